@@ -1,0 +1,58 @@
+// The exceptions of torch-ir.
+//
+// Every failure that a caller can cause or mend is thrown as a class derived from
+// torch_ir::Error, so that one catch is enough. A message names the file, node or tensor it is
+// about and the values that disagree, and says what to do.
+#ifndef TORCH_IR_BASE_ERROR_H_
+#define TORCH_IR_BASE_ERROR_H_
+
+#include <stdexcept>
+
+namespace torch_ir {
+
+// Base of all errors; thrown itself for what belongs to no room, such as a file that can not be
+// written.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// A model can not be captured, or an archive can not be read.
+class ExportError : public Error {
+ public:
+  using Error::Error;
+};
+
+// An exported program can not be turned into an IR.
+class ConversionError : public Error {
+ public:
+  using Error::Error;
+};
+
+// A file is not an IR, or an IR can not be written as JSON.
+class SerializationError : public Error {
+ public:
+  using Error::Error;
+};
+
+// An IR contradicts itself or the schema of an operator that it uses.
+class ValidationError : public Error {
+ public:
+  using Error::Error;
+};
+
+// A file of weights can not be read or written, or holds no state dict.
+class WeightError : public Error {
+ public:
+  using Error::Error;
+};
+
+// A plan can not be made or run: a value is missing, an input does not fit, an operator failed.
+class ExecutionError : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_BASE_ERROR_H_

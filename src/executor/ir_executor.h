@@ -1,0 +1,68 @@
+// IRExecutor and execute_ir: run an IR with weights, as in the Python package.
+//
+// A thin face over ExecutionPlan: the plan is compiled at the first run and kept. Use a plan
+// directly to run one graph from several threads.
+#ifndef TORCH_IR_EXECUTOR_IR_EXECUTOR_H_
+#define TORCH_IR_EXECUTOR_IR_EXECUTOR_H_
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "torch_ir/executor/execution_plan.h"
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+// Name-to-tensor mapping: weights, constants, graph inputs and outputs of an execution.
+class TensorRegistry {
+ public:
+  void set(const std::string& name, at::Tensor tensor);
+  std::optional<at::Tensor> get(const std::string& name) const;
+  bool has(const std::string& name) const;
+  void clear();
+
+ private:
+  std::unordered_map<std::string, at::Tensor> tensors_;
+};
+
+class IRExecutor {
+ public:
+  // `constants` override `ir.constants`, by state dict name; they are needed for an IR that was
+  // extracted on the meta device.
+  explicit IRExecutor(IR ir, std::optional<StateDict> weights = std::nullopt,
+                      StateDict constants = StateDict());
+
+  // From a `.pt` or `.safetensors` file. Throws WeightError.
+  void load_weights(const std::string& path);
+  void load_weights_from_state_dict(StateDict state_dict);
+
+  // One tensor for each of IR::graph_outputs. Throws ExecutionError; without weights, "Weights not
+  // loaded. Call load_weights() or load_weights_from_state_dict() first."
+  std::vector<at::Tensor> execute(const std::vector<at::Tensor>& inputs);
+
+  const IR& ir() const { return ir_; }
+
+ private:
+  IR ir_;
+  std::optional<StateDict> weights_;
+  StateDict constants_;
+  std::optional<ExecutionPlan> plan_;
+};
+
+struct ExecuteOptions {
+  std::optional<StateDict> weights;
+  // A file to load the weights from instead.
+  std::string weights_path;
+  StateDict constants = StateDict();
+};
+
+// Runs `ir` once. Throws std::invalid_argument("Either weights or weights_path must be provided"),
+// otherwise as IRExecutor.
+std::vector<at::Tensor> execute_ir(const IR& ir, const std::vector<at::Tensor>& inputs,
+                                   const ExecuteOptions& options);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_EXECUTOR_IR_EXECUTOR_H_

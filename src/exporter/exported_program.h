@@ -1,0 +1,81 @@
+// ExportedProgram: a traced model, before it is an IR.
+//
+// The meeting point of the front ends: capture makes one from a C++ module, the archive reader
+// makes one from a `.pt2` file. The converter reads it and nothing behind the converter knows it.
+// It mirrors torch.export.ExportedProgram: nodes in execution order over named values, and a
+// signature that says what each graph input stands for.
+#ifndef TORCH_IR_EXPORTER_EXPORTED_PROGRAM_H_
+#define TORCH_IR_EXPORTER_EXPORTED_PROGRAM_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "torch_ir/ir/attribute.h"
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+// A value of the graph, by name.
+struct ValueRef {
+  std::string name;
+
+  bool operator==(const ValueRef&) const = default;
+};
+
+// A list of values; nothing where the list holds None.
+using ValueList = std::vector<std::optional<ValueRef>>;
+
+struct ExportedArgument {
+  // The name in the operator's schema.
+  std::string name;
+  std::variant<ValueRef, ValueList, Attribute> value;
+};
+
+struct ExportedNode {
+  std::string name;
+  // "aten.conv2d.default"
+  std::string target;
+  // Those that were given, in schema order. Trailing positional arguments and keyword-only
+  // arguments at their defaults are not.
+  std::vector<ExportedArgument> arguments;
+  std::vector<std::string> outputs;
+};
+
+// What a placeholder stands for.
+enum class InputKind { kUserInput, kParameter, kBuffer, kConstant };
+
+struct ExportedInput {
+  InputKind kind;
+  // The placeholder: "x", "p_linear_weight", "b_scale", "c_mask".
+  std::string name;
+  // The name in the state dict ("linear.weight"); empty for user inputs.
+  std::string target;
+};
+
+struct ValueMeta {
+  std::vector<int64_t> shape;
+  c10::ScalarType dtype;
+};
+
+struct ExportedProgram {
+  std::string model_name;
+  // The PyTorch that traced the model.
+  std::string torch_version;
+  // Parameters, buffers, constants, then user inputs: the order of torch.export.
+  std::vector<ExportedInput> inputs;
+  std::vector<ExportedNode> nodes;
+  // The values that the program returns.
+  std::vector<std::string> outputs;
+  // Of every placeholder and every node output.
+  std::unordered_map<std::string, ValueMeta> values;
+  // Values of the constants by target; on the meta device where the model was built there.
+  StateDict constants = StateDict();
+};
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_EXPORTER_EXPORTED_PROGRAM_H_

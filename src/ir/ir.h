@@ -1,0 +1,98 @@
+// The IR: a model's computation as a plain graph without weights.
+//
+// Made by the converter or read from a file; read by everything behind it. An IR owns all it
+// holds and refers to nothing outside: nodes refer to values by name. A value is what the caller
+// passes in (graph inputs), what the state dict or `constants` supply (weights), or an output of
+// a node. Nodes are in execution order. The fields and their JSON form are those of the Python
+// package `torch_ir`; validate.h says what a well-formed IR is.
+#ifndef TORCH_IR_IR_IR_H_
+#define TORCH_IR_IR_IR_H_
+
+#include <ATen/core/Tensor.h>
+#include <torch/ordered_dict.h>
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torch_ir/ir/attribute.h"
+
+namespace torch_ir {
+
+// Tensors by name, in insertion order: what `torch::nn::Module::named_parameters()` returns too.
+using StateDict = torch::OrderedDict<std::string, at::Tensor>;
+
+// Shape and dtype of a value; no data.
+struct TensorMeta {
+  // Unique in the graph; in `OpNode::inputs`, the placeholder or the output it refers to.
+  std::string name;
+  std::vector<int64_t> shape;
+  // As dtype.h names them. A string, so that a file with an unknown dtype can be read, shown and
+  // refused by validate_ir.
+  std::string dtype;
+  // The node that made the value; for a graph input its own name; none for weights.
+  std::optional<std::string> producer_node;
+  // Which output of the producer it is.
+  int64_t producer_output_idx = 0;
+  // In `OpNode::inputs`: the schema argument that this input is, where the position can not tell.
+  // See binding.h. Empty otherwise.
+  std::string arg;
+
+  bool operator==(const TensorMeta&) const = default;
+};
+
+// One call of an operator.
+struct OpNode {
+  std::string name;
+  // Namespace, operator, overload: "aten.conv2d.default".
+  std::string op_type;
+  // Tensor arguments, flat; binding.h says which argument each one is.
+  std::vector<TensorMeta> inputs;
+  std::vector<TensorMeta> outputs;
+  // The other arguments, by schema name.
+  AttributeMap attrs;
+
+  bool operator==(const OpNode&) const = default;
+};
+
+struct IR {
+  std::string model_name;
+  // The version of PyTorch that the graph was extracted with, such as "2.13.0".
+  std::string pytorch_version;
+  std::vector<TensorMeta> graph_inputs;
+  std::vector<TensorMeta> graph_outputs;
+  // Parameters, buffers and lifted constants, by their names in the state dict.
+  std::vector<TensorMeta> weights;
+  // Placeholder ("p_linear_weight") to state dict name ("linear.weight").
+  torch::OrderedDict<std::string, std::string> weight_name_mapping =
+      torch::OrderedDict<std::string, std::string>();
+  std::vector<OpNode> nodes;
+  // Values of lifted constants, by state dict name; contiguous, on the CPU.
+  StateDict constants = StateDict();
+
+  // Everything equal, constants bit for bit.
+  bool operator==(const IR& other) const;
+
+  // The file at `path`, as save_ir and load_ir of json.h.
+  void save(const std::string& path) const;
+  static IR load(const std::string& path);
+  // JSON text, as serialize_ir and deserialize_ir of json.h.
+  std::string to_json() const;
+  static IR from_json(std::string_view text);
+};
+
+// IR(model_name='B', nodes=3, inputs=1, outputs=1, weights=4)
+std::ostream& operator<<(std::ostream& stream, const IR& ir);
+
+// The number of elements of `meta`'s shape; 1 for a scalar.
+int64_t num_elements(const TensorMeta& meta);
+
+// "1x3x64x64", the form of shapes in graphs and reports; "scalar" for no dimensions.
+std::string shape_text(const std::vector<int64_t>& shape);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_IR_IR_H_

@@ -1,0 +1,67 @@
+// verify_ir: does an IR compute what the original model computes?
+#ifndef TORCH_IR_VERIFIER_VERIFY_H_
+#define TORCH_IR_VERIFIER_VERIFY_H_
+
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/ir/ir.h"
+#include "torch_ir/verifier/compare.h"
+
+namespace torch_ir {
+
+// What the IR is verified against; a torch_ir::Model is one (Model::forward()).
+using ReferenceFn = std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)>;
+
+struct OutputDetail {
+  int64_t index = 0;
+  // The name of the graph output.
+  std::string name;
+  TensorComparison comparison;
+};
+
+struct VerificationReport {
+  bool is_valid = false;
+  // Over all outputs.
+  double max_diff = 0;
+  double mean_diff = 0;
+  // Why the IR could not be verified ("Verification error: ..."), or what is wrong with the
+  // outputs; empty when it is valid.
+  std::string error_message;
+  Tolerance tolerance;
+  std::vector<OutputDetail> output_details;
+};
+
+// A few lines: the verdict, the differences and the tolerance, and a line for each output.
+std::ostream& operator<<(std::ostream& stream, const VerificationReport& report);
+
+// Compares `actual` with `expected`, output by output, under `names`.
+VerificationReport compare_outputs(const std::vector<at::Tensor>& actual,
+                                   const std::vector<at::Tensor>& expected,
+                                   const std::vector<std::string>& names,
+                                   const Tolerance& tolerance = {});
+
+struct VerifyOptions {
+  Tolerance tolerance;
+  // As in IRExecutor.
+  StateDict constants = StateDict();
+};
+
+// Runs `ir` with `state_dict` and `reference` on `inputs` (each on its own copy) and compares.
+// Never throws for a failure to load or execute: the report is then invalid, with the error.
+std::pair<bool, VerificationReport> verify_ir_with_state_dict(
+    const IR& ir, const StateDict& state_dict, const ReferenceFn& reference,
+    const std::vector<at::Tensor>& inputs, const VerifyOptions& options = VerifyOptions());
+
+// The same with the weights of a file.
+std::pair<bool, VerificationReport> verify_ir(const IR& ir, const std::string& weights_path,
+                                              const ReferenceFn& reference,
+                                              const std::vector<at::Tensor>& inputs,
+                                              const VerifyOptions& options = VerifyOptions());
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_VERIFIER_VERIFY_H_

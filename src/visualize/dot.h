@@ -1,0 +1,16 @@
+// The IR as Graphviz DOT text: the same graph as the Mermaid flowchart, without a size limit.
+#ifndef TORCH_IR_VISUALIZE_DOT_H_
+#define TORCH_IR_VISUALIZE_DOT_H_
+
+#include <string>
+
+#include "torch_ir/ir/ir.h"
+#include "torch_ir/visualize/mermaid.h"
+
+namespace torch_ir {
+
+std::string ir_to_dot(const IR& ir, const MermaidOptions& options = {});
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_VISUALIZE_DOT_H_

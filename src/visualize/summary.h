@@ -1,0 +1,37 @@
+// Figures of an IR: what `torch-ir info` and the reports print.
+#ifndef TORCH_IR_VISUALIZE_SUMMARY_H_
+#define TORCH_IR_VISUALIZE_SUMMARY_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+struct IRSummary {
+  std::string model_name;
+  int64_t num_nodes = 0;
+  // Tensor inputs of all nodes.
+  int64_t num_edges = 0;
+  int64_t num_inputs = 0;
+  int64_t num_outputs = 0;
+  int64_t num_weights = 0;
+  // Elements of all weights.
+  int64_t total_parameters = 0;
+  std::vector<std::pair<std::string, std::vector<int64_t>>> input_shapes;
+  std::vector<std::pair<std::string, std::vector<int64_t>>> output_shapes;
+  // Operator and count, most frequent first; ties by first appearance.
+  std::vector<std::pair<std::string, int64_t>> op_distribution;
+};
+
+IRSummary summarize(const IR& ir);
+
+// 57617 as "57,617".
+std::string with_thousands_separators(int64_t value);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_VISUALIZE_SUMMARY_H_
