@@ -1,0 +1,29 @@
+package(default_visibility = ["//visibility:public"])
+
+cc_library(
+    name = "libtorch",
+    srcs = {LIBRARIES},
+    hdrs = glob(
+        [
+            "include/ATen/**",
+            "include/c10/**",
+            "include/caffe2/**",
+            "include/torch/**",
+        ],
+    ),
+    defines = {DEFINES},
+    includes = [
+        "include",
+        "include/torch/csrc/api/include",
+    ],
+    linkopts = ["-pthread"],
+    deps = [":fmt"],
+)
+
+# The fmt that LibTorch's own headers use; another version beside it would be mixed up with it.
+cc_library(
+    name = "fmt",
+    hdrs = glob(["fmt_include/**"]),
+    defines = ["FMT_HEADER_ONLY=1"],
+    includes = ["fmt_include"],
+)

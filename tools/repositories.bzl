@@ -1,0 +1,61 @@
+"""Everything that comes from outside this repository."""
+
+load("//tools:libtorch.bzl", "libtorch")
+load("//tools:system_library.bzl", "system_library")
+
+def torch_ir_dependencies():
+    """Declares the repositories that torch-ir builds with; those already declared are kept."""
+    _maybe(
+        libtorch,
+        name = "libtorch",
+        requirement = "torch==2.13.0",
+    )
+    _maybe(
+        system_library,
+        name = "googletest",
+        hdrs = ["gtest", "gmock"],
+        pkg_config = "gtest",
+        targets = {
+            "gtest": ["gmock", "gtest"],
+            "gtest_main": ["gmock_main", "gmock", "gtest"],
+        },
+        packages = {"apt": "libgtest-dev libgmock-dev", "brew": "googletest", "dnf": "gtest-devel gmock-devel"},
+    )
+    _maybe(
+        system_library,
+        name = "benchmark",
+        hdrs = ["benchmark"],
+        pkg_config = "benchmark",
+        targets = {
+            "benchmark": ["benchmark"],
+            "benchmark_main": ["benchmark_main", "benchmark"],
+        },
+        packages = {"apt": "libbenchmark-dev", "brew": "google-benchmark", "dnf": "google-benchmark-devel"},
+    )
+    _maybe(
+        system_library,
+        name = "nlohmann_json",
+        hdrs = ["nlohmann"],
+        pkg_config = "nlohmann_json",
+        targets = {"json": []},
+        packages = {"apt": "nlohmann-json3-dev", "brew": "nlohmann-json", "dnf": "json-devel"},
+    )
+    _maybe(
+        system_library,
+        name = "cli11",
+        hdrs = ["CLI"],
+        pkg_config = "CLI11",
+        targets = {"cli11": []},
+        packages = {"apt": "libcli11-dev", "brew": "cli11", "dnf": "cli11-devel"},
+    )
+    _maybe(
+        system_library,
+        name = "mustache",
+        hdrs = ["kainjow/mustache.hpp"],
+        targets = {"mustache": []},
+        packages = {"apt": "libkainjow-mustache-dev"},
+    )
+
+def _maybe(rule, name, **kwargs):
+    if not native.existing_rule(name):
+        rule(name = name, **kwargs)

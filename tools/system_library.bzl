@@ -1,0 +1,112 @@
+"""Libraries of the operating system as declared inputs.
+
+A library is found by pkg-config, or by its header where it ships no .pc file, and linked file by
+file into a repository of its own. Actions then depend on the very headers and libraries they use,
+which a bare `-lfoo` would leave out of their cache keys.
+"""
+
+_STANDARD_INCLUDE_DIRS = ["/usr/include", "/usr/local/include", "/opt/homebrew/include"]
+
+def _impl(ctx):
+    include_dir, library_dirs = _locate(ctx)
+    for header in ctx.attr.hdrs:
+        path = ctx.path(include_dir + "/" + header)
+        if not path.exists:
+            _fail_missing(ctx, header)
+        ctx.symlink(path, "include/" + header)
+
+    files = {}
+    for libraries in ctx.attr.targets.values():
+        for library in libraries:
+            if library not in files:
+                files[library] = _link_library(ctx, library, library_dirs)
+
+    build = ['package(default_visibility = ["//visibility:public"])\n']
+    for target, libraries in ctx.attr.targets.items():
+        build.append(_TARGET.format(
+            name = target,
+            srcs = [files[library] for library in libraries],
+            linkopts = ["-pthread"] if libraries else [],
+        ))
+    ctx.file("BUILD.bazel", "\n".join(build))
+
+_TARGET = """cc_library(
+    name = "{name}",
+    srcs = {srcs},
+    hdrs = glob(["include/**"]),
+    includes = ["include"],
+    linkopts = {linkopts},
+)
+"""
+
+def _locate(ctx):
+    """The folder of the headers and those where the libraries may be."""
+    include_dirs = []
+    library_dirs = []
+    if ctx.attr.pkg_config:
+        pkg_config = ctx.which("pkg-config")
+        if not pkg_config:
+            _fail_missing(ctx, "pkg-config")
+        include_dirs = _ask(ctx, pkg_config, "--cflags-only-I", "-I")
+        library_dirs = _ask(ctx, pkg_config, "--libs-only-L", "-L")
+    for directory in include_dirs + _STANDARD_INCLUDE_DIRS:
+        if ctx.path(directory + "/" + ctx.attr.hdrs[0]).exists:
+            return directory, library_dirs
+    return _fail_missing(ctx, ctx.attr.hdrs[0])
+
+def _ask(ctx, pkg_config, option, prefix):
+    result = ctx.execute(
+        [pkg_config, option, ctx.attr.pkg_config],
+        # The default folders too, which pkg-config leaves out otherwise.
+        environment = {"PKG_CONFIG_ALLOW_SYSTEM_CFLAGS": "1", "PKG_CONFIG_ALLOW_SYSTEM_LIBS": "1"},
+    )
+    if result.return_code != 0:
+        _fail_missing(ctx, ctx.attr.pkg_config + ".pc")
+    return [word[len(prefix):] for word in result.stdout.strip().split(" ") if word.startswith(prefix)]
+
+def _link_library(ctx, library, directories):
+    """Links a library into this repository, under the name that the loader will ask for."""
+    for directory in directories:
+        for suffix in [".so", ".dylib", ".a"]:
+            path = ctx.path("{}/lib{}{}".format(directory, library, suffix))
+            if path.exists:
+                name = _soname(ctx, path) if suffix == ".so" else path.basename
+                ctx.symlink(path, "lib/" + name)
+                return "lib/" + name
+    return _fail_missing(ctx, "lib" + library)
+
+def _soname(ctx, path):
+    result = ctx.execute(["objdump", "-p", path])
+    for line in result.stdout.splitlines():
+        if line.strip().startswith("SONAME"):
+            return line.split(" ")[-1]
+    return path.basename
+
+def _fail_missing(ctx, what):
+    fail("{} needs {}, which was not found. Install it: {}".format(
+        ctx.name,
+        what,
+        "; ".join(["{} install {}".format(tool, names) for tool, names in ctx.attr.packages.items()]),
+    ))
+
+system_library = repository_rule(
+    implementation = _impl,
+    doc = "A library that the operating system's packages provide.",
+    attrs = {
+        "hdrs": attr.string_list(
+            mandatory = True,
+            doc = "Its headers, files or folders, relative to the folder where they are installed.",
+        ),
+        "packages": attr.string_dict(
+            mandatory = True,
+            doc = "What to install when it is missing, by package tool.",
+        ),
+        "pkg_config": attr.string(doc = "Its name in pkg-config; empty where it has none."),
+        "targets": attr.string_list_dict(
+            mandatory = True,
+            doc = "The targets to make, each with the libraries it links, in order; none: headers only.",
+        ),
+    },
+    environ = ["PATH", "PKG_CONFIG_LIBDIR", "PKG_CONFIG_PATH"],
+    local = True,
+)
