@@ -1,8 +1,10 @@
-// The names of dtypes in IR files and messages: PyTorch's Python names without `torch.`
-// ("float32", "bfloat16", "complex64", "bool", "float8_e4m3fn", ...).
+// The names of dtypes, layouts and memory formats in IR files and messages: PyTorch's Python names
+// without `torch.` ("float32", "bfloat16", "complex64", "strided", "channels_last", ...).
 #ifndef TORCH_IR_IR_DTYPE_H_
 #define TORCH_IR_IR_DTYPE_H_
 
+#include <c10/core/Layout.h>
+#include <c10/core/MemoryFormat.h>
 #include <c10/core/ScalarType.h>
 
 #include <optional>
@@ -11,14 +13,17 @@
 
 namespace torch_ir {
 
-// The Python name of `type`, such as "float32". Throws Error for a type without one (quantized
-// types that no tensor of a graph can have are included under their Python names).
-std::string dtype_name(c10::ScalarType type);
+// Throws Error for a value that has no name in Python.
+std::string dtype_name(c10::ScalarType dtype);
+std::string layout_name(c10::Layout layout);
+std::string memory_format_name(c10::MemoryFormat format);
 
-// The type called `name`, or nothing when there is none.
+// Nothing when there is none of that name.
 std::optional<c10::ScalarType> find_dtype(std::string_view name);
+std::optional<c10::Layout> find_layout(std::string_view name);
+std::optional<c10::MemoryFormat> find_memory_format(std::string_view name);
 
-// The type called `name`. Throws Error("unknown dtype 'NAME'").
+// Throws Error("unknown dtype 'NAME'").
 c10::ScalarType parse_dtype(std::string_view name);
 
 }  // namespace torch_ir

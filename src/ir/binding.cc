@@ -1,0 +1,313 @@
+#include "torch_ir/ir/binding.h"
+
+#include <ATen/core/jit_type.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+constexpr std::string_view kListSizes = "_tensor_list_sizes";
+constexpr std::string_view kListNoneMasks = "_tensor_list_none_masks";
+
+enum class ArgumentKind { kTensor, kTensorList, kOther };
+
+struct ArgumentType {
+  ArgumentKind kind;
+  bool is_optional;
+  // For lists: whether the list may hold None.
+  bool holds_none;
+};
+
+ArgumentType classify(const c10::Argument& argument) {
+  c10::TypePtr type = argument.type();
+  bool is_optional = false;
+  if (const auto optional = type->cast<c10::OptionalType>()) {
+    is_optional = true;
+    type = optional->getElementType();
+  }
+  if (type->kind() == c10::TypeKind::TensorType) {
+    return {ArgumentKind::kTensor, is_optional, false};
+  }
+  if (const auto list = type->cast<c10::ListType>()) {
+    c10::TypePtr element = list->getElementType();
+    const auto optional = element->cast<c10::OptionalType>();
+    if (optional != nullptr) element = optional->getElementType();
+    if (element->kind() == c10::TypeKind::TensorType) {
+      return {ArgumentKind::kTensorList, is_optional, optional != nullptr};
+    }
+  }
+  return {ArgumentKind::kOther, is_optional, false};
+}
+
+// Hands out a node's inputs and list counts in schema order.
+class Binder {
+ public:
+  Binder(const OpNode& node, const c10::FunctionSchema& schema) : node_(node), schema_(schema) {
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i].arg.empty()) positional_.push_back(i);
+    }
+  }
+
+  std::vector<BoundArgument> bind() {
+    std::vector<BoundArgument> bound;
+    bound.reserve(schema_.arguments().size());
+    for (const c10::Argument& argument : schema_.arguments()) bound.push_back(bind(argument));
+    check_nothing_is_left();
+    return bound;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw ValidationError("node '" + node_.name + "' (" + node_.op_type + "): " + what);
+  }
+
+  BoundArgument bind(const c10::Argument& argument) {
+    if (const Attribute* attribute = node_.attrs.find(argument.name())) {
+      ++num_attributes_used_;
+      return AttributeArgument{attribute};
+    }
+    const ArgumentType type = classify(argument);
+    if (type.kind == ArgumentKind::kTensor) return bind_tensor(argument);
+    if (type.kind == ArgumentKind::kTensorList) return bind_list(argument, type);
+    return absent(argument);
+  }
+
+  BoundArgument absent(const c10::Argument& argument) const {
+    if (argument.default_value() || classify(argument).is_optional) return DefaultArgument{};
+    fail("argument '" + argument.name() + "' is missing");
+  }
+
+  BoundArgument bind_tensor(const c10::Argument& argument) {
+    if (const auto named = take_named(argument.name(), 1); !named.empty()) {
+      return TensorArgument{named.front()};
+    }
+    if (next_positional_ == positional_.size()) return absent(argument);
+    return TensorArgument{positional_[next_positional_++]};
+  }
+
+  BoundArgument bind_list(const c10::Argument& argument, const ArgumentType& type) {
+    const std::optional<int64_t> count = next_list_count();
+    if (!count) return absent(argument);
+    std::vector<size_t> taken = take_named(argument.name(), static_cast<size_t>(*count));
+    while (taken.size() < static_cast<size_t>(*count)) {
+      if (next_positional_ == positional_.size()) {
+        fail("argument '" + argument.name() + "' is a list of " + std::to_string(*count) +
+             " tensors, but only " + std::to_string(taken.size()) + " inputs are left for it");
+      }
+      taken.push_back(positional_[next_positional_++]);
+    }
+    return TensorListArgument{spread(argument, type, taken)};
+  }
+
+  // Up to `limit` inputs that name their argument `name`.
+  std::vector<size_t> take_named(const std::string& name, size_t limit) {
+    std::vector<size_t> inputs;
+    if (positional_.size() == node_.inputs.size()) return inputs;
+    for (size_t i = 0; i < node_.inputs.size() && inputs.size() < limit; ++i) {
+      if (node_.inputs[i].arg == name) inputs.push_back(i);
+    }
+    num_named_used_ += inputs.size();
+    return inputs;
+  }
+
+  std::optional<int64_t> next_list_count() {
+    const Attribute* sizes = node_.attrs.find(kListSizes);
+    if (sizes == nullptr) return std::nullopt;
+    const auto* list = sizes->get_if<Attribute::List>();
+    if (list == nullptr) fail("attribute '_tensor_list_sizes' must be a list of counts");
+    if (next_list_ == list->size()) return std::nullopt;
+    const auto* count = (*list)[next_list_++].get_if<int64_t>();
+    if (count == nullptr || *count < 0) {
+      fail("attribute '_tensor_list_sizes' must be a list of counts");
+    }
+    return *count;
+  }
+
+  // Puts None back where the next mask says so.
+  std::vector<std::optional<size_t>> spread(const c10::Argument& argument,
+                                            const ArgumentType& type,
+                                            const std::vector<size_t>& inputs) {
+    const Attribute* masks = node_.attrs.find(kListNoneMasks);
+    if (masks == nullptr || !type.holds_none) return {inputs.begin(), inputs.end()};
+    const auto* list = masks->get_if<Attribute::List>();
+    if (list == nullptr) fail("attribute '_tensor_list_none_masks' must be a list of masks");
+    if (next_mask_ == list->size()) return {inputs.begin(), inputs.end()};
+    const auto* mask = (*list)[next_mask_++].get_if<Attribute::List>();
+    if (mask == nullptr) fail("attribute '_tensor_list_none_masks' must be a list of masks");
+    std::vector<std::optional<size_t>> spread;
+    size_t num_placed = 0;
+    for (const Attribute& item : *mask) {
+      const bool* is_none = item.get_if<bool>();
+      if (is_none == nullptr) fail("attribute '_tensor_list_none_masks' must hold booleans");
+      if (*is_none) {
+        spread.emplace_back(std::nullopt);
+      } else if (num_placed++ < inputs.size()) {
+        spread.emplace_back(inputs[num_placed - 1]);
+      }
+    }
+    if (num_placed != inputs.size()) {
+      fail("the mask of argument '" + argument.name() + "' in '_tensor_list_none_masks' has room " +
+           "for " + std::to_string(num_placed) + " tensors, not " + std::to_string(inputs.size()));
+    }
+    return spread;
+  }
+
+  void check_nothing_is_left() const {
+    if (next_positional_ < positional_.size()) {
+      fail("input '" + node_.inputs[positional_[next_positional_]].name +
+           "' is left over: the operator's tensor arguments are all taken");
+    }
+    if (num_named_used_ + positional_.size() < node_.inputs.size()) fail(unknown_named_input());
+    if (const Attribute* sizes = node_.attrs.find(kListSizes)) {
+      const auto* list = sizes->get_if<Attribute::List>();
+      if (list == nullptr || next_list_ < list->size()) {
+        fail("'_tensor_list_sizes' has more counts than the operator has lists of tensors");
+      }
+    }
+    const size_t num_list_attributes =
+        (node_.attrs.find(kListSizes) != nullptr) + (node_.attrs.find(kListNoneMasks) != nullptr);
+    if (num_attributes_used_ + num_list_attributes < node_.attrs.size()) {
+      fail(unknown_attribute());
+    }
+  }
+
+  std::string unknown_named_input() const {
+    for (const TensorMeta& input : node_.inputs) {
+      if (!input.arg.empty() && !schema_.argumentIndexWithName(input.arg)) {
+        return "input '" + input.name + "' is for argument '" + input.arg +
+               "', which the operator does not have";
+      }
+    }
+    return "two inputs are for the same argument";
+  }
+
+  std::string unknown_attribute() const {
+    for (const auto& [name, value] : node_.attrs) {
+      const bool is_known = name == kListSizes || name == kListNoneMasks ||
+                            schema_.argumentIndexWithName(name).has_value();
+      if (!is_known) return "the operator has no argument '" + name + "'";
+    }
+    return "an attribute is given twice";
+  }
+
+  const OpNode& node_;
+  const c10::FunctionSchema& schema_;
+  std::vector<size_t> positional_;
+  size_t next_positional_ = 0;
+  size_t next_list_ = 0;
+  size_t next_mask_ = 0;
+  size_t num_named_used_ = 0;
+  size_t num_attributes_used_ = 0;
+};
+
+// Collects inputs and list attributes in schema order.
+class Encoder {
+ public:
+  explicit Encoder(OpNode& node) : node_(node) {}
+
+  void encode(const c10::Argument& argument, CallArgument value) {
+    if (auto* tensor = std::get_if<TensorMeta>(&value)) {
+      add_input(argument, std::move(*tensor));
+    } else if (auto* list = std::get_if<std::vector<std::optional<TensorMeta>>>(&value)) {
+      add_list(argument, std::move(*list));
+    } else if (auto* attribute = std::get_if<Attribute>(&value)) {
+      add_attribute(argument, std::move(*attribute));
+    } else if (classify(argument).kind != ArgumentKind::kOther) {
+      has_gap_ = true;
+    }
+  }
+
+  // List attributes come first, as the Python package writes them.
+  void finish() {
+    if (sizes_.empty()) {
+      node_.attrs = std::move(attributes_);
+      return;
+    }
+    node_.attrs.set(kListSizes, Attribute(std::move(sizes_)));
+    if (!masks_.empty()) node_.attrs.set(kListNoneMasks, Attribute(std::move(masks_)));
+    for (const auto& [name, value] : attributes_) node_.attrs.set(name, value);
+  }
+
+ private:
+  void add_input(const c10::Argument& argument, TensorMeta tensor) {
+    if (has_gap_) tensor.arg = argument.name();
+    node_.inputs.push_back(std::move(tensor));
+  }
+
+  void add_list(const c10::Argument& argument, std::vector<std::optional<TensorMeta>> list) {
+    Attribute::List mask;
+    int64_t count = 0;
+    for (auto& item : list) {
+      mask.emplace_back(!item.has_value());
+      if (!item) continue;
+      add_input(argument, std::move(*item));
+      ++count;
+    }
+    sizes_.emplace_back(count);
+    if (count < static_cast<int64_t>(list.size())) masks_.emplace_back(std::move(mask));
+  }
+
+  // None for an optional tensor is the same as leaving it out.
+  void add_attribute(const c10::Argument& argument, Attribute attribute) {
+    if (attribute.is_none() && classify(argument).kind != ArgumentKind::kOther) {
+      has_gap_ = true;
+    } else {
+      attributes_.set(argument.name(), std::move(attribute));
+    }
+  }
+
+  OpNode& node_;
+  AttributeMap attributes_;
+  Attribute::List sizes_;
+  Attribute::List masks_;
+  // Whether a tensor argument was left out, so that positions no longer tell.
+  bool has_gap_ = false;
+};
+
+}  // namespace
+
+std::string op_type_name(const c10::OperatorName& name) {
+  std::string text = name.name;
+  if (const size_t colons = text.find("::"); colons != std::string::npos) {
+    text.replace(colons, 2, ".");
+  }
+  return text + '.' + (name.overload_name.empty() ? "default" : name.overload_name);
+}
+
+std::optional<c10::OperatorName> parse_op_type(std::string_view op_type) {
+  const size_t first = op_type.find('.');
+  const size_t last = op_type.rfind('.');
+  const bool has_three_parts = first != std::string_view::npos && first > 0 && last > first + 1 &&
+                               last + 1 < op_type.size();
+  if (!has_three_parts) return std::nullopt;
+  const std::string_view overload = op_type.substr(last + 1);
+  return c10::OperatorName(
+      std::string(op_type.substr(0, first)) + "::" +
+          std::string(op_type.substr(first + 1, last - first - 1)),
+      overload == "default" ? std::string() : std::string(overload));
+}
+
+std::optional<c10::OperatorHandle> find_operator(std::string_view op_type) {
+  const auto name = parse_op_type(op_type);
+  if (!name) return std::nullopt;
+  return c10::Dispatcher::singleton().findSchema(*name);
+}
+
+std::vector<BoundArgument> bind_node(const OpNode& node, const c10::FunctionSchema& schema) {
+  return Binder(node, schema).bind();
+}
+
+void encode_arguments(const c10::FunctionSchema& schema, std::vector<CallArgument> arguments,
+                      OpNode& node) {
+  Encoder encoder(node);
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    encoder.encode(schema.arguments()[i], std::move(arguments[i]));
+  }
+  encoder.finish();
+}
+
+}  // namespace torch_ir
