@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -16,8 +17,12 @@
 namespace torch_ir {
 namespace {
 
+[[noreturn]] void fail(const char* what, const std::string& path, const std::string& reason) {
+  throw Error(std::string(what) + " '" + path + "': " + reason);
+}
+
 [[noreturn]] void fail_with_errno(const char* what, const std::string& path) {
-  throw Error(std::string(what) + " '" + path + "': " + std::strerror(errno));
+  fail(what, path, std::strerror(errno));
 }
 
 // A file opened for reading, closed at the end of the scope.
@@ -26,41 +31,58 @@ class ReadDescriptor {
   explicit ReadDescriptor(const std::string& path)
       : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (descriptor_ < 0) fail_with_errno("cannot open", path);
-    struct stat status = {};
-    if (::fstat(descriptor_, &status) != 0) fail_with_errno("cannot read", path);
-    if (!S_ISDIR(status.st_mode)) {
-      size_ = static_cast<size_t>(status.st_size);
-      return;
-    }
+    if (::fstat(descriptor_, &status_) == 0 && !S_ISDIR(status_.st_mode)) return;
+    const std::string reason =
+        S_ISDIR(status_.st_mode) ? "it is a directory" : std::strerror(errno);
     ::close(descriptor_);
-    throw Error("cannot read '" + path + "': it is a directory");
+    fail("cannot read", path, reason);
   }
   ~ReadDescriptor() { ::close(descriptor_); }
   ReadDescriptor(const ReadDescriptor&) = delete;
   ReadDescriptor& operator=(const ReadDescriptor&) = delete;
 
   int get() const { return descriptor_; }
-  size_t size() const { return size_; }
+  bool is_regular() const { return S_ISREG(status_.st_mode); }
+  // Zero for what is no regular file.
+  size_t size() const { return static_cast<size_t>(status_.st_size); }
 
  private:
   int descriptor_;
-  size_t size_ = 0;
+  struct stat status_ = {};
 };
+
+// `path` with symbolic links followed, as far as it exists.
+std::string resolve_links(const std::string& path) {
+  char* resolved = ::realpath(path.c_str(), nullptr);
+  if (resolved == nullptr) return path;
+  std::string target = resolved;
+  std::free(resolved);
+  return target;
+}
+
+// No other writer, in this process or another one, has this name.
+std::string temporary_name(const std::string& target) {
+  static std::atomic<unsigned> count = 0;
+  return target + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(count++);
+}
 
 }  // namespace
 
 std::string read_file(const std::string& path) {
   const ReadDescriptor file(path);
   std::string content;
-  content.reserve(file.size());
-  char buffer[1 << 16];
+  size_t size = 0;
   while (true) {
-    const ssize_t count = ::read(file.get(), buffer, sizeof(buffer));
+    // One byte more than expected, so that the end of a regular file is seen without growing.
+    if (size == content.size()) content.resize(size == 0 ? file.size() + 1 : 2 * size);
+    const ssize_t count = ::read(file.get(), content.data() + size, content.size() - size);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail_with_errno("cannot read", path);
-    if (count == 0) return content;
-    content.append(buffer, static_cast<size_t>(count));
+    if (count == 0) break;
+    size += static_cast<size_t>(count);
   }
+  content.resize(size);
+  return content;
 }
 
 void write_file(const std::string& path, std::string_view content) {
@@ -69,56 +91,62 @@ void write_file(const std::string& path, std::string_view content) {
   file.commit();
 }
 
-AtomicFile::AtomicFile(std::string path)
-    : path_(std::move(path)), temporary_path_(path_ + ".tmp.XXXXXX") {
-  descriptor_ = ::mkstemp(temporary_path_.data());
+AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(resolve_links(path)) {
+  struct stat status = {};
+  const bool exists = ::stat(target_.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) fail("cannot write", path_, "it is a directory");
+  if (exists && !S_ISREG(status.st_mode)) {
+    descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    temporary_ = temporary_name(target_);
+    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  }
   if (descriptor_ < 0) fail_with_errno("cannot write", path_);
-  // mkstemp makes files that only their owner can read; a result is as public as any other file.
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(descriptor_, 0666 & ~mask);
 }
 
 AtomicFile::~AtomicFile() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
-  ::unlink(temporary_path_.c_str());
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
-
-void AtomicFile::fail(const char* what) { fail_with_errno(what, path_); }
 
 void AtomicFile::write(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail("cannot write");
+    if (count < 0) fail_with_errno("cannot write", path_);
     bytes.remove_prefix(static_cast<size_t>(count));
   }
 }
 
 void AtomicFile::commit() {
-  if (::close(std::exchange(descriptor_, -1)) != 0 ||
-      std::rename(temporary_path_.c_str(), path_.c_str()) != 0) {
-    const int reason = errno;
-    ::unlink(temporary_path_.c_str());
-    errno = reason;
-    fail("cannot write");
+  bool done = ::close(std::exchange(descriptor_, -1)) == 0;
+  if (temporary_.empty()) {
+    if (!done) fail_with_errno("cannot write", path_);
+    return;
   }
+  done = done && std::rename(temporary_.c_str(), target_.c_str()) == 0;
+  if (done) return;
+  const std::string reason = std::strerror(errno);
+  ::unlink(temporary_.c_str());
+  fail("cannot write", path_, reason);
 }
 
-std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
-  const ReadDescriptor descriptor(path);
-  std::shared_ptr<MappedFile> file(new MappedFile());
-  if (descriptor.size() == 0) return file;
-  void* data = ::mmap(nullptr, descriptor.size(), PROT_READ, MAP_PRIVATE, descriptor.get(), 0);
-  if (data == MAP_FAILED) fail_with_errno("cannot map", path);
-  file->data_ = static_cast<const std::byte*>(data);
-  file->size_ = descriptor.size();
-  return file;
+std::shared_ptr<MappedFile> MappedFile::open(const std::string& path) {
+  const ReadDescriptor file(path);
+  if (!file.is_regular()) fail("cannot map", path, "it is no regular file");
+  void* data = nullptr;
+  if (file.size() > 0) {
+    // Without a reservation, or a file larger than the memory could not be mapped writable.
+    data = ::mmap(nullptr, file.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE,
+                  file.get(), 0);
+    if (data == MAP_FAILED) fail_with_errno("cannot map", path);
+  }
+  return std::shared_ptr<MappedFile>(new MappedFile(static_cast<std::byte*>(data), file.size()));
 }
 
 MappedFile::~MappedFile() {
-  if (size_ > 0) ::munmap(const_cast<std::byte*>(data_), size_);
+  if (size_ > 0) ::munmap(data_, size_);
 }
 
 }  // namespace torch_ir

@@ -1,0 +1,185 @@
+#include "torch_ir/base/file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+// A folder of the test's own, removed with all it holds.
+class FileTest : public ::testing::Test {
+ protected:
+  FileTest() {
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = std::filesystem::path(::testing::TempDir()) / (std::string("file_") + info->name());
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  ~FileTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  std::vector<std::string> entries() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+      names.push_back(entry.path().filename());
+    }
+    return names;
+  }
+
+  std::filesystem::path folder_;
+};
+
+// Makes every write that takes a file beyond `bytes` fail, as a full disk does.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &old_limit_);
+    const rlimit limit = {bytes, old_limit_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &old_limit_);
+    std::signal(SIGXFSZ, old_handler_);
+  }
+
+ private:
+  void (*old_handler_)(int);
+  rlimit old_limit_ = {};
+};
+
+TEST_F(FileTest, ReadsBackWhatWasWritten) {
+  const std::string content("first\0line\nsecond", 17);
+  write_file(path("a"), content);
+  EXPECT_EQ(read_file(path("a")), content);
+}
+
+TEST_F(FileTest, ReadsAnEmptyFile) {
+  write_file(path("a"), "");
+  EXPECT_EQ(read_file(path("a")), "");
+}
+
+TEST_F(FileTest, ReadsAFileLargerThanItsReportedSize) {
+  EXPECT_THAT(read_file("/proc/self/status"), HasSubstr("VmPeak"));
+}
+
+TEST_F(FileTest, MissingFileIsNamed) {
+  EXPECT_THAT([&] { read_file(path("missing")); },
+              ThrowsMessage<Error>("cannot open '" + path("missing") +
+                                   "': No such file or directory"));
+}
+
+TEST_F(FileTest, DirectoryIsRefusedForReading) {
+  const std::string message = "cannot read '" + folder_.string() + "': it is a directory";
+  EXPECT_THAT([&] { read_file(folder_); }, ThrowsMessage<Error>(message));
+  EXPECT_THAT([&] { MappedFile::open(folder_); }, ThrowsMessage<Error>(message));
+}
+
+TEST_F(FileTest, DirectoryIsRefusedForWriting) {
+  EXPECT_THAT([&] { write_file(folder_, "text"); },
+              ThrowsMessage<Error>("cannot write '" + folder_.string() + "': it is a directory"));
+}
+
+TEST_F(FileTest, MissingFolderIsRefusedForWriting) {
+  EXPECT_THAT([&] { write_file(path("no/such/file"), "text"); },
+              ThrowsMessage<Error>("cannot write '" + path("no/such/file") +
+                                   "': No such file or directory"));
+}
+
+TEST_F(FileTest, FailedWriteLeavesTheOldFileAndNothingElse) {
+  write_file(path("a"), "old");
+  {
+    const FileSizeLimit limit(1000);
+    EXPECT_THAT([&] { write_file(path("a"), std::string(5000, 'x')); },
+                ThrowsMessage<Error>("cannot write '" + path("a") + "': File too large"));
+  }
+  EXPECT_EQ(read_file(path("a")), "old");
+  EXPECT_THAT(entries(), ::testing::ElementsAre("a"));
+}
+
+TEST_F(FileTest, UncommittedFileLeavesTheOldFileAndNothingElse) {
+  write_file(path("a"), "old");
+  {
+    AtomicFile file(path("a"));
+    file.write("new");
+  }
+  EXPECT_EQ(read_file(path("a")), "old");
+  EXPECT_THAT(entries(), ::testing::ElementsAre("a"));
+}
+
+TEST_F(FileTest, WritersOfOneFileDoNotMeet) {
+  AtomicFile first(path("a"));
+  AtomicFile second(path("a"));
+  first.write("first");
+  second.write("second");
+  second.commit();
+  first.commit();
+  EXPECT_EQ(read_file(path("a")), "first");
+}
+
+TEST_F(FileTest, NewFileHasTheUsualPermissions) {
+  const mode_t old_mask = ::umask(027);
+  write_file(path("a"), "text");
+  ::umask(old_mask);
+  struct stat status = {};
+  ASSERT_EQ(::stat(path("a").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0640u);
+}
+
+TEST_F(FileTest, SymbolicLinkStaysAndItsTargetIsReplaced) {
+  write_file(path("target"), "old");
+  std::filesystem::create_symlink("target", path("link"));
+  write_file(path("link"), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+  EXPECT_EQ(read_file(path("target")), "new");
+}
+
+TEST_F(FileTest, DeviceIsWrittenToAndNotReplaced) {
+  write_file("/dev/null", "text");
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  EXPECT_THAT([] { write_file("/dev/full", "text"); },
+              ThrowsMessage<Error>("cannot write '/dev/full': No space left on device"));
+}
+
+TEST_F(FileTest, MapsAFile) {
+  write_file(path("a"), "content");
+  const auto file = MappedFile::open(path("a"));
+  ASSERT_EQ(file->size(), 7u);
+  EXPECT_EQ(std::memcmp(file->data(), "content", 7), 0);
+}
+
+TEST_F(FileTest, WritingToAMappingDoesNotReachTheFile) {
+  write_file(path("a"), "content");
+  const auto file = MappedFile::open(path("a"));
+  file->data()[0] = std::byte{'X'};
+  EXPECT_EQ(std::memcmp(file->data(), "Xontent", 7), 0);
+  EXPECT_EQ(read_file(path("a")), "content");
+}
+
+TEST_F(FileTest, MapsAnEmptyFile) {
+  write_file(path("a"), "");
+  const auto file = MappedFile::open(path("a"));
+  EXPECT_EQ(file->size(), 0u);
+  EXPECT_EQ(file->data(), nullptr);
+}
+
+TEST_F(FileTest, MappingNeedsARegularFile) {
+  EXPECT_THAT([] { MappedFile::open("/dev/null"); },
+              ThrowsMessage<Error>("cannot map '/dev/null': it is no regular file"));
+}
+
+}  // namespace
+}  // namespace torch_ir
