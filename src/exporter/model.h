@@ -90,11 +90,10 @@ concept ModuleHolderType = requires(const T& holder) {
 
 class Model {
  public:
-  Model(ModelFn forward) : forward_(std::move(forward)) {}
-
+  // Holders are asked for first: what a holder is callable with can not be asked for.
   template <class Callable>
-    requires(std::convertible_to<Callable, ModelFn> && !std::same_as<Callable, ModelFn> &&
-             !std::same_as<std::remove_cvref_t<Callable>, Model>)
+    requires(!internal::ModuleHolderType<Callable> && !std::same_as<Callable, Model> &&
+             std::convertible_to<Callable, ModelFn>)
   Model(Callable forward) : forward_(std::move(forward)) {}
 
   template <internal::ModuleHolderType Holder>

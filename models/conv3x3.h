@@ -1,0 +1,15 @@
+// conv3x3: the convolution that keeps height and width, used by the image models.
+#ifndef TORCH_IR_MODELS_CONV3X3_H_
+#define TORCH_IR_MODELS_CONV3X3_H_
+
+#include <torch/nn/modules/conv.h>
+
+namespace torch_ir {
+
+inline torch::nn::Conv2d conv3x3(int64_t in_channels, int64_t out_channels) {
+  return torch::nn::Conv2d(torch::nn::Conv2dOptions(in_channels, out_channels, 3).padding(1));
+}
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_MODELS_CONV3X3_H_

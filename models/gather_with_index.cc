@@ -1,0 +1,30 @@
+#include <ATen/TensorIndexing.h>
+#include <ATen/ops/tensor.h>
+#include <torch/nn/modules/linear.h>
+
+#include "torch_ir/exporter/lifted_constants.h"
+#include "torch_ir/models/registry.h"
+
+namespace torch_ir {
+namespace {
+
+namespace nn = torch::nn;
+
+class GatherWithIndexImpl : public nn::Module, public LiftedConstants {
+ public:
+  at::Tensor forward(const at::Tensor& x) {
+    return linear_(x).index({at::indexing::Slice(), indices_});
+  }
+
+ private:
+  nn::Linear linear_ = register_module("linear", nn::Linear(8, 8));
+  at::Tensor indices_ = register_constant("indices", at::tensor({0, 2, 4, 6}, at::kLong));
+};
+TORCH_MODULE(GatherWithIndex);
+
+REGISTER_MODEL(GatherWithIndex, {.inputs = {{.shape = {1, 8}}},
+                                 .categories = {"lifted_constants"},
+                                 .description = "Columns picked by a constant index tensor"});
+
+}  // namespace
+}  // namespace torch_ir
