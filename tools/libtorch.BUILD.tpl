@@ -17,7 +17,7 @@ cc_library(
 # The fmt that LibTorch's own headers use; another version beside it would be mixed up with it.
 cc_library(
     name = "fmt",
-    hdrs = glob(["fmt_include/**"]),
+    hdrs = glob(["fmt/fmt/**"]),
     defines = ["FMT_HEADER_ONLY=1"],
-    includes = ["fmt_include"],
+    includes = ["fmt"],
 )

@@ -5,34 +5,29 @@ _MINIMUM = [2, 6]
 def _impl(ctx):
     root = _from_environment(ctx) or _from_python(ctx) or _from_pip(ctx)
     ctx.symlink(root + "/include", "include")
-    ctx.symlink(root + "/include/fmt", "fmt_include/fmt")
-    libraries = []
-    for name in ["libtorch_cpu.so", "libc10.so"]:
-        ctx.symlink(root + "/lib/" + name, "lib/" + name)
-        libraries.append("lib/" + name)
+    ctx.symlink(root + "/include/fmt", "fmt/fmt")
 
-    # What the wheel brings along, such as libgomp-HASH.so.1: the loader must find it beside them.
-    for folder in [root + "/lib", root + "/../torch.libs"]:
-        path = ctx.path(folder)
-        if path.exists:
-            for file in path.readdir():
-                if file.basename.startswith("libgomp"):
-                    ctx.symlink(file, "lib/" + file.basename)
-                    libraries.append("lib/" + file.basename)
+    # Not libtorch.so, which only pulls in all the others.
+    wanted = ["libtorch_cpu.so", "libc10.so"]
+    if ctx.os.environ.get("LIBTORCH_CUDA") == "1":
+        wanted += ["libtorch_cuda.so", "libc10_cuda.so"]
+    libraries = _with_dependencies(ctx, root, wanted)
+    for name, path in libraries.items():
+        ctx.symlink(path, "lib/" + name)
     ctx.template("BUILD.bazel", ctx.attr._build, {
         "{DEFINES}": repr(_defines(ctx, root)),
-        "{LIBRARIES}": repr(libraries),
+        "{LIBRARIES}": repr(["lib/" + name for name in libraries]),
     })
 
 def _from_environment(ctx):
     root = ctx.os.environ.get("LIBTORCH")
     if not root:
         return None
-    if not ctx.path(root + "/lib/libtorch_cpu.so").exists:
-        fail("LIBTORCH={} is no LibTorch: it has no lib/libtorch_cpu.so.".format(root))
+    if not _is_libtorch(ctx, root):
+        fail("LIBTORCH={} is not a LibTorch: there is no lib/libtorch_cpu.so in it.".format(root))
     version = _version(ctx, root)
-    if _older(version):
-        fail("LIBTORCH={} is version {}; torch-ir needs 2.6 or later.".format(root, version))
+    if _is_old(version):
+        fail("LIBTORCH={} has version {}: torch-ir needs 2.6 or later.".format(root, version))
     return root
 
 def _from_python(ctx):
@@ -40,51 +35,59 @@ def _from_python(ctx):
     if not python:
         return None
 
-    # find_spec, because an import takes seconds and needs what torch itself needs.
+    # find_spec and not an import, which takes seconds and needs all that torch itself needs.
     result = ctx.execute([python, "-c", """
 import importlib.util, os
 spec = importlib.util.find_spec("torch")
 print(os.path.dirname(spec.origin) if spec and spec.origin else "")
 """])
     root = result.stdout.strip()
-    if result.return_code != 0 or not root or not ctx.path(root + "/lib/libtorch_cpu.so").exists:
+    if not root or not _is_libtorch(ctx, root) or _is_old(_version(ctx, root)):
         return None
-    return None if _older(_version(ctx, root)) else root
+    return root
 
 def _from_pip(ctx):
     python = _python(ctx)
     if not python:
-        fail("LibTorch was not found: set LIBTORCH to its folder, or install Python 3 with pip.")
-    pip = [python, "-m", "pip", "--disable-pip-version-check"]
+        fail("There is no LibTorch: set LIBTORCH to its folder, or install Python 3 with pip.")
     requirement = ctx.attr.requirement
-    report = ctx.execute(
-        pip + ["install", "--quiet", "--dry-run", "--ignore-installed", "--no-deps", "--report", "-", requirement],
-        timeout = 1800,
-    )
-    if report.return_code != 0:
-        fail("LibTorch was not found, and pip does not find {}: {}".format(requirement, report.stderr))
-    metadata = json.decode(report.stdout)["install"][0]["metadata"]
-    if not metadata["version"].endswith("+cpu"):
-        for dependency in metadata.get("requires_dist", []):
-            if dependency.startswith("nvidia"):
-                fail("pip's {} is a CUDA build: set LIBTORCH to a LibTorch, or point pip at PyTorch's CPU wheels.".format(requirement))
+    report = _pip_install(ctx, python, "--dry-run", "--ignore-installed", "--report", "-")
+    if not _is_for_cpu(json.decode(report)["install"][0]["metadata"]):
+        fail("pip would install a CUDA build as {}: set LIBTORCH to the folder of a LibTorch, or point pip at PyTorch's CPU wheels.".format(requirement))
     ctx.report_progress("pip install " + requirement)
-    result = ctx.execute(
-        pip + ["install", "--quiet", "--no-deps", "--target", "wheel", requirement],
-        timeout = 1800,
-    )
-    if result.return_code != 0:
-        fail("pip install {} failed: {}".format(requirement, result.stderr))
+    _pip_install(ctx, python, "--target", "wheel")
     return str(ctx.path("wheel/torch"))
 
+def _pip_install(ctx, python, *arguments):
+    pip = [python, "-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check"]
+    result = ctx.execute(pip + list(arguments) + [ctx.attr.requirement], timeout = 1800)
+    if result.return_code != 0:
+        fail("There is no LibTorch, and pip (22.2 or later is needed) cannot install {}: set LIBTORCH to the folder of a LibTorch. pip says: {}".format(
+            ctx.attr.requirement,
+            result.stderr.strip(),
+        ))
+    return result.stdout
+
+def _is_for_cpu(metadata):
+    if metadata["version"].endswith("+cpu"):
+        return True
+    for requirement in metadata.get("requires_dist", []):
+        if requirement.startswith("nvidia") or requirement.startswith("cuda"):
+            return False
+    return True
+
 def _python(ctx):
+    """The Python that the user means; an environment counts also where it is not on the PATH."""
     environment = ctx.os.environ.get("VIRTUAL_ENV")
     if environment and ctx.path(environment + "/bin/python3").exists:
-        return environment + "/bin/python3"
+        return ctx.path(environment + "/bin/python3")
     return ctx.which("python3")
 
+def _is_libtorch(ctx, root):
+    return ctx.path(root + "/lib/libtorch_cpu.so").exists and ctx.path(root + "/include/torch").exists
+
 def _version(ctx, root):
-    """The version, "2.13.0+cpu": from the Python package, or else from LibTorch's own archive."""
+    """The version, such as "2.13.0+cpu", where the Python package or LibTorch's archive has it."""
     path = ctx.path(root + "/version.py")
     if path.exists:
         for line in ctx.read(path).splitlines():
@@ -93,11 +96,50 @@ def _version(ctx, root):
     path = ctx.path(root + "/build-version")
     return ctx.read(path).strip() if path.exists else "unknown"
 
-def _older(version):
+def _is_old(version):
     numbers = version.split(".")
     if len(numbers) < 2 or not numbers[0].isdigit() or not numbers[1].isdigit():
         return True
     return [int(numbers[0]), int(numbers[1])] < _MINIMUM
+
+def _with_dependencies(ctx, root, names):
+    """The libraries and those they need, name to path, as far as they come with LibTorch.
+
+    A wheel brings its own libgomp, a CUDA build its own CUDA. The loader looks for them beside the
+    library that needs them, so they have to be here too.
+    """
+    available = {}
+    folders = [root + "/lib", root + "/../torch.libs"]
+    nvidia = ctx.path(root + "/../nvidia")
+    if nvidia.exists:
+        folders += [str(folder) + "/lib" for folder in nvidia.readdir()]
+    for folder in folders:
+        if ctx.path(folder).exists:
+            for path in ctx.path(folder).readdir():
+                available.setdefault(path.basename, path)
+
+    found = {}
+    queue = [name for name in names if name in available]
+    for name in queue:
+        found[name] = available[name]
+    for _ in range(100):
+        if not queue:
+            break
+        needed = _needed(ctx, [available[name] for name in queue])
+        queue = [name for name in needed if name in available and name not in found]
+        for name in queue:
+            found[name] = available[name]
+    return found
+
+def _needed(ctx, paths):
+    result = ctx.execute(["objdump", "-p"] + paths)
+    if result.return_code != 0:
+        fail("objdump, which comes with the compiler (binutils), failed: " + result.stderr.strip())
+    names = {}
+    for line in result.stdout.splitlines():
+        if line.strip().startswith("NEEDED"):
+            names[line.strip().split(" ")[-1]] = True
+    return names.keys()
 
 def _defines(ctx, root):
     path = ctx.path(root + "/share/cmake/Torch/TorchConfig.cmake")
@@ -115,5 +157,5 @@ libtorch = repository_rule(
         ),
         "_build": attr.label(default = "//tools:libtorch.BUILD.tpl"),
     },
-    environ = ["LIBTORCH", "PATH", "VIRTUAL_ENV"],
+    environ = ["LIBTORCH", "LIBTORCH_CUDA", "PATH", "VIRTUAL_ENV"],
 )
