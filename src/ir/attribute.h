@@ -78,6 +78,8 @@ class AttributeMap {
 
   AttributeMap() = default;
   AttributeMap(std::initializer_list<Item> items) : items_(items) {}
+  // `items` must not name an attribute twice.
+  explicit AttributeMap(std::vector<Item> items) : items_(std::move(items)) {}
 
   // The attribute called `name`, or null.
   const Attribute* find(std::string_view name) const;

@@ -1,0 +1,211 @@
+#include "torch_ir/ir/json_constants.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/tensor.h>
+#include <c10/util/complex.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/ir/dtype.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ThrowsMessage;
+
+std::string write(const at::Tensor& tensor) {
+  JsonWriter writer;
+  write_constant("c", tensor, writer);
+  return writer.take();
+}
+
+// Without line breaks and indentation, so that tests can be read.
+std::string write_compact(const at::Tensor& tensor) {
+  std::string text = write(tensor);
+  std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
+  return text;
+}
+
+at::Tensor read(const std::string& text) {
+  JsonValue value = parse_json(text);
+  return read_constant(value, Place().key("constants").key("c"));
+}
+
+auto fails_with(const std::string& message) {
+  return ThrowsMessage<SerializationError>(message);
+}
+
+void expect_same(const at::Tensor& actual, const at::Tensor& expected) {
+  EXPECT_EQ(actual.scalar_type(), expected.scalar_type());
+  EXPECT_EQ(actual.sizes(), expected.sizes());
+  EXPECT_TRUE(actual.is_contiguous());
+  const auto* a = static_cast<const char*>(actual.const_data_ptr());
+  const auto* b = static_cast<const char*>(expected.const_data_ptr());
+  EXPECT_TRUE(std::equal(a, a + actual.nbytes(), b, b + expected.nbytes()));
+}
+
+// Every dtype that constants can have.
+class DtypeTest : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(DtypeTest, ReadsBackWhatWasWritten) {
+  const at::Tensor values = at::tensor({0, 1, 2, 3, 5, 7}, at::kDouble).view({2, 3});
+  const at::Tensor tensor = values.to(parse_dtype(GetParam()));
+  expect_same(read(write(tensor)), tensor);
+}
+
+TEST_P(DtypeTest, ReadsBackScalarsAndEmptyTensors) {
+  for (const std::vector<int64_t>& shape : std::vector<std::vector<int64_t>>{
+           {}, {0}, {2, 0}, {0, 2}, {3, 0, 2}, {1, 1, 1}}) {
+    const at::Tensor tensor = at::empty(shape).fill_(1).to(parse_dtype(GetParam()));
+    expect_same(read(write(tensor)), tensor);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, DtypeTest,
+                         ::testing::Values("bool", "uint8", "int8", "int16", "int32", "int64",
+                                           "uint16", "uint32", "uint64", "float16", "bfloat16",
+                                           "float32", "float64", "float8_e5m2", "float8_e4m3fn",
+                                           "float8_e5m2fnuz", "float8_e4m3fnuz", "complex32",
+                                           "complex64", "complex128"),
+                         [](const auto& parameter) { return std::string(parameter.param); });
+
+TEST(JsonConstantsTest, WritesTheFormOfThePythonPackage) {
+  EXPECT_EQ(write_compact(at::tensor({1.0, 0.0}, at::kFloat)),
+            R"({"data":[1.0,0.0],"dtype":"float32"})");
+  EXPECT_EQ(write_compact(at::tensor({1, 2, 3, 4}, at::kLong).view({2, 2})),
+            R"({"data":[[1,2],[3,4]],"dtype":"int64"})");
+  EXPECT_EQ(write_compact(at::tensor({1, 0}).to(at::kBool)), R"({"data":[true,false],"dtype":"bool"})");
+  EXPECT_EQ(write_compact(at::empty({}, at::kInt).fill_(7)), R"({"data":7,"dtype":"int32"})");
+  EXPECT_EQ(write_compact(at::empty({2, 0})), R"({"data":[[],[]],"dtype":"float32"})");
+}
+
+TEST(JsonConstantsTest, WritesTheShapeOnlyWhereTheDataCanNotTellIt) {
+  EXPECT_EQ(write_compact(at::empty({0, 2})), R"({"data":[],"dtype":"float32","shape":[0,2]})");
+  EXPECT_EQ(write_compact(at::empty({2, 0, 3})),
+            R"({"data":[[],[]],"dtype":"float32","shape":[2,0,3]})");
+}
+
+TEST(JsonConstantsTest, WritesTheShortestTextOfTheDtype) {
+  const at::Tensor values = at::tensor({0.1, -0.0, 1e-5}, at::kDouble);
+  for (const auto dtype : {at::kFloat, at::kHalf, at::kBFloat16}) {
+    EXPECT_THAT(write_compact(values.to(dtype)), ::testing::StartsWith(R"({"data":[0.1,-0.0,1e-05])"));
+  }
+}
+
+TEST(JsonConstantsTest, WritesComplexElementsAsPairs) {
+  const at::Tensor tensor = at::tensor({c10::complex<float>(0.1f, -2), c10::complex<float>(0, 1)});
+  EXPECT_EQ(write_compact(tensor), R"({"data":[[0.1,-2.0],[0.0,1.0]],"dtype":"complex64"})");
+  EXPECT_EQ(write_compact(tensor.conj()), R"({"data":[[0.1,2.0],[0.0,-1.0]],"dtype":"complex64"})");
+}
+
+TEST(JsonConstantsTest, WritesStridedTensorsInTheOrderOfTheirIndices) {
+  const at::Tensor tensor = at::tensor({1, 2, 3, 4}, at::kLong).view({2, 2}).t();
+  EXPECT_EQ(write_compact(tensor), R"({"data":[[1,3],[2,4]],"dtype":"int64"})");
+}
+
+TEST(JsonConstantsTest, Uint64KeepsAllBits) {
+  const std::string text = R"({"data": [18446744073709551615, 0], "dtype": "uint64"})";
+  const at::Tensor tensor = read(text);
+  EXPECT_EQ(tensor.const_data_ptr<uint64_t>()[0], std::numeric_limits<uint64_t>::max());
+  EXPECT_EQ(write_compact(tensor), R"({"data":[18446744073709551615,0],"dtype":"uint64"})");
+}
+
+TEST(JsonConstantsTest, NonFiniteElementsReadBack) {
+  const at::Tensor tensor =
+      read(R"({"data": [Infinity, -Infinity, NaN], "dtype": "bfloat16"})").to(at::kFloat);
+  const float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(tensor.const_data_ptr<float>()[0], infinity);
+  EXPECT_EQ(tensor.const_data_ptr<float>()[1], -infinity);
+  EXPECT_NE(tensor.const_data_ptr<float>()[2], tensor.const_data_ptr<float>()[2]);
+}
+
+TEST(JsonConstantsTest, IntegersAreReadAsFloatsWhereTheDtypeSaysSo) {
+  EXPECT_TRUE(at::equal(read(R"({"data": [1, 0.5], "dtype": "float32"})"), at::tensor({1.0f, 0.5f})));
+}
+
+TEST(JsonConstantsTest, UnknownDtypeIsRefused) {
+  EXPECT_THAT([] { read(R"({"data": [1], "dtype": "float31"})"); },
+              fails_with("constants.c.dtype: unknown dtype 'float31'"));
+}
+
+TEST(JsonConstantsTest, RaggedListsAreRefused) {
+  EXPECT_THAT([] { read(R"({"data": [[1, 2], [3]], "dtype": "int64"})"); },
+              fails_with("constants.c.data[1]: expected a list of 2, as long as the others of its "
+                         "level, found a list of 1"));
+  EXPECT_THAT([] { read(R"({"data": [[1, 2], 3], "dtype": "int64"})"); },
+              fails_with("constants.c.data[1]: expected a list of 2, as long as the others of its "
+                         "level, found an integer"));
+  EXPECT_THAT([] { read(R"({"data": [[], [3]], "dtype": "int64"})"); },
+              fails_with("constants.c.data[1]: expected a list of 0, as long as the others of its "
+                         "level, found a list of 1"));
+  EXPECT_THAT([] { read(R"({"data": [1, [2]], "dtype": "int64"})"); },
+              fails_with("constants.c.data[1]: expected an integer, found a list"));
+}
+
+TEST(JsonConstantsTest, ElementsOfAnotherKindAreRefused) {
+  EXPECT_THAT([] { read(R"({"data": [1.5], "dtype": "int64"})"); },
+              fails_with("constants.c.data[0]: expected an integer, found a float"));
+  EXPECT_THAT([] { read(R"({"data": [1], "dtype": "bool"})"); },
+              fails_with("constants.c.data[0]: expected true or false, found an integer"));
+  EXPECT_THAT([] { read(R"({"data": "1", "dtype": "float32"})"); },
+              fails_with("constants.c.data: expected a number, found a string"));
+  EXPECT_THAT([] { read(R"({"data": [[1, 2], [3, 4, 5]], "dtype": "complex64"})"); },
+              fails_with("constants.c.data[1]: expected [re, im], found a list"));
+}
+
+TEST(JsonConstantsTest, ElementsOutOfRangeAreRefused) {
+  EXPECT_THAT([] { read(R"({"data": [127, 128], "dtype": "int8"})"); },
+              fails_with("constants.c.data[1]: 128 is out of the range of int8"));
+  EXPECT_THAT([] { read(R"({"data": -1, "dtype": "uint64"})"); },
+              fails_with("constants.c.data: -1 is out of the range of uint64"));
+  EXPECT_THAT([] { read(R"({"data": [1e39], "dtype": "float32"})"); },
+              fails_with("constants.c.data: 1e+39 is out of the range of float32"));
+  EXPECT_THAT([] { read(R"({"data": [[0.0, 7e4]], "dtype": "complex32"})"); },
+              fails_with("constants.c.data: 70000.0 is out of the range of complex32"));
+  EXPECT_THAT([] { read(R"({"data": [Infinity], "dtype": "float8_e4m3fn"})"); },
+              fails_with("constants.c.data: Infinity is out of the range of float8_e4m3fn"));
+}
+
+TEST(JsonConstantsTest, ShapeThatContradictsTheDataIsRefused) {
+  EXPECT_THAT([] { read(R"({"data": [1, 2], "dtype": "int64", "shape": [2, 1]})"); },
+              fails_with("constants.c.shape: the data has another shape: [2], not [2, 1]"));
+  EXPECT_THAT([] { read(R"({"data": [], "dtype": "int64", "shape": [0, -1]})"); },
+              fails_with("constants.c.shape[1]: size -1 is negative"));
+}
+
+TEST(JsonConstantsTest, TensorsBeyondMemoryOrDimensionsAreRefused) {
+  EXPECT_THAT([] { read(R"({"data": )" + std::string(65, '[') + std::string(65, ']') +
+                        R"(, "dtype": "int64"})"); },
+              fails_with("constants.c: 65 dimensions, more than the 64 that a tensor can have"));
+}
+
+TEST(JsonConstantsTest, MissingAndUnknownKeysAreRefused) {
+  EXPECT_THAT([] { read(R"({"data": [1]})"); },
+              fails_with("constants.c: the key 'dtype' is missing"));
+  EXPECT_THAT([] { read(R"({"data": [1], "dtype": "int64", "device": "cpu"})"); },
+              fails_with("constants.c: unknown key 'device'"));
+}
+
+TEST(JsonConstantsTest, TensorsWithoutValuesAreNotWritten) {
+  EXPECT_THAT([] { write(at::empty({2}, at::TensorOptions(at::kMeta))); },
+              fails_with("constant 'c' can not be written: it is on the meta device and has no "
+                         "values"));
+  EXPECT_THAT([] { write(at::Tensor()); },
+              fails_with("constant 'c' can not be written: it is undefined"));
+}
+
+TEST(JsonConstantsTest, OtherLayoutsAreNotWritten) {
+  EXPECT_THAT([] { write(at::tensor({1.0f}).to_sparse()); },
+              fails_with("constant 'c' can not be written: its layout is not strided; write it "
+                         "dense"));
+}
+
+}  // namespace
+}  // namespace torch_ir
