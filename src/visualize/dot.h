@@ -1,4 +1,4 @@
-// The IR as Graphviz DOT text: the same graph as the Mermaid flowchart, without a size limit.
+// The IR as Graphviz DOT text: the same graph as the Mermaid flowchart, without a limit on its size.
 #ifndef TORCH_IR_VISUALIZE_DOT_H_
 #define TORCH_IR_VISUALIZE_DOT_H_
 
@@ -9,6 +9,7 @@
 
 namespace torch_ir {
 
+// Of `options`, only `max_nodes` counts: Graphviz has no limits.
 std::string ir_to_dot(const IR& ir, const MermaidOptions& options = {});
 
 }  // namespace torch_ir

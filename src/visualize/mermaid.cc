@@ -1,0 +1,112 @@
+#include "torch_ir/visualize/mermaid.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "torch_ir/visualize/mermaid_label.h"
+#include "torch_ir/visualize/sketch.h"
+
+namespace torch_ir {
+namespace {
+
+// Inputs and outputs may take up this part of a diagram that has to be cut; the nodes get the rest.
+constexpr int64_t kTerminalShare = 2;
+
+struct Brackets {
+  std::string_view open;
+  std::string_view close;
+};
+
+Brackets brackets(BoxKind kind) {
+  switch (kind) {
+    case BoxKind::kInput:
+    case BoxKind::kWeight:
+      return {R"([/")", R"("/])"};
+    case BoxKind::kOutput:
+      return {R"([\")", R"("/])"};
+    case BoxKind::kOperator:
+    case BoxKind::kNote:
+      return {R"([")", R"("])"};
+  }
+  return {};
+}
+
+class Writer {
+ public:
+  void operator()(const Box& box) {
+    const Brackets around = brackets(box.kind);
+    (text_ += "    ") += box.id;
+    (text_ += around.open) += mermaid_label(box.title);
+    if (!box.detail.empty()) (text_ += "<br/>") += mermaid_label(box.detail);
+    (text_ += around.close) += '\n';
+  }
+
+  void operator()(const Arrow& arrow) {
+    (text_ += "    ") += arrow.from;
+    text_ += arrow.from_weight ? " -.->" : " -->";
+    if (!arrow.label.empty()) ((text_ += "|\"") += mermaid_label(arrow.label)) += "\"|";
+    ((text_ += ' ') += arrow.to) += '\n';
+  }
+
+  std::string take() && { return std::move(text_); }
+
+ private:
+  std::string text_ = "flowchart TD\n";
+};
+
+struct Flowchart {
+  std::string text;
+  int64_t num_edges;
+
+  // Bytes are counted, of which there are never fewer than characters.
+  bool fits(int64_t max_edges, int64_t max_characters) const {
+    return num_edges <= max_edges && static_cast<int64_t>(text.size()) <= max_characters;
+  }
+};
+
+Flowchart draw(const IR& ir, const SketchLimits& limits) {
+  const GraphSketch sketch = sketch_graph(ir, limits);
+  Writer writer;
+  for (const auto& mark : sketch.marks) std::visit(writer, mark);
+  return {std::move(writer).take(), sketch.num_arrows};
+}
+
+// A number in [0, high] for which `fits` holds, the largest where more never fits better; 0 when
+// there is none.
+template <class Predicate>
+int64_t largest_that_fits(int64_t high, const Predicate& fits) {
+  int64_t low = 0;
+  while (low < high) {
+    const int64_t middle = low + (high - low + 1) / 2;
+    if (fits(middle)) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+}  // namespace
+
+std::string ir_to_mermaid(const IR& ir, const MermaidOptions& options) {
+  const auto fits = [&](const SketchLimits& limits, int64_t share) {
+    return draw(ir, limits).fits(options.max_edges / share, options.max_characters / share);
+  };
+  SketchLimits limits = {.nodes = options.max_nodes};
+  Flowchart chart = draw(ir, limits);
+  if (chart.fits(options.max_edges, options.max_characters)) return std::move(chart.text);
+
+  const int64_t num_terminals = std::max(ir.graph_inputs.size(), ir.graph_outputs.size());
+  const int64_t terminals = largest_that_fits(num_terminals, [&](int64_t count) {
+    return fits({.nodes = 0, .inputs = count, .outputs = count}, kTerminalShare);
+  });
+  limits = {.inputs = terminals, .outputs = terminals};
+  const int64_t num_nodes = static_cast<int64_t>(ir.nodes.size());
+  limits.nodes = largest_that_fits(std::min(options.max_nodes, num_nodes), [&](int64_t count) {
+    return fits({.nodes = count, .inputs = terminals, .outputs = terminals}, 1);
+  });
+  return draw(ir, limits).text;
+}
+
+}  // namespace torch_ir
