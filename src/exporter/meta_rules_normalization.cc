@@ -1,0 +1,72 @@
+// Normalizations: the result has the shape of the input, beside it come the statistics.
+#include <ATen/AccumulateType.h>
+
+#include "torch_ir/exporter/meta_rules.h"
+
+namespace torch_ir {
+namespace {
+
+using c10::MemoryFormat;
+using c10::ScalarType;
+
+// Low precision inputs may come with float parameters; then the statistics are float too.
+ScalarType statistics_dtype(const MetaCall& call, ScalarType input) {
+  return call.has("weight") ? call.tensor("weight").scalar_type() : input;
+}
+
+at::Tensor like_input(const at::Tensor& input) {
+  return meta_tensor(input.sizes(), input.scalar_type(), input.suggest_memory_format());
+}
+
+std::vector<at::Tensor> batch_norm(const MetaCall& call) {
+  const at::Tensor input = call.tensor("input");
+  TORCH_CHECK(input.dim() >= 2, "batch_norm: expected an input of at least 2 dimensions, got ",
+              input.dim());
+  const Sizes statistics{call.boolean("training") ? input.size(1) : 0};
+  const ScalarType dtype = statistics_dtype(call, input.scalar_type());
+  return {like_input(input), meta_tensor(statistics, dtype), meta_tensor(statistics, dtype)};
+}
+
+// With a reserve for the backward pass, which the CPU leaves empty.
+std::vector<at::Tensor> batch_norm_no_update(const MetaCall& call) {
+  const at::Tensor input = call.tensor("input");
+  const ScalarType dtype = statistics_dtype(call, input.scalar_type());
+  return {like_input(input), meta_tensor({0}, dtype), meta_tensor({0}, dtype),
+          meta_tensor({0}, ScalarType::Byte)};
+}
+
+std::vector<at::Tensor> layer_norm(const MetaCall& call) {
+  const at::Tensor input = call.tensor("input");
+  const Sizes normalized = call.integers("normalized_shape");
+  TORCH_CHECK(!normalized.empty() && input.dim() >= static_cast<int64_t>(normalized.size()) &&
+                  input.sizes().slice(input.dim() - normalized.size()) == normalized,
+              "Given normalized_shape=", c10::IntArrayRef(normalized),
+              ", expected input with shape [*, ", c10::IntArrayRef(normalized),
+              "], but got input of size ", input.sizes());
+  Sizes statistics = input.sizes().vec();
+  std::fill(statistics.end() - normalized.size(), statistics.end(), 1);
+  const ScalarType dtype = statistics_dtype(call, input.scalar_type());
+  return {meta_tensor(input.sizes(), input.scalar_type()), meta_tensor(statistics, dtype),
+          meta_tensor(statistics, dtype)};
+}
+
+std::vector<at::Tensor> group_norm(const MetaCall& call) {
+  const at::Tensor input = call.tensor("input");
+  const Sizes statistics{call.integer("N"), call.integer("group")};
+  const ScalarType dtype = statistics_dtype(call, input.scalar_type());
+  return {like_input(input), meta_tensor(statistics, dtype), meta_tensor(statistics, dtype)};
+}
+
+constexpr NamedMetaRule kRules[] = {
+    {"_batch_norm_no_update", batch_norm_no_update, Composite::kReplace},
+    {"_native_batch_norm_legit", batch_norm},
+    {"native_batch_norm", batch_norm},
+    {"native_group_norm", group_norm, Composite::kReplace},
+    {"native_layer_norm", layer_norm, Composite::kReplace},
+};
+
+}  // namespace
+
+c10::ArrayRef<NamedMetaRule> normalization_meta_rules() { return kRules; }
+
+}  // namespace torch_ir
