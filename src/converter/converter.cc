@@ -1,0 +1,148 @@
+#include "torch_ir/converter/converter.h"
+
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
+
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/ir/binding.h"
+#include "torch_ir/ir/validate.h"
+
+namespace torch_ir {
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, OpConverter> converters;
+};
+
+Registry& registry() {
+  static Registry instance;
+  return instance;
+}
+
+OpConverter find_converter(const std::string& op_type) {
+  const std::lock_guard lock(registry().mutex);
+  const auto entry = registry().converters.find(op_type);
+  return entry == registry().converters.end() ? OpConverter() : entry->second;
+}
+
+CallArgument as_call_argument(const ExportedArgument& argument, const GraphAnalyzer& analyzer) {
+  if (const auto* value = std::get_if<ValueRef>(&argument.value)) {
+    return analyzer.get_input_meta(value->name);
+  }
+  if (const auto* values = std::get_if<ValueList>(&argument.value)) {
+    std::vector<std::optional<TensorMeta>> list;
+    for (const auto& value : *values) {
+      list.push_back(value ? std::optional(analyzer.get_input_meta(value->name)) : std::nullopt);
+    }
+    return list;
+  }
+  return std::get<Attribute>(argument.value);
+}
+
+void encode_with_schema(const ExportedNode& node, const c10::FunctionSchema& schema,
+                        const GraphAnalyzer& analyzer, OpNode& converted) {
+  std::vector<CallArgument> arguments(schema.arguments().size());
+  for (const ExportedArgument& argument : node.arguments) {
+    const auto index = schema.argumentIndexWithName(argument.name);
+    if (!index) {
+      throw ConversionError(fmt::format("node '{}': {} has no argument '{}'", node.name,
+                                        node.target, argument.name));
+    }
+    arguments[static_cast<size_t>(*index)] = as_call_argument(argument, analyzer);
+  }
+  encode_arguments(schema, std::move(arguments), converted);
+}
+
+// Without a schema positions mean nothing, so each input says which argument it is.
+void encode_by_name(const ExportedNode& node, const GraphAnalyzer& analyzer, OpNode& converted) {
+  for (const ExportedArgument& argument : node.arguments) {
+    CallArgument value = as_call_argument(argument, analyzer);
+    if (auto* attribute = std::get_if<Attribute>(&value)) {
+      converted.attrs.set(argument.name, std::move(*attribute));
+    } else if (auto* tensor = std::get_if<TensorMeta>(&value)) {
+      tensor->arg = argument.name;
+      converted.inputs.push_back(std::move(*tensor));
+    } else {
+      throw ConversionError(fmt::format(
+          "node '{}': argument '{}' is a list of tensors, but the operator {} is not known here; "
+          "load the library that registers it",
+          node.name, argument.name, node.target));
+    }
+  }
+}
+
+}  // namespace
+
+void register_op(const std::string& op_type, OpConverter converter) {
+  const std::lock_guard lock(registry().mutex);
+  registry().converters[op_type] = std::move(converter);
+}
+
+std::vector<std::string> list_registered_ops() {
+  const std::lock_guard lock(registry().mutex);
+  std::vector<std::string> names;
+  for (const auto& [op_type, converter] : registry().converters) names.push_back(op_type);
+  return names;
+}
+
+OpNode convert_default(const ExportedNode& node, const GraphAnalyzer& analyzer) {
+  OpNode converted;
+  converted.name = node.name;
+  converted.op_type = node.target;
+  if (const auto op = find_operator(node.target)) {
+    encode_with_schema(node, op->schema(), analyzer, converted);
+  } else {
+    encode_by_name(node, analyzer, converted);
+  }
+  for (const std::string& output : node.outputs) {
+    converted.outputs.push_back(analyzer.get_output_meta(output));
+  }
+  return converted;
+}
+
+OpNode IRConverter::convert_node(const ExportedNode& node, const GraphAnalyzer& analyzer) const {
+  const OpConverter converter = find_converter(node.target);
+  if (!converter) return convert_default(node, analyzer);
+  try {
+    return converter(node, analyzer);
+  } catch (const std::exception& error) {
+    const std::string message = fmt::format("node '{}': the converter registered for {} failed: {}",
+                                            node.name, node.target, error.what());
+    if (strict_) throw ConversionError(message);
+    TORCH_WARN(message, "; using the default converter");
+    return convert_default(node, analyzer);
+  }
+}
+
+IR IRConverter::convert(const ExportedProgram& program, const std::string& model_name) const {
+  const GraphAnalyzer analyzer(program);
+  IR ir;
+  ir.model_name = model_name.empty() ? program.model_name : model_name;
+  ir.pytorch_version = program.torch_version;
+  ir.graph_inputs = analyzer.get_graph_inputs();
+  ir.graph_outputs = analyzer.get_graph_outputs();
+  ir.weights = analyzer.get_weights();
+  ir.weight_name_mapping = analyzer.get_weight_name_mapping();
+  for (const ExportedNode& node : analyzer.get_call_function_nodes()) {
+    ir.nodes.push_back(convert_node(node, analyzer));
+  }
+  ir.constants = analyzer.get_constants();
+  try {
+    validate_ir(ir);
+  } catch (const ValidationError& error) {
+    throw ConversionError(std::string("the converted graph is not valid: ") + error.what());
+  }
+  return ir;
+}
+
+IR convert_exported_program(const ExportedProgram& program, const std::string& model_name,
+                            bool strict) {
+  return IRConverter(strict).convert(program, model_name);
+}
+
+}  // namespace torch_ir

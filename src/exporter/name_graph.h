@@ -1,0 +1,18 @@
+// name_graph: a TracedGraph with the names that torch.export gives, as an ExportedProgram.
+#ifndef TORCH_IR_EXPORTER_NAME_GRAPH_H_
+#define TORCH_IR_EXPORTER_NAME_GRAPH_H_
+
+#include "torch_ir/exporter/exported_program.h"
+#include "torch_ir/exporter/traced_graph.h"
+
+namespace torch_ir {
+
+// Placeholders are named by kind and state dict name ("p_fc_weight"), nodes by operator ("linear",
+// "linear_1", ...), the outputs of a node with several "<node>_0", "<node>_1", ... Trailing
+// positional arguments at their defaults are dropped, keyword-only ones wherever they stand.
+// Leaves model_name, torch_version and constants for the caller.
+ExportedProgram name_graph(const TracedGraph& graph);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_EXPORTER_NAME_GRAPH_H_
