@@ -12,9 +12,9 @@ namespace torch_ir {
 
 struct ExtractOptions {
   // When empty the class of the model; see class_name.
-  std::string model_name;
+  std::string model_name = {};
   // One for each input; when empty "x", or "x1", "x2", ...
-  std::vector<std::string> input_names;
+  std::vector<std::string> input_names = {};
   // Everything must be on the meta device, and a converter that fails is an error.
   bool strict = false;
 };

@@ -16,7 +16,7 @@ namespace torch_ir {
 
 struct ExportOptions {
   // One for each input; when empty "x", or "x1", "x2", ...
-  std::vector<std::string> input_names;
+  std::vector<std::string> input_names = {};
   // Parameters, buffers and inputs that are not on the meta device are an ExportError.
   bool strict = false;
 };

@@ -34,12 +34,12 @@ struct TensorMeta {
   // refused by validate_ir.
   std::string dtype;
   // The node that made the value; for a graph input its own name; none for weights.
-  std::optional<std::string> producer_node;
+  std::optional<std::string> producer_node = {};
   // Which output of the producer it is.
   int64_t producer_output_idx = 0;
   // In `OpNode::inputs`: the schema argument that this input is, where the position can not tell.
   // See binding.h. Empty otherwise.
-  std::string arg;
+  std::string arg = {};
 
   bool operator==(const TensorMeta&) const = default;
 };

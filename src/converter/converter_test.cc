@@ -1,0 +1,188 @@
+#include "torch_ir/converter/converter.h"
+
+#include <ATen/ops/ones.h>
+#include <c10/util/Exception.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StrEq;
+
+// linear(x, fc.weight, bias) * mask, then split in two.
+ExportedProgram sample_program() {
+  const c10::ScalarType f32 = c10::ScalarType::Float;
+  ExportedProgram program;
+  program.model_name = "Sample";
+  program.torch_version = "2.13.0";
+  program.inputs = {{InputKind::kConstant, "c_mask", "mask"},
+                    {InputKind::kBuffer, "b_bias", "bias"},
+                    {InputKind::kParameter, "p_fc_weight", "fc.weight"},
+                    {InputKind::kUserInput, "x", ""}};
+  program.values = {{"c_mask", {{4}, f32}},      {"b_bias", {{4}, f32}},
+                    {"p_fc_weight", {{4, 3}, f32}}, {"x", {{1, 3}, f32}},
+                    {"linear", {{1, 4}, f32}},   {"mul", {{1, 4}, f32}},
+                    {"split_0", {{1, 2}, f32}},  {"split_1", {{1, 2}, f32}}};
+  program.nodes = {
+      {"linear",
+       "aten.linear.default",
+       {{"input", ValueRef{"x"}}, {"weight", ValueRef{"p_fc_weight"}}, {"bias", ValueRef{"b_bias"}}},
+       {"linear"}},
+      {"mul",
+       "aten.mul.Tensor",
+       {{"self", ValueRef{"linear"}}, {"other", ValueRef{"c_mask"}}},
+       {"mul"}},
+      {"split",
+       "aten.split.Tensor",
+       {{"self", ValueRef{"mul"}}, {"split_size", Attribute(2)}, {"dim", Attribute(1)}},
+       {"split_0", "split_1"}}};
+  program.outputs = {"split_1", "x"};
+  program.constants.insert("mask", at::ones({4}));
+  return program;
+}
+
+std::vector<std::string> names(const std::vector<TensorMeta>& metas) {
+  std::vector<std::string> names;
+  for (const TensorMeta& meta : metas) names.push_back(meta.name);
+  return names;
+}
+
+// The warnings that this thread gives while one lives.
+class Warnings : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning& warning) override { texts.push_back(warning.msg()); }
+  std::vector<std::string> texts;
+
+ private:
+  c10::WarningUtils::WarningHandlerGuard guard_{this};
+};
+
+// Registers a converter for as long as it lives.
+class ScopedConverter {
+ public:
+  ScopedConverter(std::string op_type, OpConverter converter) : op_type_(std::move(op_type)) {
+    register_op(op_type_, std::move(converter));
+  }
+  ~ScopedConverter() { register_op(op_type_, convert_default); }
+
+ private:
+  std::string op_type_;
+};
+
+TEST(GraphAnalyzerTest, AnswersOneQuestionAtATime) {
+  const ExportedProgram program = sample_program();
+  const GraphAnalyzer analyzer(program);
+  EXPECT_THAT(names(analyzer.get_graph_inputs()), ElementsAre("x"));
+  EXPECT_THAT(names(analyzer.get_graph_outputs()), ElementsAre("split_1", "x"));
+  EXPECT_THAT(names(analyzer.get_weights()), ElementsAre("fc.weight", "bias", "mask"));
+  EXPECT_THAT(analyzer.get_weight_name_mapping().keys(),
+              ElementsAre("p_fc_weight", "b_bias", "c_mask"));
+  EXPECT_THAT(analyzer.get_weight_name_mapping().values(),
+              ElementsAre("fc.weight", "bias", "mask"));
+  EXPECT_THAT(analyzer.get_call_function_nodes(), ::testing::SizeIs(3));
+  EXPECT_THAT(analyzer.get_constants().keys(), ElementsAre("mask"));
+}
+
+TEST(GraphAnalyzerTest, GivesProducersToInputsOnly) {
+  const ExportedProgram program = sample_program();
+  const GraphAnalyzer analyzer(program);
+  const TensorMeta split = analyzer.get_input_meta("split_1");
+  EXPECT_EQ(split.producer_node, "split");
+  EXPECT_EQ(split.producer_output_idx, 1);
+  EXPECT_EQ(analyzer.get_input_meta("x").producer_node, "x");
+  EXPECT_EQ(analyzer.get_input_meta("c_mask").producer_node, std::nullopt);
+  EXPECT_EQ(analyzer.get_output_meta("split_1").producer_node, std::nullopt);
+  EXPECT_THROW(analyzer.get_input_meta("nothing"), ConversionError);
+}
+
+TEST(GraphAnalyzerTest, SkipsConstantsWithoutDataWithAWarning) {
+  ExportedProgram program = sample_program();
+  program.constants["mask"] = at::ones({4}, c10::kMeta);
+  const GraphAnalyzer analyzer(program);
+  const Warnings warnings;
+  EXPECT_TRUE(analyzer.get_constants().is_empty());
+  EXPECT_THAT(warnings.texts, ElementsAre("Skipping 1 meta-device constant(s) (shape/dtype already "
+                                          "in weights): ['mask']"));
+}
+
+TEST(ConverterTest, ConvertsAWholeProgram) {
+  const IR ir = convert_exported_program(sample_program());
+  EXPECT_EQ(ir.model_name, "Sample");
+  EXPECT_EQ(ir.pytorch_version, "2.13.0");
+  ASSERT_EQ(ir.nodes.size(), 3u);
+  EXPECT_THAT(names(ir.nodes[0].inputs), ElementsAre("x", "p_fc_weight", "b_bias"));
+  EXPECT_TRUE(ir.nodes[0].attrs.empty());
+  EXPECT_EQ(ir.nodes[2].attrs, AttributeMap({{"split_size", 2}, {"dim", 1}}));
+  EXPECT_THAT(names(ir.nodes[2].outputs), ElementsAre("split_0", "split_1"));
+  EXPECT_EQ(convert_exported_program(sample_program(), "Other").model_name, "Other");
+}
+
+TEST(ConverterTest, UsesTheRegisteredConverter) {
+  const ScopedConverter converter(
+      "aten.split.Tensor", [](const ExportedNode& node, const GraphAnalyzer& analyzer) {
+        OpNode converted = convert_default(node, analyzer);
+        converted.attrs.set("dim", -1);
+        return converted;
+      });
+  EXPECT_THAT(list_registered_ops(), ::testing::Contains("aten.split.Tensor"));
+  EXPECT_EQ(*convert_exported_program(sample_program()).nodes[2].attrs.find("dim"), Attribute(-1));
+}
+
+TEST(ConverterTest, FallsBackWithAWarningUnlessStrict) {
+  const ScopedConverter converter("aten.mul.Tensor",
+                                  [](const ExportedNode&, const GraphAnalyzer&) -> OpNode {
+                                    throw std::runtime_error("no such form");
+                                  });
+  {
+    const Warnings warnings;
+    EXPECT_EQ(convert_exported_program(sample_program()).nodes[1].op_type, "aten.mul.Tensor");
+    EXPECT_THAT(warnings.texts,
+                ElementsAre("node 'mul': the converter registered for aten.mul.Tensor failed: no "
+                            "such form; using the default converter"));
+  }
+  try {
+    convert_exported_program(sample_program(), "", /*strict=*/true);
+    FAIL() << "no error";
+  } catch (const ConversionError& error) {
+    EXPECT_THAT(error.what(), StrEq("node 'mul': the converter registered for aten.mul.Tensor "
+                                    "failed: no such form"));
+  }
+}
+
+TEST(ConverterTest, KeepsTheArgumentsOfUnknownOperatorsByName) {
+  ExportedProgram program = sample_program();
+  program.nodes[1].target = "mylib.scale.default";
+  program.nodes[1].arguments.push_back({"factor", Attribute(2.0)});
+  const IR ir = convert_exported_program(program);
+  EXPECT_EQ(ir.nodes[1].inputs[0].arg, "self");
+  EXPECT_EQ(ir.nodes[1].inputs[1].arg, "other");
+  EXPECT_EQ(ir.nodes[1].attrs, AttributeMap({{"factor", 2.0}}));
+}
+
+TEST(ConverterTest, RefusesProgramsThatContradictThemselves) {
+  const auto error_of = [](const ExportedProgram& program) -> std::string {
+    try {
+      convert_exported_program(program);
+    } catch (const ConversionError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  ExportedProgram program = sample_program();
+  program.nodes[1].arguments[0].name = "left";
+  EXPECT_THAT(error_of(program), StrEq("node 'mul': aten.mul.Tensor has no argument 'left'"));
+  program = sample_program();
+  program.nodes[1].arguments[0].value = ValueRef{"lost"};
+  EXPECT_THAT(error_of(program), StrEq("the exported program has no value 'lost'"));
+  program = sample_program();
+  std::swap(program.nodes[0], program.nodes[1]);
+  EXPECT_THAT(error_of(program), HasSubstr("the converted graph is not valid: "));
+}
+
+}  // namespace
+}  // namespace torch_ir
