@@ -7,25 +7,13 @@
 
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "torch_ir/executor/execution_plan.h"
+#include "torch_ir/executor/tensor_registry.h"
 #include "torch_ir/ir/ir.h"
 
 namespace torch_ir {
-
-// Name-to-tensor mapping: weights, constants, graph inputs and outputs of an execution.
-class TensorRegistry {
- public:
-  void set(const std::string& name, at::Tensor tensor);
-  std::optional<at::Tensor> get(const std::string& name) const;
-  bool has(const std::string& name) const;
-  void clear();
-
- private:
-  std::unordered_map<std::string, at::Tensor> tensors_;
-};
 
 class IRExecutor {
  public:

@@ -1,0 +1,27 @@
+// bind_weights: the first pass of compile. Finds and checks what the caller and the IR supply.
+#ifndef TORCH_IR_EXECUTOR_BIND_WEIGHTS_H_
+#define TORCH_IR_EXECUTOR_BIND_WEIGHTS_H_
+
+#include <c10/core/Device.h>
+
+#include "torch_ir/executor/tensor_registry.h"
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+struct BoundWeights {
+  // By placeholder, and by state dict name for weights without one. What nobody supplies is not
+  // there: whether that is an error depends on who uses it.
+  TensorRegistry tensors;
+  // Where they are, and where the plan runs: the device of the weights.
+  c10::Device device = c10::kCPU;
+};
+
+// Looks in `weights`, then in `constants`, then in `ir.constants`, each by state dict name and then
+// by placeholder. Constants of the IR are moved to the device of the others; anything else is kept
+// as it is, not copied. Throws ExecutionError when a shape, a dtype or a device does not fit.
+BoundWeights bind_weights(const IR& ir, const StateDict& weights, const StateDict& constants);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_EXECUTOR_BIND_WEIGHTS_H_

@@ -1,0 +1,65 @@
+#include "torch_ir/executor/executor_registry.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+// The Python package records `outputs[i]` as a node of its own: its inputs are all outputs of the
+// producer, and the attribute "index" says which of them it is.
+std::vector<at::Tensor> getitem(const OpNode& node, const std::vector<at::Tensor>& inputs) {
+  const Attribute* attribute = node.attrs.find("index");
+  const auto* index = attribute == nullptr ? nullptr : attribute->get_if<int64_t>();
+  if (index == nullptr) throw ExecutionError("attribute 'index' is not an integer");
+  const auto size = static_cast<int64_t>(inputs.size());
+  const int64_t position = *index < 0 ? *index + size : *index;
+  if (position < 0 || position >= size) {
+    throw ExecutionError(fmt::format("index {} is out of range for {} inputs", *index, size));
+  }
+  return {inputs[static_cast<size_t>(position)]};
+}
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, OpExecutor> executors{{"<built-in function getitem>", getitem}};
+};
+
+Registry& registry() {
+  static Registry instance;
+  return instance;
+}
+
+}  // namespace
+
+void register_executor(const std::string& op_type, OpExecutor executor) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  if (executor) {
+    all.executors.insert_or_assign(op_type, std::move(executor));
+  } else {
+    all.executors.erase(op_type);
+  }
+}
+
+OpExecutor find_executor(const std::string& op_type) {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.executors.find(op_type);
+  return found == all.executors.end() ? OpExecutor() : found->second;
+}
+
+std::vector<std::string> list_registered_executors() {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  std::vector<std::string> op_types;
+  for (const auto& [op_type, executor] : all.executors) op_types.push_back(op_type);
+  return op_types;
+}
+
+}  // namespace torch_ir

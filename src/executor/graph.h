@@ -1,0 +1,72 @@
+// PlanGraph: an IR on its way to a plan, with names turned into numbers and operators into handles.
+//
+// Made once by build_graph; the passes of compile read it, and lower.h turns it into a program.
+#ifndef TORCH_IR_EXECUTOR_GRAPH_H_
+#define TORCH_IR_EXECUTOR_GRAPH_H_
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/ivalue.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "torch_ir/executor/bind_weights.h"
+#include "torch_ir/executor/executor_registry.h"
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+// Index into PlanGraph::values.
+using ValueId = uint32_t;
+
+struct PlanValue {
+  std::string name;
+  // A weight, a lifted constant, or a number given where the operator takes a tensor. Undefined
+  // for what only a run knows: inputs and outputs of nodes.
+  at::Tensor constant;
+};
+
+// Values that are one argument; nothing where the list holds None.
+struct PlanList {
+  std::vector<std::optional<ValueId>> values;
+  // Whether the schema says `Tensor?[]`.
+  bool holds_none = false;
+};
+
+// What a node passes to its operator: something fixed that is no tensor, a value, or several.
+using PlanArgument = std::variant<c10::IValue, ValueId, PlanList>;
+
+struct PlanNode {
+  // The node of the IR that the graph was built from.
+  const OpNode* source = nullptr;
+  // An operator of the dispatcher with one argument for each of its schema's, or a registered
+  // executor with one for each of OpNode::inputs.
+  std::variant<c10::OperatorHandle, OpExecutor> callee;
+  std::vector<PlanArgument> arguments;
+  std::vector<ValueId> outputs;
+};
+
+struct PlanGraph {
+  std::vector<PlanValue> values;
+  std::vector<PlanNode> nodes;
+  std::vector<ValueId> inputs;
+  std::vector<ValueId> outputs;
+  c10::Device device = c10::kCPU;
+};
+
+// The graph of `ir`, which it points into. Throws ExecutionError, naming the node, for a weight
+// that nobody supplies and for an operator that this process does not have, and ValidationError for
+// arguments that do not fit the operator.
+PlanGraph build_graph(const IR& ir, const BoundWeights& weights);
+
+// The values that an argument, or all arguments of a node, are made of; in order, and as often as
+// they are read.
+std::vector<ValueId> values_of(const PlanArgument& argument);
+std::vector<ValueId> values_of(const PlanNode& node);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_EXECUTOR_GRAPH_H_

@@ -1,0 +1,17 @@
+// lower: the last pass of compile. Turns a graph into the program that runs.
+#ifndef TORCH_IR_EXECUTOR_LOWER_H_
+#define TORCH_IR_EXECUTOR_LOWER_H_
+
+#include "torch_ir/executor/alias_analysis.h"
+#include "torch_ir/executor/graph.h"
+#include "torch_ir/executor/program.h"
+
+namespace torch_ir {
+
+// The program of `graph`, a graph of `ir`: argument stacks prepared, constants that are not written
+// in place, values given slots from their definition to their last use.
+Program lower(const PlanGraph& graph, const IR& ir, const AliasAnalysis& aliases);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_EXECUTOR_LOWER_H_

@@ -1,0 +1,106 @@
+// Program: what a run of a plan reads, and all it reads.
+//
+// Made once by lower() and never changed after, so any number of threads may run it at once. What a
+// run changes is in its frame: one slot for each value that is alive, used again when it is not.
+#ifndef TORCH_IR_EXECUTOR_PROGRAM_H_
+#define TORCH_IR_EXECUTOR_PROGRAM_H_
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/ivalue.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "torch_ir/executor/executor_registry.h"
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+// Index into a frame.
+using Slot = uint32_t;
+inline constexpr Slot kNoSlot = UINT32_MAX;
+
+// A value of the frame on its way into a step.
+struct SlotUse {
+  Slot slot = kNoSlot;
+  // Whether nobody reads the value after, so that it may leave the frame.
+  bool is_last = false;
+};
+
+// Puts a value at a place of the stack.
+struct StackFill {
+  uint32_t position;
+  SlotUse use;
+};
+
+// Puts a list at a place of the stack. An item is a value of the frame, a fixed tensor, or None.
+struct StackList {
+  using Item = std::variant<std::monostate, SlotUse, at::Tensor>;
+  uint32_t position;
+  std::vector<Item> items;
+  bool holds_none;
+};
+
+// A registered executor and the node that it gets to see.
+struct ExecutorCall {
+  OpExecutor executor;
+  OpNode node;
+};
+
+// One call.
+struct Step {
+  std::string name;
+  std::string op_type;
+  std::variant<c10::OperatorHandle, std::shared_ptr<const ExecutorCall>> callee;
+  // The argument stack as far as it is the same in every run; None where a value goes.
+  std::vector<c10::IValue> arguments;
+  std::vector<StackFill> fills;
+  std::vector<StackList> lists;
+  // Where the results go; kNoSlot for those that nobody reads.
+  std::vector<Slot> outputs;
+  // Whether the results lie on the stack one by one, as `outputs` has them.
+  bool returns_tensors = false;
+};
+
+struct ProgramInput {
+  TensorMeta meta;
+  Slot slot = kNoSlot;
+  // Whether a run writes to it, and so needs a copy.
+  bool is_written = false;
+};
+
+// A weight or constant that a run writes to.
+struct WrittenConstant {
+  at::Tensor tensor;
+  Slot slot = kNoSlot;
+};
+
+struct ProgramOutput {
+  std::string name;
+  Slot slot = kNoSlot;
+  // Where it is a constant that no run writes to.
+  at::Tensor constant;
+  // Whether it may be a view of one.
+  bool may_be_constant = false;
+};
+
+struct Program {
+  c10::Device device = c10::kCPU;
+  size_t num_slots = 0;
+  std::vector<ProgramInput> inputs;
+  std::vector<WrittenConstant> written_constants;
+  // Whether any input or constant is written to.
+  bool writes_in_place = false;
+  std::vector<Step> steps;
+  std::vector<ProgramOutput> outputs;
+  // The constants that no run writes to.
+  std::vector<at::Tensor> constants;
+};
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_EXECUTOR_PROGRAM_H_

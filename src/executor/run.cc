@@ -1,0 +1,205 @@
+#include "torch_ir/executor/run.h"
+
+#include <ATen/core/List.h>
+#include <c10/core/InferenceMode.h>
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/executor/memory_overlap.h"
+#include "torch_ir/executor/plan_outputs.h"
+#include "torch_ir/executor/tensor_text.h"
+
+namespace torch_ir {
+namespace {
+
+using Frame = std::vector<c10::IValue>;
+using Stack = std::vector<c10::IValue>;
+
+void check_inputs(const Program& program, const std::vector<at::Tensor>& inputs) {
+  if (inputs.size() != program.inputs.size()) {
+    throw ExecutionError(fmt::format("The graph takes {} input(s), but {} were given.",
+                                     program.inputs.size(), inputs.size()));
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorMeta& meta = program.inputs[i].meta;
+    if (!inputs[i].defined()) {
+      throw ExecutionError(fmt::format("Input '{}' is undefined.", meta.name));
+    }
+    if (const std::string difference = describe_difference(inputs[i], meta); !difference.empty()) {
+      throw ExecutionError(fmt::format("Input '{}' has {}.", meta.name, difference));
+    }
+    if (inputs[i].device() != program.device) {
+      throw ExecutionError(fmt::format("Input '{}' is on {}, expected {}.", meta.name,
+                                       inputs[i].device().str(), program.device.str()));
+    }
+  }
+}
+
+void store(Frame& frame, Slot slot, c10::IValue value) {
+  if (slot != kNoSlot) frame[slot] = std::move(value);
+}
+
+// What a run writes to is copied, together with what shares its memory: an input that was passed
+// twice stays one tensor.
+void store_copies(const Program& program, const std::vector<at::Tensor>& inputs, Frame& frame) {
+  std::vector<at::Tensor> tensors(inputs);
+  for (const WrittenConstant& constant : program.written_constants) {
+    tensors.push_back(constant.tensor);
+  }
+  const std::vector<size_t> groups = overlap_groups(tensors);
+  std::map<size_t, std::vector<size_t>> members;
+  for (size_t i = 0; i < tensors.size(); ++i) members[groups[i]].push_back(i);
+  const auto is_written = [&](size_t i) {
+    return i >= inputs.size() || program.inputs[i].is_written;
+  };
+  const auto slot = [&](size_t i) {
+    return i < inputs.size() ? program.inputs[i].slot
+                             : program.written_constants[i - inputs.size()].slot;
+  };
+  for (const auto& [group, indices] : members) {
+    std::vector<at::Tensor> originals;
+    for (const size_t i : indices) originals.push_back(tensors[i]);
+    const bool is_copied = std::any_of(indices.begin(), indices.end(), is_written);
+    const std::vector<at::Tensor> values = is_copied ? copy_group(originals) : originals;
+    for (size_t k = 0; k < indices.size(); ++k) store(frame, slot(indices[k]), values[k]);
+  }
+}
+
+void store_inputs(const Program& program, const std::vector<at::Tensor>& inputs, Frame& frame) {
+  if (program.writes_in_place) {
+    store_copies(program, inputs, frame);
+    return;
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) store(frame, program.inputs[i].slot, inputs[i]);
+}
+
+c10::IValue take(Frame& frame, const SlotUse& use) {
+  if (use.is_last) return std::move(frame[use.slot]);
+  return frame[use.slot];
+}
+
+template <class Element>
+c10::IValue make_list(const StackList& description, Frame& frame) {
+  c10::List<Element> list;
+  list.reserve(description.items.size());
+  for (const StackList::Item& item : description.items) {
+    if (const auto* use = std::get_if<SlotUse>(&item)) {
+      list.push_back(take(frame, *use).toTensor());
+    } else if (const auto* tensor = std::get_if<at::Tensor>(&item)) {
+      list.push_back(*tensor);
+    } else {
+      list.push_back(Element());
+    }
+  }
+  return list;
+}
+
+void fill_stack(const Step& step, Frame& frame, Stack& stack) {
+  stack.assign(step.arguments.begin(), step.arguments.end());
+  for (const StackFill& fill : step.fills) stack[fill.position] = take(frame, fill.use);
+  for (const StackList& list : step.lists) {
+    stack[list.position] = list.holds_none ? make_list<std::optional<at::Tensor>>(list, frame)
+                                           : make_list<at::Tensor>(list, frame);
+  }
+}
+
+// Replaces the inputs on the stack by the outputs.
+void call_executor(const ExecutorCall& call, Stack& stack) {
+  std::vector<at::Tensor> inputs;
+  inputs.reserve(stack.size());
+  for (c10::IValue& value : stack) inputs.push_back(std::move(value).toTensor());
+  stack.clear();
+  for (at::Tensor& output : call.executor(call.node, inputs)) stack.emplace_back(std::move(output));
+}
+
+void append_tensors(const c10::IValue& value, std::vector<at::Tensor>& tensors) {
+  if (value.isTensor()) {
+    tensors.push_back(value.toTensor());
+  } else if (value.isTensorList() || value.isList()) {
+    for (const c10::IValue& item : value.toListRef()) append_tensors(item, tensors);
+  }
+}
+
+std::vector<at::Tensor> tensors_of(const Stack& stack) {
+  std::vector<at::Tensor> tensors;
+  for (const c10::IValue& value : stack) append_tensors(value, tensors);
+  return tensors;
+}
+
+// The outputs of a node are the tensors that its operator returns, those in lists one by one. Where
+// the graph leaves out the undefined ones, so does this.
+void store_tensors(const Step& step, const Stack& stack, Frame& frame) {
+  std::vector<at::Tensor> tensors = tensors_of(stack);
+  if (tensors.size() != step.outputs.size()) {
+    std::erase_if(tensors, [](const at::Tensor& tensor) { return !tensor.defined(); });
+  }
+  if (tensors.size() != step.outputs.size()) {
+    throw ExecutionError(fmt::format("it returned {} tensor(s), the graph says {}", tensors.size(),
+                                     step.outputs.size()));
+  }
+  for (size_t i = 0; i < tensors.size(); ++i) store(frame, step.outputs[i], std::move(tensors[i]));
+}
+
+void run_step(const Step& step, Frame& frame, Stack& stack) {
+  fill_stack(step, frame, stack);
+  if (const auto* op = std::get_if<c10::OperatorHandle>(&step.callee)) {
+    op->callBoxed(stack);
+  } else {
+    call_executor(*std::get<std::shared_ptr<const ExecutorCall>>(step.callee), stack);
+  }
+  if (!step.returns_tensors) {
+    store_tensors(step, stack, frame);
+    return;
+  }
+  for (size_t i = 0; i < step.outputs.size(); ++i) {
+    store(frame, step.outputs[i], std::move(stack[i]));
+  }
+}
+
+// The arguments of a call that threw are still on the stack.
+std::string failure_text(const Step& step, const Stack& stack, const std::exception& error) {
+  std::string shapes;
+  for (const at::Tensor& tensor : tensors_of(stack)) {
+    if (!shapes.empty()) shapes += ", ";
+    shapes += tensor.defined() ? shape_list_text(tensor.sizes()) : "None";
+  }
+  return fmt::format("Node '{}' ({}) failed on inputs of shape {}: {}", step.name, step.op_type,
+                     shapes.empty() ? "()" : shapes, message_text(error));
+}
+
+void run_steps(const Program& program, Frame& frame) {
+  Stack stack;
+  const Step* current = nullptr;
+  try {
+    for (const Step& step : program.steps) {
+      current = &step;
+      run_step(step, frame, stack);
+    }
+  } catch (const std::exception& error) {
+    throw ExecutionError(failure_text(*current, stack, error));
+  }
+}
+
+}  // namespace
+
+std::vector<at::Tensor> run_program(const Program& program, const std::vector<at::Tensor>& inputs) {
+  check_inputs(program, inputs);
+  std::vector<at::Tensor> outputs;
+  outputs.reserve(program.outputs.size());
+  {
+    const c10::InferenceMode inference_mode;
+    Frame frame(program.num_slots);
+    store_inputs(program, inputs, frame);
+    run_steps(program, frame);
+    for (const ProgramOutput& output : program.outputs) {
+      outputs.push_back(output.constant.defined() ? output.constant : frame[output.slot].toTensor());
+    }
+  }
+  release_to_caller(program, outputs);
+  return outputs;
+}
+
+}  // namespace torch_ir

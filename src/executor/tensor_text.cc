@@ -1,0 +1,34 @@
+#include "torch_ir/executor/tensor_text.h"
+
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "torch_ir/ir/dtype.h"
+
+namespace torch_ir {
+
+std::string shape_list_text(c10::IntArrayRef shape) {
+  return fmt::format("[{}]", fmt::join(shape.begin(), shape.end(), ", "));
+}
+
+std::string describe_difference(const at::Tensor& tensor, const TensorMeta& expected) {
+  if (tensor.sizes() != c10::IntArrayRef(expected.shape)) {
+    return fmt::format("shape {}, expected {}", shape_list_text(tensor.sizes()),
+                       shape_list_text(expected.shape));
+  }
+  const std::string dtype = dtype_name(tensor.scalar_type());
+  if (dtype != expected.dtype) {
+    return fmt::format("dtype {}, expected {}", dtype, expected.dtype);
+  }
+  return {};
+}
+
+std::string message_text(const std::exception& error) {
+  const auto* c10_error = dynamic_cast<const c10::Error*>(&error);
+  if (c10_error == nullptr) return error.what();
+  const std::string text = c10_error->what_without_backtrace();
+  return text.substr(0, text.find('\n'));
+}
+
+}  // namespace torch_ir

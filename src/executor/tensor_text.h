@@ -1,0 +1,26 @@
+// The words in which messages speak of tensors and of what went wrong with them.
+#ifndef TORCH_IR_EXECUTOR_TENSOR_TEXT_H_
+#define TORCH_IR_EXECUTOR_TENSOR_TEXT_H_
+
+#include <ATen/core/Tensor.h>
+
+#include <exception>
+#include <string>
+
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+// "[1, 3, 64, 64]"
+std::string shape_list_text(c10::IntArrayRef shape);
+
+// How `tensor` differs from what the graph says: "shape [1, 4], expected [1, 8]" or "dtype float64,
+// expected float32"; empty when it does not.
+std::string describe_difference(const at::Tensor& tensor, const TensorMeta& expected);
+
+// What `error` says, without the stack trace and source lines that LibTorch adds.
+std::string message_text(const std::exception& error);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_EXECUTOR_TENSOR_TEXT_H_
