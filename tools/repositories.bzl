@@ -53,7 +53,7 @@ def torch_ir_dependencies():
         name = "mustache",
         hdrs = ["kainjow/mustache.hpp"],
         targets = {"mustache": []},
-        packages = {"apt": "libkainjow-mustache-dev"},
+        packages = {"apt": "libkainjow-mustache-dev", "dnf": "mustache-devel"},
     )
 
 def _maybe(rule, name, **kwargs):

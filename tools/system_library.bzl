@@ -8,12 +8,9 @@ which a bare `-lfoo` would leave out of their cache keys.
 _STANDARD_INCLUDE_DIRS = ["/usr/include", "/usr/local/include", "/opt/homebrew/include"]
 
 def _impl(ctx):
-    include_dir, library_dirs = _locate(ctx)
+    include_dirs, library_dirs = _directories(ctx)
     for header in ctx.attr.hdrs:
-        path = ctx.path(include_dir + "/" + header)
-        if not path.exists:
-            _fail_missing(ctx, header)
-        ctx.symlink(path, "include/" + header)
+        ctx.symlink(_find_header(ctx, header, include_dirs), "include/" + header)
 
     files = {}
     for libraries in ctx.attr.targets.values():
@@ -39,20 +36,26 @@ _TARGET = """cc_library(
 )
 """
 
-def _locate(ctx):
-    """The folder of the headers and those where the libraries may be."""
-    include_dirs = []
-    library_dirs = []
-    if ctx.attr.pkg_config:
-        pkg_config = ctx.which("pkg-config")
-        if not pkg_config:
-            _fail_missing(ctx, "pkg-config")
-        include_dirs = _ask(ctx, pkg_config, "--cflags-only-I", "-I")
-        library_dirs = _ask(ctx, pkg_config, "--libs-only-L", "-L")
-    for directory in include_dirs + _STANDARD_INCLUDE_DIRS:
-        if ctx.path(directory + "/" + ctx.attr.hdrs[0]).exists:
-            return directory, library_dirs
-    return _fail_missing(ctx, ctx.attr.hdrs[0])
+def _directories(ctx):
+    """Where the headers and where the libraries may be."""
+    if not ctx.attr.pkg_config:
+        return _STANDARD_INCLUDE_DIRS, []
+    pkg_config = ctx.which("pkg-config")
+    if not pkg_config:
+        fail("{} needs pkg-config, which was not found. Install it.".format(ctx.name))
+    return (
+        _ask(ctx, pkg_config, "--cflags-only-I", "-I") + _STANDARD_INCLUDE_DIRS,
+        _ask(ctx, pkg_config, "--libs-only-L", "-L"),
+    )
+
+def _find_header(ctx, header, directories):
+    # Distributions differ in whether they keep the folder of a library that is a single file.
+    for name in [header, header.split("/")[-1]]:
+        for directory in directories:
+            path = ctx.path(directory + "/" + name)
+            if path.exists:
+                return path
+    return _fail_missing(ctx, header)
 
 def _ask(ctx, pkg_config, option, prefix):
     result = ctx.execute(
