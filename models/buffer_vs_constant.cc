@@ -1,5 +1,4 @@
 #include <ATen/ops/full.h>
-#include <ATen/ops/tensor.h>
 #include <torch/nn/modules/linear.h>
 
 #include "torch_ir/exporter/lifted_constants.h"
@@ -17,7 +16,7 @@ class BufferVsConstantImpl : public nn::Module, public LiftedConstants {
  private:
   nn::Linear linear_ = register_module("linear", nn::Linear(4, 4));
   at::Tensor scale_ = register_buffer("scale", at::full({4}, 2.f));
-  at::Tensor offset_ = register_constant("offset", at::tensor({0.1f, 0.2f, 0.3f, 0.4f}));
+  at::Tensor offset_ = register_constant("offset", torch::tensor({0.1f, 0.2f, 0.3f, 0.4f}));
 };
 TORCH_MODULE(BufferVsConstant);
 

@@ -1,5 +1,4 @@
 #include <ATen/TensorIndexing.h>
-#include <ATen/ops/tensor.h>
 #include <torch/nn/modules/linear.h>
 
 #include "torch_ir/exporter/lifted_constants.h"
@@ -18,7 +17,7 @@ class GatherWithIndexImpl : public nn::Module, public LiftedConstants {
 
  private:
   nn::Linear linear_ = register_module("linear", nn::Linear(8, 8));
-  at::Tensor indices_ = register_constant("indices", at::tensor({0, 2, 4, 6}, at::kLong));
+  at::Tensor indices_ = register_constant("indices", torch::tensor({0, 2, 4, 6}, torch::kLong));
 };
 TORCH_MODULE(GatherWithIndex);
 

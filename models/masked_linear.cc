@@ -1,4 +1,3 @@
-#include <ATen/ops/tensor.h>
 #include <torch/nn/modules/linear.h>
 
 #include "torch_ir/exporter/lifted_constants.h"
@@ -15,7 +14,7 @@ class MaskedLinearImpl : public nn::Module, public LiftedConstants {
 
  private:
   nn::Linear linear_ = register_module("linear", nn::Linear(4, 4));
-  at::Tensor mask_ = register_constant("mask", at::tensor({1.f, 0.f, 1.f, 0.f}));
+  at::Tensor mask_ = register_constant("mask", torch::tensor({1.f, 0.f, 1.f, 0.f}));
 };
 TORCH_MODULE(MaskedLinear);
 

@@ -1,5 +1,7 @@
 #include "torch_ir/models/registry.h"
 
+#include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 #include <utility>
@@ -23,9 +25,20 @@ void name_inputs(std::vector<ModelInput>& inputs) {
   }
 }
 
+bool is_file_name(const std::string& name) {
+  const auto fits = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+  };
+  return !name.empty() && name[0] != '.' && std::all_of(name.begin(), name.end(), fits);
+}
+
 }  // namespace
 
 void register_model(std::string name, ModelSpec spec, std::function<Model()> make) {
+  if (!is_file_name(name)) {
+    throw Error("model name '" + name +
+                "' can not name a file: use letters, digits, '_', '-' and '.'");
+  }
   if (spec.inputs.empty()) throw Error("model '" + name + "' is registered without an input");
   if (spec.categories.empty()) {
     throw Error("model '" + name + "' is registered without a category");

@@ -47,7 +47,8 @@ struct RegisteredModel {
   std::function<Model()> make;
 };
 
-// Adds a model. Throws Error when the name is taken, or the spec has no input or no category.
+// Adds a model. Throws Error when the name is taken or can not name a file, or the spec has no input
+// or no category.
 void register_model(std::string name, ModelSpec spec, std::function<Model()> make);
 
 // All models, sorted by name.

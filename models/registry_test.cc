@@ -55,6 +55,8 @@ TEST(RegistryTest, RefusesWhatCanNotBeRun) {
   register_model("Taken", spec(1, {"a"}), identity);
   EXPECT_THAT([] { register_model("Taken", spec(1, {"a"}), identity); },
               ThrowsMessage<Error>(HasSubstr("a model 'Taken' is registered already")));
+  EXPECT_THAT([] { register_model("a/b", spec(1, {"a"}), identity); },
+              ThrowsMessage<Error>(HasSubstr("model name 'a/b' can not name a file")));
   EXPECT_THAT([] { register_model("NoInput", spec(0, {"a"}), identity); },
               ThrowsMessage<Error>(HasSubstr("'NoInput' is registered without an input")));
   EXPECT_THAT([] { register_model("NoCategory", spec(1, {}), identity); },

@@ -1,0 +1,116 @@
+#include "torch_ir/harness/result_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+ModelResult make_result() {
+  ModelResult result;
+  result.name = "Tiny";
+  result.description = "One add";
+  result.categories = {"a", "b"};
+  result.num_passed_stages = 3;
+  result.failure = Failure{.stage = Stage::kVerify, .message = "differs", .output = "last words"};
+  IR& graph = result.graph.emplace();
+  graph.model_name = "Tiny";
+  graph.pytorch_version = "2.13.0";
+  TensorMeta& input = graph.graph_inputs.emplace_back();
+  input.name = "x";
+  input.shape = {1, 2};
+  input.dtype = "float32";
+  result.ir_bytes = 123;
+  VerificationReport& report = result.verification.emplace();
+  report.max_diff = std::numeric_limits<double>::infinity();
+  report.mean_diff = std::numeric_limits<double>::quiet_NaN();
+  report.error_message = "output 0";
+  report.tolerance = {.rtol = 1e-3, .atol = 0.1};
+  OutputDetail& detail = report.output_details.emplace_back();
+  detail.index = 0;
+  detail.name = "add";
+  detail.comparison = {.is_close = false,
+                       .mismatch = "",
+                       .shape = {1, 2},
+                       .dtype = "float32",
+                       .max_diff = 0.1,
+                       .mean_diff = 1.0 / 3,
+                       .num_elements = 2,
+                       .num_mismatched = 1,
+                       .worst_index = {0, 1},
+                       .worst_actual = "1",
+                       .worst_expected = "2",
+                       .smallest_passing_tolerance = 0.05};
+  return result;
+}
+
+TEST(ResultJsonTest, ResultsComeBackAsTheyWere) {
+  const ModelResult result = make_result();
+  const ModelResult read = model_result_from_json(to_json(result));
+  EXPECT_EQ(read.name, result.name);
+  EXPECT_EQ(read.description, result.description);
+  EXPECT_EQ(read.categories, result.categories);
+  EXPECT_EQ(read.num_passed_stages, 3u);
+  EXPECT_EQ(read.ir_bytes, result.ir_bytes);
+  EXPECT_TRUE(read.graph == result.graph);
+  ASSERT_TRUE(read.failure);
+  EXPECT_EQ(read.failure->stage, Stage::kVerify);
+  EXPECT_EQ(read.failure->message, "differs");
+  EXPECT_EQ(read.failure->output, "last words");
+  ASSERT_TRUE(read.verification);
+  EXPECT_EQ(read.verification->max_diff, std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(read.verification->mean_diff));
+  EXPECT_EQ(read.verification->tolerance.rtol, 1e-3);
+  ASSERT_EQ(read.verification->output_details.size(), 1u);
+  const TensorComparison& comparison = read.verification->output_details[0].comparison;
+  EXPECT_EQ(comparison.mean_diff, 1.0 / 3);
+  EXPECT_EQ(comparison.worst_index, (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(comparison.worst_expected, "2");
+  // Nothing else got lost.
+  EXPECT_EQ(to_json(read), to_json(result));
+}
+
+TEST(ResultJsonTest, WhatIsNotThereStaysAway) {
+  const ModelResult read = model_result_from_json(to_json(ModelResult{.name = "Empty"}));
+  EXPECT_FALSE(read.failure);
+  EXPECT_FALSE(read.graph);
+  EXPECT_FALSE(read.verification);
+  EXPECT_FALSE(read.passed());
+}
+
+TEST(ResultJsonTest, MessagesMayHoldAnyBytes) {
+  ModelResult result;
+  result.failure = Failure{.stage = Stage::kExecute, .message = "bad \xff byte"};
+  EXPECT_THAT(model_result_from_json(to_json(result)).failure->message, HasSubstr("bad "));
+}
+
+TEST(ResultJsonTest, RequestsComeBackAsTheyWere) {
+  const RunRequest request{.model_name = "Tiny",
+                           .settings = {.seed = std::numeric_limits<uint64_t>::max(),
+                                        .tolerance = {.rtol = 0.1, .atol = 1e-300},
+                                        .threads = 3,
+                                        .save_tensors = true}};
+  const RunRequest read = run_request_from_json(to_json(request));
+  EXPECT_EQ(read.model_name, "Tiny");
+  EXPECT_EQ(read.settings.seed, std::numeric_limits<uint64_t>::max());
+  EXPECT_EQ(read.settings.tolerance.rtol, 0.1);
+  EXPECT_EQ(read.settings.tolerance.atol, 1e-300);
+  EXPECT_EQ(read.settings.threads, 3);
+  EXPECT_TRUE(read.settings.save_tensors);
+}
+
+TEST(ResultJsonTest, OtherTextIsRefused) {
+  EXPECT_THAT([] { model_result_from_json("{"); }, ThrowsMessage<Error>(HasSubstr("no model result")));
+  EXPECT_THAT([] { run_request_from_json("{}"); }, ThrowsMessage<Error>(HasSubstr("no run request")));
+}
+
+}  // namespace
+}  // namespace torch_ir

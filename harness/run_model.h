@@ -1,0 +1,25 @@
+// run_model: all stages of one model, in this process.
+//
+// Called in the child process that the runner starts for each model. What goes wrong in a stage
+// is part of the result; a crash is the parent's to see.
+#ifndef TORCH_IR_HARNESS_RUN_MODEL_H_
+#define TORCH_IR_HARNESS_RUN_MODEL_H_
+
+#include <functional>
+#include <string>
+
+#include "torch_ir/harness/result.h"
+#include "torch_ir/models/registry.h"
+
+namespace torch_ir {
+
+// Runs `model` with `settings` and leaves its files in `directory`: ir.json, and those of
+// save_tensors when the settings ask for them. `on_progress` gets the result so far before each
+// stage. Throws OutputError.
+ModelResult run_model(const RegisteredModel& model, const RunSettings& settings,
+                      const std::string& directory,
+                      const std::function<void(const ModelResult&)>& on_progress);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_RUN_MODEL_H_

@@ -1,0 +1,112 @@
+#include "torch_ir/harness/stages.h"
+
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/empty.h>
+#include <torch/nn/module.h>
+
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/converter/extract.h"
+#include "torch_ir/executor/execution_plan.h"
+#include "torch_ir/exporter/lifted_constants.h"
+#include "torch_ir/exporter/meta_device.h"
+#include "torch_ir/harness/seeded_values.h"
+#include "torch_ir/ir/json.h"
+#include "torch_ir/ir/validate.h"
+#include "torch_ir/weights/safetensors.h"
+#include "torch_ir/weights/state_dict.h"
+
+namespace torch_ir {
+namespace {
+
+Model make_for_inference(const RegisteredModel& registered) {
+  Model model = registered.make();
+  if (model.module()) model.module()->eval();
+  return model;
+}
+
+template <class Write>
+void write_output(Write write) {
+  try {
+    write();
+  } catch (const SerializationError&) {
+    throw;
+  } catch (const WeightError&) {
+    throw;
+  } catch (const Error& error) {
+    throw OutputError(error.what());
+  }
+}
+
+StateDict by_name(const std::vector<TensorMeta>& names, const std::vector<at::Tensor>& tensors) {
+  StateDict result;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (!result.contains(names[i].name)) result.insert(names[i].name, tensors.at(i));
+  }
+  return result;
+}
+
+}  // namespace
+
+Subject make_subject(const RegisteredModel& model, uint64_t seed) {
+  Subject subject{.model = make_for_inference(model), .weights = StateDict(), .inputs = {}};
+  const SeededValues values(seed, model.name);
+  subject.inputs = values.inputs(model.spec);
+  if (torch::nn::Module* module = subject.model.module().get()) {
+    values.fill(*module);
+    subject.weights = state_dict(*module);
+  }
+  return subject;
+}
+
+IR extract(const RegisteredModel& model, const Subject& subject) {
+  const MetaDeviceGuard meta;
+  ExtractOptions options{.model_name = model.name, .input_names = {}, .strict = true};
+  std::vector<at::Tensor> inputs;
+  for (const ModelInput& input : model.spec.inputs) {
+    options.input_names.push_back(input.name);
+    inputs.push_back(at::empty(input.shape, at::device(at::kMeta).dtype(input.dtype)));
+  }
+  IR ir = extract_ir(make_for_inference(model), inputs, options);
+  if (const auto& module = subject.model.module()) {
+    for (const auto& constant : lifted_constants(*module)) {
+      ir.constants.insert(constant.key(), constant.value());
+    }
+  }
+  return ir;
+}
+
+IR serialize(const IR& ir, const std::string& path) {
+  write_output([&] { save_ir(ir, path); });
+  IR read = load_ir(path);
+  if (!(read == ir)) {
+    throw SerializationError(path + " is not the IR that was written: reading it gives another one");
+  }
+  validate_ir(read);
+  return read;
+}
+
+std::vector<at::Tensor> execute(const IR& ir, const Subject& subject) {
+  return compile(ir, subject.weights).run(subject.inputs);
+}
+
+std::vector<at::Tensor> run_eagerly(const Subject& subject) {
+  const at::NoGradGuard no_grad;
+  std::vector<at::Tensor> inputs;
+  // Copies, because a model may write to its inputs.
+  for (const at::Tensor& input : subject.inputs) inputs.push_back(input.clone());
+  return subject.model(inputs);
+}
+
+void save_tensors(const IR& ir, const Subject& subject, const std::vector<at::Tensor>& expected,
+                  const std::string& directory) {
+  const auto save = [&](const char* name, const StateDict& tensors) {
+    write_output([&] { save_weights_safetensors(tensors, directory + "/" + name); });
+  };
+  save("weights.safetensors", subject.weights);
+  save("inputs.safetensors", by_name(ir.graph_inputs, subject.inputs));
+  save("expected.safetensors", by_name(ir.graph_outputs, expected));
+}
+
+}  // namespace torch_ir
