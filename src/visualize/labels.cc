@@ -53,7 +53,9 @@ std::string printable_name(std::string_view name) {
     text += is_control(character) ? " " : character;
     name.remove_prefix(length == 0 ? 1 : length);
   }
-  return text.find_first_not_of(' ') == std::string::npos ? "(no name)" : text;
+  const size_t begin = text.find_first_not_of(' ');
+  if (begin == std::string::npos) return "(no name)";
+  return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
 }
 
 std::string operator_label(std::string_view op_type) {

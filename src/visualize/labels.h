@@ -12,8 +12,9 @@
 
 namespace torch_ir {
 
-// `name` on one line: control characters become spaces, bytes that are not UTF-8 become U+FFFD, and
-// what is longer than 100 characters ends in "...". "(no name)" when nothing would be seen.
+// `name` on one line: control characters become spaces, bytes that are not UTF-8 become U+FFFD,
+// spaces around it are left out, and what is longer than 100 characters ends in "...". "(no name)"
+// when nothing would be seen.
 std::string printable_name(std::string_view name);
 
 // How an operator is called in drawings: without "aten." and without ".default"; operators of other

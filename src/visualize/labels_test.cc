@@ -36,6 +36,9 @@ TEST(PrintableName, CutsLongNamesBetweenCharacters) {
   EXPECT_EQ(printable_name(umlauts), cut + "...");
 }
 
+// Markdown takes four spaces before a text for code, and two behind it for a line break.
+TEST(PrintableName, LeavesOutSpacesAround) { EXPECT_EQ(printable_name("    a b \n"), "a b"); }
+
 TEST(PrintableName, NamesWhatCannotBeSeen) {
   EXPECT_EQ(printable_name(""), "(no name)");
   EXPECT_EQ(printable_name(" \n "), "(no name)");

@@ -62,8 +62,8 @@ TEST(OpDistributionPie, HasNoLabelTwice) {
             "pie showData\n"
             "    \"a\" : 3\n"
             "    \"a (2)\" : 2\n"
-            "    \"a \" : 2\n"
-            "    \"a  (2)\" : 1\n"
+            "    \"a (3)\" : 2\n"
+            "    \"a (4)\" : 1\n"
             "    \"Others (2)\" : 1\n");
 }
 

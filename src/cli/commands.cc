@@ -1,0 +1,10 @@
+#include "torch_ir/cli/commands.h"
+
+namespace torch_ir {
+
+std::vector<Command> all_commands() {
+  return {info_command(),    visualize_command(), validate_command(),
+          execute_command(), verify_command(),    compare_command()};
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,23 @@
+// The commands of torch-ir.
+#ifndef TORCH_IR_CLI_COMMANDS_H_
+#define TORCH_IR_CLI_COMMANDS_H_
+
+#include <vector>
+
+#include "torch_ir/cli/command.h"
+
+namespace torch_ir {
+
+Command info_command();
+Command visualize_command();
+Command validate_command();
+Command execute_command();
+Command verify_command();
+Command compare_command();
+
+// All of them, in the order in which --help lists them.
+std::vector<Command> all_commands();
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_CLI_COMMANDS_H_

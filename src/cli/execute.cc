@@ -1,0 +1,49 @@
+// torch-ir execute: run a graph.
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <ostream>
+
+#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/execution.h"
+#include "torch_ir/cli/tensor_files.h"
+#include "torch_ir/ir/dtype.h"
+
+namespace torch_ir {
+namespace {
+
+struct Arguments {
+  ExecutionArguments execution;
+  std::string outputs;
+};
+
+int run(const Arguments& arguments, Console& console) {
+  const auto [ir, outputs] = execute_graph_file(arguments.execution);
+  write_tensor_file(arguments.outputs, ir.graph_outputs, outputs);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    console.talk() << ir.graph_outputs[i].name << ": " << dtype_name(outputs[i].scalar_type()) << " "
+                   << outputs[i].sizes() << '\n';
+  }
+  return kDone;
+}
+
+Command::Action declare(CLI::App& parser) {
+  const auto arguments = std::make_shared<Arguments>();
+  add_execution_arguments(parser, arguments->execution);
+  parser.add_option("--outputs", arguments->outputs, "Where to write the outputs, .safetensors")
+      ->required()
+      ->type_name("Y");
+  return [arguments](Console& console) { return run(*arguments, console); };
+}
+
+}  // namespace
+
+Command execute_command() {
+  return {.name = "execute",
+          .summary = "Run a graph with weights on inputs, and write its outputs",
+          .examples = "  torch-ir execute model.json --weights weights.safetensors \\\n"
+                      "      --inputs inputs.safetensors --outputs outputs.safetensors\n",
+          .declare = declare};
+}
+
+}  // namespace torch_ir

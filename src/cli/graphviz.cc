@@ -1,0 +1,115 @@
+#include "torch_ir/cli/graphviz.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "torch_ir/base/error.h"
+
+extern char** environ;
+
+namespace torch_ir {
+namespace {
+
+// A nameless file for one of the streams of a child. With pipes, parent and child could each wait
+// for the other to read.
+class StreamFile {
+ public:
+  StreamFile() : file_(std::tmpfile()) {
+    if (file_ == nullptr) fail("make a temporary file");
+  }
+
+  int descriptor() const { return fileno(file_.get()); }
+
+  void write(const std::string& text) {
+    const size_t count = std::fwrite(text.data(), 1, text.size(), file_.get());
+    if (count != text.size() || std::fflush(file_.get()) != 0) fail("write a temporary file");
+    std::rewind(file_.get());
+  }
+
+  std::string read() {
+    std::rewind(file_.get());
+    std::string text;
+    char buffer[1 << 16];
+    while (const size_t count = std::fread(buffer, 1, sizeof(buffer), file_.get())) {
+      text.append(buffer, count);
+    }
+    if (std::ferror(file_.get())) fail("read a temporary file");
+    return text;
+  }
+
+ private:
+  [[noreturn]] static void fail(const char* what) {
+    throw Error(std::string("cannot ") + what + ": " + std::strerror(errno));
+  }
+
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::unique_ptr<std::FILE, Close> file_;
+};
+
+class FileActions {
+ public:
+  FileActions() { posix_spawn_file_actions_init(&actions_); }
+  ~FileActions() { posix_spawn_file_actions_destroy(&actions_); }
+  FileActions(const FileActions&) = delete;
+  FileActions& operator=(const FileActions&) = delete;
+
+  void connect(const StreamFile& file, int descriptor) {
+    posix_spawn_file_actions_adddup2(&actions_, file.descriptor(), descriptor);
+  }
+  const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+};
+
+pid_t start_dot(const std::string& format, const FileActions& actions) {
+  std::string program = "dot";
+  std::string option = "-T" + format;
+  char* const arguments[] = {program.data(), option.data(), nullptr};
+  pid_t child = 0;
+  const int reason = posix_spawnp(&child, "dot", actions.get(), nullptr, arguments, environ);
+  if (reason == 0) return child;
+  if (reason != ENOENT) {
+    throw Error(std::string("cannot run Graphviz's 'dot': ") + std::strerror(reason));
+  }
+  throw Error("Graphviz's 'dot', which draws " + format +
+              " files, is not on the PATH: install graphviz, or write .mmd or .dot instead");
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) throw Error(std::string("cannot wait for 'dot': ") + std::strerror(errno));
+  }
+  return status;
+}
+
+}  // namespace
+
+RenderedGraph render_with_graphviz(const std::string& dot_text, const std::string& format) {
+  StreamFile input;
+  StreamFile output;
+  StreamFile errors;
+  input.write(dot_text);
+  FileActions actions;
+  actions.connect(input, STDIN_FILENO);
+  actions.connect(output, STDOUT_FILENO);
+  actions.connect(errors, STDERR_FILENO);
+  const int status = wait_for(start_dot(format, actions));
+  RenderedGraph result = {output.read(), errors.read()};
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !result.image.empty()) return result;
+  const std::string how = WIFSIGNALED(status)
+                              ? "was ended by signal " + std::to_string(WTERMSIG(status))
+                              : "failed with exit status " + std::to_string(WEXITSTATUS(status));
+  throw Error("Graphviz's 'dot' " + how + (result.warnings.empty() ? "" : ": " + result.warnings));
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,145 @@
+#include "torch_ir/cli/run_cli.h"
+
+#include <c10/util/Exception.h>
+#include <torch/version.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <ostream>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/suggestion.h"
+
+namespace torch_ir {
+namespace {
+
+constexpr const char* kVersion = "torch-ir 0.1.0 (LibTorch " TORCH_VERSION ")";
+
+// Bad usage: the message, and the command whose --help tells more.
+class UsageError : public Error {
+ public:
+  UsageError(const std::string& program, const std::string& message)
+      : Error(message + " (see '" + program + " --help')") {}
+};
+
+// Gives the warnings of LibTorch, and ours, to the console.
+class ConsoleWarnings : public c10::WarningHandler {
+ public:
+  explicit ConsoleWarnings(Console& console) : console_(console) {}
+  void process(const c10::Warning& warning) override { console_.warn(warning.msg()); }
+
+ private:
+  Console& console_;
+};
+
+void print_help(const std::vector<Command>& commands, std::ostream& out) {
+  out << "Inspect, draw, check, run and compare IR files: models as graphs without weights.\n"
+         "Usage: torch-ir COMMAND [ARGUMENTS]\n\nCommands:\n";
+  for (const Command& command : commands) {
+    out << "  " << command.name << std::string(12 - command.name.size(), ' ') << command.summary
+        << '\n';
+  }
+  out << "\nOptions:\n"
+         "  -h,--help   Print this help; 'torch-ir COMMAND --help' prints a command's\n"
+         "  --version   Print the version of torch-ir and of LibTorch\n"
+         "\nExit status: 0 done, and equal where something is compared; 1 not equal; 2 the input or\n"
+         "the usage is wrong.\n";
+}
+
+std::vector<std::string> names_of(const std::vector<Command>& commands) {
+  std::vector<std::string> names;
+  for (const Command& command : commands) names.push_back(command.name);
+  return names;
+}
+
+const Command& find_command(const std::vector<Command>& commands, const std::string& name) {
+  const auto command = std::ranges::find(commands, name, &Command::name);
+  if (command != commands.end()) return *command;
+  throw UsageError("torch-ir",
+                   "unknown command '" + name + "'" + suggest(name, names_of(commands)));
+}
+
+// What is left of the arguments when all declared ones have taken theirs.
+std::string unexpected_argument(const CLI::App& parser) {
+  const std::string argument = parser.remaining().front();
+  if (!argument.starts_with('-')) return "unexpected argument '" + argument + "'";
+  std::vector<std::string> known;
+  for (const CLI::Option* option : parser.get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  return "unknown option '" + argument + "'" + suggest(argument.substr(0, argument.find('=')), known);
+}
+
+int run_command(const Command& command, std::vector<std::string> arguments, Console& console) {
+  const std::string program = "torch-ir " + command.name;
+  CLI::App parser(command.summary, program);
+  const Command::Action action = command.declare(parser);
+  bool quiet = false;
+  parser.add_flag("-q,--quiet", quiet, "Print only what was asked for, and errors");
+  parser.set_version_flag("--version", kVersion, "Print the version of torch-ir and of LibTorch");
+  parser.footer("Examples:\n" + command.examples);
+  try {
+    std::ranges::reverse(arguments);  // CLI11 takes them from the back.
+    parser.parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    console.out() << parser.help();
+    return kDone;
+  } catch (const CLI::CallForVersion&) {
+    console.out() << kVersion << '\n';
+    return kDone;
+  } catch (const CLI::ExtrasError&) {
+    throw UsageError(program, unexpected_argument(parser));
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(program, error.what());
+  }
+  console.set_quiet(quiet);
+  return action(console);
+}
+
+// The command is the first word that is not an option, so that `torch-ir --quiet info` works too.
+int dispatch(std::vector<std::string> arguments, Console& console) {
+  const std::vector<Command> commands = all_commands();
+  const auto name = std::ranges::find_if(
+      arguments, [](const std::string& argument) { return !argument.starts_with('-'); });
+  if (name != arguments.end()) {
+    const Command& command = find_command(commands, *name);
+    arguments.erase(name);
+    return run_command(command, std::move(arguments), console);
+  }
+  const std::string option = arguments.empty() ? "" : arguments.front();
+  if (option == "-h" || option == "--help") {
+    print_help(commands, console.out());
+  } else if (option == "--version") {
+    console.out() << kVersion << '\n';
+  } else {
+    throw UsageError("torch-ir", option.empty() ? "a command is missing"
+                                                : "'" + option + "' without a command");
+  }
+  return kDone;
+}
+
+int run(const std::vector<std::string>& arguments, Console& console) {
+  try {
+    return dispatch(arguments, console);
+  } catch (const c10::Error& error) {
+    console.fail(error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    console.fail(error.what());
+  }
+  return kBadInput;
+}
+
+}  // namespace
+
+int run_cli(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
+  Console console(out, err);
+  ConsoleWarnings warnings(console);
+  const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
+  const int status = run(arguments, console);
+  if (out.flush()) return status;
+  console.fail("cannot write to the standard output");
+  return kBadInput;
+}
+
+}  // namespace torch_ir

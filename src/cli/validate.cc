@@ -1,0 +1,67 @@
+// torch-ir validate: is a file a well-formed IR, and do weights fit it?
+
+#include "torch_ir/ir/validate.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <ostream>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/options.h"
+#include "torch_ir/ir/json.h"
+#include "torch_ir/weights/state_dict.h"
+
+namespace torch_ir {
+namespace {
+
+struct Arguments {
+  std::string file;
+  std::string weights;
+};
+
+std::string count_text(size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+// Prints the problems, and throws when there are any.
+void report(const std::vector<std::string>& problems, const std::string& verdict,
+            Console& console) {
+  if (problems.empty()) return;
+  for (const std::string& problem : problems) console.talk() << problem << '\n';
+  throw ValidationError(verdict + ": " + count_text(problems.size(), "problem"));
+}
+
+int run(const Arguments& arguments, Console& console) {
+  const IR ir = load_ir(arguments.file);
+  report(find_problems(ir), arguments.file + " is not well formed", console);
+  console.talk() << arguments.file << ": valid, " << count_text(ir.nodes.size(), "node") << ", "
+                 << count_text(ir.weights.size(), "weight") << '\n';
+  if (arguments.weights.empty()) return kDone;
+  report(validate_weights_against_ir(load_weights(arguments.weights), ir),
+         arguments.weights + " does not fit " + arguments.file, console);
+  console.talk() << arguments.weights << ": fits " << arguments.file << '\n';
+  return kDone;
+}
+
+Command::Action declare(CLI::App& parser) {
+  const auto arguments = std::make_shared<Arguments>();
+  add_graph_argument(parser, arguments->file);
+  parser
+      .add_option("--weights", arguments->weights,
+                  "Check that these fit too (.safetensors or .pt)")
+      ->type_name("W");
+  return [arguments](Console& console) { return run(*arguments, console); };
+}
+
+}  // namespace
+
+Command validate_command() {
+  return {.name = "validate",
+          .summary = "Check that a graph is well formed, and that weights fit it",
+          .examples = "  torch-ir validate model.json\n"
+                      "  torch-ir validate model.json --weights weights.safetensors\n",
+          .declare = declare};
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,55 @@
+// torch-ir verify: does a graph compute what was expected?
+
+#include "torch_ir/verifier/verify.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <ostream>
+
+#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/execution.h"
+#include "torch_ir/cli/options.h"
+#include "torch_ir/cli/tensor_files.h"
+
+namespace torch_ir {
+namespace {
+
+struct Arguments {
+  ExecutionArguments execution;
+  std::string expected;
+  Tolerance tolerance;
+};
+
+int run(const Arguments& arguments, Console& console) {
+  const auto [ir, outputs] = execute_graph_file(arguments.execution);
+  const auto expected = read_tensor_file(arguments.expected, ir.graph_outputs, "output");
+  std::vector<std::string> names;
+  for (const TensorMeta& output : ir.graph_outputs) names.push_back(output.name);
+  const VerificationReport report = compare_outputs(outputs, expected, names, arguments.tolerance);
+  console.talk() << report;
+  return report.is_valid ? kDone : kDifferent;
+}
+
+Command::Action declare(CLI::App& parser) {
+  const auto arguments = std::make_shared<Arguments>();
+  add_execution_arguments(parser, arguments->execution);
+  parser
+      .add_option("--expected", arguments->expected,
+                  "The outputs that it should have: .safetensors, by the graph's names")
+      ->required()
+      ->type_name("Y");
+  add_tolerance_options(parser, arguments->tolerance);
+  return [arguments](Console& console) { return run(*arguments, console); };
+}
+
+}  // namespace
+
+Command verify_command() {
+  return {.name = "verify",
+          .summary = "Run a graph and compare its outputs with expected ones",
+          .examples = "  torch-ir verify model.json --weights weights.safetensors \\\n"
+                      "      --inputs inputs.safetensors --expected expected.safetensors\n",
+          .declare = declare};
+}
+
+}  // namespace torch_ir

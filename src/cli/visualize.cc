@@ -1,0 +1,111 @@
+// torch-ir visualize: a graph as a picture.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/graph_file.h"
+#include "torch_ir/cli/graphviz.h"
+#include "torch_ir/cli/options.h"
+#include "torch_ir/visualize/dot.h"
+#include "torch_ir/visualize/mermaid.h"
+
+namespace torch_ir {
+namespace {
+
+struct Arguments {
+  std::string file;
+  std::string output;
+  MermaidOptions options;
+};
+
+using Renderer = std::string (*)(const IR&, const MermaidOptions&, Console&);
+
+std::string draw_mermaid(const IR& ir, const MermaidOptions& options, Console&) {
+  return ir_to_mermaid(ir, options);
+}
+
+std::string draw_dot(const IR& ir, const MermaidOptions& options, Console&) {
+  return ir_to_dot(ir, options);
+}
+
+template <const char* format>
+std::string draw_image(const IR& ir, const MermaidOptions& options, Console& console) {
+  RenderedGraph graph = render_with_graphviz(ir_to_dot(ir, options), format);
+  if (!graph.warnings.empty()) console.warn("Graphviz: " + graph.warnings);
+  return std::move(graph.image);
+}
+
+constexpr char kSvg[] = "svg";
+constexpr char kPng[] = "png";
+
+struct Format {
+  std::string_view extension;
+  Renderer render;
+};
+
+constexpr std::array<Format, 4> kFormats = {{
+    {".mmd", draw_mermaid},
+    {".svg", draw_image<kSvg>},
+    {".png", draw_image<kPng>},
+    {".dot", draw_dot},
+}};
+
+Renderer find_renderer(const std::string& path) {
+  const auto format = std::ranges::find_if(
+      kFormats, [&](const Format& known) { return path.ends_with(known.extension); });
+  if (format != kFormats.end()) return format->render;
+  throw Error("cannot tell what to write to '" + path +
+              "': its name must end in .mmd, .svg, .png or .dot");
+}
+
+int run(const Arguments& arguments, Console& console) {
+  const Renderer render =
+      arguments.output.empty() ? draw_mermaid : find_renderer(arguments.output);
+  const IR ir = load_graph_to_show(arguments.file, console);
+  const std::string picture = render(ir, arguments.options, console);
+  if (arguments.output.empty()) {
+    console.out() << picture;
+  } else {
+    write_file(arguments.output, picture);
+  }
+  return kDone;
+}
+
+Command::Action declare(CLI::App& parser) {
+  const auto arguments = std::make_shared<Arguments>();
+  add_graph_argument(parser, arguments->file);
+  parser
+      .add_option("-o,--output", arguments->output,
+                  "Write to a file, as its name says: .mmd Mermaid, .svg, .png, .dot Graphviz")
+      ->type_name("OUT");
+  const auto is_count = [](const std::string& text) {
+    int64_t count = 0;
+    const bool is_valid = CLI::detail::lexical_cast(text, count) && count > 0;
+    return is_valid ? "" : "'" + text + "' is no number of nodes: give a number of 1 or more";
+  };
+  parser
+      .add_option("--max-nodes", arguments->options.max_nodes,
+                  "Draw so many nodes and count the rest (all by default)")
+      ->type_name("N")
+      ->check(is_count, "");
+  return [arguments](Console& console) { return run(*arguments, console); };
+}
+
+}  // namespace
+
+Command visualize_command() {
+  return {.name = "visualize",
+          .summary = "Draw a graph: Mermaid text, or a picture by Graphviz",
+          .examples = "  torch-ir visualize model.json\n"
+                      "  torch-ir visualize model.json -o graph.svg\n"
+                      "  torch-ir visualize model.json --max-nodes 50 -o graph.mmd\n",
+          .declare = declare};
+}
+
+}  // namespace torch_ir
