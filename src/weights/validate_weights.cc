@@ -1,0 +1,74 @@
+#include <c10/util/Exception.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "torch_ir/ir/dtype.h"
+#include "torch_ir/weights/state_dict.h"
+
+namespace torch_ir {
+namespace {
+
+std::string sizes_text(c10::IntArrayRef sizes) {
+  return fmt::format("[{}]", fmt::join(sizes.begin(), sizes.end(), ", "));
+}
+
+void compare(const TensorMeta& expected, const at::Tensor& actual,
+             std::vector<std::string>& problems) {
+  if (actual.sizes() != c10::IntArrayRef(expected.shape)) {
+    problems.push_back(fmt::format("Shape mismatch for '{}': expected {}, got {}", expected.name,
+                                   sizes_text(expected.shape), sizes_text(actual.sizes())));
+  }
+  const std::string dtype = dtype_name(actual.scalar_type());
+  if (dtype != expected.dtype) {
+    problems.push_back(fmt::format("Dtype mismatch for '{}': expected {}, got {}", expected.name,
+                                   expected.dtype, dtype));
+  }
+}
+
+// One warning for all of them; a checkpoint of another model has thousands.
+void warn_about_surplus(const std::vector<std::string_view>& names) {
+  constexpr size_t kShown = 5;
+  if (names.empty()) return;
+  const auto shown = names.begin() + std::min(names.size(), kShown);
+  TORCH_WARN(fmt::format("{} weight(s) that the IR does not use: '{}'{}", names.size(),
+                         fmt::join(names.begin(), shown, "', '"),
+                         names.size() > kShown ? ", ..." : ""));
+}
+
+}  // namespace
+
+std::vector<std::string> validate_weights_against_ir(const StateDict& weights, const IR& ir) {
+  std::unordered_map<std::string_view, std::string_view> placeholders;
+  for (const auto& item : ir.weight_name_mapping) placeholders.emplace(item.value(), item.key());
+
+  std::vector<std::string> problems;
+  std::unordered_set<std::string_view> used;
+  for (const TensorMeta& weight : ir.weights) {
+    const at::Tensor* tensor = weights.find(weight.name);
+    used.insert(weight.name);
+    if (const auto placeholder = placeholders.find(weight.name); placeholder != placeholders.end()) {
+      used.insert(placeholder->second);
+      if (tensor == nullptr) tensor = weights.find(std::string(placeholder->second));
+    }
+    if (tensor == nullptr) {
+      if (ir.constants.contains(weight.name)) continue;
+      problems.push_back(fmt::format("Missing weight '{}' ({} {})", weight.name, weight.dtype,
+                                     sizes_text(weight.shape)));
+    } else {
+      compare(weight, *tensor, problems);
+    }
+  }
+
+  std::vector<std::string_view> surplus;
+  for (const auto& item : weights) {
+    if (!used.contains(item.key())) surplus.push_back(item.key());
+  }
+  warn_about_surplus(surplus);
+  return problems;
+}
+
+}  // namespace torch_ir
