@@ -51,8 +51,6 @@ struct ModelResult {
   std::optional<Failure> failure = std::nullopt;
   // The graph, without the values of constants; from the stage extract on.
   std::optional<IR> graph = std::nullopt;
-  // The size of the graph as a file; from the stage serialize on.
-  int64_t ir_bytes = 0;
   // From the stage verify on.
   std::optional<VerificationReport> verification = std::nullopt;
 

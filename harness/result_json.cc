@@ -147,8 +147,7 @@ std::string to_json(const ModelResult& result) {
   Json json = {{"name", result.name},
                {"description", result.description},
                {"categories", result.categories},
-               {"num_passed_stages", result.num_passed_stages},
-               {"ir_bytes", result.ir_bytes}};
+               {"num_passed_stages", result.num_passed_stages}};
   if (result.failure) json["failure"] = write(*result.failure);
   if (result.graph) json["graph"] = serialize_ir(*result.graph);
   if (result.verification) json["verification"] = write(*result.verification);
@@ -162,7 +161,6 @@ ModelResult model_result_from_json(std::string_view text) {
     result.description = json.at("description").get<std::string>();
     result.categories = json.at("categories").get<std::vector<std::string>>();
     result.num_passed_stages = json.at("num_passed_stages").get<size_t>();
-    result.ir_bytes = json.at("ir_bytes").get<int64_t>();
     if (json.contains("failure")) result.failure = read_failure(json.at("failure"));
     if (json.contains("graph")) result.graph = deserialize_ir(json.at("graph").get<std::string>());
     if (json.contains("verification")) {

@@ -28,7 +28,6 @@ ModelResult make_result() {
   input.name = "x";
   input.shape = {1, 2};
   input.dtype = "float32";
-  result.ir_bytes = 123;
   VerificationReport& report = result.verification.emplace();
   report.max_diff = std::numeric_limits<double>::infinity();
   report.mean_diff = std::numeric_limits<double>::quiet_NaN();
@@ -59,7 +58,6 @@ TEST(ResultJsonTest, ResultsComeBackAsTheyWere) {
   EXPECT_EQ(read.description, result.description);
   EXPECT_EQ(read.categories, result.categories);
   EXPECT_EQ(read.num_passed_stages, 3u);
-  EXPECT_EQ(read.ir_bytes, result.ir_bytes);
   EXPECT_TRUE(read.graph == result.graph);
   ASSERT_TRUE(read.failure);
   EXPECT_EQ(read.failure->stage, Stage::kVerify);

@@ -3,9 +3,9 @@
 #include <ATen/Parallel.h>
 #include <c10/util/Exception.h>
 
-#include <filesystem>
-#include <sstream>
-#include <utility>
+#include <array>
+#include <string>
+#include <vector>
 
 #include "torch_ir/harness/stages.h"
 
@@ -54,11 +54,7 @@ ModelResult run_model(const RegisteredModel& model, const RunSettings& settings,
         ir = extract(model, subject);
         result.graph = without_values(ir);
       },
-      [&] {
-        const std::string path = directory + "/ir.json";
-        ir = serialize(ir, path);
-        result.ir_bytes = static_cast<int64_t>(std::filesystem::file_size(path));
-      },
+      [&] { ir = serialize(ir, directory + "/ir.json"); },
       [&] { outputs = execute(ir, subject); },
       [&] {
         const std::vector<at::Tensor> expected = run_eagerly(subject);

@@ -1,0 +1,157 @@
+#include "torch_ir/harness/command_line.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <torch/version.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <ostream>
+
+#include "torch_ir/harness/harness.h"
+#include "torch_ir/harness/interrupt.h"
+#include "torch_ir/harness/progress.h"
+#include "torch_ir/models/registry.h"
+
+namespace torch_ir {
+namespace {
+
+constexpr int kPassed = 0;
+constexpr int kFailed = 1;
+constexpr int kBadInput = 2;
+constexpr int kInterrupted = 130;
+
+struct Arguments {
+  HarnessOptions harness;
+  double timeout = 300;
+  bool list_models = false;
+  bool list_categories = false;
+  bool quiet = false;
+};
+
+const CLI::Validator kTolerance(
+    [](std::string& text) -> std::string {
+      double value = 0;
+      const bool fits = CLI::detail::lexical_cast(text, value) && value >= 0 && std::isfinite(value);
+      return fits ? "" : "'" + text + "' is not a number from 0 on";
+    },
+    "NONNEGATIVE");
+
+void declare(CLI::App& app, Arguments& arguments) {
+  HarnessOptions& harness = arguments.harness;
+  RunSettings& settings = harness.run.settings;
+  app.set_version_flag("--version", std::string("harness (LibTorch ") + TORCH_VERSION + ")");
+  app.add_option("--output", harness.output, "Directory for the reports")->capture_default_str();
+  // One name each, so that a repeated flag does not swallow what follows.
+  app.add_option("--category", harness.selection.categories, "Run the models of this category (may be repeated)")
+      ->allow_extra_args(false);
+  app.add_option("--model", harness.selection.models, "Run this model (may be repeated)")
+      ->allow_extra_args(false);
+  app.add_flag("--list-models", arguments.list_models, "List the models and leave");
+  app.add_flag("--list-categories", arguments.list_categories, "List the categories and leave");
+  app.add_option("--jobs", harness.run.jobs, "How many models to run at once")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  app.add_option("--timeout", arguments.timeout, "Seconds that one model may take")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--rtol", settings.tolerance.rtol, "Relative tolerance")
+      ->check(kTolerance)
+      ->capture_default_str();
+  app.add_option("--atol", settings.tolerance.atol, "Absolute tolerance")
+      ->check(kTolerance)
+      ->capture_default_str();
+  app.add_option("--seed", settings.seed, "Seed of weights and inputs")->capture_default_str();
+  app.add_flag("--save-tensors", settings.save_tensors,
+               "Save weights, inputs and expected outputs, to replay a model with torch-ir verify");
+  app.add_flag("--quiet", arguments.quiet, "Print nothing but errors and models that fail");
+}
+
+// Under `bazel run` the working directory is Bazel's; relative paths mean the user's.
+std::string user_path(const std::string& path) {
+  const char* directory = std::getenv("BUILD_WORKING_DIRECTORY");
+  return directory == nullptr ? path : (std::filesystem::path(directory) / path).string();
+}
+
+void print_models(std::ostream& out) {
+  const std::vector<RegisteredModel> models = list_models();
+  size_t name_width = 0;
+  size_t category_width = 0;
+  for (const RegisteredModel& model : models) {
+    name_width = std::max(name_width, model.name.size());
+    category_width = std::max(
+        category_width, fmt::format("{}", fmt::join(model.spec.categories, ", ")).size());
+  }
+  for (const RegisteredModel& model : models) {
+    out << fmt::format("{:{}}  {:{}}  {}\n", model.name, name_width,
+                       fmt::format("{}", fmt::join(model.spec.categories, ", ")), category_width,
+                       model.spec.description);
+  }
+}
+
+void print_categories(std::ostream& out) {
+  for (const std::string& category : list_categories()) out << category << '\n';
+}
+
+int run(const Arguments& arguments, std::ostream& out, std::ostream& err, bool err_is_terminal) {
+  HarnessOptions options = arguments.harness;
+  options.output = user_path(options.output);
+  options.run.timeout = std::chrono::duration<double>(arguments.timeout);
+  const std::vector<ModelResult> results =
+      run_harness(options, {.lines = arguments.quiet ? nullptr : &out,
+                            .bar = !arguments.quiet && err_is_terminal ? &err : nullptr});
+  const auto passed = std::count_if(results.begin(), results.end(),
+                                    [](const ModelResult& result) { return result.passed(); });
+  const bool all_passed = static_cast<size_t>(passed) == results.size();
+  if (!arguments.quiet) {
+    out << fmt::format("{} of {} models passed; see {}/SUMMARY.md\n", passed, results.size(),
+                       arguments.harness.output);
+  } else {
+    for (const ModelResult& result : results) {
+      if (!result.passed()) err << result_line(result) << '\n';
+    }
+  }
+  return all_passed ? kPassed : kFailed;
+}
+
+}  // namespace
+
+int harness_main(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
+                 bool err_is_terminal) {
+  CLI::App app(
+      "Drives every model of the registry through the pipeline (extract, serialize, execute, "
+      "verify) and writes the reports.",
+      "harness");
+  app.footer(
+      "Exit status: 0 all models passed, 1 a model failed, 2 bad arguments or files, 130 "
+      "interrupted.");
+  Arguments arguments;
+  declare(app, arguments);
+  try {
+    app.parse(argc, argv);
+    if (arguments.list_models) {
+      print_models(out);
+    } else if (arguments.list_categories) {
+      print_categories(out);
+    } else {
+      return run(arguments, out, err, err_is_terminal);
+    }
+    return kPassed;
+  } catch (const CLI::Success& help) {
+    return app.exit(help, out, err);
+  } catch (const CLI::ParseError& error) {
+    err << "harness: " << error.what() << "; see harness --help\n";
+    return kBadInput;
+  } catch (const Interrupted&) {
+    err << "harness: interrupted; the pages of models that finished are written, SUMMARY.md is not\n";
+    return kInterrupted;
+  } catch (const std::exception& error) {
+    err << "harness: " << error.what() << '\n';
+    return kBadInput;
+  }
+}
+
+}  // namespace torch_ir

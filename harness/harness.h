@@ -1,0 +1,42 @@
+// run_harness: the harness program as a function.
+//
+// Called by main, by the tests of single models, and by what keeps the reference pages. Every
+// program that calls it calls run_as_child first.
+#ifndef TORCH_IR_HARNESS_HARNESS_H_
+#define TORCH_IR_HARNESS_HARNESS_H_
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "torch_ir/harness/result.h"
+#include "torch_ir/harness/runner.h"
+#include "torch_ir/harness/selection.h"
+
+namespace torch_ir {
+
+struct HarnessOptions {
+  std::string output = "reports";
+  Selection selection = {};
+  RunOptions run = {};
+  // Placeholders for what may differ between machines, see PageContext.
+  bool portable = false;
+  // Whether SUMMARY.md is written.
+  bool summary = true;
+};
+
+// Where a run says what it does; null for silence.
+struct HarnessStreams {
+  std::ostream* lines = nullptr;
+  std::ostream* bar = nullptr;
+};
+
+// Runs the selected models of the registry and writes their reports. Throws Error or
+// filesystem_error, before anything runs where it can, for names that nobody registered and for
+// files that can not be written; Interrupted.
+std::vector<ModelResult> run_harness(const HarnessOptions& options,
+                                     const HarnessStreams& streams = {});
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_HARNESS_H_

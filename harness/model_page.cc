@@ -1,0 +1,263 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <sstream>
+#include <unordered_map>
+
+#include "torch_ir/harness/markdown.h"
+#include "torch_ir/harness/page_text.h"
+#include "torch_ir/harness/pages.h"
+#include "torch_ir/templates/templates.h"
+#include "torch_ir/visualize/mermaid.h"
+#include "torch_ir/visualize/summary.h"
+
+namespace torch_ir {
+namespace {
+
+using Data = kainjow::mustache::data;
+using List = kainjow::mustache::list;
+
+std::string verdict(const ModelResult& result, const PageContext& context) {
+  if (result.failure) {
+    return fmt::format("❌ **FAILED** in the stage **{}**:", stage_name(result.failure->stage));
+  }
+  return fmt::format(
+      "✅ **PASSED**: the graph computes what the model computes. Maximum difference: {}",
+      difference_text(result.verification->max_diff, context));
+}
+
+Data failure_data(const Failure& failure) {
+  Data data;
+  data.set("message", code_block(failure.message));
+  if (!failure.output.empty()) data.set("output", code_block(failure.output));
+  return data;
+}
+
+std::string stage_detail(Stage stage, const ModelResult& result, const PageContext& context) {
+  switch (stage) {
+    case Stage::kExtract:
+      return fmt::format("{} nodes, captured on the meta device: no weight in memory",
+                         with_thousands_separators(result.graph->nodes.size()));
+    case Stage::kSerialize:
+      return "written, read back, valid, and equal to what was written";
+    case Stage::kExecute:
+      return fmt::format("what was read back, with the weights and inputs of seed {}",
+                         context.settings.seed);
+    case Stage::kVerify:
+      return fmt::format("{} output(s) equal to the model's own within the tolerance",
+                         result.verification->output_details.size());
+  }
+  __builtin_unreachable();
+}
+
+List stage_rows(const ModelResult& result, const PageContext& context) {
+  List rows;
+  for (size_t i = 0; i < kStages.size(); ++i) {
+    Data row;
+    row.set("name", std::string(stage_name(kStages[i])));
+    if (i < result.num_passed_stages) {
+      row.set("result", "✅ passed");
+      row.set("detail", stage_detail(kStages[i], result, context));
+    } else {
+      const bool failed = i == result.num_passed_stages && result.failure;
+      row.set("result", failed ? "❌ failed" : "not run");
+      row.set("detail", "");
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+// Where the outputs differ most, in words.
+List worst_elements(const VerificationReport& report, const PageContext& context) {
+  List lines;
+  for (const OutputDetail& detail : report.output_details) {
+    const TensorComparison& c = detail.comparison;
+    const std::string name = code_span(detail.name);
+    if (!c.mismatch.empty()) {
+      lines.push_back(Data(fmt::format("{}: {}.", name, escape_markdown(c.mismatch))));
+    } else if (!c.worst_actual.empty() && !context.portable) {
+      lines.push_back(Data(fmt::format(
+          "The largest excess in {} is at `[{}]`: the graph gives `{}`, the model gives `{}`.", name,
+          fmt::join(c.worst_index, ", "), c.worst_actual, c.worst_expected)));
+    }
+  }
+  return lines;
+}
+
+void set_comparison(Data& row, const TensorComparison& c, const PageContext& context) {
+  row.set("elements", with_thousands_separators(c.num_elements));
+  row.set("max_diff", difference_text(c.max_diff, context));
+  row.set("mean_diff", difference_text(c.mean_diff, context));
+  row.set("mismatched", count_text(c.num_mismatched, c.max_diff, context));
+  row.set("smallest", tolerance_figure(c.smallest_passing_tolerance, context));
+}
+
+Data verification_data(const VerificationReport& report, const PageContext& context) {
+  TensorComparison all;
+  all.max_diff = report.max_diff;
+  all.mean_diff = report.mean_diff;
+  List rows;
+  for (const OutputDetail& detail : report.output_details) {
+    Data row;
+    row.set("index", std::to_string(detail.index));
+    row.set("name", code_cell(detail.name));
+    set_comparison(row, detail.comparison, context);
+    rows.push_back(row);
+    all.num_elements += detail.comparison.num_elements;
+    all.num_mismatched += detail.comparison.num_mismatched;
+    all.smallest_passing_tolerance = std::max(all.smallest_passing_tolerance,
+                                              detail.comparison.smallest_passing_tolerance);
+  }
+  Data data;
+  set_comparison(data, all, context);
+  data.set("outputs", rows);
+  data.set("worst", worst_elements(report, context));
+  data.set("rtol", number_text(report.tolerance.rtol));
+  data.set("atol", number_text(report.tolerance.atol));
+  return data;
+}
+
+List value_rows(const std::vector<TensorMeta>& values) {
+  List rows;
+  for (const TensorMeta& value : values) {
+    Data row;
+    row.set("name", code_cell(value.name));
+    row.set("shape", code_cell(shape_text(value.shape)));
+    row.set("dtype", code_cell(value.dtype));
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+// Attributes that say what a machine has, not what a model is.
+bool is_about_the_build(std::string_view attribute) {
+  return attribute == "cudnn_enabled" || attribute == "cudnn_enable";
+}
+
+std::string attributes_cell(const OpNode& node, const PageContext& context) {
+  std::vector<std::string> items;
+  for (const auto& [name, value] : node.attrs) {
+    std::ostringstream item;
+    item << name << '=';
+    if (context.portable && is_about_the_build(name)) {
+      // Python leaves the one out where it is true.
+      if (name == "cudnn_enable") continue;
+      item << kBooleanPlaceholder;
+    } else {
+      item << value;
+    }
+    items.push_back(item.str());
+  }
+  return code_list(items, " ");
+}
+
+std::string values_cell(const std::vector<TensorMeta>& values) {
+  std::vector<std::string> names;
+  for (const TensorMeta& value : values) {
+    names.push_back(value.arg.empty() ? value.name : value.arg + "=" + value.name);
+  }
+  return code_list(names, " ");
+}
+
+std::string outputs_cell(const std::vector<TensorMeta>& values) {
+  std::vector<std::string> outputs;
+  for (const TensorMeta& value : values) {
+    outputs.push_back(shape_text(value.shape) + " " + value.dtype);
+  }
+  return code_list(outputs, "<br>");
+}
+
+List node_rows(const IR& ir, const PageContext& context) {
+  List rows;
+  for (size_t i = 0; i < ir.nodes.size(); ++i) {
+    const OpNode& node = ir.nodes[i];
+    Data row;
+    row.set("index", std::to_string(i));
+    row.set("name", code_cell(node.name));
+    row.set("op", code_cell(node.op_type));
+    row.set("inputs", values_cell(node.inputs));
+    row.set("outputs", outputs_cell(node.outputs));
+    row.set("attributes", attributes_cell(node, context));
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+std::string weight_kind(const std::string& placeholder) {
+  if (placeholder.starts_with("p_")) return "parameter";
+  if (placeholder.starts_with("b_")) return "buffer";
+  return placeholder.starts_with("c_") ? "constant" : "";
+}
+
+List weight_rows(const IR& ir) {
+  std::unordered_map<std::string, std::string> placeholders;
+  for (const auto& item : ir.weight_name_mapping) placeholders.emplace(item.value(), item.key());
+  List rows;
+  for (const TensorMeta& weight : ir.weights) {
+    const std::string& placeholder = placeholders[weight.name];
+    Data row;
+    row.set("name", code_cell(weight.name));
+    row.set("kind", weight_kind(placeholder));
+    row.set("placeholder", code_cell(placeholder));
+    row.set("shape", code_cell(shape_text(weight.shape)));
+    row.set("dtype", code_cell(weight.dtype));
+    row.set("elements", with_thousands_separators(num_elements(weight)));
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+Data graph_data(const std::string& name, const IR& ir, const PageContext& context) {
+  const IRSummary summary = summarize(ir);
+  Data data;
+  data.set("nodes", with_thousands_separators(summary.num_nodes));
+  data.set("edges", with_thousands_separators(summary.num_edges));
+  data.set("num_inputs", with_thousands_separators(summary.num_inputs));
+  data.set("num_outputs", with_thousands_separators(summary.num_outputs));
+  data.set("num_weights", with_thousands_separators(summary.num_weights));
+  data.set("total_parameters", with_thousands_separators(summary.total_parameters));
+  data.set("inputs", value_rows(ir.graph_inputs));
+  data.set("outputs", value_rows(ir.graph_outputs));
+  data.set("file", "ir/" + name + ".json");
+  data.set("flowchart", code_block(ir_to_mermaid(ir, kReportMermaidOptions), "mermaid"));
+  data.set("pie", code_block(generate_op_distribution_pie(ir), "mermaid"));
+  data.set("node_rows", node_rows(ir, context));
+  data.set("has_weights", !ir.weights.empty());
+  data.set("weight_rows", weight_rows(ir));
+  return data;
+}
+
+std::string replay_command(const std::string& name, const Tolerance& tolerance) {
+  return fmt::format(
+      "torch-ir verify ir/{0}.json --weights tensors/{0}.weights.safetensors \\\n"
+      "    --inputs tensors/{0}.inputs.safetensors --expected tensors/{0}.expected.safetensors \\\n"
+      "    --rtol {1} --atol {2}\n",
+      name, tolerance.rtol, tolerance.atol);
+}
+
+}  // namespace
+
+std::string render_model_page(const ModelResult& result, const PageContext& context) {
+  Data page;
+  page.set("name", escape_markdown(result.name));
+  page.set("verdict", verdict(result, context));
+  if (result.failure) page.set("failure", failure_data(*result.failure));
+  page.set("has_description", !result.description.empty());
+  page.set("description", escape_markdown(result.description));
+  page.set("categories", code_list(result.categories, ", "));
+  page.set("stages", stage_rows(result, context));
+  if (result.verification) {
+    page.set("verification", verification_data(*result.verification, context));
+  }
+  if (result.graph) page.set("graph", graph_data(result.name, *result.graph, context));
+  set_environment(page, context);
+  page.set("command", code_block(reproduce_command({.models = {result.name}}, context.settings), "sh"));
+  if (context.settings.save_tensors && result.verification) {
+    page.set("replay", code_block(replay_command(result.name, context.settings.tolerance), "sh"));
+  }
+  return render(templates::model_page, page);
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,83 @@
+#include "torch_ir/harness/page_text.h"
+
+#include <fmt/format.h>
+#include <torch/version.h>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/harness/markdown.h"
+#include "torch_ir/verifier/tolerance_text.h"
+#include "torch_ir/visualize/summary.h"
+
+namespace torch_ir {
+namespace {
+
+std::string figure(bool is_zero, std::string text, const PageContext& context) {
+  return context.portable && !is_zero ? std::string(kWithinTolerance) : std::move(text);
+}
+
+}  // namespace
+
+std::string difference_text(double difference, const PageContext& context) {
+  return figure(difference == 0, fmt::format("{:.4g}", difference), context);
+}
+
+std::string count_text(int64_t mismatched, double max_diff, const PageContext& context) {
+  return figure(max_diff == 0, with_thousands_separators(mismatched), context);
+}
+
+std::string tolerance_figure(double smallest, const PageContext& context) {
+  return figure(smallest == 0, tolerance_text(smallest), context);
+}
+
+std::string number_text(double value) { return fmt::format("{}", value); }
+
+std::string text_cell(std::string_view text) { return table_cell(escape_markdown(text)); }
+
+std::string code_cell(std::string_view text) { return table_cell(code_span(text)); }
+
+std::string code_list(const std::vector<std::string>& items, std::string_view separator) {
+  std::string list;
+  for (const std::string& item : items) {
+    if (!list.empty()) list += separator;
+    list += code_cell(item);
+  }
+  return list;
+}
+
+void set_environment(kainjow::mustache::data& page, const PageContext& context) {
+  page.set("libtorch", code_cell(context.portable ? kVersionPlaceholder : TORCH_VERSION));
+  page.set("optimization", code_cell("exact"));
+  page.set("threads", std::to_string(context.settings.threads));
+  page.set("seed", std::to_string(context.settings.seed));
+  page.set("rtol", number_text(context.settings.tolerance.rtol));
+  page.set("atol", number_text(context.settings.tolerance.atol));
+}
+
+std::string render(std::string_view text, const kainjow::mustache::data& page) {
+  kainjow::mustache::mustache view{std::string(text)};
+  view.set_custom_escape([](const std::string& value) { return value; });
+  std::string rendered = view.render(page);
+  if (!view.is_valid()) throw Error("a report template is not well formed: " + view.error_message());
+  return rendered;
+}
+
+std::string reproduce_command(const Selection& selection, const RunSettings& settings) {
+  const RunSettings defaults;
+  std::string options;
+  const auto add = [&](const char* flag, const std::string& value) {
+    options += std::string(" ") + flag + " " + value;
+  };
+  for (const std::string& category : selection.categories) add("--category", category);
+  for (const std::string& model : selection.models) add("--model", model);
+  if (settings.seed != defaults.seed) add("--seed", std::to_string(settings.seed));
+  if (settings.tolerance.rtol != defaults.tolerance.rtol) {
+    add("--rtol", number_text(settings.tolerance.rtol));
+  }
+  if (settings.tolerance.atol != defaults.tolerance.atol) {
+    add("--atol", number_text(settings.tolerance.atol));
+  }
+  if (settings.save_tensors) options += " --save-tensors";
+  return "tools/bazel run //harness --" + options + "\n";
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,42 @@
+// Pieces of text that the pages have in common.
+#ifndef TORCH_IR_HARNESS_PAGE_TEXT_H_
+#define TORCH_IR_HARNESS_PAGE_TEXT_H_
+
+#include <kainjow/mustache.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torch_ir/harness/pages.h"
+
+namespace torch_ir {
+
+// What stands in a portable page for a difference within the tolerance, and for all else that may
+// differ between machines.
+inline constexpr std::string_view kWithinTolerance = "within tolerance";
+inline constexpr std::string_view kVersionPlaceholder = "<version>";
+inline constexpr std::string_view kBooleanPlaceholder = "<bool>";
+
+// The figures of a difference, as they are shown.
+std::string difference_text(double difference, const PageContext& context);
+std::string count_text(int64_t mismatched, double max_diff, const PageContext& context);
+std::string tolerance_figure(double smallest, const PageContext& context);
+
+// "0.0001": the shortest text that reads back as `value`.
+std::string number_text(double value);
+
+// Cells of a table.
+std::string text_cell(std::string_view text);
+std::string code_cell(std::string_view text);
+// `items` as code, with `separator` between them.
+std::string code_list(const std::vector<std::string>& items, std::string_view separator);
+
+// The rows that say how a run was made.
+void set_environment(kainjow::mustache::data& page, const PageContext& context);
+
+// `page` in `text`. Throws Error when the template is not well formed.
+std::string render(std::string_view text, const kainjow::mustache::data& page);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_PAGE_TEXT_H_

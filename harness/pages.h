@@ -1,0 +1,41 @@
+// The report pages: results as Markdown, from the templates.
+//
+// A page holds nothing but what the results and the run say, so that the same run gives the same
+// bytes.
+#ifndef TORCH_IR_HARNESS_PAGES_H_
+#define TORCH_IR_HARNESS_PAGES_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "torch_ir/harness/result.h"
+#include "torch_ir/harness/selection.h"
+
+namespace torch_ir {
+
+// What the pages of one run have in common.
+struct PageContext {
+  RunSettings settings = {};
+  // Placeholders stand for what may differ between machines: the version of LibTorch, whether cuDNN
+  // may be used, and figures of a difference that is within the tolerance but not 0.
+  bool portable = false;
+};
+
+std::string render_model_page(const ModelResult& result, const PageContext& context);
+
+// Which models a summary is about.
+struct Coverage {
+  Selection selection = {};
+  size_t num_registered = 0;
+};
+
+std::string render_summary(const std::vector<ModelResult>& results, const Coverage& coverage,
+                           const PageContext& context);
+
+// What to type to run `selection` again with the settings of `context`.
+std::string reproduce_command(const Selection& selection, const RunSettings& settings);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_PAGES_H_

@@ -1,0 +1,14 @@
+// The report pages as Mustache templates, embedded so that a program finds them wherever it runs.
+#ifndef TORCH_IR_TEMPLATES_TEMPLATES_H_
+#define TORCH_IR_TEMPLATES_TEMPLATES_H_
+
+#include <string_view>
+
+namespace torch_ir::templates {
+
+extern const std::string_view model_page;
+extern const std::string_view summary;
+
+}  // namespace torch_ir::templates
+
+#endif  // TORCH_IR_TEMPLATES_TEMPLATES_H_
