@@ -10,12 +10,13 @@ _COPTS = [
     "-Werror",
 ]
 
-def torch_ir_library(name, copts = [], **kwargs):
+def torch_ir_library(name, copts = [], strip_include_prefix = None, **kwargs):
     """A cc_library whose headers are included as torch_ir/FOLDER/FILE.h, without the leading src/.
 
     Args:
       name: The name of the target.
       copts: More options for the compiler.
+      strip_include_prefix: The folder of the headers, where it is not that of the BUILD file.
       **kwargs: As in cc_library.
     """
     package = native.package_name()
@@ -26,7 +27,7 @@ def torch_ir_library(name, copts = [], **kwargs):
         include_prefix = "torch_ir/" + room if room else "torch_ir",
         # Programs and tests link it statically: a shared one would be a second build of it.
         linkstatic = True,
-        strip_include_prefix = "/" + package,
+        strip_include_prefix = strip_include_prefix or "/" + package,
         **kwargs
     )
 
