@@ -17,12 +17,10 @@ std::vector<at::Tensor> getitem(const OpNode& node, const std::vector<at::Tensor
   const Attribute* attribute = node.attrs.find("index");
   const auto* index = attribute == nullptr ? nullptr : attribute->get_if<int64_t>();
   if (index == nullptr) throw ExecutionError("attribute 'index' is not an integer");
-  const auto size = static_cast<int64_t>(inputs.size());
-  const int64_t position = *index < 0 ? *index + size : *index;
-  if (position < 0 || position >= size) {
-    throw ExecutionError(fmt::format("index {} is out of range for {} inputs", *index, size));
+  if (*index < 0 || static_cast<size_t>(*index) >= inputs.size()) {
+    throw ExecutionError(fmt::format("item {} of {} does not exist", *index, inputs.size()));
   }
-  return {inputs[static_cast<size_t>(position)]};
+  return {inputs[static_cast<size_t>(*index)]};
 }
 
 struct Registry {

@@ -27,7 +27,7 @@ at::Tensor without_inference(const at::Tensor& tensor) {
       c10::Storage(tensor.storage()), source.key_set(), source.dtype());
   c10::TensorImpl& impl = *result.unsafeGetTensorImpl();
   impl.set_sizes_and_strides(tensor.sizes(), tensor.strides(), tensor.storage_offset());
-  impl.set_wrapped_number(source.is_wrapped_number());
+  if (source.is_wrapped_number()) impl.set_wrapped_number(true);
   return result;
 }
 

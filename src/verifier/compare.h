@@ -1,7 +1,9 @@
 // compare_tensors: how far apart are two tensors?
 //
 // The rule everywhere: |actual - expected| <= atol + rtol * |expected|, elementwise; NaN equals NaN
-// only where both have it, infinities equal themselves; shapes and dtypes must agree.
+// only where both have it, infinities equal themselves; shapes and dtypes must agree. Floats are
+// compared as doubles, integers exactly, complex numbers by the modulus of their difference. Memory
+// stays small whatever the size: elements are compared a block at a time.
 #ifndef TORCH_IR_VERIFIER_COMPARE_H_
 #define TORCH_IR_VERIFIER_COMPARE_H_
 
@@ -23,18 +25,19 @@ struct TensorComparison {
   // Whether every element is within the tolerance.
   bool is_close = false;
   // Why the tensors could not be compared elementwise ("shape [1, 4], expected [1, 8]"); empty
-  // when they could. All figures below are 0 in that case.
+  // when they could. The differences are 0 in that case, and no tolerance would have passed.
   std::string mismatch;
   std::vector<int64_t> shape;
   std::string dtype;
-  // Over all elements that are not equal; infinite where only one side is finite, NaN where only
-  // one side is NaN.
+  // Of |actual - expected| over all elements, 0 for equal ones; infinite where only one side is
+  // finite, NaN where only one side is NaN, and NaN counts as the greatest.
   double max_diff = 0;
   double mean_diff = 0;
   int64_t num_elements = 0;
   // Elements outside the tolerance.
   int64_t num_mismatched = 0;
-  // The element that is furthest outside the tolerance, or nearest to it; both values as text.
+  // The first of the elements that are furthest outside the tolerance, or nearest to it; both
+  // values as text. Empty when all elements are equal.
   std::vector<int64_t> worst_index;
   std::string worst_actual;
   std::string worst_expected;
@@ -44,6 +47,10 @@ struct TensorComparison {
 
 TensorComparison compare_tensors(const at::Tensor& actual, const at::Tensor& expected,
                                  const Tolerance& tolerance = {});
+
+// One line: "equal", or the differences, and for a failure the worst element and the tolerance that
+// would have passed.
+std::ostream& operator<<(std::ostream& stream, const TensorComparison& comparison);
 
 }  // namespace torch_ir
 

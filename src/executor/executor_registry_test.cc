@@ -1,0 +1,59 @@
+#include "torch_ir/executor/executor_registry.h"
+
+#include <ATen/ops/ones.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::ThrowsMessage;
+
+constexpr char kGetItem[] = "<built-in function getitem>";
+
+TEST(ExecutorRegistry, HasGetitemFromTheStart) {
+  EXPECT_THAT(list_registered_executors(), ElementsAre(kGetItem));
+}
+
+TEST(ExecutorRegistry, GetitemReturnsOneOfItsInputs) {
+  const std::vector<at::Tensor> inputs = {at::ones({1}), at::ones({2})};
+  OpNode node;
+  node.attrs.set("index", Attribute(1));
+  EXPECT_TRUE(find_executor(kGetItem)(node, inputs).at(0).is_same(inputs[1]));
+}
+
+TEST(ExecutorRegistry, GetitemRefusesWhatIsNoIndex) {
+  const OpExecutor getitem = find_executor(kGetItem);
+  OpNode node;
+  EXPECT_THAT([&] { getitem(node, {at::ones({1})}); },
+              ThrowsMessage<ExecutionError>("attribute 'index' is not an integer"));
+  for (const int index : {-1, 1}) {
+    node.attrs.set("index", Attribute(index));
+    EXPECT_THAT([&] { getitem(node, {at::ones({1})}); },
+                ThrowsMessage<ExecutionError>(HasSubstr("of 1 does not exist")));
+  }
+}
+
+TEST(ExecutorRegistry, KeepsTheLatestUntilItIsTakenAway) {
+  const auto returning = [](int64_t size) {
+    return [size](const OpNode&, const std::vector<at::Tensor>&) {
+      return std::vector<at::Tensor>{at::ones({size})};
+    };
+  };
+  register_executor("my.op.default", returning(1));
+  register_executor("my.op.default", returning(2));
+  EXPECT_THAT(list_registered_executors(), ElementsAre(kGetItem, "my.op.default"));
+  EXPECT_EQ(find_executor("my.op.default")(OpNode(), {}).at(0).size(0), 2);
+  register_executor("my.op.default", {});
+  EXPECT_THAT(list_registered_executors(), Not(Contains("my.op.default")));
+  EXPECT_FALSE(find_executor("my.op.default"));
+}
+
+}  // namespace
+}  // namespace torch_ir
