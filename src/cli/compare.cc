@@ -7,12 +7,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <ostream>
+#include <sstream>
 
 #include "torch_ir/cli/commands.h"
 #include "torch_ir/cli/options.h"
+#include "torch_ir/ir/dtype.h"
 #include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
@@ -24,82 +25,70 @@ struct Arguments {
   Tolerance tolerance;
 };
 
-// A line of the table: name, verdict, largest and mean difference, and what there is to say.
-using Row = std::array<std::string, 5>;
-
-struct Result {
-  Row row;
+// A line of the table.
+struct Line {
+  std::string name;
+  std::string type;
+  std::string verdict;
   bool is_close;
 };
 
-std::string difference_text(double difference) { return fmt::format("{:.4g}", difference); }
-
-std::string index_text(const std::vector<int64_t>& index) {
-  return fmt::format("[{}]", fmt::join(index, ", "));
+std::string type_text(const at::Tensor& tensor) {
+  return fmt::format("{}[{}]", dtype_name(tensor.scalar_type()),
+                     fmt::join(tensor.sizes().vec(), ", "));
 }
 
-Result compare_both(const std::string& name, const at::Tensor& actual, const at::Tensor& expected,
-                    const Tolerance& tolerance) {
+Line compare_both(const std::string& name, const at::Tensor& actual, const at::Tensor& expected,
+                  const Tolerance& tolerance) {
   const TensorComparison comparison = compare_tensors(actual, expected, tolerance);
-  if (!comparison.mismatch.empty()) {
-    return {{name, "different", "-", "-", comparison.mismatch}, false};
-  }
-  const bool is_equal = comparison.max_diff == 0;
-  std::string verdict = comparison.is_close ? (is_equal ? "equal" : "close") : "different";
-  std::string remark;
-  if (!comparison.is_close) {
-    remark = fmt::format("{} of {} elements; at {} {}, expected {}", comparison.num_mismatched,
-                         comparison.num_elements, index_text(comparison.worst_index),
-                         comparison.worst_actual, comparison.worst_expected);
-  }
-  return {{name, std::move(verdict), difference_text(comparison.max_diff),
-           difference_text(comparison.mean_diff), std::move(remark)},
-          comparison.is_close};
+  std::ostringstream verdict;
+  verdict << comparison;
+  return {name, type_text(actual), verdict.str(), comparison.is_close};
 }
 
-Result only_in(const std::string& name, const std::string& path) {
-  return {{name, "missing", "-", "-", "only in " + path}, false};
+Line only_in(const std::string& path, const std::string& name, const at::Tensor& tensor) {
+  return {name, type_text(tensor), "only in " + path, false};
 }
 
 // The tensors of the first file in its order, then those that only the second one has.
-std::vector<Result> compare_files(const Arguments& arguments) {
+std::vector<Line> compare_files(const Arguments& arguments) {
   const StateDict actual = load_weights(arguments.actual);
   const StateDict expected = load_weights(arguments.expected);
-  std::vector<Result> results;
+  std::vector<Line> lines;
   for (const auto& item : actual) {
-    const at::Tensor* other = expected.find(item.key());
-    results.push_back(other == nullptr ? only_in(item.key(), arguments.actual)
-                                       : compare_both(item.key(), item.value(), *other,
-                                                      arguments.tolerance));
+    const std::string& name = item.key();
+    const at::Tensor* other = expected.find(name);
+    lines.push_back(other == nullptr
+                        ? only_in(arguments.actual, name, item.value())
+                        : compare_both(name, item.value(), *other, arguments.tolerance));
   }
   for (const auto& item : expected) {
-    if (!actual.contains(item.key())) results.push_back(only_in(item.key(), arguments.expected));
+    if (actual.contains(item.key())) continue;
+    lines.push_back(only_in(arguments.expected, item.key(), item.value()));
   }
-  return results;
+  return lines;
 }
 
-void print_table(const std::vector<Result>& results, std::ostream& out) {
-  std::vector<Row> rows = {{"tensor", "result", "max diff", "mean diff", "remark"}};
-  for (const Result& result : results) rows.push_back(result.row);
-  std::array<size_t, std::tuple_size_v<Row>> widths = {};
-  for (const Row& row : rows) {
-    for (size_t i = 0; i + 1 < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+void print_table(const std::vector<Line>& lines, std::ostream& out) {
+  size_t name_width = 0;
+  size_t type_width = 0;
+  for (const Line& line : lines) {
+    name_width = std::max(name_width, line.name.size());
+    type_width = std::max(type_width, line.type.size());
   }
-  for (const Row& row : rows) {
-    std::string line;
-    for (size_t i = 0; i < row.size(); ++i) line += fmt::format("{:<{}}  ", row[i], widths[i]);
-    out << line.substr(0, line.find_last_not_of(' ') + 1) << '\n';
+  for (const Line& line : lines) {
+    out << fmt::format("{:<{}}  {:<{}}  {}\n", line.name, name_width, line.type, type_width,
+                       line.verdict);
   }
 }
 
 int run(const Arguments& arguments, Console& console) {
-  const std::vector<Result> results = compare_files(arguments);
-  const auto num_close = std::ranges::count_if(results, &Result::is_close);
-  print_table(results, console.talk());
+  const std::vector<Line> lines = compare_files(arguments);
+  const auto num_close = static_cast<size_t>(std::ranges::count_if(lines, &Line::is_close));
+  print_table(lines, console.talk());
   console.talk() << fmt::format("{} of {} tensors agree (rtol {}, atol {})\n", num_close,
-                                results.size(), arguments.tolerance.rtol,
-                                arguments.tolerance.atol);
-  return num_close == static_cast<int64_t>(results.size()) ? kDone : kDifferent;
+                                lines.size(), arguments.tolerance.rtol, arguments.tolerance.atol);
+  return num_close == lines.size() ? kDone : kDifferent;
 }
 
 Command::Action declare(CLI::App& parser) {
