@@ -56,6 +56,8 @@ at::Tensor MetaCall::tensor(std::string_view name) const {
 
 int64_t MetaCall::integer(std::string_view name) const { return get(name).toInt(); }
 
+double MetaCall::number(std::string_view name) const { return get(name).toDouble(); }
+
 bool MetaCall::boolean(std::string_view name) const { return get(name).toBool(); }
 
 Sizes MetaCall::integers(std::string_view name) const {

@@ -34,6 +34,7 @@ class MetaCall {
   // The arguments; throw when the operator has none of that name.
   at::Tensor tensor(std::string_view name) const;
   int64_t integer(std::string_view name) const;
+  double number(std::string_view name) const;
   bool boolean(std::string_view name) const;
   // A single integer counts as a list of one; None as an empty list.
   Sizes integers(std::string_view name) const;

@@ -1,24 +1,53 @@
 // Products of matrices, factorizations, attention.
 #include <ATen/ExpandUtils.h>
+#include <ATen/OpMathType.h>
+#include <ATen/SDPBackend.h>
+#include <ATen/ops/_fused_sdp_choice.h>
+#include <ATen/ops/_scaled_dot_product_attention_math.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 
 #include "torch_ir/exporter/meta_rules.h"
+#include "torch_ir/exporter/zero_twins.h"
 
 namespace torch_ir {
 namespace {
 
-// Computed as [batch, length, heads, width] and returned transposed.
+// The output is laid out as the query; the statistics are computed as [batch, length, heads].
 std::vector<at::Tensor> flash_attention(const MetaCall& call) {
   const at::Tensor query = call.tensor("query");
-  const int64_t batch = query.size(0);
-  const int64_t heads = query.size(1);
-  const int64_t length = query.size(2);
-  const int64_t width = call.tensor("value").size(3);
-  const bool is_low_precision = query.scalar_type() == c10::ScalarType::Half ||
-                                query.scalar_type() == c10::ScalarType::BFloat16;
-  const auto statistics =
-      is_low_precision ? c10::ScalarType::Float : query.scalar_type();
-  return {meta_tensor({batch, length, heads, width}, query.scalar_type()).transpose(1, 2),
-          meta_tensor({batch, length, heads}, statistics).transpose(1, 2)};
+  TORCH_CHECK(query.dim() == 4 && query.size(3) == call.tensor("value").size(3),
+              "scaled_dot_product_attention_flash_attention: Q/K/V should have the same head size");
+  const auto dtype = at::toOpMathType(query.scalar_type());
+  return {meta_like(query),
+          meta_tensor({query.size(0), query.size(2), query.size(1)}, dtype).transpose(1, 2)};
+}
+
+// Does what the CPU would: the kernels that it chooses from lay out their results differently, and
+// models rely on that when they call view().
+std::vector<at::Tensor> attention(const MetaCall& call) {
+  ZeroTwins twins;
+  const at::Tensor query = call.tensor("query");
+  const at::Tensor key = call.tensor("key");
+  const at::Tensor value = call.tensor("value");
+  std::optional<at::Tensor> mask;
+  std::optional<at::Tensor> mask_twin;
+  if (call.has("attn_mask")) {
+    mask = call.tensor("attn_mask");
+    mask_twin = twins.of(*mask);
+  }
+  const double dropout = call.number("dropout_p");
+  const bool is_causal = call.boolean("is_causal");
+  const bool is_grouped = call.boolean("enable_gqa");
+  const std::optional<double> scale =
+      call.has("scale") ? std::optional(call.number("scale")) : std::nullopt;
+  const int64_t choice = at::_fused_sdp_choice(twins.of(query), twins.of(key), twins.of(value),
+                                               mask_twin, dropout, is_causal, scale, is_grouped);
+  if (static_cast<at::SDPBackend>(choice) == at::SDPBackend::flash_attention) {
+    return {std::get<0>(at::_scaled_dot_product_flash_attention_for_cpu(
+        query, key, value, dropout, is_causal, mask, scale))};
+  }
+  return {std::get<0>(at::_scaled_dot_product_attention_math(
+      query, key, value, mask, dropout, is_causal, {}, scale, is_grouped))};
 }
 
 std::vector<at::Tensor> addbmm(const MetaCall& call) {
@@ -53,12 +82,13 @@ std::vector<at::Tensor> matrix_exp(const MetaCall& call) {
   TORCH_CHECK(self.dim() >= 2 && self.size(-1) == self.size(-2),
               "linalg.matrix_exp: A must be batches of square matrices, but they are ",
               self.sizes());
-  return {meta_like(self)};
+  return {meta_tensor(self.sizes(), self.scalar_type())};
 }
 
 constexpr NamedMetaRule kRules[] = {
     {"_cdist_forward", cdist},
     {"_scaled_dot_product_flash_attention_for_cpu", flash_attention},
+    {"scaled_dot_product_attention", attention, Composite::kReplace},
     {"addbmm", addbmm},
     {"cholesky", cholesky},
     {"cholesky_inverse", cholesky},

@@ -50,7 +50,25 @@ std::vector<at::Tensor> layer_norm(const MetaCall& call) {
           meta_tensor(statistics, dtype)};
 }
 
+// Without a rule it would make channels last contiguous, as for devices that do not know it.
 std::vector<at::Tensor> group_norm(const MetaCall& call) {
+  const at::Tensor input = call.tensor("input");
+  const int64_t groups = call.integer("num_groups");
+  TORCH_CHECK(input.dim() >= 2, "Expected at least 2 dimensions for input tensor but received ",
+              input.dim());
+  TORCH_CHECK(groups > 0 && input.size(1) % groups == 0, "Expected number of channels in input to ",
+              "be divisible by num_groups, but got input of shape ", input.sizes(),
+              " and num_groups=", groups);
+  for (const std::string_view name : {"weight", "bias"}) {
+    TORCH_CHECK(!call.has(name) || call.tensor(name).sizes() == Sizes{input.size(1)}, "Expected ",
+                name, " to be a vector of size equal to the number of channels in input, but got ",
+                name, " of shape ", call.tensor(name).sizes(), " and input of shape ",
+                input.sizes());
+  }
+  return {like_input(input)};
+}
+
+std::vector<at::Tensor> native_group_norm(const MetaCall& call) {
   const at::Tensor input = call.tensor("input");
   const Sizes statistics{call.integer("N"), call.integer("group")};
   const ScalarType dtype = statistics_dtype(call, input.scalar_type());
@@ -60,8 +78,9 @@ std::vector<at::Tensor> group_norm(const MetaCall& call) {
 constexpr NamedMetaRule kRules[] = {
     {"_batch_norm_no_update", batch_norm_no_update, Composite::kReplace},
     {"_native_batch_norm_legit", batch_norm},
+    {"group_norm", group_norm, Composite::kReplace},
     {"native_batch_norm", batch_norm},
-    {"native_group_norm", group_norm, Composite::kReplace},
+    {"native_group_norm", native_group_norm, Composite::kReplace},
     {"native_layer_norm", layer_norm, Composite::kReplace},
 };
 

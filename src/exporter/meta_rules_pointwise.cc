@@ -6,11 +6,12 @@
 namespace torch_ir {
 namespace {
 
-// The layout that TensorIterator, which all these kernels use, gives to the broadcast inputs.
-at::Tensor broadcast(const MetaCall& call, c10::ScalarType dtype) {
+// The layout that TensorIterator, which all these kernels use, gives to the broadcast inputs. Where
+// they differ, the first one decides.
+at::Tensor broadcast(const std::vector<at::Tensor>& inputs, c10::ScalarType dtype) {
   at::TensorIteratorConfig config;
   config.add_owned_output(at::Tensor());
-  for (const at::Tensor& input : call.inputs()) config.add_owned_const_input(input);
+  for (const at::Tensor& input : inputs) config.add_owned_const_input(input);
   config.check_all_same_dtype(false)
       .check_all_same_device(false)
       .declare_static_dtype_and_device(dtype, c10::Device(c10::DeviceType::Meta));
@@ -19,30 +20,48 @@ at::Tensor broadcast(const MetaCall& call, c10::ScalarType dtype) {
 
 std::vector<at::Tensor> pointwise(const MetaCall& call) {
   std::vector<at::Tensor> results;
-  for (c10::ScalarType dtype : result_dtypes(call)) results.push_back(broadcast(call, dtype));
+  for (c10::ScalarType dtype : result_dtypes(call)) {
+    results.push_back(broadcast(call.inputs(), dtype));
+  }
   return results;
+}
+
+// Computed as sub(other, self).
+std::vector<at::Tensor> rsub(const MetaCall& call) {
+  return {broadcast({call.tensor("other"), call.tensor("self")}, result_dtypes(call).at(0))};
 }
 
 // As pointwise, then over all elements unless `reduction` is none (0).
 std::vector<at::Tensor> pointwise_loss(const MetaCall& call) {
   if (call.integer("reduction") == 0) return pointwise(call);
-  const at::Tensor losses = broadcast(call, call.tensor("self").scalar_type());
-  return {meta_tensor({}, result_dtypes(call).at(0))};
+  const c10::ScalarType dtype = result_dtypes(call).at(0);
+  broadcast(call.inputs(), dtype);  // for its checks
+  return {meta_tensor({}, dtype)};
 }
 
-// The size, though not the place, of each element stays.
-std::vector<at::Tensor> like_self(const MetaCall& call) {
+std::vector<at::Tensor> flip(const MetaCall& call) {
   return {meta_like(call.tensor("self"))};
 }
 
-std::vector<at::Tensor> contiguous_like_self(const MetaCall& call) {
+// Contiguous along one dimension after the other: each step is a cat, which keeps channels last.
+std::vector<at::Tensor> roll(const MetaCall& call) {
   const at::Tensor self = call.tensor("self");
-  return {meta_tensor(self.sizes(), self.scalar_type())};
+  if (self.numel() == 0) return {meta_like(self)};
+  const bool is_flat = call.integers("dims").empty();
+  return {meta_tensor(self.sizes(), self.scalar_type(),
+                      is_flat ? c10::MemoryFormat::Contiguous : self.suggest_memory_format())};
+}
+
+// One random number an element, filled in in order.
+std::vector<at::Tensor> samples(const MetaCall& call) {
+  const at::Tensor parameter = call.inputs().at(0);
+  return {meta_tensor(parameter.sizes(), result_dtypes(call).at(0))};
 }
 
 std::vector<at::Tensor> log_sigmoid_forward(const MetaCall& call) {
   const at::Tensor self = call.tensor("self");
-  return {meta_like(self), meta_like(self)};
+  const c10::ScalarType dtype = result_dtypes(call).at(0);
+  return {meta_tensor(self.sizes(), dtype), meta_tensor(self.sizes(), dtype)};
 }
 
 std::vector<at::Tensor> dropout(const MetaCall& call) {
@@ -65,16 +84,15 @@ constexpr NamedMetaRule kRules[] = {
     {"_assert_async", nothing},
     {"_functional_assert_async", assertion_token},
     {"_prelu_kernel", pointwise},
-    {"_standard_gamma", pointwise},
+    {"_standard_gamma", samples},
     {"abs", pointwise},
     {"angle", pointwise},
     {"binary_cross_entropy", pointwise_loss},
-    {"binomial", pointwise},
-    {"channel_shuffle", contiguous_like_self},
+    {"binomial", samples},
     {"complex", pointwise},
     {"conj_physical", pointwise},
     {"fake_quantize_per_tensor_affine_cachemask", pointwise},
-    {"flip", like_self},
+    {"flip", flip},
     {"floor_divide", pointwise},
     {"frexp", pointwise},
     {"hardswish", pointwise},
@@ -93,13 +111,13 @@ constexpr NamedMetaRule kRules[] = {
     {"mvlgamma", pointwise},
     {"nan_to_num", pointwise},
     {"native_dropout", dropout},
-    {"poisson", pointwise},
+    {"poisson", samples},
     {"polar", pointwise},
     {"relu", pointwise},
     {"remainder", pointwise},
-    {"roll", contiguous_like_self},
+    {"roll", roll},
     {"rrelu_with_noise", pointwise},
-    {"rsub", pointwise},
+    {"rsub", rsub},
     {"where", pointwise},
 };
 

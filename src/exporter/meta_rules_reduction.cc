@@ -30,6 +30,15 @@ std::vector<at::Tensor> reduction(const MetaCall& call) {
   return results;
 }
 
+std::vector<at::Tensor> kthvalue(const MetaCall& call) {
+  const at::Tensor self = call.tensor("self");
+  const int64_t length = self.dim() == 0 ? 1 : self.size(call.integer("dim"));
+  TORCH_CHECK(call.integer("k") >= 1 && call.integer("k") <= length, "kthvalue(): selected number ",
+              "k out of range for dimension ", call.integer("dim"));
+  const Sizes sizes = reduced(self.sizes(), call.integers("dim"), keeps(call));
+  return {meta_tensor(sizes, self.scalar_type()), meta_tensor(sizes, c10::ScalarType::Long)};
+}
+
 // The sum of products of two vectors.
 std::vector<at::Tensor> dot(const MetaCall& call) {
   const at::Tensor self = call.tensor("self");
@@ -49,7 +58,7 @@ constexpr NamedMetaRule kRules[] = {
     {"_aminmax", reduction},
     {"count_nonzero", reduction},
     {"dot", dot},
-    {"kthvalue", reduction},
+    {"kthvalue", kthvalue},
     {"max", reduction},
     {"median", reduction},
     {"min", reduction},

@@ -23,6 +23,11 @@ void check_rank(const MetaCall& call, const at::Tensor& self, size_t window) {
               self.sizes());
 }
 
+// These kernels know channels last on images only.
+c10::MemoryFormat format_2d(const at::Tensor& self, size_t window) {
+  return window == 2 ? self.suggest_memory_format() : c10::MemoryFormat::Contiguous;
+}
+
 std::vector<at::Tensor> max_pool3d(const MetaCall& call) {
   const at::Tensor self = call.tensor("self");
   check_rank(call, self, 3);
@@ -50,9 +55,8 @@ template <size_t kWindow>
 std::vector<at::Tensor> adaptive_pool(const MetaCall& call) {
   const at::Tensor self = call.tensor("self");
   check_rank(call, self, kWindow);
-  // In three dimensions the CPU kernel gives channels last only for what needs no copy to it.
   return {meta_tensor(with_last(self, call.integers("output_size", kWindow)), self.scalar_type(),
-                      self.suggest_memory_format())};
+                      format_2d(self, kWindow))};
 }
 
 template <size_t kWindow>
@@ -60,8 +64,7 @@ std::vector<at::Tensor> max_unpool(const MetaCall& call) {
   const at::Tensor self = call.tensor("self");
   check_rank(call, self, kWindow);
   return {meta_tensor(with_last(self, call.integers("output_size", kWindow)), self.scalar_type(),
-                      kWindow == 2 ? self.suggest_memory_format()
-                                   : c10::MemoryFormat::Contiguous)};
+                      format_2d(self, kWindow))};
 }
 
 std::vector<at::Tensor> reflection_pad2d(const MetaCall& call) {
@@ -91,16 +94,57 @@ std::vector<at::Tensor> grid_sampler(const MetaCall& call) {
   return {meta_tensor(sizes, input.scalar_type())};
 }
 
+std::vector<at::Tensor> pixel_shuffle(const MetaCall& call) {
+  const at::Tensor self = call.tensor("self");
+  const int64_t factor = call.integer("upscale_factor");
+  TORCH_CHECK(self.dim() >= 3, "pixel_shuffle expects input to have at least 3 dimensions, but got ",
+              "input with ", self.dim(), " dimension(s)");
+  TORCH_CHECK(factor > 0, "pixel_shuffle expects a positive upscale_factor, but got ", factor);
+  TORCH_CHECK(self.size(-3) % (factor * factor) == 0, "pixel_shuffle expects its input's 'channel' ",
+              "dimension to be divisible by the square of upscale_factor, but input.size(-3)=",
+              self.size(-3), " is not divisible by ", factor * factor);
+  const Sizes sizes = with_last(
+      self, {self.size(-3) / (factor * factor), self.size(-2) * factor, self.size(-1) * factor});
+  return {meta_tensor(sizes, self.scalar_type(), self.suggest_memory_format())};
+}
+
+std::vector<at::Tensor> pixel_unshuffle(const MetaCall& call) {
+  const at::Tensor self = call.tensor("self");
+  const int64_t factor = call.integer("downscale_factor");
+  TORCH_CHECK(self.dim() >= 3, "pixel_unshuffle expects input to have at least 3 dimensions, but ",
+              "got input with ", self.dim(), " dimension(s)");
+  TORCH_CHECK(factor > 0, "pixel_unshuffle expects a positive downscale_factor, but got ", factor);
+  TORCH_CHECK(self.size(-2) % factor == 0 && self.size(-1) % factor == 0,
+              "pixel_unshuffle expects height and width to be divisible by downscale_factor, but ",
+              self.sizes(), " is not by ", factor);
+  const Sizes sizes = with_last(
+      self, {self.size(-3) * factor * factor, self.size(-2) / factor, self.size(-1) / factor});
+  return {meta_tensor(sizes, self.scalar_type(), self.suggest_memory_format())};
+}
+
+std::vector<at::Tensor> channel_shuffle(const MetaCall& call) {
+  const at::Tensor self = call.tensor("self");
+  const int64_t groups = call.integer("groups");
+  TORCH_CHECK(self.dim() > 2, "channel_shuffle expects input with > 2 dims, but got input with ",
+              "sizes ", self.sizes());
+  TORCH_CHECK(groups > 0 && self.size(1) % groups == 0, "Number of channels must be divisible by ",
+              "groups. Got ", self.size(1), " channels and ", groups, " groups.");
+  return {meta_tensor(self.sizes(), self.scalar_type(), self.suggest_memory_format())};
+}
+
 constexpr NamedMetaRule kRules[] = {
     {"_adaptive_avg_pool2d", adaptive_pool<2>},
     {"_adaptive_avg_pool3d", adaptive_pool<3>},
     {"adaptive_avg_pool2d", adaptive_pool<2>},
     {"adaptive_avg_pool3d", adaptive_pool<3>},
+    {"channel_shuffle", channel_shuffle},
     {"grid_sampler_2d", grid_sampler},
     {"grid_sampler_3d", grid_sampler},
     {"max_pool3d_with_indices", max_pool3d},
     {"max_unpool2d", max_unpool<2>},
     {"max_unpool3d", max_unpool<3>},
+    {"pixel_shuffle", pixel_shuffle, Composite::kReplace},
+    {"pixel_unshuffle", pixel_unshuffle, Composite::kReplace},
     {"reflection_pad2d", reflection_pad2d},
 };
 
