@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
-#include <cstring>
+#include <algorithm>
+#include <string>
 #include <string_view>
 
 #include "torch_ir/base/error.h"

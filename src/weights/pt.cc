@@ -35,12 +35,6 @@ StateDict read_module(const std::string& path) {
 }
 
 StateDict read_dict(const c10::IValue& value) {
-  if (value.isNone()) {
-    // LibTorch's unpickler gives None for what it does not understand.
-    throw WeightError(
-        "holds an object of Python instead of a plain dict from names to tensors. Write it in "
-        "Python with safetensors.torch.save_file(model.state_dict(), FILE)");
-  }
   if (!value.isGenericDict()) {
     throw WeightError(fmt::format("holds a {} instead of a dict from names to tensors",
                                   value.type()->repr_str()));
@@ -60,9 +54,21 @@ StateDict read_dict(const c10::IValue& value) {
   return tensors;
 }
 
+// None where LibTorch's unpickler meets what it does not know, such as an OrderedDict of Python.
+c10::IValue unpickle(const std::string& content) {
+  try {
+    return torch::jit::pickle_load({content.begin(), content.end()});
+  } catch (const c10::Error&) {
+    return {};
+  }
+}
+
 StateDict read_pickle(const std::string& path) {
-  const std::string content = read_file(path);
-  return read_dict(torch::jit::pickle_load({content.begin(), content.end()}));
+  const c10::IValue value = unpickle(read_file(path));
+  if (!value.isNone()) return read_dict(value);
+  throw WeightError(
+      "holds no plain dict from names to tensors that LibTorch can read. Write it in Python with "
+      "safetensors.torch.save_file(model.state_dict(), FILE)");
 }
 
 StateDict read_archive(const std::string& path) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -54,7 +55,7 @@ std::vector<std::string> validate_weights_against_ir(const StateDict& weights, c
       used.insert(placeholder->second);
       if (tensor == nullptr) tensor = weights.find(std::string(placeholder->second));
     }
-    if (tensor == nullptr) {
+    if (tensor == nullptr || !tensor->defined()) {
       if (ir.constants.contains(weight.name)) continue;
       problems.push_back(fmt::format("Missing weight '{}' ({} {})", weight.name, weight.dtype,
                                      sizes_text(weight.shape)));

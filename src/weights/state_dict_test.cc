@@ -1,0 +1,188 @@
+#include "torch_ir/weights/state_dict.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/nn/modules/batchnorm.h>
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/serialize.h>
+
+#include <string>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/weights/safetensors.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::ThrowsMessage;
+
+std::string temporary(const std::string& name) { return ::testing::TempDir() + name; }
+
+// --- state_dict ---
+
+TEST(StateDictTest, HoldsParametersThenBuffersByDottedName) {
+  torch::nn::Sequential model(torch::nn::BatchNorm1d(2), torch::nn::Linear(2, 1));
+  const StateDict tensors = state_dict(*model);
+  EXPECT_THAT(tensors.keys(),
+              ElementsAre("0.weight", "0.bias", "1.weight", "1.bias", "0.running_mean",
+                          "0.running_var", "0.num_batches_tracked"));
+}
+
+TEST(StateDictTest, TensorsAreTheModulesOwn) {
+  torch::nn::Linear model(2, 1);
+  EXPECT_TRUE(state_dict(*model)["weight"].is_same(model->weight));
+}
+
+TEST(StateDictTest, UndefinedTensorsAreLeftOut) {
+  torch::nn::Linear model(torch::nn::LinearOptions(2, 1).bias(false));
+  EXPECT_THAT(state_dict(*model).keys(), ElementsAre("weight"));
+}
+
+// --- load_weights ---
+
+TEST(LoadWeightsTest, ContentDecidesNotTheName) {
+  StateDict tensors;
+  tensors.insert("a", torch::ones({2}));
+  save_weights_safetensors(tensors, temporary("really_safetensors.pt"));
+  EXPECT_TRUE(torch::equal(load_weights(temporary("really_safetensors.pt"))["a"], tensors["a"]));
+
+  torch::nn::Linear model(2, 1);
+  torch::save(model, temporary("really_pt.safetensors"));
+  EXPECT_TRUE(
+      torch::equal(load_weights(temporary("really_pt.safetensors"))["weight"], model->weight));
+}
+
+TEST(LoadWeightsTest, UnknownContentIsRefusedWithTheSupportedFormats) {
+  const std::string path = temporary("weights.txt");
+  write_file(path, "weights, honestly, many of them");
+  EXPECT_THAT([&] { load_weights(path); },
+              ThrowsMessage<WeightError>(
+                  "Unknown weight file format: '" + path +
+                  "'. Supported formats: .safetensors, and .pt as torch::save(module) and "
+                  "torch::pickle_save write it"));
+}
+
+TEST(LoadWeightsTest, EmptyFileIsRefused) {
+  const std::string path = temporary("empty.safetensors");
+  write_file(path, "");
+  EXPECT_THAT([&] { load_weights(path); },
+              ThrowsMessage<WeightError>(::testing::StartsWith(
+                  "Unknown weight file format: '" + path + "', which is empty. ")));
+}
+
+TEST(LoadWeightsTest, MissingFileIsNamed) {
+  EXPECT_THAT([] { load_weights(temporary("missing")); },
+              ThrowsMessage<WeightError>("cannot open '" + temporary("missing") +
+                                         "': No such file or directory"));
+}
+
+TEST(LoadWeightsTest, BrokenSafetensorsAreRefusedAsSuch) {
+  const std::string path = temporary("truncated.safetensors");
+  write_file(path, std::string("\x40\0\0\0\0\0\0\0{\"a\":", 13));
+  EXPECT_THAT([&] { load_weights(path); },
+              ThrowsMessage<WeightError>(
+                  path + ": the header has 64 bytes, but only 5 follow; the file is truncated"));
+}
+
+// --- validate_weights_against_ir ---
+
+// Collects what TORCH_WARN says.
+class Warnings : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning& warning) override { messages_.push_back(warning.msg()); }
+  const std::vector<std::string>& messages() const { return messages_; }
+
+ private:
+  std::vector<std::string> messages_;
+};
+
+class ValidateWeightsTest : public ::testing::Test {
+ protected:
+  ValidateWeightsTest() {
+    add_weight("linear.weight", {1, 2}, "float32");
+    add_weight("mask", {2}, "int64");
+    ir_.weight_name_mapping.insert("p_linear_weight", "linear.weight");
+    ir_.weight_name_mapping.insert("c_mask", "mask");
+    weights_.insert("linear.weight", torch::ones({1, 2}));
+    weights_.insert("mask", torch::ones({2}, torch::kLong));
+  }
+
+  void add_weight(std::string name, std::vector<int64_t> shape, std::string dtype) {
+    TensorMeta& weight = ir_.weights.emplace_back();
+    weight.name = std::move(name);
+    weight.shape = std::move(shape);
+    weight.dtype = std::move(dtype);
+  }
+
+  std::vector<std::string> problems() {
+    const c10::WarningUtils::WarningHandlerGuard guard(&warnings_);
+    return validate_weights_against_ir(weights_, ir_);
+  }
+
+  IR ir_;
+  StateDict weights_;
+  Warnings warnings_;
+};
+
+TEST_F(ValidateWeightsTest, FittingWeightsHaveNoProblems) {
+  EXPECT_THAT(problems(), IsEmpty());
+  EXPECT_THAT(warnings_.messages(), IsEmpty());
+}
+
+TEST_F(ValidateWeightsTest, WeightsMayHaveTheNamesOfPlaceholders) {
+  weights_.erase("linear.weight");
+  weights_.insert("p_linear_weight", torch::ones({1, 2}));
+  EXPECT_THAT(problems(), IsEmpty());
+  EXPECT_THAT(warnings_.messages(), IsEmpty());
+}
+
+TEST_F(ValidateWeightsTest, MissingWeight) {
+  weights_.erase("linear.weight");
+  EXPECT_THAT(problems(), ElementsAre("Missing weight 'linear.weight' (float32 [1, 2])"));
+}
+
+TEST_F(ValidateWeightsTest, ConstantsAreNotMissing) {
+  weights_.erase("mask");
+  EXPECT_THAT(problems(), ElementsAre("Missing weight 'mask' (int64 [2])"));
+  ir_.constants.insert("mask", torch::ones({2}, torch::kLong));
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(ValidateWeightsTest, ShapeMismatch) {
+  weights_["linear.weight"] = torch::ones({2, 1});
+  EXPECT_THAT(problems(),
+              ElementsAre("Shape mismatch for 'linear.weight': expected [1, 2], got [2, 1]"));
+}
+
+TEST_F(ValidateWeightsTest, DtypeMismatch) {
+  weights_["mask"] = torch::ones({2}, torch::kInt);
+  EXPECT_THAT(problems(), ElementsAre("Dtype mismatch for 'mask': expected int64, got int32"));
+}
+
+TEST_F(ValidateWeightsTest, UndefinedWeight) {
+  weights_["mask"] = at::Tensor();
+  EXPECT_THAT(problems(), ElementsAre("Missing weight 'mask' (int64 [2])"));
+}
+
+TEST_F(ValidateWeightsTest, SurplusWeightsAreWarnedAbout) {
+  weights_.insert("head.bias", torch::ones({1}));
+  EXPECT_THAT(problems(), IsEmpty());
+  EXPECT_THAT(warnings_.messages(),
+              ElementsAre("1 weight(s) that the IR does not use: 'head.bias'"));
+}
+
+TEST_F(ValidateWeightsTest, WarningNamesAFewOfManySurplusWeights) {
+  for (int i = 0; i < 7; ++i) weights_.insert("extra" + std::to_string(i), torch::ones({1}));
+  EXPECT_THAT(problems(), IsEmpty());
+  EXPECT_THAT(warnings_.messages(),
+              ElementsAre("7 weight(s) that the IR does not use: 'extra0', 'extra1', 'extra2', "
+                          "'extra3', 'extra4', ..."));
+}
+
+}  // namespace
+}  // namespace torch_ir
