@@ -232,7 +232,7 @@ TEST(CaptureTest, LiftsTensorsMadeFromValuesInForward) {
 // A buffer that a model fills piece by piece: the pieces stay views of the whole.
 TEST(CaptureTest, KeepsViewsOfScratchThatIsWrittenTo) {
   const auto forward = [](const at::Tensor& x) {
-    at::Tensor whole = torch::empty({2, 2});
+    at::Tensor whole = at::empty({2, 2});
     at::Tensor first = whole[0];
     at::Tensor second = whole[1];
     first.copy_(x);
@@ -247,6 +247,20 @@ TEST(CaptureTest, KeepsViewsOfScratchThatIsWrittenTo) {
                           "fill_ = aten.fill_.Scalar(self=select_1, value=7)"));
   EXPECT_THAT(program.outputs, ElementsAre("c_lifted_tensor_0"));
   EXPECT_TRUE(torch::equal(program.constants["lifted_tensor_0"], torch::zeros({2, 2})));
+}
+
+// As torch.fx does, which never takes the name of a built-in function of Python.
+TEST(CaptureTest, StartsSomeNamesAtOne) {
+  const auto forward = [](const at::Tensor& x) {
+    at::Tensor y = torch::sum(x).pow(2);
+    y = torch::sum(y).add(y);
+    y = y.gt(0);
+    return torch::__and__(y, y);
+  };
+  const ExportedProgram program = capture(forward, torch::ones({2}));
+  std::vector<std::string> names;
+  for (const ExportedNode& node : program.nodes) names.push_back(node.name);
+  EXPECT_THAT(names, ElementsAre("sum_1", "pow_1", "sum_2", "add", "gt", "and_1"));
 }
 
 TEST(CaptureTest, RecordsFactories) {

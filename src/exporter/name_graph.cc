@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/ivalue.h"
@@ -21,26 +23,52 @@ std::string as_identifier(std::string text) {
   return text;
 }
 
+// Keywords and built-in functions of Python that are names of operators too: torch.fx leaves them
+// to Python and starts with "sum_1".
+bool is_python_name(std::string_view name) {
+  static constexpr std::string_view kNames[] = {"abs", "all", "and",   "any", "complex",
+                                                "is",  "max", "min",   "not", "or",
+                                                "pow", "range", "round", "set", "slice",
+                                                "sum"};
+  return std::ranges::find(kNames, name) != std::end(kNames);
+}
+
 // Gives each name once: "add", "add_1", "add_2", ...
 class Namer {
  public:
   std::string unique(const std::string& base) {
-    int& count = counts_[base];
-    std::string name = count == 0 ? base : base + "_" + std::to_string(count);
-    ++count;
-    while (!used_.emplace(name, true).second) name = base + "_" + std::to_string(count++);
+    int& count = counts_.try_emplace(base, is_python_name(base) ? 1 : 0).first->second;
+    std::string name;
+    do {
+      name = count == 0 ? base : base + "_" + std::to_string(count);
+      ++count;
+    } while (!used_.insert(name).second);
     return name;
   }
 
  private:
   std::unordered_map<std::string, int> counts_;
-  std::unordered_map<std::string, bool> used_;
+  std::unordered_set<std::string> used_;
 };
 
-// "aten::conv2d" to "conv2d".
-std::string base_name(const c10::OperatorName& name) {
-  const size_t colons = name.name.find("::");
-  return colons == std::string::npos ? name.name : name.name.substr(colons + 2);
+// "aten::conv2d" to "conv2d", "aten::__and__" to "and".
+std::string base_name(const c10::OperatorName& operator_name) {
+  const std::string& qualified = operator_name.name;
+  const size_t colons = qualified.find("::");
+  const std::string name =
+      colons == std::string::npos ? qualified : qualified.substr(colons + 2);
+  const bool is_magic = name.size() > 4 && name.starts_with("__") && name.ends_with("__");
+  return is_magic ? name.substr(2, name.size() - 4) : name;
+}
+
+// In C++ one number stands for all of `int[2] padding`; Python's graphs have the whole list.
+TracedArgument with_full_length(const TracedArgument& value, const c10::Argument& argument) {
+  const auto* ivalue = std::get_if<c10::IValue>(&value);
+  const bool is_short = ivalue != nullptr && argument.N() && ivalue->isIntList() &&
+                        ivalue->toIntList().size() == 1;
+  if (!is_short) return value;
+  return c10::IValue(c10::List<int64_t>(std::vector<int64_t>(
+      static_cast<size_t>(*argument.N()), ivalue->toIntList().get(0))));
 }
 
 bool is_default(const TracedArgument& value, const c10::Argument& argument) {
@@ -92,16 +120,17 @@ class GraphNamer {
 
   std::vector<ExportedArgument> given_arguments(const TracedNode& node) const {
     const std::vector<c10::Argument>& schema = node.op.schema().arguments();
+    std::vector<TracedArgument> values;
     size_t num_positional = 0;
     for (size_t i = 0; i < schema.size(); ++i) {
-      const bool is_positional = !schema[i].kwarg_only();
-      if (is_positional && !is_default(node.arguments[i], schema[i])) num_positional = i + 1;
+      values.push_back(with_full_length(node.arguments[i], schema[i]));
+      if (!schema[i].kwarg_only() && !is_default(values[i], schema[i])) num_positional = i + 1;
     }
     std::vector<ExportedArgument> given;
     for (size_t i = 0; i < schema.size(); ++i) {
-      const bool is_given = schema[i].kwarg_only() ? !is_default(node.arguments[i], schema[i])
-                                                   : i < num_positional;
-      if (is_given) given.push_back(named_argument(node.arguments[i], schema[i]));
+      const bool is_given =
+          schema[i].kwarg_only() ? !is_default(values[i], schema[i]) : i < num_positional;
+      if (is_given) given.push_back(named_argument(values[i], schema[i]));
     }
     return given;
   }

@@ -9,7 +9,6 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/exporter/data_dependence.h"
-#include "torch_ir/ir/binding.h"
 
 namespace torch_ir {
 namespace {
@@ -52,7 +51,8 @@ bool is_empty_factory(const c10::FunctionSchema& schema) {
   return schema.name() == "aten::empty" || schema.name() == "aten::empty_strided";
 }
 
-// Questions about data that have one answer whatever the data is, when both sides are one tensor.
+// On real tensors the answer is taken as part of the model; without data there is one only when both
+// sides are one tensor, as in the self-attention of torch::nn::MultiheadAttention.
 bool compares_tensors(const c10::FunctionSchema& schema) { return schema.name() == "aten::equal"; }
 
 // Operators that only ask about shape, dtype and the like; their answers are part of the graph.
@@ -174,10 +174,13 @@ bool Recorder::answer_question(const c10::OperatorHandle& op, torch::jit::Stack*
   if (schema.returns().empty() || returns_tensors(schema)) return false;
   const std::vector<at::Tensor> tensors = tensors_of(arguments);
   if (compares_tensors(schema)) {
-    const bool is_one_tensor = tensors.size() == 2 && tensors[0].is_same(tensors[1]);
-    if (is_one_tensor || !on_meta_) {
+    if (!on_meta_) {
       op.callBoxed(stack);
-      if (is_one_tensor) stack->back() = true;
+      return true;
+    }
+    if (tensors.size() == 2 && tensors[0].is_same(tensors[1])) {
+      torch::jit::drop(*stack, arguments.size());
+      torch::jit::push(*stack, true);
       return true;
     }
   }
