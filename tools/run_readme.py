@@ -1,0 +1,91 @@
+"""Runs every command and builds every piece of code of README.md, in order.
+
+A `sh` block runs in the repository. A comment in front of a block says otherwise:
+
+  <!-- run in: workspace -->       a `sh` block runs in a new folder next to the repository
+  <!-- file: PATH -->              the block is that file of the new folder
+  <!-- repository file: PATH -->   the block is a new file of the repository
+  <!-- before LINE in: PATH -->    the block goes into a file of the repository, in front of the
+                                   first line that starts with LINE
+
+Files of the repository are as before when this ends. Exits with 1 at the first block that fails.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
+
+BLOCK = re.compile(
+    r"(?:<!-- (?P<what>[a-z_ ]+): (?P<path>\S+) -->\n)?"
+    r"```(?P<language>\w+)\n(?P<text>.*?)```\n",
+    re.DOTALL,
+)
+
+
+class Runner:
+    """Keeps the folder next to the repository, and what to undo in the repository."""
+
+    def __init__(self, folder):
+        # The README calls the repository "../torch-ir", whatever the name of the checkout is.
+        (folder / "torch-ir").symlink_to(REPOSITORY)
+        self.workspace = folder / "workspace"
+        self.workspace.mkdir()
+        self.originals = {}
+
+    def run(self, command, folder):
+        print(f"$ {command}", flush=True)
+        subprocess.run(["bash", "-euo", "pipefail", "-c", command], cwd=folder, check=True)
+
+    def change(self, path, text):
+        file = REPOSITORY / path
+        self.originals.setdefault(file, file.read_text() if file.exists() else None)
+        file.write_text(text)
+
+    def restore(self):
+        for file, text in self.originals.items():
+            if text is None:
+                file.unlink()
+            else:
+                file.write_text(text)
+
+    def handle(self, block):
+        what, path, text = block["what"], block["path"], block["text"]
+        if what == "file":
+            (self.workspace / path).write_text(text)
+        elif what == "repository file":
+            self.change(path, text)
+        elif what and what.startswith("before "):
+            line = "\n" + what.removeprefix("before ").removesuffix(" in")
+            self.change(path, (REPOSITORY / path).read_text().replace(line, f"\n{text}{line}", 1))
+        elif block["language"] == "sh" and what in (None, "run in"):
+            self.run(text.rstrip(), self.workspace if what else REPOSITORY)
+        else:
+            sys.exit(f"README.md: nothing says what to do with this block:\n{text}")
+
+
+def main():
+    readme = (REPOSITORY / "README.md").read_text()
+    blocks = list(BLOCK.finditer(readme))
+    if len(blocks) != len(re.findall(r"^```\w", readme, re.MULTILINE)):
+        sys.exit("README.md: a block is not closed, or text stands between it and its comment")
+    with tempfile.TemporaryDirectory() as folder:
+        runner = Runner(pathlib.Path(folder))
+        try:
+            for block in blocks:
+                runner.handle(block)
+        except subprocess.CalledProcessError as error:
+            sys.exit(f"README.md: this exits with {error.returncode}:\n{error.cmd[-1]}")
+        finally:
+            runner.restore()
+            if any(runner.workspace.iterdir()):
+                subprocess.run(
+                    [REPOSITORY / "tools/bazel", "shutdown"], cwd=runner.workspace, check=False
+                )
+
+
+if __name__ == "__main__":
+    main()
