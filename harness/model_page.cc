@@ -37,16 +37,16 @@ Data failure_data(const Failure& failure) {
 std::string stage_detail(Stage stage, const ModelResult& result, const PageContext& context) {
   switch (stage) {
     case Stage::kExtract:
-      return fmt::format("{} nodes, captured on the meta device: no weight in memory",
-                         with_thousands_separators(result.graph->nodes.size()));
+      return counted(static_cast<int64_t>(result.graph->nodes.size()), "node") +
+             ", captured on the meta device: no weight in memory";
     case Stage::kSerialize:
       return "written, read back, valid, and equal to what was written";
     case Stage::kExecute:
       return fmt::format("what was read back, with the weights and inputs of seed {}",
                          context.settings.seed);
     case Stage::kVerify:
-      return fmt::format("{} output(s) equal to the model's own within the tolerance",
-                         result.verification->output_details.size());
+      return counted(static_cast<int64_t>(result.verification->output_details.size()), "output") +
+             " compared with the model's own, all within the tolerance";
   }
   __builtin_unreachable();
 }
@@ -213,6 +213,7 @@ Data graph_data(const std::string& name, const IR& ir, const PageContext& contex
   const IRSummary summary = summarize(ir);
   Data data;
   data.set("nodes", with_thousands_separators(summary.num_nodes));
+  data.set("counted_nodes", counted(summary.num_nodes, "node"));
   data.set("edges", with_thousands_separators(summary.num_edges));
   data.set("num_inputs", with_thousands_separators(summary.num_inputs));
   data.set("num_outputs", with_thousands_separators(summary.num_outputs));

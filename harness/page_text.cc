@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <torch/version.h>
 
+#include <sstream>
+
 #include "torch_ir/base/error.h"
 #include "torch_ir/harness/markdown.h"
 #include "torch_ir/verifier/tolerance_text.h"
@@ -13,6 +15,27 @@ namespace {
 
 std::string figure(bool is_zero, std::string text, const PageContext& context) {
   return context.portable && !is_zero ? std::string(kWithinTolerance) : std::move(text);
+}
+
+// A template leaves a blank line for every part that is not there; of several, one is kept, and
+// those inside code are left alone.
+std::string without_extra_blank_lines(const std::string& page) {
+  std::string tidy;
+  std::string fence;
+  bool blank = true;
+  std::istringstream lines(page);
+  for (std::string line; std::getline(lines, line);) {
+    if (fence.empty() && line.starts_with("```")) {
+      fence = line.substr(0, line.find_first_not_of('`'));
+    } else if (line == fence) {
+      fence.clear();
+    }
+    if (line.empty() && blank && fence.empty()) continue;
+    blank = line.empty();
+    tidy += line + '\n';
+  }
+  while (tidy.ends_with("\n\n")) tidy.pop_back();
+  return tidy;
 }
 
 }  // namespace
@@ -30,6 +53,10 @@ std::string tolerance_figure(double smallest, const PageContext& context) {
 }
 
 std::string number_text(double value) { return fmt::format("{}", value); }
+
+std::string counted(int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", with_thousands_separators(count), noun, count == 1 ? "" : "s");
+}
 
 std::string text_cell(std::string_view text) { return table_cell(escape_markdown(text)); }
 
@@ -58,7 +85,7 @@ std::string render(std::string_view text, const kainjow::mustache::data& page) {
   view.set_custom_escape([](const std::string& value) { return value; });
   std::string rendered = view.render(page);
   if (!view.is_valid()) throw Error("a report template is not well formed: " + view.error_message());
-  return rendered;
+  return without_extra_blank_lines(rendered);
 }
 
 std::string reproduce_command(const Selection& selection, const RunSettings& settings) {
@@ -77,7 +104,7 @@ std::string reproduce_command(const Selection& selection, const RunSettings& set
     add("--atol", number_text(settings.tolerance.atol));
   }
   if (settings.save_tensors) options += " --save-tensors";
-  return "tools/bazel run //harness --" + options + "\n";
+  return "tools/bazel run //harness" + (options.empty() ? "" : " --" + options) + "\n";
 }
 
 }  // namespace torch_ir

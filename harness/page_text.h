@@ -2,6 +2,7 @@
 #ifndef TORCH_IR_HARNESS_PAGE_TEXT_H_
 #define TORCH_IR_HARNESS_PAGE_TEXT_H_
 
+#include <cstdint>
 #include <kainjow/mustache.hpp>
 #include <string>
 #include <string_view>
@@ -24,6 +25,9 @@ std::string tolerance_figure(double smallest, const PageContext& context);
 
 // "0.0001": the shortest text that reads back as `value`.
 std::string number_text(double value);
+
+// "1 node", "27 nodes".
+std::string counted(int64_t count, std::string_view noun);
 
 // Cells of a table.
 std::string text_cell(std::string_view text);

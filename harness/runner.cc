@@ -80,7 +80,7 @@ class Job {
     }
     ModelResult result = read_result();
     if (result.passed() || result.failure) return result;
-    return unfinished(describe_wait_status(status));
+    return unfinished(describe_wait_status(status) + (WIFEXITED(status) ? ", unfinished" : ""));
   }
 
   ModelResult unfinished(const std::string& end) const {

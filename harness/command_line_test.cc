@@ -1,0 +1,220 @@
+#include "torch_ir/harness/command_line.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "torch_ir/base/file.h"
+
+namespace torch_ir {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+struct Outcome {
+  int status;
+  std::string out;
+  std::string err;
+};
+
+class CommandLineTest : public ::testing::Test {
+ protected:
+  CommandLineTest() { fs::remove_all(directory_); }
+  ~CommandLineTest() override { fs::remove_all(directory_); }
+
+  Outcome run(std::vector<std::string> arguments, bool terminal = false) {
+    arguments.insert(arguments.begin(), "harness");
+    std::vector<const char*> argv;
+    for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+    std::ostringstream out;
+    std::ostringstream err;
+    const int status =
+        harness_main(static_cast<int>(argv.size()), argv.data(), out, err, terminal);
+    return {status, out.str(), err.str()};
+  }
+
+  // Relative path and content of all files below the directory.
+  std::map<std::string, std::string> files() const {
+    std::map<std::string, std::string> result;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory_)) {
+      if (entry.is_regular_file()) {
+        result[fs::relative(entry.path(), directory_)] = read_file(entry.path());
+      }
+    }
+    return result;
+  }
+  std::vector<std::string> file_names() const {
+    std::vector<std::string> names;
+    for (const auto& [name, content] : files()) names.push_back(name);
+    return names;
+  }
+
+  const std::string directory_ = ::testing::TempDir() + "command_line_test";
+};
+
+TEST_F(CommandLineTest, WritesSummaryPagesAndGraphs) {
+  const Outcome result = run({"--output", directory_, "--category", "good"});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_THAT(result.out, StartsWith("[1/2] Close  PASSED  max diff "));
+  EXPECT_THAT(result.out, HasSubstr("[2/2] Good  PASSED  max diff 0\n2 of 2 models passed; see " +
+                                    directory_ + "/SUMMARY.md\n"));
+  EXPECT_EQ(result.err, "");
+  EXPECT_THAT(file_names(), ElementsAre("Close.md", "Good.md", "SUMMARY.md", "ir/Close.json",
+                                        "ir/Good.json"));
+}
+
+TEST_F(CommandLineTest, TwoRunsGiveTheSameBytes) {
+  const std::vector<std::string> arguments = {"--output", directory_, "--quiet", "--save-tensors",
+                                              "--model", "Good", "--model", "Wrong",
+                                              "--model", "Aborts", "--model", "Throws"};
+  EXPECT_EQ(run(arguments).status, 1);
+  const auto first = files();
+  EXPECT_THAT(file_names(),
+              ElementsAre("Aborts.md", "Good.md", "SUMMARY.md", "Throws.md", "Wrong.md",
+                          "ir/Good.json", "ir/Wrong.json", "tensors/Good.expected.safetensors",
+                          "tensors/Good.inputs.safetensors", "tensors/Good.weights.safetensors",
+                          "tensors/Wrong.expected.safetensors", "tensors/Wrong.inputs.safetensors",
+                          "tensors/Wrong.weights.safetensors"));
+  for (const auto& [name, content] : first) {
+    EXPECT_THAT(content, Not(HasSubstr(directory_))) << name;
+    EXPECT_THAT(content, Not(HasSubstr(".run-"))) << name;
+  }
+  EXPECT_EQ(run(arguments).status, 1);
+  EXPECT_EQ(files(), first);
+  fs::remove_all(directory_);
+  EXPECT_EQ(run(arguments).status, 1);
+  EXPECT_EQ(files(), first);
+}
+
+TEST_F(CommandLineTest, AFailedModelGivesStatusOneAndTheOthersRun) {
+  const Outcome result = run({"--output", directory_, "--model", "Good", "--model", "Aborts"});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.out, HasSubstr("Aborts  FAILED  in extract: The process of the model was "
+                                    "killed by signal 6 (Aborted).\n"));
+  EXPECT_THAT(result.out, HasSubstr("Good  PASSED"));
+  EXPECT_THAT(result.out, HasSubstr("1 of 2 models passed"));
+}
+
+TEST_F(CommandLineTest, QuietTellsOnlyWhatFailed) {
+  const Outcome good = run({"--output", directory_, "--model", "Good", "--quiet"}, /*terminal=*/true);
+  EXPECT_EQ(good.status, 0);
+  EXPECT_EQ(good.out + good.err, "");
+  const Outcome bad = run({"--output", directory_, "--model", "ThrowsOnData", "--quiet"});
+  EXPECT_EQ(bad.status, 1);
+  EXPECT_EQ(bad.out, "");
+  EXPECT_EQ(bad.err, "ThrowsOnData  FAILED  in verify: no data, please\n");
+}
+
+TEST_F(CommandLineTest, ABarIsDrawnOnATerminalOnly) {
+  const Outcome result = run({"--output", directory_, "--model", "Good"}, /*terminal=*/true);
+  EXPECT_THAT(result.err, HasSubstr("\r\x1b[K[........................] 0/1  Good"));
+  EXPECT_THAT(result.err, HasSubstr("[########################] 1/1"));
+  EXPECT_TRUE(result.err.ends_with("\r\x1b[K"));
+}
+
+TEST_F(CommandLineTest, PagesOfOtherModelsAreLeftAlone) {
+  EXPECT_EQ(run({"--output", directory_, "--model", "Good", "--save-tensors"}).status, 0);
+  EXPECT_EQ(run({"--output", directory_, "--model", "Close"}).status, 0);
+  EXPECT_THAT(file_names(),
+              ElementsAre("Close.md", "Good.md", "SUMMARY.md", "ir/Close.json", "ir/Good.json",
+                          "tensors/Good.expected.safetensors", "tensors/Good.inputs.safetensors",
+                          "tensors/Good.weights.safetensors"));
+  EXPECT_THAT(files().at("SUMMARY.md"), AllOf(HasSubstr("[Close]"), Not(HasSubstr("[Good]"))));
+  // What the page no longer speaks of goes.
+  EXPECT_EQ(run({"--output", directory_, "--model", "Good"}).status, 0);
+  EXPECT_THAT(file_names(), ElementsAre("Close.md", "Good.md", "SUMMARY.md", "ir/Close.json",
+                                        "ir/Good.json"));
+}
+
+TEST_F(CommandLineTest, AnOptionChangesTheResult) {
+  EXPECT_EQ(run({"--output", directory_, "--model", "Close", "--rtol=0", "--atol=1e-6"}).status, 1);
+  EXPECT_EQ(run({"--output", directory_, "--model", "Wrong", "--atol=1.5"}).status, 0);
+  EXPECT_EQ(run({"--output", directory_, "--model", "Good", "--jobs=2", "--seed=3"}).status, 0);
+  EXPECT_THAT(files().at("Good.md"), HasSubstr("--model Good --seed 3\n"));
+}
+
+TEST_F(CommandLineTest, ListsModelsAndCategories) {
+  const Outcome models = run({"--list-models"});
+  EXPECT_EQ(models.status, 0);
+  EXPECT_THAT(models.out, StartsWith("Aborts        crash  Aborts\n"));
+  EXPECT_THAT(models.out, HasSubstr("\nGood          good   Good\n"));
+  const Outcome categories = run({"--list-categories"});
+  EXPECT_EQ(categories.status, 0);
+  EXPECT_EQ(categories.out, "bad\ncrash\ngood\nhang\n");
+}
+
+TEST_F(CommandLineTest, HelpAndVersion) {
+  const Outcome help = run({"--help"});
+  EXPECT_EQ(help.status, 0);
+  for (const char* flag :
+       {"--output", "--category", "--model", "--list-models", "--list-categories", "--jobs",
+        "--timeout", "--rtol", "--atol", "--seed", "--save-tensors", "--quiet", "--version"}) {
+    EXPECT_THAT(help.out, HasSubstr(flag));
+  }
+  EXPECT_THAT(help.out, Not(HasSubstr("--run-model-in")));
+  const Outcome version = run({"--version"});
+  EXPECT_EQ(version.status, 0);
+  EXPECT_THAT(version.out, MatchesRegex("harness \\(LibTorch [0-9.]+.*\\)\n"));
+}
+
+TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
+  const auto expect = [&](const std::vector<std::string>& arguments, const std::string& message) {
+    const Outcome result = run(arguments);
+    EXPECT_EQ(result.status, 2) << message;
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(result.err, AllOf(StartsWith("harness: "), HasSubstr(message)));
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_FALSE(fs::exists(directory_));
+  };
+  expect({"--output", directory_, "--model", "Goood"},
+         "there is no model 'Goood'; did you mean 'Good'?");
+  expect({"--output", directory_, "--category", "goood"},
+         "there is no category 'goood'; did you mean 'good'?");
+  expect({"--output", directory_, "--model", "Good", "--category", "bad"},
+         "no model matches both the models and the categories");
+  expect({"--output", directory_, "--rtol", "-1"}, "'-1' is not a number from 0 on");
+  expect({"--output", directory_, "--atol", "nan"}, "'nan' is not a number from 0 on");
+  expect({"--output", directory_, "--timeout", "0"}, "--timeout");
+  expect({"--output", directory_, "--jobs", "0"}, "--jobs");
+  expect({"--output", directory_, "--seed", "x"}, "--seed");
+  expect({"--output", directory_, "Good"}, "Good");
+}
+
+TEST_F(CommandLineTest, AnOutputThatIsNoDirectoryIsStatusTwo) {
+  fs::create_directories(directory_);
+  std::ofstream(directory_ + "/file") << "mine";
+  const Outcome result = run({"--output", directory_ + "/file", "--model", "Good"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.err, AllOf(StartsWith("harness: "), HasSubstr(directory_ + "/file")));
+  EXPECT_EQ(read_file(directory_ + "/file"), "mine");
+
+  const Outcome below = run({"--output", directory_ + "/file/below", "--model", "Good"});
+  EXPECT_EQ(below.status, 2);
+  EXPECT_THAT(below.err, StartsWith("harness: "));
+}
+
+TEST_F(CommandLineTest, RelativeOutputIsBelowTheDirectoryOfTheUser) {
+  ::setenv("BUILD_WORKING_DIRECTORY", directory_.c_str(), 1);
+  const Outcome result = run({"--output", "below", "--model", "Good"});
+  ::unsetenv("BUILD_WORKING_DIRECTORY");
+  EXPECT_EQ(result.status, 0);
+  EXPECT_THAT(result.out, HasSubstr("see below/SUMMARY.md"));
+  EXPECT_TRUE(fs::exists(directory_ + "/below/Good.md"));
+}
+
+}  // namespace
+}  // namespace torch_ir

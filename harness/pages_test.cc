@@ -1,0 +1,199 @@
+#include "torch_ir/harness/pages.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "torch_ir/visualize/mermaid_rules.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TensorMeta value(const std::string& name, std::vector<int64_t> shape) {
+  TensorMeta meta;
+  meta.name = name;
+  meta.shape = std::move(shape);
+  meta.dtype = "float32";
+  return meta;
+}
+
+// y = x + w, and a batch norm for its attributes.
+IR make_graph() {
+  IR ir;
+  ir.model_name = "Tiny";
+  ir.pytorch_version = "2.13.0";
+  ir.graph_inputs = {value("x", {1, 2})};
+  ir.graph_outputs = {value("add", {1, 2})};
+  ir.weights = {value("w", {1200}), value("mask", {2})};
+  ir.weight_name_mapping.insert("p_w", "w");
+  ir.weight_name_mapping.insert("c_mask", "mask");
+  OpNode& node = ir.nodes.emplace_back();
+  node.name = "add";
+  node.op_type = "aten.add.Tensor";
+  node.inputs = {value("x", {1, 2}), value("p_w", {2})};
+  node.inputs[0].producer_node = "x";
+  node.outputs = {value("add", {1, 2})};
+  node.attrs.set("alpha", Attribute(2));
+  node.attrs.set("cudnn_enabled", Attribute(true));
+  return ir;
+}
+
+ModelResult make_result(double max_diff = 0) {
+  ModelResult result{.name = "Tiny", .description = "One | add", .categories = {"a", "b_c"}};
+  result.num_passed_stages = kStages.size();
+  result.graph = make_graph();
+  VerificationReport& report = result.verification.emplace();
+  report.is_valid = true;
+  report.max_diff = max_diff;
+  report.mean_diff = max_diff / 2;
+  report.tolerance = {.rtol = 1e-4, .atol = 1e-4};
+  OutputDetail& detail = report.output_details.emplace_back();
+  detail.name = "add";
+  detail.comparison.is_close = true;
+  detail.comparison.max_diff = max_diff;
+  detail.comparison.mean_diff = max_diff / 2;
+  detail.comparison.num_elements = 2048;
+  detail.comparison.smallest_passing_tolerance = max_diff / 4;
+  if (max_diff != 0) {
+    detail.comparison.worst_index = {0, 1};
+    detail.comparison.worst_actual = "1.5";
+    detail.comparison.worst_expected = "1.25";
+  }
+  return result;
+}
+
+ModelResult make_failure() {
+  ModelResult result{.name = "Broken", .description = "", .categories = {"a"}};
+  result.failure = Failure{
+      .stage = Stage::kExtract, .message = "aten::item | needs data\nmore", .output = "stderr"};
+  return result;
+}
+
+// Every ```mermaid block of `page`.
+std::vector<std::string> diagrams(const std::string& page) {
+  const std::string fence = "```mermaid\n";
+  std::vector<std::string> blocks;
+  for (size_t at = page.find(fence); at != std::string::npos; at = page.find(fence, at)) {
+    at += fence.size();
+    blocks.push_back(page.substr(at, page.find("```", at) - at));
+  }
+  return blocks;
+}
+
+TEST(ModelPageTest, HasEveryPart) {
+  const std::string page = render_model_page(make_result(), {});
+  EXPECT_THAT(page, StartsWith("# Tiny\n\n✅ **PASSED**: the graph computes what the model "
+                               "computes. Maximum difference: 0\n\nOne | add\n"));
+  EXPECT_THAT(page, HasSubstr("Categories: `a`, `b_c`\n"));
+  EXPECT_THAT(page, HasSubstr("| Nodes | Edges | Inputs | Outputs | Weights | Total parameters |\n"
+                              "|--:|--:|--:|--:|--:|--:|\n"
+                              "| 1 | 2 | 1 | 1 | 2 | 1,202 |\n"));
+  EXPECT_THAT(page, HasSubstr("| Input | `x` | `1x2` | `float32` |\n"
+                              "| Output | `add` | `1x2` | `float32` |\n"));
+  EXPECT_THAT(page, HasSubstr("| extract | ✅ passed | 1 node, captured"));
+  EXPECT_THAT(page, HasSubstr("| verify | ✅ passed | 1 output compared"));
+  EXPECT_THAT(page, HasSubstr("| 0 | `add` | 2,048 | 0 | 0 | 0 | 0 |\n"));
+  EXPECT_THAT(page, HasSubstr("with rtol = 0.0001 and atol = 0.0001."));
+  EXPECT_THAT(page, HasSubstr("```mermaid\nflowchart TD\n"));
+  EXPECT_THAT(page, HasSubstr("```mermaid\npie showData"));
+  EXPECT_THAT(page, HasSubstr("[`ir/Tiny.json`](ir/Tiny.json)"));
+  EXPECT_THAT(page, HasSubstr("<details>\n<summary>1 node in"));
+  EXPECT_THAT(page, HasSubstr("| 0 | `add` | `aten.add.Tensor` | `x` `p_w` | `1x2 float32` | "
+                              "`alpha=2` `cudnn_enabled=True` |\n"));
+  EXPECT_THAT(page, HasSubstr("| `w` | parameter | `p_w` | `1200` | `float32` | 1,200 |\n"
+                              "| `mask` | constant | `c_mask` | `2` | `float32` | 2 |\n"));
+  EXPECT_THAT(page, HasSubstr("| LibTorch | Optimization level | Threads | Seed |"));
+  EXPECT_THAT(page, HasSubstr("| `exact` | 1 | 0 |"));
+  EXPECT_THAT(page, HasSubstr("```sh\ntools/bazel run //harness -- --model Tiny\n```\n"));
+  EXPECT_THAT(page, Not(HasSubstr("torch-ir verify")));
+}
+
+TEST(ModelPageTest, BlankLinesAreSingleButInCode) {
+  EXPECT_THAT(render_model_page(make_result(), {}), Not(HasSubstr("\n\n\n")));
+  ModelResult failed = make_failure();
+  failed.failure->message = "one\n\n\ntwo";
+  EXPECT_THAT(render_model_page(failed, {}), HasSubstr("```\none\n\n\ntwo\n```\n"));
+}
+
+TEST(ModelPageTest, DiagramsObeyMermaidsRules) {
+  const std::vector<std::string> blocks = diagrams(render_model_page(make_result(), {}));
+  ASSERT_EQ(blocks.size(), 2u);
+  for (const std::string& block : blocks) EXPECT_THAT(check_mermaid(block), IsEmpty()) << block;
+}
+
+TEST(ModelPageTest, ADifferenceIsShownWithItsPlaceAndTolerance) {
+  const std::string page = render_model_page(make_result(2.5e-7), {});
+  EXPECT_THAT(page, HasSubstr("Maximum difference: 2.5e-07\n"));
+  EXPECT_THAT(page, HasSubstr("| 0 | `add` | 2,048 | 2.5e-07 | 1.25e-07 | 0 |"));
+  EXPECT_THAT(page, HasSubstr("The largest excess in `add` is at `[0, 1]`: the graph gives `1.5`, "
+                              "the model gives `1.25`."));
+}
+
+TEST(ModelPageTest, AFailureComesFirst) {
+  const std::string page = render_model_page(make_failure(), {});
+  EXPECT_THAT(page, StartsWith("# Broken\n\n❌ **FAILED** in the stage **extract**:\n\n"
+                               "```\naten::item | needs data\nmore\n```\n\n"
+                               "The last lines that it printed:\n\n```\nstderr\n```\n"));
+  EXPECT_THAT(page, HasSubstr("| extract | ❌ failed |  |\n| serialize | not run |  |\n"));
+  EXPECT_THAT(page, Not(HasSubstr("## Graph")));
+  EXPECT_THAT(page, Not(HasSubstr("## Numerical verification")));
+}
+
+TEST(ModelPageTest, PortablePagesHoldNothingOfTheMachine) {
+  const std::string page = render_model_page(make_result(2.5e-7), {.portable = true});
+  EXPECT_THAT(page, HasSubstr("Maximum difference: within tolerance\n"));
+  EXPECT_THAT(page, HasSubstr("| `<version>` | `exact` | 1 | 0 |"));
+  EXPECT_THAT(page, HasSubstr("`alpha=2` `cudnn_enabled=<bool>`"));
+  EXPECT_THAT(page, AllOf(Not(HasSubstr("e-07")), Not(HasSubstr("1.25"))));
+  // Zero is the same everywhere.
+  EXPECT_THAT(render_model_page(make_result(), {.portable = true}),
+              HasSubstr("Maximum difference: 0\n"));
+}
+
+TEST(ModelPageTest, SavedTensorsComeWithTheCommandThatReplaysThem) {
+  PageContext context;
+  context.settings.save_tensors = true;
+  context.settings.seed = 7;
+  context.settings.tolerance.atol = 1e-6;
+  const std::string page = render_model_page(make_result(), context);
+  EXPECT_THAT(page, HasSubstr("tools/bazel run //harness -- --model Tiny --seed 7 --atol 1e-06 "
+                              "--save-tensors\n"));
+  EXPECT_THAT(page, HasSubstr("torch-ir verify ir/Tiny.json --weights "
+                              "tensors/Tiny.weights.safetensors \\\n"));
+  EXPECT_THAT(page, HasSubstr("--rtol 0.0001 --atol 1e-06\n"));
+}
+
+TEST(SummaryTest, ListsModelsFailuresAndCategories) {
+  const std::string page =
+      render_summary({make_failure(), make_result()}, {.selection = {}, .num_registered = 2}, {});
+  EXPECT_THAT(page, StartsWith("# Summary\n\n❌ **1 of 2 models PASSED**\n\n"
+                               "This run covers the whole registry of 2 models.\n"));
+  EXPECT_THAT(page, HasSubstr("| [Broken](Broken.md) | extract | aten::item \\| needs data |\n"));
+  EXPECT_THAT(page, HasSubstr("| [Broken](Broken.md) | ❌ FAILED | `a` |  |  |  |  |  |  |  |\n"
+                              "| [Tiny](Tiny.md) | ✅ PASSED | `a` `b_c` | 1 | 2 | 2 | 1,202 | 0 | "
+                              "0 | [json](ir/Tiny.json) |\n"));
+  EXPECT_THAT(page, HasSubstr("| `a` | 2 | 1 |\n| `b_c` | 1 | 1 |\n"));
+  EXPECT_THAT(page, HasSubstr("```sh\ntools/bazel run //harness\n```\n"));
+}
+
+TEST(SummaryTest, SaysWhatItCovers) {
+  const Coverage coverage{.selection = {.models = {"Tiny"}, .categories = {"a"}},
+                          .num_registered = 12};
+  const std::string page = render_summary({make_result()}, coverage, {});
+  EXPECT_THAT(page, HasSubstr("✅ **1 of 1 models PASSED**"));
+  EXPECT_THAT(page, HasSubstr("This run covers 1 of the 12 models of the registry, those of category "
+                              "`a`, asked for by name. Pages of other models may be from other "
+                              "runs."));
+  EXPECT_THAT(page, HasSubstr("tools/bazel run //harness -- --category a --model Tiny\n"));
+  EXPECT_THAT(page, Not(HasSubstr("## Failures")));
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,62 @@
+#include "torch_ir/harness/reference_pages.h"
+
+#include <filesystem>
+#include <regex>
+#include <string_view>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/harness/harness.h"
+#include "torch_ir/harness/page_text.h"
+
+namespace torch_ir {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Graphs are written with the version that captured them.
+std::string without_version(const std::string& graph) {
+  static const std::regex version(R"re("pytorch_version": "[^"]*")re");
+  return std::regex_replace(
+      graph, version, "\"pytorch_version\": \"" + std::string(kVersionPlaceholder) + "\"");
+}
+
+std::string differences_as_zero(std::string page) {
+  for (size_t at = page.find(kWithinTolerance); at != std::string::npos;
+       at = page.find(kWithinTolerance, at)) {
+    page.replace(at, kWithinTolerance.size(), "0");
+  }
+  return page;
+}
+
+}  // namespace
+
+Files read_files(const std::string& directory) {
+  Files files;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory)) {
+    if (!entry.is_directory()) {
+      files[fs::relative(entry.path(), directory).string()] = read_file(entry.path());
+    }
+  }
+  return files;
+}
+
+Files make_reference_pages(const std::string& scratch) {
+  HarnessOptions options;
+  options.output = scratch;
+  options.portable = true;
+  for (const ModelResult& result : run_harness(options)) {
+    if (!result.passed()) throw Error(result.name + ": " + result.failure->message);
+  }
+  Files files = read_files(scratch);
+  for (auto& [path, content] : files) {
+    if (path.ends_with(".json")) content = without_version(content);
+  }
+  return files;
+}
+
+bool same_page(const std::string& a, const std::string& b) {
+  return a == b || differences_as_zero(a) == differences_as_zero(b);
+}
+
+}  // namespace torch_ir

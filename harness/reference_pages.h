@@ -1,0 +1,29 @@
+// The reference pages: what a run of the whole registry writes, kept in reports/reference.
+//
+// They hold placeholders for what may differ between machines, so that they are the same on all of
+// them. A test compares them with a new run; `bazel run //reports:update` rewrites them.
+#ifndef TORCH_IR_HARNESS_REFERENCE_PAGES_H_
+#define TORCH_IR_HARNESS_REFERENCE_PAGES_H_
+
+#include <map>
+#include <string>
+
+namespace torch_ir {
+
+// Path relative to the directory, and content.
+using Files = std::map<std::string, std::string>;
+
+// The text files below `directory`.
+Files read_files(const std::string& directory);
+
+// Runs the registry, with `scratch` as its output, and gives the reference pages. Throws Error when
+// a model fails.
+Files make_reference_pages(const std::string& scratch);
+
+// How two machines' pages may differ, and mean the same: a difference is 0 on one and within the
+// tolerance on the other.
+bool same_page(const std::string& a, const std::string& b);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_REFERENCE_PAGES_H_

@@ -1,0 +1,68 @@
+// Models that go wrong in every way, and two that do not, for the tests of the harness.
+
+#include <ATen/ops/zeros.h>
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+
+#include "torch_ir/models/registry.h"
+
+namespace torch_ir {
+namespace {
+
+// Each model gets its chance to misbehave when the graph is captured, and when it runs on data.
+void register_test_model(const std::string& name, const std::string& category,
+                         std::function<at::Tensor(const at::Tensor&)> forward) {
+  register_model(name,
+                 {.inputs = {{.shape = {2, 3}}}, .categories = {category}, .description = name},
+                 [forward] {
+                   return Model(ModelFn([forward](const std::vector<at::Tensor>& inputs) {
+                     return std::vector<at::Tensor>{forward(inputs.at(0))};
+                   }));
+                 });
+}
+
+at::Tensor on_data(const at::Tensor& x, const std::function<void()>& misbehave) {
+  if (!x.is_meta()) misbehave();
+  return x + 1;
+}
+
+const bool registered = [] {
+  register_test_model("Good", "good", [](const at::Tensor& x) { return x + 1; });
+  register_test_model("Close", "good",
+                      [](const at::Tensor& x) { return x + (x.is_meta() ? 1.0 : 1.00001); });
+  register_test_model("Wrong", "bad",
+                      [](const at::Tensor& x) { return x + (x.is_meta() ? 1.0 : 2.0); });
+  register_test_model("Throws", "bad", [](const at::Tensor&) -> at::Tensor {
+    throw std::runtime_error("no | forward\nsecond line");
+  });
+  register_test_model("ThrowsOnData", "bad", [](const at::Tensor& x) {
+    return on_data(x, [] { throw std::runtime_error("no data, please"); });
+  });
+  register_test_model("Mismatch", "bad", [](const at::Tensor& x) {
+    return x.is_meta() ? x + 1 : x + at::zeros({2, 2, 3});
+  });
+  register_test_model("Aborts", "crash", [](const at::Tensor&) -> at::Tensor {
+    std::fputs("last words\n", stderr);
+    std::abort();
+  });
+  register_test_model("AbortsOnData", "crash",
+                      [](const at::Tensor& x) { return on_data(x, [] { std::abort(); }); });
+  register_test_model("Exits", "crash", [](const at::Tensor& x) {
+    return on_data(x, [] { std::_Exit(0); });
+  });
+  register_test_model("Hangs", "hang", [](const at::Tensor& x) {
+    return on_data(x, [] {
+      for (volatile bool forever = true; forever;) {
+      }
+    });
+  });
+  return true;
+}();
+
+}  // namespace
+}  // namespace torch_ir

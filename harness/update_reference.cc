@@ -1,0 +1,44 @@
+// Rewrites reports/reference in the workspace it is run in: bazel run //reports:update.
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+
+#include "torch_ir/base/file.h"
+#include "torch_ir/harness/reference_pages.h"
+#include "torch_ir/harness/runner.h"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void update(const fs::path& directory) {
+  const fs::path scratch = directory.string() + ".new";
+  fs::remove_all(scratch);
+  const torch_ir::Files files = torch_ir::make_reference_pages(scratch);
+  fs::remove_all(scratch);
+  fs::remove_all(directory);
+  for (const auto& [name, content] : files) {
+    fs::create_directories((directory / name).parent_path());
+    torch_ir::write_file(directory / name, content);
+  }
+  std::cout << "wrote " << files.size() << " files below reports/reference\n";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (const auto status = torch_ir::run_as_child(argc, argv)) return *status;
+  const char* workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");
+  if (workspace == nullptr) {
+    std::cerr << "run me with: bazel run //reports:update\n";
+    return 2;
+  }
+  try {
+    update(fs::path(workspace) / "reports" / "reference");
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    return 1;
+  }
+  return 0;
+}
