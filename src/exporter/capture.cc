@@ -1,5 +1,6 @@
 #include "torch_ir/exporter/capture.h"
 
+#include <ATen/Context.h>
 #include <ATen/ops/alias.h>
 #include <fmt/format.h>
 #include <torch/nn/module.h>
@@ -103,9 +104,22 @@ std::vector<at::Tensor> own_inputs(const std::vector<at::Tensor>& inputs) {
   return own;
 }
 
+// torch.export traces without cuDNN, so that `cudnn_enabled` is false in its graphs everywhere.
+class WithoutCuDNN {
+ public:
+  WithoutCuDNN() { at::globalContext().setUserEnabledCuDNN(false); }
+  ~WithoutCuDNN() { at::globalContext().setUserEnabledCuDNN(was_enabled_); }
+  WithoutCuDNN(const WithoutCuDNN&) = delete;
+  WithoutCuDNN& operator=(const WithoutCuDNN&) = delete;
+
+ private:
+  const bool was_enabled_ = at::globalContext().userEnabledCuDNN();
+};
+
 std::vector<at::Tensor> run_recorded(const Model& model, const std::vector<at::Tensor>& inputs,
                                      Recorder& recorder) {
   const c10::NoGradGuard no_grad;
+  const WithoutCuDNN without_cudnn;
   const DispatchModeGuard guard(recorder);
   try {
     return model(inputs);

@@ -1,7 +1,8 @@
 // MetaDeviceGuard: builds modules without allocating their weights.
 //
 // While one lives, tensors that this thread creates without naming a device are on the meta
-// device: shape and dtype, no data. What `with torch.device("meta"):` does in Python.
+// device: shape and dtype, no data. What `with torch.device("meta"):` does in Python. Tensors from
+// values come from torch::tensor; at::tensor throws, as it has no memory to write them to.
 //
 //   torch_ir::MetaDeviceGuard meta;
 //   torch::nn::Linear huge(1 << 20, 1 << 20);  // costs nothing

@@ -1,6 +1,7 @@
 #include "torch_ir/exporter/meta_device.h"
 
 #include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros_like.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -45,6 +46,12 @@ TEST(MetaDeviceGuardTest, CoversTensorsMadeFromValues) {
   EXPECT_TRUE(torch::tensor(std::vector<int64_t>{1, 2}).is_meta());
   EXPECT_TRUE(torch::tensor(3.0).is_meta());
   EXPECT_TRUE(torch::arange(3).is_meta());
+}
+
+// at::tensor writes into memory that it asks for without naming a device.
+TEST(MetaDeviceGuardTest, CanNotFillTensorsOfTheLowLevelInterface) {
+  const MetaDeviceGuard guard;
+  EXPECT_THROW(at::tensor({1.f}), c10::Error);
 }
 
 TEST(MetaDeviceGuardTest, LeavesADeviceThatIsNamed) {
