@@ -79,7 +79,7 @@ List worst_elements(const VerificationReport& report, const PageContext& context
       lines.push_back(Data(fmt::format("{}: {}.", name, escape_markdown(c.mismatch))));
     } else if (!c.worst_actual.empty() && !context.portable) {
       lines.push_back(Data(fmt::format(
-          "The largest excess in {} is at `[{}]`: the graph gives `{}`, the model gives `{}`.", name,
+          "Worst element of {}: at `[{}]` the graph gives `{}`, the model gives `{}`.", name,
           fmt::join(c.worst_index, ", "), c.worst_actual, c.worst_expected)));
     }
   }
@@ -113,6 +113,7 @@ Data verification_data(const VerificationReport& report, const PageContext& cont
   Data data;
   set_comparison(data, all, context);
   data.set("outputs", rows);
+  data.set("several_outputs", rows.size() > 1);
   data.set("worst", worst_elements(report, context));
   data.set("rtol", number_text(report.tolerance.rtol));
   data.set("atol", number_text(report.tolerance.atol));
@@ -131,23 +132,11 @@ List value_rows(const std::vector<TensorMeta>& values) {
   return rows;
 }
 
-// Attributes that say what a machine has, not what a model is.
-bool is_about_the_build(std::string_view attribute) {
-  return attribute == "cudnn_enabled" || attribute == "cudnn_enable";
-}
-
-std::string attributes_cell(const OpNode& node, const PageContext& context) {
+std::string attributes_cell(const OpNode& node) {
   std::vector<std::string> items;
   for (const auto& [name, value] : node.attrs) {
     std::ostringstream item;
-    item << name << '=';
-    if (context.portable && is_about_the_build(name)) {
-      // Python leaves the one out where it is true.
-      if (name == "cudnn_enable") continue;
-      item << kBooleanPlaceholder;
-    } else {
-      item << value;
-    }
+    item << name << '=' << value;
     items.push_back(item.str());
   }
   return code_list(items, " ");
@@ -169,7 +158,7 @@ std::string outputs_cell(const std::vector<TensorMeta>& values) {
   return code_list(outputs, "<br>");
 }
 
-List node_rows(const IR& ir, const PageContext& context) {
+List node_rows(const IR& ir) {
   List rows;
   for (size_t i = 0; i < ir.nodes.size(); ++i) {
     const OpNode& node = ir.nodes[i];
@@ -179,7 +168,7 @@ List node_rows(const IR& ir, const PageContext& context) {
     row.set("op", code_cell(node.op_type));
     row.set("inputs", values_cell(node.inputs));
     row.set("outputs", outputs_cell(node.outputs));
-    row.set("attributes", attributes_cell(node, context));
+    row.set("attributes", attributes_cell(node));
     rows.push_back(row);
   }
   return rows;
@@ -209,7 +198,7 @@ List weight_rows(const IR& ir) {
   return rows;
 }
 
-Data graph_data(const std::string& name, const IR& ir, const PageContext& context) {
+Data graph_data(const std::string& name, const IR& ir) {
   const IRSummary summary = summarize(ir);
   Data data;
   data.set("nodes", with_thousands_separators(summary.num_nodes));
@@ -224,7 +213,7 @@ Data graph_data(const std::string& name, const IR& ir, const PageContext& contex
   data.set("file", "ir/" + name + ".json");
   data.set("flowchart", code_block(ir_to_mermaid(ir, kReportMermaidOptions), "mermaid"));
   data.set("pie", code_block(generate_op_distribution_pie(ir), "mermaid"));
-  data.set("node_rows", node_rows(ir, context));
+  data.set("node_rows", node_rows(ir));
   data.set("has_weights", !ir.weights.empty());
   data.set("weight_rows", weight_rows(ir));
   return data;
@@ -252,7 +241,7 @@ std::string render_model_page(const ModelResult& result, const PageContext& cont
   if (result.verification) {
     page.set("verification", verification_data(*result.verification, context));
   }
-  if (result.graph) page.set("graph", graph_data(result.name, *result.graph, context));
+  if (result.graph) page.set("graph", graph_data(result.name, *result.graph));
   set_environment(page, context);
   page.set("command", code_block(reproduce_command({.models = {result.name}}, context.settings), "sh"));
   if (context.settings.save_tensors && result.verification) {

@@ -16,7 +16,6 @@ namespace torch_ir {
 // differ between machines.
 inline constexpr std::string_view kWithinTolerance = "within tolerance";
 inline constexpr std::string_view kVersionPlaceholder = "<version>";
-inline constexpr std::string_view kBooleanPlaceholder = "<bool>";
 
 // The figures of a difference, as they are shown.
 std::string difference_text(double difference, const PageContext& context);

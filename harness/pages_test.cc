@@ -24,7 +24,7 @@ TensorMeta value(const std::string& name, std::vector<int64_t> shape) {
   return meta;
 }
 
-// y = x + w, and a batch norm for its attributes.
+// y = x + w, with attributes.
 IR make_graph() {
   IR ir;
   ir.model_name = "Tiny";
@@ -41,7 +41,7 @@ IR make_graph() {
   node.inputs[0].producer_node = "x";
   node.outputs = {value("add", {1, 2})};
   node.attrs.set("alpha", Attribute(2));
-  node.attrs.set("cudnn_enabled", Attribute(true));
+  node.attrs.set("flag", Attribute(true));
   return ir;
 }
 
@@ -106,7 +106,7 @@ TEST(ModelPageTest, HasEveryPart) {
   EXPECT_THAT(page, HasSubstr("[`ir/Tiny.json`](ir/Tiny.json)"));
   EXPECT_THAT(page, HasSubstr("<details>\n<summary>1 node in"));
   EXPECT_THAT(page, HasSubstr("| 0 | `add` | `aten.add.Tensor` | `x` `p_w` | `1x2 float32` | "
-                              "`alpha=2` `cudnn_enabled=True` |\n"));
+                              "`alpha=2` `flag=True` |\n"));
   EXPECT_THAT(page, HasSubstr("| `w` | parameter | `p_w` | `1200` | `float32` | 1,200 |\n"
                               "| `mask` | constant | `c_mask` | `2` | `float32` | 2 |\n"));
   EXPECT_THAT(page, HasSubstr("| LibTorch | Optimization level | Threads | Seed |"));
@@ -132,8 +132,15 @@ TEST(ModelPageTest, ADifferenceIsShownWithItsPlaceAndTolerance) {
   const std::string page = render_model_page(make_result(2.5e-7), {});
   EXPECT_THAT(page, HasSubstr("Maximum difference: 2.5e-07\n"));
   EXPECT_THAT(page, HasSubstr("| 0 | `add` | 2,048 | 2.5e-07 | 1.25e-07 | 0 |"));
-  EXPECT_THAT(page, HasSubstr("The largest excess in `add` is at `[0, 1]`: the graph gives `1.5`, "
-                              "the model gives `1.25`."));
+  EXPECT_THAT(page, HasSubstr("Worst element of `add`: at `[0, 1]` the graph gives `1.5`, the model "
+                              "gives `1.25`."));
+}
+
+TEST(ModelPageTest, SeveralOutputsHaveATotal) {
+  ModelResult result = make_result(2.5e-7);
+  EXPECT_THAT(render_model_page(result, {}), Not(HasSubstr("**All**")));
+  result.verification->output_details.push_back(result.verification->output_details[0]);
+  EXPECT_THAT(render_model_page(result, {}), HasSubstr("| **All** | **4,096** | **2.5e-07** |"));
 }
 
 TEST(ModelPageTest, AFailureComesFirst) {
@@ -150,7 +157,6 @@ TEST(ModelPageTest, PortablePagesHoldNothingOfTheMachine) {
   const std::string page = render_model_page(make_result(2.5e-7), {.portable = true});
   EXPECT_THAT(page, HasSubstr("Maximum difference: within tolerance\n"));
   EXPECT_THAT(page, HasSubstr("| `<version>` | `exact` | 1 | 0 |"));
-  EXPECT_THAT(page, HasSubstr("`alpha=2` `cudnn_enabled=<bool>`"));
   EXPECT_THAT(page, AllOf(Not(HasSubstr("e-07")), Not(HasSubstr("1.25"))));
   // Zero is the same everywhere.
   EXPECT_THAT(render_model_page(make_result(), {.portable = true}),
@@ -176,9 +182,9 @@ TEST(SummaryTest, ListsModelsFailuresAndCategories) {
   EXPECT_THAT(page, StartsWith("# Summary\n\n❌ **1 of 2 models PASSED**\n\n"
                                "This run covers the whole registry of 2 models.\n"));
   EXPECT_THAT(page, HasSubstr("| [Broken](Broken.md) | extract | aten::item \\| needs data |\n"));
-  EXPECT_THAT(page, HasSubstr("| [Broken](Broken.md) | ❌ FAILED | `a` |  |  |  |  |  |  |  |\n"
-                              "| [Tiny](Tiny.md) | ✅ PASSED | `a` `b_c` | 1 | 2 | 2 | 1,202 | 0 | "
-                              "0 | [json](ir/Tiny.json) |\n"));
+  EXPECT_THAT(page, HasSubstr("| [Broken](Broken.md) | ❌\u00a0FAILED | `a` |  |  |  |  |  |  |\n"
+                              "| [Tiny](Tiny.md) | ✅\u00a0PASSED | `a` `b_c` | 1 | 2 | 2 | 1,202 "
+                              "| 0 | 0 |\n"));
   EXPECT_THAT(page, HasSubstr("| `a` | 2 | 1 |\n| `b_c` | 1 | 1 |\n"));
   EXPECT_THAT(page, HasSubstr("```sh\ntools/bazel run //harness\n```\n"));
 }

@@ -70,7 +70,7 @@ TEST(RatioReporter, HasNoTableWithoutEngines) {
   Report report;
   report.reporter.ReportRuns(repetitions("load/Net", {1e-6}));
   report.reporter.ReportRuns(repetitions("execute/Net/exact", {1e-6}));
-  EXPECT_THAT(report.text(), Not(HasSubstr("ratio")));
+  EXPECT_THAT(report.text(), Not(HasSubstr("eager us")));
 }
 
 TEST(RatioReporter, KeepsErrors) {

@@ -36,12 +36,8 @@ std::string coverage_text(const std::vector<ModelResult>& results, const Coverag
   return text + ". Pages of other models may be from other runs.";
 }
 
-std::string link(const std::string& name, const std::string& target) {
-  return fmt::format("[{}]({})", table_cell(escape_markdown(name)), target);
-}
-
 std::string page_link(const ModelResult& result) {
-  return link(result.name, result.name + ".md");
+  return fmt::format("[{}]({}.md)", table_cell(escape_markdown(result.name)), result.name);
 }
 
 List failure_rows(const std::vector<ModelResult>& results) {
@@ -61,7 +57,7 @@ List failure_rows(const std::vector<ModelResult>& results) {
 Data model_row(const ModelResult& result, const PageContext& context) {
   Data row;
   row.set("model", page_link(result));
-  row.set("status", result.passed() ? "✅ PASSED" : "❌ FAILED");
+  row.set("status", result.passed() ? "✅\u00a0PASSED" : "❌\u00a0FAILED");
   row.set("categories", code_list(result.categories, " "));
   if (result.graph) {
     const IRSummary summary = summarize(*result.graph);
@@ -69,9 +65,6 @@ Data model_row(const ModelResult& result, const PageContext& context) {
     row.set("edges", with_thousands_separators(summary.num_edges));
     row.set("weights", with_thousands_separators(summary.num_weights));
     row.set("parameters", with_thousands_separators(summary.total_parameters));
-  }
-  if (result.num_passed_stages > static_cast<size_t>(Stage::kSerialize)) {
-    row.set("ir", link("json", "ir/" + result.name + ".json"));
   }
   if (result.verification) {
     row.set("max_diff", difference_text(result.verification->max_diff, context));

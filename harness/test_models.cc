@@ -1,8 +1,6 @@
 // Models that go wrong in every way, and two that do not, for the tests of the harness.
 
 #include <ATen/ops/zeros.h>
-#include <torch/nn/module.h>
-#include <torch/nn/pimpl.h>
 
 #include <cstdio>
 #include <cstdlib>
