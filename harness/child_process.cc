@@ -38,7 +38,8 @@ std::vector<char*> to_argv(std::vector<std::string>& arguments) {
 }
 
 void check(int error, const char* what) {
-  if (error != 0) throw Error(std::string("can not start a process: ") + what + ": " + strerror(error));
+  if (error != 0)
+    throw Error(std::string("can not start a process: ") + what + ": " + strerror(error));
 }
 
 }  // namespace
@@ -59,8 +60,8 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
   for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) sigaddset(&signals, signal);
   posix_spawnattr_setsigdefault(&attributes.value, &signals);
   posix_spawnattr_setpgroup(&attributes.value, 0);
-  posix_spawnattr_setflags(&attributes.value, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                                  POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setflags(&attributes.value,
+                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 
   std::vector<std::string> words = {"harness"};
   words.insert(words.end(), arguments.begin(), arguments.end());

@@ -35,7 +35,8 @@ struct Arguments {
 const CLI::Validator kTolerance(
     [](std::string& text) -> std::string {
       double value = 0;
-      const bool fits = CLI::detail::lexical_cast(text, value) && value >= 0 && std::isfinite(value);
+      const bool fits =
+          CLI::detail::lexical_cast(text, value) && value >= 0 && std::isfinite(value);
       return fits ? "" : "'" + text + "' is not a number from 0 on";
     },
     "NONNEGATIVE");
@@ -46,7 +47,8 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.set_version_flag("--version", std::string("harness (LibTorch ") + TORCH_VERSION + ")");
   app.add_option("--output", harness.output, "Directory for the reports")->capture_default_str();
   // One name each, so that a repeated flag does not swallow what follows.
-  app.add_option("--category", harness.selection.categories, "Run the models of this category (may be repeated)")
+  app.add_option("--category", harness.selection.categories,
+                 "Run the models of this category (may be repeated)")
       ->allow_extra_args(false);
   app.add_option("--model", harness.selection.models, "Run this model (may be repeated)")
       ->allow_extra_args(false);
@@ -82,8 +84,8 @@ void print_models(std::ostream& out) {
   size_t category_width = 0;
   for (const RegisteredModel& model : models) {
     name_width = std::max(name_width, model.name.size());
-    category_width = std::max(
-        category_width, fmt::format("{}", fmt::join(model.spec.categories, ", ")).size());
+    category_width =
+        std::max(category_width, fmt::format("{}", fmt::join(model.spec.categories, ", ")).size());
   }
   for (const RegisteredModel& model : models) {
     out << fmt::format("{:{}}  {:{}}  {}\n", model.name, name_width,
@@ -146,7 +148,8 @@ int harness_main(int argc, const char* const* argv, std::ostream& out, std::ostr
     err << "harness: " << error.what() << "; see harness --help\n";
     return kBadInput;
   } catch (const Interrupted&) {
-    err << "harness: interrupted; the pages of models that finished are written, SUMMARY.md is not\n";
+    err << "harness: interrupted; the pages of models that finished are written, SUMMARY.md is "
+           "not\n";
     return kInterrupted;
   } catch (const std::exception& error) {
     err << "harness: " << error.what() << '\n';

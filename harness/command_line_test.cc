@@ -42,8 +42,7 @@ class CommandLineTest : public ::testing::Test {
     for (const std::string& argument : arguments) argv.push_back(argument.c_str());
     std::ostringstream out;
     std::ostringstream err;
-    const int status =
-        harness_main(static_cast<int>(argv.size()), argv.data(), out, err, terminal);
+    const int status = harness_main(static_cast<int>(argv.size()), argv.data(), out, err, terminal);
     return {status, out.str(), err.str()};
   }
 
@@ -73,14 +72,14 @@ TEST_F(CommandLineTest, WritesSummaryPagesAndGraphs) {
   EXPECT_THAT(result.out, HasSubstr("[2/2] Good  PASSED  max diff 0\n2 of 2 models passed; see " +
                                     directory_ + "/SUMMARY.md\n"));
   EXPECT_EQ(result.err, "");
-  EXPECT_THAT(file_names(), ElementsAre("Close.md", "Good.md", "SUMMARY.md", "ir/Close.json",
-                                        "ir/Good.json"));
+  EXPECT_THAT(file_names(),
+              ElementsAre("Close.md", "Good.md", "SUMMARY.md", "ir/Close.json", "ir/Good.json"));
 }
 
 TEST_F(CommandLineTest, TwoRunsGiveTheSameBytes) {
   const std::vector<std::string> arguments = {"--output", directory_, "--quiet", "--save-tensors",
-                                              "--model", "Good", "--model", "Wrong",
-                                              "--model", "Aborts", "--model", "Throws"};
+                                              "--model",  "Good",     "--model", "Wrong",
+                                              "--model",  "Aborts",   "--model", "Throws"};
   EXPECT_EQ(run(arguments).status, 1);
   const auto first = files();
   EXPECT_THAT(file_names(),
@@ -110,7 +109,8 @@ TEST_F(CommandLineTest, AFailedModelGivesStatusOneAndTheOthersRun) {
 }
 
 TEST_F(CommandLineTest, QuietTellsOnlyWhatFailed) {
-  const Outcome good = run({"--output", directory_, "--model", "Good", "--quiet"}, /*terminal=*/true);
+  const Outcome good =
+      run({"--output", directory_, "--model", "Good", "--quiet"}, /*terminal=*/true);
   EXPECT_EQ(good.status, 0);
   EXPECT_EQ(good.out + good.err, "");
   const Outcome bad = run({"--output", directory_, "--model", "ThrowsOnData", "--quiet"});
@@ -136,8 +136,8 @@ TEST_F(CommandLineTest, PagesOfOtherModelsAreLeftAlone) {
   EXPECT_THAT(files().at("SUMMARY.md"), AllOf(HasSubstr("[Close]"), Not(HasSubstr("[Good]"))));
   // What the page no longer speaks of goes.
   EXPECT_EQ(run({"--output", directory_, "--model", "Good"}).status, 0);
-  EXPECT_THAT(file_names(), ElementsAre("Close.md", "Good.md", "SUMMARY.md", "ir/Close.json",
-                                        "ir/Good.json"));
+  EXPECT_THAT(file_names(),
+              ElementsAre("Close.md", "Good.md", "SUMMARY.md", "ir/Close.json", "ir/Good.json"));
 }
 
 TEST_F(CommandLineTest, AnOptionChangesTheResult) {

@@ -44,8 +44,8 @@ std::string code_span(std::string_view text) {
   const std::string fence(longest_run(text, '`') + 1, '`');
   const std::string line = on_one_line(text);
   // One space at both ends is taken away again.
-  const bool pad = line.front() == '`' || line.back() == '`' ||
-                   (line.front() == ' ' && line.back() == ' ');
+  const bool pad =
+      line.front() == '`' || line.back() == '`' || (line.front() == ' ' && line.back() == ' ');
   return pad ? fence + " " + line + " " + fence : fence + line + fence;
 }
 

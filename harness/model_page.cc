@@ -78,9 +78,9 @@ List worst_elements(const VerificationReport& report, const PageContext& context
     if (!c.mismatch.empty()) {
       lines.push_back(Data(fmt::format("{}: {}.", name, escape_markdown(c.mismatch))));
     } else if (!c.worst_actual.empty() && !context.portable) {
-      lines.push_back(Data(fmt::format(
-          "Worst element of {}: at `[{}]` the graph gives `{}`, the model gives `{}`.", name,
-          fmt::join(c.worst_index, ", "), c.worst_actual, c.worst_expected)));
+      lines.push_back(Data(
+          fmt::format("Worst element of {}: at `[{}]` the graph gives `{}`, the model gives `{}`.",
+                      name, fmt::join(c.worst_index, ", "), c.worst_actual, c.worst_expected)));
     }
   }
   return lines;
@@ -107,8 +107,8 @@ Data verification_data(const VerificationReport& report, const PageContext& cont
     rows.push_back(row);
     all.num_elements += detail.comparison.num_elements;
     all.num_mismatched += detail.comparison.num_mismatched;
-    all.smallest_passing_tolerance = std::max(all.smallest_passing_tolerance,
-                                              detail.comparison.smallest_passing_tolerance);
+    all.smallest_passing_tolerance =
+        std::max(all.smallest_passing_tolerance, detail.comparison.smallest_passing_tolerance);
   }
   Data data;
   set_comparison(data, all, context);
@@ -243,7 +243,8 @@ std::string render_model_page(const ModelResult& result, const PageContext& cont
   }
   if (result.graph) page.set("graph", graph_data(result.name, *result.graph));
   set_environment(page, context);
-  page.set("command", code_block(reproduce_command({.models = {result.name}}, context.settings), "sh"));
+  page.set("command",
+           code_block(reproduce_command({.models = {result.name}}, context.settings), "sh"));
   if (context.settings.save_tensors && result.verification) {
     page.set("replay", code_block(replay_command(result.name, context.settings.tolerance), "sh"));
   }

@@ -84,7 +84,8 @@ std::string render(std::string_view text, const kainjow::mustache::data& page) {
   kainjow::mustache::mustache view{std::string(text)};
   view.set_custom_escape([](const std::string& value) { return value; });
   std::string rendered = view.render(page);
-  if (!view.is_valid()) throw Error("a report template is not well formed: " + view.error_message());
+  if (!view.is_valid())
+    throw Error("a report template is not well formed: " + view.error_message());
   return without_extra_blank_lines(rendered);
 }
 

@@ -17,8 +17,8 @@ namespace torch_ir {
 // What the pages of one run have in common.
 struct PageContext {
   RunSettings settings = {};
-  // Placeholders stand for what may differ between machines: the version of LibTorch, and figures of
-  // a difference that is within the tolerance but not 0.
+  // Placeholders stand for what may differ between machines: the version of LibTorch, and figures
+  // of a difference that is within the tolerance but not 0.
   bool portable = false;
 };
 

@@ -132,8 +132,9 @@ TEST(ModelPageTest, ADifferenceIsShownWithItsPlaceAndTolerance) {
   const std::string page = render_model_page(make_result(2.5e-7), {});
   EXPECT_THAT(page, HasSubstr("Maximum difference: 2.5e-07\n"));
   EXPECT_THAT(page, HasSubstr("| 0 | `add` | 2,048 | 2.5e-07 | 1.25e-07 | 0 |"));
-  EXPECT_THAT(page, HasSubstr("Worst element of `add`: at `[0, 1]` the graph gives `1.5`, the model "
-                              "gives `1.25`."));
+  EXPECT_THAT(page,
+              HasSubstr("Worst element of `add`: at `[0, 1]` the graph gives `1.5`, the model "
+                        "gives `1.25`."));
 }
 
 TEST(ModelPageTest, SeveralOutputsHaveATotal) {
@@ -194,9 +195,10 @@ TEST(SummaryTest, SaysWhatItCovers) {
                           .num_registered = 12};
   const std::string page = render_summary({make_result()}, coverage, {});
   EXPECT_THAT(page, HasSubstr("✅ **1 of 1 models PASSED**"));
-  EXPECT_THAT(page, HasSubstr("This run covers 1 of the 12 models of the registry, those of category "
-                              "`a`, asked for by name. Pages of other models may be from other "
-                              "runs."));
+  EXPECT_THAT(page,
+              HasSubstr("This run covers 1 of the 12 models of the registry, those of category "
+                        "`a`, asked for by name. Pages of other models may be from other "
+                        "runs."));
   EXPECT_THAT(page, HasSubstr("tools/bazel run //harness -- --category a --model Tiny\n"));
   EXPECT_THAT(page, Not(HasSubstr("## Failures")));
 }

@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 // Graphs are written with the version that captured them.
 std::string without_version(const std::string& graph) {
   static const std::regex version(R"re("pytorch_version": "[^"]*")re");
-  return std::regex_replace(
-      graph, version, "\"pytorch_version\": \"" + std::string(kVersionPlaceholder) + "\"");
+  return std::regex_replace(graph, version,
+                            "\"pytorch_version\": \"" + std::string(kVersionPlaceholder) + "\"");
 }
 
 std::string differences_as_zero(std::string page) {

@@ -77,12 +77,9 @@ OutputDetail read_output(const Json& json) {
 Json write(const VerificationReport& report) {
   Json outputs = Json::array();
   for (const OutputDetail& detail : report.output_details) outputs.push_back(write(detail));
-  return {{"is_valid", report.is_valid},
-          {"max_diff", number(report.max_diff)},
-          {"mean_diff", number(report.mean_diff)},
-          {"error_message", report.error_message},
-          {"tolerance", write(report.tolerance)},
-          {"outputs", std::move(outputs)}};
+  return {{"is_valid", report.is_valid},           {"max_diff", number(report.max_diff)},
+          {"mean_diff", number(report.mean_diff)}, {"error_message", report.error_message},
+          {"tolerance", write(report.tolerance)},  {"outputs", std::move(outputs)}};
 }
 
 VerificationReport read_verification(const Json& json) {
@@ -92,7 +89,8 @@ VerificationReport read_verification(const Json& json) {
   report.mean_diff = to_double(json.at("mean_diff"));
   report.error_message = json.at("error_message").get<std::string>();
   report.tolerance = read_tolerance(json.at("tolerance"));
-  for (const Json& output : json.at("outputs")) report.output_details.push_back(read_output(output));
+  for (const Json& output : json.at("outputs"))
+    report.output_details.push_back(read_output(output));
   return report;
 }
 

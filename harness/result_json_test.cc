@@ -106,8 +106,10 @@ TEST(ResultJsonTest, RequestsComeBackAsTheyWere) {
 }
 
 TEST(ResultJsonTest, OtherTextIsRefused) {
-  EXPECT_THAT([] { model_result_from_json("{"); }, ThrowsMessage<Error>(HasSubstr("no model result")));
-  EXPECT_THAT([] { run_request_from_json("{}"); }, ThrowsMessage<Error>(HasSubstr("no run request")));
+  EXPECT_THAT([] { model_result_from_json("{"); },
+              ThrowsMessage<Error>(HasSubstr("no model result")));
+  EXPECT_THAT([] { run_request_from_json("{}"); },
+              ThrowsMessage<Error>(HasSubstr("no run request")));
 }
 
 }  // namespace

@@ -26,7 +26,9 @@ uint64_t mix(uint64_t x) {
 }
 
 // Random access to the splitmix64 sequence that starts at `key`.
-uint64_t element(uint64_t key, uint64_t index) { return mix(key + (index + 1) * 0x9e3779b97f4a7c15u); }
+uint64_t element(uint64_t key, uint64_t index) {
+  return mix(key + (index + 1) * 0x9e3779b97f4a7c15u);
+}
 
 // FNV-1a.
 uint64_t hash(uint64_t state, std::string_view bytes) {
@@ -65,8 +67,8 @@ bool ends_with(std::string_view name, std::string_view part) {
 
 Range parameter_range(std::string_view name, const at::Tensor& parameter) {
   if (parameter.dim() >= 2) {
-    const double fan_in =
-        static_cast<double>(parameter.numel()) / static_cast<double>(std::max<int64_t>(1, parameter.size(0)));
+    const double fan_in = static_cast<double>(parameter.numel()) /
+                          static_cast<double>(std::max<int64_t>(1, parameter.size(0)));
     const double bound = std::sqrt(3.0 / std::max(1.0, fan_in));
     return {-bound, bound};
   }
@@ -93,8 +95,8 @@ at::Tensor SeededValues::tensor(std::string_view name, at::IntArrayRef shape, at
   }
   const uint64_t key = make_key(seed_, model_name_, name);
   if (at::isIntegralType(dtype, /*includeBool=*/true)) {
-    const auto [first, range] = dtype == at::kBool ? std::pair<int64_t, uint64_t>{0, 2}
-                                                   : to_steps(low, high, 1);
+    const auto [first, range] =
+        dtype == at::kBool ? std::pair<int64_t, uint64_t>{0, 2} : to_steps(low, high, 1);
     at::Tensor values = at::empty(shape, at::kLong);
     int64_t* data = values.mutable_data_ptr<int64_t>();
     for (int64_t i = 0; i < values.numel(); ++i) {
@@ -126,10 +128,12 @@ std::vector<at::Tensor> SeededValues::inputs(const ModelSpec& spec) const {
 void SeededValues::fill(torch::nn::Module& module) const {
   const at::NoGradGuard no_grad;
   const auto assign = [&](const std::string& name, at::Tensor& target, Range range) {
-    target.copy_(tensor("weight/" + name, target.sizes(), target.scalar_type(), range.low, range.high));
+    target.copy_(
+        tensor("weight/" + name, target.sizes(), target.scalar_type(), range.low, range.high));
   };
   for (auto& item : module.named_parameters()) {
-    if (item.value().defined()) assign(item.key(), item.value(), parameter_range(item.key(), item.value()));
+    if (item.value().defined())
+      assign(item.key(), item.value(), parameter_range(item.key(), item.value()));
   }
   for (auto& item : module.named_buffers()) {
     const std::optional<Range> range = buffer_range(item.key());

@@ -62,15 +62,17 @@ TEST(SeededValuesTest, FillRangesOfEveryDtype) {
 }
 
 TEST(SeededValuesTest, RefusesRangesThatItCanNotFill) {
-  EXPECT_THAT([] { SeededValues(0, "Model").tensor("x", {1}, at::kFloat, 0, 1e13); },
-              ThrowsMessage<Error>(HasSubstr("model 'Model': values of 'x' are asked for in a range")));
+  EXPECT_THAT(
+      [] { SeededValues(0, "Model").tensor("x", {1}, at::kFloat, 0, 1e13); },
+      ThrowsMessage<Error>(HasSubstr("model 'Model': values of 'x' are asked for in a range")));
   EXPECT_THAT([] { SeededValues(0, "Model").tensor("x", {1}, at::kFloat, 1, 0); },
               ThrowsMessage<Error>(HasSubstr("empty or beyond")));
 }
 
 TEST(SeededValuesTest, InputsFollowTheSpec) {
   ModelSpec spec;
-  spec.inputs = {{.name = "x", .shape = {1, 3}}, {.name = "i", .shape = {50}, .dtype = at::kLong, .low = 0, .high = 5}};
+  spec.inputs = {{.name = "x", .shape = {1, 3}},
+                 {.name = "i", .shape = {50}, .dtype = at::kLong, .low = 0, .high = 5}};
   const std::vector<at::Tensor> inputs = SeededValues(0, "Model").inputs(spec);
   ASSERT_EQ(inputs.size(), 2u);
   EXPECT_EQ(inputs[0].sizes(), at::IntArrayRef({1, 3}));

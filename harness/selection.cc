@@ -44,7 +44,8 @@ void check_known(const char* kind, const std::vector<std::string>& asked,
 }
 
 bool shares_an_item(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-  return std::any_of(a.begin(), a.end(), [&](const std::string& item) { return contains(b, item); });
+  return std::any_of(a.begin(), a.end(),
+                     [&](const std::string& item) { return contains(b, item); });
 }
 
 }  // namespace
@@ -77,8 +78,8 @@ std::vector<std::string> select_models(const std::vector<RegisteredModel>& regis
   std::vector<std::string> selected;
   for (const RegisteredModel& model : registered) {
     const bool by_name = selection.models.empty() || contains(selection.models, model.name);
-    const bool by_category = selection.categories.empty() ||
-                             shares_an_item(selection.categories, model.spec.categories);
+    const bool by_category =
+        selection.categories.empty() || shares_an_item(selection.categories, model.spec.categories);
     if (by_name && by_category) selected.push_back(model.name);
   }
   if (selected.empty()) {

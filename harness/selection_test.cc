@@ -25,11 +25,13 @@ std::vector<std::string> select(std::vector<std::string> models,
 }
 
 TEST(SelectionTest, NothingAskedForIsEverything) {
-  EXPECT_THAT(select({}, {}), ElementsAre("CrossAttention", "DenseBlock", "SelfAttention", "Siamese"));
+  EXPECT_THAT(select({}, {}),
+              ElementsAre("CrossAttention", "DenseBlock", "SelfAttention", "Siamese"));
 }
 
 TEST(SelectionTest, RepeatedNamesAreAUnion) {
-  EXPECT_THAT(select({"Siamese", "DenseBlock", "Siamese"}, {}), ElementsAre("DenseBlock", "Siamese"));
+  EXPECT_THAT(select({"Siamese", "DenseBlock", "Siamese"}, {}),
+              ElementsAre("DenseBlock", "Siamese"));
   EXPECT_THAT(select({}, {"skip", "multi_io"}),
               ElementsAre("CrossAttention", "DenseBlock", "Siamese"));
 }
@@ -41,9 +43,9 @@ TEST(SelectionTest, ModelsAndCategoriesIntersect) {
 }
 
 TEST(SelectionTest, UnknownNamesAreRefusedWithASuggestion) {
-  EXPECT_THAT([] { select({"selfatention"}, {}); },
-              ThrowsMessage<Error>(
-                  "there is no model 'selfatention'; did you mean 'SelfAttention'?"));
+  EXPECT_THAT(
+      [] { select({"selfatention"}, {}); },
+      ThrowsMessage<Error>("there is no model 'selfatention'; did you mean 'SelfAttention'?"));
   EXPECT_THAT([] { select({}, {"atention"}); },
               ThrowsMessage<Error>("there is no category 'atention'; did you mean 'attention'?"));
   EXPECT_THAT([] { select({"ResNet"}, {}); }, ThrowsMessage<Error>("there is no model 'ResNet'"));

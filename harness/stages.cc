@@ -81,7 +81,8 @@ IR serialize(const IR& ir, const std::string& path) {
   write_output([&] { save_ir(ir, path); });
   IR read = load_ir(path);
   if (!(read == ir)) {
-    throw SerializationError(path + " is not the IR that was written: reading it gives another one");
+    throw SerializationError(path +
+                             " is not the IR that was written: reading it gives another one");
   }
   validate_ir(read);
   return read;

@@ -1,5 +1,6 @@
 // Models that go wrong in every way, and two that do not, for the tests of the harness.
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/zeros.h>
 
 #include <cstdio>
@@ -50,9 +51,8 @@ const bool registered = [] {
   });
   register_test_model("AbortsOnData", "crash",
                       [](const at::Tensor& x) { return on_data(x, [] { std::abort(); }); });
-  register_test_model("Exits", "crash", [](const at::Tensor& x) {
-    return on_data(x, [] { std::_Exit(0); });
-  });
+  register_test_model("Exits", "crash",
+                      [](const at::Tensor& x) { return on_data(x, [] { std::_Exit(0); }); });
   register_test_model("Hangs", "hang", [](const at::Tensor& x) {
     return on_data(x, [] {
       for (volatile bool forever = true; forever;) {

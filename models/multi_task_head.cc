@@ -23,10 +23,9 @@ class MultiTaskHeadImpl : public nn::Module {
 
  private:
   nn::Sequential backbone_ = register_module(
-      "backbone",
-      nn::Sequential(conv3x3(3, 32), nn::BatchNorm2d(32), nn::ReLU(), nn::MaxPool2d(2),
-                     conv3x3(32, 64), nn::BatchNorm2d(64), nn::ReLU(), nn::AdaptiveAvgPool2d(4),
-                     nn::Flatten()));
+      "backbone", nn::Sequential(conv3x3(3, 32), nn::BatchNorm2d(32), nn::ReLU(), nn::MaxPool2d(2),
+                                 conv3x3(32, 64), nn::BatchNorm2d(64), nn::ReLU(),
+                                 nn::AdaptiveAvgPool2d(4), nn::Flatten()));
   nn::Sequential classifier_ = register_module(
       "classifier", nn::Sequential(nn::Linear(1024, 128), nn::ReLU(), nn::Linear(128, 10)));
   nn::Sequential aux_head_ = register_module(

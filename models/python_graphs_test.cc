@@ -20,8 +20,9 @@ namespace {
 
 IR extract_registered(const std::string& name) {
   const std::vector<RegisteredModel> models = list_models();
-  const RegisteredModel& registered = *std::find_if(
-      models.begin(), models.end(), [&](const RegisteredModel& model) { return model.name == name; });
+  const RegisteredModel& registered =
+      *std::find_if(models.begin(), models.end(),
+                    [&](const RegisteredModel& model) { return model.name == name; });
   const Model model = registered.make();
   model.module()->eval();
   ExtractOptions options;

@@ -47,8 +47,8 @@ struct RegisteredModel {
   std::function<Model()> make;
 };
 
-// Adds a model. Throws Error when the name is taken or can not name a file, or the spec has no input
-// or no category.
+// Adds a model. Throws Error when the name is taken or can not name a file, or the spec has no
+// input or no category.
 void register_model(std::string name, ModelSpec spec, std::function<Model()> make);
 
 // All models, sorted by name.
@@ -59,11 +59,11 @@ std::vector<std::string> list_categories();
 
 }  // namespace torch_ir
 
-#define REGISTER_MODEL(Module, ...)                                       \
-  static const bool torch_ir_registered_##Module = [] {                   \
-    ::torch_ir::register_model(#Module, ::torch_ir::ModelSpec __VA_ARGS__, \
+#define REGISTER_MODEL(Module, ...)                                         \
+  static const bool torch_ir_registered_##Module = [] {                     \
+    ::torch_ir::register_model(#Module, ::torch_ir::ModelSpec __VA_ARGS__,  \
                                [] { return ::torch_ir::Model(Module()); }); \
-    return true;                                                          \
+    return true;                                                            \
   }()
 
 #endif  // TORCH_IR_MODELS_REGISTRY_H_

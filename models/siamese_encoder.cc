@@ -21,10 +21,9 @@ class SiameseEncoderImpl : public nn::Module {
 
  private:
   nn::Sequential encoder_ = register_module(
-      "encoder",
-      nn::Sequential(conv3x3(3, 32), nn::ReLU(), nn::MaxPool2d(2), conv3x3(32, 64), nn::ReLU(),
-                     nn::MaxPool2d(2), conv3x3(64, 128), nn::ReLU(), nn::AdaptiveAvgPool2d(1),
-                     nn::Flatten(), nn::Linear(128, 128)));
+      "encoder", nn::Sequential(conv3x3(3, 32), nn::ReLU(), nn::MaxPool2d(2), conv3x3(32, 64),
+                                nn::ReLU(), nn::MaxPool2d(2), conv3x3(64, 128), nn::ReLU(),
+                                nn::AdaptiveAvgPool2d(1), nn::Flatten(), nn::Linear(128, 128)));
 };
 TORCH_MODULE(SiameseEncoder);
 
