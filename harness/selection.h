@@ -21,9 +21,6 @@ struct Selection {
 std::vector<std::string> select_models(const std::vector<RegisteredModel>& registered,
                                        const Selection& selection);
 
-// The one of `candidates` that `word` is most likely a misspelling of; empty when none is near.
-std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
-
 }  // namespace torch_ir
 
 #endif  // TORCH_IR_HARNESS_SELECTION_H_

@@ -52,11 +52,5 @@ TEST(SelectionTest, UnknownNamesAreRefusedWithASuggestion) {
   EXPECT_THAT([] { select_models({}, {}); }, ThrowsMessage<Error>("no model is registered"));
 }
 
-TEST(SelectionTest, NearestAllowsAThirdOfTheLettersToBeWrong) {
-  EXPECT_EQ(nearest("abc", {"abd", "xyz"}), "abd");
-  EXPECT_EQ(nearest("abc", {"axy"}), "");
-  EXPECT_EQ(nearest("", {"a"}), "a");
-}
-
 }  // namespace
 }  // namespace torch_ir
