@@ -40,9 +40,9 @@ class IRExecutor {
 };
 
 struct ExecuteOptions {
-  std::optional<StateDict> weights;
+  std::optional<StateDict> weights = std::nullopt;
   // A file to load the weights from instead.
-  std::string weights_path;
+  std::string weights_path = {};
   StateDict constants = StateDict();
 };
 
