@@ -24,7 +24,7 @@ class InterruptGuard {
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-  // Whether a signal came since the guard was made.
+  // Whether a signal came since the guard was made; false where there is none.
   static bool interrupted();
 
  private:

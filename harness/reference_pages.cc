@@ -41,18 +41,18 @@ Files read_files(const std::string& directory) {
   return files;
 }
 
-Files make_reference_pages(const std::string& scratch) {
+ReferenceRun make_reference_pages(const std::string& scratch) {
   HarnessOptions options;
   options.output = scratch;
   options.portable = true;
-  for (const ModelResult& result : run_harness(options)) {
+  ReferenceRun run{.results = run_harness(options), .pages = read_files(scratch)};
+  for (const ModelResult& result : run.results) {
     if (!result.passed()) throw Error(result.name + ": " + result.failure->message);
   }
-  Files files = read_files(scratch);
-  for (auto& [path, content] : files) {
+  for (auto& [path, content] : run.pages) {
     if (path.ends_with(".json")) content = without_version(content);
   }
-  return files;
+  return run;
 }
 
 bool same_page(const std::string& a, const std::string& b) {

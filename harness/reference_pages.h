@@ -7,6 +7,9 @@
 
 #include <map>
 #include <string>
+#include <vector>
+
+#include "torch_ir/harness/result.h"
 
 namespace torch_ir {
 
@@ -16,9 +19,13 @@ using Files = std::map<std::string, std::string>;
 // The text files below `directory`.
 Files read_files(const std::string& directory);
 
-// Runs the registry, with `scratch` as its output, and gives the reference pages. Throws Error when
-// a model fails.
-Files make_reference_pages(const std::string& scratch);
+struct ReferenceRun {
+  std::vector<ModelResult> results;
+  Files pages;
+};
+
+// Runs the registry, with `scratch` as its output. Throws Error when a model fails.
+ReferenceRun make_reference_pages(const std::string& scratch);
 
 // How two machines' pages may differ, and mean the same: a difference is 0 on one and within the
 // tolerance on the other.

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "torch_ir/harness/reference_pages.h"
 
@@ -20,20 +23,45 @@ std::vector<std::string> names(const Files& files) {
   return result;
 }
 
-TEST(ReferencePagesTest, AreWhatTheHarnessWritesNow) {
-  const std::string scratch = ::testing::TempDir() + "reference_test";
-  std::filesystem::remove_all(scratch);
-  const Files actual = make_reference_pages(scratch);
+class ReferencePagesTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const std::string scratch = ::testing::TempDir() + "reference_test";
+    std::filesystem::remove_all(scratch);
+    run_ = make_reference_pages(scratch);
+  }
+
+  static inline ReferenceRun run_;
+};
+
+TEST_F(ReferencePagesTest, AreWhatTheHarnessWritesNow) {
   const Files expected = read_files("reports/reference");
-  ASSERT_EQ(names(actual), names(expected)) << kHint;
+  ASSERT_EQ(names(run_.pages), names(expected)) << kHint;
   for (const auto& [name, content] : expected) {
-    if (!same_page(actual.at(name), content)) {
-      EXPECT_EQ(actual.at(name), content) << name << ": " << kHint;
+    if (!same_page(run_.pages.at(name), content)) {
+      EXPECT_EQ(run_.pages.at(name), content) << name << ": " << kHint;
     }
   }
 }
 
-TEST(ReferencePagesTest, ADifferenceWithinTheToleranceIsAsGoodAsNone) {
+// torch::nn::Linear computes an input of more than two dimensions with matmul and add_, the graph
+// with linear: the one place where the two need not agree to the last bit.
+bool adds_bias_after_matmul(const ModelResult& result) {
+  return std::any_of(
+      result.graph->nodes.begin(), result.graph->nodes.end(), [](const OpNode& node) {
+        return node.op_type == "aten.linear.default" && node.inputs[0].shape.size() > 2;
+      });
+}
+
+TEST_F(ReferencePagesTest, ModelsDifferOnlyWhereTheyCallOtherOperatorsThanTheirGraphs) {
+  EXPECT_EQ(run_.results.size(), 12u);
+  for (const ModelResult& result : run_.results) {
+    const double limit = adds_bias_after_matmul(result) ? 1e-6 : 0;
+    EXPECT_LE(result.verification->max_diff, limit) << result.name;
+  }
+}
+
+TEST_F(ReferencePagesTest, ADifferenceWithinTheToleranceIsAsGoodAsNone) {
   EXPECT_TRUE(same_page("max within tolerance", "max 0"));
   EXPECT_TRUE(same_page("max 0", "max within tolerance"));
   EXPECT_FALSE(same_page("max 0.1", "max within tolerance"));

@@ -15,7 +15,7 @@ namespace {
 void update(const fs::path& directory) {
   const fs::path scratch = directory.string() + ".new";
   fs::remove_all(scratch);
-  const torch_ir::Files files = torch_ir::make_reference_pages(scratch);
+  const torch_ir::Files files = torch_ir::make_reference_pages(scratch).pages;
   fs::remove_all(scratch);
   fs::remove_all(directory);
   for (const auto& [name, content] : files) {
