@@ -77,9 +77,9 @@ TEST_F(FileTest, ReadsAFileLargerThanItsReportedSize) {
 }
 
 TEST_F(FileTest, MissingFileIsNamed) {
-  EXPECT_THAT([&] { read_file(path("missing")); },
-              ThrowsMessage<Error>("cannot open '" + path("missing") +
-                                   "': No such file or directory"));
+  EXPECT_THAT(
+      [&] { read_file(path("missing")); },
+      ThrowsMessage<Error>("cannot open '" + path("missing") + "': No such file or directory"));
 }
 
 TEST_F(FileTest, DirectoryIsRefusedForReading) {

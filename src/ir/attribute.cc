@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <ostream>
 
 #include "torch_ir/ir/dtype.h"
@@ -11,7 +12,10 @@
 namespace torch_ir {
 namespace {
 
-bool same_bits(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
+bool same_number(double a, double b) {
+  return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b) ||
+         (std::isnan(a) && std::isnan(b));
+}
 
 // A float as Python's repr: "1.0", "0.1", "1e-05", "inf".
 std::string float_text(double value) {
@@ -53,11 +57,11 @@ struct Printer {
 bool Attribute::operator==(const Attribute& other) const {
   if (const auto* a = get_if<double>()) {
     const auto* b = other.get_if<double>();
-    return b != nullptr && same_bits(*a, *b);
+    return b != nullptr && same_number(*a, *b);
   }
   if (const auto* a = get_if<std::complex<double>>()) {
     const auto* b = other.get_if<std::complex<double>>();
-    return b != nullptr && same_bits(a->real(), b->real()) && same_bits(a->imag(), b->imag());
+    return b != nullptr && same_number(a->real(), b->real()) && same_number(a->imag(), b->imag());
   }
   return value_ == other.value_;
 }

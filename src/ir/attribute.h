@@ -27,9 +27,9 @@ class Attribute {
  public:
   using List = std::vector<Attribute>;
   // std::monostate is None.
-  using Value = std::variant<std::monostate, bool, int64_t, double, std::complex<double>,
-                             std::string, c10::ScalarType, c10::Layout, c10::MemoryFormat,
-                             c10::Device, List>;
+  using Value =
+      std::variant<std::monostate, bool, int64_t, double, std::complex<double>, std::string,
+                   c10::ScalarType, c10::Layout, c10::MemoryFormat, c10::Device, List>;
 
   Attribute() = default;
   Attribute(bool value) : value_(value) {}
@@ -60,7 +60,7 @@ class Attribute {
     return std::get_if<T>(&value_);
   }
 
-  // Floats are equal when their bits are: NaN equals NaN, and 0.0 is not -0.0.
+  // Floats are equal when their bits are, or when both are NaN: 0.0 is not -0.0.
   bool operator==(const Attribute& other) const;
 
  private:

@@ -128,8 +128,7 @@ class Binder {
   }
 
   // Puts None back where the next mask says so.
-  std::vector<std::optional<size_t>> spread(const c10::Argument& argument,
-                                            const ArgumentType& type,
+  std::vector<std::optional<size_t>> spread(const c10::Argument& argument, const ArgumentType& type,
                                             const std::vector<size_t>& inputs) {
     const Attribute* masks = node_.attrs.find(kListNoneMasks);
     if (masks == nullptr || !type.holds_none) return {inputs.begin(), inputs.end()};
@@ -281,14 +280,13 @@ std::string op_type_name(const c10::OperatorName& name) {
 std::optional<c10::OperatorName> parse_op_type(std::string_view op_type) {
   const size_t first = op_type.find('.');
   const size_t last = op_type.rfind('.');
-  const bool has_three_parts = first != std::string_view::npos && first > 0 && last > first + 1 &&
-                               last + 1 < op_type.size();
+  const bool has_three_parts =
+      first != std::string_view::npos && first > 0 && last > first + 1 && last + 1 < op_type.size();
   if (!has_three_parts) return std::nullopt;
   const std::string_view overload = op_type.substr(last + 1);
-  return c10::OperatorName(
-      std::string(op_type.substr(0, first)) + "::" +
-          std::string(op_type.substr(first + 1, last - first - 1)),
-      overload == "default" ? std::string() : std::string(overload));
+  return c10::OperatorName(std::string(op_type.substr(0, first)) +
+                               "::" + std::string(op_type.substr(first + 1, last - first - 1)),
+                           overload == "default" ? std::string() : std::string(overload));
 }
 
 std::optional<c10::OperatorHandle> find_operator(std::string_view op_type) {

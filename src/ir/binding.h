@@ -62,8 +62,8 @@ std::vector<BoundArgument> bind_node(const OpNode& node, const c10::FunctionSche
 
 // An argument of a call, on its way into a node: not given, a tensor, a list of tensors (None
 // where empty), or anything else.
-using CallArgument = std::variant<std::monostate, TensorMeta,
-                                  std::vector<std::optional<TensorMeta>>, Attribute>;
+using CallArgument =
+    std::variant<std::monostate, TensorMeta, std::vector<std::optional<TensorMeta>>, Attribute>;
 
 // Fills `node`'s inputs and attributes from `arguments`, one for each argument of `schema`.
 void encode_arguments(const c10::FunctionSchema& schema, std::vector<CallArgument> arguments,

@@ -67,8 +67,12 @@ std::string error_of(const OpNode& node) {
   return "no error";
 }
 
-OpNode node_of(const std::string& op_type, std::vector<TensorMeta> inputs, AttributeMap attrs = {}) {
-  return {.name = "node", .op_type = op_type, .inputs = std::move(inputs), .outputs = {},
+OpNode node_of(const std::string& op_type, std::vector<TensorMeta> inputs,
+               AttributeMap attrs = {}) {
+  return {.name = "node",
+          .op_type = op_type,
+          .inputs = std::move(inputs),
+          .outputs = {},
           .attrs = std::move(attrs)};
 }
 
@@ -101,8 +105,7 @@ TEST(BindingTest, RoundTrips) {
        "input=x weight=w bias=b stride=[2, 2]"},
       {encode("aten.div.Tensor", {{"self", meta("x")}, {"other", Attribute(4.0)}}),
        "self=x other=4.0"},
-      {encode("aten.cat.default",
-              {{"tensors", List{meta("a"), meta("b")}}, {"dim", Attribute(1)}}),
+      {encode("aten.cat.default", {{"tensors", List{meta("a"), meta("b")}}, {"dim", Attribute(1)}}),
        "tensors=[a,b,] dim=1"},
       {encode("aten.index.Tensor",
               {{"self", meta("x")}, {"indices", List{std::nullopt, meta("i")}}}),
@@ -118,9 +121,9 @@ TEST(BindingTest, RoundTrips) {
 }
 
 TEST(BindingTest, NamesTheArgumentOnlyBehindAGap) {
-  const OpNode norm = encode("aten.layer_norm.default", {{"input", meta("x")},
-                                                         {"normalized_shape", Attribute::list({2})},
-                                                         {"bias", meta("b")}});
+  const OpNode norm = encode(
+      "aten.layer_norm.default",
+      {{"input", meta("x")}, {"normalized_shape", Attribute::list({2})}, {"bias", meta("b")}});
   EXPECT_EQ(norm.inputs[0].arg, "");
   EXPECT_EQ(norm.inputs[1].arg, "bias");
   EXPECT_EQ(bound_text(norm), "input=x normalized_shape=[2] bias=b");
@@ -128,8 +131,8 @@ TEST(BindingTest, NamesTheArgumentOnlyBehindAGap) {
   const OpNode clamp = encode("aten.clamp.Tensor", {{"self", meta("x")}, {"max", meta("m")}});
   EXPECT_EQ(bound_text(clamp), "self=x max=m");
 
-  const OpNode none = encode("aten.clamp.Tensor",
-                             {{"self", meta("x")}, {"min", Attribute()}, {"max", meta("m")}});
+  const OpNode none =
+      encode("aten.clamp.Tensor", {{"self", meta("x")}, {"min", Attribute()}, {"max", meta("m")}});
   EXPECT_EQ(none, clamp);
 }
 
@@ -141,8 +144,8 @@ TEST(BindingTest, WritesListsAsThePythonPackageDoes) {
       {"_tensor_list_none_masks", Attribute::list({Attribute::list({true, false})})}};
   EXPECT_EQ(index.attrs, expected);
 
-  const OpNode cat = encode("aten.cat.default",
-                            {{"tensors", List{meta("a"), meta("b")}}, {"dim", Attribute(1)}});
+  const OpNode cat =
+      encode("aten.cat.default", {{"tensors", List{meta("a"), meta("b")}}, {"dim", Attribute(1)}});
   const AttributeMap cat_expected = {{"_tensor_list_sizes", Attribute::list({2})}, {"dim", 1}};
   EXPECT_EQ(cat.attrs, cat_expected);
 }
@@ -192,9 +195,10 @@ TEST(BindingTest, RefusesWrongListAttributes) {
 TEST(BindingTest, RefusesNamedInputsThatDoNotFit) {
   TensorMeta bias = meta("b");
   bias.arg = "bais";
-  EXPECT_THAT(error_of(node_of("aten.linear.default", {meta("x"), meta("w"), bias})),
-              StrEq("node 'node' (aten.linear.default): input 'b' is for argument 'bais', which the "
-                    "operator does not have"));
+  EXPECT_THAT(
+      error_of(node_of("aten.linear.default", {meta("x"), meta("w"), bias})),
+      StrEq("node 'node' (aten.linear.default): input 'b' is for argument 'bais', which the "
+            "operator does not have"));
   bias.arg = "bias";
   EXPECT_THAT(error_of(node_of("aten.linear.default", {meta("x"), meta("w"), bias, bias})),
               StrEq("node 'node' (aten.linear.default): two inputs are for the same argument"));

@@ -1,5 +1,6 @@
 #include "torch_ir/ir/ir.h"
 
+#include <ATen/ops/view_as_real.h>
 #include <c10/util/accumulate.h>
 
 #include <cstring>
@@ -8,17 +9,31 @@
 namespace torch_ir {
 namespace {
 
-bool same_bits(const at::Tensor& a, const at::Tensor& b) {
+at::Tensor as_doubles(const at::Tensor& tensor) {
+  return tensor.is_complex() ? at::view_as_real(tensor.to(at::kComplexDouble))
+                             : tensor.to(at::kDouble);
+}
+
+// NaN has many bit patterns, but only one text in a file.
+bool differ_in_nan_only(const at::Tensor& a, const at::Tensor& b) {
+  if (!a.is_floating_point() && !a.is_complex()) return false;
+  const at::Tensor left = as_doubles(a);
+  const at::Tensor right = as_doubles(b);
+  const at::Tensor same_bits = left.view(at::kLong).eq(right.view(at::kLong));
+  return same_bits.logical_or(left.isnan().logical_and(right.isnan())).all().item<bool>();
+}
+
+bool same_values(const std::string& a, const std::string& b) { return a == b; }
+
+bool same_values(const at::Tensor& a, const at::Tensor& b) {
   if (a.scalar_type() != b.scalar_type() || a.sizes() != b.sizes()) return false;
   if (a.is_meta() || b.is_meta()) return a.is_meta() == b.is_meta();
   const at::Tensor left = a.contiguous();
   const at::Tensor right = b.contiguous();
   return left.nbytes() == 0 ||
-         std::memcmp(left.const_data_ptr(), right.const_data_ptr(), left.nbytes()) == 0;
+         std::memcmp(left.const_data_ptr(), right.const_data_ptr(), left.nbytes()) == 0 ||
+         differ_in_nan_only(left, right);
 }
-
-bool same_values(const std::string& a, const std::string& b) { return a == b; }
-bool same_values(const at::Tensor& a, const at::Tensor& b) { return same_bits(a, b); }
 
 // Same keys in the same order with the same values.
 template <class Value>

@@ -73,7 +73,7 @@ struct IR {
   // Values of lifted constants, by state dict name; contiguous, on the CPU.
   StateDict constants = StateDict();
 
-  // Everything equal, constants bit for bit.
+  // Everything equal, constants bit for bit (but a NaN is a NaN, whatever its bits).
   bool operator==(const IR& other) const;
 
   // The file at `path`, as save_ir and load_ir of json.h.

@@ -113,8 +113,8 @@ c10::IValue convert(const Attribute& attribute, const c10::Type& type) {
 // The nominal type of lists is lost in schemas (a ScalarType[] is an int[]), which no operator of
 // ATen has; what is left is the element count of `int[2] stride`, where one number stands for all.
 Attribute expanded_to_list(const Attribute& attribute, const c10::Argument& argument) {
-  const bool is_number = attribute.get_if<int64_t>() || attribute.get_if<double>() ||
-                         attribute.get_if<bool>();
+  const bool is_number =
+      attribute.get_if<int64_t>() || attribute.get_if<double>() || attribute.get_if<bool>();
   if (!is_number || !argument.N()) return attribute;
   return Attribute(Attribute::List(static_cast<size_t>(*argument.N()), attribute));
 }

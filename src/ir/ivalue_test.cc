@@ -61,7 +61,8 @@ TEST(ToIValueTest, KeepsTheKindOfAScalar) {
 
 TEST(ToIValueTest, MakesListsOfTheSchemasLength) {
   const c10::Argument& stride = argument("aten.max_pool2d.default", "stride");
-  EXPECT_THAT(to_ivalue(Attribute::list({1, 2}), stride).toIntVector(), Eq(std::vector<int64_t>{1, 2}));
+  EXPECT_THAT(to_ivalue(Attribute::list({1, 2}), stride).toIntVector(),
+              Eq(std::vector<int64_t>{1, 2}));
   EXPECT_THAT(to_ivalue(3, stride).toIntVector(), Eq(std::vector<int64_t>{3, 3}));
   EXPECT_TRUE(to_ivalue(Attribute::list({}), stride).isIntList());
 }

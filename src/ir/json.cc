@@ -22,6 +22,7 @@ namespace {
 
 // A file without "format_version" has version 1, the format of the Python package.
 constexpr int64_t kFormatVersion = 1;
+constexpr std::string_view kFormatVersionKey = "format_version";
 
 // --- Writing ---
 
@@ -241,14 +242,15 @@ void check_format_version(const JsonValue& value, const Place& place) {
 
 IR read_ir(JsonValue& value) {
   const Place root;
+  // First, since what a later version brings would be an unknown key.
+  for (const auto& [key, member] : as_object(value, root)) {
+    if (key == kFormatVersionKey) check_format_version(member, root.key(key));
+  }
   const ObjectReader members(
       value, root,
-      {"format_version", "model_name", "pytorch_version", "graph_inputs", "graph_outputs",
+      {kFormatVersionKey, "model_name", "pytorch_version", "graph_inputs", "graph_outputs",
        "weights", "weight_name_mapping", "nodes", "constants"});
   IR ir;
-  if (const JsonValue* version = members.find("format_version")) {
-    check_format_version(*version, root.key("format_version"));
-  }
   const auto read_string = [&](std::string_view key) {
     JsonValue* text = members.find(key);
     return text == nullptr ? std::string() : take_string(*text, root.key(key));

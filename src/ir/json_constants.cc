@@ -263,7 +263,8 @@ class ElementReader {
 
   void read_integer(const JsonValue& value, const Place& place) {
     const int64_t element = as_integer(value, place);
-    if (element < type_.lowest || element > type_.highest) fail_range(std::to_string(element), place);
+    if (element < type_.lowest || element > type_.highest)
+      fail_range(std::to_string(element), place);
     integers_.push_back(element);
   }
 

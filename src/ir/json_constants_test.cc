@@ -38,9 +38,7 @@ at::Tensor read(const std::string& text) {
   return read_constant(value, Place().key("constants").key("c"));
 }
 
-auto fails_with(const std::string& message) {
-  return ThrowsMessage<SerializationError>(message);
-}
+auto fails_with(const std::string& message) { return ThrowsMessage<SerializationError>(message); }
 
 void expect_same(const at::Tensor& actual, const at::Tensor& expected) {
   EXPECT_EQ(actual.scalar_type(), expected.scalar_type());
@@ -61,8 +59,8 @@ TEST_P(DtypeTest, ReadsBackWhatWasWritten) {
 }
 
 TEST_P(DtypeTest, ReadsBackScalarsAndEmptyTensors) {
-  for (const std::vector<int64_t>& shape : std::vector<std::vector<int64_t>>{
-           {}, {0}, {2, 0}, {0, 2}, {3, 0, 2}, {1, 1, 1}}) {
+  for (const std::vector<int64_t>& shape :
+       std::vector<std::vector<int64_t>>{{}, {0}, {2, 0}, {0, 2}, {3, 0, 2}, {1, 1, 1}}) {
     const at::Tensor tensor = at::empty(shape).fill_(1).to(parse_dtype(GetParam()));
     expect_same(read(write(tensor)), tensor);
   }
@@ -81,7 +79,8 @@ TEST(JsonConstantsTest, WritesTheFormOfThePythonPackage) {
             R"({"data":[1.0,0.0],"dtype":"float32"})");
   EXPECT_EQ(write_compact(at::tensor({1, 2, 3, 4}, at::kLong).view({2, 2})),
             R"({"data":[[1,2],[3,4]],"dtype":"int64"})");
-  EXPECT_EQ(write_compact(at::tensor({1, 0}).to(at::kBool)), R"({"data":[true,false],"dtype":"bool"})");
+  EXPECT_EQ(write_compact(at::tensor({1, 0}).to(at::kBool)),
+            R"({"data":[true,false],"dtype":"bool"})");
   EXPECT_EQ(write_compact(at::empty({}, at::kInt).fill_(7)), R"({"data":7,"dtype":"int32"})");
   EXPECT_EQ(write_compact(at::empty({2, 0})), R"({"data":[[],[]],"dtype":"float32"})");
 }
@@ -95,7 +94,8 @@ TEST(JsonConstantsTest, WritesTheShapeOnlyWhereTheDataCanNotTellIt) {
 TEST(JsonConstantsTest, WritesTheShortestTextOfTheDtype) {
   const at::Tensor values = at::tensor({0.1, -0.0, 1e-5}, at::kDouble);
   for (const auto dtype : {at::kFloat, at::kHalf, at::kBFloat16}) {
-    EXPECT_THAT(write_compact(values.to(dtype)), ::testing::StartsWith(R"({"data":[0.1,-0.0,1e-05])"));
+    EXPECT_THAT(write_compact(values.to(dtype)),
+                ::testing::StartsWith(R"({"data":[0.1,-0.0,1e-05])"));
   }
 }
 
@@ -127,7 +127,8 @@ TEST(JsonConstantsTest, NonFiniteElementsReadBack) {
 }
 
 TEST(JsonConstantsTest, IntegersAreReadAsFloatsWhereTheDtypeSaysSo) {
-  EXPECT_TRUE(at::equal(read(R"({"data": [1, 0.5], "dtype": "float32"})"), at::tensor({1.0f, 0.5f})));
+  EXPECT_TRUE(
+      at::equal(read(R"({"data": [1, 0.5], "dtype": "float32"})"), at::tensor({1.0f, 0.5f})));
 }
 
 TEST(JsonConstantsTest, UnknownDtypeIsRefused) {
@@ -181,9 +182,12 @@ TEST(JsonConstantsTest, ShapeThatContradictsTheDataIsRefused) {
 }
 
 TEST(JsonConstantsTest, TensorsBeyondMemoryOrDimensionsAreRefused) {
-  EXPECT_THAT([] { read(R"({"data": )" + std::string(65, '[') + std::string(65, ']') +
-                        R"(, "dtype": "int64"})"); },
-              fails_with("constants.c: 65 dimensions, more than the 64 that a tensor can have"));
+  EXPECT_THAT(
+      [] {
+        read(R"({"data": )" + std::string(65, '[') + std::string(65, ']') +
+             R"(, "dtype": "int64"})");
+      },
+      fails_with("constants.c: 65 dimensions, more than the 64 that a tensor can have"));
 }
 
 TEST(JsonConstantsTest, MissingAndUnknownKeysAreRefused) {

@@ -102,7 +102,8 @@ class TreeBuilder {
     }
     if (text.find_first_of(".eE") == std::string::npos) {
       next_slot();
-      throw SerializationError(place(open_.size()) + "the integer " + text + " does not fit into 64 bits");
+      throw SerializationError(place(open_.size()) + "the integer " + text +
+                               " does not fit into 64 bits");
     }
     return add(double{value});
   }

@@ -21,8 +21,8 @@ class JsonValue {
   using List = std::vector<JsonValue>;
   using Object = std::vector<std::pair<std::string, JsonValue>>;
   // std::monostate is null; uint64_t holds only what int64_t can not.
-  using Value = std::variant<std::monostate, bool, int64_t, uint64_t, double, std::string, List,
-                             Object>;
+  using Value =
+      std::variant<std::monostate, bool, int64_t, uint64_t, double, std::string, List, Object>;
 
   bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
 
@@ -41,6 +41,9 @@ class JsonValue {
   T& set(T value) {
     return value_.template emplace<T>(std::move(value));
   }
+
+  // As written: 1 is not 1.0, members in another order are another object, and NaN equals nothing.
+  bool operator==(const JsonValue&) const = default;
 
   // What it is, for messages: "a string", "an integer", "a list".
   const char* kind() const;

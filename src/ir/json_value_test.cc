@@ -110,12 +110,13 @@ TEST(JsonValueTest, DuplicateKeyIsRefused) {
 TEST(JsonValueTest, DuplicateKeyAmongManyIsRefused) {
   std::string text = "{";
   for (int i = 0; i < 1000; ++i) text += "\"" + std::to_string(i) + "\": 0, ";
-  EXPECT_THAT([&] { parse_json(text + "\"500\": 0}"); },
-              fails_with("the key '500' occurs twice"));
+  EXPECT_THAT([&] { parse_json(text + "\"500\": 0}"); }, fails_with("the key '500' occurs twice"));
 }
 
 TEST(JsonValueTest, NestingIsLimited) {
-  const auto nested = [](size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+  const auto nested = [](size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+  };
   EXPECT_NO_THROW(parse_json(nested(128)));
   EXPECT_THAT([&] { parse_json(nested(129)); }, fails_with("nested deeper than 128 levels"));
   EXPECT_THAT([&] { parse_json(std::string(1000000, '[')); },

@@ -38,6 +38,18 @@ std::optional<std::string> disagreement(const TensorMeta& use, const TensorMeta&
   return std::nullopt;
 }
 
+// A place where a tensor is used: an input of a node, or, without a node, an output of the graph.
+struct Use {
+  const TensorMeta& tensor;
+  const OpNode* node;
+};
+
+std::string text(const Use& use) {
+  return use.node == nullptr
+             ? fmt::format("graph output '{}'", use.tensor.name)
+             : fmt::format("node '{}': input '{}'", use.node->name, use.tensor.name);
+}
+
 class Validator {
  public:
   explicit Validator(const IR& ir) : ir_(ir) {}
@@ -49,7 +61,7 @@ class Validator {
     check_placeholders();
     check_constants();
     for (size_t i = 0; i < ir_.nodes.size(); ++i) check_node(i);
-    for (const TensorMeta& output : ir_.graph_outputs) check_graph_output(output);
+    for (const TensorMeta& output : ir_.graph_outputs) check_use({output, nullptr});
     return std::move(problems_);
   }
 
@@ -79,17 +91,21 @@ class Validator {
 
   // --- Declarations ---
 
-  void check_meta(const TensorMeta& tensor, const std::string& what) {
-    if (tensor.name.empty()) report("{} has no name", what);
-    for (const int64_t size : tensor.shape) {
-      if (size < 0) report("{} has a negative size: {}", what, sizes_text(tensor.shape));
+  // `describe` says what `tensor` is.
+  template <class Describe>
+  void check_meta(const TensorMeta& tensor, const Describe& describe) {
+    if (tensor.name.empty()) report("{} has no name", describe());
+    if (std::ranges::any_of(tensor.shape, [](int64_t size) { return size < 0; })) {
+      report("{} has a negative size: {}", describe(), sizes_text(tensor.shape));
     }
-    if (!find_dtype(tensor.dtype)) report("{} has the unknown dtype '{}'", what, tensor.dtype);
+    if (!find_dtype(tensor.dtype)) {
+      report("{} has the unknown dtype '{}'", describe(), tensor.dtype);
+    }
   }
 
   void check_graph_inputs() {
     for (const TensorMeta& input : ir_.graph_inputs) {
-      check_meta(input, fmt::format("graph input '{}'", input.name));
+      check_meta(input, [&] { return fmt::format("graph input '{}'", input.name); });
       if (!values_.emplace(input.name, &input).second) {
         report("graph input '{}' has the name of another graph input", input.name);
       }
@@ -99,7 +115,7 @@ class Validator {
 
   void check_weights() {
     for (const TensorMeta& weight : ir_.weights) {
-      check_meta(weight, fmt::format("weight '{}'", weight.name));
+      check_meta(weight, [&] { return fmt::format("weight '{}'", weight.name); });
       if (!weights_.emplace(weight.name, &weight).second) {
         report("weight '{}' has the name of another weight", weight.name);
       }
@@ -110,9 +126,10 @@ class Validator {
     for (const auto& item : ir_.weight_name_mapping) {
       const auto weight = weights_.find(item.value());
       if (weight == weights_.end()) {
-        report("weight_name_mapping: placeholder '{}' stands for '{}', which is not among the "
-               "weights",
-               item.key(), item.value());
+        report(
+            "weight_name_mapping: placeholder '{}' stands for '{}', which is not among the "
+            "weights",
+            item.key(), item.value());
         // Known all the same, so that each use of it is not reported again.
         values_.emplace(item.key(), nullptr);
       } else if (!values_.emplace(item.key(), weight->second).second) {
@@ -146,11 +163,10 @@ class Validator {
   void check_node(size_t index) {
     const OpNode& node = ir_.nodes[index];
     if (node.name.empty()) report("node {} has no name", index);
-    for (const TensorMeta& input : node.inputs) {
-      check_use(input, fmt::format("node '{}': input '{}'", node.name, input.name));
-    }
+    for (const TensorMeta& input : node.inputs) check_use({input, &node});
     for (const TensorMeta& output : node.outputs) {
-      check_meta(output, fmt::format("node '{}': output '{}'", node.name, output.name));
+      check_meta(output,
+                 [&] { return fmt::format("node '{}': output '{}'", node.name, output.name); });
       if (!values_.emplace(output.name, &output).second) {
         report("node '{}': output '{}' has the name of another value", node.name, output.name);
       }
@@ -162,35 +178,36 @@ class Validator {
     check_operator(node);
   }
 
-  // `tensor` as an input of a node or as an output of the graph; `what` says which.
-  void check_use(const TensorMeta& tensor, const std::string& what) {
-    const TensorMeta* declaration =
-        tensor.producer_node ? find_produced(tensor, what) : find_named(tensor, what);
+  void check_use(const Use& use) {
+    const TensorMeta* declaration = use.tensor.producer_node ? find_produced(use) : find_named(use);
     if (declaration == nullptr) return;
-    if (const auto problem = disagreement(tensor, *declaration)) report("{} {}", what, *problem);
+    if (const auto problem = disagreement(use.tensor, *declaration)) {
+      report("{} {}", text(use), *problem);
+    }
   }
 
   // Null, after a report, when there is no such output.
-  const TensorMeta* find_produced(const TensorMeta& tensor, const std::string& what) {
-    const std::string& name = *tensor.producer_node;
+  const TensorMeta* find_produced(const Use& use) {
+    const std::string& name = *use.tensor.producer_node;
     const auto producer = producers_.find(name);
     if (producer == producers_.end()) {
       if (node_names_.contains(name)) {
-        report("{} is used before node '{}' makes it", what, name);
+        report("{} is used before node '{}' makes it", text(use), name);
       } else {
-        report("{} names the producer '{}', which is neither a node nor a graph input", what, name);
+        report("{} names the producer '{}', which is neither a node nor a graph input", text(use),
+               name);
       }
       return nullptr;
     }
     const auto& [outputs, num_outputs] = producer->second;
-    const int64_t index = tensor.producer_output_idx;
+    const int64_t index = use.tensor.producer_output_idx;
     if (index < 0 || static_cast<size_t>(index) >= num_outputs) {
-      report("{} is output {} of '{}', which has {} (producer_output_idx counts from 0)", what,
+      report("{} is output {} of '{}', which has {} (producer_output_idx counts from 0)", text(use),
              index, name, num_outputs);
       return nullptr;
     }
-    if (outputs[index].name != tensor.name) {
-      report("{} is output {} of '{}', which is called '{}'", what, index, name,
+    if (outputs[index].name != use.tensor.name) {
+      report("{} is output {} of '{}', which is called '{}'", text(use), index, name,
              outputs[index].name);
       return nullptr;
     }
@@ -198,27 +215,18 @@ class Validator {
   }
 
   // Null, after a report unless it was reported before, when there is no such value.
-  const TensorMeta* find_named(const TensorMeta& tensor, const std::string& what) {
-    if (const auto value = values_.find(tensor.name); value != values_.end()) return value->second;
-    if (const auto weight = weights_.find(tensor.name); weight != weights_.end()) {
-      return weight->second;
-    }
-    if (const auto maker = maker_of_output_.find(tensor.name); maker != maker_of_output_.end()) {
-      report("{} is used before node '{}' makes it", what, maker->second->name);
+  const TensorMeta* find_named(const Use& use) {
+    const std::string& name = use.tensor.name;
+    if (const auto value = values_.find(name); value != values_.end()) return value->second;
+    if (const auto weight = weights_.find(name); weight != weights_.end()) return weight->second;
+    if (use.node == nullptr) {
+      report("{} is made by no node, and is neither a graph input nor a weight", text(use));
+    } else if (const auto maker = maker_of_output_.find(name); maker != maker_of_output_.end()) {
+      report("{} is used before node '{}' makes it", text(use), maker->second->name);
     } else {
-      report("{} has no producer_node and is not in weight_name_mapping", what);
+      report("{} has no producer_node and is not in weight_name_mapping", text(use));
     }
     return nullptr;
-  }
-
-  void check_graph_output(const TensorMeta& output) {
-    const std::string what = fmt::format("graph output '{}'", output.name);
-    if (!output.producer_node && !values_.contains(output.name) &&
-        !weights_.contains(output.name)) {
-      report("{} is made by no node, and is neither a graph input nor a weight", what);
-      return;
-    }
-    check_use(output, what);
   }
 
   // --- Operators ---

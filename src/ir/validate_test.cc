@@ -52,11 +52,11 @@ IR well_formed() {
   ir.weight_name_mapping.insert("p_w", "w");
   ir.weight_name_mapping.insert("c_c", "c");
   ir.constants.insert("c", at::empty({3}, at::kLong));
-  ir.nodes = {node("linear", "aten.linear.default",
-                   {made_by(meta("x", {1, 4}), "x"), meta("p_w", {2, 4})},
-                   {meta("linear", {1, 2})}),
-              node("relu", "aten.relu.default", {made_by(meta("linear", {1, 2}), "linear")},
-                   {meta("relu", {1, 2})})};
+  ir.nodes = {
+      node("linear", "aten.linear.default", {made_by(meta("x", {1, 4}), "x"), meta("p_w", {2, 4})},
+           {meta("linear", {1, 2})}),
+      node("relu", "aten.relu.default", {made_by(meta("linear", {1, 2}), "linear")},
+           {meta("relu", {1, 2})})};
   return ir;
 }
 
@@ -65,12 +65,12 @@ IR with_getitem() {
   IR ir;
   ir.graph_inputs = {meta("x", {4})};
   ir.graph_outputs = {meta("getitem", {2})};
-  ir.nodes = {node("split", "aten.split.Tensor", {made_by(meta("x", {4}), "x")},
-                   {meta("split_0", {2}), meta("split_1", {2})}),
-              node("getitem", "<built-in function getitem>",
-                   {made_by(meta("split_0", {2}), "split", 0),
-                    made_by(meta("split_1", {2}), "split", 1)},
-                   {meta("getitem", {2})})};
+  ir.nodes = {
+      node("split", "aten.split.Tensor", {made_by(meta("x", {4}), "x")},
+           {meta("split_0", {2}), meta("split_1", {2})}),
+      node("getitem", "<built-in function getitem>",
+           {made_by(meta("split_0", {2}), "split", 0), made_by(meta("split_1", {2}), "split", 1)},
+           {meta("getitem", {2})})};
   ir.nodes[0].attrs = {{"split_size", 2}};
   ir.nodes[1].attrs = {{"index", 1}};
   return ir;
@@ -127,7 +127,8 @@ TEST(ValidateTest, DuplicateOutputName) {
 TEST(ValidateTest, DuplicateGraphInput) {
   IR ir = well_formed();
   ir.graph_inputs.push_back(ir.graph_inputs[0]);
-  EXPECT_THAT(find_problems(ir), ElementsAre("graph input 'x' has the name of another graph input"));
+  EXPECT_THAT(find_problems(ir),
+              ElementsAre("graph input 'x' has the name of another graph input"));
 }
 
 TEST(ValidateTest, DuplicateWeight) {

@@ -30,7 +30,8 @@ bool is_zip(std::string_view beginning) { return beginning.starts_with("PK\x03\x
 bool is_safetensors(std::string_view beginning) {
   constexpr size_t kLengthSize = 8;
   constexpr std::string_view kJsonStart = "{ \t\r\n";
-  return beginning.size() > kLengthSize && beginning.substr(5, 3) == std::string_view("\0\0\0", 3) &&
+  return beginning.size() > kLengthSize &&
+         beginning.substr(5, 3) == std::string_view("\0\0\0", 3) &&
          kJsonStart.find(beginning[kLengthSize]) != std::string_view::npos;
 }
 
@@ -40,10 +41,10 @@ StateDict load_weights(const std::string& path) {
   const std::string beginning = read_beginning(path);
   if (is_zip(beginning)) return load_weights_pt(path);
   if (is_safetensors(beginning)) return load_weights_safetensors(path);
-  throw WeightError(fmt::format(
-      "Unknown weight file format: '{}'{}. Supported formats: .safetensors, and .pt as "
-      "torch::save(module) and torch::pickle_save write it",
-      path, beginning.empty() ? ", which is empty" : ""));
+  throw WeightError(
+      fmt::format("Unknown weight file format: '{}'{}. Supported formats: .safetensors, and .pt as "
+                  "torch::save(module) and torch::pickle_save write it",
+                  path, beginning.empty() ? ", which is empty" : ""));
 }
 
 }  // namespace torch_ir

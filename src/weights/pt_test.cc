@@ -105,9 +105,9 @@ TEST(PtTest, StateDictsOfPythonAreRefusedWithAdvice) {
 }
 
 TEST(PtTest, MissingFileIsNamed) {
-  EXPECT_THAT([] { load_weights_pt(temporary("missing.pt")); },
-              fails_with("cannot open '" + temporary("missing.pt") +
-                         "': No such file or directory"));
+  EXPECT_THAT(
+      [] { load_weights_pt(temporary("missing.pt")); },
+      fails_with("cannot open '" + temporary("missing.pt") + "': No such file or directory"));
 }
 
 TEST(PtTest, FileThatIsNoArchiveIsNamed) {
@@ -116,8 +116,7 @@ TEST(PtTest, FileThatIsNoArchiveIsNamed) {
   EXPECT_THAT([&] { load_weights_pt(path); },
               ThrowsMessage<WeightError>(
                   AllOf(StartsWith("'" + path + "' can not be read as a .pt file: "),
-                        HasSubstr("not a ZIP archive"),
-                        ::testing::Not(HasSubstr("frame #")))));
+                        HasSubstr("not a ZIP archive"), ::testing::Not(HasSubstr("frame #")))));
 }
 
 }  // namespace

@@ -120,8 +120,8 @@ Entry read_entry(std::string name, JsonValue& value, const Place& place) {
   const Place offsets_place = place.key("data_offsets");
   const auto offsets = read_sizes(get_member(members, "data_offsets", place), offsets_place);
   if (offsets.size() != 2 || offsets[0] > offsets[1]) {
-    offsets_place.fail(
-        fmt::format("expected [begin, end] with begin <= end, found [{}]", fmt::join(offsets, ", ")));
+    offsets_place.fail(fmt::format("expected [begin, end] with begin <= end, found [{}]",
+                                   fmt::join(offsets, ", ")));
   }
   entry.begin = offsets[0];
   entry.end = offsets[1];
@@ -144,16 +144,17 @@ void check_layout(const std::vector<Entry>& entries, int64_t data_size) {
   int64_t position = 0;
   for (const Entry& entry : entries) {
     if (entry.begin != position) {
-      throw WeightError(fmt::format("the data of tensor '{}' begin at byte {}, {} byte {}, where "
-                                    "the data before end",
-                                    entry.name, entry.begin,
-                                    entry.begin < position ? "before" : "behind", position));
+      throw WeightError(fmt::format(
+          "the data of tensor '{}' begin at byte {}, {} byte {}, where "
+          "the data before end",
+          entry.name, entry.begin, entry.begin < position ? "before" : "behind", position));
     }
     position = entry.end;
     if (position > data_size) {
-      throw WeightError(fmt::format("the data of tensor '{}' end at byte {}, but the file has only "
-                                    "{} bytes of data; it is truncated",
-                                    entry.name, position, data_size));
+      throw WeightError(
+          fmt::format("the data of tensor '{}' end at byte {}, but the file has only "
+                      "{} bytes of data; it is truncated",
+                      entry.name, position, data_size));
     }
   }
   if (position < data_size) {
@@ -195,8 +196,8 @@ at::Tensor make_tensor(const Entry& entry, std::byte* data, std::shared_ptr<Mapp
 
 StateDict read_tensors(const std::shared_ptr<MappedFile>& file) {
   if (file->size() < kLengthSize) {
-    throw WeightError(fmt::format("no safetensors file: {} bytes, too few for the length of a header",
-                                  file->size()));
+    throw WeightError(fmt::format(
+        "no safetensors file: {} bytes, too few for the length of a header", file->size()));
   }
   const uint64_t header_size = decode_length(file->data());
   if (header_size > kMaxHeaderSize) {
@@ -205,9 +206,10 @@ StateDict read_tensors(const std::shared_ptr<MappedFile>& file) {
   }
   const size_t rest = file->size() - kLengthSize;
   if (header_size > rest) {
-    throw WeightError(fmt::format("the header has {} bytes, but only {} follow; the file is "
-                                  "truncated",
-                                  header_size, rest));
+    throw WeightError(
+        fmt::format("the header has {} bytes, but only {} follow; the file is "
+                    "truncated",
+                    header_size, rest));
   }
   std::byte* header = file->data() + kLengthSize;
   std::byte* data = header + header_size;

@@ -27,9 +27,9 @@ using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 constexpr const char* kDtypes[] = {
-    "bool",     "uint8",    "int8",          "int16",           "int32",   "int64",
-    "uint16",   "uint32",   "uint64",        "float16",         "bfloat16", "float32",
-    "float64",  "float8_e5m2", "float8_e4m3fn", "float8_e5m2fnuz", "float8_e4m3fnuz", "complex64"};
+    "bool",    "uint8",       "int8",          "int16",           "int32",           "int64",
+    "uint16",  "uint32",      "uint64",        "float16",         "bfloat16",        "float32",
+    "float64", "float8_e5m2", "float8_e4m3fn", "float8_e5m2fnuz", "float8_e4m3fnuz", "complex64"};
 
 std::string testdata(const std::string& name) { return "src/weights/testdata/" + name; }
 
@@ -143,8 +143,9 @@ TEST(SafetensorsTest, TensorsWithoutAFormAreNotWritten) {
   EXPECT_THAT([&] { write("__metadata__", at::ones({1})); },
               ThrowsMessage<WeightError>("tensor '__metadata__' can not be written: safetensors "
                                          "keeps this name for itself"));
-  EXPECT_THAT([&] { write("\xff", at::ones({1})); },
-              ThrowsMessage<WeightError>("tensor '\xff' can not be written: its name is not UTF-8"));
+  EXPECT_THAT(
+      [&] { write("\xff", at::ones({1})); },
+      ThrowsMessage<WeightError>("tensor '\xff' can not be written: its name is not UTF-8"));
   EXPECT_THAT([] { read_file(temporary("unwritten.safetensors")); }, ::testing::Throws<Error>());
 }
 
@@ -212,15 +213,17 @@ TEST(SafetensorsRulesTest, MisalignedDataAreCopied) {
 }
 
 TEST(SafetensorsRulesTest, TensorsComeInTheOrderOfTheirData) {
-  const StateDict tensors = load(file_with(R"({"b":{"dtype":"U8","shape":[1],"data_offsets":[1,2]},)"
-                                           R"("a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
-                                           2));
+  const StateDict tensors =
+      load(file_with(R"({"b":{"dtype":"U8","shape":[1],"data_offsets":[1,2]},)"
+                     R"("a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
+                     2));
   EXPECT_EQ(tensors.keys(), (std::vector<std::string>{"a", "b"}));
 }
 
 TEST(SafetensorsRulesTest, UnknownMembersMeanNothing) {
-  expect_same(load(file_with(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1],"x":1}})", 1))["a"],
-              at::zeros({1}, at::kByte));
+  expect_same(
+      load(file_with(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1],"x":1}})", 1))["a"],
+      at::zeros({1}, at::kByte));
 }
 
 TEST(SafetensorsRulesTest, MissingFile) {
@@ -307,29 +310,33 @@ TEST(SafetensorsRulesTest, OffsetsThatAreNotOrdered) {
 }
 
 TEST(SafetensorsRulesTest, OffsetBeyond63Bits) {
-  expect_header_refused(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,9223372036854775808]}})",
-                        1, "a.data_offsets[1]: expected an integer, found an integer beyond 63 bits");
+  expect_header_refused(
+      R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,9223372036854775808]}})", 1,
+      "a.data_offsets[1]: expected an integer, found an integer beyond 63 bits");
 }
 
 TEST(SafetensorsRulesTest, Overlap) {
-  expect_refused(file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
-                           R"("b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
-                           3),
-                 "the data of tensor 'b' begin at byte 1, before byte 2, where the data before end");
+  expect_refused(
+      file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
+                R"("b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
+                3),
+      "the data of tensor 'b' begin at byte 1, before byte 2, where the data before end");
 }
 
 TEST(SafetensorsRulesTest, ManyTensorsAtTheSameOffsets) {
-  expect_refused(file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
-                           R"("b":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})",
-                           2),
-                 "the data of tensor 'b' begin at byte 0, before byte 2, where the data before end");
+  expect_refused(
+      file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
+                R"("b":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})",
+                2),
+      "the data of tensor 'b' begin at byte 0, before byte 2, where the data before end");
 }
 
 TEST(SafetensorsRulesTest, Hole) {
-  expect_refused(file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
-                           R"("b":{"dtype":"U8","shape":[2],"data_offsets":[3,5]}})",
-                           5),
-                 "the data of tensor 'b' begin at byte 3, behind byte 2, where the data before end");
+  expect_refused(
+      file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
+                R"("b":{"dtype":"U8","shape":[2],"data_offsets":[3,5]}})",
+                5),
+      "the data of tensor 'b' begin at byte 3, behind byte 2, where the data before end");
 }
 
 TEST(SafetensorsRulesTest, TrailingBytes) {

@@ -71,8 +71,8 @@ TEST(LoadWeightsTest, EmptyFileIsRefused) {
   const std::string path = temporary("empty.safetensors");
   write_file(path, "");
   EXPECT_THAT([&] { load_weights(path); },
-              ThrowsMessage<WeightError>(::testing::StartsWith(
-                  "Unknown weight file format: '" + path + "', which is empty. ")));
+              ThrowsMessage<WeightError>(::testing::StartsWith("Unknown weight file format: '" +
+                                                               path + "', which is empty. ")));
 }
 
 TEST(LoadWeightsTest, MissingFileIsNamed) {

@@ -51,7 +51,8 @@ std::vector<std::string> validate_weights_against_ir(const StateDict& weights, c
   for (const TensorMeta& weight : ir.weights) {
     const at::Tensor* tensor = weights.find(weight.name);
     used.insert(weight.name);
-    if (const auto placeholder = placeholders.find(weight.name); placeholder != placeholders.end()) {
+    if (const auto placeholder = placeholders.find(weight.name);
+        placeholder != placeholders.end()) {
       used.insert(placeholder->second);
       if (tensor == nullptr) tensor = weights.find(std::string(placeholder->second));
     }
