@@ -58,13 +58,13 @@ void run_on_cpu_zeros(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const auto arguments = torch::jit::last(*stack, count);
   check_writes_meta_only(op, arguments);
   ZeroTwins twins;
-  torch::jit::Stack results = call_on_cpu(
-      op, arguments, [&twins](const at::Tensor& meta) { return twins.of(meta); });
+  torch::jit::Stack results =
+      call_on_cpu(op, arguments, [&twins](const at::Tensor& meta) { return twins.of(meta); });
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
   update_written(twins);
   for (c10::IValue& result : results) {
-    result = map_tensors(result,
-                         [&](const at::Tensor& tensor) { return to_meta(op, twins, tensor); });
+    result =
+        map_tensors(result, [&](const at::Tensor& tensor) { return to_meta(op, twins, tensor); });
   }
   torch::jit::drop(*stack, count);
   stack->insert(stack->end(), std::make_move_iterator(results.begin()),

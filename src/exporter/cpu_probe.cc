@@ -42,6 +42,11 @@ class GeneratorsGuard {
   std::vector<std::pair<at::Generator, at::Tensor>> saved_;
 };
 
+// Made-up values are nothing to warn of.
+class Silence : public c10::WarningHandler {
+  void process(const c10::Warning&) override {}
+};
+
 at::Tensor map_tensor(const at::Tensor& tensor, const TensorMap& map) {
   return tensor.defined() ? map(tensor) : tensor;
 }
@@ -77,6 +82,8 @@ torch::jit::Stack call_on_cpu(const c10::OperatorHandle& op, c10::ArrayRef<c10::
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   const GeneratorsGuard generators(op, arguments);
+  Silence silence;
+  const c10::WarningUtils::WarningHandlerGuard no_warnings(&silence);
   const TensorMap to_cpu = [&](const at::Tensor& tensor) {
     return tensor.is_meta() ? substitute(tensor) : tensor;
   };

@@ -18,12 +18,13 @@ using TensorMap = std::function<at::Tensor(const at::Tensor&)>;
 // `value` with `map` applied to its tensors, also those in lists. Undefined tensors stay.
 c10::IValue map_tensors(const c10::IValue& value, const TensorMap& map);
 
-// Makes `tensor` a number in the eyes of type promotion if `source` is one: what `x + 2` wraps 2 into.
+// Makes `tensor` a number in the eyes of type promotion if `source` is one: what `x + 2` wraps 2
+// into.
 void copy_wrapped_number(const at::Tensor& source, const at::Tensor& tensor);
 
 // Calls `op` with `arguments`, on the CPU: meta tensors are replaced by what `substitute` gives for
-// them, the meta device by the CPU. Random number generators are left as they were. Throws
-// c10::Error, naming the operator, when it fails.
+// them, the meta device by the CPU. Random number generators are left as they were, and
+// warnings are dropped. Throws c10::Error, naming the operator, when it fails.
 torch::jit::Stack call_on_cpu(const c10::OperatorHandle& op, c10::ArrayRef<c10::IValue> arguments,
                               const TensorMap& substitute);
 

@@ -17,13 +17,6 @@ const c10::Argument* written_argument(const c10::FunctionSchema& schema,
   return nullptr;
 }
 
-at::Tensor write_in_place(const c10::OperatorHandle& op, const at::Tensor& self,
-                          const at::Tensor& result) {
-  TORCH_CHECK(self.sizes() == result.sizes(), op.operator_name(), ": output with shape ",
-              self.sizes(), " doesn't match the broadcast shape ", result.sizes());
-  return self;
-}
-
 at::Tensor write_out(const at::Tensor& out, const at::Tensor& result) {
   if (at::native::resize_output(out, result.sizes()) && out.strides() != result.strides()) {
     out.as_strided_(result.sizes(), result.strides());
@@ -46,7 +39,8 @@ const c10::IValue& MetaCall::get(std::string_view name) const {
 
 bool MetaCall::has(std::string_view name) const {
   const c10::IValue* value = find(name);
-  return value != nullptr && !value->isNone() && (!value->isTensor() || value->toTensor().defined());
+  return value != nullptr && !value->isNone() &&
+         (!value->isTensor() || value->toTensor().defined());
 }
 
 at::Tensor MetaCall::tensor(std::string_view name) const {
@@ -94,19 +88,15 @@ std::vector<at::Tensor> MetaCall::inputs() const {
 torch::jit::Stack deliver(const MetaCall& call, const std::vector<at::Tensor>& results) {
   const c10::FunctionSchema& schema = call.op().schema();
   TORCH_INTERNAL_ASSERT(results.size() == schema.returns().size(), call.op().operator_name(),
-                        " returns ", schema.returns().size(), " values, its rule ",
-                        results.size());
+                        " returns ", schema.returns().size(), " values, its rule ", results.size());
   torch::jit::Stack delivered;
   for (size_t i = 0; i < results.size(); ++i) {
-    const c10::Argument* written = written_argument(schema, schema.returns()[i]);
-    if (written == nullptr) {
+    const c10::Argument* out = written_argument(schema, schema.returns()[i]);
+    if (out == nullptr) {
       delivered.emplace_back(results[i]);
-      continue;
+    } else {
+      delivered.emplace_back(write_out(call.tensor(out->name()), results[i]));
     }
-    const at::Tensor target = call.tensor(written->name());
-    delivered.emplace_back(written->is_out()
-                               ? write_out(target, results[i])
-                               : write_in_place(call.op(), target, results[i]));
   }
   return delivered;
 }
@@ -116,9 +106,9 @@ at::Tensor meta_tensor(c10::IntArrayRef sizes, c10::ScalarType dtype, c10::Memor
 }
 
 at::Tensor meta_like(const at::Tensor& source, std::optional<c10::ScalarType> dtype) {
-  return at::empty_like(source,
-                        source.options().device(c10::DeviceType::Meta).dtype(
-                            dtype.value_or(source.scalar_type())));
+  return at::empty_like(
+      source,
+      source.options().device(c10::DeviceType::Meta).dtype(dtype.value_or(source.scalar_type())));
 }
 
 }  // namespace torch_ir

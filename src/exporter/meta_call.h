@@ -2,7 +2,7 @@
 // are handed back.
 //
 // What shape rules (meta_rules.h) are written against. Names are those of the operator's schema, so
-// one rule serves the functional, the in-place and the out form of an operator.
+// one rule serves the functional and the out form of an operator.
 #ifndef TORCH_IR_EXPORTER_META_CALL_H_
 #define TORCH_IR_EXPORTER_META_CALL_H_
 
@@ -54,8 +54,7 @@ class MetaCall {
 };
 
 // Turns the results that a rule computed for the functional form of the operator into those of
-// this form: an in-place operator returns its argument, which must have the shape of the result; an
-// out operator returns its out argument, resized.
+// this form: an out operator returns its out argument, resized.
 torch::jit::Stack deliver(const MetaCall& call, const std::vector<at::Tensor>& results);
 
 // A tensor without data.

@@ -44,9 +44,6 @@ const NamedMetaRule* find_meta_rule(std::string_view name) {
   constexpr std::string_view kNamespace = "aten::";
   if (!name.starts_with(kNamespace)) return nullptr;
   name.remove_prefix(kNamespace.size());
-  if (const auto found = table.find(name); found != table.end()) return found->second;
-  if (!name.ends_with('_')) return nullptr;
-  name.remove_suffix(1);
   const auto found = table.find(name);
   return found == table.end() ? nullptr : found->second;
 }

@@ -43,11 +43,11 @@ std::vector<at::Tensor> attention(const MetaCall& call) {
   const int64_t choice = at::_fused_sdp_choice(twins.of(query), twins.of(key), twins.of(value),
                                                mask_twin, dropout, is_causal, scale, is_grouped);
   if (static_cast<at::SDPBackend>(choice) == at::SDPBackend::flash_attention) {
-    return {std::get<0>(at::_scaled_dot_product_flash_attention_for_cpu(
-        query, key, value, dropout, is_causal, mask, scale))};
+    return {std::get<0>(at::_scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout,
+                                                                        is_causal, mask, scale))};
   }
-  return {std::get<0>(at::_scaled_dot_product_attention_math(
-      query, key, value, mask, dropout, is_causal, {}, scale, is_grouped))};
+  return {std::get<0>(at::_scaled_dot_product_attention_math(query, key, value, mask, dropout,
+                                                             is_causal, {}, scale, is_grouped))};
 }
 
 std::vector<at::Tensor> addbmm(const MetaCall& call) {
@@ -62,9 +62,11 @@ std::vector<at::Tensor> addbmm(const MetaCall& call) {
 std::vector<at::Tensor> cdist(const MetaCall& call) {
   const at::Tensor x1 = call.tensor("x1");
   const at::Tensor x2 = call.tensor("x2");
-  TORCH_CHECK(x1.size(-1) == x2.size(-1), "X1 and X2 must have the same number of columns. X1: ",
-              x1.size(-1), " X2: ", x2.size(-1));
-  Sizes sizes = at::infer_size(x1.sizes().slice(0, x1.dim() - 2), x2.sizes().slice(0, x2.dim() - 2));
+  TORCH_CHECK(x1.size(-1) == x2.size(-1),
+              "X1 and X2 must have the same number of columns. X1: ", x1.size(-1),
+              " X2: ", x2.size(-1));
+  Sizes sizes =
+      at::infer_size(x1.sizes().slice(0, x1.dim() - 2), x2.sizes().slice(0, x2.dim() - 2));
   sizes.insert(sizes.end(), {x1.size(-2), x2.size(-2)});
   return {meta_tensor(sizes, x1.scalar_type())};
 }

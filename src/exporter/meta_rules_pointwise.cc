@@ -12,9 +12,8 @@ at::Tensor broadcast(const std::vector<at::Tensor>& inputs, c10::ScalarType dtyp
   at::TensorIteratorConfig config;
   config.add_owned_output(at::Tensor());
   for (const at::Tensor& input : inputs) config.add_owned_const_input(input);
-  config.check_all_same_dtype(false)
-      .check_all_same_device(false)
-      .declare_static_dtype_and_device(dtype, c10::Device(c10::DeviceType::Meta));
+  config.check_all_same_dtype(false).check_all_same_device(false).declare_static_dtype_and_device(
+      dtype, c10::Device(c10::DeviceType::Meta));
   return at::Tensor(config.build().tensor(0));
 }
 
@@ -24,6 +23,13 @@ std::vector<at::Tensor> pointwise(const MetaCall& call) {
     results.push_back(broadcast(call.inputs(), dtype));
   }
   return results;
+}
+
+// Of complex numbers the result is made contiguous before the kernel sees it.
+std::vector<at::Tensor> angle(const MetaCall& call) {
+  const at::Tensor self = call.tensor("self");
+  if (!self.is_complex()) return pointwise(call);
+  return {meta_tensor(self.sizes(), result_dtypes(call).at(0))};
 }
 
 // Computed as sub(other, self).
@@ -39,9 +45,7 @@ std::vector<at::Tensor> pointwise_loss(const MetaCall& call) {
   return {meta_tensor({}, dtype)};
 }
 
-std::vector<at::Tensor> flip(const MetaCall& call) {
-  return {meta_like(call.tensor("self"))};
-}
+std::vector<at::Tensor> flip(const MetaCall& call) { return {meta_like(call.tensor("self"))}; }
 
 // Contiguous along one dimension after the other: each step is a cat, which keeps channels last.
 std::vector<at::Tensor> roll(const MetaCall& call) {
@@ -86,7 +90,7 @@ constexpr NamedMetaRule kRules[] = {
     {"_prelu_kernel", pointwise},
     {"_standard_gamma", samples},
     {"abs", pointwise},
-    {"angle", pointwise},
+    {"angle", angle},
     {"binary_cross_entropy", pointwise_loss},
     {"binomial", samples},
     {"complex", pointwise},

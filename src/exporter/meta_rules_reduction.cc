@@ -14,8 +14,10 @@ Sizes reduced(c10::IntArrayRef sizes, const Sizes& dims, bool keep) {
   if (dims.empty()) mask.flip();
   Sizes left;
   for (int64_t i = 0; i < rank; ++i) {
-    if (!mask[i]) left.push_back(sizes[i]);
-    else if (keep) left.push_back(1);
+    if (!mask[i])
+      left.push_back(sizes[i]);
+    else if (keep)
+      left.push_back(1);
   }
   return left;
 }
@@ -45,9 +47,8 @@ std::vector<at::Tensor> dot(const MetaCall& call) {
   const at::Tensor other = call.inputs().at(1);
   TORCH_CHECK(self.dim() == 1 && other.dim() == 1, "1D tensors expected, but got ", self.dim(),
               "D and ", other.dim(), "D tensors");
-  TORCH_CHECK(self.numel() == other.numel(),
-              "inconsistent tensor size, expected tensor of size ", self.numel(), ", got ",
-              other.numel());
+  TORCH_CHECK(self.numel() == other.numel(), "inconsistent tensor size, expected tensor of size ",
+              self.numel(), ", got ", other.numel());
   TORCH_CHECK(self.scalar_type() == other.scalar_type(),
               "dot : expected both vectors to have same dtype, but found ", self.scalar_type(),
               " and ", other.scalar_type());

@@ -32,9 +32,8 @@ std::vector<at::Tensor> max_pool3d(const MetaCall& call) {
   const at::Tensor self = call.tensor("self");
   check_rank(call, self, 3);
   const Sizes kernel = call.integers("kernel_size", 3);
-  const Sizes stride = call.has("stride") && !call.integers("stride").empty()
-                           ? call.integers("stride", 3)
-                           : kernel;
+  const Sizes stride =
+      call.has("stride") && !call.integers("stride").empty() ? call.integers("stride", 3) : kernel;
   const Sizes padding = call.integers("padding", 3);
   const Sizes dilation = call.integers("dilation", 3, 1);
   Sizes last(3);
@@ -77,7 +76,8 @@ std::vector<at::Tensor> reflection_pad2d(const MetaCall& call) {
                 "dimension, but got padding ", c10::IntArrayRef(padding), " at input ",
                 self.sizes());
   }
-  const Sizes last{self.size(-2) + padding[2] + padding[3], self.size(-1) + padding[0] + padding[1]};
+  const Sizes last{self.size(-2) + padding[2] + padding[3],
+                   self.size(-1) + padding[0] + padding[1]};
   return {meta_tensor(with_last(self, last), self.scalar_type(), self.suggest_memory_format())};
 }
 
@@ -97,10 +97,12 @@ std::vector<at::Tensor> grid_sampler(const MetaCall& call) {
 std::vector<at::Tensor> pixel_shuffle(const MetaCall& call) {
   const at::Tensor self = call.tensor("self");
   const int64_t factor = call.integer("upscale_factor");
-  TORCH_CHECK(self.dim() >= 3, "pixel_shuffle expects input to have at least 3 dimensions, but got ",
-              "input with ", self.dim(), " dimension(s)");
+  TORCH_CHECK(self.dim() >= 3,
+              "pixel_shuffle expects input to have at least 3 dimensions, but got ", "input with ",
+              self.dim(), " dimension(s)");
   TORCH_CHECK(factor > 0, "pixel_shuffle expects a positive upscale_factor, but got ", factor);
-  TORCH_CHECK(self.size(-3) % (factor * factor) == 0, "pixel_shuffle expects its input's 'channel' ",
+  TORCH_CHECK(self.size(-3) % (factor * factor) == 0,
+              "pixel_shuffle expects its input's 'channel' ",
               "dimension to be divisible by the square of upscale_factor, but input.size(-3)=",
               self.size(-3), " is not divisible by ", factor * factor);
   const Sizes sizes = with_last(
