@@ -10,12 +10,14 @@
 #include <complex>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/json_value.h"
+#include "torch_ir/ir/validate.h"
 
 namespace torch_ir {
 namespace {
@@ -39,6 +41,17 @@ TensorMeta made_by(TensorMeta tensor, std::string producer, int64_t index) {
   tensor.producer_node = std::move(producer);
   tensor.producer_output_idx = index;
   return tensor;
+}
+
+// An IR with `node` as its only node and `rest` behind it.
+std::string ir_text(const std::string& node, const std::string& rest = "") {
+  return R"({"graph_inputs": [], "graph_outputs": [], "weights": [], "nodes": [)" + node + "]" +
+         rest + "}";
+}
+
+std::string node_text(const std::string& input, const std::string& rest = "") {
+  return R"({"name": "n", "op_type": "o", "inputs": [)" + input + R"(], "outputs": [])" + rest +
+         "}";
 }
 
 // The IR that testdata/make_python_form.py writes.
@@ -252,6 +265,36 @@ TEST(JsonTest, TextThatIsNotUtf8IsNotWritten) {
               ThrowsMessage<SerializationError>("a name or a text is not valid UTF-8: '\xff'"));
 }
 
+// --- The page and the schema of the format ---
+
+TEST(JsonTest, ExampleOfThePageIsWellFormed) {
+  const std::string page = read_file("src/ir/ir_format.md");
+  const std::string fence = "```json\n";
+  const size_t begin = page.find(fence) + fence.size();
+  const IR ir = deserialize_ir(page.substr(begin, page.find("```", begin) - begin));
+  EXPECT_EQ(ir.model_name, "MaskedLinear");
+  EXPECT_THAT(find_problems(ir), ::testing::IsEmpty());
+}
+
+JsonValue& member(JsonValue& object, std::string_view key) {
+  return std::ranges::find(*object.get_if<JsonValue::Object>(), key,
+                           &JsonValue::Object::value_type::first)
+      ->second;
+}
+
+TEST(JsonTest, ConstantsOfEveryDtypeOfTheSchemaAreRead) {
+  JsonValue schema = parse_json(read_file("src/ir/ir.schema.json"));
+  const auto& dtypes =
+      *member(member(member(schema, "$defs"), "dtype"), "enum").get_if<JsonValue::List>();
+  EXPECT_EQ(dtypes.size(), 21u);
+  for (const JsonValue& dtype : dtypes) {
+    const std::string& name = *dtype.get_if<std::string>();
+    EXPECT_NO_THROW(deserialize_ir(
+        ir_text("", R"(, "constants": {"c": {"data": [], "dtype": ")" + name + R"("}})")))
+        << name;
+  }
+}
+
 // --- Files ---
 
 TEST(JsonTest, SavedFilesLoad) {
@@ -272,17 +315,6 @@ TEST(JsonTest, ErrorsOfFilesStartWithTheirPath) {
 }
 
 // --- Texts that are no IR ---
-
-// An IR with `node` as its only node and `rest` behind it.
-std::string ir_text(const std::string& node, const std::string& rest = "") {
-  return R"({"graph_inputs": [], "graph_outputs": [], "weights": [], "nodes": [)" + node + "]" +
-         rest + "}";
-}
-
-std::string node_text(const std::string& input, const std::string& rest = "") {
-  return R"({"name": "n", "op_type": "o", "inputs": [)" + input + R"(], "outputs": [])" + rest +
-         "}";
-}
 
 void expect_refused(const std::string& text, const std::string& message) {
   EXPECT_THAT([&] { deserialize_ir(text); }, ThrowsMessage<SerializationError>(message));
