@@ -132,6 +132,14 @@ std::optional<TracedNode> remainder_of_number(Match match, const Values&) {
                     {}};
 }
 
+// Python's layer_norm says whether cuDNN is on, which it never is during an export; C++ leaves it at
+// the default. No kernel reads it.
+std::optional<TracedNode> layer_norm_without_cudnn(Match match, const Values&) {
+  TracedNode layer_norm = match[0];
+  layer_norm.arguments.back() = c10::IValue(false);
+  return layer_norm;
+}
+
 // An operator with a number where Python calls the overload for tensors with the number in it.
 struct NumberOverload {
   const char* name;
@@ -184,6 +192,7 @@ constexpr Rule kRules[] = {
      &remainder_of_number},
     {{{{"aten::t", ""}, {"aten::addmm", ""}}}, 2, &linear_from_addmm},
     {{{{"aten::t", ""}, {"aten::matmul", ""}}}, 2, &linear_from_matmul},
+    {{{{"aten::layer_norm", ""}}}, 1, &layer_norm_without_cudnn},
     number_rule<kAdd>(),
     number_rule<kAddInPlace>(),
     number_rule<kSub>(),
