@@ -1,6 +1,5 @@
 #include "torch_ir/cli/command.h"
 
-#include <algorithm>
 #include <ostream>
 
 namespace torch_ir {
@@ -11,15 +10,20 @@ std::ostream& nowhere() {
   return stream;
 }
 
-// Messages are one line each, whatever a library put into them.
+bool is_blank(char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7F'; }
+
+// Messages are one line each, whatever a library, or a name in a file, put into them.
 std::string on_one_line(const std::string& message) {
   std::string line;
-  for (size_t begin = message.find_first_not_of(" \n"); begin != std::string::npos;) {
-    const size_t end = std::min(message.find('\n', begin), message.size());
-    if (!line.empty()) line += ' ';
-    line.append(message, begin, end - begin);
-    begin = message.find_first_not_of(" \n", end);
+  for (const char c : message) {
+    const bool is_second_blank = line.empty() || line.back() == ' ';
+    if (!is_blank(c)) {
+      line += c;
+    } else if (!is_second_blank) {
+      line += ' ';
+    }
   }
+  if (line.ends_with(' ')) line.pop_back();
   return line;
 }
 

@@ -16,16 +16,6 @@ StateDict load_if_given(const std::string& path) {
   return path.empty() ? StateDict() : load_weights(path);
 }
 
-// Without --weights the plan would name the first weight that is missing, not what to do.
-void require_weights(const ExecutionArguments& arguments, const IR& ir,
-                     const StateDict& constants) {
-  for (const TensorMeta& weight : ir.weights) {
-    if (ir.constants.contains(weight.name) || constants.contains(weight.name)) continue;
-    throw ExecutionError(arguments.file + " needs a value for the weight '" + weight.name +
-                         "': give --weights");
-  }
-}
-
 }  // namespace
 
 void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments) {
@@ -47,12 +37,17 @@ void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments) {
 Execution execute_graph_file(const ExecutionArguments& arguments) {
   Execution execution;
   execution.ir = load_valid_graph(arguments.file);
-  const IR& ir = execution.ir;
+  const auto inputs = read_tensor_file(arguments.inputs, execution.ir.graph_inputs, "input");
+  const StateDict weights = load_if_given(arguments.weights);
   const StateDict constants = load_if_given(arguments.constants);
-  if (arguments.weights.empty()) require_weights(arguments, ir, constants);
-  const auto inputs = read_tensor_file(arguments.inputs, ir.graph_inputs, "input");
-  const ExecutionPlan plan = compile(ir, load_if_given(arguments.weights), constants);
-  execution.outputs = plan.run(inputs);
+  try {
+    execution.outputs = compile(execution.ir, weights, constants).run(inputs);
+  } catch (const ExecutionError& error) {
+    const bool has_weights = !arguments.weights.empty();
+    throw ExecutionError(arguments.file +
+                         (has_weights ? " with " + arguments.weights : " without --weights") +
+                         ": " + error.what());
+  }
   return execution;
 }
 

@@ -27,6 +27,7 @@ struct Execution {
 
 void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments);
 
+// Throws torch_ir::Error, naming the file that is to blame.
 Execution execute_graph_file(const ExecutionArguments& arguments);
 
 }  // namespace torch_ir

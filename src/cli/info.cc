@@ -1,5 +1,8 @@
 // torch-ir info: the figures of a graph.
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -43,10 +46,15 @@ std::string to_json(const IRSummary& summary) {
   return json.dump(2) + "\n";
 }
 
+// "[1, 3, 32, 32]"
+std::string shape_list(const std::vector<int64_t>& shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
 void write_shapes(const char* title, const Shapes& shapes, std::ostream& out) {
   out << '\n' << title << ":\n";
   for (const auto& [name, shape] : shapes) {
-    out << "  " << name << ": " << nlohmann::json(shape).dump() << '\n';
+    out << "  " << name << ": " << shape_list(shape) << '\n';
   }
 }
 

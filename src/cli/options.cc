@@ -1,18 +1,33 @@
 #include "torch_ir/cli/options.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <optional>
 
 namespace torch_ir {
 namespace {
 
+// The whole of `text` as a number; nothing when it is none.
+template <class Number>
+std::optional<Number> parse_number(const std::string& text) {
+  Number number = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || rest != end) return std::nullopt;
+  return number;
+}
+
 void add_tolerance_option(CLI::App& parser, const std::string& name, double& value,
                           const std::string& description) {
-  // Written so that NaN is refused too.
-  const auto check = [name, &value](const std::string& text) {
-    const bool is_tolerance = CLI::detail::lexical_cast(text, value) && value >= 0;
+  const auto check = [](const std::string& text) {
+    const auto number = parse_number<double>(text);
+    const bool is_tolerance = number && *number >= 0;  // And not NaN.
     return is_tolerance ? "" : "'" + text + "' is no tolerance: give a number of 0 or more";
   };
-  parser.add_option(name, value, description)->capture_default_str()->check(check, "N >= 0");
+  parser.add_option(name, value, description)
+      ->capture_default_str()
+      ->type_name("N")
+      ->check(check, "");
 }
 
 }  // namespace
@@ -24,6 +39,16 @@ void add_graph_argument(CLI::App& parser, std::string& path) {
 void add_tolerance_options(CLI::App& parser, Tolerance& tolerance) {
   add_tolerance_option(parser, "--rtol", tolerance.rtol, "Relative tolerance");
   add_tolerance_option(parser, "--atol", tolerance.atol, "Absolute tolerance");
+}
+
+void add_count_option(CLI::App& parser, const std::string& name, int64_t& count,
+                      const std::string& description) {
+  const auto check = [](const std::string& text) {
+    const auto number = parse_number<int64_t>(text);
+    const bool is_count = number && *number > 0;
+    return is_count ? "" : "'" + text + "' is no count: give a whole number of 1 or more";
+  };
+  parser.add_option(name, count, description)->type_name("N")->check(check, "");
 }
 
 }  // namespace torch_ir

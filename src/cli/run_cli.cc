@@ -71,6 +71,13 @@ std::string unexpected_argument(const CLI::App& parser) {
   return "unknown option '" + argument + "'" + suggest(argument.substr(0, argument.find('=')), known);
 }
 
+// CLI11 speaks of "At Most 1 required but received 2" and of "1 required N missing".
+std::string mismatch_text(const std::string& message) {
+  const std::string option = message.substr(0, message.find(':'));
+  const bool is_repeated = message.find("At Most") != std::string::npos;
+  return option + (is_repeated ? " is given more than once" : " needs a value");
+}
+
 int run_command(const Command& command, std::vector<std::string> arguments, Console& console) {
   const std::string program = "torch-ir " + command.name;
   CLI::App parser(command.summary, program);
@@ -90,6 +97,8 @@ int run_command(const Command& command, std::vector<std::string> arguments, Cons
     return kDone;
   } catch (const CLI::ExtrasError&) {
     throw UsageError(program, unexpected_argument(parser));
+  } catch (const CLI::ArgumentMismatch& error) {
+    throw UsageError(program, mismatch_text(error.what()));
   } catch (const CLI::ParseError& error) {
     throw UsageError(program, error.what());
   }

@@ -34,15 +34,20 @@ std::string draw_dot(const IR& ir, const MermaidOptions& options, Console&) {
   return ir_to_dot(ir, options);
 }
 
-template <const char* format>
-std::string draw_image(const IR& ir, const MermaidOptions& options, Console& console) {
+std::string draw_image(const std::string& format, const IR& ir, const MermaidOptions& options,
+                       Console& console) {
   RenderedGraph graph = render_with_graphviz(ir_to_dot(ir, options), format);
   if (!graph.warnings.empty()) console.warn("Graphviz: " + graph.warnings);
   return std::move(graph.image);
 }
 
-constexpr char kSvg[] = "svg";
-constexpr char kPng[] = "png";
+std::string draw_svg(const IR& ir, const MermaidOptions& options, Console& console) {
+  return draw_image("svg", ir, options, console);
+}
+
+std::string draw_png(const IR& ir, const MermaidOptions& options, Console& console) {
+  return draw_image("png", ir, options, console);
+}
 
 struct Format {
   std::string_view extension;
@@ -51,8 +56,8 @@ struct Format {
 
 constexpr std::array<Format, 4> kFormats = {{
     {".mmd", draw_mermaid},
-    {".svg", draw_image<kSvg>},
-    {".png", draw_image<kPng>},
+    {".svg", draw_svg},
+    {".png", draw_png},
     {".dot", draw_dot},
 }};
 
@@ -84,16 +89,8 @@ Command::Action declare(CLI::App& parser) {
       .add_option("-o,--output", arguments->output,
                   "Write to a file, as its name says: .mmd Mermaid, .svg, .png, .dot Graphviz")
       ->type_name("OUT");
-  const auto is_count = [](const std::string& text) {
-    int64_t count = 0;
-    const bool is_valid = CLI::detail::lexical_cast(text, count) && count > 0;
-    return is_valid ? "" : "'" + text + "' is no number of nodes: give a number of 1 or more";
-  };
-  parser
-      .add_option("--max-nodes", arguments->options.max_nodes,
-                  "Draw so many nodes and count the rest (all by default)")
-      ->type_name("N")
-      ->check(is_count, "");
+  add_count_option(parser, "--max-nodes", arguments->options.max_nodes,
+                   "Draw so many nodes and count the rest (all by default)");
   return [arguments](Console& console) { return run(*arguments, console); };
 }
 

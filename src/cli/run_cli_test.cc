@@ -1,0 +1,122 @@
+#include "torch_ir/cli/run_cli.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/suggestion.h"
+
+namespace torch_ir {
+namespace {
+
+using testing::HasSubstr;
+
+struct Outcome {
+  int status;
+  std::string out;
+  std::string err;
+};
+
+Outcome run(const std::vector<std::string>& arguments) {
+  std::ostringstream out;
+  std::ostringstream err;
+  const int status = run_cli(arguments, out, err);
+  return {status, out.str(), err.str()};
+}
+
+void expect_usage_error(const std::vector<std::string>& arguments, const std::string& message) {
+  const Outcome outcome = run(arguments);
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err, "torch-ir: " + message + "\n");
+}
+
+TEST(RunCli, PrintsHelpForEveryCommand) {
+  const Outcome help = run({"--help"});
+  EXPECT_EQ(help.status, 0);
+  EXPECT_EQ(help.err, "");
+  for (const Command& command : all_commands()) {
+    EXPECT_THAT(help.out, HasSubstr("  " + command.name + " "));
+    EXPECT_THAT(help.out, HasSubstr(command.summary + "\n"));
+    const Outcome own = run({command.name, "--help"});
+    EXPECT_EQ(own.status, 0);
+    EXPECT_THAT(own.out, HasSubstr("Usage: torch-ir " + command.name + " "));
+    EXPECT_THAT(own.out, HasSubstr("Examples:\n  torch-ir " + command.name + " "));
+    EXPECT_THAT(own.out, HasSubstr("--quiet"));
+  }
+}
+
+TEST(RunCli, PrintsItsVersion) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--version"}, {"info", "--version"}}) {
+    const Outcome version = run(arguments);
+    EXPECT_EQ(version.status, 0);
+    EXPECT_THAT(version.out, testing::MatchesRegex("torch-ir [0-9.]+ \\(LibTorch [0-9.]+.*\\)\n"));
+  }
+}
+
+TEST(RunCli, WantsACommand) {
+  expect_usage_error({}, "a command is missing (see 'torch-ir --help')");
+  expect_usage_error({"--json"}, "'--json' without a command (see 'torch-ir --help')");
+}
+
+TEST(RunCli, SuggestsACommand) {
+  expect_usage_error({"vizualise", "m.json"},
+                     "unknown command 'vizualise'; did you mean 'visualize'? (see 'torch-ir --help')");
+  expect_usage_error({"frobnicate"}, "unknown command 'frobnicate' (see 'torch-ir --help')");
+}
+
+TEST(RunCli, SuggestsAnOption) {
+  expect_usage_error({"info", "m.json", "--jsn"},
+                     "unknown option '--jsn'; did you mean '--json'? (see 'torch-ir info --help')");
+  expect_usage_error({"compare", "a", "b", "--rto=1"},
+                     "unknown option '--rto=1'; did you mean '--rtol'? "
+                     "(see 'torch-ir compare --help')");
+  expect_usage_error({"info", "m.json", "--frobnicate"},
+                     "unknown option '--frobnicate' (see 'torch-ir info --help')");
+}
+
+TEST(RunCli, WantsEveryArgumentOnce) {
+  expect_usage_error({"info"}, "FILE is required (see 'torch-ir info --help')");
+  expect_usage_error({"info", "a.json", "b.json"},
+                     "unexpected argument 'b.json' (see 'torch-ir info --help')");
+  expect_usage_error({"execute", "m.json", "--outputs", "y"},
+                     "--inputs is required (see 'torch-ir execute --help')");
+  expect_usage_error({"info", "a.json", "-o"}, "--output needs a value (see 'torch-ir info --help')");
+  expect_usage_error({"info", "a.json", "-o", "b", "-o", "c"},
+                     "--output is given more than once (see 'torch-ir info --help')");
+}
+
+TEST(RunCli, TakesOptionsBeforeTheCommand) {
+  const Outcome help = run({"--help", "info"});
+  EXPECT_EQ(help.status, 0);
+  EXPECT_THAT(help.out, HasSubstr("Usage: torch-ir info "));
+}
+
+TEST(RunCli, PutsMessagesOnOneLine) {
+  expect_usage_error({"in\n\tfo\x1B[1m"}, "unknown command 'in fo [1m' (see 'torch-ir --help')");
+}
+
+TEST(RunCli, FailsWhenItCannotPrint) {
+  std::ofstream full("/dev/full");
+  if (!full) GTEST_SKIP() << "this system has no /dev/full";
+  std::ostringstream err;
+  EXPECT_EQ(run_cli({"--version"}, full, err), 2);
+  EXPECT_EQ(err.str(), "torch-ir: cannot write to the standard output\n");
+}
+
+TEST(Suggest, FindsTheNearestWord) {
+  const std::vector<std::string> known = {"info", "visualize", "verify", "validate"};
+  EXPECT_EQ(suggest("inof", known), "");
+  EXPECT_EQ(suggest("ifo", known), "; did you mean 'info'?");
+  EXPECT_EQ(suggest("verfy", known), "; did you mean 'verify'?");
+  EXPECT_EQ(suggest("valdate", known), "; did you mean 'validate'?");
+  EXPECT_EQ(suggest("x", known), "");
+  EXPECT_EQ(suggest("", known), "");
+}
+
+}  // namespace
+}  // namespace torch_ir
