@@ -62,7 +62,7 @@ void RatioReporter::ReportRuns(const std::vector<Run>& runs) {
     if (!is_iteration || run.error_occurred || run.iterations == 0) continue;
     const std::vector<std::string> parts = parts_of(run.run_name.function_name);
     if (parts.empty()) continue;
-    times_[parts[0]][parts[1]].push_back(run.real_accumulated_time /
+    times_[parts[0]][parts[1]].push_back(run.cpu_accumulated_time /
                                          static_cast<double>(run.iterations));
   }
   ConsoleReporter::ReportRuns(shown);

@@ -36,7 +36,7 @@ class RatioReporter : public benchmark::ConsoleReporter {
   bool has_errors() const { return has_errors_; }
 
  private:
-  // Seconds a run, by engine, by model.
+  // CPU seconds a run, by engine, by model: on one thread, and whatever else the machine does.
   std::map<std::string, std::map<std::string, std::vector<double>>> times_;
   bool has_errors_ = false;
 };

@@ -6,7 +6,7 @@ namespace torch_ir {
 namespace {
 
 TEST(SuggestionTest, NamesTheNearestWord) {
-  EXPECT_EQ(suggest("inof", {"validate", "info", "diff"}), "; did you mean 'info'?");
+  EXPECT_EQ(suggest("infp", {"validate", "info", "diff"}), "; did you mean 'info'?");
   EXPECT_EQ(suggest("selfatention", {"CrossAttention", "SelfAttention"}),
             "; did you mean 'SelfAttention'?");
 }
