@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "torch_ir/harness/mermaid_blocks.h"
 #include "torch_ir/visualize/mermaid_rules.h"
 
 namespace torch_ir {
@@ -76,17 +77,6 @@ ModelResult make_failure() {
   return result;
 }
 
-// Every ```mermaid block of `page`.
-std::vector<std::string> diagrams(const std::string& page) {
-  const std::string fence = "```mermaid\n";
-  std::vector<std::string> blocks;
-  for (size_t at = page.find(fence); at != std::string::npos; at = page.find(fence, at)) {
-    at += fence.size();
-    blocks.push_back(page.substr(at, page.find("```", at) - at));
-  }
-  return blocks;
-}
-
 TEST(ModelPageTest, HasEveryPart) {
   const std::string page = render_model_page(make_result(), {});
   EXPECT_THAT(page, StartsWith("# Tiny\n\n✅ **PASSED**: the graph computes what the model "
@@ -123,7 +113,7 @@ TEST(ModelPageTest, BlankLinesAreSingleButInCode) {
 }
 
 TEST(ModelPageTest, DiagramsObeyMermaidsRules) {
-  const std::vector<std::string> blocks = diagrams(render_model_page(make_result(), {}));
+  const std::vector<std::string> blocks = mermaid_blocks(render_model_page(make_result(), {}));
   ASSERT_EQ(blocks.size(), 2u);
   for (const std::string& block : blocks) EXPECT_THAT(check_mermaid(block), IsEmpty()) << block;
 }

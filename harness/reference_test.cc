@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "torch_ir/harness/mermaid_blocks.h"
 #include "torch_ir/harness/reference_pages.h"
+#include "torch_ir/visualize/mermaid_rules.h"
 
 namespace torch_ir {
 namespace {
@@ -58,6 +60,16 @@ TEST_F(ReferencePagesTest, ModelsDifferOnlyWhereTheyCallOtherOperatorsThanTheirG
   for (const ModelResult& result : run_.results) {
     const double limit = adds_bias_after_matmul(result) ? 1e-6 : 0;
     EXPECT_LE(result.verification->max_diff, limit) << result.name;
+  }
+}
+
+TEST_F(ReferencePagesTest, DiagramsAreDrawnByGitHub) {
+  for (const auto& [name, content] : run_.pages) {
+    const std::vector<std::string> blocks = mermaid_blocks(content);
+    EXPECT_EQ(blocks.size(), name.ends_with(".md") && name != "SUMMARY.md" ? 2u : 0u) << name;
+    for (const std::string& block : blocks) {
+      EXPECT_THAT(check_mermaid(block), ::testing::IsEmpty()) << name << '\n' << block;
+    }
   }
 }
 
