@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -205,6 +207,30 @@ TEST_F(CommandLineTest, AnOutputThatIsNoDirectoryIsStatusTwo) {
   const Outcome below = run({"--output", directory_ + "/file/below", "--model", "Good"});
   EXPECT_EQ(below.status, 2);
   EXPECT_THAT(below.err, StartsWith("harness: "));
+}
+
+TEST_F(CommandLineTest, AFullDiskIsStatusTwo) {
+  const rlimit limit{.rlim_cur = 600, .rlim_max = RLIM_INFINITY};
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  const auto previous = ::signal(SIGXFSZ, SIG_IGN);
+  const Outcome result = run({"--output", directory_, "--model", "Good"});
+  ::signal(SIGXFSZ, previous);
+  const rlimit unlimited{.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
+  ::setrlimit(RLIMIT_FSIZE, &unlimited);
+
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.err, AllOf(StartsWith("harness: "), HasSubstr("File too large")));
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  EXPECT_TRUE(fs::is_empty(directory_));
+}
+
+TEST_F(CommandLineTest, AnInterruptedRunLeavesThePagesOfModelsThatFinished) {
+  const Outcome result = run({"--output", directory_, "--model", "Good", "--model", "Interrupts"});
+  EXPECT_EQ(result.status, 130);
+  EXPECT_EQ(result.err,
+            "harness: interrupted; the pages of models that finished are written, SUMMARY.md is "
+            "not\n");
+  EXPECT_THAT(file_names(), ElementsAre("Good.md", "ir/Good.json"));
 }
 
 TEST_F(CommandLineTest, RelativeOutputIsBelowTheDirectoryOfTheUser) {

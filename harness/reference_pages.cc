@@ -31,10 +31,11 @@ std::string differences_as_zero(std::string page) {
 
 }  // namespace
 
-Files read_files(const std::string& directory) {
+Files read_pages(const std::string& directory) {
   Files files;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory)) {
-    if (!entry.is_directory()) {
+    const std::string extension = entry.path().extension();
+    if (extension == ".md" || extension == ".json") {
       files[fs::relative(entry.path(), directory).string()] = read_file(entry.path());
     }
   }
@@ -45,7 +46,7 @@ ReferenceRun make_reference_pages(const std::string& scratch) {
   HarnessOptions options;
   options.output = scratch;
   options.portable = true;
-  ReferenceRun run{.results = run_harness(options), .pages = read_files(scratch)};
+  ReferenceRun run{.results = run_harness(options), .pages = read_pages(scratch)};
   for (const ModelResult& result : run.results) {
     if (!result.passed()) throw Error(result.name + ": " + result.failure->message);
   }

@@ -16,8 +16,8 @@ namespace torch_ir {
 // Path relative to the directory, and content.
 using Files = std::map<std::string, std::string>;
 
-// The text files below `directory`.
-Files read_files(const std::string& directory);
+// The pages and graphs below `directory`; pictures and the like are not among them.
+Files read_pages(const std::string& directory);
 
 struct ReferenceRun {
   std::vector<ModelResult> results;

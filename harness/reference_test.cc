@@ -37,7 +37,7 @@ class ReferencePagesTest : public ::testing::Test {
 };
 
 TEST_F(ReferencePagesTest, AreWhatTheHarnessWritesNow) {
-  const Files expected = read_files("reports/reference");
+  const Files expected = read_pages("reports/reference");
   ASSERT_EQ(names(run_.pages), names(expected)) << kHint;
   for (const auto& [name, content] : expected) {
     if (!same_page(run_.pages.at(name), content)) {

@@ -2,6 +2,8 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/zeros.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -30,6 +32,12 @@ at::Tensor on_data(const at::Tensor& x, const std::function<void()>& misbehave) 
   return x + 1;
 }
 
+at::Tensor hang(const at::Tensor& x) {
+  for (volatile bool forever = true; forever;) {
+  }
+  return x;
+}
+
 const bool registered = [] {
   register_test_model("Good", "good", [](const at::Tensor& x) { return x + 1; });
   register_test_model("Close", "good",
@@ -53,10 +61,11 @@ const bool registered = [] {
                       [](const at::Tensor& x) { return on_data(x, [] { std::abort(); }); });
   register_test_model("Exits", "crash",
                       [](const at::Tensor& x) { return on_data(x, [] { std::_Exit(0); }); });
-  register_test_model("Hangs", "hang", [](const at::Tensor& x) {
-    for (volatile bool forever = true; forever;) {
-    }
-    return x + 1;
+  register_test_model("Hangs", "hang", [](const at::Tensor& x) { return hang(x); });
+  // Presses Ctrl-C in the parent.
+  register_test_model("Interrupts", "hang", [](const at::Tensor& x) {
+    ::kill(::getppid(), SIGINT);
+    return hang(x);
   });
   return true;
 }();

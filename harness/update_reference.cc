@@ -13,16 +13,17 @@ namespace fs = std::filesystem;
 namespace {
 
 void update(const fs::path& directory) {
+  fs::create_directories(directory);
   const fs::path scratch = directory.string() + ".new";
   fs::remove_all(scratch);
-  const torch_ir::Files files = torch_ir::make_reference_pages(scratch).pages;
+  const torch_ir::Files pages = torch_ir::make_reference_pages(scratch).pages;
   fs::remove_all(scratch);
-  fs::remove_all(directory);
-  for (const auto& [name, content] : files) {
+  for (const auto& [name, content] : torch_ir::read_pages(directory)) fs::remove(directory / name);
+  for (const auto& [name, content] : pages) {
     fs::create_directories((directory / name).parent_path());
     torch_ir::write_file(directory / name, content);
   }
-  std::cout << "wrote " << files.size() << " files below reports/reference\n";
+  std::cout << "wrote " << pages.size() << " files below reports/reference\n";
 }
 
 }  // namespace
