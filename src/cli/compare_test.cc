@@ -29,7 +29,8 @@ TEST_F(CompareTest, ShowsHowTensorsDiffer) {
   const Outcome compare = torch_ir({"compare", a, b});
   EXPECT_EQ(compare.status, 1);
   EXPECT_EQ(compare.err, "");
-  EXPECT_THAT(compare.out, testing::StartsWith("w  float32[2]  1 of 2 element(s) differ: max diff 0.5"));
+  EXPECT_THAT(compare.out,
+              testing::StartsWith("w  float32[2]  1 of 2 element(s) differ: max diff 0.5"));
   EXPECT_THAT(compare.out, HasSubstr("at [1]: 2, expected 2.5"));
   EXPECT_THAT(compare.out, HasSubstr("\n0 of 1 tensors agree"));
   EXPECT_EQ(torch_ir({"compare", a, b, "--atol", "0.5"}).status, 0);
@@ -42,10 +43,15 @@ TEST_F(CompareTest, CountsMissingTensorsAsDifferent) {
       tensor_file("b.safetensors", {{"both", at::zeros({1})}, {"right", at::zeros({})}});
   const Outcome compare = torch_ir({"compare", a, b});
   EXPECT_EQ(compare.status, 1);
-  EXPECT_EQ(compare.out, "both   float32[1]  equal\n"
-                         "left   float32[1]  only in " + a + "\n"
-                         "right  float32[]   only in " + b + "\n"
-                         "1 of 3 tensors agree (rtol 1e-05, atol 1e-05)\n");
+  EXPECT_EQ(compare.out,
+            "both   float32[1]  equal\n"
+            "left   float32[1]  only in " +
+                a +
+                "\n"
+                "right  float32[]   only in " +
+                b +
+                "\n"
+                "1 of 3 tensors agree (rtol 1e-05, atol 1e-05)\n");
 }
 
 TEST_F(CompareTest, RefusesWhatIsNoTensorFile) {

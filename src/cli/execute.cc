@@ -21,8 +21,8 @@ int run(const Arguments& arguments, Console& console) {
   const auto [ir, outputs] = execute_graph_file(arguments.execution);
   write_tensor_file(arguments.outputs, ir.graph_outputs, outputs);
   for (size_t i = 0; i < outputs.size(); ++i) {
-    console.talk() << ir.graph_outputs[i].name << ": " << dtype_name(outputs[i].scalar_type()) << " "
-                   << outputs[i].sizes() << '\n';
+    console.talk() << ir.graph_outputs[i].name << ": " << dtype_name(outputs[i].scalar_type())
+                   << " " << outputs[i].sizes() << '\n';
   }
   return kDone;
 }
@@ -41,8 +41,9 @@ Command::Action declare(CLI::App& parser) {
 Command execute_command() {
   return {.name = "execute",
           .summary = "Run a graph with weights on inputs, and write its outputs",
-          .examples = "  torch-ir execute model.json --weights weights.safetensors \\\n"
-                      "      --inputs inputs.safetensors --outputs outputs.safetensors\n",
+          .examples =
+              "  torch-ir execute model.json --weights weights.safetensors \\\n"
+              "      --inputs inputs.safetensors --outputs outputs.safetensors\n",
           .declare = declare};
 }
 

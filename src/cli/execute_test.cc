@@ -34,9 +34,8 @@ TEST_F(ExecuteTest, NeedsNoWeightsForAGraphWithoutAny) {
   graph.output("add").output("a").output("add");
   const std::string inputs =
       tensor_file("inputs.safetensors", {{"b", at::ones({2})}, {"a", at::tensor({3.0f, 4.0f})}});
-  const Outcome execute =
-      torch_ir({"execute", graph_file("model.json", graph.build()), "--inputs", inputs, "--outputs",
-                path("outputs.safetensors"), "--quiet"});
+  const Outcome execute = torch_ir({"execute", graph_file("model.json", graph.build()), "--inputs",
+                                    inputs, "--outputs", path("outputs.safetensors"), "--quiet"});
   EXPECT_EQ(execute.status, 0) << execute.err;
   EXPECT_EQ(execute.out, "");
   const StateDict outputs = load_weights_safetensors(path("outputs.safetensors"));
@@ -53,15 +52,16 @@ TEST_F(ExecuteTest, TakesConstantsInPlaceOfThoseOfTheGraph) {
       torch_ir({"execute", model.graph, "--weights", model.weights, "--constants", constants,
                 "--inputs", model.inputs, "--outputs", path("outputs.safetensors")});
   EXPECT_EQ(execute.status, 0) << execute.err;
-  EXPECT_TRUE(at::equal(load_weights_safetensors(path("outputs.safetensors"))["mul"],
-                        at::zeros({1, 4})));
+  EXPECT_TRUE(
+      at::equal(load_weights_safetensors(path("outputs.safetensors"))["mul"], at::zeros({1, 4})));
 }
 
 // Everything that is wrong with the input is one line, status 2, and leaves no output.
 class BadExecution : public CliTest {
  protected:
   void expect_failure(const std::vector<std::string>& arguments, const std::string& message) const {
-    std::vector<std::string> all = {"execute", model_.graph, "--outputs", path("outputs.safetensors")};
+    std::vector<std::string> all = {"execute", model_.graph, "--outputs",
+                                    path("outputs.safetensors")};
     all.insert(all.end(), arguments.begin(), arguments.end());
     const Outcome execute = torch_ir(all);
     EXPECT_EQ(execute.status, 2);
@@ -77,16 +77,18 @@ class BadExecution : public CliTest {
 
 TEST_F(BadExecution, WithoutWeights) {
   expect_failure({"--inputs", model_.inputs},
-                 model_.graph + " without --weights: Weight/input 'p_linear_weight' not found in "
-                                "registry for node 'linear'.");
+                 model_.graph +
+                     " without --weights: Weight/input 'p_linear_weight' not found in "
+                     "registry for node 'linear'.");
 }
 
 TEST_F(BadExecution, WithAMissingWeight) {
   const std::string weights =
       tensor_file("half.safetensors", {{"linear.weight", at::zeros({4, 4})}});
   expect_failure({"--inputs", model_.inputs, "--weights", weights},
-                 model_.graph + " with " + weights + ": Weight/input 'p_linear_bias' not found in "
-                                                     "registry for node 'linear'.");
+                 model_.graph + " with " + weights +
+                     ": Weight/input 'p_linear_bias' not found in "
+                     "registry for node 'linear'.");
 }
 
 TEST_F(BadExecution, WithAWeightThatDoesNotFit) {
@@ -109,7 +111,8 @@ TEST_F(BadExecution, WithAMissingInput) {
 
 TEST_F(BadExecution, WithAnInputThatDoesNotFit) {
   const std::string inputs = tensor_file("wide.safetensors", {{"x", at::zeros({1, 5})}});
-  expect_failure({"--inputs", inputs, "--weights", model_.weights}, "shape [1, 5], expected [1, 4]");
+  expect_failure({"--inputs", inputs, "--weights", model_.weights},
+                 "shape [1, 5], expected [1, 4]");
 }
 
 TEST_F(BadExecution, WithAFileThatIsNotThere) {

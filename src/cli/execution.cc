@@ -28,8 +28,7 @@ void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments) {
       .add_option("--constants", arguments.constants,
                   "Constants that the graph lacks or that replace its own, by their names there")
       ->type_name("C");
-  parser
-      .add_option("--inputs", arguments.inputs, "The inputs: .safetensors, by the graph's names")
+  parser.add_option("--inputs", arguments.inputs, "The inputs: .safetensors, by the graph's names")
       ->required()
       ->type_name("X");
 }

@@ -99,8 +99,9 @@ Command::Action declare(CLI::App& parser) {
 Command info_command() {
   return {.name = "info",
           .summary = "Print the figures of a graph: sizes, shapes, operators",
-          .examples = "  torch-ir info model.json\n"
-                      "  torch-ir info model.json --json -o summary.json\n",
+          .examples =
+              "  torch-ir info model.json\n"
+              "  torch-ir info model.json --json -o summary.json\n",
           .declare = declare};
 }
 

@@ -101,9 +101,11 @@ TEST_F(InfoTest, RefusesWhatIsNoGraph) {
   EXPECT_EQ(missing.out, "");
   EXPECT_EQ(missing.err,
             "torch-ir: cannot open '" + path("none.json") + "': No such file or directory\n");
-  const Outcome archive = torch_ir({"info", file("model.pt2", "PK\x03\x04"), "-o", path("summary")});
+  const Outcome archive =
+      torch_ir({"info", file("model.pt2", "PK\x03\x04"), "-o", path("summary")});
   EXPECT_EQ(archive.status, 2);
-  EXPECT_THAT(archive.err, testing::StartsWith("torch-ir: " + path("model.pt2") + ": not valid JSON"));
+  EXPECT_THAT(archive.err,
+              testing::StartsWith("torch-ir: " + path("model.pt2") + ": not valid JSON"));
   EXPECT_EQ(std::ranges::count(archive.err, '\n'), 1);
   EXPECT_THAT(files(), ElementsAre("model.pt2"));
 }

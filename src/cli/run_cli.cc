@@ -43,7 +43,8 @@ void print_help(const std::vector<Command>& commands, std::ostream& out) {
   out << "\nOptions:\n"
          "  -h,--help   Print this help; 'torch-ir COMMAND --help' prints a command's\n"
          "  --version   Print the version of torch-ir and of LibTorch\n"
-         "\nExit status: 0 done, and equal where something is compared; 1 not equal; 2 the input or\n"
+         "\nExit status: 0 done, and equal where something is compared; 1 not equal; 2 the input "
+         "or\n"
          "the usage is wrong.\n";
 }
 
@@ -68,7 +69,8 @@ std::string unexpected_argument(const CLI::App& parser) {
   for (const CLI::Option* option : parser.get_options()) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   }
-  return "unknown option '" + argument + "'" + suggest(argument.substr(0, argument.find('=')), known);
+  return "unknown option '" + argument + "'" +
+         suggest(argument.substr(0, argument.find('=')), known);
 }
 
 // CLI11 speaks of "At Most 1 required but received 2" and of "1 required N missing".
@@ -122,8 +124,8 @@ int dispatch(std::vector<std::string> arguments, Console& console) {
   } else if (option == "--version") {
     console.out() << kVersion << '\n';
   } else {
-    throw UsageError("torch-ir", option.empty() ? "a command is missing"
-                                                : "'" + option + "' without a command");
+    throw UsageError(
+        "torch-ir", option.empty() ? "a command is missing" : "'" + option + "' without a command");
   }
   return kDone;
 }

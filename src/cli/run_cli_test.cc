@@ -64,8 +64,9 @@ TEST(RunCli, WantsACommand) {
 }
 
 TEST(RunCli, SuggestsACommand) {
-  expect_usage_error({"vizualise", "m.json"},
-                     "unknown command 'vizualise'; did you mean 'visualize'? (see 'torch-ir --help')");
+  expect_usage_error(
+      {"vizualise", "m.json"},
+      "unknown command 'vizualise'; did you mean 'visualize'? (see 'torch-ir --help')");
   expect_usage_error({"frobnicate"}, "unknown command 'frobnicate' (see 'torch-ir --help')");
 }
 
@@ -85,7 +86,8 @@ TEST(RunCli, WantsEveryArgumentOnce) {
                      "unexpected argument 'b.json' (see 'torch-ir info --help')");
   expect_usage_error({"execute", "m.json", "--outputs", "y"},
                      "--inputs is required (see 'torch-ir execute --help')");
-  expect_usage_error({"info", "a.json", "-o"}, "--output needs a value (see 'torch-ir info --help')");
+  expect_usage_error({"info", "a.json", "-o"},
+                     "--output needs a value (see 'torch-ir info --help')");
   expect_usage_error({"info", "a.json", "-o", "b", "-o", "c"},
                      "--output is given more than once (see 'torch-ir info --help')");
 }

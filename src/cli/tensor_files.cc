@@ -16,7 +16,8 @@ std::string list_names(const std::vector<std::string>& names) {
   for (size_t i = 0; i < std::min(names.size(), kMaxNames); ++i) {
     text += (i == 0 ? "'" : ", '") + names[i] + "'";
   }
-  if (names.size() > kMaxNames) text += " and " + std::to_string(names.size() - kMaxNames) + " more";
+  if (names.size() > kMaxNames)
+    text += " and " + std::to_string(names.size() - kMaxNames) + " more";
   return names.empty() ? "nothing" : text;
 }
 

@@ -43,8 +43,7 @@ std::string CliTest::graph_file(const std::string& name, const IR& ir) const {
 }
 
 std::string CliTest::tensor_file(
-    const std::string& name,
-    const std::vector<std::pair<std::string, at::Tensor>>& tensors) const {
+    const std::string& name, const std::vector<std::pair<std::string, at::Tensor>>& tensors) const {
   StateDict dict;
   for (const auto& [key, tensor] : tensors) dict.insert(key, tensor);
   save_weights_safetensors(dict, path(name));

@@ -20,11 +20,11 @@ class TorchIrTest : public CliTest {
  protected:
   // Runs a shell command line in the test's folder; `torch-ir` in it is the program.
   Outcome shell(const std::string& command) const {
-    const std::string program = std::filesystem::absolute(
-        std::string(std::getenv("TEST_SRCDIR")) + "/" + std::getenv("TEST_WORKSPACE") +
-        "/src/cli/torch-ir");
-    const std::string line = "cd '" + path("") + "' && torch_ir='" + program +
-                             "' && { " + command + "; } >out 2>err";
+    const std::string program =
+        std::filesystem::absolute(std::string(std::getenv("TEST_SRCDIR")) + "/" +
+                                  std::getenv("TEST_WORKSPACE") + "/src/cli/torch-ir");
+    const std::string line =
+        "cd '" + path("") + "' && torch_ir='" + program + "' && { " + command + "; } >out 2>err";
     const int status = std::system(line.c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(path("out")),
             read_file(path("err"))};
@@ -85,7 +85,8 @@ TEST_F(TorchIrTest, SaysWhatIsMissingForPictures) {
 TEST_F(TorchIrTest, SaysWhyDotFailed) {
   graph_file("model.json", masked_linear_graph());
   const Outcome outcome = shell(
-      "mkdir bin && printf '#!/bin/sh\\necho no fonts >&2\\nexit 3\\n' >bin/dot && chmod +x bin/dot && "
+      "mkdir bin && printf '#!/bin/sh\\necho no fonts >&2\\nexit 3\\n' >bin/dot && chmod +x "
+      "bin/dot && "
       "PATH=\"$PWD/bin:$PATH\" \"$torch_ir\" visualize model.json -o graph.png");
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(outcome.err, "torch-ir: Graphviz's 'dot' failed with exit status 3: no fonts\n");

@@ -48,8 +48,7 @@ Command::Action declare(CLI::App& parser) {
   const auto arguments = std::make_shared<Arguments>();
   add_graph_argument(parser, arguments->file);
   parser
-      .add_option("--weights", arguments->weights,
-                  "Check that these fit too (.safetensors or .pt)")
+      .add_option("--weights", arguments->weights, "Check that these fit too (.safetensors or .pt)")
       ->type_name("W");
   return [arguments](Console& console) { return run(*arguments, console); };
 }
@@ -59,8 +58,9 @@ Command::Action declare(CLI::App& parser) {
 Command validate_command() {
   return {.name = "validate",
           .summary = "Check that a graph is well formed, and that weights fit it",
-          .examples = "  torch-ir validate model.json\n"
-                      "  torch-ir validate model.json --weights weights.safetensors\n",
+          .examples =
+              "  torch-ir validate model.json\n"
+              "  torch-ir validate model.json --weights weights.safetensors\n",
           .declare = declare};
 }
 

@@ -31,8 +31,8 @@ TEST_F(ValidateTest, ListsTheProblemsOfAGraph) {
   EXPECT_THAT(validate.out, HasSubstr("nobody"));
   EXPECT_THAT(validate.out, HasSubstr("[1, 5]"));
   const auto problems = std::ranges::count(validate.out, '\n');
-  EXPECT_EQ(validate.err, "torch-ir: " + graph + " is not well formed: " +
-                              std::to_string(problems) + " problems\n");
+  EXPECT_EQ(validate.err, "torch-ir: " + graph +
+                              " is not well formed: " + std::to_string(problems) + " problems\n");
 }
 
 TEST_F(ValidateTest, SaysWhetherWeightsFit) {
@@ -41,21 +41,21 @@ TEST_F(ValidateTest, SaysWhetherWeightsFit) {
   EXPECT_EQ(fitting.status, 0) << fitting.out << fitting.err;
   EXPECT_THAT(fitting.out, HasSubstr(model.weights + ": fits " + model.graph + "\n"));
 
-  const std::string wrong = tensor_file("wrong.safetensors", {{"linear.weight", at::zeros({4, 5})}});
+  const std::string wrong =
+      tensor_file("wrong.safetensors", {{"linear.weight", at::zeros({4, 5})}});
   const Outcome validate = torch_ir({"validate", model.graph, "--weights", wrong});
   EXPECT_EQ(validate.status, 2);
   EXPECT_THAT(validate.out, HasSubstr("linear.weight"));
   EXPECT_THAT(validate.out, HasSubstr("linear.bias"));
-  EXPECT_EQ(validate.err,
-            "torch-ir: " + wrong + " does not fit " + model.graph + ": 2 problems\n");
+  EXPECT_EQ(validate.err, "torch-ir: " + wrong + " does not fit " + model.graph + ": 2 problems\n");
 }
 
 TEST_F(ValidateTest, WarnsOfWeightsThatNobodyUses) {
   const MaskedLinear model = masked_linear();
-  const std::string surplus = tensor_file(
-      "surplus.safetensors", {{"linear.weight", at::zeros({4, 4})},
-                              {"linear.bias", at::zeros({4})},
-                              {"head.bias", at::zeros({4})}});
+  const std::string surplus =
+      tensor_file("surplus.safetensors", {{"linear.weight", at::zeros({4, 4})},
+                                          {"linear.bias", at::zeros({4})},
+                                          {"head.bias", at::zeros({4})}});
   const Outcome validate = torch_ir({"validate", model.graph, "--weights", surplus});
   EXPECT_EQ(validate.status, 0) << validate.out << validate.err;
   EXPECT_THAT(validate.err, testing::StartsWith("torch-ir: warning: "));

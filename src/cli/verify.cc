@@ -47,8 +47,9 @@ Command::Action declare(CLI::App& parser) {
 Command verify_command() {
   return {.name = "verify",
           .summary = "Run a graph and compare its outputs with expected ones",
-          .examples = "  torch-ir verify model.json --weights weights.safetensors \\\n"
-                      "      --inputs inputs.safetensors --expected expected.safetensors\n",
+          .examples =
+              "  torch-ir verify model.json --weights weights.safetensors \\\n"
+              "      --inputs inputs.safetensors --expected expected.safetensors\n",
           .declare = declare};
 }
 

@@ -13,8 +13,8 @@ using testing::HasSubstr;
 class VerifyTest : public CliTest {
  protected:
   Outcome verify(const std::string& expected, const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> arguments = {"verify",    model_.graph, "--weights", model_.weights,
-                                          "--inputs",  model_.inputs, "--expected", expected};
+    std::vector<std::string> arguments = {"verify",   model_.graph,  "--weights",  model_.weights,
+                                          "--inputs", model_.inputs, "--expected", expected};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return torch_ir(arguments);
   }

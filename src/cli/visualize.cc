@@ -70,8 +70,7 @@ Renderer find_renderer(const std::string& path) {
 }
 
 int run(const Arguments& arguments, Console& console) {
-  const Renderer render =
-      arguments.output.empty() ? draw_mermaid : find_renderer(arguments.output);
+  const Renderer render = arguments.output.empty() ? draw_mermaid : find_renderer(arguments.output);
   const IR ir = load_graph_to_show(arguments.file, console);
   const std::string picture = render(ir, arguments.options, console);
   if (arguments.output.empty()) {
@@ -99,9 +98,10 @@ Command::Action declare(CLI::App& parser) {
 Command visualize_command() {
   return {.name = "visualize",
           .summary = "Draw a graph: Mermaid text, or a picture by Graphviz",
-          .examples = "  torch-ir visualize model.json\n"
-                      "  torch-ir visualize model.json -o graph.svg\n"
-                      "  torch-ir visualize model.json --max-nodes 50 -o graph.mmd\n",
+          .examples =
+              "  torch-ir visualize model.json\n"
+              "  torch-ir visualize model.json -o graph.svg\n"
+              "  torch-ir visualize model.json --max-nodes 50 -o graph.mmd\n",
           .declare = declare};
 }
 

@@ -25,7 +25,8 @@ std::string_view style(BoxKind kind) {
   return "";
 }
 
-// Between double quotes. Backslashes are escapes, and "&amp;" is an ampersand, in Graphviz's labels.
+// Between double quotes. Backslashes are escapes, and "&amp;" is an ampersand, in Graphviz's
+// labels.
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {

@@ -1,4 +1,5 @@
-// The IR as Graphviz DOT text: the same graph as the Mermaid flowchart, without a limit on its size.
+// The IR as Graphviz DOT text: the same graph as the Mermaid flowchart, without a limit on its
+// size.
 #ifndef TORCH_IR_VISUALIZE_DOT_H_
 #define TORCH_IR_VISUALIZE_DOT_H_
 

@@ -11,16 +11,22 @@ TEST(PrintableName, KeepsOrdinaryNamesOfAnyAlphabet) {
 }
 
 TEST(PrintableName, MakesOneLineOfControlCharacters) {
-  EXPECT_EQ(printable_name("a\nb\tc\x7F" "d"), "a b c d");
-  EXPECT_EQ(printable_name("a\xC2\x85" "b"), "a b");  // U+0085, next line
+  EXPECT_EQ(printable_name("a\nb\tc\x7F"
+                           "d"),
+            "a b c d");
+  EXPECT_EQ(printable_name("a\xC2\x85"
+                           "b"),
+            "a b");  // U+0085, next line
   EXPECT_EQ(printable_name(std::string_view("a\0b", 3)), "a b");
 }
 
 TEST(PrintableName, ReplacesBytesThatAreNotUtf8) {
-  EXPECT_EQ(printable_name("a\xFF" "b"), "a\uFFFDb");
-  EXPECT_EQ(printable_name("\xC3"), "\uFFFD");                      // cut short
-  EXPECT_EQ(printable_name("\xC0\xAF"), "\uFFFD\uFFFD");            // overlong
-  EXPECT_EQ(printable_name("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD");  // a surrogate
+  EXPECT_EQ(printable_name("a\xFF"
+                           "b"),
+            "a\uFFFDb");
+  EXPECT_EQ(printable_name("\xC3"), "\uFFFD");                                // cut short
+  EXPECT_EQ(printable_name("\xC0\xAF"), "\uFFFD\uFFFD");                      // overlong
+  EXPECT_EQ(printable_name("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD");            // a surrogate
   EXPECT_EQ(printable_name("\xF4\x90\x80\x80"), "\uFFFD\uFFFD\uFFFD\uFFFD");  // above U+10FFFF
 }
 

@@ -1,8 +1,8 @@
 // mermaid_label: text that Mermaid shows as it is.
 //
-// Used for every label that holds a name from an IR. Mermaid reads labels as Markdown with HTML, and
-// scans the whole text for directives; what has a meaning to any of these is written as an entity
-// code (`#35;`).
+// Used for every label that holds a name from an IR. Mermaid reads labels as Markdown with HTML,
+// and scans the whole text for directives; what has a meaning to any of these is written as an
+// entity code (`#35;`).
 #ifndef TORCH_IR_VISUALIZE_MERMAID_LABEL_H_
 #define TORCH_IR_VISUALIZE_MERMAID_LABEL_H_
 

@@ -6,9 +6,9 @@ namespace torch_ir {
 namespace {
 
 TEST(MermaidLabel, LeavesOrdinaryTextAlone) {
-  for (const char* text : {"Input: x", "1x16x64", "mul.Tensor", "p_linear_weight", "relu_",
-                           "_softmax", "add_.Tensor", "a/b (c), d?", "가중치", "out 1: 1x4",
-                           "... 3 more nodes ...", "2d"}) {
+  for (const char* text :
+       {"Input: x", "1x16x64", "mul.Tensor", "p_linear_weight", "relu_", "_softmax", "add_.Tensor",
+        "a/b (c), d?", "가중치", "out 1: 1x4", "... 3 more nodes ...", "2d"}) {
     EXPECT_EQ(mermaid_label(text), text);
   }
 }

@@ -18,9 +18,8 @@ using std::literals::operator""sv;
 constexpr std::string_view kLineBreak = "<br/>";
 
 constexpr std::array kKeywords = {
-    "call"sv,      "class"sv, "classDef"sv, "click"sv, "default"sv, "direction"sv,
-    "end"sv,       "graph"sv, "href"sv,     "style"sv, "subgraph"sv, "flowchart"sv,
-    "linkStyle"sv,
+    "call"sv,  "class"sv, "classDef"sv, "click"sv,    "default"sv,   "direction"sv, "end"sv,
+    "graph"sv, "href"sv,  "style"sv,    "subgraph"sv, "flowchart"sv, "linkStyle"sv,
 };
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kBrackets = {{
@@ -241,7 +240,8 @@ class Checker {
     if (!label || !consume(rest, " : ")) return report("not a slice, '\"label\" : value'");
     check_label(*label);
     if (label->find('\\') != std::string_view::npos) report("a backslash in a label of a pie");
-    if (!slice_labels_.insert(*label).second) report("a second slice '" + std::string(*label) + "'");
+    if (!slice_labels_.insert(*label).second)
+      report("a second slice '" + std::string(*label) + "'");
     const std::string value(rest);
     const std::string_view digits = consume_digits(rest);
     if (consume(rest, ".") && consume_digits(rest).empty()) rest = ".";
@@ -253,7 +253,8 @@ class Checker {
   }
 
   void check_slices() {
-    if (slices_.empty() && !has_title_) problems_.push_back("a pie with neither slices nor a title");
+    if (slices_.empty() && !has_title_)
+      problems_.push_back("a pie with neither slices nor a title");
     double total = 0;
     for (const auto& [line, value] : slices_) total += value;
     for (size_t i = 0; i + 1 < slices_.size(); ++i) {

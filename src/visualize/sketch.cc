@@ -79,8 +79,7 @@ class Sketcher {
   }
 
   void add_arrow(std::string from, std::string to, std::string label, bool from_weight = false) {
-    sketch_.marks.push_back(
-        Arrow{std::move(from), std::move(to), std::move(label), from_weight});
+    sketch_.marks.push_back(Arrow{std::move(from), std::move(to), std::move(label), from_weight});
     ++sketch_.num_arrows;
   }
 
@@ -88,8 +87,8 @@ class Sketcher {
   std::string add_note(size_t count, std::string_view what) {
     std::string id = ids_.make("more_", what);
     if (count == 1) what.remove_suffix(1);
-    add_box(BoxKind::kNote, id, "... " + std::to_string(count) + " more " + std::string(what) + " ...",
-            "");
+    add_box(BoxKind::kNote, id,
+            "... " + std::to_string(count) + " more " + std::string(what) + " ...", "");
     return id;
   }
 

@@ -48,23 +48,23 @@ TEST(SketchGraph, DrawsAWeightOnceAndOnlyWhereItIsUsed) {
   graph.input("x", {4}).weight("p_w", "w", {4}).weight("b_unused", "unused", {});
   graph.op("add", "aten.add.Tensor", {"x", "p_w"}, {4});
   graph.op("mul", "aten.mul.Tensor", {"add", "p_w"}, {4}).output("mul");
-  EXPECT_THAT(draw(graph.build()),
-              ElementsAre("input_x Input: x | 4", "op_add add.Tensor | 4", "input_x > op_add 4",
-                          "w_p_w p_w | 4", "w_p_w : op_add 4", "op_mul mul.Tensor | 4",
-                          "op_add > op_mul 4", "w_p_w : op_mul 4", "output_0 Output | 4",
-                          "op_mul > output_0"));
+  EXPECT_THAT(
+      draw(graph.build()),
+      ElementsAre("input_x Input: x | 4", "op_add add.Tensor | 4", "input_x > op_add 4",
+                  "w_p_w p_w | 4", "w_p_w : op_add 4", "op_mul mul.Tensor | 4", "op_add > op_mul 4",
+                  "w_p_w : op_mul 4", "output_0 Output | 4", "op_mul > output_0"));
 }
 
 TEST(SketchGraph, NamesTheOutputOfANodeWithSeveral) {
   GraphBuilder graph("M");
   graph.input("x", {8}).multi_op("split", "aten.split.Tensor", {"x"}, {{4}, {4}});
   graph.op("add", "aten.add.Tensor", {"split_1", "split_0"}, {4}).output("add").output("split_1");
-  EXPECT_THAT(draw(graph.build()),
-              ElementsAre("input_x Input: x | 8", "op_split split.Tensor | 4, 4",
-                          "input_x > op_split 8", "op_add add.Tensor | 4",
-                          "op_split > op_add out 1: 4", "op_split > op_add out 0: 4",
-                          "output_0 Output: add | 4", "op_add > output_0",
-                          "output_1 Output: split_1 | 4", "op_split > output_1"));
+  EXPECT_THAT(
+      draw(graph.build()),
+      ElementsAre("input_x Input: x | 8", "op_split split.Tensor | 4, 4", "input_x > op_split 8",
+                  "op_add add.Tensor | 4", "op_split > op_add out 1: 4",
+                  "op_split > op_add out 0: 4", "output_0 Output: add | 4", "op_add > output_0",
+                  "output_1 Output: split_1 | 4", "op_split > output_1"));
 }
 
 TEST(SketchGraph, ShowsFourShapesOfANodeAndCountsTheRest) {
@@ -119,9 +119,8 @@ TEST(SketchGraph, CutsInputsAndOutputs) {
   EXPECT_THAT(draw(graph.build(), {.inputs = 1, .outputs = 2}),
               ElementsAre("input_a Input: a | 4", "more_inputs ... 2 more inputs ...",
                           "op_add add.Tensor | 4", "input_a > op_add 4", "more_inputs > op_add 4",
-                          "output_0 Output: add | 4", "op_add > output_0",
-                          "output_1 Output: a | 4", "input_a > output_1",
-                          "more_outputs ... 1 more output ..."));
+                          "output_0 Output: add | 4", "op_add > output_0", "output_1 Output: a | 4",
+                          "input_a > output_1", "more_outputs ... 1 more output ..."));
 }
 
 TEST(SketchGraph, DrawsWhatNobodyMadeAsAWeight) {
