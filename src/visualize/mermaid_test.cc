@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <random>
+#include <sstream>
 
 #include "torch_ir/base/file.h"
 #include "torch_ir/visualize/mermaid_rules.h"
@@ -102,83 +104,22 @@ TEST(IrToMermaid, DrawsOnlyNotesWhereNothingFits) {
 }
 
 // Strings that have a meaning to Mermaid, Markdown, HTML or JavaScript, and parts to combine.
-const std::vector<std::string>& hostile_parts() {
-  static const std::vector<std::string> parts = {"end",
-                                                 "default",
-                                                 "graph",
-                                                 "subgraph",
-                                                 "style",
-                                                 "class",
-                                                 "classDef",
-                                                 "click",
-                                                 "o",
-                                                 "x",
-                                                 "---o",
-                                                 "-->",
-                                                 "-.->",
-                                                 "|",
-                                                 "\"",
-                                                 "\"]",
-                                                 "#",
-                                                 "#quot;",
-                                                 "#35",
-                                                 ";",
-                                                 "&lt;",
-                                                 "<br/>",
-                                                 "<script>",
-                                                 "`",
-                                                 "```",
-                                                 "1. ",
-                                                 "2) ",
-                                                 "- ",
-                                                 "* ",
-                                                 "> ",
-                                                 "__",
-                                                 "_",
-                                                 "**",
-                                                 "~~",
-                                                 "[a](b)",
-                                                 "![",
-                                                 "\\",
-                                                 "\\n",
-                                                 "\n",
-                                                 "\r\n",
-                                                 "\t",
-                                                 "%%",
-                                                 "%%{init: {}}%%",
-                                                 "{",
-                                                 "}",
-                                                 "(",
-                                                 ")",
-                                                 "[",
-                                                 "]",
-                                                 "/",
-                                                 ":::",
-                                                 "@",
-                                                 "www.a.b",
-                                                 "https://a",
-                                                 "$$",
-                                                 "fa:fa-x",
-                                                 " ",
-                                                 "",
-                                                 "é",
-                                                 "가",
-                                                 "\xFF",
-                                                 "\x7F",
-                                                 "\xC2\x85",
-                                                 "0",
-                                                 "aten.",
-                                                 ".default",
-                                                 "Others",
-                                                 "constructor",
-                                                 "__proto__"};
+std::vector<std::string> hostile_parts() {
+  std::istringstream words(R"(
+      end default graph subgraph style class classDef click o x ---o --> -.-> | " "] # #quot; #35 ;
+      &lt; <br/> <script> ` ``` __ _ ** ~~ [a](b) ![ \ \n %% %%{init:{}}%% { } ( ) [ ] / ::: @ www.a.b
+      https://a $$ fa:fa-x é 가 0 aten. .default Others constructor __proto__)");
+  std::vector<std::string> parts = {"1. ", "2) ", "- ",   "* ",   "> ",       ": ",   "\n",
+                                    "\t",  " ",   "\r\n", "\xFF", "\xC2\x85", "\x7F", ""};
+  parts.insert(parts.end(), std::istream_iterator<std::string>(words), {});
   return parts;
 }
 
 std::string hostile_name(std::mt19937& random) {
+  static const std::vector<std::string> parts = hostile_parts();
   std::string name;
   for (uint32_t count = random() % 4; count-- > 0;) {
-    name += hostile_parts()[random() % hostile_parts().size()];
+    name += parts[random() % parts.size()];
   }
   return name;
 }
