@@ -7,6 +7,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/executor/tensor_text.h"
+#include "torch_ir/ir/dtype.h"
 
 namespace torch_ir {
 namespace {
@@ -70,7 +71,9 @@ class WeightBinder {
     }
     const auto found = metas_.find(name);
     if (found == metas_.end()) return;
-    if (const std::string difference = describe_difference(tensor, *found->second);
+    const TensorMeta& meta = *found->second;
+    if (const std::string difference =
+            describe_difference(tensor, meta.shape, parse_dtype(meta.dtype));
         !difference.empty()) {
       throw ExecutionError(fmt::format("Weight '{}' has {}.", name, difference));
     }

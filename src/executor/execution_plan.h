@@ -23,7 +23,9 @@ class ExecutionPlan {
   ~ExecutionPlan();
 
   // The graph's outputs for `inputs`, one for each of IR::graph_inputs with its shape and dtype,
-  // on the device of the weights. Throws ExecutionError, naming the input or the node and tensor.
+  // on the device of the weights. They are ordinary tensors without gradient, and the caller's to
+  // write in place: one that is a weight or a view of one is a copy. As in eager, one that is an
+  // input is that very tensor. Throws ExecutionError, naming the input or the node and tensor.
   std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs) const;
 
  private:

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "torch_ir/executor/kernels.h"
+#include "torch_ir/ir/dtype.h"
+
 namespace torch_ir {
 namespace {
 
@@ -85,7 +88,9 @@ class Lowering {
       const ValueId value = graph_.inputs[i];
       const bool is_written = aliases_.is_written[value];
       program_.writes_in_place |= is_written;
-      program_.inputs.push_back({ir_.graph_inputs[i], take_slot(value), is_written});
+      const TensorMeta& meta = ir_.graph_inputs[i];
+      program_.inputs.push_back(
+          {meta.name, meta.shape, parse_dtype(meta.dtype), take_slot(value), is_written});
     }
   }
 
@@ -99,11 +104,13 @@ class Lowering {
   }
 
   Step lower_node(const PlanNode& node, size_t index) {
-    Step step{node.source->name, node.source->op_type, callee(node), {}, {}, {}, {}, false};
+    Step step{node.source->name, node.source->op_type, callee(node), {}, {}, {}, {}};
     for (const PlanArgument& argument : node.arguments) lower_argument(argument, step);
     release_last_uses(node, index, step);
     for (const ValueId output : node.outputs) step.outputs.push_back(take_slot(output));
     step.returns_tensors = returns_tensors(node);
+    if (std::holds_alternative<c10::OperatorHandle>(step.callee)) choose_kernel(step);
+    program_.stack_size = std::max(program_.stack_size, step.arguments.size());
     return step;
   }
 

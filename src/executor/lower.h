@@ -9,7 +9,7 @@
 namespace torch_ir {
 
 // The program of `graph`, a graph of `ir`: argument stacks prepared, constants that are not written
-// in place, values given slots from their definition to their last use.
+// in place, kernels chosen, values given slots from their definition to their last use.
 Program lower(const PlanGraph& graph, const IR& ir, const AliasAnalysis& aliases);
 
 }  // namespace torch_ir

@@ -51,11 +51,14 @@ struct ExecutorCall {
   OpNode node;
 };
 
+// Takes its arguments from the stack and leaves its results there, as an operator called boxed.
+using Kernel = void (*)(std::vector<c10::IValue>& stack);
+
 // One call.
 struct Step {
   std::string name;
   std::string op_type;
-  std::variant<c10::OperatorHandle, std::shared_ptr<const ExecutorCall>> callee;
+  std::variant<c10::OperatorHandle, Kernel, std::shared_ptr<const ExecutorCall>> callee;
   // The argument stack as far as it is the same in every run; None where a value goes.
   std::vector<c10::IValue> arguments;
   std::vector<StackFill> fills;
@@ -67,7 +70,9 @@ struct Step {
 };
 
 struct ProgramInput {
-  TensorMeta meta;
+  std::string name;
+  std::vector<int64_t> shape;
+  c10::ScalarType dtype;
   Slot slot = kNoSlot;
   // Whether a run writes to it, and so needs a copy.
   bool is_written = false;
@@ -91,6 +96,8 @@ struct ProgramOutput {
 struct Program {
   c10::Device device = c10::kCPU;
   size_t num_slots = 0;
+  // The most arguments that a step has.
+  size_t stack_size = 0;
   std::vector<ProgramInput> inputs;
   std::vector<WrittenConstant> written_constants;
   // Whether any input or constant is written to.

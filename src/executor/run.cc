@@ -1,41 +1,44 @@
 #include "torch_ir/executor/run.h"
 
+#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/List.h>
-#include <c10/core/InferenceMode.h>
+#include <ATen/core/grad_mode.h>
+#include <c10/util/SmallVector.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/executor/memory_overlap.h"
-#include "torch_ir/executor/plan_outputs.h"
+#include "torch_ir/executor/program.h"
 #include "torch_ir/executor/tensor_text.h"
 
 namespace torch_ir {
 namespace {
 
-using Frame = std::vector<c10::IValue>;
+using Frame = c10::SmallVector<c10::IValue, 64>;
 using Stack = std::vector<c10::IValue>;
+
+void check_input(const Program& program, const ProgramInput& expected, const at::Tensor& input) {
+  const auto fail = [&](const std::string& what) {
+    throw ExecutionError(fmt::format("Input '{}' {}.", expected.name, what));
+  };
+  if (!input.defined()) fail("is undefined");
+  const std::string difference = describe_difference(input, expected.shape, expected.dtype);
+  if (!difference.empty()) fail("has " + difference);
+  if (input.device() != program.device) {
+    fail(fmt::format("is on {}, expected {}", input.device().str(), program.device.str()));
+  }
+}
 
 void check_inputs(const Program& program, const std::vector<at::Tensor>& inputs) {
   if (inputs.size() != program.inputs.size()) {
     throw ExecutionError(fmt::format("The graph takes {} input(s), but {} were given.",
                                      program.inputs.size(), inputs.size()));
   }
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const TensorMeta& meta = program.inputs[i].meta;
-    if (!inputs[i].defined()) {
-      throw ExecutionError(fmt::format("Input '{}' is undefined.", meta.name));
-    }
-    if (const std::string difference = describe_difference(inputs[i], meta); !difference.empty()) {
-      throw ExecutionError(fmt::format("Input '{}' has {}.", meta.name, difference));
-    }
-    if (inputs[i].device() != program.device) {
-      throw ExecutionError(fmt::format("Input '{}' is on {}, expected {}.", meta.name,
-                                       inputs[i].device().str(), program.device.str()));
-    }
-  }
+  for (size_t i = 0; i < inputs.size(); ++i) check_input(program, program.inputs[i], inputs[i]);
 }
 
 void store(Frame& frame, Slot slot, c10::IValue value) {
@@ -143,13 +146,19 @@ void store_tensors(const Step& step, const Stack& stack, Frame& frame) {
   for (size_t i = 0; i < tensors.size(); ++i) store(frame, step.outputs[i], std::move(tensors[i]));
 }
 
-void run_step(const Step& step, Frame& frame, Stack& stack) {
-  fill_stack(step, frame, stack);
+void call(const Step& step, Stack& stack) {
   if (const auto* op = std::get_if<c10::OperatorHandle>(&step.callee)) {
     op->callBoxed(stack);
+  } else if (const auto* kernel = std::get_if<Kernel>(&step.callee)) {
+    (*kernel)(stack);
   } else {
     call_executor(*std::get<std::shared_ptr<const ExecutorCall>>(step.callee), stack);
   }
+}
+
+void run_step(const Step& step, Frame& frame, Stack& stack) {
+  fill_stack(step, frame, stack);
+  call(step, stack);
   if (!step.returns_tensors) {
     store_tensors(step, stack, frame);
     return;
@@ -170,8 +179,26 @@ std::string failure_text(const Step& step, const Stack& stack, const std::except
                      shapes.empty() ? "()" : shapes, message_text(error));
 }
 
+// Replaces outputs that are constants of the plan, or views of one, by copies, so that a caller who
+// writes to them does not change the plan. Outputs that were the same tensor stay one.
+void keep_constants(const Program& program, std::vector<at::Tensor>& outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!program.outputs[i].may_be_constant) continue;
+    const at::Tensor value = outputs[i];
+    const bool is_constant =
+        std::any_of(program.constants.begin(), program.constants.end(),
+                    [&](const at::Tensor& constant) { return value.is_alias_of(constant); });
+    if (!is_constant) continue;
+    const at::Tensor copy = value.clone();
+    for (at::Tensor& output : outputs) {
+      if (output.is_same(value)) output = copy;
+    }
+  }
+}
+
 void run_steps(const Program& program, Frame& frame) {
   Stack stack;
+  stack.reserve(program.stack_size);
   const Step* current = nullptr;
   try {
     for (const Step& step : program.steps) {
@@ -187,18 +214,19 @@ void run_steps(const Program& program, Frame& frame) {
 
 std::vector<at::Tensor> run_program(const Program& program, const std::vector<at::Tensor>& inputs) {
   check_inputs(program, inputs);
+  // The kernels that InferenceMode would run, and as fast; but its tensors could not be written in
+  // place by the caller.
+  const at::NoGradGuard no_grad;
+  const at::AutoDispatchBelowADInplaceOrView below_autograd;
+  Frame frame(program.num_slots);
+  store_inputs(program, inputs, frame);
+  run_steps(program, frame);
   std::vector<at::Tensor> outputs;
   outputs.reserve(program.outputs.size());
-  {
-    const c10::InferenceMode inference_mode;
-    Frame frame(program.num_slots);
-    store_inputs(program, inputs, frame);
-    run_steps(program, frame);
-    for (const ProgramOutput& output : program.outputs) {
-      outputs.push_back(output.constant.defined() ? output.constant : frame[output.slot].toTensor());
-    }
+  for (const ProgramOutput& output : program.outputs) {
+    outputs.push_back(output.constant.defined() ? output.constant : frame[output.slot].toTensor());
   }
-  release_to_caller(program, outputs);
+  keep_constants(program, outputs);
   return outputs;
 }
 

@@ -12,14 +12,15 @@ std::string shape_list_text(c10::IntArrayRef shape) {
   return fmt::format("[{}]", fmt::join(shape.begin(), shape.end(), ", "));
 }
 
-std::string describe_difference(const at::Tensor& tensor, const TensorMeta& expected) {
-  if (tensor.sizes() != c10::IntArrayRef(expected.shape)) {
+std::string describe_difference(const at::Tensor& tensor, c10::IntArrayRef shape,
+                                c10::ScalarType dtype) {
+  if (tensor.sizes() != shape) {
     return fmt::format("shape {}, expected {}", shape_list_text(tensor.sizes()),
-                       shape_list_text(expected.shape));
+                       shape_list_text(shape));
   }
-  const std::string dtype = dtype_name(tensor.scalar_type());
-  if (dtype != expected.dtype) {
-    return fmt::format("dtype {}, expected {}", dtype, expected.dtype);
+  if (tensor.scalar_type() != dtype) {
+    return fmt::format("dtype {}, expected {}", dtype_name(tensor.scalar_type()),
+                       dtype_name(dtype));
   }
   return {};
 }

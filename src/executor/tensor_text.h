@@ -7,8 +7,6 @@
 #include <exception>
 #include <string>
 
-#include "torch_ir/ir/ir.h"
-
 namespace torch_ir {
 
 // "[1, 3, 64, 64]"
@@ -16,7 +14,8 @@ std::string shape_list_text(c10::IntArrayRef shape);
 
 // How `tensor` differs from what the graph says: "shape [1, 4], expected [1, 8]" or "dtype float64,
 // expected float32"; empty when it does not.
-std::string describe_difference(const at::Tensor& tensor, const TensorMeta& expected);
+std::string describe_difference(const at::Tensor& tensor, c10::IntArrayRef shape,
+                                c10::ScalarType dtype);
 
 // What `error` says, without the stack trace and source lines that LibTorch adds.
 std::string message_text(const std::exception& error);
