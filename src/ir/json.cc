@@ -64,6 +64,8 @@ void write_tensor(const TensorMeta& tensor, JsonWriter& writer) {
   if (tensor.producer_node) {
     writer.key("producer_node");
     writer.string(*tensor.producer_node);
+  }
+  if (tensor.producer_node || tensor.producer_output_idx != 0) {
     writer.key("producer_output_idx");
     writer.integer(tensor.producer_output_idx);
   }

@@ -258,6 +258,14 @@ TEST(JsonTest, NanReadsBackWhateverItsBits) {
   EXPECT_EQ(deserialize_ir(serialize_ir(ir)), ir);
 }
 
+// No IR that makes sense has it, but what is written is what is read.
+TEST(JsonTest, OutputIndexWithoutProducerReadsBack) {
+  IR ir = extended_ir();
+  ir.nodes[2].inputs[0].producer_node.reset();
+  ir.nodes[2].inputs[0].producer_output_idx = 1;
+  EXPECT_EQ(deserialize_ir(serialize_ir(ir)), ir);
+}
+
 TEST(JsonTest, TextThatIsNotUtf8IsNotWritten) {
   IR ir;
   ir.model_name = "\xff";

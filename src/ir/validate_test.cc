@@ -222,7 +222,21 @@ TEST(ValidateTest, OutputsMayBeInputsAndWeights) {
   EXPECT_THAT(find_problems(ir), IsEmpty());
 }
 
+TEST(ValidateTest, InputsMayLeaveOutTheirProducer) {
+  IR ir = well_formed();
+  ir.nodes[0].inputs[0].producer_node.reset();
+  ir.nodes[1].inputs[0].producer_node.reset();
+  EXPECT_THAT(find_problems(ir), IsEmpty());
+}
+
 // --- Weights ---
+
+TEST(ValidateTest, NodesMayNameWeightsAsTheStateDictDoes) {
+  IR ir = well_formed();
+  ir.nodes[0].inputs[1].name = "w";
+  ir.graph_outputs.push_back(meta("c", {3}, "int64"));
+  EXPECT_THAT(find_problems(ir), IsEmpty());
+}
 
 TEST(ValidateTest, PlaceholderWithoutMapping) {
   IR ir = well_formed();

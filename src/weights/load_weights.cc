@@ -26,13 +26,12 @@ std::string read_beginning(const std::string& path) {
 
 bool is_zip(std::string_view beginning) { return beginning.starts_with("PK\x03\x04"); }
 
-// The header, JSON, follows its length in eight bytes, of which the last three are always zero.
+// A header, JSON, behind its length in eight bytes. A reasonable length has zeros at its end.
 bool is_safetensors(std::string_view beginning) {
   constexpr size_t kLengthSize = 8;
-  constexpr std::string_view kJsonStart = "{ \t\r\n";
-  return beginning.size() > kLengthSize &&
-         beginning.substr(5, 3) == std::string_view("\0\0\0", 3) &&
-         kJsonStart.find(beginning[kLengthSize]) != std::string_view::npos;
+  if (beginning.size() < kLengthSize) return false;
+  return beginning.substr(5, 3) == std::string_view("\0\0\0", 3) ||
+         beginning.substr(kLengthSize).starts_with('{');
 }
 
 }  // namespace

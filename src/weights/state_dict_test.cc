@@ -89,6 +89,15 @@ TEST(LoadWeightsTest, BrokenSafetensorsAreRefusedAsSuch) {
                   path + ": the header has 64 bytes, but only 5 follow; the file is truncated"));
 }
 
+TEST(LoadWeightsTest, AbsurdHeaderLengthIsRefusedAsSuch) {
+  const std::string path = temporary("absurd.safetensors");
+  write_file(path, std::string(8, '\xff') + "{}");
+  EXPECT_THAT([&] { load_weights(path); },
+              ThrowsMessage<WeightError>(
+                  path + ": the header has 18446744073709551615 bytes, more than the 100000000 "
+                         "that are allowed"));
+}
+
 // --- validate_weights_against_ir ---
 
 // Collects what TORCH_WARN says.
