@@ -53,7 +53,7 @@ class ObjectReader {
 
  private:
   JsonValue::Object* members_;
-  const Place& place_;
+  Place place_;
 };
 
 JsonValue::List& as_list(JsonValue& value, const Place& place);
