@@ -41,7 +41,7 @@ std::string without_extra_blank_lines(const std::string& page) {
 }  // namespace
 
 std::string difference_text(double difference, const PageContext& context) {
-  return figure(difference == 0, fmt::format("{:.4g}", difference), context);
+  return figure(difference == 0, fmt::format("{:.3g}", difference), context);
 }
 
 std::string count_text(int64_t mismatched, double max_diff, const PageContext& context) {

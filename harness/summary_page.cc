@@ -68,7 +68,6 @@ Data model_row(const ModelResult& result, const PageContext& context) {
   }
   if (result.verification) {
     row.set("max_diff", difference_text(result.verification->max_diff, context));
-    row.set("mean_diff", difference_text(result.verification->mean_diff, context));
   }
   return row;
 }
