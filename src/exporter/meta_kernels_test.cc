@@ -1,7 +1,7 @@
 #include "torch_ir/exporter/meta_kernels.h"
 
 #include <ATen/Functions.h>
-#include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/InferenceMode.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -83,6 +83,25 @@ TEST_F(MetaKernelsTest, ParametersNeedNoGuard) {
   EXPECT_TRUE(y.requires_grad());
   EXPECT_TRUE(at::im2col(meta({1, 2, 4, 4}).requires_grad_(), {2, 2}, {1, 1}, {0, 0}, {1, 1})
                   .requires_grad());
+}
+
+// Composite operators that have a Meta kernel instead.
+TEST_F(MetaKernelsTest, ReplacedCompositesKeepTrackOfGradients) {
+  const Tensor x = meta({2, 4, 3, 3}).requires_grad_();
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(at::group_norm(x, 2).requires_grad());
+  EXPECT_TRUE(at::scaled_dot_product_attention(x, x, x).requires_grad());
+  EXPECT_TRUE(at::pixel_shuffle(x, 2).requires_grad());
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+TEST_F(MetaKernelsTest, WorkInInferenceMode) {
+  const c10::InferenceMode inference;
+  const Tensor x = meta({2, 4, 3, 3});
+  EXPECT_EQ(at::relu(at::group_norm(at::conv2d(x, meta({4, 4, 3, 3})), 2)).sizes(),
+            (std::vector<int64_t>{2, 4, 1, 1}));
+  EXPECT_EQ(at::im2col(x, {2, 2}, {1, 1}, {0, 0}, {1, 1}).sizes(),
+            (std::vector<int64_t>{2, 16, 4}));
 }
 
 TEST_F(MetaKernelsTest, NumbersPromoteAsOnTheCpu) {
