@@ -18,6 +18,10 @@ TEST(SuggestionTest, UpToAThirdOfTheWordMayBeWrong) {
   EXPECT_EQ(suggest("abcdef", {"abxyzf"}), "");
 }
 
+TEST(SuggestionTest, SwappedLettersAreOneMistake) {
+  EXPECT_EQ(suggest("inof", {"verify", "info"}), "; did you mean 'info'?");
+}
+
 TEST(SuggestionTest, NothingIsLikeNothing) {
   EXPECT_EQ(suggest("abc", {}), "");
   EXPECT_EQ(suggest("", {"abc"}), "");

@@ -8,8 +8,8 @@
 #include <ostream>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/suggestion.h"
 #include "torch_ir/cli/commands.h"
-#include "torch_ir/cli/suggestion.h"
 
 namespace torch_ir {
 namespace {

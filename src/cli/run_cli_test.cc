@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "torch_ir/cli/commands.h"
-#include "torch_ir/cli/suggestion.h"
 
 namespace torch_ir {
 namespace {
@@ -108,16 +107,6 @@ TEST(RunCli, FailsWhenItCannotPrint) {
   std::ostringstream err;
   EXPECT_EQ(run_cli({"--version"}, full, err), 2);
   EXPECT_EQ(err.str(), "torch-ir: cannot write to the standard output\n");
-}
-
-TEST(Suggest, FindsTheNearestWord) {
-  const std::vector<std::string> known = {"info", "visualize", "verify", "validate"};
-  EXPECT_EQ(suggest("inof", known), "");
-  EXPECT_EQ(suggest("ifo", known), "; did you mean 'info'?");
-  EXPECT_EQ(suggest("verfy", known), "; did you mean 'verify'?");
-  EXPECT_EQ(suggest("valdate", known), "; did you mean 'validate'?");
-  EXPECT_EQ(suggest("x", known), "");
-  EXPECT_EQ(suggest("", known), "");
 }
 
 }  // namespace
