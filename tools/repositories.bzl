@@ -17,7 +17,7 @@ def torch_ir_dependencies():
         pkg_config = "gtest",
         targets = {
             "gtest": ["gmock", "gtest"],
-            "gtest_main": ["gmock_main", "gmock", "gtest"],
+            "gtest_main": ["gmock_main"],
         },
         packages = {"apt": "libgtest-dev libgmock-dev", "brew": "googletest", "dnf": "gtest-devel gmock-devel"},
     )
@@ -28,7 +28,7 @@ def torch_ir_dependencies():
         pkg_config = "benchmark",
         targets = {
             "benchmark": ["benchmark"],
-            "benchmark_main": ["benchmark_main", "benchmark"],
+            "benchmark_main": ["benchmark_main"],
         },
         packages = {"apt": "libbenchmark-dev", "brew": "google-benchmark", "dnf": "google-benchmark-devel"},
     )

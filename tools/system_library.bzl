@@ -19,12 +19,15 @@ def _impl(ctx):
                 files[library] = _link_library(ctx, library, library_dirs)
 
     build = ['package(default_visibility = ["//visibility:public"])\n']
+    earlier = []
     for target, libraries in ctx.attr.targets.items():
         build.append(_TARGET.format(
             name = target,
             srcs = [files[library] for library in libraries],
             linkopts = ["-pthread"] if libraries else [],
+            deps = earlier,
         ))
+        earlier = earlier + [":" + target]
     ctx.file("BUILD.bazel", "\n".join(build))
 
 _TARGET = """cc_library(
@@ -33,6 +36,7 @@ _TARGET = """cc_library(
     hdrs = glob(["include/**"]),
     includes = ["include"],
     linkopts = {linkopts},
+    deps = {deps},
 )
 """
 
@@ -107,7 +111,8 @@ system_library = repository_rule(
         "pkg_config": attr.string(doc = "Its name in pkg-config; empty where it has none."),
         "targets": attr.string_list_dict(
             mandatory = True,
-            doc = "The targets to make, each with the libraries it links, in order; none: headers only.",
+            doc = "The targets to make, each with the libraries it links; none: headers only. " +
+                  "A target depends on those before it.",
         ),
     },
     environ = ["PATH", "PKG_CONFIG_LIBDIR", "PKG_CONFIG_PATH"],
