@@ -61,9 +61,9 @@ TEST(AliasAnalysis, KnowsThatALayerMakesANewTensor) {
   const V w = graph.weight("w", at::randn({2, 2, 3, 3}));
   const V s = graph.weight("s", at::ones({2}));
   const V y = graph.call1("aten.conv2d.default", {x, w});
-  const V z = graph.call1("aten.batch_norm.default",
-                          {y, s, s, s, s, Attribute(false), Attribute(0.1), Attribute(1e-5),
-                           Attribute(false)});
+  const V z = graph.call1(
+      "aten.batch_norm.default",
+      {y, s, s, s, s, Attribute(false), Attribute(0.1), Attribute(1e-5), Attribute(false)});
   graph.call("aten.relu_.default", {z});
   EXPECT_THAT(analyze(graph).written, ElementsAre("n1", "n2"));
 }

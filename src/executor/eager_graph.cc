@@ -30,10 +30,11 @@ bool is_list_with_none(const c10::Argument& argument) {
   return list != nullptr && list->getElementType()->kind() == c10::TypeKind::OptionalType;
 }
 
+// All defined tensors: what a node has as outputs.
 std::vector<at::Tensor> flatten(const std::vector<c10::IValue>& stack) {
   std::vector<at::Tensor> tensors;
   for (const c10::IValue& value : stack) {
-    if (value.isTensor()) tensors.push_back(value.toTensor());
+    if (value.isTensor() && value.toTensor().defined()) tensors.push_back(value.toTensor());
     if (!value.isTensorList()) continue;
     for (const at::Tensor& tensor : value.toTensorVector()) tensors.push_back(tensor);
   }
@@ -162,7 +163,8 @@ std::string difference_from_eager(const EagerGraph& graph) {
     const std::vector<at::Tensor> outputs = plan.run(graph.inputs);
     for (size_t i = 0; i < expected.size(); ++i) {
       if (i < outputs.size() && same_bits(outputs[i], expected[i])) continue;
-      difference += fmt::format("run {}: output '{}' differs\n", run, graph.ir.graph_outputs[i].name);
+      difference +=
+          fmt::format("run {}: output '{}' differs\n", run, graph.ir.graph_outputs[i].name);
     }
   }
   for (size_t i = 0; i < kept.size(); ++i) {

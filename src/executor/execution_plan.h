@@ -24,8 +24,9 @@ class ExecutionPlan {
 
   // The graph's outputs for `inputs`, one for each of IR::graph_inputs with its shape and dtype,
   // on the device of the weights. They are ordinary tensors without gradient, and the caller's to
-  // write in place: one that is a weight or a view of one is a copy. As in eager, one that is an
-  // input is that very tensor. Throws ExecutionError, naming the input or the node and tensor.
+  // write in place: one that is a weight or a view of one is a copy. One that is an input is that
+  // very tensor, as in eager, unless the graph may write to it. Throws ExecutionError, naming the
+  // input or the node and tensor.
   std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs) const;
 
  private:
@@ -40,7 +41,8 @@ class ExecutionPlan {
 // `constants`, then in `ir.constants`; they are kept, not copied. Throws ValidationError for an IR
 // that is not well formed, and ExecutionError for a weight that is missing or does not fit, or an
 // operator that this process does not have.
-ExecutionPlan compile(const IR& ir, const StateDict& weights, const StateDict& constants = StateDict());
+ExecutionPlan compile(const IR& ir, const StateDict& weights,
+                      const StateDict& constants = StateDict());
 
 }  // namespace torch_ir
 

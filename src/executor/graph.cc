@@ -77,8 +77,8 @@ class GraphBuilder {
   ValueId input_value(const OpNode& node, size_t index) {
     const TensorMeta& input = node.inputs[index];
     if (const auto value = find_value(input)) return *value;
-    throw ExecutionError(
-        fmt::format("Weight/input '{}' not found in registry for node '{}'.", input.name, node.name));
+    throw ExecutionError(fmt::format("Weight/input '{}' not found in registry for node '{}'.",
+                                     input.name, node.name));
   }
 
   void add_node(const OpNode& node) {

@@ -77,9 +77,9 @@ TEST(IRExecutor, TakesConstantsThatTheIrLacks) {
 TEST(ExecuteIr, RunsWithWeightsOrTheirFile) {
   const EagerGraph graph = masked_graph();
   ExecuteOptions options;
-  EXPECT_THAT([&] { execute_ir(graph.ir, graph.inputs, options); },
-              ThrowsMessage<std::invalid_argument>(
-                  "Either weights or weights_path must be provided"));
+  EXPECT_THAT(
+      [&] { execute_ir(graph.ir, graph.inputs, options); },
+      ThrowsMessage<std::invalid_argument>("Either weights or weights_path must be provided"));
   options.weights_path = weights_file(graph.weights);
   EXPECT_TRUE(same_bits(execute_ir(graph.ir, graph.inputs, options).at(0), graph.expected()[0]));
   options = {.weights = graph.weights};
@@ -89,9 +89,9 @@ TEST(ExecuteIr, RunsWithWeightsOrTheirFile) {
 TEST(ExecuteIr, NamesAMissingConstant) {
   const EagerGraph graph = masked_graph();
   ExecuteOptions options{.weights = only("weight", graph.weights["weight"])};
-  EXPECT_THAT([&] { execute_ir(graph.ir, graph.inputs, options); },
-              ThrowsMessage<ExecutionError>(
-                  "Weight/input 'p_mask' not found in registry for node 'n1'."));
+  EXPECT_THAT(
+      [&] { execute_ir(graph.ir, graph.inputs, options); },
+      ThrowsMessage<ExecutionError>("Weight/input 'p_mask' not found in registry for node 'n1'."));
   options.constants = only("mask", graph.weights["mask"]);
   EXPECT_TRUE(same_bits(execute_ir(graph.ir, graph.inputs, options).at(0), graph.expected()[0]));
 }

@@ -32,8 +32,8 @@ void linear(std::vector<c10::IValue>& stack) {
     result = at::addmm(bias, input, transposed);
   } else if (is_dense && input.dim() == 3 && input.is_contiguous()) {
     const at::Tensor rows = input.view({input.size(0) * input.size(1), input.size(2)});
-    result = at::addmm(bias, rows, transposed)
-                 .view({input.size(0), input.size(1), transposed.size(1)});
+    result =
+        at::addmm(bias, rows, transposed).view({input.size(0), input.size(1), transposed.size(1)});
   } else {
     result = at::linear(input, transposed.t(), bias);
   }

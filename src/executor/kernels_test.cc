@@ -26,8 +26,8 @@ std::string linear_difference(const at::Tensor& input, const at::Tensor& weight,
 }
 
 TEST(LinearKernel, GivesTheBitsOfTheOperator) {
-  const std::vector<std::vector<int64_t>> shapes = {{8},       {1, 8},     {5, 8},    {0, 8},
-                                                    {2, 3, 8}, {1, 1, 8},  {2, 0, 8}, {64, 3, 8},
+  const std::vector<std::vector<int64_t>> shapes = {{8},       {1, 8},      {5, 8},    {0, 8},
+                                                    {2, 3, 8}, {1, 1, 8},   {2, 0, 8}, {64, 3, 8},
                                                     {300, 8},  {2, 2, 3, 8}};
   for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16}) {
     for (const auto& shape : shapes) {
@@ -43,8 +43,9 @@ TEST(LinearKernel, TakesAnyStrides) {
   const at::Tensor weight = at::randn({8, 7}).t();
   const at::Tensor bias = at::randn({14}).slice(0, 0, 14, 2);
   for (const at::Tensor& input :
-       {at::randn({8, 5}).t(), at::randn({3, 2, 8}).transpose(0, 1), at::randn({8, 3, 2}).permute({2, 1, 0}),
-        at::randn({1, 8}).expand({4, 8}), at::randn({2, 3, 16}).slice(2, 0, 16, 2)}) {
+       {at::randn({8, 5}).t(), at::randn({3, 2, 8}).transpose(0, 1),
+        at::randn({8, 3, 2}).permute({2, 1, 0}), at::randn({1, 8}).expand({4, 8}),
+        at::randn({2, 3, 16}).slice(2, 0, 16, 2)}) {
     EXPECT_EQ(linear_difference(input, weight, bias), "");
   }
 }

@@ -169,9 +169,7 @@ class Lowering {
       }
     }
     free_slots_.insert(free_slots_.end(), released.begin(), released.end());
-    const auto mark = [&](SlotUse& use) {
-      use.is_last = std::erase(released, use.slot) > 0;
-    };
+    const auto mark = [&](SlotUse& use) { use.is_last = std::erase(released, use.slot) > 0; };
     for (auto list = step.lists.rbegin(); list != step.lists.rend(); ++list) {
       for (auto item = list->items.rbegin(); item != list->items.rend(); ++item) {
         if (auto* use = std::get_if<SlotUse>(&*item)) mark(*use);

@@ -46,8 +46,8 @@ at::Tensor rebuild(const at::Tensor& original, const at::Tensor& storage, size_t
         "give each its own copy");
   }
   at::Tensor copy = at::empty({0}, original.options());
-  copy.set_(storage.storage(), static_cast<int64_t>(offset / original.itemsize()),
-            original.sizes(), original.strides());
+  copy.set_(storage.storage(), static_cast<int64_t>(offset / original.itemsize()), original.sizes(),
+            original.strides());
   if (original.is_conj()) copy._set_conj(true);
   if (original.is_neg()) copy._set_neg(true);
   return copy;
@@ -76,8 +76,8 @@ std::vector<size_t> overlap_groups(const std::vector<at::Tensor>& tensors) {
 }
 
 std::vector<at::Tensor> copy_group(const std::vector<at::Tensor>& tensors) {
-  if (tensors.size() == 1 && (!has_memory(tensors.front()) ||
-                              tensors.front().is_non_overlapping_and_dense())) {
+  if (tensors.size() == 1 &&
+      (!has_memory(tensors.front()) || tensors.front().is_non_overlapping_and_dense())) {
     return {tensors.front().clone()};
   }
   MemoryRange whole = memory_range(tensors.front());

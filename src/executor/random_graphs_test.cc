@@ -84,14 +84,26 @@ void add_scaled(EagerGraph& graph, std::vector<V>& values, Random& random) {
 }
 
 const std::vector<Move>& moves() {
-  static const std::vector<Move> all = {
-      unary("aten.tanh.default"),   unary("aten.relu.default"),  unary("aten.t.default"),
-      unary("aten.relu_.default"),  unary("aten.sin_.default"),  unary("aten.contiguous.default"),
-      unary("aten.detach.default"), unary("aten.clone.default"), binary("aten.add.Tensor"),
-      binary("aten.mul.Tensor"),    binary("aten.mm.default"),   binary("aten.matmul.default"),
-      binary("aten.copy_.default"), binary("aten.mul_.Tensor"),  binary("aten.linear.default"),
-      binary("aten.type_as.default"), write_to_part, concatenate_halves, reshape_there_and_back,
-      add_scaled};
+  static const std::vector<Move> all = {unary("aten.tanh.default"),
+                                        unary("aten.relu.default"),
+                                        unary("aten.t.default"),
+                                        unary("aten.relu_.default"),
+                                        unary("aten.sin_.default"),
+                                        unary("aten.contiguous.default"),
+                                        unary("aten.detach.default"),
+                                        unary("aten.clone.default"),
+                                        binary("aten.add.Tensor"),
+                                        binary("aten.mul.Tensor"),
+                                        binary("aten.mm.default"),
+                                        binary("aten.matmul.default"),
+                                        binary("aten.copy_.default"),
+                                        binary("aten.mul_.Tensor"),
+                                        binary("aten.linear.default"),
+                                        binary("aten.type_as.default"),
+                                        write_to_part,
+                                        concatenate_halves,
+                                        reshape_there_and_back,
+                                        add_scaled};
   return all;
 }
 

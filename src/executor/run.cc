@@ -179,6 +179,10 @@ std::string failure_text(const Step& step, const Stack& stack, const std::except
                      shapes.empty() ? "()" : shapes, message_text(error));
 }
 
+bool shares_memory(const at::Tensor& a, const at::Tensor& b) {
+  return a.is_same(b) || (a.has_storage() && b.has_storage() && a.is_alias_of(b));
+}
+
 // Replaces outputs that are constants of the plan, or views of one, by copies, so that a caller who
 // writes to them does not change the plan. Outputs that were the same tensor stay one.
 void keep_constants(const Program& program, std::vector<at::Tensor>& outputs) {
@@ -187,7 +191,7 @@ void keep_constants(const Program& program, std::vector<at::Tensor>& outputs) {
     const at::Tensor value = outputs[i];
     const bool is_constant =
         std::any_of(program.constants.begin(), program.constants.end(),
-                    [&](const at::Tensor& constant) { return value.is_alias_of(constant); });
+                    [&](const at::Tensor& constant) { return shares_memory(value, constant); });
     if (!is_constant) continue;
     const at::Tensor copy = value.clone();
     for (at::Tensor& output : outputs) {

@@ -133,7 +133,9 @@ class Figures {
 
   // NaN is worst, then infinity, then what is furthest outside the tolerance.
   bool is_worse(double difference, double excess) const {
-    const auto rank = [](double value) { return std::isnan(value) ? 2 : std::isinf(value) ? 1 : 0; };
+    const auto rank = [](double value) {
+      return std::isnan(value) ? 2 : std::isinf(value) ? 1 : 0;
+    };
     const int mine = rank(difference);
     const int other = rank(worst_difference_);
     return mine != other ? mine > other : mine == 0 && excess > worst_excess_;
@@ -197,9 +199,9 @@ void add_block(Figures& figures, const at::Tensor& actual, const at::Tensor& exp
     figures.add_block(data_as<uint64_t>(actual), data_as<uint64_t>(expected), size, first);
     return;
   }
-  const c10::ScalarType wide = c10::isComplexType(type)        ? c10::kComplexDouble
-                               : c10::isFloatingType(type)     ? c10::kDouble
-                                                               : c10::kLong;
+  const c10::ScalarType wide = c10::isComplexType(type)    ? c10::kComplexDouble
+                               : c10::isFloatingType(type) ? c10::kDouble
+                                                           : c10::kLong;
   const at::Tensor a = actual.to(wide);
   const at::Tensor e = expected.to(wide);
   if (wide == c10::kComplexDouble) {

@@ -38,8 +38,8 @@ std::string text(const TensorComparison& comparison) {
 
 // torch.isclose(a, e, rtol, atol, equal_nan=True) of Python's torch 2.13 for all pairs of these
 // values: a row for each a, in it for each e whether they are close under each of kTolerances.
-const std::array<double, 13> kValues = {0.0,    -0.0,   1.0,      1.000001,  1.0001,     -1.0, 1e300,
-                                        -1e308, 1e308,  5e-324,   kInfinity, -kInfinity, kNan};
+const std::array<double, 13> kValues = {0.0,    -0.0,  1.0,    1.000001,  1.0001,     -1.0, 1e300,
+                                        -1e308, 1e308, 5e-324, kInfinity, -kInfinity, kNan};
 const std::array<Tolerance, 4> kTolerances = {{{0, 0}, {1e-5, 1e-5}, {1e-3, 0}, {0, 0.5}}};
 const std::array<const char*, 13> kIsClose = {
     "1111 1111 0000 0000 0000 0000 0000 0000 0000 0101 0000 0000 0000",
@@ -115,8 +115,8 @@ TEST(CompareTensors, NamesTheElementFurthestOutsideTheTolerance) {
 }
 
 TEST(CompareTensors, CallsEqualTensorsEqual) {
-  for (const at::Tensor& tensor : {doubles({1, kNan, kInfinity}), at::empty({0, 3}),
-                                   at::scalar_tensor(3.5), at::Tensor()}) {
+  for (const at::Tensor& tensor :
+       {doubles({1, kNan, kInfinity}), at::empty({0, 3}), at::scalar_tensor(3.5), at::Tensor()}) {
     const TensorComparison result = compare_tensors(tensor, tensor, {0, 0});
     EXPECT_TRUE(result.is_close);
     EXPECT_EQ(result.max_diff, 0);
@@ -150,8 +150,7 @@ TEST(CompareTensors, RefusesOtherShapesAndDtypes) {
   };
   EXPECT_EQ(mismatch(at::zeros({1, 4}), at::zeros({1, 8})), "shape [1, 4], expected [1, 8]");
   EXPECT_EQ(mismatch(at::zeros({1}), at::zeros({})), "shape [1], expected []");
-  EXPECT_EQ(mismatch(at::zeros({2}), at::zeros({2}, at::kHalf)),
-            "dtype float32, expected float16");
+  EXPECT_EQ(mismatch(at::zeros({2}), at::zeros({2}, at::kHalf)), "dtype float32, expected float16");
   EXPECT_EQ(mismatch(at::Tensor(), at::zeros({2})), "None, expected a tensor");
   EXPECT_EQ(mismatch(at::zeros({2}), at::Tensor()), "a tensor, expected None");
   EXPECT_EQ(mismatch(at::zeros({2}), at::zeros({2}, at::kMeta)),
@@ -160,8 +159,8 @@ TEST(CompareTensors, RefusesOtherShapesAndDtypes) {
 
 TEST(CompareTensors, ComparesIntegersBeyondTheDoubles) {
   const int64_t big = (int64_t{1} << 53) + 1;
-  const TensorComparison result =
-      compare_tensors(at::scalar_tensor(big, at::kLong), at::scalar_tensor(big - 1, at::kLong), {0, 0});
+  const TensorComparison result = compare_tensors(at::scalar_tensor(big, at::kLong),
+                                                  at::scalar_tensor(big - 1, at::kLong), {0, 0});
   EXPECT_EQ(result.max_diff, 1);
   EXPECT_EQ(result.num_mismatched, 1);
   EXPECT_EQ(result.worst_actual, "9007199254740993");
@@ -223,8 +222,8 @@ TEST(CompareTensors, ComparesEveryFloatingPointType) {
 TEST(CompareTensors, ComparesEveryIntegerType) {
   using enum at::ScalarType;
   for (const at::ScalarType type : {Byte, Char, Short, Int, Long, UInt16, UInt32, UInt64}) {
-    const TensorComparison result = compare_tensors(at::tensor({7, 100}).to(type),
-                                                    at::tensor({7, 103}).to(type), {0, 0});
+    const TensorComparison result =
+        compare_tensors(at::tensor({7, 100}).to(type), at::tensor({7, 103}).to(type), {0, 0});
     EXPECT_EQ(result.max_diff, 3) << dtype_name(type);
     EXPECT_EQ(result.worst_actual, "100") << dtype_name(type);
   }
@@ -272,9 +271,10 @@ TEST(CompareTensors, NeedsLittleMemoryOfItsOwn) {
 TEST(CompareTensors, Prints) {
   EXPECT_EQ(text(compare_tensors(doubles({1, 2}), doubles({1, 2.0000001}))),
             "close: max diff 1e-07, mean diff 5e-08, passes from tolerance 3.34e-08");
-  EXPECT_EQ(text(compare_tensors(doubles({1, 2.5}), doubles({1, 2}))),
-            "1 of 2 element(s) differ: max diff 0.5, mean diff 0.25; worst at [1]: 2.5, expected 2; "
-            "passes from tolerance 0.167");
+  EXPECT_EQ(
+      text(compare_tensors(doubles({1, 2.5}), doubles({1, 2}))),
+      "1 of 2 element(s) differ: max diff 0.5, mean diff 0.25; worst at [1]: 2.5, expected 2; "
+      "passes from tolerance 0.167");
   EXPECT_EQ(text(compare_tensors(doubles({kNan}), doubles({2}))),
             "1 of 1 element(s) differ: max diff nan, mean diff nan; worst at [0]: nan, expected 2; "
             "no tolerance passes");

@@ -67,8 +67,7 @@ VerificationReport compare_outputs(const std::vector<at::Tensor>& actual,
   VerificationReport report;
   report.tolerance = tolerance;
   if (actual.size() != expected.size()) {
-    report.error_message =
-        fmt::format("{} output(s), expected {}", actual.size(), expected.size());
+    report.error_message = fmt::format("{} output(s), expected {}", actual.size(), expected.size());
     return report;
   }
   for (size_t i = 0; i < actual.size(); ++i) {
@@ -82,9 +81,11 @@ VerificationReport compare_outputs(const std::vector<at::Tensor>& actual,
   return report;
 }
 
-std::pair<bool, VerificationReport> verify_ir_with_state_dict(
-    const IR& ir, const StateDict& state_dict, const ReferenceFn& reference,
-    const std::vector<at::Tensor>& inputs, const VerifyOptions& options) {
+std::pair<bool, VerificationReport> verify_ir_with_state_dict(const IR& ir,
+                                                              const StateDict& state_dict,
+                                                              const ReferenceFn& reference,
+                                                              const std::vector<at::Tensor>& inputs,
+                                                              const VerifyOptions& options) {
   VerificationReport report;
   report.tolerance = options.tolerance;
   try {

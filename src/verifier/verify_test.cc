@@ -49,8 +49,8 @@ struct Linear {
 
 TEST(VerifyIr, PassesWhatComputesTheSame) {
   const Linear model;
-  const auto [is_valid, report] = verify_ir_with_state_dict(
-      model.graph.ir, model.graph.weights, model.reference(), model.graph.inputs);
+  const auto [is_valid, report] = verify_ir_with_state_dict(model.graph.ir, model.graph.weights,
+                                                            model.reference(), model.graph.inputs);
   EXPECT_TRUE(is_valid);
   EXPECT_TRUE(report.is_valid);
   EXPECT_EQ(report.max_diff, 0);
@@ -97,9 +97,9 @@ TEST(VerifyIr, IsNotDisturbedByAReferenceThatWrites) {
     model.graph.weights["bias"].zero_();
     return outputs;
   };
-  EXPECT_TRUE(verify_ir_with_state_dict(model.graph.ir, model.graph.weights, reference,
-                                        model.graph.inputs)
-                  .first);
+  EXPECT_TRUE(
+      verify_ir_with_state_dict(model.graph.ir, model.graph.weights, reference, model.graph.inputs)
+          .first);
   EXPECT_TRUE(same_bits(model.graph.inputs[0], input));
 }
 
@@ -107,8 +107,8 @@ TEST(VerifyIr, ReportsWhatThePlanThrows) {
   const Linear model;
   StateDict weights;
   weights.insert("weight", model.graph.weights["weight"]);
-  const auto [is_valid, report] = verify_ir_with_state_dict(
-      model.graph.ir, weights, model.reference(), model.graph.inputs);
+  const auto [is_valid, report] =
+      verify_ir_with_state_dict(model.graph.ir, weights, model.reference(), model.graph.inputs);
   EXPECT_FALSE(is_valid);
   EXPECT_EQ(report.error_message,
             "Verification error: Weight/input 'p_bias' not found in registry for node 'n0'.");
@@ -142,10 +142,9 @@ TEST(VerifyIr, ReportsWhatTheReferenceThrows) {
 
 TEST(VerifyIr, ReportsADifferentNumberOfOutputs) {
   const Linear model;
-  const auto [is_valid, report] =
-      verify_ir_with_state_dict(model.graph.ir, model.graph.weights,
-                                [](const auto&) { return std::vector<at::Tensor>(); },
-                                model.graph.inputs);
+  const auto [is_valid, report] = verify_ir_with_state_dict(
+      model.graph.ir, model.graph.weights, [](const auto&) { return std::vector<at::Tensor>(); },
+      model.graph.inputs);
   EXPECT_FALSE(is_valid);
   EXPECT_EQ(report.error_message, "1 output(s), expected 0");
 }
