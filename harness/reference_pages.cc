@@ -36,7 +36,8 @@ Files read_pages(const std::string& directory) {
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory)) {
     const std::string extension = entry.path().extension();
     if (extension == ".md" || extension == ".json") {
-      files[fs::relative(entry.path(), directory).string()] = read_file(entry.path());
+      // Lexically: under Bazel the files are links to elsewhere.
+      files[entry.path().lexically_relative(directory).string()] = read_file(entry.path());
     }
   }
   return files;
