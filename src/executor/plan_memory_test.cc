@@ -139,27 +139,51 @@ TEST(PlanMemory, RunsOnTwoThreadsAtOnce) {
   EXPECT_TRUE(second);
 }
 
-// Of a chain of values only the newest are alive.
-TEST(PlanMemory, ReleasesValuesAfterTheirLastUse) {
+// Stands in for relu and counts how many of its results are alive when it returns.
+class LiveResults {
+ public:
+  ExecutionPlan compile_with(const EagerGraph& graph) {
+    register_executor(
+        "aten.relu.default", [this](const OpNode&, const std::vector<at::Tensor>& inputs) {
+          const at::Tensor output = inputs[0].relu();
+          results_.emplace_back(output.getIntrusivePtr());
+          counts.push_back(std::count_if(results_.begin(), results_.end(),
+                                         [](const auto& result) { return !result.expired(); }));
+          return std::vector<at::Tensor>{output};
+        });
+    ExecutionPlan plan = compile(graph.ir, graph.weights);
+    register_executor("aten.relu.default", {});
+    return plan;
+  }
+
+  std::vector<ptrdiff_t> counts;
+
+ private:
+  std::vector<c10::weak_intrusive_ptr<c10::TensorImpl>> results_;
+};
+
+TEST(PlanMemory, KeepsOnlyTheNewestOfAChain) {
   EagerGraph graph;
   V x = graph.input("x", at::randn({2}));
   for (int i = 0; i < 50; ++i) x = graph.call1("aten.relu.default", {x});
   graph.output(x);
-  std::vector<c10::weak_intrusive_ptr<c10::TensorImpl>> made;
-  long most_alive = 0;
-  register_executor("aten.relu.default", [&](const OpNode&, const std::vector<at::Tensor>& inputs) {
-    const at::Tensor output = inputs[0].relu();
-    made.emplace_back(output.getIntrusivePtr());
-    const auto alive =
-        std::count_if(made.begin(), made.end(), [](const auto& value) { return !value.expired(); });
-    most_alive = std::max<long>(most_alive, alive);
-    return std::vector<at::Tensor>{output};
-  });
-  const ExecutionPlan plan = compile(graph.ir, graph.weights);
-  register_executor("aten.relu.default", {});
-  plan.run(graph.inputs);
-  EXPECT_EQ(made.size(), 50);
-  EXPECT_EQ(most_alive, 2) << "the input of the node and its output";
+  LiveResults live;
+  live.compile_with(graph).run(graph.inputs);
+  EXPECT_EQ(live.counts.size(), 50);
+  EXPECT_EQ(*std::max_element(live.counts.begin(), live.counts.end()), 2) << "input and output";
+}
+
+TEST(PlanMemory, ReleasesWhatALastReadingTook) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2}));
+  VList parts;
+  for (int i = 0; i < 10; ++i) parts.emplace_back(graph.call1("aten.relu.default", {x}));
+  const V whole = graph.call1("aten.cat.default", {parts});
+  graph.output(graph.call1("aten.relu.default", {graph.call1("aten.neg.default", {whole})}));
+  LiveResults live;
+  live.compile_with(graph).run(graph.inputs);
+  EXPECT_EQ(live.counts[9], 10);
+  EXPECT_EQ(live.counts[10], 1);
 }
 
 }  // namespace
