@@ -50,8 +50,8 @@ void encode_with_schema(const ExportedNode& node, const c10::FunctionSchema& sch
   for (const ExportedArgument& argument : node.arguments) {
     const auto index = schema.argumentIndexWithName(argument.name);
     if (!index) {
-      throw ConversionError(fmt::format("node '{}': {} has no argument '{}'", node.name,
-                                        node.target, argument.name));
+      throw ConversionError(
+          fmt::format("node '{}': {} has no argument '{}'", node.name, node.target, argument.name));
     }
     arguments[static_cast<size_t>(*index)] = as_call_argument(argument, analyzer);
   }

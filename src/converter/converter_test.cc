@@ -24,14 +24,16 @@ ExportedProgram sample_program() {
                     {InputKind::kBuffer, "b_bias", "bias"},
                     {InputKind::kParameter, "p_fc_weight", "fc.weight"},
                     {InputKind::kUserInput, "x", ""}};
-  program.values = {{"c_mask", {{4}, f32}},      {"b_bias", {{4}, f32}},
+  program.values = {{"c_mask", {{4}, f32}},         {"b_bias", {{4}, f32}},
                     {"p_fc_weight", {{4, 3}, f32}}, {"x", {{1, 3}, f32}},
-                    {"linear", {{1, 4}, f32}},   {"mul", {{1, 4}, f32}},
-                    {"split_0", {{1, 2}, f32}},  {"split_1", {{1, 2}, f32}}};
+                    {"linear", {{1, 4}, f32}},      {"mul", {{1, 4}, f32}},
+                    {"split_0", {{1, 2}, f32}},     {"split_1", {{1, 2}, f32}}};
   program.nodes = {
       {"linear",
        "aten.linear.default",
-       {{"input", ValueRef{"x"}}, {"weight", ValueRef{"p_fc_weight"}}, {"bias", ValueRef{"b_bias"}}},
+       {{"input", ValueRef{"x"}},
+        {"weight", ValueRef{"p_fc_weight"}},
+        {"bias", ValueRef{"b_bias"}}},
        {"linear"}},
       {"mul",
        "aten.mul.Tensor",
@@ -123,12 +125,12 @@ TEST(ConverterTest, ConvertsAWholeProgram) {
 }
 
 TEST(ConverterTest, UsesTheRegisteredConverter) {
-  const ScopedConverter converter(
-      "aten.split.Tensor", [](const ExportedNode& node, const GraphAnalyzer& analyzer) {
-        OpNode converted = convert_default(node, analyzer);
-        converted.attrs.set("dim", -1);
-        return converted;
-      });
+  const ScopedConverter converter("aten.split.Tensor",
+                                  [](const ExportedNode& node, const GraphAnalyzer& analyzer) {
+                                    OpNode converted = convert_default(node, analyzer);
+                                    converted.attrs.set("dim", -1);
+                                    return converted;
+                                  });
   EXPECT_THAT(list_registered_ops(), ::testing::Contains("aten.split.Tensor"));
   EXPECT_EQ(*convert_exported_program(sample_program()).nodes[2].attrs.find("dim"), Attribute(-1));
 }

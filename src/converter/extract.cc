@@ -7,8 +7,8 @@ namespace torch_ir {
 
 IR extract_ir(const Model& model, const std::vector<at::Tensor>& inputs,
               const ExtractOptions& options) {
-  const ExportedProgram program = export_model(
-      model, inputs, {.input_names = options.input_names, .strict = options.strict});
+  const ExportedProgram program =
+      export_model(model, inputs, {.input_names = options.input_names, .strict = options.strict});
   return convert_exported_program(program, options.model_name, options.strict);
 }
 

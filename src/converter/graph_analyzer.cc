@@ -85,9 +85,9 @@ StateDict GraphAnalyzer::get_constants() const {
     }
   }
   if (!skipped.empty()) {
-    TORCH_WARN(fmt::format(
-        "Skipping {} meta-device constant(s) (shape/dtype already in weights): [{}]",
-        skipped.size(), fmt::join(skipped, ", ")));
+    TORCH_WARN(
+        fmt::format("Skipping {} meta-device constant(s) (shape/dtype already in weights): [{}]",
+                    skipped.size(), fmt::join(skipped, ", ")));
   }
   return constants;
 }

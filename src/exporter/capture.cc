@@ -66,8 +66,8 @@ std::vector<std::string> input_names(const std::vector<at::Tensor>& inputs,
     return names;
   }
   if (options.input_names.size() != inputs.size()) {
-    throw ExportError(fmt::format("{} input names for {} inputs", options.input_names.size(),
-                                  inputs.size()));
+    throw ExportError(
+        fmt::format("{} input names for {} inputs", options.input_names.size(), inputs.size()));
   }
   return options.input_names;
 }
@@ -79,16 +79,18 @@ bool runs_on_meta(const ModuleState& state, const std::vector<at::Tensor>& input
   const auto real = std::ranges::find_if_not(inputs, is_meta);
   if (real == inputs.end()) return true;
   if (std::ranges::any_of(inputs, is_meta)) {
-    throw ExportError(fmt::format("input {} is on {} while others are on meta: put all inputs on "
-                                  "one device",
-                                  real - inputs.begin(), real->device().str()));
+    throw ExportError(
+        fmt::format("input {} is on {} while others are on meta: put all inputs on "
+                    "one device",
+                    real - inputs.begin(), real->device().str()));
   }
   for (const StateDict* tensors : {&state.parameters, &state.buffers}) {
     for (const auto& item : *tensors) {
       if (!item.value().is_meta()) continue;
-      throw ExportError(fmt::format("'{}' is on meta, but input 0 is on {}: put the inputs on meta "
-                                    "as well (torch::Device(torch::kMeta))",
-                                    item.key(), inputs[0].device().str()));
+      throw ExportError(
+          fmt::format("'{}' is on meta, but input 0 is on {}: put the inputs on meta "
+                      "as well (torch::Device(torch::kMeta))",
+                      item.key(), inputs[0].device().str()));
     }
   }
   return false;

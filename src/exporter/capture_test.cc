@@ -73,9 +73,7 @@ std::string error_of(const Model& model, const Tensors& inputs, const ExportOpti
   return "no error";
 }
 
-at::Tensor meta(at::IntArrayRef sizes) {
-  return at::empty(sizes, at::TensorOptions(torch::kMeta));
-}
+at::Tensor meta(at::IntArrayRef sizes) { return at::empty(sizes, at::TensorOptions(torch::kMeta)); }
 
 TEST(CaptureTest, GivesLinearItsPythonForm) {
   const torch::nn::Linear linear(4, 3);
@@ -159,8 +157,8 @@ TEST(CaptureTest, LeavesTheCallersInputsAlone) {
 }
 
 TEST(CaptureTest, NamesTheOutputsOfANodeWithSeveral) {
-  const auto program = export_model(
-      Model([](const Tensors& inputs) { return inputs[0].split(1); }), {torch::ones({2, 3})});
+  const auto program = export_model(Model([](const Tensors& inputs) { return inputs[0].split(1); }),
+                                    {torch::ones({2, 3})});
   EXPECT_THAT(nodes(program),
               ElementsAre("split_0, split_1 = aten.split.Tensor(self=x, split_size=1)"));
   EXPECT_THAT(program.outputs, ElementsAre("split_0", "split_1"));
@@ -308,9 +306,8 @@ TEST(CaptureTest, RefusesOperatorsThatNeedData) {
                       "graph would hold for these inputs only: replace it by tensor operators"));
   }
 
-  const Model equal = model([](const at::Tensor& x) {
-    return torch::equal(x, x.exp()) ? x : x + 1;
-  });
+  const Model equal =
+      model([](const at::Tensor& x) { return torch::equal(x, x.exp()) ? x : x + 1; });
   EXPECT_THAT(error_of(equal, {meta({2})}), HasSubstr("aten::equal needs the data of a tensor"));
   const Model same = model([](const at::Tensor& x) { return torch::equal(x, x) ? x : x + 1; });
   EXPECT_EQ(error_of(same, {meta({2})}), "no error");
@@ -318,9 +315,10 @@ TEST(CaptureTest, RefusesOperatorsThatNeedData) {
 
 TEST(CaptureTest, NamesTheModelThatItCanNotExport) {
   const torch::nn::Linear linear(4, 3);
-  EXPECT_THAT(error_of(linear, {torch::ones({2, 5})}),
-              StrEq("can not export model 'Linear': aten::addmm failed: mat1 and mat2 shapes cannot "
-                    "be multiplied (2x5 and 4x3)"));
+  EXPECT_THAT(
+      error_of(linear, {torch::ones({2, 5})}),
+      StrEq("can not export model 'Linear': aten::addmm failed: mat1 and mat2 shapes cannot "
+            "be multiplied (2x5 and 4x3)"));
   EXPECT_THAT(error_of(linear, {meta({2, 5})}),
               HasSubstr("can not export model 'Linear': aten::addmm failed on the meta device: "));
   EXPECT_THAT(error_of(Model([](const Tensors&) -> Tensors { throw std::runtime_error("boom"); }),
@@ -358,9 +356,10 @@ TEST(CaptureTest, RefusesMixedDevices) {
     const MetaDeviceGuard guard;
     return torch::nn::Linear(2, 2);
   }();
-  EXPECT_THAT(error_of(linear, {torch::ones({2, 2})}),
-              StrEq("can not export model 'Linear': 'weight' is on meta, but input 0 is on cpu: put "
-                    "the inputs on meta as well (torch::Device(torch::kMeta))"));
+  EXPECT_THAT(
+      error_of(linear, {torch::ones({2, 2})}),
+      StrEq("can not export model 'Linear': 'weight' is on meta, but input 0 is on cpu: put "
+            "the inputs on meta as well (torch::Device(torch::kMeta))"));
 }
 
 TEST(CaptureTest, StrictModeRefusesWhatHasData) {

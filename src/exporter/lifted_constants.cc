@@ -20,7 +20,8 @@ StateDict lifted_constants(const torch::nn::Module& module) {
   const auto add = [&](const std::string& prefix, const torch::nn::Module& owner) {
     const auto* holder = dynamic_cast<const LiftedConstants*>(&owner);
     if (holder == nullptr) return;
-    for (const auto& item : holder->constants()) constants.insert(prefix + item.key(), item.value());
+    for (const auto& item : holder->constants())
+      constants.insert(prefix + item.key(), item.value());
   };
   add("", module);
   for (const auto& child : module.named_modules("", /*include_self=*/false)) {

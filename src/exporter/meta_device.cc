@@ -46,8 +46,7 @@ class MetaDeviceMode : public DispatchMode {
   // it was asked for, the CPU again when nothing was said. That last step goes to meta here.
   void call_conversion(const c10::OperatorHandle& op, torch::jit::Stack* stack,
                        c10::IValue& device) {
-    const c10::IValue& self =
-        torch::jit::peek(*stack, 0, op.schema().arguments().size());
+    const c10::IValue& self = torch::jit::peek(*stack, 0, op.schema().arguments().size());
     if (op.schema().name() == "aten::to" && self.isTensor()) {
       const auto made_here = std::ranges::find_if(explicit_tensors_, [&](const at::Tensor& tensor) {
         return tensor.is_same(self.toTensor());

@@ -18,18 +18,16 @@ constexpr std::array<const char*, 4> kPrefixes = {"", "p_", "b_", "c_"};
 
 // An identifier: what is not a letter, digit or underscore becomes an underscore.
 std::string as_identifier(std::string text) {
-  std::ranges::replace_if(
-      text, [](unsigned char c) { return !std::isalnum(c) && c != '_'; }, '_');
+  std::ranges::replace_if(text, [](unsigned char c) { return !std::isalnum(c) && c != '_'; }, '_');
   return text;
 }
 
 // Keywords and built-in functions of Python that are names of operators too: torch.fx leaves them
 // to Python and starts with "sum_1".
 bool is_python_name(std::string_view name) {
-  static constexpr std::string_view kNames[] = {"abs", "all", "and",   "any", "complex",
-                                                "is",  "max", "min",   "not", "or",
-                                                "pow", "range", "round", "set", "slice",
-                                                "sum"};
+  static constexpr std::string_view kNames[] = {"abs",   "all", "and",   "any", "complex", "is",
+                                                "max",   "min", "not",   "or",  "pow",     "range",
+                                                "round", "set", "slice", "sum"};
   return std::ranges::find(kNames, name) != std::end(kNames);
 }
 
@@ -55,8 +53,7 @@ class Namer {
 std::string base_name(const c10::OperatorName& operator_name) {
   const std::string& qualified = operator_name.name;
   const size_t colons = qualified.find("::");
-  const std::string name =
-      colons == std::string::npos ? qualified : qualified.substr(colons + 2);
+  const std::string name = colons == std::string::npos ? qualified : qualified.substr(colons + 2);
   const bool is_magic = name.size() > 4 && name.starts_with("__") && name.ends_with("__");
   return is_magic ? name.substr(2, name.size() - 4) : name;
 }
@@ -64,11 +61,11 @@ std::string base_name(const c10::OperatorName& operator_name) {
 // In C++ one number stands for all of `int[2] padding`; Python's graphs have the whole list.
 TracedArgument with_full_length(const TracedArgument& value, const c10::Argument& argument) {
   const auto* ivalue = std::get_if<c10::IValue>(&value);
-  const bool is_short = ivalue != nullptr && argument.N() && ivalue->isIntList() &&
-                        ivalue->toIntList().size() == 1;
+  const bool is_short =
+      ivalue != nullptr && argument.N() && ivalue->isIntList() && ivalue->toIntList().size() == 1;
   if (!is_short) return value;
-  return c10::IValue(c10::List<int64_t>(std::vector<int64_t>(
-      static_cast<size_t>(*argument.N()), ivalue->toIntList().get(0))));
+  return c10::IValue(c10::List<int64_t>(
+      std::vector<int64_t>(static_cast<size_t>(*argument.N()), ivalue->toIntList().get(0))));
 }
 
 bool is_default(const TracedArgument& value, const c10::Argument& argument) {
@@ -93,8 +90,8 @@ class GraphNamer {
 
  private:
   void add_input(const TracedInput& input) {
-    const std::string name = namer_.unique(kPrefixes[static_cast<size_t>(input.kind)] +
-                                           as_identifier(input.name));
+    const std::string name =
+        namer_.unique(kPrefixes[static_cast<size_t>(input.kind)] + as_identifier(input.name));
     name_value(input.value, name);
     const bool is_user_input = input.kind == InputKind::kUserInput;
     program_.inputs.push_back({input.kind, name, is_user_input ? "" : input.name});
@@ -135,7 +132,8 @@ class GraphNamer {
     return given;
   }
 
-  ExportedArgument named_argument(const TracedArgument& value, const c10::Argument& argument) const {
+  ExportedArgument named_argument(const TracedArgument& value,
+                                  const c10::Argument& argument) const {
     if (const ValueId* id = std::get_if<ValueId>(&value)) {
       return {argument.name(), ValueRef{names_[*id]}};
     }

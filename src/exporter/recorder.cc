@@ -42,30 +42,42 @@ bool holds_tensors(const c10::Type& type) {
 }
 
 bool returns_tensors(const c10::FunctionSchema& schema) {
-  return std::ranges::any_of(schema.returns(), [](const c10::Argument& result) {
-    return holds_tensors(*result.type());
-  });
+  return std::ranges::any_of(
+      schema.returns(), [](const c10::Argument& result) { return holds_tensors(*result.type()); });
 }
 
 bool is_empty_factory(const c10::FunctionSchema& schema) {
   return schema.name() == "aten::empty" || schema.name() == "aten::empty_strided";
 }
 
-// On real tensors the answer is taken as part of the model; without data there is one only when both
-// sides are one tensor, as in the self-attention of torch::nn::MultiheadAttention.
+// On real tensors the answer is taken as part of the model; without data there is one only when
+// both sides are one tensor, as in the self-attention of torch::nn::MultiheadAttention.
 bool compares_tensors(const c10::FunctionSchema& schema) { return schema.name() == "aten::equal"; }
 
 // Operators that only ask about shape, dtype and the like; their answers are part of the graph.
 bool asks_about_metadata(const c10::FunctionSchema& schema) {
-  static constexpr std::string_view kNames[] = {
-      "aten::is_same_size",  "aten::is_pinned", "aten::_has_compatible_shallow_copy_type",
-      "aten::result_type",   "aten::can_cast",  "aten::promote_types",
-      "aten::is_complex",    "aten::is_neg",    "aten::is_floating_point",
-      "aten::is_signed",     "aten::is_conj",   "aten::is_inference",
-      "aten::size",          "aten::stride",    "aten::sym_size",
-      "aten::sym_stride",    "aten::sym_numel", "aten::sym_storage_offset",
-      "aten::is_contiguous", "aten::_version",  "aten::_use_cudnn_ctc_loss",
-      "aten::_nested_tensor_size"};
+  static constexpr std::string_view kNames[] = {"aten::is_same_size",
+                                                "aten::is_pinned",
+                                                "aten::_has_compatible_shallow_copy_type",
+                                                "aten::result_type",
+                                                "aten::can_cast",
+                                                "aten::promote_types",
+                                                "aten::is_complex",
+                                                "aten::is_neg",
+                                                "aten::is_floating_point",
+                                                "aten::is_signed",
+                                                "aten::is_conj",
+                                                "aten::is_inference",
+                                                "aten::size",
+                                                "aten::stride",
+                                                "aten::sym_size",
+                                                "aten::sym_stride",
+                                                "aten::sym_numel",
+                                                "aten::sym_storage_offset",
+                                                "aten::is_contiguous",
+                                                "aten::_version",
+                                                "aten::_use_cudnn_ctc_loss",
+                                                "aten::_nested_tensor_size"};
   return std::ranges::find(kNames, schema.name()) != std::end(kNames);
 }
 
@@ -123,9 +135,8 @@ void Recorder::name_constant(const std::string& name, const at::Tensor& tensor) 
 }
 
 void Recorder::call(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
-  const torch::jit::Stack arguments(stack->end() - static_cast<std::ptrdiff_t>(
-                                                       op.schema().arguments().size()),
-                                    stack->end());
+  const torch::jit::Stack arguments(
+      stack->end() - static_cast<std::ptrdiff_t>(op.schema().arguments().size()), stack->end());
   if (runs_unrecorded(op, arguments)) {
     call_unrecorded(op, stack, arguments);
   } else if (!answer_question(op, stack, arguments)) {
@@ -151,8 +162,8 @@ void Recorder::call_unrecorded(const c10::OperatorHandle& op, torch::jit::Stack*
   op.callBoxed(stack);
   if (asks_about_metadata(op.schema())) return;
   const size_t num_returns = op.schema().returns().size();
-  const std::span<const c10::IValue> results(stack->end() - static_cast<std::ptrdiff_t>(num_returns),
-                                             stack->end());
+  const std::span<const c10::IValue> results(
+      stack->end() - static_cast<std::ptrdiff_t>(num_returns), stack->end());
   for (const c10::IValue& result : results) {
     for_each_tensor(result, [&](const at::Tensor& tensor) {
       // Memory that nobody fills would make the graph's constants differ from run to run.
@@ -231,8 +242,8 @@ c10::IValue Recorder::meta_twin(const c10::IValue& argument) {
     if (!tensor.defined() || tensor.is_meta()) return tensor;
     at::Tensor& twin = twins_[tensor.unsafeGetTensorImpl()];
     if (!twin.defined()) {
-      twin = at::empty_strided(tensor.sizes(), tensor.strides(),
-                               tensor.options().device(c10::kMeta));
+      twin =
+          at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(c10::kMeta));
       if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) {
         twin.unsafeGetTensorImpl()->set_wrapped_number(true);
       }

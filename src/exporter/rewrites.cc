@@ -97,9 +97,8 @@ std::optional<TracedNode> linear_from_matmul_and_bias(Match match, const Values&
   const TracedNode& t = match[0];
   const TracedNode& matmul = match[1];
   const TracedNode& add = match[2];
-  const bool is_linear = is_product_with_transpose(t, matmul, values) &&
-                         consumes(add, 0, matmul) && values.dim(add.arguments[1]) == 1 &&
-                         is_number(add.arguments[2], 1);
+  const bool is_linear = is_product_with_transpose(t, matmul, values) && consumes(add, 0, matmul) &&
+                         values.dim(add.arguments[1]) == 1 && is_number(add.arguments[2], 1);
   if (!is_linear) return std::nullopt;
   return make_linear(matmul.arguments[0], t.arguments[0], add.arguments[1]);
 }
@@ -127,13 +126,12 @@ std::optional<TracedNode> rsub(Match match, const Values&) {
 std::optional<TracedNode> remainder_of_number(Match match, const Values&) {
   const auto number = number_before_operator</*kHasAlpha=*/false>(match);
   if (!number) return std::nullopt;
-  return TracedNode{find_op("aten::remainder", "Scalar_Tensor"),
-                    {*number, match[2].arguments[1]},
-                    {}};
+  return TracedNode{
+      find_op("aten::remainder", "Scalar_Tensor"), {*number, match[2].arguments[1]}, {}};
 }
 
-// Python's layer_norm says whether cuDNN is on, which it never is during an export; C++ leaves it at
-// the default. No kernel reads it.
+// Python's layer_norm says whether cuDNN is on, which it never is during an export; C++ leaves it
+// at the default. No kernel reads it.
 std::optional<TracedNode> layer_norm_without_cudnn(Match match, const Values&) {
   TracedNode layer_norm = match[0];
   layer_norm.arguments.back() = c10::IValue(false);
@@ -235,8 +233,7 @@ std::vector<size_t> count_uses(const TracedGraph& graph) {
 
 class Rewriter {
  public:
-  explicit Rewriter(TracedGraph& graph)
-      : graph_(graph), uses_(count_uses(graph)), values_(graph) {}
+  explicit Rewriter(TracedGraph& graph) : graph_(graph), uses_(count_uses(graph)), values_(graph) {}
 
   void run() {
     std::vector<TracedNode> rewritten;
