@@ -26,6 +26,7 @@ namespace {
 constexpr size_t kLengthSize = sizeof(uint64_t);
 constexpr uint64_t kMaxHeaderSize = 100'000'000;
 constexpr size_t kHeaderAlignment = 8;
+constexpr size_t kMaxDims = 64;
 constexpr std::string_view kMetadataKey = "__metadata__";
 
 struct Dtype {
@@ -117,6 +118,10 @@ Entry read_entry(std::string name, JsonValue& value, const Place& place) {
   Entry entry;
   entry.dtype = read_dtype(get_member(members, "dtype", place), place.key("dtype"));
   entry.shape = read_sizes(get_member(members, "shape", place), place.key("shape"));
+  if (entry.shape.size() > kMaxDims) {
+    place.fail(fmt::format("{} dimensions, more than the {} that a tensor can have",
+                           entry.shape.size(), kMaxDims));
+  }
   const Place offsets_place = place.key("data_offsets");
   const auto offsets = read_sizes(get_member(members, "data_offsets", place), offsets_place);
   if (offsets.size() != 2 || offsets[0] > offsets[1]) {

@@ -302,6 +302,13 @@ TEST(SafetensorsRulesTest, ShapeThatOverflows) {
       "a: shape [0, 4294967296, 4294967296] is too large");
 }
 
+TEST(SafetensorsRulesTest, TooManyDimensions) {
+  std::string shape = "1";
+  for (int i = 1; i < 65; ++i) shape += ",1";
+  expect_header_refused(R"({"a":{"dtype":"U8","shape":[)" + shape + R"(],"data_offsets":[0,1]}})",
+                        1, "a: 65 dimensions, more than the 64 that a tensor can have");
+}
+
 TEST(SafetensorsRulesTest, OffsetsThatAreNotOrdered) {
   expect_header_refused(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[1,0]}})", 1,
                         "a.data_offsets: expected [begin, end] with begin <= end, found [1, 0]");
