@@ -39,34 +39,31 @@ const CLI::Validator kTolerance(
           CLI::detail::lexical_cast(text, value) && value >= 0 && std::isfinite(value);
       return fits ? "" : "'" + text + "' is not a number from 0 on";
     },
-    "NONNEGATIVE");
+    "");
 
 void declare(CLI::App& app, Arguments& arguments) {
   HarnessOptions& harness = arguments.harness;
   RunSettings& settings = harness.run.settings;
   app.set_version_flag("--version", std::string("harness (LibTorch ") + TORCH_VERSION + ")");
-  app.add_option("--output", harness.output, "Directory for the reports")->capture_default_str();
+  const auto option = [&](const char* flag, auto& value, const char* type, const char* text) {
+    return app.add_option(flag, value, text)->type_name(type)->capture_default_str();
+  };
+  option("--output", harness.output, "DIR", "Directory for the reports");
   // One name each, so that a repeated flag does not swallow what follows.
-  app.add_option("--category", harness.selection.categories,
-                 "Run the models of this category (may be repeated)")
+  option("--category", harness.selection.categories, "NAME",
+         "Run the models of this category (may be repeated)")
       ->allow_extra_args(false);
-  app.add_option("--model", harness.selection.models, "Run this model (may be repeated)")
+  option("--model", harness.selection.models, "NAME", "Run this model (may be repeated)")
       ->allow_extra_args(false);
   app.add_flag("--list-models", arguments.list_models, "List the models and leave");
   app.add_flag("--list-categories", arguments.list_categories, "List the categories and leave");
-  app.add_option("--jobs", harness.run.jobs, "How many models to run at once")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  app.add_option("--timeout", arguments.timeout, "Seconds that one model may take")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--rtol", settings.tolerance.rtol, "Relative tolerance")
-      ->check(kTolerance)
-      ->capture_default_str();
-  app.add_option("--atol", settings.tolerance.atol, "Absolute tolerance")
-      ->check(kTolerance)
-      ->capture_default_str();
-  app.add_option("--seed", settings.seed, "Seed of weights and inputs")->capture_default_str();
+  option("--jobs", harness.run.jobs, "N", "How many models to run at once")
+      ->check(CLI::Range(1, 1024).description(""));
+  option("--timeout", arguments.timeout, "SECONDS", "How long one model may take")
+      ->check(CLI::Validator(CLI::PositiveNumber).description(""));
+  option("--rtol", settings.tolerance.rtol, "R", "Relative tolerance")->check(kTolerance);
+  option("--atol", settings.tolerance.atol, "A", "Absolute tolerance")->check(kTolerance);
+  option("--seed", settings.seed, "N", "Seed of weights and inputs");
   app.add_flag("--save-tensors", settings.save_tensors,
                "Save weights, inputs and expected outputs, to replay a model with torch-ir verify");
   app.add_flag("--quiet", arguments.quiet, "Print nothing but errors and models that fail");

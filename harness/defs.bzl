@@ -26,6 +26,6 @@ def torch_ir_model_test(name, model, categories, deps, size = "small", tags = []
         ],
         main = None,
         tags = categories + tags,
-        deps = deps + ["//harness:model_test_main"],
+        deps = deps + [Label("//harness:model_test_main")],
         **kwargs
     )

@@ -8,8 +8,8 @@
 //
 // All flags are Google Benchmark's. Without others, rounds are repeated and interleaved at random,
 // so that a machine that slows down for a while slows all cases down alike. Ends with the ratios of
-// plan to eager. One thread, and a malloc that gives nothing back to the system: glibc's default
-// makes eager's time bimodal from process to process, by page faults.
+// plan to eager in CPU time. One thread, and a malloc that gives nothing back to the system:
+// glibc's default makes eager's time bimodal from process to process, by page faults.
 
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
