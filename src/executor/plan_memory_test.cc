@@ -5,6 +5,7 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
+#include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,6 +38,33 @@ TEST(PlanMemory, ReturnsTensorsThatCanBeWrittenAndDifferentiated) {
   EXPECT_FALSE(output.is_inference());
   output.add_(1);
   EXPECT_TRUE(output.clone().requires_grad_().mul(output).requires_grad());
+}
+
+TEST(PlanMemory, WritesToCopiesOfWhatRequiresGradients) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 2}));
+  const V w = graph.weight("w", at::randn({2, 2}));
+  graph.call("aten.mul_.Tensor", {w, x});
+  graph.call("aten.neg_.default", {x});
+  graph.output(graph.call1("aten.mm.default", {x, w}));
+  graph.weights["w"].requires_grad_();
+  graph.inputs[0].requires_grad_();
+  EXPECT_EQ(difference_from_eager(graph), "");
+  EXPECT_FALSE(compile(graph.ir, graph.weights).run(graph.inputs)[0].requires_grad());
+}
+
+TEST(PlanMemory, RunsUnderInferenceModeAndOnItsTensors) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 2}));
+  graph.call("aten.neg_.default", {graph.call1("aten.t.default", {x})});
+  graph.output(graph.call1("aten.mm.default", {x, graph.weight("w", at::randn({2, 2}))}));
+  {
+    const c10::InferenceMode inference_mode;
+    EXPECT_EQ(difference_from_eager(graph), "");
+    graph.inputs[0] = graph.inputs[0].clone();
+  }
+  EXPECT_TRUE(graph.inputs[0].is_inference());
+  EXPECT_EQ(difference_from_eager(graph), "");
 }
 
 // Writing to a result must not change what the plan computes next.
