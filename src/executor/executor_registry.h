@@ -16,7 +16,7 @@
 namespace torch_ir {
 
 // Computes the outputs of `node`, one for each of OpNode::outputs, from its inputs, in the order
-// of OpNode::inputs. Called from any thread, under InferenceMode. It may return its inputs or views
+// of OpNode::inputs. Called from any thread, without gradients. It may return its inputs or views
 // of them, and must not write to them.
 using OpExecutor =
     std::function<std::vector<at::Tensor>(const OpNode& node, const std::vector<at::Tensor>&)>;
