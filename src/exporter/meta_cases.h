@@ -27,12 +27,11 @@ struct MetaCase {
 };
 using MetaCases = std::vector<MetaCase>;
 
-// Runs one case on the CPU and on the meta device.
-class MetaKernels : public testing::TestWithParam<MetaCase> {
- protected:
-  void SetUp() override;
-  void expect_agreement() const;
-};
+// Runs the case on the CPU and, with our Meta kernels, on the meta device.
+Agreement agreement_of(const MetaCase& call);
+
+// Has a test that every case that is instantiated agrees.
+class MetaKernels : public testing::TestWithParam<MetaCase> {};
 
 std::string meta_case_name(const testing::TestParamInfo<MetaCase>& info);
 

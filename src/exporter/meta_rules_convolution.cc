@@ -26,6 +26,10 @@ c10::MemoryFormat output_format(const at::Tensor& input, const at::Tensor& weigh
 std::vector<at::Tensor> convolution(const MetaCall& call) {
   const at::Tensor input = call.tensor("input");
   const at::Tensor weight = call.tensor("weight");
+  TORCH_CHECK(input.scalar_type() == weight.scalar_type() &&
+                  (!call.has("bias") || call.tensor("bias").scalar_type() == weight.scalar_type()),
+              "convolution: expected an input of the dtype of weight and bias, ",
+              weight.scalar_type(), ", but got ", input.scalar_type());
   const size_t rank = input.dim() - 2;
   const Sizes stride = call.integers("stride", rank, 1);
   const Sizes padding = call.integers("padding", rank);

@@ -56,12 +56,19 @@ std::vector<at::Tensor> addbmm(const MetaCall& call) {
   TORCH_CHECK(left.dim() == 3 && right.dim() == 3 && left.size(0) == right.size(0) &&
                   left.size(2) == right.size(1),
               "addbmm: batch1 ", left.sizes(), " and batch2 ", right.sizes(), " do not fit");
-  return {meta_tensor({left.size(1), right.size(2)}, call.tensor("self").scalar_type())};
+  const at::Tensor self = call.tensor("self");
+  const Sizes sizes{left.size(1), right.size(2)};
+  TORCH_CHECK(at::is_expandable_to(self.sizes(), sizes), "addbmm: a tensor of sizes ", self.sizes(),
+              " can not be expanded to ", c10::IntArrayRef(sizes));
+  return {meta_tensor(sizes, self.scalar_type())};
 }
 
 std::vector<at::Tensor> cdist(const MetaCall& call) {
   const at::Tensor x1 = call.tensor("x1");
   const at::Tensor x2 = call.tensor("x2");
+  TORCH_CHECK(x1.is_floating_point() && x2.is_floating_point(),
+              "cdist only supports floating-point ", "dtypes, X1 got: ", x1.scalar_type(),
+              ", X2 got: ", x2.scalar_type());
   TORCH_CHECK(x1.size(-1) == x2.size(-1),
               "X1 and X2 must have the same number of columns. X1: ", x1.size(-1),
               " X2: ", x2.size(-1));
@@ -84,6 +91,9 @@ std::vector<at::Tensor> matrix_exp(const MetaCall& call) {
   TORCH_CHECK(self.dim() >= 2 && self.size(-1) == self.size(-2),
               "linalg.matrix_exp: A must be batches of square matrices, but they are ",
               self.sizes());
+  TORCH_CHECK(self.is_floating_point() || self.is_complex(),
+              "linalg.matrix_exp: Expected a floating ", "point or complex tensor as input. Got ",
+              self.scalar_type());
   return {meta_tensor(self.sizes(), self.scalar_type())};
 }
 

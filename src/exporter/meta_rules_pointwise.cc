@@ -1,5 +1,7 @@
 // Operators that compute each element of the result from the elements at the same place.
 #include <ATen/TensorIterator.h>
+#include <ATen/WrapDimUtils.h>
+#include <ATen/WrapDimUtilsMulti.h>
 
 #include "torch_ir/exporter/meta_rules.h"
 
@@ -45,13 +47,22 @@ std::vector<at::Tensor> pointwise_loss(const MetaCall& call) {
   return {meta_tensor({}, dtype)};
 }
 
-std::vector<at::Tensor> flip(const MetaCall& call) { return {meta_like(call.tensor("self"))}; }
+std::vector<at::Tensor> flip(const MetaCall& call) {
+  const at::Tensor self = call.tensor("self");
+  at::dim_list_to_bitset(call.integers("dims"), self.dim());  // for its checks
+  return {meta_like(self)};
+}
 
 // Contiguous along one dimension after the other: each step is a cat, which keeps channels last.
 std::vector<at::Tensor> roll(const MetaCall& call) {
   const at::Tensor self = call.tensor("self");
+  const Sizes dims = call.integers("dims");
+  const size_t num_shifts = call.integers("shifts").size();
+  const bool is_flat = dims.empty() && num_shifts == 1;
+  TORCH_CHECK(is_flat || num_shifts == dims.size(),
+              "shifts and dimensions must align. shifts: ", num_shifts, ", dims:", dims.size());
+  for (int64_t dim : dims) at::maybe_wrap_dim(dim, self.dim());  // for its checks
   if (self.numel() == 0) return {meta_like(self)};
-  const bool is_flat = call.integers("dims").empty();
   return {meta_tensor(self.sizes(), self.scalar_type(),
                       is_flat ? c10::MemoryFormat::Contiguous : self.suggest_memory_format())};
 }

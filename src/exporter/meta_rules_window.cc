@@ -54,8 +54,8 @@ template <size_t kWindow>
 std::vector<at::Tensor> adaptive_pool(const MetaCall& call) {
   const at::Tensor self = call.tensor("self");
   check_rank(call, self, kWindow);
-  return {meta_tensor(with_last(self, call.integers("output_size", kWindow)), self.scalar_type(),
-                      format_2d(self, kWindow))};
+  return {meta_tensor(with_last(self, call.integers("output_size", kWindow)),
+                      result_dtypes(call).at(0), format_2d(self, kWindow))};
 }
 
 template <size_t kWindow>
