@@ -14,6 +14,7 @@
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
 #include <c10/core/InferenceMode.h>
+#include <c10/util/Exception.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -134,6 +135,13 @@ void register_benchmarks() {
   }
 }
 
+// Extraction warns that constants on the meta device have no values. Writing that
+// thousands of times would be what is measured.
+class NoWarnings : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning&) override {}
+};
+
 void keep_memory_from_the_system() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
@@ -177,5 +185,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   torch_ir::keep_memory_from_the_system();
   at::set_num_threads(1);
+  torch_ir::NoWarnings no_warnings;
+  const c10::WarningUtils::WarningHandlerGuard guard(&no_warnings);
   return torch_ir::run(argc, argv);
 }
