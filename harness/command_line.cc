@@ -52,9 +52,11 @@ void declare(CLI::App& app, Arguments& arguments) {
   // One name each, so that a repeated flag does not swallow what follows.
   option("--category", harness.selection.categories, "NAME",
          "Run the models of this category (may be repeated)")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->default_str("");
   option("--model", harness.selection.models, "NAME", "Run this model (may be repeated)")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->default_str("");
   app.add_flag("--list-models", arguments.list_models, "List the models and leave");
   app.add_flag("--list-categories", arguments.list_categories, "List the categories and leave");
   option("--jobs", harness.run.jobs, "N", "How many models to run at once")
