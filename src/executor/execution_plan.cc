@@ -25,6 +25,10 @@ std::vector<at::Tensor> ExecutionPlan::run(const std::vector<at::Tensor>& inputs
   return run_program(state_->program, inputs);
 }
 
+std::vector<at::Tensor> ExecutionPlan::run_checked(const std::vector<at::Tensor>& inputs) const {
+  return run_program_checked(state_->program, inputs);
+}
+
 ExecutionPlan compile(const IR& ir, const StateDict& weights, const StateDict& constants) {
   validate_ir(ir);
   const BoundWeights bound = bind_weights(ir, weights, constants);

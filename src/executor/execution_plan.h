@@ -29,6 +29,11 @@ class ExecutionPlan {
   // input or the node and tensor.
   std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs) const;
 
+  // The same, but throws ExecutionError too when an output of a node that the graph reads is not of
+  // the shape and dtype that the IR says. What nobody reads may differ from device to device, such
+  // as the statistics that a batch norm saves.
+  std::vector<at::Tensor> run_checked(const std::vector<at::Tensor>& inputs) const;
+
  private:
   friend ExecutionPlan compile(const IR&, const StateDict&, const StateDict&);
   struct State;

@@ -48,6 +48,7 @@ class Lowering {
     program_.steps.reserve(graph_.nodes.size());
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       program_.steps.push_back(lower_node(graph_.nodes[i], i));
+      program_.step_outputs.push_back(graph_.nodes[i].source->outputs);
     }
     lower_outputs();
     return std::move(program_);

@@ -140,5 +140,39 @@ TEST(PlanErrors, RefusesAnExecutorThatReturnsTooFewTensors) {
               HasSubstr("it returned 0 tensor(s), the graph says 1"));
 }
 
+TEST(PlanErrors, ChecksOutputsAgainstTheIrWhenAsked) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 4}));
+  const V relu = graph.call1("aten.relu.default", {x});
+  graph.output(graph.call1("aten.neg.default", {relu}));
+  const ExecutionPlan right = compile(graph.ir, graph.weights);
+  EXPECT_TRUE(same_bits(right.run_checked(graph.inputs)[0], graph.expected()[0]));
+
+  TensorMeta& written = graph.ir.nodes[0].outputs[0];
+  TensorMeta& read = graph.ir.nodes[1].inputs[0];
+  written.shape = read.shape = {7, 99};
+  const ExecutionPlan other_shape = compile(graph.ir, graph.weights);
+  EXPECT_TRUE(same_bits(other_shape.run(graph.inputs)[0], graph.expected()[0]));
+  EXPECT_EQ(execution_error([&] { other_shape.run_checked(graph.inputs); }),
+            "node 'n0' (aten.relu.default): output 'n0' is float32 [2, 4], but the IR says "
+            "float32 [7, 99]");
+
+  written.shape = read.shape = {2, 4};
+  written.dtype = read.dtype = "float16";
+  EXPECT_EQ(
+      execution_error([&] { compile(graph.ir, graph.weights).run_checked(graph.inputs); }),
+      "node 'n0' (aten.relu.default): output 'n0' is float32 [2, 4], but the IR says float16 [2, "
+      "4]");
+}
+
+TEST(PlanErrors, ChecksNoOutputsThatNobodyReads) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({4, 6}));
+  graph.output(graph.call("aten.topk.default", {x, Attribute(3)})[0]);
+  graph.ir.nodes[0].outputs[1].shape = {0};
+  EXPECT_TRUE(same_bits(compile(graph.ir, graph.weights).run_checked(graph.inputs)[0],
+                        graph.expected()[0]));
+}
+
 }  // namespace
 }  // namespace torch_ir

@@ -103,6 +103,9 @@ struct Program {
   // Whether any input or constant is written to.
   bool writes_in_place = false;
   std::vector<Step> steps;
+  // What the IR says of the outputs of each step. Apart from the steps, since only a checked run
+  // reads it.
+  std::vector<std::vector<TensorMeta>> step_outputs;
   std::vector<ProgramOutput> outputs;
   // The constants that no run writes to.
   std::vector<at::Tensor> constants;

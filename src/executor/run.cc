@@ -14,6 +14,7 @@
 #include "torch_ir/executor/memory_overlap.h"
 #include "torch_ir/executor/program.h"
 #include "torch_ir/executor/tensor_text.h"
+#include "torch_ir/ir/dtype.h"
 
 namespace torch_ir {
 namespace {
@@ -200,23 +201,41 @@ void keep_constants(const Program& program, std::vector<at::Tensor>& outputs) {
   }
 }
 
-void run_steps(const Program& program, Frame& frame) {
-  Stack stack;
-  stack.reserve(program.stack_size);
-  const Step* current = nullptr;
-  try {
-    for (const Step& step : program.steps) {
-      current = &step;
-      run_step(step, frame, stack);
-    }
-  } catch (const std::exception& error) {
-    throw ExecutionError(failure_text(*current, stack, error));
+// Throws when an output of the step that just ran is not what the IR says.
+void check_outputs(const Step& step, const std::vector<TensorMeta>& expected, const Frame& frame) {
+  for (size_t i = 0; i < step.outputs.size(); ++i) {
+    if (step.outputs[i] == kNoSlot) continue;
+    const at::Tensor& output = frame[step.outputs[i]].toTensor();
+    const TensorMeta& meta = expected[i];
+    if (!output.defined()) continue;
+    if (output.sizes() == meta.shape && output.scalar_type() == parse_dtype(meta.dtype)) continue;
+    throw ExecutionError(
+        fmt::format("node '{}' ({}): output '{}' is {} {}, but the IR says {} {}", step.name,
+                    step.op_type, meta.name, dtype_name(output.scalar_type()),
+                    shape_list_text(output.sizes()), meta.dtype, shape_list_text(meta.shape)));
   }
 }
 
-}  // namespace
+void run_named_step(const Step& step, Frame& frame, Stack& stack) {
+  try {
+    run_step(step, frame, stack);
+  } catch (const std::exception& error) {
+    throw ExecutionError(failure_text(step, stack, error));
+  }
+}
 
-std::vector<at::Tensor> run_program(const Program& program, const std::vector<at::Tensor>& inputs) {
+template <bool is_checked>
+void run_steps(const Program& program, Frame& frame) {
+  Stack stack;
+  stack.reserve(program.stack_size);
+  for (size_t i = 0; i < program.steps.size(); ++i) {
+    run_named_step(program.steps[i], frame, stack);
+    if constexpr (is_checked) check_outputs(program.steps[i], program.step_outputs[i], frame);
+  }
+}
+
+template <bool is_checked>
+std::vector<at::Tensor> run_all(const Program& program, const std::vector<at::Tensor>& inputs) {
   check_inputs(program, inputs);
   // The kernels that InferenceMode would run, and as fast; but its tensors could not be written in
   // place by the caller.
@@ -224,7 +243,7 @@ std::vector<at::Tensor> run_program(const Program& program, const std::vector<at
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
   Frame frame(program.num_slots);
   store_inputs(program, inputs, frame);
-  run_steps(program, frame);
+  run_steps<is_checked>(program, frame);
   std::vector<at::Tensor> outputs;
   outputs.reserve(program.outputs.size());
   for (const ProgramOutput& output : program.outputs) {
@@ -232,6 +251,17 @@ std::vector<at::Tensor> run_program(const Program& program, const std::vector<at
   }
   keep_constants(program, outputs);
   return outputs;
+}
+
+}  // namespace
+
+std::vector<at::Tensor> run_program(const Program& program, const std::vector<at::Tensor>& inputs) {
+  return run_all<false>(program, inputs);
+}
+
+std::vector<at::Tensor> run_program_checked(const Program& program,
+                                            const std::vector<at::Tensor>& inputs) {
+  return run_all<true>(program, inputs);
 }
 
 }  // namespace torch_ir

@@ -1,4 +1,4 @@
-// run_program: one run of a program.
+// run_program, run_program_checked: one run of a program.
 #ifndef TORCH_IR_EXECUTOR_RUN_H_
 #define TORCH_IR_EXECUTOR_RUN_H_
 
@@ -10,6 +10,10 @@ namespace torch_ir {
 
 // As ExecutionPlan::run.
 std::vector<at::Tensor> run_program(const Program& program, const std::vector<at::Tensor>& inputs);
+
+// As ExecutionPlan::run_checked.
+std::vector<at::Tensor> run_program_checked(const Program& program,
+                                            const std::vector<at::Tensor>& inputs);
 
 }  // namespace torch_ir
 
