@@ -311,6 +311,9 @@ TEST(CaptureTest, RefusesOperatorsThatNeedData) {
   EXPECT_THAT(error_of(equal, {meta({2})}), HasSubstr("aten::equal needs the data of a tensor"));
   const Model same = model([](const at::Tensor& x) { return torch::equal(x, x) ? x : x + 1; });
   EXPECT_EQ(error_of(same, {meta({2})}), "no error");
+  const Model sizes =
+      model([](const at::Tensor& x) { return torch::equal(x, x.sum(0)) ? x : x + 1; });
+  EXPECT_EQ(error_of(sizes, {meta({2})}), "no error");
 }
 
 TEST(CaptureTest, NamesTheModelThatItCanNotExport) {

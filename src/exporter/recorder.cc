@@ -189,9 +189,10 @@ bool Recorder::answer_question(const c10::OperatorHandle& op, torch::jit::Stack*
       op.callBoxed(stack);
       return true;
     }
-    if (tensors.size() == 2 && tensors[0].is_same(tensors[1])) {
+    const bool is_same = tensors.at(0).is_same(tensors.at(1));
+    if (is_same || tensors[0].sizes() != tensors[1].sizes()) {
       torch::jit::drop(*stack, arguments.size());
-      torch::jit::push(*stack, true);
+      torch::jit::push(*stack, is_same);
       return true;
     }
   }

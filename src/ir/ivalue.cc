@@ -58,8 +58,13 @@ double to_double(const Attribute& attribute) {
   return get<double>(attribute);
 }
 
+// Boxed kernels read a SymInt[] whose values are known as an int[].
+c10::TypePtr without_symbols(const c10::TypePtr& type) {
+  return type->kind() == TypeKind::SymIntType ? c10::TypePtr(c10::IntType::get()) : type;
+}
+
 c10::IValue to_list(const Attribute& attribute, const c10::Type& type) {
-  const c10::TypePtr element = type.castRaw<c10::ListType>()->getElementType();
+  const c10::TypePtr element = without_symbols(type.castRaw<c10::ListType>()->getElementType());
   c10::impl::GenericList list(element);
   for (const Attribute& item : get<Attribute::List>(attribute)) {
     list.push_back(convert(item, *element));

@@ -67,6 +67,15 @@ TEST(ToIValueTest, MakesListsOfTheSchemasLength) {
   EXPECT_TRUE(to_ivalue(Attribute::list({}), stride).isIntList());
 }
 
+// As the boxed kernels of these arguments expect them.
+TEST(ToIValueTest, MakesIntegersOfSymbolicLists) {
+  EXPECT_TRUE(
+      to_ivalue(Attribute::list({2, 2}), argument("aten.upsample_nearest2d.vec", "output_size"))
+          .isIntList());
+  EXPECT_TRUE(
+      to_ivalue(Attribute::list({2, 2}), argument("aten.conv2d.default", "stride")).isIntList());
+}
+
 TEST(ToIValueTest, TakesAnIntegerForAFloat) {
   EXPECT_EQ(to_ivalue(1, argument("aten.batch_norm.default", "eps")).toDouble(), 1.0);
 }
