@@ -2,6 +2,7 @@
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
+#include <c10/core/alignment.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -26,6 +27,9 @@ namespace {
 constexpr size_t kLengthSize = sizeof(uint64_t);
 constexpr uint64_t kMaxHeaderSize = 100'000'000;
 constexpr size_t kHeaderAlignment = 8;
+// Tensors up to this size are copied where the file does not align them as LibTorch's allocator
+// does.
+constexpr size_t kMaxRealignedSize = size_t{1} << 20;
 constexpr size_t kMaxDims = 64;
 constexpr std::string_view kMetadataKey = "__metadata__";
 
@@ -187,11 +191,19 @@ std::vector<Entry> read_header(std::string_view text) {
   return entries;
 }
 
+// The last bits of a matrix product may depend on the alignment of its operands, so small tensors
+// get that of the allocator: what was computed before a file was written is then computed from the
+// file as well. Large ones stay mapped, unless their elements would be misaligned.
+bool is_mappable(const std::byte* data, size_t size, size_t element_size) {
+  const auto address = reinterpret_cast<uintptr_t>(data);
+  if (size <= kMaxRealignedSize) return address % c10::gAlignment == 0;
+  return address % element_size == 0;
+}
+
 at::Tensor make_tensor(const Entry& entry, std::byte* data, std::shared_ptr<MappedFile> file) {
   const at::TensorOptions options(entry.dtype);
   if (entry.begin == entry.end) return at::empty(entry.shape, options);
-  // A header of a length that is no multiple of 8 misaligns everything behind it.
-  if (reinterpret_cast<uintptr_t>(data) % c10::elementSize(entry.dtype) != 0) {
+  if (!is_mappable(data, entry.end - entry.begin, c10::elementSize(entry.dtype))) {
     at::Tensor copy = at::empty(entry.shape, options);
     std::memcpy(copy.mutable_data_ptr(), data, copy.nbytes());
     return copy;

@@ -12,8 +12,10 @@
 
 namespace torch_ir {
 
-// The tensors of the file in the order of their data. The file is mapped, not copied: each tensor
-// keeps the mapping alive, and writing to one changes private pages, never the file.
+// The tensors of the file in the order of their data. The file is mapped: each tensor keeps the
+// mapping alive, and writing to one changes private pages, never the file. Only tensors of up to
+// 1 MiB that the file does not align as LibTorch's allocator does (64 bytes) are copied, so that
+// what is computed from them has the same bits as before they were saved.
 StateDict load_weights_safetensors(const std::string& path);
 
 // Writes `tensors` (any device, any strides) atomically; the same tensors give the same bytes.

@@ -170,11 +170,24 @@ TEST(SafetensorsTest, TensorsOutliveTheStateDict) {
   expect_same(tensor, tensors_of_every_dtype()["int64"]);
 }
 
-TEST(SafetensorsTest, TensorsOfOneFileShareItsMapping) {
-  const StateDict tensors = load_weights_safetensors(testdata("dtypes.safetensors"));
-  const auto* first = static_cast<const char*>(tensors["uint64"].const_data_ptr());
-  const auto* second = static_cast<const char*>(tensors["int64"].const_data_ptr());
-  EXPECT_EQ(second - first, 6 * 8);
+TEST(SafetensorsTest, LargeTensorsOfOneFileShareItsMapping) {
+  constexpr int64_t kSize = (1 << 20) + 1;
+  const std::string path = temporary("large.safetensors");
+  StateDict tensors;
+  tensors.insert("a", at::ones({kSize}, at::kByte));
+  tensors.insert("b", at::ones({kSize}, at::kByte));
+  save_weights_safetensors(tensors, path);
+  const StateDict loaded = load_weights_safetensors(path);
+  const auto* first = static_cast<const char*>(loaded["a"].const_data_ptr());
+  const auto* second = static_cast<const char*>(loaded["b"].const_data_ptr());
+  EXPECT_EQ(second - first, kSize);
+}
+
+TEST(SafetensorsTest, SmallTensorsAreAlignedAsTheAllocatorAlignsThem) {
+  for (const auto& item : load_weights_safetensors(testdata("dtypes.safetensors"))) {
+    const auto address = reinterpret_cast<uintptr_t>(item.value().const_data_ptr());
+    EXPECT_EQ(address % 64, 0u) << item.key();
+  }
 }
 
 // --- Files that break the rules ---
