@@ -61,8 +61,14 @@ double distance(int64_t a, int64_t b) {
   return static_cast<double>(a > b ? x - y : y - x);
 }
 
+// NaN without a sign, which means nothing: it would be written "-nan".
+double plain_nan(double value) {
+  return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
+}
+
 // How a number of dtype `type` is written; half precision as the float it is.
 std::string value_text(double value, c10::ScalarType type) {
+  value = plain_nan(value);
   return type == c10::kDouble ? fmt::format("{}", value)
                               : fmt::format("{}", static_cast<float>(value));
 }
@@ -70,7 +76,7 @@ std::string value_text(const std::complex<double>& value, c10::ScalarType type) 
   const c10::ScalarType part = c10::toRealValueType(type);
   const std::string imaginary = value_text(value.imag(), part);
   return fmt::format("{}{}{}j", value_text(value.real(), part),
-                     std::signbit(value.imag()) ? "" : "+", imaginary);
+                     imaginary.starts_with('-') ? "" : "+", imaginary);
 }
 std::string value_text(int64_t value, c10::ScalarType type) {
   if (type == c10::kBool) return value != 0 ? "True" : "False";
@@ -95,9 +101,9 @@ class Figures {
 
   void finish(TensorComparison& result) const {
     result.is_close = num_mismatched_ == 0;
-    result.max_diff = max_diff_;
+    result.max_diff = plain_nan(max_diff_);
     result.mean_diff =
-        result.num_elements == 0 ? 0 : sum_ / static_cast<double>(result.num_elements);
+        result.num_elements == 0 ? 0 : plain_nan(sum_ / static_cast<double>(result.num_elements));
     result.num_mismatched = num_mismatched_;
     result.smallest_passing_tolerance = required_tolerance_;
     if (worst_ < 0) return;

@@ -8,6 +8,7 @@
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -139,6 +140,16 @@ TEST(CompareTensors, SaysWhichNumbersAreNotFinite) {
   EXPECT_EQ(nan.num_mismatched, 3);
   EXPECT_THAT(nan.worst_index, ElementsAre(1));
   EXPECT_EQ(nan.worst_expected, "nan");
+
+  // A NaN with its sign bit set is written like any other.
+  const double negative = std::copysign(kNan, -1);
+  const TensorComparison negative_nan = compare_tensors(doubles({negative}), doubles({2}));
+  EXPECT_EQ(negative_nan.worst_actual, "nan");
+  std::ostringstream stream;
+  stream << negative_nan;
+  EXPECT_THAT(stream.str(), testing::Not(testing::HasSubstr("-nan")));
+  const at::Tensor complex = at::complex(doubles({negative}), doubles({negative}));
+  EXPECT_EQ(compare_tensors(complex, at::zeros_like(complex)).worst_actual, "nan+nanj");
 }
 
 TEST(CompareTensors, RefusesOtherShapesAndDtypes) {

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <ostream>
 
 #include "torch_ir/verifier/tolerance_text.h"
@@ -18,13 +19,28 @@ double smallest_passing_tolerance(const VerificationReport& report) {
   return tolerance;
 }
 
+// "max diff 0.5, mean diff 0.1"
+std::string differences_text(const VerificationReport& report) {
+  const auto num_mismatches = std::ranges::count_if(
+      report.output_details,
+      [](const OutputDetail& detail) { return !detail.comparison.mismatch.empty(); });
+  const auto num_comparable = std::ssize(report.output_details) - num_mismatches;
+  if (num_comparable == 0) return "not comparable";
+  std::string text =
+      fmt::format("max diff {:.4g}, mean diff {:.4g}", report.max_diff, report.mean_diff);
+  if (num_mismatches > 0) text += fmt::format(" ({} not comparable)", num_mismatches);
+  return text;
+}
+
 }  // namespace
 
 std::ostream& operator<<(std::ostream& stream, const VerificationReport& report) {
   stream << "Verification " << (report.is_valid ? "PASSED" : "FAILED") << '\n';
-  if (!report.error_message.empty()) stream << "  " << report.error_message << '\n';
-  if (report.output_details.empty()) return stream;
-  stream << fmt::format("  max diff {:.4g}, mean diff {:.4g}\n", report.max_diff, report.mean_diff)
+  if (report.output_details.empty()) {
+    if (!report.error_message.empty()) stream << "  " << report.error_message << '\n';
+    return stream;
+  }
+  stream << "  " << differences_text(report) << '\n'
          << fmt::format("  rtol {}, atol {}; smallest tolerance that passes: {}\n",
                         report.tolerance.rtol, report.tolerance.atol,
                         tolerance_text(smallest_passing_tolerance(report)));

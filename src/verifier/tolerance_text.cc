@@ -8,7 +8,8 @@
 namespace torch_ir {
 
 std::string tolerance_text(double tolerance) {
-  if (!std::isfinite(tolerance) || tolerance == 0) return fmt::format("{}", tolerance);
+  if (!std::isfinite(tolerance)) return "none";
+  if (tolerance == 0) return "0";
   for (double value = tolerance;; value *= 1.001) {
     std::string text = fmt::format("{:.3g}", value);
     if (std::strtod(text.c_str(), nullptr) >= tolerance) return text;

@@ -6,7 +6,8 @@
 
 namespace torch_ir {
 
-// Three digits, rounded up: a tolerance that is printed passes when it is given.
+// Three digits, rounded up: a tolerance that is printed passes when it is given. "none" when it is
+// infinite.
 std::string tolerance_text(double tolerance);
 
 }  // namespace torch_ir

@@ -25,7 +25,7 @@ struct OutputDetail {
 
 struct VerificationReport {
   bool is_valid = false;
-  // Over all outputs.
+  // Over all outputs that can be compared; 0 when none can.
   double max_diff = 0;
   double mean_diff = 0;
   // Why the IR could not be verified ("Verification error: ..."), or what is wrong with the
