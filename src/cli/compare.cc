@@ -11,6 +11,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "torch_ir/base/error.h"
 #include "torch_ir/cli/commands.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/ir/dtype.h"
@@ -54,6 +55,10 @@ Line only_in(const std::string& path, const std::string& name, const at::Tensor&
 std::vector<Line> compare_files(const Arguments& arguments) {
   const StateDict actual = load_weights(arguments.actual);
   const StateDict expected = load_weights(arguments.expected);
+  if (actual.is_empty() && expected.is_empty()) {
+    throw Error(arguments.actual + " and " + arguments.expected +
+                " hold no tensors: there is nothing to compare");
+  }
   std::vector<Line> lines;
   for (const auto& item : actual) {
     const std::string& name = item.key();

@@ -54,6 +54,16 @@ TEST_F(CompareTest, CountsMissingTensorsAsDifferent) {
                 "1 of 3 tensors agree (rtol 1e-05, atol 1e-05)\n");
 }
 
+TEST_F(CompareTest, RefusesFilesWithoutTensors) {
+  const std::string a = tensor_file("a.safetensors", {});
+  const std::string b = tensor_file("b.safetensors", {});
+  const Outcome compare = torch_ir({"compare", a, b});
+  EXPECT_EQ(compare.status, 2);
+  EXPECT_EQ(compare.out, "");
+  EXPECT_EQ(compare.err,
+            "torch-ir: " + a + " and " + b + " hold no tensors: there is nothing to compare\n");
+}
+
 TEST_F(CompareTest, RefusesWhatIsNoTensorFile) {
   const std::string a = tensor_file("a.safetensors", {{"w", at::zeros({1})}});
   const Outcome compare = torch_ir({"compare", a, file("b.txt", "hello")});

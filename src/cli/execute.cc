@@ -6,6 +6,7 @@
 
 #include "torch_ir/cli/commands.h"
 #include "torch_ir/cli/execution.h"
+#include "torch_ir/cli/output_file.h"
 #include "torch_ir/cli/tensor_files.h"
 #include "torch_ir/ir/dtype.h"
 
@@ -18,6 +19,9 @@ struct Arguments {
 };
 
 int run(const Arguments& arguments, Console& console) {
+  const ExecutionArguments& inputs = arguments.execution;
+  refuse_to_overwrite(arguments.outputs,
+                      {inputs.file, inputs.weights, inputs.constants, inputs.inputs});
   const auto [ir, outputs] = execute_graph_file(arguments.execution);
   write_tensor_file(arguments.outputs, ir.graph_outputs, outputs);
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -4,7 +4,11 @@
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
+#include "torch_ir/base/file.h"
 #include "torch_ir/cli/test_support.h"
+#include "torch_ir/ir/json.h"
 #include "torch_ir/visualize/test_graphs.h"
 #include "torch_ir/weights/safetensors.h"
 
@@ -79,7 +83,9 @@ TEST_F(BadExecution, WithoutWeights) {
   expect_failure({"--inputs", model_.inputs},
                  model_.graph +
                      " without --weights: Weight/input 'p_linear_weight' not found in "
-                     "registry for node 'linear'.");
+                     "registry for node 'linear'. It is 'linear.weight' in the state dict; "
+                     "'torch-ir validate " +
+                     model_.graph + " --weights W' lists all problems.\n");
 }
 
 TEST_F(BadExecution, WithAMissingWeight) {
@@ -88,7 +94,9 @@ TEST_F(BadExecution, WithAMissingWeight) {
   expect_failure({"--inputs", model_.inputs, "--weights", weights},
                  model_.graph + " with " + weights +
                      ": Weight/input 'p_linear_bias' not found in "
-                     "registry for node 'linear'.");
+                     "registry for node 'linear'. It is 'linear.bias' in the state dict; "
+                     "'torch-ir validate " +
+                     model_.graph + " --weights " + weights + "' lists all problems.\n");
 }
 
 TEST_F(BadExecution, WithAWeightThatDoesNotFit) {
@@ -113,6 +121,45 @@ TEST_F(BadExecution, WithAnInputThatDoesNotFit) {
   const std::string inputs = tensor_file("wide.safetensors", {{"x", at::zeros({1, 5})}});
   expect_failure({"--inputs", inputs, "--weights", model_.weights},
                  "shape [1, 5], expected [1, 4]");
+}
+
+TEST_F(BadExecution, WithAConstantOfAnotherName) {
+  const std::string constants = tensor_file("c.safetensors", {{"msk", at::zeros({4})}});
+  expect_failure({"--inputs", model_.inputs, "--weights", model_.weights, "--constants", constants},
+                 constants + ": the graph has no constant 'msk'; did you mean 'mask'?\n");
+}
+
+TEST_F(BadExecution, WithAGraphThatIsWrongAboutAShape) {
+  IR ir = load_ir(model_.graph);
+  ir.nodes[0].outputs[0].shape = {7, 9};
+  for (TensorMeta& input : ir.nodes[1].inputs) {
+    if (input.name == ir.nodes[0].outputs[0].name) input.shape = {7, 9};
+  }
+  const std::string graph = graph_file("wrong.json", ir);
+  const Outcome execute = torch_ir({"execute", graph, "--weights", model_.weights, "--inputs",
+                                    model_.inputs, "--outputs", path("outputs.safetensors")});
+  EXPECT_EQ(execute.status, 2);
+  EXPECT_EQ(execute.err, "torch-ir: " + graph + " with " + model_.weights +
+                             ": node 'linear' (aten.linear.default): output 'linear' is float32 "
+                             "[1, 4], but the IR says float32 [7, 9]\n");
+  EXPECT_THAT(files(), Not(testing::Contains("outputs.safetensors")));
+}
+
+TEST_F(ExecuteTest, OverwritesNoInput) {
+  const MaskedLinear model = masked_linear();
+  const std::string constants = tensor_file("constants.safetensors", {{"mask", at::zeros({4})}});
+  for (const std::string& input : {model.graph, model.weights, constants, model.inputs}) {
+    const std::string content = read_file(input);
+    const std::string output = path("./" + std::filesystem::path(input).filename().string());
+    const Outcome execute =
+        torch_ir({"execute", model.graph, "--weights", model.weights, "--constants", constants,
+                  "--inputs", model.inputs, "--outputs", output});
+    EXPECT_EQ(execute.status, 2);
+    EXPECT_EQ(execute.out, "");
+    EXPECT_EQ(execute.err, "torch-ir: " + output + ": writing there would overwrite the input '" +
+                               input + "'; give another file\n");
+    EXPECT_EQ(read_file(input), content);
+  }
 }
 
 TEST_F(BadExecution, WithAFileThatIsNotThere) {

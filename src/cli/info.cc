@@ -13,6 +13,7 @@
 #include "torch_ir/cli/commands.h"
 #include "torch_ir/cli/graph_file.h"
 #include "torch_ir/cli/options.h"
+#include "torch_ir/cli/output_file.h"
 #include "torch_ir/visualize/summary.h"
 
 namespace torch_ir {
@@ -76,6 +77,7 @@ std::string to_text(const IRSummary& summary) {
 }
 
 int run(const Arguments& arguments, Console& console) {
+  refuse_to_overwrite(arguments.output, {arguments.file});
   const IRSummary summary = summarize(load_graph_to_show(arguments.file, console));
   const std::string text = arguments.json ? to_json(summary) : to_text(summary);
   if (arguments.output.empty()) {

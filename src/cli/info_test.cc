@@ -110,5 +110,15 @@ TEST_F(InfoTest, RefusesWhatIsNoGraph) {
   EXPECT_THAT(files(), ElementsAre("model.pt2"));
 }
 
+TEST_F(InfoTest, DoesNotOverwriteTheGraph) {
+  const std::string graph = graph_file("model.json", deep_resnet_graph());
+  const std::string content = read_file(graph);
+  const Outcome outcome = torch_ir({"info", graph, "-o", graph});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.err, "torch-ir: " + graph + ": writing there would overwrite the input '" +
+                             graph + "'; give another file\n");
+  EXPECT_EQ(read_file(graph), content);
+}
+
 }  // namespace
 }  // namespace torch_ir

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 namespace torch_ir {
@@ -21,7 +22,7 @@ void add_tolerance_option(CLI::App& parser, const std::string& name, double& val
                           const std::string& description) {
   const auto check = [](const std::string& text) {
     const auto number = parse_number<double>(text);
-    const bool is_tolerance = number && *number >= 0;  // And not NaN.
+    const bool is_tolerance = number && *number >= 0 && std::isfinite(*number);
     return is_tolerance ? "" : "'" + text + "' is no tolerance: give a number of 0 or more";
   };
   parser.add_option(name, value, description)

@@ -35,12 +35,14 @@ void report(const std::vector<std::string>& problems, const std::string& verdict
 int run(const Arguments& arguments, Console& console) {
   const IR ir = load_ir(arguments.file);
   report(find_problems(ir), arguments.file + " is not well formed", console);
+  const bool has_weights = !arguments.weights.empty();
+  if (has_weights) {
+    report(validate_weights_against_ir(load_weights(arguments.weights), ir),
+           arguments.weights + " does not fit " + arguments.file, console);
+  }
   console.talk() << arguments.file << ": valid, " << count_text(ir.nodes.size(), "node") << ", "
                  << count_text(ir.weights.size(), "weight") << '\n';
-  if (arguments.weights.empty()) return kDone;
-  report(validate_weights_against_ir(load_weights(arguments.weights), ir),
-         arguments.weights + " does not fit " + arguments.file, console);
-  console.talk() << arguments.weights << ": fits " << arguments.file << '\n';
+  if (has_weights) console.talk() << arguments.weights << ": fits " << arguments.file << '\n';
   return kDone;
 }
 

@@ -47,6 +47,7 @@ TEST_F(ValidateTest, SaysWhetherWeightsFit) {
   EXPECT_EQ(validate.status, 2);
   EXPECT_THAT(validate.out, HasSubstr("linear.weight"));
   EXPECT_THAT(validate.out, HasSubstr("linear.bias"));
+  EXPECT_THAT(validate.out, testing::Not(HasSubstr(": valid")));
   EXPECT_EQ(validate.err, "torch-ir: " + wrong + " does not fit " + model.graph + ": 2 problems\n");
 }
 

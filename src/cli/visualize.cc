@@ -12,6 +12,7 @@
 #include "torch_ir/cli/graph_file.h"
 #include "torch_ir/cli/graphviz.h"
 #include "torch_ir/cli/options.h"
+#include "torch_ir/cli/output_file.h"
 #include "torch_ir/visualize/dot.h"
 #include "torch_ir/visualize/mermaid.h"
 
@@ -70,6 +71,7 @@ Renderer find_renderer(const std::string& path) {
 }
 
 int run(const Arguments& arguments, Console& console) {
+  refuse_to_overwrite(arguments.output, {arguments.file});
   const Renderer render = arguments.output.empty() ? draw_mermaid : find_renderer(arguments.output);
   const IR ir = load_graph_to_show(arguments.file, console);
   const std::string picture = render(ir, arguments.options, console);

@@ -71,5 +71,16 @@ TEST_F(VisualizeTest, RefusesToDrawNoNodes) {
   }
 }
 
+TEST_F(VisualizeTest, DoesNotOverwriteTheGraph) {
+  const std::string graph = path("./same.mmd");
+  write_file(graph, read_file(graph_));
+  const std::string content = read_file(graph);
+  const Outcome outcome = torch_ir({"visualize", graph, "-o", graph});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.err, "torch-ir: " + graph + ": writing there would overwrite the input '" +
+                             graph + "'; give another file\n");
+  EXPECT_EQ(read_file(graph), content);
+}
+
 }  // namespace
 }  // namespace torch_ir
