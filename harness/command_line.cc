@@ -6,11 +6,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <ostream>
 
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/suggestion.h"
 #include "torch_ir/harness/harness.h"
 #include "torch_ir/harness/interrupt.h"
 #include "torch_ir/harness/progress.h"
@@ -26,20 +29,50 @@ constexpr int kInterrupted = 130;
 
 struct Arguments {
   HarnessOptions harness;
-  double timeout = 300;
+  double timeout = RunOptions().timeout.count();
   bool list_models = false;
   bool list_categories = false;
   bool quiet = false;
 };
 
-const CLI::Validator kTolerance(
-    [](std::string& text) -> std::string {
-      double value = 0;
-      const bool fits =
-          CLI::detail::lexical_cast(text, value) && value >= 0 && std::isfinite(value);
-      return fits ? "" : "'" + text + "' is not a number from 0 on";
-    },
-    "");
+// Takes the whole of a text as a number that is at least `least`, and above it when `above`. CLI11
+// itself would take -1 as a seed, and 010 as 8.
+template <class Number>
+CLI::Validator number(const std::string& kind, Number least, Number most, bool above,
+                      const std::string& advice) {
+  const auto check = [=](std::string& text) -> std::string {
+    Number value = 0;
+    const char* end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, value);
+    // NaN compares as false.
+    const bool fits = error == std::errc() && rest == end && value >= least && value <= most &&
+                      !(above && value == least);
+    if (!fits) return fmt::format("'{}' is no {}: give {}", text, kind, advice);
+    text = fmt::format("{}", value);
+    return "";
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator seed() {
+  constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+  return number<uint64_t>("seed", 0, kMost, false,
+                          fmt::format("a whole number from 0 to {}", kMost));
+}
+
+CLI::Validator job_count() {
+  return number<int>("number of jobs", 1, 1024, false, "a whole number from 1 to 1024");
+}
+
+CLI::Validator time_limit() {
+  return number<double>("time limit", 0, std::numeric_limits<double>::max(), true,
+                        "seconds, more than 0");
+}
+
+CLI::Validator tolerance() {
+  return number<double>("tolerance", 0, std::numeric_limits<double>::max(), false,
+                        "a number of 0 or more");
+}
 
 void declare(CLI::App& app, Arguments& arguments) {
   HarnessOptions& harness = arguments.harness;
@@ -59,15 +92,15 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->default_str("");
   app.add_flag("--list-models", arguments.list_models, "List the models and leave");
   app.add_flag("--list-categories", arguments.list_categories, "List the categories and leave");
-  option("--jobs", harness.run.jobs, "N", "How many models to run at once")
-      ->check(CLI::Range(1, 1024).description(""));
+  option("--jobs", harness.run.jobs, "N", "How many models to run at once")->transform(job_count());
   option("--timeout", arguments.timeout, "SECONDS", "How long one model may take")
-      ->check(CLI::Validator(CLI::PositiveNumber).description(""));
-  option("--rtol", settings.tolerance.rtol, "R", "Relative tolerance")->check(kTolerance);
-  option("--atol", settings.tolerance.atol, "A", "Absolute tolerance")->check(kTolerance);
-  option("--seed", settings.seed, "N", "Seed of weights and inputs");
+      ->transform(time_limit());
+  option("--rtol", settings.tolerance.rtol, "R", "Relative tolerance")->transform(tolerance());
+  option("--atol", settings.tolerance.atol, "A", "Absolute tolerance")->transform(tolerance());
+  option("--seed", settings.seed, "N", "Seed of weights and inputs")->transform(seed());
   app.add_flag("--save-tensors", settings.save_tensors,
-               "Save weights, inputs and expected outputs, to replay a model with torch-ir verify");
+               "Save weights, inputs and expected outputs, to replay a model with torch-ir verify; "
+               "a later run without it removes them");
   app.add_flag("--quiet", arguments.quiet, "Print nothing but errors and models that fail");
 }
 
@@ -97,8 +130,21 @@ void print_categories(std::ostream& out) {
   for (const std::string& category : list_categories()) out << category << '\n';
 }
 
+// What is left of the arguments when all declared ones have taken theirs.
+std::string unexpected_argument(const CLI::App& app) {
+  std::string argument = app.remaining().front();
+  if (!argument.starts_with('-')) return "unexpected argument '" + argument + "'";
+  argument = argument.substr(0, argument.find('='));
+  std::vector<std::string> known;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  return "unknown option '" + argument + "'" + suggest(argument, known);
+}
+
 int run(const Arguments& arguments, std::ostream& out, std::ostream& err, bool err_is_terminal) {
   HarnessOptions options = arguments.harness;
+  if (options.output.empty()) throw Error("--output: '' is no directory: give its name");
   options.output = user_path(options.output);
   options.run.timeout = std::chrono::duration<double>(arguments.timeout);
   const std::vector<ModelResult> results =
@@ -118,10 +164,8 @@ int run(const Arguments& arguments, std::ostream& out, std::ostream& err, bool e
   return all_passed ? kPassed : kFailed;
 }
 
-}  // namespace
-
-int harness_main(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
-                 bool err_is_terminal) {
+int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
+                  bool err_is_terminal) {
   CLI::App app(
       "Drives every model of the registry through the pipeline (extract, serialize, execute, "
       "verify) and writes the reports.",
@@ -143,6 +187,12 @@ int harness_main(int argc, const char* const* argv, std::ostream& out, std::ostr
     return kPassed;
   } catch (const CLI::Success& help) {
     return app.exit(help, out, err);
+  } catch (const CLI::ExtrasError&) {
+    err << "harness: " << unexpected_argument(app) << '\n';
+    return kBadInput;
+  } catch (const CLI::ValidationError& error) {
+    err << "harness: " << error.what() << '\n';
+    return kBadInput;
   } catch (const CLI::ParseError& error) {
     err << "harness: " << error.what() << "; see harness --help\n";
     return kBadInput;
@@ -154,6 +204,16 @@ int harness_main(int argc, const char* const* argv, std::ostream& out, std::ostr
     err << "harness: " << error.what() << '\n';
     return kBadInput;
   }
+}
+
+}  // namespace
+
+int harness_main(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
+                 bool err_is_terminal) {
+  const int status = parse_and_run(argc, argv, out, err, err_is_terminal);
+  if (out.flush()) return status;
+  err << "harness: cannot write to the standard output\n";
+  return kBadInput;
 }
 
 }  // namespace torch_ir

@@ -188,12 +188,49 @@ TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
          "there is no category 'goood'; did you mean 'good'?");
   expect({"--output", directory_, "--model", "Good", "--category", "bad"},
          "no model matches both the models and the categories");
-  expect({"--output", directory_, "--rtol", "-1"}, "'-1' is not a number from 0 on");
-  expect({"--output", directory_, "--atol", "nan"}, "'nan' is not a number from 0 on");
-  expect({"--output", directory_, "--timeout", "0"}, "--timeout");
-  expect({"--output", directory_, "--jobs", "0"}, "--jobs");
-  expect({"--output", directory_, "--seed", "x"}, "--seed");
-  expect({"--output", directory_, "Good"}, "Good");
+  const auto expect_bad_value = [&](const std::string& flag, const std::string& value,
+                                    const std::string& message) {
+    expect({"--output", directory_, flag, value},
+           "harness: " + flag + ": '" + value + "' is no " + message + "\n");
+  };
+  for (const char* value : {"-1", "nan", "inf", "0x1p3", "x", "1e999"}) {
+    expect_bad_value("--rtol", value, "tolerance: give a number of 0 or more");
+    expect_bad_value("--atol", value, "tolerance: give a number of 0 or more");
+  }
+  for (const char* value : {"0", "-0", "-5", "x", "inf", "nan"}) {
+    expect_bad_value("--timeout", value, "time limit: give seconds, more than 0");
+  }
+  for (const char* value : {"0", "1025", "-1", "1.5", "x"}) {
+    expect_bad_value("--jobs", value, "number of jobs: give a whole number from 1 to 1024");
+  }
+  for (const char* value : {"-1", "18446744073709551616", "99999999999999999999999", "0x10", "x"}) {
+    expect_bad_value("--seed", value, "seed: give a whole number from 0 to 18446744073709551615");
+  }
+  expect({"--output", directory_, "--mdel", "x"},
+         "harness: unknown option '--mdel'; did you mean '--model'?\n");
+  expect({"--output", directory_, "--mdel=x"},
+         "harness: unknown option '--mdel'; did you mean '--model'?\n");
+  expect({"--output", directory_, "Good"}, "harness: unexpected argument 'Good'\n");
+  expect({"--output", ""}, "harness: --output: '' is no directory: give its name\n");
+  expect({"--output", directory_, "--model", "Good,Close"},
+         "there is no model 'Good,Close'; repeat --model for each\n");
+}
+
+TEST_F(CommandLineTest, WholeNumbersAreDecimalAndTheirLimitsFit) {
+  EXPECT_EQ(run({"--output", directory_, "--model=Good", "--seed=18446744073709551615"}).status, 0);
+  EXPECT_THAT(files().at("Good.md"), HasSubstr("--seed 18446744073709551615\n"));
+  EXPECT_EQ(run({"--output", directory_, "--model=Good", "--seed=010"}).status, 0);
+  EXPECT_THAT(files().at("Good.md"), HasSubstr("--seed 10\n"));
+}
+
+TEST_F(CommandLineTest, AFullStandardOutputIsStatusTwo) {
+  for (const char* flag : {"--list-models", "--list-categories", "--help", "--version"}) {
+    const std::vector<const char*> argv = {"harness", flag};
+    std::ofstream out("/dev/full");
+    std::ostringstream err;
+    EXPECT_EQ(harness_main(2, argv.data(), out, err, false), 2) << flag;
+    EXPECT_EQ(err.str(), "harness: cannot write to the standard output\n");
+  }
 }
 
 TEST_F(CommandLineTest, AnOutputThatIsNoDirectoryIsStatusTwo) {
@@ -201,12 +238,25 @@ TEST_F(CommandLineTest, AnOutputThatIsNoDirectoryIsStatusTwo) {
   std::ofstream(directory_ + "/file") << "mine";
   const Outcome result = run({"--output", directory_ + "/file", "--model", "Good"});
   EXPECT_EQ(result.status, 2);
-  EXPECT_THAT(result.err, AllOf(StartsWith("harness: "), HasSubstr(directory_ + "/file")));
+  EXPECT_EQ(result.err,
+            "harness: cannot write the reports to '" + directory_ + "/file': it is a file\n");
   EXPECT_EQ(read_file(directory_ + "/file"), "mine");
 
   const Outcome below = run({"--output", directory_ + "/file/below", "--model", "Good"});
   EXPECT_EQ(below.status, 2);
-  EXPECT_THAT(below.err, StartsWith("harness: "));
+  EXPECT_EQ(below.err, "harness: cannot write the reports to '" + directory_ +
+                           "/file/below': Not a directory\n");
+
+  const Outcome nowhere = run({"--output", "/proc/x", "--model", "Good"});
+  EXPECT_EQ(nowhere.status, 2);
+  EXPECT_EQ(nowhere.err,
+            "harness: cannot write the reports to '/proc/x': No such file or directory\n");
+
+  std::ofstream(directory_ + "/ir") << "mine";
+  const Outcome graphs = run({"--output", directory_, "--model", "Good"});
+  EXPECT_EQ(graphs.status, 2);
+  EXPECT_EQ(graphs.err,
+            "harness: cannot write the reports to '" + directory_ + "/ir': it is a file\n");
 }
 
 TEST_F(CommandLineTest, AFullDiskIsStatusTwo) {
@@ -231,6 +281,23 @@ TEST_F(CommandLineTest, AnInterruptedRunLeavesThePagesOfModelsThatFinished) {
             "harness: interrupted; the pages of models that finished are written, SUMMARY.md is "
             "not\n");
   EXPECT_THAT(file_names(), ElementsAre("Good.md", "ir/Good.json"));
+}
+
+TEST_F(CommandLineTest, AnInterruptedRunLeavesNoSummaryOfAnEarlierOne) {
+  EXPECT_EQ(run({"--output", directory_, "--model", "Good"}).status, 0);
+  EXPECT_EQ(run({"--output", directory_, "--model", "Goood"}).status, 2);
+  EXPECT_TRUE(fs::exists(directory_ + "/SUMMARY.md"));
+  EXPECT_EQ(run({"--output", directory_, "--model", "Interrupts"}).status, 130);
+  EXPECT_FALSE(fs::exists(directory_ + "/SUMMARY.md"));
+}
+
+TEST_F(CommandLineTest, ATimeLimitIsPartOfTheCommand) {
+  const Outcome result = run({"--output", directory_, "--model", "Good", "--timeout", "1e-6"});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(files().at("Good.md"), HasSubstr("--model Good --timeout 1e-06\n"));
+  EXPECT_THAT(files().at("SUMMARY.md"), HasSubstr("--model Good --timeout 1e-06\n"));
+  // More than any clock can hold.
+  EXPECT_EQ(run({"--output", directory_, "--model", "Good", "--timeout", "1e300"}).status, 0);
 }
 
 TEST_F(CommandLineTest, RelativeOutputIsBelowTheDirectoryOfTheUser) {

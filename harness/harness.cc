@@ -11,10 +11,12 @@ namespace torch_ir {
 std::vector<ModelResult> run_harness(const HarnessOptions& options, const HarnessStreams& streams) {
   const std::vector<RegisteredModel> registered = list_models();
   const std::vector<std::string> models = select_models(registered, options.selection);
-  const PageContext context{.settings = options.run.settings, .portable = options.portable};
+  PageContext context{.settings = options.run.settings, .portable = options.portable};
+  if (options.run.timeout != RunOptions().timeout) context.timeout = options.run.timeout;
 
   const InterruptGuard interrupt_guard;
   const ReportFiles files(options.output);
+  if (options.summary) files.remove_summary();
   Progress progress(models.size(), streams.lines, streams.bar);
   const RunObserver observer{
       .on_start = [&](const std::string& model) { progress.start(model); },

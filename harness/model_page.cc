@@ -243,8 +243,7 @@ std::string render_model_page(const ModelResult& result, const PageContext& cont
   }
   if (result.graph) page.set("graph", graph_data(result.name, *result.graph));
   set_environment(page, context);
-  page.set("command",
-           code_block(reproduce_command({.models = {result.name}}, context.settings), "sh"));
+  page.set("command", code_block(reproduce_command({.models = {result.name}}, context), "sh"));
   if (context.settings.save_tensors && result.verification) {
     page.set("replay", code_block(replay_command(result.name, context.settings.tolerance), "sh"));
   }

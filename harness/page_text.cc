@@ -89,7 +89,8 @@ std::string render(std::string_view text, const kainjow::mustache::data& page) {
   return without_extra_blank_lines(rendered);
 }
 
-std::string reproduce_command(const Selection& selection, const RunSettings& settings) {
+std::string reproduce_command(const Selection& selection, const PageContext& context) {
+  const RunSettings& settings = context.settings;
   const RunSettings defaults;
   std::string options;
   const auto add = [&](const char* flag, const std::string& value) {
@@ -104,6 +105,7 @@ std::string reproduce_command(const Selection& selection, const RunSettings& set
   if (settings.tolerance.atol != defaults.tolerance.atol) {
     add("--atol", number_text(settings.tolerance.atol));
   }
+  if (context.timeout) add("--timeout", number_text(context.timeout->count()));
   if (settings.save_tensors) options += " --save-tensors";
   return "tools/bazel run //harness" + (options.empty() ? "" : " --" + options) + "\n";
 }

@@ -5,7 +5,9 @@
 #ifndef TORCH_IR_HARNESS_PAGES_H_
 #define TORCH_IR_HARNESS_PAGES_H_
 
+#include <chrono>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,8 @@ struct PageContext {
   // Placeholders stand for what may differ between machines: the version of LibTorch, and figures
   // of a difference that is within the tolerance but not 0.
   bool portable = false;
+  // The time limit of a model, when it is not the default.
+  std::optional<std::chrono::duration<double>> timeout = std::nullopt;
 };
 
 std::string render_model_page(const ModelResult& result, const PageContext& context);
@@ -33,8 +37,8 @@ struct Coverage {
 std::string render_summary(const std::vector<ModelResult>& results, const Coverage& coverage,
                            const PageContext& context);
 
-// What to type to run `selection` again with the settings of `context`.
-std::string reproduce_command(const Selection& selection, const RunSettings& settings);
+// What to type to run `selection` again as `context` says.
+std::string reproduce_command(const Selection& selection, const PageContext& context);
 
 }  // namespace torch_ir
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <cerrno>
+#include <system_error>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
@@ -13,30 +14,48 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kSummary = "SUMMARY.md";
+
+Error cannot_write(const fs::path& path, const std::string& reason) {
+  return Error("cannot write the reports to '" + path.string() + "': " + reason);
+}
+
+void make_directory(const fs::path& directory) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  if (!error) return;
+  std::error_code ignored;
+  throw cannot_write(directory,
+                     fs::is_regular_file(directory, ignored) ? "it is a file" : error.message());
+}
+
 fs::path make_work_directory(const fs::path& directory) {
+  make_directory(directory);
   std::string name = (directory / ".run-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) {
-    throw Error("can not write to '" + directory.string() + "': " + strerror(errno));
-  }
+  if (::mkdtemp(name.data()) == nullptr) throw cannot_write(directory, strerror(errno));
   return name;
+}
+
+void remove_file(const fs::path& file) {
+  std::error_code error;
+  fs::remove(file, error);
+  // Below what is no directory there is nothing to remove either.
+  if (error && error != std::errc::not_a_directory) throw cannot_write(file, error.message());
 }
 
 // Gives `to` the file `from`, or no file where there is none.
 void replace(const fs::path& from, const fs::path& to) {
-  if (fs::exists(from)) {
-    fs::create_directories(to.parent_path());
-    fs::rename(from, to);
-  } else {
-    fs::remove(to);
-  }
+  if (!fs::exists(from)) return remove_file(to);
+  make_directory(to.parent_path());
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (error) throw cannot_write(to, error.message());
 }
 
 }  // namespace
 
-ReportFiles::ReportFiles(const std::string& directory) : directory_(directory) {
-  fs::create_directories(directory_);
-  work_directory_ = make_work_directory(directory_);
-}
+ReportFiles::ReportFiles(const std::string& directory)
+    : directory_(directory), work_directory_(make_work_directory(directory_)) {}
 
 ReportFiles::~ReportFiles() {
   std::error_code ignored;
@@ -54,9 +73,11 @@ void ReportFiles::write_model(const ModelResult& result, const std::string& file
   write_file(directory_ / (result.name + ".md"), render_model_page(result, context));
 }
 
+void ReportFiles::remove_summary() const { remove_file(directory_ / kSummary); }
+
 void ReportFiles::write_summary(const std::vector<ModelResult>& results, const Coverage& coverage,
                                 const PageContext& context) const {
-  write_file(directory_ / "SUMMARY.md", render_summary(results, coverage, context));
+  write_file(directory_ / kSummary, render_summary(results, coverage, context));
 }
 
 }  // namespace torch_ir

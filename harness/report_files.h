@@ -7,7 +7,7 @@
 //
 // Each file is written atomically, pages as the models finish and the summary at the end. Files
 // of models that are not part of the run are left alone; what an earlier run left of those that
-// are goes when this one does not make it. Errors are torch_ir::Error or filesystem_error.
+// are goes when this one does not make it. Errors are torch_ir::Error.
 #ifndef TORCH_IR_HARNESS_REPORT_FILES_H_
 #define TORCH_IR_HARNESS_REPORT_FILES_H_
 
@@ -35,6 +35,9 @@ class ReportFiles {
   // The page of `result`, and the files that run_model left in `files`.
   void write_model(const ModelResult& result, const std::string& files,
                    const PageContext& context) const;
+  // For the time that the pages are being replaced: a summary of an earlier run does not speak of
+  // them.
+  void remove_summary() const;
   void write_summary(const std::vector<ModelResult>& results, const Coverage& coverage,
                      const PageContext& context) const;
 

@@ -12,6 +12,7 @@
 #include <list>
 #include <memory>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "torch_ir/base/file.h"
@@ -39,15 +40,38 @@ constexpr int kOutputErrorStatus = EX_IOERR;
 // How long a signal, or the end of a child that left its output open, may go unnoticed.
 constexpr auto kPatience = std::chrono::milliseconds(100);
 
+RegisteredModel find_model(const std::string& name) {
+  for (RegisteredModel& model : list_models()) {
+    if (model.name == name) return model;
+  }
+  throw Error("no model is registered as '" + name + "'");
+}
+
+// Longer ones are more than the clock can hold.
+constexpr std::chrono::duration<double> kLongestTimeout(1e9);
+
+Clock::time_point deadline_after(std::chrono::duration<double> timeout) {
+  return Clock::now() +
+         std::chrono::duration_cast<Clock::duration>(std::min(timeout, kLongestTimeout));
+}
+
+// What is known of a model before it runs.
+ModelResult unstarted(const std::string& name) {
+  const RegisteredModel model = find_model(name);
+  return {.name = model.name,
+          .description = model.spec.description,
+          .categories = model.spec.categories};
+}
+
 class Job {
  public:
   Job(size_t index, const std::string& model, const RunOptions& options, std::string directory)
       : index_(index),
         directory_(std::move(directory)),
-        deadline_(Clock::now() + std::chrono::duration_cast<Clock::duration>(options.timeout)) {
+        deadline_(deadline_after(options.timeout)) {
     write_file(directory_ + kRequestFile,
                to_json(RunRequest{.model_name = model, .settings = options.settings}));
-    write_file(directory_ + kResultFile, to_json(ModelResult{.name = model}));
+    write_file(directory_ + kResultFile, to_json(unstarted(model)));
     process_ = std::make_unique<ChildProcess>(
         std::vector<std::string>{std::string(kChildFlag) + directory_});
   }
@@ -110,13 +134,6 @@ void wait_for_news(std::list<Job>& jobs) {
   ::poll(descriptors.data(), descriptors.size(), std::max<int>(0, static_cast<int>(left.count())));
 }
 
-RegisteredModel find_model(const std::string& name) {
-  for (RegisteredModel& model : list_models()) {
-    if (model.name == name) return model;
-  }
-  throw Error("no model is registered as '" + name + "'");
-}
-
 void run_request(const std::string& directory) {
   const RunRequest request = run_request_from_json(read_file(directory + kRequestFile));
   const auto save = [&](const ModelResult& result) {
@@ -140,7 +157,9 @@ std::vector<ModelResult> run_models(const std::vector<std::string>& models,
   while (next < models.size() || !jobs.empty()) {
     while (next < models.size() && jobs.size() < static_cast<size_t>(std::max(1, options.jobs))) {
       const std::string job_directory = directory + "/" + models[next];
-      fs::create_directories(job_directory);
+      std::error_code error;
+      fs::create_directories(job_directory, error);
+      if (error) throw OutputError("cannot make '" + job_directory + "': " + error.message());
       observer.on_start(models[next]);
       jobs.emplace_back(next, models[next], options, job_directory);
       ++next;

@@ -125,6 +125,15 @@ TEST_F(RunnerTest, AModelThatHangsIsStopped) {
             "The process of the model was stopped after 1.5 s, the time limit.");
 }
 
+TEST_F(RunnerTest, AModelThatNeverStartedKeepsWhatIsKnownOfIt) {
+  RunOptions options;
+  options.timeout = std::chrono::nanoseconds(1);
+  const ModelResult result = run_one("Good", options);
+  ASSERT_TRUE(result.failure);
+  EXPECT_EQ(result.description, "Good");
+  EXPECT_THAT(result.categories, ElementsAre("good"));
+}
+
 TEST_F(RunnerTest, AFailureDoesNotStopTheOthersAndResultsKeepTheirOrder) {
   RunOptions options;
   options.jobs = 3;

@@ -12,11 +12,19 @@ bool contains(const std::vector<std::string>& list, const std::string& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-void check_known(const char* kind, const std::vector<std::string>& asked,
+// What helps whoever asked for `name`, of which there is none.
+std::string hint(const std::string& kind, const std::string& plural, const std::string& name,
                  const std::vector<std::string>& known) {
+  if (name.find(',') != std::string::npos) return "; repeat --" + kind + " for each";
+  const std::string suggestion = suggest(name, known);
+  return suggestion.empty() ? "; see --list-" + plural : suggestion;
+}
+
+void check_known(const std::string& kind, const std::string& plural,
+                 const std::vector<std::string>& asked, const std::vector<std::string>& known) {
   for (const std::string& name : asked) {
     if (contains(known, name)) continue;
-    throw Error("there is no " + std::string(kind) + " '" + name + "'" + suggest(name, known));
+    throw Error("there is no " + kind + " '" + name + "'" + hint(kind, plural, name, known));
   }
 }
 
@@ -35,8 +43,8 @@ std::vector<std::string> select_models(const std::vector<RegisteredModel>& regis
     names.push_back(model.name);
     categories.insert(categories.end(), model.spec.categories.begin(), model.spec.categories.end());
   }
-  check_known("model", selection.models, names);
-  check_known("category", selection.categories, categories);
+  check_known("model", "models", selection.models, names);
+  check_known("category", "categories", selection.categories, categories);
 
   std::vector<std::string> selected;
   for (const RegisteredModel& model : registered) {

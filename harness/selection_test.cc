@@ -48,7 +48,15 @@ TEST(SelectionTest, UnknownNamesAreRefusedWithASuggestion) {
       ThrowsMessage<Error>("there is no model 'selfatention'; did you mean 'SelfAttention'?"));
   EXPECT_THAT([] { select({}, {"atention"}); },
               ThrowsMessage<Error>("there is no category 'atention'; did you mean 'attention'?"));
-  EXPECT_THAT([] { select({"ResNet"}, {}); }, ThrowsMessage<Error>("there is no model 'ResNet'"));
+  EXPECT_THAT([] { select({"ResNet"}, {}); },
+              ThrowsMessage<Error>("there is no model 'ResNet'; see --list-models"));
+  EXPECT_THAT([] { select({}, {"zoo"}); },
+              ThrowsMessage<Error>("there is no category 'zoo'; see --list-categories"));
+  EXPECT_THAT(
+      [] { select({"Siamese,DenseBlock"}, {}); },
+      ThrowsMessage<Error>("there is no model 'Siamese,DenseBlock'; repeat --model for each"));
+  EXPECT_THAT([] { select({}, {"skip,"}); },
+              ThrowsMessage<Error>("there is no category 'skip,'; repeat --category for each"));
   EXPECT_THAT([] { select_models({}, {}); }, ThrowsMessage<Error>("no model is registered"));
 }
 

@@ -110,7 +110,7 @@ std::string render_summary(const std::vector<ModelResult>& results, const Covera
   page.set("models", models);
   page.set("categories", category_rows(results));
   set_environment(page, context);
-  page.set("command", code_block(reproduce_command(coverage.selection, context.settings), "sh"));
+  page.set("command", code_block(reproduce_command(coverage.selection, context), "sh"));
   return render(templates::summary, page);
 }
 
