@@ -89,7 +89,7 @@ IR serialize(const IR& ir, const std::string& path) {
 }
 
 std::vector<at::Tensor> execute(const IR& ir, const Subject& subject) {
-  return compile(ir, subject.weights).run(subject.inputs);
+  return compile(ir, subject.weights).run_checked(subject.inputs);
 }
 
 std::vector<at::Tensor> run_eagerly(const Subject& subject) {
