@@ -31,9 +31,9 @@ struct HarnessStreams {
   std::ostream* bar = nullptr;
 };
 
-// Runs the selected models of the registry and writes their reports. Throws Error,
-// before anything runs where it can, for names that nobody registered and for
-// files that can not be written; Interrupted.
+// Runs the selected models of the registry and writes their reports. Throws Error, before
+// anything runs where it can, for names that nobody registered and for files that can not be
+// written; Interrupted.
 std::vector<ModelResult> run_harness(const HarnessOptions& options,
                                      const HarnessStreams& streams = {});
 

@@ -162,6 +162,7 @@ TEST(ModelPageTest, SavedTensorsComeWithTheCommandThatReplaysThem) {
   const std::string page = render_model_page(make_result(), context);
   EXPECT_THAT(page, HasSubstr("tools/bazel run //harness -- --model Tiny --seed 7 --atol 1e-06 "
                               "--save-tensors\n"));
+  EXPECT_THAT(page, HasSubstr("the verification alone, typed in the folder of this page:\n"));
   EXPECT_THAT(page, HasSubstr("torch-ir verify ir/Tiny.json --weights "
                               "tensors/Tiny.weights.safetensors \\\n"));
   EXPECT_THAT(page, HasSubstr("--rtol 0.0001 --atol 1e-06\n"));
