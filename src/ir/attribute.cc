@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <ostream>
 
 #include "torch_ir/ir/dtype.h"
@@ -41,6 +42,7 @@ struct Printer {
     stream << "torch." << memory_format_name(value);
   }
   void operator()(c10::Device value) const { stream << value.str(); }
+  void operator()(const ValueRef& value) const { stream << '%' << value.name; }
   void operator()(const Attribute::List& values) const {
     stream << '[';
     const char* separator = "";
@@ -69,6 +71,26 @@ bool Attribute::operator==(const Attribute& other) const {
 std::ostream& operator<<(std::ostream& stream, const Attribute& attribute) {
   std::visit(Printer{stream}, attribute.value());
   return stream;
+}
+
+std::vector<std::string> value_refs(const Attribute& attribute) {
+  if (const auto* ref = attribute.get_if<ValueRef>()) return {ref->name};
+  std::vector<std::string> names;
+  if (const auto* items = attribute.get_if<Attribute::List>()) {
+    for (const Attribute& item : *items) std::ranges::move(value_refs(item), std::back_inserter(names));
+  }
+  return names;
+}
+
+Attribute with_values(const Attribute& attribute,
+                      const std::function<Attribute(const ValueRef&)>& resolve) {
+  if (const auto* ref = attribute.get_if<ValueRef>()) return resolve(*ref);
+  const auto* items = attribute.get_if<Attribute::List>();
+  if (items == nullptr) return attribute;
+  Attribute::List resolved;
+  resolved.reserve(items->size());
+  for (const Attribute& item : *items) resolved.push_back(with_values(item, resolve));
+  return resolved;
 }
 
 const Attribute* AttributeMap::find(std::string_view name) const {

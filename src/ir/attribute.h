@@ -2,7 +2,8 @@
 //
 // An attribute is typed in memory (a dtype is a c10::ScalarType, not a string); the JSON form
 // exists only in json.cc, and the c10::IValue form only in ivalue.cc. Lists may be nested and may
-// hold None, as `int[]?`, `bool[][]` and `float?[]` arguments do.
+// hold None, as `int[]?`, `bool[][]` and `float?[]` arguments do. A number that only a run knows,
+// such as a size of a dynamic shape, is a reference to the value of the graph that has it.
 #ifndef TORCH_IR_IR_ATTRIBUTE_H_
 #define TORCH_IR_IR_ATTRIBUTE_H_
 
@@ -13,6 +14,7 @@
 
 #include <complex>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <iosfwd>
 #include <string>
@@ -23,13 +25,20 @@
 
 namespace torch_ir {
 
+// A value of the graph, by name.
+struct ValueRef {
+  std::string name;
+
+  bool operator==(const ValueRef&) const = default;
+};
+
 class Attribute {
  public:
   using List = std::vector<Attribute>;
   // std::monostate is None.
   using Value =
       std::variant<std::monostate, bool, int64_t, double, std::complex<double>, std::string,
-                   c10::ScalarType, c10::Layout, c10::MemoryFormat, c10::Device, List>;
+                   c10::ScalarType, c10::Layout, c10::MemoryFormat, c10::Device, ValueRef, List>;
 
   Attribute() = default;
   Attribute(bool value) : value_(value) {}
@@ -43,6 +52,7 @@ class Attribute {
   Attribute(c10::Layout value) : value_(value) {}
   Attribute(c10::MemoryFormat value) : value_(value) {}
   Attribute(c10::Device value) : value_(value) {}
+  Attribute(ValueRef value) : value_(std::move(value)) {}
   Attribute(List value) : value_(std::move(value)) {}
 
   template <class T>
@@ -67,8 +77,15 @@ class Attribute {
   Value value_;
 };
 
-// As Python prints it: `[1, 1]`, `True`, `None`, `torch.float32`, `'mean'`.
+// As Python prints it: `[1, 1]`, `True`, `None`, `torch.float32`, `'mean'`; a reference as `%name`.
 std::ostream& operator<<(std::ostream& stream, const Attribute& attribute);
+
+// The names of the values that `attribute` refers to, in order.
+std::vector<std::string> value_refs(const Attribute& attribute);
+
+// `attribute` with what `resolve` returns in the place of each reference.
+Attribute with_values(const Attribute& attribute,
+                      const std::function<Attribute(const ValueRef&)>& resolve);
 
 // The attributes of a node by argument name, in the order of the operator's schema. Few, so a
 // plain list: nothing is allocated for a node without attributes.

@@ -3,6 +3,7 @@
 #include <ATen/ops/view_as_real.h>
 #include <c10/util/accumulate.h>
 
+#include <algorithm>
 #include <cstring>
 #include <ostream>
 
@@ -46,12 +47,31 @@ bool same_items(const torch::OrderedDict<std::string, Value>& a,
   return true;
 }
 
+std::string size_text(const TensorMeta& meta, size_t dimension) {
+  const bool is_symbolic = !meta.symbolic_shape.empty() && !meta.symbolic_shape[dimension].empty();
+  return is_symbolic ? meta.symbolic_shape[dimension] : std::to_string(meta.shape[dimension]);
+}
+
+std::string joined_sizes(const TensorMeta& meta, const char* separator) {
+  std::string text;
+  for (size_t i = 0; i < meta.shape.size(); ++i) {
+    if (i > 0) text += separator;
+    text += size_text(meta, i);
+  }
+  return text;
+}
+
 }  // namespace
+
+bool OpNode::operator==(const OpNode& other) const {
+  return name == other.name && op_type == other.op_type && inputs == other.inputs &&
+         outputs == other.outputs && attrs == other.attrs && graphs == other.graphs;
+}
 
 bool IR::operator==(const IR& other) const {
   return model_name == other.model_name && pytorch_version == other.pytorch_version &&
-         graph_inputs == other.graph_inputs && graph_outputs == other.graph_outputs &&
-         weights == other.weights && nodes == other.nodes &&
+         Graph::operator==(other) && weights == other.weights &&
+         constant_inputs == other.constant_inputs && range_constraints == other.range_constraints &&
          same_items(weight_name_mapping, other.weight_name_mapping) &&
          same_items(constants, other.constants);
 }
@@ -72,6 +92,18 @@ std::string shape_text(const std::vector<int64_t>& shape) {
     text += std::to_string(size);
   }
   return text;
+}
+
+std::string shape_text(const TensorMeta& meta) {
+  if (!meta.is_scalar) return meta.shape.empty() ? "scalar" : joined_sizes(meta, "x");
+  if (meta.dtype == "bool") return "bool";
+  return meta.dtype == "float64" ? "float" : "int";
+}
+
+std::string shape_list_text(const TensorMeta& meta) { return "[" + joined_sizes(meta, ", ") + "]"; }
+
+bool is_dynamic(const TensorMeta& meta) {
+  return std::ranges::any_of(meta.symbolic_shape, [](const auto& text) { return !text.empty(); });
 }
 
 }  // namespace torch_ir

@@ -44,6 +44,12 @@ struct AttributeWriter {
   void operator()(c10::Layout value) const { writer.string(layout_name(value)); }
   void operator()(c10::MemoryFormat value) const { writer.string(memory_format_name(value)); }
   void operator()(c10::Device value) const { writer.string(value.str()); }
+  void operator()(const ValueRef& value) const {
+    writer.begin_object();
+    writer.key("value");
+    writer.string(value.name);
+    writer.end_object();
+  }
   void operator()(const Attribute::List& items) const {
     writer.begin_list();
     for (const Attribute& item : items) std::visit(*this, item.value());
