@@ -55,6 +55,14 @@ def torch_ir_dependencies():
         targets = {"mustache": []},
         packages = {"apt": "libkainjow-mustache-dev", "dnf": "mustache-devel"},
     )
+    _maybe(
+        system_library,
+        name = "libzip",
+        hdrs = ["zip.h", "zipconf.h"],
+        pkg_config = "libzip",
+        targets = {"zip": ["zip"]},
+        packages = {"apt": "libzip-dev", "brew": "libzip", "dnf": "libzip-devel"},
+    )
 
 def _maybe(rule, name, **kwargs):
     if not native.existing_rule(name):
