@@ -65,6 +65,10 @@ struct PickleValue {
     std::string class_name;
     std::vector<std::pair<std::string, Pointer>> attributes;
   };
+  // A storage without a tensor; its bytes are not read.
+  struct Storage {
+    size_t number;
+  };
   // Known, harmless and not read: "a sparse tensor", "a quantized tensor", "a tensor on the meta
   // device", "a NumPy scalar". A reader that needs it refuses it by this name.
   struct Unsupported {
@@ -72,7 +76,7 @@ struct PickleValue {
   };
 
   std::variant<None, bool, int64_t, BigInteger, double, std::complex<double>, std::string, Bytes,
-               Tuple, List, Set, Dict, Name, Device, Object, at::Tensor, Unsupported>
+               Tuple, List, Set, Dict, Name, Device, Object, at::Tensor, Storage, Unsupported>
       value = None();
 
   // The value when it has this type, or null: `value.get_if<PickleValue::Dict>()`.

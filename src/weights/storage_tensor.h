@@ -26,11 +26,11 @@ struct TensorView {
   int64_t storage_offset = 0;
 };
 
-// `bytes` as the storage of CPU tensors; it keeps them alive. They are used in place, unless they
-// are misaligned for elements of `dtype`, or are at most 1 MiB and not aligned as LibTorch's
-// allocator does (64 bytes): those are copied, once, here, so that what is computed from them has
-// the same bits as before they were saved. Tensors that share memory share one storage.
-c10::Storage make_storage(const ByteRange& bytes, c10::ScalarType dtype);
+// `bytes` as the storage of CPU tensors; it keeps them alive. They are used in place where they are
+// aligned for every dtype (16 bytes) and, unless they are more than 1 MiB, as LibTorch's allocator
+// aligns (64 bytes), so that what is computed from them has the same bits as before they were saved.
+// Others are copied, once, here. Tensors that share memory share one storage.
+c10::Storage make_storage(const ByteRange& bytes);
 
 // The tensor that `view` describes; it shares the memory of `storage`, and needs no gradient.
 // Throws WeightError, which does not name the tensor, where an element would lie outside, where
@@ -39,9 +39,9 @@ c10::Storage make_storage(const ByteRange& bytes, c10::ScalarType dtype);
 // storage has 24". A tensor without elements needs no bytes.
 at::Tensor make_tensor(const c10::Storage& storage, const TensorView& view);
 
-// Turns big-endian elements of `dtype` into the machine's order, or back; a complex number has two.
-// `size` is a multiple of the size of an element.
-void swap_bytes(std::byte* data, size_t size, c10::ScalarType dtype);
+// `bytes` with the elements of `dtype` in the opposite byte order, in memory of their own. A complex
+// number has two elements; bytes behind the last whole element are left as they are.
+ByteRange swap_byte_order(const ByteRange& bytes, c10::ScalarType dtype);
 
 }  // namespace torch_ir
 

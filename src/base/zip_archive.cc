@@ -1,0 +1,305 @@
+#include "torch_ir/base/zip_archive.h"
+
+#include <zip.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <unordered_map>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+
+namespace torch_ir {
+namespace {
+
+// How much all deflated entries of an archive may need together.
+constexpr uint64_t kMaxInflated = uint64_t{512} << 20;
+// No deflated byte makes more than this many; what declares more lies.
+constexpr uint64_t kMaxDeflateRatio = 1032;
+
+// The archive as libzip's source of bytes. It remembers where it was read last: libzip has no other
+// way to tell where the bytes of an entry begin.
+struct Source {
+  ByteRange bytes;
+  uint64_t position = 0;
+  uint64_t last_read = 0;
+  zip_error_t error = {};
+};
+
+zip_int64_t read_source(Source& source, void* data, zip_uint64_t length) {
+  const uint64_t count = std::min<uint64_t>(length, source.bytes.size - source.position);
+  if (count > 0) std::memcpy(data, source.bytes.data + source.position, count);
+  source.last_read = source.position;
+  source.position += count;
+  return static_cast<zip_int64_t>(count);
+}
+
+zip_int64_t describe_source(const Source& source, void* data) {
+  auto* status = static_cast<zip_stat_t*>(data);
+  zip_stat_init(status);
+  status->size = source.bytes.size;
+  status->valid |= ZIP_STAT_SIZE;
+  return sizeof(*status);
+}
+
+zip_int64_t serve_source(void* user, void* data, zip_uint64_t length, zip_source_cmd_t command) {
+  Source& source = *static_cast<Source*>(user);
+  switch (command) {
+    case ZIP_SOURCE_OPEN:
+      source.position = 0;
+      return 0;
+    case ZIP_SOURCE_READ:
+      return read_source(source, data, length);
+    case ZIP_SOURCE_STAT:
+      return describe_source(source, data);
+    case ZIP_SOURCE_SEEK: {
+      const zip_int64_t offset = zip_source_seek_compute_offset(source.position, source.bytes.size,
+                                                                data, length, &source.error);
+      if (offset < 0) return -1;
+      source.position = static_cast<uint64_t>(offset);
+      return 0;
+    }
+    case ZIP_SOURCE_TELL:
+      return static_cast<zip_int64_t>(source.position);
+    case ZIP_SOURCE_ERROR:
+      return zip_error_to_data(&source.error, data, length);
+    case ZIP_SOURCE_CLOSE:
+    case ZIP_SOURCE_FREE:
+      return 0;
+    case ZIP_SOURCE_SUPPORTS:
+      return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE,
+                                            ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE,
+                                            ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL,
+                                            ZIP_SOURCE_SUPPORTS, -1);
+    default:
+      zip_error_set(&source.error, ZIP_ER_OPNOTSUPP, 0);
+      return -1;
+  }
+}
+
+}  // namespace
+
+bool looks_like_zip(std::string_view bytes) {
+  // The first entry, or the end of an archive without any.
+  return bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06");
+}
+
+struct ZipArchive::Impl {
+  Impl(ByteRange bytes, std::string archive_name);
+  ~Impl() {
+    if (zip != nullptr) zip_discard(zip);
+    zip_error_fini(&source.error);
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error("'" + printable(name) + "' " + what);
+  }
+  [[noreturn]] void fail(std::string_view entry, const std::string& what) const {
+    fail("entry '" + printable(entry) + "': " + what);
+  }
+
+  void open();
+  void read_directory();
+  zip_stat_t describe(zip_uint64_t index) const;
+  zip_uint64_t find(std::string_view entry) const;
+  ByteRange locate(const zip_stat_t& entry);
+  ByteRange inflate(const zip_stat_t& entry);
+  ByteRange map(zip_uint64_t index);
+  void check_checksum(zip_uint64_t index);
+
+  std::string name;
+  Source source;
+  zip_t* zip = nullptr;
+  std::vector<std::string> entries;
+  std::unordered_map<std::string, zip_uint64_t> indices;
+  std::unordered_map<zip_uint64_t, ByteRange> inflated;
+  uint64_t inflated_size = 0;
+};
+
+namespace {
+
+// An entry opened for reading.
+class EntryReader {
+ public:
+  EntryReader(zip_t* zip, zip_uint64_t index, zip_flags_t flags)
+      : zip_(zip), file_(zip_fopen_index(zip, index, flags)) {}
+  ~EntryReader() {
+    if (file_ != nullptr) zip_fclose(file_);
+  }
+  EntryReader(const EntryReader&) = delete;
+  EntryReader& operator=(const EntryReader&) = delete;
+
+  // The number of bytes that were read: `size`, or less at the end, or -1 after an error.
+  zip_int64_t read(std::byte* data, uint64_t size) {
+    return file_ == nullptr ? -1 : zip_fread(file_, data, size);
+  }
+  std::string reason() {
+    return zip_error_strerror(file_ == nullptr ? zip_get_error(zip_) : zip_file_get_error(file_));
+  }
+
+ private:
+  zip_t* zip_;
+  zip_file_t* file_;
+};
+
+}  // namespace
+
+ZipArchive::Impl::Impl(ByteRange bytes, std::string archive_name)
+    : name(std::move(archive_name)), source{std::move(bytes)} {
+  zip_error_init(&source.error);
+}
+
+void ZipArchive::Impl::open() {
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_source_t* bytes = zip_source_function_create(serve_source, &source, &error);
+  if (bytes != nullptr) {
+    zip = zip_open_from_source(bytes, ZIP_RDONLY | ZIP_CHECKCONS, &error);
+    if (zip == nullptr) zip_source_free(bytes);
+  }
+  const std::string reason = zip_error_strerror(&error);
+  zip_error_fini(&error);
+  if (zip == nullptr) fail("can not be read as a zip archive; it is damaged or cut: " + reason);
+}
+
+void ZipArchive::Impl::read_directory() {
+  const zip_int64_t count = zip_get_num_entries(zip, 0);
+  for (zip_int64_t i = 0; i < count; ++i) {
+    const auto index = static_cast<zip_uint64_t>(i);
+    const zip_stat_t entry = describe(index);
+    if (!indices.emplace(entry.name, index).second) fail(entry.name, "it is there twice");
+    if (entry.encryption_method != ZIP_EM_NONE) fail(entry.name, "it is encrypted");
+    if (!std::string_view(entry.name).ends_with('/')) entries.emplace_back(entry.name);
+  }
+}
+
+zip_stat_t ZipArchive::Impl::describe(zip_uint64_t index) const {
+  constexpr zip_uint64_t kNeeded = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE |
+                                   ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD | ZIP_STAT_CRC;
+  zip_stat_t entry;
+  zip_stat_init(&entry);
+  if (zip_stat_index(zip, index, ZIP_FL_ENC_RAW, &entry) != 0) {
+    fail("entry " + std::to_string(index) + ": " + zip_error_strerror(zip_get_error(zip)));
+  }
+  if ((entry.valid & kNeeded) != kNeeded) {
+    fail("entry " + std::to_string(index) + ": the directory is incomplete");
+  }
+  return entry;
+}
+
+zip_uint64_t ZipArchive::Impl::find(std::string_view entry) const {
+  const auto found = indices.find(std::string(entry));
+  if (found == indices.end()) fail(entry, "there is none of this name");
+  return found->second;
+}
+
+ByteRange ZipArchive::Impl::locate(const zip_stat_t& entry) {
+  if (entry.comp_size != entry.size) {
+    fail(entry.name, "it is stored, but the directory has two sizes for it, " +
+                         std::to_string(entry.size) + " and " + std::to_string(entry.comp_size));
+  }
+  if (entry.size == 0) return {source.bytes.data, 0, source.bytes.owner};
+  EntryReader reader(zip, entry.index, ZIP_FL_COMPRESSED);
+  std::byte first;
+  if (reader.read(&first, 1) != 1) fail(entry.name, "it can not be read: " + reader.reason());
+  const uint64_t offset = source.last_read;
+  if (entry.size > source.bytes.size || offset > source.bytes.size - entry.size) {
+    fail(entry.name, "its " + std::to_string(entry.size) + " bytes go beyond the end of the " +
+                         std::to_string(source.bytes.size) + " bytes of the archive");
+  }
+  return source.bytes.part(offset, entry.size);
+}
+
+ByteRange ZipArchive::Impl::inflate(const zip_stat_t& entry) {
+  if (const auto known = inflated.find(entry.index); known != inflated.end()) return known->second;
+  const std::string sizes =
+      std::to_string(entry.comp_size) + " bytes that inflate to " + std::to_string(entry.size);
+  if (entry.size / kMaxDeflateRatio > entry.comp_size) {
+    fail(entry.name, "the directory declares " + sizes + ", more than deflating can do");
+  }
+  if (entry.size > kMaxInflated - inflated_size) {
+    fail(entry.name, "it has " + sizes + ", more than the " + std::to_string(kMaxInflated) +
+                         " that the compressed entries of an archive may have together; store " +
+                         "it uncompressed, as PyTorch does");
+  }
+  const auto buffer = std::make_shared<std::byte[]>(entry.size);
+  EntryReader reader(zip, entry.index, 0);
+  uint64_t size = 0;
+  while (size < entry.size) {
+    const zip_int64_t count = reader.read(buffer.get() + size, entry.size - size);
+    if (count <= 0) {
+      fail(entry.name, "it can not be inflated: " + (count < 0 ? reader.reason() : "it is cut"));
+    }
+    size += static_cast<uint64_t>(count);
+  }
+  // The checksum is compared when the end is seen.
+  std::byte end;
+  const zip_int64_t rest = reader.read(&end, 1);
+  if (rest < 0) fail(entry.name, "it can not be inflated: " + reader.reason());
+  if (rest > 0) fail(entry.name, "it is longer than the directory says");
+  inflated_size += size;
+  return inflated[entry.index] = {buffer.get(), size, buffer};
+}
+
+ByteRange ZipArchive::Impl::map(zip_uint64_t index) {
+  const zip_stat_t entry = describe(index);
+  switch (entry.comp_method) {
+    case ZIP_CM_STORE:
+      return locate(entry);
+    case ZIP_CM_DEFLATE:
+      return inflate(entry);
+    default:
+      fail(entry.name, "its compression method " + std::to_string(entry.comp_method) +
+                           " is not supported; store it uncompressed, as PyTorch does");
+  }
+}
+
+void ZipArchive::Impl::check_checksum(zip_uint64_t index) {
+  const zip_stat_t entry = describe(index);
+  // Inflating has compared it already.
+  if (entry.crc == 0 || entry.comp_method != ZIP_CM_STORE) return;
+  EntryReader reader(zip, index, 0);
+  std::array<std::byte, 1 << 15> buffer;
+  zip_int64_t count = 0;
+  while ((count = reader.read(buffer.data(), buffer.size())) > 0) {
+  }
+  if (count < 0) fail(entry.name, "it is damaged: " + reader.reason());
+}
+
+ZipArchive ZipArchive::open(const std::string& path) { return open(map_file(path), path); }
+
+ZipArchive ZipArchive::open(ByteRange bytes, std::string name) {
+  auto impl = std::make_shared<Impl>(std::move(bytes), std::move(name));
+  impl->open();
+  impl->read_directory();
+  return ZipArchive(std::move(impl));
+}
+
+ZipArchive::ZipArchive(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ZipArchive::ZipArchive(const ZipArchive&) = default;
+ZipArchive& ZipArchive::operator=(const ZipArchive&) = default;
+ZipArchive::~ZipArchive() = default;
+
+const std::string& ZipArchive::name() const { return impl_->name; }
+
+const std::vector<std::string>& ZipArchive::entries() const { return impl_->entries; }
+
+bool ZipArchive::has(std::string_view entry) const {
+  return impl_->indices.contains(std::string(entry));
+}
+
+ByteRange ZipArchive::map(std::string_view entry) const { return impl_->map(impl_->find(entry)); }
+
+ByteRange ZipArchive::read(std::string_view entry) const {
+  const zip_uint64_t index = impl_->find(entry);
+  ByteRange bytes = impl_->map(index);
+  impl_->check_checksum(index);
+  return bytes;
+}
+
+}  // namespace torch_ir
