@@ -94,8 +94,8 @@ OpNode convert_default(const ExportedNode& node, const GraphAnalyzer& analyzer) 
   OpNode converted;
   converted.name = node.name;
   converted.op_type = node.target;
-  if (const auto op = find_operator(node.target)) {
-    encode_with_schema(node, op->schema(), analyzer, converted);
+  if (const c10::FunctionSchema* schema = find_schema(node.target)) {
+    encode_with_schema(node, *schema, analyzer, converted);
   } else {
     encode_by_name(node, analyzer, converted);
   }
@@ -106,6 +106,14 @@ OpNode convert_default(const ExportedNode& node, const GraphAnalyzer& analyzer) 
 }
 
 OpNode IRConverter::convert_node(const ExportedNode& node, const GraphAnalyzer& analyzer) const {
+  OpNode converted = convert_call(node, analyzer);
+  for (const ExportedGraph& graph : node.graphs) {
+    convert_graph(graph, GraphAnalyzer(graph), converted.graphs.emplace_back());
+  }
+  return converted;
+}
+
+OpNode IRConverter::convert_call(const ExportedNode& node, const GraphAnalyzer& analyzer) const {
   const OpConverter converter = find_converter(node.target);
   if (!converter) return convert_default(node, analyzer);
   try {
@@ -119,18 +127,26 @@ OpNode IRConverter::convert_node(const ExportedNode& node, const GraphAnalyzer& 
   }
 }
 
+void IRConverter::convert_graph(const ExportedGraph& graph, const GraphAnalyzer& analyzer,
+                                Graph& converted) const {
+  converted.graph_inputs = analyzer.get_graph_inputs();
+  converted.graph_outputs = analyzer.get_graph_outputs();
+  converted.constant_outputs = graph.constant_outputs;
+  for (const ExportedNode& node : analyzer.get_call_function_nodes()) {
+    converted.nodes.push_back(convert_node(node, analyzer));
+  }
+}
+
 IR IRConverter::convert(const ExportedProgram& program, const std::string& model_name) const {
   const GraphAnalyzer analyzer(program);
   IR ir;
   ir.model_name = model_name.empty() ? program.model_name : model_name;
   ir.pytorch_version = program.torch_version;
-  ir.graph_inputs = analyzer.get_graph_inputs();
-  ir.graph_outputs = analyzer.get_graph_outputs();
+  convert_graph(program, analyzer, ir);
   ir.weights = analyzer.get_weights();
   ir.weight_name_mapping = analyzer.get_weight_name_mapping();
-  for (const ExportedNode& node : analyzer.get_call_function_nodes()) {
-    ir.nodes.push_back(convert_node(node, analyzer));
-  }
+  ir.constant_inputs = program.constant_inputs;
+  ir.range_constraints = program.range_constraints;
   ir.constants = analyzer.get_constants();
   try {
     validate_ir(ir);

@@ -37,7 +37,11 @@ class IRConverter {
   IR convert(const ExportedProgram& program, const std::string& model_name = "") const;
 
  private:
+  // The call itself, and its graphs.
   OpNode convert_node(const ExportedNode& node, const GraphAnalyzer& analyzer) const;
+  OpNode convert_call(const ExportedNode& node, const GraphAnalyzer& analyzer) const;
+  void convert_graph(const ExportedGraph& graph, const GraphAnalyzer& analyzer,
+                     Graph& converted) const;
 
   bool strict_;
 };

@@ -17,11 +17,11 @@ namespace {
 constexpr std::array kWeightKinds = {InputKind::kParameter, InputKind::kBuffer,
                                      InputKind::kConstant};
 
-// Every weight placeholder of `program`, in the order of kWeightKinds.
+// Every weight placeholder of `graph`, in the order of kWeightKinds.
 template <class Visit>
-void for_each_weight(const ExportedProgram& program, Visit visit) {
+void for_each_weight(const ExportedGraph& graph, Visit visit) {
   for (const InputKind kind : kWeightKinds) {
-    for (const ExportedInput& input : program.inputs) {
+    for (const ExportedInput& input : graph.inputs) {
       if (input.kind == kind) visit(input);
     }
   }
@@ -29,11 +29,16 @@ void for_each_weight(const ExportedProgram& program, Visit visit) {
 
 }  // namespace
 
-GraphAnalyzer::GraphAnalyzer(const ExportedProgram& program) : program_(program) {
-  for (const ExportedInput& input : program.inputs) {
+GraphAnalyzer::GraphAnalyzer(const ExportedProgram& program)
+    : GraphAnalyzer(static_cast<const ExportedGraph&>(program)) {
+  program_ = &program;
+}
+
+GraphAnalyzer::GraphAnalyzer(const ExportedGraph& graph) : graph_(graph) {
+  for (const ExportedInput& input : graph.inputs) {
     if (input.kind == InputKind::kUserInput) producers_[input.name] = {input.name, 0};
   }
-  for (const ExportedNode& node : program.nodes) {
+  for (const ExportedNode& node : graph.nodes) {
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       producers_[node.outputs[i]] = {node.name, static_cast<int64_t>(i)};
     }
@@ -42,7 +47,7 @@ GraphAnalyzer::GraphAnalyzer(const ExportedProgram& program) : program_(program)
 
 std::vector<TensorMeta> GraphAnalyzer::get_graph_inputs() const {
   std::vector<TensorMeta> inputs;
-  for (const ExportedInput& input : program_.inputs) {
+  for (const ExportedInput& input : graph_.inputs) {
     if (input.kind == InputKind::kUserInput) inputs.push_back(get_output_meta(input.name));
   }
   return inputs;
@@ -50,13 +55,17 @@ std::vector<TensorMeta> GraphAnalyzer::get_graph_inputs() const {
 
 std::vector<TensorMeta> GraphAnalyzer::get_graph_outputs() const {
   std::vector<TensorMeta> outputs;
-  for (const std::string& output : program_.outputs) outputs.push_back(get_output_meta(output));
+  for (const std::string& output : graph_.outputs) outputs.push_back(get_output_meta(output));
+  if (program_ == nullptr) return outputs;
+  for (const ExportedMutation& mutation : program_->mutations) {
+    outputs.at(mutation.output).mutates = mutation.placeholder;
+  }
   return outputs;
 }
 
 std::vector<TensorMeta> GraphAnalyzer::get_weights() const {
   std::vector<TensorMeta> weights;
-  for_each_weight(program_, [&](const ExportedInput& input) {
+  for_each_weight(graph_, [&](const ExportedInput& input) {
     weights.push_back(get_output_meta(input.name));
     weights.back().name = input.target;
   });
@@ -65,19 +74,20 @@ std::vector<TensorMeta> GraphAnalyzer::get_weights() const {
 
 torch::OrderedDict<std::string, std::string> GraphAnalyzer::get_weight_name_mapping() const {
   torch::OrderedDict<std::string, std::string> mapping("Placeholder");
-  for_each_weight(program_,
+  for_each_weight(graph_,
                   [&](const ExportedInput& input) { mapping.insert(input.name, input.target); });
   return mapping;
 }
 
 const std::vector<ExportedNode>& GraphAnalyzer::get_call_function_nodes() const {
-  return program_.nodes;
+  return graph_.nodes;
 }
 
 StateDict GraphAnalyzer::get_constants() const {
   StateDict constants("Constant");
+  if (program_ == nullptr) return constants;
   std::vector<std::string> skipped;
-  for (const auto& item : program_.constants) {
+  for (const auto& item : program_->constants) {
     if (item.value().is_meta()) {
       skipped.push_back("'" + item.key() + "'");
     } else {
@@ -102,14 +112,17 @@ TensorMeta GraphAnalyzer::get_input_meta(const std::string& name) const {
 }
 
 TensorMeta GraphAnalyzer::get_output_meta(const std::string& name) const {
-  const auto value = program_.values.find(name);
-  if (value == program_.values.end()) {
+  const auto value = graph_.values.find(name);
+  if (value == graph_.values.end()) {
     throw ConversionError("the exported program has no value '" + name + "'");
   }
   TensorMeta meta;
   meta.name = name;
   meta.shape = value->second.shape;
   meta.dtype = dtype_name(value->second.dtype);
+  meta.symbolic_shape = value->second.symbolic_shape;
+  meta.is_scalar = value->second.is_scalar;
+  meta.expression = value->second.expression;
   return meta;
 }
 

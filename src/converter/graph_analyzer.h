@@ -18,8 +18,12 @@ class GraphAnalyzer {
   // Keeps a reference: `program` must outlive the analyzer.
   explicit GraphAnalyzer(const ExportedProgram& program);
   explicit GraphAnalyzer(ExportedProgram&&) = delete;
+  // The graph of a control flow node, which has neither weights nor constants.
+  explicit GraphAnalyzer(const ExportedGraph& graph);
+  explicit GraphAnalyzer(ExportedGraph&&) = delete;
 
   std::vector<TensorMeta> get_graph_inputs() const;
+  // Those that are the new value of a placeholder say so.
   std::vector<TensorMeta> get_graph_outputs() const;
   // Under their state dict names, parameters first, then buffers, then constants.
   std::vector<TensorMeta> get_weights() const;
@@ -41,7 +45,9 @@ class GraphAnalyzer {
     int64_t output_idx;
   };
 
-  const ExportedProgram& program_;
+  const ExportedGraph& graph_;
+  // Null for the graph of a node.
+  const ExportedProgram* program_ = nullptr;
   std::unordered_map<std::string, Producer> producers_;
 };
 

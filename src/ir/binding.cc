@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/ir/builtin_operators.h"
 
 namespace torch_ir {
 namespace {
@@ -53,6 +54,7 @@ class Binder {
   }
 
   std::vector<BoundArgument> bind() {
+    choose_optional_arguments();
     std::vector<BoundArgument> bound;
     bound.reserve(schema_.arguments().size());
     for (const c10::Argument& argument : schema_.arguments()) bound.push_back(bind(argument));
@@ -63,6 +65,113 @@ class Binder {
  private:
   [[noreturn]] void fail(const std::string& what) const {
     throw ValidationError("node '" + node_.name + "' (" + node_.op_type + "): " + what);
+  }
+
+  // Tensor arguments that may be absent and have neither attribute nor named input.
+  std::vector<const c10::Argument*> open_arguments() const {
+    std::vector<const c10::Argument*> open;
+    for (const c10::Argument& argument : schema_.arguments()) {
+      const bool is_candidate = classify(argument).kind == ArgumentKind::kTensor &&
+                                may_be_absent(argument) && !is_given_by_name(argument);
+      if (is_candidate) open.push_back(&argument);
+    }
+    return open;
+  }
+
+  static bool may_be_absent(const c10::Argument& argument) {
+    return argument.default_value() || classify(argument).is_optional;
+  }
+
+  bool is_given_by_name(const c10::Argument& argument) const {
+    return node_.attrs.find(argument.name()) != nullptr ||
+           std::ranges::any_of(node_.inputs, [&](const TensorMeta& input) {
+             return input.arg == argument.name();
+           });
+  }
+
+  // How many positional inputs the arguments take that need theirs.
+  size_t num_inputs_of_others() const {
+    size_t count = 0;
+    size_t num_named_in_lists = 0;
+    for (const c10::Argument& argument : schema_.arguments()) {
+      const ArgumentKind kind = classify(argument).kind;
+      count += kind == ArgumentKind::kTensor && !may_be_absent(argument) &&
+               !is_given_by_name(argument);
+      if (kind != ArgumentKind::kTensorList) continue;
+      num_named_in_lists += static_cast<size_t>(
+          std::ranges::count(node_.inputs, argument.name(), &TensorMeta::arg));
+    }
+    const Attribute* sizes = node_.attrs.find(kListSizes);
+    const auto* list = sizes == nullptr ? nullptr : sizes->get_if<Attribute::List>();
+    if (list == nullptr) return count;
+    for (const Attribute& item : *list) {
+      const auto* size = item.get_if<int64_t>();
+      if (size != nullptr && *size > 0) count += static_cast<size_t>(*size);
+    }
+    return count - std::min(count, num_named_in_lists);
+  }
+
+  // Which optional tensors the positional inputs are. All or none is plain; otherwise the names of
+  // the inputs have to tell.
+  void choose_optional_arguments() {
+    const std::vector<const c10::Argument*> open = open_arguments();
+    if (open.empty()) return;
+    const size_t num_others = num_inputs_of_others();
+    const size_t num_given = positional_.size() - std::min(positional_.size(), num_others);
+    if (num_given >= open.size()) {
+      given_.assign(open.begin(), open.end());
+      return;
+    }
+    if (num_given == 0) return;
+    std::vector<bool> is_chosen(open.size(), false);
+    std::fill_n(is_chosen.begin(), num_given, true);
+    size_t num_choices = 0;
+    do {
+      std::vector<const c10::Argument*> chosen;
+      for (size_t i = 0; i < open.size(); ++i) {
+        if (is_chosen[i]) chosen.push_back(open[i]);
+      }
+      if (!agrees_with_names(chosen, open)) continue;
+      if (num_choices++ == 0) given_ = std::move(chosen);
+    } while (std::prev_permutation(is_chosen.begin(), is_chosen.end()));
+    if (num_choices != 1) fail_for_open_arguments(open, num_given);
+  }
+
+  // Whether no weight is bound to another of the `open` arguments than the one it is named after.
+  bool agrees_with_names(const std::vector<const c10::Argument*>& chosen,
+                         const std::vector<const c10::Argument*>& open) const {
+    size_t position = 0;
+    size_t list = 0;
+    for (const c10::Argument& argument : schema_.arguments()) {
+      if (is_given_by_name(argument)) continue;
+      const ArgumentType type = classify(argument);
+      if (type.kind == ArgumentKind::kTensorList) position += list_count(list++).value_or(0);
+      if (type.kind != ArgumentKind::kTensor) continue;
+      const bool is_chosen = std::ranges::find(chosen, &argument) != chosen.end();
+      if (may_be_absent(argument) && !is_chosen) continue;
+      if (position >= positional_.size()) return false;
+      const TensorMeta& input = node_.inputs[positional_[position++]];
+      if (!is_chosen || input.producer_node) continue;
+      const auto is_named_after = [&](const c10::Argument* other) {
+        return input.name.ends_with("_" + other->name());
+      };
+      if (std::ranges::any_of(open, is_named_after) && !is_named_after(&argument)) return false;
+    }
+    return true;
+  }
+
+  [[noreturn]] void fail_for_open_arguments(const std::vector<const c10::Argument*>& open,
+                                            size_t num_given) const {
+    std::string names;
+    for (const c10::Argument* argument : open) {
+      if (!names.empty()) names += argument == open.back() ? " and '" : ", '";
+      if (names.empty()) names += "'";
+      names += argument->name() + "'";
+    }
+    fail("of the optional arguments " + names + " only " + std::to_string(num_given) +
+         (num_given == 1 ? " is" : " are") +
+         " given, and the file does not say which: the key \"arg\" of an input has to name its "
+         "argument");
   }
 
   BoundArgument bind(const c10::Argument& argument) {
@@ -77,7 +186,7 @@ class Binder {
   }
 
   BoundArgument absent(const c10::Argument& argument) const {
-    if (argument.default_value() || classify(argument).is_optional) return DefaultArgument{};
+    if (may_be_absent(argument)) return DefaultArgument{};
     fail("argument '" + argument.name() + "' is missing");
   }
 
@@ -85,7 +194,9 @@ class Binder {
     if (const auto named = take_named(argument.name(), 1); !named.empty()) {
       return TensorArgument{named.front()};
     }
-    if (next_positional_ == positional_.size()) return absent(argument);
+    const bool is_absent =
+        may_be_absent(argument) && std::ranges::find(given_, &argument) == given_.end();
+    if (is_absent || next_positional_ == positional_.size()) return absent(argument);
     return TensorArgument{positional_[next_positional_++]};
   }
 
@@ -115,12 +226,19 @@ class Binder {
   }
 
   std::optional<int64_t> next_list_count() {
+    const std::optional<int64_t> count = list_count(next_list_);
+    if (count) ++next_list_;
+    return count;
+  }
+
+  // The length of the list of tensors that is the one at `index` of those given.
+  std::optional<int64_t> list_count(size_t index) const {
     const Attribute* sizes = node_.attrs.find(kListSizes);
     if (sizes == nullptr) return std::nullopt;
     const auto* list = sizes->get_if<Attribute::List>();
     if (list == nullptr) fail("attribute '_tensor_list_sizes' must be a list of counts");
-    if (next_list_ == list->size()) return std::nullopt;
-    const auto* count = (*list)[next_list_++].get_if<int64_t>();
+    if (index >= list->size()) return std::nullopt;
+    const auto* count = (*list)[index].get_if<int64_t>();
     if (count == nullptr || *count < 0) {
       fail("attribute '_tensor_list_sizes' must be a list of counts");
     }
@@ -196,6 +314,8 @@ class Binder {
   const OpNode& node_;
   const c10::FunctionSchema& schema_;
   std::vector<size_t> positional_;
+  // The optional tensors that take a positional input.
+  std::vector<const c10::Argument*> given_;
   size_t next_positional_ = 0;
   size_t next_list_ = 0;
   size_t next_mask_ = 0;
@@ -215,13 +335,18 @@ class Encoder {
       add_list(argument, std::move(*list));
     } else if (auto* attribute = std::get_if<Attribute>(&value)) {
       add_attribute(argument, std::move(*attribute));
-    } else if (classify(argument).kind != ArgumentKind::kOther) {
-      has_gap_ = true;
+    } else {
+      count_absent(argument);
     }
   }
 
   // List attributes come first, as the Python package writes them.
   void finish() {
+    if (num_absent_ > 0) {
+      for (const auto& [input, argument] : optional_inputs_) {
+        node_.inputs[input].arg = argument->name();
+      }
+    }
     if (sizes_.empty()) {
       node_.attrs = std::move(attributes_);
       return;
@@ -233,7 +358,10 @@ class Encoder {
 
  private:
   void add_input(const c10::Argument& argument, TensorMeta tensor) {
-    if (has_gap_) tensor.arg = argument.name();
+    const ArgumentType type = classify(argument);
+    if (type.kind == ArgumentKind::kTensor && type.is_optional) {
+      optional_inputs_.emplace_back(node_.inputs.size(), &argument);
+    }
     node_.inputs.push_back(std::move(tensor));
   }
 
@@ -253,18 +381,23 @@ class Encoder {
   // None for an optional tensor is the same as leaving it out.
   void add_attribute(const c10::Argument& argument, Attribute attribute) {
     if (attribute.is_none() && classify(argument).kind != ArgumentKind::kOther) {
-      has_gap_ = true;
+      count_absent(argument);
     } else {
       attributes_.set(argument.name(), std::move(attribute));
     }
+  }
+
+  void count_absent(const c10::Argument& argument) {
+    num_absent_ += classify(argument).kind == ArgumentKind::kTensor;
   }
 
   OpNode& node_;
   AttributeMap attributes_;
   Attribute::List sizes_;
   Attribute::List masks_;
-  // Whether a tensor argument was left out, so that positions no longer tell.
-  bool has_gap_ = false;
+  // The inputs that are optional tensors. Where others are absent, positions do not tell.
+  std::vector<std::pair<size_t, const c10::Argument*>> optional_inputs_;
+  size_t num_absent_ = 0;
 };
 
 }  // namespace
@@ -293,6 +426,12 @@ std::optional<c10::OperatorHandle> find_operator(std::string_view op_type) {
   const auto name = parse_op_type(op_type);
   if (!name) return std::nullopt;
   return c10::Dispatcher::singleton().findSchema(*name);
+}
+
+const c10::FunctionSchema* find_schema(std::string_view op_type) {
+  if (const c10::FunctionSchema* schema = find_builtin_schema(op_type)) return schema;
+  const auto op = find_operator(op_type);
+  return op ? &op->schema() : nullptr;
 }
 
 std::vector<BoundArgument> bind_node(const OpNode& node, const c10::FunctionSchema& schema) {

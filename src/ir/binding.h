@@ -12,9 +12,10 @@
 // - A list of tensors takes as many inputs as its count in the attribute "_tensor_list_sizes"
 //   says, one count for each list that was given, in schema order. For lists that hold None,
 //   "_tensor_list_none_masks" has a mask a list, true where None stands; those take no input.
-// - Optional tensors take inputs while there are any. Where a later one is given and an earlier
-//   one is not, the inputs from there on carry `TensorMeta::arg`, the name of their argument;
-//   such an input belongs to that argument whatever its position.
+// - Where some optional tensors are given and others are not, each given one carries
+//   `TensorMeta::arg`, the name of its argument. Files of the Python package do not say it: there
+//   a weight whose name ends as an argument is called ("p_norm_bias") is that argument, and what
+//   is still open then can not be known and is an error.
 // - All other arguments are attributes under their schema names; one without is at its default.
 #ifndef TORCH_IR_IR_BINDING_H_
 #define TORCH_IR_IR_BINDING_H_
@@ -40,6 +41,10 @@ std::optional<c10::OperatorName> parse_op_type(std::string_view op_type);
 
 // The operator called `op_type` in this process, or nothing.
 std::optional<c10::OperatorHandle> find_operator(std::string_view op_type);
+
+// The schema of `op_type`, an operator of this process or a built-in one (builtin_operators.h), or
+// null. Schemas live as long as their operators.
+const c10::FunctionSchema* find_schema(std::string_view op_type);
 
 // What one argument of an operator is bound to.
 struct DefaultArgument {};

@@ -10,137 +10,17 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/ir/binding.h"
-#include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/ivalue.h"
 #include "torch_ir/ir/json_constants.h"
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
-#include "torch_ir/ir/json_writer.h"
 
 namespace torch_ir {
 namespace {
 
 // A file without "format_version" has version 1, the format of the Python package.
-constexpr int64_t kFormatVersion = 1;
+constexpr int64_t kFormatVersion = 2;
 constexpr std::string_view kFormatVersionKey = "format_version";
-
-// --- Writing ---
-
-struct AttributeWriter {
-  JsonWriter& writer;
-
-  void operator()(std::monostate) const { writer.null(); }
-  void operator()(bool value) const { writer.boolean(value); }
-  void operator()(int64_t value) const { writer.integer(value); }
-  void operator()(double value) const { writer.floating(value); }
-  void operator()(std::complex<double> value) const {
-    writer.begin_list();
-    writer.floating(value.real());
-    writer.floating(value.imag());
-    writer.end_list();
-  }
-  void operator()(const std::string& value) const { writer.string(value); }
-  void operator()(c10::ScalarType value) const { writer.string(dtype_name(value)); }
-  void operator()(c10::Layout value) const { writer.string(layout_name(value)); }
-  void operator()(c10::MemoryFormat value) const { writer.string(memory_format_name(value)); }
-  void operator()(c10::Device value) const { writer.string(value.str()); }
-  void operator()(const ValueRef& value) const {
-    writer.begin_object();
-    writer.key("value");
-    writer.string(value.name);
-    writer.end_object();
-  }
-  void operator()(const Attribute::List& items) const {
-    writer.begin_list();
-    for (const Attribute& item : items) std::visit(*this, item.value());
-    writer.end_list();
-  }
-};
-
-void write_tensor(const TensorMeta& tensor, JsonWriter& writer) {
-  writer.begin_object();
-  writer.key("name");
-  writer.string(tensor.name);
-  writer.key("shape");
-  writer.begin_list();
-  for (const int64_t size : tensor.shape) writer.integer(size);
-  writer.end_list();
-  writer.key("dtype");
-  writer.string(tensor.dtype);
-  if (tensor.producer_node) {
-    writer.key("producer_node");
-    writer.string(*tensor.producer_node);
-  }
-  if (tensor.producer_node || tensor.producer_output_idx != 0) {
-    writer.key("producer_output_idx");
-    writer.integer(tensor.producer_output_idx);
-  }
-  if (!tensor.arg.empty()) {
-    writer.key("arg");
-    writer.string(tensor.arg);
-  }
-  writer.end_object();
-}
-
-void write_tensors(std::string_view key, const std::vector<TensorMeta>& tensors,
-                   JsonWriter& writer) {
-  writer.key(key);
-  writer.begin_list();
-  for (const TensorMeta& tensor : tensors) write_tensor(tensor, writer);
-  writer.end_list();
-}
-
-void write_node(const OpNode& node, JsonWriter& writer) {
-  writer.begin_object();
-  writer.key("name");
-  writer.string(node.name);
-  writer.key("op_type");
-  writer.string(node.op_type);
-  write_tensors("inputs", node.inputs, writer);
-  write_tensors("outputs", node.outputs, writer);
-  writer.key("attrs");
-  writer.begin_object();
-  for (const auto& [name, value] : node.attrs) {
-    writer.key(name);
-    std::visit(AttributeWriter{writer}, value.value());
-  }
-  writer.end_object();
-  writer.end_object();
-}
-
-void write_ir(const IR& ir, JsonWriter& writer) {
-  writer.begin_object();
-  writer.key("model_name");
-  writer.string(ir.model_name);
-  writer.key("pytorch_version");
-  writer.string(ir.pytorch_version);
-  write_tensors("graph_inputs", ir.graph_inputs, writer);
-  write_tensors("graph_outputs", ir.graph_outputs, writer);
-  write_tensors("weights", ir.weights, writer);
-  writer.key("weight_name_mapping");
-  writer.begin_object();
-  for (const auto& item : ir.weight_name_mapping) {
-    writer.key(item.key());
-    writer.string(item.value());
-  }
-  writer.end_object();
-  writer.key("nodes");
-  writer.begin_list();
-  for (const OpNode& node : ir.nodes) write_node(node, writer);
-  writer.end_list();
-  if (!ir.constants.is_empty()) {
-    writer.key("constants");
-    writer.begin_object();
-    for (const auto& item : ir.constants) {
-      writer.key(item.key());
-      write_constant(item.key(), item.value(), writer);
-    }
-    writer.end_object();
-  }
-  writer.end_object();
-}
-
-// --- Reading ---
 
 Attribute read_plain_attribute(JsonValue& value, const Place& place) {
   if (value.is_null()) return {};
@@ -148,6 +28,10 @@ Attribute read_plain_attribute(JsonValue& value, const Place& place) {
   if (const auto* integer = value.get_if<int64_t>()) return *integer;
   if (const auto* number = value.get_if<double>()) return *number;
   if (auto* text = value.get_if<std::string>()) return std::move(*text);
+  if (value.get_if<JsonValue::Object>() != nullptr) {
+    const ObjectReader members(value, place, {"value"});
+    return ValueRef{take_string(members.get("value"), place.key("value"))};
+  }
   auto* items = value.get_if<JsonValue::List>();
   if (items == nullptr) place.fail("a value or a list of values", value);
   Attribute::List list;
@@ -158,12 +42,29 @@ Attribute read_plain_attribute(JsonValue& value, const Place& place) {
   return list;
 }
 
+// Sizes are integers, or expressions of symbols.
+void read_shape(JsonValue& value, const Place& place, TensorMeta& tensor) {
+  JsonValue::List& sizes = as_list(value, place);
+  tensor.shape.reserve(sizes.size());
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (auto* text = sizes[i].get_if<std::string>()) {
+      tensor.symbolic_shape.resize(sizes.size());
+      tensor.symbolic_shape[i] = std::move(*text);
+      if (tensor.symbolic_shape[i].empty()) place.item(i).fail("an expression is empty");
+      tensor.shape.push_back(kDynamicSize);
+    } else {
+      tensor.shape.push_back(as_integer(sizes[i], place.item(i)));
+    }
+  }
+}
+
 TensorMeta read_tensor(JsonValue& value, const Place& place) {
-  const ObjectReader members(
-      value, place, {"name", "shape", "dtype", "producer_node", "producer_output_idx", "arg"});
+  const ObjectReader members(value, place,
+                             {"name", "shape", "dtype", "producer_node", "producer_output_idx",
+                              "arg", "scalar", "expression", "mutates"});
   TensorMeta tensor;
   tensor.name = take_string(members.get("name"), place.key("name"));
-  tensor.shape = as_integers(members.get("shape"), place.key("shape"));
+  read_shape(members.get("shape"), place.key("shape"), tensor);
   tensor.dtype = take_string(members.get("dtype"), place.key("dtype"));
   if (JsonValue* producer = members.find("producer_node"); producer && !producer->is_null()) {
     tensor.producer_node = take_string(*producer, place.key("producer_node"));
@@ -171,7 +72,15 @@ TensorMeta read_tensor(JsonValue& value, const Place& place) {
   if (const JsonValue* index = members.find("producer_output_idx")) {
     tensor.producer_output_idx = as_integer(*index, place.key("producer_output_idx"));
   }
-  if (JsonValue* arg = members.find("arg")) tensor.arg = take_string(*arg, place.key("arg"));
+  const auto read_text = [&](std::string_view key, std::string& text) {
+    if (JsonValue* member = members.find(key)) text = take_string(*member, place.key(key));
+  };
+  read_text("arg", tensor.arg);
+  read_text("expression", tensor.expression);
+  read_text("mutates", tensor.mutates);
+  if (const JsonValue* scalar = members.find("scalar")) {
+    tensor.is_scalar = as_boolean(*scalar, place.key("scalar"));
+  }
   return tensor;
 }
 
@@ -185,11 +94,47 @@ std::vector<TensorMeta> read_tensors(JsonValue& value, const Place& place) {
   return tensors;
 }
 
-// Reads nodes; looks each operator up once.
-class NodeReader {
+AttributeMap read_plain_attributes(JsonValue& value, const Place& place) {
+  std::vector<AttributeMap::Item> items;
+  for (auto& [name, member] : as_object(value, place)) {
+    items.emplace_back(name, read_plain_attribute(member, place.key(name)));
+  }
+  return AttributeMap(std::move(items));
+}
+
+// Reads graphs; looks each operator up once.
+class GraphReader {
  public:
-  OpNode read(JsonValue& value, const Place& place) {
-    const ObjectReader members(value, place, {"name", "op_type", "inputs", "outputs", "attrs"});
+  // The members that IRs and the graphs of nodes have in common.
+  void read(const ObjectReader& members, const Place& place, Graph& graph) {
+    graph.graph_inputs = read_tensors(members.get("graph_inputs"), place.key("graph_inputs"));
+    graph.graph_outputs = read_tensors(members.get("graph_outputs"), place.key("graph_outputs"));
+    if (JsonValue* outputs = members.find("constant_outputs")) {
+      read_constant_outputs(*outputs, place.key("constant_outputs"), graph);
+    }
+    const Place nodes_place = place.key("nodes");
+    JsonValue::List& nodes = as_list(members.get("nodes"), nodes_place);
+    graph.nodes.reserve(nodes.size());
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      graph.nodes.push_back(read_node(nodes[i], nodes_place.item(i)));
+    }
+  }
+
+ private:
+  static void read_constant_outputs(JsonValue& value, const Place& place, Graph& graph) {
+    JsonValue::List& items = as_list(value, place);
+    for (size_t i = 0; i < items.size(); ++i) {
+      const Place item = place.item(i);
+      const ObjectReader members(items[i], item, {"index", "value"});
+      graph.constant_outputs.push_back(
+          {as_integer(members.get("index"), item.key("index")),
+           read_plain_attribute(members.get("value"), item.key("value"))});
+    }
+  }
+
+  OpNode read_node(JsonValue& value, const Place& place) {
+    const ObjectReader members(value, place,
+                               {"name", "op_type", "inputs", "outputs", "attrs", "graphs"});
     OpNode node;
     node.name = take_string(members.get("name"), place.key("name"));
     node.op_type = take_string(members.get("op_type"), place.key("op_type"));
@@ -198,15 +143,28 @@ class NodeReader {
     if (JsonValue* attrs = members.find("attrs")) {
       node.attrs = read_attributes(*attrs, find_schema(node.op_type), place.key("attrs"));
     }
+    if (JsonValue* graphs = members.find("graphs")) {
+      read_graphs(*graphs, place.key("graphs"), node.graphs);
+    }
     return node;
   }
 
- private:
+  // The parser has bounded how deep they lie in one another.
+  void read_graphs(JsonValue& value, const Place& place, std::vector<Graph>& graphs) {
+    JsonValue::List& items = as_list(value, place);
+    for (size_t i = 0; i < items.size(); ++i) {
+      const Place item = place.item(i);
+      const ObjectReader members(items[i], item,
+                                 {"graph_inputs", "graph_outputs", "constant_outputs", "nodes"});
+      read(members, item, graphs.emplace_back());
+    }
+  }
+
   // Null for an operator that this process does not know.
   const c10::FunctionSchema* find_schema(const std::string& op_type) {
     const auto [entry, is_new] = schemas_.try_emplace(op_type, nullptr);
     if (is_new) {
-      if (const auto op = find_operator(op_type)) entry->second = &op->schema();
+      entry->second = torch_ir::find_schema(op_type);
     }
     return entry->second;
   }
@@ -231,20 +189,26 @@ class NodeReader {
   std::unordered_map<std::string, const c10::FunctionSchema*> schemas_;
 };
 
-std::vector<OpNode> read_nodes(JsonValue& value, const Place& place) {
-  JsonValue::List& items = as_list(value, place);
-  std::vector<OpNode> nodes;
-  nodes.reserve(items.size());
-  NodeReader reader;
-  for (size_t i = 0; i < items.size(); ++i) nodes.push_back(reader.read(items[i], place.item(i)));
-  return nodes;
+std::vector<SymbolRange> read_ranges(JsonValue& value, const Place& place) {
+  const auto read_limit = [](const JsonValue& limit, const Place& where) {
+    return limit.is_null() ? std::nullopt : std::optional(as_integer(limit, where));
+  };
+  std::vector<SymbolRange> ranges;
+  for (auto& [expression, member] : as_object(value, place)) {
+    const Place item = place.key(expression);
+    const JsonValue::List& limits = as_list(member, item);
+    if (limits.size() != 2) item.fail("a range is a list of two limits");
+    ranges.push_back({expression, read_limit(limits[0], item.item(0)),
+                      read_limit(limits[1], item.item(1))});
+  }
+  return ranges;
 }
 
 void check_format_version(const JsonValue& value, const Place& place) {
   const int64_t version = as_integer(value, place);
-  if (version == kFormatVersion) return;
+  if (version >= 1 && version <= kFormatVersion) return;
   place.fail("the file has version " + std::to_string(version) + " of the IR format, this " +
-             "program reads version " + std::to_string(kFormatVersion) +
+             "program reads versions 1 to " + std::to_string(kFormatVersion) +
              (version > kFormatVersion ? "; read it with a newer program" : ""));
 }
 
@@ -257,7 +221,8 @@ IR read_ir(JsonValue& value) {
   const ObjectReader members(
       value, root,
       {kFormatVersionKey, "model_name", "pytorch_version", "graph_inputs", "graph_outputs",
-       "weights", "weight_name_mapping", "nodes", "constants"});
+       "constant_outputs", "weights", "weight_name_mapping", "constant_inputs",
+       "range_constraints", "nodes", "constants"});
   IR ir;
   const auto read_string = [&](std::string_view key) {
     JsonValue* text = members.find(key);
@@ -265,8 +230,7 @@ IR read_ir(JsonValue& value) {
   };
   ir.model_name = read_string("model_name");
   ir.pytorch_version = read_string("pytorch_version");
-  ir.graph_inputs = read_tensors(members.get("graph_inputs"), root.key("graph_inputs"));
-  ir.graph_outputs = read_tensors(members.get("graph_outputs"), root.key("graph_outputs"));
+  GraphReader().read(members, root, ir);
   ir.weights = read_tensors(members.get("weights"), root.key("weights"));
   if (JsonValue* mapping = members.find("weight_name_mapping")) {
     const Place place = root.key("weight_name_mapping");
@@ -274,7 +238,12 @@ IR read_ir(JsonValue& value) {
       ir.weight_name_mapping.insert(name, take_string(target, place.key(name)));
     }
   }
-  ir.nodes = read_nodes(members.get("nodes"), root.key("nodes"));
+  if (JsonValue* inputs = members.find("constant_inputs")) {
+    ir.constant_inputs = read_plain_attributes(*inputs, root.key("constant_inputs"));
+  }
+  if (JsonValue* ranges = members.find("range_constraints")) {
+    ir.range_constraints = read_ranges(*ranges, root.key("range_constraints"));
+  }
   if (JsonValue* constants = members.find("constants")) {
     const Place place = root.key("constants");
     for (auto& [name, constant] : as_object(*constants, place)) {
@@ -285,12 +254,6 @@ IR read_ir(JsonValue& value) {
 }
 
 }  // namespace
-
-std::string serialize_ir(const IR& ir) {
-  JsonWriter writer;
-  write_ir(ir, writer);
-  return writer.take();
-}
 
 IR deserialize_ir(std::string_view text) {
   JsonValue value = parse_json(text);

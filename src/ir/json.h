@@ -8,6 +8,7 @@
 #ifndef TORCH_IR_IR_JSON_H_
 #define TORCH_IR_IR_JSON_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,9 @@
 namespace torch_ir {
 
 std::string serialize_ir(const IR& ir);
+
+// The version of the format that `ir` needs, and is written with: 1, the Python package's, or 2.
+int64_t format_version(const IR& ir);
 
 // Throws SerializationError when `text` is not an IR. The IR is read, not validated: see
 // validate.h.

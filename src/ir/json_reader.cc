@@ -62,6 +62,11 @@ std::string take_string(JsonValue& value, const Place& place) {
   return std::move(expect<std::string>(value, place, "a string"));
 }
 
+bool as_boolean(const JsonValue& value, const Place& place) {
+  if (const auto* boolean = value.get_if<bool>()) return *boolean;
+  place.fail("a boolean", value);
+}
+
 int64_t as_integer(const JsonValue& value, const Place& place) {
   if (const auto* integer = value.get_if<int64_t>()) return *integer;
   place.fail("an integer", value);

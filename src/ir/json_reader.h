@@ -60,6 +60,7 @@ JsonValue::List& as_list(JsonValue& value, const Place& place);
 JsonValue::Object& as_object(JsonValue& value, const Place& place);
 // Taken out of `value`.
 std::string take_string(JsonValue& value, const Place& place);
+bool as_boolean(const JsonValue& value, const Place& place);
 int64_t as_integer(const JsonValue& value, const Place& place);
 std::vector<int64_t> as_integers(JsonValue& value, const Place& place);
 

@@ -1,0 +1,370 @@
+#include "torch_ir/ir/graph_validator.h"
+
+#include <ATen/core/function_schema.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/ir/binding.h"
+#include "torch_ir/ir/builtin_operators.h"
+#include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/ivalue.h"
+#include "torch_ir/ir/sym_expr.h"
+
+namespace torch_ir {
+namespace {
+
+// How the Python package calls the node that takes one output of a node with several.
+constexpr std::string_view kGetItem = "<built-in function getitem>";
+
+// What keeps `text` from being an expression; empty when it is one.
+std::string expression_problem(const std::string& text) {
+  try {
+    SymExpr::parse(text);
+    return {};
+  } catch (const ValidationError& error) {
+    return error.what();
+  }
+}
+
+bool is_scalar_dtype(const std::string& dtype) {
+  return dtype == "int64" || dtype == "float64" || dtype == "bool";
+}
+
+// A number as `meta` says, to check types with.
+Attribute example_of(const TensorMeta& meta) {
+  if (meta.dtype == "bool") return false;
+  if (meta.dtype == "float64") return 0.0;
+  return 0;
+}
+
+}  // namespace
+
+std::optional<std::string> disagreement(const TensorMeta& use, const TensorMeta& declaration) {
+  if (use.is_scalar != declaration.is_scalar) {
+    return fmt::format("is a {}, but is made as a {}", use.is_scalar ? "number" : "tensor",
+                       declaration.is_scalar ? "number" : "tensor");
+  }
+  if (use.shape != declaration.shape || shape_list_text(use) != shape_list_text(declaration)) {
+    return fmt::format("has shape {}, but is made with shape {}", shape_list_text(use),
+                       shape_list_text(declaration));
+  }
+  if (use.dtype != declaration.dtype) {
+    return fmt::format("has dtype {}, but is made with dtype {}", use.dtype, declaration.dtype);
+  }
+  return std::nullopt;
+}
+
+void GraphValidator::check_meta(const TensorMeta& meta, const std::string& what) {
+  if (meta.name.empty()) report("{} has no name", what);
+  if (!meta.symbolic_shape.empty() && meta.symbolic_shape.size() != meta.shape.size()) {
+    report("{} has {} sizes, but {} symbolic ones", what, meta.shape.size(),
+           meta.symbolic_shape.size());
+    return;
+  }
+  for (size_t i = 0; i < meta.shape.size(); ++i) {
+    const bool is_symbolic = !meta.symbolic_shape.empty() && !meta.symbolic_shape[i].empty();
+    if (is_symbolic) {
+      if (const std::string problem = expression_problem(meta.symbolic_shape[i]);
+          !problem.empty()) {
+        report("{}: {}", what, problem);
+      }
+    } else if (meta.shape[i] < 0) {
+      report("{} has a negative size: {}", what, shape_list_text(meta));
+      break;
+    }
+  }
+  if (!find_dtype(meta.dtype)) report("{} has the unknown dtype '{}'", what, meta.dtype);
+  if (!meta.is_scalar) return;
+  if (!meta.shape.empty()) report("{} is a number, but has the shape {}", what, shape_list_text(meta));
+  if (!is_scalar_dtype(meta.dtype)) {
+    report("{} is a number, but has the dtype {}: numbers are int64, float64 or bool", what,
+           meta.dtype);
+  }
+}
+
+bool GraphValidator::declare(std::string_view name, const TensorMeta* meta) {
+  return values_.emplace(name, meta).second;
+}
+
+bool GraphValidator::declare_weight(const TensorMeta& weight) {
+  return weights_.emplace(weight.name, &weight).second;
+}
+
+void GraphValidator::check_inputs() {
+  for (const TensorMeta& input : graph_.graph_inputs) {
+    check_meta(input, fmt::format("graph input '{}'", input.name));
+    if (!declare(input.name, &input)) {
+      report("graph input '{}' has the name of another graph input", input.name);
+    }
+    producers_.emplace(input.name, Producer{&input, 1});
+  }
+}
+
+void GraphValidator::check_nodes_and_outputs() {
+  index_nodes();
+  for (size_t i = 0; i < graph_.nodes.size(); ++i) check_node(i);
+  for (const TensorMeta& output : graph_.graph_outputs) check_output(output);
+  check_constant_outputs();
+}
+
+std::string GraphValidator::text(const Use& use) {
+  return use.node == nullptr
+             ? fmt::format("graph output '{}'", use.tensor.name)
+             : fmt::format("node '{}': input '{}'", use.node->name, use.tensor.name);
+}
+
+void GraphValidator::check_output(const TensorMeta& output) {
+  check_use({output, nullptr});
+  if (!output.mutates.empty() && !values_.contains(output.mutates)) {
+    report("graph output '{}' is the new value of '{}', which is neither a graph input nor a "
+           "placeholder", output.name, output.mutates);
+  }
+}
+
+void GraphValidator::check_constant_outputs() {
+  const auto num_outputs =
+      static_cast<int64_t>(graph_.graph_outputs.size() + graph_.constant_outputs.size());
+  int64_t least = 0;
+  for (const ConstantOutput& output : graph_.constant_outputs) {
+    if (output.index < least || output.index >= num_outputs) {
+      report("constant_outputs: {} is not the place of an output, of which there are {} (each once, "
+             "in order)", output.index, num_outputs);
+      return;
+    }
+    least = output.index + 1;
+  }
+}
+
+// The numbers that attributes refer to.
+void GraphValidator::check_references(const OpNode& node) {
+  for (const auto& [name, attribute] : node.attrs) {
+    for (const std::string& ref : value_refs(attribute)) {
+      const auto value = values_.find(ref);
+      if (value == values_.end()) {
+        report("node '{}': attribute '{}' refers to '{}', which is {}", node.name, name, ref,
+               maker_of_output_.contains(ref) ? "made later" : "no value of the graph");
+      } else if (value->second == nullptr || !value->second->is_scalar) {
+        report("node '{}': attribute '{}' refers to '{}', which is a tensor, not a number",
+               node.name, name, ref);
+      }
+    }
+  }
+}
+
+void GraphValidator::check_graphs(const OpNode& node) {
+  const size_t expected = num_graphs_of(node.op_type);
+  if (node.graphs.size() != expected) {
+    report("node '{}' ({}) has {} graphs instead of {}", node.name, node.op_type,
+           node.graphs.size(), expected);
+    return;
+  }
+  for (size_t i = 0; i < node.graphs.size(); ++i) {
+    GraphValidator inner(node.graphs[i], fmt::format("{}node '{}', graph {}: ", prefix_, node.name, i),
+                         problems_);
+    inner.check_inputs();
+    inner.check_nodes_and_outputs();
+  }
+  if (node.op_type == kCond) check_cond(node);
+  if (node.op_type == kWhileLoop) check_while_loop(node);
+}
+
+// `given`, from `first` on, has to fit `expected` in number and in what is tensor and what number.
+void GraphValidator::check_carried(const OpNode& node, const char* what,
+                                   const std::vector<TensorMeta>& given, size_t first,
+                                   const std::vector<TensorMeta>& expected) {
+  if (given.size() < first || given.size() - first != expected.size()) {
+    report("node '{}' ({}): {} takes {} values, but {} are given", node.name, node.op_type, what,
+           expected.size(), given.size() - std::min(first, given.size()));
+    return;
+  }
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const TensorMeta& value = given[first + i];
+    if (value.is_scalar != expected[i].is_scalar || value.dtype != expected[i].dtype) {
+      report("node '{}' ({}): {} takes {} as '{}', but '{}' is {}", node.name, node.op_type, what,
+             expected[i].dtype, expected[i].name, value.name, value.dtype);
+    }
+  }
+}
+
+void GraphValidator::check_cond(const OpNode& node) {
+  const size_t first = node.attrs.find("pred") == nullptr ? 1 : 0;
+  const char* const names[] = {"the true graph", "the false graph"};
+  for (size_t i = 0; i < 2; ++i) {
+    const Graph& graph = node.graphs[i];
+    check_carried(node, names[i], node.inputs, first, graph.graph_inputs);
+    if (graph.graph_outputs.size() != node.outputs.size()) {
+      report("node '{}' ({}): {} returns {} values, but the node has {} outputs", node.name,
+             node.op_type, names[i], graph.graph_outputs.size(), node.outputs.size());
+    }
+  }
+}
+
+void GraphValidator::check_while_loop(const OpNode& node) {
+  const Graph& condition = node.graphs[0];
+  const Graph& body = node.graphs[1];
+  check_carried(node, "the condition", node.inputs, 0, condition.graph_inputs);
+  check_carried(node, "the body", node.inputs, 0, body.graph_inputs);
+  if (condition.graph_outputs.size() != 1 || condition.graph_outputs[0].dtype != "bool") {
+    report("node '{}' ({}): the condition must return one bool", node.name, node.op_type);
+  }
+  if (body.graph_outputs.size() != node.outputs.size()) {
+    report("node '{}' ({}): the body returns {} values, but the node has {} outputs", node.name,
+           node.op_type, body.graph_outputs.size(), node.outputs.size());
+  }
+  if (body.graph_outputs.size() > node.inputs.size()) {
+    report("node '{}' ({}): the body returns {} values, but the node has only {} inputs", node.name,
+           node.op_type, body.graph_outputs.size(), node.inputs.size());
+  }
+}
+
+// So that a value that is used too early can be told from one that nobody makes.
+void GraphValidator::index_nodes() {
+  maker_of_output_.reserve(graph_.nodes.size());
+  node_names_.reserve(graph_.nodes.size());
+  values_.reserve(graph_.nodes.size());
+  producers_.reserve(graph_.nodes.size());
+  for (const OpNode& node : graph_.nodes) {
+    node_names_.emplace(node.name, &node);
+    for (const TensorMeta& output : node.outputs) maker_of_output_.emplace(output.name, &node);
+  }
+}
+
+void GraphValidator::check_node(size_t index) {
+  const OpNode& node = graph_.nodes[index];
+  if (node.name.empty()) report("node {} has no name", index);
+  for (const TensorMeta& input : node.inputs) check_use({input, &node});
+  check_references(node);
+  check_graphs(node);
+  for (const TensorMeta& output : node.outputs) {
+    check_meta(output, fmt::format("node '{}': output '{}'", node.name, output.name));
+    if (!values_.emplace(output.name, &output).second) {
+      report("node '{}': output '{}' has the name of another value", node.name, output.name);
+    }
+  }
+  if (!producers_.emplace(node.name, Producer{node.outputs.data(), node.outputs.size()}).second) {
+    report("node '{}' has the name of {}", node.name,
+           node_names_.at(node.name) == &node ? "a graph input" : "another node");
+  }
+  check_operator(node);
+}
+
+void GraphValidator::check_use(const Use& use) {
+  const TensorMeta* declaration = use.tensor.producer_node ? find_produced(use) : find_named(use);
+  if (declaration == nullptr) return;
+  if (const auto problem = disagreement(use.tensor, *declaration)) {
+    report("{} {}", text(use), *problem);
+  }
+}
+
+// Null, after a report, when there is no such output.
+const TensorMeta* GraphValidator::find_produced(const Use& use) {
+  const std::string& name = *use.tensor.producer_node;
+  const auto producer = producers_.find(name);
+  if (producer == producers_.end()) {
+    if (node_names_.contains(name)) {
+      report("{} is used before node '{}' makes it", text(use), name);
+    } else {
+      report("{} names the producer '{}', which is neither a node nor a graph input", text(use),
+             name);
+    }
+    return nullptr;
+  }
+  const auto& [outputs, num_outputs] = producer->second;
+  const int64_t index = use.tensor.producer_output_idx;
+  if (index < 0 || static_cast<size_t>(index) >= num_outputs) {
+    report("{} is output {} of '{}', which has {} (producer_output_idx counts from 0)", text(use),
+           index, name, num_outputs);
+    return nullptr;
+  }
+  if (outputs[index].name != use.tensor.name) {
+    report("{} is output {} of '{}', which is called '{}'", text(use), index, name,
+           outputs[index].name);
+    return nullptr;
+  }
+  return &outputs[index];
+}
+
+// Null, after a report unless it was reported before, when there is no such value.
+const TensorMeta* GraphValidator::find_named(const Use& use) {
+  const std::string& name = use.tensor.name;
+  if (const auto value = values_.find(name); value != values_.end()) return value->second;
+  if (const auto weight = weights_.find(name); weight != weights_.end()) return weight->second;
+  if (use.node == nullptr) {
+    report("{} is made by no node, and is neither a graph input nor a weight", text(use));
+  } else if (const auto maker = maker_of_output_.find(name); maker != maker_of_output_.end()) {
+    report("{} is used before node '{}' makes it", text(use), maker->second->name);
+  } else {
+    report("{} has no producer_node and is not in weight_name_mapping", text(use));
+  }
+  return nullptr;
+}
+
+void GraphValidator::check_operator(const OpNode& node) {
+  if (node.op_type.empty()) report("node '{}' has no op_type", node.name);
+  if (node.op_type == kGetItem) return check_getitem(node);
+  const c10::FunctionSchema* schema = cached_schema(node.op_type);
+  if (schema == nullptr) return;
+  try {
+    check_arguments(node, *schema);
+  } catch (const ValidationError& error) {
+    report("{}", error.what());
+  }
+  check_num_outputs(node, *schema);
+}
+
+void GraphValidator::check_arguments(const OpNode& node, const c10::FunctionSchema& schema) {
+  const std::vector<BoundArgument> bound = bind_node(node, schema);
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const auto* attribute = std::get_if<AttributeArgument>(&bound[i]);
+    if (attribute == nullptr) continue;
+    try {
+      const Attribute value = with_values(*attribute->value, [&](const ValueRef& ref) {
+        const auto meta = values_.find(ref.name);
+        const bool is_known = meta != values_.end() && meta->second != nullptr;
+        return is_known ? example_of(*meta->second) : Attribute(0);
+      });
+      to_ivalue(value, schema.arguments()[i]);
+    } catch (const ValidationError& error) {
+      report("node '{}' ({}): {}", node.name, node.op_type, error.what());
+    }
+  }
+}
+
+// An operator that returns a list has as many outputs as the list happens to have.
+void GraphValidator::check_num_outputs(const OpNode& node, const c10::FunctionSchema& schema) {
+  const auto& returns = schema.returns();
+  const bool has_list = std::ranges::any_of(returns, [](const c10::Argument& value) {
+    return value.type()->kind() == c10::TypeKind::ListType;
+  });
+  if (!has_list && node.outputs.size() > returns.size()) {
+    report("node '{}' ({}) has {} outputs, but its operator makes {}", node.name, node.op_type,
+           node.outputs.size(), returns.size());
+  }
+}
+
+void GraphValidator::check_getitem(const OpNode& node) {
+  const Attribute* attribute = node.attrs.find("index");
+  const int64_t* index = attribute == nullptr ? nullptr : attribute->get_if<int64_t>();
+  if (index == nullptr) {
+    report("node '{}' ({}) needs an integer attribute 'index'", node.name, node.op_type);
+  } else if (*index < 0 || static_cast<size_t>(*index) >= node.inputs.size()) {
+    report("node '{}' ({}) takes item {} of {}", node.name, node.op_type, *index,
+           node.inputs.size());
+  } else if (node.outputs.size() != 1) {
+    report("node '{}' ({}) has {} outputs instead of one", node.name, node.op_type,
+           node.outputs.size());
+  } else if (const auto what = disagreement(node.outputs[0], node.inputs[*index])) {
+    report("node '{}': output '{}' {}", node.name, node.outputs[0].name, *what);
+  }
+}
+
+// Null for an operator that this process does not know.
+const c10::FunctionSchema* GraphValidator::cached_schema(const std::string& op_type) {
+  const auto [entry, is_new] = schemas_.try_emplace(op_type, nullptr);
+  if (is_new) entry->second = find_schema(op_type);
+  return entry->second;
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,99 @@
+// GraphValidator: what is wrong with the nodes and values of one graph.
+//
+// Used by validate.cc: once for the IR, which first declares its placeholders and weights, and by
+// itself for the graphs of control flow nodes.
+#ifndef TORCH_IR_IR_GRAPH_VALIDATOR_H_
+#define TORCH_IR_IR_GRAPH_VALIDATOR_H_
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/ir/ir.h"
+
+namespace c10 {
+struct FunctionSchema;
+}
+
+namespace torch_ir {
+
+// What one part of a graph says about a value, against how it is declared: "has shape [1], but is
+// made with shape [2]". Nothing when they agree.
+std::optional<std::string> disagreement(const TensorMeta& use, const TensorMeta& declaration);
+
+class GraphValidator {
+ public:
+  // Problems are appended to `problems`, each behind `prefix`. `graph` must outlive the validator.
+  GraphValidator(const Graph& graph, std::string prefix, std::vector<std::string>& problems)
+      : graph_(graph), prefix_(std::move(prefix)), problems_(problems) {}
+
+  // Checks a declaration by itself; `what` says what it is.
+  void check_meta(const TensorMeta& meta, const std::string& what);
+  // Makes `name` a value that nodes can use, declared as `meta` says (null: not to be compared).
+  // False when there is one of that name.
+  bool declare(std::string_view name, const TensorMeta* meta);
+  // Makes `weight` known under its own name, for uses of names that nothing else has.
+  bool declare_weight(const TensorMeta& weight);
+
+  // Declares the inputs; before anything else.
+  void check_inputs();
+  // Everything else.
+  void check_nodes_and_outputs();
+
+ private:
+  // What `producer_node` can name: the declarations of a node's outputs, or of a graph input.
+  struct Producer {
+    const TensorMeta* outputs;
+    size_t num_outputs;
+  };
+  // A place where a value is used: an input of a node, or, without a node, an output of the graph.
+  struct Use {
+    const TensorMeta& tensor;
+    const OpNode* node;
+  };
+
+  template <class... Args>
+  void report(fmt::format_string<Args...> format, Args&&... args) {
+    problems_.push_back(prefix_ + fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  static std::string text(const Use& use);
+  void index_nodes();
+  void check_node(size_t index);
+  void check_use(const Use& use);
+  const TensorMeta* find_produced(const Use& use);
+  const TensorMeta* find_named(const Use& use);
+  void check_output(const TensorMeta& output);
+  void check_constant_outputs();
+  void check_operator(const OpNode& node);
+  void check_references(const OpNode& node);
+  void check_arguments(const OpNode& node, const c10::FunctionSchema& schema);
+  void check_num_outputs(const OpNode& node, const c10::FunctionSchema& schema);
+  void check_getitem(const OpNode& node);
+  void check_graphs(const OpNode& node);
+  void check_cond(const OpNode& node);
+  void check_while_loop(const OpNode& node);
+  void check_carried(const OpNode& node, const char* what, const std::vector<TensorMeta>& given,
+                     size_t first, const std::vector<TensorMeta>& expected);
+  const c10::FunctionSchema* cached_schema(const std::string& op_type);
+
+  const Graph& graph_;
+  std::string prefix_;
+  std::vector<std::string>& problems_;
+  std::unordered_map<std::string_view, const OpNode*> node_names_;
+  std::unordered_map<std::string_view, const OpNode*> maker_of_output_;
+  std::unordered_map<std::string_view, const TensorMeta*> weights_;
+  // What nodes can use so far: values by name, and what `producer_node` can name.
+  std::unordered_map<std::string_view, const TensorMeta*> values_;
+  std::unordered_map<std::string_view, Producer> producers_;
+  std::unordered_map<std::string_view, const c10::FunctionSchema*> schemas_;
+};
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_IR_GRAPH_VALIDATOR_H_
