@@ -73,6 +73,7 @@ struct PickleValue {
   // device", "a NumPy scalar". A reader that needs it refuses it by this name.
   struct Unsupported {
     std::string what;
+    bool is_tensor = false;
   };
 
   std::variant<None, bool, int64_t, BigInteger, double, std::complex<double>, std::string, Bytes,

@@ -1,4 +1,4 @@
-// `.pt` state dicts.
+// `.pt` state dicts, written by Python or by C++.
 #ifndef TORCH_IR_WEIGHTS_PT_H_
 #define TORCH_IR_WEIGHTS_PT_H_
 
@@ -8,10 +8,20 @@
 
 namespace torch_ir {
 
-// The tensors of a `.pt` file that C++ wrote: a pickled dict from names to tensors
-// (torch::pickle_save), or an archive of a module (torch::save), whose parameters and buffers come
-// by dotted name. Throws WeightError, naming the file and what it holds instead.
-StateDict load_weights_pt(const std::string& path);
+// How a file of weights is read.
+struct LoadWeightsOptions {
+  // Where in a checkpoint the state dict is, as in `checkpoint["model"]["ema"]`: "model.ema". When
+  // it is empty, the file holds a state dict or exactly one under some key.
+  std::string weights_key;
+};
+
+// The tensors of what torch.save wrote (a state dict, or a checkpoint with one in it, in the zip
+// format or the legacy one), and of archives that C++ wrote: a pickled dict (torch::pickle_save), a
+// module (torch::save) or TorchScript, whose tensors come by dotted name. Nothing in the file is
+// executed. Throws WeightError, naming the file and what it holds instead.
+//
+// The file is mapped, and tensors that shared memory share it here.
+StateDict load_weights_pt(const std::string& path, const LoadWeightsOptions& options = {});
 
 }  // namespace torch_ir
 
