@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "torch_ir/executor/alias_analysis.h"
 #include "torch_ir/executor/bind_weights.h"
 #include "torch_ir/executor/graph.h"
 #include "torch_ir/executor/lower.h"
@@ -32,8 +31,7 @@ std::vector<at::Tensor> ExecutionPlan::run_checked(const std::vector<at::Tensor>
 ExecutionPlan compile(const IR& ir, const StateDict& weights, const StateDict& constants) {
   validate_ir(ir);
   const BoundWeights bound = bind_weights(ir, weights, constants);
-  const PlanGraph graph = build_graph(ir, bound);
-  Program program = lower(graph, ir, analyze_aliases(graph));
+  Program program = lower(build_graph(ir, bound), ir.range_constraints);
   return ExecutionPlan(
       std::make_unique<const ExecutionPlan::State>(ExecutionPlan::State{std::move(program)}));
 }

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <iostream>
 #include <map>
 #include <mutex>
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 
 namespace torch_ir {
 namespace {
@@ -23,9 +25,19 @@ std::vector<at::Tensor> getitem(const OpNode& node, const std::vector<at::Tensor
   return {inputs[static_cast<size_t>(*index)]};
 }
 
+// To stderr, since stdout is for results; LibTorch's own writes the text as the file has it.
+std::vector<at::Tensor> print(const OpNode& node, const std::vector<at::Tensor>&) {
+  const Attribute* attribute = node.attrs.find("s");
+  const auto* text = attribute == nullptr ? nullptr : attribute->get_if<std::string>();
+  if (text == nullptr) throw ExecutionError("attribute 's' is not a string");
+  std::cerr << printable(*text) << std::endl;
+  return {};
+}
+
 struct Registry {
   std::mutex mutex;
-  std::map<std::string, OpExecutor> executors{{"<built-in function getitem>", getitem}};
+  std::map<std::string, OpExecutor> executors{{"<built-in function getitem>", getitem},
+                                              {"aten._print.default", print}};
 };
 
 Registry& registry() {

@@ -12,13 +12,24 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::ThrowsMessage;
 
 constexpr char kGetItem[] = "<built-in function getitem>";
+constexpr char kPrint[] = "aten._print.default";
 
-TEST(ExecutorRegistry, HasGetitemFromTheStart) {
-  EXPECT_THAT(list_registered_executors(), ElementsAre(kGetItem));
+TEST(ExecutorRegistry, HasTwoEntriesFromTheStart) {
+  EXPECT_THAT(list_registered_executors(), ElementsAre(kGetItem, kPrint));
+}
+
+// A graph from a file must not be able to write to the terminal as it likes.
+TEST(ExecutorRegistry, PrintWritesOneHarmlessLineToStderr) {
+  OpNode node;
+  node.attrs.set("s", Attribute("a\x1b[2J\nb"));
+  ::testing::internal::CaptureStderr();
+  EXPECT_THAT(find_executor(kPrint)(node, {}), IsEmpty());
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "a\\x1b[2J\\x0ab\n");
 }
 
 TEST(ExecutorRegistry, GetitemReturnsOneOfItsInputs) {
@@ -48,7 +59,7 @@ TEST(ExecutorRegistry, KeepsTheLatestUntilItIsTakenAway) {
   };
   register_executor("my.op.default", returning(1));
   register_executor("my.op.default", returning(2));
-  EXPECT_THAT(list_registered_executors(), ElementsAre(kGetItem, "my.op.default"));
+  EXPECT_THAT(list_registered_executors(), ElementsAre(kGetItem, kPrint, "my.op.default"));
   EXPECT_EQ(find_executor("my.op.default")(OpNode(), {}).at(0).size(0), 2);
   register_executor("my.op.default", {});
   EXPECT_THAT(list_registered_executors(), Not(Contains("my.op.default")));

@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/executor/refused_operators.h"
 #include "torch_ir/ir/binding.h"
+#include "torch_ir/ir/builtin_operators.h"
 #include "torch_ir/ir/ivalue.h"
 
 namespace torch_ir {
@@ -23,18 +25,20 @@ bool holds_none(const c10::Argument& argument) {
 
 class GraphBuilder {
  public:
-  GraphBuilder(const IR& ir, const BoundWeights& weights) : ir_(ir), weights_(weights) {
+  GraphBuilder(const Graph& graph, const std::string& torch_version, const BoundWeights& weights)
+      : source_(graph), torch_version_(torch_version), weights_(weights) {
+    graph_.source = &graph;
     graph_.device = weights.device;
   }
 
   PlanGraph build() {
-    for (const TensorMeta& input : ir_.graph_inputs) {
+    for (const TensorMeta& input : source_.graph_inputs) {
       graph_.inputs.push_back(add_value(input.name));
       producers_.insert_or_assign(input.name, Producer{graph_.inputs.back(), 1});
     }
-    graph_.nodes.reserve(ir_.nodes.size());
-    for (const OpNode& node : ir_.nodes) add_node(node);
-    for (const TensorMeta& output : ir_.graph_outputs) {
+    graph_.nodes.reserve(source_.nodes.size());
+    for (const OpNode& node : source_.nodes) add_node(node);
+    for (const TensorMeta& output : source_.graph_outputs) {
       const auto value = find_value(output);
       if (!value) {
         throw ExecutionError(fmt::format("Graph output '{}' not found in registry", output.name));
@@ -74,6 +78,13 @@ class GraphBuilder {
     return std::nullopt;
   }
 
+  // A number that `node` refers to; validation has seen to it that there is one.
+  ValueId referred_value(const OpNode& node, const std::string& name) {
+    if (const auto found = by_name_.find(name); found != by_name_.end()) return found->second;
+    throw ExecutionError(fmt::format("Number '{}' not found in registry for node '{}'.", name,
+                                     node.name));
+  }
+
   ValueId input_value(const OpNode& node, size_t index) {
     const TensorMeta& input = node.inputs[index];
     if (const auto value = find_value(input)) return *value;
@@ -88,17 +99,51 @@ class GraphBuilder {
       finish_node(node, std::move(executor), std::move(arguments));
       return;
     }
-    const auto op = find_operator(node.op_type);
-    if (!op) {
-      throw ExecutionError(fmt::format(
-          "Operator '{}' of node '{}' is unknown to LibTorch {} in this process. Load the library "
-          "that defines it, or register_executor one.",
-          node.op_type, node.name, TORCH_VERSION));
+    if (const NumberFunction function = find_number_function(node.op_type)) {
+      finish_node(node, function, operator_arguments(node, *find_schema(node.op_type)));
+      return;
     }
+    if (!node.graphs.empty()) {
+      add_control_flow(node);
+      return;
+    }
+    if (const std::string reason = refusal(node.op_type); !reason.empty()) {
+      throw ExecutionError(fmt::format("Operator '{}' of node '{}' is refused: {}.", node.op_type,
+                                       node.name, reason));
+    }
+    const auto op = find_operator(node.op_type);
+    if (!op) fail_unknown(node);
     finish_node(node, *op, operator_arguments(node, op->schema()));
   }
 
-  void finish_node(const OpNode& node, std::variant<c10::OperatorHandle, OpExecutor> callee,
+  [[noreturn]] void fail_unknown(const OpNode& node) const {
+    const std::string made_with =
+        torch_version_.empty() ? "" : fmt::format(" (the graph is of PyTorch {})", torch_version_);
+    throw ExecutionError(
+        fmt::format("Operator '{}' of node '{}' is unknown to LibTorch {} in this process{}. Load "
+                    "the library that defines it, or register_executor one.",
+                    node.op_type, node.name, TORCH_VERSION, made_with));
+  }
+
+  // What decides comes first, then the values that the graphs take.
+  void add_control_flow(const OpNode& node) {
+    std::vector<PlanArgument> arguments;
+    if (const Attribute* pred = node.attrs.find("pred")) {
+      arguments.push_back(
+          attribute_argument(node, find_schema(node.op_type)->arguments()[0], *pred));
+    }
+    for (size_t i = 0; i < node.inputs.size(); ++i) arguments.emplace_back(input_value(node, i));
+    PlanControlFlow control_flow{
+        node.op_type == kCond ? ControlFlow::kCond : ControlFlow::kWhileLoop, {}};
+    for (const Graph& graph : node.graphs) {
+      BoundWeights none;
+      none.device = weights_.device;
+      control_flow.graphs.push_back(GraphBuilder(graph, torch_version_, none).build());
+    }
+    finish_node(node, std::move(control_flow), std::move(arguments));
+  }
+
+  void finish_node(const OpNode& node, decltype(PlanNode::callee) callee,
                    std::vector<PlanArgument> arguments) {
     const auto first = static_cast<ValueId>(graph_.values.size());
     std::vector<ValueId> outputs;
@@ -138,6 +183,11 @@ class GraphBuilder {
 
   PlanArgument attribute_argument(const OpNode& node, const c10::Argument& argument,
                                   const Attribute& attribute) {
+    if (const std::vector<std::string> names = value_refs(attribute); !names.empty()) {
+      PlanNumbers numbers{&attribute, &argument, {}};
+      for (const std::string& name : names) numbers.values.push_back(referred_value(node, name));
+      return numbers;
+    }
     c10::IValue value;
     try {
       value = to_ivalue(attribute, argument);
@@ -151,7 +201,8 @@ class GraphBuilder {
     return value;
   }
 
-  const IR& ir_;
+  const Graph& source_;
+  const std::string& torch_version_;
   const BoundWeights& weights_;
   PlanGraph graph_;
   std::unordered_map<std::string, ValueId> by_name_;
@@ -161,11 +212,12 @@ class GraphBuilder {
 }  // namespace
 
 PlanGraph build_graph(const IR& ir, const BoundWeights& weights) {
-  return GraphBuilder(ir, weights).build();
+  return GraphBuilder(ir, ir.pytorch_version, weights).build();
 }
 
 std::vector<ValueId> values_of(const PlanArgument& argument) {
   if (const auto* value = std::get_if<ValueId>(&argument)) return {*value};
+  if (const auto* numbers = std::get_if<PlanNumbers>(&argument)) return numbers->values;
   std::vector<ValueId> values;
   if (const auto* list = std::get_if<PlanList>(&argument)) {
     for (const auto& item : list->values) {

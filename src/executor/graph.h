@@ -15,6 +15,8 @@
 
 #include "torch_ir/executor/bind_weights.h"
 #include "torch_ir/executor/executor_registry.h"
+#include "torch_ir/executor/number_functions.h"
+#include "torch_ir/executor/program.h"
 #include "torch_ir/ir/ir.h"
 
 namespace torch_ir {
@@ -36,20 +38,39 @@ struct PlanList {
   bool holds_none = false;
 };
 
+// An attribute that holds numbers which only a run knows.
+struct PlanNumbers {
+  const Attribute* attribute;
+  const c10::Argument* argument;
+  // One for each of value_refs(*attribute).
+  std::vector<ValueId> values;
+};
+
 // What a node passes to its operator: something fixed that is no tensor, a value, or several.
-using PlanArgument = std::variant<c10::IValue, ValueId, PlanList>;
+using PlanArgument = std::variant<c10::IValue, ValueId, PlanList, PlanNumbers>;
+
+struct PlanGraph;
+
+// Runs graphs instead of an operator. Its arguments are the values that the graphs take; of a
+// condition, what decides first.
+struct PlanControlFlow {
+  ControlFlow kind;
+  std::vector<PlanGraph> graphs;
+};
 
 struct PlanNode {
   // The node of the IR that the graph was built from.
   const OpNode* source = nullptr;
-  // An operator of the dispatcher with one argument for each of its schema's, or a registered
-  // executor with one for each of OpNode::inputs.
-  std::variant<c10::OperatorHandle, OpExecutor> callee;
+  // An operator of the dispatcher or a function on numbers, with one argument for each of its
+  // schema's, or a registered executor with one for each of OpNode::inputs, or control flow.
+  std::variant<c10::OperatorHandle, OpExecutor, NumberFunction, PlanControlFlow> callee;
   std::vector<PlanArgument> arguments;
   std::vector<ValueId> outputs;
 };
 
 struct PlanGraph {
+  // The graph that this one was built from.
+  const Graph* source = nullptr;
   std::vector<PlanValue> values;
   std::vector<PlanNode> nodes;
   std::vector<ValueId> inputs;
@@ -58,8 +79,8 @@ struct PlanGraph {
 };
 
 // The graph of `ir`, which it points into. Throws ExecutionError, naming the node, for a weight
-// that nobody supplies and for an operator that this process does not have, and ValidationError for
-// arguments that do not fit the operator.
+// that nobody supplies, for an operator that this process does not have or that is refused
+// (refused_operators.h), and ValidationError for arguments that do not fit the operator.
 PlanGraph build_graph(const IR& ir, const BoundWeights& weights);
 
 // The values that an argument, or all arguments of a node, are made of; in order, and as often as

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "torch_ir/executor/alias_analysis.h"
 #include "torch_ir/executor/kernels.h"
 #include "torch_ir/ir/dtype.h"
 
@@ -14,13 +15,15 @@ namespace {
 
 constexpr size_t kNever = SIZE_MAX;
 
-bool returns_tensors(const PlanNode& node) {
+// Whether each result of the operator is one output of the node: a tensor or a number, no list.
+bool returns_values(const PlanNode& node) {
   const auto* op = std::get_if<c10::OperatorHandle>(&node.callee);
-  if (op == nullptr) return false;
+  if (op == nullptr) return std::holds_alternative<NumberFunction>(node.callee);
   const std::vector<c10::Argument>& returns = op->schema().returns();
   return returns.size() == node.outputs.size() &&
-         std::all_of(returns.begin(), returns.end(), [](const c10::Argument& result) {
-           return result.type()->kind() == c10::TypeKind::TensorType;
+         std::none_of(returns.begin(), returns.end(), [](const c10::Argument& result) {
+           return result.type()->kind() == c10::TypeKind::ListType ||
+                  result.type()->kind() == c10::TypeKind::OptionalType;
          });
 }
 
@@ -37,11 +40,15 @@ c10::IValue fixed_list(const std::vector<StackList::Item>& items) {
 
 class Lowering {
  public:
-  Lowering(const PlanGraph& graph, const IR& ir, const AliasAnalysis& aliases)
-      : graph_(graph), ir_(ir), aliases_(aliases), slots_(graph.values.size(), kNoSlot) {}
+  Lowering(const PlanGraph& graph, const std::vector<SymbolRange>& ranges)
+      : graph_(graph),
+        ranges_(ranges),
+        aliases_(analyze_aliases(graph)),
+        slots_(graph.values.size(), kNoSlot) {}
 
   Program lower() {
     program_.device = graph_.device;
+    program_.symbols = SymbolBinder(graph_.source->graph_inputs, ranges_);
     find_last_uses();
     lower_inputs();
     lower_written_constants();
@@ -89,9 +96,8 @@ class Lowering {
       const ValueId value = graph_.inputs[i];
       const bool is_written = aliases_.is_written[value];
       program_.writes_in_place |= is_written;
-      const TensorMeta& meta = ir_.graph_inputs[i];
-      program_.inputs.push_back(
-          {meta.name, meta.shape, parse_dtype(meta.dtype), take_slot(value), is_written});
+      const TensorMeta& meta = graph_.source->graph_inputs[i];
+      program_.inputs.push_back({meta, parse_dtype(meta.dtype), take_slot(value), is_written});
     }
   }
 
@@ -105,18 +111,27 @@ class Lowering {
   }
 
   Step lower_node(const PlanNode& node, size_t index) {
-    Step step{node.source->name, node.source->op_type, callee(node), {}, {}, {}, {}};
+    Step step{node.source->name, node.source->op_type, callee(node), {}, {}, {}, {}, {}};
     for (const PlanArgument& argument : node.arguments) lower_argument(argument, step);
     release_last_uses(node, index, step);
     for (const ValueId output : node.outputs) step.outputs.push_back(take_slot(output));
-    step.returns_tensors = returns_tensors(node);
+    step.returns_values = returns_values(node);
     if (std::holds_alternative<c10::OperatorHandle>(step.callee)) choose_kernel(step);
     program_.stack_size = std::max(program_.stack_size, step.arguments.size());
     return step;
   }
 
-  static decltype(Step::callee) callee(const PlanNode& node) {
+  decltype(Step::callee) callee(const PlanNode& node) const {
     if (const auto* op = std::get_if<c10::OperatorHandle>(&node.callee)) return *op;
+    if (const auto* function = std::get_if<NumberFunction>(&node.callee)) return *function;
+    if (const auto* control_flow = std::get_if<PlanControlFlow>(&node.callee)) {
+      auto call = std::make_shared<ControlFlowCall>();
+      call->kind = control_flow->kind;
+      for (const PlanGraph& graph : control_flow->graphs) {
+        call->programs.push_back(torch_ir::lower(graph, ranges_));
+      }
+      return call;
+    }
     return std::make_shared<const ExecutorCall>(
         ExecutorCall{std::get<OpExecutor>(node.callee), *node.source});
   }
@@ -132,9 +147,20 @@ class Lowering {
       } else {
         step.fills.push_back({position, {slots_[*value], false}});
       }
+    } else if (const auto* numbers = std::get_if<PlanNumbers>(&argument)) {
+      lower_numbers(*numbers, position, step);
     } else {
       lower_list(std::get<PlanList>(argument), position, step);
     }
+  }
+
+  void lower_numbers(const PlanNumbers& numbers, uint32_t position, Step& step) {
+    StackNumbers lowered{position, *numbers.attribute, numbers.argument, {}};
+    const std::vector<std::string> names = value_refs(*numbers.attribute);
+    for (size_t i = 0; i < names.size(); ++i) {
+      lowered.slots.emplace(names[i], slots_[numbers.values[i]]);
+    }
+    step.numbers.push_back(std::move(lowered));
   }
 
   void lower_list(const PlanList& list, uint32_t position, Step& step) {
@@ -182,7 +208,8 @@ class Lowering {
   void lower_outputs() {
     for (size_t i = 0; i < graph_.outputs.size(); ++i) {
       const ValueId value = graph_.outputs[i];
-      ProgramOutput output{ir_.graph_outputs[i].name, slots_[value], {}, false};
+      const TensorMeta& meta = graph_.source->graph_outputs[i];
+      ProgramOutput output{meta.name, parse_dtype(meta.dtype), slots_[value], {}, false};
       if (is_fixed(value)) output.constant = graph_.values[value].constant;
       output.may_be_constant = aliases_.may_be_constant[value] && !aliases_.is_written[value];
       program_.outputs.push_back(std::move(output));
@@ -193,8 +220,8 @@ class Lowering {
   }
 
   const PlanGraph& graph_;
-  const IR& ir_;
-  const AliasAnalysis& aliases_;
+  const std::vector<SymbolRange>& ranges_;
+  const AliasAnalysis aliases_;
   Program program_;
   std::vector<size_t> last_use_;
   std::vector<bool> is_used_;
@@ -204,8 +231,8 @@ class Lowering {
 
 }  // namespace
 
-Program lower(const PlanGraph& graph, const IR& ir, const AliasAnalysis& aliases) {
-  return Lowering(graph, ir, aliases).lower();
+Program lower(const PlanGraph& graph, const std::vector<SymbolRange>& ranges) {
+  return Lowering(graph, ranges).lower();
 }
 
 }  // namespace torch_ir

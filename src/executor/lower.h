@@ -2,15 +2,14 @@
 #ifndef TORCH_IR_EXECUTOR_LOWER_H_
 #define TORCH_IR_EXECUTOR_LOWER_H_
 
-#include "torch_ir/executor/alias_analysis.h"
 #include "torch_ir/executor/graph.h"
 #include "torch_ir/executor/program.h"
 
 namespace torch_ir {
 
-// The program of `graph`, a graph of `ir`: argument stacks prepared, constants that are not written
-// in place, kernels chosen, values given slots from their definition to their last use.
-Program lower(const PlanGraph& graph, const IR& ir, const AliasAnalysis& aliases);
+// The program of `graph`: argument stacks prepared, constants that are not written in place, kernels
+// chosen, values given slots from their definition to their last use. `ranges` are those of the IR.
+Program lower(const PlanGraph& graph, const std::vector<SymbolRange>& ranges);
 
 }  // namespace torch_ir
 

@@ -137,7 +137,7 @@ TEST(PlanErrors, RefusesAnExecutorThatReturnsTooFewTensors) {
   EXPECT_THAT(execution_error([&] { plan.run(graph.inputs); }),
               HasSubstr("Node 'n0' (aten.linear.default) failed"));
   EXPECT_THAT(execution_error([&] { plan.run(graph.inputs); }),
-              HasSubstr("it returned 0 tensor(s), the graph says 1"));
+              HasSubstr("it returned 0 value(s), the graph says 1"));
 }
 
 TEST(PlanErrors, ChecksOutputsAgainstTheIrWhenAsked) {

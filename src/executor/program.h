@@ -12,10 +12,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
 #include "torch_ir/executor/executor_registry.h"
+#include "torch_ir/executor/symbol_binder.h"
 #include "torch_ir/ir/ir.h"
 
 namespace torch_ir {
@@ -45,6 +47,14 @@ struct StackList {
   bool holds_none;
 };
 
+// Puts an attribute at a place of the stack, after the numbers it refers to.
+struct StackNumbers {
+  uint32_t position;
+  Attribute attribute;
+  const c10::Argument* argument;
+  std::unordered_map<std::string, Slot> slots;
+};
+
 // A registered executor and the node that it gets to see.
 struct ExecutorCall {
   OpExecutor executor;
@@ -54,24 +64,30 @@ struct ExecutorCall {
 // Takes its arguments from the stack and leaves its results there, as an operator called boxed.
 using Kernel = void (*)(std::vector<c10::IValue>& stack);
 
+enum class ControlFlow { kCond, kWhileLoop };
+
+struct ControlFlowCall;
+
 // One call.
 struct Step {
   std::string name;
   std::string op_type;
-  std::variant<c10::OperatorHandle, Kernel, std::shared_ptr<const ExecutorCall>> callee;
+  std::variant<c10::OperatorHandle, Kernel, std::shared_ptr<const ExecutorCall>,
+               std::shared_ptr<const ControlFlowCall>>
+      callee;
   // The argument stack as far as it is the same in every run; None where a value goes.
   std::vector<c10::IValue> arguments;
   std::vector<StackFill> fills;
   std::vector<StackList> lists;
+  std::vector<StackNumbers> numbers;
   // Where the results go; kNoSlot for those that nobody reads.
   std::vector<Slot> outputs;
   // Whether the results lie on the stack one by one, as `outputs` has them.
-  bool returns_tensors = false;
+  bool returns_values = false;
 };
 
 struct ProgramInput {
-  std::string name;
-  std::vector<int64_t> shape;
+  TensorMeta meta;
   c10::ScalarType dtype;
   Slot slot = kNoSlot;
   // Whether a run writes to it, and so needs a copy.
@@ -86,6 +102,7 @@ struct WrittenConstant {
 
 struct ProgramOutput {
   std::string name;
+  c10::ScalarType dtype;
   Slot slot = kNoSlot;
   // Where it is a constant that no run writes to.
   at::Tensor constant;
@@ -95,6 +112,8 @@ struct ProgramOutput {
 
 struct Program {
   c10::Device device = c10::kCPU;
+  // Of the sizes that differ from run to run.
+  SymbolBinder symbols;
   size_t num_slots = 0;
   // The most arguments that a step has.
   size_t stack_size = 0;
@@ -109,6 +128,12 @@ struct Program {
   std::vector<ProgramOutput> outputs;
   // The constants that no run writes to.
   std::vector<at::Tensor> constants;
+};
+
+// The programs of a condition (true, false), or of a loop (condition, body).
+struct ControlFlowCall {
+  ControlFlow kind;
+  std::vector<Program> programs;
 };
 
 }  // namespace torch_ir

@@ -1,0 +1,90 @@
+#include "torch_ir/ir/sym_expr.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::ThrowsMessage;
+
+std::optional<int64_t> value(const std::string& text, const SymbolValues& values = {}) {
+  return SymExpr::parse(text).evaluate(values);
+}
+
+TEST(SymExprTest, HasThePrecedenceOfPython) {
+  EXPECT_EQ(value("2 + 3*4 - 1"), 13);
+  EXPECT_EQ(value("(2 + 3)*4"), 20);
+  EXPECT_EQ(value("-2**2"), -4);
+  EXPECT_EQ(value("2**3**2"), 512);
+  EXPECT_EQ(value("7 - 2 - 1"), 4);
+  EXPECT_EQ(value("100//7//2"), 7);
+}
+
+// Values of Python's own operators.
+TEST(SymExprTest, DividesAsPythonDoes) {
+  EXPECT_EQ(value("-7//2"), -4);
+  EXPECT_EQ(value("7//-2"), -4);
+  EXPECT_EQ(value("-7 % 3"), 2);
+  EXPECT_EQ(value("7 % -3"), -2);
+  EXPECT_EQ(value("Mod(-7, 3)"), 2);
+  EXPECT_EQ(value("FloorDiv(-7, 2)"), -4);
+  EXPECT_EQ(value("CeilDiv(7, 2)"), 4);
+}
+
+TEST(SymExprTest, EvaluatesFunctionsOfSymbols) {
+  EXPECT_EQ(value("2*s0 + Max(1, u0)", {{"s0", 5}, {"u0", 0}}), 11);
+  EXPECT_EQ(value("Min(s0, 3, s1)", {{"s0", 5}, {"s1", 2}}), 2);
+}
+
+TEST(SymExprTest, HasNoValueWhereSomethingIsNotKnown) {
+  EXPECT_EQ(value("s0 + 1"), std::nullopt);
+  EXPECT_EQ(value("Piecewise(1, 2)"), std::nullopt);
+  EXPECT_EQ(value("1//0"), std::nullopt);
+  EXPECT_EQ(value("Mod(1, 2, 3)"), std::nullopt);
+  EXPECT_EQ(value("7/2"), std::nullopt);
+  EXPECT_EQ(value("9223372036854775807 + 1"), std::nullopt);
+  EXPECT_EQ(value("10**40"), std::nullopt);
+}
+
+TEST(SymExprTest, NamesItsSymbols) {
+  EXPECT_THAT(SymExpr::parse("s1*(s0 + s1)").symbols(), ElementsAre("s1", "s0"));
+  EXPECT_EQ(SymExpr::parse("s1").as_symbol(), "s1");
+  EXPECT_EQ(SymExpr::parse("s1 + 0").as_symbol(), std::nullopt);
+}
+
+TEST(SymExprTest, RefusesWhatIsNoExpression) {
+  const auto refuses = [](const std::string& text, const std::string& message) {
+    EXPECT_THAT([&] { SymExpr::parse(text); }, ThrowsMessage<ValidationError>(message)) << text;
+  };
+  refuses("", "the expression '' ends too early");
+  refuses("s0 +", "the expression 's0 +' ends too early");
+  refuses("__import__('os')", "the expression '__import__('os')' is not understood at character 12");
+  refuses("1.5", "the expression '1.5' is not understood at character 2");
+  refuses("s0 s1", "the expression 's0 s1' is not understood at character 4");
+  refuses("(1", "the expression '(1' is not understood at character 3");
+  refuses("99999999999999999999",
+          "the expression '99999999999999999999' has a number beyond 64 bits");
+  EXPECT_THROW(SymExpr::parse(std::string(5000, '(')), ValidationError);
+  EXPECT_THROW(SymExpr::parse(std::string(20000, '1')), ValidationError);
+}
+
+TEST(SymExprTest, SolvesForOneSymbol) {
+  const auto solve = [](const std::string& text, int64_t result) {
+    return solve_linear(SymExpr::parse(text), "s", result, {{"t", 3}});
+  };
+  EXPECT_EQ(solve("s", 7), 7);
+  EXPECT_EQ(solve("4*s", 12), 3);
+  EXPECT_EQ(solve("4*s", 13), std::nullopt);
+  EXPECT_EQ(solve("2*s + t", 11), 4);
+  EXPECT_EQ(solve("t", 3), std::nullopt);
+  EXPECT_EQ(solve("u*s", 3), std::nullopt);
+}
+
+}  // namespace
+}  // namespace torch_ir
