@@ -24,20 +24,18 @@ struct Pt2Model {
   StateDict weights = StateDict();
 };
 
-// Whether the file at `path` is an archive of torch.export.save, by its content. Throws Error when
-// it can not be opened.
+// Whether the file at `path` is to be read by read_pt2: whether it is a zip archive, of whatever
+// kind. By its content; throws Error when it can not be opened.
 bool is_pt2_archive(const std::string& path);
 
 // Throws ExportError, with the path, for what is no such archive, is damaged, or holds what this
 // reader does not know.
 Pt2Model read_pt2(const std::string& path);
 
-// The example inputs that the archive at `path` was exported with, by the names of the graph inputs
-// of `program`, which was read from it; numbers as tensors without dimensions. Nothing where the
-// archive has none. Throws ExportError where they can not be read without executing code or do not
-// fit the graph inputs.
-std::optional<StateDict> read_pt2_example_inputs(const std::string& path,
-                                                 const ExportedProgram& program);
+// The example inputs that the archive at `path` was exported with, by the names of the graph inputs;
+// numbers as tensors without dimensions. Nothing where the archive has none. Throws ExportError where
+// they can not be read without executing code, or do not fit the inputs of the model.
+std::optional<StateDict> read_pt2_example_inputs(const std::string& path);
 
 }  // namespace torch_ir
 

@@ -1,0 +1,198 @@
+#include "torch_ir/exporter/pt2/sympy_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <unordered_map>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/exporter/pt2/srepr_tree.h"
+
+namespace torch_ir {
+namespace {
+
+// How tightly the outermost operator of a text binds.
+enum class Binding { kSum, kProduct, kSign, kPower, kAtom };
+
+struct Text {
+  std::string text;
+  Binding binding = Binding::kAtom;
+};
+
+Text render(const SreprNode& node);
+
+[[noreturn]] void refuse(const SreprNode& node, const char* what) {
+  throw ExportError(fmt::format("an expression has {} '{}', which is not understood", what,
+                                printable(node.text)));
+}
+
+// The text of `node` as an operand of an operator that needs at least `binding`.
+std::string operand(const SreprNode& node, Binding binding) {
+  Text rendered = render(node);
+  if (rendered.binding >= binding) return std::move(rendered.text);
+  return "(" + rendered.text + ")";
+}
+
+Text render_number(const std::string& digits) {
+  return {digits, digits.starts_with('-') ? Binding::kSign : Binding::kAtom};
+}
+
+// The only argument of Integer, Symbol and Float.
+const std::string& leaf_text(const SreprNode& node, SreprNode::Kind kind) {
+  if (node.arguments.size() != 1 || node.arguments[0].kind != kind) refuse(node, "the call");
+  return node.arguments[0].text;
+}
+
+Text render_symbol(const SreprNode& node) {
+  const std::string& name = leaf_text(node, SreprNode::Kind::kString);
+  const bool is_name = !name.empty() &&
+                       name.find_first_not_of("abcdefghijklmnopqrstuvwxyz"
+                                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") ==
+                           std::string::npos &&
+                       (name[0] < '0' || name[0] > '9');
+  if (!is_name) refuse(node.arguments[0], "the symbol");
+  return {name};
+}
+
+Text render_integer(const SreprNode& node) {
+  return render_number(leaf_text(node, SreprNode::Kind::kNumber));
+}
+
+Text render_rational(const SreprNode& node) {
+  if (node.arguments.size() != 2) refuse(node, "the call");
+  return {operand(node.arguments[0], Binding::kProduct) + "/" +
+              operand(node.arguments[1], Binding::kAtom),
+          Binding::kProduct};
+}
+
+// A double is an integer times a power of two; where both parts fit, it is written so.
+Text render_float(const SreprNode& node) {
+  const std::string& digits = leaf_text(node, SreprNode::Kind::kString);
+  char* end = nullptr;
+  double value = std::strtod(digits.c_str(), &end);
+  if (digits.empty() || *end != '\0' || !std::isfinite(value)) refuse(node.arguments[0], "the float");
+  constexpr int kMaxShift = 62;
+  int shift = 0;
+  while (value != std::floor(value) && shift < kMaxShift) {
+    value *= 2;
+    ++shift;
+  }
+  if (value != std::floor(value) || std::abs(value) >= 0x1p62) {
+    refuse(node.arguments[0], "the float");
+  }
+  const auto numerator = static_cast<int64_t>(value);
+  if (shift == 0) return render_number(std::to_string(numerator));
+  return {fmt::format("{}/{}", numerator, int64_t{1} << shift), Binding::kProduct};
+}
+
+Text render_sum(const SreprNode& node) {
+  std::string text;
+  for (const SreprNode& argument : node.arguments) {
+    const std::string term = operand(argument, Binding::kProduct);
+    if (text.empty()) {
+      text = term;
+    } else if (term.starts_with('-')) {
+      text += " - " + term.substr(1);
+    } else {
+      text += " + " + term;
+    }
+  }
+  return {std::move(text), Binding::kSum};
+}
+
+bool is_integer(const SreprNode& node, std::string_view digits) {
+  return node.is_call("Integer") && node.arguments.size() == 1 && node.arguments[0].text == digits;
+}
+
+bool is_reciprocal(const SreprNode& node) {
+  return node.is_call("Pow") && node.arguments.size() == 2 && is_integer(node.arguments[1], "-1");
+}
+
+// Factors before divisors: "s0*(s0 + 1)/2". A leading -1 is a sign.
+Text render_product(const SreprNode& node) {
+  std::vector<std::string> factors;
+  std::vector<std::string> divisors;
+  std::string sign;
+  for (const SreprNode& argument : node.arguments) {
+    if (&argument == &node.arguments.front() && is_integer(argument, "-1") &&
+        node.arguments.size() > 1) {
+      sign = "-";
+    } else if (argument.is_call("Rational") && argument.arguments.size() == 2) {
+      const std::string numerator = operand(argument.arguments[0], Binding::kSign);
+      if (numerator != "1") factors.push_back(numerator);
+      divisors.push_back(operand(argument.arguments[1], Binding::kAtom));
+    } else if (is_reciprocal(argument)) {
+      divisors.push_back(operand(argument.arguments[0], Binding::kAtom));
+    } else {
+      // A sign is read as part of the first factor only.
+      factors.push_back(operand(argument, factors.empty() ? Binding::kSign : Binding::kPower));
+    }
+  }
+  if (factors.empty()) factors.emplace_back("1");
+  std::string text = sign + fmt::format("{}", fmt::join(factors, "*"));
+  for (const std::string& divisor : divisors) text += "/" + divisor;
+  return {std::move(text), Binding::kProduct};
+}
+
+Text render_power(const SreprNode& node) {
+  if (node.arguments.size() != 2) refuse(node, "the call");
+  if (is_reciprocal(node)) {
+    return {"1/" + operand(node.arguments[0], Binding::kAtom), Binding::kProduct};
+  }
+  return {operand(node.arguments[0], Binding::kAtom) + "**" +
+              operand(node.arguments[1], Binding::kAtom),
+          Binding::kPower};
+}
+
+Text render_floor_division(const SreprNode& node) {
+  if (node.arguments.size() != 2) refuse(node, "the call");
+  return {operand(node.arguments[0], Binding::kAtom) + "//" +
+              operand(node.arguments[1], Binding::kAtom),
+          Binding::kProduct};
+}
+
+Text render_call(const SreprNode& node) {
+  std::vector<std::string> arguments;
+  for (const SreprNode& argument : node.arguments) arguments.push_back(render(argument).text);
+  return {fmt::format("{}({})", node.text, fmt::join(arguments, ", "))};
+}
+
+// How the calls are written that do not stay calls.
+using Renderer = Text (*)(const SreprNode&);
+
+Renderer find_renderer(const std::string& name) {
+  static const std::unordered_map<std::string, Renderer> table = {
+      {"Integer", render_integer}, {"Symbol", render_symbol},
+      {"Dummy", render_symbol},    {"Rational", render_rational},
+      {"Float", render_float},     {"Add", render_sum},
+      {"Mul", render_product},     {"Pow", render_power},
+      {"FloorDiv", render_floor_division},
+  };
+  const auto found = table.find(name);
+  return found == table.end() ? render_call : found->second;
+}
+
+Text render(const SreprNode& node) {
+  switch (node.kind) {
+    case SreprNode::Kind::kCall:
+      return find_renderer(node.text)(node);
+    case SreprNode::Kind::kNumber:
+      return render_number(node.text);
+    case SreprNode::Kind::kName:
+      return {node.text};
+    case SreprNode::Kind::kString:
+      break;
+  }
+  refuse(node, "the string");
+}
+
+}  // namespace
+
+std::string infix_of_srepr(std::string_view text) { return render(parse_srepr(text)).text; }
+
+}  // namespace torch_ir
