@@ -95,11 +95,6 @@ constexpr std::string_view kConstants[] = {
     "per_channel_affine_float_qparams", "contiguous_format", "preserve_format", "channels_last",
     "channels_last_3d"};
 
-struct StorageClass {
-  std::string_view name;
-  std::optional<c10::ScalarType> dtype;
-};
-
 constexpr StorageClass kStorageClasses[] = {
     {"UntypedStorage", std::nullopt},
     {"_UntypedStorage", std::nullopt},
@@ -123,7 +118,6 @@ constexpr StorageClass kStorageClasses[] = {
     {"QUInt2x4Storage", c10::ScalarType::QUInt2x4},
 };
 
-// Where those classes are; the second one says nothing, since all is loaded to the CPU.
 constexpr std::string_view kStorageModules[] = {"torch", "torch.cuda", "torch.storage"};
 
 }  // namespace
@@ -145,14 +139,13 @@ bool is_torch_constant(std::string_view name) {
   return find_dtype(name).has_value() || std::ranges::count(kConstants, name) > 0;
 }
 
-std::optional<std::optional<c10::ScalarType>> find_storage_class(std::string_view name) {
+const StorageClass* find_storage_class(std::string_view name) {
   const size_t dot = name.rfind('.');
-  if (dot == std::string_view::npos) return std::nullopt;
+  if (dot == std::string_view::npos) return nullptr;
+  if (std::ranges::count(kStorageModules, name.substr(0, dot)) == 0) return nullptr;
   const auto* found =
       std::ranges::find(kStorageClasses, name.substr(dot + 1), &StorageClass::name);
-  const bool is_known = found != std::end(kStorageClasses) &&
-                        std::ranges::count(kStorageModules, name.substr(0, dot)) > 0;
-  return is_known ? std::optional(found->dtype) : std::nullopt;
+  return found == std::end(kStorageClasses) ? nullptr : found;
 }
 
 }  // namespace torch_ir

@@ -40,9 +40,15 @@ const PickleGlobal* find_pickle_global(std::string_view name);
 // Names that are values: dtypes ("torch.float32"), quantization schemes, memory formats.
 bool is_torch_constant(std::string_view name);
 
-// The dtype of a class of storages by its whole name ("torch.FloatStorage"); the inner one is none
-// for untyped storages.
-std::optional<std::optional<c10::ScalarType>> find_storage_class(std::string_view name);
+// A class of storages. Without its module, which says nothing: all is loaded to the CPU.
+struct StorageClass {
+  std::string_view name;
+  // None for untyped storages.
+  std::optional<c10::ScalarType> dtype;
+};
+
+// By its name with the module ("torch.FloatStorage"); null where there is none.
+const StorageClass* find_storage_class(std::string_view name);
 
 }  // namespace torch_ir
 

@@ -17,6 +17,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
@@ -40,8 +41,10 @@ struct Dtype {
 
 // In the order in which the reference implementation puts the data of a file: large elements first,
 // so that all are aligned. It can store more (F4, F6_E2M3, F6_E3M2), for which LibTorch has no
-// elements. By name, since not every LibTorch has float8_e8m0fnu.
+// elements or only pairs of them; C128 and C32 are ours. By name, since not every LibTorch has
+// float8_e8m0fnu.
 constexpr Dtype kDtypes[] = {
+    {"C128", "complex128"},
     {"U64", "uint64"},
     {"I64", "int64"},
     {"F64", "float64"},
@@ -49,6 +52,7 @@ constexpr Dtype kDtypes[] = {
     {"F32", "float32"},
     {"U32", "uint32"},
     {"I32", "int32"},
+    {"C32", "complex32"},
     {"BF16", "bfloat16"},
     {"F16", "float16"},
     {"U16", "uint16"},
@@ -83,9 +87,9 @@ struct Entry {
 c10::ScalarType read_dtype(JsonValue& value, const Place& place) {
   const std::string name = take_string(value, place);
   const auto* entry = std::ranges::find(kDtypes, name, &Dtype::name);
-  if (entry == std::end(kDtypes)) place.fail("dtype '" + name + "' is unknown");
+  if (entry == std::end(kDtypes)) place.fail("dtype '" + printable(name) + "' is unknown");
   const auto dtype = find_dtype(entry->torch_name);
-  if (!dtype) place.fail("dtype '" + name + "' is unknown to this version of LibTorch");
+  if (!dtype) place.fail("dtype '" + printable(name) + "' is unknown to this version of LibTorch");
   return *dtype;
 }
 
@@ -128,7 +132,10 @@ Entry read_entry(std::string name, JsonValue& value, const Place& place) {
   }
   const Place offsets_place = place.key("data_offsets");
   const auto offsets = read_sizes(get_member(members, "data_offsets", place), offsets_place);
-  if (offsets.size() != 2 || offsets[0] > offsets[1]) {
+  if (offsets.size() != 2) {
+    offsets_place.fail(fmt::format("expected [begin, end], found {} numbers", offsets.size()));
+  }
+  if (offsets[0] > offsets[1]) {
     offsets_place.fail(fmt::format("expected [begin, end] with begin <= end, found [{}]",
                                    fmt::join(offsets, ", ")));
   }
@@ -156,14 +163,14 @@ void check_layout(const std::vector<Entry>& entries, int64_t data_size) {
       throw WeightError(fmt::format(
           "the data of tensor '{}' begin at byte {}, {} byte {}, where "
           "the data before end",
-          entry.name, entry.begin, entry.begin < position ? "before" : "behind", position));
+          printable(entry.name), entry.begin, entry.begin < position ? "before" : "behind", position));
     }
     position = entry.end;
     if (position > data_size) {
       throw WeightError(
           fmt::format("the data of tensor '{}' end at byte {}, but the file has only "
                       "{} bytes of data; it is truncated",
-                      entry.name, position, data_size));
+                      printable(entry.name), position, data_size));
     }
   }
   if (position < data_size) {
@@ -268,7 +275,7 @@ bool is_utf8(const std::string& text) {
 
 Item make_item(const std::string& name, const at::Tensor& tensor) {
   const auto fail = [&](const std::string& what) {
-    throw WeightError(fmt::format("tensor '{}' can not be written: {}", name, what));
+    throw WeightError(fmt::format("tensor '{}' can not be written: {}", printable(name), what));
   };
   if (!is_utf8(name)) fail("its name is not UTF-8");
   if (name == kMetadataKey) fail("safetensors keeps this name for itself");
@@ -312,9 +319,9 @@ StateDict load_weights_safetensors(const std::string& path) {
   try {
     return read_tensors(file);
   } catch (const SerializationError& error) {
-    throw WeightError(fmt::format("{}: header of the safetensors file: {}", path, error.what()));
+    throw WeightError(fmt::format("{}: header of the safetensors file: {}", printable(path), error.what()));
   } catch (const WeightError& error) {
-    throw WeightError(fmt::format("{}: {}", path, error.what()));
+    throw WeightError(fmt::format("{}: {}", printable(path), error.what()));
   }
 }
 

@@ -3,6 +3,9 @@
 // The format: a little-endian u64 header length, a JSON header, the data; see the README of
 // huggingface/safetensors. Every rule of the reference implementation is checked, and a file that
 // breaks one is a WeightError that names the file, the tensor and the rule.
+//
+// The format has no dtypes for complex128 and complex32. They are written as "C128" and "C32", an
+// extension that is read here only: the reference implementation refuses such a file.
 #ifndef TORCH_IR_WEIGHTS_SAFETENSORS_H_
 #define TORCH_IR_WEIGHTS_SAFETENSORS_H_
 

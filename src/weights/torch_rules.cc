@@ -59,17 +59,18 @@ int64_t read_view_offset(const PickleValue& id, const PickleValue& view) {
 
 PendingStorage read_storage(const PickleValue& id) {
   const auto& items = id_items(id);
-  const auto* storage_class = items[1]->get_if<Name>();
+  const auto* name = items[1]->get_if<Name>();
+  const StorageClass* storage_class = name == nullptr ? nullptr : find_storage_class(name->text);
   const auto* key = items[2]->get_if<std::string>();
   const auto* location = items[3]->get_if<std::string>();
   const auto* num_elements = items[4]->get_if<int64_t>();
-  const auto dtype =
-      storage_class == nullptr ? std::nullopt : find_storage_class(storage_class->text);
-  if (!dtype || key == nullptr || location == nullptr || num_elements == nullptr) {
+  if (storage_class == nullptr || key == nullptr || location == nullptr ||
+      num_elements == nullptr) {
     fail_storage(id);
   }
-  PendingStorage storage = {*key, *dtype, 0, 0, *location};
-  const auto element_size = *dtype ? static_cast<int64_t>(c10::elementSize(**dtype)) : 1;
+  const auto dtype = storage_class->dtype;
+  PendingStorage storage = {*key, dtype, 0, 0, *location};
+  const auto element_size = dtype ? static_cast<int64_t>(c10::elementSize(*dtype)) : 1;
   if (*num_elements < 0 ||
       __builtin_mul_overflow(*num_elements, element_size, &storage.num_bytes)) {
     throw WeightError(fmt::format("is damaged: its storage '{}' has {} elements", printable(*key),
@@ -99,7 +100,7 @@ void set_attributes(Object& object, const PickleValue& state, PickleArena& arena
 PickleValue* TorchRules::find_global(std::string_view module, std::string_view name) {
   std::string full_name = fmt::format("{}.{}", current_module(module), name);
   if (find_pickle_global(full_name) == nullptr && !is_torch_constant(full_name) &&
-      !find_storage_class(full_name) && !(reads_objects_ && is_script_class(full_name))) {
+      find_storage_class(full_name) == nullptr && !(reads_objects_ && is_script_class(full_name))) {
     throw WeightError(
         fmt::format("holds a pickled object of class '{}'; only tensors and plain values are read, "
                     "since anything else could run code. Save model.state_dict() instead",
