@@ -1,0 +1,686 @@
+"""Exports a PyTorch model for torch-ir: an archive, with inputs and expected outputs beside it.
+
+    python tools/export_model.py module.py:Model --input 1,3,224,224 -o model.pt2
+
+writes
+
+    model.pt2                    what torch.export.save writes: the graph and the weights
+    model.inputs.safetensors     the tensors that the model was called with
+    model.expected.safetensors   what it returned for them
+
+The tensors have the names of the graph's inputs and outputs, so that `torch-ir verify` and
+`harness --pt2` take the files as they are. Numbers are tensors without dimensions, None is absent,
+and a tensor that is returned twice is stored once. The same command gives the same bytes. Needs
+torch 2.6 or later, and nothing else.
+"""
+
+import argparse
+import contextlib
+import ctypes
+import dataclasses
+import importlib
+import importlib.util
+import inspect
+import io
+import json
+import logging
+import math
+import os
+import pathlib
+import re
+import shlex
+import struct
+import sys
+import tempfile
+import traceback
+import warnings
+
+import torch
+import torch.utils._pytree as pytree
+
+EPILOG = """\
+MODEL is FILE.py:NAME or PACKAGE.MODULE:NAME, where NAME is a torch.nn.Module, a class that is made
+without arguments, or a function that returns a module. It is exported in evaluation mode.
+
+Inputs are the arguments of forward, in order. SPEC is one of
+
+  [DTYPE:]SHAPE[:LOW..HIGH]  a random tensor. SHAPE is 1,3,224,224, or the word scalar; DTYPE is
+                             float32 where it is not given. Values are from LOW up to, but not
+                             including, HIGH; else floats are normally distributed, and integers
+                             from 0..10.
+  file:PATH                  a tensor that torch.save wrote
+  int:3 float:0.5 str:TEXT true false none
+                             a value of Python, which the graph then has fixed
+
+and NAME=SPEC gives an argument by name: --input input_ids=int64:1,128:0..30522. What this can not
+say (a list of tensors, say) a function beside the model can return: --inputs-from FUNCTION, a tuple
+of arguments or a dict of named ones.
+
+A size that may differ from run to run is declared by the name or position of its argument:
+--dynamic x:0=batch:1..64 --dynamic mask:0=batch. Sizes of the same name are equal.
+"""
+
+MINIMUM_TORCH = (2, 6)
+
+# Their names in safetensors files. Not every torch has all of them.
+SAFETENSORS_DTYPES = {
+    getattr(torch, name): code
+    for name, code in {
+        "uint64": "U64",
+        "int64": "I64",
+        "float64": "F64",
+        "complex64": "C64",
+        "float32": "F32",
+        "uint32": "U32",
+        "int32": "I32",
+        "bfloat16": "BF16",
+        "float16": "F16",
+        "uint16": "U16",
+        "int16": "I16",
+        "float8_e5m2": "F8_E5M2",
+        "float8_e4m3fn": "F8_E4M3",
+        "float8_e5m2fnuz": "F8_E5M2FNUZ",
+        "float8_e4m3fnuz": "F8_E4M3FNUZ",
+        "float8_e8m0fnu": "F8_E8M0",
+        "int8": "I8",
+        "uint8": "U8",
+        "bool": "BOOL",
+    }.items()
+    if hasattr(torch, name)
+}
+
+
+class UsageError(Exception):
+    """What is wrong with what the user gave, in one line."""
+
+
+def attempt(what, function, *args, **kwargs):
+    """Calls code of the user or of torch; what it raises becomes one line."""
+    try:
+        return function(*args, **kwargs)
+    except (Exception, SystemExit) as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        reason = ": ".join([type(error).__name__, *lines[:1]])
+        raise UsageError(f"{what}: {reason}") from error
+
+
+def dtype_name(dtype):
+    return str(dtype).removeprefix("torch.")
+
+
+# --- The model ---
+
+
+def import_module(name):
+    path = pathlib.Path(name)
+    if path.suffix != ".py":
+        sys.path.insert(0, os.getcwd())
+        return attempt(f"cannot import '{name}'", importlib.import_module, name)
+    if not path.is_file():
+        raise UsageError(f"there is no file '{name}'")
+    # As Python does for a script: what lies beside it can be imported.
+    sys.path.insert(0, str(path.resolve().parent))
+    module_name = path.stem if path.stem not in sys.modules else f"exported_{path.stem}"
+    spec = importlib.util.spec_from_file_location(module_name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    attempt(f"cannot import '{name}'", spec.loader.exec_module, module)
+    return module
+
+
+def find(module, name, place):
+    found = module
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise UsageError(f"'{place}' has no '{name}'")
+        found = getattr(found, part)
+    return found
+
+
+def make_model(found, name):
+    if isinstance(found, torch.nn.Module):
+        return found
+    if not callable(found):
+        raise UsageError(
+            f"'{name}' is of type {type(found).__name__}: give a torch.nn.Module, or a class or "
+            "function that makes one"
+        )
+    model = attempt(f"cannot call {name}()", found)
+    if not isinstance(model, torch.nn.Module):
+        raise UsageError(f"{name}() is of type {type(model).__name__}, not a torch.nn.Module")
+    return model
+
+
+def load(path):
+    if not os.path.isfile(path):
+        raise UsageError(f"there is no file '{path}'")
+    return attempt(f"cannot load '{path}'", torch.load, path, "cpu", weights_only=True)
+
+
+def is_state_dict(value):
+    return isinstance(value, dict) and all(isinstance(v, torch.Tensor) for v in value.values())
+
+
+def read_state_dict(path, key):
+    loaded = load(path)
+    if key is not None:
+        if not isinstance(loaded, dict) or key not in loaded:
+            raise UsageError(f"'{path}' has no entry '{key}'")
+        loaded = loaded[key]
+    if not is_state_dict(loaded):
+        entries = loaded.items() if isinstance(loaded, dict) else ()
+        nested = [f"--weights-key {name}" for name, value in entries if is_state_dict(value)]
+        advice = f"; one is nested in it: give {' or '.join(nested)}" if nested else ""
+        raise UsageError(f"'{path}' holds no state dict" + advice)
+    return loaded
+
+
+def load_weights(model, path, key):
+    given = read_state_dict(path, key)
+    own = model.state_dict()
+    for names, problem in (
+        (own.keys() - given.keys(), "lacks {}"),
+        (given.keys() - own.keys(), "has {}, which the model has not"),
+    ):
+        if names:
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            raise UsageError(
+                f"'{path}' does not fit the model: it " + problem.format(f"'{min(names)}'{more}")
+            )
+    for name, tensor in given.items():
+        if tensor.shape != own[name].shape:
+            raise UsageError(
+                f"'{path}' does not fit the model: '{name}' has the shape {list(tensor.shape)}, "
+                f"in the model {list(own[name].shape)}"
+            )
+    attempt(f"'{path}' does not fit the model", model.load_state_dict, given)
+
+
+# --- Inputs ---
+
+
+def parse_number(text, kind):
+    try:
+        number = kind(text)
+    except ValueError:
+        raise UsageError(f"'{text}' is no {kind.__name__}") from None
+    if not math.isfinite(number):
+        raise UsageError(f"'{text}' is not finite")
+    return number
+
+
+def parse_range(text, kind):
+    low, dots, high = text.partition("..")
+    if not dots:
+        raise UsageError(f"'{text}' is no range: give LOW..HIGH")
+    low, high = parse_number(low, kind), parse_number(high, kind)
+    if low >= high:
+        raise UsageError(f"the range {text} is empty")
+    return low, high
+
+
+def parse_shape(text):
+    if text == "scalar":
+        return ()
+    if not re.fullmatch(r"\d+(,\d+)*", text):
+        raise UsageError(f"'{text}' is no shape: give sizes as in 1,3,224,224, or the word scalar")
+    return tuple(int(size) for size in text.split(","))
+
+
+def random_floats(dtype, shape, limits, generator):
+    wide = torch.float64 if dtype == torch.float64 else torch.float32
+    if limits is None:
+        return torch.randn(shape, generator=generator, dtype=wide).to(dtype)
+    low, high = parse_range(limits, float)
+    return (low + (high - low) * torch.rand(shape, generator=generator, dtype=wide)).to(dtype)
+
+
+def random_integers(dtype, shape, limits, generator):
+    low, high = parse_range("0..10" if limits is None else limits, int)
+    info = torch.iinfo(dtype)
+    # Made as int64, whatever becomes of them.
+    most = min(info.max, torch.iinfo(torch.int64).max - 1)
+    if low < info.min or high - 1 > most:
+        raise UsageError(f"{limits} is not within {info.min}..{most + 1}")
+    return torch.randint(low, high, shape, generator=generator).to(dtype)
+
+
+def random_tensor(dtype, shape, limits, generator):
+    if dtype.is_floating_point:
+        return random_floats(dtype, shape, limits, generator)
+    if dtype != torch.bool and not dtype.is_complex:
+        return random_integers(dtype, shape, limits, generator)
+    if limits is not None:
+        raise UsageError(f"values of {dtype_name(dtype)} have no range")
+    if dtype == torch.bool:
+        return torch.randint(0, 2, shape, generator=generator).bool()
+    return torch.randn(shape, generator=generator, dtype=dtype)
+
+
+def load_tensor(path):
+    tensor = load(path)
+    if not isinstance(tensor, torch.Tensor):
+        raise UsageError(f"'{path}' holds a {type(tensor).__name__}, not a tensor")
+    return tensor.detach()
+
+
+WORDS = {"none": None, "true": True, "false": False}
+
+# What is no random tensor, by the word in front of the colon.
+PREFIXES = {
+    "file": load_tensor,
+    "float": lambda text: parse_number(text, float),
+    "int": lambda text: parse_number(text, int),
+    "str": str,
+}
+
+
+def make_value(spec, generator):
+    if spec in WORDS:
+        return WORDS[spec]
+    word, colon, rest = spec.partition(":")
+    if colon and word in PREFIXES:
+        return PREFIXES[word](rest)
+    dtypes = {dtype_name(dtype): dtype for dtype in SAFETENSORS_DTYPES}
+    dtype = torch.float32
+    if word in dtypes:
+        dtype, spec = dtypes[word], rest
+    elif not re.match(r"\d|scalar\b", spec):
+        known = ", ".join([*dtypes, *PREFIXES, *WORDS])
+        raise UsageError(f"'{word}' is neither sizes, as in 1,3,224,224, nor one of {known}")
+    shape, colon, limits = spec.partition(":")
+    try:
+        return random_tensor(dtype, parse_shape(shape), limits if colon else None, generator)
+    except RuntimeError as error:
+        # Too large for the machine.
+        raise UsageError(f"cannot make the tensor: {str(error).splitlines()[0]}") from error
+
+
+@dataclasses.dataclass
+class Inputs:
+    """The arguments of a call of forward."""
+
+    args: tuple = ()
+    kwargs: dict = dataclasses.field(default_factory=dict)
+
+    @staticmethod
+    def parse(specs, seed):
+        # Its own, so that the values do not depend on what the model drew.
+        generator = torch.Generator().manual_seed(seed)
+        args, kwargs = [], {}
+        for spec in specs:
+            name = re.match(r"(\w+)=", spec)
+            try:
+                value = make_value(spec[name.end() :] if name else spec, generator)
+            except UsageError as error:
+                raise UsageError(f"--input {spec}: {error}") from error
+            if name is None:
+                args.append(value)
+            elif kwargs.setdefault(name[1], value) is not value:
+                raise UsageError(f"--input {spec}: there is another input '{name[1]}'")
+        return Inputs(tuple(args), kwargs)
+
+    @staticmethod
+    def call(function, name):
+        if not callable(function):
+            raise UsageError(f"--inputs-from: '{name}' is no function")
+        returned = attempt(f"cannot call {name}()", function)
+        if isinstance(returned, dict):
+            return Inputs(kwargs=returned)
+        if isinstance(returned, (tuple, list)):
+            return Inputs(tuple(returned))
+        raise UsageError(
+            f"--inputs-from: {name}() is of type {type(returned).__name__}: return a tuple of "
+            "arguments, or a dict of named ones"
+        )
+
+    def bind(self, model):
+        """The arguments by the names of forward's parameters."""
+        try:
+            return inspect.signature(model.forward).bind(*self.args, **self.kwargs).arguments
+        except TypeError as error:
+            raise UsageError(f"forward can not be called with these inputs: {error}") from error
+
+    def copy(self):
+        """The same values in other memory: a model may write to its inputs."""
+        clone = lambda tensor: tensor.detach().clone()  # noqa: E731
+        return Inputs(*pytree.tree_map_only(torch.Tensor, clone, (self.args, self.kwargs)))
+
+
+# --- Sizes that differ from run to run ---
+
+DYNAMIC = re.compile(
+    r"(?P<input>\w+):(?P<dimension>\d+)=(?P<name>[A-Za-z_]\w*)"
+    r"(:(?P<low>\d+)?\.\.(?P<high>\d+)?)?"
+)
+
+
+def make_dims(declarations):
+    """A torch.export.Dim by name; its range may be given with any of its uses."""
+    ranges = {}
+    for declaration in declarations:
+        limits = tuple(None if text is None else int(text) for text in declaration.group("low", "high"))
+        name = declaration["name"]
+        if limits == (None, None):
+            ranges.setdefault(name, limits)
+        elif ranges.setdefault(name, limits) == (None, None):
+            ranges[name] = limits
+        elif ranges[name] != limits:
+            raise UsageError(f"--dynamic: '{name}' has two ranges")
+    dims = {}
+    for name, (low, high) in ranges.items():
+        dims[name] = attempt("--dynamic", torch.export.Dim, name, min=low, max=high)
+    return ranges, dims
+
+
+def find_argument(name, inputs, model):
+    """Where the argument of this name or position is: an index of args, or a key of kwargs."""
+    if name in inputs.kwargs:
+        return name
+    if name.isdigit() and int(name) < len(inputs.args):
+        return int(name)
+    names = [
+        parameter.name
+        for parameter in inspect.signature(model.forward).parameters.values()
+        if parameter.kind == parameter.POSITIONAL_OR_KEYWORD
+    ]
+    names = names[: len(inputs.args)]
+    if name in names:
+        return names.index(name)
+    known = ", ".join(f"'{known}'" for known in [*names, *inputs.kwargs])
+    raise UsageError(f"--dynamic: there is no input '{name}'; named are {known or 'none'}")
+
+
+def check_size(declaration, value, limits):
+    text, dimension, name = declaration.string, int(declaration["dimension"]), declaration["name"]
+    if not isinstance(value, torch.Tensor):
+        raise UsageError(f"--dynamic {text}: '{declaration['input']}' is no tensor")
+    if dimension >= value.dim():
+        raise UsageError(
+            f"--dynamic {text}: '{declaration['input']}' has {value.dim()} dimensions, which count "
+            "from 0"
+        )
+    size = value.shape[dimension]
+    low, high = limits
+    if size < (low or 0) or (high is not None and size > high):
+        raise UsageError(f"--dynamic {text}: the size of the input, {size}, is not in the range")
+    if size < 2:
+        raise UsageError(
+            f"--dynamic {text}: torch.export makes a constant of the size {size}; give an input "
+            f"where '{name}' is 2 or more"
+        )
+
+
+def parse_dynamic(texts, inputs, model):
+    """What torch.export calls dynamic_shapes; None where nothing is dynamic."""
+    if not texts:
+        return None
+    declarations = [DYNAMIC.fullmatch(text) for text in texts]
+    for text, declaration in zip(texts, declarations):
+        if declaration is None:
+            raise UsageError(
+                f"--dynamic {text}: give INPUT:DIMENSION=NAME or INPUT:DIMENSION=NAME:LOW..HIGH"
+            )
+    ranges, dims = make_dims(declarations)
+    sizes = Inputs(args=[None] * len(inputs.args), kwargs=dict.fromkeys(inputs.kwargs))
+    for declaration in declarations:
+        place = find_argument(declaration["input"], inputs, model)
+        values, shapes = (
+            (inputs.kwargs, sizes.kwargs) if isinstance(place, str) else (inputs.args, sizes.args)
+        )
+        check_size(declaration, values[place], ranges[declaration["name"]])
+        if shapes[place] is None:
+            shapes[place] = {}
+        shapes[place][int(declaration["dimension"])] = dims[declaration["name"]]
+    return sizes.bind(model)
+
+
+# --- Tensor files ---
+
+
+def as_tensor(value):
+    """None for what is neither a tensor nor a number."""
+    if isinstance(value, torch.Tensor):
+        return value.detach()
+    for kind, dtype in ((bool, torch.bool), (int, torch.int64), (float, torch.float64)):
+        if isinstance(value, kind):
+            return torch.tensor(value, dtype=dtype)
+    return None
+
+
+def by_name(specs, kind, values, what):
+    """Those of `values` that the graph has as inputs or outputs, by their names there."""
+    specs = [spec for spec in specs if spec.kind.name == kind]
+    if len(specs) != len(values):
+        raise UsageError(
+            f"torch.export made a graph with {len(specs)} {what}s of a model with {len(values)}"
+        )
+    named = {}
+    for spec, value in zip(specs, values):
+        # What is fixed in the graph has a value in place of a name.
+        if isinstance(spec.arg, torch.export.graph_signature.ConstantArgument):
+            continue
+        tensor = as_tensor(value)
+        if tensor is None or tensor.layout != torch.strided:
+            raise UsageError(f"the {what} '{spec.arg.name}' is no tensor with strides")
+        if tensor.dtype not in SAFETENSORS_DTYPES:
+            raise UsageError(
+                f"the {what} '{spec.arg.name}' is of dtype {dtype_name(tensor.dtype)}, which "
+                "safetensors files do not have"
+            )
+        named[spec.arg.name] = tensor
+    return named
+
+
+def save_safetensors(tensors, path):
+    header, data = {}, []
+    end = 0
+    # Large elements first, so that all are aligned.
+    for name in sorted(tensors, key=lambda name: (-tensors[name].element_size(), name)):
+        tensor = tensors[name].cpu().resolve_conj().resolve_neg().contiguous()
+        size = tensor.numel() * tensor.element_size()
+        header[name] = {
+            "dtype": SAFETENSORS_DTYPES[tensor.dtype],
+            "shape": list(tensor.shape),
+            "data_offsets": [end, end + size],
+        }
+        end += size
+        data.append(tensor)
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for tensor in data:
+            file.write(ctypes.string_at(tensor.data_ptr(), tensor.numel() * tensor.element_size()))
+
+
+# --- The export ---
+
+
+def forget_places(program):
+    """Leaves out where the model's source lies: it differs from machine to machine."""
+    for module in program.graph_module.modules():
+        if isinstance(module, torch.fx.GraphModule):
+            for node in module.graph.nodes:
+                node.meta.pop("stack_trace", None)
+
+
+@contextlib.contextmanager
+def without_chatter():
+    """Leaves out what torch.export prints beside the error that it raises."""
+    torch._logging.set_logs(all=logging.CRITICAL)
+    with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
+        warnings.simplefilter("ignore")
+        yield
+    torch._logging.set_logs()
+
+
+def export(model, inputs, dynamic_shapes, chatter):
+    with contextlib.nullcontext() if chatter else without_chatter():
+        program = attempt(
+            "torch.export can not export the model",
+            torch.export.export,
+            model,
+            inputs.args,
+            inputs.kwargs,
+            dynamic_shapes=dynamic_shapes,
+            strict=False,
+        )
+    forget_places(program)
+    return program
+
+
+def run(model, inputs):
+    """What the model returns, flat as the graph has it."""
+    copy = inputs.copy()
+    return pytree.tree_leaves(attempt("the model fails", model, *copy.args, **copy.kwargs))
+
+
+@dataclasses.dataclass
+class Files:
+    archive: pathlib.Path
+
+    def beside(self, kind):
+        return self.archive.with_name(f"{self.archive.stem}.{kind}.safetensors")
+
+
+def write(program, model, inputs, files):
+    """Writes all files or none, and returns the tensors in them."""
+    signature = program.graph_signature
+    leaves = pytree.tree_leaves((inputs.args, inputs.kwargs))
+    given = by_name(signature.input_specs, "USER_INPUT", leaves, "input")
+    with tempfile.TemporaryDirectory(prefix=".export-", dir=files.archive.parent) as folder:
+        new = Files(pathlib.Path(folder) / files.archive.name)
+        # The archive gets the name of its file. A model that runs may change its buffers, which are
+        # the program's too: save first.
+        attempt(f"cannot write '{files.archive}'", torch.export.save, program, new.archive)
+        returned = run(model, inputs)
+        expected = by_name(signature.output_specs, "USER_OUTPUT", returned, "output")
+        targets = {new.archive: files.archive}
+        for kind, tensors in (("inputs", given), ("expected", expected)):
+            target = targets[new.beside(kind)] = files.beside(kind)
+            attempt(f"cannot write '{target}'", save_safetensors, tensors, new.beside(kind))
+        for path, target in targets.items():
+            attempt(f"cannot write '{target}'", os.replace, path, target)
+    return given, expected
+
+
+def report(program, given, expected, files):
+    nodes = sum(node.op == "call_function" for node in program.graph.nodes)
+    print(f"{files.archive}: {nodes} nodes, {len(program.state_dict)} weights")
+    for kind, tensors in (("inputs", given), ("expected", expected)):
+        shapes = ", ".join(f"{name} {list(tensor.shape)}" for name, tensor in tensors.items())
+        print(f"{files.beside(kind)}: {shapes or 'no tensors'}")
+    archive, inputs, outputs = (
+        shlex.quote(str(path))
+        for path in (files.archive, files.beside("inputs"), files.beside("expected"))
+    )
+    print(f"Next: torch-ir verify {archive} --inputs {inputs} --expected {outputs}")
+    print(f"  or: harness --pt2 {archive}")
+
+
+# --- The command line ---
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        raise UsageError(f"{message}; see --help")
+
+
+def make_parser():
+    parser = Parser(
+        prog="export_model.py",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("model", metavar="MODEL", help="the model: FILE.py:NAME")
+    parser.add_argument(
+        "--input", metavar="SPEC", action="append", default=[], help="an argument of forward"
+    )
+    parser.add_argument(
+        "--inputs-from", metavar="NAME", help="a function of the same file that returns them all"
+    )
+    parser.add_argument(
+        "--dynamic",
+        metavar="INPUT:DIM=NAME[:LOW..HIGH]",
+        action="append",
+        default=[],
+        help="a size that may differ from run to run",
+    )
+    parser.add_argument(
+        "--state-dict", metavar="FILE", help="weights that torch.save wrote; else seeded ones"
+    )
+    parser.add_argument(
+        "--weights-key", metavar="KEY", help="the entry of FILE that is the state dict"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of weights and inputs (default: 0)")
+    parser.add_argument(
+        "--traceback", action="store_true", help="show where in the model's code an error arose"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE.pt2", required=True, help="the archive")
+    return parser
+
+
+def check_torch():
+    version = tuple(int(part) for part in torch.__version__.split(".")[:2])
+    if version < MINIMUM_TORCH:
+        raise UsageError(f"this is torch {torch.__version__}, and 2.6 or later is needed")
+
+
+def check_arguments(arguments):
+    output = pathlib.Path(arguments.output)
+    if output.suffix != ".pt2":
+        raise UsageError(f"--output: '{output}' does not end with .pt2")
+    if not output.parent.is_dir():
+        raise UsageError(f"--output: there is no folder '{output.parent}'")
+    if arguments.input and arguments.inputs_from:
+        raise UsageError("give --input or --inputs-from, not both")
+    if arguments.weights_key is not None and arguments.state_dict is None:
+        raise UsageError("--weights-key says which part of --state-dict, which is not given")
+    return Files(output)
+
+
+def export_model(arguments):
+    files = check_arguments(arguments)
+    place, _, name = arguments.model.rpartition(":")
+    if not place or not name:
+        raise UsageError(
+            f"'{arguments.model}' names no model: give FILE.py:NAME or PACKAGE.MODULE:NAME"
+        )
+    # As the harness does: results do not depend on the number of processors.
+    torch.set_num_threads(1)
+    attempt("--seed", torch.manual_seed, arguments.seed)
+    module = import_module(place)
+    model = make_model(find(module, name, place), name).eval()
+    if arguments.state_dict is not None:
+        load_weights(model, arguments.state_dict, arguments.weights_key)
+    if arguments.inputs_from is not None:
+        function = find(module, arguments.inputs_from, place)
+        inputs = Inputs.call(function, arguments.inputs_from)
+    else:
+        inputs = Inputs.parse(arguments.input, arguments.seed)
+    inputs.bind(model)
+
+    dynamic_shapes = parse_dynamic(arguments.dynamic, inputs, model)
+    program = export(model, inputs, dynamic_shapes, chatter=arguments.traceback)
+    given, expected = write(program, model, inputs, files)
+    report(program, given, expected, files)
+
+
+def main(arguments):
+    show_traceback = "--traceback" in arguments
+    try:
+        check_torch()
+        export_model(make_parser().parse_args(arguments))
+    except UsageError as error:
+        if show_traceback:
+            traceback.print_exception(error)
+        print(f"export_model.py: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

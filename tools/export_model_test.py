@@ -1,0 +1,356 @@
+"""Tests of export_model.py. They need a Python with torch, so `bazel test //...` leaves them out.
+
+    python -m unittest tools/export_model_test.py
+"""
+
+import contextlib
+import io
+import json
+import os
+import pathlib
+import struct
+import sys
+import tempfile
+import textwrap
+import unittest
+
+import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import export_model  # noqa: E402
+
+MODELS = """
+    import torch
+
+    class Linear(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = torch.nn.Linear(3, 2)
+            self.dropout = torch.nn.Dropout()
+
+        def forward(self, x):
+            return self.linear(self.dropout(x))
+
+    class Words(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embedding = torch.nn.Embedding(30, 4)
+
+        def forward(self, ids, mask=None, scale=1, *, flag=False):
+            y = self.embedding(ids) * scale
+            if flag:
+                y = y * mask.unsqueeze(-1)
+            return {"y": y, "again": [y, ids], "rows": ids.shape[0], "none": None, "sum": y.sum()}
+
+    class Many(torch.nn.Module):
+        def forward(self, *tensors):
+            return tuple(tensor + 1 for tensor in tensors)
+
+    class Writes(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("count", torch.zeros(()))
+
+        def forward(self, x):
+            self.count.add_(1)
+            return x.mul_(2) + self.count
+
+    class Branches(torch.nn.Module):
+        def forward(self, x):
+            return x if x.sum() > 0 else -x
+
+    class Fails(torch.nn.Module):
+        def __init__(self):
+            raise KeyError("no weights\\nand more")
+
+    def make_linear():
+        return Linear()
+
+    def make_nothing():
+        return 3
+
+    def example_inputs():
+        return {"ids": torch.zeros(2, 3, dtype=torch.int64), "scale": 3}
+
+    def lists():
+        return [[torch.ones(2), torch.zeros(2)]]
+
+    class TakesList(torch.nn.Module):
+        def forward(self, tensors):
+            return tensors[0] + tensors[1]
+
+    instance = Linear()
+    number = 3
+"""
+
+
+def read_safetensors(path):
+    raw = path.read_bytes()
+    (size,) = struct.unpack("<Q", raw[:8])
+    dtypes = {code: dtype for dtype, code in export_model.SAFETENSORS_DTYPES.items()}
+    tensors, end = {}, 0
+    for name, entry in json.loads(raw[8 : 8 + size]).items():
+        begin, previous_end = entry["data_offsets"][0], end
+        end = entry["data_offsets"][1]
+        assert begin == previous_end, "there is a hole in the file"
+        data = bytearray(raw[8 + size + begin : 8 + size + end])
+        dtype = dtypes[entry["dtype"]]
+        flat = torch.frombuffer(data, dtype=dtype) if data else torch.empty(0, dtype=dtype)
+        tensors[name] = flat.reshape(entry["shape"])
+    assert 8 + size + end == len(raw), "something follows the tensors"
+    return tensors
+
+
+class ExportModelTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "models.py").write_text(textwrap.dedent(MODELS))
+        self.addCleanup(sys.path.__setitem__, slice(None), list(sys.path))
+        for name in ("models", "broken"):
+            self.addCleanup(sys.modules.pop, name, None)
+
+    def run_tool(self, *arguments, output="m.pt2"):
+        self.out, self.err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(self.out), contextlib.redirect_stderr(self.err):
+            return export_model.main([*arguments, "-o", str(self.folder / output)])
+
+    def export(self, name, *arguments, output="m.pt2"):
+        """The program, what it is called with, and what it should return."""
+        status = self.run_tool(f"{self.folder / 'models.py'}:{name}", *arguments, output=output)
+        self.assertEqual(status, 0, self.err.getvalue())
+        archive = self.folder / output
+        return (
+            torch.export.load(archive),
+            read_safetensors(archive.with_suffix(".inputs.safetensors")),
+            read_safetensors(archive.with_suffix(".expected.safetensors")),
+        )
+
+    def assert_refused(self, message, *arguments, output="m.pt2"):
+        before = sorted(self.folder.iterdir())
+        self.assertEqual(self.run_tool(*arguments, output=output), 2)
+        self.assertIn(message, self.err.getvalue())
+        self.assertEqual(self.err.getvalue().count("\n"), 1, self.err.getvalue())
+        left = [path for path in self.folder.iterdir() if path.name != "__pycache__"]
+        self.assertEqual(sorted(left), [path for path in before if path.name != "__pycache__"])
+
+    def refuse(self, name, message, *arguments):
+        self.assert_refused(message, f"{self.folder / 'models.py'}:{name}", *arguments)
+
+    def test_expected_is_what_the_model_returns(self):
+        program, inputs, expected = self.export("Linear", "--input", "4,3")
+        self.assertEqual(inputs.keys(), {"x"})
+        self.assertEqual(expected.keys(), {"linear"})
+        # In evaluation mode: the dropout does nothing.
+        self.assertTrue(torch.equal(program.module()(inputs["x"]), expected["linear"]))
+        self.assertIn("torch-ir verify", self.out.getvalue())
+        self.assertIn("harness --pt2", self.out.getvalue())
+
+    def test_a_function_and_an_instance_are_models_too(self):
+        for name in ("make_linear", "instance"):
+            _, _, expected = self.export(name, "--input", "4,3")
+            self.assertEqual(expected["linear"].shape, (4, 2))
+
+    def test_a_model_of_an_installed_package(self):
+        path = str(self.folder / "m.pt2")
+        arguments = ["torch.nn:Identity", "--input", "2", "-o", path]
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(export_model.main(arguments), 0)
+
+    def test_the_same_command_gives_the_same_bytes(self):
+        def run(*arguments):
+            sys.modules.pop("models", None)
+            self.export("Linear", "--input", "4,3", *arguments)
+            return {path.name: path.read_bytes() for path in self.folder.glob("m.*")}
+
+        first = run()
+        self.assertEqual(len(first), 3)
+        self.assertEqual(run(), first)
+        other = run("--seed", "1")
+        self.assertTrue(all(other[name] != first[name] for name in first))
+
+    def test_the_archive_does_not_tell_where_it_was_made(self):
+        self.export("Linear", "--input", "4,3")
+        for path in self.folder.glob("m.*"):
+            self.assertNotIn(str(self.folder).encode(), path.read_bytes(), path.name)
+
+    def test_outputs_have_the_names_of_the_graph(self):
+        arguments = ["--input", "int64:2,3:0..30", "--input", "mask=2,3", "--input", "flag=true"]
+        program, inputs, expected = self.export("Words", *arguments)
+        self.assertEqual(inputs.keys(), {"ids", "mask"})
+        # 'again' repeats a tensor and returns an input; 'rows' and 'none' are fixed.
+        self.assertEqual(expected.keys(), {"mul_1", "ids", "sum_1"})
+        self.assertEqual(expected["sum_1"].shape, ())
+        self.assertTrue(torch.equal(expected["ids"], inputs["ids"]))
+        returned = program.module()(inputs["ids"], mask=inputs["mask"], flag=True)
+        self.assertTrue(torch.equal(returned["y"], expected["mul_1"]))
+
+    def test_numbers_are_tensors_without_dimensions(self):
+        dynamic = ["--dynamic", "ids:0=rows:1..64", "--dynamic", "0:1=words"]
+        program, _, expected = self.export("Words", "--input", "int64:2,3", *dynamic)
+        rows = [t for name, t in expected.items() if name.startswith("sym_size")]
+        self.assertEqual([t.dtype for t in rows], [torch.int64])
+        self.assertEqual(rows[0].item(), 2)
+        ranges = sorted((r.lower, r.upper) for r in program.range_constraints.values())
+        self.assertIn((1, 64), ranges)
+        self.assertEqual(len(ranges), 2)
+
+    def test_sizes_of_the_same_name_are_equal(self):
+        arguments = ["--input", "int64:2,3", "--input", "mask=2,3", "--input", "flag=true"]
+        dynamic = ["--dynamic", "mask:0=rows", "--dynamic", "ids:0=rows:2..64"]
+        program, _, _ = self.export("Words", *arguments, *dynamic)
+        self.assertEqual(len(program.range_constraints), 1)
+
+    def test_any_number_of_arguments(self):
+        arguments = ["--input", "2", "--input", "2,2", "--dynamic", "1:0=n"]
+        _, inputs, expected = self.export("Many", *arguments)
+        self.assertEqual([t.shape for t in inputs.values()], [(2,), (2, 2)])
+        self.assertEqual(len(expected), 2)
+
+    def test_what_the_model_writes_to_is_not_changed(self):
+        program, inputs, expected = self.export("Writes", "--input", "3")
+        self.assertEqual(program.state_dict["count"].item(), 0)
+        self.assertTrue(torch.equal(list(expected.values())[0], inputs["x"] * 2 + 1))
+
+    def test_inputs_of_a_function(self):
+        _, inputs, _ = self.export("Words", "--inputs-from", "example_inputs")
+        self.assertEqual(inputs["ids"].tolist(), [[0, 0, 0], [0, 0, 0]])
+        _, inputs, _ = self.export("TakesList", "--inputs-from", "lists")
+        self.assertEqual(list(inputs), ["tensors_0", "tensors_1"])
+
+    def test_every_dtype_is_stored(self):
+        for dtype, code in export_model.SAFETENSORS_DTYPES.items():
+            name = export_model.dtype_name(dtype)
+            with self.subTest(name):
+                value = export_model.make_value(f"{name}:5", torch.Generator().manual_seed(0))
+                self.assertEqual(value.dtype, dtype)
+                path = self.folder / "t.safetensors"
+                export_model.save_safetensors({"a": value, "b": value[:0], "c": value[::2]}, path)
+                read = read_safetensors(path)
+                bits = lambda tensor: tensor.contiguous().view(torch.uint8).tolist()  # noqa: E731
+                self.assertEqual(bits(read["a"]), bits(value), code)
+                self.assertEqual(read["b"].shape, (0,))
+                self.assertEqual(bits(read["c"]), bits(value)[:: 2] if value.element_size() == 1
+                                 else bits(value[::2]))
+
+    def test_values_are_in_their_range(self):
+        generator = torch.Generator().manual_seed(0)
+        integers = export_model.make_value("uint8:1000:3..6", generator)
+        self.assertEqual(set(integers.tolist()), {3, 4, 5})
+        floats = export_model.make_value("1000:-1.5..2", generator)
+        self.assertTrue(-1.5 <= floats.min() < -1.4 and 1.9 < floats.max() < 2)
+        self.assertEqual(export_model.make_value("scalar", generator).shape, ())
+        self.assertEqual(export_model.make_value("str:a=b", generator), "a=b")
+        self.assertIs(export_model.make_value("none", generator), None)
+        self.assertEqual(export_model.make_value("float:0.5", generator), 0.5)
+
+    def test_a_tensor_of_a_file(self):
+        torch.save(torch.arange(6.0).reshape(2, 3), self.folder / "x.pt")
+        _, inputs, _ = self.export("Linear", "--input", f"file:{self.folder / 'x.pt'}")
+        self.assertEqual(inputs["x"].tolist(), [[0, 1, 2], [3, 4, 5]])
+
+    def test_weights_of_a_file(self):
+        weights = {"linear.weight": torch.ones(2, 3), "linear.bias": torch.zeros(2)}
+        path = self.folder / "w.pt"
+        torch.save({"model": weights, "epoch": 3}, path)
+        given = ["--input", "1,3", "--state-dict", str(path)]
+        _, inputs, expected = self.export("Linear", *given, "--weights-key", "model")
+        self.assertAlmostEqual(expected["linear"][0, 0].item(), inputs["x"].sum().item(), 5)
+
+        self.refuse("Linear", "holds no state dict; one is nested in it: give --weights-key model",
+                    *given)
+        self.refuse("Linear", "has no entry 'x'", *given, "--weights-key", "x")
+        torch.save({"linear.weight": torch.ones(2, 3)}, path)
+        self.refuse("Linear", "it lacks 'linear.bias'", *given)
+        torch.save({**weights, "more": torch.ones(1)}, path)
+        self.refuse("Linear", "it has 'more', which the model has not", *given)
+        torch.save({**weights, "linear.bias": torch.ones(4)}, path)
+        self.refuse("Linear", "'linear.bias' has the shape [4], in the model [2]", *given)
+        path.write_text("no archive")
+        self.refuse("Linear", f"cannot load '{path}'", *given)
+
+    def test_errors_of_the_model_are_one_line(self):
+        x = ["--input", "2"]
+        self.refuse("Fails", "cannot call Fails(): KeyError: 'no weights", *x)
+        self.refuse("Branches", "torch.export can not export the model: ", *x)
+        self.refuse("make_nothing", "make_nothing() is of type int, not a torch.nn.Module", *x)
+        self.refuse("number", "'number' is of type int: give a torch.nn.Module", *x)
+        self.refuse("missing", "has no 'missing'", *x)
+        self.assert_refused("there is no file 'no.py'", "no.py:Model", *x)
+        self.assert_refused("cannot import 'no_such_package'", "no_such_package:Model", *x)
+        self.assert_refused("'Model' names no model: give FILE.py:NAME", "Model", *x)
+        (self.folder / "broken.py").write_text("def (\n")
+        self.assert_refused("SyntaxError", f"{self.folder / 'broken.py'}:Model", *x)
+
+    def test_bad_inputs_are_one_line(self):
+        expectations = {
+            "x:3": "--input x:3: 'x' is neither sizes",
+            "3,x": "'3,x' is no shape",
+            "3,": "'3,' is no shape",
+            "1,3:5": "'5' is no range: give LOW..HIGH",
+            "1,3:5..1": "the range 5..1 is empty",
+            "1,3:0..inf": "'inf' is not finite",
+            "uint8:1,3:0..300": "0..300 is not within 0..256",
+            "bool:1,3:0..1": "values of bool have no range",
+            "int:x": "'x' is no int",
+            "99999999,99999999,999": "cannot make the tensor",
+            "file:no.pt": "there is no file 'no.pt'",
+        }
+        for spec, message in expectations.items():
+            with self.subTest(spec):
+                self.refuse("Linear", message, "--input", spec)
+        self.refuse("Linear", "missing a required argument: 'x'")
+        self.refuse("Linear", "too many positional arguments", "--input", "3", "--input", "3")
+        self.refuse("Linear", "unexpected keyword argument 'y'", "--input", "3",
+                    "--input", "y=3")
+        self.refuse("Words", "there is another input 'ids'", "--input", "ids=3", "--input", "ids=3")
+        self.refuse("Words", "not both", "--input", "3", "--inputs-from", "example_inputs")
+        self.refuse("Words", "has no 'nothing'", "--inputs-from", "nothing")
+        self.refuse("Words", "make_nothing() is of type int", "--inputs-from", "make_nothing")
+        complex_input = torch.ones(2, dtype=torch.complex128)
+        torch.save(complex_input, self.folder / "c.pt")
+        self.refuse("Many", "of dtype complex128, which safetensors files do not have",
+                    "--input", f"file:{self.folder / 'c.pt'}")
+
+    def test_bad_dynamic_sizes_are_one_line(self):
+        expectations = {
+            "x": "give INPUT:DIMENSION=NAME",
+            "y:0=n": "there is no input 'y'; named are 'x'",
+            "x:2=n": "'x' has 2 dimensions, which count from 0",
+            "x:0=n:5..8": "the size of the input, 4, is not in the range",
+            "x:0=n:8..5": "--dynamic: ",
+        }
+        for dynamic, message in expectations.items():
+            with self.subTest(dynamic):
+                self.refuse("Linear", message, "--input", "4,3", "--dynamic", dynamic)
+        self.refuse("Linear", "makes a constant of the size 1", "--input", "1,3", "--dynamic",
+                    "x:0=n")
+        self.refuse("Linear", "'n' has two ranges", "--input", "4,3", "--dynamic", "x:0=n:1..8",
+                    "--dynamic", "x:1=n:1..9")
+        self.refuse("Words", "'scale' is no tensor", "--input", "int64:2,3", "--input",
+                    "scale=int:3", "--dynamic", "scale:0=n")
+        # The weights have three columns.
+        self.refuse("Linear", "torch.export can not export the model", "--input", "4,3",
+                    "--dynamic", "x:1=n")
+
+    def test_bad_outputs_are_one_line(self):
+        model = f"{self.folder / 'models.py'}:Linear"
+        self.assert_refused("does not end with .pt2", model, "--input", "4,3", output="m.onnx")
+        self.assert_refused("there is no folder", model, "--input", "4,3", output="no/m.pt2")
+        os.mkdir(self.folder / "d.pt2")
+        self.assert_refused("cannot write", model, "--input", "4,3", output="d.pt2")
+
+    def test_bad_flags_are_one_line(self):
+        self.refuse("Linear", "unrecognized arguments: --inputs 3; see --help", "--inputs", "3")
+        self.refuse("Linear", "--weights-key says", "--input", "4,3", "--weights-key", "k")
+
+    def test_a_traceback_on_request(self):
+        arguments = [f"{self.folder / 'models.py'}:Fails", "--input", "3", "--traceback"]
+        self.assertEqual(self.run_tool(*arguments), 2)
+        self.assertIn('raise KeyError("no weights', self.err.getvalue())
+
+
+if __name__ == "__main__":
+    unittest.main()
