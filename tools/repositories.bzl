@@ -57,6 +57,13 @@ def torch_ir_dependencies():
     )
     _maybe(
         system_library,
+        name = "valijson",
+        hdrs = ["valijson"],
+        targets = {"valijson": []},
+        packages = {"apt": "libvalijson-dev", "brew": "valijson", "dnf": "valijson-devel"},
+    )
+    _maybe(
+        system_library,
         name = "libzip",
         hdrs = ["zip.h", "zipconf.h"],
         pkg_config = "libzip",

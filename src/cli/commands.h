@@ -11,9 +11,11 @@ namespace torch_ir {
 Command info_command();
 Command visualize_command();
 Command validate_command();
+Command import_command();
 Command execute_command();
 Command verify_command();
 Command compare_command();
+Command ops_command();
 
 // All of them, in the order in which --help lists them.
 std::vector<Command> all_commands();

@@ -23,7 +23,7 @@ int run(const Arguments& arguments, Console& console) {
   refuse_to_overwrite(arguments.outputs,
                       {inputs.file, inputs.weights, inputs.constants, inputs.inputs});
   const auto [ir, outputs] = execute_graph_file(arguments.execution);
-  write_tensor_file(arguments.outputs, ir.graph_outputs, outputs);
+  write_outputs(arguments.outputs, ir, outputs);
   for (size_t i = 0; i < outputs.size(); ++i) {
     console.talk() << ir.graph_outputs[i].name << ": " << dtype_name(outputs[i].scalar_type())
                    << " " << outputs[i].sizes() << '\n';
@@ -47,7 +47,8 @@ Command execute_command() {
           .summary = "Run a graph with weights on inputs, and write its outputs",
           .examples =
               "  torch-ir execute model.json --weights weights.safetensors \\\n"
-              "      --inputs inputs.safetensors --outputs outputs.safetensors\n",
+              "      --inputs inputs.safetensors --outputs outputs.safetensors\n"
+              "  torch-ir execute model.pt2 --inputs inputs.safetensors --outputs outputs.safetensors\n",
           .declare = declare};
 }
 

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/suggestion.h"
@@ -50,7 +51,8 @@ void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments) {
   add_graph_argument(parser, arguments.file);
   parser
       .add_option("--weights", arguments.weights,
-                  "The weights, .safetensors or .pt; not needed by a graph without weights")
+                  "The weights: .safetensors, .pt, or the index of a sharded checkpoint; an archive has its "
+                  "own")
       ->type_name("W");
   parser
       .add_option("--constants", arguments.constants,
@@ -62,19 +64,22 @@ void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments) {
 }
 
 Execution execute_graph_file(const ExecutionArguments& arguments) {
-  Execution execution;
-  execution.ir = load_valid_graph(arguments.file);
-  const auto inputs = read_tensor_file(arguments.inputs, execution.ir.graph_inputs, "input");
-  const StateDict weights = load_if_given(arguments.weights);
+  GraphFile file = load_graph_file(arguments.file);
+  Execution execution{std::move(file.ir), {}};
+  const std::vector<at::Tensor> inputs = read_inputs(arguments.inputs, execution.ir);
+  const bool has_weights = !arguments.weights.empty();
+  const StateDict weights =
+      has_weights ? load_weights(arguments.weights) : file.weights.value_or(StateDict());
   const StateDict constants = load_if_given(arguments.constants);
   check_constants(arguments.constants, constants, execution.ir);
   try {
     execution.outputs = compile(execution.ir, weights, constants).run_checked(inputs);
   } catch (const ExecutionError& error) {
-    const bool has_weights = !arguments.weights.empty();
-    throw ExecutionError(
-        arguments.file + (has_weights ? " with " + arguments.weights : " without --weights") +
-        ": " + error.what() + missing_weight_advice(error.what(), execution.ir, arguments));
+    const std::string what_with = has_weights                ? " with " + arguments.weights
+                                  : file.weights.has_value() ? ""
+                                                             : " without --weights";
+    throw ExecutionError(arguments.file + what_with + ": " + error.what() +
+                         missing_weight_advice(error.what(), execution.ir, arguments));
   }
   return execution;
 }

@@ -3,6 +3,10 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/base/zip_archive.h"
+#include "torch_ir/converter/converter.h"
+#include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/validate.h"
 
@@ -19,20 +23,36 @@ std::string describe(const std::string& path, const std::vector<std::string>& pr
   return text;
 }
 
+// Whatever zip it is: the reader of archives says what is wrong with one that is none.
+bool is_zip_file(const std::string& path) {
+  const std::shared_ptr<MappedFile> file = MappedFile::open(path);
+  return looks_like_zip({reinterpret_cast<const char*>(file->data()), file->size()});
+}
+
 }  // namespace
 
-IR load_valid_graph(const std::string& path) {
-  IR ir = load_ir(path);
-  const std::vector<std::string> problems = find_problems(ir);
+GraphFile read_graph_file(const std::string& path) {
+  if (!is_zip_file(path)) return {load_ir(path), std::nullopt};
+  Pt2Model model = read_pt2(path);
+  try {
+    return {convert_exported_program(model.program), std::move(model.weights)};
+  } catch (const ConversionError& error) {
+    throw ConversionError(path + ": " + error.what());
+  }
+}
+
+GraphFile load_graph_file(const std::string& path) {
+  GraphFile file = read_graph_file(path);
+  const std::vector<std::string> problems = find_problems(file.ir);
   if (!problems.empty()) throw ValidationError(describe(path, problems));
-  return ir;
+  return file;
 }
 
 IR load_graph_to_show(const std::string& path, Console& console) {
-  IR ir = load_ir(path);
-  const std::vector<std::string> problems = find_problems(ir);
+  GraphFile file = read_graph_file(path);
+  const std::vector<std::string> problems = find_problems(file.ir);
   if (!problems.empty()) console.warn(describe(path, problems));
-  return ir;
+  return std::move(file.ir);
 }
 
 }  // namespace torch_ir

@@ -1,8 +1,5 @@
 // torch-ir info: the figures of a graph.
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,6 +7,7 @@
 #include <sstream>
 
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/cli/commands.h"
 #include "torch_ir/cli/graph_file.h"
 #include "torch_ir/cli/options.h"
@@ -19,13 +17,25 @@
 namespace torch_ir {
 namespace {
 
-using Shapes = std::vector<std::pair<std::string, std::vector<int64_t>>>;
-
 struct Arguments {
   std::string file;
   bool json = false;
   std::string output;
 };
+
+// [1, 3, "s0"]
+nlohmann::ordered_json shape_json(const TensorMeta& value) {
+  nlohmann::ordered_json shape = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < value.shape.size(); ++i) {
+    const bool is_symbolic = !value.symbolic_shape.empty() && !value.symbolic_shape[i].empty();
+    if (is_symbolic) {
+      shape.push_back(value.symbolic_shape[i]);
+    } else {
+      shape.push_back(value.shape[i]);
+    }
+  }
+  return shape;
+}
 
 std::string to_json(const IRSummary& summary) {
   nlohmann::ordered_json json = {
@@ -39,39 +49,37 @@ std::string to_json(const IRSummary& summary) {
       {"output_shapes", nlohmann::ordered_json::object()},
       {"op_distribution", nlohmann::ordered_json::object()},
   };
-  for (const auto& [name, shape] : summary.input_shapes) json["input_shapes"][name] = shape;
-  for (const auto& [name, shape] : summary.output_shapes) json["output_shapes"][name] = shape;
+  for (const TensorMeta& value : summary.inputs) json["input_shapes"][value.name] = shape_json(value);
+  for (const TensorMeta& value : summary.outputs) {
+    json["output_shapes"][value.name] = shape_json(value);
+  }
   for (const auto& [op_type, count] : summary.op_distribution) {
     json["op_distribution"][op_type] = count;
   }
   return json.dump(2) + "\n";
 }
 
-// "[1, 3, 32, 32]"
-std::string shape_list(const std::vector<int64_t>& shape) {
-  return fmt::format("[{}]", fmt::join(shape, ", "));
-}
-
-void write_shapes(const char* title, const Shapes& shapes, std::ostream& out) {
+void write_shapes(const char* title, const std::vector<TensorMeta>& values, std::ostream& out) {
   out << '\n' << title << ":\n";
-  for (const auto& [name, shape] : shapes) {
-    out << "  " << name << ": " << shape_list(shape) << '\n';
+  for (const TensorMeta& value : values) {
+    out << "  " << printable(value.name) << ": "
+        << (value.is_scalar ? shape_text(value) : shape_list_text(value)) << '\n';
   }
 }
 
 std::string to_text(const IRSummary& summary) {
   std::ostringstream out;
-  out << "Model: " << summary.model_name << '\n'
+  out << "Model: " << printable(summary.model_name) << '\n'
       << "Nodes: " << summary.num_nodes << '\n'
       << "Inputs: " << summary.num_inputs << '\n'
       << "Outputs: " << summary.num_outputs << '\n'
       << "Weights: " << summary.num_weights << '\n'
       << "Total parameters: " << with_thousands_separators(summary.total_parameters) << '\n';
-  write_shapes("Input shapes", summary.input_shapes, out);
-  write_shapes("Output shapes", summary.output_shapes, out);
+  write_shapes("Input shapes", summary.inputs, out);
+  write_shapes("Output shapes", summary.outputs, out);
   out << "\nOp distribution:\n";
   for (const auto& [op_type, count] : summary.op_distribution) {
-    out << "  " << op_type << ": " << count << '\n';
+    out << "  " << printable(op_type) << ": " << count << '\n';
   }
   return out.str();
 }
@@ -103,6 +111,7 @@ Command info_command() {
           .summary = "Print the figures of a graph: sizes, shapes, operators",
           .examples =
               "  torch-ir info model.json\n"
+              "  torch-ir info model.pt2\n"
               "  torch-ir info model.json --json -o summary.json\n",
           .declare = declare};
 }

@@ -1,6 +1,11 @@
 #include "torch_ir/cli/tensor_files.h"
 
+#include <ATen/ops/eq.h>
+#include <ATen/ops/item.h>
+
 #include <algorithm>
+#include <optional>
+#include <sstream>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/weights/safetensors.h"
@@ -27,35 +32,97 @@ std::vector<std::string> names_of(const std::vector<TensorMeta>& values) {
   return names;
 }
 
+const at::Tensor& get(const StateDict& file, const std::string& path, const char* what,
+                      const std::string& name) {
+  if (const at::Tensor* tensor = file.find(name)) return *tensor;
+  throw Error(path + ": no tensor for the graph's " + what + " '" + name + "'; the file has " +
+              list_names(file.keys()));
+}
+
+[[noreturn]] void fail_unknown(const std::string& path, const char* what, const std::string& name,
+                               const std::vector<TensorMeta>& values) {
+  throw Error(path + ": the graph has no " + what + " '" + name + "'; its " + what + "s are " +
+              list_names(names_of(values)));
+}
+
+// An input that the graph was traced with has to be what it was then.
+void check_constant_input(const std::string& path, const std::string& name,
+                          const at::Tensor& tensor, const Attribute& value) {
+  std::optional<c10::Scalar> number;
+  if (const auto* boolean = value.get_if<bool>()) number = *boolean;
+  if (const auto* integer = value.get_if<int64_t>()) number = *integer;
+  if (const auto* floating = value.get_if<double>()) number = *floating;
+  const bool is_same = number && tensor.dim() == 0 && tensor.eq(*number).item<bool>();
+  if (is_same) return;
+  std::ostringstream text;
+  text << value;
+  throw Error(path + ": input '" + name + "' is fixed in the graph, to " + text.str() +
+              "; export the model again for another value");
+}
+
+// The names of a graph output in a file: its own and, for the new value of a buffer or an input,
+// those of what it updates.
+std::vector<std::string> names_in_file(const TensorMeta& output, const IR& ir) {
+  std::vector<std::string> names = {output.name};
+  if (output.mutates.empty()) return names;
+  const auto is_output = [&](const std::string& name) {
+    return std::ranges::find(ir.graph_outputs, name, &TensorMeta::name) != ir.graph_outputs.end();
+  };
+  const std::string* target = ir.weight_name_mapping.find(output.mutates);
+  if (target != nullptr && !is_output(*target)) names.push_back(*target);
+  if (!is_output(output.mutates)) names.push_back(output.mutates);
+  return names;
+}
+
 }  // namespace
 
-std::vector<at::Tensor> read_tensor_file(const std::string& path,
-                                         const std::vector<TensorMeta>& values,
-                                         const std::string& what) {
+std::vector<at::Tensor> read_inputs(const std::string& path, const IR& ir) {
   const StateDict file = load_weights(path);
-  const std::vector<std::string> names = names_of(values);
+  const std::vector<std::string> names = names_of(ir.graph_inputs);
   for (const auto& item : file) {
     if (std::ranges::find(names, item.key()) != names.end()) continue;
-    throw Error(path + ": the graph has no " + what + " '" + item.key() + "'; its " + what +
-                "s are " + list_names(names));
+    const Attribute* constant = ir.constant_inputs.find(item.key());
+    if (constant == nullptr) fail_unknown(path, "input", item.key(), ir.graph_inputs);
+    check_constant_input(path, item.key(), item.value(), *constant);
   }
   std::vector<at::Tensor> tensors;
-  for (const std::string& name : names) {
-    const at::Tensor* tensor = file.find(name);
-    if (tensor == nullptr) {
-      throw Error(path + ": no tensor for the graph's " + what + " '" + name + "'; the file has " +
-                  list_names(file.keys()));
+  for (const std::string& name : names) tensors.push_back(get(file, path, "input", name));
+  return tensors;
+}
+
+std::vector<at::Tensor> read_expected(const std::string& path, const IR& ir) {
+  const StateDict file = load_weights(path);
+  std::vector<std::string> known;
+  std::vector<at::Tensor> tensors;
+  for (const TensorMeta& output : ir.graph_outputs) {
+    const std::vector<std::string> names = names_in_file(output, ir);
+    known.insert(known.end(), names.begin(), names.end());
+    const auto found =
+        std::ranges::find_if(names, [&](const auto& name) { return file.contains(name); });
+    if (found != names.end()) {
+      tensors.push_back(file[*found]);
+    } else if (output.mutates.empty()) {
+      tensors.push_back(get(file, path, "output", output.name));
+    } else {
+      tensors.emplace_back();
     }
-    tensors.push_back(*tensor);
+  }
+  for (const std::string& name : file.keys()) {
+    if (std::ranges::find(known, name) == known.end()) {
+      fail_unknown(path, "output", name, ir.graph_outputs);
+    }
   }
   return tensors;
 }
 
-void write_tensor_file(const std::string& path, const std::vector<TensorMeta>& values,
-                       const std::vector<at::Tensor>& tensors) {
+void write_outputs(const std::string& path, const IR& ir, const std::vector<at::Tensor>& outputs) {
   StateDict file;
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (!file.contains(values[i].name)) file.insert(values[i].name, tensors[i]);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    std::vector<std::string> names = names_in_file(ir.graph_outputs[i], ir);
+    names.resize(std::min<size_t>(names.size(), 2));
+    for (const std::string& name : names) {
+      if (!file.contains(name)) file.insert(name, outputs[i]);
+    }
   }
   save_weights_safetensors(file, path);
 }

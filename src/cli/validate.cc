@@ -8,8 +8,8 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/graph_file.h"
 #include "torch_ir/cli/options.h"
-#include "torch_ir/ir/json.h"
 #include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
@@ -33,7 +33,7 @@ void report(const std::vector<std::string>& problems, const std::string& verdict
 }
 
 int run(const Arguments& arguments, Console& console) {
-  const IR ir = load_ir(arguments.file);
+  const IR ir = read_graph_file(arguments.file).ir;
   report(find_problems(ir), arguments.file + " is not well formed", console);
   const bool has_weights = !arguments.weights.empty();
   if (has_weights) {

@@ -22,10 +22,18 @@ struct Arguments {
 
 int run(const Arguments& arguments, Console& console) {
   const auto [ir, outputs] = execute_graph_file(arguments.execution);
-  const auto expected = read_tensor_file(arguments.expected, ir.graph_outputs, "output");
+  const std::vector<at::Tensor> expected = read_expected(arguments.expected, ir);
+  std::vector<at::Tensor> compared_outputs;
+  std::vector<at::Tensor> compared_expected;
   std::vector<std::string> names;
-  for (const TensorMeta& output : ir.graph_outputs) names.push_back(output.name);
-  const VerificationReport report = compare_outputs(outputs, expected, names, arguments.tolerance);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!expected[i].defined()) continue;
+    compared_outputs.push_back(outputs[i]);
+    compared_expected.push_back(expected[i]);
+    names.push_back(ir.graph_outputs[i].name);
+  }
+  const VerificationReport report =
+      compare_outputs(compared_outputs, compared_expected, names, arguments.tolerance);
   console.talk() << report;
   return report.is_valid ? kDone : kDifferent;
 }
@@ -49,7 +57,8 @@ Command verify_command() {
           .summary = "Run a graph and compare its outputs with expected ones",
           .examples =
               "  torch-ir verify model.json --weights weights.safetensors \\\n"
-              "      --inputs inputs.safetensors --expected expected.safetensors\n",
+              "      --inputs inputs.safetensors --expected expected.safetensors\n"
+              "  torch-ir verify model.pt2 --inputs inputs.safetensors --expected expected.safetensors\n",
           .declare = declare};
 }
 

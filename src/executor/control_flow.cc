@@ -16,7 +16,8 @@ bool decides_true(const c10::IValue& value) {
 
 void run_cond(const std::vector<Program>& programs, Stack& stack, ProgramRunner run_program) {
   const bool is_true = decides_true(stack.at(0));
-  Stack operands(std::make_move_iterator(stack.begin() + 1), std::make_move_iterator(stack.end()));
+  // A copy, so that a failure can still say what the arguments were.
+  Stack operands(stack.begin() + 1, stack.end());
   stack = run_program(programs[is_true ? 0 : 1], std::move(operands));
 }
 

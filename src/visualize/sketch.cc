@@ -26,7 +26,7 @@ std::string output_shapes_text(const std::vector<TensorMeta>& outputs) {
     if (i == kMaxShapesInDetail) {
       return text + "... " + std::to_string(outputs.size() - i) + " more";
     }
-    text += shape_text(outputs[i].shape);
+    text += shape_text(outputs[i]);
   }
   return text;
 }
@@ -97,7 +97,7 @@ class Sketcher {
       const TensorMeta& input = ir_.graph_inputs[i];
       input_ids_.push_back(ids_.make("input_", input.name));
       add_box(BoxKind::kInput, input_ids_.back(), "Input: " + printable_name(input.name),
-              shape_text(input.shape));
+              shape_text(input));
     }
     const size_t hidden = ir_.graph_inputs.size() - num_inputs_;
     if (hidden > 0) hidden_inputs_id_ = add_note(hidden, "inputs");
@@ -114,12 +114,25 @@ class Sketcher {
     for (const TensorMeta& input : node.inputs) {
       add_value_arrow(input, node_ids_[index], arrow_label(input));
     }
+    draw_numbers(node, node_ids_[index]);
     index_outputs(index);
+  }
+
+  // Arrows for the numbers that attributes refer to, one for each.
+  void draw_numbers(const OpNode& node, const std::string& to) {
+    std::unordered_set<std::string> drawn;
+    for (const auto& [name, attribute] : node.attrs) {
+      for (const std::string& ref : value_refs(attribute)) {
+        const auto source = sources_.find(ref);
+        if (source == sources_.end() || !drawn.insert(ref).second) continue;
+        add_arrow(source_id(source->second), to, name);
+      }
+    }
   }
 
   std::string arrow_label(const TensorMeta& value) const {
     const Source* source = find_source(value);
-    std::string label = shape_text(value.shape);
+    std::string label = shape_text(value);
     if (source == nullptr || !source->output) return label;
     return "out " + std::to_string(*source->output) + ": " + label;
   }
@@ -145,7 +158,7 @@ class Sketcher {
     if (is_new) {
       entry->second = ids_.make("w_", weight.name);
       add_box(BoxKind::kWeight, entry->second, printable_name(weight.name),
-              shape_text(weight.shape));
+              shape_text(weight));
     }
     return entry->second;
   }
@@ -172,7 +185,7 @@ class Sketcher {
       const std::string id = ids_.make("output_", std::to_string(i));
       add_box(BoxKind::kOutput, id,
               is_only_one ? "Output" : "Output: " + printable_name(output.name),
-              shape_text(output.shape));
+              shape_text(output));
       add_value_arrow(output, id, "");
     }
     const size_t hidden = ir_.graph_outputs.size() - num_outputs_;

@@ -7,27 +7,28 @@
 namespace torch_ir {
 namespace {
 
-std::vector<std::pair<std::string, std::vector<int64_t>>> shapes_of(
-    const std::vector<TensorMeta>& values) {
-  std::vector<std::pair<std::string, std::vector<int64_t>>> shapes;
-  for (const TensorMeta& value : values) shapes.emplace_back(value.name, value.shape);
-  return shapes;
-}
+using Counts = std::vector<std::pair<std::string, int64_t>>;
 
-std::vector<std::pair<std::string, int64_t>> count_operators(const std::vector<OpNode>& nodes) {
-  std::vector<std::pair<std::string, int64_t>> counts;
-  std::unordered_map<std::string_view, size_t> places;
+void count_operators(const std::vector<OpNode>& nodes, Counts& counts,
+                     std::unordered_map<std::string_view, size_t>& places) {
   for (const OpNode& node : nodes) {
     const auto [place, is_new] = places.try_emplace(node.op_type, counts.size());
     if (is_new) counts.emplace_back(node.op_type, 0);
     ++counts[place->second].second;
+    for (const Graph& graph : node.graphs) count_operators(graph.nodes, counts, places);
   }
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, int64_t>> count_operators(const Graph& graph) {
+  Counts counts;
+  std::unordered_map<std::string_view, size_t> places;
+  count_operators(graph.nodes, counts, places);
   std::stable_sort(counts.begin(), counts.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   return counts;
 }
-
-}  // namespace
 
 IRSummary summarize(const IR& ir) {
   IRSummary summary;
@@ -40,9 +41,9 @@ IRSummary summarize(const IR& ir) {
   summary.num_outputs = static_cast<int64_t>(ir.graph_outputs.size());
   summary.num_weights = static_cast<int64_t>(ir.weights.size());
   for (const TensorMeta& weight : ir.weights) summary.total_parameters += num_elements(weight);
-  summary.input_shapes = shapes_of(ir.graph_inputs);
-  summary.output_shapes = shapes_of(ir.graph_outputs);
-  summary.op_distribution = count_operators(ir.nodes);
+  summary.inputs = ir.graph_inputs;
+  summary.outputs = ir.graph_outputs;
+  summary.op_distribution = count_operators(ir);
   return summary;
 }
 

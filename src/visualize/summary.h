@@ -21,13 +21,17 @@ struct IRSummary {
   int64_t num_weights = 0;
   // Elements of all weights.
   int64_t total_parameters = 0;
-  std::vector<std::pair<std::string, std::vector<int64_t>>> input_shapes;
-  std::vector<std::pair<std::string, std::vector<int64_t>>> output_shapes;
-  // Operator and count, most frequent first; ties by first appearance.
+  std::vector<TensorMeta> inputs;
+  std::vector<TensorMeta> outputs;
+  // Operator and count, most frequent first; ties by first appearance. Those in the graphs of
+  // control flow count too.
   std::vector<std::pair<std::string, int64_t>> op_distribution;
 };
 
 IRSummary summarize(const IR& ir);
+
+// IRSummary::op_distribution.
+std::vector<std::pair<std::string, int64_t>> count_operators(const Graph& graph);
 
 // 57617 as "57,617".
 std::string with_thousands_separators(int64_t value);

@@ -22,8 +22,12 @@ TEST(Summarize, GivesTheFiguresOfDeepResNet) {
   EXPECT_EQ(summary.num_outputs, 1);
   EXPECT_EQ(summary.num_weights, 51);
   EXPECT_EQ(summary.total_parameters, 57'617);
-  EXPECT_THAT(summary.input_shapes, ElementsAre(Pair("x", ElementsAre(1, 3, 32, 32))));
-  EXPECT_THAT(summary.output_shapes, ElementsAre(Pair("linear", ElementsAre(1, 10))));
+  ASSERT_EQ(summary.inputs.size(), 1u);
+  EXPECT_EQ(summary.inputs[0].name, "x");
+  EXPECT_THAT(summary.inputs[0].shape, ElementsAre(1, 3, 32, 32));
+  ASSERT_EQ(summary.outputs.size(), 1u);
+  EXPECT_EQ(summary.outputs[0].name, "linear");
+  EXPECT_THAT(summary.outputs[0].shape, ElementsAre(1, 10));
 }
 
 TEST(Summarize, OrdersOperatorsByCountThenByAppearance) {
@@ -41,6 +45,22 @@ TEST(Summarize, CountsScalarAndEmptyWeights) {
   EXPECT_EQ(summary.num_weights, 3);
   EXPECT_EQ(summary.total_parameters, 7);
   EXPECT_EQ(summary.num_nodes, 0);
+}
+
+TEST(Summarize, CountsTheOperatorsOfSubgraphsToo) {
+  IR ir = GraphBuilder("M").build();
+  OpNode neg;
+  neg.op_type = "aten.neg.default";
+  Graph branch;
+  branch.nodes = {neg, neg};
+  OpNode cond;
+  cond.op_type = "higher_order.cond";
+  cond.graphs = {branch, branch};
+  ir.nodes = {cond};
+  const IRSummary summary = summarize(ir);
+  EXPECT_EQ(summary.num_nodes, 1);
+  EXPECT_THAT(summary.op_distribution,
+              ElementsAre(Pair("aten.neg.default", 4), Pair("higher_order.cond", 1)));
 }
 
 TEST(WithThousandsSeparators, GroupsDigitsByThree) {

@@ -1,0 +1,108 @@
+// torch-ir import: an archive of torch.export.save as an IR file and its weights.
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <ostream>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/graph_file.h"
+#include "torch_ir/ir/json.h"
+#include "torch_ir/weights/safetensors.h"
+
+namespace torch_ir {
+namespace {
+
+// A constant with more elements than this is no part of the graph that one would want to read as
+// JSON; it goes with the weights.
+constexpr int64_t kMaxElementsInJson = 65'536;
+
+struct Arguments {
+  std::string file;
+  std::string output;
+};
+
+void move_large_constants(IR& ir, StateDict& weights) {
+  StateDict small("Constant");
+  for (const auto& item : ir.constants) {
+    StateDict& place = item.value().numel() > kMaxElementsInJson ? weights : small;
+    place.insert(item.key(), item.value());
+  }
+  ir.constants = std::move(small);
+}
+
+// The folder, made now or there before; one that was made goes again unless it is kept.
+class OutputFolder {
+ public:
+  explicit OutputFolder(std::string path) : path_(std::move(path)) {
+    is_new_ = mkdir(path_.c_str(), 0777) == 0;
+    if (is_new_ || std::filesystem::is_directory(path_)) return;
+    throw Error(path_ + ": cannot make the folder: " + std::strerror(errno));
+  }
+  ~OutputFolder() {
+    if (is_new_ && !is_kept_) rmdir(path_.c_str());
+  }
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  void keep() { is_kept_ = true; }
+
+ private:
+  std::string path_;
+  bool is_new_ = false;
+  bool is_kept_ = false;
+};
+
+int run(const Arguments& arguments, Console& console) {
+  GraphFile file = load_graph_file(arguments.file);
+  if (!file.weights) {
+    throw Error(arguments.file + " is an IR file already; import reads archives (.pt2)");
+  }
+  move_large_constants(file.ir, *file.weights);
+  const std::string json = serialize_ir(file.ir);
+  OutputFolder folder(arguments.output);
+  const std::string graph_path = folder.file("ir.json");
+  const std::string weights_path = folder.file("weights.safetensors");
+  save_weights_safetensors(*file.weights, weights_path);
+  try {
+    write_file(graph_path, json);
+  } catch (const Error&) {
+    unlink(weights_path.c_str());
+    throw;
+  }
+  folder.keep();
+  console.talk() << graph_path << ": " << file.ir << '\n'
+                 << weights_path << ": " << file.weights->size() << " tensors\n";
+  return kDone;
+}
+
+Command::Action declare(CLI::App& parser) {
+  const auto arguments = std::make_shared<Arguments>();
+  parser.add_option("MODEL", arguments->file, "The archive, .pt2")->required()->type_name("");
+  parser
+      .add_option("--output", arguments->output,
+                  "The folder for ir.json and weights.safetensors; it is made if need be")
+      ->required()
+      ->type_name("DIR");
+  return [arguments](Console& console) { return run(*arguments, console); };
+}
+
+}  // namespace
+
+Command import_command() {
+  return {.name = "import",
+          .summary = "Turn an archive of torch.export.save into IR JSON and weights",
+          .examples = "  torch-ir import model.pt2 --output model\n",
+          .declare = declare};
+}
+
+}  // namespace torch_ir
