@@ -21,7 +21,7 @@ struct Arguments {
 int run(const Arguments& arguments, Console& console) {
   const ExecutionArguments& inputs = arguments.execution;
   refuse_to_overwrite(arguments.outputs,
-                      {inputs.file, inputs.weights, inputs.constants, inputs.inputs});
+                      {inputs.file, inputs.weights.path, inputs.constants, inputs.inputs});
   const auto [ir, outputs] = execute_graph_file(arguments.execution);
   write_outputs(arguments.outputs, ir, outputs);
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -38,7 +38,7 @@ std::string missing_weight_advice(const std::string& message, const IR& ir,
                                   const ExecutionArguments& arguments) {
   for (const auto& item : ir.weight_name_mapping) {
     if (!message.starts_with("Weight/input '" + item.key() + "' not found")) continue;
-    const std::string weights = arguments.weights.empty() ? "W" : arguments.weights;
+    const std::string weights = arguments.weights.path.empty() ? "W" : arguments.weights.path;
     return " It is '" + item.value() + "' in the state dict; 'torch-ir validate " + arguments.file +
            " --weights " + weights + "' lists all problems.";
   }
@@ -49,11 +49,9 @@ std::string missing_weight_advice(const std::string& message, const IR& ir,
 
 void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments) {
   add_graph_argument(parser, arguments.file);
-  parser
-      .add_option("--weights", arguments.weights,
-                  "The weights: .safetensors, .pt, or the index of a sharded checkpoint; an archive has its "
-                  "own")
-      ->type_name("W");
+  add_weights_options(parser, arguments.weights,
+                      "The weights: .safetensors, .pt, or the index of a sharded checkpoint; an "
+                      "archive has its own");
   parser
       .add_option("--constants", arguments.constants,
                   "Constants that the graph lacks or that replace its own, by their names there")
@@ -67,15 +65,15 @@ Execution execute_graph_file(const ExecutionArguments& arguments) {
   GraphFile file = load_graph_file(arguments.file);
   Execution execution{std::move(file.ir), {}};
   const std::vector<at::Tensor> inputs = read_inputs(arguments.inputs, execution.ir);
-  const bool has_weights = !arguments.weights.empty();
-  const StateDict weights =
-      has_weights ? load_weights(arguments.weights) : file.weights.value_or(StateDict());
+  const bool has_weights = !arguments.weights.path.empty();
+  StateDict weights = load_given_weights(arguments.weights);
+  if (!has_weights && file.weights) weights = *file.weights;
   const StateDict constants = load_if_given(arguments.constants);
   check_constants(arguments.constants, constants, execution.ir);
   try {
     execution.outputs = compile(execution.ir, weights, constants).run_checked(inputs);
   } catch (const ExecutionError& error) {
-    const std::string what_with = has_weights                ? " with " + arguments.weights
+    const std::string what_with = has_weights                ? " with " + arguments.weights.path
                                   : file.weights.has_value() ? ""
                                                              : " without --weights";
     throw ExecutionError(arguments.file + what_with + ": " + error.what() +

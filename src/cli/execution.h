@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "torch_ir/cli/options.h"
 #include "torch_ir/ir/ir.h"
 
 namespace CLI {
@@ -15,7 +16,7 @@ namespace torch_ir {
 
 struct ExecutionArguments {
   std::string file;
-  std::string weights;
+  WeightsArguments weights;
   std::string constants;
   std::string inputs;
 };

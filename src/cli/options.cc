@@ -5,6 +5,9 @@
 #include <cmath>
 #include <optional>
 
+#include "torch_ir/base/error.h"
+#include "torch_ir/weights/state_dict.h"
+
 namespace torch_ir {
 namespace {
 
@@ -35,6 +38,21 @@ void add_tolerance_option(CLI::App& parser, const std::string& name, double& val
 
 void add_graph_argument(CLI::App& parser, std::string& path) {
   parser.add_option("FILE", path, "The graph: IR JSON, or an archive of torch.export.save (.pt2)")->required()->type_name("");
+}
+
+void add_weights_options(CLI::App& parser, WeightsArguments& weights,
+                         const std::string& description) {
+  parser.add_option("--weights", weights.path, description)->type_name("W");
+  parser
+      .add_option("--weights-key", weights.key,
+                  "Where in a checkpoint the state dict is: \"model\", \"trainer.ema\"")
+      ->type_name("K");
+}
+
+StateDict load_given_weights(const WeightsArguments& weights) {
+  if (!weights.path.empty()) return load_weights(weights.path, {.weights_key = weights.key});
+  if (!weights.key.empty()) throw Error("--weights-key needs --weights");
+  return {};
 }
 
 void add_tolerance_options(CLI::App& parser, Tolerance& tolerance) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "torch_ir/ir/ir.h"
 #include "torch_ir/verifier/compare.h"
 
 namespace CLI {
@@ -15,6 +16,15 @@ namespace torch_ir {
 
 // FILE, required.
 void add_graph_argument(CLI::App& parser, std::string& path);
+// --weights, and --weights-key for a checkpoint that holds several state dicts.
+struct WeightsArguments {
+  std::string path;
+  std::string key;
+};
+void add_weights_options(CLI::App& parser, WeightsArguments& weights,
+                         const std::string& description);
+// The weights, or nothing where no path is given. Throws Error for a key without a path.
+StateDict load_given_weights(const WeightsArguments& weights);
 // --rtol and --atol, with their values in `tolerance` as defaults.
 void add_tolerance_options(CLI::App& parser, Tolerance& tolerance);
 // An option with a whole number above 0.

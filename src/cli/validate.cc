@@ -17,7 +17,7 @@ namespace {
 
 struct Arguments {
   std::string file;
-  std::string weights;
+  WeightsArguments weights;
 };
 
 std::string count_text(size_t count, const std::string& what) {
@@ -35,23 +35,22 @@ void report(const std::vector<std::string>& problems, const std::string& verdict
 int run(const Arguments& arguments, Console& console) {
   const IR ir = read_graph_file(arguments.file).ir;
   report(find_problems(ir), arguments.file + " is not well formed", console);
-  const bool has_weights = !arguments.weights.empty();
+  const std::string& weights_path = arguments.weights.path;
+  const StateDict weights = load_given_weights(arguments.weights);
+  const bool has_weights = !weights_path.empty();
   if (has_weights) {
-    report(validate_weights_against_ir(load_weights(arguments.weights), ir),
-           arguments.weights + " does not fit " + arguments.file, console);
+    report(validate_weights_against_ir(weights, ir), weights_path + " does not fit " + arguments.file, console);
   }
   console.talk() << arguments.file << ": valid, " << count_text(ir.nodes.size(), "node") << ", "
                  << count_text(ir.weights.size(), "weight") << '\n';
-  if (has_weights) console.talk() << arguments.weights << ": fits " << arguments.file << '\n';
+  if (has_weights) console.talk() << weights_path << ": fits " << arguments.file << '\n';
   return kDone;
 }
 
 Command::Action declare(CLI::App& parser) {
   const auto arguments = std::make_shared<Arguments>();
   add_graph_argument(parser, arguments->file);
-  parser
-      .add_option("--weights", arguments->weights, "Check that these fit too (.safetensors or .pt)")
-      ->type_name("W");
+  add_weights_options(parser, arguments->weights, "Check that these fit too");
   return [arguments](Console& console) { return run(*arguments, console); };
 }
 

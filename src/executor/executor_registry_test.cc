@@ -1,6 +1,9 @@
 #include "torch_ir/executor/executor_registry.h"
 
 #include <ATen/ops/ones.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,9 +21,32 @@ using ::testing::ThrowsMessage;
 
 constexpr char kGetItem[] = "<built-in function getitem>";
 constexpr char kPrint[] = "aten._print.default";
+constexpr char kGroupedMm[] = "transformers.grouped_mm_fallback.default";
 
-TEST(ExecutorRegistry, HasTwoEntriesFromTheStart) {
-  EXPECT_THAT(list_registered_executors(), ElementsAre(kGetItem, kPrint));
+TEST(ExecutorRegistry, HasOperatorsOfPythonFromTheStart) {
+  EXPECT_THAT(list_registered_executors(), ElementsAre(kGetItem, kPrint, kGroupedMm));
+}
+
+OpNode grouped_mm_node() {
+  OpNode node;
+  node.inputs.resize(3);
+  node.inputs[0].arg = "input";
+  node.inputs[1].arg = "weight";
+  node.inputs[2].arg = "offs";
+  return node;
+}
+
+TEST(ExecutorRegistry, GroupedMmMultipliesEachGroupWithItsMatrix) {
+  const at::Tensor input = at::rand({5, 3});
+  const at::Tensor weight = at::rand({3, 3, 2});
+  const at::Tensor ends = at::tensor({2, 2, 4}, at::kInt);
+  const at::Tensor output = find_executor(kGroupedMm)(grouped_mm_node(), {input, weight, ends}).at(0);
+  EXPECT_TRUE(output.slice(0, 0, 2).equal(input.slice(0, 0, 2).mm(weight[0])));
+  EXPECT_TRUE(output.slice(0, 2, 4).equal(input.slice(0, 2, 4).mm(weight[2])));
+  EXPECT_TRUE(output[4].equal(at::zeros({2})));
+  EXPECT_THAT(
+      [&] { find_executor(kGroupedMm)(grouped_mm_node(), {input, weight, at::tensor({2, 9})}); },
+      ThrowsMessage<ExecutionError>("group 1 ends at row 9: it begins at 2, and there are 5"));
 }
 
 // A graph from a file must not be able to write to the terminal as it likes.
@@ -59,7 +85,7 @@ TEST(ExecutorRegistry, KeepsTheLatestUntilItIsTakenAway) {
   };
   register_executor("my.op.default", returning(1));
   register_executor("my.op.default", returning(2));
-  EXPECT_THAT(list_registered_executors(), ElementsAre(kGetItem, kPrint, "my.op.default"));
+  EXPECT_THAT(list_registered_executors(), ElementsAre(kGetItem, kPrint, "my.op.default", kGroupedMm));
   EXPECT_EQ(find_executor("my.op.default")(OpNode(), {}).at(0).size(0), 2);
   register_executor("my.op.default", {});
   EXPECT_THAT(list_registered_executors(), Not(Contains("my.op.default")));

@@ -13,6 +13,8 @@ namespace torch_ir {
 namespace {
 
 constexpr size_t kMaxDepth = 128;
+// A value takes up to 20 times the memory of its text: a graph of a million nodes has as many.
+constexpr size_t kMaxValues = size_t{1} << 24;
 
 // nlohmann/json reads no bare NaN and Infinity. Before it sees a text that has them, each is
 // replaced by a number of the same length, so that positions in messages stay right. These
@@ -135,6 +137,9 @@ class TreeBuilder {
  private:
   // Where the next value goes: into the last member of an object, a new item of a list.
   JsonValue& next_slot() {
+    if (++num_values_ > kMaxValues) {
+      throw SerializationError("more than " + std::to_string(kMaxValues) + " values");
+    }
     if (open_.empty()) return root_;
     if (auto* list = open_.back()->get_if<JsonValue::List>()) return list->emplace_back();
     return open_.back()->get_if<JsonValue::Object>()->back().second;
@@ -197,6 +202,7 @@ class TreeBuilder {
   }
 
   bool has_stand_ins_;
+  size_t num_values_ = 0;
   JsonValue root_;
   std::vector<JsonValue*> open_;
 };
