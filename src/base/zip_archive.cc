@@ -155,13 +155,19 @@ ZipArchive::Impl::Impl(ByteRange bytes, std::string archive_name)
 }
 
 void ZipArchive::Impl::open() {
+  // To libzip an empty file is an archive without entries.
+  if (source.bytes.size == 0) fail("can not be read as a zip archive; it is empty");
   zip_error_t error;
   zip_error_init(&error);
-  zip_source_t* bytes = zip_source_function_create(serve_source, &source, &error);
-  if (bytes != nullptr) {
-    zip = zip_open_from_source(bytes, ZIP_RDONLY | ZIP_CHECKCONS, &error);
+  const auto try_open = [&](int flags) {
+    zip_source_t* bytes = zip_source_function_create(serve_source, &source, &error);
+    if (bytes == nullptr) return;
+    zip = zip_open_from_source(bytes, flags, &error);
     if (zip == nullptr) zip_source_free(bytes);
-  }
+  };
+  try_open(ZIP_RDONLY | ZIP_CHECKCONS);
+  // Which name it is that is there twice, libzip does not say; reading the directory does.
+  if (zip == nullptr && zip_error_code_zip(&error) == ZIP_ER_EXISTS) try_open(ZIP_RDONLY);
   const std::string reason = zip_error_strerror(&error);
   zip_error_fini(&error);
   if (zip == nullptr) fail("can not be read as a zip archive; it is damaged or cut: " + reason);
