@@ -104,6 +104,7 @@ class TreeCheck {
   };
 
   Extent measure(PickleValue& value, size_t level) {
+    check(level, 1);
     const bool is_container = any_child(value, [](const auto&, const auto&) { return true; });
     if (!is_container) return {};
     if (const auto known = extents_.find(&value); known != extents_.end()) {
@@ -116,7 +117,6 @@ class TreeCheck {
     extents_[&value] = {0, 0};
     if (auto* dict = std::get_if<Dict>(&value.value)) merge_equal_keys(*dict);
     Extent extent;
-    check(level, 1);
     any_child(value, [&](const PickleValue& child, const auto&) {
       // All values of a pickle are made, and still owned, by the one who has it checked.
       const Extent part = measure(const_cast<PickleValue&>(child), level + 1);
