@@ -27,8 +27,16 @@ constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 constexpr int kInterrupted = 130;
 
+// Flags that may be repeated, each with its values in order.
+struct ArchiveFlags {
+  std::vector<std::string> pt2 = {};
+  std::vector<std::string> inputs = {};
+  std::vector<std::string> expected = {};
+};
+
 struct Arguments {
   HarnessOptions harness;
+  ArchiveFlags archives;
   double timeout = RunOptions().timeout.count();
   bool list_models = false;
   bool list_categories = false;
@@ -90,8 +98,24 @@ void declare(CLI::App& app, Arguments& arguments) {
   option("--model", harness.selection.models, "NAME", "Run this model (may be repeated)")
       ->allow_extra_args(false)
       ->default_str("");
-  app.add_flag("--list-models", arguments.list_models, "List the models and leave");
-  app.add_flag("--list-categories", arguments.list_categories, "List the categories and leave");
+  option("--pt2", arguments.archives.pt2, "FILE",
+         "Run this archive of torch.export.save, or those of this folder (may be repeated); of the "
+         "registry only what --model and --category ask for runs beside it")
+      ->allow_extra_args(false)
+      ->default_str("");
+  option("--inputs", arguments.archives.inputs, "X",
+         "Inputs for the --pt2 in front of it, .safetensors; else NAME.inputs.safetensors beside "
+         "NAME.pt2, or the archive's example inputs")
+      ->allow_extra_args(false)
+      ->default_str("");
+  option("--expected", arguments.archives.expected, "Y",
+         "Its expected outputs; else NAME.expected.safetensors beside NAME.pt2, or what its "
+         "operators compute eagerly")
+      ->allow_extra_args(false)
+      ->default_str("");
+  app.add_flag("--list-models", arguments.list_models, "List the models of the registry and leave");
+  app.add_flag("--list-categories", arguments.list_categories,
+               "List the categories of the registry and leave");
   option("--jobs", harness.run.jobs, "N", "How many models to run at once")->transform(job_count());
   option("--timeout", arguments.timeout, "SECONDS", "How long one model may take")
       ->transform(time_limit());
@@ -108,6 +132,32 @@ void declare(CLI::App& app, Arguments& arguments) {
 std::string user_path(const std::string& path) {
   const char* directory = std::getenv("BUILD_WORKING_DIRECTORY");
   return directory == nullptr ? path : (std::filesystem::path(directory) / path).string();
+}
+
+// The archives with their tensors: what stands behind a --pt2 is for it.
+std::vector<ArchiveArgument> group_archives(const CLI::App& app, const ArchiveFlags& flags) {
+  std::vector<ArchiveArgument> archives;
+  ArchiveFlags rest = flags;
+  const auto take = [](std::vector<std::string>& values, const std::string& flag) {
+    const std::string value = values.front();
+    if (value.empty()) throw Error(flag + ": '' is no file: give its name");
+    values.erase(values.begin());
+    return user_path(value);
+  };
+  const auto set = [&](std::string ArchiveArgument::* member, std::vector<std::string>& values,
+                       const std::string& flag) {
+    if (archives.empty()) throw Error(flag + ": give it behind the --pt2 that it is for");
+    std::string& value = archives.back().*member;
+    if (!value.empty()) throw Error(flag + ": there are two for one --pt2");
+    value = take(values, flag);
+  };
+  for (const CLI::Option* option : app.parse_order()) {
+    const std::string flag = option->get_name();
+    if (flag == "--pt2") archives.push_back({.path = take(rest.pt2, flag)});
+    if (flag == "--inputs") set(&ArchiveArgument::inputs, rest.inputs, flag);
+    if (flag == "--expected") set(&ArchiveArgument::expected, rest.expected, flag);
+  }
+  return archives;
 }
 
 void print_models(std::ostream& out) {
@@ -167,8 +217,8 @@ int run(const Arguments& arguments, std::ostream& out, std::ostream& err, bool e
 int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
                   bool err_is_terminal) {
   CLI::App app(
-      "Drives every model of the registry through the pipeline (extract, serialize, execute, "
-      "verify) and writes the reports.",
+      "Drives every model of the registry, or archives of torch.export.save, through the pipeline "
+      "(extract, serialize, execute, verify) and writes the reports.",
       "harness");
   app.footer(
       "Exit status: 0 all models passed, 1 a model failed, 2 bad arguments or files, 130 "
@@ -182,6 +232,7 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
     } else if (arguments.list_categories) {
       print_categories(out);
     } else {
+      arguments.harness.archives = group_archives(app, arguments.archives);
       return run(arguments, out, err, err_is_terminal);
     }
     return kPassed;

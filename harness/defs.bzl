@@ -29,3 +29,46 @@ def torch_ir_model_test(name, model, categories, deps, size = "small", tags = []
         deps = deps + [Label("//harness:model_test_main")],
         **kwargs
     )
+
+def torch_ir_pt2_test(
+        name,
+        model,
+        inputs = None,
+        expected = None,
+        rtol = None,
+        atol = None,
+        size = "small",
+        tags = [],
+        **kwargs):
+    """Runs an archive of torch.export.save through the pipeline, as `harness --pt2` does.
+
+    The page of the model and its IR are left in TEST_UNDECLARED_OUTPUTS_DIR. The test fails when
+    the graph does not compute what is expected.
+
+    Args:
+      name: The name of the target.
+      model: The archive, a .pt2 file.
+      inputs: Its inputs, .safetensors, by the names of the graph. Without, the example inputs that
+        the archive was exported with.
+      expected: What it should return for them. Without, what its operators compute eagerly.
+      rtol: The relative tolerance, when not that of the harness.
+      atol: The absolute tolerance, when not that of the harness.
+      size: As in cc_test.
+      tags: More tags than "imported".
+      **kwargs: As in cc_test.
+    """
+    files = {"pt2": model, "inputs": inputs, "expected": expected}
+    files = {flag: file for flag, file in files.items() if file}
+    numbers = {"rtol": rtol, "atol": atol}
+    args = ["--{}=$(rootpath {})".format(flag, file) for flag, file in files.items()]
+    args += ["--{}={}".format(flag, number) for flag, number in numbers.items() if number != None]
+    torch_ir_test(
+        name = name,
+        size = size,
+        args = args,
+        data = files.values(),
+        main = None,
+        tags = ["imported"] + tags,
+        deps = [Label("//harness:pt2_test_main")],
+        **kwargs
+    )

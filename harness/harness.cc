@@ -1,5 +1,10 @@
 #include "torch_ir/harness/harness.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/base/error.h"
 #include "torch_ir/harness/interrupt.h"
 #include "torch_ir/harness/pages.h"
 #include "torch_ir/harness/progress.h"
@@ -8,9 +13,42 @@
 
 namespace torch_ir {
 
+namespace {
+
+// What `selection` asks of the registry: the category of archives has none of its models.
+Selection of_registry(Selection selection, bool has_archives) {
+  const auto removed = std::erase(selection.categories, kImportedCategory);
+  if (removed != 0 && !has_archives) {
+    throw Error(std::string("the category '") + kImportedCategory +
+                "' is that of archives, and there are none: give them with --pt2");
+  }
+  return selection;
+}
+
+bool is_empty(const Selection& selection) {
+  return selection.models.empty() && selection.categories.empty();
+}
+
+}  // namespace
+
 std::vector<ModelResult> run_harness(const HarnessOptions& options, const HarnessStreams& streams) {
   const std::vector<RegisteredModel> registered = list_models();
-  const std::vector<std::string> models = select_models(registered, options.selection);
+  Coverage coverage{.selection = of_registry(options.selection, !options.archives.empty()),
+                    .archives = options.archives,
+                    .num_registered = registered.size()};
+  coverage.registry = options.archives.empty() || !is_empty(coverage.selection);
+  std::vector<ModelSource> models;
+  if (coverage.registry) {
+    for (std::string& name : select_models(registered, coverage.selection)) {
+      models.emplace_back(std::move(name));
+    }
+  }
+  std::vector<std::string> names;
+  for (const RegisteredModel& model : registered) names.push_back(model.name);
+  for (Archive& archive : find_archives(options.archives, names)) {
+    models.emplace_back(std::move(archive));
+    ++coverage.num_archives;
+  }
   PageContext context{.settings = options.run.settings, .portable = options.portable};
   if (options.run.timeout != RunOptions().timeout) context.timeout = options.run.timeout;
 
@@ -29,9 +67,7 @@ std::vector<ModelResult> run_harness(const HarnessOptions& options, const Harnes
   const std::vector<ModelResult> results =
       run_models(models, options.run, files.work_directory(), observer);
   if (options.summary) {
-    files.write_summary(
-        results, Coverage{.selection = options.selection, .num_registered = registered.size()},
-        context);
+    files.write_summary(results, coverage, context);
   }
   return results;
 }

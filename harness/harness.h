@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "torch_ir/harness/archive.h"
 #include "torch_ir/harness/result.h"
 #include "torch_ir/harness/runner.h"
 #include "torch_ir/harness/selection.h"
@@ -17,7 +18,9 @@ namespace torch_ir {
 
 struct HarnessOptions {
   std::string output = "reports";
+  // Where there are archives and nothing is selected, the registry is left out.
   Selection selection = {};
+  std::vector<ArchiveArgument> archives = {};
   RunOptions run = {};
   // Placeholders for what may differ between machines, see PageContext.
   bool portable = false;
@@ -31,9 +34,9 @@ struct HarnessStreams {
   std::ostream* bar = nullptr;
 };
 
-// Runs the selected models of the registry and writes their reports. Throws Error, before
-// anything runs where it can, for names that nobody registered and for files that can not be
-// written; Interrupted.
+// Runs the selected models of the registry, then the archives, and writes their reports. Throws
+// Error, before anything runs where it can, for names that nobody registered, for archives that
+// are not there, and for files that can not be written; Interrupted.
 std::vector<ModelResult> run_harness(const HarnessOptions& options,
                                      const HarnessStreams& streams = {});
 

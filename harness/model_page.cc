@@ -18,13 +18,70 @@ namespace {
 using Data = kainjow::mustache::data;
 using List = kainjow::mustache::list;
 
+// What the outputs are compared with, in the places that say it.
+struct Reference {
+  // "the graph computes what ..."
+  std::string verdict;
+  // "2 outputs compared with ..."
+  std::string detail;
+  // "Worst element of x: the graph gives 1, ... 2"
+  std::string worst;
+  // A sentence.
+  std::string explanation;
+};
+
+Reference reference_of(const ModelResult& result) {
+  if (!result.origin) {
+    return {.verdict = "the model computes",
+            .detail = "the model's own",
+            .worst = "the model gives",
+            .explanation =
+                "Expected is what the model itself computes, run eagerly with the same "
+                "weights on the same inputs."};
+  }
+  if (result.origin->expected.empty()) {
+    return {.verdict = "its operators compute one by one",
+            .detail = "what the operators compute one by one",
+            .worst = "expected is",
+            .explanation =
+                "No file says what to expect of the model. Expected is what its "
+                "operators compute, each called eagerly on the program as it was "
+                "imported, before it was converted and written, with the same weights "
+                "on the same inputs."};
+  }
+  const std::string file = code_span(result.origin->expected);
+  return {.verdict = file + " says",
+          .detail = "those in " + file,
+          .worst = "expected is",
+          .explanation = "Expected is what " + file + " says."};
+}
+
+std::string inputs_text(const ModelResult& result, const PageContext& context) {
+  if (!result.origin) {
+    return fmt::format("the weights and inputs of seed {}", context.settings.seed);
+  }
+  if (result.origin->inputs.empty()) return "the weights and the example inputs of the archive";
+  return "the weights of the archive and the inputs in " + code_span(result.origin->inputs);
+}
+
 std::string verdict(const ModelResult& result, const PageContext& context) {
   if (result.failure) {
     return fmt::format("❌ **FAILED** in the stage **{}**:", stage_name(result.failure->stage));
   }
-  return fmt::format(
-      "✅ **PASSED**: the graph computes what the model computes. Maximum difference: {}",
-      difference_text(result.verification->max_diff, context));
+  return fmt::format("✅ **PASSED**: the graph computes what {}. Maximum difference: {}",
+                     reference_of(result).verdict,
+                     difference_text(result.verification->max_diff, context));
+}
+
+// Where the model is from, in a sentence.
+std::string description(const ModelResult& result) {
+  if (!result.origin) return escape_markdown(result.description);
+  std::string text = "Imported from " + code_span(result.origin->archive);
+  if (result.graph) {
+    text += ", which PyTorch " + escape_markdown(result.graph->pytorch_version) +
+            " exported from " + code_span(result.graph->model_name);
+  }
+  return text + ".";
 }
 
 Data failure_data(const Failure& failure) {
@@ -38,15 +95,16 @@ std::string stage_detail(Stage stage, const ModelResult& result, const PageConte
   switch (stage) {
     case Stage::kExtract:
       return counted(static_cast<int64_t>(result.graph->nodes.size()), "node") +
-             ", captured on the meta device: no weight in memory";
+             (result.origin ? ", read from the archive; nothing in it was executed"
+                            : ", captured on the meta device: no weight in memory");
     case Stage::kSerialize:
       return "written, read back, valid, and equal to what was written";
     case Stage::kExecute:
-      return fmt::format("what was read back, with the weights and inputs of seed {}",
-                         context.settings.seed);
+      return "what was read back, with " + table_cell(inputs_text(result, context));
     case Stage::kVerify:
       return counted(static_cast<int64_t>(result.verification->output_details.size()), "output") +
-             " compared with the model's own, all within the tolerance";
+             " compared with " + table_cell(reference_of(result).detail) +
+             ", all within the tolerance";
   }
   __builtin_unreachable();
 }
@@ -70,7 +128,8 @@ List stage_rows(const ModelResult& result, const PageContext& context) {
 }
 
 // Where the outputs differ most, in words.
-List worst_elements(const VerificationReport& report, const PageContext& context) {
+List worst_elements(const ModelResult& result, const PageContext& context) {
+  const VerificationReport& report = *result.verification;
   List lines;
   for (const OutputDetail& detail : report.output_details) {
     const TensorComparison& c = detail.comparison;
@@ -78,9 +137,10 @@ List worst_elements(const VerificationReport& report, const PageContext& context
     if (!c.mismatch.empty()) {
       lines.push_back(Data(fmt::format("{}: {}.", name, escape_markdown(c.mismatch))));
     } else if (!c.worst_actual.empty() && !context.portable) {
-      lines.push_back(Data(
-          fmt::format("Worst element of {}: at `[{}]` the graph gives `{}`, the model gives `{}`.",
-                      name, fmt::join(c.worst_index, ", "), c.worst_actual, c.worst_expected)));
+      lines.push_back(
+          Data(fmt::format("Worst element of {}: at `[{}]` the graph gives `{}`, {} `{}`.", name,
+                           fmt::join(c.worst_index, ", "), c.worst_actual,
+                           reference_of(result).worst, c.worst_expected)));
     }
   }
   return lines;
@@ -94,7 +154,8 @@ void set_comparison(Data& row, const TensorComparison& c, const PageContext& con
   row.set("smallest", tolerance_figure(c.smallest_passing_tolerance, context));
 }
 
-Data verification_data(const VerificationReport& report, const PageContext& context) {
+Data verification_data(const ModelResult& result, const PageContext& context) {
+  const VerificationReport& report = *result.verification;
   TensorComparison all;
   all.max_diff = report.max_diff;
   all.mean_diff = report.mean_diff;
@@ -114,7 +175,8 @@ Data verification_data(const VerificationReport& report, const PageContext& cont
   set_comparison(data, all, context);
   data.set("outputs", rows);
   data.set("several_outputs", rows.size() > 1);
-  data.set("worst", worst_elements(report, context));
+  data.set("worst", worst_elements(result, context));
+  data.set("explanation", reference_of(result).explanation);
   data.set("rtol", number_text(report.tolerance.rtol));
   data.set("atol", number_text(report.tolerance.atol));
   return data;
@@ -124,8 +186,10 @@ List value_rows(const std::vector<TensorMeta>& values) {
   List rows;
   for (const TensorMeta& value : values) {
     Data row;
-    row.set("name", code_cell(value.name));
-    row.set("shape", code_cell(shape_text(value.shape)));
+    row.set("name", value.mutates.empty()
+                        ? code_cell(value.name)
+                        : code_cell(value.name) + ", new value of " + code_cell(value.mutates));
+    row.set("shape", code_cell(shape_text(value)));
     row.set("dtype", code_cell(value.dtype));
     rows.push_back(row);
   }
@@ -153,7 +217,7 @@ std::string values_cell(const std::vector<TensorMeta>& values) {
 std::string outputs_cell(const std::vector<TensorMeta>& values) {
   std::vector<std::string> outputs;
   for (const TensorMeta& value : values) {
-    outputs.push_back(shape_text(value.shape) + " " + value.dtype);
+    outputs.push_back(shape_text(value) + " " + value.dtype);
   }
   return code_list(outputs, "<br>");
 }
@@ -219,6 +283,14 @@ Data graph_data(const std::string& name, const IR& ir) {
   return data;
 }
 
+// A run of this model alone.
+Coverage coverage_of(const ModelResult& result) {
+  if (!result.origin) return {.selection = {.models = {result.name}}};
+  const Origin& origin = *result.origin;
+  return {
+      .archives = {{.path = origin.archive, .inputs = origin.inputs, .expected = origin.expected}}};
+}
+
 std::string replay_command(const std::string& name, const Tolerance& tolerance) {
   return fmt::format(
       "torch-ir verify ir/{0}.json --weights tensors/{0}.weights.safetensors \\\n"
@@ -234,16 +306,18 @@ std::string render_model_page(const ModelResult& result, const PageContext& cont
   page.set("name", escape_markdown(result.name));
   page.set("verdict", verdict(result, context));
   if (result.failure) page.set("failure", failure_data(*result.failure));
-  page.set("has_description", !result.description.empty());
-  page.set("description", escape_markdown(result.description));
+  const std::string about = description(result);
+  page.set("has_description", !about.empty());
+  page.set("description", about);
   page.set("categories", code_list(result.categories, ", "));
   page.set("stages", stage_rows(result, context));
   if (result.verification) {
-    page.set("verification", verification_data(*result.verification, context));
+    page.set("verification", verification_data(result, context));
   }
   if (result.graph) page.set("graph", graph_data(result.name, *result.graph));
   set_environment(page, context);
-  page.set("command", code_block(reproduce_command({.models = {result.name}}, context), "sh"));
+  page.set("names_files", result.origin.has_value());
+  page.set("command", code_block(reproduce_command(coverage_of(result), context), "sh"));
   if (context.settings.save_tensors && result.verification) {
     page.set("replay", code_block(replay_command(result.name, context.settings.tolerance), "sh"));
   }

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 #include <torch/version.h>
 
+#include <algorithm>
+#include <cctype>
+#include <cstring>
 #include <sstream>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/harness/markdown.h"
 #include "torch_ir/verifier/tolerance_text.h"
 #include "torch_ir/visualize/summary.h"
@@ -15,6 +19,17 @@ namespace {
 
 std::string figure(bool is_zero, std::string text, const PageContext& context) {
   return context.portable && !is_zero ? std::string(kWithinTolerance) : std::move(text);
+}
+
+// `text` as one word of a command.
+std::string shell_word(const std::string& text) {
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("_-./:@%+=,", c);
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return text;
+  std::string word = "'";
+  for (const char c : printable(text)) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
 }
 
 // A template leaves a blank line for every part that is not there; of several, one is kept, and
@@ -89,15 +104,23 @@ std::string render(std::string_view text, const kainjow::mustache::data& page) {
   return without_extra_blank_lines(rendered);
 }
 
-std::string reproduce_command(const Selection& selection, const PageContext& context) {
+std::string reproduce_command(const Coverage& coverage, const PageContext& context) {
   const RunSettings& settings = context.settings;
   const RunSettings defaults;
   std::string options;
   const auto add = [&](const char* flag, const std::string& value) {
     options += std::string(" ") + flag + " " + value;
   };
-  for (const std::string& category : selection.categories) add("--category", category);
-  for (const std::string& model : selection.models) add("--model", model);
+  const auto add_file = [&](const char* flag, const std::string& path) {
+    if (!path.empty()) add(flag, shell_word(file_name(path)));
+  };
+  for (const ArchiveArgument& archive : coverage.archives) {
+    add_file("--pt2", archive.path);
+    add_file("--inputs", archive.inputs);
+    add_file("--expected", archive.expected);
+  }
+  for (const std::string& category : coverage.selection.categories) add("--category", category);
+  for (const std::string& model : coverage.selection.models) add("--model", model);
   if (settings.seed != defaults.seed) add("--seed", std::to_string(settings.seed));
   if (settings.tolerance.rtol != defaults.tolerance.rtol) {
     add("--rtol", number_text(settings.tolerance.rtol));

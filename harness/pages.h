@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "torch_ir/harness/archive.h"
 #include "torch_ir/harness/result.h"
 #include "torch_ir/harness/selection.h"
 
@@ -28,17 +29,23 @@ struct PageContext {
 
 std::string render_model_page(const ModelResult& result, const PageContext& context);
 
-// Which models a summary is about.
+// What a run was asked for.
 struct Coverage {
+  // Of the registry, where `registry`.
   Selection selection = {};
+  std::vector<ArchiveArgument> archives = {};
+  bool registry = true;
+  // How many models the registry has, and how many archives were found.
   size_t num_registered = 0;
+  size_t num_archives = 0;
 };
 
 std::string render_summary(const std::vector<ModelResult>& results, const Coverage& coverage,
                            const PageContext& context);
 
-// What to type to run `selection` again as `context` says.
-std::string reproduce_command(const Selection& selection, const PageContext& context);
+// What to type to run the models of `coverage` again as `context` says; files are named without
+// their folders.
+std::string reproduce_command(const Coverage& coverage, const PageContext& context);
 
 }  // namespace torch_ir
 

@@ -134,6 +134,66 @@ TEST(ModelPageTest, SeveralOutputsHaveATotal) {
   EXPECT_THAT(render_model_page(result, {}), HasSubstr("| **All** | **4,096** | **2.5e-07** |"));
 }
 
+ModelResult make_imported(const Origin& origin) {
+  ModelResult result = make_result(2.5e-7);
+  result.description.clear();
+  result.categories = {"imported"};
+  result.origin = origin;
+  return result;
+}
+
+TEST(ModelPageTest, AnImportedModelSaysWhereItIsFrom) {
+  const std::string page = render_model_page(make_imported({.archive = "tiny.pt2",
+                                                            .inputs = "tiny.in.safetensors",
+                                                            .expected = "tiny.out.safetensors"}),
+                                             {});
+  EXPECT_THAT(page, StartsWith("# Tiny\n\n✅ **PASSED**: the graph computes what "
+                               "`tiny.out.safetensors` says. Maximum difference: 2.5e-07\n\n"
+                               "Imported from `tiny.pt2`, which PyTorch 2.13.0 exported from "
+                               "`Tiny`.\n\nCategories: `imported`\n"));
+  EXPECT_THAT(page,
+              HasSubstr("| extract | ✅ passed | 1 node, read from the archive; nothing in it "
+                        "was executed |\n"));
+  EXPECT_THAT(page, HasSubstr("| execute | ✅ passed | what was read back, with the weights of the "
+                              "archive and the inputs in `tiny.in.safetensors` |\n"));
+  EXPECT_THAT(page, HasSubstr("| verify | ✅ passed | 1 output compared with those in "
+                              "`tiny.out.safetensors`, all within the tolerance |\n"));
+  EXPECT_THAT(page, HasSubstr("the graph gives `1.5`, expected is `1.25`."));
+  EXPECT_THAT(page, HasSubstr(" Expected is what `tiny.out.safetensors` says.\n"));
+  EXPECT_THAT(page, HasSubstr("```sh\ntools/bazel run //harness -- --pt2 tiny.pt2 --inputs "
+                              "tiny.in.safetensors --expected tiny.out.safetensors\n```\n\n"
+                              "Files and folders are named without the folders that they lie "
+                              "in.\n"));
+}
+
+TEST(ModelPageTest, AnImportedModelWithoutTensorsIsComparedWithItsOperators) {
+  const std::string page = render_model_page(make_imported({.archive = "my tiny's.pt2"}), {});
+  EXPECT_THAT(page, HasSubstr("the graph computes what its operators compute one by one. Max"));
+  EXPECT_THAT(page, HasSubstr("with the weights and the example inputs of the archive |\n"));
+  EXPECT_THAT(page, HasSubstr("compared with what the operators compute one by one, all"));
+  EXPECT_THAT(page, HasSubstr("No file says what to expect of the model. Expected is what its "
+                              "operators compute, each called eagerly on the program as it was "
+                              "imported, before it was converted and written"));
+  EXPECT_THAT(page, HasSubstr("harness -- --pt2 'my tiny'\\''s.pt2'\n"));
+}
+
+TEST(ModelPageTest, AnArchiveThatCanNotBeReadKeepsItsName) {
+  ModelResult result = make_failure();
+  result.origin = Origin{.archive = "broken.pt2"};
+  EXPECT_THAT(render_model_page(result, {}), HasSubstr("\n\nImported from `broken.pt2`.\n\n"));
+}
+
+TEST(ModelPageTest, SizesThatDifferAndNewValuesOfBuffersAreShown) {
+  ModelResult result = make_result();
+  TensorMeta& input = result.graph->graph_inputs[0];
+  input.shape[0] = kDynamicSize;
+  input.symbolic_shape = {"s0", ""};
+  result.graph->graph_outputs[0].mutates = "b_count";
+  const std::string page = render_model_page(result, {});
+  EXPECT_THAT(page, HasSubstr("| Input | `x` | `s0x2` | `float32` |\n"));
+  EXPECT_THAT(page, HasSubstr("| Output | `add`, new value of `b_count` | `1x2` |"));
+}
+
 TEST(ModelPageTest, AFailureComesFirst) {
   const std::string page = render_model_page(make_failure(), {});
   EXPECT_THAT(page, StartsWith("# Broken\n\n❌ **FAILED** in the stage **extract**:\n\n"
@@ -192,6 +252,24 @@ TEST(SummaryTest, SaysWhatItCovers) {
                         "runs."));
   EXPECT_THAT(page, HasSubstr("tools/bazel run //harness -- --category a --model Tiny\n"));
   EXPECT_THAT(page, Not(HasSubstr("## Failures")));
+}
+
+TEST(SummaryTest, CoversArchives) {
+  Coverage coverage{.archives = {{.path = "a/x.pt2", .inputs = "b/y"}, {.path = "/c/models/"}},
+                    .registry = false,
+                    .num_registered = 12,
+                    .num_archives = 3};
+  const std::string alone = render_summary({make_result()}, coverage, {});
+  EXPECT_THAT(alone, HasSubstr("This run covers 3 archives. Pages of other"));
+  EXPECT_THAT(alone,
+              HasSubstr("tools/bazel run //harness -- --pt2 x.pt2 --inputs y --pt2 models\n"));
+  EXPECT_THAT(alone, HasSubstr("Files and folders are named without"));
+  coverage.registry = true;
+  coverage.selection.models = {"Tiny"};
+  const std::vector<ModelResult> results(4, make_result());
+  EXPECT_THAT(render_summary(results, coverage, {}),
+              HasSubstr("This run covers 1 of the 12 models of the registry, asked for by name, "
+                        "and 3 archives. Pages"));
 }
 
 }  // namespace

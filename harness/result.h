@@ -41,10 +41,21 @@ struct Failure {
   std::string output = {};
 };
 
+// Where an imported model and its tensors come from. Names of files, without their folders.
+struct Origin {
+  std::string archive = {};
+  // Empty where the archive's example inputs were used.
+  std::string inputs = {};
+  // Empty where the archive's own operators said what is expected.
+  std::string expected = {};
+};
+
 struct ModelResult {
   std::string name = {};
   std::string description = {};
   std::vector<std::string> categories = {};
+  // Of an archive; nothing for a model of the registry.
+  std::optional<Origin> origin = std::nullopt;
   // How many of kStages passed.
   size_t num_passed_stages = 0;
   // Why the model failed in the stage after those.

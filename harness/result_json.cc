@@ -106,6 +106,34 @@ Failure read_failure(const Json& json) {
           .output = json.at("output").get<std::string>()};
 }
 
+// A name, or an archive.
+Json write(const ModelSource& source) {
+  if (const auto* name = std::get_if<std::string>(&source)) return *name;
+  const Archive& archive = std::get<Archive>(source);
+  return {{"name", archive.name},
+          {"path", archive.path},
+          {"inputs", archive.inputs},
+          {"expected", archive.expected}};
+}
+
+ModelSource read_source(const Json& json) {
+  if (json.is_string()) return json.get<std::string>();
+  return Archive{.name = json.at("name").get<std::string>(),
+                 .path = json.at("path").get<std::string>(),
+                 .inputs = json.at("inputs").get<std::string>(),
+                 .expected = json.at("expected").get<std::string>()};
+}
+
+Json write(const Origin& origin) {
+  return {{"archive", origin.archive}, {"inputs", origin.inputs}, {"expected", origin.expected}};
+}
+
+Origin read_origin(const Json& json) {
+  return {.archive = json.at("archive").get<std::string>(),
+          .inputs = json.at("inputs").get<std::string>(),
+          .expected = json.at("expected").get<std::string>()};
+}
+
 // Messages of models may hold any bytes; those that are not UTF-8 are replaced.
 std::string text(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -124,7 +152,7 @@ auto parse(std::string_view text, const char* what, Read read) {
 
 std::string to_json(const RunRequest& request) {
   const RunSettings& settings = request.settings;
-  return text({{"model", request.model_name},
+  return text({{"model", write(request.source)},
                {"seed", settings.seed},
                {"tolerance", write(settings.tolerance)},
                {"threads", settings.threads},
@@ -133,7 +161,7 @@ std::string to_json(const RunRequest& request) {
 
 RunRequest run_request_from_json(std::string_view text) {
   return parse(text, "run request", [](const Json& json) {
-    return RunRequest{.model_name = json.at("model").get<std::string>(),
+    return RunRequest{.source = read_source(json.at("model")),
                       .settings = {.seed = json.at("seed").get<uint64_t>(),
                                    .tolerance = read_tolerance(json.at("tolerance")),
                                    .threads = json.at("threads").get<int>(),
@@ -146,6 +174,7 @@ std::string to_json(const ModelResult& result) {
                {"description", result.description},
                {"categories", result.categories},
                {"num_passed_stages", result.num_passed_stages}};
+  if (result.origin) json["origin"] = write(*result.origin);
   if (result.failure) json["failure"] = write(*result.failure);
   if (result.graph) json["graph"] = serialize_ir(*result.graph);
   if (result.verification) json["verification"] = write(*result.verification);
@@ -159,6 +188,7 @@ ModelResult model_result_from_json(std::string_view text) {
     result.description = json.at("description").get<std::string>();
     result.categories = json.at("categories").get<std::vector<std::string>>();
     result.num_passed_stages = json.at("num_passed_stages").get<size_t>();
+    if (json.contains("origin")) result.origin = read_origin(json.at("origin"));
     if (json.contains("failure")) result.failure = read_failure(json.at("failure"));
     if (json.contains("graph")) result.graph = deserialize_ir(json.at("graph").get<std::string>());
     if (json.contains("verification")) {

@@ -5,13 +5,14 @@
 #include <string>
 #include <string_view>
 
+#include "torch_ir/harness/model_source.h"
 #include "torch_ir/harness/result.h"
 
 namespace torch_ir {
 
 // One model to run, and how.
 struct RunRequest {
-  std::string model_name;
+  ModelSource source;
   RunSettings settings;
 };
 

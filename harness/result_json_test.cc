@@ -19,6 +19,7 @@ ModelResult make_result() {
   result.name = "Tiny";
   result.description = "One add";
   result.categories = {"a", "b"};
+  result.origin = Origin{.archive = "a.pt2", .inputs = "x", .expected = "y"};
   result.num_passed_stages = 3;
   result.failure = Failure{.stage = Stage::kVerify, .message = "differs", .output = "last words"};
   IR& graph = result.graph.emplace();
@@ -57,6 +58,10 @@ TEST(ResultJsonTest, ResultsComeBackAsTheyWere) {
   EXPECT_EQ(read.name, result.name);
   EXPECT_EQ(read.description, result.description);
   EXPECT_EQ(read.categories, result.categories);
+  ASSERT_TRUE(read.origin);
+  EXPECT_EQ(read.origin->archive, "a.pt2");
+  EXPECT_EQ(read.origin->inputs, "x");
+  EXPECT_EQ(read.origin->expected, "y");
   EXPECT_EQ(read.num_passed_stages, 3u);
   EXPECT_TRUE(read.graph == result.graph);
   ASSERT_TRUE(read.failure);
@@ -91,18 +96,25 @@ TEST(ResultJsonTest, MessagesMayHoldAnyBytes) {
 }
 
 TEST(ResultJsonTest, RequestsComeBackAsTheyWere) {
-  const RunRequest request{.model_name = "Tiny",
+  const RunRequest request{.source = "Tiny",
                            .settings = {.seed = std::numeric_limits<uint64_t>::max(),
                                         .tolerance = {.rtol = 0.1, .atol = 1e-300},
                                         .threads = 3,
                                         .save_tensors = true}};
   const RunRequest read = run_request_from_json(to_json(request));
-  EXPECT_EQ(read.model_name, "Tiny");
+  EXPECT_EQ(read.source, ModelSource("Tiny"));
   EXPECT_EQ(read.settings.seed, std::numeric_limits<uint64_t>::max());
   EXPECT_EQ(read.settings.tolerance.rtol, 0.1);
   EXPECT_EQ(read.settings.tolerance.atol, 1e-300);
   EXPECT_EQ(read.settings.threads, 3);
   EXPECT_TRUE(read.settings.save_tensors);
+}
+
+TEST(ResultJsonTest, RequestsOfArchivesComeBackAsTheyWere) {
+  const Archive archive{.name = "a", .path = "b/a.pt2", .inputs = "x", .expected = "y"};
+  const RunRequest read =
+      run_request_from_json(to_json(RunRequest{.source = archive, .settings = {}}));
+  EXPECT_EQ(read.source, ModelSource(archive));
 }
 
 TEST(ResultJsonTest, OtherTextIsRefused) {

@@ -8,15 +8,15 @@
 #include <functional>
 #include <string>
 
+#include "torch_ir/harness/candidate.h"
 #include "torch_ir/harness/result.h"
-#include "torch_ir/models/registry.h"
 
 namespace torch_ir {
 
-// Runs `model` with `settings` and leaves its files in `directory`: ir.json, and those of
-// save_tensors when the settings ask for them. `on_progress` gets the result so far before each
-// stage. Throws OutputError.
-ModelResult run_model(const RegisteredModel& model, const RunSettings& settings,
+// Runs `candidate` with `settings` and leaves its files in `directory`: ir.json, and those of
+// save_tensors when the settings ask for them. `result` is what is known of it already.
+// `on_progress` gets the result so far before each stage. Throws OutputError.
+ModelResult run_model(Candidate& candidate, ModelResult result, const RunSettings& settings,
                       const std::string& directory,
                       const std::function<void(const ModelResult&)>& on_progress);
 

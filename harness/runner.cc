@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "torch_ir/base/file.h"
+#include "torch_ir/harness/candidate.h"
 #include "torch_ir/harness/child_process.h"
 #include "torch_ir/harness/interrupt.h"
 #include "torch_ir/harness/result_json.h"
@@ -56,21 +57,33 @@ Clock::time_point deadline_after(std::chrono::duration<double> timeout) {
 }
 
 // What is known of a model before it runs.
-ModelResult unstarted(const std::string& name) {
-  const RegisteredModel model = find_model(name);
+ModelResult unstarted(const ModelSource& source) {
+  if (const auto* archive = std::get_if<Archive>(&source)) {
+    return {.name = archive->name,
+            .categories = {kImportedCategory},
+            .origin = Origin{.archive = file_name(archive->path),
+                             .inputs = file_name(archive->inputs),
+                             .expected = file_name(archive->expected)}};
+  }
+  const RegisteredModel model = find_model(name_of(source));
   return {.name = model.name,
           .description = model.spec.description,
           .categories = model.spec.categories};
 }
 
+std::unique_ptr<Candidate> make_candidate(const ModelSource& source, uint64_t seed) {
+  if (const auto* archive = std::get_if<Archive>(&source)) return make_candidate(*archive);
+  return make_candidate(find_model(name_of(source)), seed);
+}
+
 class Job {
  public:
-  Job(size_t index, const std::string& model, const RunOptions& options, std::string directory)
+  Job(size_t index, const ModelSource& model, const RunOptions& options, std::string directory)
       : index_(index),
         directory_(std::move(directory)),
         deadline_(deadline_after(options.timeout)) {
     write_file(directory_ + kRequestFile,
-               to_json(RunRequest{.model_name = model, .settings = options.settings}));
+               to_json(RunRequest{.source = model, .settings = options.settings}));
     write_file(directory_ + kResultFile, to_json(unstarted(model)));
     process_ = std::make_unique<ChildProcess>(
         std::vector<std::string>{std::string(kChildFlag) + directory_});
@@ -143,12 +156,14 @@ void run_request(const std::string& directory) {
       throw OutputError(error.what());
     }
   };
-  save(run_model(find_model(request.model_name), request.settings, directory, save));
+  const std::unique_ptr<Candidate> candidate =
+      make_candidate(request.source, request.settings.seed);
+  save(run_model(*candidate, unstarted(request.source), request.settings, directory, save));
 }
 
 }  // namespace
 
-std::vector<ModelResult> run_models(const std::vector<std::string>& models,
+std::vector<ModelResult> run_models(const std::vector<ModelSource>& models,
                                     const RunOptions& options, const std::string& directory,
                                     const RunObserver& observer) {
   std::vector<ModelResult> results(models.size());
@@ -156,11 +171,11 @@ std::vector<ModelResult> run_models(const std::vector<std::string>& models,
   size_t next = 0;
   while (next < models.size() || !jobs.empty()) {
     while (next < models.size() && jobs.size() < static_cast<size_t>(std::max(1, options.jobs))) {
-      const std::string job_directory = directory + "/" + models[next];
+      const std::string job_directory = directory + "/" + name_of(models[next]);
       std::error_code error;
       fs::create_directories(job_directory, error);
       if (error) throw OutputError("cannot make '" + job_directory + "': " + error.message());
-      observer.on_start(models[next]);
+      observer.on_start(name_of(models[next]));
       jobs.emplace_back(next, models[next], options, job_directory);
       ++next;
     }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "torch_ir/harness/model_source.h"
 #include "torch_ir/harness/result.h"
 
 namespace torch_ir {
@@ -31,10 +32,10 @@ struct RunObserver {
       [](const ModelResult&, const std::string&) {};
 };
 
-// Runs the registered models called `models` and gives their results, in the same order. Files are
-// put below `directory`, a folder for each model. Throws OutputError when files can not be
-// written, and Interrupted after SIGINT or SIGTERM under an InterruptGuard; no child is left then.
-std::vector<ModelResult> run_models(const std::vector<std::string>& models,
+// Runs `models`, whose names differ, and gives their results, in the same order. Files are put
+// below `directory`, a folder for each model. Throws OutputError when files can not be written, and
+// Interrupted after SIGINT or SIGTERM under an InterruptGuard; no child is left then.
+std::vector<ModelResult> run_models(const std::vector<ModelSource>& models,
                                     const RunOptions& options, const std::string& directory,
                                     const RunObserver& observer = {});
 

@@ -29,7 +29,7 @@ class RunnerTest : public ::testing::Test {
 
   std::vector<ModelResult> run(const std::vector<std::string>& models,
                                const RunOptions& options = {}, const RunObserver& observer = {}) {
-    return run_models(models, options, directory_, observer);
+    return run_models({models.begin(), models.end()}, options, directory_, observer);
   }
   ModelResult run_one(const std::string& model, const RunOptions& options = {}) {
     return run({model}, options).at(0);

@@ -42,7 +42,8 @@ void write_output(Write write) {
 StateDict by_name(const std::vector<TensorMeta>& names, const std::vector<at::Tensor>& tensors) {
   StateDict result;
   for (size_t i = 0; i < names.size(); ++i) {
-    if (!result.contains(names[i].name)) result.insert(names[i].name, tensors.at(i));
+    const bool is_new = tensors.at(i).defined() && !result.contains(names[i].name);
+    if (is_new) result.insert(names[i].name, tensors[i]);
   }
   return result;
 }
@@ -88,8 +89,9 @@ IR serialize(const IR& ir, const std::string& path) {
   return read;
 }
 
-std::vector<at::Tensor> execute(const IR& ir, const Subject& subject) {
-  return compile(ir, subject.weights).run_checked(subject.inputs);
+std::vector<at::Tensor> execute(const IR& ir, const StateDict& weights,
+                                const std::vector<at::Tensor>& inputs) {
+  return compile(ir, weights).run_checked(inputs);
 }
 
 std::vector<at::Tensor> run_eagerly(const Subject& subject) {
@@ -100,13 +102,13 @@ std::vector<at::Tensor> run_eagerly(const Subject& subject) {
   return subject.model(inputs);
 }
 
-void save_tensors(const IR& ir, const Subject& subject, const std::vector<at::Tensor>& expected,
-                  const std::string& directory) {
+void save_tensors(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
+                  const std::vector<at::Tensor>& expected, const std::string& directory) {
   const auto save = [&](const char* name, const StateDict& tensors) {
     write_output([&] { save_weights_safetensors(tensors, directory + "/" + name); });
   };
-  save("weights.safetensors", subject.weights);
-  save("inputs.safetensors", by_name(ir.graph_inputs, subject.inputs));
+  save("weights.safetensors", weights);
+  save("inputs.safetensors", by_name(ir.graph_inputs, inputs));
   save("expected.safetensors", by_name(ir.graph_outputs, expected));
 }
 

@@ -1,6 +1,7 @@
 // The stages of the pipeline, each a function from data to data.
 //
-// Called one after the other by run_model. A stage that fails throws; what it throws says why.
+// Called one after the other by run_model, the first and the last by way of a Candidate. A stage
+// that fails throws; what it throws says why.
 #ifndef TORCH_IR_HARNESS_STAGES_H_
 #define TORCH_IR_HARNESS_STAGES_H_
 
@@ -40,17 +41,19 @@ IR extract(const RegisteredModel& model, const Subject& subject);
 IR serialize(const IR& ir, const std::string& path);
 
 // The outputs of `ir`.
-std::vector<at::Tensor> execute(const IR& ir, const Subject& subject);
+std::vector<at::Tensor> execute(const IR& ir, const StateDict& weights,
+                                const std::vector<at::Tensor>& inputs);
 
 // The outputs of the model itself.
 std::vector<at::Tensor> run_eagerly(const Subject& subject);
 
 // Writes what replays the verification by hand: DIRECTORY/weights.safetensors,
 // DIRECTORY/inputs.safetensors and DIRECTORY/expected.safetensors, the last two under the names
-// that `ir` has for its inputs and outputs. A value that is an output twice is stored once. Throws
-// WeightError for a dtype that the format does not have, OutputError.
-void save_tensors(const IR& ir, const Subject& subject, const std::vector<at::Tensor>& expected,
-                  const std::string& directory);
+// that `ir` has for its inputs and outputs. A value that is an output twice is stored once, an
+// undefined one not at all. Throws WeightError for a dtype that the format does not have,
+// OutputError.
+void save_tensors(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
+                  const std::vector<at::Tensor>& expected, const std::string& directory);
 
 }  // namespace torch_ir
 

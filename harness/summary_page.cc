@@ -24,15 +24,23 @@ std::string verdict(const std::vector<ModelResult>& results) {
 
 std::string coverage_text(const std::vector<ModelResult>& results, const Coverage& coverage) {
   const Selection& selection = coverage.selection;
+  std::string archives;
+  if (!coverage.archives.empty()) {
+    archives = counted(static_cast<int64_t>(coverage.num_archives), "archive");
+  }
+  if (!coverage.registry) {
+    return "This run covers " + archives + ". Pages of other models may be from other runs.";
+  }
   if (selection.models.empty() && selection.categories.empty()) {
     return fmt::format("This run covers the whole registry of {} models.", coverage.num_registered);
   }
   std::string text = fmt::format("This run covers {} of the {} models of the registry",
-                                 results.size(), coverage.num_registered);
+                                 results.size() - coverage.num_archives, coverage.num_registered);
   if (!selection.categories.empty()) {
     text += ", those of category " + code_list(selection.categories, ", ");
   }
   if (!selection.models.empty()) text += ", asked for by name";
+  if (!archives.empty()) text += ", and " + archives;
   return text + ". Pages of other models may be from other runs.";
 }
 
@@ -110,7 +118,8 @@ std::string render_summary(const std::vector<ModelResult>& results, const Covera
   page.set("models", models);
   page.set("categories", category_rows(results));
   set_environment(page, context);
-  page.set("command", code_block(reproduce_command(coverage.selection, context), "sh"));
+  page.set("names_files", !coverage.archives.empty());
+  page.set("command", code_block(reproduce_command(coverage, context), "sh"));
   return render(templates::summary, page);
 }
 

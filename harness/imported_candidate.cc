@@ -1,0 +1,82 @@
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/cli/tensor_files.h"
+#include "torch_ir/converter/converter.h"
+#include "torch_ir/exporter/pt2/pt2.h"
+#include "torch_ir/harness/candidate.h"
+#include "torch_ir/harness/eager_program.h"
+
+namespace torch_ir {
+namespace {
+
+// A constant with more elements than this is nothing that one would want to read in a graph; it
+// goes with the weights.
+constexpr int64_t kMaxElementsInJson = 65'536;
+
+void move_large_constants(IR& ir, StateDict& weights) {
+  StateDict small;
+  for (const auto& item : ir.constants) {
+    StateDict& place = item.value().numel() > kMaxElementsInJson ? weights : small;
+    place.insert(item.key(), item.value());
+  }
+  ir.constants = std::move(small);
+}
+
+class ImportedCandidate : public Candidate {
+ public:
+  explicit ImportedCandidate(const Archive& archive) : archive_(archive) {}
+
+  std::vector<std::string> paths() const override {
+    return {archive_.path, archive_.inputs, archive_.expected};
+  }
+
+  IR extract() override {
+    model_ = read_pt2(archive_.path);
+    ir_ = convert_exported_program(model_.program);
+    move_large_constants(ir_, model_.weights);
+    return ir_;
+  }
+
+  const StateDict& weights() const override { return model_.weights; }
+
+  std::vector<at::Tensor> inputs() override {
+    if (!archive_.inputs.empty()) return read_inputs(archive_.inputs, ir_);
+    const std::optional<StateDict> examples = read_pt2_example_inputs(archive_.path);
+    if (!examples) {
+      throw Error(archive_.path +
+                  ": the archive has no example inputs: give some with --inputs FILE.safetensors");
+    }
+    std::vector<at::Tensor> tensors;
+    for (const TensorMeta& input : ir_.graph_inputs) {
+      const at::Tensor* tensor = examples->find(input.name);
+      if (tensor == nullptr) {
+        throw Error(archive_.path + ": the archive has no example for the input '" + input.name +
+                    "': give some with --inputs FILE.safetensors");
+      }
+      tensors.push_back(*tensor);
+    }
+    return tensors;
+  }
+
+  std::vector<at::Tensor> expected(const std::vector<at::Tensor>& inputs) override {
+    return archive_.expected.empty() ? run_eagerly(model_.program, model_.weights, inputs)
+                                     : read_expected(archive_.expected, ir_);
+  }
+
+ private:
+  Archive archive_;
+  Pt2Model model_;
+  IR ir_;
+};
+
+}  // namespace
+
+std::unique_ptr<Candidate> make_candidate(const Archive& archive) {
+  return std::make_unique<ImportedCandidate>(archive);
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,222 @@
+// The command line on archives, with those of testdata.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "torch_ir/base/file.h"
+#include "torch_ir/harness/command_line.h"
+#include "torch_ir/weights/safetensors.h"
+
+namespace torch_ir {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+const std::string kData = "harness/testdata/";
+
+struct Outcome {
+  int status;
+  std::string out;
+  std::string err;
+};
+
+class ImportedModelsTest : public ::testing::Test {
+ protected:
+  ImportedModelsTest() {
+    fs::remove_all(scratch_);
+    fs::create_directories(scratch_);
+  }
+  ~ImportedModelsTest() override { fs::remove_all(scratch_); }
+
+  Outcome run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"harness", "--output", output_});
+    std::vector<const char*> argv;
+    for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+    std::ostringstream out;
+    std::ostringstream err;
+    const int status = harness_main(static_cast<int>(argv.size()), argv.data(), out, err, false);
+    return {status, out.str(), err.str()};
+  }
+
+  std::string path(const std::string& name) const { return scratch_ + "/" + name; }
+  // A copy of a file of testdata.
+  std::string put(const std::string& source, const std::string& name) {
+    fs::create_directories(fs::path(path(name)).parent_path());
+    fs::copy_file(kData + source, path(name), fs::copy_options::overwrite_existing);
+    return path(name);
+  }
+  std::string write(const std::string& name, const std::string& content) {
+    write_file(path(name), content);
+    return path(name);
+  }
+
+  std::map<std::string, std::string> reports() const {
+    std::map<std::string, std::string> result;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(output_)) {
+      if (entry.is_regular_file()) {
+        result[fs::relative(entry.path(), output_)] = read_file(entry.path());
+      }
+    }
+    return result;
+  }
+  std::vector<std::string> report_names() const {
+    std::vector<std::string> names;
+    for (const auto& [name, content] : reports()) names.push_back(name);
+    return names;
+  }
+
+  void expect_bad_usage(const std::vector<std::string>& arguments, const std::string& message) {
+    const Outcome result = run(arguments);
+    EXPECT_EQ(result.status, 2);
+    EXPECT_EQ(result.err, "harness: " + message + "\n");
+    EXPECT_EQ(result.out, "");
+    EXPECT_FALSE(fs::exists(output_));
+  }
+
+  const std::string scratch_ = ::testing::TempDir() + "imported_models_test";
+  const std::string output_ = scratch_ + "/out";
+};
+
+TEST_F(ImportedModelsTest, AnArchiveAloneLeavesTheRegistryOut) {
+  const Outcome result = run({"--pt2", put("llama.pt2", "m/llama.pt2")});
+  EXPECT_EQ(result.status, 0) << result.out;
+  EXPECT_THAT(result.out, StartsWith("[1/1] llama  PASSED  max diff 0\n1 of 1 models passed"));
+  EXPECT_THAT(report_names(), ElementsAre("SUMMARY.md", "ir/llama.json", "llama.md"));
+  EXPECT_THAT(reports().at("llama.md"),
+              AllOf(HasSubstr("its operators compute one by one"),
+                    HasSubstr("Imported from `llama.pt2`, which PyTorch "),
+                    HasSubstr("exported from `Llama`"), HasSubstr("| Input | `input_ids` | `1xs"),
+                    HasSubstr("Categories: `imported`\n")));
+}
+
+TEST_F(ImportedModelsTest, TheFilesBesideAnArchiveAreUsed) {
+  put("llama.inputs.safetensors", "llama.inputs.safetensors");
+  put("llama.expected.safetensors", "llama.expected.safetensors");
+  const Outcome result = run({"--pt2", put("llama.pt2", "llama.pt2"), "--save-tensors"});
+  EXPECT_EQ(result.status, 0) << result.out;
+  EXPECT_THAT(
+      report_names(),
+      ElementsAre("SUMMARY.md", "ir/llama.json", "llama.md", "tensors/llama.expected.safetensors",
+                  "tensors/llama.inputs.safetensors", "tensors/llama.weights.safetensors"));
+  EXPECT_THAT(reports().at("llama.md"),
+              AllOf(HasSubstr("the graph computes what `llama.expected.safetensors` says"),
+                    HasSubstr("--pt2 llama.pt2 --inputs llama.inputs.safetensors --expected "
+                              "llama.expected.safetensors --save-tensors\n")));
+}
+
+TEST_F(ImportedModelsTest, ReportsDoNotSayWhereTheFilesAre) {
+  const auto run_in = [&](const std::string& folder) {
+    const std::string archive = put("llama.pt2", folder + "/llama.pt2");
+    const std::string inputs = put("llama.inputs.safetensors", folder + "/x.safetensors");
+    const std::string broken = write(folder + "/broken.pt2", "PK no archive");
+    EXPECT_EQ(run({"--pt2", archive, "--inputs", inputs, "--pt2", broken}).status, 1);
+    const auto files = reports();
+    for (const auto& [name, content] : files) EXPECT_THAT(content, Not(HasSubstr(scratch_)));
+    fs::remove_all(output_);
+    return files;
+  };
+  EXPECT_EQ(run_in("a"), run_in("another/folder"));
+}
+
+TEST_F(ImportedModelsTest, AnotherExpectationIsNoticed) {
+  const std::string archive = put("llama.pt2", "llama.pt2");
+  StateDict expected = load_weights_safetensors(kData + "llama.expected.safetensors");
+  expected[0].value().view({-1})[5] += 1;
+  save_weights_safetensors(expected, path("y.safetensors"));
+  const Outcome result = run({"--pt2", archive, "--expected", path("y.safetensors")});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.out, HasSubstr("llama  FAILED  in verify: "));
+  EXPECT_THAT(reports().at("llama.md"), HasSubstr("Worst element of "));
+}
+
+TEST_F(ImportedModelsTest, WhatIsNoArchiveIsAFailedModelOfTheRun) {
+  const std::string whole = read_file(kData + "vit.pt2");
+  const std::string cut = write("cut.pt2", whole.substr(0, whole.size() / 2));
+  const std::string text = write("text.pt2", "no archive");
+  const std::string good = put("vit.pt2", "good.pt2");
+  const Outcome result = run({"--pt2", cut, "--pt2", text, "--pt2", good});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.out, HasSubstr("cut  FAILED  in extract: 'cut.pt2' "));
+  EXPECT_THAT(result.out, HasSubstr("text  FAILED  in extract: text.pt2: "));
+  EXPECT_THAT(result.out, HasSubstr("good  PASSED"));
+  EXPECT_THAT(reports().at("SUMMARY.md"), HasSubstr("| [cut](cut.md) | extract | 'cut.pt2' "));
+}
+
+TEST_F(ImportedModelsTest, TensorsThatDoNotFitFailTheirModel) {
+  const std::string archive = put("llama.pt2", "llama.pt2");
+  const std::string other = put("vit.inputs.safetensors", "other.safetensors");
+  const Outcome inputs = run({"--pt2", archive, "--inputs", other});
+  EXPECT_EQ(inputs.status, 1);
+  EXPECT_THAT(inputs.out, HasSubstr("llama  FAILED  in execute: other.safetensors: the graph has "
+                                    "no input 'images'; its inputs are 'input_ids'\n"));
+  const Outcome expected = run({"--pt2", archive, "--expected", other});
+  EXPECT_THAT(expected.out, HasSubstr("llama  FAILED  in verify: other.safetensors: "));
+  // The graph is there to look at.
+  EXPECT_THAT(report_names(), ElementsAre("SUMMARY.md", "ir/llama.json", "llama.md"));
+}
+
+TEST_F(ImportedModelsTest, AFolderRunsBesideModelsOfTheRegistry) {
+  for (const std::string model : {"vit", "gpt2"}) {
+    for (const std::string extension : {".pt2", ".inputs.safetensors", ".expected.safetensors"}) {
+      put(model + extension, "models/" + model + extension);
+    }
+  }
+  const Outcome result = run({"--pt2", path("models"), "--model", "Good", "--jobs", "2"});
+  EXPECT_EQ(result.status, 0) << result.out;
+  EXPECT_THAT(report_names(), ElementsAre("Good.md", "SUMMARY.md", "gpt2.md", "ir/Good.json",
+                                          "ir/gpt2.json", "ir/vit.json", "vit.md"));
+  EXPECT_THAT(
+      reports().at("SUMMARY.md"),
+      AllOf(HasSubstr("asked for by name, and 2 archives."), HasSubstr("| `imported` | 2 | 2 |"),
+            HasSubstr("tools/bazel run //harness -- --pt2 models --model Good\n")));
+}
+
+TEST_F(ImportedModelsTest, ArchivesHaveACategory) {
+  const std::string archive = put("vit.pt2", "vit.pt2");
+  EXPECT_THAT(run({"--pt2", archive, "--category", "imported"}).out,
+              HasSubstr("1 of 1 models passed"));
+  EXPECT_THAT(run({"--pt2", archive, "--category", "imported", "--category", "good"}).out,
+              HasSubstr("3 of 3 models passed"));
+  fs::remove_all(output_);
+  expect_bad_usage({"--category", "imported"},
+                   "the category 'imported' is that of archives, and there are none: give them "
+                   "with --pt2");
+}
+
+TEST_F(ImportedModelsTest, BadUsageIsOneLineAndStatusTwo) {
+  const std::string archive = put("vit.pt2", "vit.pt2");
+  expect_bad_usage({"--pt2", path("no.pt2")}, "--pt2: there is no file '" + path("no.pt2") + "'");
+  expect_bad_usage({"--pt2", ""}, "--pt2: '' is no file: give its name");
+  expect_bad_usage({"--pt2", archive, "--inputs", path("x")},
+                   "--inputs: there is no file '" + path("x") + "'");
+  expect_bad_usage({"--inputs", archive, "--pt2", archive},
+                   "--inputs: give it behind the --pt2 that it is for");
+  expect_bad_usage({"--expected", archive}, "--expected: give it behind the --pt2 that it is for");
+  expect_bad_usage({"--pt2", archive, "--inputs", archive, "--inputs", archive},
+                   "--inputs: there are two for one --pt2");
+  expect_bad_usage({"--pt2", archive, "--pt2", archive}, "--pt2: the page of '" + archive +
+                                                             "' would be that of '" + archive +
+                                                             "', vit.md: rename the archive");
+  const std::string taken = put("vit.pt2", "Good.pt2");
+  expect_bad_usage({"--pt2", taken}, "--pt2: the page of '" + taken +
+                                         "' would be that of the registered model, Good.md: rename "
+                                         "the archive");
+  expect_bad_usage({"--pt2", archive, "--model", "Goood"},
+                   "there is no model 'Goood'; did you mean 'Good'?");
+}
+
+}  // namespace
+}  // namespace torch_ir
