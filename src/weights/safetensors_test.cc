@@ -1,5 +1,6 @@
 #include "torch_ir/weights/safetensors.h"
 
+#include <ATen/ops/_empty_affine_quantized.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/equal.h>
@@ -123,15 +124,27 @@ TEST(SafetensorsTest, WritesViewsAsTheirValues) {
   expect_same(read["parameter"], base);
 }
 
+TEST(SafetensorsTest, ComplexDtypesThatTheFormatDoesNotHave) {
+  StateDict tensors;
+  tensors.insert("c32", at::tensor({c10::complex<float>(1, 2)}).to(at::kComplexHalf));
+  tensors.insert("c128", at::tensor({c10::complex<double>(1, 2), c10::complex<double>(3, 4)}));
+  tensors.insert("f32", at::ones({1}));
+  EXPECT_THAT(written(tensors),
+              HasSubstr(R"({"c128":{"dtype":"C128","shape":[2],"data_offsets":[0,32]},)"
+                        R"("f32":{"dtype":"F32","shape":[1],"data_offsets":[32,36]},)"
+                        R"("c32":{"dtype":"C32","shape":[1],"data_offsets":[36,40]}})"));
+  expect_same(load_weights_safetensors(temporary("written.safetensors")), tensors);
+}
+
 TEST(SafetensorsTest, TensorsWithoutAFormAreNotWritten) {
   const auto write = [](const std::string& name, const at::Tensor& tensor) {
     StateDict tensors;
     tensors.insert(name, tensor);
     save_weights_safetensors(tensors, temporary("unwritten.safetensors"));
   };
-  EXPECT_THAT([&] { write("z", at::ones({1}, at::kComplexDouble)); },
+  EXPECT_THAT([&] { write("q", at::_empty_affine_quantized({1}, at::kQInt8, 1.0, 0)); },
               ThrowsMessage<WeightError>(
-                  "tensor 'z' can not be written: safetensors has no dtype for complex128"));
+                  "tensor 'q' can not be written: safetensors has no dtype for qint8"));
   EXPECT_THAT([&] { write("m", at::empty({1}, at::TensorOptions(at::kMeta))); },
               ThrowsMessage<WeightError>("tensor 'm' can not be written: it is on the meta device "
                                          "and has no values"));
@@ -145,7 +158,7 @@ TEST(SafetensorsTest, TensorsWithoutAFormAreNotWritten) {
                                          "keeps this name for itself"));
   EXPECT_THAT(
       [&] { write("\xff", at::ones({1})); },
-      ThrowsMessage<WeightError>("tensor '\xff' can not be written: its name is not UTF-8"));
+      ThrowsMessage<WeightError>("tensor '\\xff' can not be written: its name is not UTF-8"));
   EXPECT_THAT([] { read_file(temporary("unwritten.safetensors")); }, ::testing::Throws<Error>());
 }
 
@@ -326,7 +339,7 @@ TEST(SafetensorsRulesTest, OffsetsThatAreNotOrdered) {
   expect_header_refused(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[1,0]}})", 1,
                         "a.data_offsets: expected [begin, end] with begin <= end, found [1, 0]");
   expect_header_refused(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0]}})", 1,
-                        "a.data_offsets: expected [begin, end] with begin <= end, found [0]");
+                        "a.data_offsets: expected [begin, end], found 1 numbers");
 }
 
 TEST(SafetensorsRulesTest, OffsetBeyond63Bits) {

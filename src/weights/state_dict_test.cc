@@ -7,6 +7,7 @@
 #include <torch/nn/modules/linear.h>
 #include <torch/serialize.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -63,8 +64,25 @@ TEST(LoadWeightsTest, UnknownContentIsRefusedWithTheSupportedFormats) {
   EXPECT_THAT([&] { load_weights(path); },
               ThrowsMessage<WeightError>(
                   "Unknown weight file format: '" + path +
-                  "'. Supported formats: .safetensors, and .pt as torch::save(module) and "
-                  "torch::pickle_save write it"));
+                  "'. Supported formats: .safetensors, .pt as torch.save and torch::save write "
+                  "it, and the index of a sharded checkpoint (.index.json)"));
+}
+
+TEST(LoadWeightsTest, LegacyFilesOfPythonAreRecognized) {
+  // In the newest protocols such a file could be a safetensors file with a long header, by its
+  // first bytes.
+  EXPECT_EQ(load_weights("src/weights/testdata/dtypes_legacy.pt").size(), 21u);
+  EXPECT_EQ(load_weights("src/weights/testdata/checkpoint_legacy.pt").size(), 7u);
+}
+
+TEST(LoadWeightsTest, KeysAreForCheckpoints) {
+  EXPECT_EQ(load_weights("src/weights/testdata/two_state_dicts.pt", {"first"}).size(), 7u);
+  const std::string path = "src/weights/testdata/dtypes.safetensors";
+  EXPECT_THAT([&] { load_weights(path, {"model"}); },
+              ThrowsMessage<WeightError>(
+                  "'" + path +
+                  "' has tensors by name only; --weights-key 'model' is for checkpoints of "
+                  "torch.save that hold more than a state dict"));
 }
 
 TEST(LoadWeightsTest, EmptyFileIsRefused) {
@@ -96,6 +114,97 @@ TEST(LoadWeightsTest, AbsurdHeaderLengthIsRefusedAsSuch) {
               ThrowsMessage<WeightError>(
                   path + ": the header has 18446744073709551615 bytes, more than the 100000000 "
                          "that are allowed"));
+}
+
+// --- Sharded checkpoints ---
+
+// A folder of its own with two shards and no index: one.safetensors has "a" and "b", two.pt has "c"
+// (and the other tensors of its module).
+class ShardedWeightsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = temporary(::testing::UnitTest::GetInstance()->current_test_info()->name()) + "/";
+    std::filesystem::create_directories(folder_ + "inner");
+    StateDict tensors;
+    tensors.insert("a", torch::ones({2}));
+    tensors.insert("b", torch::zeros({3}));
+    save_weights_safetensors(tensors, folder_ + "one.safetensors");
+    torch::save(torch::nn::Linear(2, 1), folder_ + "inner/two.pt");
+  }
+
+  // Writes an index with this weight_map.
+  std::string write_index(const std::string& map) {
+    const std::string path = folder_ + "model.safetensors.index.json";
+    write_file(path, "{\"metadata\": {\"total_size\": 1}, \"weight_map\": " + map + "}\n");
+    return path;
+  }
+  // What loading the index at `path` says behind its name.
+  static std::string message(const std::string& path) {
+    try {
+      load_weights(path);
+    } catch (const WeightError& error) {
+      const std::string begin = "'" + path + "'";
+      const std::string text = error.what();
+      EXPECT_EQ(text.substr(0, begin.size()), begin);
+      return text.substr(begin.size());
+    }
+    return "(nothing)";
+  }
+
+  std::string folder_;
+};
+
+TEST_F(ShardedWeightsTest, TensorsComeInTheOrderOfTheIndex) {
+  const std::string path = write_index(
+      R"({"b": "one.safetensors", "weight": "inner/two.pt", "a": "one.safetensors"})");
+  const StateDict tensors = load_weights(path);
+  EXPECT_THAT(tensors.keys(), ElementsAre("b", "weight", "a"));
+  EXPECT_TRUE(torch::equal(tensors["a"], torch::ones({2})));
+  EXPECT_EQ(tensors["weight"].sizes(), torch::IntArrayRef({1, 2}));
+}
+
+TEST_F(ShardedWeightsTest, FoldersAreLookedThrough) {
+  EXPECT_THAT(load_weights(folder_).keys(), ElementsAre("a", "b")) << "the only file of weights";
+  write_index(R"({"b": "one.safetensors"})");
+  EXPECT_THAT(load_weights(folder_).keys(), ElementsAre("b"));
+  write_file(folder_ + "other.index.json", "{}");
+  EXPECT_THAT([&] { load_weights(folder_); },
+              ThrowsMessage<WeightError>(
+                  "'" + folder_ +
+                  "' is a folder with 'model.safetensors.index.json', 'other.index.json'; name one "
+                  "file"));
+  std::filesystem::create_directories(folder_ + "nothing");
+  EXPECT_THAT([&] { load_weights(folder_ + "nothing"); },
+              ThrowsMessage<WeightError>("'" + folder_ +
+                                         "nothing' is a folder with no file of weights; name one "
+                                         "file"));
+}
+
+TEST_F(ShardedWeightsTest, MissingShardsAndTensorsAreNamed) {
+  EXPECT_EQ(message(write_index(R"({"a": "three.safetensors"})")),
+            " names the file 'three.safetensors', which is missing");
+  EXPECT_EQ(message(write_index(R"({"c": "one.safetensors"})")),
+            " says that tensor 'c' is in 'one.safetensors', but it is not there");
+}
+
+TEST_F(ShardedWeightsTest, OnlyFilesInTheFolderAreRead) {
+  for (const char* file : {"../one.safetensors", "inner/../../one.safetensors", "/etc/passwd", ""}) {
+    EXPECT_EQ(message(write_index("{\"a\": \"" + std::string(file) + "\"}")),
+              " says that tensor 'a' is in '" + std::string(file) +
+                  "'; only files in its own folder are read");
+  }
+}
+
+TEST_F(ShardedWeightsTest, OtherJsonIsRefused) {
+  const std::string path = folder_ + "config.json";
+  write_file(path, "{\"a\": 1}");
+  EXPECT_EQ(message(path), " is JSON, but no index of weights: it has no 'weight_map'");
+  write_file(path, "{\"weight_map\": [1]}");
+  EXPECT_EQ(message(path), ": weight_map: expected an object, found a list");
+  write_file(path, "{\"weight_map\": {\"a\": 1}}");
+  EXPECT_EQ(message(path), ": weight_map.a: expected a string, found an integer");
+  write_file(path, "{\"weight_map\": {\"a\": \"config.json\"}}");
+  EXPECT_EQ(message(path), " names '" + path + "', which is an index itself");
 }
 
 // --- validate_weights_against_ir ---
