@@ -64,9 +64,8 @@ std::string fields(const Entry& entry) {
 }
 
 std::string local_header(const Entry& entry) {
-  const std::string extra = entry.padding.empty()
-                                ? ""
-                                : "FB" + number(entry.padding.size(), 2) + entry.padding;
+  const std::string extra =
+      entry.padding.empty() ? "" : "FB" + number(entry.padding.size(), 2) + entry.padding;
   return "PK\x03\x04" + number(20, 2) + fields(entry) + number(extra.size(), 2) + entry.name +
          extra;
 }

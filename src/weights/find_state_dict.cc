@@ -114,15 +114,15 @@ const PickleValue& find_by_key(const PickleValue& value, const std::string& key)
 
 // Without candidates `value` is read as a state dict, for an error that says why it is none.
 const PickleValue& find_only(const PickleValue& value) {
-  if (is_state_dict(value)) return value;
+  if (is_state_dict(value) || value.get_if<Object>() != nullptr) return value;
   std::vector<Candidate> candidates;
   collect_candidates(value, "", candidates);
   if (candidates.empty()) return value;
   if (candidates.size() == 1) return *candidates.front().value;
   std::vector<std::string> keys;
   for (const Candidate& candidate : candidates) keys.push_back(candidate.key);
-  throw WeightError(fmt::format("holds {} state dicts; choose one of {} with {}",
-                                candidates.size(), list_text(keys), kKeyOption));
+  throw WeightError(fmt::format("holds {} state dicts; choose one of {} with {}", candidates.size(),
+                                list_text(keys), kKeyOption));
 }
 
 void add_tensor(const std::string& name, const at::Tensor& tensor, StateDict& tensors) {
@@ -179,8 +179,7 @@ StateDict find_state_dict(const PickleValue& value, const std::string& key) {
     read_object(*object, "", tensors);
     return tensors;
   }
-  throw WeightError(fmt::format("holds {} instead of a dict from names to tensors{}",
-                                chosen.kind(),
+  throw WeightError(fmt::format("holds {} instead of a dict from names to tensors{}", chosen.kind(),
                                 key.empty() ? "" : " under '" + printable(key) + "'"));
 }
 

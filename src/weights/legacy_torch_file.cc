@@ -49,19 +49,30 @@ class PickleSequence {
   size_t position_ = 0;
 };
 
+// Whether the first pickle is the magic number; another one may hold whatever its writer liked.
+bool has_magic_number(PickleSequence& pickles) {
+  try {
+    const PickleValue* magic = pickles.next();
+    const auto* number = magic->get_if<PickleValue::BigInteger>();
+    return number != nullptr &&
+           (number->text == kMagicNumber || number->text == kMagicNumberAsText);
+  } catch (const WeightError&) {
+    return false;
+  }
+}
+
 // Magic number, version, facts about the machine.
 void check_beginning(PickleSequence& pickles) {
-  const PickleValue* magic = pickles.next();
-  const auto* number = magic->get_if<PickleValue::BigInteger>();
-  if (number == nullptr || (number->text != kMagicNumber && number->text != kMagicNumberAsText)) {
+  if (!has_magic_number(pickles)) {
     throw WeightError("is a pickle, but torch.save did not write it");
   }
   const PickleValue* version = pickles.next();
   const auto* version_number = version->get_if<int64_t>();
   if (version_number == nullptr || *version_number != kFormatVersion) {
-    throw WeightError(fmt::format("is of an unknown version of torch.save's legacy format; {} is "
-                                  "known",
-                                  kFormatVersion));
+    throw WeightError(
+        fmt::format("is of an unknown version of torch.save's legacy format; {} is "
+                    "known",
+                    kFormatVersion));
   }
   if (pickles.next()->get_if<PickleValue::Dict>() == nullptr) {
     throw WeightError("is damaged: no dict with facts about the machine that wrote it");
@@ -78,9 +89,9 @@ class StorageReader {
     const int64_t element_size =
         storage.dtype ? static_cast<int64_t>(c10::elementSize(*storage.dtype)) : 1;
     if (num_elements != storage.num_bytes / element_size) {
-      throw WeightError(fmt::format(
-          "is damaged: storage '{}' has {} elements, and {} in front of its data",
-          printable(storage.key), storage.num_bytes / element_size, num_elements));
+      throw WeightError(
+          fmt::format("is damaged: storage '{}' has {} elements, and {} in front of its data",
+                      printable(storage.key), storage.num_bytes / element_size, num_elements));
     }
     return take(static_cast<uint64_t>(storage.num_bytes), storage.key);
   }

@@ -1,7 +1,7 @@
 // Tensors that a pickle describes, before the bytes of their storages are at hand.
 //
-// Used by pickle_globals.cc, which notes them, and by the readers of files, which make them when the
-// pickle has been read: in the legacy format the storages come behind it.
+// Used by pickle_globals.cc, which notes them, and by the readers of files, which make them when
+// the pickle has been read: in the legacy format the storages come behind it.
 #ifndef TORCH_IR_WEIGHTS_PENDING_TENSORS_H_
 #define TORCH_IR_WEIGHTS_PENDING_TENSORS_H_
 

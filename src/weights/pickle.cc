@@ -172,11 +172,11 @@ class Machine {
     push(rules_.call(*callable, arguments));
   }
   void call_with_tuple() {
-    const PickleValue* arguments = pop();
-    const PickleValue* callable = pop();
+    const PickleValue::Pointer arguments = pop();
+    const PickleValue::Pointer callable = pop();
     const auto* tuple = arguments->get_if<Tuple>();
-    if (tuple == nullptr) fail(arguments->kind() + " as the arguments of a call");
-    call(callable, mutable_items(tuple->items));
+    // TorchScript calls its enumerations with a bare value.
+    call(callable, mutable_items(tuple == nullptr ? std::vector{arguments} : tuple->items));
   }
   void call_first_of_items() {
     PickleItems items = pop_items();

@@ -20,9 +20,8 @@ PickleValue* PickleArena::make(PickleValue value) {
 
 void PickleArena::charge(size_t bytes) {
   if (bytes > kMaxCharge - charged_) {
-    throw WeightError(
-        fmt::format("holds a pickle that needs more than {} bytes without its tensors' data",
-                    kMaxCharge));
+    throw WeightError(fmt::format(
+        "holds a pickle that needs more than {} bytes without its tensors' data", kMaxCharge));
   }
   charged_ += bytes;
 }

@@ -87,13 +87,38 @@ constexpr PickleGlobal kGlobals[] = {
 };
 
 // Names of `torch` that are values, besides the dtypes that LibTorch has. Without `torch.`.
-constexpr std::string_view kConstants[] = {
-    "bits1x8", "bits2x4", "bits4x2", "bits8", "bits16", "quint4x2", "quint2x4",
-    "float4_e2m1fn_x2", "float8_e8m0fnu", "int1", "int2", "int3", "int4", "int5", "int6", "int7",
-    "uint1", "uint2", "uint3", "uint4", "uint5", "uint6", "uint7", "per_tensor_affine",
-    "per_tensor_symmetric", "per_channel_affine", "per_channel_symmetric",
-    "per_channel_affine_float_qparams", "contiguous_format", "preserve_format", "channels_last",
-    "channels_last_3d"};
+constexpr std::string_view kConstants[] = {"bits1x8",
+                                           "bits2x4",
+                                           "bits4x2",
+                                           "bits8",
+                                           "bits16",
+                                           "quint4x2",
+                                           "quint2x4",
+                                           "float4_e2m1fn_x2",
+                                           "float8_e8m0fnu",
+                                           "int1",
+                                           "int2",
+                                           "int3",
+                                           "int4",
+                                           "int5",
+                                           "int6",
+                                           "int7",
+                                           "uint1",
+                                           "uint2",
+                                           "uint3",
+                                           "uint4",
+                                           "uint5",
+                                           "uint6",
+                                           "uint7",
+                                           "per_tensor_affine",
+                                           "per_tensor_symmetric",
+                                           "per_channel_affine",
+                                           "per_channel_symmetric",
+                                           "per_channel_affine_float_qparams",
+                                           "contiguous_format",
+                                           "preserve_format",
+                                           "channels_last",
+                                           "channels_last_3d"};
 
 constexpr StorageClass kStorageClasses[] = {
     {"UntypedStorage", std::nullopt},
@@ -143,8 +168,7 @@ const StorageClass* find_storage_class(std::string_view name) {
   const size_t dot = name.rfind('.');
   if (dot == std::string_view::npos) return nullptr;
   if (std::ranges::count(kStorageModules, name.substr(0, dot)) == 0) return nullptr;
-  const auto* found =
-      std::ranges::find(kStorageClasses, name.substr(dot + 1), &StorageClass::name);
+  const auto* found = std::ranges::find(kStorageClasses, name.substr(dot + 1), &StorageClass::name);
   return found == std::end(kStorageClasses) ? nullptr : found;
 }
 

@@ -17,9 +17,7 @@ namespace {
 // Python's own numbers have no limit; no weight is counted with one of these.
 constexpr size_t kMaxLongSize = 1024;
 
-PickleValue big_integer(std::string text) {
-  return {PickleValue::BigInteger{std::move(text)}};
-}
+PickleValue big_integer(std::string text) { return {PickleValue::BigInteger{std::move(text)}}; }
 
 // The magnitude of a negative number, in place.
 void negate(std::string& bytes) {

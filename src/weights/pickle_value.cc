@@ -5,11 +5,11 @@
 namespace torch_ir {
 namespace {
 
-// By the index of the alternative.
+// By the index of the alternative; a name is its own.
 constexpr std::array kKinds = {
-    "None",   "a bool",  "an int",   "an int",     "a float",     "a complex number",
-    "a str",  "bytes",   "a tuple",  "a list",     "a set",       "a dict",
-    "a name", "a device", "an object", "a tensor", "a storage"};
+    "None",  "a bool",   "an int",    "an int",   "a float",  "a complex number",
+    "a str", "bytes",    "a tuple",   "a list",   "a set",    "a dict",
+    "",      "a device", "an object", "a tensor", "a storage"};
 
 }  // namespace
 
@@ -29,6 +29,7 @@ PickleValue::Pointer PickleValue::find(std::string_view key) const {
 
 std::string PickleValue::kind() const {
   static_assert(kKinds.size() + 1 == std::variant_size_v<decltype(value)>);
+  if (const auto* name = get_if<Name>()) return name->text;
   if (const auto* unsupported = get_if<Unsupported>()) return unsupported->what;
   return kKinds[value.index()];
 }

@@ -91,7 +91,7 @@ struct PickleValue {
   // and when this is neither. Looks at one item after the other.
   Pointer find(std::string_view key) const;
 
-  // "a dict", "a tensor", "an int", "a sparse tensor": for messages.
+  // "a dict", "a tensor", "an int", "a sparse tensor", "torch.float32": for messages.
   std::string kind() const;
 };
 

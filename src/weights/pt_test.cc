@@ -87,11 +87,11 @@ TEST(PtTest, ReadsASavedModule) {
   }
 }
 
-TEST(PtTest, ReadsTorchScript) {
+TEST(PtTest, ReadsTheModulesTensorsOfTorchScript) {
   const StateDict loaded = load_weights_pt(testdata("script.pt"));
-  EXPECT_THAT(loaded.keys(),
-              ElementsAre("0.weight", "0.bias", "1.weight", "1.bias", "1.running_mean",
-                          "1.running_var", "1.num_batches_tracked"));
+  EXPECT_THAT(loaded.keys(), ElementsAre("inner.0.weight", "inner.0.bias", "inner.1.weight",
+                                         "inner.1.bias", "inner.1.running_mean",
+                                         "inner.1.running_var", "inner.1.num_batches_tracked"));
   expect_numbered(loaded);
 }
 

@@ -160,10 +160,11 @@ void check_layout(const std::vector<Entry>& entries, int64_t data_size) {
   int64_t position = 0;
   for (const Entry& entry : entries) {
     if (entry.begin != position) {
-      throw WeightError(fmt::format(
-          "the data of tensor '{}' begin at byte {}, {} byte {}, where "
-          "the data before end",
-          printable(entry.name), entry.begin, entry.begin < position ? "before" : "behind", position));
+      throw WeightError(
+          fmt::format("the data of tensor '{}' begin at byte {}, {} byte {}, where "
+                      "the data before end",
+                      printable(entry.name), entry.begin,
+                      entry.begin < position ? "before" : "behind", position));
     }
     position = entry.end;
     if (position > data_size) {
@@ -319,7 +320,8 @@ StateDict load_weights_safetensors(const std::string& path) {
   try {
     return read_tensors(file);
   } catch (const SerializationError& error) {
-    throw WeightError(fmt::format("{}: header of the safetensors file: {}", printable(path), error.what()));
+    throw WeightError(
+        fmt::format("{}: header of the safetensors file: {}", printable(path), error.what()));
   } catch (const WeightError& error) {
     throw WeightError(fmt::format("{}: {}", printable(path), error.what()));
   }

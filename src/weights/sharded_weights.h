@@ -16,8 +16,8 @@ namespace torch_ir {
 using LoadShard = std::function<StateDict(const std::string& path)>;
 
 // The tensors that the index at `path` lists, in its order. Files are named relative to the folder
-// of the index and must lie in it; each is loaded once. Throws WeightError, naming the index, and the
-// file or the tensor that is missing.
+// of the index and must lie in it; each is loaded once. Throws WeightError, naming the index, and
+// the file or the tensor that is missing.
 StateDict load_sharded_weights(const std::string& path, const LoadShard& load_shard);
 
 }  // namespace torch_ir

@@ -155,8 +155,8 @@ class ShardedWeightsTest : public ::testing::Test {
 };
 
 TEST_F(ShardedWeightsTest, TensorsComeInTheOrderOfTheIndex) {
-  const std::string path = write_index(
-      R"({"b": "one.safetensors", "weight": "inner/two.pt", "a": "one.safetensors"})");
+  const std::string path =
+      write_index(R"({"b": "one.safetensors", "weight": "inner/two.pt", "a": "one.safetensors"})");
   const StateDict tensors = load_weights(path);
   EXPECT_THAT(tensors.keys(), ElementsAre("b", "weight", "a"));
   EXPECT_TRUE(torch::equal(tensors["a"], torch::ones({2})));
@@ -188,7 +188,8 @@ TEST_F(ShardedWeightsTest, MissingShardsAndTensorsAreNamed) {
 }
 
 TEST_F(ShardedWeightsTest, OnlyFilesInTheFolderAreRead) {
-  for (const char* file : {"../one.safetensors", "inner/../../one.safetensors", "/etc/passwd", ""}) {
+  for (const char* file :
+       {"../one.safetensors", "inner/../../one.safetensors", "/etc/passwd", ""}) {
     EXPECT_EQ(message(write_index("{\"a\": \"" + std::string(file) + "\"}")),
               " says that tensor 'a' is in '" + std::string(file) +
                   "'; only files in its own folder are read");

@@ -27,6 +27,7 @@ constexpr size_t kElementAlignment = 16;
 constexpr size_t kMaxDims = 64;
 
 bool is_usable(const ByteRange& bytes) {
+  if (bytes.size == 0) return true;
   const size_t alignment = bytes.size <= kMaxRealignedSize ? c10::gAlignment : kElementAlignment;
   return reinterpret_cast<uintptr_t>(bytes.data) % alignment == 0;
 }

@@ -1,8 +1,8 @@
 // Tensors over the bytes of a storage: where files meet tensors.
 //
 // Used by the readers of `.pt` and `.pt2` files, which say a tensor as PyTorch does: a whole
-// storage, and where in it the elements are. Nothing from a file is believed: every element must lie
-// inside the storage.
+// storage, and where in it the elements are. Nothing from a file is believed: every element must
+// lie inside the storage.
 #ifndef TORCH_IR_WEIGHTS_STORAGE_TENSOR_H_
 #define TORCH_IR_WEIGHTS_STORAGE_TENSOR_H_
 
@@ -28,8 +28,8 @@ struct TensorView {
 
 // `bytes` as the storage of CPU tensors; it keeps them alive. They are used in place where they are
 // aligned for every dtype (16 bytes) and, unless they are more than 1 MiB, as LibTorch's allocator
-// aligns (64 bytes), so that what is computed from them has the same bits as before they were saved.
-// Others are copied, once, here. Tensors that share memory share one storage.
+// aligns (64 bytes), so that what is computed from them has the same bits as before they were
+// saved. Others are copied, once, here. Tensors that share memory share one storage.
 c10::Storage make_storage(const ByteRange& bytes);
 
 // The tensor that `view` describes; it shares the memory of `storage`, and needs no gradient.
@@ -39,8 +39,8 @@ c10::Storage make_storage(const ByteRange& bytes);
 // storage has 24". A tensor without elements needs no bytes.
 at::Tensor make_tensor(const c10::Storage& storage, const TensorView& view);
 
-// `bytes` with the elements of `dtype` in the opposite byte order, in memory of their own. A complex
-// number has two elements; bytes behind the last whole element are left as they are.
+// `bytes` with the elements of `dtype` in the opposite byte order, in memory of their own. A
+// complex number has two elements; bytes behind the last whole element are left as they are.
 ByteRange swap_byte_order(const ByteRange& bytes, c10::ScalarType dtype);
 
 }  // namespace torch_ir

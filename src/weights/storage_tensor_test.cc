@@ -35,8 +35,10 @@ TEST(StorageTensorTest, ViewsAreWhereTheySay) {
   const c10::Storage storage = four_numbers();
   const at::Tensor transposed = make_tensor(storage, view_of({2, 2}, {1, 2}));
   EXPECT_TRUE(at::equal(transposed, at::tensor({1, 3, 2, 4}, at::kShort).view({2, 2})));
-  EXPECT_TRUE(at::equal(make_tensor(storage, view_of({2}, {2}, 1)), at::tensor({2, 4}, at::kShort)));
-  EXPECT_TRUE(at::equal(make_tensor(storage, view_of({3}, {0}, 3)), at::tensor({4, 4, 4}, at::kShort)));
+  EXPECT_TRUE(
+      at::equal(make_tensor(storage, view_of({2}, {2}, 1)), at::tensor({2, 4}, at::kShort)));
+  EXPECT_TRUE(
+      at::equal(make_tensor(storage, view_of({3}, {0}, 3)), at::tensor({4, 4, 4}, at::kShort)));
   EXPECT_EQ(make_tensor(storage, view_of({}, {}, 2)).item<int>(), 3);
   EXPECT_FALSE(transposed.requires_grad());
 }

@@ -77,9 +77,8 @@ ByteRange range_of(const std::string& bytes) {
   constexpr auto kAlignment = std::align_val_t(64);
   auto* data = static_cast<std::byte*>(::operator new(bytes.size() + 1, kAlignment));
   std::memcpy(data, bytes.data(), bytes.size());
-  return {data, bytes.size(), std::shared_ptr<void>(data, [](void* memory) {
-            ::operator delete(memory, kAlignment);
-          })};
+  return {data, bytes.size(),
+          std::shared_ptr<void>(data, [](void* memory) { ::operator delete(memory, kAlignment); })};
 }
 
 std::string little_endian(uint64_t value, size_t size) {

@@ -87,8 +87,7 @@ PickleDocument read_archive(const ZipArchive& archive) {
   PickleValue* root = unpickle(records.read("data.pkl"), *arena, rules);
   check_tree(*root);
   make_tensors(
-      rules.tensors(),
-      [&](const PendingStorage& storage) { return find_record(records, storage); },
+      rules.tensors(), [&](const PendingStorage& storage) { return find_record(records, storage); },
       is_big_endian(records), *root);
   return {arena, root};
 }

@@ -90,7 +90,8 @@ void set_attributes(Object& object, const PickleValue& state, PickleArena& arena
   if (dict == nullptr) return set("__state__", &state);
   for (const auto& [key, value] : dict->items) {
     const auto* name = key->get_if<std::string>();
-    if (name == nullptr) throw WeightError("is damaged: its pickle has an attribute without a name");
+    if (name == nullptr)
+      throw WeightError("is damaged: its pickle has an attribute without a name");
     set(*name, value);
   }
 }

@@ -8,6 +8,7 @@ import argparse
 import warnings
 import zipfile
 from collections import OrderedDict
+from typing import Dict
 
 import numpy
 import torch
@@ -98,6 +99,21 @@ def with_attributes():
     }
 
 
+class Script(nn.Module):
+    """A module with an attribute that looks like a state dict."""
+
+    table: Dict[str, torch.Tensor]
+
+    def __init__(self):
+        super().__init__()
+        self.table = {"entry": torch.ones(2)}
+        self.inner = nn.Sequential(nn.Linear(2, 1), nn.BatchNorm1d(1))
+        self.inner.load_state_dict(state_dict())
+
+    def forward(self, x):
+        return self.inner(x) + self.table["entry"]
+
+
 def write_big_endian(source, path, tensors):
     """What a big-endian machine writes: each element with its bytes turned around."""
     swapped = {}
@@ -148,6 +164,4 @@ if __name__ == "__main__":
     torch.serialization.set_crc32_options(False)
     torch.save(state_dict(), "without_checksums.pt")
     torch.serialization.set_crc32_options(True)
-    script = nn.Sequential(nn.Linear(2, 1), nn.BatchNorm1d(1))
-    script.load_state_dict(state_dict())
-    torch.jit.script(script).save("script.pt")
+    torch.jit.script(Script()).save("script.pt")
