@@ -62,10 +62,12 @@ A size that may differ from run to run is declared by the name or position of it
 
 MINIMUM_TORCH = (2, 6)
 
-# Their names in safetensors files. Not every torch has all of them.
+# Their names in safetensors files; those of complex128 and complex32 are torch-ir's own. Not every
+# torch has all of them.
 SAFETENSORS_DTYPES = {
     getattr(torch, name): code
     for name, code in {
+        "complex128": "C128",
         "uint64": "U64",
         "int64": "I64",
         "float64": "F64",
@@ -73,6 +75,7 @@ SAFETENSORS_DTYPES = {
         "float32": "F32",
         "uint32": "U32",
         "int32": "I32",
+        "complex32": "C32",
         "bfloat16": "BF16",
         "float16": "F16",
         "uint16": "U16",
@@ -254,7 +257,8 @@ def random_tensor(dtype, shape, limits, generator):
         raise UsageError(f"values of {dtype_name(dtype)} have no range")
     if dtype == torch.bool:
         return torch.randint(0, 2, shape, generator=generator).bool()
-    return torch.randn(shape, generator=generator, dtype=dtype)
+    wide = torch.complex128 if dtype == torch.complex128 else torch.complex64
+    return torch.randn(shape, generator=generator, dtype=wide).to(dtype)
 
 
 def load_tensor(path):

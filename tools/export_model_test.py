@@ -47,6 +47,10 @@ MODELS = """
         def forward(self, *tensors):
             return tuple(tensor + 1 for tensor in tensors)
 
+    class Same(torch.nn.Module):
+        def forward(self, x):
+            return x
+
     class Writes(torch.nn.Module):
         def __init__(self):
             super().__init__()
@@ -309,10 +313,9 @@ class ExportModelTest(unittest.TestCase):
         self.refuse("Words", "not both", "--input", "3", "--inputs-from", "example_inputs")
         self.refuse("Words", "has no 'nothing'", "--inputs-from", "nothing")
         self.refuse("Words", "make_nothing() is of type int", "--inputs-from", "make_nothing")
-        complex_input = torch.ones(2, dtype=torch.complex128)
-        torch.save(complex_input, self.folder / "c.pt")
-        self.refuse("Many", "of dtype complex128, which safetensors files do not have",
-                    "--input", f"file:{self.folder / 'c.pt'}")
+        torch.save(torch.eye(2).to_sparse(), self.folder / "s.pt")
+        sparse = f"file:{self.folder / 's.pt'}"
+        self.refuse("Same", "the input 'x' is no tensor with strides", "--input", sparse)
 
     def test_bad_dynamic_sizes_are_one_line(self):
         expectations = {

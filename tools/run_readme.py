@@ -3,6 +3,8 @@
 A `sh` block runs in the repository. A comment in front of a block says otherwise:
 
   <!-- run in: workspace -->       a `sh` block runs in a new folder next to the repository
+  <!-- with torch: python3 -->     a `sh` block whose python3 needs torch: $TORCH_PYTHON, where that
+                                   is set, or else whatever python3 is
   <!-- file: PATH -->              the block is that file of the new folder
   <!-- repository file: PATH -->   the block is a new file of the repository
   <!-- before LINE in: PATH -->    the block goes into a file of the repository, in front of the
@@ -11,6 +13,7 @@ A `sh` block runs in the repository. A comment in front of a block says otherwis
 Files of the repository are as before when this ends. Exits with 1 at the first block that fails.
 """
 
+import os
 import pathlib
 import re
 import subprocess
@@ -36,9 +39,18 @@ class Runner:
         self.workspace.mkdir()
         self.originals = {}
 
-    def run(self, command, folder):
+    def run(self, command, folder, environment=None):
         print(f"$ {command}", flush=True)
-        subprocess.run(["bash", "-euo", "pipefail", "-c", command], cwd=folder, check=True)
+        subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", command], cwd=folder, env=environment, check=True
+        )
+
+    def run_with_torch(self, command):
+        environment = dict(os.environ)
+        # Only for this block: the build would look for LibTorch there.
+        if python := os.environ.get("TORCH_PYTHON"):
+            environment["PATH"] = f"{pathlib.Path(python).parent}{os.pathsep}{os.environ['PATH']}"
+        self.run(command, REPOSITORY, environment)
 
     def change(self, path, text):
         file = REPOSITORY / path
@@ -55,12 +67,16 @@ class Runner:
     def handle(self, block):
         what, path, text = block["what"], block["path"], block["text"]
         if what == "file":
-            (self.workspace / path).write_text(text)
+            file = self.workspace / path
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text)
         elif what == "repository file":
             self.change(path, text)
         elif what and what.startswith("before "):
             line = "\n" + what.removeprefix("before ").removesuffix(" in")
             self.change(path, (REPOSITORY / path).read_text().replace(line, f"\n{text}{line}", 1))
+        elif block["language"] == "sh" and what == "with torch":
+            self.run_with_torch(text.rstrip())
         elif block["language"] == "sh" and what in (None, "run in"):
             self.run(text.rstrip(), self.workspace if what else REPOSITORY)
         else:
