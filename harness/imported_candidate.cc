@@ -17,6 +17,8 @@ namespace {
 // goes with the weights.
 constexpr int64_t kMaxElementsInJson = 65'536;
 
+constexpr const char* kAdvice = "give inputs with --inputs FILE.safetensors";
+
 void move_large_constants(IR& ir, StateDict& weights) {
   StateDict small;
   for (const auto& item : ir.constants) {
@@ -45,17 +47,13 @@ class ImportedCandidate : public Candidate {
 
   std::vector<at::Tensor> inputs() override {
     if (!archive_.inputs.empty()) return read_inputs(archive_.inputs, ir_);
-    const std::optional<StateDict> examples = read_pt2_example_inputs(archive_.path);
-    if (!examples) {
-      throw Error(archive_.path +
-                  ": the archive has no example inputs: give some with --inputs FILE.safetensors");
-    }
+    const StateDict examples = read_examples();
     std::vector<at::Tensor> tensors;
     for (const TensorMeta& input : ir_.graph_inputs) {
-      const at::Tensor* tensor = examples->find(input.name);
+      const at::Tensor* tensor = examples.find(input.name);
       if (tensor == nullptr) {
         throw Error(archive_.path + ": the archive has no example for the input '" + input.name +
-                    "': give some with --inputs FILE.safetensors");
+                    "'; " + kAdvice);
       }
       tensors.push_back(*tensor);
     }
@@ -68,6 +66,17 @@ class ImportedCandidate : public Candidate {
   }
 
  private:
+  StateDict read_examples() const {
+    std::optional<StateDict> examples;
+    try {
+      examples = read_pt2_example_inputs(archive_.path);
+    } catch (const Error& error) {
+      throw Error(std::string(error.what()) + "; " + kAdvice);
+    }
+    if (!examples) throw Error(archive_.path + ": the archive has no example inputs; " + kAdvice);
+    return *std::move(examples);
+  }
+
   Archive archive_;
   Pt2Model model_;
   IR ir_;

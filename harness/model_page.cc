@@ -222,19 +222,28 @@ std::string outputs_cell(const std::vector<TensorMeta>& values) {
   return code_list(outputs, "<br>");
 }
 
-List node_rows(const IR& ir) {
-  List rows;
-  for (size_t i = 0; i < ir.nodes.size(); ++i) {
-    const OpNode& node = ir.nodes[i];
+// Nodes of the graphs of node 2 have the numbers 2.0.0, 2.0.1, ..., 2.1.0, ...
+void add_node_rows(const Graph& graph, const std::string& prefix, List& rows) {
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const OpNode& node = graph.nodes[i];
+    const std::string index = prefix + std::to_string(i);
     Data row;
-    row.set("index", std::to_string(i));
+    row.set("index", index);
     row.set("name", code_cell(node.name));
     row.set("op", code_cell(node.op_type));
     row.set("inputs", values_cell(node.inputs));
     row.set("outputs", outputs_cell(node.outputs));
     row.set("attributes", attributes_cell(node));
     rows.push_back(row);
+    for (size_t k = 0; k < node.graphs.size(); ++k) {
+      add_node_rows(node.graphs[k], index + "." + std::to_string(k) + ".", rows);
+    }
   }
+}
+
+List node_rows(const IR& ir) {
+  List rows;
+  add_node_rows(ir, "", rows);
   return rows;
 }
 

@@ -194,6 +194,24 @@ TEST(ModelPageTest, SizesThatDifferAndNewValuesOfBuffersAreShown) {
   EXPECT_THAT(page, HasSubstr("| Output | `add`, new value of `b_count` | `1x2` |"));
 }
 
+TEST(ModelPageTest, NodesOfGraphsFollowTheirNode) {
+  ModelResult result = make_result();
+  OpNode inner;
+  inner.name = "sub";
+  inner.op_type = "aten.sub.Tensor";
+  Graph& branch = result.graph->nodes[0].graphs.emplace_back();
+  branch.nodes = {inner, inner};
+  result.graph->nodes[0].graphs.push_back(branch);
+  result.graph->nodes.push_back(inner);
+  const std::string page = render_model_page(result, {});
+  size_t at = 0;
+  for (const char* row : {"| 0 | `add`", "| 0.0.0 | `sub`", "| 0.0.1 | `sub`", "| 0.1.0 | `sub`",
+                          "| 0.1.1 | `sub`", "| 1 | `sub`"}) {
+    at = page.find(row, at);
+    EXPECT_NE(at, std::string::npos) << row;
+  }
+}
+
 TEST(ModelPageTest, AFailureComesFirst) {
   const std::string page = render_model_page(make_failure(), {});
   EXPECT_THAT(page, StartsWith("# Broken\n\n❌ **FAILED** in the stage **extract**:\n\n"
