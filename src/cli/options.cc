@@ -52,7 +52,7 @@ void add_weights_options(CLI::App& parser, WeightsArguments& weights,
 StateDict load_given_weights(const WeightsArguments& weights) {
   if (!weights.path.empty()) return load_weights(weights.path, {.weights_key = weights.key});
   if (!weights.key.empty()) throw Error("--weights-key needs --weights");
-  return {};
+  return StateDict();
 }
 
 void add_tolerance_options(CLI::App& parser, Tolerance& tolerance) {

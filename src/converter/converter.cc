@@ -9,6 +9,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/binding.h"
+#include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/validate.h"
 
 namespace torch_ir {
@@ -58,12 +59,34 @@ void encode_with_schema(const ExportedNode& node, const c10::FunctionSchema& sch
   encode_arguments(schema, std::move(arguments), converted);
 }
 
+// `attribute` as an IR file gives it back where no schema says its type: names for dtypes, devices
+// and their kind, lists for complex numbers.
+struct WithoutType {
+  Attribute operator()(c10::ScalarType value) const { return dtype_name(value); }
+  Attribute operator()(c10::Layout value) const { return layout_name(value); }
+  Attribute operator()(c10::MemoryFormat value) const { return memory_format_name(value); }
+  Attribute operator()(c10::Device value) const { return value.str(); }
+  Attribute operator()(std::complex<double> value) const {
+    return Attribute::list({value.real(), value.imag()});
+  }
+  Attribute operator()(const Attribute::List& items) const {
+    Attribute::List plain;
+    for (const Attribute& item : items) plain.push_back(std::visit(*this, item.value()));
+    return plain;
+  }
+  Attribute operator()(std::monostate) const { return {}; }
+  template <class Plain>
+  Attribute operator()(const Plain& value) const {
+    return value;
+  }
+};
+
 // Without a schema positions mean nothing, so each input says which argument it is.
 void encode_by_name(const ExportedNode& node, const GraphAnalyzer& analyzer, OpNode& converted) {
   for (const ExportedArgument& argument : node.arguments) {
     CallArgument value = as_call_argument(argument, analyzer);
     if (auto* attribute = std::get_if<Attribute>(&value)) {
-      converted.attrs.set(argument.name, std::move(*attribute));
+      converted.attrs.set(argument.name, std::visit(WithoutType(), attribute->value()));
     } else if (auto* tensor = std::get_if<TensorMeta>(&value)) {
       tensor->arg = argument.name;
       converted.inputs.push_back(std::move(*tensor));

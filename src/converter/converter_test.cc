@@ -156,6 +156,23 @@ TEST(ConverterTest, FallsBackWithAWarningUnlessStrict) {
   }
 }
 
+// No schema says what they are when a file with them is read.
+TEST(ConverterTest, WritesTypedAttributesOfUnknownOperatorsAsNames) {
+  ExportedProgram program = sample_program();
+  program.nodes[1] = {"mul",
+                      "no_such_library.cast.default",
+                      {{"self", ValueRef{"linear"}},
+                       {"dtype", Attribute(c10::ScalarType::BFloat16)},
+                       {"devices", Attribute::list({Attribute(c10::Device(c10::kCPU))})},
+                       {"z", Attribute(std::complex<double>(1, 2))}},
+                      {"mul"}};
+  const IR ir = convert_exported_program(program);
+  EXPECT_EQ(ir.nodes[1].attrs, (AttributeMap{{"dtype", "bfloat16"},
+                                             {"devices", Attribute::list({"cpu"})},
+                                             {"z", Attribute::list({1.0, 2.0})}}));
+  EXPECT_EQ(IR::from_json(ir.to_json()), ir);
+}
+
 TEST(ConverterTest, KeepsTheArgumentsOfUnknownOperatorsByName) {
   ExportedProgram program = sample_program();
   program.nodes[1].target = "mylib.scale.default";
