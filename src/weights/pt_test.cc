@@ -12,6 +12,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/zip_builder.h"
 #include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
@@ -152,17 +153,7 @@ TEST(PtTest, TensorsThatAreNotDenseAreNamed) {
 
 TEST(PtTest, ExportedProgramsAreNamed) {
   const std::string path = temporary("program.zip");
-  // One stored entry, "archive_format", that is empty.
-  const std::string name = "archive_format";
-  const std::string sizes(12, '\0');
-  const auto two = [](size_t value) { return std::string{static_cast<char>(value), '\0'}; };
-  const std::string fields = two(0) + two(0) + std::string(4, '\0') + sizes + two(name.size());
-  const std::string local = "PK\x03\x04" + two(20) + fields + two(0) + name;
-  const std::string entry =
-      "PK\x01\x02" + two(20) + two(20) + fields + std::string(16, '\0') + name;
-  const std::string end = "PK\x05\x06" + two(0) + two(0) + two(1) + two(1) + two(entry.size()) +
-                          two(0) + two(local.size()) + two(0) + two(0);
-  write_file(path, local + entry + end);
+  write_file(path, build_zip({{"model/archive_format", "pt2"}}));
   EXPECT_THAT([&] { load_weights_pt(path); },
               fails_with("'" + path +
                          "' is an exported program (.pt2) and no file of weights; torch-ir import "

@@ -7,9 +7,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/zip_builder.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/weights/find_state_dict.h"
 #include "torch_ir/weights/test_support.h"
@@ -183,8 +185,7 @@ TEST(TorchFileErrorsTest, PickledModules) {
 }
 
 TEST(TorchFileErrorsTest, OtherArchives) {
-  // An archive without entries.
-  EXPECT_THAT([] { load("PK\x05\x06" + std::string(18, '\0')); },
+  EXPECT_THAT([] { load(build_zip({})); },
               fails_with("'f' is a zip archive, but torch.save did not write it: it has no "
                          "data.pkl"));
   for (const char* pickle : {"\x80\x04N.",
@@ -210,9 +211,11 @@ std::string legacy_file(const std::string& pickle) {
          std::string(16, '\0');
 }
 
-std::string storage(const std::string& storage_class = "torch\nFloatStorage", int count = 4) {
+// The id of that storage; `view` is where a part of it begins.
+std::string storage(const std::string& storage_class = "torch\nFloatStorage", int count = 4,
+                    const std::string& view = "N") {
   return "(" + pickled_text("storage") + "c" + storage_class + "\n" + pickled_text("7") +
-         pickled_text("cpu") + "K" + little_endian(count, 1) + "NtQ";
+         pickled_text("cpu") + "K" + little_endian(count, 1) + view + "tQ";
 }
 
 // {"w": a tensor}; sizes and strides are tuples.
@@ -223,6 +226,48 @@ std::string tensor_pickle(const std::string& arguments) {
 TEST(TorchFileErrorsTest, LegacyFileByHand) {
   EXPECT_EQ(text_of(*load(legacy_file(tensor_pickle(storage() + "K\x01K\x03\x85K\x01\x85")))),
             "{'w': tensor(float32, [3])}");
+}
+
+TEST(TorchFileErrorsTest, LegacyViewsBeginInsideTheirStorage) {
+  const std::string view = "(" + pickled_text("8") + "K\x01K\x03t";
+  const std::string part = storage("torch\nFloatStorage", 4, view);
+  const PickleDocument document =
+      load(legacy_file(tensor_pickle(part + "K\x01K\x02\x85K\x01\x85")));
+  EXPECT_EQ(tensor_in(document, "w").storage_offset(), 2);
+  EXPECT_THAT([&] { load(legacy_file(tensor_pickle(part + "K\x01K\x03\x85K\x01\x85"))); },
+              ThrowsMessage<WeightError>(HasSubstr("at offset 2 needs 20 bytes")));
+}
+
+TEST(TorchFileErrorsTest, StoragesOfArchives) {
+  const auto archive = [](const std::string& size, const std::vector<ZipEntry>& storages) {
+    std::vector<ZipEntry> entries = {
+        {"f/data.pkl", tensor_pickle(storage("torch\nFloatStorage", size == "K\x04" ? 4 : 0) +
+                                     std::string("K\0", 2) + size + "\x85K\x01\x85")}};
+    entries.insert(entries.end(), storages.begin(), storages.end());
+    return build_zip(entries);
+  };
+  EXPECT_EQ(text_of(*load(archive("K\x04", {{"f/data/7", std::string(16, '\0')}}))),
+            "{'w': tensor(float32, [4])}");
+  EXPECT_EQ(text_of(*load(archive(std::string("K\0", 2), {}))), "{'w': tensor(float32, [0])}");
+  EXPECT_THAT([&] { load(archive("K\x04", {{"f/data/7", "short"}})); },
+              fails_with("'f' holds a tensor under ['w'] that can not be read: storage '7' should "
+                         "have 16 bytes and has 5"));
+  EXPECT_THAT([&] { load(archive("K\x04", {})); },
+              fails_with("'f' holds a tensor under ['w'] that can not be read: there is no storage "
+                         "'7'"));
+  EXPECT_THAT([&] { load(archive("K\x04", {{"f/byteorder", "middle"}})); },
+              fails_with("'f' has the unknown byte order 'middle'"));
+}
+
+TEST(TorchFileErrorsTest, BitsThatADtypeDoesNotHave) {
+  const std::string view = std::string("K\0", 2) + "K\x01\x85K\x01\x85\x89}}";
+  EXPECT_THAT(
+      [&] {
+        load(legacy_file("ctorch._utils\n_rebuild_tensor_v2\n(" + storage() + view +
+                         pickled_text("conj") + "\x88stR."));
+      },
+      fails_with("'f' is damaged: its pickle calls torch._utils._rebuild_tensor_v2 with "
+                 "bits that a tensor of float32 does not have"));
 }
 
 TEST(TorchFileErrorsTest, TensorsOutsideTheirStorage) {
