@@ -175,6 +175,25 @@ class ExportModelTest(unittest.TestCase):
         other = run("--seed", "1")
         self.assertTrue(all(other[name] != first[name] for name in first))
 
+    def test_the_seed_is_of_the_weights_too(self):
+        def weight(*arguments):
+            return self.export("Linear", "--input", "4,3", *arguments)[0].state_dict["linear.weight"]
+
+        self.assertTrue(torch.equal(weight(), weight("--seed", "0")))
+        self.assertFalse(torch.equal(weight(), weight("--seed", "1")))
+
+    def test_what_lies_beside_the_model_can_be_imported(self):
+        (self.folder / "user.py").write_text("from models import Linear as Mine\n")
+        self.addCleanup(sys.modules.pop, "user", None)
+        path = str(self.folder / "user.py")
+        self.assertEqual(self.run_tool(f"{path}:Mine", "--input", "4,3"), 0, self.err.getvalue())
+
+    def test_large_elements_come_first(self):
+        path = self.folder / "t.safetensors"
+        tensors = {"a": torch.ones(3, dtype=torch.uint8), "b": torch.ones(2, dtype=torch.float64)}
+        export_model.save_safetensors(tensors, path)
+        self.assertEqual(list(read_safetensors(path)), ["b", "a"])
+
     def test_the_archive_does_not_tell_where_it_was_made(self):
         self.export("Linear", "--input", "4,3")
         for path in self.folder.glob("m.*"):
@@ -232,6 +251,7 @@ class ExportModelTest(unittest.TestCase):
                 self.assertEqual(value.dtype, dtype)
                 path = self.folder / "t.safetensors"
                 export_model.save_safetensors({"a": value, "b": value[:0], "c": value[::2]}, path)
+                self.assertEqual(int.from_bytes(path.read_bytes()[:8], "little") % 8, 0)
                 read = read_safetensors(path)
                 bits = lambda tensor: tensor.contiguous().view(torch.uint8).tolist()  # noqa: E731
                 self.assertEqual(bits(read["a"]), bits(value), code)
@@ -305,7 +325,8 @@ class ExportModelTest(unittest.TestCase):
         for spec, message in expectations.items():
             with self.subTest(spec):
                 self.refuse("Linear", message, "--input", spec)
-        self.refuse("Linear", "missing a required argument: 'x'")
+        self.refuse("Linear", "forward can not be called with these inputs: missing a required "
+                    "argument: 'x'")
         self.refuse("Linear", "too many positional arguments", "--input", "3", "--input", "3")
         self.refuse("Linear", "unexpected keyword argument 'y'", "--input", "3",
                     "--input", "y=3")
@@ -321,6 +342,7 @@ class ExportModelTest(unittest.TestCase):
         expectations = {
             "x": "give INPUT:DIMENSION=NAME",
             "y:0=n": "there is no input 'y'; named are 'x'",
+            "1:0=n": "there is no input '1'",
             "x:2=n": "'x' has 2 dimensions, which count from 0",
             "x:0=n:5..8": "the size of the input, 4, is not in the range",
             "x:0=n:8..5": "--dynamic: ",
@@ -334,6 +356,8 @@ class ExportModelTest(unittest.TestCase):
                     "--dynamic", "x:1=n:1..9")
         self.refuse("Words", "'scale' is no tensor", "--input", "int64:2,3", "--input",
                     "scale=int:3", "--dynamic", "scale:0=n")
+        self.refuse("Words", "there is no input 'mask'; named are 'ids'", "--input", "int64:2,3",
+                    "--dynamic", "mask:0=n")
         # The weights have three columns.
         self.refuse("Linear", "torch.export can not export the model", "--input", "4,3",
                     "--dynamic", "x:1=n")
