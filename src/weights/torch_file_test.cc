@@ -259,6 +259,16 @@ TEST(TorchFileErrorsTest, StoragesOfArchives) {
               fails_with("'f' has the unknown byte order 'middle'"));
 }
 
+TEST(TorchFileErrorsTest, StoragesOnTheMetaDeviceHaveNoBytes) {
+  std::string id = storage();
+  id.replace(id.find("\x03"
+                     "cpu"),
+             4, "\x04meta");
+  const std::string view = std::string("K\0", 2) + "K\x01\x85K\x01\x85";
+  EXPECT_EQ(text_of(*load(build_zip({{"f/data.pkl", tensor_pickle(id + view)}}))),
+            "{'w': <a tensor on the meta device>}");
+}
+
 TEST(TorchFileErrorsTest, BitsThatADtypeDoesNotHave) {
   const std::string view = std::string("K\0", 2) + "K\x01\x85K\x01\x85\x89}}";
   EXPECT_THAT(
