@@ -12,7 +12,7 @@
 namespace torch_ir {
 namespace {
 
-constexpr size_t kMaxDepth = 128;
+constexpr size_t kMaxDepth = 512;
 // A value takes up to 20 times the memory of its text: a graph of a million nodes has as many.
 constexpr size_t kMaxValues = size_t{1} << 24;
 

@@ -2,7 +2,7 @@
 //
 // Used where a file is JSON: IR files (json.cc), headers of safetensors. Bare NaN, Infinity and
 // -Infinity are numbers. Stricter than Python in what hides mistakes: a key that occurs twice in
-// an object, an integer beyond 64 bits, a float beyond double, nesting deeper than 128 levels and
+// an object, an integer beyond 64 bits, a float beyond double, nesting deeper than 512 levels and
 // more than 16,777,216 values are errors. Object members keep their order.
 #ifndef TORCH_IR_IR_JSON_VALUE_H_
 #define TORCH_IR_IR_JSON_VALUE_H_

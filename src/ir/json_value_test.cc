@@ -117,10 +117,10 @@ TEST(JsonValueTest, NestingIsLimited) {
   const auto nested = [](size_t depth) {
     return std::string(depth, '[') + std::string(depth, ']');
   };
-  EXPECT_NO_THROW(parse_json(nested(128)));
-  EXPECT_THAT([&] { parse_json(nested(129)); }, fails_with("nested deeper than 128 levels"));
+  EXPECT_NO_THROW(parse_json(nested(512)));
+  EXPECT_THAT([&] { parse_json(nested(513)); }, fails_with("nested deeper than 512 levels"));
   EXPECT_THAT([&] { parse_json(std::string(1000000, '[')); },
-              fails_with("nested deeper than 128 levels"));
+              fails_with("nested deeper than 512 levels"));
 }
 
 TEST(JsonValueTest, NotJsonIsRefused) {

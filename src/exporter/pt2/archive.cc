@@ -17,6 +17,7 @@ namespace {
 
 constexpr const char* kAdvice = "write a .pt2 archive with torch.export.save";
 constexpr const char* kArchiveVersion = "0";
+constexpr const char* kOldestLayoutMajor = "8";
 constexpr std::string_view kModelsFolder = "models/";
 constexpr std::string_view kModelSuffix = ".json";
 constexpr const char* kDefaultModel = "model";
@@ -58,7 +59,16 @@ std::string get_entry(const ZipArchive& zip, const std::string& path,
   fail(path, fmt::format("the entry '{}' is missing", *names.begin()));
 }
 
+// "8.7", of which the first number breaks.
+void check_oldest_version(const ZipArchive& zip, const std::string& path) {
+  const std::string version = read_text(zip, get_entry(zip, path, {"version"}));
+  if (version.substr(0, version.find('.')) == kOldestLayoutMajor) return;
+  fail(path, fmt::format("the entry 'version' is '{}', and version {}.x is read here",
+                         printable(version), kOldestLayoutMajor));
+}
+
 Pt2Archive open_oldest_layout(const ZipArchive& zip, const std::string& path) {
+  check_oldest_version(zip, path);
   Pt2Archive archive{zip, "serialized_exported_program.json", {}, {}, {}};
   archive.weights.pickle =
       get_entry(zip, path, {"serialized_state_dict.pt", "serialized_state_dict.json"});
@@ -159,7 +169,7 @@ Pt2Archive open_model(const ZipArchive& zip, const std::string& path, const std:
   if (has_entry(zip, "/data.pkl")) {
     fail(path, fmt::format("is a file of torch.save, which holds weights but no graph; {}", kAdvice));
   }
-  fail(path, fmt::format("is a zip archive without an exported program; {}", kAdvice));
+  fail(path, fmt::format("is a zip archive without an exported program: no entry models/NAME.json; {}", kAdvice));
 }
 
 }  // namespace

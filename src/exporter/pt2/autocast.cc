@@ -1,7 +1,6 @@
 #include "torch_ir/exporter/pt2/autocast.h"
 
 #include <ATen/autocast_mode.h>
-#include <ATen/core/List.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
 #include <ATen/ops/zeros.h>
@@ -10,6 +9,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -17,27 +17,34 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/dispatch_mode.h"
+#include "torch_ir/exporter/pt2/call_stack.h"
+#include "torch_ir/exporter/pt2/decompose.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
-#include "torch_ir/ir/ivalue.h"
 
 namespace torch_ir {
 namespace {
 
 constexpr c10::DispatchKey kAutocastKey = c10::DispatchKey::AutocastCPU;
 
-// The thread casts to `dtype` while the guard lives.
-class AutocastDtypeGuard {
+// The thread autocasts to `dtype` while the guard lives.
+class AutocastGuard {
  public:
-  explicit AutocastDtypeGuard(c10::ScalarType dtype)
-      : previous_(at::autocast::get_autocast_dtype(at::kCPU)) {
+  explicit AutocastGuard(c10::ScalarType dtype)
+      : was_enabled_(at::autocast::is_autocast_enabled(at::kCPU)),
+        previous_(at::autocast::get_autocast_dtype(at::kCPU)) {
     at::autocast::set_autocast_dtype(at::kCPU, dtype);
+    at::autocast::set_autocast_enabled(at::kCPU, true);
   }
-  ~AutocastDtypeGuard() { at::autocast::set_autocast_dtype(at::kCPU, previous_); }
-  AutocastDtypeGuard(const AutocastDtypeGuard&) = delete;
-  AutocastDtypeGuard& operator=(const AutocastDtypeGuard&) = delete;
+  ~AutocastGuard() {
+    at::autocast::set_autocast_enabled(at::kCPU, was_enabled_);
+    at::autocast::set_autocast_dtype(at::kCPU, previous_);
+  }
+  AutocastGuard(const AutocastGuard&) = delete;
+  AutocastGuard& operator=(const AutocastGuard&) = delete;
 
  private:
+  bool was_enabled_;
   c10::ScalarType previous_;
 };
 
@@ -59,71 +66,20 @@ class Arrival final : public DispatchMode {
   const c10::OperatorHandle& op_;
 };
 
-// Values that stand in for those of the graph: a tensor of one element with as many dimensions, or
-// a number.
-class StandIns {
- public:
-  explicit StandIns(const GraphBuilder& builder) : builder_(builder) {}
-
-  at::Tensor tensor(const ValueRef& ref) const {
-    const ValueMeta& meta = *builder_.find(ref.name);
-    return at::zeros(std::vector<int64_t>(meta.shape.size(), 1), meta.dtype);
-  }
-
-  Attribute numbers(const Attribute& attribute) const {
-    return with_values(attribute, [&](const ValueRef& ref) -> Attribute {
-      switch (builder_.find(ref.name)->dtype) {
-        case c10::ScalarType::Bool:
-          return true;
-        case c10::ScalarType::Double:
-          return 1.0;
-        default:
-          return 1;
-      }
-    });
-  }
-
- private:
-  const GraphBuilder& builder_;
-};
-
-c10::IValue make_list(const ValueList& values, const c10::Type& type, const StandIns& stand_ins) {
-  const c10::TypePtr element = type.castRaw<c10::ListType>() == nullptr
-                                   ? c10::TypePtr(c10::TensorType::get())
-                                   : type.castRaw<c10::ListType>()->getElementType();
-  c10::impl::GenericList list(element);
-  for (const auto& value : values) {
-    list.push_back(value ? c10::IValue(stand_ins.tensor(*value)) : c10::IValue());
-  }
-  return list;
-}
-
-c10::IValue make_argument(const ExportedArgument* given, const c10::Argument& argument,
-                          const StandIns& stand_ins) {
-  if (given == nullptr) return argument.default_value().value_or(c10::IValue());
-  if (const auto* ref = std::get_if<ValueRef>(&given->value)) return stand_ins.tensor(*ref);
-  if (const auto* list = std::get_if<ValueList>(&given->value)) {
-    return make_list(*list, *argument.type(), stand_ins);
-  }
-  return to_ivalue(stand_ins.numbers(std::get<Attribute>(given->value)), argument);
-}
-
 ExportedArgument* find_argument(ExportedNode& node, const std::string& name) {
   const auto found = std::ranges::find(node.arguments, name, &ExportedArgument::name);
   return found == node.arguments.end() ? nullptr : &*found;
 }
 
-// What arrives behind autocast.
-torch::jit::Stack arguments_behind(ExportedNode& node, const c10::OperatorHandle& op,
+// What arrives behind autocast. Which arguments are cast does not depend on shapes.
+torch::jit::Stack arguments_behind(const ExportedNode& node, const c10::OperatorHandle& op,
                                    c10::ScalarType dtype, const GraphBuilder& builder) {
-  const StandIns stand_ins(builder);
-  torch::jit::Stack stack;
-  for (const c10::Argument& argument : op.schema().arguments()) {
-    stack.push_back(make_argument(find_argument(node, argument.name()), argument, stand_ins));
-  }
+  torch::jit::Stack stack = make_stack(node, op.schema(), builder, [](const std::string&, const ValueMeta& meta) {
+    return at::zeros(std::vector<int64_t>(meta.shape.size(), 1), meta.dtype);
+  });
   Arrival arrival(op);
   try {
-    const AutocastDtypeGuard autocast(dtype);
+    const AutocastGuard autocast(dtype);
     const DispatchModeGuard guard(arrival);
     op.callBoxedForDispatchKey(kAutocastKey, stack);
   } catch (Arrival::Reached& reached) {
@@ -176,34 +132,48 @@ bool takes_dtype(const ExportedNode& node, c10::ScalarType dtype, const GraphBui
   });
 }
 
-// An operator without a rule that makes the dtype of autocast out of nothing consists of others that
-// have rules.
-void check_unaffected(const ExportedNode& node, const std::vector<ValueMeta>& outputs,
-                      c10::ScalarType dtype, const GraphBuilder& builder) {
-  const bool makes_dtype = std::ranges::any_of(
-      outputs, [&](const ValueMeta& output) { return output.dtype == dtype; });
-  if (!makes_dtype || takes_dtype(node, dtype, builder)) return;
-  throw ExportError(fmt::format(
-      "torch.autocast casts inside of the operator, to {}, which is not supported; "
-      "ExportedProgram.run_decompositions() before torch.export.save makes it explicit",
-      dtype_name(dtype)));
+// "aten.lstm.input": for these archives say the dtypes that they have without autocast.
+bool is_recurrent(const std::string& op_type) {
+  constexpr std::string_view kPrefixes[] = {"aten.lstm", "aten.gru", "aten.rnn_tanh",
+                                            "aten.rnn_relu"};
+  return std::ranges::any_of(kPrefixes,
+                             [&](std::string_view prefix) { return op_type.starts_with(prefix); });
 }
 
-}  // namespace
+// Whether autocast casts inside of an operator without a rule: its dtype comes out where none goes in.
+bool casts_inside(const ExportedNode& node, const std::vector<ValueMeta>& outputs,
+                  c10::ScalarType dtype, const GraphBuilder& builder) {
+  if (is_recurrent(node.target)) return true;
+  const bool makes_dtype = std::ranges::any_of(
+      outputs, [&](const ValueMeta& output) { return output.dtype == dtype; });
+  return makes_dtype && !takes_dtype(node, dtype, builder);
+}
 
-void cast_arguments(ExportedNode& node, const std::vector<ValueMeta>& outputs,
-                    c10::ScalarType dtype, GraphBuilder& builder) {
-  const auto op = find_operator(node.target);
-  if (!op) return;
-  if (!op->hasKernelForDispatchKey(kAutocastKey)) {
-    return check_unaffected(node, outputs, dtype, builder);
-  }
-  const torch::jit::Stack arrived = arguments_behind(node, *op, dtype, builder);
-  const auto& arguments = op->schema().arguments();
+void cast_arguments(ExportedNode& node, const c10::OperatorHandle& op, c10::ScalarType dtype,
+                    GraphBuilder& builder) {
+  const torch::jit::Stack arrived = arguments_behind(node, op, dtype, builder);
+  const auto& arguments = op.schema().arguments();
   for (size_t i = 0; i < arguments.size(); ++i) {
     ExportedArgument* given = find_argument(node, arguments[i].name());
     if (given != nullptr) cast_argument(*given, arrived[i], builder);
   }
+}
+
+}  // namespace
+
+void add_under_autocast(ExportedNode node, const std::vector<ValueMeta>& outputs,
+                        c10::ScalarType dtype, GraphBuilder& builder) {
+  const auto op = find_operator(node.target);
+  if (op && op->hasKernelForDispatchKey(kAutocastKey)) {
+    cast_arguments(node, *op, dtype, builder);
+  } else if (op && casts_inside(node, outputs, dtype, builder)) {
+    const AutocastGuard autocast(dtype);
+    for (Part& part : decompose(node, *op, !is_recurrent(node.target), builder)) {
+      add_under_autocast(std::move(part.node), part.outputs, dtype, builder);
+    }
+    return;
+  }
+  builder.add_node(std::move(node), outputs);
 }
 
 }  // namespace torch_ir

@@ -3,7 +3,7 @@
 // In Python a `with torch.autocast(...)` region casts arguments when the operators in it run. In an
 // ExportedGraph each of these casts is a node of its own (aten.to.dtype). What is cast is asked of
 // LibTorch, operator by operator, by calling it with autocast on and looking at what arrives behind
-// autocast; nothing is computed.
+// autocast.
 #ifndef TORCH_IR_EXPORTER_PT2_AUTOCAST_H_
 #define TORCH_IR_EXPORTER_PT2_AUTOCAST_H_
 
@@ -20,11 +20,11 @@ namespace torch_ir {
 // The dtype to which autocast on the CPU casts; nothing where it is off.
 using AutocastDtype = std::optional<c10::ScalarType>;
 
-// Adds to `builder` the casts that autocast to `dtype` makes of the arguments of `node`, whose
-// outputs are `outputs`, and lets the arguments be the results. Throws ExportError for an operator
-// that has no rule for autocast but consists of others that have.
-void cast_arguments(ExportedNode& node, const std::vector<ValueMeta>& outputs,
-                    c10::ScalarType dtype, GraphBuilder& builder);
+// Adds `node`, whose outputs are `outputs`, to `builder`, behind the casts that autocast to `dtype`
+// makes of its arguments. An operator that has no rule for autocast, but consists of operators that
+// have, is replaced by those (decompose.h).
+void add_under_autocast(ExportedNode node, const std::vector<ValueMeta>& outputs,
+                        c10::ScalarType dtype, GraphBuilder& builder);
 
 }  // namespace torch_ir
 

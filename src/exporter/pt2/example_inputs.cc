@@ -81,11 +81,11 @@ std::vector<std::string> read_keywords(const JsonValue& root) {
   if (in_spec == nullptr) return {};
   std::vector<std::string> names;
   try {
-    const JsonValue spec = parse_archive_json(*in_spec);
+    const JsonValue spec = parse_json(*in_spec);
     const JsonValue* kwargs = item(member(item(&spec, 1), "children_spec"), 1);
     const std::string* context = text(member(kwargs, "context"));
     if (context == nullptr) return {};
-    const JsonValue keys = parse_archive_json(*context);
+    const JsonValue keys = parse_json(*context);
     const auto* list = keys.get_if<JsonValue::List>();
     if (list == nullptr) return {};
     for (const JsonValue& key : *list) {

@@ -5,15 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "torch_ir/base/error.h"
-
 namespace torch_ir {
 namespace {
-
-// A parsed value takes up to 100 bytes; real graphs of thousands of nodes have some 100,000 values.
-constexpr size_t kMaxValues = 8'000'000;
-
-bool begins_value(char c) { return c == ',' || c == '[' || c == '{'; }
 
 template <class T>
 const T& expect(const JsonValue& value, const Place& place, const char* expected) {
@@ -22,14 +15,6 @@ const T& expect(const JsonValue& value, const Place& place, const char* expected
 }
 
 }  // namespace
-
-JsonValue parse_archive_json(std::string_view text) {
-  const auto count = std::ranges::count_if(text, begins_value);
-  if (static_cast<size_t>(count) > kMaxValues) {
-    throw SerializationError(fmt::format("has more than {} values", kMaxValues));
-  }
-  return parse_json(text);
-}
 
 const JsonValue::List& read_list(const JsonValue& value, const Place& place) {
   return expect<JsonValue::List>(value, place, "a list");

@@ -16,10 +16,6 @@
 
 namespace torch_ir {
 
-// parse_json for text that nobody vouches for: a text whose tree would need too much memory is
-// refused first.
-JsonValue parse_archive_json(std::string_view text);
-
 // `value` as what it must be.
 const JsonValue::List& read_list(const JsonValue& value, const Place& place);
 const JsonValue::Object& read_object(const JsonValue& value, const Place& place);

@@ -133,9 +133,10 @@ void lower_operator(const SerializedNode& node, const LoweringContext& context) 
   }
   lowered.name = node_name(node, lowered.outputs, context);
   if (context.autocast) {
-    cast_arguments(lowered, metas, *context.autocast, context.builder);
+    add_under_autocast(std::move(lowered), metas, *context.autocast, context.builder);
+  } else {
+    context.builder.add_node(std::move(lowered), metas);
   }
-  context.builder.add_node(std::move(lowered), metas);
 }
 
 void lower_by_kind(const SerializedNode& node, const LoweringContext& context) {

@@ -11,6 +11,7 @@
 #include "torch_ir/exporter/pt2/json_fields.h"
 #include "torch_ir/exporter/pt2/schema_numbers.h"
 #include "torch_ir/exporter/pt2/value_meta.h"
+#include "torch_ir/ir/json_value.h"
 #include "torch_ir/weights/storage_tensor.h"
 #include "torch_ir/weights/torch_file.h"
 
@@ -78,6 +79,7 @@ PayloadItem read_item(const JsonValue& value, const Place& place, const std::str
   const Place meta_place = place.key("tensor_meta");
   const Fields meta(*meta_value, meta_place);
   item.view.dtype = read_dtype(meta.get("dtype"), meta_place.key("dtype"));
+  check_layout(meta);
   item.view.sizes = read_fixed_sizes(meta.get("sizes"), meta_place.key("sizes"));
   item.view.strides = read_fixed_sizes(meta.get("strides"), meta_place.key("strides"));
   if (const JsonValue* offset = meta.find("storage_offset")) {
@@ -91,7 +93,7 @@ class ConfiguredPayload final : public Payload {
  public:
   ConfiguredPayload(const Pt2Archive& archive, const PayloadEntries& entries)
       : archive_(archive) {
-    const JsonValue root = parse_archive_json(archive.zip.read(entries.config).text());
+    const JsonValue root = parse_json(archive.zip.read(entries.config).text());
     const Place place;
     const Fields fields(root, place);
     const Place config_place = place.key("config");
@@ -139,7 +141,7 @@ class ConfiguredPayload final : public Payload {
         is_swapped ? fmt::format("{}:{}", static_cast<int>(item.view.dtype), item.entry) : item.entry;
     const auto known = storages_.find(key);
     if (known != storages_.end()) return known->second;
-    const ByteRange bytes = archive_.zip.map(item.entry);
+    const ByteRange bytes = archive_.zip.read(item.entry);
     c10::Storage storage =
         make_storage(is_swapped ? swap_byte_order(bytes, item.view.dtype) : bytes);
     return storages_.emplace(key, std::move(storage)).first->second;

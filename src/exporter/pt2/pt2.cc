@@ -15,6 +15,7 @@
 #include "torch_ir/exporter/pt2/payload.h"
 #include "torch_ir/exporter/pt2/read_program.h"
 #include "torch_ir/exporter/pt2/take_weights.h"
+#include "torch_ir/ir/json_value.h"
 #include "torch_ir/weights/torch_file.h"
 
 namespace torch_ir {
@@ -45,7 +46,7 @@ auto of_program(const Pt2Archive& archive, Read read) {
 
 JsonValue read_json(const Pt2Archive& archive) {
   const ByteRange bytes = archive.zip.read(archive.program);
-  return of_program(archive, [&] { return parse_archive_json(bytes.text()); });
+  return of_program(archive, [&] { return parse_json(bytes.text()); });
 }
 
 Pt2Model read_model(const std::string& path) {

@@ -31,8 +31,8 @@ void check_version(const Fields& root) {
   if (major == kSchemaMajor) return;
   throw ExportError(fmt::format(
       "the archive has version {}.{} of the schema, and version {}.{} is read here; export the model "
-      "again with PyTorch 2.6 or later",
-      major, minor, kSchemaMajor, kSchemaMinor));
+      "with a PyTorch that writes {}.x (2.6 and later)",
+      major, minor, kSchemaMajor, kSchemaMinor, kSchemaMajor));
 }
 
 // "2.13.0" of "2.13.0+cpu".

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string>
@@ -9,12 +10,14 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/exporter/pt2/json_fields.h"
 #include "torch_ir/exporter/pt2/schema_numbers.h"
 #include "torch_ir/exporter/pt2/sympy_text.h"
+#include "torch_ir/ir/dtype.h"
 
 namespace torch_ir {
 namespace {
+
+constexpr size_t kMaxDimensions = 64;
 
 struct Size {
   int64_t value = kDynamicSize;
@@ -59,6 +62,17 @@ ValueMeta number_meta(c10::ScalarType dtype) {
   return meta;
 }
 
+// What is known of the size must be possible.
+void check_bytes(const ValueMeta& meta, const Place& place) {
+  if (std::ranges::find(meta.shape, 0) != meta.shape.end()) return;
+  auto bytes = static_cast<int64_t>(c10::elementSize(meta.dtype));
+  for (const int64_t size : meta.shape) {
+    if (size != kDynamicSize && __builtin_mul_overflow(bytes, size, &bytes)) {
+      place.fail("the tensor would need more than 2^63 bytes");
+    }
+  }
+}
+
 // The expressions of floats and booleans say nothing about shapes: runs compute them with nodes.
 void check_number(const JsonValue& value, const Place& place) {
   const Union number = read_union(value, place);
@@ -69,12 +83,26 @@ void check_number(const JsonValue& value, const Place& place) {
 
 }  // namespace
 
+void check_layout(const Fields& meta) {
+  const JsonValue* value = meta.find("layout");
+  if (value == nullptr) return;
+  const Place place = meta.place().key("layout");
+  const c10::Layout layout = read_layout(*value, place);
+  if (layout == c10::kStrided) return;
+  place.fail(fmt::format("tensors of the layout {} are not supported", layout_name(layout)));
+}
+
 ValueMeta read_tensor_meta(const JsonValue& value, const Place& place) {
   const Fields fields(value, place);
   ValueMeta meta;
   meta.dtype = read_dtype(fields.get("dtype"), place.key("dtype"));
+  check_layout(fields);
   const Place sizes_place = place.key("sizes");
   const JsonValue::List& sizes = read_list(fields.get("sizes"), sizes_place);
+  if (sizes.size() > kMaxDimensions) {
+    sizes_place.fail(fmt::format("{} dimensions, and a tensor has at most {}", sizes.size(),
+                                 kMaxDimensions));
+  }
   for (size_t i = 0; i < sizes.size(); ++i) {
     Size size = read_size(sizes[i], sizes_place.item(i));
     if (size.expression.empty() && size.value < 0) {
@@ -85,6 +113,7 @@ ValueMeta read_tensor_meta(const JsonValue& value, const Place& place) {
     meta.symbolic_shape.resize(sizes.size());
     meta.symbolic_shape[i] = std::move(size.expression);
   }
+  check_bytes(meta, sizes_place);
   return meta;
 }
 

@@ -3,6 +3,7 @@
 #define TORCH_IR_EXPORTER_PT2_VALUE_META_H_
 
 #include "torch_ir/exporter/exported_program.h"
+#include "torch_ir/exporter/pt2/json_fields.h"
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
 
@@ -10,6 +11,9 @@ namespace torch_ir {
 
 // {"dtype": 7, "sizes": [{"as_int": 3}, {"as_expr": {...}}], ...}
 ValueMeta read_tensor_meta(const JsonValue& value, const Place& place);
+
+// Throws SerializationError unless `meta` is of a dense tensor, or does not say.
+void check_layout(const Fields& meta);
 
 // Numbers that nodes make; fixed or an expression of symbols.
 ValueMeta read_sym_int_meta(const JsonValue& value, const Place& place);
