@@ -169,12 +169,11 @@ bool is_true(const c10::IValue& value) {
 }
 
 Stack run_cond(const ExportedNode& node, const Values& values) {
-  const auto* pred = std::get_if<ValueRef>(&find_argument(node, "pred")->value);
-  const c10::IValue decider =
-      pred != nullptr ? values.at(pred->name)
-                      : make_argument(*find_argument(node, "pred"),
-                                      find_schema(node.target)->arguments().at(0), values);
-  return run_graph(node.graphs.at(is_true(decider) ? 0 : 1), operands(node, "operands", values));
+  const ExportedArgument* given = find_argument(node, "pred");
+  if (given == nullptr) throw ExecutionError("argument 'pred' is missing");
+  const c10::IValue pred =
+      make_argument(*given, find_schema(node.target)->arguments().at(0), values);
+  return run_graph(node.graphs.at(is_true(pred) ? 0 : 1), operands(node, "operands", values));
 }
 
 Stack run_while_loop(const ExportedNode& node, const Values& values) {
