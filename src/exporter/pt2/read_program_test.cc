@@ -1,0 +1,405 @@
+#include "torch_ir/exporter/pt2/read_program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::ThrowsMessage;
+
+constexpr const char* kFloatMeta = R"({"dtype": 7, "sizes": [{"as_int": 2}], "layout": 7})";
+
+std::string tensor(const std::string& name) { return R"({"as_tensor": {"name": ")" + name + "\"}}"; }
+
+// The parts of a program; by default y = relu(x).
+struct Program {
+  std::string version = R"({"major": 8, "minor": 20})";
+  std::string inputs = tensor("x");
+  std::string nodes = node("torch.ops.aten.relu.default", argument("self", tensor("x")), tensor("y"));
+  std::string outputs = tensor("y");
+  std::string values = std::string("\"x\": ") + kFloatMeta + ", \"y\": " + kFloatMeta;
+  std::string numbers = "";
+  std::string input_specs = R"({"user_input": {"arg": )" + tensor("x") + "}}";
+  std::string output_specs = R"({"user_output": {"arg": )" + tensor("y") + "}}";
+  std::string ranges = "";
+
+  static std::string argument(const std::string& name, const std::string& value) {
+    return R"({"name": ")" + name + R"(", "arg": )" + value + ", \"kind\": 1}";
+  }
+
+  static std::string node(const std::string& target, const std::string& arguments,
+                          const std::string& outputs, const std::string& name = "y") {
+    return R"({"target": ")" + target + R"(", "name": ")" + name + R"(", "inputs": [)" + arguments +
+           R"(], "outputs": [)" + outputs + R"(], "metadata": {}})";
+  }
+
+  static std::string graph(const std::string& inputs, const std::string& nodes,
+                           const std::string& outputs, const std::string& values,
+                           const std::string& numbers = "") {
+    return R"({"inputs": [)" + inputs + R"(], "nodes": [)" + nodes + R"(], "outputs": [)" + outputs +
+           R"(], "tensor_values": {)" + values + R"(}, "sym_int_values": {)" + numbers +
+           R"(}, "sym_bool_values": {}})";
+  }
+
+  std::string text() const {
+    return R"({"schema_version": )" + version + R"(, "torch_version": "2.13.0+cpu", )" +
+           R"("range_constraints": {)" + ranges + R"(}, "graph_module": {"graph": )" +
+           graph(inputs, nodes, outputs, values, numbers) + R"(, "signature": {"input_specs": [)" +
+           input_specs + R"(], "output_specs": [)" + output_specs + "]}}}";
+  }
+
+  ExportedProgram read() const { return read_program(parse_json(text()), "stem"); }
+};
+
+std::string error_of(const Program& program) {
+  try {
+    program.read();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// The value of the argument `other` of aten.mul.Tensor, read from `value`.
+Attribute read_attribute(const std::string& value) {
+  Program program;
+  program.nodes = Program::node("torch.ops.aten.mul.Tensor",
+                                Program::argument("self", tensor("x")) + ", " +
+                                    Program::argument("other", value),
+                                tensor("y"));
+  return std::get<Attribute>(program.read().nodes[0].arguments[1].value);
+}
+
+TEST(ReadProgramTest, ReadsNodesInputsAndOutputs) {
+  const ExportedProgram program = Program().read();
+  EXPECT_EQ(program.model_name, "stem");
+  EXPECT_EQ(program.torch_version, "2.13.0");
+  ASSERT_EQ(program.inputs.size(), 1);
+  EXPECT_EQ(program.inputs[0].name, "x");
+  EXPECT_EQ(program.inputs[0].kind, InputKind::kUserInput);
+  ASSERT_EQ(program.nodes.size(), 1);
+  EXPECT_EQ(program.nodes[0].name, "y");
+  EXPECT_EQ(program.nodes[0].target, "aten.relu.default");
+  EXPECT_EQ(program.nodes[0].arguments[0].name, "self");
+  EXPECT_THAT(program.nodes[0].outputs, ElementsAre("y"));
+  EXPECT_THAT(program.outputs, ElementsAre("y"));
+  EXPECT_EQ(program.values.at("y").shape, std::vector<int64_t>{2});
+}
+
+TEST(ReadProgramTest, ReadsEveryKindOfAttribute) {
+  const auto list = [](std::initializer_list<Attribute> items) { return Attribute::list(items); };
+  const struct {
+    const char* json;
+    Attribute value;
+  } cases[] = {
+      {R"({"as_none": true})", Attribute()},
+      {R"({"as_int": 9223372036854775807})", Attribute(INT64_MAX)},
+      {R"({"as_ints": [1, -2]})", list({1, -2})},
+      {R"({"as_int_lists": [[1], []]})", list({list({1}), list({})})},
+      {R"({"as_float": 0.5})", 0.5},
+      {R"({"as_float": 2})", 2.0},
+      {R"({"as_float": "-Infinity"})", -std::numeric_limits<double>::infinity()},
+      {R"({"as_floats": [1.0, "NaN"]})",
+       list({1.0, std::numeric_limits<double>::quiet_NaN()})},
+      {R"({"as_float_lists": [[1.5]]})", list({list({1.5})})},
+      {R"({"as_bool": false})", false},
+      {R"({"as_bools": [true]})", list({true})},
+      {R"({"as_string": "mean"})", "mean"},
+      {R"({"as_strings": ["a"]})", list({"a"})},
+      {R"({"as_complex": {"real": 1.0, "imag": -2.0}})", std::complex<double>(1, -2)},
+      {R"({"as_sym_int": {"as_int": 4}})", 4},
+      {R"({"as_sym_float": {"as_float": 0.25}})", 0.25},
+      {R"({"as_sym_bool": {"as_bool": true}})", true},
+      {R"({"as_sym_ints": [{"as_int": 4}, {"as_int": 5}]})", list({4, 5})},
+      {R"({"as_scalar_type": 13})", c10::ScalarType::BFloat16},
+      {R"({"as_scalar_type": 28})", c10::ScalarType::UInt16},
+      {R"({"as_layout": 7})", c10::kStrided},
+      {R"({"as_memory_format": 2})", c10::MemoryFormat::ChannelsLast},
+      {R"({"as_device": {"type": "cuda", "index": 1}})", c10::Device("cuda:1")},
+      {R"({"as_device": {"type": "cpu", "index": null}})", c10::Device("cpu")},
+  };
+  for (const auto& [json, value] : cases) EXPECT_EQ(read_attribute(json), value) << json;
+}
+
+TEST(ReadProgramTest, RefusesWhatIsNotInTheSchema) {
+  const std::string place = "graph_module.graph.nodes[0].inputs[1].arg";
+  const std::string node = "node 'y' (aten.mul.Tensor): argument 'other': ";
+  const std::pair<const char*, std::string> cases[] = {
+      {R"({"as_future": 1})", place + ": unknown kind of argument 'as_future'"},
+      {R"({"as_int": 1, "as_bool": true})", place + ": expected an object with one key, found 2 keys"},
+      {R"({"as_int": 1.5})", place + ".as_int: expected an integer, found a float"},
+      {R"({"as_scalar_type": 14})", place + ".as_scalar_type: unknown dtype number 14"},
+      {R"({"as_layout": 8})", place + ".as_layout: unknown layout number 8"},
+      {R"({"as_memory_format": 0})", place + ".as_memory_format: unknown memory format number 0"},
+      {R"({"as_device": {"type": "toaster"}})", place + ".as_device: unknown device 'toaster'"},
+      {R"({"as_device": {"type": "cpu", "index": 999}})",
+       place + ".as_device: no device has the index 999"},
+      {R"({"as_sym_int": {"as_text": 1}})",
+       place + ".as_sym_int: a number has the unknown kind 'as_text'"},
+      {R"({"as_custom_obj": {"name": "o", "class_fqn": "A.B\n"}})",
+       node + "an object of the class 'A.B\\x0a' as an argument is not supported"},
+      {R"({"as_nested_tensors": []})",
+       node + "a list of lists of tensors as an argument is not supported"},
+      {R"({"as_operator": "torch.ops.aten.relu.default"})",
+       node + "an argument is a list, a graph or an operator where one value is expected"},
+      {R"({"as_tensor": {"name": "z"}})",
+       node + "the value 'z' is used, but nothing before makes it"},
+  };
+  for (const auto& [json, message] : cases) {
+    EXPECT_THAT([json = json] { read_attribute(json); }, ThrowsMessage<Error>(message));
+  }
+}
+
+TEST(ReadProgramTest, RefusesOtherVersionsOfTheSchema) {
+  Program program;
+  program.version = R"({"major": 9, "minor": 1})";
+  EXPECT_EQ(error_of(program),
+            "the archive has version 9.1 of the schema, and version 8.20 is read here; export the "
+            "model with a PyTorch that writes 8.x (2.6 and later)");
+  program.version = R"({"major": 8, "minor": 99})";
+  EXPECT_EQ(error_of(program), "no error");
+}
+
+TEST(ReadProgramTest, UnsupportedOperatorsAreNamedWithTheirNodes) {
+  Program program;
+  const auto call = [](const std::string& target, const std::string& name) {
+    return Program::node(target, Program::argument("", tensor("x")), tensor(name), name);
+  };
+  program.nodes = call("torch.ops.higher_order.scan", "a") + ", " +
+                  call("torch.ops.higher_order.scan", "b");
+  EXPECT_EQ(error_of(program),
+            "the operator higher_order.scan is not supported: node 'a', 'b'; of the higher-order "
+            "operators only cond and while_loop are");
+  program.nodes = call("torch._functorch.predispatch._add_batch_dim", "a");
+  EXPECT_EQ(error_of(program),
+            "the operator torch._functorch.predispatch._add_batch_dim is not supported: node 'a'; "
+            "ExportedProgram.run_decompositions() before torch.export.save may replace it");
+}
+
+TEST(ReadProgramTest, UnknownOperatorsOfTheDispatcherAreKept) {
+  Program program;
+  program.nodes = Program::node("torch.ops.mine.op.default", Program::argument("a", tensor("x")),
+                                tensor("y"));
+  EXPECT_EQ(program.read().nodes[0].target, "mine.op.default");
+  program.nodes = Program::node("torch.ops.mine.op.default", Program::argument("", tensor("x")),
+                                tensor("y"));
+  EXPECT_EQ(error_of(program),
+            "node 'y' (mine.op.default): argument 0 has no name, and the operator is not known here; "
+            "load the library that registers it");
+}
+
+TEST(ReadProgramTest, ArgumentsWithoutNamesAreNamedByPosition) {
+  Program program;
+  program.nodes = Program::node("torch.ops.aten.relu.default", Program::argument("", tensor("x")),
+                                tensor("y"));
+  EXPECT_EQ(program.read().nodes[0].arguments[0].name, "self");
+  program.nodes = Program::node(
+      "torch.ops.aten.relu.default",
+      Program::argument("", tensor("x")) + ", " + Program::argument("", tensor("x")), tensor("y"));
+  EXPECT_EQ(error_of(program),
+            "node 'y' (aten.relu.default): 2 arguments are given, but the operator takes 1");
+  program.nodes = Program::node(
+      "torch.ops.aten.relu.default",
+      Program::argument("self", tensor("x")) + ", " + Program::argument("self", tensor("x")),
+      tensor("y"));
+  EXPECT_EQ(error_of(program),
+            "node 'y' (aten.relu.default): the argument 'self' is given twice");
+}
+
+TEST(ReadProgramTest, NodesWithoutNamesAreCalledAsTheirOutput) {
+  Program program;
+  program.nodes = Program::node("torch.ops.aten.relu.default", Program::argument("self", tensor("x")),
+                                tensor("y"), "");
+  EXPECT_EQ(program.read().nodes[0].name, "y");
+  program.nodes += ", " + Program::node("torch.ops.aten._assert_async.default",
+                                        Program::argument("self", tensor("x")), "", "");
+  EXPECT_EQ(program.read().nodes[1].name, "_assert_async_default");
+}
+
+TEST(ReadProgramTest, OutputsThatAreNoneAreLeftOut) {
+  Program program;
+  program.values += std::string(", \"z\": ") + kFloatMeta;
+  program.nodes = Program::node(
+      "torch.ops.aten.convolution_backward.default", "",
+      R"({"as_none": true}, {"as_tensors": [{"name": "y"}]}, )" + tensor("z"), "node");
+  const ExportedProgram read = program.read();
+  EXPECT_THAT(read.nodes[0].outputs, ElementsAre("y", "z"));
+  EXPECT_EQ(read.nodes[0].name, "node");
+}
+
+TEST(ReadProgramTest, NumbersOfNodesAreReferences) {
+  Program program;
+  program.numbers =
+      R"json("n": {"as_expr": {"expr_str": "Symbol('s0')", "hint": null}}, "m": {"as_int": 6})json";
+  program.inputs += R"(, {"as_sym_int": {"as_name": "n"}})";
+  program.input_specs += R"(, {"user_input": {"arg": {"as_sym_int": {"as_name": "n"}}}})";
+  program.nodes =
+      Program::node("_operator.mul",
+                    Program::argument("", R"({"as_sym_int": {"as_name": "n"}})") + ", " +
+                        Program::argument("", R"({"as_int": 2})"),
+                    R"({"as_sym_int": {"as_name": "m"}})", "m") +
+      ", " +
+      Program::node("torch.ops.aten.full.default",
+                    Program::argument("size", R"({"as_sym_ints": [{"as_name": "m"}, {"as_int": 3}]})") +
+                        ", " + Program::argument("fill_value", tensor("n")),
+                    tensor("y"));
+  const ExportedProgram read = program.read();
+  EXPECT_EQ(read.values.at("n").expression, "s0");
+  EXPECT_EQ(read.values.at("m").expression, "6");
+  EXPECT_EQ(read.nodes[0].target, "_operator.mul");
+  EXPECT_EQ(read.nodes[0].arguments[0].name, "a");
+  EXPECT_EQ(read.nodes[0].arguments[1].name, "b");
+  EXPECT_EQ(std::get<Attribute>(read.nodes[1].arguments[0].value),
+            Attribute::list({ValueRef{"m"}, 3}));
+  // Archives may refer to a number as to a tensor.
+  EXPECT_EQ(std::get<Attribute>(read.nodes[1].arguments[1].value), Attribute(ValueRef{"n"}));
+}
+
+TEST(ReadProgramTest, RangesWithoutLimitsSayNothing) {
+  Program program;
+  program.ranges =
+      R"("s0": {"min_val": 2, "max_val": null}, "u0": {"min_val": null, "max_val": null},
+         "2*s0": {"min_val": -9223372036854775807, "max_val": 9223372036854775806},
+         "u1": {"min_val": 0, "max_val": 18446744073709551615})";
+  EXPECT_EQ(program.read().range_constraints,
+            (std::vector<SymbolRange>{{"s0", 2, std::nullopt}, {"u1", 0, std::nullopt}}));
+}
+
+TEST(ReadProgramTest, ShapesMustBePossible) {
+  const std::string place = "graph_module.graph.tensor_values.x";
+  std::string many;
+  for (int i = 0; i < 65; ++i) many += (i == 0 ? "" : ", ") + std::string(R"({"as_int": 1})");
+  const std::pair<std::string, std::string> cases[] = {
+      {R"("dtype": 7, "sizes": [{"as_int": -1}])", ".sizes[0]: the size -1 is negative"},
+      {R"("dtype": 0, "sizes": [])", ".dtype: unknown dtype number 0"},
+      {R"("dtype": 7, "sizes": [{"as_int": 4611686018427387904}])",
+       ".sizes: the tensor would need more than 2^63 bytes"},
+      {R"("dtype": 7, "sizes": [)" + many + "]",
+       ".sizes: 65 dimensions, and a tensor has at most 64"},
+      {R"("dtype": 7, "sizes": [], "layout": 2)",
+       ".layout: tensors of the layout sparse_csr are not supported"},
+      {R"json("dtype": 7, "sizes": [{"as_expr": {"expr_str": "exit()(1)"}}])json",
+       ".sizes[0].as_expr.expr_str: the expression 'exit()(1)' is not understood at character 7"},
+      {R"("sizes": [])", ": the key 'dtype' is missing"},
+  };
+  for (const auto& [meta, message] : cases) {
+    Program program;
+    program.values = "\"x\": {" + meta + "}";
+    EXPECT_EQ(error_of(program), place + message);
+  }
+}
+
+TEST(ReadProgramTest, AnExpressionWithoutSymbolsIsASize) {
+  Program program;
+  program.values = std::string("\"y\": ") + kFloatMeta +
+                   R"json(, "x": {"dtype": 7, "sizes": [{"as_expr": {"expr_str": "Integer(5)"}}]})json";
+  const ValueMeta meta = program.read().values.at("x");
+  EXPECT_EQ(meta.shape, std::vector<int64_t>{5});
+  EXPECT_THAT(meta.symbolic_shape, IsEmpty());
+}
+
+TEST(ReadProgramTest, GraphAndSignatureMustAgree) {
+  const auto with = [](std::string Program::* part, const std::string& text) {
+    Program program;
+    program.*part = text;
+    return error_of(program);
+  };
+  EXPECT_EQ(with(&Program::input_specs, ""), "the graph has 1 inputs, but the signature has 0");
+  EXPECT_EQ(with(&Program::output_specs, ""), "the graph has 1 outputs, but the signature has 0");
+  EXPECT_EQ(with(&Program::input_specs, R"({"user_input": {"arg": )" + tensor("y") + "}}"),
+            "an input is 'y' in the signature, but 'x' in the graph");
+  EXPECT_EQ(with(&Program::outputs, R"({"as_int": 1})"),
+            "an output is 'y' in the signature, but fixed in the graph");
+  EXPECT_EQ(with(&Program::input_specs, R"({"lifted": {}})"),
+            "graph_module.signature.input_specs[0]: unknown kind 'lifted'");
+  EXPECT_EQ(with(&Program::input_specs,
+                 R"({"custom_obj": {"arg": {"name": "x"}, "custom_obj_name": "queue"}})"),
+            "graph_module.signature.input_specs[0].custom_obj: the model uses the object 'queue', "
+            "which is no tensor; objects (torchbind, opaque) are not supported");
+  EXPECT_EQ(with(&Program::output_specs,
+                 R"({"gradient_to_parameter": {"arg": {"name": "y"}, "parameter_name": "w"}})"),
+            "graph_module.signature.output_specs[0].gradient_to_parameter: gradients among the "
+            "outputs are not supported; export the model for inference");
+  EXPECT_EQ(with(&Program::output_specs,
+                 R"({"buffer_mutation": {"arg": {"name": "y"}, "buffer_name": "b"}})"),
+            "the output 'y' is the new value of the buffer 'b', which is no input");
+}
+
+TEST(ReadProgramTest, NamesAreUniqueAndKnown) {
+  const auto with = [](const std::string& nodes) {
+    Program program;
+    program.nodes = nodes;
+    return error_of(program);
+  };
+  const std::string relu = Program().nodes;
+  EXPECT_EQ(with(relu + ", " + relu), "node 'y' (aten.relu.default): there are two values called 'y'");
+  EXPECT_EQ(with(Program::node("torch.ops.aten.relu.default",
+                               Program::argument("self", tensor("x")), tensor("new"))),
+            "node 'y' (aten.relu.default): the shape and dtype of the value 'new' are missing");
+  EXPECT_EQ(with(Program::node("torch.ops.aten.relu.default",
+                               Program::argument("self", tensor("y")), tensor("y"))),
+            "node 'y' (aten.relu.default): argument 'self': the value 'y' is used, but nothing "
+            "before makes it");
+}
+
+// x is called y inside, and the y inside is another.
+TEST(ReadProgramTest, InlinedGraphsAreNamedAnew) {
+  const std::string values = std::string("\"x\": ") + kFloatMeta + ", \"y\": " + kFloatMeta +
+                             ", \"z\": " + kFloatMeta;
+  const std::string relu = "torch.ops.aten.relu.default";
+  const std::string inner = Program::graph(
+      tensor("y"),
+      Program::node(relu, Program::argument("self", tensor("y")), tensor("x"), "x") + ", " +
+          Program::node(relu, Program::argument("self", tensor("x")), tensor("z"), "z"),
+      tensor("z") + ", " + tensor("y"), values);
+  Program program;
+  program.values = values;
+  program.nodes = Program::node(
+      "torch.ops.higher_order.wrap_with_set_grad_enabled",
+      Program::argument("", R"({"as_bool": false})") + ", " +
+          Program::argument("", R"({"as_graph": {"name": "g", "graph": )" + inner + "}}") + ", " +
+          Program::argument("", tensor("x")),
+      tensor("y") + ", " + tensor("z"), "wrap");
+  program.outputs = tensor("y") + ", " + tensor("z");
+  program.output_specs += R"(, {"user_output": {"arg": )" + tensor("z") + "}}";
+  const ExportedProgram read = program.read();
+  ASSERT_EQ(read.nodes.size(), 3);
+  EXPECT_EQ(read.nodes[0].name, "x_1");
+  EXPECT_EQ(std::get<ValueRef>(read.nodes[0].arguments[0].value).name, "x");
+  EXPECT_EQ(read.nodes[1].name, "y");
+  EXPECT_EQ(std::get<ValueRef>(read.nodes[1].arguments[0].value).name, "x_1");
+  // What is handed through keeps the name by which callers know it.
+  EXPECT_EQ(read.nodes[2].target, "aten.alias.default");
+  EXPECT_THAT(read.outputs, ElementsAre("y", "z"));
+}
+
+TEST(ReadProgramTest, InlinedGraphsMustFitTheirNode) {
+  const std::string inner = Program::graph(tensor("x"), "", tensor("x"), "\"x\": " + std::string(kFloatMeta));
+  const auto wrap = [&](const std::string& operands, const std::string& outputs) {
+    Program program;
+    program.nodes = Program::node(
+        "torch.ops.higher_order.wrap_with_set_grad_enabled",
+        Program::argument("", R"({"as_bool": false})") + ", " +
+            Program::argument("", R"({"as_graph": {"name": "g", "graph": )" + inner + "}}") + operands,
+        outputs, "wrap");
+    return error_of(program);
+  };
+  const std::string place = "node 'wrap' (higher_order.wrap_with_set_grad_enabled): ";
+  EXPECT_EQ(wrap("", tensor("y")),
+            place + "0 operands instead of 1, the number of the graph's inputs");
+  EXPECT_EQ(wrap(", " + Program::argument("", tensor("x")), ""),
+            place + "0 outputs instead of 1, the number of the graph's outputs");
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,268 @@
+"""Writes the .pt2 archives of this folder, and beside each what PyTorch computes from its example inputs.
+
+python make_testdata.py, with torch 2.13.0. NAME.pt2 is what torch.export.save writes, without what differs from
+machine to machine (stack traces, ids); NAME.expected.pt holds the outputs that are tensors, by name.
+"""
+
+import io
+import json
+import pathlib
+import zipfile
+
+import torch
+from torch.export import Dim, export
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def without_traces(value):
+    """`value`, parsed JSON, without the metadata that tells where the exporting code was."""
+    if isinstance(value, dict):
+        kept = ("nn_module_stack",)
+        return {
+            key: {k: v for k, v in item.items() if k in kept} if key == "metadata" else without_traces(item)
+            for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [without_traces(item) for item in value]
+    return value
+
+
+def entries_of(program):
+    """The entries of an archive of `program`, by name, without the root folder."""
+    buffer = io.BytesIO()
+    torch.export.save(program, buffer)
+    entries = {}
+    with zipfile.ZipFile(buffer) as archive:
+        for name in archive.namelist():
+            rest = name.split("/", 1)[1]
+            content = archive.read(name)
+            if rest.startswith("models/"):
+                content = json.dumps(without_traces(json.loads(content)), separators=(",", ":")).encode()
+            if not rest.startswith(".data/"):
+                entries[rest] = content
+    return entries
+
+
+def write_zip(name, entries):
+    with zipfile.ZipFile(HERE / name, "w") as archive:
+        for entry, content in entries.items():
+            archive.writestr(zipfile.ZipInfo(entry), content)
+
+
+def pickled(value):
+    buffer = io.BytesIO()
+    torch.save(value, buffer)
+    return buffer.getvalue()
+
+
+def write_expected(name, program):
+    args, kwargs = program.example_inputs
+    results = program.module()(*args, **kwargs)
+    leaves = torch.utils._pytree.tree_leaves(results)
+    specs = [s for s in program.graph_signature.output_specs if s.kind.name == "USER_OUTPUT"]
+    expected = {
+        spec.arg.name: (leaf if isinstance(leaf, torch.Tensor) else torch.tensor(leaf)).detach().clone()
+        for spec, leaf in zip(specs, leaves, strict=True)
+        if hasattr(spec.arg, "name") and spec.arg.name
+    }
+    torch.save(expected, HERE / f"{name}.expected.pt")
+
+
+def write(name, program):
+    write_zip(f"{name}.pt2", {f"{name}/{entry}": content for entry, content in entries_of(program).items()})
+    write_expected(name, program)
+
+
+def write_old_layouts(program):
+    """The same model as PyTorch up to 2.7 and PyTorch 2.8 laid it out."""
+    entries = entries_of(program)
+    state_dict = pickled(dict(program.state_dict))
+    constants = pickled(dict(program.constants))
+    oldest = {
+        "serialized_exported_program.json": entries["models/model.json"],
+        "serialized_state_dict.pt": state_dict,
+        "serialized_constants.pt": constants,
+        "serialized_example_inputs.pt": entries["data/sample_inputs/model.pt"],
+        "version": b"8.7",
+    }
+    write_zip("layout_2_7.pt2", oldest)
+    middle = {
+        "archive_format": b"pt2",
+        "archive_version": b"0",
+        "models/model.json": entries["models/model.json"],
+        "data/weights/model.pt": state_dict,
+        "data/constants/model.pt": constants,
+        "data/sample_inputs/model.pt": entries["data/sample_inputs/model.pt"],
+    }
+    write_zip("layout_2_8.pt2", {f"layout/{entry}": content for entry, content in middle.items()})
+
+
+class Small(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(3, 2)
+        self.register_buffer("scale", torch.tensor(2.0))
+        self.register_buffer("shift", torch.tensor([0.5, -0.5]), persistent=False)
+
+    def forward(self, x):
+        return self.linear(x) * self.scale + self.shift + torch.tensor([1.0, 2.0])
+
+
+class Weights(torch.nn.Module):
+    """Weights that share memory, are views, or are of every dtype and odd shapes."""
+
+    DTYPES = (
+        "uint8 int8 int16 int32 int64 float16 float32 float64 complex32 complex64 complex128 bool bfloat16 uint16 "
+        "float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu uint32 uint64"
+    ).split()
+
+    def __init__(self):
+        super().__init__()
+        base = torch.arange(12.0).reshape(3, 4)
+        self.whole = torch.nn.Parameter(base)
+        self.tied = self.whole
+        self.register_buffer("transposed", base.t())
+        self.register_buffer("row", base[1])
+        self.register_buffer("column", base[:, 2])
+        self.register_buffer("expanded", torch.tensor([3.0]).expand(4))
+        self.register_buffer("scalar", torch.tensor(4.0))
+        self.register_buffer("empty", torch.empty(2, 0))
+        self.register_buffer("unused", torch.tensor([1, 2]))
+        for name in self.DTYPES:
+            values = torch.tensor([1.0, 0.0, 2.0]).to(getattr(torch, name))
+            self.register_buffer("a_" + name, values)
+
+    def forward(self, x):
+        return (
+            self.whole @ x + self.tied.sum(),
+            self.transposed @ torch.ones(3) + self.row + self.expanded * self.scalar,
+            self.column,
+            self.empty,
+        )
+
+
+class Wrappers(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+
+    def forward(self, x):
+        with torch.no_grad():
+            mul = self.linear(x) * 2
+            with torch.enable_grad():
+                mul = mul + x
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            low = self.linear(mul)
+            with torch.autocast("cpu", enabled=False):
+                high = self.linear(mul)
+            joined = torch.cat([low, high])
+            product = torch.einsum("ij,kj->ik", joined, mul)
+        return mul, low, high, product
+
+
+class Recurrent(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = torch.nn.LSTM(3, 4)
+
+    def forward(self, x):
+        with torch.autocast("cpu"):
+            return self.lstm(x)[0]
+
+
+class ControlFlow(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(3, 3)
+
+    def forward(self, x, count):
+        size = x.shape[0]
+        first = torch.cond(x.sum() > 0, lambda x: self.linear(x) + size, lambda x: x - size, (x,))
+        second = torch.cond(size > 4, lambda x: x.sin(), lambda x: x.cos(), (x,))
+        looped = torch._higher_order_ops.while_loop(
+            lambda i, x: i < 5, lambda i, x: (i + 1, self.linear(x)), (count, x)
+        )
+        return first, second, looped
+
+
+class Dynamic(torch.nn.Module):
+    def forward(self, x, n: int, flag: bool, text: str, nothing=None):
+        size = x.shape[0]
+        number = x[0, 0].item()
+        count = n * 2 + size
+        return (
+            x.reshape(-1) * number,
+            torch.full((count,), size / 2),
+            size // 2,
+            torch.sym_max(size, n),
+            number * 2.5,
+            3,
+            None,
+            2.5,
+            True,
+        )
+
+
+class Mutations(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", torch.zeros(2))
+
+    def forward(self, x):
+        self.count.add_(1)
+        x.mul_(2)
+        return x + self.count, self.count
+
+
+class Effects(torch.nn.Module):
+    def forward(self, x):
+        torch.ops.aten._print("")
+        torch.ops.aten._assert_async.msg(x.sum() < 1e9, "too large")
+        return x.sin()
+
+
+class Signature(torch.nn.Module):
+    def forward(self, tree, *rest, scale, bias=None):
+        first, (second, third) = tree["first"], tree["pair"]
+        return {"sum": first + second, "rest": [rest[0] * scale, (third, third)], "none": None, "input": first}
+
+
+class Lists(torch.nn.Module):
+    def forward(self, x, index):
+        a, b, c = x.split(1, dim=1)
+        values, _ = x.max(dim=1)
+        return x[:, index], x[index], torch.cat([a, c]), values, torch.clamp(x, max=float("inf")), x * (1 + 2j)
+
+
+def main():
+    torch.manual_seed(0)
+    x = torch.randn(4, 4)
+    small = export(Small(), (torch.randn(2, 3),))
+    write("small", small)
+    write_old_layouts(small)
+    write("weights", export(Weights(), (torch.randn(4),)))
+    write("wrappers", export(Wrappers(), (x,)))
+    write("recurrent", export(Recurrent(), (torch.randn(2, 1, 3),)))
+    batch = Dim("batch", min=3, max=64)
+    write(
+        "control_flow",
+        export(ControlFlow(), (torch.randn(6, 3), torch.tensor(0)), dynamic_shapes=({0: batch}, None)),
+    )
+    write(
+        "dynamic",
+        export(
+            Dynamic(),
+            (torch.rand(6, 3), 3, True, "text"),
+            dynamic_shapes=({0: batch}, Dim.DYNAMIC, None, None),
+        ),
+    )
+    write("mutations", export(Mutations(), (torch.randn(2),)).run_decompositions({}))
+    write("effects", export(Effects(), (x,)).run_decompositions({}))
+    tree = {"first": torch.randn(2), "pair": (torch.randn(2), torch.randn(3))}
+    write("signature", export(Signature(), (tree, torch.randn(2)), {"scale": torch.tensor(3.0)}))
+    write("lists", export(Lists(), (torch.randn(3, 3), torch.tensor([0, 2]))))
+
+
+if __name__ == "__main__":
+    main()
