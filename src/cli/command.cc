@@ -1,6 +1,7 @@
 #include "torch_ir/cli/command.h"
 
 #include <ostream>
+#include <string_view>
 
 namespace torch_ir {
 namespace {
@@ -12,8 +13,10 @@ std::ostream& nowhere() {
 
 bool is_blank(char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7F'; }
 
-// Messages are one line each, whatever a library, or a name in a file, put into them.
+// Messages are one line each, whatever a library, or a name in a file, put into them, and no longer
+// than a person would read.
 std::string on_one_line(const std::string& message) {
+  constexpr size_t kMaxSize = 1000;
   std::string line;
   for (const char c : message) {
     const bool is_second_blank = line.empty() || line.back() == ' ';
@@ -24,7 +27,11 @@ std::string on_one_line(const std::string& message) {
     }
   }
   if (line.ends_with(' ')) line.pop_back();
-  return line;
+  if (line.size() <= kMaxSize) return line;
+  // The end often says what to do.
+  constexpr std::string_view kGap = " ... ";
+  const size_t half = (kMaxSize - kGap.size()) / 2;
+  return line.substr(0, half) + std::string(kGap) + line.substr(line.size() - half);
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ Command execute_command() {
           .examples =
               "  torch-ir execute model.json --weights weights.safetensors \\\n"
               "      --inputs inputs.safetensors --outputs outputs.safetensors\n"
-              "  torch-ir execute model.pt2 --inputs inputs.safetensors --outputs outputs.safetensors\n",
+              "  torch-ir execute model.pt2 --inputs inputs.safetensors --outputs "
+              "outputs.safetensors\n",
           .declare = declare};
 }
 

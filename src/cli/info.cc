@@ -49,7 +49,8 @@ std::string to_json(const IRSummary& summary) {
       {"output_shapes", nlohmann::ordered_json::object()},
       {"op_distribution", nlohmann::ordered_json::object()},
   };
-  for (const TensorMeta& value : summary.inputs) json["input_shapes"][value.name] = shape_json(value);
+  for (const TensorMeta& value : summary.inputs)
+    json["input_shapes"][value.name] = shape_json(value);
   for (const TensorMeta& value : summary.outputs) {
     json["output_shapes"][value.name] = shape_json(value);
   }

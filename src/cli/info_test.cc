@@ -105,7 +105,7 @@ TEST_F(InfoTest, RefusesWhatIsNoGraph) {
       torch_ir({"info", file("model.pt2", "PK\x03\x04"), "-o", path("summary")});
   EXPECT_EQ(archive.status, 2);
   EXPECT_THAT(archive.err,
-              testing::StartsWith("torch-ir: " + path("model.pt2") + ": not valid JSON"));
+              testing::HasSubstr(path("model.pt2") + "' can not be read as a zip archive"));
   EXPECT_EQ(std::ranges::count(archive.err, '\n'), 1);
   EXPECT_THAT(files(), ElementsAre("model.pt2"));
 }

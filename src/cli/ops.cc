@@ -51,10 +51,9 @@ int run(const Arguments& arguments, Console& console) {
     num_calls += count;
     num_unsupported += support.is_supported ? 0 : 1;
   }
-  console.talk() << fmt::format("{} operators, {} calls; {}\n", counts.size(), num_calls,
-                                num_unsupported == 0
-                                    ? "all run"
-                                    : fmt::format("{} do not run", num_unsupported));
+  console.talk() << fmt::format(
+      "{} operators, {} calls; {}\n", counts.size(), num_calls,
+      num_unsupported == 0 ? "all run" : fmt::format("{} do not run", num_unsupported));
   return kDone;
 }
 

@@ -37,7 +37,9 @@ void add_tolerance_option(CLI::App& parser, const std::string& name, double& val
 }  // namespace
 
 void add_graph_argument(CLI::App& parser, std::string& path) {
-  parser.add_option("FILE", path, "The graph: IR JSON, or an archive of torch.export.save (.pt2)")->required()->type_name("");
+  parser.add_option("FILE", path, "The graph: IR JSON, or an archive of torch.export.save (.pt2)")
+      ->required()
+      ->type_name("");
 }
 
 void add_weights_options(CLI::App& parser, WeightsArguments& weights,

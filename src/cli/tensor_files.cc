@@ -4,6 +4,7 @@
 #include <ATen/ops/item.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <sstream>
 
@@ -93,24 +94,22 @@ std::vector<at::Tensor> read_inputs(const std::string& path, const IR& ir) {
 std::vector<at::Tensor> read_expected(const std::string& path, const IR& ir) {
   const StateDict file = load_weights(path);
   std::vector<std::string> known;
+  for (const TensorMeta& output : ir.graph_outputs) {
+    std::ranges::copy(names_in_file(output, ir), std::back_inserter(known));
+  }
+  for (const std::string& name : file.keys()) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    fail_unknown(path, "output", name, ir.graph_outputs);
+  }
   std::vector<at::Tensor> tensors;
   for (const TensorMeta& output : ir.graph_outputs) {
     const std::vector<std::string> names = names_in_file(output, ir);
-    known.insert(known.end(), names.begin(), names.end());
     const auto found =
         std::ranges::find_if(names, [&](const auto& name) { return file.contains(name); });
-    if (found != names.end()) {
-      tensors.push_back(file[*found]);
-    } else if (output.mutates.empty()) {
-      tensors.push_back(get(file, path, "output", output.name));
-    } else {
-      tensors.emplace_back();
-    }
-  }
-  for (const std::string& name : file.keys()) {
-    if (std::ranges::find(known, name) == known.end()) {
-      fail_unknown(path, "output", name, ir.graph_outputs);
-    }
+    const bool may_be_absent = found == names.end() && !output.mutates.empty();
+    tensors.push_back(may_be_absent
+                          ? at::Tensor()
+                          : get(file, path, "output", found == names.end() ? output.name : *found));
   }
   return tensors;
 }

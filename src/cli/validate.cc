@@ -39,7 +39,8 @@ int run(const Arguments& arguments, Console& console) {
   const StateDict weights = load_given_weights(arguments.weights);
   const bool has_weights = !weights_path.empty();
   if (has_weights) {
-    report(validate_weights_against_ir(weights, ir), weights_path + " does not fit " + arguments.file, console);
+    report(validate_weights_against_ir(weights, ir),
+           weights_path + " does not fit " + arguments.file, console);
   }
   console.talk() << arguments.file << ": valid, " << count_text(ir.nodes.size(), "node") << ", "
                  << count_text(ir.weights.size(), "weight") << '\n';

@@ -58,7 +58,8 @@ Command verify_command() {
           .examples =
               "  torch-ir verify model.json --weights weights.safetensors \\\n"
               "      --inputs inputs.safetensors --expected expected.safetensors\n"
-              "  torch-ir verify model.pt2 --inputs inputs.safetensors --expected expected.safetensors\n",
+              "  torch-ir verify model.pt2 --inputs inputs.safetensors --expected "
+              "expected.safetensors\n",
           .declare = declare};
 }
 

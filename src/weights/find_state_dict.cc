@@ -112,12 +112,26 @@ const PickleValue& find_by_key(const PickleValue& value, const std::string& key)
       names.empty() ? "it has no keys that are strings" : "its keys are " + list_text(names)));
 }
 
+// The state dict of a model without weights, in a checkpoint: the only member that is an empty
+// dict. `value` itself where there is none, or several.
+const PickleValue& find_empty(const PickleValue& value) {
+  const PickleValue* empty = nullptr;
+  size_t num_empty = 0;
+  for_each_member(value, [&](const std::string&, const PickleValue& child) {
+    const auto* dict = child.get_if<Dict>();
+    if (dict == nullptr || !dict->items.empty()) return;
+    empty = &child;
+    ++num_empty;
+  });
+  return num_empty == 1 ? *empty : value;
+}
+
 // Without candidates `value` is read as a state dict, for an error that says why it is none.
 const PickleValue& find_only(const PickleValue& value) {
   if (is_state_dict(value) || value.get_if<Object>() != nullptr) return value;
   std::vector<Candidate> candidates;
   collect_candidates(value, "", candidates);
-  if (candidates.empty()) return value;
+  if (candidates.empty()) return find_empty(value);
   if (candidates.size() == 1) return *candidates.front().value;
   std::vector<std::string> keys;
   for (const Candidate& candidate : candidates) keys.push_back(candidate.key);

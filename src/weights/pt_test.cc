@@ -145,6 +145,10 @@ TEST(PtTest, KeysThatLeadNowhere) {
                          "' holds an int instead of a dict from names to tensors under 'epoch'"));
 }
 
+TEST(PtTest, CheckpointsOfModelsWithoutWeightsAreEmpty) {
+  EXPECT_TRUE(load_weights_pt(testdata("empty_checkpoint.pt")).is_empty());
+}
+
 TEST(PtTest, TensorsThatAreNotDenseAreNamed) {
   EXPECT_THAT([] { load_weights_pt(testdata("unsupported.pt")); },
               fails_with("'" + testdata("unsupported.pt") +

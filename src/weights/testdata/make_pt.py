@@ -159,6 +159,7 @@ if __name__ == "__main__":
     torch.save(with_attributes(), "attributes.pt")
     torch.save({"first": state_dict(), "more": {"second.ema": state_dict()}}, "two_state_dicts.pt")
     torch.save(OrderedDict(w=torch.ones(2), _extra_state={"a": 1}), "extra_state.pt")
+    torch.save({"model": OrderedDict(), "epoch": 3}, "empty_checkpoint.pt")
     torch.save(nn.Linear(2, 1), "module.pt")
     torch.save({"model": state_dict(), "args": argparse.Namespace(a=1)}, "namespace.pt")
     torch.serialization.set_crc32_options(False)
