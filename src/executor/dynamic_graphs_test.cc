@@ -140,9 +140,10 @@ TEST(DynamicGraphs, ChecksDynamicOutputsOfNodes) {
 TEST(DynamicGraphs, BindsSizesThatDependOnData) {
   IR ir;
   ir.graph_inputs = {tensor("x", {"4"})};
-  ir.nodes = {node("aten.nonzero.default", {tensor("x", {"4"})}, {tensor("rows", {"u0", "1"}, "int64")}),
-              node("aten.neg.default", {tensor("rows", {"u0", "1"}, "int64")},
-                   {tensor("neg", {"u0", "1"}, "int64")})};
+  ir.nodes = {
+      node("aten.nonzero.default", {tensor("x", {"4"})}, {tensor("rows", {"u0", "1"}, "int64")}),
+      node("aten.neg.default", {tensor("rows", {"u0", "1"}, "int64")},
+           {tensor("neg", {"u0", "1"}, "int64")})};
   ir.graph_outputs = {tensor("neg", {"u0", "1"}, "int64")};
   const ExecutionPlan plan = compile(ir, StateDict());
   EXPECT_EQ(plan.run_checked({at::arange(4).to(at::kFloat)})[0].size(0), 3);
@@ -164,8 +165,8 @@ TEST(DynamicGraphs, TakesNumbersAsInputs) {
     return plan.run_checked({at::ones({2}), at::full({}, n, at::kLong), half});
   };
   EXPECT_TRUE(run(3)[0].equal(at::full({2}, 3.5f)));
-  EXPECT_THAT([&] { run(6); },
-              ThrowsMessage<ExecutionError>("s0 (Input 'n') is 6, but the graph is made for at most 5."));
+  EXPECT_THAT([&] { run(6); }, ThrowsMessage<ExecutionError>(
+                                   "s0 (Input 'n') is 6, but the graph is made for at most 5."));
 }
 
 TEST(DynamicGraphs, NumbersThatFailNameTheirNode) {
@@ -182,10 +183,9 @@ TEST(DynamicGraphs, NumbersThatFailNameTheirNode) {
 TEST(DynamicGraphs, FailedAssertionsFailTheRun) {
   IR ir;
   ir.graph_inputs = {number("n")};
-  ir.nodes = {
-      node("_operator.le", {}, {number("le", "bool")}, {{"a", ValueRef{"n"}}, {"b", 5}}),
-      node("aten._assert_scalar.default", {}, {},
-           {{"self", ValueRef{"le"}}, {"assert_msg", "n must be at most 5"}})};
+  ir.nodes = {node("_operator.le", {}, {number("le", "bool")}, {{"a", ValueRef{"n"}}, {"b", 5}}),
+              node("aten._assert_scalar.default", {}, {},
+                   {{"self", ValueRef{"le"}}, {"assert_msg", "n must be at most 5"}})};
   ir.graph_outputs = {number("le", "bool")};
   const ExecutionPlan plan = compile(ir, StateDict());
   EXPECT_TRUE(plan.run({at::full({}, 5, at::kLong)})[0].equal(at::full({}, true, at::kBool)));

@@ -40,7 +40,8 @@ TEST(ExecutorRegistry, GroupedMmMultipliesEachGroupWithItsMatrix) {
   const at::Tensor input = at::rand({5, 3});
   const at::Tensor weight = at::rand({3, 3, 2});
   const at::Tensor ends = at::tensor({2, 2, 4}, at::kInt);
-  const at::Tensor output = find_executor(kGroupedMm)(grouped_mm_node(), {input, weight, ends}).at(0);
+  const at::Tensor output =
+      find_executor(kGroupedMm)(grouped_mm_node(), {input, weight, ends}).at(0);
   EXPECT_TRUE(output.slice(0, 0, 2).equal(input.slice(0, 0, 2).mm(weight[0])));
   EXPECT_TRUE(output.slice(0, 2, 4).equal(input.slice(0, 2, 4).mm(weight[2])));
   EXPECT_TRUE(output[4].equal(at::zeros({2})));
@@ -85,7 +86,8 @@ TEST(ExecutorRegistry, KeepsTheLatestUntilItIsTakenAway) {
   };
   register_executor("my.op.default", returning(1));
   register_executor("my.op.default", returning(2));
-  EXPECT_THAT(list_registered_executors(), ElementsAre(kGetItem, kPrint, "my.op.default", kGroupedMm));
+  EXPECT_THAT(list_registered_executors(),
+              ElementsAre(kGetItem, kPrint, "my.op.default", kGroupedMm));
   EXPECT_EQ(find_executor("my.op.default")(OpNode(), {}).at(0).size(0), 2);
   register_executor("my.op.default", {});
   EXPECT_THAT(list_registered_executors(), Not(Contains("my.op.default")));

@@ -81,8 +81,8 @@ class GraphBuilder {
   // A number that `node` refers to; validation has seen to it that there is one.
   ValueId referred_value(const OpNode& node, const std::string& name) {
     if (const auto found = by_name_.find(name); found != by_name_.end()) return found->second;
-    throw ExecutionError(fmt::format("Number '{}' not found in registry for node '{}'.", name,
-                                     node.name));
+    throw ExecutionError(
+        fmt::format("Number '{}' not found in registry for node '{}'.", name, node.name));
   }
 
   ValueId input_value(const OpNode& node, size_t index) {

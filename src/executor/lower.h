@@ -7,8 +7,9 @@
 
 namespace torch_ir {
 
-// The program of `graph`: argument stacks prepared, constants that are not written in place, kernels
-// chosen, values given slots from their definition to their last use. `ranges` are those of the IR.
+// The program of `graph`: argument stacks prepared, constants that are not written in place,
+// kernels chosen, values given slots from their definition to their last use. `ranges` are those of
+// the IR.
 Program lower(const PlanGraph& graph, const std::vector<SymbolRange>& ranges);
 
 }  // namespace torch_ir

@@ -24,7 +24,9 @@ double as_double(const IValue& value) {
   return is_float(value) ? value.toDouble() : static_cast<double>(as_int(value));
 }
 
-bool as_bool(const IValue& value) { return is_float(value) ? value.toDouble() != 0 : as_int(value) != 0; }
+bool as_bool(const IValue& value) {
+  return is_float(value) ? value.toDouble() != 0 : as_int(value) != 0;
+}
 
 [[noreturn]] void fail_overflow() { throw ExecutionError("the result needs more than 64 bits"); }
 [[noreturn]] void fail_zero() { throw ExecutionError("division by zero"); }

@@ -204,8 +204,8 @@ class Run {
   }
 
   [[noreturn]] static void fail(const Step& step, const TensorMeta& meta, const std::string& what) {
-    throw ExecutionError(fmt::format("node '{}' ({}): output '{}' is {}", step.name, step.op_type,
-                                     meta.name, what));
+    throw ExecutionError(
+        fmt::format("node '{}' ({}): output '{}' is {}", step.name, step.op_type, meta.name, what));
   }
 
   const Program& program_;

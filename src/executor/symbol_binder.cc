@@ -27,9 +27,8 @@ SymbolValues SymbolBinder::bind(const std::vector<c10::IValue>& inputs) const {
   values.reserve(sizes_.size());
   for (const Size& size : sizes_) {
     const c10::IValue& input = inputs[size.input];
-    values.push_back(size.dimension
-                         ? input.toTensor().size(static_cast<int64_t>(*size.dimension))
-                         : input.toInt());
+    values.push_back(size.dimension ? input.toTensor().size(static_cast<int64_t>(*size.dimension))
+                                    : input.toInt());
   }
   SymbolValues symbols;
   for (size_t i = 0; i < sizes_.size(); ++i) {
@@ -79,10 +78,9 @@ void SymbolBinder::check(const std::vector<int64_t>& values, const SymbolValues&
     for (const Size& size : sizes_) {
       if (size.text == range.expression) where = fmt::format(" ({})", place(size));
     }
-    throw ExecutionError(fmt::format("{}{} is {}, but the graph is made for {} {}.",
-                                     range.expression, where, *value,
-                                     is_small ? "at least" : "at most",
-                                     is_small ? *range.min : *range.max));
+    throw ExecutionError(
+        fmt::format("{}{} is {}, but the graph is made for {} {}.", range.expression, where, *value,
+                    is_small ? "at least" : "at most", is_small ? *range.min : *range.max));
   }
 }
 

@@ -77,7 +77,8 @@ std::vector<std::string> value_refs(const Attribute& attribute) {
   if (const auto* ref = attribute.get_if<ValueRef>()) return {ref->name};
   std::vector<std::string> names;
   if (const auto* items = attribute.get_if<Attribute::List>()) {
-    for (const Attribute& item : *items) std::ranges::move(value_refs(item), std::back_inserter(names));
+    for (const Attribute& item : *items)
+      std::ranges::move(value_refs(item), std::back_inserter(names));
   }
   return names;
 }

@@ -84,9 +84,8 @@ class Binder {
 
   bool is_given_by_name(const c10::Argument& argument) const {
     return node_.attrs.find(argument.name()) != nullptr ||
-           std::ranges::any_of(node_.inputs, [&](const TensorMeta& input) {
-             return input.arg == argument.name();
-           });
+           std::ranges::any_of(
+               node_.inputs, [&](const TensorMeta& input) { return input.arg == argument.name(); });
   }
 
   // How many positional inputs the arguments take that need theirs.
@@ -95,11 +94,11 @@ class Binder {
     size_t num_named_in_lists = 0;
     for (const c10::Argument& argument : schema_.arguments()) {
       const ArgumentKind kind = classify(argument).kind;
-      count += kind == ArgumentKind::kTensor && !may_be_absent(argument) &&
-               !is_given_by_name(argument);
+      count +=
+          kind == ArgumentKind::kTensor && !may_be_absent(argument) && !is_given_by_name(argument);
       if (kind != ArgumentKind::kTensorList) continue;
-      num_named_in_lists += static_cast<size_t>(
-          std::ranges::count(node_.inputs, argument.name(), &TensorMeta::arg));
+      num_named_in_lists +=
+          static_cast<size_t>(std::ranges::count(node_.inputs, argument.name(), &TensorMeta::arg));
     }
     const Attribute* sizes = node_.attrs.find(kListSizes);
     const auto* list = sizes == nullptr ? nullptr : sizes->get_if<Attribute::List>();

@@ -240,12 +240,10 @@ TEST(BindingTest, WeightsAreTheArgumentsTheyAreNamedAfter) {
             "input=x normalized_shape=[2] bias=p_norm_bias");
   EXPECT_EQ(bound_text(plain("aten.layer_norm.default", {made("x"), meta("p_norm_weight")}, shape)),
             "input=x normalized_shape=[2] weight=p_norm_weight");
-  EXPECT_EQ(bound_text(plain("aten.batch_norm.default",
-                             {made("x"), meta("b_bn_running_mean"), meta("b_bn_running_var")},
-                             {{"training", false},
-                              {"momentum", 0.1},
-                              {"eps", 1e-5},
-                              {"cudnn_enabled", false}})),
+  EXPECT_EQ(bound_text(plain(
+                "aten.batch_norm.default",
+                {made("x"), meta("b_bn_running_mean"), meta("b_bn_running_var")},
+                {{"training", false}, {"momentum", 0.1}, {"eps", 1e-5}, {"cudnn_enabled", false}})),
             "input=x running_mean=b_bn_running_mean running_var=b_bn_running_var training=False "
             "momentum=0.1 eps=1e-05 cudnn_enabled=False");
 }

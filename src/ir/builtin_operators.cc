@@ -57,8 +57,8 @@ using Table = std::unordered_map<std::string_view, c10::FunctionSchema>;
 Table make_table() {
   Table table;
   for (const Entry& entry : kEntries) {
-    table.emplace(entry.op_type, torch::jit::parseSchema(std::string("builtin::call") +
-                                                         entry.signature));
+    table.emplace(entry.op_type,
+                  torch::jit::parseSchema(std::string("builtin::call") + entry.signature));
   }
   return table;
 }

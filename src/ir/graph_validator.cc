@@ -77,7 +77,8 @@ void GraphValidator::check_meta(const TensorMeta& meta, const std::string& what)
   }
   if (!find_dtype(meta.dtype)) report("{} has the unknown dtype '{}'", what, meta.dtype);
   if (!meta.is_scalar) return;
-  if (!meta.shape.empty()) report("{} is a number, but has the shape {}", what, shape_list_text(meta));
+  if (!meta.shape.empty())
+    report("{} is a number, but has the shape {}", what, shape_list_text(meta));
   if (!is_scalar_dtype(meta.dtype)) {
     report("{} is a number, but has the dtype {}: numbers are int64, float64 or bool", what,
            meta.dtype);
@@ -118,8 +119,10 @@ std::string GraphValidator::text(const Use& use) {
 void GraphValidator::check_output(const TensorMeta& output) {
   check_use({output, nullptr});
   if (!output.mutates.empty() && !values_.contains(output.mutates)) {
-    report("graph output '{}' is the new value of '{}', which is neither a graph input nor a "
-           "placeholder", output.name, output.mutates);
+    report(
+        "graph output '{}' is the new value of '{}', which is neither a graph input nor a "
+        "placeholder",
+        output.name, output.mutates);
   }
 }
 
@@ -129,8 +132,10 @@ void GraphValidator::check_constant_outputs() {
   int64_t least = 0;
   for (const ConstantOutput& output : graph_.constant_outputs) {
     if (output.index < least || output.index >= num_outputs) {
-      report("constant_outputs: {} is not the place of an output, of which there are {} (each once, "
-             "in order)", output.index, num_outputs);
+      report(
+          "constant_outputs: {} is not the place of an output, of which there are {} (each once, "
+          "in order)",
+          output.index, num_outputs);
       return;
     }
     least = output.index + 1;
@@ -161,8 +166,8 @@ void GraphValidator::check_graphs(const OpNode& node) {
     return;
   }
   for (size_t i = 0; i < node.graphs.size(); ++i) {
-    GraphValidator inner(node.graphs[i], fmt::format("{}node '{}', graph {}: ", prefix_, node.name, i),
-                         problems_);
+    GraphValidator inner(node.graphs[i],
+                         fmt::format("{}node '{}', graph {}: ", prefix_, node.name, i), problems_);
     inner.check_inputs();
     inner.check_nodes_and_outputs();
   }

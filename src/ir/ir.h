@@ -3,9 +3,9 @@
 // Made by the converter or read from a file; read by everything behind it. An IR owns all it
 // holds and refers to nothing outside: nodes refer to values by name. A value is what the caller
 // passes in (graph inputs), what the state dict or `constants` supply (weights), or an output of
-// a node: a tensor, or, where shapes are dynamic, a number. Nodes are in execution order. The fields
-// and their JSON form are those of the Python package `torch_ir`, and beyond it what ir_format.md
-// calls version 2; validate.h says what a well-formed IR is.
+// a node: a tensor, or, where shapes are dynamic, a number. Nodes are in execution order. The
+// fields and their JSON form are those of the Python package `torch_ir`, and beyond it what
+// ir_format.md calls version 2; validate.h says what a well-formed IR is.
 #ifndef TORCH_IR_IR_IR_H_
 #define TORCH_IR_IR_IR_H_
 
@@ -44,8 +44,8 @@ struct TensorMeta {
   // In `OpNode::inputs`: the schema argument that this input is, where the position can not tell.
   // See binding.h. Empty otherwise.
   std::string arg = {};
-  // For a dynamic shape an expression of symbols a dimension (sym_expr.h), "s0" or "2*s0 + 1", empty
-  // where `shape` has the size and not kDynamicSize. No entries when all sizes are known.
+  // For a dynamic shape an expression of symbols a dimension (sym_expr.h), "s0" or "2*s0 + 1",
+  // empty where `shape` has the size and not kDynamicSize. No entries when all sizes are known.
   std::vector<std::string> symbolic_shape = {};
   // Whether it is a number and not a tensor: an int, a float or a bool, for the dtypes int64,
   // float64 and bool; the shape has no dimensions.

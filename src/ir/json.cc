@@ -198,8 +198,8 @@ std::vector<SymbolRange> read_ranges(JsonValue& value, const Place& place) {
     const Place item = place.key(expression);
     const JsonValue::List& limits = as_list(member, item);
     if (limits.size() != 2) item.fail("a range is a list of two limits");
-    ranges.push_back({expression, read_limit(limits[0], item.item(0)),
-                      read_limit(limits[1], item.item(1))});
+    ranges.push_back(
+        {expression, read_limit(limits[0], item.item(0)), read_limit(limits[1], item.item(1))});
   }
   return ranges;
 }
@@ -218,11 +218,10 @@ IR read_ir(JsonValue& value) {
   for (const auto& [key, member] : as_object(value, root)) {
     if (key == kFormatVersionKey) check_format_version(member, root.key(key));
   }
-  const ObjectReader members(
-      value, root,
-      {kFormatVersionKey, "model_name", "pytorch_version", "graph_inputs", "graph_outputs",
-       "constant_outputs", "weights", "weight_name_mapping", "constant_inputs",
-       "range_constraints", "nodes", "constants"});
+  const ObjectReader members(value, root,
+                             {kFormatVersionKey, "model_name", "pytorch_version", "graph_inputs",
+                              "graph_outputs", "constant_outputs", "weights", "weight_name_mapping",
+                              "constant_inputs", "range_constraints", "nodes", "constants"});
   IR ir;
   const auto read_string = [&](std::string_view key) {
     JsonValue* text = members.find(key);

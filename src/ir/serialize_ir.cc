@@ -220,7 +220,8 @@ bool is_version_1(const TensorMeta& tensor) {
 }
 
 bool are_version_1(const std::vector<TensorMeta>& tensors) {
-  return std::ranges::all_of(tensors, [](const TensorMeta& tensor) { return is_version_1(tensor); });
+  return std::ranges::all_of(tensors,
+                             [](const TensorMeta& tensor) { return is_version_1(tensor); });
 }
 
 bool is_version_1(const OpNode& node) {

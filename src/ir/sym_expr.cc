@@ -47,9 +47,8 @@ class Parser {
   };
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw ValidationError(
-        fmt::format("the expression '{}' {}", text_.substr(0, std::min<size_t>(80, text_.size())),
-                    what));
+    throw ValidationError(fmt::format("the expression '{}' {}",
+                                      text_.substr(0, std::min<size_t>(80, text_.size())), what));
   }
 
   [[noreturn]] void fail_here() const {
@@ -297,7 +296,8 @@ std::optional<int64_t> SymExpr::evaluate(const SymbolValues& values) const {
 std::vector<std::string> SymExpr::symbols() const {
   std::vector<std::string> symbols;
   for (const SymNode& node : nodes_) {
-    const bool is_new = !node.symbol.empty() && std::ranges::find(symbols, node.symbol) == symbols.end();
+    const bool is_new =
+        !node.symbol.empty() && std::ranges::find(symbols, node.symbol) == symbols.end();
     if (is_new) symbols.push_back(node.symbol);
   }
   return symbols;

@@ -64,7 +64,8 @@ TEST(SymExprTest, RefusesWhatIsNoExpression) {
   };
   refuses("", "the expression '' ends too early");
   refuses("s0 +", "the expression 's0 +' ends too early");
-  refuses("__import__('os')", "the expression '__import__('os')' is not understood at character 12");
+  refuses("__import__('os')",
+          "the expression '__import__('os')' is not understood at character 12");
   refuses("1.5", "the expression '1.5' is not understood at character 2");
   refuses("s0 s1", "the expression 's0 s1' is not understood at character 4");
   refuses("(1", "the expression '(1' is not understood at character 3");

@@ -402,8 +402,9 @@ TEST(ValidateTest, NumbersBetweenNodes) {
               ElementsAre("node 'add': attribute 'other' refers to 'm', which is no value of the "
                           "graph"));
   ir.nodes[0].attrs = {{"other", ValueRef{"x"}}};
-  EXPECT_THAT(find_problems(ir), ElementsAre("node 'add': attribute 'other' refers to 'x', which is "
-                                             "a tensor, not a number"));
+  EXPECT_THAT(find_problems(ir),
+              ElementsAre("node 'add': attribute 'other' refers to 'x', which is "
+                          "a tensor, not a number"));
   ir.nodes[0].attrs = {{"other", ValueRef{"add"}}};
   EXPECT_THAT(find_problems(ir), ElementsAre("node 'add': attribute 'other' refers to 'add', which "
                                              "is made later"));
@@ -464,13 +465,15 @@ TEST(ValidateTest, GraphsOfNodes) {
                                              "of 2"));
   ir = with_cond();
   ir.nodes[0].graphs[1].graph_outputs = {meta("b", {2})};
-  EXPECT_THAT(find_problems(ir),
-              ElementsAre("node 'cond', graph 1: graph output 'b' is made by no node, and is neither "
-                          "a graph input nor a weight"));
+  EXPECT_THAT(
+      find_problems(ir),
+      ElementsAre("node 'cond', graph 1: graph output 'b' is made by no node, and is neither "
+                  "a graph input nor a weight"));
   ir = with_cond();
   ir.nodes[0].graphs[0].graph_inputs.push_back(meta("c", {2}));
-  EXPECT_THAT(find_problems(ir), ElementsAre("node 'cond' (higher_order.cond): the true graph takes "
-                                             "2 values, but 1 are given"));
+  EXPECT_THAT(find_problems(ir),
+              ElementsAre("node 'cond' (higher_order.cond): the true graph takes "
+                          "2 values, but 1 are given"));
   ir = with_cond();
   ir.nodes[0].graphs[0].graph_outputs.clear();
   EXPECT_THAT(find_problems(ir), ElementsAre("node 'cond' (higher_order.cond): the true graph "

@@ -157,8 +157,7 @@ class Sketcher {
     const auto [entry, is_new] = weight_ids_.try_emplace(weight.name);
     if (is_new) {
       entry->second = ids_.make("w_", weight.name);
-      add_box(BoxKind::kWeight, entry->second, printable_name(weight.name),
-              shape_text(weight));
+      add_box(BoxKind::kWeight, entry->second, printable_name(weight.name), shape_text(weight));
     }
     return entry->second;
   }

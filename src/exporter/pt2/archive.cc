@@ -129,8 +129,7 @@ bool is_big_endian(const ZipArchive& zip, const std::string& path, const std::st
 }
 
 PayloadEntries find_payload(const ZipArchive& zip, const std::string& path,
-                            const std::string& folder, const std::string& model,
-                            const char* kind) {
+                            const std::string& folder, const std::string& model, const char* kind) {
   PayloadEntries payload;
   payload.folder = folder;
   const std::string pickle = folder + model + ".pt";
@@ -149,8 +148,8 @@ Pt2Archive open_model(const ZipArchive& zip, const std::string& path, const std:
                       const std::string& model) {
   check_entry(zip, path, root + "archive_format", "pt2");
   check_entry(zip, path, root + "archive_version", kArchiveVersion);
-  Pt2Archive archive{zip, root + std::string(kModelsFolder) + model + std::string(kModelSuffix),
-                     {}, {}, {}};
+  Pt2Archive archive{
+      zip, root + std::string(kModelsFolder) + model + std::string(kModelSuffix), {}, {}, {}};
   archive.weights = find_payload(zip, path, root + "data/weights/", model, "weights");
   archive.constants = find_payload(zip, path, root + "data/constants/", model, "constants");
   const std::string example_inputs = fmt::format("{}data/sample_inputs/{}.pt", root, model);
@@ -161,15 +160,19 @@ Pt2Archive open_model(const ZipArchive& zip, const std::string& path, const std:
 
 [[noreturn]] void refuse_other_archive(const ZipArchive& zip, const std::string& path) {
   if (has_folder(zip, "data/aotinductor/")) {
-    fail(path, fmt::format("is a package of AOTInductor, compiled code without a graph; {}", kAdvice));
+    fail(path,
+         fmt::format("is a package of AOTInductor, compiled code without a graph; {}", kAdvice));
   }
   if (has_entry(zip, "/constants.pkl") || has_folder(zip, "/code/")) {
     fail(path, fmt::format("is a TorchScript archive; {}", kAdvice));
   }
   if (has_entry(zip, "/data.pkl")) {
-    fail(path, fmt::format("is a file of torch.save, which holds weights but no graph; {}", kAdvice));
+    fail(path,
+         fmt::format("is a file of torch.save, which holds weights but no graph; {}", kAdvice));
   }
-  fail(path, fmt::format("is a zip archive without an exported program: no entry models/NAME.json; {}", kAdvice));
+  fail(path,
+       fmt::format("is a zip archive without an exported program: no entry models/NAME.json; {}",
+                   kAdvice));
 }
 
 }  // namespace
@@ -177,7 +180,8 @@ Pt2Archive open_model(const ZipArchive& zip, const std::string& path, const std:
 Pt2Archive open_pt2_archive(const std::string& path) {
   const ByteRange bytes = map_file(path);
   if (!looks_like_zip(bytes.text())) {
-    fail(path, fmt::format("is no .pt2 archive: it does not begin as zip archives do; {}", kAdvice));
+    fail(path,
+         fmt::format("is no .pt2 archive: it does not begin as zip archives do; {}", kAdvice));
   }
   const ZipArchive zip = ZipArchive::open(bytes, path);
   if (zip.has("serialized_exported_program.json")) return open_oldest_layout(zip, path);

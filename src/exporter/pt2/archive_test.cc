@@ -92,9 +92,9 @@ TEST(ArchiveTest, OfSeveralModelsTheOneCalledModelIsRead) {
 
 TEST(ArchiveTest, OtherFilesAreRefusedByWhatTheyAre) {
   const std::string advice = "; write a .pt2 archive with torch.export.save";
-  EXPECT_EQ(error_of(write_archive({{"r/data/aotinductor/model/a.so", ""},
-                                    {"r/archive_format", "pt2"}})),
-            "is a package of AOTInductor, compiled code without a graph" + advice);
+  EXPECT_EQ(
+      error_of(write_archive({{"r/data/aotinductor/model/a.so", ""}, {"r/archive_format", "pt2"}})),
+      "is a package of AOTInductor, compiled code without a graph" + advice);
   EXPECT_EQ(error_of(write_archive({{"r/data.pkl", ""}, {"r/constants.pkl", ""}})),
             "is a TorchScript archive" + advice);
   EXPECT_EQ(error_of(write_archive({{"r/data.pkl", ""}, {"r/version", "3"}})),
@@ -115,9 +115,9 @@ TEST(ArchiveTest, VersionsAreChecked) {
   entries[0] = {"r/archive_format", "pt3"};
   EXPECT_EQ(error_of(write_archive(entries)),
             "the entry 'r/archive_format' is 'pt3', and 'pt2' is read here");
-  EXPECT_EQ(error_of(write_archive({{"serialized_exported_program.json", "{}"},
-                                    {"version", "7.3"}})),
-            "the entry 'version' is '7.3', and version 8.x is read here");
+  EXPECT_EQ(
+      error_of(write_archive({{"serialized_exported_program.json", "{}"}, {"version", "7.3"}})),
+      "the entry 'version' is '7.3', and version 8.x is read here");
 }
 
 TEST(ArchiveTest, MissingEntriesAreNamed) {
@@ -129,9 +129,9 @@ TEST(ArchiveTest, MissingEntriesAreNamed) {
   }
   EXPECT_EQ(error_of(write_archive({{"serialized_exported_program.json", "{}"}})),
             "the entry 'version' is missing");
-  EXPECT_EQ(error_of(write_archive(
-                {{"serialized_exported_program.json", "{}"}, {"version", "8.2"}})),
-            "the entry 'serialized_state_dict.pt' is missing");
+  EXPECT_EQ(
+      error_of(write_archive({{"serialized_exported_program.json", "{}"}, {"version", "8.2"}})),
+      "the entry 'serialized_state_dict.pt' is missing");
 }
 
 TEST(ArchiveTest, ByteOrderIsToldApart) {

@@ -101,7 +101,8 @@ Attribute device(const JsonValue& value, const Place& place) { return read_devic
 
 SerializedValue read_subgraph(const JsonValue& value, const Place& place) {
   const Fields fields(value, place);
-  return std::make_shared<const SerializedGraph>(read_graph(fields.get("graph"), place.key("graph")));
+  return std::make_shared<const SerializedGraph>(
+      read_graph(fields.get("graph"), place.key("graph")));
 }
 
 SerializedValue read_operator(const JsonValue& value, const Place& place) {
@@ -185,7 +186,8 @@ SerializedValue read_argument(const JsonValue& value, const Place& place) {
 SerializedPort read_port(const JsonValue& value, const Place& place) {
   SerializedValue argument = read_argument(value, place);
   if (const ValueRef* ref = reference(argument)) return *ref;
-  if (auto* unsupported = std::get_if<UnsupportedArgument>(&argument)) return std::move(*unsupported);
+  if (auto* unsupported = std::get_if<UnsupportedArgument>(&argument))
+    return std::move(*unsupported);
   const auto* attribute = std::get_if<Attribute>(&argument);
   if (attribute == nullptr || attribute->get_if<Attribute::List>() != nullptr) {
     place.fail("expected one value, found a list, a graph or an operator");

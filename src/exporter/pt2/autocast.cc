@@ -74,9 +74,10 @@ ExportedArgument* find_argument(ExportedNode& node, const std::string& name) {
 // What arrives behind autocast. Which arguments are cast does not depend on shapes.
 torch::jit::Stack arguments_behind(const ExportedNode& node, const c10::OperatorHandle& op,
                                    c10::ScalarType dtype, const GraphBuilder& builder) {
-  torch::jit::Stack stack = make_stack(node, op.schema(), builder, [](const std::string&, const ValueMeta& meta) {
-    return at::zeros(std::vector<int64_t>(meta.shape.size(), 1), meta.dtype);
-  });
+  torch::jit::Stack stack =
+      make_stack(node, op.schema(), builder, [](const std::string&, const ValueMeta& meta) {
+        return at::zeros(std::vector<int64_t>(meta.shape.size(), 1), meta.dtype);
+      });
   Arrival arrival(op);
   try {
     const AutocastGuard autocast(dtype);
@@ -123,9 +124,8 @@ bool takes_dtype(const ExportedNode& node, c10::ScalarType dtype, const GraphBui
       return has_dtype(ref->name, dtype, builder);
     }
     if (const auto* list = std::get_if<ValueList>(&argument.value)) {
-      return std::ranges::any_of(*list, [&](const auto& item) {
-        return item && has_dtype(item->name, dtype, builder);
-      });
+      return std::ranges::any_of(
+          *list, [&](const auto& item) { return item && has_dtype(item->name, dtype, builder); });
     }
     const auto* fixed = std::get<Attribute>(argument.value).get_if<c10::ScalarType>();
     return fixed != nullptr && *fixed == dtype;
@@ -140,12 +140,13 @@ bool is_recurrent(const std::string& op_type) {
                              [&](std::string_view prefix) { return op_type.starts_with(prefix); });
 }
 
-// Whether autocast casts inside of an operator without a rule: its dtype comes out where none goes in.
+// Whether autocast casts inside of an operator without a rule: its dtype comes out where none goes
+// in.
 bool casts_inside(const ExportedNode& node, const std::vector<ValueMeta>& outputs,
                   c10::ScalarType dtype, const GraphBuilder& builder) {
   if (is_recurrent(node.target)) return true;
-  const bool makes_dtype = std::ranges::any_of(
-      outputs, [&](const ValueMeta& output) { return output.dtype == dtype; });
+  const bool makes_dtype =
+      std::ranges::any_of(outputs, [&](const ValueMeta& output) { return output.dtype == dtype; });
   return makes_dtype && !takes_dtype(node, dtype, builder);
 }
 

@@ -54,50 +54,58 @@ ExportedArgument value(const std::string& argument, const std::string& name) {
 }
 
 TEST(AutocastTest, MatrixProductsAreInTheLowerPrecision) {
-  EXPECT_THAT(under_autocast({"", "aten.mm.default", {value("self", "f32"), value("mat2", "bf16")}, {}},
-                             matrix(at::kBFloat16)),
-              ElementsAre("f32_bfloat16 = aten.to.dtype f32", "out = aten.mm.default f32_bfloat16 bf16"));
+  EXPECT_THAT(
+      under_autocast({"", "aten.mm.default", {value("self", "f32"), value("mat2", "bf16")}, {}},
+                     matrix(at::kBFloat16)),
+      ElementsAre("f32_bfloat16 = aten.to.dtype f32", "out = aten.mm.default f32_bfloat16 bf16"));
   // Optional arguments that are not given stay away.
-  EXPECT_THAT(under_autocast(
-                  {"", "aten.linear.default", {value("input", "bf16"), value("weight", "bf16")}, {}},
-                  matrix(at::kBFloat16)),
-              ElementsAre("out = aten.linear.default bf16 bf16"));
+  EXPECT_THAT(
+      under_autocast(
+          {"", "aten.linear.default", {value("input", "bf16"), value("weight", "bf16")}, {}},
+          matrix(at::kBFloat16)),
+      ElementsAre("out = aten.linear.default bf16 bf16"));
 }
 
 TEST(AutocastTest, OtherKindsAreNotCast) {
-  EXPECT_THAT(under_autocast({"", "aten.mm.default", {value("self", "f64"), value("mat2", "f64")}, {}},
-                             matrix(at::kDouble)),
-              ElementsAre("out = aten.mm.default f64 f64"));
+  EXPECT_THAT(
+      under_autocast({"", "aten.mm.default", {value("self", "f64"), value("mat2", "f64")}, {}},
+                     matrix(at::kDouble)),
+      ElementsAre("out = aten.mm.default f64 f64"));
 }
 
 TEST(AutocastTest, ListsAreCastToTheWidest) {
   const ValueList tensors = {ValueRef{"f32"}, ValueRef{"bf16"}};
-  EXPECT_THAT(under_autocast({"", "aten.cat.default", {{"tensors", tensors}}, {}}, matrix(at::kFloat)),
-              ElementsAre("bf16_float32 = aten.to.dtype bf16",
-                          "out = aten.cat.default f32 bf16_float32"));
+  EXPECT_THAT(
+      under_autocast({"", "aten.cat.default", {{"tensors", tensors}}, {}}, matrix(at::kFloat)),
+      ElementsAre("bf16_float32 = aten.to.dtype bf16", "out = aten.cat.default f32 bf16_float32"));
 }
 
 TEST(AutocastTest, SensitiveOperatorsAreInTheHigherPrecision) {
   EXPECT_THAT(
-      under_autocast({"", "aten.mse_loss.default", {value("self", "bf16"), value("target", "f32")}, {}},
-                     matrix(at::kFloat)),
-      ElementsAre("bf16_float32 = aten.to.dtype bf16", "out = aten.mse_loss.default bf16_float32 f32"));
+      under_autocast(
+          {"", "aten.mse_loss.default", {value("self", "bf16"), value("target", "f32")}, {}},
+          matrix(at::kFloat)),
+      ElementsAre("bf16_float32 = aten.to.dtype bf16",
+                  "out = aten.mse_loss.default bf16_float32 f32"));
 }
 
 TEST(AutocastTest, OperatorsWithoutRuleStay) {
-  EXPECT_THAT(under_autocast({"", "aten.relu.default", {value("self", "f32")}, {}}, matrix(at::kFloat)),
-              ElementsAre("out = aten.relu.default f32"));
-  EXPECT_THAT(under_autocast({"", "mine.op.default", {value("x", "f32")}, {}}, matrix(at::kBFloat16)),
-              ElementsAre("out = mine.op.default f32"));
+  EXPECT_THAT(
+      under_autocast({"", "aten.relu.default", {value("self", "f32")}, {}}, matrix(at::kFloat)),
+      ElementsAre("out = aten.relu.default f32"));
+  EXPECT_THAT(
+      under_autocast({"", "mine.op.default", {value("x", "f32")}, {}}, matrix(at::kBFloat16)),
+      ElementsAre("out = mine.op.default f32"));
 }
 
 TEST(AutocastTest, CompositeOperatorsAreTakenApart) {
-  const std::vector<std::string> nodes = under_autocast(
-      {"",
-       "aten.einsum.default",
-       {{"equation", Attribute("ij,kj->ik")}, {"tensors", ValueList{ValueRef{"f32"}, ValueRef{"f32"}}}},
-       {}},
-      matrix(at::kBFloat16));
+  const std::vector<std::string> nodes =
+      under_autocast({"",
+                      "aten.einsum.default",
+                      {{"equation", Attribute("ij,kj->ik")},
+                       {"tensors", ValueList{ValueRef{"f32"}, ValueRef{"f32"}}}},
+                      {}},
+                     matrix(at::kBFloat16));
   EXPECT_THAT(nodes, ::testing::Contains(HasSubstr("aten.to.dtype")));
   EXPECT_THAT(nodes, ::testing::Contains(HasSubstr("aten.bmm.default")));
   EXPECT_THAT(nodes.back(), ::testing::StartsWith("out = "));
@@ -111,11 +119,11 @@ TEST(AutocastTest, WhatCanNotBeTakenApartIsRefused) {
       "aten.einsum.default",
       {{"equation", Attribute("ij,kj->ik")}, {"tensors", ValueList{ValueRef{"x"}, ValueRef{"x"}}}},
       {"out"}};
-  EXPECT_THAT(
-      [&] { add_under_autocast(node, {matrix(at::kBFloat16)}, at::kBFloat16, builder); },
-      ThrowsMessage<ExportError>(
-          "torch.autocast casts inside of the operator, and its shapes are not known before it runs; "
-          "ExportedProgram.run_decompositions() before torch.export.save makes the casts explicit"));
+  EXPECT_THAT([&] { add_under_autocast(node, {matrix(at::kBFloat16)}, at::kBFloat16, builder); },
+              ThrowsMessage<ExportError>("torch.autocast casts inside of the operator, and its "
+                                         "shapes are not known before it runs; "
+                                         "ExportedProgram.run_decompositions() before "
+                                         "torch.export.save makes the casts explicit"));
 }
 
 TEST(AutocastTest, TheThreadIsLeftAsItWas) {

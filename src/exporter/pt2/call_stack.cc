@@ -23,8 +23,8 @@ class ArgumentMaker {
     if (const auto* ref = std::get_if<ValueRef>(&given->value)) return tensor(*ref);
     if (const auto* list = std::get_if<ValueList>(&given->value)) return make_list(*list, argument);
     const auto& attribute = std::get<Attribute>(given->value);
-    return to_ivalue(
-        with_values(attribute, [&](const ValueRef& ref) { return number(ref); }), argument);
+    return to_ivalue(with_values(attribute, [&](const ValueRef& ref) { return number(ref); }),
+                     argument);
   }
 
  private:
@@ -64,8 +64,7 @@ torch::jit::Stack make_stack(const ExportedNode& node, const c10::FunctionSchema
   const ArgumentMaker maker(builder, make_tensor);
   torch::jit::Stack stack;
   for (const c10::Argument& argument : schema.arguments()) {
-    const auto given =
-        std::ranges::find(node.arguments, argument.name(), &ExportedArgument::name);
+    const auto given = std::ranges::find(node.arguments, argument.name(), &ExportedArgument::name);
     stack.push_back(maker.make(given == node.arguments.end() ? nullptr : &*given, argument));
   }
   return stack;

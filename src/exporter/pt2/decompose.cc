@@ -29,12 +29,11 @@ constexpr int64_t kMaxElements = int64_t{1} << 24;
 [[noreturn]] void refuse(const std::string& why) {
   throw ExportError(fmt::format(
       "torch.autocast casts inside of the operator, and {}; ExportedProgram.run_decompositions() "
-      "before torch.export.save makes the casts explicit", why));
+      "before torch.export.save makes the casts explicit",
+      why));
 }
 
-ValueMeta meta_of(const at::Tensor& tensor) {
-  return {tensor.sizes().vec(), tensor.scalar_type()};
-}
+ValueMeta meta_of(const at::Tensor& tensor) { return {tensor.sizes().vec(), tensor.scalar_type()}; }
 
 // A number that ATen turned into a tensor on its way.
 std::optional<Attribute> number_of(const at::Tensor& tensor) {
@@ -175,8 +174,7 @@ class SizeCheck final : public DispatchMode {
   void call(const c10::OperatorHandle& op, torch::jit::Stack* stack) override {
     const size_t first = stack->size() - op.schema().arguments().size();
     op.callBoxed(stack);
-    for (const at::Tensor& tensor :
-         tensors_of(c10::ArrayRef<c10::IValue>(*stack).slice(first))) {
+    for (const at::Tensor& tensor : tensors_of(c10::ArrayRef<c10::IValue>(*stack).slice(first))) {
       if (tensor.numel() > kMaxElements) refuse("it is too large to be taken apart");
     }
   }
@@ -198,8 +196,9 @@ void check_sizes(const ExportedNode& node, const c10::OperatorHandle& op,
                  const GraphBuilder& builder) {
   SizeCheck check;
   run(op,
-      make_stack(node, op.schema(), builder,
-                 [](const std::string&, const ValueMeta& meta) { return make_zeros(meta, at::kMeta); }),
+      make_stack(
+          node, op.schema(), builder,
+          [](const std::string&, const ValueMeta& meta) { return make_zeros(meta, at::kMeta); }),
       check);
 }
 
@@ -245,8 +244,8 @@ std::vector<Part> decompose(const ExportedNode& node, const c10::OperatorHandle&
   if (may_grow) check_sizes(node, op, builder);
   CallRecorder recorder(builder);
   std::unordered_map<std::string, at::Tensor> tensors;
-  torch::jit::Stack stack = make_stack(
-      node, op.schema(), builder, [&](const std::string& name, const ValueMeta& meta) {
+  torch::jit::Stack stack =
+      make_stack(node, op.schema(), builder, [&](const std::string& name, const ValueMeta& meta) {
         const auto [entry, is_new] = tensors.try_emplace(name);
         if (is_new) {
           entry->second = make_zeros(meta, at::kCPU);

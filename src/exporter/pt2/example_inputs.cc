@@ -1,8 +1,7 @@
 #include "torch_ir/exporter/pt2/example_inputs.h"
 
-#include <fmt/format.h>
-
 #include <ATen/ops/scalar_tensor.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
@@ -35,9 +34,10 @@ void flatten(Pointer value, std::vector<Pointer>& leaves) {
 void flatten_keywords(Pointer kwargs, const std::vector<std::string>& keywords,
                       std::vector<Pointer>& leaves) {
   const auto* dict = kwargs->get_if<PickleValue::Dict>();
-  const bool is_complete =
-      dict != nullptr && keywords.size() == dict->items.size() &&
-      std::ranges::all_of(keywords, [&](const auto& name) { return kwargs->find(name) != nullptr; });
+  const bool is_complete = dict != nullptr && keywords.size() == dict->items.size() &&
+                           std::ranges::all_of(keywords, [&](const auto& name) {
+                             return kwargs->find(name) != nullptr;
+                           });
   if (!is_complete) return flatten(kwargs, leaves);
   for (const std::string& name : keywords) flatten(kwargs->find(name), leaves);
 }
@@ -57,14 +57,14 @@ const std::string* text(const JsonValue* value) {
   return value == nullptr ? nullptr : value->get_if<std::string>();
 }
 
-// The leaves of `inputs`. Keyword arguments come in the order that `keywords` has, where it has them
-// all.
+// The leaves of `inputs`. Keyword arguments come in the order that `keywords` has, where it has
+// them all.
 std::vector<Pointer> flatten_inputs(const PickleValue& inputs,
                                     const std::vector<std::string>& keywords) {
   const auto* pair = inputs.get_if<PickleValue::Tuple>();
   if (pair == nullptr || pair->items.size() != 2) {
-    throw ExportError(fmt::format("the example inputs are {}, not a pair of args and kwargs",
-                                  inputs.kind()));
+    throw ExportError(
+        fmt::format("the example inputs are {}, not a pair of args and kwargs", inputs.kind()));
   }
   std::vector<Pointer> leaves;
   flatten(pair->items[0], leaves);
@@ -73,8 +73,8 @@ std::vector<Pointer> flatten_inputs(const PickleValue& inputs,
 }
 
 // The names of the keyword arguments in the order in which the model expects them; empty where the
-// archive does not say. The specification of the inputs is a JSON text of its own, [1, SPEC], and SPEC a tuple of a tuple
-// and a dict, whose context are its keys, once more as JSON.
+// archive does not say. The specification of the inputs is a JSON text of its own, [1, SPEC], and
+// SPEC a tuple of a tuple and a dict, whose context are its keys, once more as JSON.
 std::vector<std::string> read_keywords(const JsonValue& root) {
   const JsonValue* calls = member(member(&root, "graph_module"), "module_call_graph");
   const std::string* in_spec = text(member(member(item(calls, 0), "signature"), "in_spec"));

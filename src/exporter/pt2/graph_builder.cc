@@ -23,7 +23,8 @@ ValueMeta number_meta(const Attribute& value) {
   } else if (value.get_if<int64_t>() != nullptr) {
     meta.dtype = c10::ScalarType::Long;
   } else {
-    throw ExportError("a control flow operator is given a value that is neither a tensor nor a number");
+    throw ExportError(
+        "a control flow operator is given a value that is neither a tensor nor a number");
   }
   return meta;
 }
@@ -48,7 +49,8 @@ void GraphBuilder::add_input(InputKind kind, const std::string& name, const std:
 
 void GraphBuilder::add_node(ExportedNode node, const std::vector<ValueMeta>& metas) {
   if (!producers_.insert(node.name).second) {
-    throw ExportError(fmt::format("there are two nodes or inputs called '{}'", printable(node.name)));
+    throw ExportError(
+        fmt::format("there are two nodes or inputs called '{}'", printable(node.name)));
   }
   for (size_t i = 0; i < node.outputs.size(); ++i) define(node.outputs[i], metas[i]);
   graph_.nodes.push_back(std::move(node));

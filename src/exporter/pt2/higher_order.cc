@@ -17,8 +17,8 @@ constexpr c10::ScalarType kDefaultAutocastDtype = c10::ScalarType::BFloat16;
 
 const SerializedValue& argument(const SerializedNode& node, size_t index) {
   if (index < node.arguments.size()) return node.arguments[index].value;
-  throw ExportError(fmt::format("argument {} is missing: {} are given", index,
-                                node.arguments.size()));
+  throw ExportError(
+      fmt::format("argument {} is missing: {} are given", index, node.arguments.size()));
 }
 
 template <class T>
@@ -41,8 +41,8 @@ std::vector<Operand> operands_from(const SerializedNode& node, size_t first, con
 
 void check_count(const char* what, size_t expected, const char* other, size_t found) {
   if (expected == found) return;
-  throw ExportError(fmt::format("{} {} instead of {}, the number of {}", found, what, expected,
-                                other));
+  throw ExportError(
+      fmt::format("{} {} instead of {}, the number of {}", found, what, expected, other));
 }
 
 // What an input or output of a graph is called; null for a fixed one.
@@ -218,13 +218,12 @@ void lower_while_loop(const SerializedNode& node, const LoweringContext& context
   std::vector<Operand> operands = carried;
   operands.insert(operands.end(), additional.begin(), additional.end());
   std::vector<ExportedGraph> graphs;
-  graphs.push_back(
-      lower_branch(node, graph_argument(node, 0), operands, false, context.autocast));
+  graphs.push_back(lower_branch(node, graph_argument(node, 0), operands, false, context.autocast));
   graphs.push_back(lower_branch(node, graph_argument(node, 1), operands, true, context.autocast));
-  add_control_flow(node, kWhileLoop,
-                   {{"carried_inputs", values_among(carried)},
-                    {"additional_inputs", values_among(additional)}},
-                   std::move(graphs), context);
+  add_control_flow(
+      node, kWhileLoop,
+      {{"carried_inputs", values_among(carried)}, {"additional_inputs", values_among(additional)}},
+      std::move(graphs), context);
 }
 
 }  // namespace torch_ir

@@ -52,8 +52,8 @@ ArgumentValue lower_values(const ValueList& values, const LoweringContext& conte
     } else if (is_tensor(operands[i])) {
       tensors.emplace_back(std::get<ValueRef>(operands[i]));
     } else {
-      throw ExportError(fmt::format("'{}' in a list of tensors is a number",
-                                    printable(values[i]->name)));
+      throw ExportError(
+          fmt::format("'{}' in a list of tensors is a number", printable(values[i]->name)));
     }
   }
   return tensors;
@@ -74,7 +74,8 @@ std::string argument_name(const SerializedNode& node, size_t index,
   if (schema == nullptr) {
     throw ExportError(fmt::format(
         "argument {} has no name, and the operator is not known here; load the library that "
-        "registers it", index));
+        "registers it",
+        index));
   }
   if (index >= schema->arguments().size()) {
     throw ExportError(fmt::format("{} arguments are given, but the operator takes {}",

@@ -18,7 +18,8 @@
 namespace torch_ir {
 namespace {
 
-[[noreturn]] void fail(const std::string& archive, const std::string& name, const std::string& what) {
+[[noreturn]] void fail(const std::string& archive, const std::string& name,
+                       const std::string& what) {
   throw ExportError(fmt::format("{}: tensor '{}': {}", archive, printable(name), what));
 }
 
@@ -91,8 +92,7 @@ PayloadItem read_item(const JsonValue& value, const Place& place, const std::str
 // Raw storages, and what the configuration says about them.
 class ConfiguredPayload final : public Payload {
  public:
-  ConfiguredPayload(const Pt2Archive& archive, const PayloadEntries& entries)
-      : archive_(archive) {
+  ConfiguredPayload(const Pt2Archive& archive, const PayloadEntries& entries) : archive_(archive) {
     const JsonValue root = parse_json(archive.zip.read(entries.config).text());
     const Place place;
     const Fields fields(root, place);
@@ -138,7 +138,8 @@ class ConfiguredPayload final : public Payload {
   c10::Storage storage_of(const PayloadItem& item) {
     const bool is_swapped = archive_.is_big_endian;
     const std::string key =
-        is_swapped ? fmt::format("{}:{}", static_cast<int>(item.view.dtype), item.entry) : item.entry;
+        is_swapped ? fmt::format("{}:{}", static_cast<int>(item.view.dtype), item.entry)
+                   : item.entry;
     const auto known = storages_.find(key);
     if (known != storages_.end()) return known->second;
     const ByteRange bytes = archive_.zip.read(item.entry);

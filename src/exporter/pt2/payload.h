@@ -19,8 +19,8 @@ class Payload {
 
   // All names, in the order of the archive; objects that are no tensors among them.
   virtual std::vector<std::string> names() const = 0;
-  // Undefined when there is none of that name. Throws ExportError that names archive and tensor where
-  // the archive's bytes do not make the tensor that it says, or it is no plain tensor.
+  // Undefined when there is none of that name. Throws ExportError that names archive and tensor
+  // where the archive's bytes do not make the tensor that it says, or it is no plain tensor.
   virtual at::Tensor find(const std::string& name) = 0;
 };
 

@@ -73,8 +73,8 @@ TEST(PayloadTest, OtherByteOrdersAreSwapped) {
 }
 
 TEST(PayloadTest, NamesThatShareAnEntryShareMemory) {
-  const Pt2Archive archive = archive_of(R"({"config": {"b": )" + item({4}, {1}) + R"(, "a": )" +
-                                        item({2}, {1}, 2) + "}}");
+  const Pt2Archive archive =
+      archive_of(R"({"config": {"b": )" + item({4}, {1}) + R"(, "a": )" + item({2}, {1}, 2) + "}}");
   const auto payload = open_payload(archive, archive.weights);
   EXPECT_THAT(payload->names(), ElementsAre("b", "a"));
   EXPECT_EQ(payload->find("a").storage().data(), payload->find("b").storage().data());
@@ -85,11 +85,13 @@ TEST(PayloadTest, WhatDoesNotFitIsNamed) {
   const std::string place = "a.pt2: tensor 'name': ";
   const std::pair<std::string, std::string> cases[] = {
       {item({5}, {1}),
-       place + "in the entry 'w/weight_0': shape [5] with strides [1] at offset 0 needs 10 bytes, but "
-               "the storage has 8"},
+       place +
+           "in the entry 'w/weight_0': shape [5] with strides [1] at offset 0 needs 10 bytes, but "
+           "the storage has 8"},
       {item({4}, {1}, 0, "weight_1"),
-       place + "in the entry 'w/weight_1': shape [4] with strides [1] at offset 0 needs 8 bytes, but "
-               "the storage has 0"},
+       place +
+           "in the entry 'w/weight_1': shape [4] with strides [1] at offset 0 needs 8 bytes, but "
+           "the storage has 0"},
       {item({4}, {1}, 0, "weight_7"), place + "the entry 'w/weight_7' is missing"},
       {item({4}, {1}, 0, "../x"), place + "the entry 'w/../x' is missing"},
       {R"({"path_name": "weight_0"})", place + "has no shape and dtype"},
@@ -97,7 +99,8 @@ TEST(PayloadTest, WhatDoesNotFitIsNamed) {
        "a.pt2: w/config.json: config.name.tensor_meta.dtype: unknown dtype number 99"},
       {R"({"path_name": "weight_0", "tensor_meta": {"dtype": 3, "sizes": [{"as_expr": )"
        R"json({"expr_str": "Symbol('s0')"}}], "strides": []}})json",
-       "a.pt2: w/config.json: config.name.tensor_meta.sizes[0]: the size of a weight must be fixed, "
+       "a.pt2: w/config.json: config.name.tensor_meta.sizes[0]: the size of a weight must be "
+       "fixed, "
        "and is s0"},
   };
   for (const auto& [value, message] : cases) {

@@ -39,8 +39,8 @@ auto of_program(const Pt2Archive& archive, Read read) {
   try {
     return read();
   } catch (const Error& error) {
-    throw ExportError(fmt::format("{}: {}: {}", archive.zip.name(), printable(archive.program),
-                                  error.what()));
+    throw ExportError(
+        fmt::format("{}: {}: {}", archive.zip.name(), printable(archive.program), error.what()));
   }
 }
 

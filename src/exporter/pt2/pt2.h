@@ -32,9 +32,10 @@ bool is_pt2_archive(const std::string& path);
 // reader does not know.
 Pt2Model read_pt2(const std::string& path);
 
-// The example inputs that the archive at `path` was exported with, by the names of the graph inputs;
-// numbers as tensors without dimensions. Nothing where the archive has none. Throws ExportError where
-// they can not be read without executing code, or do not fit the inputs of the model.
+// The example inputs that the archive at `path` was exported with, by the names of the graph
+// inputs; numbers as tensors without dimensions. Nothing where the archive has none. Throws
+// ExportError where they can not be read without executing code, or do not fit the inputs of the
+// model.
 std::optional<StateDict> read_pt2_example_inputs(const std::string& path);
 
 }  // namespace torch_ir

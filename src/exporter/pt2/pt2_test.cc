@@ -57,9 +57,8 @@ TEST_P(ArchiveTest, RunsAsInPython) {
     if (!output.mutates.empty()) continue;
     ASSERT_TRUE(expected.contains(output.name)) << output.name;
     // Python's numbers became tensors on the way into the file: floats as float32.
-    const at::Tensor value = output.is_scalar && output.dtype == "float64"
-                                 ? outputs[i].to(at::kFloat)
-                                 : outputs[i];
+    const at::Tensor value =
+        output.is_scalar && output.dtype == "float64" ? outputs[i].to(at::kFloat) : outputs[i];
     EXPECT_EQ(value.scalar_type(), expected[output.name].scalar_type()) << output.name;
     ASSERT_EQ(value.sizes(), expected[output.name].sizes()) << output.name;
     EXPECT_TRUE(at::allclose(value, expected[output.name], 1e-5, 1e-6)) << output.name;
@@ -126,7 +125,8 @@ TEST(Pt2Test, WeightsHaveEveryDtype) {
     if (!weight.key().starts_with("a_")) continue;
     const c10::ScalarType dtype = parse_dtype(weight.key().substr(2));
     EXPECT_EQ(weight.value().scalar_type(), dtype);
-    EXPECT_EQ(weight.value()[0].to(at::kComplexDouble).item().toComplexDouble(), 1.0) << weight.key();
+    EXPECT_EQ(weight.value()[0].to(at::kComplexDouble).item().toComplexDouble(), 1.0)
+        << weight.key();
     ++found;
   }
   EXPECT_EQ(found, 21);
@@ -175,8 +175,7 @@ TEST(Pt2Test, SizesAreSymbolsWithRanges) {
 
 TEST(Pt2Test, FixedInputsAndOutputsAreKeptApart) {
   const ExportedProgram program = read_pt2(data_path("dynamic.pt2")).program;
-  EXPECT_EQ(program.constant_inputs,
-            (AttributeMap{{"flag", true}, {"text", "text"}}));
+  EXPECT_EQ(program.constant_inputs, (AttributeMap{{"flag", true}, {"text", "text"}}));
   ASSERT_EQ(program.inputs.size(), 2);
   EXPECT_TRUE(program.values.at("n").is_scalar);
   EXPECT_EQ(program.constant_outputs,
@@ -222,9 +221,10 @@ TEST(Pt2Test, ErrorsNameTheFileAndThePlace) {
   write_file(path, build_zip({{"r/models/model.json", "{\"schema_version\": 8}"},
                               {"r/data/weights/model_weights_config.json", "{}"},
                               {"r/data/constants/model_constants_config.json", "{}"}}));
-  EXPECT_THAT([&] { read_pt2(path); },
-              ThrowsMessage<ExportError>(
-                  path + ": r/models/model.json: schema_version: expected an object, found an integer"));
+  EXPECT_THAT(
+      [&] { read_pt2(path); },
+      ThrowsMessage<ExportError>(
+          path + ": r/models/model.json: schema_version: expected an object, found an integer"));
 }
 
 }  // namespace

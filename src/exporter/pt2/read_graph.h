@@ -8,8 +8,8 @@
 
 namespace torch_ir {
 
-// Throws SerializationError or ExportError, naming the place or the node. As deep as the JSON may be,
-// graphs may hold graphs.
+// Throws SerializationError or ExportError, naming the place or the node. As deep as the JSON may
+// be, graphs may hold graphs.
 SerializedGraph read_graph(const JsonValue& value, const Place& place);
 
 }  // namespace torch_ir

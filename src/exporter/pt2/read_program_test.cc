@@ -19,13 +19,16 @@ using ::testing::ThrowsMessage;
 
 constexpr const char* kFloatMeta = R"({"dtype": 7, "sizes": [{"as_int": 2}], "layout": 7})";
 
-std::string tensor(const std::string& name) { return R"({"as_tensor": {"name": ")" + name + "\"}}"; }
+std::string tensor(const std::string& name) {
+  return R"({"as_tensor": {"name": ")" + name + "\"}}";
+}
 
 // The parts of a program; by default y = relu(x).
 struct Program {
   std::string version = R"({"major": 8, "minor": 20})";
   std::string inputs = tensor("x");
-  std::string nodes = node("torch.ops.aten.relu.default", argument("self", tensor("x")), tensor("y"));
+  std::string nodes =
+      node("torch.ops.aten.relu.default", argument("self", tensor("x")), tensor("y"));
   std::string outputs = tensor("y");
   std::string values = std::string("\"x\": ") + kFloatMeta + ", \"y\": " + kFloatMeta;
   std::string numbers = "";
@@ -46,8 +49,8 @@ struct Program {
   static std::string graph(const std::string& inputs, const std::string& nodes,
                            const std::string& outputs, const std::string& values,
                            const std::string& numbers = "") {
-    return R"({"inputs": [)" + inputs + R"(], "nodes": [)" + nodes + R"(], "outputs": [)" + outputs +
-           R"(], "tensor_values": {)" + values + R"(}, "sym_int_values": {)" + numbers +
+    return R"({"inputs": [)" + inputs + R"(], "nodes": [)" + nodes + R"(], "outputs": [)" +
+           outputs + R"(], "tensor_values": {)" + values + R"(}, "sym_int_values": {)" + numbers +
            R"(}, "sym_bool_values": {}})";
   }
 
@@ -73,10 +76,10 @@ std::string error_of(const Program& program) {
 // The value of the argument `other` of aten.mul.Tensor, read from `value`.
 Attribute read_attribute(const std::string& value) {
   Program program;
-  program.nodes = Program::node("torch.ops.aten.mul.Tensor",
-                                Program::argument("self", tensor("x")) + ", " +
-                                    Program::argument("other", value),
-                                tensor("y"));
+  program.nodes = Program::node(
+      "torch.ops.aten.mul.Tensor",
+      Program::argument("self", tensor("x")) + ", " + Program::argument("other", value),
+      tensor("y"));
   return std::get<Attribute>(program.read().nodes[0].arguments[1].value);
 }
 
@@ -109,8 +112,7 @@ TEST(ReadProgramTest, ReadsEveryKindOfAttribute) {
       {R"({"as_float": 0.5})", 0.5},
       {R"({"as_float": 2})", 2.0},
       {R"({"as_float": "-Infinity"})", -std::numeric_limits<double>::infinity()},
-      {R"({"as_floats": [1.0, "NaN"]})",
-       list({1.0, std::numeric_limits<double>::quiet_NaN()})},
+      {R"({"as_floats": [1.0, "NaN"]})", list({1.0, std::numeric_limits<double>::quiet_NaN()})},
       {R"({"as_float_lists": [[1.5]]})", list({list({1.5})})},
       {R"({"as_bool": false})", false},
       {R"({"as_bools": [true]})", list({true})},
@@ -136,7 +138,8 @@ TEST(ReadProgramTest, RefusesWhatIsNotInTheSchema) {
   const std::string node = "node 'y' (aten.mul.Tensor): argument 'other': ";
   const std::pair<const char*, std::string> cases[] = {
       {R"({"as_future": 1})", place + ": unknown kind of argument 'as_future'"},
-      {R"({"as_int": 1, "as_bool": true})", place + ": expected an object with one key, found 2 keys"},
+      {R"({"as_int": 1, "as_bool": true})",
+       place + ": expected an object with one key, found 2 keys"},
       {R"({"as_int": 1.5})", place + ".as_int: expected an integer, found a float"},
       {R"({"as_scalar_type": 14})", place + ".as_scalar_type: unknown dtype number 14"},
       {R"({"as_layout": 8})", place + ".as_layout: unknown layout number 8"},
@@ -175,8 +178,8 @@ TEST(ReadProgramTest, UnsupportedOperatorsAreNamedWithTheirNodes) {
   const auto call = [](const std::string& target, const std::string& name) {
     return Program::node(target, Program::argument("", tensor("x")), tensor(name), name);
   };
-  program.nodes = call("torch.ops.higher_order.scan", "a") + ", " +
-                  call("torch.ops.higher_order.scan", "b");
+  program.nodes =
+      call("torch.ops.higher_order.scan", "a") + ", " + call("torch.ops.higher_order.scan", "b");
   EXPECT_EQ(error_of(program),
             "the operator higher_order.scan is not supported: node 'a', 'b'; of the higher-order "
             "operators only cond and while_loop are");
@@ -188,20 +191,21 @@ TEST(ReadProgramTest, UnsupportedOperatorsAreNamedWithTheirNodes) {
 
 TEST(ReadProgramTest, UnknownOperatorsOfTheDispatcherAreKept) {
   Program program;
-  program.nodes = Program::node("torch.ops.mine.op.default", Program::argument("a", tensor("x")),
-                                tensor("y"));
+  program.nodes =
+      Program::node("torch.ops.mine.op.default", Program::argument("a", tensor("x")), tensor("y"));
   EXPECT_EQ(program.read().nodes[0].target, "mine.op.default");
-  program.nodes = Program::node("torch.ops.mine.op.default", Program::argument("", tensor("x")),
-                                tensor("y"));
-  EXPECT_EQ(error_of(program),
-            "node 'y' (mine.op.default): argument 0 has no name, and the operator is not known here; "
-            "load the library that registers it");
+  program.nodes =
+      Program::node("torch.ops.mine.op.default", Program::argument("", tensor("x")), tensor("y"));
+  EXPECT_EQ(
+      error_of(program),
+      "node 'y' (mine.op.default): argument 0 has no name, and the operator is not known here; "
+      "load the library that registers it");
 }
 
 TEST(ReadProgramTest, ArgumentsWithoutNamesAreNamedByPosition) {
   Program program;
-  program.nodes = Program::node("torch.ops.aten.relu.default", Program::argument("", tensor("x")),
-                                tensor("y"));
+  program.nodes =
+      Program::node("torch.ops.aten.relu.default", Program::argument("", tensor("x")), tensor("y"));
   EXPECT_EQ(program.read().nodes[0].arguments[0].name, "self");
   program.nodes = Program::node(
       "torch.ops.aten.relu.default",
@@ -212,14 +216,13 @@ TEST(ReadProgramTest, ArgumentsWithoutNamesAreNamedByPosition) {
       "torch.ops.aten.relu.default",
       Program::argument("self", tensor("x")) + ", " + Program::argument("self", tensor("x")),
       tensor("y"));
-  EXPECT_EQ(error_of(program),
-            "node 'y' (aten.relu.default): the argument 'self' is given twice");
+  EXPECT_EQ(error_of(program), "node 'y' (aten.relu.default): the argument 'self' is given twice");
 }
 
 TEST(ReadProgramTest, NodesWithoutNamesAreCalledAsTheirOutput) {
   Program program;
-  program.nodes = Program::node("torch.ops.aten.relu.default", Program::argument("self", tensor("x")),
-                                tensor("y"), "");
+  program.nodes = Program::node("torch.ops.aten.relu.default",
+                                Program::argument("self", tensor("x")), tensor("y"), "");
   EXPECT_EQ(program.read().nodes[0].name, "y");
   program.nodes += ", " + Program::node("torch.ops.aten._assert_async.default",
                                         Program::argument("self", tensor("x")), "", "");
@@ -249,10 +252,11 @@ TEST(ReadProgramTest, NumbersOfNodesAreReferences) {
                         Program::argument("", R"({"as_int": 2})"),
                     R"({"as_sym_int": {"as_name": "m"}})", "m") +
       ", " +
-      Program::node("torch.ops.aten.full.default",
-                    Program::argument("size", R"({"as_sym_ints": [{"as_name": "m"}, {"as_int": 3}]})") +
-                        ", " + Program::argument("fill_value", tensor("n")),
-                    tensor("y"));
+      Program::node(
+          "torch.ops.aten.full.default",
+          Program::argument("size", R"({"as_sym_ints": [{"as_name": "m"}, {"as_int": 3}]})") +
+              ", " + Program::argument("fill_value", tensor("n")),
+          tensor("y"));
   const ExportedProgram read = program.read();
   EXPECT_EQ(read.values.at("n").expression, "s0");
   EXPECT_EQ(read.values.at("m").expression, "6");
@@ -301,8 +305,9 @@ TEST(ReadProgramTest, ShapesMustBePossible) {
 
 TEST(ReadProgramTest, AnExpressionWithoutSymbolsIsASize) {
   Program program;
-  program.values = std::string("\"y\": ") + kFloatMeta +
-                   R"json(, "x": {"dtype": 7, "sizes": [{"as_expr": {"expr_str": "Integer(5)"}}]})json";
+  program.values =
+      std::string("\"y\": ") + kFloatMeta +
+      R"json(, "x": {"dtype": 7, "sizes": [{"as_expr": {"expr_str": "Integer(5)"}}]})json";
   const ValueMeta meta = program.read().values.at("x");
   EXPECT_EQ(meta.shape, std::vector<int64_t>{5});
   EXPECT_THAT(meta.symbolic_shape, IsEmpty());
@@ -342,7 +347,8 @@ TEST(ReadProgramTest, NamesAreUniqueAndKnown) {
     return error_of(program);
   };
   const std::string relu = Program().nodes;
-  EXPECT_EQ(with(relu + ", " + relu), "node 'y' (aten.relu.default): there are two values called 'y'");
+  EXPECT_EQ(with(relu + ", " + relu),
+            "node 'y' (aten.relu.default): there are two values called 'y'");
   EXPECT_EQ(with(Program::node("torch.ops.aten.relu.default",
                                Program::argument("self", tensor("x")), tensor("new"))),
             "node 'y' (aten.relu.default): the shape and dtype of the value 'new' are missing");
@@ -354,8 +360,8 @@ TEST(ReadProgramTest, NamesAreUniqueAndKnown) {
 
 // x is called y inside, and the y inside is another.
 TEST(ReadProgramTest, InlinedGraphsAreNamedAnew) {
-  const std::string values = std::string("\"x\": ") + kFloatMeta + ", \"y\": " + kFloatMeta +
-                             ", \"z\": " + kFloatMeta;
+  const std::string values =
+      std::string("\"x\": ") + kFloatMeta + ", \"y\": " + kFloatMeta + ", \"z\": " + kFloatMeta;
   const std::string relu = "torch.ops.aten.relu.default";
   const std::string inner = Program::graph(
       tensor("y"),
@@ -384,13 +390,15 @@ TEST(ReadProgramTest, InlinedGraphsAreNamedAnew) {
 }
 
 TEST(ReadProgramTest, InlinedGraphsMustFitTheirNode) {
-  const std::string inner = Program::graph(tensor("x"), "", tensor("x"), "\"x\": " + std::string(kFloatMeta));
+  const std::string inner =
+      Program::graph(tensor("x"), "", tensor("x"), "\"x\": " + std::string(kFloatMeta));
   const auto wrap = [&](const std::string& operands, const std::string& outputs) {
     Program program;
     program.nodes = Program::node(
         "torch.ops.higher_order.wrap_with_set_grad_enabled",
         Program::argument("", R"({"as_bool": false})") + ", " +
-            Program::argument("", R"({"as_graph": {"name": "g", "graph": )" + inner + "}}") + operands,
+            Program::argument("", R"({"as_graph": {"name": "g", "graph": )" + inner + "}}") +
+            operands,
         outputs, "wrap");
     return error_of(program);
   };

@@ -92,7 +92,8 @@ c10::Device read_device(const JsonValue& value, const Place& place) {
   }
   try {
     const c10::Device device(type);
-    if (!device.has_index()) return c10::Device(device.type(), static_cast<c10::DeviceIndex>(number));
+    if (!device.has_index())
+      return c10::Device(device.type(), static_cast<c10::DeviceIndex>(number));
   } catch (const c10::Error&) {
     // Said below.
   }

@@ -37,15 +37,15 @@ std::string Scope::new_name(const std::string& name, GraphBuilder& builder) cons
 const Operand& Scope::find(const std::string& name) const {
   const auto operand = operands_.find(name);
   if (operand != operands_.end()) return operand->second;
-  throw ExportError(fmt::format("the value '{}' is used, but nothing before makes it",
-                                printable(name)));
+  throw ExportError(
+      fmt::format("the value '{}' is used, but nothing before makes it", printable(name)));
 }
 
 const ValueMeta& Scope::meta(const std::string& name) const {
   const auto value = graph_.values.find(name);
   if (value != graph_.values.end()) return value->second;
-  throw ExportError(fmt::format("the shape and dtype of the value '{}' are missing",
-                                printable(name)));
+  throw ExportError(
+      fmt::format("the shape and dtype of the value '{}' are missing", printable(name)));
 }
 
 Attribute Scope::resolve(const Attribute& attribute) const {
@@ -54,7 +54,8 @@ Attribute Scope::resolve(const Attribute& attribute) const {
 
 Operand Scope::resolve_one(const SerializedValue& value) const {
   if (const auto* ref = std::get_if<ValueRef>(&value)) return find(ref->name);
-  if (const auto* attribute = std::get_if<Attribute>(&value)) return as_operand(resolve(*attribute));
+  if (const auto* attribute = std::get_if<Attribute>(&value))
+    return as_operand(resolve(*attribute));
   if (const auto* unsupported = std::get_if<UnsupportedArgument>(&value)) {
     throw ExportError(fmt::format("{} as an argument is not supported", unsupported->what));
   }

@@ -27,7 +27,8 @@ class Scope {
 
   const SerializedGraph& graph() const { return graph_; }
 
-  // From now on `name` stands for `operand`. Throws ExportError when it stands for something already.
+  // From now on `name` stands for `operand`. Throws ExportError when it stands for something
+  // already.
   void bind(const std::string& name, Operand operand);
   // What the value called `name` is to be called when it is made; the first wish counts.
   void wish(const std::string& name, const std::string& wanted) { wishes_.emplace(name, wanted); }

@@ -1,8 +1,8 @@
 // A graph as an archive has it, read but not yet understood.
 //
 // Between the JSON (read_graph.h, arguments.h) and the ExportedGraph (lower_graph.h): targets,
-// arguments and names are the archive's own, graphs that operators run are arguments, and nothing is
-// known yet about which operators there are.
+// arguments and names are the archive's own, graphs that operators run are arguments, and nothing
+// is known yet about which operators there are.
 #ifndef TORCH_IR_EXPORTER_PT2_SERIALIZED_GRAPH_H_
 #define TORCH_IR_EXPORTER_PT2_SERIALIZED_GRAPH_H_
 

@@ -181,9 +181,9 @@ std::string find_mutated(const OutputSpec& output, const Signature& signature) {
     const bool is_user_input = input.kind == InputKind::kUserInput;
     if ((is_user_input ? input.name : input.target) == output.mutated) return input.name;
   }
-  throw ExportError(fmt::format("the output '{}' is the new value of the {} '{}', which is no input",
-                                printable(output.name), kind_text(output.mutated_kind),
-                                printable(output.mutated)));
+  throw ExportError(fmt::format(
+      "the output '{}' is the new value of the {} '{}', which is no input", printable(output.name),
+      kind_text(output.mutated_kind), printable(output.mutated)));
 }
 
 }  // namespace torch_ir

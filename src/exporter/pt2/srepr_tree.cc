@@ -32,8 +32,7 @@ class SreprParser {
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    throw ExportError(
-        fmt::format("the expression '{}' {}", printable(text_.substr(0, 80)), what));
+    throw ExportError(fmt::format("the expression '{}' {}", printable(text_.substr(0, 80)), what));
   }
 
   [[noreturn]] void fail_here() const {

@@ -51,9 +51,9 @@ const std::string& leaf_text(const SreprNode& node, SreprNode::Kind kind) {
 Text render_symbol(const SreprNode& node) {
   const std::string& name = leaf_text(node, SreprNode::Kind::kString);
   const bool is_name = !name.empty() &&
-                       name.find_first_not_of("abcdefghijklmnopqrstuvwxyz"
-                                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") ==
-                           std::string::npos &&
+                       name.find_first_not_of(
+                           "abcdefghijklmnopqrstuvwxyz"
+                           "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == std::string::npos &&
                        (name[0] < '0' || name[0] > '9');
   if (!is_name) refuse(node.arguments[0], "the symbol");
   return {name};
@@ -75,7 +75,8 @@ Text render_float(const SreprNode& node) {
   const std::string& digits = leaf_text(node, SreprNode::Kind::kString);
   char* end = nullptr;
   double value = std::strtod(digits.c_str(), &end);
-  if (digits.empty() || *end != '\0' || !std::isfinite(value)) refuse(node.arguments[0], "the float");
+  if (digits.empty() || *end != '\0' || !std::isfinite(value))
+    refuse(node.arguments[0], "the float");
   constexpr int kMaxShift = 62;
   int shift = 0;
   while (value != std::floor(value) && shift < kMaxShift) {
@@ -167,11 +168,9 @@ using Renderer = Text (*)(const SreprNode&);
 
 Renderer find_renderer(const std::string& name) {
   static const std::unordered_map<std::string, Renderer> table = {
-      {"Integer", render_integer}, {"Symbol", render_symbol},
-      {"Dummy", render_symbol},    {"Rational", render_rational},
-      {"Float", render_float},     {"Add", render_sum},
-      {"Mul", render_product},     {"Pow", render_power},
-      {"FloorDiv", render_floor_division},
+      {"Integer", render_integer},   {"Symbol", render_symbol}, {"Dummy", render_symbol},
+      {"Rational", render_rational}, {"Float", render_float},   {"Add", render_sum},
+      {"Mul", render_product},       {"Pow", render_power},     {"FloorDiv", render_floor_division},
   };
   const auto found = table.find(name);
   return found == table.end() ? render_call : found->second;

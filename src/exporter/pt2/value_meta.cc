@@ -100,8 +100,8 @@ ValueMeta read_tensor_meta(const JsonValue& value, const Place& place) {
   const Place sizes_place = place.key("sizes");
   const JsonValue::List& sizes = read_list(fields.get("sizes"), sizes_place);
   if (sizes.size() > kMaxDimensions) {
-    sizes_place.fail(fmt::format("{} dimensions, and a tensor has at most {}", sizes.size(),
-                                 kMaxDimensions));
+    sizes_place.fail(
+        fmt::format("{} dimensions, and a tensor has at most {}", sizes.size(), kMaxDimensions));
   }
   for (size_t i = 0; i < sizes.size(); ++i) {
     Size size = read_size(sizes[i], sizes_place.item(i));
@@ -120,7 +120,8 @@ ValueMeta read_tensor_meta(const JsonValue& value, const Place& place) {
 ValueMeta read_sym_int_meta(const JsonValue& value, const Place& place) {
   ValueMeta meta = number_meta(c10::ScalarType::Long);
   Size size = read_size(value, place);
-  meta.expression = size.expression.empty() ? std::to_string(size.value) : std::move(size.expression);
+  meta.expression =
+      size.expression.empty() ? std::to_string(size.value) : std::move(size.expression);
   return meta;
 }
 
