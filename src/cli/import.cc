@@ -4,17 +4,21 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 #include <ostream>
 #include <utility>
+#include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/cli/commands.h"
 #include "torch_ir/cli/graph_file.h"
+#include "torch_ir/executor/memory_overlap.h"
+#include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/weights/safetensors.h"
 
@@ -30,6 +34,22 @@ struct Arguments {
   std::string output;
 };
 
+// The names of the inputs that `node` writes to, as the schema of its operator says.
+std::vector<std::string> written_inputs(const OpNode& node) {
+  const c10::FunctionSchema* schema = find_schema(node.op_type);
+  if (schema == nullptr) return {};
+  std::vector<std::string> names;
+  const std::vector<BoundArgument> bound = bind_node(node, *schema);
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const c10::AliasInfo* alias = schema->arguments()[i].alias_info();
+    const auto* tensor = std::get_if<TensorArgument>(&bound[i]);
+    if (alias != nullptr && alias->isWrite() && tensor != nullptr) {
+      names.push_back(node.inputs[tensor->input].name);
+    }
+  }
+  return names;
+}
+
 void move_large_constants(IR& ir, StateDict& weights) {
   StateDict small("Constant");
   for (const auto& item : ir.constants) {
@@ -37,6 +57,26 @@ void move_large_constants(IR& ir, StateDict& weights) {
     place.insert(item.key(), item.value());
   }
   ir.constants = std::move(small);
+}
+
+// Throws where the graph writes to memory that several weights share: in the file each has its own.
+void check_written_weights(const std::string& path, const IR& ir, const StateDict& weights) {
+  const std::vector<std::string> names = weights.keys();
+  const std::vector<size_t> groups = overlap_groups(weights.values());
+  for (const OpNode& node : ir.nodes) {
+    for (const std::string& input : written_inputs(node)) {
+      const std::string* name = ir.weight_name_mapping.find(input);
+      const auto written = name == nullptr ? names.end() : std::ranges::find(names, *name);
+      if (written == names.end()) continue;
+      const auto index = static_cast<size_t>(written - names.begin());
+      for (size_t i = 0; i < names.size(); ++i) {
+        if (i == index || groups[i] != groups[index]) continue;
+        throw Error(path + ": node '" + node.name + "' writes to '" + *name +
+                    "', which shares its memory with '" + names[i] +
+                    "'; files of weights can not say so: run the archive itself");
+      }
+    }
+  }
 }
 
 // The folder, made now or there before; one that was made goes again unless it is kept.
@@ -67,6 +107,7 @@ int run(const Arguments& arguments, Console& console) {
   if (!file.weights) {
     throw Error(arguments.file + " is an IR file already; import reads archives (.pt2)");
   }
+  check_written_weights(arguments.file, file.ir, *file.weights);
   move_large_constants(file.ir, *file.weights);
   const std::string json = serialize_ir(file.ir);
   OutputFolder folder(arguments.output);

@@ -29,7 +29,8 @@ void report(const std::vector<std::string>& problems, const std::string& verdict
             Console& console) {
   if (problems.empty()) return;
   for (const std::string& problem : problems) console.talk() << problem << '\n';
-  throw ValidationError(verdict + ": " + count_text(problems.size(), "problem"));
+  throw ValidationError(verdict + ": " + count_text(problems.size(), "problem") +
+                        (problems.size() > 1 ? ", the first: " : ": ") + problems.front());
 }
 
 int run(const Arguments& arguments, Console& console) {

@@ -272,6 +272,32 @@ TEST(DynamicGraphs, LoopsRunUntilTheirConditionFails) {
   EXPECT_TRUE(run(0)[1].equal(at::ones({2})));
 }
 
+// i = x; while i < 5: i = i * 2, from 0
+TEST(DynamicGraphs, LoopsThatNeverEndFail) {
+  const TensorMeta i = tensor("i", {}, "int64");
+  Graph condition;
+  condition.graph_inputs = {i};
+  condition.nodes = {node("aten.lt.Scalar", {i}, {tensor("lt", {}, "bool")}, {{"other", 5}})};
+  condition.graph_outputs = {tensor("lt", {}, "bool")};
+  Graph body;
+  body.graph_inputs = {i};
+  body.nodes = {node("aten.mul.Tensor", {i}, {tensor("next", {}, "int64")}, {{"other", 2}})};
+  body.graph_outputs = {tensor("next", {}, "int64")};
+  IR ir;
+  ir.graph_inputs = {i};
+  OpNode loop = node("higher_order.while_loop", {i}, {tensor("last", {}, "int64")},
+                     {{"_tensor_list_sizes", Attribute::list({1, 0})}});
+  loop.graphs = {condition, body};
+  ir.nodes = {loop};
+  ir.graph_outputs = {tensor("last", {}, "int64")};
+  const ExecutionPlan plan = compile(ir, StateDict());
+  EXPECT_TRUE(plan.run({at::full({}, 1, at::kLong)})[0].equal(at::full({}, 8, at::kLong)));
+  EXPECT_THAT([&] { plan.run({at::full({}, 0, at::kLong)}); },
+              ThrowsMessage<ExecutionError>(
+                  HasSubstr("the loop never ends: after 1025 iterations its values are what they "
+                            "were before")));
+}
+
 // --- What is refused before anything runs ---
 
 TEST(DynamicGraphs, OperatorsThatTouchFilesAreRefused) {

@@ -284,6 +284,12 @@ class Binder {
         fail("'_tensor_list_sizes' has more counts than the operator has lists of tensors");
       }
     }
+    if (const Attribute* masks = node_.attrs.find(kListNoneMasks)) {
+      const auto* list = masks->get_if<Attribute::List>();
+      if (list == nullptr || next_mask_ < list->size()) {
+        fail("'_tensor_list_none_masks' has more masks than the operator has lists that hold None");
+      }
+    }
     const size_t num_list_attributes =
         (node_.attrs.find(kListSizes) != nullptr) + (node_.attrs.find(kListNoneMasks) != nullptr);
     if (num_attributes_used_ + num_list_attributes < node_.attrs.size()) {

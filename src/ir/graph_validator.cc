@@ -96,10 +96,25 @@ bool GraphValidator::declare_weight(const TensorMeta& weight) {
 void GraphValidator::check_inputs() {
   for (const TensorMeta& input : graph_.graph_inputs) {
     check_meta(input, fmt::format("graph input '{}'", input.name));
+    check_input_sizes(input);
     if (!declare(input.name, &input)) {
       report("graph input '{}' has the name of another graph input", input.name);
     }
     producers_.emplace(input.name, Producer{&input, 1});
+  }
+}
+
+// A run computes the sizes of inputs; those of other values it may not be able to know.
+void GraphValidator::check_input_sizes(const TensorMeta& input) {
+  for (const std::string& text : input.symbolic_shape) {
+    if (text.empty() || !expression_problem(text).empty()) continue;
+    const SymExpr expression = SymExpr::parse(text);
+    if (const auto function = expression.unknown_function()) {
+      report("graph input '{}': the size '{}' uses '{}', which is no known function of integers",
+             input.name, text, *function);
+    } else if (expression.symbols().empty() && !expression.evaluate({})) {
+      report("graph input '{}': the size '{}' has no value", input.name, text);
+    }
   }
 }
 

@@ -62,6 +62,7 @@ class GraphValidator {
     problems_.push_back(prefix_ + fmt::format(format, std::forward<Args>(args)...));
   }
 
+  void check_input_sizes(const TensorMeta& input);
   static std::string text(const Use& use);
   void index_nodes();
   void check_node(size_t index);

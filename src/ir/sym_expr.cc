@@ -256,12 +256,26 @@ const Function* find_function(const std::string& name) {
   return found == table.end() ? nullptr : &found->second;
 }
 
+const Function* callable(const SymNode& node) {
+  const Function* function = find_function(node.op);
+  const bool is_callable = function != nullptr && node.children.size() >= function->min_arguments &&
+                           node.children.size() <= function->max_arguments;
+  return is_callable ? function : nullptr;
+}
+
 }  // namespace
 
 SymExpr SymExpr::parse(std::string_view text) {
   SymExpr expression;
   Parser(text, expression.nodes_).parse();
   return expression;
+}
+
+std::optional<std::string> SymExpr::unknown_function() const {
+  for (const SymNode& node : nodes_) {
+    if (!node.op.empty() && callable(node) == nullptr) return node.op;
+  }
+  return std::nullopt;
 }
 
 std::optional<int64_t> SymExpr::evaluate(const SymbolValues& values) const {
@@ -279,11 +293,8 @@ std::optional<int64_t> SymExpr::evaluate(const SymbolValues& values) const {
       results.push_back(node.number);
       continue;
     }
-    const Function* function = find_function(node.op);
-    const bool is_callable = function != nullptr &&
-                             node.children.size() >= function->min_arguments &&
-                             node.children.size() <= function->max_arguments;
-    if (!is_callable) return std::nullopt;
+    const Function* function = callable(node);
+    if (function == nullptr) return std::nullopt;
     arguments.clear();
     for (const size_t child : node.children) arguments.push_back(results[child]);
     const Value result = function->evaluate(arguments);

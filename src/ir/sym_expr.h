@@ -38,6 +38,10 @@ class SymExpr {
   // CeilDiv, Max, Min, CleanDiv, ...) and the result is an integer of 64 bits. "/" is exact.
   std::optional<int64_t> evaluate(const SymbolValues& values) const;
 
+  // A function that evaluate() does not know, or that has the wrong number of arguments; nothing
+  // when there is none.
+  std::optional<std::string> unknown_function() const;
+
   // In order of first appearance.
   std::vector<std::string> symbols() const;
 

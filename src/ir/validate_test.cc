@@ -425,6 +425,13 @@ TEST(ValidateTest, SymbolicShapes) {
               ElementsAre("graph input 'x': the expression 's0 +' ends too early",
                           "node 'add': input 'x' has shape [2], but is made with shape [s0 +]"));
   ir = with_number();
+  ir.graph_inputs.push_back(meta("y", {kDynamicSize, kDynamicSize}));
+  ir.graph_inputs[2].symbolic_shape = {"Foo(s0)", "1//0"};
+  EXPECT_THAT(find_problems(ir),
+              ElementsAre("graph input 'y': the size 'Foo(s0)' uses 'Foo', which is no known "
+                          "function of integers",
+                          "graph input 'y': the size '1//0' has no value"));
+  ir = with_number();
   ir.range_constraints = {{"s0", 4, 2}};
   EXPECT_THAT(find_problems(ir),
               ElementsAre("range_constraints: 's0' is at least 4 and at most 2"));

@@ -12,6 +12,7 @@
 #include "torch_ir/exporter/pt2/archive.h"
 #include "torch_ir/exporter/pt2/example_inputs.h"
 #include "torch_ir/exporter/pt2/json_fields.h"
+#include "torch_ir/exporter/pt2/known_faults.h"
 #include "torch_ir/exporter/pt2/payload.h"
 #include "torch_ir/exporter/pt2/read_program.h"
 #include "torch_ir/exporter/pt2/take_weights.h"
@@ -54,6 +55,7 @@ Pt2Model read_model(const std::string& path) {
   const JsonValue root = read_json(archive);
   const std::string stem = std::filesystem::path(path).stem().string();
   Pt2Model model{of_program(archive, [&] { return read_program(root, stem); })};
+  repair_known_faults(model.program);
   const std::unique_ptr<Payload> weights = open_payload(archive, archive.weights);
   const std::unique_ptr<Payload> constants = open_payload(archive, archive.constants);
   model.weights = take_weights(path, *weights, *constants, model.program);
