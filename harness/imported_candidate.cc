@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/cli/tensor_files.h"
 #include "torch_ir/converter/converter.h"
 #include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/harness/candidate.h"
 #include "torch_ir/harness/eager_program.h"
+#include "torch_ir/weights/tensor_files.h"
 
 namespace torch_ir {
 namespace {

@@ -7,8 +7,8 @@
 #include "torch_ir/cli/commands.h"
 #include "torch_ir/cli/execution.h"
 #include "torch_ir/cli/output_file.h"
-#include "torch_ir/cli/tensor_files.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/weights/tensor_files.h"
 
 namespace torch_ir {
 namespace {

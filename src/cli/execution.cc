@@ -8,9 +8,9 @@
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/cli/graph_file.h"
 #include "torch_ir/cli/options.h"
-#include "torch_ir/cli/tensor_files.h"
 #include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/weights/state_dict.h"
+#include "torch_ir/weights/tensor_files.h"
 
 namespace torch_ir {
 namespace {

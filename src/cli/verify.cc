@@ -9,7 +9,7 @@
 #include "torch_ir/cli/commands.h"
 #include "torch_ir/cli/execution.h"
 #include "torch_ir/cli/options.h"
-#include "torch_ir/cli/tensor_files.h"
+#include "torch_ir/weights/tensor_files.h"
 
 namespace torch_ir {
 namespace {

@@ -1,4 +1,4 @@
-#include "torch_ir/cli/tensor_files.h"
+#include "torch_ir/weights/tensor_files.h"
 
 #include <ATen/ops/eq.h>
 #include <ATen/ops/item.h>

@@ -4,8 +4,8 @@
 // that a graph returns twice is stored once, a number as a tensor without dimensions, None not at
 // all. The new value of a buffer or an input, which a graph returns beside its outputs, goes by the
 // name of what it updates too.
-#ifndef TORCH_IR_CLI_TENSOR_FILES_H_
-#define TORCH_IR_CLI_TENSOR_FILES_H_
+#ifndef TORCH_IR_WEIGHTS_TENSOR_FILES_H_
+#define TORCH_IR_WEIGHTS_TENSOR_FILES_H_
 
 #include <string>
 #include <vector>
@@ -27,4 +27,4 @@ void write_outputs(const std::string& path, const IR& ir, const std::vector<at::
 
 }  // namespace torch_ir
 
-#endif  // TORCH_IR_CLI_TENSOR_FILES_H_
+#endif  // TORCH_IR_WEIGHTS_TENSOR_FILES_H_
