@@ -53,6 +53,16 @@ std::optional<int64_t> read_limit(const JsonValue* value, const Place& place) {
   return limit;
 }
 
+// Conditions on the inputs as Python text, which Python evaluates. Shapes and ranges, which a run
+// checks, say most of it; the text itself is not understood here.
+void check_guards(const Fields& root) {
+  const JsonValue* guards = root.find("guards_code");
+  if (guards == nullptr) return;
+  const Place place = root.place().key("guards_code");
+  const JsonValue::List& items = read_list(*guards, place);
+  for (size_t i = 0; i < items.size(); ++i) read_string(items[i], place.item(i));
+}
+
 std::vector<SymbolRange> read_ranges(const Fields& root) {
   std::vector<SymbolRange> ranges;
   const JsonValue* table = root.find("range_constraints");
@@ -181,6 +191,7 @@ ExportedProgram read_program(const JsonValue& value, const std::string& model_na
   const Place place;
   const Fields root(value, place);
   check_version(root);
+  check_guards(root);
   const Place module_place = place.key("graph_module");
   const Fields module(root.get("graph_module"), module_place);
   const SerializedGraph graph = read_graph(module.get("graph"), module_place.key("graph"));

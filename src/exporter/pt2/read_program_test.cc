@@ -294,6 +294,8 @@ TEST(ReadProgramTest, ShapesMustBePossible) {
        ".layout: tensors of the layout sparse_csr are not supported"},
       {R"json("dtype": 7, "sizes": [{"as_expr": {"expr_str": "exit()(1)"}}])json",
        ".sizes[0].as_expr.expr_str: the expression 'exit()(1)' is not understood at character 7"},
+      {R"json("dtype": 7, "sizes": [{"as_expr": {"expr_str": "Mod(Integer(1), Integer(0))"}}])json",
+       ".sizes[0].as_expr.expr_str: the expression 'Mod(1, 0)' has no integer value"},
       {R"("sizes": [])", ": the key 'dtype' is missing"},
   };
   for (const auto& [meta, message] : cases) {

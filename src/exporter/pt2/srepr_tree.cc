@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -14,6 +16,15 @@ namespace {
 
 constexpr size_t kMaxLength = 20'000;
 constexpr int kMaxDepth = 100;
+
+// The assumptions of sympy, and the precision of its floats.
+constexpr std::string_view kKeywords[] = {
+    "algebraic",   "antihermitian", "commutative",   "complex",  "composite",  "dps",
+    "even",        "evaluate",      "extended_real", "finite",   "hermitian",  "imaginary",
+    "infinite",    "integer",       "irrational",    "negative", "noninteger", "nonnegative",
+    "nonpositive", "nonzero",       "odd",           "positive", "precision",  "prime",
+    "rational",    "real",          "zero",
+};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -94,10 +105,14 @@ class SreprParser {
     return call;
   }
 
-  // Nothing for one that is given by name.
+  // Nothing for one that is given by name: what a symbol is assumed to be, or how precise a float
+  // is.
   std::optional<SreprNode> parse_argument(int depth) {
     SreprNode value = parse_value(depth + 1);
     if (value.kind != SreprNode::Kind::kName || !accept('=')) return value;
+    if (std::ranges::find(kKeywords, value.text) == std::end(kKeywords)) {
+      fail(fmt::format("has the unknown argument '{}'", value.text));
+    }
     parse_value(depth + 1);
     return std::nullopt;
   }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "torch_ir/base/error.h"
@@ -157,7 +158,60 @@ Text render_floor_division(const SreprNode& node) {
           Binding::kProduct};
 }
 
+// Functions of sympy, and of torch/utils/_sympy/functions.py.
+bool is_function(const std::string& name) {
+  static const std::unordered_set<std::string_view> names = {
+      "Abs",
+      "And",
+      "BitwiseFn_bitwise_and",
+      "BitwiseFn_bitwise_or",
+      "BitwiseFn_bitwise_xor",
+      "CeilDiv",
+      "CeilToInt",
+      "CleanDiv",
+      "Equality",
+      "ExprCondPair",
+      "FloatPow",
+      "FloatTrueDiv",
+      "FloorToInt",
+      "GreaterThan",
+      "ITE",
+      "Identity",
+      "IntTrueDiv",
+      "IsNonOverlappingAndDenseIndicator",
+      "LShift",
+      "LessThan",
+      "Max",
+      "Min",
+      "Mod",
+      "ModularIndexing",
+      "Not",
+      "Or",
+      "Piecewise",
+      "PowByNatural",
+      "PythonMod",
+      "RShift",
+      "RoundDecimal",
+      "RoundToInt",
+      "StrictGreaterThan",
+      "StrictLessThan",
+      "ToFloat",
+      "TruncToFloat",
+      "TruncToInt",
+      "Unequality",
+      "Where",
+      "Xor",
+      "ceiling",
+      "exp",
+      "floor",
+      "log",
+      "sign",
+  };
+  return names.contains(name) || name.starts_with("OpaqueUnaryFn_");
+}
+
 Text render_call(const SreprNode& node) {
+  if (!is_function(node.text)) refuse(node, "the function");
   std::vector<std::string> arguments;
   for (const SreprNode& argument : node.arguments) arguments.push_back(render(argument).text);
   return {fmt::format("{}({})", node.text, fmt::join(arguments, ", "))};
@@ -176,6 +230,11 @@ Renderer find_renderer(const std::string& name) {
   return found == table.end() ? render_call : found->second;
 }
 
+// Names in an expression that are not symbols.
+bool is_constant(const std::string& name) {
+  return name == "true" || name == "false" || name == "oo" || name == "int_oo";
+}
+
 Text render(const SreprNode& node) {
   switch (node.kind) {
     case SreprNode::Kind::kCall:
@@ -183,6 +242,7 @@ Text render(const SreprNode& node) {
     case SreprNode::Kind::kNumber:
       return render_number(node.text);
     case SreprNode::Kind::kName:
+      if (!is_constant(node.text)) refuse(node, "the name");
       return {node.text};
     case SreprNode::Kind::kString:
       break;
@@ -192,6 +252,10 @@ Text render(const SreprNode& node) {
 
 }  // namespace
 
-std::string infix_of_srepr(std::string_view text) { return render(parse_srepr(text)).text; }
+std::string infix_of_srepr(std::string_view text) {
+  const SreprNode root = parse_srepr(text);
+  if (root.kind == SreprNode::Kind::kName) refuse(root, "the name");
+  return render(root).text;
+}
 
 }  // namespace torch_ir

@@ -11,10 +11,10 @@
 
 namespace torch_ir {
 
-// `text` in the grammar of SymExpr (ir/sym_expr.h): "2*s0 + 1". Functions that have no operator
-// there stay calls, "Max(1, s0)", also those that nobody here knows; a float becomes the fraction
-// that it is, "5/2". Throws ExportError for anything else, and for a text beyond 20,000 characters
-// or 100 levels.
+// `text` in the grammar of SymExpr (ir/sym_expr.h): "2*s0 + 1". The functions of sympy and PyTorch
+// that have no operator there stay calls, "Max(1, s0)"; a float becomes the fraction that it is,
+// "5/2". Throws ExportError for anything else, and for a text beyond 20,000 characters or 100
+// levels.
 std::string infix_of_srepr(std::string_view text);
 
 }  // namespace torch_ir

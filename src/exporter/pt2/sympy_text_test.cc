@@ -45,7 +45,7 @@ constexpr Case kCases[] = {
     {"Piecewise(ExprCondPair(Symbol('s0'), StrictGreaterThan(Symbol('s0'), Integer(3))), "
      "ExprCondPair(Integer(1), true))",
      "Piecewise(ExprCondPair(s0, StrictGreaterThan(s0, 3)), ExprCondPair(1, true))"},
-    {"int_oo", "int_oo"},
+    {"Min(Symbol('s0'), int_oo)", "Min(s0, int_oo)"},
 };
 
 TEST(SympyTextTest, WritesExpressionsInfix) {
@@ -88,6 +88,11 @@ TEST(SympyTextTest, NothingButExpressionsIsRead) {
       {"Float('x', precision=53)", "an expression has the float 'x', which is not understood"},
       {"Float('1e300', precision=53)",
        "an expression has the float '1e300', which is not understood"},
+      {"Symbol('a', evil=True)",
+       "the expression 'Symbol('a', evil=True)' has the unknown argument 'evil'"},
+      {"Foo(Integer(1))", "an expression has the function 'Foo', which is not understood"},
+      {"Max(Integer(1), zoo)", "an expression has the name 'zoo', which is not understood"},
+      {"true", "an expression has the name 'true', which is not understood"},
       {"Max('s0')", "an expression has the string 's0', which is not understood"},
       {"Rational(1)", "an expression has the call 'Rational', which is not understood"},
   };

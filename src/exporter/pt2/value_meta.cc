@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "torch_ir/exporter/pt2/schema_numbers.h"
 #include "torch_ir/exporter/pt2/sympy_text.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/sym_expr.h"
 
 namespace torch_ir {
 namespace {
@@ -25,21 +25,27 @@ struct Size {
   std::string expression;
 };
 
-std::optional<int64_t> parse_integer(const std::string& text) {
-  int64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return value;
+// An expression without symbols is a number, or it is nothing.
+Size make_size(std::string expression) {
+  const SymExpr parsed = SymExpr::parse(expression);
+  if (!parsed.symbols().empty()) return {kDynamicSize, std::move(expression)};
+  const std::optional<int64_t> value = parsed.evaluate({});
+  if (!value) {
+    throw ExportError(
+        fmt::format("the expression '{}' has no integer value", printable(expression)));
+  }
+  return {*value, {}};
 }
 
-std::string read_expression(const JsonValue& value, const Place& place) {
+Size read_expression(const JsonValue& value, const Place& place) {
   const Fields fields(value, place);
   const Place text_place = place.key("expr_str");
   const std::string& text = read_string(fields.get("expr_str"), text_place);
   try {
-    return infix_of_srepr(text);
-  } catch (const ExportError& error) {
+    return make_size(infix_of_srepr(text));
+  } catch (const SerializationError&) {
+    throw;
+  } catch (const Error& error) {
     text_place.fail(error.what());
   }
 }
@@ -50,9 +56,7 @@ Size read_size(const JsonValue& value, const Place& place) {
   if (size.kind != "as_expr") {
     place.fail(fmt::format("a size has the unknown kind '{}'", printable(size.kind)));
   }
-  std::string expression = read_expression(size.value, place.key("as_expr"));
-  if (const auto integer = parse_integer(expression)) return {*integer, {}};
-  return {kDynamicSize, std::move(expression)};
+  return read_expression(size.value, place.key("as_expr"));
 }
 
 ValueMeta number_meta(c10::ScalarType dtype) {
