@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -132,19 +133,21 @@ bool takes_dtype(const ExportedNode& node, c10::ScalarType dtype, const GraphBui
   });
 }
 
-// "aten.lstm.input": for these archives say the dtypes that they have without autocast.
-bool is_recurrent(const std::string& op_type) {
-  constexpr std::string_view kPrefixes[] = {"aten.lstm", "aten.gru", "aten.rnn_tanh",
-                                            "aten.rnn_relu"};
-  return std::ranges::any_of(kPrefixes,
+bool is_one_of(const std::string& op_type, std::span<const std::string_view> prefixes) {
+  return std::ranges::any_of(prefixes,
                              [&](std::string_view prefix) { return op_type.starts_with(prefix); });
 }
+
+constexpr std::string_view kRecurrent[] = {"aten.lstm", "aten.gru", "aten.rnn_tanh",
+                                           "aten.rnn_relu"};
+// Their outputs do not show that something is cast inside.
+constexpr std::string_view kBilinear[] = {"aten.bilinear", "aten._trilinear"};
 
 // Whether autocast casts inside of an operator without a rule: its dtype comes out where none goes
 // in.
 bool casts_inside(const ExportedNode& node, const std::vector<ValueMeta>& outputs,
                   c10::ScalarType dtype, const GraphBuilder& builder) {
-  if (is_recurrent(node.target)) return true;
+  if (is_one_of(node.target, kRecurrent) || is_one_of(node.target, kBilinear)) return true;
   const bool makes_dtype =
       std::ranges::any_of(outputs, [&](const ValueMeta& output) { return output.dtype == dtype; });
   return makes_dtype && !takes_dtype(node, dtype, builder);
@@ -169,7 +172,7 @@ void add_under_autocast(ExportedNode node, const std::vector<ValueMeta>& outputs
     cast_arguments(node, *op, dtype, builder);
   } else if (op && casts_inside(node, outputs, dtype, builder)) {
     const AutocastGuard autocast(dtype);
-    for (Part& part : decompose(node, *op, !is_recurrent(node.target), builder)) {
+    for (Part& part : decompose(node, *op, !is_one_of(node.target, kRecurrent), builder)) {
       add_under_autocast(std::move(part.node), part.outputs, dtype, builder);
     }
     return;

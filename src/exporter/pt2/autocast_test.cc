@@ -25,7 +25,7 @@ GraphBuilder make_builder() {
   builder.add_input(InputKind::kUserInput, "f32", "", matrix(at::kFloat));
   builder.add_input(InputKind::kUserInput, "bf16", "", matrix(at::kBFloat16));
   builder.add_input(InputKind::kUserInput, "f64", "", matrix(at::kDouble));
-  builder.add_input(InputKind::kUserInput, "i64", "", matrix(at::kLong));
+  builder.add_input(InputKind::kUserInput, "cube", "", {{2, 2, 2}, at::kFloat});
   return builder;
 }
 
@@ -109,6 +109,18 @@ TEST(AutocastTest, CompositeOperatorsAreTakenApart) {
   EXPECT_THAT(nodes, ::testing::Contains(HasSubstr("aten.to.dtype")));
   EXPECT_THAT(nodes, ::testing::Contains(HasSubstr("aten.bmm.default")));
   EXPECT_THAT(nodes.back(), ::testing::StartsWith("out = "));
+}
+
+// Its inputs and outputs are float32, and the product inside is not.
+TEST(AutocastTest, CastsThatOutputsDoNotShowAreFound) {
+  const std::vector<std::string> nodes =
+      under_autocast({"",
+                      "aten.bilinear.default",
+                      {value("input1", "f32"), value("input2", "f32"), value("weight", "cube")},
+                      {}},
+                     matrix(at::kFloat));
+  EXPECT_THAT(nodes, ::testing::Contains(HasSubstr("aten.bmm.default")));
+  EXPECT_THAT(nodes, ::testing::Contains(HasSubstr("aten.to.dtype")));
 }
 
 TEST(AutocastTest, WhatCanNotBeTakenApartIsRefused) {

@@ -23,7 +23,11 @@
 namespace torch_ir {
 namespace {
 
-constexpr c10::DispatchKey kCompositeKey = c10::DispatchKey::CompositeImplicitAutograd;
+constexpr c10::DispatchKey kCompositeKeys[] = {
+    c10::DispatchKey::CompositeImplicitAutograd,
+    c10::DispatchKey::CompositeExplicitAutograd,
+    c10::DispatchKey::CompositeExplicitAutogradNonFunctional,
+};
 constexpr int64_t kMaxElements = int64_t{1} << 24;
 
 [[noreturn]] void refuse(const std::string& why) {
@@ -97,7 +101,7 @@ class CallRecorder final : public DispatchMode {
     } else if (value.isTensorList() || is_list_with_tensors(value)) {
       node.arguments.push_back({argument.name(), references(value)});
     } else {
-      node.arguments.push_back({argument.name(), to_attribute(value, *argument.type())});
+      node.arguments.push_back({argument.name(), to_attribute(value, *argument.real_type())});
     }
   }
 
@@ -180,12 +184,19 @@ class SizeCheck final : public DispatchMode {
   }
 };
 
+c10::DispatchKey composite_key(const c10::OperatorHandle& op) {
+  for (const c10::DispatchKey key : kCompositeKeys) {
+    if (op.hasKernelForDispatchKey(key)) return key;
+  }
+  refuse("it has no parts");
+}
+
 // Calls the composite kernel of `op`, watched by `mode`, and returns its results.
 torch::jit::Stack run(const c10::OperatorHandle& op, torch::jit::Stack stack, DispatchMode& mode) {
   try {
     const c10::NoGradGuard no_grad;
     const DispatchModeGuard guard(mode);
-    op.callBoxedForDispatchKey(kCompositeKey, stack);
+    op.callBoxedForDispatchKey(composite_key(op), stack);
   } catch (const c10::Error& error) {
     refuse("it can not be run: " + printable(error.what_without_backtrace()));
   }
@@ -240,7 +251,6 @@ Renames output_names(const ExportedNode& node, const torch::jit::Stack& results,
 
 std::vector<Part> decompose(const ExportedNode& node, const c10::OperatorHandle& op, bool may_grow,
                             GraphBuilder& builder) {
-  if (!op.hasKernelForDispatchKey(kCompositeKey)) refuse("it has no parts");
   if (may_grow) check_sizes(node, op, builder);
   CallRecorder recorder(builder);
   std::unordered_map<std::string, at::Tensor> tensors;
