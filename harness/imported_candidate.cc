@@ -8,25 +8,13 @@
 #include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/harness/candidate.h"
 #include "torch_ir/harness/eager_program.h"
+#include "torch_ir/weights/large_constants.h"
 #include "torch_ir/weights/tensor_files.h"
 
 namespace torch_ir {
 namespace {
 
-// A constant with more elements than this is nothing that one would want to read in a graph; it
-// goes with the weights.
-constexpr int64_t kMaxElementsInJson = 65'536;
-
 constexpr const char* kAdvice = "give inputs with --inputs FILE.safetensors";
-
-void move_large_constants(IR& ir, StateDict& weights) {
-  StateDict small;
-  for (const auto& item : ir.constants) {
-    StateDict& place = item.value().numel() > kMaxElementsInJson ? weights : small;
-    place.insert(item.key(), item.value());
-  }
-  ir.constants = std::move(small);
-}
 
 class ImportedCandidate : public Candidate {
  public:

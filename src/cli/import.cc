@@ -20,14 +20,11 @@
 #include "torch_ir/executor/memory_overlap.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/weights/large_constants.h"
 #include "torch_ir/weights/safetensors.h"
 
 namespace torch_ir {
 namespace {
-
-// A constant with more elements than this is no part of the graph that one would want to read as
-// JSON; it goes with the weights.
-constexpr int64_t kMaxElementsInJson = 65'536;
 
 struct Arguments {
   std::string file;
@@ -48,15 +45,6 @@ std::vector<std::string> written_inputs(const OpNode& node) {
     }
   }
   return names;
-}
-
-void move_large_constants(IR& ir, StateDict& weights) {
-  StateDict small("Constant");
-  for (const auto& item : ir.constants) {
-    StateDict& place = item.value().numel() > kMaxElementsInJson ? weights : small;
-    place.insert(item.key(), item.value());
-  }
-  ir.constants = std::move(small);
 }
 
 // Throws where the graph writes to memory that several weights share: in the file each has its own.

@@ -1,0 +1,25 @@
+#include "torch_ir/weights/large_constants.h"
+
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(LargeConstantsTest, OnlyThoseBeyondTheLimitMove) {
+  IR ir;
+  ir.constants.insert("mask", at::zeros({256, 256}));
+  ir.constants.insert("table", at::zeros({65'537}));
+  ir.constants.insert("scale", at::zeros({}));
+  StateDict weights;
+  weights.insert("fc.weight", at::zeros({2}));
+  move_large_constants(ir, weights);
+  EXPECT_THAT(ir.constants.keys(), ElementsAre("mask", "scale"));
+  EXPECT_THAT(weights.keys(), ElementsAre("fc.weight", "table"));
+}
+
+}  // namespace
+}  // namespace torch_ir
