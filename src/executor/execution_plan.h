@@ -1,20 +1,73 @@
 // ExecutionPlan: an IR, compiled once, run many times.
 //
-// `compile` resolves every operator, binds every argument, and looks up every weight and constant;
-// a run only calls operators. The results are bit-identical to calling each node's ATen operator
-// eagerly with the same number of threads.
+// `compile` resolves every operator, binds every argument, and looks up every weight and constant.
+// The first run with inputs of some layout traces the operators that eager would call for them,
+// chooses a kernel for each, and plans their memory; every run after only calls the kernels. The
+// results are bit-identical to calling each node's ATen operator eagerly with the same number of
+// threads, unless the options ask for `fast`.
 //
-// A plan is immutable: any number of threads may run one at once. It never writes to a weight, a
-// constant or an input: what a graph mutates in place is copied first, for each run.
+// A plan may be run by any number of threads at once. It never writes to a weight, a constant or an
+// input: what a graph mutates in place is copied first, for each run.
 #ifndef TORCH_IR_EXECUTOR_EXECUTION_PLAN_H_
 #define TORCH_IR_EXECUTOR_EXECUTION_PLAN_H_
 
+#include <c10/core/Device.h>
+
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "torch_ir/ir/ir.h"
 
 namespace torch_ir {
+
+enum class Optimization {
+  // The bits of eager.
+  kExact,
+  // May change the order of arithmetic, within 1e-4 of eager.
+  kFast,
+};
+
+// What compile may do. The passes are for those who measure or test what each brings.
+struct ExecutionOptions {
+  Optimization optimization = Optimization::kExact;
+  // Where the plan runs; without it, where the weights are.
+  std::optional<c10::Device> device;
+
+  // Off: every node calls its operator through the dispatcher, and memory is taken from LibTorch's
+  // allocator.
+  bool trace = true;
+  // Compute once what depends on weights and constants only.
+  bool fold_constants = true;
+  // Call kernels that were prepared once, and our own; off: all go through the dispatcher.
+  bool kernels = true;
+  // Let intermediate values share memory; off: each has its own.
+  bool reuse_memory = true;
+};
+
+// What a run needs besides weights, inputs and outputs, in bytes.
+struct PlanMemory {
+  // What the plan takes.
+  int64_t arena = 0;
+  // The sum of all intermediate values.
+  int64_t intermediates = 0;
+  // The most that is alive at one time: no plan of this order of calls can do with less.
+  int64_t lower_bound = 0;
+};
+
+// What the runs of one node took.
+struct NodeProfile {
+  std::string name;
+  std::string op_type;
+  // What it calls, as eager would: "aten.t, aten.addmm". Empty where all was done beforehand.
+  std::vector<std::string> calls;
+  // Median seconds a run.
+  double seconds = 0;
+  // Read and written a run.
+  int64_t bytes = 0;
+};
 
 class ExecutionPlan {
  public:
@@ -29,13 +82,25 @@ class ExecutionPlan {
   // input or the node and tensor.
   std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs) const;
 
+  // The same into `outputs`, which are released first: a caller that keeps none of them lets the
+  // run use their memory again.
+  void run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs) const;
+
   // The same, but throws ExecutionError too when an output of a node that the graph reads is not of
   // the shape and dtype that the IR says. What nobody reads may differ from device to device, such
   // as the statistics that a batch norm saves.
   std::vector<at::Tensor> run_checked(const std::vector<at::Tensor>& inputs) const;
 
+  // Of a run with inputs of this layout. Nothing where each run takes what it needs from LibTorch's
+  // allocator: when sizes depend on data, or `trace` is off.
+  std::optional<PlanMemory> memory(const std::vector<at::Tensor>& inputs) const;
+
+  // Runs `rounds` times after one that does not count; in the order of the graph.
+  std::vector<NodeProfile> profile(const std::vector<at::Tensor>& inputs, int rounds) const;
+
  private:
-  friend ExecutionPlan compile(const IR&, const StateDict&, const StateDict&);
+  friend ExecutionPlan compile(const IR&, const StateDict&, const StateDict&,
+                               const ExecutionOptions&);
   struct State;
   explicit ExecutionPlan(std::unique_ptr<const State> state);
 
@@ -47,7 +112,8 @@ class ExecutionPlan {
 // that is not well formed, and ExecutionError for a weight that is missing or does not fit, or an
 // operator that this process does not have.
 ExecutionPlan compile(const IR& ir, const StateDict& weights,
-                      const StateDict& constants = StateDict());
+                      const StateDict& constants = StateDict(),
+                      const ExecutionOptions& options = ExecutionOptions());
 
 }  // namespace torch_ir
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "torch_ir/exporter/dispatch_mode.h"
+#include "torch_ir/base/dispatch_mode.h"
 #include "torch_ir/exporter/meta_kernels.h"
 
 namespace torch_ir {
@@ -28,7 +28,7 @@ bool takes_tensors(const c10::FunctionSchema& schema) {
 
 class MetaDeviceMode : public DispatchMode {
  public:
-  void call(const c10::OperatorHandle& op, torch::jit::Stack* stack) override {
+  void call(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) override {
     const c10::FunctionSchema& schema = op.schema();
     c10::IValue* device = find_argument(schema, *stack, "device");
     if (device == nullptr) return op.callBoxed(stack);

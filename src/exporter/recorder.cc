@@ -134,7 +134,7 @@ void Recorder::name_constant(const std::string& name, const at::Tensor& tensor) 
   constant_names_.emplace(tensor.unsafeGetTensorImpl(), name);
 }
 
-void Recorder::call(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+void Recorder::call(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
   const torch::jit::Stack arguments(
       stack->end() - static_cast<std::ptrdiff_t>(op.schema().arguments().size()), stack->end());
   if (runs_unrecorded(op, arguments)) {

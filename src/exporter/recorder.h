@@ -19,7 +19,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "torch_ir/exporter/dispatch_mode.h"
+#include "torch_ir/base/dispatch_mode.h"
 #include "torch_ir/exporter/traced_graph.h"
 
 namespace torch_ir {
@@ -35,7 +35,7 @@ class Recorder : public DispatchMode {
   // `tensor`, a constant that the model registered, becomes an input when it is first used.
   void name_constant(const std::string& name, const at::Tensor& tensor);
 
-  void call(const c10::OperatorHandle& op, torch::jit::Stack* stack) override;
+  void call(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) override;
 
   // To be called once, after the model ran: the recorded graph, which returns `outputs`.
   TracedGraph finish(const std::vector<at::Tensor>& outputs);

@@ -17,7 +17,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/exporter/dispatch_mode.h"
+#include "torch_ir/base/dispatch_mode.h"
 #include "torch_ir/exporter/pt2/call_stack.h"
 #include "torch_ir/exporter/pt2/decompose.h"
 #include "torch_ir/ir/binding.h"
@@ -58,7 +58,7 @@ class Arrival final : public DispatchMode {
 
   explicit Arrival(const c10::OperatorHandle& op) : op_(op) {}
 
-  void call(const c10::OperatorHandle& op, torch::jit::Stack* stack) override {
+  void call(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) override {
     if (op.operator_name() != op_.operator_name()) return op.callBoxed(stack);
     throw Reached{*stack};
   }

@@ -15,7 +15,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/exporter/dispatch_mode.h"
+#include "torch_ir/base/dispatch_mode.h"
 #include "torch_ir/exporter/pt2/call_stack.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/ivalue.h"
@@ -65,7 +65,7 @@ class CallRecorder final : public DispatchMode {
     return found == names_.end() ? nullptr : &found->second;
   }
 
-  void call(const c10::OperatorHandle& op, torch::jit::Stack* stack) override {
+  void call(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) override {
     const auto& arguments = op.schema().arguments();
     const size_t first = stack->size() - arguments.size();
     Part part;
@@ -175,7 +175,7 @@ std::vector<at::Tensor> tensors_of(c10::ArrayRef<c10::IValue> results) {
 // On the meta device, where nothing is allocated: that no part makes more than what can be had.
 class SizeCheck final : public DispatchMode {
  public:
-  void call(const c10::OperatorHandle& op, torch::jit::Stack* stack) override {
+  void call(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) override {
     const size_t first = stack->size() - op.schema().arguments().size();
     op.callBoxed(stack);
     for (const at::Tensor& tensor : tensors_of(c10::ArrayRef<c10::IValue>(*stack).slice(first))) {

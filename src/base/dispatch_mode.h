@@ -1,0 +1,52 @@
+// DispatchMode: sees every operator that this thread calls.
+//
+// What TorchDispatchMode is in Python: while a guard lives, each call of an operator goes to the
+// mode, with its full schema, before autograd and before composite operators are decomposed. Capture
+// and MetaDeviceGuard see the calls of a model, the executor's tracer those inside operators too.
+#ifndef TORCH_IR_BASE_DISPATCH_MODE_H_
+#define TORCH_IR_BASE_DISPATCH_MODE_H_
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+namespace torch_ir {
+
+class DispatchMode {
+ public:
+  virtual ~DispatchMode() = default;
+
+  // Replaces the arguments of `op` on top of `stack` by its results; `run` does.
+  virtual void call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                    torch::jit::Stack* stack) = 0;
+
+ protected:
+  // Runs `op` as it would run without the mode. `keys` are those of `call`.
+  static void run(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                  torch::jit::Stack* stack);
+};
+
+enum class DispatchDepth {
+  // The calls that an operator makes inside are not seen.
+  kOuter,
+  // They are, each before the call that makes it has returned.
+  kInner,
+};
+
+// Makes `mode` the mode of this thread; the one before it, if any, is back when the guard ends.
+class DispatchModeGuard {
+ public:
+  explicit DispatchModeGuard(DispatchMode& mode, DispatchDepth depth = DispatchDepth::kOuter);
+  ~DispatchModeGuard();
+  DispatchModeGuard(const DispatchModeGuard&) = delete;
+  DispatchModeGuard& operator=(const DispatchModeGuard&) = delete;
+
+ private:
+  DispatchMode* previous_mode_;
+  DispatchDepth previous_depth_;
+  c10::impl::IncludeDispatchKeyGuard include_;
+};
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_BASE_DISPATCH_MODE_H_
