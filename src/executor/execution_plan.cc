@@ -28,7 +28,14 @@ std::vector<at::Tensor> ExecutionPlan::run_checked(const std::vector<at::Tensor>
   return run_program_checked(state_->program, inputs);
 }
 
-ExecutionPlan compile(const IR& ir, const StateDict& weights, const StateDict& constants) {
+void ExecutionPlan::run(const std::vector<at::Tensor>& inputs,
+                        std::vector<at::Tensor>& outputs) const {
+  outputs.clear();
+  outputs = run(inputs);
+}
+
+ExecutionPlan compile(const IR& ir, const StateDict& weights, const StateDict& constants,
+                      const ExecutionOptions& /*options*/) {
   validate_ir(ir);
   const BoundWeights bound = bind_weights(ir, weights, constants);
   Program program = lower(build_graph(ir, bound), ir.range_constraints);
