@@ -48,7 +48,8 @@ class WithOutputs final : public Op {
 
   void set_output_strided(int64_t index, at::IntArrayRef sizes, at::IntArrayRef strides,
                           at::TensorOptions options TORCH_IR_DIMENSION_NAMES) override {
-    define(index, sizes, strides, options);
+    // Such a kernel computes with these strides only: in place, too.
+    define(index, sizes, strides, options, /*needs_strides=*/true);
     if constexpr (kIterates) {
       Op::set_output_raw_strided(index, sizes, strides, options TORCH_IR_PASS_DIMENSION_NAMES);
     }
@@ -56,7 +57,7 @@ class WithOutputs final : public Op {
 
   void set_output_raw_strided(int64_t index, at::IntArrayRef sizes, at::IntArrayRef strides,
                               at::TensorOptions options TORCH_IR_DIMENSION_NAMES) override {
-    define(index, sizes, strides, options);
+    define(index, sizes, strides, options, !outputs_[static_cast<size_t>(index)].defined());
     if constexpr (kIterates) {
       Op::set_output_raw_strided(index, sizes, strides, options TORCH_IR_PASS_DIMENSION_NAMES);
     }
@@ -74,14 +75,21 @@ class WithOutputs final : public Op {
   }
 
   void define(int64_t index, at::IntArrayRef sizes, at::IntArrayRef strides,
-              const at::TensorOptions& options) {
+              const at::TensorOptions& options, bool needs_strides) {
     const at::Tensor& planned = planned_[static_cast<size_t>(index)];
     const bool fits = planned.defined() && planned.sizes() == sizes &&
                       (!options.has_dtype() || planned.dtype() == options.dtype()) &&
-                      (outputs_[static_cast<size_t>(index)].defined() || planned.numel() == 0 ||
-                       (strides.empty() ? planned.is_contiguous() : planned.strides() == strides));
+                      (!needs_strides || has_strides(planned, strides, options));
     if (!fits) throw OtherLayout();
     outputs_[static_cast<size_t>(index)] = planned;
+  }
+
+  static bool has_strides(const at::Tensor& tensor, at::IntArrayRef strides,
+                          const at::TensorOptions& options) {
+    if (tensor.numel() == 0) return true;
+    if (!strides.empty()) return tensor.strides() == strides;
+    const auto format = options.memory_format_opt().value_or(at::MemoryFormat::Contiguous);
+    return tensor.is_contiguous(format);
   }
 
   std::array<at::Tensor, kNumOutputs> planned_;
@@ -105,6 +113,9 @@ class Structured final : public PreparedKernel {
       auto kernel = std::make_unique<Structured>(call);
       return kernel->takes_call_ ? std::move(kernel) : nullptr;
     } catch (const OtherLayout&) {
+      return nullptr;
+    } catch (const c10::Error&) {
+      // Arguments that the operator refuses: the dispatcher says so, when the call is reached.
       return nullptr;
     }
   }

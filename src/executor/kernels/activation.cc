@@ -1,0 +1,41 @@
+#include "torch_ir/executor/kernels/families.h"
+#include "torch_ir/executor/kernels/structured.h"
+
+#include <ATen/ops/elu_native.h>
+#include <ATen/ops/gelu_native.h>
+#include <ATen/ops/glu_native.h>
+#include <ATen/ops/hardshrink_native.h>
+#include <ATen/ops/hardsigmoid_native.h>
+#include <ATen/ops/leaky_relu_native.h>
+#include <ATen/ops/mish_native.h>
+#include <ATen/ops/mse_loss_native.h>
+#include <ATen/ops/silu_native.h>
+#include <ATen/ops/smooth_l1_loss_native.h>
+#include <ATen/ops/softplus_native.h>
+#include <ATen/ops/softshrink_native.h>
+#include <ATen/ops/threshold_native.h>
+
+namespace torch_ir {
+namespace {
+
+constexpr KernelEntry kKernels[] = {
+    {"aten::elu", &Structured<at::native::structured_elu_out>::prepare},
+    {"aten::gelu", &Structured<at::native::structured_gelu_out_cpu>::prepare},
+    {"aten::glu", &Structured<at::native::structured_glu_out>::prepare},
+    {"aten::hardshrink", &Structured<at::native::structured_hardshrink_out>::prepare},
+    {"aten::hardsigmoid", &Structured<at::native::structured_hardsigmoid_out>::prepare},
+    {"aten::leaky_relu", &Structured<at::native::structured_leaky_relu_out>::prepare},
+    {"aten::mish", &Structured<at::native::structured_mish_out>::prepare},
+    {"aten::mse_loss", &Structured<at::native::structured_mse_loss_out>::prepare},
+    {"aten::silu", &Structured<at::native::structured_silu_out>::prepare},
+    {"aten::smooth_l1_loss", &Structured<at::native::structured_smooth_l1_loss_out>::prepare},
+    {"aten::softplus", &Structured<at::native::structured_softplus_out>::prepare},
+    {"aten::softshrink", &Structured<at::native::structured_softshrink_out>::prepare},
+    {"aten::threshold", &Structured<at::native::structured_threshold_out>::prepare},
+};
+
+}  // namespace
+
+KernelTable activation_kernels() { return kKernels; }
+
+}  // namespace torch_ir

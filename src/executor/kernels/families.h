@@ -1,0 +1,36 @@
+// The tables of kernels, one for each family of operators.
+//
+// find_kernel (kernel_table.cc) looks operators up in all of them. A new kernel is a line in the
+// table of its family, and a case in the family's test.
+#ifndef TORCH_IR_EXECUTOR_KERNELS_FAMILIES_H_
+#define TORCH_IR_EXECUTOR_KERNELS_FAMILIES_H_
+
+#include <span>
+#include <string_view>
+
+#include "torch_ir/executor/kernels/kernel.h"
+
+namespace torch_ir {
+
+struct KernelEntry {
+  std::string_view operator_name;
+  PrepareKernel prepare;
+};
+
+using KernelTable = std::span<const KernelEntry>;
+
+KernelTable activation_kernels();
+KernelTable arithmetic_kernels();
+KernelTable comparison_kernels();
+KernelTable indexing_kernels();
+KernelTable matrix_kernels();
+KernelTable normalization_kernels();
+KernelTable padding_kernels();
+KernelTable pooling_kernels();
+KernelTable reduction_kernels();
+KernelTable unary_kernels();
+KernelTable upsampling_kernels();
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_EXECUTOR_KERNELS_FAMILIES_H_

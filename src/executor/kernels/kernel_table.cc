@@ -1,0 +1,51 @@
+#include <algorithm>
+#include <unordered_map>
+
+#include "torch_ir/executor/kernels/families.h"
+#include "torch_ir/executor/kernels/kernel.h"
+
+namespace torch_ir {
+namespace {
+
+using Table = std::unordered_map<std::string_view, PrepareKernel>;
+
+Table merge_families() {
+  Table merged;
+  for (const KernelTable family :
+       {activation_kernels(), arithmetic_kernels(), comparison_kernels(), indexing_kernels(),
+        matrix_kernels(), normalization_kernels(), padding_kernels(), pooling_kernels(),
+        reduction_kernels(), unary_kernels(), upsampling_kernels()}) {
+    for (const KernelEntry& entry : family) merged.emplace(entry.operator_name, entry.prepare);
+  }
+  return merged;
+}
+
+const Table& table() {
+  static const Table merged = merge_families();
+  return merged;
+}
+
+// "aten::add.Tensor" for "aten::add_.Tensor"; the same name for one that does not write in place.
+std::string functional_name(std::string_view operator_name) {
+  std::string name(operator_name);
+  const size_t end = std::min(name.find('.'), name.size());
+  if (end > 0 && name[end - 1] == '_') name.erase(end - 1, 1);
+  return name;
+}
+
+}  // namespace
+
+PrepareKernel find_kernel(std::string_view operator_name) {
+  if (const auto found = table().find(operator_name); found != table().end()) return found->second;
+  const auto found = table().find(functional_name(operator_name));
+  return found == table().end() ? nullptr : found->second;
+}
+
+std::vector<std::string> operators_with_kernels() {
+  std::vector<std::string> names;
+  for (const auto& [name, prepare] : table()) names.emplace_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace torch_ir
