@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <ostream>
+
+#include "torch_ir/harness/ratio_statistics.h"
 
 namespace torch_ir {
 namespace {
@@ -18,37 +18,17 @@ std::vector<std::string> parts_of(const std::string& name) {
   return {name.substr(first + 1, last - first - 1), name.substr(last + 1)};
 }
 
-// Round by round.
-std::vector<double> ratios(const std::vector<double>& times, const std::vector<double>& base) {
-  std::vector<double> result;
-  for (size_t i = 0; i < std::min(times.size(), base.size()); ++i) {
-    result.push_back(times[i] / base[i]);
-  }
-  return result;
-}
-
 std::string line(const std::string& model, const std::string& engine,
-                 const std::vector<double>& times, const std::vector<double>& base) {
-  const Spread ratio = spread_of(ratios(times, base));
-  return fmt::format("{:<20} {:<10} {:>10.1f} {:>10.1f} {:>7.3f}   {:.3f} .. {:.3f}\n", model,
-                     engine, spread_of(base).median * 1e6, spread_of(times).median * 1e6,
-                     ratio.median, ratio.low, ratio.high);
+                 const std::vector<double>& times, const std::vector<double>& base,
+                 const Estimate& ratio) {
+  return fmt::format("{:<20} {:<21} {:>10.1f} {:>10.1f} {:>7.3f}   {:.3f} .. {:.3f}\n", model,
+                     engine, median(base) * 1e6, median(times) * 1e6, ratio.median, ratio.low,
+                     ratio.high);
 }
 
 }  // namespace
 
-Spread spread_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const auto quantile = [&](double part) {
-    const double position = part * static_cast<double>(values.size() - 1);
-    const auto below = static_cast<size_t>(position);
-    const size_t above = std::min(below + 1, values.size() - 1);
-    return std::lerp(values[below], values[above], position - static_cast<double>(below));
-  };
-  return {quantile(0.25), quantile(0.5), quantile(0.75)};
-}
-
-RatioReporter::RatioReporter() : ConsoleReporter(OO_Tabular) {}
+RatioReporter::RatioReporter(TimeKind time) : ConsoleReporter(OO_Tabular), time_(time) {}
 
 void RatioReporter::ReportRuns(const std::vector<Run>& runs) {
   std::vector<Run> shown;
@@ -62,33 +42,33 @@ void RatioReporter::ReportRuns(const std::vector<Run>& runs) {
     if (!is_iteration || run.error_occurred || run.iterations == 0) continue;
     const std::vector<std::string> parts = parts_of(run.run_name.function_name);
     if (parts.empty()) continue;
-    times_[parts[0]][parts[1]].push_back(run.cpu_accumulated_time /
-                                         static_cast<double>(run.iterations));
+    const double seconds =
+        time_ == TimeKind::kCpu ? run.cpu_accumulated_time : run.real_accumulated_time;
+    times_[parts[0]][parts[1]].push_back(seconds / static_cast<double>(run.iterations));
   }
   ConsoleReporter::ReportRuns(shown);
 }
 
 void RatioReporter::print_ratios() {
   std::string table;
-  std::map<std::string, std::vector<double>> logarithms;
+  std::map<std::string, std::vector<double>> medians;
   for (const auto& [model, engines] : times_) {
     const auto eager = engines.find("eager");
     if (eager == engines.end()) continue;
     for (const auto& [engine, times] : engines) {
       if (engine == "eager") continue;
-      table += line(model, engine, times, eager->second);
-      logarithms[engine].push_back(std::log(spread_of(ratios(times, eager->second)).median));
+      const Estimate ratio = estimate_ratio(times, eager->second);
+      table += line(model, engine, times, eager->second, ratio);
+      medians[engine].push_back(ratio.median);
     }
   }
   if (table.empty()) return;
-  for (const auto& [engine, logs] : logarithms) {
-    double sum = 0;
-    for (const double log : logs) sum += log;
-    table += fmt::format("{:<20} {:<10} {:>10} {:>10} {:>7.3f}\n", "geometric mean", engine, "", "",
-                         std::exp(sum / static_cast<double>(logs.size())));
+  for (const auto& [engine, ratios] : medians) {
+    table += fmt::format("{:<20} {:<21} {:>10} {:>10} {:>7.3f}\n", "geometric mean", engine, "", "",
+                         geometric_mean(ratios));
   }
-  GetOutputStream() << fmt::format("\n{:<20} {:<10} {:>10} {:>10} {:>7}   {}\n", "model", "engine",
-                                   "eager us", "us", "ratio", "middle half")
+  GetOutputStream() << fmt::format("\n{:<20} {:<21} {:>10} {:>10} {:>7}   {}\n", "model", "engine",
+                                   "eager us", "us", "ratio", "95 %")
                     << table << std::flush;
 }
 

@@ -1,4 +1,4 @@
-// RatioReporter: the console report of executor_benchmark, which ends with ratios.
+// RatioReporter: the console report of the benchmarks, which ends with ratios to eager.
 #ifndef TORCH_IR_HARNESS_RATIO_REPORTER_H_
 #define TORCH_IR_HARNESS_RATIO_REPORTER_H_
 
@@ -10,33 +10,33 @@
 
 namespace torch_ir {
 
-// The middle half of some numbers.
-struct Spread {
-  double low = 0;
-  double median = 0;
-  double high = 0;
+// Which of a benchmark's times count.
+enum class TimeKind {
+  // What the benchmark's thread worked, whatever else the machine did. For one thread.
+  kCpu,
+  // What passed. For several threads.
+  kReal,
 };
-
-// Quartiles, interpolated between neighbours. `values` must not be empty.
-Spread spread_of(std::vector<double> values);
 
 // Prints a line a benchmark (of repeated ones the median), and gathers the times of those called
 // execute/MODEL/ENGINE.
 class RatioReporter : public benchmark::ConsoleReporter {
  public:
-  RatioReporter();
+  explicit RatioReporter(TimeKind time);
 
   void ReportRuns(const std::vector<Run>& runs) override;
 
-  // A table of the other engines' times in relation to "eager", one line a model and engine, and
-  // the geometric mean of each engine. Nothing when no benchmark of that kind ran.
+  // A table of the other engines' times in relation to "eager", one line a model and engine: the
+  // median of the ratios of all rounds and its 95 % interval (ratio_statistics.h); then the
+  // geometric mean of each engine's medians. Nothing when no benchmark of that kind ran.
   void print_ratios();
 
   // Whether a benchmark failed.
   bool has_errors() const { return has_errors_; }
 
  private:
-  // CPU seconds a run, by engine, by model: on one thread, and whatever else the machine does.
+  TimeKind time_;
+  // Seconds a run, by engine, by model.
   std::map<std::string, std::map<std::string, std::vector<double>>> times_;
   bool has_errors_ = false;
 };

@@ -22,7 +22,7 @@ std::vector<Repetition> repetitions(const std::string& name, const std::vector<d
     run.run_type = Repetition::RT_Iteration;
     run.iterations = 10;
     run.repetitions = static_cast<int64_t>(seconds.size());
-    run.real_accumulated_time = 1;  // Not looked at.
+    run.real_accumulated_time = time * time * 1e7;
     run.cpu_accumulated_time = time * 10;
     runs.push_back(run);
   }
@@ -30,7 +30,7 @@ std::vector<Repetition> repetitions(const std::string& name, const std::vector<d
 }
 
 struct Report {
-  Report() {
+  explicit Report(TimeKind time = TimeKind::kCpu) : reporter(time) {
     reporter.SetOutputStream(&out);
     reporter.SetErrorStream(&out);
   }
@@ -42,15 +42,6 @@ struct Report {
   RatioReporter reporter;
 };
 
-TEST(Spread, IsTheMiddleHalf) {
-  const Spread spread = spread_of({5, 1, 4, 2, 3});
-  EXPECT_EQ(spread.low, 2);
-  EXPECT_EQ(spread.median, 3);
-  EXPECT_EQ(spread.high, 4);
-  EXPECT_EQ(spread_of({1, 2}).median, 1.5);
-  EXPECT_EQ(spread_of({7}).low, 7);
-}
-
 TEST(RatioReporter, ComparesEnginesWithEagerRoundByRound) {
   Report report;
   report.reporter.ReportRuns(repetitions("execute/Net/eager", {1e-6, 2e-6, 4e-6}));
@@ -58,13 +49,21 @@ TEST(RatioReporter, ComparesEnginesWithEagerRoundByRound) {
   report.reporter.ReportRuns(repetitions("execute/Other/eager", {1e-6}));
   report.reporter.ReportRuns(repetitions("execute/Other/exact", {2e-6}));
   const std::string text = report.text();
-  EXPECT_THAT(text, HasSubstr("model                engine       eager us         us   ratio   "
-                              "middle half\n"
-                              "Net                  exact             2.0        1.0   0.500   "
-                              "0.500 .. 0.750\n"
-                              "Other                exact             1.0        2.0   2.000   "
-                              "2.000 .. 2.000\n"
-                              "geometric mean       exact                              1.000\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("model                engine                  eager us         us   ratio   95 %\n"
+                "Net                  exact                        2.0        1.0   0.500   0.500 "
+                ".. 1.000\n"
+                "Other                exact                        1.0        2.0   2.000   2.000 "
+                ".. 2.000\n"
+                "geometric mean       exact                                         1.000\n"));
+}
+
+TEST(RatioReporter, TakesTheTimeThatIsAskedFor) {
+  Report report(TimeKind::kReal);
+  report.reporter.ReportRuns(repetitions("execute/Net/eager", {2e-6}));
+  report.reporter.ReportRuns(repetitions("execute/Net/fast", {1e-6}));
+  EXPECT_THAT(report.text(), HasSubstr("   0.250   0.250 .. 0.250\n"));
 }
 
 TEST(RatioReporter, HasNoTableWithoutEngines) {
