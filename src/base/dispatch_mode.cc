@@ -49,6 +49,8 @@ void DispatchMode::run(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
   op.redispatchBoxed(keys, stack);
 }
 
+c10::DispatchKey DispatchMode::mode_key() { return kModeKey; }
+
 DispatchModeGuard::DispatchModeGuard(DispatchMode& mode, DispatchDepth depth)
     : previous_mode_(current_mode), previous_depth_(current_depth), include_(mode_keys()) {
   current_mode = &mode;

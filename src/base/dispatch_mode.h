@@ -24,6 +24,8 @@ class DispatchMode {
   // Runs `op` as it would run without the mode. `keys` are those of `call`.
   static void run(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                   torch::jit::Stack* stack);
+  // Who excludes it does not see the calls below.
+  static c10::DispatchKey mode_key();
 };
 
 enum class DispatchDepth {

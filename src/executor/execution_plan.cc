@@ -3,8 +3,10 @@
 #include <utility>
 
 #include "torch_ir/executor/bind_weights.h"
+#include "torch_ir/executor/frame/replays.h"
 #include "torch_ir/executor/graph.h"
 #include "torch_ir/executor/lower.h"
+#include "torch_ir/executor/profile.h"
 #include "torch_ir/executor/program.h"
 #include "torch_ir/executor/run.h"
 #include "torch_ir/ir/validate.h"
@@ -12,7 +14,12 @@
 namespace torch_ir {
 
 struct ExecutionPlan::State {
-  Program program;
+  State(Program lowered, const ExecutionOptions& options)
+      : program(std::move(lowered)), replays(program, options) {}
+
+  const Program program;
+  // Filled while the plan is used; that does not show in what it computes.
+  mutable Replays replays;
 };
 
 ExecutionPlan::ExecutionPlan(std::unique_ptr<const State> state) : state_(std::move(state)) {}
@@ -21,26 +28,41 @@ ExecutionPlan& ExecutionPlan::operator=(ExecutionPlan&&) noexcept = default;
 ExecutionPlan::~ExecutionPlan() = default;
 
 std::vector<at::Tensor> ExecutionPlan::run(const std::vector<at::Tensor>& inputs) const {
-  return run_program(state_->program, inputs);
-}
-
-std::vector<at::Tensor> ExecutionPlan::run_checked(const std::vector<at::Tensor>& inputs) const {
-  return run_program_checked(state_->program, inputs);
+  std::vector<at::Tensor> outputs;
+  run(inputs, outputs);
+  return outputs;
 }
 
 void ExecutionPlan::run(const std::vector<at::Tensor>& inputs,
                         std::vector<at::Tensor>& outputs) const {
-  outputs.clear();
-  outputs = run(inputs);
+  if (state_->replays.run(inputs, outputs, /*is_checked=*/false)) return;
+  outputs = run_program(state_->program, inputs, /*is_checked=*/false);
+}
+
+std::vector<at::Tensor> ExecutionPlan::run_checked(const std::vector<at::Tensor>& inputs) const {
+  std::vector<at::Tensor> outputs;
+  if (state_->replays.run(inputs, outputs, /*is_checked=*/true)) return outputs;
+  return run_program(state_->program, inputs, /*is_checked=*/true);
+}
+
+std::optional<PlanMemory> ExecutionPlan::memory(const std::vector<at::Tensor>& inputs) const {
+  return state_->replays.memory(inputs);
+}
+
+std::vector<NodeProfile> ExecutionPlan::profile(const std::vector<at::Tensor>& inputs,
+                                                int rounds) const {
+  if (const auto timing = state_->replays.time(inputs, rounds)) {
+    return profile_of(state_->program, *timing);
+  }
+  return profile_steps(state_->program, inputs, rounds);
 }
 
 ExecutionPlan compile(const IR& ir, const StateDict& weights, const StateDict& constants,
-                      const ExecutionOptions& /*options*/) {
+                      const ExecutionOptions& options) {
   validate_ir(ir);
   const BoundWeights bound = bind_weights(ir, weights, constants);
-  Program program = lower(build_graph(ir, bound), ir.range_constraints);
-  return ExecutionPlan(
-      std::make_unique<const ExecutionPlan::State>(ExecutionPlan::State{std::move(program)}));
+  return ExecutionPlan(std::make_unique<const ExecutionPlan::State>(
+      lower(build_graph(ir, bound), ir.range_constraints), options));
 }
 
 }  // namespace torch_ir

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "torch_ir/executor/alias_analysis.h"
-#include "torch_ir/executor/kernels.h"
 #include "torch_ir/ir/dtype.h"
 
 namespace torch_ir {
@@ -116,7 +115,6 @@ class Lowering {
     release_last_uses(node, index, step);
     for (const ValueId output : node.outputs) step.outputs.push_back(take_slot(output));
     step.returns_values = returns_values(node);
-    if (std::holds_alternative<c10::OperatorHandle>(step.callee)) choose_kernel(step);
     program_.stack_size = std::max(program_.stack_size, step.arguments.size());
     return step;
   }
@@ -185,7 +183,7 @@ class Lowering {
     }
   }
 
-  // Lets the values that node `index` is the last to read leave the frame, each with its last
+  // Lets the values that node `index` is the last to read leave their slots, each with its last
   // reading in the order of a run: fills, then lists.
   void release_last_uses(const PlanNode& node, size_t index, Step& step) {
     std::vector<Slot> released;

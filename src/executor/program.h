@@ -1,7 +1,7 @@
 // Program: what a run of a plan reads, and all it reads.
 //
 // Made once by lower() and never changed after, so any number of threads may run it at once. What a
-// run changes is in its frame: one slot for each value that is alive, used again when it is not.
+// run changes is in its slots: one for each value that is alive, used again when it is not.
 #ifndef TORCH_IR_EXECUTOR_PROGRAM_H_
 #define TORCH_IR_EXECUTOR_PROGRAM_H_
 
@@ -22,14 +22,14 @@
 
 namespace torch_ir {
 
-// Index into a frame.
+// Index into the slots of a run.
 using Slot = uint32_t;
 inline constexpr Slot kNoSlot = UINT32_MAX;
 
-// A value of the frame on its way into a step.
+// A value on its way out of its slot and into a step.
 struct SlotUse {
   Slot slot = kNoSlot;
-  // Whether nobody reads the value after, so that it may leave the frame.
+  // Whether nobody reads the value after, so that it may leave its slot.
   bool is_last = false;
 };
 
@@ -39,7 +39,7 @@ struct StackFill {
   SlotUse use;
 };
 
-// Puts a list at a place of the stack. An item is a value of the frame, a fixed tensor, or None.
+// Puts a list at a place of the stack. An item is a value in a slot, a fixed tensor, or None.
 struct StackList {
   using Item = std::variant<std::monostate, SlotUse, at::Tensor>;
   uint32_t position;

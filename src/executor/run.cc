@@ -1,7 +1,5 @@
 #include "torch_ir/executor/run.h"
 
-#include <ATen/core/LegacyTypeDispatch.h>
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <fmt/format.h>
 
@@ -47,7 +45,9 @@ void check_input(const Program& program, const ProgramInput& expected, const at:
   }
 }
 
-Stack checked_values(const Program& program, const std::vector<at::Tensor>& inputs) {
+}  // namespace
+
+Stack input_values(const Program& program, const std::vector<at::Tensor>& inputs) {
   if (inputs.size() != program.inputs.size()) {
     throw ExecutionError(fmt::format("The graph takes {} input(s), but {} were given.",
                                      program.inputs.size(), inputs.size()));
@@ -65,9 +65,11 @@ Stack checked_values(const Program& program, const std::vector<at::Tensor>& inpu
   return values;
 }
 
+namespace {
+
 // What a run writes to is copied, together with what shares its memory: an input that was passed
 // twice stays one tensor.
-void store_copies(const Program& program, const Stack& inputs, Frame& frame) {
+void store_copies(const Program& program, const Stack& inputs, Slots& slots) {
   // Numbers have no memory: undefined tensors stand in for them.
   std::vector<at::Tensor> tensors;
   for (const c10::IValue& input : inputs) {
@@ -91,19 +93,19 @@ void store_copies(const Program& program, const Stack& inputs, Frame& frame) {
     for (const size_t i : indices) originals.push_back(tensors[i]);
     const bool is_copied = std::any_of(indices.begin(), indices.end(), is_written);
     const std::vector<at::Tensor> values = is_copied ? copy_group(originals) : originals;
-    for (size_t k = 0; k < indices.size(); ++k) store(frame, slot(indices[k]), values[k]);
+    for (size_t k = 0; k < indices.size(); ++k) store(slots, slot(indices[k]), values[k]);
   }
 }
 
-void store_inputs(const Program& program, const Stack& inputs, Frame& frame) {
+void store_inputs(const Program& program, const Stack& inputs, Slots& slots) {
   if (program.writes_in_place) {
-    store_copies(program, inputs, frame);
+    store_copies(program, inputs, slots);
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (!inputs[i].isTensor()) store(frame, program.inputs[i].slot, inputs[i]);
+      if (!inputs[i].isTensor()) store(slots, program.inputs[i].slot, inputs[i]);
     }
     return;
   }
-  for (size_t i = 0; i < inputs.size(); ++i) store(frame, program.inputs[i].slot, inputs[i]);
+  for (size_t i = 0; i < inputs.size(); ++i) store(slots, program.inputs[i].slot, inputs[i]);
 }
 
 // --- Outputs ---
@@ -129,12 +131,18 @@ void keep_constants(const Program& program, std::vector<at::Tensor>& outputs) {
   }
 }
 
+}  // namespace
+
 at::Tensor as_tensor(const c10::IValue& value, c10::ScalarType dtype) {
   if (value.isTensor()) return value.toTensor();
   return at::scalar_tensor(value.toScalar(), at::TensorOptions(dtype));
 }
 
+namespace {
+
 // --- The run ---
+
+void ignore_step(size_t /*step*/) {}
 
 // One run: what it changes, and what it needs to know.
 class Run {
@@ -143,20 +151,21 @@ class Run {
   Run(const Program& program, SymbolValues* symbols) : program_(program), symbols_(symbols) {}
 
   // One value for each output of the program.
-  std::vector<c10::IValue> run(const Stack& inputs) {
-    Frame frame(program_.num_slots);
-    store_inputs(program_, inputs, frame);
+  std::vector<c10::IValue> run(const Stack& inputs, StepObserver before_step) {
+    Slots slots(program_.num_slots);
+    store_inputs(program_, inputs, slots);
     Stack stack;
     stack.reserve(program_.stack_size);
     const auto run_inner = [this](const Program& program, Stack values) {
-      if (symbols_ == nullptr) return Run(program, nullptr).run(values);
+      if (symbols_ == nullptr) return Run(program, nullptr).run(values, ignore_step);
       // What depends on data may be another number in each iteration of a loop.
       SymbolValues symbols = *symbols_;
-      return Run(program, &symbols).run(values);
+      return Run(program, &symbols).run(values, ignore_step);
     };
     for (size_t i = 0; i < program_.steps.size(); ++i) {
-      run_step(program_.steps[i], frame, stack, run_inner);
-      if (symbols_ != nullptr) check_outputs(i, frame);
+      before_step(i);
+      run_step(program_.steps[i], slots, stack, run_inner);
+      if (symbols_ != nullptr) check_outputs(i, slots);
     }
     std::vector<c10::IValue> outputs;
     outputs.reserve(program_.outputs.size());
@@ -164,7 +173,7 @@ class Run {
       if (output.constant.defined()) {
         outputs.emplace_back(output.constant);
       } else {
-        outputs.push_back(frame[output.slot]);
+        outputs.push_back(slots[output.slot]);
       }
     }
     return outputs;
@@ -172,11 +181,11 @@ class Run {
 
  private:
   // Throws when an output of the step that just ran is not what the IR says.
-  void check_outputs(size_t index, const Frame& frame) {
+  void check_outputs(size_t index, const Slots& slots) {
     const Step& step = program_.steps[index];
     for (size_t i = 0; i < step.outputs.size(); ++i) {
       if (step.outputs[i] == kNoSlot) continue;
-      check_output(step, program_.step_outputs[index][i], frame[step.outputs[i]]);
+      check_output(step, program_.step_outputs[index][i], slots[step.outputs[i]]);
     }
   }
 
@@ -212,35 +221,29 @@ class Run {
   SymbolValues* symbols_;
 };
 
-std::vector<at::Tensor> run_all(const Program& program, const std::vector<at::Tensor>& inputs,
-                                bool is_checked) {
-  const Stack values = checked_values(program, inputs);
+}  // namespace
+
+std::vector<c10::IValue> run_steps(const Program& program, const Stack& inputs,
+                                   SymbolValues* symbols, StepObserver before_step) {
+  const PlainKernelsGuard guard;
+  return Run(program, symbols).run(inputs, before_step);
+}
+
+std::vector<at::Tensor> run_program(const Program& program, const std::vector<at::Tensor>& inputs,
+                                    bool is_checked) {
+  const Stack values = input_values(program, inputs);
   SymbolValues symbols;
   if (!program.symbols.empty()) symbols = program.symbols.bind(values);
-  // The kernels that InferenceMode would run, and as fast; but its tensors could not be written in
-  // place by the caller.
-  const at::NoGradGuard no_grad;
-  const at::AutoDispatchBelowADInplaceOrView below_autograd;
   const std::vector<c10::IValue> results =
-      Run(program, is_checked ? &symbols : nullptr).run(values);
+      run_steps(program, values, is_checked ? &symbols : nullptr, ignore_step);
   std::vector<at::Tensor> outputs;
   outputs.reserve(results.size());
   for (size_t i = 0; i < results.size(); ++i) {
     outputs.push_back(as_tensor(results[i], program.outputs[i].dtype));
   }
+  const PlainKernelsGuard guard;
   keep_constants(program, outputs);
   return outputs;
-}
-
-}  // namespace
-
-std::vector<at::Tensor> run_program(const Program& program, const std::vector<at::Tensor>& inputs) {
-  return run_all(program, inputs, /*is_checked=*/false);
-}
-
-std::vector<at::Tensor> run_program_checked(const Program& program,
-                                            const std::vector<at::Tensor>& inputs) {
-  return run_all(program, inputs, /*is_checked=*/true);
 }
 
 }  // namespace torch_ir

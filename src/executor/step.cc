@@ -13,18 +13,18 @@
 namespace torch_ir {
 namespace {
 
-c10::IValue take(Frame& frame, const SlotUse& use) {
-  if (use.is_last) return std::move(frame[use.slot]);
-  return frame[use.slot];
+c10::IValue take(Slots& slots, const SlotUse& use) {
+  if (use.is_last) return std::move(slots[use.slot]);
+  return slots[use.slot];
 }
 
 template <class Element>
-c10::IValue make_list(const StackList& description, Frame& frame) {
+c10::IValue make_list(const StackList& description, Slots& slots) {
   c10::List<Element> list;
   list.reserve(description.items.size());
   for (const StackList::Item& item : description.items) {
     if (const auto* use = std::get_if<SlotUse>(&item)) {
-      list.push_back(take(frame, *use).toTensor());
+      list.push_back(take(slots, *use).toTensor());
     } else if (const auto* tensor = std::get_if<at::Tensor>(&item)) {
       list.push_back(*tensor);
     } else {
@@ -41,22 +41,22 @@ Attribute as_attribute(const c10::IValue& value) {
   throw ExecutionError("a number is needed, not " + value.tagKind());
 }
 
-c10::IValue resolve(const StackNumbers& numbers, const Frame& frame) {
+c10::IValue resolve(const StackNumbers& numbers, const Slots& slots) {
   const Attribute attribute = with_values(numbers.attribute, [&](const ValueRef& ref) {
-    return as_attribute(frame[numbers.slots.at(ref.name)]);
+    return as_attribute(slots[numbers.slots.at(ref.name)]);
   });
   return to_ivalue(attribute, *numbers.argument);
 }
 
-void fill_stack(const Step& step, Frame& frame, Stack& stack) {
+void fill_stack(const Step& step, Slots& slots, Stack& stack) {
   stack.assign(step.arguments.begin(), step.arguments.end());
-  for (const StackFill& fill : step.fills) stack[fill.position] = take(frame, fill.use);
+  for (const StackFill& fill : step.fills) stack[fill.position] = take(slots, fill.use);
   for (const StackList& list : step.lists) {
-    stack[list.position] = list.holds_none ? make_list<std::optional<at::Tensor>>(list, frame)
-                                           : make_list<at::Tensor>(list, frame);
+    stack[list.position] = list.holds_none ? make_list<std::optional<at::Tensor>>(list, slots)
+                                           : make_list<at::Tensor>(list, slots);
   }
   for (const StackNumbers& numbers : step.numbers) {
-    stack[numbers.position] = resolve(numbers, frame);
+    stack[numbers.position] = resolve(numbers, slots);
   }
 }
 
@@ -83,7 +83,7 @@ bool is_absent(const c10::IValue& value) {
 }
 
 // Where the graph leaves out what the operator did not make, so does this.
-void store_values(const Step& step, const Stack& stack, Frame& frame) {
+void store_values(const Step& step, const Stack& stack, Slots& slots) {
   std::vector<c10::IValue> values;
   for (const c10::IValue& value : stack) append_values(value, values);
   if (values.size() != step.outputs.size()) std::erase_if(values, is_absent);
@@ -91,7 +91,7 @@ void store_values(const Step& step, const Stack& stack, Frame& frame) {
     throw ExecutionError(fmt::format("it returned {} value(s), the graph says {}", values.size(),
                                      step.outputs.size()));
   }
-  for (size_t i = 0; i < values.size(); ++i) store(frame, step.outputs[i], std::move(values[i]));
+  for (size_t i = 0; i < values.size(); ++i) store(slots, step.outputs[i], std::move(values[i]));
 }
 
 void call(const Step& step, Stack& stack, ProgramRunner run_program) {
@@ -123,16 +123,16 @@ std::string shapes_text(const Stack& stack) {
 
 }  // namespace
 
-void run_step(const Step& step, Frame& frame, Stack& stack, ProgramRunner run_program) {
+void run_step(const Step& step, Slots& slots, Stack& stack, ProgramRunner run_program) {
   try {
-    fill_stack(step, frame, stack);
+    fill_stack(step, slots, stack);
     call(step, stack, run_program);
     if (!step.returns_values) {
-      store_values(step, stack, frame);
+      store_values(step, stack, slots);
       return;
     }
     for (size_t i = 0; i < step.outputs.size(); ++i) {
-      store(frame, step.outputs[i], std::move(stack[i]));
+      store(slots, step.outputs[i], std::move(stack[i]));
     }
   } catch (const std::exception& error) {
     throw ExecutionError(fmt::format("Node '{}' ({}) failed on inputs of shape {}: {}", step.name,

@@ -1,4 +1,4 @@
-// run_step: one call of a program, from the frame and back into it.
+// run_step: one call of a program, from the slots of a run and back into them.
 #ifndef TORCH_IR_EXECUTOR_STEP_H_
 #define TORCH_IR_EXECUTOR_STEP_H_
 
@@ -11,19 +11,19 @@
 
 namespace torch_ir {
 
-using Frame = c10::SmallVector<c10::IValue, 64>;
+using Slots = c10::SmallVector<c10::IValue, 64>;
 using Stack = std::vector<c10::IValue>;
 
 // Runs a graph of a control flow step on its inputs.
 using ProgramRunner =
     c10::function_ref<std::vector<c10::IValue>(const Program& program, Stack inputs)>;
 
-inline void store(Frame& frame, Slot slot, c10::IValue value) {
-  if (slot != kNoSlot) frame[slot] = std::move(value);
+inline void store(Slots& slots, Slot slot, c10::IValue value) {
+  if (slot != kNoSlot) slots[slot] = std::move(value);
 }
 
 // Throws ExecutionError that names the step and the shapes it was called with. `stack` is scratch.
-void run_step(const Step& step, Frame& frame, Stack& stack, ProgramRunner run_program);
+void run_step(const Step& step, Slots& slots, Stack& stack, ProgramRunner run_program);
 
 }  // namespace torch_ir
 

@@ -1,6 +1,4 @@
-// Every kernel against the dispatcher, bit for bit.
-
-#include "torch_ir/executor/kernels.h"
+// Linear layers: what eager takes apart into transposes, expansions and matrix products.
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
@@ -25,7 +23,7 @@ std::string linear_difference(const at::Tensor& input, const at::Tensor& weight,
   return difference_from_eager(graph);
 }
 
-TEST(LinearKernel, GivesTheBitsOfTheOperator) {
+TEST(Linear, GivesTheBitsOfTheOperator) {
   const std::vector<std::vector<int64_t>> shapes = {{8},       {1, 8},      {5, 8},    {0, 8},
                                                     {2, 3, 8}, {1, 1, 8},   {2, 0, 8}, {64, 3, 8},
                                                     {300, 8},  {2, 2, 3, 8}};
@@ -39,7 +37,7 @@ TEST(LinearKernel, GivesTheBitsOfTheOperator) {
   }
 }
 
-TEST(LinearKernel, TakesAnyStrides) {
+TEST(Linear, TakesAnyStrides) {
   const at::Tensor weight = at::randn({8, 7}).t();
   const at::Tensor bias = at::randn({14}).slice(0, 0, 14, 2);
   for (const at::Tensor& input :
@@ -50,7 +48,7 @@ TEST(LinearKernel, TakesAnyStrides) {
   }
 }
 
-TEST(LinearKernel, LeavesOtherLinearsToTheDispatcher) {
+TEST(Linear, TakesWhatIsNoTwoDimensionalWeight) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({2, 3, 4}));
   const V w = graph.weight("w", at::randn({5, 4}));
@@ -63,7 +61,7 @@ TEST(LinearKernel, LeavesOtherLinearsToTheDispatcher) {
 }
 
 // The transposed weight must be the copy of the run.
-TEST(LinearKernel, SeesAWeightThatIsWritten) {
+TEST(Linear, SeesAWeightThatIsWritten) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({2, 4}));
   const V w = graph.weight("w", at::randn({5, 4}));

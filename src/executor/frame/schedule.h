@@ -1,0 +1,58 @@
+// Schedule: a trace with a place for each of its values.
+//
+// Immutable, shared by all frames that run it.
+#ifndef TORCH_IR_EXECUTOR_FRAME_SCHEDULE_H_
+#define TORCH_IR_EXECUTOR_FRAME_SCHEDULE_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "torch_ir/executor/execution_options.h"
+#include "torch_ir/executor/trace/trace.h"
+
+namespace torch_ir {
+
+// LibTorch's allocator aligns so. MKL's last bits depend on it.
+inline constexpr size_t kAlignment = 64;
+
+enum class Place {
+  // Not of the run: an input or a constant.
+  kOutside,
+  // At an offset in the arena.
+  kArena,
+  // Memory of its own, that the caller gets.
+  kOutput,
+  // Memory that the operator returns.
+  kReturned,
+};
+
+struct BufferPlace {
+  Place place = Place::kOutside;
+  size_t offset = 0;
+  // The calls that define it and that are the last to use it.
+  size_t first_call = 0;
+  size_t last_call = 0;
+};
+
+struct Schedule {
+  Trace trace;
+  // Of the program's outputs; the trace has them for tensors only.
+  std::vector<c10::ScalarType> output_dtypes;
+  // One for each of the trace's buffers.
+  std::vector<BufferPlace> places;
+  size_t arena_bytes = 0;
+  PlanMemory memory;
+};
+
+struct ScheduleOptions {
+  bool reuse_memory = true;
+  // For each call whether its operator makes its results itself. Empty: none does.
+  std::vector<bool> returns_memory;
+};
+
+Schedule make_schedule(Trace trace, std::vector<c10::ScalarType> output_dtypes,
+                       const ScheduleOptions& options);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_EXECUTOR_FRAME_SCHEDULE_H_

@@ -1,0 +1,250 @@
+#include "torch_ir/executor/trace/tracer.h"
+
+#include <ATen/core/List.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "torch_ir/executor/trace/operator_traits.h"
+
+namespace torch_ir {
+namespace {
+
+// Folding trades memory for time: no more than this is kept in all.
+constexpr size_t kMaxFoldedBytes = size_t{16} << 20;
+
+void check_replayable(const at::Tensor& tensor) {
+  if (tensor.layout() != c10::kStrided || !tensor.has_storage() || tensor.is_quantized()) {
+    throw TraceRefused{"a tensor is not dense"};
+  }
+  if (tensor.is_conj() || tensor.is_neg() || tensor._is_zerotensor()) {
+    throw TraceRefused{"a tensor is conjugated or negated lazily"};
+  }
+}
+
+template <class Visit>
+void for_each_tensor(const torch::jit::Stack& stack, size_t first, const Visit& visit) {
+  for (size_t i = first; i < stack.size(); ++i) {
+    const c10::IValue& value = stack[i];
+    if (value.isTensor()) {
+      visit(value.toTensor());
+    } else if (value.isTensorList()) {
+      for (const at::Tensor& tensor : value.toTensorVector()) visit(tensor);
+    }
+  }
+}
+
+bool has_layout(const at::Tensor& tensor, const TraceTensor& traced) {
+  return tensor.sizes() == traced.sizes && tensor.strides() == traced.strides &&
+         tensor.storage_offset() == traced.offset && tensor.scalar_type() == traced.dtype;
+}
+
+}  // namespace
+
+BufferId Tracer::buffer_of(const at::Tensor& tensor) {
+  const c10::Storage& storage = tensor.storage();
+  const auto next = static_cast<BufferId>(trace_.buffers.size());
+  const auto [found, is_new] = buffers_.try_emplace(
+      storage.unsafeGetStorageImpl(),
+      KnownBuffer{c10::weak_intrusive_ptr<c10::StorageImpl>(storage.getWeakStorageImpl()), next});
+  if (is_new) trace_.buffers.push_back({BufferKind::kIntermediate, storage.nbytes()});
+  TraceBuffer& buffer = trace_.buffers[found->second.id];
+  buffer.bytes = std::max(buffer.bytes, storage.nbytes());
+  return found->second.id;
+}
+
+TensorId Tracer::add_tensor(const at::Tensor& tensor, BufferId buffer) {
+  const auto id = static_cast<TensorId>(trace_.tensors.size());
+  TraceTensor traced{buffer,
+                     tensor.scalar_type(),
+                     at::DimVector(tensor.sizes()),
+                     at::DimVector(tensor.strides()),
+                     tensor.storage_offset(),
+                     {}};
+  if (trace_.buffers[buffer].kind == BufferKind::kConstant) traced.constant = tensor;
+  trace_.tensors.push_back(std::move(traced));
+  tensors_.insert_or_assign(
+      tensor.unsafeGetTensorImpl(),
+      KnownTensor{c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>(
+                      tensor.getIntrusivePtr()),
+                  id});
+  return id;
+}
+
+TensorId Tracer::id_of(const at::Tensor& tensor) {
+  const auto found = tensors_.find(tensor.unsafeGetTensorImpl());
+  // Operators such as t_ change what a tensor is.
+  if (found != tensors_.end() && has_layout(tensor, trace_.tensors[found->second.id])) {
+    return found->second.id;
+  }
+  check_replayable(tensor);
+  const bool is_known = buffers_.contains(tensor.storage().unsafeGetStorageImpl());
+  const BufferId buffer = buffer_of(tensor);
+  // Operators that take a number make a tensor of it.
+  if (!is_known && tensor.unsafeGetTensorImpl()->is_wrapped_number()) {
+    trace_.buffers[buffer].kind = BufferKind::kConstant;
+  }
+  return add_tensor(tensor, buffer);
+}
+
+TensorId Tracer::add_input(const at::Tensor& input) {
+  check_replayable(input);
+  const BufferId buffer = buffer_of(input);
+  trace_.buffers[buffer].kind = BufferKind::kInput;
+  return add_tensor(input, buffer);
+}
+
+void Tracer::add_constant(const at::Tensor& constant) {
+  check_replayable(constant);
+  const BufferId buffer = buffer_of(constant);
+  trace_.buffers[buffer].kind = BufferKind::kConstant;
+  add_tensor(constant, buffer);
+}
+
+TraceArgument Tracer::argument(const c10::IValue& value) {
+  if (value.isTensor()) {
+    if (!value.toTensor().defined()) return c10::IValue();
+    return id_of(value.toTensor());
+  }
+  const bool is_tensors = value.isTensorList();
+  if (!is_tensors && !value.isOptionalTensorList()) return value;
+  TraceList list{{}, !is_tensors};
+  for (const c10::IValue& item : value.toListRef()) {
+    if (item.isTensor() && item.toTensor().defined()) {
+      list.items.emplace_back(id_of(item.toTensor()));
+    } else {
+      list.items.emplace_back();
+    }
+  }
+  return list;
+}
+
+TraceCall Tracer::begin_call(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
+  TraceCall call{op, {}, {}, step_};
+  const size_t num_arguments = op.schema().arguments().size();
+  call.arguments.reserve(num_arguments);
+  for (size_t i = stack.size() - num_arguments; i < stack.size(); ++i) {
+    call.arguments.push_back(argument(stack[i]));
+  }
+  return call;
+}
+
+void Tracer::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                  torch::jit::Stack* stack) {
+  if (const std::string reason = replay_refusal(op, *stack); !reason.empty()) {
+    throw TraceRefused{reason};
+  }
+  if (may_be_composite(op)) {
+    run_composite(op, keys, stack);
+    return;
+  }
+  TraceCall call = begin_call(op, *stack);
+  const Mark mark{trace_.calls.size(), static_cast<BufferId>(trace_.buffers.size())};
+  const size_t first = stack->size() - call.arguments.size();
+  {
+    const c10::impl::ExcludeDispatchKeyGuard no_inner_calls(mode_key());
+    run(op, keys, stack);
+  }
+  finish_call(std::move(call), mark, *stack, first);
+}
+
+// Keeps the calls that `op` makes instead of the call of `op`, if they are all that it does.
+void Tracer::run_composite(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                           torch::jit::Stack* stack) {
+  TraceCall call = begin_call(op, *stack);
+  const Mark mark{trace_.calls.size(), static_cast<BufferId>(trace_.buffers.size())};
+  const size_t first = stack->size() - call.arguments.size();
+  run(op, keys, stack);
+  record_results(*stack, first, call);
+  if (is_explained(mark, call)) return;
+  trace_.calls.resize(mark.num_calls, call);
+  call.outputs.clear();
+  finish_call(std::move(call), mark, *stack, first);
+}
+
+void Tracer::record_results(const torch::jit::Stack& stack, size_t first, TraceCall& call) {
+  for_each_tensor(stack, first, [&](const at::Tensor& tensor) {
+    if (tensor.defined()) call.outputs.push_back(id_of(tensor));
+  });
+}
+
+// Whether the calls since `mark` make all that `call` gives, of nothing but its arguments and
+// constants. What a composite operator makes or fills without calling an operator would be missing
+// in a replay.
+bool Tracer::is_explained(const Mark& mark, const TraceCall& call) const {
+  std::unordered_set<BufferId> made;
+  const auto is_known = [&](TensorId tensor) {
+    const BufferId buffer = trace_.tensors[tensor].buffer;
+    return buffer < mark.num_buffers || made.contains(buffer) ||
+           trace_.buffers[buffer].kind == BufferKind::kConstant;
+  };
+  for (size_t i = mark.num_calls; i < trace_.calls.size(); ++i) {
+    const TraceCall& inner = trace_.calls[i];
+    if (makes_empty(inner.op)) return false;
+    if (!std::ranges::all_of(tensors_of(inner), is_known)) return false;
+    for (const TensorId output : inner.outputs) made.insert(trace_.tensors[output].buffer);
+  }
+  return std::ranges::all_of(call.outputs, is_known) &&
+         (!call.outputs.empty() || trace_.calls.size() > mark.num_calls);
+}
+
+void Tracer::finish_call(TraceCall call, const Mark& mark, const torch::jit::Stack& stack,
+                         size_t first) {
+  if (fold(call, mark, stack, first)) return;
+  record_results(stack, first, call);
+  const bool writes = call.op.schema().is_mutable();
+  if (writes && call.op.hasTag(at::Tag::inplace_view)) return;
+  note_writes(call);
+  const auto is_old = [&](TensorId output) {
+    return trace_.tensors[output].buffer < mark.num_buffers;
+  };
+  const bool is_view = !writes && !call.outputs.empty() && std::ranges::all_of(call.outputs, is_old);
+  // Questions about the shape of a tensor have been answered.
+  const bool is_question = call.outputs.empty() && !call.op.schema().returns().empty();
+  if (!is_view && !is_question) trace_.calls.push_back(std::move(call));
+}
+
+// Makes constants of the results of a call that depends on constants only.
+bool Tracer::fold(const TraceCall& call, const Mark& mark, const torch::jit::Stack& stack,
+                  size_t first) {
+  const auto is_constant = [&](TensorId tensor) {
+    return trace_.kind(tensor) == BufferKind::kConstant;
+  };
+  if (call.op.schema().is_mutable() || makes_empty(call.op) ||
+      !std::ranges::all_of(tensors_of(call), is_constant)) {
+    return false;
+  }
+  size_t new_bytes = 0;
+  bool has_results = false;
+  for_each_tensor(stack, first, [&](const at::Tensor& tensor) {
+    has_results = true;
+    if (!tensor.defined() || !tensor.has_storage()) return;
+    const auto known = buffers_.find(tensor.storage().unsafeGetStorageImpl());
+    const bool is_new = known == buffers_.end() || known->second.id >= mark.num_buffers;
+    if (is_new) new_bytes += tensor.storage().nbytes();
+  });
+  if (!has_results) return false;
+  if (new_bytes > 0 && (!folds_constants_ || folded_bytes_ + new_bytes > kMaxFoldedBytes)) {
+    return false;
+  }
+  folded_bytes_ += new_bytes;
+  for_each_tensor(stack, first, [&](const at::Tensor& tensor) {
+    if (tensor.defined()) add_constant(tensor);
+  });
+  return true;
+}
+
+void Tracer::note_writes(const TraceCall& call) {
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    if (!writes_argument(call, i)) continue;
+    for (const TensorId tensor : tensors_of(call.arguments[i])) {
+      if (trace_.kind(tensor) == BufferKind::kIntermediate) continue;
+      if (trace_.kind(tensor) == BufferKind::kInput) throw TraceRefused{"an input is written"};
+      wrote_to_folded_ = true;
+    }
+  }
+}
+
+}  // namespace torch_ir
