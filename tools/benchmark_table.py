@@ -1,0 +1,198 @@
+"""Prints what benchmarks measured as Markdown: ratios to eager, memory, cost as graphs grow.
+
+    bazel run -c opt //harness:executor_benchmark -- --benchmark_out=executor.json
+    python tools/benchmark_table.py executor.json
+
+Takes one or more of the files that Google Benchmark writes (--benchmark_out), those of
+//harness:executor_benchmark, //harness:scaling_benchmark and tools/peers_benchmark.py, and prints
+the sections that they have results for.
+
+Ratios are those of executor_benchmark's own table: round i of an engine over round i of eager, of
+the same file, since only what ran in turns is comparable. Of all rounds, the median, and in
+brackets its 95 % interval by order statistics: from the k-th smallest ratio to the k-th greatest,
+with the greatest k for which 2 P(B < k) <= 0.05, B being the heads in n throws of a coin. Fewer than
+6 rounds give no such interval; then it is all of them. CPU time where one thread ran, real time
+otherwise; --time asks for either.
+"""
+
+import argparse
+import collections
+import json
+import math
+import statistics
+import sys
+
+# In this order; others follow by name.
+ENGINES = ["torchscript", "torchscript_optimized", "aotinductor", "aotinductor_freezing",
+           "onnxruntime", "exact", "fast"]
+
+MEMORY_COUNTERS = {"allocs": "allocations", "peak_bytes": "peak bytes", "faults": "page faults"}
+
+NANOSECONDS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+class Failure(Exception):
+    """What is wrong with a file, for the person who gave it."""
+
+
+def read(path, time):
+    """The rounds of the benchmarks in a file: {name: [{"time": nanoseconds, counter: value}]}."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            report = json.load(file)
+    except (OSError, ValueError) as error:
+        raise Failure(f"{path}: {error}") from error
+    if not isinstance(report, dict) or "benchmarks" not in report:
+        raise Failure(f"{path}: no report of Google Benchmark: it has no 'benchmarks'")
+    if time is None:
+        time = "cpu" if report.get("context", {}).get("threads", "1") == "1" else "real"
+    rounds = collections.defaultdict(list)
+    for run in report["benchmarks"]:
+        if run.get("error_occurred"):
+            raise Failure(f"{path}: {run['name']} failed: {run.get('error_message', 'no message')}")
+        if run.get("run_type", "iteration") != "iteration":
+            continue
+        nanoseconds = run[f"{time}_time"] * NANOSECONDS[run.get("time_unit", "ns")]
+        rounds[run.get("run_name", run["name"])].append(dict(run, time=nanoseconds))
+    return rounds
+
+
+def rank_of_interval(rounds):
+    """How many sorted ratios lie outside the interval at either end."""
+    outside = 0
+    below = 0.5**rounds
+    while True:
+        below += math.comb(rounds, outside + 1) * 0.5**rounds
+        if 2 * below > 0.05:
+            return outside
+        outside += 1
+
+
+def interval(ratios):
+    """The 95 % interval of the median, the median in its middle."""
+    ordered = sorted(ratios)
+    outside = rank_of_interval(len(ordered))
+    return ordered[outside], statistics.median(ordered), ordered[-1 - outside]
+
+
+class Results:
+    """The rounds of all files, by model and engine."""
+
+    def __init__(self):
+        self.eager = collections.defaultdict(list)
+        self.ratios = collections.defaultdict(lambda: collections.defaultdict(list))
+        self.memory = collections.defaultdict(dict)
+        self.growth = collections.defaultdict(dict)
+
+    def add(self, rounds):
+        for name, runs in rounds.items():
+            parts = name.split("/")
+            if parts[0] == "execute" and len(parts) == 3:
+                self._add_engine(parts[1], parts[2], runs, rounds.get(f"execute/{parts[1]}/eager"))
+            elif len(parts) == 3 and parts[2].isdecimal():
+                self.growth["/".join(parts[:2])][int(parts[2])] = runs
+
+    def _add_engine(self, model, engine, runs, base):
+        found = {key: statistics.median(run[key] for run in runs)
+                 for key in MEMORY_COUNTERS if all(key in run for run in runs)}
+        if found:
+            self.memory[model].setdefault(engine, found)
+        if engine == "eager":
+            self.eager[model] += [run["time"] for run in runs]
+        elif base:
+            self.ratios[model][engine] += [run["time"] / eager["time"]
+                                           for run, eager in zip(runs, base)]
+
+    def engines(self):
+        found = {engine for engines in self.ratios.values() for engine in engines}
+        return [e for e in ENGINES if e in found] + sorted(found - set(ENGINES))
+
+
+def row(cells):
+    return "| " + " | ".join(cells) + " |\n"
+
+
+def head(cells):
+    return row(cells) + row(["---"] + ["---:"] * (len(cells) - 1))
+
+
+def ratio_table(results):
+    engines = results.engines()
+    text = head(["model", "eager us"] + engines)
+    medians = collections.defaultdict(list)
+    num_rounds = set()
+    for model, found in sorted(results.ratios.items()):
+        cells = []
+        for engine in engines:
+            if engine not in found:
+                cells.append("")
+                continue
+            low, median, high = interval(found[engine])
+            medians[engine].append(median)
+            num_rounds.add(len(found[engine]))
+            cells.append(f"{median:.3f} ({low:.3f} to {high:.3f})")
+        text += row([model, f"{statistics.median(results.eager[model]) / 1e3:.1f}"] + cells)
+    means = [f"**{statistics.geometric_mean(medians[engine]):.3f}**" for engine in engines]
+    text += row(["**geometric mean**", ""] + means)
+    rounds = " or ".join(str(n) for n in sorted(num_rounds))
+    return (f"Time in relation to eager, and the 95 % interval; {rounds} rounds.\n\n" + text)
+
+
+def memory_table(results):
+    engines = ["eager"] + results.engines()
+    text = head(["model", "one run of"] + list(MEMORY_COUNTERS.values()))
+    for model, found in sorted(results.memory.items()):
+        for engine in engines:
+            if engine not in found:
+                continue
+            values = [f"{found[engine][key]:,.0f}" if key in found[engine] else ""
+                      for key in MEMORY_COUNTERS]
+            text += row([model, engine] + values)
+    return text
+
+
+def growth_table(results):
+    sizes = sorted({size for sizes in results.growth.values() for size in sizes})
+    text = head(["us a node or layer"] + [f"{size:,}" for size in sizes])
+    for family, found in sorted(results.growth.items()):
+        cells = []
+        for size in sizes:
+            times = [run["time"] / size / 1e3 for run in found.get(size, [])]
+            cells.append(f"{statistics.median(times):.3f}" if times else "")
+        text += row([family] + cells)
+    return text
+
+
+def tables(results):
+    sections = []
+    if results.ratios:
+        sections.append("## Ratios to eager\n\n" + ratio_table(results))
+    if results.memory:
+        sections.append("## Memory of one run\n\n" + memory_table(results))
+    if results.growth:
+        sections.append("## Cost as the work grows\n\n" + growth_table(results))
+    return "\n".join(sections)
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.add_argument("--time", choices=["cpu", "real"])
+    options = parser.parse_args(arguments)
+    results = Results()
+    try:
+        for path in options.files:
+            results.add(read(path, options.time))
+        text = tables(results)
+        if not text:
+            raise Failure("no results of execute/MODEL/ENGINE with those of eager, and none of "
+                          "growing graphs")
+    except Failure as failure:
+        print(failure, file=sys.stderr)
+        return 2
+    print(text, end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
