@@ -1,4 +1,5 @@
 #include "torch_ir/executor/kernels/families.h"
+#include "torch_ir/executor/kernels/out_function.h"
 #include "torch_ir/executor/kernels/structured.h"
 
 #include <ATen/ops/elu_native.h>
@@ -6,7 +7,10 @@
 #include <ATen/ops/glu_native.h>
 #include <ATen/ops/hardshrink_native.h>
 #include <ATen/ops/hardsigmoid_native.h>
+#include <ATen/ops/hardswish_native.h>
+#include <ATen/ops/hardtanh_native.h>
 #include <ATen/ops/leaky_relu_native.h>
+#include <ATen/ops/log_sigmoid_forward_native.h>
 #include <ATen/ops/mish_native.h>
 #include <ATen/ops/mse_loss_native.h>
 #include <ATen/ops/silu_native.h>
@@ -24,7 +28,10 @@ constexpr KernelEntry kKernels[] = {
     {"aten::glu", &Structured<at::native::structured_glu_out>::prepare},
     {"aten::hardshrink", &Structured<at::native::structured_hardshrink_out>::prepare},
     {"aten::hardsigmoid", &Structured<at::native::structured_hardsigmoid_out>::prepare},
+    {"aten::hardswish", &OutFunction<&at::native::hardswish_out>::prepare},
+    {"aten::hardtanh", &OutFunction<&at::native::hardtanh_out>::prepare},
     {"aten::leaky_relu", &Structured<at::native::structured_leaky_relu_out>::prepare},
+    {"aten::log_sigmoid_forward", &OutFunction<&at::native::log_sigmoid_forward_out_cpu, 2>::prepare},
     {"aten::mish", &Structured<at::native::structured_mish_out>::prepare},
     {"aten::mse_loss", &Structured<at::native::structured_mse_loss_out>::prepare},
     {"aten::silu", &Structured<at::native::structured_silu_out>::prepare},

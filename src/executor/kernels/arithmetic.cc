@@ -1,4 +1,5 @@
 #include "torch_ir/executor/kernels/families.h"
+#include "torch_ir/executor/kernels/out_function.h"
 #include "torch_ir/executor/kernels/structured.h"
 
 #include <ATen/ops/add_native.h>
@@ -10,11 +11,12 @@
 #include <ATen/ops/bitwise_or_native.h>
 #include <ATen/ops/bitwise_right_shift_native.h>
 #include <ATen/ops/bitwise_xor_native.h>
-#include <ATen/ops/clamp_native.h>
 #include <ATen/ops/clamp_max_native.h>
 #include <ATen/ops/clamp_min_native.h>
+#include <ATen/ops/clamp_native.h>
 #include <ATen/ops/copysign_native.h>
 #include <ATen/ops/div_native.h>
+#include <ATen/ops/floor_divide_native.h>
 #include <ATen/ops/fmax_native.h>
 #include <ATen/ops/fmin_native.h>
 #include <ATen/ops/fmod_native.h>
@@ -25,8 +27,8 @@
 #include <ATen/ops/igammac_native.h>
 #include <ATen/ops/lcm_native.h>
 #include <ATen/ops/lerp_native.h>
-#include <ATen/ops/logaddexp_native.h>
 #include <ATen/ops/logaddexp2_native.h>
+#include <ATen/ops/logaddexp_native.h>
 #include <ATen/ops/maximum_native.h>
 #include <ATen/ops/minimum_native.h>
 #include <ATen/ops/mul_native.h>
@@ -40,6 +42,10 @@
 
 namespace torch_ir {
 namespace {
+
+constexpr auto kFloorDivide =
+    static_cast<at::Tensor& (*)(const at::Tensor&, const at::Tensor&, at::Tensor&)>(
+        &at::native::floor_divide_out);
 
 constexpr KernelEntry kKernels[] = {
     {"aten::add.Tensor", &Structured<at::native::structured_ufunc_add_CPU>::prepare},
@@ -60,6 +66,7 @@ constexpr KernelEntry kKernels[] = {
     {"aten::copysign.Tensor", &Structured<at::native::structured_copysign_out>::prepare},
     {"aten::div.Tensor", &Structured<at::native::structured_div_out>::prepare},
     {"aten::div.Tensor_mode", &Structured<at::native::structured_div_out_mode>::prepare},
+    {"aten::floor_divide", &OutFunction<kFloorDivide>::prepare},
     {"aten::fmax", &Structured<at::native::structured_fmax_out>::prepare},
     {"aten::fmin", &Structured<at::native::structured_fmin_out>::prepare},
     {"aten::fmod.Tensor", &Structured<at::native::structured_fmod_out>::prepare},

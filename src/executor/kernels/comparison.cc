@@ -1,4 +1,5 @@
 #include "torch_ir/executor/kernels/families.h"
+#include "torch_ir/executor/kernels/out_function.h"
 #include "torch_ir/executor/kernels/structured.h"
 
 #include <ATen/ops/eq_native.h>
@@ -6,6 +7,9 @@
 #include <ATen/ops/gt_native.h>
 #include <ATen/ops/isin_native.h>
 #include <ATen/ops/le_native.h>
+#include <ATen/ops/logical_and_native.h>
+#include <ATen/ops/logical_or_native.h>
+#include <ATen/ops/logical_xor_native.h>
 #include <ATen/ops/lt_native.h>
 #include <ATen/ops/ne_native.h>
 
@@ -19,15 +23,18 @@ constexpr KernelEntry kKernels[] = {
     {"aten::ge.Tensor", &Structured<at::native::structured_ge_Tensor_out>::prepare},
     {"aten::gt.Scalar", &Structured<at::native::structured_gt_Scalar_out>::prepare},
     {"aten::gt.Tensor", &Structured<at::native::structured_gt_Tensor_out>::prepare},
+    {"aten::isin.Scalar_Tensor", &Structured<at::native::structured_isin_Scalar_Tensor_out>::prepare},
+    {"aten::isin.Tensor_Scalar", &Structured<at::native::structured_isin_Tensor_Scalar_out>::prepare},
+    {"aten::isin.Tensor_Tensor", &Structured<at::native::structured_isin_Tensor_Tensor_out>::prepare},
     {"aten::le.Scalar", &Structured<at::native::structured_le_Scalar_out>::prepare},
     {"aten::le.Tensor", &Structured<at::native::structured_le_Tensor_out>::prepare},
+    {"aten::logical_and", &OutFunction<&at::native::logical_and_out>::prepare},
+    {"aten::logical_or", &OutFunction<&at::native::logical_or_out>::prepare},
+    {"aten::logical_xor", &OutFunction<&at::native::logical_xor_out>::prepare},
     {"aten::lt.Scalar", &Structured<at::native::structured_lt_Scalar_out>::prepare},
     {"aten::lt.Tensor", &Structured<at::native::structured_lt_Tensor_out>::prepare},
     {"aten::ne.Scalar", &Structured<at::native::structured_ne_Scalar_out>::prepare},
     {"aten::ne.Tensor", &Structured<at::native::structured_ne_Tensor_out>::prepare},
-    {"aten::isin.Tensor_Tensor", &Structured<at::native::structured_isin_Tensor_Tensor_out>::prepare},
-    {"aten::isin.Tensor_Scalar", &Structured<at::native::structured_isin_Tensor_Scalar_out>::prepare},
-    {"aten::isin.Scalar_Tensor", &Structured<at::native::structured_isin_Scalar_Tensor_out>::prepare},
 };
 
 }  // namespace

@@ -21,13 +21,18 @@ using KernelTable = std::span<const KernelEntry>;
 
 KernelTable activation_kernels();
 KernelTable arithmetic_kernels();
+KernelTable attention_kernels();
 KernelTable comparison_kernels();
+KernelTable concatenation_kernels();
+KernelTable convolution_kernels();
+KernelTable copying_kernels();
 KernelTable indexing_kernels();
 KernelTable matrix_kernels();
 KernelTable normalization_kernels();
 KernelTable padding_kernels();
 KernelTable pooling_kernels();
 KernelTable reduction_kernels();
+KernelTable selection_kernels();
 KernelTable unary_kernels();
 KernelTable upsampling_kernels();
 

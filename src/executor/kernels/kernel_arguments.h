@@ -7,6 +7,7 @@
 
 #include <ATen/TensorUtils.h>
 #include <ATen/core/IListRef.h>
+#include <ATen/core/List.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
 #include <c10/core/Scalar.h>
@@ -54,6 +55,14 @@ struct KeptArgument<const at::Tensor&> {
   const at::Tensor& pass() const { return kept; }
 };
 
+// Written by the kernel.
+template <>
+struct KeptArgument<at::Tensor&> {
+  at::Tensor kept;
+  explicit KeptArgument(const c10::IValue& value) : kept(value.toTensor()) {}
+  at::Tensor& pass() { return kept; }
+};
+
 template <>
 struct KeptArgument<at::OptionalTensorRef> : KeptArgument<const at::Tensor&> {
   using KeptArgument<const at::Tensor&>::KeptArgument;
@@ -76,6 +85,15 @@ struct KeptArgument<const at::Scalar&> {
   at::Scalar kept;
   explicit KeptArgument(const c10::IValue& value) : kept(value.toScalar()) {}
   const at::Scalar& pass() const { return kept; }
+};
+
+template <>
+struct KeptArgument<const std::optional<at::Scalar>&> {
+  std::optional<at::Scalar> kept;
+  explicit KeptArgument(const c10::IValue& value) {
+    if (!value.isNone()) kept = value.toScalar();
+  }
+  const std::optional<at::Scalar>& pass() const { return kept; }
 };
 
 template <>
@@ -137,6 +155,13 @@ struct KeptArgument<at::TensorList> {
   std::vector<at::Tensor> kept;
   explicit KeptArgument(const c10::IValue& value) : kept(value.toTensorVector()) {}
   at::TensorList pass() const { return kept; }
+};
+
+template <>
+struct KeptArgument<at::IOptTensorListRef> {
+  c10::List<std::optional<at::Tensor>> kept;
+  explicit KeptArgument(const c10::IValue& value) : kept(value.toOptionalTensorList()) {}
+  at::IOptTensorListRef pass() const { return at::IOptTensorListRef(kept); }
 };
 
 // Kept arguments for the first parameters of a kernel: as many as `values`' indices.

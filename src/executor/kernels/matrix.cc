@@ -1,4 +1,5 @@
 #include "torch_ir/executor/kernels/families.h"
+#include "torch_ir/executor/kernels/gemm.h"
 #include "torch_ir/executor/kernels/structured.h"
 
 #include <ATen/ops/_addmm_activation_native.h>
@@ -14,16 +15,26 @@
 namespace torch_ir {
 namespace {
 
+std::unique_ptr<PreparedKernel> prepare_addmm(const KernelCall& call) {
+  if (auto kernel = prepare_addmm_with_blas(call)) return kernel;
+  return Structured<at::native::structured_addmm_out_cpu>::prepare(call);
+}
+
+std::unique_ptr<PreparedKernel> prepare_mm(const KernelCall& call) {
+  if (auto kernel = prepare_mm_with_blas(call)) return kernel;
+  return Structured<at::native::structured_mm_out_cpu>::prepare(call);
+}
+
 constexpr KernelEntry kKernels[] = {
     {"aten::_addmm_activation", &Structured<at::native::structured_addmm_activation_out_cpu>::prepare},
-    {"aten::addmm", &Structured<at::native::structured_addmm_out_cpu>::prepare},
+    {"aten::addmm", &prepare_addmm},
     {"aten::addmv", &Structured<at::native::structured_addmv_out_cpu>::prepare},
     {"aten::baddbmm", &Structured<at::native::structured_baddbmm_out_cpu>::prepare},
     {"aten::bmm", &Structured<at::native::structured_bmm_out_cpu>::prepare},
-    {"aten::mm", &Structured<at::native::structured_mm_out_cpu>::prepare},
     {"aten::linalg_cross", &Structured<at::native::structured_linalg_cross_out>::prepare},
-    {"aten::triu", &Structured<at::native::structured_triu_cpu>::prepare},
+    {"aten::mm", &prepare_mm},
     {"aten::tril", &Structured<at::native::structured_tril_cpu>::prepare},
+    {"aten::triu", &Structured<at::native::structured_triu_cpu>::prepare},
 };
 
 }  // namespace

@@ -99,8 +99,8 @@ class WithOutputs final : public Op {
 template <class Impl>
 struct ImplTraits;
 
-template <class Op, class... Parameters>
-struct ImplTraits<void (Op::*)(Parameters...)> {
+template <class Op, class Result, class... Parameters>
+struct ImplTraits<Result (Op::*)(Parameters...)> {
   using Tuple = std::tuple<Parameters...>;
 };
 

@@ -1,4 +1,5 @@
 #include "torch_ir/executor/kernels/families.h"
+#include "torch_ir/executor/kernels/out_function.h"
 #include "torch_ir/executor/kernels/structured.h"
 
 #include <ATen/ops/abs_native.h>
@@ -16,8 +17,8 @@
 #include <ATen/ops/erf_native.h>
 #include <ATen/ops/erfc_native.h>
 #include <ATen/ops/erfinv_native.h>
-#include <ATen/ops/exp_native.h>
 #include <ATen/ops/exp2_native.h>
+#include <ATen/ops/exp_native.h>
 #include <ATen/ops/expm1_native.h>
 #include <ATen/ops/floor_native.h>
 #include <ATen/ops/frac_native.h>
@@ -25,10 +26,13 @@
 #include <ATen/ops/isneginf_native.h>
 #include <ATen/ops/isposinf_native.h>
 #include <ATen/ops/lgamma_native.h>
-#include <ATen/ops/log_native.h>
 #include <ATen/ops/log10_native.h>
 #include <ATen/ops/log1p_native.h>
 #include <ATen/ops/log2_native.h>
+#include <ATen/ops/log_native.h>
+#include <ATen/ops/logical_not_native.h>
+#include <ATen/ops/logit_native.h>
+#include <ATen/ops/nan_to_num_native.h>
 #include <ATen/ops/neg_native.h>
 #include <ATen/ops/polygamma_native.h>
 #include <ATen/ops/reciprocal_native.h>
@@ -57,6 +61,7 @@ namespace torch_ir {
 namespace {
 
 constexpr KernelEntry kKernels[] = {
+    {"aten::abs", &OutFunction<&at::native::abs_out>::prepare},
     {"aten::acos", &Structured<at::native::structured_acos_out>::prepare},
     {"aten::acosh", &Structured<at::native::structured_acosh_out>::prepare},
     {"aten::asin", &Structured<at::native::structured_asin_out>::prepare},
@@ -84,6 +89,9 @@ constexpr KernelEntry kKernels[] = {
     {"aten::log10", &Structured<at::native::structured_log10_out>::prepare},
     {"aten::log1p", &Structured<at::native::structured_log1p_out>::prepare},
     {"aten::log2", &Structured<at::native::structured_log2_out>::prepare},
+    {"aten::logical_not", &OutFunction<&at::native::logical_not_out>::prepare},
+    {"aten::logit", &OutFunction<&at::native::logit_out>::prepare},
+    {"aten::nan_to_num", &OutFunction<&at::native::nan_to_num_out>::prepare},
     {"aten::neg", &Structured<at::native::structured_neg_out>::prepare},
     {"aten::polygamma", &Structured<at::native::structured_polygamma_out>::prepare},
     {"aten::reciprocal", &Structured<at::native::structured_reciprocal_out>::prepare},
