@@ -4,6 +4,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <algorithm>
+#include <span>
 #include <unordered_set>
 #include <utility>
 
@@ -174,20 +175,22 @@ void Tracer::record_results(const torch::jit::Stack& stack, size_t first, TraceC
 // constants. What a composite operator makes or fills without calling an operator would be missing
 // in a replay.
 bool Tracer::is_explained(const Mark& mark, const TraceCall& call) const {
+  const auto inner_calls = std::span(trace_.calls).subspan(mark.num_calls);
+  const auto is_mutable = [](const TraceCall& inner) { return inner.op.schema().is_mutable(); };
+  if (call.op.schema().is_mutable() && std::ranges::none_of(inner_calls, is_mutable)) return false;
   std::unordered_set<BufferId> made;
   const auto is_known = [&](TensorId tensor) {
     const BufferId buffer = trace_.tensors[tensor].buffer;
     return buffer < mark.num_buffers || made.contains(buffer) ||
            trace_.buffers[buffer].kind == BufferKind::kConstant;
   };
-  for (size_t i = mark.num_calls; i < trace_.calls.size(); ++i) {
-    const TraceCall& inner = trace_.calls[i];
+  for (const TraceCall& inner : inner_calls) {
     if (makes_empty(inner.op)) return false;
     if (!std::ranges::all_of(tensors_of(inner), is_known)) return false;
     for (const TensorId output : inner.outputs) made.insert(trace_.tensors[output].buffer);
   }
   return std::ranges::all_of(call.outputs, is_known) &&
-         (!call.outputs.empty() || trace_.calls.size() > mark.num_calls);
+         (!call.outputs.empty() || !inner_calls.empty());
 }
 
 void Tracer::finish_call(TraceCall call, const Mark& mark, const torch::jit::Stack& stack,
