@@ -12,7 +12,7 @@ the same file, since only what ran in turns is comparable. Of all rounds, the me
 brackets its 95 % interval by order statistics: from the k-th smallest ratio to the k-th greatest,
 with the greatest k for which 2 P(B < k) <= 0.05, B being the heads in n throws of a coin. Fewer than
 6 rounds give no such interval; then it is all of them. CPU time where one thread ran, real time
-otherwise; --time asks for either.
+otherwise, in tables of their own.
 """
 
 import argparse
@@ -35,26 +35,31 @@ class Failure(Exception):
     """What is wrong with a file, for the person who gave it."""
 
 
-def read(path, time):
-    """The rounds of the benchmarks in a file: {name: [{"time": nanoseconds, counter: value}]}."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            report = json.load(file)
-    except (OSError, ValueError) as error:
-        raise Failure(f"{path}: {error}") from error
-    if not isinstance(report, dict) or "benchmarks" not in report:
-        raise Failure(f"{path}: no report of Google Benchmark: it has no 'benchmarks'")
-    if time is None:
-        time = "cpu" if report.get("context", {}).get("threads", "1") == "1" else "real"
-    rounds = collections.defaultdict(list)
-    for run in report["benchmarks"]:
-        if run.get("error_occurred"):
-            raise Failure(f"{path}: {run['name']} failed: {run.get('error_message', 'no message')}")
-        if run.get("run_type", "iteration") != "iteration":
-            continue
-        nanoseconds = run[f"{time}_time"] * NANOSECONDS[run.get("time_unit", "ns")]
-        rounds[run.get("run_name", run["name"])].append(dict(run, time=nanoseconds))
-    return rounds
+class Report:
+    """What a file holds: the rounds of each benchmark, on how many threads they ran, and where."""
+
+    def __init__(self, path):
+        try:
+            with open(path, encoding="utf-8") as file:
+                report = json.load(file)
+        except (OSError, ValueError) as error:
+            raise Failure(f"{path}: {error}") from error
+        if not isinstance(report, dict) or "benchmarks" not in report:
+            raise Failure(f"{path}: no report of Google Benchmark: it has no 'benchmarks'")
+        self.context = report.get("context", {})
+        self.threads = int(self.context.get("threads", "1"))
+        self.rounds = collections.defaultdict(list)
+        for run in report["benchmarks"]:
+            if run.get("error_occurred"):
+                message = run.get("error_message", "no message")
+                raise Failure(f"{path}: {run['name']} failed: {message}")
+            if run.get("run_type", "iteration") == "iteration":
+                self._add(run)
+
+    def _add(self, run):
+        time = run["cpu_time" if self.threads == 1 else "real_time"]
+        nanoseconds = time * NANOSECONDS[run.get("time_unit", "ns")]
+        self.rounds[run.get("run_name", run["name"])].append(dict(run, time=nanoseconds))
 
 
 def rank_of_interval(rounds):
@@ -75,28 +80,14 @@ def interval(ratios):
     return ordered[outside], statistics.median(ordered), ordered[-1 - outside]
 
 
-class Results:
-    """The rounds of all files, by model and engine."""
+class Comparison:
+    """The rounds of models and engines that ran on the same number of threads."""
 
     def __init__(self):
         self.eager = collections.defaultdict(list)
         self.ratios = collections.defaultdict(lambda: collections.defaultdict(list))
-        self.memory = collections.defaultdict(dict)
-        self.growth = collections.defaultdict(dict)
 
-    def add(self, rounds):
-        for name, runs in rounds.items():
-            parts = name.split("/")
-            if parts[0] == "execute" and len(parts) == 3:
-                self._add_engine(parts[1], parts[2], runs, rounds.get(f"execute/{parts[1]}/eager"))
-            elif len(parts) == 3 and parts[2].isdecimal():
-                self.growth["/".join(parts[:2])][int(parts[2])] = runs
-
-    def _add_engine(self, model, engine, runs, base):
-        found = {key: statistics.median(run[key] for run in runs)
-                 for key in MEMORY_COUNTERS if all(key in run for run in runs)}
-        if found:
-            self.memory[model].setdefault(engine, found)
+    def add(self, model, engine, runs, base):
         if engine == "eager":
             self.eager[model] += [run["time"] for run in runs]
         elif base:
@@ -104,8 +95,37 @@ class Results:
                                            for run, eager in zip(runs, base)]
 
     def engines(self):
-        found = {engine for engines in self.ratios.values() for engine in engines}
-        return [e for e in ENGINES if e in found] + sorted(found - set(ENGINES))
+        return in_order({engine for engines in self.ratios.values() for engine in engines})
+
+
+class Results:
+    """What all files hold."""
+
+    def __init__(self):
+        self.comparisons = collections.defaultdict(Comparison)
+        self.memory = collections.defaultdict(dict)
+        self.growth = collections.defaultdict(dict)
+
+    def add(self, report):
+        for name, runs in report.rounds.items():
+            parts = name.split("/")
+            if parts[0] == "execute" and len(parts) == 3:
+                base = report.rounds.get(f"execute/{parts[1]}/eager")
+                self.comparisons[report.threads].add(parts[1], parts[2], runs, base)
+                self._add_memory(parts[1], parts[2], runs)
+            elif len(parts) == 3 and parts[2].isdecimal():
+                self.growth["/".join(parts[:2])][int(parts[2])] = runs
+
+    def _add_memory(self, model, engine, runs):
+        found = {key: statistics.median(run[key] for run in runs)
+                 for key in MEMORY_COUNTERS if all(key in run for run in runs)}
+        if found:
+            self.memory[model].setdefault(engine, found)
+
+
+def in_order(engines):
+    known = ["eager"] + ENGINES
+    return [e for e in known if e in engines] + sorted(engines - set(known))
 
 
 def row(cells):
@@ -116,12 +136,12 @@ def head(cells):
     return row(cells) + row(["---"] + ["---:"] * (len(cells) - 1))
 
 
-def ratio_table(results):
-    engines = results.engines()
+def ratio_table(comparison):
+    engines = comparison.engines()
     text = head(["model", "eager us"] + engines)
     medians = collections.defaultdict(list)
     num_rounds = set()
-    for model, found in sorted(results.ratios.items()):
+    for model, found in sorted(comparison.ratios.items()):
         cells = []
         for engine in engines:
             if engine not in found:
@@ -131,20 +151,18 @@ def ratio_table(results):
             medians[engine].append(median)
             num_rounds.add(len(found[engine]))
             cells.append(f"{median:.3f} ({low:.3f} to {high:.3f})")
-        text += row([model, f"{statistics.median(results.eager[model]) / 1e3:.1f}"] + cells)
+        eager = statistics.median(comparison.eager[model]) / 1e3
+        text += row([model, f"{eager:.1f}"] + cells)
     means = [f"**{statistics.geometric_mean(medians[engine]):.3f}**" for engine in engines]
     text += row(["**geometric mean**", ""] + means)
     rounds = " or ".join(str(n) for n in sorted(num_rounds))
-    return (f"Time in relation to eager, and the 95 % interval; {rounds} rounds.\n\n" + text)
+    return f"Time in relation to eager, and the 95 % interval; {rounds} rounds.\n\n" + text
 
 
 def memory_table(results):
-    engines = ["eager"] + results.engines()
     text = head(["model", "one run of"] + list(MEMORY_COUNTERS.values()))
     for model, found in sorted(results.memory.items()):
-        for engine in engines:
-            if engine not in found:
-                continue
+        for engine in in_order(set(found)):
             values = [f"{found[engine][key]:,.0f}" if key in found[engine] else ""
                       for key in MEMORY_COUNTERS]
             text += row([model, engine] + values)
@@ -163,10 +181,16 @@ def growth_table(results):
     return text
 
 
-def tables(results):
+def tables(reports):
+    """The sections that `reports` have results for; empty for none."""
+    results = Results()
+    for report in reports:
+        results.add(report)
     sections = []
-    if results.ratios:
-        sections.append("## Ratios to eager\n\n" + ratio_table(results))
+    for threads, comparison in sorted(results.comparisons.items()):
+        if comparison.ratios:
+            on = "1 thread" if threads == 1 else f"{threads} threads"
+            sections.append(f"## Ratios to eager on {on}\n\n" + ratio_table(comparison))
     if results.memory:
         sections.append("## Memory of one run\n\n" + memory_table(results))
     if results.growth:
@@ -177,13 +201,9 @@ def tables(results):
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("files", nargs="+", metavar="FILE")
-    parser.add_argument("--time", choices=["cpu", "real"])
     options = parser.parse_args(arguments)
-    results = Results()
     try:
-        for path in options.files:
-            results.add(read(path, options.time))
-        text = tables(results)
+        text = tables([Report(path) for path in options.files])
         if not text:
             raise Failure("no results of execute/MODEL/ENGINE with those of eager, and none of "
                           "growing graphs")
