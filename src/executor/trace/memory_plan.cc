@@ -43,7 +43,8 @@ size_t sum_of_lifetimes(const std::vector<MemoryBlock>& blocks) {
 // The blocks placed so far, findable by the calls at which they are alive.
 class GreedyArena {
  public:
-  GreedyArena(const std::vector<MemoryBlock>& blocks, size_t alignment, std::vector<size_t>& offsets)
+  GreedyArena(const std::vector<MemoryBlock>& blocks, size_t alignment,
+              std::vector<size_t>& offsets)
       : blocks_(blocks), alignment_(alignment), offsets_(offsets) {
     size_t num_calls = 0;
     for (const MemoryBlock& block : blocks) num_calls = std::max(num_calls, block.last + 1);

@@ -57,8 +57,8 @@ Trace trace_once(const Program& program, const Stack& values, SymbolValues* symb
   std::vector<TraceOutput> outputs;
   {
     const DispatchModeGuard mode(tracer, DispatchDepth::kInner);
-    const std::vector<c10::IValue> results = run_steps(
-        program, values, symbols, [&](size_t step) { tracer.begin_step(step); });
+    const std::vector<c10::IValue> results =
+        run_steps(program, values, symbols, [&](size_t step) { tracer.begin_step(step); });
     for (const c10::IValue& result : results) {
       if (result.isTensor()) {
         outputs.emplace_back(tracer.find(result.toTensor()));

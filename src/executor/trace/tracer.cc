@@ -16,13 +16,13 @@ namespace {
 // Folding trades memory for time: no more than this is kept in all.
 constexpr size_t kMaxFoldedBytes = size_t{16} << 20;
 
-void check_replayable(const at::Tensor& tensor) {
-  if (tensor.layout() != c10::kStrided || !tensor.has_storage() || tensor.is_quantized()) {
-    throw TraceRefused{"a tensor is not dense"};
-  }
-  if (tensor.is_conj() || tensor.is_neg() || tensor._is_zerotensor()) {
-    throw TraceRefused{"a tensor is conjugated or negated lazily"};
-  }
+bool is_plain(const at::Tensor& tensor) {
+  return tensor.layout() == c10::kStrided && tensor.has_storage() && !tensor.is_quantized() &&
+         !tensor.is_conj() && !tensor.is_neg() && !tensor._is_zerotensor();
+}
+
+void check_plain(const at::Tensor& tensor) {
+  if (!is_plain(tensor)) throw TraceRefused{"a tensor is not plain memory"};
 }
 
 template <class Visit>
@@ -77,10 +77,17 @@ TensorId Tracer::add_tensor(const at::Tensor& tensor, BufferId buffer) {
 TensorId Tracer::id_of(const at::Tensor& tensor) {
   const auto found = tensors_.find(tensor.unsafeGetTensorImpl());
   // Operators such as t_ change what a tensor is.
-  if (found != tensors_.end() && has_layout(tensor, trace_.tensors[found->second.id])) {
+  if (found != tensors_.end() && is_plain(tensor) &&
+      has_layout(tensor, trace_.tensors[found->second.id])) {
     return found->second.id;
   }
-  check_replayable(tensor);
+  if (!is_plain(tensor)) {
+    const auto id = static_cast<TensorId>(trace_.tensors.size());
+    opaque_buffers_.insert(static_cast<BufferId>(trace_.buffers.size()));
+    trace_.tensors.push_back({static_cast<BufferId>(trace_.buffers.size())});
+    trace_.buffers.emplace_back();
+    return id;
+  }
   const bool is_known = buffers_.contains(tensor.storage().unsafeGetStorageImpl());
   const BufferId buffer = buffer_of(tensor);
   // Operators that take a number make a tensor of it.
@@ -90,15 +97,36 @@ TensorId Tracer::id_of(const at::Tensor& tensor) {
   return add_tensor(tensor, buffer);
 }
 
+bool Tracer::is_opaque(TensorId tensor) const {
+  return opaque_buffers_.contains(trace_.tensors[tensor].buffer);
+}
+
+TensorId Tracer::find(const at::Tensor& tensor) {
+  const TensorId id = id_of(tensor);
+  if (is_opaque(id)) throw TraceRefused{"an output is not plain memory"};
+  return id;
+}
+
+Trace Tracer::take() {
+  const auto opaque = [this](TensorId tensor) { return is_opaque(tensor); };
+  for (const TraceCall& call : trace_.calls) {
+    if (std::ranges::any_of(tensors_of(call), opaque) ||
+        std::ranges::any_of(call.outputs, opaque)) {
+      throw TraceRefused{"a tensor is not plain memory"};
+    }
+  }
+  return std::move(trace_);
+}
+
 TensorId Tracer::add_input(const at::Tensor& input) {
-  check_replayable(input);
+  check_plain(input);
   const BufferId buffer = buffer_of(input);
   trace_.buffers[buffer].kind = BufferKind::kInput;
   return add_tensor(input, buffer);
 }
 
 void Tracer::add_constant(const at::Tensor& constant) {
-  check_replayable(constant);
+  check_plain(constant);
   const BufferId buffer = buffer_of(constant);
   trace_.buffers[buffer].kind = BufferKind::kConstant;
   add_tensor(constant, buffer);
@@ -180,12 +208,16 @@ bool Tracer::is_explained(const Mark& mark, const TraceCall& call) const {
   if (call.op.schema().is_mutable() && std::ranges::none_of(inner_calls, is_mutable)) return false;
   std::unordered_set<BufferId> made;
   const auto is_known = [&](TensorId tensor) {
+    if (is_opaque(tensor)) return false;
     const BufferId buffer = trace_.tensors[tensor].buffer;
     return buffer < mark.num_buffers || made.contains(buffer) ||
            trace_.buffers[buffer].kind == BufferKind::kConstant;
   };
   for (const TraceCall& inner : inner_calls) {
-    if (makes_empty(inner.op)) return false;
+    const bool has_values = std::ranges::any_of(inner.outputs, [&](TensorId tensor) {
+      return trace_.buffers[trace_.tensors[tensor].buffer].bytes > 0;
+    });
+    if (makes_empty(inner.op) && has_values) return false;
     if (!std::ranges::all_of(tensors_of(inner), is_known)) return false;
     for (const TensorId output : inner.outputs) made.insert(trace_.tensors[output].buffer);
   }
@@ -203,7 +235,8 @@ void Tracer::finish_call(TraceCall call, const Mark& mark, const torch::jit::Sta
   const auto is_old = [&](TensorId output) {
     return trace_.tensors[output].buffer < mark.num_buffers;
   };
-  const bool is_view = !writes && !call.outputs.empty() && std::ranges::all_of(call.outputs, is_old);
+  const bool is_view =
+      !writes && !call.outputs.empty() && std::ranges::all_of(call.outputs, is_old);
   // Questions about the shape of a tensor have been answered.
   const bool is_question = call.outputs.empty() && !call.op.schema().returns().empty();
   if (!is_view && !is_question) trace_.calls.push_back(std::move(call));
@@ -221,14 +254,17 @@ bool Tracer::fold(const TraceCall& call, const Mark& mark, const torch::jit::Sta
   }
   size_t new_bytes = 0;
   bool has_results = false;
+  bool are_plain = true;
   for_each_tensor(stack, first, [&](const at::Tensor& tensor) {
+    if (!tensor.defined()) return;
     has_results = true;
-    if (!tensor.defined() || !tensor.has_storage()) return;
+    are_plain &= is_plain(tensor);
+    if (!are_plain) return;
     const auto known = buffers_.find(tensor.storage().unsafeGetStorageImpl());
     const bool is_new = known == buffers_.end() || known->second.id >= mark.num_buffers;
     if (is_new) new_bytes += tensor.storage().nbytes();
   });
-  if (!has_results) return false;
+  if (!has_results || !are_plain) return false;
   if (new_bytes > 0 && (!folds_constants_ || folded_bytes_ + new_bytes > kMaxFoldedBytes)) {
     return false;
   }

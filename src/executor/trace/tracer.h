@@ -9,6 +9,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "torch_ir/base/dispatch_mode.h"
@@ -37,13 +38,14 @@ class Tracer : public DispatchMode {
             torch::jit::Stack* stack) override;
 
   // The tensor of a result.
-  TensorId find(const at::Tensor& tensor) { return id_of(tensor); }
+  TensorId find(const at::Tensor& tensor);
 
   // Whether a call wrote to what was folded: then all is to be traced again without folding.
   bool wrote_to_folded() const { return wrote_to_folded_; }
 
-  // What was recorded; the tracer is empty after.
-  Trace take() { return std::move(trace_); }
+  // What was recorded; the tracer is empty after. Throws TraceRefused when some of it can not be
+  // replayed.
+  Trace take();
 
  private:
   struct KnownTensor {
@@ -70,6 +72,7 @@ class Tracer : public DispatchMode {
   bool fold(const TraceCall& call, const Mark& mark, const torch::jit::Stack& stack, size_t first);
   void note_writes(const TraceCall& call);
 
+  bool is_opaque(TensorId tensor) const;
   BufferId buffer_of(const at::Tensor& tensor);
   TensorId id_of(const at::Tensor& tensor);
   TensorId add_tensor(const at::Tensor& tensor, BufferId buffer);
@@ -79,6 +82,8 @@ class Tracer : public DispatchMode {
   size_t step_ = 0;
   size_t folded_bytes_ = 0;
   Trace trace_;
+  // Stand for tensors that are not plain memory, such as those in oneDNN's own layouts.
+  std::unordered_set<BufferId> opaque_buffers_;
   std::unordered_map<const c10::TensorImpl*, KnownTensor> tensors_;
   std::unordered_map<const c10::StorageImpl*, KnownBuffer> buffers_;
 };
