@@ -84,7 +84,9 @@ TensorId Tracer::id_of(const at::Tensor& tensor) {
   if (!is_plain(tensor)) {
     const auto id = static_cast<TensorId>(trace_.tensors.size());
     opaque_buffers_.insert(static_cast<BufferId>(trace_.buffers.size()));
-    trace_.tensors.push_back({static_cast<BufferId>(trace_.buffers.size())});
+    TraceTensor opaque;
+    opaque.buffer = static_cast<BufferId>(trace_.buffers.size());
+    trace_.tensors.push_back(std::move(opaque));
     trace_.buffers.emplace_back();
     return id;
   }
