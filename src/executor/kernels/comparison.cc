@@ -23,7 +23,6 @@ constexpr KernelEntry kKernels[] = {
     {"aten::ge.Tensor", &Structured<at::native::structured_ge_Tensor_out>::prepare},
     {"aten::gt.Scalar", &Structured<at::native::structured_gt_Scalar_out>::prepare},
     {"aten::gt.Tensor", &Structured<at::native::structured_gt_Tensor_out>::prepare},
-    {"aten::isin.Scalar_Tensor", &Structured<at::native::structured_isin_Scalar_Tensor_out>::prepare},
     {"aten::isin.Tensor_Scalar", &Structured<at::native::structured_isin_Tensor_Scalar_out>::prepare},
     {"aten::isin.Tensor_Tensor", &Structured<at::native::structured_isin_Tensor_Tensor_out>::prepare},
     {"aten::le.Scalar", &Structured<at::native::structured_le_Scalar_out>::prepare},

@@ -38,16 +38,22 @@ class Precomputed final : public PreparedKernel {
       if (!op_.output(i).defined()) throw OtherLayout();
     }
     if constexpr (decltype(op_)::kIterates) takes_call_ = memory_.bind(op_, call);
+    op_.keep_operands();
   }
 
   void run() override {
+    op_.restore_operands();
     memory_.refresh();
     std::apply([this](const auto&... argument) { Run::impl(op_, found_, argument.pass()...); },
                arguments_.kept);
   }
 
   void on_moved(const c10::StorageImpl* storage) override {
-    if constexpr (decltype(op_)::kIterates) memory_.move(op_, storage);
+    if constexpr (decltype(op_)::kIterates) {
+      op_.restore_operands();
+      memory_.move(op_, storage);
+      op_.keep_operands();
+    }
   }
 
  private:

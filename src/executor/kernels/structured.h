@@ -39,6 +39,17 @@ class WithOutputs final : public Op {
  public:
   static constexpr bool kIterates = std::is_base_of_v<at::TensorIteratorBase, Op>;
 
+  // Some of ATen's kernels take an operand that is one number out of the iterator (those of half
+  // and bfloat16). It has to be there again in the next run.
+  void keep_operands() {
+    if constexpr (kIterates) kept_operands_ = this->operands_;
+  }
+  void restore_operands() {
+    if constexpr (kIterates) {
+      if (this->operands_.size() != kept_operands_.size()) this->operands_ = kept_operands_;
+    }
+  }
+
   explicit WithOutputs(const KernelCall& call) {
     if (call.outputs.size() != kNumOutputs) throw OtherLayout();
     for (size_t i = 0; i < kNumOutputs; ++i) planned_[i] = call.outputs[i];
@@ -92,6 +103,7 @@ class WithOutputs final : public Op {
     return tensor.is_contiguous(format);
   }
 
+  c10::SmallVector<at::OperandInfo, 4> kept_operands_;
   std::array<at::Tensor, kNumOutputs> planned_;
   std::array<at::Tensor, kNumOutputs> outputs_;
 };
@@ -126,15 +138,21 @@ class Structured final : public PreparedKernel {
       if (!op_.output(i).defined()) throw OtherLayout();
     }
     if constexpr (decltype(op_)::kIterates) takes_call_ = memory_.bind(op_, call);
+    op_.keep_operands();
   }
 
   void run() override {
+    op_.restore_operands();
     memory_.refresh();
     run_impl(std::make_index_sequence<kNumOutputs>());
   }
 
   void on_moved(const c10::StorageImpl* storage) override {
-    if constexpr (decltype(op_)::kIterates) memory_.move(op_, storage);
+    if constexpr (decltype(op_)::kIterates) {
+      op_.restore_operands();
+      memory_.move(op_, storage);
+      op_.keep_operands();
+    }
   }
 
  private:
