@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,10 @@
 #include "torch_ir/harness/stages.h"
 
 namespace torch_ir {
+
+// For the messages of tests.
+static void PrintTo(const RegisteredModel& model, std::ostream* out) { *out << model.name; }
+
 namespace {
 
 using ::testing::HasSubstr;

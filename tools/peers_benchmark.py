@@ -190,7 +190,8 @@ class AotInductor:
             self._checked(self._library.peer_add_input(
                 peer, ctypes.c_void_p(tensor.data_ptr()), sizes, ctypes.c_int64(tensor.dim()),
                 ctypes.c_bool(tensor.dtype == torch.int64)))
-        return lambda iterations: self._time(peer, iterations)
+        # The peer reads the memory of the inputs, so they have to live as long as it does.
+        return lambda iterations, _inputs=model.inputs: self._time(peer, iterations)
 
     def _time(self, peer, iterations):
         times = (ctypes.c_double * 2)()
