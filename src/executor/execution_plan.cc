@@ -37,12 +37,15 @@ void ExecutionPlan::run(const std::vector<at::Tensor>& inputs,
                         std::vector<at::Tensor>& outputs) const {
   if (state_->replays.run(inputs, outputs, /*is_checked=*/false)) return;
   outputs = run_program(state_->program, inputs, /*is_checked=*/false);
+  state_->replays.refuse();
 }
 
 std::vector<at::Tensor> ExecutionPlan::run_checked(const std::vector<at::Tensor>& inputs) const {
   std::vector<at::Tensor> outputs;
   if (state_->replays.run(inputs, outputs, /*is_checked=*/true)) return outputs;
-  return run_program(state_->program, inputs, /*is_checked=*/true);
+  outputs = run_program(state_->program, inputs, /*is_checked=*/true);
+  state_->replays.refuse();
+  return outputs;
 }
 
 std::optional<PlanMemory> ExecutionPlan::memory(const std::vector<at::Tensor>& inputs) const {

@@ -33,6 +33,9 @@ class Replays {
   bool run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
            bool is_checked);
 
+  // From now on all runs are step by step: one that failed otherwise did not fail so.
+  void refuse() { is_refused_ = true; }
+
   // Nothing when the program has to run step by step.
   std::optional<PlanMemory> memory(const std::vector<at::Tensor>& inputs);
 

@@ -25,7 +25,6 @@ const std::unordered_set<std::string_view>& empty_makers() {
   return table;
 }
 
-// Change which memory a tensor is.
 const std::unordered_set<std::string_view>& memory_changers() {
   static const std::unordered_set<std::string_view> table = {
       "aten::resize_", "aten::resize_as_", "aten::set_", "aten::set_data", "aten::_resize_output_",
@@ -59,15 +58,13 @@ bool makes_empty(const c10::OperatorHandle& op) {
   return empty_makers().contains(op.schema().name());
 }
 
-std::string replay_refusal(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
-  const std::string& name = op.schema().name();
-  if (op.hasTag(at::Tag::nondeterministic_seeded)) return name + " gives random numbers";
-  if (op.hasTag(at::Tag::data_dependent_output)) return name + " gives a number that data decide";
-  if (op.hasTag(at::Tag::dynamic_output_shape) && !indexes_by_numbers(op, stack)) {
-    return name + " gives a tensor whose size data decide";
-  }
-  if (memory_changers().contains(name)) return name + " changes which memory a tensor has";
-  return {};
+bool depends_on_data(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
+  return op.hasTag(at::Tag::data_dependent_output) ||
+         (op.hasTag(at::Tag::dynamic_output_shape) && !indexes_by_numbers(op, stack));
+}
+
+bool changes_memory(const c10::OperatorHandle& op) {
+  return memory_changers().contains(op.schema().name());
 }
 
 }  // namespace torch_ir

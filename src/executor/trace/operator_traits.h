@@ -5,8 +5,6 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
 
-#include <string>
-
 namespace torch_ir {
 
 // Whether its kernel for the CPU may do nothing but call other operators.
@@ -15,8 +13,12 @@ bool may_be_composite(const c10::OperatorHandle& op);
 // Whether its result is memory with no values in it.
 bool makes_empty(const c10::OperatorHandle& op);
 
-// Why a call with the arguments on top of `stack` can not be replayed; empty when it can.
-std::string replay_refusal(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
+// Whether the shape of its results, or a number that it gives, depends on data when called with the
+// arguments on top of `stack`.
+bool depends_on_data(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
+
+// Whether it gives a tensor other memory.
+bool changes_memory(const c10::OperatorHandle& op);
 
 }  // namespace torch_ir
 

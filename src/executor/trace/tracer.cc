@@ -81,15 +81,7 @@ TensorId Tracer::id_of(const at::Tensor& tensor) {
       has_layout(tensor, trace_.tensors[found->second.id])) {
     return found->second.id;
   }
-  if (!is_plain(tensor)) {
-    const auto id = static_cast<TensorId>(trace_.tensors.size());
-    opaque_buffers_.insert(static_cast<BufferId>(trace_.buffers.size()));
-    TraceTensor opaque;
-    opaque.buffer = static_cast<BufferId>(trace_.buffers.size());
-    trace_.tensors.push_back(std::move(opaque));
-    trace_.buffers.emplace_back();
-    return id;
-  }
+  if (!is_plain(tensor)) return add_opaque_tensor();
   const bool is_known = buffers_.contains(tensor.storage().unsafeGetStorageImpl());
   const BufferId buffer = buffer_of(tensor);
   // Operators that take a number make a tensor of it.
@@ -97,6 +89,16 @@ TensorId Tracer::id_of(const at::Tensor& tensor) {
     trace_.buffers[buffer].kind = BufferKind::kConstant;
   }
   return add_tensor(tensor, buffer);
+}
+
+TensorId Tracer::add_opaque_tensor() {
+  const auto id = static_cast<TensorId>(trace_.tensors.size());
+  TraceTensor opaque;
+  opaque.buffer = static_cast<BufferId>(trace_.buffers.size());
+  opaque_buffers_.insert(opaque.buffer);
+  trace_.tensors.push_back(std::move(opaque));
+  trace_.buffers.emplace_back();
+  return id;
 }
 
 bool Tracer::is_opaque(TensorId tensor) const {
@@ -114,7 +116,7 @@ Trace Tracer::take() {
   for (const TraceCall& call : trace_.calls) {
     if (std::ranges::any_of(tensors_of(call), opaque) ||
         std::ranges::any_of(call.outputs, opaque)) {
-      throw TraceRefused{"a tensor is not plain memory"};
+      throw TraceRefused{"data decide, or a tensor is not plain memory"};
     }
   }
   return std::move(trace_);
@@ -164,8 +166,15 @@ TraceCall Tracer::begin_call(const c10::OperatorHandle& op, const torch::jit::St
 
 void Tracer::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                   torch::jit::Stack* stack) {
-  if (const std::string reason = replay_refusal(op, *stack); !reason.empty()) {
-    throw TraceRefused{reason};
+  // Tracing it would change what the run after draws.
+  if (op.hasTag(at::Tag::nondeterministic_seeded)) throw TraceRefused{"random numbers"};
+  if (depends_on_data(op, *stack) || changes_memory(op)) {
+    // A composite operator that does so inside is called as a whole.
+    TraceCall call{op, {}, {add_opaque_tensor()}, step_};
+    const c10::impl::ExcludeDispatchKeyGuard no_inner_calls(mode_key());
+    run(op, keys, stack);
+    trace_.calls.push_back(std::move(call));
+    return;
   }
   if (may_be_composite(op)) {
     run_composite(op, keys, stack);

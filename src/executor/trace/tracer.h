@@ -72,6 +72,7 @@ class Tracer : public DispatchMode {
   bool fold(const TraceCall& call, const Mark& mark, const torch::jit::Stack& stack, size_t first);
   void note_writes(const TraceCall& call);
 
+  TensorId add_opaque_tensor();
   bool is_opaque(TensorId tensor) const;
   BufferId buffer_of(const at::Tensor& tensor);
   TensorId id_of(const at::Tensor& tensor);
@@ -82,7 +83,7 @@ class Tracer : public DispatchMode {
   size_t step_ = 0;
   size_t folded_bytes_ = 0;
   Trace trace_;
-  // Stand for tensors that are not plain memory, such as those in oneDNN's own layouts.
+  // Stand for what can not be replayed: tensors in layouts of oneDNN, values that depend on data.
   std::unordered_set<BufferId> opaque_buffers_;
   std::unordered_map<const c10::TensorImpl*, KnownTensor> tensors_;
   std::unordered_map<const c10::StorageImpl*, KnownBuffer> buffers_;
