@@ -4,12 +4,17 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/executor/device.h"
 #include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
 
-IRExecutor::IRExecutor(IR ir, std::optional<StateDict> weights, StateDict constants)
-    : ir_(std::move(ir)), weights_(std::move(weights)), constants_(std::move(constants)) {}
+IRExecutor::IRExecutor(IR ir, std::optional<StateDict> weights, StateDict constants,
+                       const ExecutionOptions& options)
+    : ir_(std::move(ir)),
+      weights_(std::move(weights)),
+      constants_(std::move(constants)),
+      options_(options) {}
 
 void IRExecutor::load_weights(const std::string& path) {
   load_weights_from_state_dict(torch_ir::load_weights(path));
@@ -25,8 +30,8 @@ std::vector<at::Tensor> IRExecutor::execute(const std::vector<at::Tensor>& input
     throw ExecutionError(
         "Weights not loaded. Call load_weights() or load_weights_from_state_dict() first.");
   }
-  if (!plan_) plan_ = compile(ir_, *weights_, constants_);
-  return plan_->run(inputs);
+  if (!plan_) plan_ = compile(ir_, *weights_, constants_, options_);
+  return plan_->run(to_device(inputs, options_.device));
 }
 
 std::vector<at::Tensor> execute_ir(const IR& ir, const std::vector<at::Tensor>& inputs,
@@ -36,7 +41,8 @@ std::vector<at::Tensor> execute_ir(const IR& ir, const std::vector<at::Tensor>& 
   }
   const StateDict weights =
       options.weights_path.empty() ? *options.weights : load_weights(options.weights_path);
-  return compile(ir, weights, options.constants).run(inputs);
+  return compile(ir, weights, options.constants, options.execution)
+      .run(to_device(inputs, options.execution.device));
 }
 
 }  // namespace torch_ir

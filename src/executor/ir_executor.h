@@ -20,7 +20,8 @@ class IRExecutor {
   // `constants` override `ir.constants`, by state dict name; they are needed for an IR that was
   // extracted on the meta device.
   explicit IRExecutor(IR ir, std::optional<StateDict> weights = std::nullopt,
-                      StateDict constants = StateDict());
+                      StateDict constants = StateDict(),
+                      const ExecutionOptions& options = ExecutionOptions());
 
   // From a `.pt` or `.safetensors` file. Throws WeightError.
   void load_weights(const std::string& path);
@@ -36,6 +37,7 @@ class IRExecutor {
   IR ir_;
   std::optional<StateDict> weights_;
   StateDict constants_;
+  ExecutionOptions options_;
   std::optional<ExecutionPlan> plan_;
 };
 
@@ -44,6 +46,7 @@ struct ExecuteOptions {
   // A file to load the weights from instead.
   std::string weights_path = {};
   StateDict constants = StateDict();
+  ExecutionOptions execution = {};
 };
 
 // Runs `ir` once. Throws std::invalid_argument("Either weights or weights_path must be provided"),

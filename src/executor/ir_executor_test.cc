@@ -1,5 +1,6 @@
 #include "torch_ir/executor/ir_executor.h"
 
+#include <ATen/ops/allclose.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
@@ -48,6 +49,19 @@ TEST(IRExecutor, NeedsWeights) {
                   "first."));
   executor.load_weights_from_state_dict(graph.weights);
   EXPECT_TRUE(same_bits(executor.execute(graph.inputs).at(0), graph.expected()[0]));
+}
+
+TEST(IRExecutor, RunsWithOptions) {
+  const EagerGraph graph = masked_graph();
+  ExecutionOptions options;
+  options.optimization = Optimization::kFast;
+  options.device = c10::Device(c10::kCPU);
+  IRExecutor executor(graph.ir, graph.weights, StateDict(), options);
+  const at::Tensor expected = graph.expected()[0];
+  EXPECT_TRUE(at::allclose(executor.execute(graph.inputs).at(0), expected, 1e-4, 1e-4));
+  const at::Tensor once =
+      execute_ir(graph.ir, graph.inputs, {.weights = graph.weights, .execution = options}).at(0);
+  EXPECT_TRUE(at::allclose(once, expected, 1e-4, 1e-4));
 }
 
 TEST(IRExecutor, LoadsWeightsFromAFile) {

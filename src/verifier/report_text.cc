@@ -5,6 +5,7 @@
 #include <iterator>
 #include <ostream>
 
+#include "torch_ir/executor/optimization_name.h"
 #include "torch_ir/verifier/tolerance_text.h"
 #include "torch_ir/verifier/verify.h"
 
@@ -32,6 +33,12 @@ std::string differences_text(const VerificationReport& report) {
   return text;
 }
 
+// "optimization exact, "; empty where no graph ran.
+std::string level_text(const VerificationReport& report) {
+  if (!report.optimization) return {};
+  return "optimization " + optimization_name(*report.optimization) + ", ";
+}
+
 }  // namespace
 
 std::ostream& operator<<(std::ostream& stream, const VerificationReport& report) {
@@ -41,8 +48,8 @@ std::ostream& operator<<(std::ostream& stream, const VerificationReport& report)
     return stream;
   }
   stream << "  " << differences_text(report) << '\n'
-         << fmt::format("  rtol {}, atol {}; smallest tolerance that passes: {}\n",
-                        report.tolerance.rtol, report.tolerance.atol,
+         << fmt::format("  {}rtol {}, atol {}; smallest tolerance that passes: {}\n",
+                        level_text(report), report.tolerance.rtol, report.tolerance.atol,
                         tolerance_text(smallest_passing_tolerance(report)));
   for (const OutputDetail& detail : report.output_details) {
     const TensorComparison& comparison = detail.comparison;

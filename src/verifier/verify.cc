@@ -7,6 +7,7 @@
 #include <exception>
 #include <sstream>
 
+#include "torch_ir/executor/device.h"
 #include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/executor/tensor_text.h"
 #include "torch_ir/weights/state_dict.h"
@@ -92,13 +93,15 @@ std::pair<bool, VerificationReport> verify_ir_with_state_dict(const IR& ir,
   try {
     // The plan first: it writes to no weight, and the reference may.
     const std::vector<at::Tensor> actual =
-        compile(ir, state_dict, options.constants).run_checked(copies(inputs));
+        compile(ir, state_dict, options.constants, options.execution)
+            .run_checked(to_device(copies(inputs), options.execution.device));
     const at::NoGradGuard no_grad;
     const std::vector<at::Tensor> expected = reference(copies(inputs));
     report = compare_outputs(actual, expected, output_names(ir), options.tolerance);
   } catch (const std::exception& error) {
     report.error_message = "Verification error: " + message_text(error);
   }
+  report.optimization = options.execution.optimization;
   return {report.is_valid, report};
 }
 

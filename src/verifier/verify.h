@@ -4,10 +4,12 @@
 
 #include <functional>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "torch_ir/executor/execution_options.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/verifier/compare.h"
 
@@ -32,6 +34,8 @@ struct VerificationReport {
   // outputs; empty when it is valid.
   std::string error_message;
   Tolerance tolerance;
+  // The level that the graph ran at, where one ran.
+  std::optional<Optimization> optimization = std::nullopt;
   std::vector<OutputDetail> output_details;
 };
 
@@ -48,6 +52,8 @@ struct VerifyOptions {
   Tolerance tolerance;
   // As in IRExecutor.
   StateDict constants = StateDict();
+  // With a device, inputs are copied to it; those of the reference stay where they are.
+  ExecutionOptions execution = {};
 };
 
 // Runs `ir` with `state_dict` and `reference` on `inputs` (each on its own copy) and compares.

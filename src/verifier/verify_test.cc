@@ -60,7 +60,7 @@ TEST(VerifyIr, PassesWhatComputesTheSame) {
   EXPECT_EQ(text(report),
             "Verification PASSED\n"
             "  max diff 0, mean diff 0\n"
-            "  rtol 1e-05, atol 1e-05; smallest tolerance that passes: 0\n"
+            "  optimization exact, rtol 1e-05, atol 1e-05; smallest tolerance that passes: 0\n"
             "  output 0 'n0' float32[2, 3]: equal\n");
 }
 
@@ -154,6 +154,26 @@ TEST(VerifyIr, ReportsWhatTheReferenceThrows) {
               return {inputs[0].view({3, 3})};
             }),
             "Verification error: shape '[3, 3]' is invalid for input of size 8");
+}
+
+TEST(VerifyIr, RunsAtTheLevelThatIsAskedFor) {
+  const Linear model;
+  VerifyOptions options;
+  options.execution.optimization = Optimization::kFast;
+  const VerificationReport report =
+      verify_ir_with_state_dict(model.graph.ir, model.graph.weights, model.reference(),
+                                model.graph.inputs, options)
+          .second;
+  EXPECT_TRUE(report.is_valid) << report;
+  EXPECT_EQ(report.optimization, Optimization::kFast);
+  EXPECT_THAT(text(report), HasSubstr("\n  optimization fast, rtol 1e-05, atol 1e-05; "));
+}
+
+// Two files of tensors are compared without any graph.
+TEST(CompareOutputs, SaysNoLevel) {
+  const VerificationReport report = compare_outputs({at::ones({2})}, {at::ones({2})}, {"a"});
+  EXPECT_FALSE(report.optimization);
+  EXPECT_THAT(text(report), HasSubstr("\n  rtol 1e-05, atol 1e-05; "));
 }
 
 TEST(VerifyIr, ReportsADifferentNumberOfOutputs) {
