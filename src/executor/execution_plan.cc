@@ -4,6 +4,7 @@
 
 #include "torch_ir/executor/bind_weights.h"
 #include "torch_ir/executor/frame/replays.h"
+#include "torch_ir/executor/fusion/fusion.h"
 #include "torch_ir/executor/graph.h"
 #include "torch_ir/executor/lower.h"
 #include "torch_ir/executor/profile.h"
@@ -64,8 +65,10 @@ ExecutionPlan compile(const IR& ir, const StateDict& weights, const StateDict& c
                       const ExecutionOptions& options) {
   validate_ir(ir);
   const BoundWeights bound = bind_weights(ir, weights, constants);
+  PlanGraph graph = build_graph(ir, bound);
+  if (options.optimization == Optimization::kFast) fuse(graph);
   return ExecutionPlan(std::make_unique<const ExecutionPlan::State>(
-      lower(build_graph(ir, bound), ir.range_constraints), options));
+      lower(graph, ir.range_constraints), options));
 }
 
 }  // namespace torch_ir

@@ -66,17 +66,16 @@ TensorId Tracer::add_tensor(const at::Tensor& tensor, BufferId buffer) {
                      {}};
   if (trace_.buffers[buffer].kind == BufferKind::kConstant) traced.constant = tensor;
   trace_.tensors.push_back(std::move(traced));
-  tensors_.insert_or_assign(
-      tensor.unsafeGetTensorImpl(),
-      KnownTensor{c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>(
-                      tensor.getIntrusivePtr()),
-                  id});
+  know(tensor, id);
   return id;
 }
 
 TensorId Tracer::id_of(const at::Tensor& tensor) {
   const auto found = tensors_.find(tensor.unsafeGetTensorImpl());
   // Operators such as t_ change what a tensor is.
+  if (found != tensors_.end() && trace_.tensors[found->second.id].constant.is_same(tensor)) {
+    return found->second.id;
+  }
   if (found != tensors_.end() && is_plain(tensor) &&
       has_layout(tensor, trace_.tensors[found->second.id])) {
     return found->second.id;
@@ -130,10 +129,32 @@ TensorId Tracer::add_input(const at::Tensor& input) {
 }
 
 void Tracer::add_constant(const at::Tensor& constant) {
-  check_plain(constant);
+  if (!is_plain(constant)) {
+    add_opaque_constant(constant);
+    return;
+  }
   const BufferId buffer = buffer_of(constant);
   trace_.buffers[buffer].kind = BufferKind::kConstant;
   add_tensor(constant, buffer);
+}
+
+// Such as a weight that is packed for oneDNN: it has no memory to speak of, and nobody asks.
+void Tracer::add_opaque_constant(const at::Tensor& constant) {
+  const auto id = static_cast<TensorId>(trace_.tensors.size());
+  TraceTensor traced;
+  traced.buffer = static_cast<BufferId>(trace_.buffers.size());
+  traced.constant = constant;
+  trace_.tensors.push_back(std::move(traced));
+  trace_.buffers.push_back({BufferKind::kConstant, 0});
+  know(constant, id);
+}
+
+void Tracer::know(const at::Tensor& tensor, TensorId id) {
+  tensors_.insert_or_assign(
+      tensor.unsafeGetTensorImpl(),
+      KnownTensor{c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>(
+                      tensor.getIntrusivePtr()),
+                  id});
 }
 
 TraceArgument Tracer::argument(const c10::IValue& value) {

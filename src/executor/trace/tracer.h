@@ -76,6 +76,8 @@ class Tracer : public DispatchMode {
   bool is_opaque(TensorId tensor) const;
   BufferId buffer_of(const at::Tensor& tensor);
   TensorId id_of(const at::Tensor& tensor);
+  void add_opaque_constant(const at::Tensor& constant);
+  void know(const at::Tensor& tensor, TensorId id);
   TensorId add_tensor(const at::Tensor& tensor, BufferId buffer);
 
   bool folds_constants_;
