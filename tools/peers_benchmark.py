@@ -179,9 +179,9 @@ class AotInductor:
 
     def prepare(self, model, engine, freezing):
         path = str(self._directory / f"{model.name}-{engine}.pt2")
-        torch._inductor.aoti_compile_and_package(
-            model.program, package_path=path, inductor_configs={"freezing": freezing})
-        with torch.no_grad():
+        # Weights are frozen only where no gradient can be asked for.
+        with torch.no_grad(), torch._inductor.config.patch(freezing=freezing):
+            torch._inductor.aoti_compile_and_package(model.program, package_path=path)
             outputs = torch._inductor.aoti_load_package(path)(*model.inputs)
         model.check([outputs] if isinstance(outputs, torch.Tensor) else outputs, engine)
         peer = ctypes.c_void_p(self._checked(self._library.peer_load(path.encode())))
