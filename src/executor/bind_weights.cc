@@ -14,8 +14,9 @@ namespace {
 
 class WeightBinder {
  public:
-  WeightBinder(const IR& ir, const StateDict& weights, const StateDict& constants)
-      : ir_(ir), weights_(weights), constants_(constants) {
+  WeightBinder(const IR& ir, const StateDict& weights, const StateDict& constants,
+               std::optional<c10::Device> target)
+      : ir_(ir), weights_(weights), constants_(constants), target_(target) {
     for (const TensorMeta& meta : ir.weights) metas_.emplace(meta.name, &meta);
   }
 
@@ -24,7 +25,7 @@ class WeightBinder {
     for (const TensorMeta& meta : ir_.weights) {
       if (!ir_.weight_name_mapping.contains(meta.name)) bind(meta.name, meta.name);
     }
-    if (device_) bound_.device = *device_;
+    if (target_ || device_) bound_.device = target_ ? *target_ : *device_;
     bind_constants_of_ir();
     return std::move(bound_);
   }
@@ -44,7 +45,14 @@ class WeightBinder {
     }
     check(name, *tensor);
     check_device(name, *tensor);
-    bound_.tensors.set(placeholder, *tensor);
+    bound_.tensors.set(placeholder, target_ ? moved(*tensor) : *tensor);
+  }
+
+  // Tied weights stay one tensor.
+  at::Tensor moved(const at::Tensor& tensor) {
+    const auto [found, is_new] = moved_.try_emplace(tensor.unsafeGetTensorImpl());
+    if (is_new) found->second = tensor.to(*target_);
+    return found->second;
   }
 
   // After all others, since these follow them to their device.
@@ -94,6 +102,8 @@ class WeightBinder {
   const StateDict& constants_;
   std::unordered_map<std::string, const TensorMeta*> metas_;
   std::vector<Unbound> unbound_;
+  std::optional<c10::Device> target_;
+  std::unordered_map<const c10::TensorImpl*, at::Tensor> moved_;
   std::optional<c10::Device> device_;
   std::string first_name_;
   BoundWeights bound_;
@@ -101,8 +111,9 @@ class WeightBinder {
 
 }  // namespace
 
-BoundWeights bind_weights(const IR& ir, const StateDict& weights, const StateDict& constants) {
-  return WeightBinder(ir, weights, constants).bind();
+BoundWeights bind_weights(const IR& ir, const StateDict& weights, const StateDict& constants,
+                          std::optional<c10::Device> device) {
+  return WeightBinder(ir, weights, constants, device).bind();
 }
 
 }  // namespace torch_ir

@@ -4,6 +4,8 @@
 
 #include <c10/core/Device.h>
 
+#include <optional>
+
 #include "torch_ir/executor/tensor_registry.h"
 #include "torch_ir/ir/ir.h"
 
@@ -13,14 +15,15 @@ struct BoundWeights {
   // By placeholder, and by state dict name for weights without one. What nobody supplies is not
   // there: whether that is an error depends on who uses it.
   TensorRegistry tensors;
-  // Where they are, and where the plan runs: the device of the weights.
+  // Where they are, and where the plan runs.
   c10::Device device = c10::kCPU;
 };
 
 // Looks in `weights`, then in `constants`, then in `ir.constants`, each by state dict name and then
-// by placeholder. Constants of the IR are moved to the device of the others; anything else is kept
-// as it is, not copied. Throws ExecutionError when a shape, a dtype or a device does not fit.
-BoundWeights bind_weights(const IR& ir, const StateDict& weights, const StateDict& constants);
+// by placeholder. All are moved to `device`; without it they stay where they are, and the constants
+// of the IR follow the others. What is not moved is kept, not copied. Throws ExecutionError when a shape, a dtype or a device does not fit.
+BoundWeights bind_weights(const IR& ir, const StateDict& weights, const StateDict& constants,
+                          std::optional<c10::Device> device = std::nullopt);
 
 }  // namespace torch_ir
 

@@ -41,7 +41,8 @@ struct PlanMemory {
   int64_t arena = 0;
   // The sum of all intermediate values.
   int64_t intermediates = 0;
-  // The most that is alive at one time: no plan of this order of calls can do with less.
+  // The most that is alive at one time, results that take the place of an input counted once: no
+  // arena for this order of calls can be smaller.
   int64_t lower_bound = 0;
 };
 

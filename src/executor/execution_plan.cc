@@ -64,7 +64,7 @@ std::vector<NodeProfile> ExecutionPlan::profile(const std::vector<at::Tensor>& i
 ExecutionPlan compile(const IR& ir, const StateDict& weights, const StateDict& constants,
                       const ExecutionOptions& options) {
   validate_ir(ir);
-  const BoundWeights bound = bind_weights(ir, weights, constants);
+  const BoundWeights bound = bind_weights(ir, weights, constants, options.device);
   PlanGraph graph = build_graph(ir, bound);
   if (options.optimization == Optimization::kFast) fuse(graph);
   return ExecutionPlan(std::make_unique<const ExecutionPlan::State>(

@@ -95,8 +95,8 @@ const at::Tensor& Frame::tensor(TensorId id) {
   at::Tensor& tensor = tensors_[id];
   if (!tensor.defined()) {
     const TraceTensor& traced = schedule_->trace.tensors[id];
-    tensor = traced.constant.defined() ? traced.constant
-                                       : make_tensor(storages_[traced.buffer], traced);
+    tensor =
+        traced.constant.defined() ? traced.constant : make_tensor(storages_[traced.buffer], traced);
   }
   return tensor;
 }
@@ -238,7 +238,8 @@ void Frame::end_run(const std::vector<at::Tensor>& inputs, std::vector<at::Tenso
   for (size_t i = 0; i < trace.outputs.size(); ++i) {
     const auto* id = std::get_if<TensorId>(&trace.outputs[i]);
     if (id == nullptr) {
-      outputs.emplace_back(as_tensor(std::get<c10::IValue>(trace.outputs[i]), schedule_->output_dtypes[i]));
+      outputs.emplace_back(
+          as_tensor(std::get<c10::IValue>(trace.outputs[i]), schedule_->output_dtypes[i]));
       continue;
     }
     // What is one tensor in the graph is one for the caller.

@@ -143,16 +143,19 @@ class BestFitArena {
   std::map<size_t, size_t> by_offset_;
 };
 
-void place_by_size(const std::vector<MemoryBlock>& blocks, size_t alignment, MemoryPlan& plan) {
+std::vector<size_t> placed_by_size(const std::vector<MemoryBlock>& blocks, size_t alignment) {
+  std::vector<size_t> offsets(blocks.size());
   std::vector<size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::ranges::greater(),
                            [&](size_t index) { return blocks[index].bytes; });
-  GreedyArena arena(blocks, alignment, plan.offsets);
+  GreedyArena arena(blocks, alignment, offsets);
   for (const size_t index : order) arena.place(index);
+  return offsets;
 }
 
-void place_in_order(const std::vector<MemoryBlock>& blocks, size_t alignment, MemoryPlan& plan) {
+std::vector<size_t> placed_in_order(const std::vector<MemoryBlock>& blocks, size_t alignment) {
+  std::vector<size_t> offsets(blocks.size());
   std::vector<size_t> by_first(blocks.size());
   std::iota(by_first.begin(), by_first.end(), 0);
   std::vector<size_t> by_last = by_first;
@@ -162,32 +165,47 @@ void place_in_order(const std::vector<MemoryBlock>& blocks, size_t alignment, Me
   auto ended = by_last.begin();
   for (const size_t index : by_first) {
     for (; blocks[*ended].last < blocks[index].first; ++ended) {
-      arena.give_back(plan.offsets[*ended], round_up(blocks[*ended].bytes, alignment));
+      arena.give_back(offsets[*ended], round_up(blocks[*ended].bytes, alignment));
     }
-    plan.offsets[index] = arena.take(round_up(blocks[index].bytes, alignment));
+    offsets[index] = arena.take(round_up(blocks[index].bytes, alignment));
   }
+  return offsets;
+}
+
+std::vector<size_t> side_by_side(const std::vector<MemoryBlock>& blocks, size_t alignment) {
+  std::vector<size_t> offsets;
+  size_t end = 0;
+  for (const MemoryBlock& block : blocks) {
+    offsets.push_back(end);
+    end += round_up(block.bytes, alignment);
+  }
+  return offsets;
+}
+
+size_t end_of(const std::vector<MemoryBlock>& blocks, size_t alignment,
+              const std::vector<size_t>& offsets) {
+  size_t end = 0;
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    end = std::max(end, offsets[i] + round_up(blocks[i].bytes, alignment));
+  }
+  return end;
 }
 
 }  // namespace
 
 MemoryPlan plan_memory(const std::vector<MemoryBlock>& blocks, size_t alignment, bool reuse) {
   MemoryPlan plan;
-  plan.offsets.resize(blocks.size());
   plan.lower_bound = most_alive(blocks, alignment);
-  if (reuse && sum_of_lifetimes(blocks) <= kMaxLifetimes) {
-    place_by_size(blocks, alignment, plan);
-  } else if (reuse) {
-    place_in_order(blocks, alignment, plan);
-  } else {
-    size_t end = 0;
-    for (size_t i = 0; i < blocks.size(); ++i) {
-      plan.offsets[i] = end;
-      end += round_up(blocks[i].bytes, alignment);
-    }
+  plan.offsets = reuse ? placed_in_order(blocks, alignment) : side_by_side(blocks, alignment);
+  plan.arena_bytes = end_of(blocks, alignment, plan.offsets);
+  if (!reuse || plan.arena_bytes == plan.lower_bound || sum_of_lifetimes(blocks) > kMaxLifetimes) {
+    return plan;
   }
-  for (size_t i = 0; i < blocks.size(); ++i) {
-    plan.arena_bytes =
-        std::max(plan.arena_bytes, plan.offsets[i] + round_up(blocks[i].bytes, alignment));
+  std::vector<size_t> offsets = placed_by_size(blocks, alignment);
+  const size_t end = end_of(blocks, alignment, offsets);
+  if (end < plan.arena_bytes) {
+    plan.offsets = std::move(offsets);
+    plan.arena_bytes = end;
   }
   return plan;
 }

@@ -1,11 +1,11 @@
 // plan_memory: where in one arena blocks lie that are not all alive at once.
 //
-// The problem is dynamic storage allocation with known lifetimes. Blocks are placed from the
-// largest to the smallest, each in the narrowest gap between those already placed that are alive
-// when it is: "greedy by size" of Pisarchyk and Lee, Efficient Memory Management for Deep Neural
-// Net Inference (2020). That looks at all pairs of blocks that are alive together; where those are
-// too many, blocks are placed in the order of their first calls, each in the smallest gap of the
-// moment (best fit).
+// The problem is dynamic storage allocation with known lifetimes. Blocks are placed in the order of
+// their first calls, each in the smallest gap of the moment (best fit); where that takes more than
+// the lower bound, also from the largest to the smallest, each in the narrowest gap between those
+// already placed that are alive when it is: "greedy by size" of Pisarchyk and Lee, Efficient Memory
+// Management for Deep Neural Net Inference (2020). The smaller arena counts. Greedy by size looks
+// at all pairs of blocks that are alive together, so not where those are too many.
 #ifndef TORCH_IR_EXECUTOR_TRACE_MEMORY_PLAN_H_
 #define TORCH_IR_EXECUTOR_TRACE_MEMORY_PLAN_H_
 
