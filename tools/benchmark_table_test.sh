@@ -1,4 +1,6 @@
 #!/bin/bash
-# Runs benchmark_table_test.py, which needs nothing but python3.
+# Runs tests in Python that need nothing but python3.
 set -euo pipefail
-exec python3 "$1"
+for test in "$@"; do
+  python3 "$test"
+done

@@ -12,6 +12,7 @@ import argparse
 import importlib.util
 import os
 import pathlib
+import platform
 import re
 import subprocess
 import sys
@@ -40,6 +41,8 @@ def processor():
     """The processor as Linux names it; the numbers tell apart what a hypervisor calls alike."""
     text = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
     fields = dict(re.findall(r"^(model name|cpu family|model)\s*: (.*)$", text, re.MULTILINE))
+    if len(fields) < 3:
+        return platform.machine()
     return f"{fields['model name']} (family {fields['cpu family']}, model {fields['model']})"
 
 

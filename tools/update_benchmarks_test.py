@@ -1,0 +1,70 @@
+"""Tests of update_benchmarks.py.
+
+    python tools/update_benchmarks_test.py
+"""
+
+import json
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import update_benchmarks  # noqa: E402
+
+
+class UpdateBenchmarksTest(unittest.TestCase):
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.page = self.folder / "BENCHMARKS.md"
+        for attribute, value in {"PAGE": self.page, "has_peers": lambda: False}.items():
+            patch = mock.patch.object(update_benchmarks, attribute, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def write_report(self, name, benchmarks, **context):
+        """A report with the time of each benchmark in microseconds."""
+        runs = [{"name": key, "cpu_time": time, "real_time": time, "time_unit": "us"}
+                for key, time in benchmarks.items()]
+        text = json.dumps({"context": context, "benchmarks": runs})
+        (self.folder / name).write_text(text)
+
+    def write_reports(self):
+        times = {"execute/Net/eager": 2, "execute/Net/exact": 1}
+        self.write_report("executor.json", times, threads="1", libtorch="2.13.0",
+                          cpu_capability="AVX2", host_name="secret", date="today")
+        self.write_report("executor_all.json", times, threads="4")
+        self.write_report("scaling.json", {"load/chain/10": 20})
+
+    def update(self):
+        return update_benchmarks.main(
+            ["--reports", str(self.folder), "--bin", str(self.folder / "bin")])
+
+    def test_the_page_has_the_machine_and_all_sections(self):
+        self.write_reports()
+        self.assertEqual(self.update(), 0)
+        text = self.page.read_text()
+        self.assertRegex(text, r"- Machine: .+, \d+ cores, AVX2\.\n")
+        self.assertIn("- Software: LibTorch 2.13.0.\n", text)
+        self.assertEqual(re.findall("^## (.*)", text, re.MULTILINE),
+                         ["Ratios to eager on 1 thread", "Ratios to eager on 4 threads",
+                          "Cost as the work grows"])
+        self.assertNotRegex(text, "secret|today")
+
+    def test_a_benchmark_that_does_not_run_leaves_the_page(self):
+        self.write_reports()
+        (self.folder / "scaling.json").write_text("{}")
+        self.page.write_text("as it was")
+        with mock.patch("sys.stderr"):
+            self.assertEqual(self.update(), 1)
+        self.assertEqual(self.page.read_text(), "as it was")
+
+
+if __name__ == "__main__":
+    unittest.main()
