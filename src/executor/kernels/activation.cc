@@ -1,10 +1,11 @@
-#include "torch_ir/executor/kernels/families.h"
-#include "torch_ir/executor/kernels/out_function.h"
-#include "torch_ir/executor/kernels/structured.h"
+// clang-format off: before all headers of ATen.
+#include "torch_ir/executor/kernels/stub.h"
+// clang-format on
 
+#include <ATen/WrapDimUtils.h>
+#include <ATen/native/Activation.h>
 #include <ATen/ops/elu_native.h>
 #include <ATen/ops/gelu_native.h>
-#include <ATen/ops/glu_native.h>
 #include <ATen/ops/hardshrink_native.h>
 #include <ATen/ops/hardsigmoid_native.h>
 #include <ATen/ops/hardswish_native.h>
@@ -19,13 +20,33 @@
 #include <ATen/ops/softshrink_native.h>
 #include <ATen/ops/threshold_native.h>
 
+#include "torch_ir/executor/kernels/families.h"
+#include "torch_ir/executor/kernels/iterator_kernel.h"
+#include "torch_ir/executor/kernels/out_function.h"
+#include "torch_ir/executor/kernels/structured.h"
+
 namespace torch_ir {
 namespace {
+
+// ATen's structured kernel forgets the two halves when it is prepared.
+std::unique_ptr<PreparedKernel> prepare_glu(const KernelCall& call) {
+  const at::Tensor& self = call.arguments[0].toTensor();
+  if (!kHasStubs || self.dim() == 0) return nullptr;
+  const int64_t dim = at::maybe_wrap_dim(call.arguments[1].toInt(), self.dim());
+  const int64_t half = self.size(dim) / 2;
+  at::TensorIteratorConfig config;
+  config.add_output(call.outputs[0])
+      .add_owned_const_input(self.narrow(dim, 0, half))
+      .add_owned_const_input(self.narrow(dim, half, half));
+  return prepare_iterator(call, config, [](at::TensorIterator& iterator) {
+    call_stub(at::native::glu_stub, iterator);
+  });
+}
 
 constexpr KernelEntry kKernels[] = {
     {"aten::elu", &Structured<at::native::structured_elu_out>::prepare},
     {"aten::gelu", &Structured<at::native::structured_gelu_out_cpu>::prepare},
-    {"aten::glu", &Structured<at::native::structured_glu_out>::prepare},
+    {"aten::glu", &prepare_glu},
     {"aten::hardshrink", &Structured<at::native::structured_hardshrink_out>::prepare},
     {"aten::hardsigmoid", &Structured<at::native::structured_hardsigmoid_out>::prepare},
     {"aten::hardswish", &OutFunction<&at::native::hardswish_out>::prepare},

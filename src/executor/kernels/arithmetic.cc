@@ -1,7 +1,3 @@
-#include "torch_ir/executor/kernels/families.h"
-#include "torch_ir/executor/kernels/out_function.h"
-#include "torch_ir/executor/kernels/structured.h"
-
 #include <ATen/ops/add_native.h>
 #include <ATen/ops/addcdiv_native.h>
 #include <ATen/ops/addcmul_native.h>
@@ -39,6 +35,10 @@
 #include <ATen/ops/special_zeta_native.h>
 #include <ATen/ops/sub_native.h>
 #include <ATen/ops/xlogy_native.h>
+
+#include "torch_ir/executor/kernels/families.h"
+#include "torch_ir/executor/kernels/out_function.h"
+#include "torch_ir/executor/kernels/structured.h"
 
 namespace torch_ir {
 namespace {

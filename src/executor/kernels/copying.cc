@@ -1,6 +1,9 @@
-#include "torch_ir/executor/kernels/stub.h"
+#include "torch_ir/executor/kernels/copying.h"
 
-// After stub.h.
+// clang-format off: before all headers of ATen.
+#include "torch_ir/executor/kernels/stub.h"
+// clang-format on
+
 #include <ATen/Parallel.h>
 #include <ATen/TensorIterator.h>
 #include <ATen/native/Copy.h>
@@ -61,6 +64,8 @@ bool is_plain(const at::Tensor& tensor) {
          !tensor.is_conj() && !tensor.is_neg();
 }
 
+}  // namespace
+
 std::unique_ptr<PreparedKernel> prepare_copy(const KernelCall& call, const at::Tensor& to,
                                              const at::Tensor& from) {
   if (!is_plain(to) || !is_plain(from)) return nullptr;
@@ -79,6 +84,8 @@ std::unique_ptr<PreparedKernel> prepare_copy(const KernelCall& call, const at::T
     call_stub(at::native::copy_stub, iterator, /*non_blocking=*/false);
   });
 }
+
+namespace {
 
 // The argument goes to the result, which has the dtype and layout that were asked for.
 std::unique_ptr<PreparedKernel> prepare_clone(const KernelCall& call) {

@@ -1,13 +1,13 @@
-#include "torch_ir/executor/kernels/families.h"
-#include "torch_ir/executor/kernels/out_function.h"
-#include "torch_ir/executor/kernels/precomputed.h"
-
 #include <ATen/ops/gather_native.h>
 #include <ATen/ops/index_native.h>
 #include <ATen/ops/index_select_native.h>
 #include <ATen/ops/scatter_add_native.h>
 #include <ATen/ops/scatter_native.h>
 #include <ATen/ops/scatter_reduce_native.h>
+
+#include "torch_ir/executor/kernels/families.h"
+#include "torch_ir/executor/kernels/out_function.h"
+#include "torch_ir/executor/kernels/precomputed.h"
 
 namespace torch_ir {
 namespace {

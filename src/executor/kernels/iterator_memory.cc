@@ -21,6 +21,24 @@ bool is_constant(const at::TensorBase& tensor, const KernelCall& call) {
   return false;
 }
 
+bool belongs_to_call(const at::TensorBase& tensor, const KernelCall& call) {
+  const auto shares_memory = [&](const at::Tensor& other) {
+    return other.defined() && other.has_storage() && storage_of(other) == storage_of(tensor);
+  };
+  for (const at::Tensor& output : call.outputs) {
+    if (shares_memory(output)) return true;
+  }
+  for (const c10::IValue& argument : call.arguments) {
+    if (argument.isTensor() && shares_memory(argument.toTensor())) return true;
+    if (argument.isOptionalTensorList()) {
+      for (const std::optional<at::Tensor>& element : argument.toOptionalTensorVector()) {
+        if (element && shares_memory(*element)) return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool IteratorMemory::bind(const at::TensorIteratorBase& iterator, const KernelCall& call) {
@@ -38,6 +56,10 @@ bool IteratorMemory::bind(const at::TensorIteratorBase& iterator, const KernelCa
     if (!tensor.defined() || !tensor.has_storage()) {
       operands_.push_back({nullptr, 0});
       continue;
+    }
+    if (!belongs_to_call(tensor, call)) {
+      // A number that became a tensor, or a copy that was made of what the argument held then.
+      if (!tensor.unsafeGetTensorImpl()->is_wrapped_number()) return false;
     }
     const auto* base = static_cast<const char*>(storage_of(tensor)->data());
     operands_.push_back({storage_of(tensor), static_cast<const char*>(operand.data) - base});

@@ -15,8 +15,8 @@ namespace torch_ir {
 
 class IteratorMemory {
  public:
-  // After `iterator` was built for `call`. False when it writes its results elsewhere first, and
-  // so can not be used alone.
+  // After `iterator` was built for `call`. False when it can not be used alone: it writes its
+  // results elsewhere first, or reads copies that the operator itself made of its arguments.
   bool bind(const at::TensorIteratorBase& iterator, const KernelCall& call);
 
   // Converts again what the iterator converted when it was built.

@@ -1,6 +1,7 @@
+// clang-format off: before all headers of ATen.
 #include "torch_ir/executor/kernels/stub.h"
+// clang-format on
 
-// After stub.h.
 #include <ATen/core/Tensor.h>
 #include <ATen/native/layer_norm.h>
 

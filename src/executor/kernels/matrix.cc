@@ -1,7 +1,3 @@
-#include "torch_ir/executor/kernels/families.h"
-#include "torch_ir/executor/kernels/gemm.h"
-#include "torch_ir/executor/kernels/structured.h"
-
 #include <ATen/ops/_addmm_activation_native.h>
 #include <ATen/ops/addmm_native.h>
 #include <ATen/ops/addmv_native.h>
@@ -11,6 +7,11 @@
 #include <ATen/ops/mm_native.h>
 #include <ATen/ops/tril_native.h>
 #include <ATen/ops/triu_native.h>
+
+#include "torch_ir/executor/kernels/copying.h"
+#include "torch_ir/executor/kernels/families.h"
+#include "torch_ir/executor/kernels/gemm.h"
+#include "torch_ir/executor/kernels/structured.h"
 
 namespace torch_ir {
 namespace {
@@ -25,11 +26,42 @@ std::unique_ptr<PreparedKernel> prepare_mm(const KernelCall& call) {
   return Structured<at::native::structured_mm_out_cpu>::prepare(call);
 }
 
+// `meta` copies what is added to the result, which has to be done in every run.
+class Baddbmm final : public PreparedKernel {
+ public:
+  static std::unique_ptr<PreparedKernel> prepare(const KernelCall& call) {
+    const at::Tensor& self = call.arguments[0].toTensor();
+    const at::Tensor& result = call.outputs[0];
+    std::unique_ptr<PreparedKernel> copy;
+    if (!self.is_same(result)) copy = prepare_copy(call, result, self.expand(result.sizes()));
+    auto product = Structured<at::native::structured_baddbmm_out_cpu>::prepare(call);
+    if (product == nullptr || (copy == nullptr && !self.is_same(result))) return nullptr;
+    return std::make_unique<Baddbmm>(std::move(copy), std::move(product));
+  }
+
+  Baddbmm(std::unique_ptr<PreparedKernel> copy, std::unique_ptr<PreparedKernel> product)
+      : copy_(std::move(copy)), product_(std::move(product)) {}
+
+  void run() override {
+    if (copy_ != nullptr) copy_->run();
+    product_->run();
+  }
+
+  void on_moved(const c10::StorageImpl* storage) override {
+    if (copy_ != nullptr) copy_->on_moved(storage);
+    product_->on_moved(storage);
+  }
+
+ private:
+  std::unique_ptr<PreparedKernel> copy_;
+  std::unique_ptr<PreparedKernel> product_;
+};
+
 constexpr KernelEntry kKernels[] = {
     {"aten::_addmm_activation", &Structured<at::native::structured_addmm_activation_out_cpu>::prepare},
     {"aten::addmm", &prepare_addmm},
     {"aten::addmv", &Structured<at::native::structured_addmv_out_cpu>::prepare},
-    {"aten::baddbmm", &Structured<at::native::structured_baddbmm_out_cpu>::prepare},
+    {"aten::baddbmm", &Baddbmm::prepare},
     {"aten::bmm", &Structured<at::native::structured_bmm_out_cpu>::prepare},
     {"aten::linalg_cross", &Structured<at::native::structured_linalg_cross_out>::prepare},
     {"aten::mm", &prepare_mm},

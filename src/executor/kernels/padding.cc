@@ -1,13 +1,13 @@
-#include "torch_ir/executor/kernels/families.h"
-#include "torch_ir/executor/kernels/out_function.h"
-#include "torch_ir/executor/kernels/structured.h"
-
 #include <ATen/ops/reflection_pad1d_native.h>
 #include <ATen/ops/reflection_pad2d_native.h>
 #include <ATen/ops/reflection_pad3d_native.h>
 #include <ATen/ops/replication_pad1d_native.h>
 #include <ATen/ops/replication_pad2d_native.h>
 #include <ATen/ops/replication_pad3d_native.h>
+
+#include "torch_ir/executor/kernels/families.h"
+#include "torch_ir/executor/kernels/out_function.h"
+#include "torch_ir/executor/kernels/structured.h"
 
 namespace torch_ir {
 namespace {

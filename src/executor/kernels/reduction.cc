@@ -1,7 +1,3 @@
-#include "torch_ir/executor/kernels/families.h"
-#include "torch_ir/executor/kernels/out_function.h"
-#include "torch_ir/executor/kernels/precomputed.h"
-
 #include <ATen/ops/all_native.h>
 #include <ATen/ops/amax_native.h>
 #include <ATen/ops/amin_native.h>
@@ -23,6 +19,10 @@
 #include <ATen/ops/sum_native.h>
 #include <ATen/ops/topk_native.h>
 #include <ATen/ops/var_native.h>
+
+#include "torch_ir/executor/kernels/families.h"
+#include "torch_ir/executor/kernels/out_function.h"
+#include "torch_ir/executor/kernels/precomputed.h"
 
 namespace torch_ir {
 namespace {

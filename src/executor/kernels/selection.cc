@@ -1,6 +1,7 @@
+// clang-format off: before all headers of ATen.
 #include "torch_ir/executor/kernels/stub.h"
+// clang-format on
 
-// After stub.h.
 #include <ATen/native/IndexKernel.h>
 #include <ATen/native/TensorCompare.h>
 #include <ATen/ops/masked_fill_native.h>

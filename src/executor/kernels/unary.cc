@@ -1,7 +1,3 @@
-#include "torch_ir/executor/kernels/families.h"
-#include "torch_ir/executor/kernels/out_function.h"
-#include "torch_ir/executor/kernels/structured.h"
-
 #include <ATen/ops/abs_native.h>
 #include <ATen/ops/acos_native.h>
 #include <ATen/ops/acosh_native.h>
@@ -56,6 +52,10 @@
 #include <ATen/ops/tan_native.h>
 #include <ATen/ops/tanh_native.h>
 #include <ATen/ops/trunc_native.h>
+
+#include "torch_ir/executor/kernels/families.h"
+#include "torch_ir/executor/kernels/out_function.h"
+#include "torch_ir/executor/kernels/structured.h"
 
 namespace torch_ir {
 namespace {

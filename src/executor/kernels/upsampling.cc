@@ -1,6 +1,3 @@
-#include "torch_ir/executor/kernels/families.h"
-#include "torch_ir/executor/kernels/structured.h"
-
 #include <ATen/ops/_upsample_bicubic2d_aa_native.h>
 #include <ATen/ops/_upsample_bilinear2d_aa_native.h>
 #include <ATen/ops/_upsample_nearest_exact1d_native.h>
@@ -13,6 +10,9 @@
 #include <ATen/ops/upsample_nearest2d_native.h>
 #include <ATen/ops/upsample_nearest3d_native.h>
 #include <ATen/ops/upsample_trilinear3d_native.h>
+
+#include "torch_ir/executor/kernels/families.h"
+#include "torch_ir/executor/kernels/structured.h"
 
 namespace torch_ir {
 namespace {
