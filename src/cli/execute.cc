@@ -34,6 +34,7 @@ int run(const Arguments& arguments, Console& console) {
 Command::Action declare(CLI::App& parser) {
   const auto arguments = std::make_shared<Arguments>();
   add_execution_arguments(parser, arguments->execution);
+  add_inputs_option(parser, arguments->execution);
   parser.add_option("--outputs", arguments->outputs, "Where to write the outputs, .safetensors")
       ->required()
       ->type_name("Y");

@@ -8,6 +8,7 @@
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/cli/graph_file.h"
 #include "torch_ir/cli/options.h"
+#include "torch_ir/executor/device.h"
 #include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/weights/state_dict.h"
 #include "torch_ir/weights/tensor_files.h"
@@ -56,30 +57,49 @@ void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments) {
       .add_option("--constants", arguments.constants,
                   "Constants that the graph lacks or that replace its own, by their names there")
       ->type_name("C");
+  add_execution_options(parser, arguments.options);
+}
+
+void add_inputs_option(CLI::App& parser, ExecutionArguments& arguments) {
   parser.add_option("--inputs", arguments.inputs, "The inputs: .safetensors, by the graph's names")
       ->required()
       ->type_name("X");
 }
 
-Execution execute_graph_file(const ExecutionArguments& arguments) {
+LoadedGraph load_graph(const ExecutionArguments& arguments) {
   GraphFile file = load_graph_file(arguments.file);
-  Execution execution{std::move(file.ir), {}};
-  const std::vector<at::Tensor> inputs = read_inputs(arguments.inputs, execution.ir);
-  const bool has_weights = !arguments.weights.path.empty();
-  StateDict weights = load_given_weights(arguments.weights);
-  if (!has_weights && file.weights) weights = *file.weights;
-  const StateDict constants = load_if_given(arguments.constants);
-  check_constants(arguments.constants, constants, execution.ir);
+  const bool has_weights = !arguments.weights.path.empty() || !arguments.weights.key.empty();
+  std::optional<StateDict> weights = std::move(file.weights);
+  if (has_weights) weights = load_given_weights(arguments.weights);
+  LoadedGraph graph{std::move(file.ir), std::move(weights), load_if_given(arguments.constants)};
+  check_constants(arguments.constants, graph.constants, graph.ir);
+  return graph;
+}
+
+void name_files_in_errors(const ExecutionArguments& arguments, const LoadedGraph& graph,
+                          c10::function_ref<void()> run) {
   try {
-    execution.outputs = compile(execution.ir, weights, constants).run_checked(inputs);
+    run();
   } catch (const ExecutionError& error) {
-    const std::string what_with = has_weights                ? " with " + arguments.weights.path
-                                  : file.weights.has_value() ? ""
-                                                             : " without --weights";
+    const std::string what_with = !arguments.weights.path.empty()
+                                      ? " with " + arguments.weights.path
+                                  : graph.weights.has_value() ? ""
+                                                              : " without --weights";
     throw ExecutionError(arguments.file + what_with + ": " + error.what() +
-                         missing_weight_advice(error.what(), execution.ir, arguments));
+                         missing_weight_advice(error.what(), graph.ir, arguments));
   }
-  return execution;
+}
+
+Execution execute_graph_file(const ExecutionArguments& arguments) {
+  LoadedGraph graph = load_graph(arguments);
+  const std::vector<at::Tensor> inputs =
+      to_device(read_inputs(arguments.inputs, graph.ir), arguments.options.device);
+  std::vector<at::Tensor> outputs;
+  name_files_in_errors(arguments, graph, [&] {
+    const StateDict weights = graph.weights.value_or(StateDict());
+    outputs = compile(graph.ir, weights, graph.constants, arguments.options).run_checked(inputs);
+  });
+  return {std::move(graph.ir), std::move(outputs)};
 }
 
 }  // namespace torch_ir

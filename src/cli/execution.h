@@ -1,11 +1,15 @@
-// What execute and verify have in common: running the graph of a file on the inputs of another.
+// What the commands that run a graph have in common: its file, and what it runs with.
 #ifndef TORCH_IR_CLI_EXECUTION_H_
 #define TORCH_IR_CLI_EXECUTION_H_
 
+#include <c10/util/FunctionRef.h>
+
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "torch_ir/cli/options.h"
+#include "torch_ir/executor/execution_options.h"
 #include "torch_ir/ir/ir.h"
 
 namespace CLI {
@@ -19,14 +23,33 @@ struct ExecutionArguments {
   WeightsArguments weights;
   std::string constants;
   std::string inputs;
+  ExecutionOptions options;
 };
+
+// All but `inputs`, which differ.
+void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments);
+// --inputs, required.
+void add_inputs_option(CLI::App& parser, ExecutionArguments& arguments);
+
+struct LoadedGraph {
+  IR ir;
+  // Those of --weights, else of the archive; nothing where there is neither.
+  std::optional<StateDict> weights;
+  StateDict constants;
+};
+
+// Throws torch_ir::Error, naming the file that is to blame.
+LoadedGraph load_graph(const ExecutionArguments& arguments);
+
+// Calls `run`, which compiles or runs `graph`. An ExecutionError of it names the files that are to
+// blame, and what to do.
+void name_files_in_errors(const ExecutionArguments& arguments, const LoadedGraph& graph,
+                          c10::function_ref<void()> run);
 
 struct Execution {
   IR ir;
   std::vector<at::Tensor> outputs;
 };
-
-void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments);
 
 // Throws torch_ir::Error, naming the file that is to blame.
 Execution execute_graph_file(const ExecutionArguments& arguments);

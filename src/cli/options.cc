@@ -3,9 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <optional>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/executor/device.h"
+#include "torch_ir/executor/optimization_name.h"
 #include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
@@ -32,6 +35,20 @@ void add_tolerance_option(CLI::App& parser, const std::string& name, double& val
       ->capture_default_str()
       ->type_name("N")
       ->check(check, "");
+}
+
+// An option whose value `parse` takes; what that throws is the message.
+CLI::Option* add_parsed_option(CLI::App& parser, const std::string& name,
+                               const std::function<void(const std::string&)>& parse,
+                               const std::string& description) {
+  const auto take = [name, parse](const std::string& text) {
+    try {
+      parse(text);
+    } catch (const Error& error) {
+      throw CLI::ValidationError(name, error.what());
+    }
+  };
+  return parser.add_option_function<std::string>(name, take, description);
 }
 
 }  // namespace
@@ -62,12 +79,27 @@ void add_tolerance_options(CLI::App& parser, Tolerance& tolerance) {
   add_tolerance_option(parser, "--atol", tolerance.atol, "Absolute tolerance");
 }
 
+void add_execution_options(CLI::App& parser, ExecutionOptions& options) {
+  add_parsed_option(
+      parser, "--optimization",
+      [&](const std::string& name) { options.optimization = parse_optimization(name); },
+      "exact: the bits of eager (the default); fast: within 1e-4 of it")
+      ->type_name("LEVEL");
+  add_parsed_option(
+      parser, "--device", [&](const std::string& name) { options.device = parse_device(name); },
+      "Where to run: cpu (the default), cuda, cuda:1")
+      ->type_name("D");
+}
+
 void add_count_option(CLI::App& parser, const std::string& name, int64_t& count,
-                      const std::string& description) {
-  const auto check = [](const std::string& text) {
+                      const std::string& description, int64_t most) {
+  const std::string limit = most == std::numeric_limits<int64_t>::max()
+                                ? "of 1 or more"
+                                : "from 1 to " + std::to_string(most);
+  const auto check = [most, limit](const std::string& text) {
     const auto number = parse_number<int64_t>(text);
-    const bool is_count = number && *number > 0;
-    return is_count ? "" : "'" + text + "' is no count: give a whole number of 1 or more";
+    const bool is_count = number && *number > 0 && *number <= most;
+    return is_count ? "" : "'" + text + "' is no count: give a whole number " + limit;
   };
   parser.add_option(name, count, description)->type_name("N")->check(check, "");
 }

@@ -3,8 +3,10 @@
 #define TORCH_IR_CLI_OPTIONS_H_
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
+#include "torch_ir/executor/execution_options.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/verifier/compare.h"
 
@@ -27,9 +29,12 @@ void add_weights_options(CLI::App& parser, WeightsArguments& weights,
 StateDict load_given_weights(const WeightsArguments& weights);
 // --rtol and --atol, with their values in `tolerance` as defaults.
 void add_tolerance_options(CLI::App& parser, Tolerance& tolerance);
-// An option with a whole number above 0.
+// --optimization and --device.
+void add_execution_options(CLI::App& parser, ExecutionOptions& options);
+// An option with a whole number from 1 to `most`.
 void add_count_option(CLI::App& parser, const std::string& name, int64_t& count,
-                      const std::string& description);
+                      const std::string& description,
+                      int64_t most = std::numeric_limits<int64_t>::max());
 
 }  // namespace torch_ir
 

@@ -32,8 +32,9 @@ int run(const Arguments& arguments, Console& console) {
     compared_expected.push_back(expected[i]);
     names.push_back(ir.graph_outputs[i].name);
   }
-  const VerificationReport report =
+  VerificationReport report =
       compare_outputs(compared_outputs, compared_expected, names, arguments.tolerance);
+  report.optimization = arguments.execution.options.optimization;
   console.talk() << report;
   return report.is_valid ? kDone : kDifferent;
 }
@@ -41,6 +42,7 @@ int run(const Arguments& arguments, Console& console) {
 Command::Action declare(CLI::App& parser) {
   const auto arguments = std::make_shared<Arguments>();
   add_execution_arguments(parser, arguments->execution);
+  add_inputs_option(parser, arguments->execution);
   parser
       .add_option("--expected", arguments->expected,
                   "The outputs that it should have: .safetensors, by the graph's names")

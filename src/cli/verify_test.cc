@@ -65,13 +65,52 @@ TEST_F(VerifyTest, RefusesWhatIsNoTolerance) {
   }
 }
 
+TEST_F(VerifyTest, SaysWhichLevelRan) {
+  EXPECT_THAT(verify(model_.expected).out, HasSubstr("\n  optimization exact, "));
+  const Outcome fast = verify(model_.expected, {"--optimization", "fast"});
+  EXPECT_EQ(fast.status, 0) << fast.out << fast.err;
+  EXPECT_THAT(fast.out, HasSubstr("\n  optimization fast, "));
+}
+
+TEST_F(VerifyTest, RefusesALevelThatThereIsNot) {
+  const Outcome outcome = verify(model_.expected, {"--optimization", "faster"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err,
+            "torch-ir: --optimization: 'faster' is no optimization level: give exact or fast "
+            "(see 'torch-ir verify --help')\n");
+}
+
+TEST_F(VerifyTest, RefusesADeviceThatThereIsNot) {
+  const Outcome unknown = verify(model_.expected, {"--device", "gpu"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_EQ(unknown.err,
+            "torch-ir: --device: 'gpu' is no device: give cpu, cuda, or one of several as cuda:1 "
+            "(see 'torch-ir verify --help')\n");
+  const Outcome missing = verify(model_.expected, {"--device", "meta"});
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_EQ(missing.err,
+            "torch-ir: --device: 'meta' can not be used: this LibTorch finds no meta device here; "
+            "give cpu (see 'torch-ir verify --help')\n");
+}
+
+TEST_F(VerifyTest, RunsOnADevice) {
+  EXPECT_EQ(verify(model_.expected, {"--device", "cpu"}).status, 0);
+  const Outcome cuda = verify(model_.expected, {"--device", "cuda"});
+  if (cuda.err.find("finds no cuda device here") != std::string::npos) {
+    EXPECT_EQ(cuda.status, 2);
+    GTEST_SKIP() << "there is no CUDA device";
+  }
+  EXPECT_EQ(cuda.status, 0) << cuda.out << cuda.err;
+}
+
 TEST_F(VerifyTest, FailsWhereAShapeOrADtypeDiffers) {
   const Outcome shape = verify(tensor_file("wide.safetensors", {{"mul", at::zeros({1, 5})}}));
   EXPECT_EQ(shape.status, 1);
   EXPECT_EQ(shape.out,
             "Verification FAILED\n"
             "  not comparable\n"
-            "  rtol 1e-05, atol 1e-05; smallest tolerance that passes: none\n"
+            "  optimization exact, rtol 1e-05, atol 1e-05; smallest tolerance that passes: none\n"
             "  output 0 'mul' float32[1, 4]: shape [1, 4], expected [1, 5]\n");
   const Outcome dtype =
       verify(tensor_file("double.safetensors", {{"mul", model_.output.to(at::kDouble)}}));
