@@ -1,0 +1,21 @@
+// The example inputs of an archive as what its graph takes.
+//
+// Called by the harness and by commands that run an archive without inputs of the user's.
+#ifndef TORCH_IR_EXPORTER_PT2_GRAPH_INPUTS_H_
+#define TORCH_IR_EXPORTER_PT2_GRAPH_INPUTS_H_
+
+#include <string>
+#include <vector>
+
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+// The inputs that the archive at `path` was exported with, one for each graph input of `ir`, its
+// graph. Throws Error, with the advice to give inputs, where the archive does not have them all, or
+// they can not be read.
+std::vector<at::Tensor> example_graph_inputs(const std::string& path, const IR& ir);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_EXPORTER_PT2_GRAPH_INPUTS_H_
