@@ -14,6 +14,8 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/suggestion.h"
+#include "torch_ir/executor/device.h"
+#include "torch_ir/executor/optimization_name.h"
 #include "torch_ir/harness/harness.h"
 #include "torch_ir/harness/interrupt.h"
 #include "torch_ir/harness/progress.h"
@@ -121,6 +123,26 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->transform(time_limit());
   option("--rtol", settings.tolerance.rtol, "R", "Relative tolerance")->transform(tolerance());
   option("--atol", settings.tolerance.atol, "A", "Absolute tolerance")->transform(tolerance());
+  const auto parsed = [&](const std::string& flag, const auto& parse, const char* type,
+                          const char* text) {
+    const auto take = [flag, parse](const std::string& value) {
+      try {
+        parse(value);
+      } catch (const Error& error) {
+        throw CLI::ValidationError(flag, error.what());
+      }
+    };
+    return app.add_option_function<std::string>(flag, take, text)->type_name(type);
+  };
+  parsed(
+      "--optimization",
+      [&](const std::string& name) { settings.optimization = parse_optimization(name); }, "LEVEL",
+      "exact: the bits of eager; fast: within 1e-4 of it")
+      ->default_str(optimization_name(settings.optimization));
+  parsed(
+      "--device", [&](const std::string& name) { settings.device = parse_device(name); }, "D",
+      "Where the graphs run: cpu, cuda, cuda:1; what they are compared with runs on the CPU")
+      ->default_str(settings.device.str());
   option("--seed", settings.seed, "N", "Seed of weights and inputs")->transform(seed());
   app.add_flag("--save-tensors", settings.save_tensors,
                "Save weights, inputs and expected outputs, to replay a model with torch-ir verify; "

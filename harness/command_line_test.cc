@@ -110,6 +110,38 @@ TEST_F(CommandLineTest, AFailedModelGivesStatusOneAndTheOthersRun) {
   EXPECT_THAT(result.out, HasSubstr("1 of 2 models passed"));
 }
 
+TEST_F(CommandLineTest, EveryPageSaysWhichLevelRan) {
+  EXPECT_EQ(run({"--output", directory_, "--model", "Good"}).status, 0);
+  const auto exact = files();
+  EXPECT_THAT(exact.at("Good.md"), HasSubstr("| `exact` | `cpu` | 1 | 0 |"));
+  EXPECT_THAT(exact.at("SUMMARY.md"), HasSubstr("| `exact` | `cpu` | 1 | 0 |"));
+  const Outcome result = run({"--output", directory_, "--model", "Good", "--optimization", "fast",
+                              "--device", "cpu", "--save-tensors"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  const auto fast = files();
+  EXPECT_THAT(fast.at("Good.md"), HasSubstr("| `fast` | `cpu` | 1 | 0 |"));
+  EXPECT_THAT(fast.at("Good.md"), HasSubstr("--model Good --optimization fast --save-tensors\n"));
+  EXPECT_THAT(fast.at("Good.md"), HasSubstr("--atol 0.0001 --optimization fast\n"));
+  EXPECT_THAT(fast.at("SUMMARY.md"), HasSubstr("| `fast` | `cpu` | 1 | 0 |"));
+}
+
+TEST_F(CommandLineTest, RefusesLevelsAndDevicesThatThereAreNot) {
+  const Outcome level = run({"--output", directory_, "--optimization", "faster"});
+  EXPECT_EQ(level.status, 2);
+  EXPECT_EQ(level.err,
+            "harness: --optimization: 'faster' is no optimization level: give exact or fast\n");
+  const Outcome device = run({"--output", directory_, "--device", "gpu"});
+  EXPECT_EQ(device.status, 2);
+  EXPECT_EQ(device.err,
+            "harness: --device: 'gpu' is no device: give cpu, cuda, or one of several as cuda:1\n");
+  const Outcome missing = run({"--output", directory_, "--device", "meta"});
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_EQ(missing.err,
+            "harness: --device: 'meta' can not be used: this LibTorch finds no meta device here; "
+            "give cpu\n");
+  EXPECT_FALSE(fs::exists(directory_));
+}
+
 TEST_F(CommandLineTest, QuietTellsOnlyWhatFailed) {
   const Outcome good =
       run({"--output", directory_, "--model", "Good", "--quiet"}, /*terminal=*/true);

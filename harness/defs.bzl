@@ -2,7 +2,15 @@
 
 load("//tools:cc.bzl", "torch_ir_test")
 
-def torch_ir_model_test(name, model, categories, deps, size = "small", tags = [], **kwargs):
+def torch_ir_model_test(
+        name,
+        model,
+        categories,
+        deps,
+        optimization = None,
+        size = "small",
+        tags = [],
+        **kwargs):
     """Runs a registered model through the pipeline.
 
     The page of the model and its IR are left in TEST_UNDECLARED_OUTPUTS_DIR. The test fails when
@@ -13,17 +21,18 @@ def torch_ir_model_test(name, model, categories, deps, size = "small", tags = []
       model: The name that the model is registered under.
       categories: The categories that it is registered with, in the same order; tags of the target.
       deps: The library that registers it.
+      optimization: "exact" (the default) or "fast".
       size: As in cc_test.
       tags: More tags.
       **kwargs: As in cc_test.
     """
+    args = ["--model=" + model, "--categories=" + ",".join(categories)]
+    if optimization:
+        args.append("--optimization=" + optimization)
     torch_ir_test(
         name = name,
         size = size,
-        args = [
-            "--model=" + model,
-            "--categories=" + ",".join(categories),
-        ],
+        args = args,
         main = None,
         tags = categories + tags,
         deps = deps + [Label("//harness:model_test_main")],
@@ -37,6 +46,7 @@ def torch_ir_pt2_test(
         expected = None,
         rtol = None,
         atol = None,
+        optimization = None,
         size = "small",
         tags = [],
         **kwargs):
@@ -53,15 +63,16 @@ def torch_ir_pt2_test(
       expected: What it should return for them. Without, what its operators compute eagerly.
       rtol: The relative tolerance, when not that of the harness.
       atol: The absolute tolerance, when not that of the harness.
+      optimization: "exact" (the default) or "fast".
       size: As in cc_test.
       tags: More tags than "imported".
       **kwargs: As in cc_test.
     """
     files = {"pt2": model, "inputs": inputs, "expected": expected}
     files = {flag: file for flag, file in files.items() if file}
-    numbers = {"rtol": rtol, "atol": atol}
+    settings = {"rtol": rtol, "atol": atol, "optimization": optimization}
     args = ["--{}=$(rootpath {})".format(flag, file) for flag, file in files.items()]
-    args += ["--{}={}".format(flag, number) for flag, number in numbers.items() if number != None]
+    args += ["--{}={}".format(flag, value) for flag, value in settings.items() if value != None]
     torch_ir_test(
         name = name,
         size = size,

@@ -1,10 +1,9 @@
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "torch_ir/base/error.h"
 #include "torch_ir/converter/converter.h"
+#include "torch_ir/exporter/pt2/graph_inputs.h"
 #include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/harness/candidate.h"
 #include "torch_ir/harness/eager_program.h"
@@ -13,8 +12,6 @@
 
 namespace torch_ir {
 namespace {
-
-constexpr const char* kAdvice = "give inputs with --inputs FILE.safetensors";
 
 class ImportedCandidate : public Candidate {
  public:
@@ -35,17 +32,7 @@ class ImportedCandidate : public Candidate {
 
   std::vector<at::Tensor> inputs() override {
     if (!archive_.inputs.empty()) return read_inputs(archive_.inputs, ir_);
-    const StateDict examples = read_examples();
-    std::vector<at::Tensor> tensors;
-    for (const TensorMeta& input : ir_.graph_inputs) {
-      const at::Tensor* tensor = examples.find(input.name);
-      if (tensor == nullptr) {
-        throw Error(archive_.path + ": the archive has no example for the input '" + input.name +
-                    "'; " + kAdvice);
-      }
-      tensors.push_back(*tensor);
-    }
-    return tensors;
+    return example_graph_inputs(archive_.path, ir_);
   }
 
   std::vector<at::Tensor> expected(const std::vector<at::Tensor>& inputs) override {
@@ -54,17 +41,6 @@ class ImportedCandidate : public Candidate {
   }
 
  private:
-  StateDict read_examples() const {
-    std::optional<StateDict> examples;
-    try {
-      examples = read_pt2_example_inputs(archive_.path);
-    } catch (const Error& error) {
-      throw Error(std::string(error.what()) + "; " + kAdvice);
-    }
-    if (!examples) throw Error(archive_.path + ": the archive has no example inputs; " + kAdvice);
-    return *std::move(examples);
-  }
-
   Archive archive_;
   Pt2Model model_;
   IR ir_;

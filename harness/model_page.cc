@@ -5,6 +5,7 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "torch_ir/executor/optimization_name.h"
 #include "torch_ir/harness/markdown.h"
 #include "torch_ir/harness/page_text.h"
 #include "torch_ir/harness/pages.h"
@@ -300,12 +301,18 @@ Coverage coverage_of(const ModelResult& result) {
       .archives = {{.path = origin.archive, .inputs = origin.inputs, .expected = origin.expected}}};
 }
 
-std::string replay_command(const std::string& name, const Tolerance& tolerance) {
-  return fmt::format(
+std::string replay_command(const std::string& name, const RunSettings& settings) {
+  const RunSettings defaults;
+  std::string command = fmt::format(
       "torch-ir verify ir/{0}.json --weights tensors/{0}.weights.safetensors \\\n"
       "    --inputs tensors/{0}.inputs.safetensors --expected tensors/{0}.expected.safetensors \\\n"
-      "    --rtol {1} --atol {2}\n",
-      name, tolerance.rtol, tolerance.atol);
+      "    --rtol {1} --atol {2}",
+      name, settings.tolerance.rtol, settings.tolerance.atol);
+  if (settings.optimization != defaults.optimization) {
+    command += " --optimization " + optimization_name(settings.optimization);
+  }
+  if (settings.device != defaults.device) command += " --device " + settings.device.str();
+  return command + "\n";
 }
 
 }  // namespace
@@ -328,7 +335,7 @@ std::string render_model_page(const ModelResult& result, const PageContext& cont
   page.set("names_files", result.origin.has_value());
   page.set("command", code_block(reproduce_command(coverage_of(result), context), "sh"));
   if (context.settings.save_tensors && result.verification) {
-    page.set("replay", code_block(replay_command(result.name, context.settings.tolerance), "sh"));
+    page.set("replay", code_block(replay_command(result.name, context.settings), "sh"));
   }
   return render(templates::model_page, page);
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "torch_ir/executor/optimization_name.h"
 #include "torch_ir/harness/harness.h"
 #include "torch_ir/harness/runner.h"
 #include "torch_ir/models/registry.h"
@@ -21,6 +22,7 @@ namespace {
 struct BuildLine {
   std::string model;
   std::vector<std::string> categories;
+  Optimization optimization = Optimization::kExact;
 };
 
 BuildLine& build_line() {
@@ -42,6 +44,7 @@ TEST(ModelTest, Passes) {
   options.output = outputs != nullptr ? outputs : ::testing::TempDir() + build_line().model;
   options.selection.models = {build_line().model};
   options.summary = false;
+  options.run.settings.optimization = build_line().optimization;
   const std::vector<ModelResult> results = run_harness(options, {.lines = &std::cout});
   ASSERT_EQ(results.size(), 1u);
   EXPECT_TRUE(results[0].passed()) << results[0].failure->message << '\n'
@@ -54,6 +57,10 @@ bool parse(std::string_view argument) {
   };
   if (const std::string model = value_of("--model="); !model.empty()) {
     build_line().model = model;
+    return true;
+  }
+  if (const std::string name = value_of("--optimization="); !name.empty()) {
+    build_line().optimization = parse_optimization(name);
     return true;
   }
   const std::string categories = value_of("--categories=");

@@ -10,6 +10,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/executor/optimization_name.h"
 #include "torch_ir/harness/markdown.h"
 #include "torch_ir/verifier/tolerance_text.h"
 #include "torch_ir/visualize/summary.h"
@@ -88,7 +89,8 @@ std::string code_list(const std::vector<std::string>& items, std::string_view se
 
 void set_environment(kainjow::mustache::data& page, const PageContext& context) {
   page.set("libtorch", code_cell(context.portable ? kVersionPlaceholder : TORCH_VERSION));
-  page.set("optimization", code_cell("exact"));
+  page.set("optimization", code_cell(optimization_name(context.settings.optimization)));
+  page.set("device", code_cell(context.settings.device.str()));
   page.set("threads", std::to_string(context.settings.threads));
   page.set("seed", std::to_string(context.settings.seed));
   page.set("rtol", number_text(context.settings.tolerance.rtol));
@@ -128,6 +130,10 @@ std::string reproduce_command(const Coverage& coverage, const PageContext& conte
   if (settings.tolerance.atol != defaults.tolerance.atol) {
     add("--atol", number_text(settings.tolerance.atol));
   }
+  if (settings.optimization != defaults.optimization) {
+    add("--optimization", optimization_name(settings.optimization));
+  }
+  if (settings.device != defaults.device) add("--device", settings.device.str());
   if (context.timeout) add("--timeout", number_text(context.timeout->count()));
   if (settings.save_tensors) options += " --save-tensors";
   return "tools/bazel run //harness" + (options.empty() ? "" : " --" + options) + "\n";

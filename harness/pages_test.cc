@@ -99,8 +99,8 @@ TEST(ModelPageTest, HasEveryPart) {
                               "`alpha=2` `flag=True` |\n"));
   EXPECT_THAT(page, HasSubstr("| `w` | parameter | `p_w` | `1200` | `float32` | 1,200 |\n"
                               "| `mask` | constant | `c_mask` | `2` | `float32` | 2 |\n"));
-  EXPECT_THAT(page, HasSubstr("| LibTorch | Optimization level | Threads | Seed |"));
-  EXPECT_THAT(page, HasSubstr("| `exact` | 1 | 0 |"));
+  EXPECT_THAT(page, HasSubstr("| LibTorch | Optimization level | Device | Threads | Seed |"));
+  EXPECT_THAT(page, HasSubstr("| `exact` | `cpu` | 1 | 0 |"));
   EXPECT_THAT(page, HasSubstr("```sh\ntools/bazel run //harness -- --model Tiny\n```\n"));
   EXPECT_THAT(page, Not(HasSubstr("torch-ir verify")));
 }
@@ -225,7 +225,7 @@ TEST(ModelPageTest, AFailureComesFirst) {
 TEST(ModelPageTest, PortablePagesHoldNothingOfTheMachine) {
   const std::string page = render_model_page(make_result(2.5e-7), {.portable = true});
   EXPECT_THAT(page, HasSubstr("Maximum difference: within tolerance\n"));
-  EXPECT_THAT(page, HasSubstr("| `<version>` | `exact` | 1 | 0 |"));
+  EXPECT_THAT(page, HasSubstr("| `<version>` | `exact` | `cpu` | 1 | 0 |"));
   EXPECT_THAT(page, AllOf(Not(HasSubstr("e-07")), Not(HasSubstr("1.25"))));
   // Zero is the same everywhere.
   EXPECT_THAT(render_model_page(make_result(), {.portable = true}),

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "torch_ir/executor/optimization_name.h"
 #include "torch_ir/harness/harness.h"
 #include "torch_ir/harness/runner.h"
 
@@ -36,13 +37,16 @@ TEST(Pt2Test, Passes) {
 // Takes one --FLAG=VALUE. Throws where the value is no number and has to be one.
 bool parse(std::string_view argument) {
   ArchiveArgument& archive = options().archives.front();
-  Tolerance& tolerance = options().run.settings.tolerance;
+  RunSettings& settings = options().run.settings;
+  Tolerance& tolerance = settings.tolerance;
   const std::map<std::string_view, std::function<void(const std::string&)>> flags = {
       {"--pt2", [&](const std::string& value) { archive.path = value; }},
       {"--inputs", [&](const std::string& value) { archive.inputs = value; }},
       {"--expected", [&](const std::string& value) { archive.expected = value; }},
       {"--rtol", [&](const std::string& value) { tolerance.rtol = std::stod(value); }},
       {"--atol", [&](const std::string& value) { tolerance.atol = std::stod(value); }},
+      {"--optimization",
+       [&](const std::string& value) { settings.optimization = parse_optimization(value); }},
   };
   const size_t equals = argument.find('=');
   const auto flag = flags.find(argument.substr(0, equals));

@@ -4,6 +4,8 @@
 #ifndef TORCH_IR_HARNESS_RESULT_H_
 #define TORCH_IR_HARNESS_RESULT_H_
 
+#include <c10/core/Device.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "torch_ir/executor/execution_options.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/verifier/verify.h"
 
@@ -31,6 +34,9 @@ struct RunSettings {
   uint64_t seed = 0;
   Tolerance tolerance = {.rtol = 1e-4, .atol = 1e-4};
   int threads = 1;
+  // How the graph runs; the reference always runs eagerly, on the CPU.
+  Optimization optimization = Optimization::kExact;
+  c10::Device device = c10::Device(c10::kCPU);
   bool save_tensors = false;
 };
 

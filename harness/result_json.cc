@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/executor/optimization_name.h"
 #include "torch_ir/ir/json.h"
 
 namespace torch_ir {
@@ -34,6 +35,10 @@ Json write(const Tolerance& tolerance) {
 
 Tolerance read_tolerance(const Json& json) {
   return {.rtol = json.at("rtol").get<double>(), .atol = json.at("atol").get<double>()};
+}
+
+Optimization read_optimization(const Json& json) {
+  return parse_optimization(json.at("optimization").get<std::string>());
 }
 
 Json write(const OutputDetail& detail) {
@@ -77,9 +82,14 @@ OutputDetail read_output(const Json& json) {
 Json write(const VerificationReport& report) {
   Json outputs = Json::array();
   for (const OutputDetail& detail : report.output_details) outputs.push_back(write(detail));
-  return {{"is_valid", report.is_valid},           {"max_diff", number(report.max_diff)},
-          {"mean_diff", number(report.mean_diff)}, {"error_message", report.error_message},
-          {"tolerance", write(report.tolerance)},  {"outputs", std::move(outputs)}};
+  Json json = {{"is_valid", report.is_valid},
+               {"max_diff", number(report.max_diff)},
+               {"mean_diff", number(report.mean_diff)},
+               {"error_message", report.error_message},
+               {"tolerance", write(report.tolerance)}};
+  if (report.optimization) json["optimization"] = optimization_name(*report.optimization);
+  json["outputs"] = std::move(outputs);
+  return json;
 }
 
 VerificationReport read_verification(const Json& json) {
@@ -89,6 +99,7 @@ VerificationReport read_verification(const Json& json) {
   report.mean_diff = to_double(json.at("mean_diff"));
   report.error_message = json.at("error_message").get<std::string>();
   report.tolerance = read_tolerance(json.at("tolerance"));
+  if (json.contains("optimization")) report.optimization = read_optimization(json);
   for (const Json& output : json.at("outputs"))
     report.output_details.push_back(read_output(output));
   return report;
@@ -156,6 +167,8 @@ std::string to_json(const RunRequest& request) {
                {"seed", settings.seed},
                {"tolerance", write(settings.tolerance)},
                {"threads", settings.threads},
+               {"optimization", optimization_name(settings.optimization)},
+               {"device", settings.device.str()},
                {"save_tensors", settings.save_tensors}});
 }
 
@@ -165,6 +178,8 @@ RunRequest run_request_from_json(std::string_view text) {
                       .settings = {.seed = json.at("seed").get<uint64_t>(),
                                    .tolerance = read_tolerance(json.at("tolerance")),
                                    .threads = json.at("threads").get<int>(),
+                                   .optimization = read_optimization(json),
+                                   .device = c10::Device(json.at("device").get<std::string>()),
                                    .save_tensors = json.at("save_tensors").get<bool>()}};
   });
 }

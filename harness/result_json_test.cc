@@ -34,6 +34,7 @@ ModelResult make_result() {
   report.mean_diff = std::numeric_limits<double>::quiet_NaN();
   report.error_message = "output 0";
   report.tolerance = {.rtol = 1e-3, .atol = 0.1};
+  report.optimization = Optimization::kFast;
   OutputDetail& detail = report.output_details.emplace_back();
   detail.index = 0;
   detail.name = "add";
@@ -72,6 +73,7 @@ TEST(ResultJsonTest, ResultsComeBackAsTheyWere) {
   EXPECT_EQ(read.verification->max_diff, std::numeric_limits<double>::infinity());
   EXPECT_TRUE(std::isnan(read.verification->mean_diff));
   EXPECT_EQ(read.verification->tolerance.rtol, 1e-3);
+  EXPECT_EQ(read.verification->optimization, Optimization::kFast);
   ASSERT_EQ(read.verification->output_details.size(), 1u);
   const TensorComparison& comparison = read.verification->output_details[0].comparison;
   EXPECT_EQ(comparison.mean_diff, 1.0 / 3);
@@ -100,6 +102,8 @@ TEST(ResultJsonTest, RequestsComeBackAsTheyWere) {
                            .settings = {.seed = std::numeric_limits<uint64_t>::max(),
                                         .tolerance = {.rtol = 0.1, .atol = 1e-300},
                                         .threads = 3,
+                                        .optimization = Optimization::kFast,
+                                        .device = c10::Device(c10::kCUDA, 1),
                                         .save_tensors = true}};
   const RunRequest read = run_request_from_json(to_json(request));
   EXPECT_EQ(read.source, ModelSource("Tiny"));
@@ -107,6 +111,8 @@ TEST(ResultJsonTest, RequestsComeBackAsTheyWere) {
   EXPECT_EQ(read.settings.tolerance.rtol, 0.1);
   EXPECT_EQ(read.settings.tolerance.atol, 1e-300);
   EXPECT_EQ(read.settings.threads, 3);
+  EXPECT_EQ(read.settings.optimization, Optimization::kFast);
+  EXPECT_EQ(read.settings.device, c10::Device(c10::kCUDA, 1));
   EXPECT_TRUE(read.settings.save_tensors);
 }
 

@@ -72,7 +72,8 @@ ModelResult run_model(Candidate& candidate, ModelResult result, const RunSetting
         inputs = candidate.inputs();
         // Operators that draw random numbers draw the same for graph and reference.
         at::manual_seed(settings.seed);
-        outputs = execute(ir, candidate.weights(), inputs);
+        outputs = execute(ir, candidate.weights(), inputs,
+                          {.optimization = settings.optimization, .device = settings.device});
       },
       [&] {
         at::manual_seed(settings.seed);
@@ -81,6 +82,7 @@ ModelResult run_model(Candidate& candidate, ModelResult result, const RunSetting
           save_tensors(ir, candidate.weights(), inputs, expected, directory);
         }
         result.verification = compare(ir, outputs, expected, settings.tolerance);
+        result.verification->optimization = settings.optimization;
         if (!result.verification->is_valid) throw Error(result.verification->error_message);
       },
   };

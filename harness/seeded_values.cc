@@ -1,119 +1,21 @@
 #include "torch_ir/harness/seeded_values.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/empty.h>
-#include <ATen/ops/view_as_complex.h>
 #include <torch/nn/module.h>
 
-#include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 
-#include "torch_ir/base/error.h"
+#include "torch_ir/weights/seeded_tensor.h"
 
 namespace torch_ir {
-namespace {
-
-constexpr double kStepsPerUnit = 1 << 20;
-// Beyond this a range does not fit 64 bits of steps.
-constexpr double kLargestBound = 1e12;
-
-uint64_t mix(uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
-// Random access to the splitmix64 sequence that starts at `key`.
-uint64_t element(uint64_t key, uint64_t index) {
-  return mix(key + (index + 1) * 0x9e3779b97f4a7c15u);
-}
-
-// FNV-1a.
-uint64_t hash(uint64_t state, std::string_view bytes) {
-  for (const char byte : bytes) state = (state ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
-  return state;
-}
-
-uint64_t make_key(uint64_t seed, std::string_view model, std::string_view tensor) {
-  uint64_t state = 0xcbf29ce484222325u ^ mix(seed);
-  state = hash(state, model);
-  state = hash(state, std::string_view("\0", 1));
-  return mix(hash(state, tensor));
-}
-
-// `bits` as a number in [0, range).
-uint64_t bounded(uint64_t bits, uint64_t range) {
-  __extension__ using Wide = unsigned __int128;
-  return static_cast<uint64_t>((static_cast<Wide>(bits) * range) >> 64);
-}
-
-// [low, high) in steps; at least one step.
-std::pair<int64_t, uint64_t> to_steps(double low, double high, double steps_per_unit) {
-  const int64_t first = std::llround(low * steps_per_unit);
-  const int64_t last = std::llround(high * steps_per_unit);
-  return {first, last > first ? static_cast<uint64_t>(last - first) : 1};
-}
-
-struct Range {
-  double low;
-  double high;
-};
-
-bool ends_with(std::string_view name, std::string_view part) {
-  return name.substr(name.rfind('.') + 1) == part;
-}
-
-Range parameter_range(std::string_view name, const at::Tensor& parameter) {
-  if (parameter.dim() >= 2) {
-    const double fan_in = static_cast<double>(parameter.numel()) /
-                          static_cast<double>(std::max<int64_t>(1, parameter.size(0)));
-    const double bound = std::sqrt(3.0 / std::max(1.0, fan_in));
-    return {-bound, bound};
-  }
-  if (ends_with(name, "weight")) return {0.75, 1.25};
-  return {-0.25, 0.25};
-}
-
-std::optional<Range> buffer_range(std::string_view name) {
-  if (ends_with(name, "running_mean")) return Range{-0.25, 0.25};
-  if (ends_with(name, "running_var")) return Range{0.5, 1.5};
-  return std::nullopt;
-}
-
-}  // namespace
 
 SeededValues::SeededValues(uint64_t seed, std::string model_name)
     : seed_(seed), model_name_(std::move(model_name)) {}
 
 at::Tensor SeededValues::tensor(std::string_view name, at::IntArrayRef shape, at::ScalarType dtype,
                                 double low, double high) const {
-  if (!(std::abs(low) <= kLargestBound && std::abs(high) <= kLargestBound && low <= high)) {
-    throw Error("model '" + model_name_ + "': values of '" + std::string(name) +
-                "' are asked for in a range that is empty or beyond 1e12");
-  }
-  const uint64_t key = make_key(seed_, model_name_, name);
-  if (at::isIntegralType(dtype, /*includeBool=*/true)) {
-    const auto [first, range] =
-        dtype == at::kBool ? std::pair<int64_t, uint64_t>{0, 2} : to_steps(low, high, 1);
-    at::Tensor values = at::empty(shape, at::kLong);
-    int64_t* data = values.mutable_data_ptr<int64_t>();
-    for (int64_t i = 0; i < values.numel(); ++i) {
-      data[i] = first + static_cast<int64_t>(bounded(element(key, i), range));
-    }
-    return values.to(dtype);
-  }
-  const auto [first, range] = to_steps(low, high, kStepsPerUnit);
-  std::vector<int64_t> sizes = shape.vec();
-  if (at::isComplexType(dtype)) sizes.push_back(2);
-  at::Tensor values = at::empty(sizes, at::kDouble);
-  double* data = values.mutable_data_ptr<double>();
-  for (int64_t i = 0; i < values.numel(); ++i) {
-    const int64_t steps = first + static_cast<int64_t>(bounded(element(key, i), range));
-    data[i] = static_cast<double>(steps) / kStepsPerUnit;
-  }
-  return (at::isComplexType(dtype) ? at::view_as_complex(values) : values).to(dtype);
+  return seeded_tensor(seed_, model_name_, name, shape, dtype, {low, high});
 }
 
 std::vector<at::Tensor> SeededValues::inputs(const ModelSpec& spec) const {
@@ -127,16 +29,16 @@ std::vector<at::Tensor> SeededValues::inputs(const ModelSpec& spec) const {
 
 void SeededValues::fill(torch::nn::Module& module) const {
   const at::NoGradGuard no_grad;
-  const auto assign = [&](const std::string& name, at::Tensor& target, Range range) {
+  const auto assign = [&](const std::string& name, at::Tensor& target, ValueRange range) {
     target.copy_(
         tensor("weight/" + name, target.sizes(), target.scalar_type(), range.low, range.high));
   };
   for (auto& item : module.named_parameters()) {
     if (item.value().defined())
-      assign(item.key(), item.value(), parameter_range(item.key(), item.value()));
+      assign(item.key(), item.value(), parameter_range(item.key(), item.value().sizes()));
   }
   for (auto& item : module.named_buffers()) {
-    const std::optional<Range> range = buffer_range(item.key());
+    const std::optional<ValueRange> range = buffer_range(item.key());
     if (range && item.value().defined()) assign(item.key(), item.value(), *range);
   }
 }

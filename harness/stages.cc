@@ -8,6 +8,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/converter/extract.h"
+#include "torch_ir/executor/device.h"
 #include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/exporter/lifted_constants.h"
 #include "torch_ir/exporter/meta_device.h"
@@ -90,8 +91,9 @@ IR serialize(const IR& ir, const std::string& path) {
 }
 
 std::vector<at::Tensor> execute(const IR& ir, const StateDict& weights,
-                                const std::vector<at::Tensor>& inputs) {
-  return compile(ir, weights).run_checked(inputs);
+                                const std::vector<at::Tensor>& inputs,
+                                const ExecutionOptions& options) {
+  return compile(ir, weights, StateDict(), options).run_checked(to_device(inputs, options.device));
 }
 
 std::vector<at::Tensor> run_eagerly(const Subject& subject) {

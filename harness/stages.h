@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/executor/execution_options.h"
 #include "torch_ir/exporter/model.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/models/registry.h"
@@ -42,7 +43,8 @@ IR serialize(const IR& ir, const std::string& path);
 
 // The outputs of `ir`.
 std::vector<at::Tensor> execute(const IR& ir, const StateDict& weights,
-                                const std::vector<at::Tensor>& inputs);
+                                const std::vector<at::Tensor>& inputs,
+                                const ExecutionOptions& options = ExecutionOptions());
 
 // The outputs of the model itself.
 std::vector<at::Tensor> run_eagerly(const Subject& subject);
