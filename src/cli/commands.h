@@ -15,6 +15,7 @@ Command import_command();
 Command execute_command();
 Command verify_command();
 Command compare_command();
+Command benchmark_command();
 Command ops_command();
 
 // All of them, in the order in which --help lists them.

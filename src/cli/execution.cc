@@ -69,9 +69,11 @@ void add_inputs_option(CLI::App& parser, ExecutionArguments& arguments) {
 LoadedGraph load_graph(const ExecutionArguments& arguments) {
   GraphFile file = load_graph_file(arguments.file);
   const bool has_weights = !arguments.weights.path.empty() || !arguments.weights.key.empty();
+  const bool is_archive = file.weights.has_value();
   std::optional<StateDict> weights = std::move(file.weights);
   if (has_weights) weights = load_given_weights(arguments.weights);
-  LoadedGraph graph{std::move(file.ir), std::move(weights), load_if_given(arguments.constants)};
+  LoadedGraph graph{std::move(file.ir), is_archive, std::move(weights),
+                    load_if_given(arguments.constants)};
   check_constants(arguments.constants, graph.constants, graph.ir);
   return graph;
 }

@@ -33,6 +33,8 @@ void add_inputs_option(CLI::App& parser, ExecutionArguments& arguments);
 
 struct LoadedGraph {
   IR ir;
+  // Of torch.export.save; otherwise an IR file.
+  bool is_archive = false;
   // Those of --weights, else of the archive; nothing where there is neither.
   std::optional<StateDict> weights;
   StateDict constants;

@@ -1,0 +1,130 @@
+#include "torch_ir/cli/benchmark_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+namespace torch_ir {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+BenchmarkReport make_report() {
+  BenchmarkReport report;
+  report.model_name = "Tiny";
+  report.optimization = "fast";
+  report.device = "cpu";
+  report.threads = 1;
+  report.rounds = 1500;
+  report.weights = "made up";
+  report.inputs = "file";
+  report.seconds = 0.0034567;
+  report.nodes = {{"relu", "aten.relu.default", {"aten::relu"}, 250e-9, 0},
+                  {"linear", "aten.linear.default", {"aten::t", "aten::addmm"}, 3e-6, 12'000},
+                  {"view", "aten.view.default", {}, 0, 0},
+                  {"stack", "aten.stack.default", {"aten::cat", "aten::cat"}, 0.75e-6, 999}};
+  report.memory = PlanMemory{.arena = 4096, .intermediates = 1'234'567, .lower_bound = 64};
+  return report;
+}
+
+TEST(BenchmarkReportTest, IsATableWithTheSlowestNodeFirst) {
+  EXPECT_EQ(to_text(make_report(), /*is_utf8=*/true),
+            "Tiny: optimization fast, device cpu, 1 thread; medians of 1,500 rounds; "
+            "weights: made up, inputs: file\n"
+            "\n"
+            "    time    share                       bytes     GB/s  node    operator             "
+            "calls\n"
+            " 3.00 us   75.0 %  ████████████████   12.0 kB      4.0  linear  aten.linear.default  "
+            "aten.t, aten.addmm\n"
+            "  750 ns   18.8 %  ████                 999 B      1.3  stack   aten.stack.default   "
+            "aten.cat x2\n"
+            "  250 ns    6.2 %  █▍                       -        -  relu    aten.relu.default    "
+            "aten.relu\n"
+            "    0 ns    0.0 %                           -        -  view    aten.view.default    "
+            "-\n"
+            "\n"
+            "4 nodes, 5 calls: 4.00 us one by one; a whole run: 3.46 ms\n"
+            "memory: arena 4.10 kB, all intermediate values 1.23 MB, lower bound 64 B\n");
+}
+
+TEST(BenchmarkReportTest, KeepsToAsciiWhereTheLocaleDoes) {
+  const std::string text = to_text(make_report(), /*is_utf8=*/false);
+  EXPECT_THAT(text, HasSubstr("75.0 %  ################   12.0 kB"));
+  EXPECT_THAT(text, HasSubstr(" 6.2 %  #                        -"));
+  EXPECT_TRUE(std::ranges::all_of(text, [](unsigned char c) { return c < 128; }));
+}
+
+TEST(BenchmarkReportTest, SaysWhereThereIsNoPlanForTheMemory) {
+  BenchmarkReport report = make_report();
+  report.memory.reset();
+  EXPECT_THAT(to_text(report, true),
+              EndsWith("\nmemory: from LibTorch's allocator, as each run needs it\n"));
+  EXPECT_TRUE(nlohmann::json::parse(to_json(report)).at("memory").is_null());
+}
+
+TEST(BenchmarkReportTest, TakesAGraphWithoutNodes) {
+  BenchmarkReport report = make_report();
+  report.nodes.clear();
+  EXPECT_THAT(to_text(report, true), HasSubstr("\n0 nodes, 0 calls: 0 ns one by one; "));
+  EXPECT_TRUE(nlohmann::json::parse(to_json(report)).at("nodes").empty());
+}
+
+// Names come from a file.
+TEST(BenchmarkReportTest, NoNameBreaksALineOrFillsTheMemory) {
+  BenchmarkReport report = make_report();
+  report.model_name = "a\nb";
+  report.nodes[0].name = "c\x1b[1md";
+  report.nodes[1].name = std::string(10'000, 'x');
+  const std::string text = to_text(report, true);
+  EXPECT_THAT(text, HasSubstr("a\\x0ab: "));
+  EXPECT_THAT(text, HasSubstr("  c\\x1b[1md "));
+  EXPECT_LT(text.size(), 2000u);
+}
+
+TEST(BenchmarkReportTest, IsJson) {
+  const auto json = nlohmann::ordered_json::parse(to_json(make_report()));
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json.items()) keys.push_back(key);
+  EXPECT_THAT(keys, testing::ElementsAre("model_name", "optimization", "device", "threads",
+                                         "rounds", "weights", "inputs", "seconds", "node_seconds",
+                                         "memory", "nodes"));
+  EXPECT_EQ(json["optimization"], "fast");
+  EXPECT_EQ(json["rounds"], 1500);
+  EXPECT_EQ(json["seconds"], 0.0034567);
+  EXPECT_DOUBLE_EQ(json["node_seconds"].get<double>(), 4e-6);
+  EXPECT_EQ(json["memory"]["arena"], 4096);
+  EXPECT_EQ(json["memory"]["intermediates"], 1'234'567);
+  EXPECT_EQ(json["memory"]["lower_bound"], 64);
+  ASSERT_EQ(json["nodes"].size(), 4u);
+  EXPECT_EQ(json["nodes"][0], nlohmann::ordered_json::parse(R"({"index": 1, "name": "linear",
+              "op_type": "aten.linear.default", "calls": ["aten.t", "aten.addmm"],
+              "seconds": 3e-6, "bytes": 12000})"));
+  EXPECT_EQ(json["nodes"][3]["name"], "view");
+}
+
+class LocaleTest : public ::testing::Test {
+ protected:
+  LocaleTest() { clear(); }
+  ~LocaleTest() override { clear(); }
+
+  static void clear() {
+    for (const char* variable : {"LC_ALL", "LC_CTYPE", "LANG"}) unsetenv(variable);
+  }
+};
+
+TEST_F(LocaleTest, IsThatOfTheFirstVariable) {
+  EXPECT_FALSE(is_utf8_locale());
+  setenv("LANG", "de_DE.UTF-8", 1);
+  EXPECT_TRUE(is_utf8_locale());
+  setenv("LC_CTYPE", "C", 1);
+  EXPECT_FALSE(is_utf8_locale());
+  setenv("LC_ALL", "C.utf8", 1);
+  EXPECT_TRUE(is_utf8_locale());
+}
+
+}  // namespace
+}  // namespace torch_ir
