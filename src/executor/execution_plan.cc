@@ -67,8 +67,8 @@ ExecutionPlan compile(const IR& ir, const StateDict& weights, const StateDict& c
   const BoundWeights bound = bind_weights(ir, weights, constants, options.device);
   PlanGraph graph = build_graph(ir, bound);
   if (options.optimization == Optimization::kFast) fuse(graph);
-  return ExecutionPlan(std::make_unique<const ExecutionPlan::State>(
-      lower(graph, ir.range_constraints), options));
+  return ExecutionPlan(
+      std::make_unique<const ExecutionPlan::State>(lower(graph, ir.range_constraints), options));
 }
 
 }  // namespace torch_ir
