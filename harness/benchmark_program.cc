@@ -46,13 +46,16 @@ int fail(const std::string& reason) {
 }  // namespace
 
 void add_benchmark(const std::string& name, std::function<void(benchmark::State&)> benchmark) {
-  benchmark::RegisterBenchmark(name.c_str(), [run = std::move(benchmark)](benchmark::State& state) {
-    try {
-      run(state);
-    } catch (const std::exception& error) {
-      state.SkipWithError(error.what());
-    }
-  });
+  benchmark::internal::Benchmark* added = benchmark::RegisterBenchmark(
+      name.c_str(), [run = std::move(benchmark)](benchmark::State& state) {
+        try {
+          run(state);
+        } catch (const std::exception& error) {
+          state.SkipWithError(error.what());
+        }
+      });
+  // What the benchmark's own thread works says little about several.
+  if (at::get_num_threads() != 1) added->UseRealTime();
 }
 
 int run_benchmarks(int argc, char** argv, const std::function<void()>& add_benchmarks) {

@@ -59,7 +59,8 @@ class Report:
     def _add(self, run):
         time = run["cpu_time" if self.threads == 1 else "real_time"]
         nanoseconds = time * NANOSECONDS[run.get("time_unit", "ns")]
-        self.rounds[run.get("run_name", run["name"])].append(dict(run, time=nanoseconds))
+        name = run.get("run_name", run["name"]).removesuffix("/real_time")
+        self.rounds[name].append(dict(run, time=nanoseconds))
 
 
 def rank_of_interval(rounds):

@@ -83,9 +83,10 @@ class BenchmarkTableTest(unittest.TestCase):
                       self.table(first, second))
 
     def test_several_threads_are_compared_in_real_time(self):
-        benchmarks = [runs("execute/Net/eager", [10]), runs("execute/Net/exact", [5])]
-        one = self.write("one.json", *benchmarks)
-        all_cores = self.write("all.json", *benchmarks, threads="8")
+        one = self.write("one.json", runs("execute/Net/eager", [10]),
+                         runs("execute/Net/exact", [5]))
+        all_cores = self.write("all.json", runs("execute/Net/eager/real_time", [10]),
+                               runs("execute/Net/exact/real_time", [5]), threads="8")
         text = self.table(all_cores, one)
         first, second = text.split("## Ratios to eager on 8 threads\n")
         self.assertIn("| Net | 10.0 | 0.500", first)
