@@ -126,7 +126,7 @@ TEST(Replay, RunsStepByStepWhereDataDecide) {
 TEST(Replay, RunsStepByStepWithMasks) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({3}));
-  const V mask = graph.input("mask", at::tensor({true, false, true}));
+  const V mask = graph.input("mask", at::tensor({1, 0, 1}).to(at::kBool));
   graph.output(graph.call1("aten.index.Tensor", {x, VList{mask}}));
   EXPECT_FALSE(is_replayed(graph));
   EXPECT_EQ(difference_from_eager(graph), "");
