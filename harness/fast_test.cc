@@ -1,4 +1,5 @@
-// Every model of the registry at the optimization level `fast`, within 1e-4.
+// Every model of the registry, and archives shaped like real models, at the optimization level
+// `fast`: within 1e-4 of what is expected.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,21 +14,38 @@
 namespace torch_ir {
 namespace {
 
-TEST(FastTest, EveryModelIsWithinTheTolerance) {
+HarnessOptions fast_options() {
   HarnessOptions options;
   const char* outputs = std::getenv("TEST_UNDECLARED_OUTPUTS_DIR");
   options.output = outputs != nullptr ? outputs : ::testing::TempDir() + "fast_test";
   options.run.settings.optimization = Optimization::kFast;
   options.run.settings.tolerance = {.rtol = 1e-4, .atol = 1e-4};
-  const std::vector<ModelResult> results = run_harness(options);
-  EXPECT_EQ(results.size(), list_models().size());
-  EXPECT_GE(results.size(), 12u);
+  options.summary = false;
+  return options;
+}
+
+void expect_passed(const std::vector<ModelResult>& results) {
   for (const ModelResult& result : results) {
     SCOPED_TRACE(result.name);
     EXPECT_TRUE(result.passed()) << (result.failure ? result.failure->message : "");
     ASSERT_TRUE(result.verification);
     EXPECT_EQ(result.verification->optimization, Optimization::kFast);
   }
+}
+
+TEST(FastTest, ModelsOfTheRegistryAreWithinTheTolerance) {
+  const std::vector<ModelResult> results = run_harness(fast_options());
+  EXPECT_EQ(results.size(), list_models().size());
+  EXPECT_GE(results.size(), 12u);
+  expect_passed(results);
+}
+
+TEST(FastTest, ArchivesAreWithinTheTolerance) {
+  HarnessOptions options = fast_options();
+  options.archives = {{.path = "harness/testdata"}};
+  const std::vector<ModelResult> results = run_harness(options);
+  EXPECT_EQ(results.size(), 5u);
+  expect_passed(results);
 }
 
 }  // namespace
