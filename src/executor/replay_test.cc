@@ -327,6 +327,32 @@ TEST(Replay, GivesTheSameBitsWithEachPassOff) {
   }
 }
 
+// What is prepared before the operator that makes its argument has run.
+TEST(Replay, PreparesForMemoryThatOperatorsReturn) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 3, 3}));
+  const V zeros = graph.call1("aten.zeros_like.default", {x});
+  graph.output(graph.call1("aten.baddbmm.default", {zeros, x, x}));
+  EXPECT_TRUE(is_replayed(graph));
+  EXPECT_EQ(difference_from_eager(graph), "");
+}
+
+// The operator inside writes to copies of the statistics, and returns new tensors too.
+TEST(Replay, TakesWhatWritingOperatorsReturn) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 3, 4}));
+  const auto outputs =
+      graph.call("aten._native_batch_norm_legit_functional.default",
+                 {x, graph.weight("w", at::randn({3})), graph.weight("b", at::randn({3})),
+                  graph.weight("mean", at::randn({3})), graph.weight("var", at::randn({3}).exp()),
+                  Attribute(true), Attribute(0.1), Attribute(1e-5)});
+  graph.output(outputs[0]);
+  graph.output(outputs[3]);
+  graph.output(outputs[4]);
+  EXPECT_TRUE(is_replayed(graph));
+  EXPECT_EQ(difference_from_eager(graph), "");
+}
+
 // Counts what is asked of LibTorch's allocator.
 class CountingAllocator final : public c10::Allocator {
  public:

@@ -3,6 +3,7 @@
 #include <ATen/core/List.h>
 #include <ATen/ops/as_strided.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -64,13 +65,26 @@ Frame::Frame(std::shared_ptr<const Schedule> schedule, const std::vector<at::Ten
     if (!trace.inputs[i]) continue;
     inputs_.push_back({i, trace.tensors[*trace.inputs[i]].buffer, data_of(inputs[i])});
   }
-  make_storages();
+  const at::Tensor returned = memory_for_returned();
+  make_storages(returned);
   for (size_t i = 0; i < trace.calls.size(); ++i) prepare(i, uses_kernels);
 }
 
 Frame::~Frame() = default;
 
-void Frame::make_storages() {
+// Memory to prepare kernels with, whose contents nobody uses: what operators return comes with
+// memory of its own, before anybody reads it.
+at::Tensor Frame::memory_for_returned() const {
+  size_t bytes = 0;
+  for (size_t id = 0; id < storages_.size(); ++id) {
+    if (schedule_->places[id].place == Place::kReturned) {
+      bytes = std::max(bytes, schedule_->trace.buffers[id].bytes);
+    }
+  }
+  return at::zeros({static_cast<int64_t>(bytes)}, at::kByte);
+}
+
+void Frame::make_storages(const at::Tensor& returned) {
   const Trace& trace = schedule_->trace;
   auto* arena = static_cast<char*>(arena_.mutable_data_ptr());
   for (size_t id = 0; id < storages_.size(); ++id) {
@@ -82,7 +96,7 @@ void Frame::make_storages() {
       output_memory_.emplace_back(static_cast<BufferId>(id), bytes);
       storages_[id] = storage_over(output_memory_.back().take(), bytes);
     } else if (place.place == Place::kReturned) {
-      storages_[id] = storage_over(nullptr, bytes);
+      storages_[id] = storage_over(returned.mutable_data_ptr(), bytes);
     }
   }
   for (const InputBinding& input : inputs_) {
@@ -164,8 +178,7 @@ std::unique_ptr<PreparedKernel> Frame::prepare_returning_call(size_t index, Kern
     const BufferId buffer = schedule_->trace.tensors[output].buffer;
     const BufferPlace& place = schedule_->places[buffer];
     buffers.push_back(buffer);
-    has_new_memory.push_back(place.first_call == index && place.place != Place::kOutside &&
-                             !call.op.schema().is_mutable());
+    has_new_memory.push_back(place.first_call == index && place.place != Place::kOutside);
     if (has_new_memory.back() && place.place != Place::kReturned) returns_memory_[index] = true;
   }
   return std::make_unique<ReturningCall>(

@@ -50,7 +50,8 @@ class Frame {
     const void* data;
   };
 
-  void make_storages();
+  at::Tensor memory_for_returned() const;
+  void make_storages(const at::Tensor& returned);
   const at::Tensor& tensor(TensorId id);
   c10::IValue argument(const TraceArgument& argument);
   bool is_constant(const TraceArgument& argument) const;
