@@ -35,7 +35,7 @@ std::unique_ptr<PreparedKernel> prepare_glu(const KernelCall& call) {
   const int64_t dim = at::maybe_wrap_dim(call.arguments[1].toInt(), self.dim());
   const int64_t half = self.size(dim) / 2;
   at::TensorIteratorConfig config;
-  config.add_output(call.outputs[0])
+  config.add_owned_output(call.outputs[0])
       .add_owned_const_input(self.narrow(dim, 0, half))
       .add_owned_const_input(self.narrow(dim, half, half));
   return prepare_iterator(call, config, [](at::TensorIterator& iterator) {

@@ -79,7 +79,7 @@ std::unique_ptr<PreparedKernel> prepare_copy(const KernelCall& call, const at::T
     return std::make_unique<CopyWithAten>(to, from);
   }
   at::TensorIteratorConfig config;
-  config.add_output(to).add_const_input(from).resize_outputs(false).check_all_same_dtype(false);
+  config.add_owned_output(to).add_owned_const_input(from).resize_outputs(false).check_all_same_dtype(false);
   return prepare_iterator(call, config, [](at::TensorIterator& iterator) {
     call_stub(at::native::copy_stub, iterator, /*non_blocking=*/false);
   });

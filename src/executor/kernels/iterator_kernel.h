@@ -1,4 +1,7 @@
 // IteratorKernel: a kernel made of a TensorIterator, built once, and what ATen runs over it.
+//
+// The iterator has to own its operands (add_owned_output, add_owned_const_input): a kernel lives
+// longer than the call that it was prepared for.
 #ifndef TORCH_IR_EXECUTOR_KERNELS_ITERATOR_KERNEL_H_
 #define TORCH_IR_EXECUTOR_KERNELS_ITERATOR_KERNEL_H_
 

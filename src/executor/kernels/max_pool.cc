@@ -4,46 +4,108 @@
 #include <ATen/TensorIterator.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__)
-#define TORCH_IR_VECTOR_CLONES \
-  __attribute__((target_clones("avx512f", "avx2", "default"), optimize("O3")))
+#if defined(__x86_64__) && defined(__linux__)
+#define TORCH_IR_VECTOR_CLONES __attribute__((target_clones("avx2", "default")))
 #else
 #define TORCH_IR_VECTOR_CLONES
 #endif
+#define TORCH_IR_INLINE inline __attribute__((always_inline))
 
 namespace torch_ir {
 
+// Eight columns at once.
+constexpr int64_t kLanes = 8;
+using Lanes = float __attribute__((vector_size(kLanes * sizeof(float))));
+
 // ATen's maximum: the first of equal values (which may be zeros of either sign), and the last NaN.
 // It is associative, so a window can be folded row by row; it is not commutative.
-static inline float later_maximum(float maximum, float value) {
-  return ((value > maximum) | (value != value)) ? value : maximum;
+static TORCH_IR_INLINE void fold(float& maximum, float value) {
+  maximum = ((value > maximum) | (value != value)) ? value : maximum;
+}
+static TORCH_IR_INLINE void fold(Lanes& maxima, const Lanes& values) {
+  maxima = ((values > maxima) | (values != values)) ? values : maxima;
 }
 
-// Folds windows of one row of the image into `maxima`. The windows lie in the row entirely.
-// Outside of the unnamed namespace, as clones of functions have to be.
+static TORCH_IR_INLINE void load(Lanes& lanes, const float* from) {
+  std::memcpy(&lanes, from, sizeof(Lanes));
+}
+static TORCH_IR_INLINE void store(float* to, const Lanes& lanes) {
+  std::memcpy(to, &lanes, sizeof(Lanes));
+}
+
+// Of 16 values from `from` on, those at even and those at odd places.
+static TORCH_IR_INLINE void load_pairs(Lanes& even, Lanes& odd, const float* from) {
+  Lanes low;
+  Lanes high;
+  load(low, from);
+  load(high, from + kLanes);
+  even = __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14);
+  odd = __builtin_shufflevector(low, high, 1, 3, 5, 7, 9, 11, 13, 15);
+}
+
+// The functions below fold windows of one row of the image into `maxima`. The windows lie in the
+// row entirely: the first begins where `row` does, the others two, or one, further each. The last
+// block of eight overlaps the one before, as folding the same values again changes nothing. They
+// are not in the unnamed namespace, where functions have no clones.
+
 TORCH_IR_VECTOR_CLONES
-void fold_pairs(const float* __restrict row, float* __restrict maxima, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    maxima[i] = later_maximum(maxima[i], later_maximum(row[2 * i], row[2 * i + 1]));
+void fold_windows_of_two(const float* row, float* maxima, int64_t count) {
+  for (int64_t i = 0; i < count && count >= kLanes; i += kLanes) {
+    const int64_t first = std::min(i, count - kLanes);
+    Lanes folded;
+    Lanes even;
+    Lanes odd;
+    load(folded, maxima + first);
+    load_pairs(even, odd, row + 2 * first);
+    fold(folded, even);
+    fold(folded, odd);
+    store(maxima + first, folded);
+  }
+  for (int64_t i = 0; i < count && count < kLanes; ++i) {
+    for (int64_t j = 0; j < 2; ++j) fold(maxima[i], row[2 * i + j]);
   }
 }
 
 TORCH_IR_VECTOR_CLONES
-void fold_triples(const float* __restrict row, float* __restrict maxima, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    const float pair = later_maximum(row[2 * i], row[2 * i + 1]);
-    maxima[i] = later_maximum(maxima[i], later_maximum(pair, row[2 * i + 2]));
+void fold_windows_of_three(const float* row, float* maxima, int64_t count) {
+  for (int64_t i = 0; i < count && count >= kLanes; i += kLanes) {
+    const int64_t first = std::min(i, count - kLanes);
+    Lanes folded;
+    Lanes left;
+    Lanes middle;
+    Lanes right;
+    load(folded, maxima + first);
+    load_pairs(left, middle, row + 2 * first);
+    fold(folded, left);
+    fold(folded, middle);
+    load_pairs(middle, right, row + 2 * first + 1);
+    fold(folded, right);
+    store(maxima + first, folded);
+  }
+  for (int64_t i = 0; i < count && count < kLanes; ++i) {
+    for (int64_t j = 0; j < 3; ++j) fold(maxima[i], row[2 * i + j]);
   }
 }
 
 TORCH_IR_VECTOR_CLONES
-void fold_unit_steps(const float* __restrict row, float* __restrict maxima, int64_t count, int64_t window,
-                     int64_t dilation) {
-  for (int64_t j = 0; j < window; ++j) {
-    const float* shifted = row + j * dilation;
-    for (int64_t i = 0; i < count; ++i) maxima[i] = later_maximum(maxima[i], shifted[i]);
+void fold_windows_one_apart(const float* row, float* maxima, int64_t count, int64_t window,
+                            int64_t dilation) {
+  for (int64_t i = 0; i < count && count >= kLanes; i += kLanes) {
+    const int64_t first = std::min(i, count - kLanes);
+    Lanes folded;
+    load(folded, maxima + first);
+    for (int64_t j = 0; j < window; ++j) {
+      Lanes values;
+      load(values, row + first + j * dilation);
+      fold(folded, values);
+    }
+    store(maxima + first, folded);
+  }
+  for (int64_t i = 0; i < count && count < kLanes; ++i) {
+    for (int64_t j = 0; j < window; ++j) fold(maxima[i], row[i + j * dilation]);
   }
 }
 
@@ -113,11 +175,11 @@ class MaxPool2dValues final : public PreparedKernel {
     const float* whole = row + whole_begin_ * width_.stride - width_.padding;
     float* whole_maxima = maxima + whole_begin_;
     if (width_.stride == 2 && width_.window == 2 && width_.dilation == 1) {
-      fold_pairs(whole, whole_maxima, count);
+      fold_windows_of_two(whole, whole_maxima, count);
     } else if (width_.stride == 2 && width_.window == 3 && width_.dilation == 1) {
-      fold_triples(whole, whole_maxima, count);
+      fold_windows_of_three(whole, whole_maxima, count);
     } else if (width_.stride == 1) {
-      fold_unit_steps(whole, whole_maxima, count, width_.window, width_.dilation);
+      fold_windows_one_apart(whole, whole_maxima, count, width_.window, width_.dilation);
     } else {
       for (int64_t x = whole_begin_; x < whole_end_; ++x) fold_window(row, x, maxima);
     }
@@ -125,12 +187,10 @@ class MaxPool2dValues final : public PreparedKernel {
   }
 
   void fold_window(const float* row, int64_t output_column, float* maxima) const {
-    float maximum = maxima[output_column];
     const int64_t end = width_.end(output_column);
     for (int64_t x = width_.first(output_column); x < end; x += width_.dilation) {
-      maximum = later_maximum(maximum, row[x]);
+      fold(maxima[output_column], row[x]);
     }
-    maxima[output_column] = maximum;
   }
 
   at::Tensor input_;
