@@ -31,7 +31,7 @@ The last run of `python tools/update_benchmarks.py`, which writes this page.
 
 - Machine: {machine}.
 - Software: {software}.
-
+{call}
 The engines, and what `peak bytes` are, are described in `executor_benchmark.cc`; how the intervals
 are computed, in `ratio_statistics.h`; how the peers are measured, in `tools/peers_benchmark.py`.
 """
@@ -52,6 +52,16 @@ def software(reports):
         context.update(report.context)
     names = {"libtorch": "LibTorch", "torch": "Python's torch", "onnxruntime": "ONNX Runtime"}
     return ", ".join(f"{name} {context[key]}" for key, name in names.items() if key in context)
+
+
+def call_of_onnx_runtime(reports):
+    """What its times contain that is not its own, as a line of the page."""
+    for report in reports:
+        if nanoseconds := report.context.get("onnxruntime_call_ns"):
+            microseconds = f"{int(nanoseconds) / 1e3:.1f} us"
+            return (f"- A call of ONNX Runtime that computes nothing takes {microseconds}, part of it "
+                    "Python's.\n")
+    return ""
 
 
 def has_peers():
@@ -96,7 +106,8 @@ def measure(directory, binaries):
 def write(reports):
     capability = reports[0].context.get("cpu_capability", "no vector instructions")
     machine = f"{processor()}, {os.cpu_count()} cores, {capability}"
-    text = INTRODUCTION.format(machine=machine, software=software(reports))
+    text = INTRODUCTION.format(machine=machine, software=software(reports),
+                               call=call_of_onnx_runtime(reports))
     temporary = PAGE.with_suffix(".tmp")
     temporary.write_text(text + "\n" + benchmark_table.tables(reports), encoding="utf-8")
     temporary.rename(PAGE)
