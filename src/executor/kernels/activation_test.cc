@@ -7,10 +7,10 @@ namespace {
 
 TEST(ActivationKernels, GiveTheBitsOfTheDispatcher) {
   CaseRunner runner(activation_kernels());
-  for (const char* op : {"aten::elu", "aten::gelu", "aten::hardshrink", "aten::hardsigmoid",
-                         "aten::hardswish", "aten::hardtanh", "aten::leaky_relu",
-                         "aten::log_sigmoid_forward", "aten::mish", "aten::silu", "aten::softplus",
-                         "aten::softshrink"}) {
+  for (const char* op :
+       {"aten::elu", "aten::gelu", "aten::hardshrink", "aten::hardsigmoid", "aten::hardswish",
+        "aten::hardtanh", "aten::leaky_relu", "aten::log_sigmoid_forward", "aten::mish",
+        "aten::silu", "aten::softplus", "aten::softshrink"}) {
     run_with_one_tensor(runner, op);
   }
   run_with_one_tensor(runner, "aten::elu", {1.5, 0.5, 2.0});

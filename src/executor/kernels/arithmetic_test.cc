@@ -7,13 +7,27 @@ namespace {
 
 TEST(ArithmeticKernels, GiveTheBitsOfTheDispatcherForTwoTensors) {
   CaseRunner runner(arithmetic_kernels());
-  for (const char* op :
-       {"aten::add.Tensor", "aten::sub.Tensor", "aten::mul.Tensor", "aten::atan2",
-        "aten::bitwise_and.Tensor", "aten::bitwise_or.Tensor", "aten::bitwise_xor.Tensor",
-        "aten::copysign.Tensor", "aten::fmax", "aten::fmin", "aten::heaviside", "aten::hypot",
-        "aten::logaddexp", "aten::logaddexp2", "aten::maximum", "aten::minimum", "aten::nextafter",
-        "aten::special_xlog1py", "aten::xlogy.Tensor", "aten::clamp_min.Tensor",
-        "aten::clamp_max.Tensor"}) {
+  for (const char* op : {"aten::add.Tensor",
+                         "aten::sub.Tensor",
+                         "aten::mul.Tensor",
+                         "aten::atan2",
+                         "aten::bitwise_and.Tensor",
+                         "aten::bitwise_or.Tensor",
+                         "aten::bitwise_xor.Tensor",
+                         "aten::copysign.Tensor",
+                         "aten::fmax",
+                         "aten::fmin",
+                         "aten::heaviside",
+                         "aten::hypot",
+                         "aten::logaddexp",
+                         "aten::logaddexp2",
+                         "aten::maximum",
+                         "aten::minimum",
+                         "aten::nextafter",
+                         "aten::special_xlog1py",
+                         "aten::xlogy.Tensor",
+                         "aten::clamp_min.Tensor",
+                         "aten::clamp_max.Tensor"}) {
     run_with_two_tensors(runner, op);
   }
   // Whole numbers are not divided by zero, and not shifted or raised by negative ones.
@@ -33,7 +47,8 @@ TEST(ArithmeticKernels, GiveTheBitsOfTheDispatcherForTwoTensors) {
   run_with_one_tensor(runner, "aten::clamp", {c10::IValue(), 0.5});
   run_with_one_tensor(runner, "aten::clamp_min", {0});
   run_with_one_tensor(runner, "aten::clamp_max", {0.5});
-  for (const at::Scalar& exponent : {at::Scalar(2), at::Scalar(0.5), at::Scalar(-1), at::Scalar(3)}) {
+  for (const at::Scalar& exponent :
+       {at::Scalar(2), at::Scalar(0.5), at::Scalar(-1), at::Scalar(3)}) {
     run_with_one_tensor(runner, "aten::pow.Tensor_Scalar", {exponent});
   }
   for (const at::ScalarType dtype : kAllDtypes) {

@@ -22,10 +22,10 @@ TEST(AttentionKernels, GiveTheBitsOfTheDispatcher) {
         };
         runner.run(op, {make(queries), make(keys), make(keys)});
         runner.run(op, {make_split(queries), make_split(keys), make_split(keys), 0.0, true});
-        runner.run(op, {make_split(queries), make_split(keys), make_split(keys), 0.0, false, none,
-                        0.5});
-        const at::Tensor mask = make_tensor(dtype, {2, 1, queries, keys}, Layout::kContiguous,
-                                            Values::kFinite);
+        runner.run(
+            op, {make_split(queries), make_split(keys), make_split(keys), 0.0, false, none, 0.5});
+        const at::Tensor mask =
+            make_tensor(dtype, {2, 1, queries, keys}, Layout::kContiguous, Values::kFinite);
         runner.run(op, {make(queries), make(keys), make(keys), 0.0, false, mask});
         const at::Tensor allowed = make_tensor(at::kBool, {queries, keys});
         runner.run(op, {make(queries), make(keys), make(keys), 0.0, false, allowed});

@@ -18,7 +18,8 @@ TEST(ConcatenationKernels, GiveTheBitsOfTheDispatcher) {
         runner.run("aten::cat", {std::vector<at::Tensor>{first, second}, dim});
         runner.run("aten::cat", {std::vector<at::Tensor>{first}, dim});
         runner.run("aten::cat", {std::vector<at::Tensor>{none, first, first, second}, dim});
-        runner.run("aten::cat", {std::vector<at::Tensor>{first, make_tensor(at::kInt, sizes)}, dim});
+        runner.run("aten::cat",
+                   {std::vector<at::Tensor>{first, make_tensor(at::kInt, sizes)}, dim});
         runner.run("aten::stack", {std::vector<at::Tensor>{first, first, first}, dim});
         runner.run("aten::_stack", {std::vector<at::Tensor>{first, first, first}, dim});
       }

@@ -12,8 +12,7 @@ namespace {
 // aten::mkldnn_convolution has none: oneDNN's functions are hidden in LibTorch, and the operator
 // returns memory of its own.
 constexpr KernelEntry kKernels[] = {
-    {"aten::_slow_conv2d_forward",
-     &OutFunction<&at::native::slow_conv2d_forward_out_cpu>::prepare},
+    {"aten::_slow_conv2d_forward", &OutFunction<&at::native::slow_conv2d_forward_out_cpu>::prepare},
     {"aten::slow_conv3d_forward", &OutFunction<&at::native::slow_conv3d_forward_out_cpu>::prepare},
     {"aten::slow_conv_transpose2d",
      &Structured<at::native::structured_slow_conv_transpose2d_structured_cpu>::prepare},

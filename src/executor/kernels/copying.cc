@@ -1,5 +1,3 @@
-#include "torch_ir/executor/kernels/copying.h"
-
 // clang-format off: before all headers of ATen.
 #include "torch_ir/executor/kernels/stub.h"
 // clang-format on
@@ -13,6 +11,7 @@
 
 #include <cstring>
 
+#include "torch_ir/executor/kernels/copying.h"
 #include "torch_ir/executor/kernels/families.h"
 #include "torch_ir/executor/kernels/iterator_kernel.h"
 #include "torch_ir/executor/kernels/out_function.h"
@@ -69,8 +68,7 @@ bool is_plain(const at::Tensor& tensor) {
 std::unique_ptr<PreparedKernel> prepare_copy(const KernelCall& call, const at::Tensor& to,
                                              const at::Tensor& from) {
   if (!is_plain(to) || !is_plain(from)) return nullptr;
-  const bool in_one_thread =
-      to.numel() < at::internal::GRAIN_SIZE || at::get_num_threads() == 1;
+  const bool in_one_thread = to.numel() < at::internal::GRAIN_SIZE || at::get_num_threads() == 1;
   if (in_one_thread && is_one_block(to, from)) return std::make_unique<CopyBytes>(to, from);
   // Of conversions from and to half LibTorch has two, and NaNs come out of them differently.
   const bool converts_half =
@@ -79,7 +77,10 @@ std::unique_ptr<PreparedKernel> prepare_copy(const KernelCall& call, const at::T
     return std::make_unique<CopyWithAten>(to, from);
   }
   at::TensorIteratorConfig config;
-  config.add_owned_output(to).add_owned_const_input(from).resize_outputs(false).check_all_same_dtype(false);
+  config.add_owned_output(to)
+      .add_owned_const_input(from)
+      .resize_outputs(false)
+      .check_all_same_dtype(false);
   return prepare_iterator(call, config, [](at::TensorIterator& iterator) {
     call_stub(at::native::copy_stub, iterator, /*non_blocking=*/false);
   });

@@ -13,11 +13,11 @@
 extern "C" {
 __attribute__((weak)) void sgemm_(const char* transa, const char* transb, const int* m,
                                   const int* n, const int* k, const float* alpha, const float* a,
-                                  const int* lda, const float* b, const int* ldb,
-                                  const float* beta, float* c, const int* ldc);
+                                  const int* lda, const float* b, const int* ldb, const float* beta,
+                                  float* c, const int* ldc);
 __attribute__((weak)) void dgemm_(const char* transa, const char* transb, const int* m,
-                                  const int* n, const int* k, const double* alpha,
-                                  const double* a, const int* lda, const double* b, const int* ldb,
+                                  const int* n, const int* k, const double* alpha, const double* a,
+                                  const int* lda, const double* b, const int* ldb,
                                   const double* beta, double* c, const int* ldc);
 }
 
@@ -92,8 +92,7 @@ std::optional<Product> plan_product(const at::Tensor& result, const at::Tensor& 
   int64_t m = rows;
   int64_t n = columns;
   int64_t leading_c = 0;
-  if (result.stride(0) == 1 &&
-      (columns == 1 || result.stride(1) >= std::max<int64_t>(1, rows))) {
+  if (result.stride(0) == 1 && (columns == 1 || result.stride(1) >= std::max<int64_t>(1, rows))) {
     leading_c = result.stride(1);
   } else if (result.stride(1) == 1 &&
              (rows == 1 || result.stride(0) >= std::max<int64_t>(1, columns))) {
@@ -202,11 +201,9 @@ std::unique_ptr<PreparedKernel> prepare(const at::Tensor& result, const at::Tens
                                         beta.to<Number>(), std::move(addend));
 }
 
-std::unique_ptr<PreparedKernel> prepare_for_dtype(const at::Tensor& result,
-                                                  const at::Tensor& first,
-                                                  const at::Tensor& second,
-                                                  const at::Scalar& alpha, const at::Scalar& beta,
-                                                  Addend addend) {
+std::unique_ptr<PreparedKernel> prepare_for_dtype(const at::Tensor& result, const at::Tensor& first,
+                                                  const at::Tensor& second, const at::Scalar& alpha,
+                                                  const at::Scalar& beta, Addend addend) {
   const at::ScalarType dtype = result.scalar_type();
   if (!is_plain(result, dtype) || !is_plain(first, dtype) || !is_plain(second, dtype) ||
       first.size(0) != result.size(0) || second.size(1) != result.size(1) ||

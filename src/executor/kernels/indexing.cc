@@ -91,7 +91,8 @@ constexpr KernelEntry kKernels[] = {
     {"aten::scatter.reduce", &Structured<at::native::structured_scatter_reduce_out>::prepare},
     {"aten::scatter.src", &Structured<at::native::structured_scatter_src_out>::prepare},
     {"aten::scatter.value", &Structured<at::native::structured_scatter_value_out>::prepare},
-    {"aten::scatter.value_reduce", &Structured<at::native::structured_scatter_value_reduce_out>::prepare},
+    {"aten::scatter.value_reduce",
+     &Structured<at::native::structured_scatter_value_reduce_out>::prepare},
     {"aten::scatter_add", &Structured<at::native::structured_scatter_add>::prepare},
     {"aten::scatter_reduce.two", &Structured<at::native::structured_scatter_reduce_two>::prepare},
 };

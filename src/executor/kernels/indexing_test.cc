@@ -30,8 +30,8 @@ TEST(IndexingKernels, GiveTheBitsOfTheDispatcher) {
           runner.run("aten::index_select", {self, dim, make_indices({}, 4, whole)});
         }
       }
-      runner.run("aten::index_select", {make_tensor(dtype, {50, 33}, layout), 0,
-                                        make_indices({200}, 50)});
+      runner.run("aten::index_select",
+                 {make_tensor(dtype, {50, 33}, layout), 0, make_indices({200}, 50)});
       for (const int64_t dim : {0, 1, 2}) {
         const at::Tensor positions = make_indices({3, 4, 5}, 3);
         const at::Tensor source = make_tensor(dtype, {3, 4, 5}, layout);
@@ -59,7 +59,8 @@ TEST(IndexingKernels, LeaveMasksToTheDispatcher) {
   CaseRunner runner(indexing_kernels());
   const at::Tensor self = make_tensor(at::kFloat, {6, 4});
   for (const at::ScalarType dtype : {at::kBool, at::kByte, at::kInt}) {
-    const at::Tensor index = dtype == at::kInt ? make_indices({6}, 4, dtype) : make_tensor(dtype, {6});
+    const at::Tensor index =
+        dtype == at::kInt ? make_indices({6}, 4, dtype) : make_tensor(dtype, {6});
     runner.run_refused("aten::index.Tensor", {self, indices_of({index})});
   }
 }

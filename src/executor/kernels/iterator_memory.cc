@@ -73,8 +73,7 @@ void IteratorMemory::convert() {
   }
 }
 
-void IteratorMemory::move(at::TensorIteratorBase& iterator,
-                          const c10::StorageImpl* storage) const {
+void IteratorMemory::move(at::TensorIteratorBase& iterator, const c10::StorageImpl* storage) const {
   for (size_t i = 0; i < operands_.size(); ++i) {
     if (operands_[i].storage != storage) continue;
     auto* base = const_cast<char*>(static_cast<const char*>(storage->data()));

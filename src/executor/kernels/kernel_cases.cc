@@ -110,8 +110,7 @@ at::Tensor duplicate(const at::Tensor& tensor) {
   const auto elements = static_cast<int64_t>(from.size() / tensor.element_size());
   at::Tensor block = at::empty({elements}, tensor.options());
   if (!from.empty()) std::memcpy(block.mutable_data_ptr(), from.data(), from.size());
-  at::Tensor copy =
-      block.as_strided(tensor.sizes(), tensor.strides(), tensor.storage_offset());
+  at::Tensor copy = block.as_strided(tensor.sizes(), tensor.strides(), tensor.storage_offset());
   if (tensor.dim() == 0) {
     copy.unsafeGetTensorImpl()->set_wrapped_number(
         tensor.unsafeGetTensorImpl()->is_wrapped_number());
@@ -159,9 +158,16 @@ std::vector<at::Tensor> tensors_of(const std::vector<c10::IValue>& values) {
   return tensors;
 }
 
-void copy_blocks(const std::vector<c10::IValue>& from, const std::vector<c10::IValue>& to) {
-  const std::vector<at::Tensor> sources = tensors_of(from);
-  const std::vector<at::Tensor> targets = tensors_of(to);
+// Other tensors in the same memory.
+std::vector<at::Tensor> aliases_of(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> aliases;
+  for (const at::Tensor& tensor : tensors) {
+    aliases.push_back(tensor.as_strided(tensor.sizes(), tensor.strides(), tensor.storage_offset()));
+  }
+  return aliases;
+}
+
+void copy_blocks(const std::vector<at::Tensor>& sources, const std::vector<at::Tensor>& targets) {
   for (size_t i = 0; i < sources.size(); ++i) {
     const std::span<char> bytes = bytes_of(sources[i]);
     if (!bytes.empty()) std::memcpy(bytes_of(targets[i]).data(), bytes.data(), bytes.size());
@@ -206,8 +212,7 @@ void fill_with_garbage(const at::Tensor& tensor) {
 }
 
 at::Tensor garbage_like(const at::Tensor& tensor) {
-  at::Tensor result =
-      at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options());
+  at::Tensor result = at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options());
   fill_with_garbage(result);
   return result;
 }
@@ -368,9 +373,14 @@ CaseRunner::Outcome CaseRunner::check(const std::string& op_name,
     return Outcome::kNotACase;
   }
 
-  KernelCall call{op, duplicate(arguments), std::vector<bool>(parameters.size(), false), {},
-                  is_used.empty() ? std::vector<bool>(expected.size(), true) : is_used};
-  const at::Tensor written = written_argument(op, call.arguments);
+  std::optional<KernelCall> prepared(
+      {op,
+       duplicate(arguments),
+       std::vector<bool>(parameters.size(), false),
+       {},
+       is_used.empty() ? std::vector<bool>(expected.size(), true) : is_used});
+  KernelCall& call = *prepared;
+  at::Tensor written = written_argument(op, call.arguments);
   for (const c10::IValue& result : expected) {
     call.outputs.push_back(written.defined() ? written : garbage_like(result.toTensor()));
   }
@@ -383,10 +393,18 @@ CaseRunner::Outcome CaseRunner::check(const std::string& op_name,
   if (kernel == nullptr) return Outcome::kRefused;
   taken_.insert(op_name);
 
+  // The call and its tensors end here, the memory stays.
+  const std::vector<bool> is_compared = call.is_used;
+  const bool is_in_place = written.defined();
+  const std::vector<at::Tensor> inputs = aliases_of(tensors_of(call.arguments));
+  const std::vector<at::Tensor> outputs = aliases_of(call.outputs);
+  written = at::Tensor();
+  prepared.reset();
+
   const auto run_and_compare = [&](const char* when) {
-    copy_blocks(arguments, call.arguments);
-    if (!written.defined()) {
-      for (const at::Tensor& output : call.outputs) fill_with_garbage(output);
+    copy_blocks(tensors_of(arguments), inputs);
+    if (!is_in_place) {
+      for (const at::Tensor& output : outputs) fill_with_garbage(output);
     }
     try {
       kernel->run();
@@ -395,12 +413,11 @@ CaseRunner::Outcome CaseRunner::check(const std::string& op_name,
       return;
     }
     for (size_t i = 0; i < expected.size(); ++i) {
-      if (!call.is_used[i]) continue;
-      EXPECT_TRUE(has_same_bits(call.outputs[i], expected[i].toTensor()))
+      if (!is_compared[i]) continue;
+      const at::Tensor& result = expected[i].toTensor();
+      EXPECT_TRUE(has_same_bits(outputs[i], result))
           << text << ": result " << i << " differs, " << when << "\n"
-          << (expected[i].toTensor().numel() <= 64 ? c10::str(call.outputs[i], "\nexpected\n",
-                                                             expected[i].toTensor())
-                                                  : "");
+          << (result.numel() <= 64 ? c10::str(outputs[i], "\nexpected\n", result) : "");
     }
   };
 
@@ -415,8 +432,8 @@ CaseRunner::Outcome CaseRunner::check(const std::string& op_name,
 
   std::vector<c10::DataPtr> old;
   std::set<const c10::StorageImpl*> moved;
-  std::vector<at::Tensor> all = tensors_of(call.arguments);
-  all.insert(all.end(), call.outputs.begin(), call.outputs.end());
+  std::vector<at::Tensor> all = inputs;
+  all.insert(all.end(), outputs.begin(), outputs.end());
   for (const at::Tensor& tensor : all) {
     if (moved.contains(tensor.storage().unsafeGetStorageImpl())) continue;
     const c10::StorageImpl* storage = move_memory(tensor, old);

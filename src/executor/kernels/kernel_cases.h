@@ -1,5 +1,6 @@
 // Calls of operators for tests of kernels: each is prepared, run three times on changing data, and
-// compared bit for bit with what the dispatcher gives.
+// compared bit for bit with what the dispatcher gives. The call that a kernel was prepared for, and
+// its tensors, are gone by then; only their memory is still there.
 #ifndef TORCH_IR_EXECUTOR_KERNELS_KERNEL_CASES_H_
 #define TORCH_IR_EXECUTOR_KERNELS_KERNEL_CASES_H_
 

@@ -12,7 +12,10 @@ using Table = std::unordered_map<std::string_view, PrepareKernel>;
 Table merge_families() {
   Table merged;
   for (const KernelTable family :
-       {activation_kernels(), arithmetic_kernels(), attention_kernels(), comparison_kernels(), concatenation_kernels(), convolution_kernels(), copying_kernels(), indexing_kernels(), matrix_kernels(), normalization_kernels(), padding_kernels(), pooling_kernels(), reduction_kernels(), selection_kernels(), unary_kernels(), upsampling_kernels()}) {
+       {activation_kernels(), arithmetic_kernels(), attention_kernels(), comparison_kernels(),
+        concatenation_kernels(), convolution_kernels(), copying_kernels(), indexing_kernels(),
+        matrix_kernels(), normalization_kernels(), padding_kernels(), pooling_kernels(),
+        reduction_kernels(), selection_kernels(), unary_kernels(), upsampling_kernels()}) {
     for (const KernelEntry& entry : family) merged.emplace(entry.operator_name, entry.prepare);
   }
   return merged;

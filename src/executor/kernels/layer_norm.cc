@@ -14,11 +14,10 @@ class LayerNorm final : public PreparedKernel {
  public:
   static std::unique_ptr<PreparedKernel> prepare(const KernelCall& call) {
     auto kernel = std::make_unique<LayerNorm>(call);
-    const bool takes_call = kHasStubs && kernel->input_.device().is_cpu() &&
-                            kernel->input_.numel() > 0 && kernel->input_.is_contiguous() &&
-                            kernel->outputs_[0].is_contiguous() &&
-                            is_contiguous_if_given(kernel->weight_) &&
-                            is_contiguous_if_given(kernel->bias_);
+    const bool takes_call =
+        kHasStubs && kernel->input_.device().is_cpu() && kernel->input_.numel() > 0 &&
+        kernel->input_.is_contiguous() && kernel->outputs_[0].is_contiguous() &&
+        is_contiguous_if_given(kernel->weight_) && is_contiguous_if_given(kernel->bias_);
     return takes_call ? std::move(kernel) : nullptr;
   }
 

@@ -58,7 +58,8 @@ class Baddbmm final : public PreparedKernel {
 };
 
 constexpr KernelEntry kKernels[] = {
-    {"aten::_addmm_activation", &Structured<at::native::structured_addmm_activation_out_cpu>::prepare},
+    {"aten::_addmm_activation",
+     &Structured<at::native::structured_addmm_activation_out_cpu>::prepare},
     {"aten::addmm", &prepare_addmm},
     {"aten::addmv", &Structured<at::native::structured_addmv_out_cpu>::prepare},
     {"aten::baddbmm", &Baddbmm::prepare},

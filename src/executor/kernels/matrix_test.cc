@@ -16,8 +16,8 @@ std::vector<at::Tensor> matrices(at::ScalarType dtype, int64_t rows, int64_t col
   for (const Layout layout : {Layout::kContiguous, Layout::kTransposed, Layout::kSliced}) {
     made.push_back(make_tensor(dtype, {rows, columns}, layout, values));
   }
-  made.push_back(make_tensor(dtype, {rows, columns + 5}, Layout::kContiguous, values)
-                     .narrow(1, 2, columns));
+  made.push_back(
+      make_tensor(dtype, {rows, columns + 5}, Layout::kContiguous, values).narrow(1, 2, columns));
   return made;
 }
 

@@ -17,8 +17,8 @@ TEST(NormalizationKernels, GiveTheBitsOfTheDispatcher) {
       }
       for (const at::ScalarType parameters : {dtype, at::kFloat}) {
         const at::Tensor channel = make_tensor(parameters, {6});
-        const at::Tensor variance = make_tensor(parameters, {6}, Layout::kContiguous,
-                                                Values::kPositive);
+        const at::Tensor variance =
+            make_tensor(parameters, {6}, Layout::kContiguous, Values::kPositive);
         for (const char* op : {"aten::native_batch_norm", "aten::_native_batch_norm_legit"}) {
           runner.run(op, {image, channel, channel, channel, variance, false, 0.1, 1e-5});
           runner.run(op, {image, none, none, channel, variance, false, 0.1, 1e-5});
@@ -36,8 +36,7 @@ TEST(NormalizationKernels, GiveTheBitsOfTheDispatcher) {
         runner.run_used("aten::native_layer_norm", {image, last, row, row, 1e-5},
                         {true, false, false});
         for (const int64_t groups : {1, 2, 6}) {
-          runner.run("aten::native_group_norm",
-                     {image, channel, channel, 2, 6, 20, groups, 1e-5});
+          runner.run("aten::native_group_norm", {image, channel, channel, 2, 6, 20, groups, 1e-5});
           runner.run("aten::native_group_norm", {image, none, none, 2, 6, 20, groups, 1e-5});
         }
       }
@@ -57,8 +56,8 @@ TEST(NormalizationKernels, GiveTheBitsOfTheDispatcher) {
     const at::Tensor channel = make_tensor(dtype, {3}, Layout::kContiguous, Values::kPositive);
     for (const std::vector<int64_t>& sizes :
          {std::vector<int64_t>{4, 3}, {4, 3, 5}, {0, 3, 2}, {2, 3, 2, 3, 4}}) {
-      runner.run("aten::native_batch_norm", {make_tensor(dtype, sizes), channel, channel, channel,
-                                             channel, false, 0.1, 1e-5});
+      runner.run("aten::native_batch_norm",
+                 {make_tensor(dtype, sizes), channel, channel, channel, channel, false, 0.1, 1e-5});
     }
   }
   runner.expect_all_taken();

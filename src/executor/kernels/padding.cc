@@ -13,12 +13,17 @@ namespace torch_ir {
 namespace {
 
 constexpr KernelEntry kKernels[] = {
-    {"aten::reflection_pad1d", &Structured<at::native::structured_reflection_pad1d_out_cpu>::prepare},
+    {"aten::reflection_pad1d",
+     &Structured<at::native::structured_reflection_pad1d_out_cpu>::prepare},
     {"aten::reflection_pad2d", &OutFunction<&at::native::reflection_pad2d_out_cpu>::prepare},
-    {"aten::reflection_pad3d", &Structured<at::native::structured_reflection_pad3d_out_cpu>::prepare},
-    {"aten::replication_pad1d", &Structured<at::native::structured_replication_pad1d_out_cpu>::prepare},
-    {"aten::replication_pad2d", &Structured<at::native::structured_replication_pad2d_out_cpu>::prepare},
-    {"aten::replication_pad3d", &Structured<at::native::structured_replication_pad3d_out_cpu>::prepare},
+    {"aten::reflection_pad3d",
+     &Structured<at::native::structured_reflection_pad3d_out_cpu>::prepare},
+    {"aten::replication_pad1d",
+     &Structured<at::native::structured_replication_pad1d_out_cpu>::prepare},
+    {"aten::replication_pad2d",
+     &Structured<at::native::structured_replication_pad2d_out_cpu>::prepare},
+    {"aten::replication_pad3d",
+     &Structured<at::native::structured_replication_pad3d_out_cpu>::prepare},
 };
 
 }  // namespace

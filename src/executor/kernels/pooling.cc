@@ -34,12 +34,16 @@ std::unique_ptr<PreparedKernel> prepare_max_pool2d(const KernelCall& call) {
 
 constexpr KernelEntry kKernels[] = {
     {"aten::_adaptive_avg_pool2d", &OutFunction<&at::native::adaptive_avg_pool2d_out_cpu>::prepare},
-    {"aten::adaptive_max_pool2d", &Structured<at::native::structured_adaptive_max_pool2d_out_cpu, 2>::prepare},
-    {"aten::adaptive_max_pool3d", &Structured<at::native::structured_adaptive_max_pool3d_out_cpu, 2>::prepare},
-    {"aten::avg_pool2d", &Precomputed<at::native::structured_avg_pool2d_out_cpu, 1, RunAvgPool2d>::prepare},
+    {"aten::adaptive_max_pool2d",
+     &Structured<at::native::structured_adaptive_max_pool2d_out_cpu, 2>::prepare},
+    {"aten::adaptive_max_pool3d",
+     &Structured<at::native::structured_adaptive_max_pool3d_out_cpu, 2>::prepare},
+    {"aten::avg_pool2d",
+     &Precomputed<at::native::structured_avg_pool2d_out_cpu, 1, RunAvgPool2d>::prepare},
     {"aten::avg_pool3d", &Structured<at::native::structured_avg_pool3d_out_cpu>::prepare},
     {"aten::max_pool2d_with_indices", &prepare_max_pool2d},
-    {"aten::max_pool3d_with_indices", &OutFunction<&at::native::max_pool3d_with_indices_out_cpu, 2>::prepare},
+    {"aten::max_pool3d_with_indices",
+     &OutFunction<&at::native::max_pool3d_with_indices_out_cpu, 2>::prepare},
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include "torch_ir/executor/kernels/kernel_cases.h"
@@ -14,13 +15,13 @@ struct Window {
 };
 
 const Window kWindows[] = {
-    {{2, 2}, {}, {0, 0}, {1, 1}},        {{2}, {2}, {0}, {1}},
-    {{3, 3}, {2, 2}, {1, 1}, {1, 1}},    {{3, 3}, {1, 1}, {1, 1}, {1, 1}},
-    {{2, 2}, {2, 2}, {1, 1}, {1, 1}},    {{3, 3}, {2, 2}, {1, 1}, {1, 1}, true},
-    {{2, 3}, {2, 2}, {0, 1}, {1, 1}},    {{3, 2}, {3, 2}, {1, 0}, {1, 1}, true},
-    {{3, 3}, {2, 2}, {1, 1}, {2, 2}},    {{3, 3}, {1, 1}, {1, 1}, {3, 2}},
-    {{5, 4}, {3, 3}, {2, 2}, {1, 1}},    {{1, 1}, {1, 1}, {0, 0}, {1, 1}},
-    {{5, 5}, {1, 1}, {2, 2}, {1, 1}},    {{7, 7}, {4, 4}, {3, 3}, {1, 1}, true},
+    {{2, 2}, {}, {0, 0}, {1, 1}},     {{2}, {2}, {0}, {1}},
+    {{3, 3}, {2, 2}, {1, 1}, {1, 1}}, {{3, 3}, {1, 1}, {1, 1}, {1, 1}},
+    {{2, 2}, {2, 2}, {1, 1}, {1, 1}}, {{3, 3}, {2, 2}, {1, 1}, {1, 1}, true},
+    {{2, 3}, {2, 2}, {0, 1}, {1, 1}}, {{3, 2}, {3, 2}, {1, 0}, {1, 1}, true},
+    {{3, 3}, {2, 2}, {1, 1}, {2, 2}}, {{3, 3}, {1, 1}, {1, 1}, {3, 2}},
+    {{5, 4}, {3, 3}, {2, 2}, {1, 1}}, {{1, 1}, {1, 1}, {0, 0}, {1, 1}},
+    {{5, 5}, {1, 1}, {2, 2}, {1, 1}}, {{7, 7}, {4, 4}, {3, 3}, {1, 1}, true},
 };
 
 // Memory formats that a kernel knows, and one that it does not.
@@ -34,13 +35,14 @@ std::vector<at::Tensor> images(at::ScalarType dtype, const std::vector<int64_t>&
 
 TEST(PoolingKernels, GiveTheBitsOfTheDispatcher) {
   CaseRunner runner(pooling_kernels());
-  for (const at::ScalarType dtype : {at::kFloat, at::kDouble, at::kBFloat16, at::kHalf, at::kLong}) {
+  for (const at::ScalarType dtype :
+       {at::kFloat, at::kDouble, at::kBFloat16, at::kHalf, at::kLong}) {
     for (const Window& window : kWindows) {
       for (const std::vector<int64_t>& sizes :
            {std::vector<int64_t>{2, 3, 16, 17}, {1, 1, 9, 40}, {3, 12, 11}, {2, 4, 7, 131}}) {
         for (const at::Tensor& image : images(dtype, sizes)) {
-          const std::vector<c10::IValue> arguments = {image,          window.kernel,
-                                                      window.stride,  window.padding,
+          const std::vector<c10::IValue> arguments = {image,           window.kernel,
+                                                      window.stride,   window.padding,
                                                       window.dilation, window.ceil_mode};
           runner.run("aten::max_pool2d_with_indices", arguments);
           runner.run_used("aten::max_pool2d_with_indices", arguments, {true, false});
@@ -82,11 +84,24 @@ TEST(PoolingKernels, MaxPool2dTakesTheFirstZeroAndTheLastNan) {
     if (!is_zero && i % 3 == 0) bits[i] = 0x3f800000U;
   }
   for (const Window& window : kWindows) {
+    runner.run_used(
+        "aten::max_pool2d_with_indices",
+        {image, window.kernel, window.stride, window.padding, window.dilation, window.ceil_mode},
+        {true, false});
+  }
+}
+
+TEST(PoolingKernels, MaxPool2dGivesTheSameInSeveralThreads) {
+  CaseRunner runner(pooling_kernels());
+  const int threads = at::get_num_threads();
+  at::set_num_threads(3);
+  for (const Window& window : kWindows) {
     runner.run_used("aten::max_pool2d_with_indices",
-                    {image, window.kernel, window.stride, window.padding, window.dilation,
-                     window.ceil_mode},
+                    {make_tensor(at::kFloat, {3, 16, 40, 41}), window.kernel, window.stride,
+                     window.padding, window.dilation, window.ceil_mode},
                     {true, false});
   }
+  at::set_num_threads(threads);
 }
 
 }  // namespace

@@ -31,9 +31,8 @@ class Precomputed final : public PreparedKernel {
   explicit Precomputed(const KernelCall& call)
       : op_(call),
         arguments_(call.arguments),
-        found_(std::apply(
-            [this](const auto&... argument) { return op_.meta(argument.pass()...); },
-            arguments_.kept)) {
+        found_(std::apply([this](const auto&... argument) { return op_.meta(argument.pass()...); },
+                          arguments_.kept)) {
     for (size_t i = 0; i < kNumOutputs; ++i) {
       if (!op_.output(i).defined()) throw OtherLayout();
     }

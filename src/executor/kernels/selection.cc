@@ -48,9 +48,8 @@ std::unique_ptr<PreparedKernel> prepare_where(const KernelCall& call) {
       .add_owned_const_input(condition)
       .add_owned_const_input(chosen)
       .add_owned_const_input(other);
-  return prepare_iterator(call, config, [select](at::TensorIterator& iterator) {
-    for_each_row<4>(iterator, select);
-  });
+  return prepare_iterator(
+      call, config, [select](at::TensorIterator& iterator) { for_each_row<4>(iterator, select); });
 }
 
 constexpr auto kMaskedFillWithNumber =
@@ -75,15 +74,15 @@ std::unique_ptr<PreparedKernel> prepare_masked_fill_(const KernelCall& call) {
       .resize_outputs(false)
       .add_owned_output(self)
       .add_owned_const_input(mask);
-  const auto fill = [select, filler = at::scalar_tensor(value, self.options())](
-                        at::TensorIterator& iterator) {
-    auto* filler_data = static_cast<char*>(filler.data_ptr());
-    for_each_row<2>(iterator, [&](char** data, const int64_t* strides, int64_t count) {
-      char* operands[] = {data[0], data[1], filler_data, data[0]};
-      const int64_t operand_strides[] = {strides[0], strides[1], 0, strides[0]};
-      select(operands, operand_strides, count);
-    });
-  };
+  const auto fill =
+      [select, filler = at::scalar_tensor(value, self.options())](at::TensorIterator& iterator) {
+        auto* filler_data = static_cast<char*>(filler.data_ptr());
+        for_each_row<2>(iterator, [&](char** data, const int64_t* strides, int64_t count) {
+          char* operands[] = {data[0], data[1], filler_data, data[0]};
+          const int64_t operand_strides[] = {strides[0], strides[1], 0, strides[0]};
+          select(operands, operand_strides, count);
+        });
+      };
   return prepare_iterator(call, config, fill);
 }
 

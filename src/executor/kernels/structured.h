@@ -161,9 +161,8 @@ class Structured final : public PreparedKernel {
 
   template <size_t... I>
   void run_impl(std::index_sequence<I...>) {
-    std::apply(
-        [this](const auto&... argument) { op_.impl(argument.pass()..., op_.output(I)...); },
-        arguments_.kept);
+    std::apply([this](const auto&... argument) { op_.impl(argument.pass()..., op_.output(I)...); },
+               arguments_.kept);
   }
 
   WithOutputs<Op, kNumOutputs> op_;

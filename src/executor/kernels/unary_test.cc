@@ -36,9 +36,8 @@ TEST(UnaryKernels, WriteToGivenResults) {
   CaseRunner runner(unary_kernels());
   runner.run_taken("aten::tanh.out",
                    {make_tensor(at::kFloat, {3, 5}), make_tensor(at::kFloat, {3, 5})});
-  runner.run_taken("aten::abs.out",
-                   {make_tensor(at::kFloat, {3, 5}, Layout::kSliced),
-                    make_tensor(at::kFloat, {3, 5})});
+  runner.run_taken("aten::abs.out", {make_tensor(at::kFloat, {3, 5}, Layout::kSliced),
+                                     make_tensor(at::kFloat, {3, 5})});
 }
 
 }  // namespace

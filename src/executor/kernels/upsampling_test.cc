@@ -8,7 +8,8 @@ namespace {
 TEST(UpsamplingKernels, GiveTheBitsOfTheDispatcher) {
   CaseRunner runner(upsampling_kernels());
   const c10::IValue none;
-  for (const at::ScalarType dtype : {at::kFloat, at::kDouble, at::kBFloat16, at::kHalf, at::kByte}) {
+  for (const at::ScalarType dtype :
+       {at::kFloat, at::kDouble, at::kBFloat16, at::kHalf, at::kByte}) {
     for (const Layout layout : kLayouts) {
       const at::Tensor rows = make_tensor(dtype, {2, 3, 8}, layout);
       const at::Tensor image = make_tensor(dtype, {2, 3, 7, 8}, layout);
@@ -30,9 +31,8 @@ TEST(UpsamplingKernels, GiveTheBitsOfTheDispatcher) {
         for (const bool aligned : {true, false}) {
           runner.run("aten::upsample_linear1d", {rows, one, aligned});
           runner.run("aten::upsample_trilinear3d", {volume, three, aligned});
-          for (const char* op :
-               {"aten::upsample_bilinear2d", "aten::_upsample_bilinear2d_aa",
-                "aten::upsample_bicubic2d", "aten::_upsample_bicubic2d_aa"}) {
+          for (const char* op : {"aten::upsample_bilinear2d", "aten::_upsample_bilinear2d_aa",
+                                 "aten::upsample_bicubic2d", "aten::_upsample_bicubic2d_aa"}) {
             runner.run(op, {image, two, aligned});
           }
         }
