@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <ostream>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/cli/benchmark_report.h"
@@ -113,6 +116,26 @@ std::string find_weights(const ExecutionArguments& arguments, LoadedGraph& graph
   return "made up";
 }
 
+// One for each node of `ir`, in its order. A plan has fewer where one node does the work of others.
+std::vector<BenchmarkNode> nodes_of(const IR& ir, std::vector<NodeProfile> profiles) {
+  std::multimap<std::string, NodeProfile> by_name;
+  for (NodeProfile& profile : profiles) by_name.emplace(profile.name, std::move(profile));
+  std::vector<BenchmarkNode> nodes;
+  for (const OpNode& node : ir.nodes) {
+    BenchmarkNode& entry = nodes.emplace_back();
+    const auto profile = by_name.lower_bound(node.name);
+    entry.is_fused = profile == by_name.end() || profile->first != node.name;
+    if (entry.is_fused) {
+      entry.name = node.name;
+      entry.op_type = node.op_type;
+    } else {
+      static_cast<NodeProfile&>(entry) = std::move(profile->second);
+      by_name.erase(profile);
+    }
+  }
+  return nodes;
+}
+
 void measure(const LoadedGraph& graph, const std::vector<at::Tensor>& inputs,
              const Arguments& arguments, BenchmarkReport& report) {
   const ExecutionPlan plan = compile(graph.ir, graph.weights.value_or(StateDict()), graph.constants,
@@ -120,7 +143,7 @@ void measure(const LoadedGraph& graph, const std::vector<at::Tensor>& inputs,
   Runs runs(plan, inputs);
   report.rounds = arguments.rounds != 0 ? arguments.rounds : choose_rounds(runs);
   report.seconds = runs.time(report.rounds);
-  report.nodes = plan.profile(inputs, static_cast<int>(report.rounds));
+  report.nodes = nodes_of(graph.ir, plan.profile(inputs, static_cast<int>(report.rounds)));
   report.memory = plan.memory(inputs);
 }
 

@@ -11,6 +11,11 @@
 
 namespace torch_ir {
 
+struct BenchmarkNode : NodeProfile {
+  // Another node does its work.
+  bool is_fused = false;
+};
+
 struct BenchmarkReport {
   std::string model_name;
   std::string optimization;
@@ -23,7 +28,7 @@ struct BenchmarkReport {
   // Of a whole run, without taking the time of each node; the median.
   double seconds = 0;
   // In the order of the graph.
-  std::vector<NodeProfile> nodes;
+  std::vector<BenchmarkNode> nodes;
   std::optional<PlanMemory> memory;
 };
 
@@ -34,8 +39,8 @@ std::string to_text(const BenchmarkReport& report, bool is_utf8);
 // An object with "model_name", "optimization", "device", "threads", "rounds", "weights" and
 // "inputs" as above; "seconds", of a whole run; "node_seconds", the sum over the nodes; "memory",
 // null or an object with "arena", "intermediates" and "lower_bound", in bytes; and "nodes", the
-// slowest first: "index" (in the graph), "name", "op_type", "calls" (a list), "seconds", and
-// "bytes", 0 where they are not known.
+// slowest first: "index" (in the graph), "name", "op_type", "calls" (a list), "fused" (whether
+// another node does its work), "seconds", and "bytes", 0 where they are not known.
 std::string to_json(const BenchmarkReport& report);
 
 // Whether the locale's environment variables say that text is UTF-8.

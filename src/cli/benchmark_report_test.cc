@@ -23,10 +23,11 @@ BenchmarkReport make_report() {
   report.weights = "made up";
   report.inputs = "file";
   report.seconds = 0.0034567;
-  report.nodes = {{"relu", "aten.relu.default", {"aten::relu"}, 250e-9, 0},
-                  {"linear", "aten.linear.default", {"aten::t", "aten::addmm"}, 3e-6, 12'000},
-                  {"view", "aten.view.default", {}, 0, 0},
-                  {"stack", "aten.stack.default", {"aten::cat", "aten::cat"}, 0.75e-6, 999}};
+  report.nodes = {{{"relu", "aten.relu.default", {"aten::relu"}, 250e-9, 0}},
+                  {{"linear", "aten.linear.default", {"aten::t", "aten::addmm"}, 3e-6, 12'000}},
+                  {{"view", "aten.view.default", {}, 0, 0}},
+                  {{"gelu", "aten.gelu.default", {}, 0, 0}, /*is_fused=*/true},
+                  {{"stack", "aten.stack.default", {"aten::cat", "aten::cat"}, 0.75e-6, 999}}};
   report.memory = PlanMemory{.arena = 4096, .intermediates = 1'234'567, .lower_bound = 64};
   return report;
 }
@@ -46,8 +47,10 @@ TEST(BenchmarkReportTest, IsATableWithTheSlowestNodeFirst) {
             "aten.relu\n"
             "    0 ns    0.0 %                           -        -  view    aten.view.default    "
             "-\n"
+            "    0 ns    0.0 %                           -        -  gelu    aten.gelu.default    "
+            "(fused)\n"
             "\n"
-            "4 nodes, 5 calls: 4.00 us one by one; a whole run: 3.46 ms\n"
+            "5 nodes, 5 calls: 4.00 us one by one; a whole run: 3.46 ms\n"
             "memory: arena 4.10 kB, all intermediate values 1.23 MB, lower bound 64 B\n");
 }
 
@@ -99,11 +102,12 @@ TEST(BenchmarkReportTest, IsJson) {
   EXPECT_EQ(json["memory"]["arena"], 4096);
   EXPECT_EQ(json["memory"]["intermediates"], 1'234'567);
   EXPECT_EQ(json["memory"]["lower_bound"], 64);
-  ASSERT_EQ(json["nodes"].size(), 4u);
+  ASSERT_EQ(json["nodes"].size(), 5u);
   EXPECT_EQ(json["nodes"][0], nlohmann::ordered_json::parse(R"({"index": 1, "name": "linear",
-              "op_type": "aten.linear.default", "calls": ["aten.t", "aten.addmm"],
+              "op_type": "aten.linear.default", "calls": ["aten.t", "aten.addmm"], "fused": false,
               "seconds": 3e-6, "bytes": 12000})"));
   EXPECT_EQ(json["nodes"][3]["name"], "view");
+  EXPECT_EQ(json["nodes"][4]["fused"], true);
 }
 
 class LocaleTest : public ::testing::Test {

@@ -2,6 +2,7 @@
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -102,6 +103,23 @@ TEST_F(BenchmarkTest, TimesAllNodesOfTheGraph) {
 TEST_F(BenchmarkTest, SaysWhichLevelRan) {
   EXPECT_EQ(json_of({model_.graph, "--optimization", "fast"})["optimization"], "fast");
   EXPECT_EQ(json_of({model_.graph, "--device", "cpu"})["device"], "cpu");
+}
+
+// What a node does for others is listed with it, and the others are still there.
+TEST_F(BenchmarkTest, ListsNodesThatAreFused) {
+  const IR ir = deep_resnet_graph();
+  const std::string graph = graph_file("resnet.json", ir);
+  const auto count = [](const nlohmann::json& json, const auto& is_counted) {
+    return std::ranges::count_if(json["nodes"], is_counted);
+  };
+  const auto is_fused = [](const nlohmann::json& node) { return node["fused"].get<bool>(); };
+  const auto calls_something = [](const nlohmann::json& node) { return !node["calls"].empty(); };
+  const auto exact = json_of({graph});
+  const auto fast = json_of({graph, "--optimization", "fast"});
+  EXPECT_EQ(fast["nodes"].size(), ir.nodes.size());
+  EXPECT_EQ(count(exact, is_fused), 0);
+  EXPECT_GT(count(fast, is_fused), 0);
+  EXPECT_LT(count(fast, calls_something), count(exact, calls_something));
 }
 
 TEST_F(BenchmarkTest, RunsWithTheThreadsThatItIsGiven) {
