@@ -39,9 +39,11 @@ struct ExecutionOptions {
 struct PlanMemory {
   // What the plan takes.
   int64_t arena = 0;
+  // The most that is alive at one time of what operators without a kernel take for their results.
+  int64_t returned = 0;
   // The sum of all intermediate values.
   int64_t intermediates = 0;
-  // The most that is alive at one time, results that take the place of an input counted once: no
+  // The most of the arena that is alive at one time, results that take the place of an input counted once: no
   // arena for this order of calls can be smaller.
   int64_t lower_bound = 0;
 };

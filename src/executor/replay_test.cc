@@ -327,6 +327,20 @@ TEST(Replay, GivesTheSameBitsWithEachPassOff) {
   }
 }
 
+// Also that of memory which an operator returned, when nobody else reads that.
+TEST(Replay, WritesOverWhatOperatorsReturn) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 8, 8}));
+  const V power = graph.call1("aten.matrix_exp.default", {x});
+  const V sum = graph.call1("aten.add.Tensor", {power, x});
+  const V product = graph.call1("aten.mul.Tensor", {sum, x});
+  graph.output(graph.call1("aten.sum.default", {product}));
+  const PlanMemory memory = *compile(graph.ir, graph.weights).memory(graph.inputs);
+  EXPECT_EQ(memory.arena, 0);
+  EXPECT_EQ(memory.returned, 512);
+  EXPECT_EQ(difference_from_eager(graph), "");
+}
+
 // What is prepared before the operator that makes its argument has run.
 TEST(Replay, PreparesForMemoryThatOperatorsReturn) {
   EagerGraph graph;

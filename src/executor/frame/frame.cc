@@ -90,7 +90,10 @@ void Frame::make_storages(const at::Tensor& returned) {
   for (size_t id = 0; id < storages_.size(); ++id) {
     const BufferPlace& place = schedule_->places[id];
     const size_t bytes = trace.buffers[id].bytes;
-    if (place.place == Place::kArena) {
+    // Owners come first: they are older.
+    if (place.owner != id) {
+      storages_[id] = storages_[place.owner];
+    } else if (place.place == Place::kArena) {
       storages_[id] = storage_over(arena + place.offset, bytes);
     } else if (place.place == Place::kOutput) {
       output_memory_.emplace_back(static_cast<BufferId>(id), bytes);
@@ -150,8 +153,9 @@ void Frame::prepare(size_t index, bool uses_kernels) {
   if (makes_empty(traced.op)) return;
   KernelCall call = kernel_call(traced);
   const bool is_returned = std::ranges::any_of(traced.outputs, [&](TensorId output) {
-    const BufferPlace& place = schedule_->places[schedule_->trace.tensors[output].buffer];
-    return place.place == Place::kReturned && place.first_call == index;
+    const BufferId buffer = schedule_->trace.tensors[output].buffer;
+    const BufferPlace& place = schedule_->places[buffer];
+    return place.place == Place::kReturned && place.owner == buffer && place.first_call == index;
   });
   std::unique_ptr<PreparedKernel> kernel;
   if (!is_returned) {
@@ -177,7 +181,7 @@ std::unique_ptr<PreparedKernel> Frame::prepare_returning_call(size_t index, Kern
   for (const TensorId output : traced.outputs) {
     const BufferId buffer = schedule_->trace.tensors[output].buffer;
     const BufferPlace& place = schedule_->places[buffer];
-    buffers.push_back(buffer);
+    buffers.push_back(place.owner);
     has_new_memory.push_back(place.first_call == index && place.place != Place::kOutside);
     if (has_new_memory.back() && place.place != Place::kReturned) returns_memory_[index] = true;
   }
@@ -196,9 +200,10 @@ void Frame::add_users(size_t index, PreparedKernel* kernel) {
   std::unordered_set<BufferId> buffers;
   for (const TensorId tensor : tensors) {
     const BufferId buffer = schedule_->trace.tensors[tensor].buffer;
-    const bool moves = schedule_->places[buffer].place != Place::kArena &&
+    const BufferPlace& place = schedule_->places[buffer];
+    const bool moves = place.place != Place::kArena &&
                        schedule_->trace.buffers[buffer].kind != BufferKind::kConstant;
-    if (moves && buffers.insert(buffer).second) users_[buffer].push_back(kernel);
+    if (moves && buffers.insert(place.owner).second) users_[place.owner].push_back(kernel);
   }
 }
 
@@ -208,7 +213,7 @@ void Frame::add_releases(size_t index) {
   std::vector<TensorId> tensors = tensors_of(call);
   tensors.insert(tensors.end(), call.outputs.begin(), call.outputs.end());
   for (const TensorId tensor : tensors) {
-    const BufferId buffer = schedule_->trace.tensors[tensor].buffer;
+    const BufferId buffer = schedule_->places[schedule_->trace.tensors[tensor].buffer].owner;
     const BufferPlace& place = schedule_->places[buffer];
     if (place.place == Place::kReturned && place.last_call == index) {
       steps_.push_back({std::make_unique<Release>(returned_[buffer]), index});

@@ -1,8 +1,8 @@
 // Replays: the frames of a program, for the layouts of inputs met so far.
 //
-// Traces the program at the first run with inputs of a layout, and keeps a bounded number of layouts
-// (those used last). Each thread takes a frame, runs it and gives it back, without locks once there
-// are enough frames.
+// Traces the program at the first run with inputs of a layout, and keeps a bounded number of
+// layouts (those used last). Each thread takes a frame, runs it and gives it back, without locks
+// once there are enough frames.
 #ifndef TORCH_IR_EXECUTOR_FRAME_REPLAYS_H_
 #define TORCH_IR_EXECUTOR_FRAME_REPLAYS_H_
 

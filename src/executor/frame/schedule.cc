@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "torch_ir/executor/kernels/kernel.h"
 #include "torch_ir/executor/trace/memory_plan.h"
 
 namespace torch_ir {
@@ -15,7 +16,10 @@ namespace {
 constexpr size_t kNever = SIZE_MAX;
 
 void find_lifetimes(const Trace& trace, std::vector<BufferPlace>& places) {
-  for (BufferPlace& place : places) place.first_call = kNever;
+  for (size_t id = 0; id < places.size(); ++id) {
+    places[id].first_call = kNever;
+    places[id].owner = static_cast<BufferId>(id);
+  }
   for (size_t i = 0; i < trace.calls.size(); ++i) {
     const auto use = [&](TensorId tensor) {
       BufferPlace& place = places[trace.tensors[tensor].buffer];
@@ -55,57 +59,54 @@ bool cover_alike(const Trace& trace, const TraceTensor& a, const TraceTensor& b)
          bytes == trace.buffers[a.buffer].bytes && bytes == trace.buffers[b.buffer].bytes;
 }
 
-// The input whose memory the result of a pointwise call may take: one that nobody reads after, and
-// that the call reads element by element, in the order of the result.
+// Whether a kernel makes the first result element by element, each from the elements of the inputs
+// at the same place, so that it may write where it reads.
+bool is_elementwise(const TraceCall& call) {
+  if (call.op.schema().is_mutable() || call.outputs.empty() ||
+      find_kernel(c10::toString(call.op.operator_name())) == nullptr) {
+    return false;
+  }
+  if (call.op.hasTag(at::Tag::pointwise)) return call.outputs.size() == 1;
+  if (call.op.schema().name() != "aten::native_batch_norm") return false;
+  const auto* training = std::get_if<c10::IValue>(&call.arguments[5]);
+  return training != nullptr && training->isBool() && !training->toBool();
+}
+
+// The input whose memory the first result of call `index` may take: one that nobody reads after.
 std::optional<BufferId> dying_input(const Schedule& schedule, size_t index) {
   const TraceCall& call = schedule.trace.calls[index];
-  if (!call.op.hasTag(at::Tag::pointwise) || call.op.schema().is_mutable() ||
-      call.outputs.size() != 1) {
-    return std::nullopt;
-  }
+  if (!is_elementwise(call)) return std::nullopt;
   const TraceTensor& output = schedule.trace.tensors[call.outputs[0]];
   const std::vector<TensorId> inputs = tensors_of(call);
   for (const TensorId id : inputs) {
     const TraceTensor& input = schedule.trace.tensors[id];
     const BufferPlace& place = schedule.places[input.buffer];
+    const bool is_ours = place.place == Place::kArena || place.place == Place::kReturned;
     const bool is_read_otherwise = std::ranges::any_of(inputs, [&](TensorId other) {
       return other != id && schedule.trace.tensors[other].buffer == input.buffer;
     });
-    if (place.place == Place::kArena && place.last_call == index && !is_read_otherwise &&
+    if (is_ours && schedule.places[place.owner].last_call == index && !is_read_otherwise &&
         cover_alike(schedule.trace, input, output)) {
-      return input.buffer;
+      return place.owner;
     }
   }
   return std::nullopt;
 }
 
-// For each buffer in the arena the block that it is in: its own, or that of the input that it takes
-// the place of.
-std::vector<MemoryBlock> make_blocks(const Schedule& schedule, bool reuse,
-                                     std::vector<size_t>& block_of) {
-  std::vector<MemoryBlock> blocks;
-  block_of.assign(schedule.places.size(), kNever);
-  const auto add_block = [&](BufferId buffer) {
-    const BufferPlace& place = schedule.places[buffer];
-    if (place.place != Place::kArena || block_of[buffer] != kNever) return;
-    block_of[buffer] = blocks.size();
-    blocks.push_back({schedule.trace.buffers[buffer].bytes, place.first_call, place.last_call});
-  };
+// Lets elementwise results take the place of inputs.
+void share_places(Schedule& schedule) {
   for (size_t i = 0; i < schedule.trace.calls.size(); ++i) {
-    for (const TensorId output : schedule.trace.calls[i].outputs) {
-      const BufferId buffer = schedule.trace.tensors[output].buffer;
-      const BufferPlace& place = schedule.places[buffer];
-      const bool is_new = place.place == Place::kArena && place.first_call == i;
-      const auto input = reuse && is_new ? dying_input(schedule, i) : std::nullopt;
-      if (!input) {
-        add_block(buffer);
-        continue;
-      }
-      block_of[buffer] = block_of[*input];
-      blocks[block_of[buffer]].last = place.last_call;
+    const TraceCall& call = schedule.trace.calls[i];
+    if (call.outputs.empty()) continue;
+    BufferPlace& place = schedule.places[schedule.trace.tensors[call.outputs[0]].buffer];
+    if (place.place != Place::kArena || place.first_call != i) continue;
+    if (const auto owner = dying_input(schedule, i)) {
+      BufferPlace& shared = schedule.places[*owner];
+      shared.last_call = place.last_call;
+      place.owner = *owner;
+      place.place = shared.place;
     }
   }
-  return blocks;
 }
 
 }  // namespace
@@ -116,17 +117,32 @@ Schedule make_schedule(Trace trace, std::vector<c10::ScalarType> output_dtypes,
   schedule.places.resize(schedule.trace.buffers.size());
   find_lifetimes(schedule.trace, schedule.places);
   choose_places(schedule.trace, options, schedule.places);
-  std::vector<size_t> block_of;
-  const std::vector<MemoryBlock> blocks = make_blocks(schedule, options.reuse_memory, block_of);
-  const MemoryPlan plan = plan_memory(blocks, kAlignment, options.reuse_memory);
+  if (options.reuse_memory) share_places(schedule);
+  std::vector<MemoryBlock> returned;
+  std::vector<MemoryBlock> blocks;
+  std::vector<size_t> block_of(schedule.places.size());
   for (size_t id = 0; id < schedule.places.size(); ++id) {
-    BufferPlace& place = schedule.places[id];
+    const BufferPlace& place = schedule.places[id];
     if (place.place == Place::kOutside) continue;
     schedule.memory.intermediates += static_cast<int64_t>(schedule.trace.buffers[id].bytes);
-    if (place.place == Place::kArena) place.offset = plan.offsets[block_of[id]];
+    if (place.owner != id || place.place == Place::kOutput) continue;
+    const size_t last_call = std::min(place.last_call, schedule.trace.calls.size());
+    const MemoryBlock block{schedule.trace.buffers[id].bytes, place.first_call, last_call};
+    if (place.place == Place::kReturned) {
+      returned.push_back(block);
+    } else {
+      block_of[id] = blocks.size();
+      blocks.push_back(block);
+    }
+  }
+  const MemoryPlan plan = plan_memory(blocks, kAlignment, options.reuse_memory);
+  for (BufferPlace& place : schedule.places) {
+    if (place.place == Place::kArena) place.offset = plan.offsets[block_of[place.owner]];
   }
   schedule.arena_bytes = plan.arena_bytes;
   schedule.memory.arena = static_cast<int64_t>(plan.arena_bytes);
+  schedule.memory.returned =
+      static_cast<int64_t>(plan_memory(returned, kAlignment, /*reuse=*/false).lower_bound);
   schedule.memory.lower_bound = static_cast<int64_t>(plan.lower_bound);
   return schedule;
 }

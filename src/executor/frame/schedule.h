@@ -29,7 +29,9 @@ enum class Place {
 struct BufferPlace {
   Place place = Place::kOutside;
   size_t offset = 0;
-  // The calls that define it and that are the last to use it.
+  // The buffer whose memory it takes when nobody reads that any more; itself where it takes none.
+  BufferId owner = 0;
+  // The calls that define it and that are the last to use its memory.
   size_t first_call = 0;
   size_t last_call = 0;
 };
