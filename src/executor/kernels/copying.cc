@@ -2,6 +2,8 @@
 #include "torch_ir/executor/kernels/stub.h"
 // clang-format on
 
+#include "torch_ir/executor/kernels/copying.h"
+
 #include <ATen/Parallel.h>
 #include <ATen/TensorIterator.h>
 #include <ATen/native/Copy.h>
@@ -11,7 +13,6 @@
 
 #include <cstring>
 
-#include "torch_ir/executor/kernels/copying.h"
 #include "torch_ir/executor/kernels/families.h"
 #include "torch_ir/executor/kernels/iterator_kernel.h"
 #include "torch_ir/executor/kernels/out_function.h"
