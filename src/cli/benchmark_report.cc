@@ -127,9 +127,10 @@ std::string counted(size_t count, std::string_view noun) {
 
 std::string memory_line(const std::optional<PlanMemory>& memory) {
   if (!memory) return "memory: from LibTorch's allocator, as each run needs it\n";
-  return fmt::format("memory: arena {}, all intermediate values {}, lower bound {}\n",
-                     bytes_text(memory->arena), bytes_text(memory->intermediates),
-                     bytes_text(memory->lower_bound));
+  return fmt::format(
+      "memory: arena {} (at least {}), made by operators {}, all intermediate values {}\n",
+      bytes_text(memory->arena), bytes_text(memory->lower_bound), bytes_text(memory->returned),
+      bytes_text(memory->intermediates));
 }
 
 }  // namespace
@@ -164,6 +165,7 @@ std::string to_json(const BenchmarkReport& report) {
                {"nodes", Json::array()}};
   if (const auto& memory = report.memory) {
     json["memory"] = {{"arena", memory->arena},
+                      {"returned", memory->returned},
                       {"intermediates", memory->intermediates},
                       {"lower_bound", memory->lower_bound}};
   }

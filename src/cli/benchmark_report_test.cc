@@ -28,30 +28,33 @@ BenchmarkReport make_report() {
                   {{"view", "aten.view.default", {}, 0, 0}},
                   {{"gelu", "aten.gelu.default", {}, 0, 0}, /*is_fused=*/true},
                   {{"stack", "aten.stack.default", {"aten::cat", "aten::cat"}, 0.75e-6, 999}}};
-  report.memory = PlanMemory{.arena = 4096, .intermediates = 1'234'567, .lower_bound = 64};
+  report.memory =
+      PlanMemory{.arena = 4096, .returned = 128, .intermediates = 1'234'567, .lower_bound = 64};
   return report;
 }
 
 TEST(BenchmarkReportTest, IsATableWithTheSlowestNodeFirst) {
-  EXPECT_EQ(to_text(make_report(), /*is_utf8=*/true),
-            "Tiny: optimization fast, device cpu, 1 thread; medians of 1,500 rounds; "
-            "weights: made up, inputs: file\n"
-            "\n"
-            "    time    share                       bytes     GB/s  node    operator             "
-            "calls\n"
-            " 3.00 us   75.0 %  ████████████████   12.0 kB      4.0  linear  aten.linear.default  "
-            "aten.t, aten.addmm\n"
-            "  750 ns   18.8 %  ████                 999 B      1.3  stack   aten.stack.default   "
-            "aten.cat x2\n"
-            "  250 ns    6.2 %  █▍                       -        -  relu    aten.relu.default    "
-            "aten.relu\n"
-            "    0 ns    0.0 %                           -        -  view    aten.view.default    "
-            "-\n"
-            "    0 ns    0.0 %                           -        -  gelu    aten.gelu.default    "
-            "(fused)\n"
-            "\n"
-            "5 nodes, 5 calls: 4.00 us one by one; a whole run: 3.46 ms\n"
-            "memory: arena 4.10 kB, all intermediate values 1.23 MB, lower bound 64 B\n");
+  EXPECT_EQ(
+      to_text(make_report(), /*is_utf8=*/true),
+      "Tiny: optimization fast, device cpu, 1 thread; medians of 1,500 rounds; "
+      "weights: made up, inputs: file\n"
+      "\n"
+      "    time    share                       bytes     GB/s  node    operator             "
+      "calls\n"
+      " 3.00 us   75.0 %  ████████████████   12.0 kB      4.0  linear  aten.linear.default  "
+      "aten.t, aten.addmm\n"
+      "  750 ns   18.8 %  ████                 999 B      1.3  stack   aten.stack.default   "
+      "aten.cat x2\n"
+      "  250 ns    6.2 %  █▍                       -        -  relu    aten.relu.default    "
+      "aten.relu\n"
+      "    0 ns    0.0 %                           -        -  view    aten.view.default    "
+      "-\n"
+      "    0 ns    0.0 %                           -        -  gelu    aten.gelu.default    "
+      "(fused)\n"
+      "\n"
+      "5 nodes, 5 calls: 4.00 us one by one; a whole run: 3.46 ms\n"
+      "memory: arena 4.10 kB (at least 64 B), made by operators 128 B, all intermediate values "
+      "1.23 MB\n");
 }
 
 TEST(BenchmarkReportTest, KeepsToAsciiWhereTheLocaleDoes) {
@@ -101,6 +104,7 @@ TEST(BenchmarkReportTest, IsJson) {
   EXPECT_DOUBLE_EQ(json["node_seconds"].get<double>(), 4e-6);
   EXPECT_EQ(json["memory"]["arena"], 4096);
   EXPECT_EQ(json["memory"]["intermediates"], 1'234'567);
+  EXPECT_EQ(json["memory"]["returned"], 128);
   EXPECT_EQ(json["memory"]["lower_bound"], 64);
   ASSERT_EQ(json["nodes"].size(), 5u);
   EXPECT_EQ(json["nodes"][0], nlohmann::ordered_json::parse(R"({"index": 1, "name": "linear",

@@ -43,8 +43,8 @@ struct PlanMemory {
   int64_t returned = 0;
   // The sum of all intermediate values.
   int64_t intermediates = 0;
-  // The most of the arena that is alive at one time, results that take the place of an input counted once: no
-  // arena for this order of calls can be smaller.
+  // The most of the arena that is alive at one time, results that take the place of an input
+  // counted once: no arena for this order of calls can be smaller.
   int64_t lower_bound = 0;
 };
 
@@ -52,7 +52,8 @@ struct PlanMemory {
 struct NodeProfile {
   std::string name;
   std::string op_type;
-  // What it calls, as eager would: "aten.t, aten.addmm". Empty where all was done beforehand.
+  // What it calls, as eager would: "aten::addmm", "aten::tanh". Empty where all was done
+  // beforehand.
   std::vector<std::string> calls;
   // Median seconds a run.
   double seconds = 0;
