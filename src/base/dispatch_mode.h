@@ -1,8 +1,9 @@
 // DispatchMode: sees every operator that this thread calls.
 //
 // What TorchDispatchMode is in Python: while a guard lives, each call of an operator goes to the
-// mode, with its full schema, before autograd and before composite operators are decomposed. Capture
-// and MetaDeviceGuard see the calls of a model, the executor's tracer those inside operators too.
+// mode, with its full schema, before autograd and before composite operators are decomposed.
+// Capture and MetaDeviceGuard see the calls of a model, the executor's tracer those inside
+// operators too.
 #ifndef TORCH_IR_BASE_DISPATCH_MODE_H_
 #define TORCH_IR_BASE_DISPATCH_MODE_H_
 

@@ -21,7 +21,8 @@ struct BoundWeights {
 
 // Looks in `weights`, then in `constants`, then in `ir.constants`, each by state dict name and then
 // by placeholder. All are moved to `device`; without it they stay where they are, and the constants
-// of the IR follow the others. What is not moved is kept, not copied. Throws ExecutionError when a shape, a dtype or a device does not fit.
+// of the IR follow the others. What is not moved is kept, not copied. Throws ExecutionError when a
+// shape, a dtype or a device does not fit.
 BoundWeights bind_weights(const IR& ir, const StateDict& weights, const StateDict& constants,
                           std::optional<c10::Device> device = std::nullopt);
 

@@ -15,9 +15,9 @@
 #include <variant>
 #include <vector>
 
+#include "torch_ir/base/dispatch_mode.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/base/dispatch_mode.h"
 #include "torch_ir/exporter/pt2/call_stack.h"
 #include "torch_ir/exporter/pt2/decompose.h"
 #include "torch_ir/ir/binding.h"

@@ -13,9 +13,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "torch_ir/base/dispatch_mode.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/base/dispatch_mode.h"
 #include "torch_ir/exporter/pt2/call_stack.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/ivalue.h"
