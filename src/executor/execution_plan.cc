@@ -18,6 +18,15 @@ struct ExecutionPlan::State {
   State(Program lowered, const ExecutionOptions& options)
       : program(std::move(lowered)), replays(program, options) {}
 
+  void run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
+           bool is_checked) const {
+    const ReplayResult result = replays.run(inputs, outputs, is_checked);
+    if (result == ReplayResult::kDone) return;
+    outputs = run_program(program, inputs, is_checked);
+    // What failed only in a replay would fail again.
+    if (result == ReplayResult::kFailed) replays.refuse();
+  }
+
   const Program program;
   // Filled while the plan is used; that does not show in what it computes.
   mutable Replays replays;
@@ -36,16 +45,12 @@ std::vector<at::Tensor> ExecutionPlan::run(const std::vector<at::Tensor>& inputs
 
 void ExecutionPlan::run(const std::vector<at::Tensor>& inputs,
                         std::vector<at::Tensor>& outputs) const {
-  if (state_->replays.run(inputs, outputs, /*is_checked=*/false)) return;
-  outputs = run_program(state_->program, inputs, /*is_checked=*/false);
-  state_->replays.refuse();
+  state_->run(inputs, outputs, /*is_checked=*/false);
 }
 
 std::vector<at::Tensor> ExecutionPlan::run_checked(const std::vector<at::Tensor>& inputs) const {
   std::vector<at::Tensor> outputs;
-  if (state_->replays.run(inputs, outputs, /*is_checked=*/true)) return outputs;
-  outputs = run_program(state_->program, inputs, /*is_checked=*/true);
-  state_->replays.refuse();
+  state_->run(inputs, outputs, /*is_checked=*/true);
   return outputs;
 }
 

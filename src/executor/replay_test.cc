@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <thread>
 
 #include "torch_ir/base/error.h"
@@ -385,17 +386,40 @@ class CountingAllocator final : public c10::Allocator {
   c10::Allocator* inner_;
 };
 
+int count_allocations(const std::function<void()>& action) {
+  c10::Allocator* inner = c10::GetCPUAllocator();
+  CountingAllocator allocator(inner);
+  c10::SetCPUAllocator(&allocator, /*priority=*/200);
+  action();
+  c10::SetCPUAllocator(inner, /*priority=*/200);
+  return allocator.count;
+}
+
 TEST(Replay, AllocatesNothingAfterTheFirstRun) {
   const EagerGraph graph = linear_tanh();
   const ExecutionPlan plan = compile(graph.ir, graph.weights);
   std::vector<at::Tensor> outputs;
   plan.run(graph.inputs, outputs);
-  c10::Allocator* inner = c10::GetCPUAllocator();
-  CountingAllocator allocator(inner);
-  c10::SetCPUAllocator(&allocator, /*priority=*/200);
-  for (int i = 0; i < 3; ++i) plan.run(graph.inputs, outputs);
-  c10::SetCPUAllocator(inner, /*priority=*/200);
-  EXPECT_EQ(allocator.count, 0);
+  EXPECT_EQ(count_allocations([&] {
+              for (int i = 0; i < 3; ++i) plan.run(graph.inputs, outputs);
+            }),
+            0);
+}
+
+// Tracing takes longer than a run, so it waits for the second run with a further layout.
+TEST(Replay, TracesFurtherLayoutsWhenTheyAreMetAgain) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({4, 4}));
+  graph.output(graph.call1("aten.exp.default", {graph.call1("aten.tanh.default", {x})}));
+  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  plan.run(graph.inputs);
+  const at::Tensor turned = at::randn({4, 4}).t();
+  std::vector<at::Tensor> outputs;
+  const int first = count_allocations([&] { plan.run({turned}, outputs); });
+  plan.run({turned}, outputs);
+  EXPECT_TRUE(same_bits(outputs[0], turned.tanh().exp()));
+  EXPECT_GT(first, 0);
+  EXPECT_EQ(count_allocations([&] { plan.run({turned}, outputs); }), 0);
 }
 
 }  // namespace

@@ -27,22 +27,22 @@ Replays::~Replays() {
   for (auto& place : pool_) delete place.load();
 }
 
-bool Replays::run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
-                  bool is_checked) {
-  FrameRef frame = take(inputs, is_checked);
-  if (frame == nullptr) return false;
+ReplayResult Replays::run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
+                          bool is_checked) {
+  FrameRef frame = take(inputs, is_checked, is_checked ? When::kNow : When::kWhenMetAgain);
+  if (frame == nullptr) return ReplayResult::kNotReplayed;
   try {
     const PlainKernelsGuard guard;
     frame->frame.run(inputs, outputs);
   } catch (const std::exception&) {
-    return false;
+    return ReplayResult::kFailed;
   }
   give_back(std::move(frame));
-  return true;
+  return ReplayResult::kDone;
 }
 
 std::optional<PlanMemory> Replays::memory(const std::vector<at::Tensor>& inputs) {
-  FrameRef frame = take(inputs, /*is_checked=*/false);
+  FrameRef frame = take(inputs, /*is_checked=*/false, When::kNow);
   if (frame == nullptr) return std::nullopt;
   const PlanMemory memory = frame->layout->schedule->memory;
   give_back(std::move(frame));
@@ -51,7 +51,7 @@ std::optional<PlanMemory> Replays::memory(const std::vector<at::Tensor>& inputs)
 
 std::optional<Replays::Timing> Replays::time(const std::vector<at::Tensor>& inputs,
                                              int num_rounds) {
-  FrameRef frame = take(inputs, /*is_checked=*/false);
+  FrameRef frame = take(inputs, /*is_checked=*/false, When::kNow);
   if (frame == nullptr) return std::nullopt;
   Timing timing{frame->layout->schedule, {}};
   const PlainKernelsGuard guard;
@@ -65,10 +65,10 @@ std::optional<Replays::Timing> Replays::time(const std::vector<at::Tensor>& inpu
   return timing;
 }
 
-Replays::FrameRef Replays::take(const std::vector<at::Tensor>& inputs, bool is_checked) {
+Replays::FrameRef Replays::take(const std::vector<at::Tensor>& inputs, bool is_checked, When when) {
   if (is_refused_.load(std::memory_order_relaxed)) return nullptr;
   FrameRef frame = take_pooled(inputs);
-  if (frame == nullptr) frame = make(inputs, is_checked);
+  if (frame == nullptr) frame = make(inputs, is_checked, when);
   if (frame != nullptr && is_checked && !frame->layout->is_checked) {
     run_program(program_, inputs, /*is_checked=*/true);
     frame->layout->is_checked = true;
@@ -101,14 +101,27 @@ void Replays::give_back(FrameRef frame) {
   }
 }
 
-Replays::FrameRef Replays::make(const std::vector<at::Tensor>& inputs, bool is_checked) {
+Replays::FrameRef Replays::make(const std::vector<at::Tensor>& inputs, bool is_checked, When when) {
   // Says what is wrong with inputs that do not fit.
   input_values(program_, inputs);
   const std::lock_guard<std::mutex> lock(mutex_);
   if (const std::shared_ptr<Layout> layout = find_layout(inputs)) {
     return FrameRef(new PooledFrame{layout, {layout->schedule, inputs, options_.kernels}});
   }
+  if (when == When::kWhenMetAgain && !layouts_.empty() && !is_met_again(inputs)) return nullptr;
   return make_layout(inputs, is_checked);
+}
+
+bool Replays::is_met_again(const std::vector<at::Tensor>& inputs) {
+  const auto found = std::ranges::find_if(
+      met_once_, [&](const InputLayout& layout) { return layout.matches(inputs); });
+  if (found != met_once_.end()) {
+    met_once_.erase(found);
+    return true;
+  }
+  met_once_.emplace_front(program_, inputs);
+  if (met_once_.size() > kMaxLayouts) met_once_.pop_back();
+  return false;
 }
 
 std::shared_ptr<Replays::Layout> Replays::find_layout(const std::vector<at::Tensor>& inputs) {

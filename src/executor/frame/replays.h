@@ -21,17 +21,23 @@
 
 namespace torch_ir {
 
+enum class ReplayResult {
+  kDone,
+  // The program has to run step by step this time.
+  kNotReplayed,
+  // It threw; a run step by step says why.
+  kFailed,
+};
+
 class Replays {
  public:
   // `program` outlives this.
   Replays(const Program& program, const ExecutionOptions& options);
   ~Replays();
 
-  // As ExecutionPlan::run, or run_checked. False, with `outputs` unspecified, when the program has
-  // to run step by step: because it can not be replayed, or because this run failed, which a run
-  // step by step explains.
-  bool run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
-           bool is_checked);
+  // As ExecutionPlan::run, or run_checked. `outputs` are unspecified unless it is done.
+  ReplayResult run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
+                   bool is_checked);
 
   // From now on all runs are step by step: one that failed otherwise did not fail so.
   void refuse() { is_refused_ = true; }
@@ -61,9 +67,13 @@ class Replays {
   };
   using FrameRef = std::unique_ptr<PooledFrame>;
 
-  FrameRef take(const std::vector<at::Tensor>& inputs, bool is_checked);
+  // When to trace for a layout that was not met before.
+  enum class When { kNow, kWhenMetAgain };
+
+  FrameRef take(const std::vector<at::Tensor>& inputs, bool is_checked, When when);
   FrameRef take_pooled(const std::vector<at::Tensor>& inputs);
-  FrameRef make(const std::vector<at::Tensor>& inputs, bool is_checked);
+  FrameRef make(const std::vector<at::Tensor>& inputs, bool is_checked, When when);
+  bool is_met_again(const std::vector<at::Tensor>& inputs);
   std::shared_ptr<Layout> find_layout(const std::vector<at::Tensor>& inputs);
   FrameRef make_layout(const std::vector<at::Tensor>& inputs, bool is_checked);
   void forget_oldest();
@@ -79,6 +89,8 @@ class Replays {
   std::mutex mutex_;
   // The one used last comes first. Guarded by mutex_.
   std::list<std::shared_ptr<Layout>> layouts_;
+  // Those met once. Guarded by mutex_.
+  std::list<InputLayout> met_once_;
 };
 
 }  // namespace torch_ir
