@@ -4,6 +4,7 @@
 #include <ATen/ops/linear.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/view_as_complex.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/InferenceMode.h>
@@ -268,6 +269,20 @@ TEST(Replay, ReturnsViewsOfTheCallersInput) {
     EXPECT_TRUE(same_bits(output, input[1]));
     EXPECT_TRUE(output.is_alias_of(input));
   }
+}
+
+TEST(Replay, ReturnsViewsOfAnotherDtype) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({5, 2}));
+  graph.output(graph.call1("aten.view_as_complex.default", {x}));
+  EXPECT_EQ(difference_from_eager(graph), "");
+  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  const at::Tensor values = at::randn({13});
+  plan.run(graph.inputs);
+  const at::Tensor input = values.slice(0, 2, 12).view({5, 2});
+  const at::Tensor output = plan.run({input})[0];
+  EXPECT_TRUE(same_bits(output, at::view_as_complex(input)));
+  EXPECT_TRUE(output.is_alias_of(values));
 }
 
 TEST(Replay, NamesTheNodeThatFailsAndRunsAgain) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <stdexcept>
 #include <unordered_set>
 #include <utility>
 
@@ -40,6 +41,21 @@ c10::IValue tensor_list(const std::vector<at::Tensor>& tensors) {
     list.push_back(tensor.defined() ? Element(tensor) : Element());
   }
   return list;
+}
+
+// `traced` over the memory that begins where `input` does.
+at::Tensor view_of(const at::Tensor& input, const TraceTensor& traced) {
+  if (input.scalar_type() == traced.dtype) {
+    return at::as_strided(input, traced.sizes, traced.strides,
+                          input.storage_offset() + traced.offset);
+  }
+  const size_t first = static_cast<size_t>(input.storage_offset()) * input.itemsize();
+  if (first % c10::elementSize(traced.dtype) != 0) {
+    throw std::runtime_error("an input is not aligned to the dtype that it is viewed as");
+  }
+  TraceTensor shifted = traced;
+  shifted.offset += static_cast<int64_t>(first / c10::elementSize(traced.dtype));
+  return make_tensor(input.storage(), shifted);
 }
 
 bool is_tensor(const TraceOutput& output, TensorId id) {
@@ -242,8 +258,7 @@ at::Tensor Frame::output(TensorId id, const std::vector<at::Tensor>& inputs) {
     if (binding.buffer != traced.buffer) continue;
     const at::Tensor& input = inputs[binding.input];
     if (schedule_->trace.inputs[binding.input] == id) return input;
-    return at::as_strided(input, traced.sizes, traced.strides,
-                          input.storage_offset() + traced.offset);
+    return view_of(input, traced);
   }
   if (returned_[traced.buffer]) return make_tensor(returned_[traced.buffer], traced);
   const auto memory = std::ranges::find(output_memory_, traced.buffer, &OutputMemory::buffer);
