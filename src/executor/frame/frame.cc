@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <stdexcept>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -58,11 +59,6 @@ at::Tensor view_of(const at::Tensor& input, const TraceTensor& traced) {
   return make_tensor(input.storage(), shifted);
 }
 
-bool is_tensor(const TraceOutput& output, TensorId id) {
-  const auto* tensor = std::get_if<TensorId>(&output);
-  return tensor != nullptr && *tensor == id;
-}
-
 void* data_of(const at::Tensor& tensor) { return const_cast<void*>(tensor.const_data_ptr()); }
 
 }  // namespace
@@ -83,6 +79,7 @@ Frame::Frame(std::shared_ptr<const Schedule> schedule, const std::vector<at::Ten
   }
   const at::Tensor returned = memory_for_returned();
   make_storages(returned);
+  bind_outputs();
   for (size_t i = 0; i < trace.calls.size(); ++i) prepare(i, uses_kernels);
 }
 
@@ -121,6 +118,39 @@ void Frame::make_storages(const at::Tensor& returned) {
   for (const InputBinding& input : inputs_) {
     storages_[input.buffer] =
         storage_over(const_cast<void*>(input.data), trace.buffers[input.buffer].bytes);
+  }
+}
+
+void Frame::bind_outputs() {
+  const Trace& trace = schedule_->trace;
+  std::unordered_map<BufferId, OutputBinding> bindings;
+  for (const InputBinding& input : inputs_) {
+    bindings[input.buffer] = {OutputSource::kInputView, input.input};
+  }
+  for (size_t i = 0; i < output_memory_.size(); ++i) {
+    bindings[output_memory_[i].buffer()] = {OutputSource::kMemory, i};
+  }
+  std::unordered_map<TensorId, size_t> first_outputs;
+  for (size_t i = 0; i < trace.outputs.size(); ++i) {
+    const auto* id = std::get_if<TensorId>(&trace.outputs[i]);
+    if (id == nullptr) {
+      outputs_.push_back({OutputSource::kNumber, 0});
+      continue;
+    }
+    const BufferId buffer = trace.tensors[*id].buffer;
+    if (const auto [first, is_first] = first_outputs.try_emplace(*id, i); !is_first) {
+      outputs_.push_back({OutputSource::kOutput, first->second});
+    } else if (trace.buffers[buffer].kind == BufferKind::kConstant) {
+      outputs_.push_back({OutputSource::kConstant, 0});
+    } else if (const auto found = bindings.find(buffer); found != bindings.end()) {
+      outputs_.push_back(found->second);
+      if (found->second.source == OutputSource::kInputView &&
+          trace.inputs[found->second.index] == *id) {
+        outputs_.back().source = OutputSource::kInput;
+      }
+    } else {
+      outputs_.push_back({OutputSource::kReturned, buffer});
+    }
   }
 }
 
@@ -250,37 +280,38 @@ void Frame::begin_run(const std::vector<at::Tensor>& inputs, std::vector<at::Ten
   for (OutputMemory& memory : output_memory_) move(memory.buffer(), memory.take());
 }
 
-at::Tensor Frame::output(TensorId id, const std::vector<at::Tensor>& inputs) {
-  const TraceTensor& traced = schedule_->trace.tensors[id];
-  // A caller who writes to an output must not change the plan.
-  if (traced.constant.defined()) return traced.constant.clone();
-  for (const InputBinding& binding : inputs_) {
-    if (binding.buffer != traced.buffer) continue;
-    const at::Tensor& input = inputs[binding.input];
-    if (schedule_->trace.inputs[binding.input] == id) return input;
-    return view_of(input, traced);
+at::Tensor Frame::output(size_t index, const std::vector<at::Tensor>& inputs,
+                         const std::vector<at::Tensor>& outputs) {
+  const Trace& trace = schedule_->trace;
+  const OutputBinding& binding = outputs_[index];
+  if (binding.source == OutputSource::kNumber) {
+    return as_tensor(std::get<c10::IValue>(trace.outputs[index]), schedule_->output_dtypes[index]);
   }
-  if (returned_[traced.buffer]) return make_tensor(returned_[traced.buffer], traced);
-  const auto memory = std::ranges::find(output_memory_, traced.buffer, &OutputMemory::buffer);
-  return memory->tensor(id, traced);
+  const TensorId id = std::get<TensorId>(trace.outputs[index]);
+  switch (binding.source) {
+    // A caller who writes to an output must not change the plan.
+    case OutputSource::kConstant:
+      return trace.tensors[id].constant.clone();
+    case OutputSource::kOutput:
+      return outputs[binding.index];
+    case OutputSource::kInput:
+      return inputs[binding.index];
+    case OutputSource::kInputView:
+      return view_of(inputs[binding.index], trace.tensors[id]);
+    case OutputSource::kReturned:
+      return make_tensor(returned_[binding.index], trace.tensors[id]);
+    default:
+      return output_memory_[binding.index].tensor(id, trace.tensors[id]);
+  }
 }
 
 void Frame::end_run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs) {
-  const Trace& trace = schedule_->trace;
-  outputs.reserve(trace.outputs.size());
-  for (size_t i = 0; i < trace.outputs.size(); ++i) {
-    const auto* id = std::get_if<TensorId>(&trace.outputs[i]);
-    if (id == nullptr) {
-      outputs.emplace_back(
-          as_tensor(std::get<c10::IValue>(trace.outputs[i]), schedule_->output_dtypes[i]));
-      continue;
-    }
-    // What is one tensor in the graph is one for the caller.
-    size_t same = 0;
-    while (same < i && !is_tensor(trace.outputs[same], *id)) ++same;
-    outputs.push_back(same < i ? outputs[same] : output(*id, inputs));
+  outputs.reserve(outputs_.size());
+  for (size_t i = 0; i < outputs_.size(); ++i) outputs.push_back(output(i, inputs, outputs));
+  // The caller's from now on.
+  for (const OutputBinding& binding : outputs_) {
+    if (binding.source == OutputSource::kReturned) returned_[binding.index] = c10::Storage();
   }
-  for (c10::Storage& storage : returned_) storage = c10::Storage();
 }
 
 void Frame::run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs) {

@@ -49,9 +49,28 @@ class Frame {
     BufferId buffer;
     const void* data;
   };
+  // Where the caller gets an output from.
+  enum class OutputSource {
+    kNumber,
+    kConstant,
+    // The output `index`: what is one tensor in the graph is one for the caller.
+    kOutput,
+    // The input `index`, or a view of it.
+    kInput,
+    kInputView,
+    // What the operator that made the buffer `index` returned.
+    kReturned,
+    // The output memory `index`.
+    kMemory,
+  };
+  struct OutputBinding {
+    OutputSource source;
+    size_t index;
+  };
 
   at::Tensor memory_for_returned() const;
   void make_storages(const at::Tensor& returned);
+  void bind_outputs();
   const at::Tensor& tensor(TensorId id);
   c10::IValue argument(const TraceArgument& argument);
   bool is_constant(const TraceArgument& argument) const;
@@ -64,7 +83,8 @@ class Frame {
   void move(BufferId buffer, void* data);
   void begin_run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs);
   void end_run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs);
-  at::Tensor output(TensorId id, const std::vector<at::Tensor>& inputs);
+  at::Tensor output(size_t index, const std::vector<at::Tensor>& inputs,
+                    const std::vector<at::Tensor>& outputs);
 
   std::shared_ptr<const Schedule> schedule_;
   at::Tensor arena_;
@@ -80,6 +100,7 @@ class Frame {
   std::vector<c10::Storage> returned_;
   std::vector<InputBinding> inputs_;
   std::vector<OutputMemory> output_memory_;
+  std::vector<OutputBinding> outputs_;
 };
 
 }  // namespace torch_ir

@@ -27,7 +27,7 @@ InputLayout::InputLayout(const Program& program, const std::vector<at::Tensor>& 
     Input input{tensor.scalar_type(), keys_of(tensor), at::DimVector(tensor.sizes()), {}, {}};
     if (program.inputs[i].meta.is_scalar) {
       input.number = c10::IValue(tensor.item());
-    } else {
+    } else if (tensor.layout() == c10::kStrided) {
       input.strides = at::DimVector(tensor.strides());
     }
     inputs_.push_back(std::move(input));
@@ -40,7 +40,8 @@ bool InputLayout::matches(const Input& input, const at::Tensor& tensor) {
     return false;
   }
   if (input.number) return c10::IValue(tensor.item()) == *input.number;
-  return tensor.strides() == input.strides;
+  // The keys say whether it has strides.
+  return tensor.layout() != c10::kStrided || tensor.strides() == input.strides;
 }
 
 bool InputLayout::matches(const std::vector<at::Tensor>& inputs) const {
