@@ -343,6 +343,16 @@ TEST(Replay, GivesTheSameBitsWithEachPassOff) {
   }
 }
 
+// The kernel for it does without the indices, which are twice as large.
+TEST(Replay, HasNoMemoryForWhatNobodyReads) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({1, 4, 32, 32}));
+  const V pooled = graph.call1("aten.max_pool2d.default", {x, Attribute::list({2, 2})});
+  graph.output(graph.call1("aten.sum.default", {pooled}));
+  EXPECT_EQ(compile(graph.ir, graph.weights).memory(graph.inputs)->arena, 4096);
+  EXPECT_EQ(difference_from_eager(graph), "");
+}
+
 // Also that of memory which an operator returned, when nobody else reads that.
 TEST(Replay, WritesOverWhatOperatorsReturn) {
   EagerGraph graph;

@@ -72,7 +72,7 @@ Frame::Frame(std::shared_ptr<const Schedule> schedule, const std::vector<at::Ten
   tensors_.resize(trace.tensors.size());
   users_.resize(trace.buffers.size());
   returned_.resize(trace.buffers.size());
-  returns_memory_.resize(trace.calls.size(), false);
+  needs_.resize(trace.calls.size(), NeededMemory::kAll);
   for (size_t i = 0; i < trace.inputs.size(); ++i) {
     if (!trace.inputs[i]) continue;
     inputs_.push_back({i, trace.tensors[*trace.inputs[i]].buffer, data_of(inputs[i])});
@@ -113,6 +113,8 @@ void Frame::make_storages(const at::Tensor& returned) {
       storages_[id] = storage_over(output_memory_.back().take(), bytes);
     } else if (place.place == Place::kReturned) {
       storages_[id] = storage_over(returned.mutable_data_ptr(), bytes);
+    } else if (place.place == Place::kNowhere) {
+      storages_[id] = storage_over(nullptr, bytes);
     }
   }
   for (const InputBinding& input : inputs_) {
@@ -214,7 +216,11 @@ void Frame::prepare(size_t index, bool uses_kernels) {
       // The dispatcher takes all calls.
     }
   }
-  if (kernel == nullptr) kernel = prepare_returning_call(index, std::move(call));
+  if (kernel == nullptr) {
+    kernel = prepare_returning_call(index, std::move(call));
+  } else if (!kernel->writes_unused()) {
+    needs_[index] = NeededMemory::kUsed;
+  }
   add_users(index, kernel.get());
   steps_.push_back({std::move(kernel), index});
   add_releases(index);
@@ -229,8 +235,8 @@ std::unique_ptr<PreparedKernel> Frame::prepare_returning_call(size_t index, Kern
     const BufferPlace& place = schedule_->places[buffer];
     buffers.push_back(place.owner);
     has_new_memory.push_back(place.first_call == index && place.place != Place::kOutside);
-    if (has_new_memory.back() && place.place != Place::kReturned) returns_memory_[index] = true;
   }
+  needs_[index] = NeededMemory::kNone;
   return std::make_unique<ReturningCall>(
       std::move(call), std::move(has_new_memory),
       [this, buffers = std::move(buffers)](size_t output, const at::Tensor& result) {

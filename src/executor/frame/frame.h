@@ -35,9 +35,8 @@ class Frame {
   void run_timed(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
                  std::vector<double>& seconds);
 
-  // For each call whether its operator makes its results itself although the schedule has a place
-  // for them.
-  const std::vector<bool>& returns_memory() const { return returns_memory_; }
+  // For each call, as the kernels that were found need it.
+  const std::vector<NeededMemory>& needs() const { return needs_; }
 
  private:
   struct Step {
@@ -95,7 +94,7 @@ class Frame {
   std::vector<Step> steps_;
   // The kernels to tell when a buffer moves.
   std::vector<std::vector<PreparedKernel*>> users_;
-  std::vector<bool> returns_memory_;
+  std::vector<NeededMemory> needs_;
   // What operators returned in this run, by buffer.
   std::vector<c10::Storage> returned_;
   std::vector<InputBinding> inputs_;

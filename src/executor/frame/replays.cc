@@ -141,15 +141,16 @@ Replays::FrameRef Replays::make_layout(const std::vector<at::Tensor>& inputs, bo
   }
   std::vector<c10::ScalarType> dtypes;
   for (const ProgramOutput& output : program_.outputs) dtypes.push_back(output.dtype);
-  // Which operators make their results themselves shows when kernels are prepared.
+  // Which results need memory shows when kernels are prepared.
   ScheduleOptions schedule_options{options_.reuse_memory, {}};
   auto schedule = std::make_shared<const Schedule>(
       make_schedule(std::move(*trace), std::move(dtypes), schedule_options));
   auto layout = std::make_shared<Layout>(InputLayout(program_, inputs), schedule, is_checked);
   FrameRef frame(new PooledFrame{layout, {schedule, inputs, options_.kernels}});
-  const std::vector<bool>& returns_memory = frame->frame.returns_memory();
-  if (std::ranges::find(returns_memory, true) != returns_memory.end()) {
-    schedule_options.returns_memory = returns_memory;
+  schedule_options.needs = frame->frame.needs();
+  const bool needs_all = std::ranges::all_of(
+      schedule_options.needs, [](NeededMemory needed) { return needed == NeededMemory::kAll; });
+  if (!needs_all) {
     layout->schedule = std::make_shared<const Schedule>(
         make_schedule(schedule->trace, schedule->output_dtypes, schedule_options));
     frame.reset();

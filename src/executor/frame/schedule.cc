@@ -31,20 +31,33 @@ void find_lifetimes(const Trace& trace, std::vector<BufferPlace>& places) {
   }
 }
 
+Place place_of(const BufferPlace& place, const ScheduleOptions& options) {
+  if (options.needs.empty()) return Place::kArena;
+  const bool is_used = place.last_call != place.first_call;
+  switch (options.needs[place.first_call]) {
+    case NeededMemory::kUsed:
+      return is_used ? Place::kArena : Place::kNowhere;
+    case NeededMemory::kNone:
+      return Place::kReturned;
+    default:
+      return Place::kArena;
+  }
+}
+
 void choose_places(const Trace& trace, const ScheduleOptions& options,
                    std::vector<BufferPlace>& places) {
   for (size_t id = 0; id < places.size(); ++id) {
     BufferPlace& place = places[id];
     if (trace.buffers[id].kind != BufferKind::kIntermediate || place.first_call == kNever) continue;
-    const bool is_returned =
-        !options.returns_memory.empty() && options.returns_memory[place.first_call];
-    place.place = is_returned ? Place::kReturned : Place::kArena;
+    place.place = place_of(place, options);
   }
   for (const TraceOutput& output : trace.outputs) {
     const auto* tensor = std::get_if<TensorId>(&output);
     if (tensor == nullptr) continue;
     BufferPlace& place = places[trace.tensors[*tensor].buffer];
-    if (place.place == Place::kArena) place.place = Place::kOutput;
+    if (place.place != Place::kOutside && place.place != Place::kReturned) {
+      place.place = Place::kOutput;
+    }
     // It is not to be released.
     place.last_call = kNever;
   }
@@ -125,7 +138,8 @@ Schedule make_schedule(Trace trace, std::vector<c10::ScalarType> output_dtypes,
     const BufferPlace& place = schedule.places[id];
     if (place.place == Place::kOutside) continue;
     schedule.memory.intermediates += static_cast<int64_t>(schedule.trace.buffers[id].bytes);
-    if (place.owner != id || place.place == Place::kOutput) continue;
+    const bool is_planned = place.place == Place::kArena || place.place == Place::kReturned;
+    if (place.owner != id || !is_planned) continue;
     const size_t last_call = std::min(place.last_call, schedule.trace.calls.size());
     const MemoryBlock block{schedule.trace.buffers[id].bytes, place.first_call, last_call};
     if (place.place == Place::kReturned) {

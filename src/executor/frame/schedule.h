@@ -24,6 +24,17 @@ enum class Place {
   kOutput,
   // Memory that the operator returns.
   kReturned,
+  // Nowhere: nobody writes or reads it.
+  kNowhere,
+};
+
+// Which results of a call need a place.
+enum class NeededMemory {
+  kAll,
+  // Those that somebody reads.
+  kUsed,
+  // None: the operator makes them itself.
+  kNone,
 };
 
 struct BufferPlace {
@@ -48,8 +59,8 @@ struct Schedule {
 
 struct ScheduleOptions {
   bool reuse_memory = true;
-  // For each call whether its operator makes its results itself. Empty: none does.
-  std::vector<bool> returns_memory;
+  // For each call; empty: all results of all calls.
+  std::vector<NeededMemory> needs;
 };
 
 Schedule make_schedule(Trace trace, std::vector<c10::ScalarType> output_dtypes,

@@ -39,6 +39,9 @@ class PreparedKernel {
   // Reads the arguments, writes the outputs. Allocates nothing that outlives the call.
   virtual void run() = 0;
 
+  // Whether it also writes the outputs that nobody reads, and so needs memory for them.
+  virtual bool writes_unused() const { return true; }
+
   // The memory of `storage`, which tensors of the call use, is another now: that of an input or
   // output of the next run.
   virtual void on_moved(const c10::StorageImpl* /*storage*/) {}

@@ -146,6 +146,8 @@ class MaxPool2dValues final : public PreparedKernel {
         whole_begin_(width.whole_begin()),
         whole_end_(width.whole_end()) {}
 
+  bool writes_unused() const override { return false; }
+
   void run() override {
     const auto* input = static_cast<const float*>(input_.const_data_ptr());
     auto* output = static_cast<float*>(output_.mutable_data_ptr());
