@@ -9,6 +9,7 @@
 #include "torch_ir/converter/converter.h"         // IWYU pragma: export
 #include "torch_ir/converter/extract.h"           // IWYU pragma: export
 #include "torch_ir/converter/graph_analyzer.h"    // IWYU pragma: export
+#include "torch_ir/executor/execution_options.h"  // IWYU pragma: export
 #include "torch_ir/executor/execution_plan.h"     // IWYU pragma: export
 #include "torch_ir/executor/executor_registry.h"  // IWYU pragma: export
 #include "torch_ir/executor/ir_executor.h"        // IWYU pragma: export
