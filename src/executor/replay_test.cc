@@ -217,6 +217,24 @@ TEST(Replay, MakesOutputsAsNew) {
   EXPECT_FALSE(outputs[0].is_inference());
 }
 
+TEST(Replay, IsMadeAndRunInAnyMode) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({4}));
+  const V y = graph.call1("aten.matrix_exp.default", {graph.call1("aten.diag_embed.default", {x})});
+  graph.call("aten.add_.Tensor", {y, x});
+  graph.output(y);
+  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  std::vector<at::Tensor> outputs;
+  {
+    const c10::InferenceMode inference_mode;
+    plan.run(graph.inputs, outputs);
+    EXPECT_TRUE(outputs[0].is_inference());
+  }
+  plan.run(graph.inputs, outputs);
+  EXPECT_FALSE(outputs[0].is_inference());
+  EXPECT_TRUE(same_bits(outputs[0], graph.expected()[0]));
+}
+
 TEST(Replay, TakesInputsFromAnywhere) {
   EagerGraph graph = linear_tanh();
   const ExecutionPlan plan = compile(graph.ir, graph.weights);

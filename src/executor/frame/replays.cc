@@ -1,5 +1,7 @@
 #include "torch_ir/executor/frame/replays.h"
 
+#include <c10/core/InferenceMode.h>
+
 #include <algorithm>
 #include <exception>
 #include <functional>
@@ -104,6 +106,9 @@ void Replays::give_back(FrameRef frame) {
 Replays::FrameRef Replays::make(const std::vector<at::Tensor>& inputs, bool is_checked, When when) {
   // Says what is wrong with inputs that do not fit.
   input_values(program_, inputs);
+  // The tensors of a frame are ordinary ones, whatever mode the first run is in.
+  const c10::InferenceMode no_inference_mode(false);
+  const PlainKernelsGuard guard;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (const std::shared_ptr<Layout> layout = find_layout(inputs)) {
     return FrameRef(new PooledFrame{layout, {layout->schedule, inputs, options_.kernels}});
