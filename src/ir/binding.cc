@@ -44,290 +44,6 @@ ArgumentType classify(const c10::Argument& argument) {
   return {ArgumentKind::kOther, is_optional, false};
 }
 
-// Hands out a node's inputs and list counts in schema order.
-class Binder {
- public:
-  Binder(const OpNode& node, const c10::FunctionSchema& schema) : node_(node), schema_(schema) {
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      if (node.inputs[i].arg.empty()) positional_.push_back(i);
-    }
-  }
-
-  std::vector<BoundArgument> bind() {
-    choose_optional_arguments();
-    std::vector<BoundArgument> bound;
-    bound.reserve(schema_.arguments().size());
-    for (const c10::Argument& argument : schema_.arguments()) bound.push_back(bind(argument));
-    check_nothing_is_left();
-    return bound;
-  }
-
- private:
-  [[noreturn]] void fail(const std::string& what) const {
-    throw ValidationError("node '" + node_.name + "' (" + node_.op_type + "): " + what);
-  }
-
-  // Tensor arguments that may be absent and have neither attribute nor named input.
-  std::vector<const c10::Argument*> open_arguments() const {
-    std::vector<const c10::Argument*> open;
-    for (const c10::Argument& argument : schema_.arguments()) {
-      const bool is_candidate = classify(argument).kind == ArgumentKind::kTensor &&
-                                may_be_absent(argument) && !is_given_by_name(argument);
-      if (is_candidate) open.push_back(&argument);
-    }
-    return open;
-  }
-
-  static bool may_be_absent(const c10::Argument& argument) {
-    return argument.default_value() || classify(argument).is_optional;
-  }
-
-  bool is_given_by_name(const c10::Argument& argument) const {
-    return node_.attrs.find(argument.name()) != nullptr ||
-           std::ranges::any_of(
-               node_.inputs, [&](const TensorMeta& input) { return input.arg == argument.name(); });
-  }
-
-  // How many positional inputs the arguments take that need theirs.
-  size_t num_inputs_of_others() const {
-    size_t count = 0;
-    size_t num_named_in_lists = 0;
-    for (const c10::Argument& argument : schema_.arguments()) {
-      const ArgumentKind kind = classify(argument).kind;
-      count +=
-          kind == ArgumentKind::kTensor && !may_be_absent(argument) && !is_given_by_name(argument);
-      if (kind != ArgumentKind::kTensorList) continue;
-      num_named_in_lists +=
-          static_cast<size_t>(std::ranges::count(node_.inputs, argument.name(), &TensorMeta::arg));
-    }
-    const Attribute* sizes = node_.attrs.find(kListSizes);
-    const auto* list = sizes == nullptr ? nullptr : sizes->get_if<Attribute::List>();
-    if (list == nullptr) return count;
-    for (const Attribute& item : *list) {
-      const auto* size = item.get_if<int64_t>();
-      if (size != nullptr && *size > 0) count += static_cast<size_t>(*size);
-    }
-    return count - std::min(count, num_named_in_lists);
-  }
-
-  // Which optional tensors the positional inputs are. All or none is plain; otherwise the names of
-  // the inputs have to tell.
-  void choose_optional_arguments() {
-    const std::vector<const c10::Argument*> open = open_arguments();
-    if (open.empty()) return;
-    const size_t num_others = num_inputs_of_others();
-    const size_t num_given = positional_.size() - std::min(positional_.size(), num_others);
-    if (num_given >= open.size()) {
-      given_.assign(open.begin(), open.end());
-      return;
-    }
-    if (num_given == 0) return;
-    std::vector<bool> is_chosen(open.size(), false);
-    std::fill_n(is_chosen.begin(), num_given, true);
-    size_t num_choices = 0;
-    do {
-      std::vector<const c10::Argument*> chosen;
-      for (size_t i = 0; i < open.size(); ++i) {
-        if (is_chosen[i]) chosen.push_back(open[i]);
-      }
-      if (!agrees_with_names(chosen, open)) continue;
-      if (num_choices++ == 0) given_ = std::move(chosen);
-    } while (std::prev_permutation(is_chosen.begin(), is_chosen.end()));
-    if (num_choices != 1) fail_for_open_arguments(open, num_given);
-  }
-
-  // Whether no weight is bound to another of the `open` arguments than the one it is named after.
-  bool agrees_with_names(const std::vector<const c10::Argument*>& chosen,
-                         const std::vector<const c10::Argument*>& open) const {
-    size_t position = 0;
-    size_t list = 0;
-    for (const c10::Argument& argument : schema_.arguments()) {
-      if (is_given_by_name(argument)) continue;
-      const ArgumentType type = classify(argument);
-      if (type.kind == ArgumentKind::kTensorList) position += list_count(list++).value_or(0);
-      if (type.kind != ArgumentKind::kTensor) continue;
-      const bool is_chosen = std::ranges::find(chosen, &argument) != chosen.end();
-      if (may_be_absent(argument) && !is_chosen) continue;
-      if (position >= positional_.size()) return false;
-      const TensorMeta& input = node_.inputs[positional_[position++]];
-      if (!is_chosen || input.producer_node) continue;
-      const auto is_named_after = [&](const c10::Argument* other) {
-        return input.name.ends_with("_" + other->name());
-      };
-      if (std::ranges::any_of(open, is_named_after) && !is_named_after(&argument)) return false;
-    }
-    return true;
-  }
-
-  [[noreturn]] void fail_for_open_arguments(const std::vector<const c10::Argument*>& open,
-                                            size_t num_given) const {
-    std::string names;
-    for (const c10::Argument* argument : open) {
-      if (!names.empty()) names += argument == open.back() ? " and '" : ", '";
-      if (names.empty()) names += "'";
-      names += argument->name() + "'";
-    }
-    fail("of the optional arguments " + names + " only " + std::to_string(num_given) +
-         (num_given == 1 ? " is" : " are") +
-         " given, and the file does not say which: the key \"arg\" of an input has to name its "
-         "argument");
-  }
-
-  BoundArgument bind(const c10::Argument& argument) {
-    if (const Attribute* attribute = node_.attrs.find(argument.name())) {
-      ++num_attributes_used_;
-      return AttributeArgument{attribute};
-    }
-    const ArgumentType type = classify(argument);
-    if (type.kind == ArgumentKind::kTensor) return bind_tensor(argument);
-    if (type.kind == ArgumentKind::kTensorList) return bind_list(argument, type);
-    return absent(argument);
-  }
-
-  BoundArgument absent(const c10::Argument& argument) const {
-    if (may_be_absent(argument)) return DefaultArgument{};
-    fail("argument '" + argument.name() + "' is missing");
-  }
-
-  BoundArgument bind_tensor(const c10::Argument& argument) {
-    if (const auto named = take_named(argument.name(), 1); !named.empty()) {
-      return TensorArgument{named.front()};
-    }
-    const bool is_absent =
-        may_be_absent(argument) && std::ranges::find(given_, &argument) == given_.end();
-    if (is_absent || next_positional_ == positional_.size()) return absent(argument);
-    return TensorArgument{positional_[next_positional_++]};
-  }
-
-  BoundArgument bind_list(const c10::Argument& argument, const ArgumentType& type) {
-    const std::optional<int64_t> count = next_list_count();
-    if (!count) return absent(argument);
-    std::vector<size_t> taken = take_named(argument.name(), static_cast<size_t>(*count));
-    while (taken.size() < static_cast<size_t>(*count)) {
-      if (next_positional_ == positional_.size()) {
-        fail("argument '" + argument.name() + "' is a list of " + std::to_string(*count) +
-             " tensors, but only " + std::to_string(taken.size()) + " inputs are left for it");
-      }
-      taken.push_back(positional_[next_positional_++]);
-    }
-    return TensorListArgument{spread(argument, type, taken)};
-  }
-
-  // Up to `limit` inputs that name their argument `name`.
-  std::vector<size_t> take_named(const std::string& name, size_t limit) {
-    std::vector<size_t> inputs;
-    if (positional_.size() == node_.inputs.size()) return inputs;
-    for (size_t i = 0; i < node_.inputs.size() && inputs.size() < limit; ++i) {
-      if (node_.inputs[i].arg == name) inputs.push_back(i);
-    }
-    num_named_used_ += inputs.size();
-    return inputs;
-  }
-
-  std::optional<int64_t> next_list_count() {
-    const std::optional<int64_t> count = list_count(next_list_);
-    if (count) ++next_list_;
-    return count;
-  }
-
-  // The length of the list of tensors that is the one at `index` of those given.
-  std::optional<int64_t> list_count(size_t index) const {
-    const Attribute* sizes = node_.attrs.find(kListSizes);
-    if (sizes == nullptr) return std::nullopt;
-    const auto* list = sizes->get_if<Attribute::List>();
-    if (list == nullptr) fail("attribute '_tensor_list_sizes' must be a list of counts");
-    if (index >= list->size()) return std::nullopt;
-    const auto* count = (*list)[index].get_if<int64_t>();
-    if (count == nullptr || *count < 0) {
-      fail("attribute '_tensor_list_sizes' must be a list of counts");
-    }
-    return *count;
-  }
-
-  // Puts None back where the next mask says so.
-  std::vector<std::optional<size_t>> spread(const c10::Argument& argument, const ArgumentType& type,
-                                            const std::vector<size_t>& inputs) {
-    const Attribute* masks = node_.attrs.find(kListNoneMasks);
-    if (masks == nullptr || !type.holds_none) return {inputs.begin(), inputs.end()};
-    const auto* list = masks->get_if<Attribute::List>();
-    if (list == nullptr) fail("attribute '_tensor_list_none_masks' must be a list of masks");
-    if (next_mask_ == list->size()) return {inputs.begin(), inputs.end()};
-    const auto* mask = (*list)[next_mask_++].get_if<Attribute::List>();
-    if (mask == nullptr) fail("attribute '_tensor_list_none_masks' must be a list of masks");
-    std::vector<std::optional<size_t>> spread;
-    size_t num_placed = 0;
-    for (const Attribute& item : *mask) {
-      const bool* is_none = item.get_if<bool>();
-      if (is_none == nullptr) fail("attribute '_tensor_list_none_masks' must hold booleans");
-      if (*is_none) {
-        spread.emplace_back(std::nullopt);
-      } else if (num_placed++ < inputs.size()) {
-        spread.emplace_back(inputs[num_placed - 1]);
-      }
-    }
-    if (num_placed != inputs.size()) {
-      fail("the mask of argument '" + argument.name() + "' in '_tensor_list_none_masks' has room " +
-           "for " + std::to_string(num_placed) + " tensors, not " + std::to_string(inputs.size()));
-    }
-    return spread;
-  }
-
-  void check_nothing_is_left() const {
-    if (next_positional_ < positional_.size()) {
-      fail("input '" + node_.inputs[positional_[next_positional_]].name +
-           "' is left over: the operator's tensor arguments are all taken");
-    }
-    if (num_named_used_ + positional_.size() < node_.inputs.size()) fail(unknown_named_input());
-    if (const Attribute* sizes = node_.attrs.find(kListSizes)) {
-      const auto* list = sizes->get_if<Attribute::List>();
-      if (list == nullptr || next_list_ < list->size()) {
-        fail("'_tensor_list_sizes' has more counts than the operator has lists of tensors");
-      }
-    }
-    if (const Attribute* masks = node_.attrs.find(kListNoneMasks)) {
-      const auto* list = masks->get_if<Attribute::List>();
-      if (list == nullptr || next_mask_ < list->size()) {
-        fail("'_tensor_list_none_masks' has more masks than the operator has lists that hold None");
-      }
-    }
-    const size_t num_list_attributes =
-        (node_.attrs.find(kListSizes) != nullptr) + (node_.attrs.find(kListNoneMasks) != nullptr);
-    if (num_attributes_used_ + num_list_attributes < node_.attrs.size()) {
-      fail(unknown_attribute());
-    }
-  }
-
-  std::string unknown_named_input() const {
-    for (const TensorMeta& input : node_.inputs) {
-      if (!input.arg.empty() && !schema_.argumentIndexWithName(input.arg)) {
-        return "input '" + input.name + "' is for argument '" + input.arg +
-               "', which the operator does not have";
-      }
-    }
-    return "two inputs are for the same argument";
-  }
-
-  std::string unknown_attribute() const {
-    for (const auto& [name, value] : node_.attrs) {
-      const bool is_known = name == kListSizes || name == kListNoneMasks ||
-                            schema_.argumentIndexWithName(name).has_value();
-      if (!is_known) return "the operator has no argument '" + name + "'";
-    }
-    return "an attribute is given twice";
-  }
-
-  const OpNode& node_;
-  const c10::FunctionSchema& schema_;
-  std::vector<size_t> positional_;
-  // The optional tensors that take a positional input.
-  std::vector<const c10::Argument*> given_;
-  size_t next_positional_ = 0;
-  size_t next_list_ = 0;
-  size_t next_mask_ = 0;
-  size_t num_named_used_ = 0;
-  size_t num_attributes_used_ = 0;
-};
-
 // Collects inputs and list attributes in schema order.
 class Encoder {
  public:
@@ -407,6 +123,306 @@ class Encoder {
 
 }  // namespace
 
+// Hands out a node's inputs and list counts in schema order.
+class OperatorBinder::Binder {
+ public:
+  explicit Binder(const c10::FunctionSchema& schema) : schema_(schema) {
+    for (const c10::Argument& argument : schema.arguments()) {
+      const ArgumentType type = classify(argument);
+      parameters_.push_back({argument, type, type.is_optional || argument.default_value()});
+    }
+    bound_.reserve(parameters_.size());
+  }
+
+  const std::vector<BoundArgument>& bind(const OpNode& node) {
+    start(node);
+    choose_optional_arguments();
+    for (const Parameter& parameter : parameters_) bound_.push_back(bind(parameter));
+    check_nothing_is_left();
+    return bound_;
+  }
+
+ private:
+  struct Parameter {
+    const c10::Argument& argument;
+    ArgumentType type;
+    bool may_be_absent;
+
+    const std::string& name() const { return argument.name(); }
+    bool is(ArgumentKind kind) const { return type.kind == kind; }
+  };
+  using Parameters = std::vector<const Parameter*>;
+
+  void start(const OpNode& node) {
+    node_ = &node;
+    positional_.clear();
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i].arg.empty()) positional_.push_back(i);
+    }
+    given_.clear();
+    bound_.clear();
+    next_positional_ = next_list_ = next_mask_ = num_named_used_ = num_attributes_used_ = 0;
+  }
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw ValidationError("node '" + node_->name + "' (" + node_->op_type + "): " + what);
+  }
+
+  // Tensor arguments that may be absent and have neither attribute nor named input.
+  Parameters open_arguments() const {
+    Parameters open;
+    for (const Parameter& parameter : parameters_) {
+      const bool is_candidate = parameter.is(ArgumentKind::kTensor) && parameter.may_be_absent &&
+                                !is_given_by_name(parameter.name());
+      if (is_candidate) open.push_back(&parameter);
+    }
+    return open;
+  }
+
+  bool is_given_by_name(const std::string& name) const {
+    return node_->attrs.find(name) != nullptr ||
+           std::ranges::find(node_->inputs, name, &TensorMeta::arg) != node_->inputs.end();
+  }
+
+  // How many positional inputs the arguments take that need theirs.
+  size_t num_inputs_of_others() const {
+    size_t count = 0;
+    size_t num_named_in_lists = 0;
+    for (const Parameter& parameter : parameters_) {
+      count += parameter.is(ArgumentKind::kTensor) && !parameter.may_be_absent &&
+               !is_given_by_name(parameter.name());
+      if (!parameter.is(ArgumentKind::kTensorList)) continue;
+      num_named_in_lists += static_cast<size_t>(
+          std::ranges::count(node_->inputs, parameter.name(), &TensorMeta::arg));
+    }
+    const Attribute* sizes = node_->attrs.find(kListSizes);
+    const auto* list = sizes == nullptr ? nullptr : sizes->get_if<Attribute::List>();
+    if (list == nullptr) return count;
+    for (const Attribute& item : *list) {
+      const auto* size = item.get_if<int64_t>();
+      if (size != nullptr && *size > 0) count += static_cast<size_t>(*size);
+    }
+    return count - std::min(count, num_named_in_lists);
+  }
+
+  // Which optional tensors the positional inputs are. All or none is plain; otherwise the names of
+  // the inputs have to tell.
+  void choose_optional_arguments() {
+    const Parameters open = open_arguments();
+    if (open.empty()) return;
+    const size_t num_others = num_inputs_of_others();
+    const size_t num_given = positional_.size() - std::min(positional_.size(), num_others);
+    if (num_given >= open.size()) {
+      given_.assign(open.begin(), open.end());
+      return;
+    }
+    if (num_given == 0) return;
+    std::vector<bool> is_chosen(open.size(), false);
+    std::fill_n(is_chosen.begin(), num_given, true);
+    size_t num_choices = 0;
+    do {
+      Parameters chosen;
+      for (size_t i = 0; i < open.size(); ++i) {
+        if (is_chosen[i]) chosen.push_back(open[i]);
+      }
+      if (!agrees_with_names(chosen, open)) continue;
+      if (num_choices++ == 0) given_ = std::move(chosen);
+    } while (std::prev_permutation(is_chosen.begin(), is_chosen.end()));
+    if (num_choices != 1) fail_for_open_arguments(open, num_given);
+  }
+
+  // Whether no weight is bound to another of the `open` arguments than the one it is named after.
+  bool agrees_with_names(const Parameters& chosen, const Parameters& open) const {
+    size_t position = 0;
+    size_t list = 0;
+    for (const Parameter& parameter : parameters_) {
+      if (is_given_by_name(parameter.name())) continue;
+      if (parameter.is(ArgumentKind::kTensorList)) position += list_count(list++).value_or(0);
+      if (!parameter.is(ArgumentKind::kTensor)) continue;
+      const bool is_chosen = std::ranges::find(chosen, &parameter) != chosen.end();
+      if (parameter.may_be_absent && !is_chosen) continue;
+      if (position >= positional_.size()) return false;
+      const TensorMeta& input = node_->inputs[positional_[position++]];
+      if (!is_chosen || input.producer_node) continue;
+      const auto is_named_after = [&](const Parameter* other) {
+        return input.name.ends_with("_" + other->name());
+      };
+      if (std::ranges::any_of(open, is_named_after) && !is_named_after(&parameter)) return false;
+    }
+    return true;
+  }
+
+  [[noreturn]] void fail_for_open_arguments(const Parameters& open, size_t num_given) const {
+    std::string names;
+    for (const Parameter* argument : open) {
+      if (!names.empty()) names += argument == open.back() ? " and '" : ", '";
+      if (names.empty()) names += "'";
+      names += argument->name() + "'";
+    }
+    fail("of the optional arguments " + names + " only " + std::to_string(num_given) +
+         (num_given == 1 ? " is" : " are") +
+         " given, and the file does not say which: the key \"arg\" of an input has to name its "
+         "argument");
+  }
+
+  BoundArgument bind(const Parameter& parameter) {
+    if (const Attribute* attribute = node_->attrs.find(parameter.name())) {
+      ++num_attributes_used_;
+      return AttributeArgument{attribute};
+    }
+    if (parameter.is(ArgumentKind::kTensor)) return bind_tensor(parameter);
+    if (parameter.is(ArgumentKind::kTensorList)) return bind_list(parameter);
+    return absent(parameter);
+  }
+
+  BoundArgument absent(const Parameter& parameter) const {
+    if (parameter.may_be_absent) return DefaultArgument{};
+    fail("argument '" + parameter.name() + "' is missing");
+  }
+
+  BoundArgument bind_tensor(const Parameter& parameter) {
+    if (const auto named = take_named(parameter.name(), 1); !named.empty()) {
+      return TensorArgument{named.front()};
+    }
+    const bool is_absent =
+        parameter.may_be_absent && std::ranges::find(given_, &parameter) == given_.end();
+    if (is_absent || next_positional_ == positional_.size()) return absent(parameter);
+    return TensorArgument{positional_[next_positional_++]};
+  }
+
+  BoundArgument bind_list(const Parameter& parameter) {
+    const std::optional<int64_t> count = next_list_count();
+    if (!count) return absent(parameter);
+    std::vector<size_t> taken = take_named(parameter.name(), static_cast<size_t>(*count));
+    while (taken.size() < static_cast<size_t>(*count)) {
+      if (next_positional_ == positional_.size()) {
+        fail("argument '" + parameter.name() + "' is a list of " + std::to_string(*count) +
+             " tensors, but only " + std::to_string(taken.size()) + " inputs are left for it");
+      }
+      taken.push_back(positional_[next_positional_++]);
+    }
+    return TensorListArgument{spread(parameter, taken)};
+  }
+
+  // Up to `limit` inputs that name their argument `name`.
+  std::vector<size_t> take_named(const std::string& name, size_t limit) {
+    std::vector<size_t> inputs;
+    if (positional_.size() == node_->inputs.size()) return inputs;
+    for (size_t i = 0; i < node_->inputs.size() && inputs.size() < limit; ++i) {
+      if (node_->inputs[i].arg == name) inputs.push_back(i);
+    }
+    num_named_used_ += inputs.size();
+    return inputs;
+  }
+
+  std::optional<int64_t> next_list_count() {
+    const std::optional<int64_t> count = list_count(next_list_);
+    if (count) ++next_list_;
+    return count;
+  }
+
+  // The length of the list of tensors that is the one at `index` of those given.
+  std::optional<int64_t> list_count(size_t index) const {
+    const Attribute* sizes = node_->attrs.find(kListSizes);
+    if (sizes == nullptr) return std::nullopt;
+    const auto* list = sizes->get_if<Attribute::List>();
+    if (list == nullptr) fail("attribute '_tensor_list_sizes' must be a list of counts");
+    if (index >= list->size()) return std::nullopt;
+    const auto* count = (*list)[index].get_if<int64_t>();
+    if (count == nullptr || *count < 0) {
+      fail("attribute '_tensor_list_sizes' must be a list of counts");
+    }
+    return *count;
+  }
+
+  // Puts None back where the next mask says so.
+  std::vector<std::optional<size_t>> spread(const Parameter& parameter,
+                                            const std::vector<size_t>& inputs) {
+    const Attribute* masks = node_->attrs.find(kListNoneMasks);
+    if (masks == nullptr || !parameter.type.holds_none) return {inputs.begin(), inputs.end()};
+    const auto* list = masks->get_if<Attribute::List>();
+    if (list == nullptr) fail("attribute '_tensor_list_none_masks' must be a list of masks");
+    if (next_mask_ == list->size()) return {inputs.begin(), inputs.end()};
+    const auto* mask = (*list)[next_mask_++].get_if<Attribute::List>();
+    if (mask == nullptr) fail("attribute '_tensor_list_none_masks' must be a list of masks");
+    std::vector<std::optional<size_t>> spread;
+    size_t num_placed = 0;
+    for (const Attribute& item : *mask) {
+      const bool* is_none = item.get_if<bool>();
+      if (is_none == nullptr) fail("attribute '_tensor_list_none_masks' must hold booleans");
+      if (*is_none) {
+        spread.emplace_back(std::nullopt);
+      } else if (num_placed++ < inputs.size()) {
+        spread.emplace_back(inputs[num_placed - 1]);
+      }
+    }
+    if (num_placed != inputs.size()) {
+      fail("the mask of argument '" + parameter.name() +
+           "' in '_tensor_list_none_masks' has room " + "for " + std::to_string(num_placed) +
+           " tensors, not " + std::to_string(inputs.size()));
+    }
+    return spread;
+  }
+
+  void check_nothing_is_left() const {
+    if (next_positional_ < positional_.size()) {
+      fail("input '" + node_->inputs[positional_[next_positional_]].name +
+           "' is left over: the operator's tensor arguments are all taken");
+    }
+    if (num_named_used_ + positional_.size() < node_->inputs.size()) fail(unknown_named_input());
+    if (const Attribute* sizes = node_->attrs.find(kListSizes)) {
+      const auto* list = sizes->get_if<Attribute::List>();
+      if (list == nullptr || next_list_ < list->size()) {
+        fail("'_tensor_list_sizes' has more counts than the operator has lists of tensors");
+      }
+    }
+    if (const Attribute* masks = node_->attrs.find(kListNoneMasks)) {
+      const auto* list = masks->get_if<Attribute::List>();
+      if (list == nullptr || next_mask_ < list->size()) {
+        fail("'_tensor_list_none_masks' has more masks than the operator has lists that hold None");
+      }
+    }
+    const size_t num_list_attributes =
+        (node_->attrs.find(kListSizes) != nullptr) + (node_->attrs.find(kListNoneMasks) != nullptr);
+    if (num_attributes_used_ + num_list_attributes < node_->attrs.size()) {
+      fail(unknown_attribute());
+    }
+  }
+
+  std::string unknown_named_input() const {
+    for (const TensorMeta& input : node_->inputs) {
+      if (!input.arg.empty() && !schema_.argumentIndexWithName(input.arg)) {
+        return "input '" + input.name + "' is for argument '" + input.arg +
+               "', which the operator does not have";
+      }
+    }
+    return "two inputs are for the same argument";
+  }
+
+  std::string unknown_attribute() const {
+    for (const auto& [name, value] : node_->attrs) {
+      const bool is_known = name == kListSizes || name == kListNoneMasks ||
+                            schema_.argumentIndexWithName(name).has_value();
+      if (!is_known) return "the operator has no argument '" + name + "'";
+    }
+    return "an attribute is given twice";
+  }
+
+  const c10::FunctionSchema& schema_;
+  std::vector<Parameter> parameters_;
+  // Of the node at hand.
+  const OpNode* node_ = nullptr;
+  std::vector<BoundArgument> bound_;
+  std::vector<size_t> positional_;
+  // The optional tensors that take a positional input.
+  Parameters given_;
+  size_t next_positional_ = 0;
+  size_t next_list_ = 0;
+  size_t next_mask_ = 0;
+  size_t num_named_used_ = 0;
+  size_t num_attributes_used_ = 0;
+};
+
 std::string op_type_name(const c10::OperatorName& name) {
   std::string text = name.name;
   if (const size_t colons = text.find("::"); colons != std::string::npos) {
@@ -439,8 +455,18 @@ const c10::FunctionSchema* find_schema(std::string_view op_type) {
   return op ? &op->schema() : nullptr;
 }
 
+OperatorBinder::OperatorBinder(const c10::FunctionSchema& schema)
+    : binder_(std::make_unique<Binder>(schema)) {}
+OperatorBinder::OperatorBinder(OperatorBinder&&) noexcept = default;
+OperatorBinder& OperatorBinder::operator=(OperatorBinder&&) noexcept = default;
+OperatorBinder::~OperatorBinder() = default;
+
+const std::vector<BoundArgument>& OperatorBinder::bind(const OpNode& node) {
+  return binder_->bind(node);
+}
+
 std::vector<BoundArgument> bind_node(const OpNode& node, const c10::FunctionSchema& schema) {
-  return Binder(node, schema).bind();
+  return OperatorBinder(schema).bind(node);
 }
 
 void encode_arguments(const c10::FunctionSchema& schema, std::vector<CallArgument> arguments,

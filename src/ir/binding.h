@@ -22,6 +22,7 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,9 +61,27 @@ struct AttributeArgument {
 using BoundArgument =
     std::variant<DefaultArgument, TensorArgument, TensorListArgument, AttributeArgument>;
 
-// One entry for each argument of `schema`. Throws ValidationError, naming node, operator and
-// argument, when inputs are missing or left over, an attribute is not an argument of the operator,
-// or a required argument is absent. The result points into `node`.
+// Binds nodes that call the operator of `schema`, which must outlive it. Keeps what it learns about
+// the operator, and its memory, from node to node.
+class OperatorBinder {
+ public:
+  explicit OperatorBinder(const c10::FunctionSchema& schema);
+  OperatorBinder(OperatorBinder&&) noexcept;
+  OperatorBinder& operator=(OperatorBinder&&) noexcept;
+  ~OperatorBinder();
+
+  // One entry for each argument of the schema. Throws ValidationError, naming node, operator and
+  // argument, when inputs are missing or left over, an attribute is not an argument of the
+  // operator, or a required argument is absent. The result points into `node`, and is good until
+  // the next call.
+  const std::vector<BoundArgument>& bind(const OpNode& node);
+
+ private:
+  class Binder;
+  std::unique_ptr<Binder> binder_;
+};
+
+// The same for one node.
 std::vector<BoundArgument> bind_node(const OpNode& node, const c10::FunctionSchema& schema);
 
 // An argument of a call, on its way into a node: not given, a tensor, a list of tensors (None

@@ -39,14 +39,29 @@ Attribute example_of(const TensorMeta& meta) {
   return 0;
 }
 
+bool returns_list(const c10::FunctionSchema& schema) {
+  return std::ranges::any_of(schema.returns(), [](const c10::Argument& value) {
+    return value.type()->kind() == c10::TypeKind::ListType;
+  });
+}
+
+bool has_same_shape(const TensorMeta& a, const TensorMeta& b) {
+  if (a.shape != b.shape) return false;
+  // No text is made for shapes without symbols, which nearly all are.
+  return a.symbolic_shape == b.symbolic_shape || shape_list_text(a) == shape_list_text(b);
+}
+
 }  // namespace
+
+GraphValidator::Operator::Operator(const c10::FunctionSchema& known)
+    : schema(known), binder(known), returns_list(torch_ir::returns_list(known)) {}
 
 std::optional<std::string> disagreement(const TensorMeta& use, const TensorMeta& declaration) {
   if (use.is_scalar != declaration.is_scalar) {
     return fmt::format("is a {}, but is made as a {}", use.is_scalar ? "number" : "tensor",
                        declaration.is_scalar ? "number" : "tensor");
   }
-  if (use.shape != declaration.shape || shape_list_text(use) != shape_list_text(declaration)) {
+  if (!has_same_shape(use, declaration)) {
     return fmt::format("has shape {}, but is made with shape {}", shape_list_text(use),
                        shape_list_text(declaration));
   }
@@ -56,10 +71,10 @@ std::optional<std::string> disagreement(const TensorMeta& use, const TensorMeta&
   return std::nullopt;
 }
 
-void GraphValidator::check_meta(const TensorMeta& meta, const std::string& what) {
-  if (meta.name.empty()) report("{} has no name", what);
+void GraphValidator::check_meta(const TensorMeta& meta, c10::function_ref<std::string()> what) {
+  if (meta.name.empty()) report("{} has no name", what());
   if (!meta.symbolic_shape.empty() && meta.symbolic_shape.size() != meta.shape.size()) {
-    report("{} has {} sizes, but {} symbolic ones", what, meta.shape.size(),
+    report("{} has {} sizes, but {} symbolic ones", what(), meta.shape.size(),
            meta.symbolic_shape.size());
     return;
   }
@@ -68,25 +83,51 @@ void GraphValidator::check_meta(const TensorMeta& meta, const std::string& what)
     if (is_symbolic) {
       if (const std::string problem = expression_problem(meta.symbolic_shape[i]);
           !problem.empty()) {
-        report("{}: {}", what, problem);
+        report("{}: {}", what(), problem);
       }
     } else if (meta.shape[i] < 0) {
-      report("{} has a negative size: {}", what, shape_list_text(meta));
+      report("{} has a negative size: {}", what(), shape_list_text(meta));
       break;
     }
   }
-  if (!find_dtype(meta.dtype)) report("{} has the unknown dtype '{}'", what, meta.dtype);
+  if (!find_dtype(meta.dtype)) report("{} has the unknown dtype '{}'", what(), meta.dtype);
   if (!meta.is_scalar) return;
   if (!meta.shape.empty())
-    report("{} is a number, but has the shape {}", what, shape_list_text(meta));
+    report("{} is a number, but has the shape {}", what(), shape_list_text(meta));
   if (!is_scalar_dtype(meta.dtype)) {
-    report("{} is a number, but has the dtype {}: numbers are int64, float64 or bool", what,
+    report("{} is a number, but has the dtype {}: numbers are int64, float64 or bool", what(),
            meta.dtype);
   }
 }
 
+GraphValidator::Name& GraphValidator::name_entry(std::string_view name) {
+  const uint32_t number = name_index_.insert(name);
+  if (number == names_.size()) names_.emplace_back();
+  return names_[number];
+}
+
+const GraphValidator::Name* GraphValidator::find_name(std::string_view name) const {
+  const auto number = name_index_.find(name);
+  return number ? &names_[*number] : nullptr;
+}
+
 bool GraphValidator::declare(std::string_view name, const TensorMeta* meta) {
-  return values_.emplace(name, meta).second;
+  Name& entry = name_entry(name);
+  if (entry.is_value) return false;
+  entry.is_value = true;
+  entry.declaration = meta;
+  return true;
+}
+
+// False when `producer_node` can name another one so.
+bool GraphValidator::add_producer(std::string_view name, const TensorMeta* outputs,
+                                  size_t num_outputs) {
+  Name& entry = name_entry(name);
+  if (entry.is_producer) return false;
+  entry.is_producer = true;
+  entry.outputs = outputs;
+  entry.num_outputs = static_cast<uint32_t>(num_outputs);
+  return true;
 }
 
 bool GraphValidator::declare_weight(const TensorMeta& weight) {
@@ -95,12 +136,12 @@ bool GraphValidator::declare_weight(const TensorMeta& weight) {
 
 void GraphValidator::check_inputs() {
   for (const TensorMeta& input : graph_.graph_inputs) {
-    check_meta(input, fmt::format("graph input '{}'", input.name));
+    check_meta(input, [&] { return fmt::format("graph input '{}'", input.name); });
     check_input_sizes(input);
     if (!declare(input.name, &input)) {
       report("graph input '{}' has the name of another graph input", input.name);
     }
-    producers_.emplace(input.name, Producer{&input, 1});
+    add_producer(input.name, &input, 1);
   }
 }
 
@@ -119,7 +160,9 @@ void GraphValidator::check_input_sizes(const TensorMeta& input) {
 }
 
 void GraphValidator::check_nodes_and_outputs() {
-  index_nodes();
+  const size_t num_names = names_.size() + graph_.nodes.size();
+  name_index_.reserve(num_names);
+  names_.reserve(num_names);
   for (size_t i = 0; i < graph_.nodes.size(); ++i) check_node(i);
   for (const TensorMeta& output : graph_.graph_outputs) check_output(output);
   check_constant_outputs();
@@ -133,7 +176,9 @@ std::string GraphValidator::text(const Use& use) {
 
 void GraphValidator::check_output(const TensorMeta& output) {
   check_use({output, nullptr});
-  if (!output.mutates.empty() && !values_.contains(output.mutates)) {
+  if (output.mutates.empty()) return;
+  const Name* mutated = find_name(output.mutates);
+  if (mutated == nullptr || !mutated->is_value) {
     report(
         "graph output '{}' is the new value of '{}', which is neither a graph input nor a "
         "placeholder",
@@ -161,11 +206,11 @@ void GraphValidator::check_constant_outputs() {
 void GraphValidator::check_references(const OpNode& node) {
   for (const auto& [name, attribute] : node.attrs) {
     for (const std::string& ref : value_refs(attribute)) {
-      const auto value = values_.find(ref);
-      if (value == values_.end()) {
+      const Name* value = find_name(ref);
+      if (value == nullptr || !value->is_value) {
         report("node '{}': attribute '{}' refers to '{}', which is {}", node.name, name, ref,
-               maker_of_output_.contains(ref) ? "made later" : "no value of the graph");
-      } else if (value->second == nullptr || !value->second->is_scalar) {
+               maker_of(ref) != nullptr ? "made later" : "no value of the graph");
+      } else if (value->declaration == nullptr || !value->declaration->is_scalar) {
         report("node '{}': attribute '{}' refers to '{}', which is a tensor, not a number",
                node.name, name, ref);
       }
@@ -239,12 +284,24 @@ void GraphValidator::check_while_loop(const OpNode& node) {
   }
 }
 
+// The first node called `name`, wherever it is, or null.
+const OpNode* GraphValidator::node_called(std::string_view name) {
+  index_nodes();
+  const auto node = node_names_.find(name);
+  return node == node_names_.end() ? nullptr : node->second;
+}
+
+// The first node with an output of that name, wherever it is, or null.
+const OpNode* GraphValidator::maker_of(std::string_view output) {
+  index_nodes();
+  const auto node = maker_of_output_.find(output);
+  return node == maker_of_output_.end() ? nullptr : node->second;
+}
+
 // So that a value that is used too early can be told from one that nobody makes.
 void GraphValidator::index_nodes() {
-  maker_of_output_.reserve(graph_.nodes.size());
-  node_names_.reserve(graph_.nodes.size());
-  values_.reserve(graph_.nodes.size());
-  producers_.reserve(graph_.nodes.size());
+  if (is_indexed_) return;
+  is_indexed_ = true;
   for (const OpNode& node : graph_.nodes) {
     node_names_.emplace(node.name, &node);
     for (const TensorMeta& output : node.outputs) maker_of_output_.emplace(output.name, &node);
@@ -258,14 +315,15 @@ void GraphValidator::check_node(size_t index) {
   check_references(node);
   check_graphs(node);
   for (const TensorMeta& output : node.outputs) {
-    check_meta(output, fmt::format("node '{}': output '{}'", node.name, output.name));
-    if (!values_.emplace(output.name, &output).second) {
+    check_meta(output,
+               [&] { return fmt::format("node '{}': output '{}'", node.name, output.name); });
+    if (!declare(output.name, &output)) {
       report("node '{}': output '{}' has the name of another value", node.name, output.name);
     }
   }
-  if (!producers_.emplace(node.name, Producer{node.outputs.data(), node.outputs.size()}).second) {
+  if (!add_producer(node.name, node.outputs.data(), node.outputs.size())) {
     report("node '{}' has the name of {}", node.name,
-           node_names_.at(node.name) == &node ? "a graph input" : "another node");
+           node_called(node.name) == &node ? "a graph input" : "another node");
   }
   check_operator(node);
 }
@@ -281,9 +339,9 @@ void GraphValidator::check_use(const Use& use) {
 // Null, after a report, when there is no such output.
 const TensorMeta* GraphValidator::find_produced(const Use& use) {
   const std::string& name = *use.tensor.producer_node;
-  const auto producer = producers_.find(name);
-  if (producer == producers_.end()) {
-    if (node_names_.contains(name)) {
+  const Name* producer = find_name(name);
+  if (producer == nullptr || !producer->is_producer) {
+    if (node_called(name) != nullptr) {
       report("{} is used before node '{}' makes it", text(use), name);
     } else {
       report("{} names the producer '{}', which is neither a node nor a graph input", text(use),
@@ -291,30 +349,31 @@ const TensorMeta* GraphValidator::find_produced(const Use& use) {
     }
     return nullptr;
   }
-  const auto& [outputs, num_outputs] = producer->second;
   const int64_t index = use.tensor.producer_output_idx;
-  if (index < 0 || static_cast<size_t>(index) >= num_outputs) {
+  if (index < 0 || static_cast<size_t>(index) >= producer->num_outputs) {
     report("{} is output {} of '{}', which has {} (producer_output_idx counts from 0)", text(use),
-           index, name, num_outputs);
+           index, name, producer->num_outputs);
     return nullptr;
   }
-  if (outputs[index].name != use.tensor.name) {
-    report("{} is output {} of '{}', which is called '{}'", text(use), index, name,
-           outputs[index].name);
+  const TensorMeta& output = producer->outputs[index];
+  if (output.name != use.tensor.name) {
+    report("{} is output {} of '{}', which is called '{}'", text(use), index, name, output.name);
     return nullptr;
   }
-  return &outputs[index];
+  return &output;
 }
 
 // Null, after a report unless it was reported before, when there is no such value.
 const TensorMeta* GraphValidator::find_named(const Use& use) {
   const std::string& name = use.tensor.name;
-  if (const auto value = values_.find(name); value != values_.end()) return value->second;
+  if (const Name* value = find_name(name); value != nullptr && value->is_value) {
+    return value->declaration;
+  }
   if (const auto weight = weights_.find(name); weight != weights_.end()) return weight->second;
   if (use.node == nullptr) {
     report("{} is made by no node, and is neither a graph input nor a weight", text(use));
-  } else if (const auto maker = maker_of_output_.find(name); maker != maker_of_output_.end()) {
-    report("{} is used before node '{}' makes it", text(use), maker->second->name);
+  } else if (const OpNode* maker = maker_of(name)) {
+    report("{} is used before node '{}' makes it", text(use), maker->name);
   } else {
     report("{} has no producer_node and is not in weight_name_mapping", text(use));
   }
@@ -324,28 +383,28 @@ const TensorMeta* GraphValidator::find_named(const Use& use) {
 void GraphValidator::check_operator(const OpNode& node) {
   if (node.op_type.empty()) report("node '{}' has no op_type", node.name);
   if (node.op_type == kGetItem) return check_getitem(node);
-  const c10::FunctionSchema* schema = cached_schema(node.op_type);
-  if (schema == nullptr) return;
+  Operator* op = find_operator(node.op_type);
+  if (op == nullptr) return;
   try {
-    check_arguments(node, *schema);
+    check_arguments(node, *op);
   } catch (const ValidationError& error) {
     report("{}", error.what());
   }
-  check_num_outputs(node, *schema);
+  check_num_outputs(node, *op);
 }
 
-void GraphValidator::check_arguments(const OpNode& node, const c10::FunctionSchema& schema) {
-  const std::vector<BoundArgument> bound = bind_node(node, schema);
+void GraphValidator::check_arguments(const OpNode& node, Operator& op) {
+  const std::vector<BoundArgument>& bound = op.binder.bind(node);
   for (size_t i = 0; i < bound.size(); ++i) {
     const auto* attribute = std::get_if<AttributeArgument>(&bound[i]);
     if (attribute == nullptr) continue;
     try {
       const Attribute value = with_values(*attribute->value, [&](const ValueRef& ref) {
-        const auto meta = values_.find(ref.name);
-        const bool is_known = meta != values_.end() && meta->second != nullptr;
-        return is_known ? example_of(*meta->second) : Attribute(0);
+        const Name* known = find_name(ref.name);
+        const bool is_declared = known != nullptr && known->declaration != nullptr;
+        return is_declared ? example_of(*known->declaration) : Attribute(0);
       });
-      to_ivalue(value, schema.arguments()[i]);
+      to_ivalue(value, op.schema.arguments()[i]);
     } catch (const ValidationError& error) {
       report("node '{}' ({}): {}", node.name, node.op_type, error.what());
     }
@@ -353,14 +412,11 @@ void GraphValidator::check_arguments(const OpNode& node, const c10::FunctionSche
 }
 
 // An operator that returns a list has as many outputs as the list happens to have.
-void GraphValidator::check_num_outputs(const OpNode& node, const c10::FunctionSchema& schema) {
-  const auto& returns = schema.returns();
-  const bool has_list = std::ranges::any_of(returns, [](const c10::Argument& value) {
-    return value.type()->kind() == c10::TypeKind::ListType;
-  });
-  if (!has_list && node.outputs.size() > returns.size()) {
+void GraphValidator::check_num_outputs(const OpNode& node, const Operator& op) {
+  const size_t num_returns = op.schema.returns().size();
+  if (!op.returns_list && node.outputs.size() > num_returns) {
     report("node '{}' ({}) has {} outputs, but its operator makes {}", node.name, node.op_type,
-           node.outputs.size(), returns.size());
+           node.outputs.size(), num_returns);
   }
 }
 
@@ -381,10 +437,12 @@ void GraphValidator::check_getitem(const OpNode& node) {
 }
 
 // Null for an operator that this process does not know.
-const c10::FunctionSchema* GraphValidator::cached_schema(const std::string& op_type) {
-  const auto [entry, is_new] = schemas_.try_emplace(op_type, nullptr);
-  if (is_new) entry->second = find_schema(op_type);
-  return entry->second;
+GraphValidator::Operator* GraphValidator::find_operator(const std::string& op_type) {
+  const auto [entry, is_new] = operators_.try_emplace(op_type);
+  if (is_new) {
+    if (const c10::FunctionSchema* schema = find_schema(op_type)) entry->second.emplace(*schema);
+  }
+  return entry->second ? &*entry->second : nullptr;
 }
 
 }  // namespace torch_ir

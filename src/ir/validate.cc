@@ -38,7 +38,7 @@ class Validator {
 
   void check_weights() {
     for (const TensorMeta& weight : ir_.weights) {
-      graph_.check_meta(weight, fmt::format("weight '{}'", weight.name));
+      graph_.check_meta(weight, [&] { return fmt::format("weight '{}'", weight.name); });
       if (is_dynamic(weight) || weight.is_scalar) {
         report("weight '{}' must be a tensor whose sizes are known", weight.name);
       }
