@@ -58,14 +58,16 @@ AliasAnalysis analyze_aliases(const PlanGraph& graph) {
   AliasSets sets(size);
   unite_overlapping_constants(graph, sets);
   std::vector<size_t> written;
+  EffectsTable table;
   for (const PlanNode& node : graph.nodes) {
-    const OperatorEffects effects = operator_effects(node);
+    const OperatorEffects& effects = table.of(node);
     for (size_t i = 0; i < node.arguments.size(); ++i) {
-      for (const ValueId value : values_of(node.arguments[i])) {
+      if (!effects.writes[i] && !effects.shares[i]) continue;
+      visit_values(node.arguments[i], [&](ValueId value) {
         if (effects.writes[i]) written.push_back(value);
-        if (!effects.shares[i]) continue;
+        if (!effects.shares[i]) return;
         for (const ValueId output : node.outputs) sets.unite(output, value);
-      }
+      });
     }
   }
   std::vector<size_t> constants;

@@ -28,8 +28,8 @@ Names analyze(const EagerGraph& recorded) {
   const AliasAnalysis aliases = analyze_aliases(graph);
   Names names;
   for (size_t i = 0; i < graph.values.size(); ++i) {
-    if (aliases.is_written[i]) names.written.insert(graph.values[i].name);
-    if (aliases.may_be_constant[i]) names.may_be_constant.insert(graph.values[i].name);
+    if (aliases.is_written[i]) names.written.emplace(graph.values[i].name);
+    if (aliases.may_be_constant[i]) names.may_be_constant.emplace(graph.values[i].name);
   }
   return names;
 }

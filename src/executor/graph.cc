@@ -12,6 +12,7 @@
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/builtin_operators.h"
 #include "torch_ir/ir/ivalue.h"
+#include "torch_ir/ir/name_index.h"
 
 namespace torch_ir {
 namespace {
@@ -23,6 +24,19 @@ bool holds_none(const c10::Argument& argument) {
   return list != nullptr && list->getElementType()->kind() == c10::TypeKind::OptionalType;
 }
 
+// What nodes of one op_type call.
+struct Callee {
+  std::variant<std::monostate, c10::OperatorHandle, OpExecutor, NumberFunction> call;
+  // Of an operator or a function.
+  std::optional<OperatorBinder> binder;
+  const c10::FunctionSchema* schema = nullptr;
+
+  void bind_to(const c10::FunctionSchema& known) {
+    schema = &known;
+    binder.emplace(known);
+  }
+};
+
 class GraphBuilder {
  public:
   GraphBuilder(const Graph& graph, const std::string& torch_version, const BoundWeights& weights)
@@ -32,11 +46,15 @@ class GraphBuilder {
   }
 
   PlanGraph build() {
+    const size_t num_nodes = source_.nodes.size();
+    names_.reserve(num_nodes);
+    entries_.reserve(num_nodes);
+    graph_.values.reserve(num_nodes);
+    graph_.nodes.reserve(num_nodes);
     for (const TensorMeta& input : source_.graph_inputs) {
       graph_.inputs.push_back(add_value(input.name));
-      producers_.insert_or_assign(input.name, Producer{graph_.inputs.back(), 1});
+      add_producer(input.name, graph_.inputs.back(), 1);
     }
-    graph_.nodes.reserve(source_.nodes.size());
     for (const OpNode& node : source_.nodes) add_node(node);
     for (const TensorMeta& output : source_.graph_outputs) {
       const auto value = find_value(output);
@@ -49,29 +67,52 @@ class GraphBuilder {
   }
 
  private:
-  // The outputs of a node are numbered in a row.
-  struct Producer {
-    ValueId first;
-    size_t num_outputs;
+  // What a name stands for: a value, and what makes values, whose outputs are numbered in a row.
+  struct Entry {
+    std::optional<ValueId> value;
+    ValueId first_output = 0;
+    uint32_t num_outputs = 0;
   };
 
-  ValueId add_value(const std::string& name, at::Tensor constant = {}) {
+  Entry& entry(std::string_view name) {
+    const uint32_t number = names_.insert(name);
+    if (number == entries_.size()) entries_.emplace_back();
+    return entries_[number];
+  }
+
+  const Entry* find_entry(std::string_view name) const {
+    const auto number = names_.find(name);
+    return number ? &entries_[*number] : nullptr;
+  }
+
+  ValueId add_value(std::string_view name, at::Tensor constant = {}) {
     const auto id = static_cast<ValueId>(graph_.values.size());
     graph_.values.push_back({name, std::move(constant)});
-    if (!name.empty()) by_name_.insert_or_assign(name, id);
+    if (!name.empty()) entry(name).value = id;
     return id;
+  }
+
+  void add_producer(std::string_view name, ValueId first_output, size_t num_outputs) {
+    Entry& producer = entry(name);
+    producer.first_output = first_output;
+    producer.num_outputs = static_cast<uint32_t>(num_outputs);
+  }
+
+  std::optional<ValueId> find_value(std::string_view name) const {
+    const Entry* found = find_entry(name);
+    return found == nullptr ? std::nullopt : found->value;
   }
 
   // By producer, as the Python package looks values up, then by name.
   std::optional<ValueId> find_value(const TensorMeta& meta) {
     if (meta.producer_node) {
-      const auto producer = producers_.find(*meta.producer_node);
+      const Entry* producer = find_entry(*meta.producer_node);
       const auto index = static_cast<size_t>(meta.producer_output_idx);
-      if (producer != producers_.end() && index < producer->second.num_outputs) {
-        return producer->second.first + static_cast<ValueId>(index);
+      if (producer != nullptr && index < producer->num_outputs) {
+        return producer->first_output + static_cast<ValueId>(index);
       }
     }
-    if (const auto found = by_name_.find(meta.name); found != by_name_.end()) return found->second;
+    if (const auto value = find_value(meta.name)) return value;
     if (auto weight = weights_.tensors.get(meta.name)) {
       return add_value(meta.name, std::move(*weight));
     }
@@ -80,7 +121,7 @@ class GraphBuilder {
 
   // A number that `node` refers to; validation has seen to it that there is one.
   ValueId referred_value(const OpNode& node, const std::string& name) {
-    if (const auto found = by_name_.find(name); found != by_name_.end()) return found->second;
+    if (const auto value = find_value(name)) return *value;
     throw ExecutionError(
         fmt::format("Number '{}' not found in registry for node '{}'.", name, node.name));
   }
@@ -93,27 +134,55 @@ class GraphBuilder {
   }
 
   void add_node(const OpNode& node) {
-    if (OpExecutor executor = find_executor(node.op_type)) {
-      std::vector<PlanArgument> arguments;
-      for (size_t i = 0; i < node.inputs.size(); ++i) arguments.emplace_back(input_value(node, i));
-      finish_node(node, std::move(executor), std::move(arguments));
-      return;
-    }
-    if (const NumberFunction function = find_number_function(node.op_type)) {
-      finish_node(node, function, operator_arguments(node, *find_schema(node.op_type)));
-      return;
-    }
-    if (!node.graphs.empty()) {
+    Callee& callee = callee_of(node);
+    if (const auto* executor = std::get_if<OpExecutor>(&callee.call)) {
+      finish_node(node, *executor, input_values(node));
+    } else if (const auto* function = std::get_if<NumberFunction>(&callee.call)) {
+      finish_node(node, *function, operator_arguments(node, callee));
+    } else if (const auto* op = std::get_if<c10::OperatorHandle>(&callee.call)) {
+      finish_node(node, *op, operator_arguments(node, callee));
+    } else {
       add_control_flow(node);
-      return;
     }
+  }
+
+  // Looked up for the first node of each op_type.
+  Callee& callee_of(const OpNode& node) {
+    const auto [found, is_new] = callees_.try_emplace(node.op_type);
+    if (is_new) found->second = find_callee(node);
+    return found->second;
+  }
+
+  Callee find_callee(const OpNode& node) const {
+    Callee callee;
+    if (OpExecutor executor = find_executor(node.op_type)) {
+      callee.call = std::move(executor);
+    } else if (const NumberFunction function = find_number_function(node.op_type)) {
+      callee.call = function;
+      callee.bind_to(*find_schema(node.op_type));
+    } else if (num_graphs_of(node.op_type) == 0) {
+      const c10::OperatorHandle op = known_operator(node);
+      callee.call = op;
+      callee.bind_to(op.schema());
+    }
+    return callee;
+  }
+
+  c10::OperatorHandle known_operator(const OpNode& node) const {
     if (const std::string reason = refusal(node.op_type); !reason.empty()) {
       throw ExecutionError(fmt::format("Operator '{}' of node '{}' is refused: {}.", node.op_type,
                                        node.name, reason));
     }
     const auto op = find_operator(node.op_type);
     if (!op) fail_unknown(node);
-    finish_node(node, *op, operator_arguments(node, op->schema()));
+    return *op;
+  }
+
+  std::vector<PlanArgument> input_values(const OpNode& node) {
+    std::vector<PlanArgument> values;
+    values.reserve(node.inputs.size());
+    for (size_t i = 0; i < node.inputs.size(); ++i) values.emplace_back(input_value(node, i));
+    return values;
   }
 
   [[noreturn]] void fail_unknown(const OpNode& node) const {
@@ -127,12 +196,11 @@ class GraphBuilder {
 
   // What decides comes first, then the values that the graphs take.
   void add_control_flow(const OpNode& node) {
-    std::vector<PlanArgument> arguments;
+    std::vector<PlanArgument> arguments = input_values(node);
     if (const Attribute* pred = node.attrs.find("pred")) {
-      arguments.push_back(
-          attribute_argument(node, find_schema(node.op_type)->arguments()[0], *pred));
+      const c10::Argument& argument = find_schema(node.op_type)->arguments()[0];
+      arguments.insert(arguments.begin(), attribute_argument(node, argument, *pred));
     }
-    for (size_t i = 0; i < node.inputs.size(); ++i) arguments.emplace_back(input_value(node, i));
     PlanControlFlow control_flow{
         node.op_type == kCond ? ControlFlow::kCond : ControlFlow::kWhileLoop, {}};
     for (const Graph& graph : node.graphs) {
@@ -147,18 +215,18 @@ class GraphBuilder {
                    std::vector<PlanArgument> arguments) {
     const auto first = static_cast<ValueId>(graph_.values.size());
     std::vector<ValueId> outputs;
+    outputs.reserve(node.outputs.size());
     for (const TensorMeta& output : node.outputs) outputs.push_back(add_value(output.name));
-    producers_.insert_or_assign(node.name, Producer{first, outputs.size()});
+    add_producer(node.name, first, outputs.size());
     graph_.nodes.push_back({&node, std::move(callee), std::move(arguments), std::move(outputs)});
   }
 
-  std::vector<PlanArgument> operator_arguments(const OpNode& node,
-                                               const c10::FunctionSchema& schema) {
-    const std::vector<BoundArgument> bound = bind_node(node, schema);
+  std::vector<PlanArgument> operator_arguments(const OpNode& node, Callee& callee) {
+    const std::vector<BoundArgument>& bound = callee.binder->bind(node);
     std::vector<PlanArgument> arguments;
     arguments.reserve(bound.size());
     for (size_t i = 0; i < bound.size(); ++i) {
-      arguments.push_back(operator_argument(node, schema.arguments()[i], bound[i]));
+      arguments.push_back(operator_argument(node, callee.schema->arguments()[i], bound[i]));
     }
     return arguments;
   }
@@ -205,8 +273,10 @@ class GraphBuilder {
   const std::string& torch_version_;
   const BoundWeights& weights_;
   PlanGraph graph_;
-  std::unordered_map<std::string, ValueId> by_name_;
-  std::unordered_map<std::string, Producer> producers_;
+  NameIndex names_;
+  std::vector<Entry> entries_;
+  // By op_type.
+  std::unordered_map<std::string_view, Callee> callees_;
 };
 
 }  // namespace
@@ -215,24 +285,25 @@ PlanGraph build_graph(const IR& ir, const BoundWeights& weights) {
   return GraphBuilder(ir, ir.pytorch_version, weights).build();
 }
 
-std::vector<ValueId> values_of(const PlanArgument& argument) {
-  if (const auto* value = std::get_if<ValueId>(&argument)) return {*value};
-  if (const auto* numbers = std::get_if<PlanNumbers>(&argument)) return numbers->values;
-  std::vector<ValueId> values;
-  if (const auto* list = std::get_if<PlanList>(&argument)) {
+void visit_values(const PlanArgument& argument, c10::function_ref<void(ValueId)> visit) {
+  if (const auto* value = std::get_if<ValueId>(&argument)) {
+    visit(*value);
+  } else if (const auto* numbers = std::get_if<PlanNumbers>(&argument)) {
+    for (const ValueId number : numbers->values) visit(number);
+  } else if (const auto* list = std::get_if<PlanList>(&argument)) {
     for (const auto& item : list->values) {
-      if (item) values.push_back(*item);
+      if (item) visit(*item);
     }
   }
-  return values;
+}
+
+void visit_values(const PlanNode& node, c10::function_ref<void(ValueId)> visit) {
+  for (const PlanArgument& argument : node.arguments) visit_values(argument, visit);
 }
 
 std::vector<ValueId> values_of(const PlanNode& node) {
   std::vector<ValueId> values;
-  for (const PlanArgument& argument : node.arguments) {
-    const std::vector<ValueId> part = values_of(argument);
-    values.insert(values.end(), part.begin(), part.end());
-  }
+  visit_values(node, [&](ValueId value) { values.push_back(value); });
   return values;
 }
 

@@ -6,10 +6,11 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
+#include <c10/util/FunctionRef.h>
 
 #include <cstdint>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -25,7 +26,8 @@ namespace torch_ir {
 using ValueId = uint32_t;
 
 struct PlanValue {
-  std::string name;
+  // As the IR has it; empty for a value that no name stands for.
+  std::string_view name;
   // A weight, a lifted constant, or a number given where the operator takes a tensor. Undefined
   // for what only a run knows: inputs and outputs of nodes.
   at::Tensor constant;
@@ -83,9 +85,11 @@ struct PlanGraph {
 // (refused_operators.h), and ValidationError for arguments that do not fit the operator.
 PlanGraph build_graph(const IR& ir, const BoundWeights& weights);
 
-// The values that an argument, or all arguments of a node, are made of; in order, and as often as
-// they are read.
-std::vector<ValueId> values_of(const PlanArgument& argument);
+// Calls `visit` with the values that an argument, or all arguments of a node, are made of; in
+// order, and as often as they are read.
+void visit_values(const PlanArgument& argument, c10::function_ref<void(ValueId)> visit);
+void visit_values(const PlanNode& node, c10::function_ref<void(ValueId)> visit);
+// The same as a list.
 std::vector<ValueId> values_of(const PlanNode& node);
 
 }  // namespace torch_ir

@@ -52,6 +52,7 @@ class Lowering {
     lower_inputs();
     lower_written_constants();
     program_.steps.reserve(graph_.nodes.size());
+    program_.step_outputs.reserve(graph_.nodes.size());
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       program_.steps.push_back(lower_node(graph_.nodes[i], i));
       program_.step_outputs.push_back(graph_.nodes[i].source->outputs);
@@ -74,7 +75,7 @@ class Lowering {
       is_used_[value] = true;
     };
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
-      for (const ValueId value : values_of(graph_.nodes[i])) use(value, i);
+      visit_values(graph_.nodes[i], [&](ValueId value) { use(value, i); });
     }
     for (const ValueId value : graph_.outputs) use(value, kNever);
   }
@@ -111,12 +112,22 @@ class Lowering {
 
   Step lower_node(const PlanNode& node, size_t index) {
     Step step{node.source->name, node.source->op_type, callee(node), {}, {}, {}, {}, {}};
+    step.arguments.reserve(node.arguments.size());
+    step.fills.reserve(num_fills(node));
     for (const PlanArgument& argument : node.arguments) lower_argument(argument, step);
     release_last_uses(node, index, step);
+    step.outputs.reserve(node.outputs.size());
     for (const ValueId output : node.outputs) step.outputs.push_back(take_slot(output));
     step.returns_values = returns_values(node);
     program_.stack_size = std::max(program_.stack_size, step.arguments.size());
     return step;
+  }
+
+  size_t num_fills(const PlanNode& node) const {
+    return static_cast<size_t>(std::ranges::count_if(node.arguments, [&](const auto& argument) {
+      const auto* value = std::get_if<ValueId>(&argument);
+      return value != nullptr && !is_fixed(*value);
+    }));
   }
 
   decltype(Step::callee) callee(const PlanNode& node) const {
@@ -186,15 +197,15 @@ class Lowering {
   // Lets the values that node `index` is the last to read leave their slots, each with its last
   // reading in the order of a run: fills, then lists.
   void release_last_uses(const PlanNode& node, size_t index, Step& step) {
-    std::vector<Slot> released;
-    for (const ValueId value : values_of(node)) {
+    released_.clear();
+    visit_values(node, [&](ValueId value) {
       const bool is_last = !is_fixed(value) && last_use_[value] == index;
-      if (is_last && std::find(released.begin(), released.end(), slots_[value]) == released.end()) {
-        released.push_back(slots_[value]);
+      if (is_last && std::ranges::find(released_, slots_[value]) == released_.end()) {
+        released_.push_back(slots_[value]);
       }
-    }
-    free_slots_.insert(free_slots_.end(), released.begin(), released.end());
-    const auto mark = [&](SlotUse& use) { use.is_last = std::erase(released, use.slot) > 0; };
+    });
+    free_slots_.insert(free_slots_.end(), released_.begin(), released_.end());
+    const auto mark = [&](SlotUse& use) { use.is_last = std::erase(released_, use.slot) > 0; };
     for (auto list = step.lists.rbegin(); list != step.lists.rend(); ++list) {
       for (auto item = list->items.rbegin(); item != list->items.rend(); ++item) {
         if (auto* use = std::get_if<SlotUse>(&*item)) mark(*use);
@@ -225,6 +236,8 @@ class Lowering {
   std::vector<bool> is_used_;
   std::vector<Slot> slots_;
   std::vector<Slot> free_slots_;
+  // Those that the node at hand is the last to read.
+  std::vector<Slot> released_;
 };
 
 }  // namespace

@@ -143,29 +143,44 @@ bool may_share_silently(const c10::OperatorHandle& op) {
          !composites_with_new_results().contains(name);
 }
 
-}  // namespace
+OperatorEffects effects_of_opaque(size_t num_arguments) {
+  return {std::vector<bool>(num_arguments, false), std::vector<bool>(num_arguments, true)};
+}
 
-OperatorEffects operator_effects(const PlanNode& node) {
-  const size_t num_arguments = node.arguments.size();
-  const auto* op = std::get_if<c10::OperatorHandle>(&node.callee);
-  if (op == nullptr) {
-    return {std::vector<bool>(num_arguments, false), std::vector<bool>(num_arguments, true)};
-  }
-  const c10::FunctionSchema& schema = op->schema();
-  const bool updates_statistics = updates_running_statistics(node, schema);
+OperatorEffects effects_of_schema(const c10::OperatorHandle& op) {
+  const c10::FunctionSchema& schema = op.schema();
   const bool returns_are_annotated =
       std::any_of(schema.returns().begin(), schema.returns().end(), is_annotated);
-  const bool shares_silently = may_share_silently(*op);
+  const bool shares_silently = may_share_silently(op);
   OperatorEffects effects;
   for (const c10::Argument& argument : schema.arguments()) {
     const c10::AliasInfo* info = argument.alias_info();
-    const bool is_statistic = argument.name() == "running_mean" || argument.name() == "running_var";
-    effects.writes.push_back((info != nullptr && is_write(*info)) ||
-                             (updates_statistics && is_statistic));
+    effects.writes.push_back(info != nullptr && is_write(*info));
     effects.shares.push_back((returns_are_annotated && info != nullptr) ||
                              (shares_silently && !returns_are_annotated));
   }
   return effects;
+}
+
+OperatorEffects writing_statistics(OperatorEffects effects, const c10::FunctionSchema& schema) {
+  for (const char* const name : {"running_mean", "running_var"}) {
+    if (const auto index = schema.argumentIndexWithName(name)) {
+      effects.writes[static_cast<size_t>(*index)] = true;
+    }
+  }
+  return effects;
+}
+
+}  // namespace
+
+const OperatorEffects& EffectsTable::of(const PlanNode& node) {
+  const auto* op = std::get_if<c10::OperatorHandle>(&node.callee);
+  if (op == nullptr) return of_node_ = effects_of_opaque(node.arguments.size());
+  const c10::FunctionSchema& schema = op->schema();
+  const auto [found, is_new] = by_schema_.try_emplace(&schema);
+  if (is_new) found->second = effects_of_schema(*op);
+  if (!updates_running_statistics(node, schema)) return found->second;
+  return of_node_ = writing_statistics(found->second, schema);
 }
 
 }  // namespace torch_ir

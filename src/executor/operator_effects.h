@@ -5,6 +5,7 @@
 #ifndef TORCH_IR_EXECUTOR_OPERATOR_EFFECTS_H_
 #define TORCH_IR_EXECUTOR_OPERATOR_EFFECTS_H_
 
+#include <unordered_map>
 #include <vector>
 
 #include "torch_ir/executor/graph.h"
@@ -19,7 +20,16 @@ struct OperatorEffects {
 
 // On the safe side: an argument may be called written or shared that is not, never the other way
 // round. A registered executor writes nothing and may return any of its inputs.
-OperatorEffects operator_effects(const PlanNode& node);
+class EffectsTable {
+ public:
+  // Good until the next call.
+  const OperatorEffects& of(const PlanNode& node);
+
+ private:
+  // Those that are the same for all nodes of an operator.
+  std::unordered_map<const c10::FunctionSchema*, OperatorEffects> by_schema_;
+  OperatorEffects of_node_;
+};
 
 }  // namespace torch_ir
 
