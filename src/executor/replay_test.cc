@@ -385,6 +385,16 @@ TEST(Replay, WritesOverWhatOperatorsReturn) {
   EXPECT_EQ(difference_from_eager(graph), "");
 }
 
+// Its overload for given results takes these for scratch, and gives another value.
+TEST(Replay, CallsOperatorsWhoseOutOverloadIsAnother) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 6}).sigmoid());
+  const V y = graph.input("y", at::randn({2, 6}).sigmoid());
+  graph.output(graph.call1("aten.binary_cross_entropy.default", {x, y}));
+  EXPECT_TRUE(is_replayed(graph));
+  EXPECT_EQ(difference_from_eager(graph), "");
+}
+
 // What is prepared before the operator that makes its argument has run.
 TEST(Replay, PreparesForMemoryThatOperatorsReturn) {
   EagerGraph graph;

@@ -1,6 +1,7 @@
 #include "torch_ir/executor/frame/dispatched_call.h"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -49,8 +50,13 @@ const std::unordered_multimap<std::string, c10::OperatorHandle>& out_overloads()
   return table;
 }
 
+// Operators that compute something else into a result of the right shape: they take it for scratch.
+bool misuses_results(const c10::OperatorHandle& op) {
+  return op.schema().name() == "aten::binary_cross_entropy";
+}
+
 std::optional<c10::OperatorHandle> find_out_overload(const c10::OperatorHandle& op) {
-  if (op.schema().is_mutable()) return std::nullopt;
+  if (op.schema().is_mutable() || misuses_results(op)) return std::nullopt;
   const auto [begin, end] = out_overloads().equal_range(op.schema().name());
   const auto found = std::find_if(begin, end, [&](const auto& entry) {
     return is_out_overload(op.schema(), entry.second.schema());
@@ -58,24 +64,56 @@ std::optional<c10::OperatorHandle> find_out_overload(const c10::OperatorHandle& 
   return found == end ? std::nullopt : std::optional(found->second);
 }
 
+bool has_same_bits(const at::Tensor& a, const at::Tensor& b) {
+  const at::Tensor x = a.contiguous();
+  const at::Tensor y = b.contiguous();
+  return x.numel() == 0 || std::memcmp(x.const_data_ptr(), y.const_data_ptr(), x.nbytes()) == 0;
+}
+
+// Trusts the overload after the first run only, when it gave the bits of the operator.
 class OutCall final : public PreparedKernel {
  public:
   OutCall(const c10::OperatorHandle& op, const KernelCall& call)
-      : op_(op), arguments_(call.arguments) {
+      : op_(op), call_(call), arguments_(call.arguments) {
     arguments_.insert(arguments_.end(), call.outputs.begin(), call.outputs.end());
     stack_.reserve(arguments_.size());
   }
 
   void run() override {
+    if (is_trusted_) {
+      call_overload();
+      return;
+    }
+    const std::vector<at::Tensor> expected = call_operator();
+    if (!is_refused_) {
+      call_overload();
+      is_trusted_ = std::ranges::equal(expected, call_.outputs, has_same_bits);
+      is_refused_ = !is_trusted_;
+    }
+    for (size_t i = 0; is_refused_ && i < expected.size(); ++i) call_.outputs[i].copy_(expected[i]);
+  }
+
+ private:
+  void call_overload() {
     stack_.assign(arguments_.begin(), arguments_.end());
     op_.callBoxed(stack_);
     stack_.clear();
   }
 
- private:
+  std::vector<at::Tensor> call_operator() const {
+    std::vector<c10::IValue> stack = call_.arguments;
+    call_.op.callBoxed(stack);
+    std::vector<at::Tensor> results;
+    for (const c10::IValue& value : stack) results.push_back(value.toTensor());
+    return results;
+  }
+
   c10::OperatorHandle op_;
+  KernelCall call_;
   std::vector<c10::IValue> arguments_;
   std::vector<c10::IValue> stack_;
+  bool is_trusted_ = false;
+  bool is_refused_ = false;
 };
 
 void append_tensors(const c10::IValue& value, std::vector<at::Tensor>& tensors) {

@@ -12,7 +12,8 @@
 
 namespace torch_ir {
 
-// Calls the overload of the operator that writes to given results. Null where there is none, or
+// Calls the overload of the operator that writes to given results, after it has given the bits of
+// the operator once. Null where there is none, or
 // only one that computes them elsewhere first.
 std::unique_ptr<PreparedKernel> prepare_out_call(const KernelCall& call);
 
