@@ -15,15 +15,6 @@ namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
-Engine make_eager(const std::string& model, const Subject& subject, const IR& ir) {
-  return {.run = [calls = eager_model(model, subject.weights, ir.constants),
-                  inputs = subject.inputs](Tensors& outputs) {
-    const c10::InferenceMode inference_mode;
-    outputs.clear();
-    outputs = calls(inputs);
-  }};
-}
-
 Engine run_torchscript(torch::jit::Module module, const Tensors& inputs) {
   return {.run = [module, forward = module.get_method("forward"), inputs](Tensors& outputs) {
     const c10::InferenceMode inference_mode;
@@ -48,9 +39,7 @@ Engine make_torchscript_optimized(const std::string&, const Subject& subject, co
   return run_torchscript(torch::jit::optimize_for_inference(module), subject.inputs);
 }
 
-Engine make_plan(Optimization optimization, const Subject& subject, const IR& ir) {
-  ExecutionOptions options;
-  options.optimization = optimization;
+Engine make_plan(const ExecutionOptions& options, const Subject& subject, const IR& ir) {
   const auto plan =
       std::make_shared<ExecutionPlan>(compile(ir, subject.weights, StateDict(), options));
   const Tensors& inputs = subject.inputs;
@@ -62,12 +51,29 @@ Engine make_plan(Optimization optimization, const Subject& subject, const IR& ir
               }};
 }
 
+Engine make_eager(const std::string& model, const Subject& subject, const IR& ir) {
+  if (!has_eager_model(model)) {
+    // Node by node through the dispatcher: the same calls, and about the same time.
+    ExecutionOptions options;
+    options.trace = false;
+    return make_plan(options, subject, ir);
+  }
+  return {.run = [calls = eager_model(model, subject.weights, ir.constants),
+                  inputs = subject.inputs](Tensors& outputs) {
+    const c10::InferenceMode inference_mode;
+    outputs.clear();
+    outputs = calls(inputs);
+  }};
+}
+
 Engine make_exact(const std::string&, const Subject& subject, const IR& ir) {
-  return make_plan(Optimization::kExact, subject, ir);
+  return make_plan(ExecutionOptions(), subject, ir);
 }
 
 Engine make_fast(const std::string&, const Subject& subject, const IR& ir) {
-  return make_plan(Optimization::kFast, subject, ir);
+  ExecutionOptions options;
+  options.optimization = Optimization::kFast;
+  return make_plan(options, subject, ir);
 }
 
 }  // namespace

@@ -390,6 +390,8 @@ const std::map<std::string, ModelFn (*)(const Values&)>& makers() {
 
 }  // namespace
 
+bool has_eager_model(const std::string& name) { return makers().contains(name); }
+
 ModelFn eager_model(const std::string& name, const StateDict& weights, const StateDict& constants) {
   const auto maker = makers().find(name);
   if (maker == makers().end()) {

@@ -14,6 +14,8 @@
 
 namespace torch_ir {
 
+bool has_eager_model(const std::string& name);
+
 // The calls of the model `name` (list_benchmark_models) on the values of `weights` and of
 // `constants`, by state dict name. Throws Error for another model or a value that is missing.
 ModelFn eager_model(const std::string& name, const StateDict& weights, const StateDict& constants);

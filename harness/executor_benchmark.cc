@@ -12,8 +12,7 @@
 // 1e-4 for all others. Besides the time, for one run of an engine, when it has run before:
 //
 //   faults                page faults
-//   allocs, alloc_bytes   calls of malloc and its like by anyone, LibTorch's allocator included,
-//   and
+//   allocs, alloc_bytes   calls of malloc and its like by anyone, LibTorch's allocator included;
 //                         what they took
 //   peak_bytes            the most memory that the run holds at a time: what it takes from malloc
 //                         and has not given back, outputs included; for a plan that keeps an arena
