@@ -7,15 +7,6 @@
 #include <utility>
 
 namespace torch_ir {
-namespace {
-
-bool has_layout(const at::Tensor& tensor, const TraceTensor& traced) {
-  return tensor.sizes() == traced.sizes && tensor.strides() == traced.strides &&
-         tensor.storage_offset() == traced.offset && tensor.scalar_type() == traced.dtype;
-}
-
-}  // namespace
-
 at::Tensor make_tensor(const c10::Storage& storage, const TraceTensor& traced) {
   at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
       c10::Storage(storage), c10::DispatchKeySet(c10::DispatchKey::CPU),

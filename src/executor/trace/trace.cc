@@ -2,6 +2,11 @@
 
 namespace torch_ir {
 
+bool has_layout(const at::Tensor& tensor, const TraceTensor& traced) {
+  return tensor.sizes() == traced.sizes && tensor.strides() == traced.strides &&
+         tensor.storage_offset() == traced.offset && tensor.scalar_type() == traced.dtype;
+}
+
 std::vector<TensorId> tensors_of(const TraceArgument& argument) {
   if (const auto* tensor = std::get_if<TensorId>(&argument)) return {*tensor};
   std::vector<TensorId> tensors;

@@ -42,6 +42,9 @@ struct TraceTensor {
   at::Tensor constant;
 };
 
+// Whether the sizes, strides, offset and dtype of `tensor` are those of `traced`.
+bool has_layout(const at::Tensor& tensor, const TraceTensor& traced);
+
 // The items of a list of tensors; nothing where it holds None.
 struct TraceList {
   std::vector<std::optional<TensorId>> items;

@@ -37,11 +37,6 @@ void for_each_tensor(const torch::jit::Stack& stack, size_t first, const Visit& 
   }
 }
 
-bool has_layout(const at::Tensor& tensor, const TraceTensor& traced) {
-  return tensor.sizes() == traced.sizes && tensor.strides() == traced.strides &&
-         tensor.storage_offset() == traced.offset && tensor.scalar_type() == traced.dtype;
-}
-
 }  // namespace
 
 BufferId Tracer::buffer_of(const at::Tensor& tensor) {
