@@ -121,8 +121,10 @@ void declare(CLI::App& app, Arguments& arguments) {
   option("--jobs", harness.run.jobs, "N", "How many models to run at once")->transform(job_count());
   option("--timeout", arguments.timeout, "SECONDS", "How long one model may take")
       ->transform(time_limit());
-  option("--rtol", settings.tolerance.rtol, "R", "Relative tolerance")->transform(tolerance());
-  option("--atol", settings.tolerance.atol, "A", "Absolute tolerance")->transform(tolerance());
+  option("--rtol", settings.tolerance.fixed.rtol, "R", "Relative tolerance")
+      ->transform(tolerance());
+  option("--atol", settings.tolerance.fixed.atol, "A", "Absolute tolerance")
+      ->transform(tolerance());
   const auto parsed = [&](const std::string& flag, const auto& parse, const char* type,
                           const char* text) {
     const auto take = [flag, parse](const std::string& value) {

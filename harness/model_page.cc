@@ -71,7 +71,7 @@ std::string verdict(const ModelResult& result, const PageContext& context) {
   }
   return fmt::format("✅ **PASSED**: the graph computes what {}. Maximum difference: {}",
                      reference_of(result).verdict,
-                     difference_text(result.verification->max_diff, context));
+                     difference_text(result.worst_trial()->verification.max_diff, context));
 }
 
 // Where the model is from, in a sentence.
@@ -103,7 +103,8 @@ std::string stage_detail(Stage stage, const ModelResult& result, const PageConte
     case Stage::kExecute:
       return "what was read back, with " + table_cell(inputs_text(result, context));
     case Stage::kVerify:
-      return counted(static_cast<int64_t>(result.verification->output_details.size()), "output") +
+      return counted(static_cast<int64_t>(result.worst_trial()->verification.output_details.size()),
+                     "output") +
              " compared with " + table_cell(reference_of(result).detail) +
              ", all within the tolerance";
   }
@@ -130,7 +131,7 @@ List stage_rows(const ModelResult& result, const PageContext& context) {
 
 // Where the outputs differ most, in words.
 List worst_elements(const ModelResult& result, const PageContext& context) {
-  const VerificationReport& report = *result.verification;
+  const VerificationReport& report = result.worst_trial()->verification;
   List lines;
   for (const OutputDetail& detail : report.output_details) {
     const TensorComparison& c = detail.comparison;
@@ -156,7 +157,7 @@ void set_comparison(Data& row, const TensorComparison& c, const PageContext& con
 }
 
 Data verification_data(const ModelResult& result, const PageContext& context) {
-  const VerificationReport& report = *result.verification;
+  const VerificationReport& report = result.worst_trial()->verification;
   TensorComparison all;
   all.max_diff = report.max_diff;
   all.mean_diff = report.mean_diff;
@@ -178,8 +179,8 @@ Data verification_data(const ModelResult& result, const PageContext& context) {
   data.set("several_outputs", rows.size() > 1);
   data.set("worst", worst_elements(result, context));
   data.set("explanation", reference_of(result).explanation);
-  data.set("rtol", number_text(report.tolerance.rtol));
-  data.set("atol", number_text(report.tolerance.atol));
+  data.set("rtol", number_text(report.tolerance.fixed.rtol));
+  data.set("atol", number_text(report.tolerance.fixed.atol));
   return data;
 }
 
@@ -307,7 +308,7 @@ std::string replay_command(const std::string& name, const RunSettings& settings)
       "torch-ir verify ir/{0}.json --weights tensors/{0}.weights.safetensors \\\n"
       "    --inputs tensors/{0}.inputs.safetensors --expected tensors/{0}.expected.safetensors \\\n"
       "    --rtol {1} --atol {2}",
-      name, settings.tolerance.rtol, settings.tolerance.atol);
+      name, settings.tolerance.fixed.rtol, settings.tolerance.fixed.atol);
   if (settings.optimization != defaults.optimization) {
     command += " --optimization " + optimization_name(settings.optimization);
   }
@@ -327,14 +328,14 @@ std::string render_model_page(const ModelResult& result, const PageContext& cont
   page.set("description", about);
   page.set("categories", code_list(result.categories, ", "));
   page.set("stages", stage_rows(result, context));
-  if (result.verification) {
+  if (result.worst_trial() != nullptr) {
     page.set("verification", verification_data(result, context));
   }
   if (result.graph) page.set("graph", graph_data(result.name, *result.graph));
   set_environment(page, context);
   page.set("names_files", result.origin.has_value());
   page.set("command", code_block(reproduce_command(coverage_of(result), context), "sh"));
-  if (context.settings.save_tensors && result.verification) {
+  if (context.settings.save_tensors && result.worst_trial() != nullptr) {
     page.set("replay", code_block(replay_command(result.name, context.settings), "sh"));
   }
   return render(templates::model_page, page);

@@ -93,8 +93,8 @@ void set_environment(kainjow::mustache::data& page, const PageContext& context) 
   page.set("device", code_cell(context.settings.device.str()));
   page.set("threads", std::to_string(context.settings.threads));
   page.set("seed", std::to_string(context.settings.seed));
-  page.set("rtol", number_text(context.settings.tolerance.rtol));
-  page.set("atol", number_text(context.settings.tolerance.atol));
+  page.set("rtol", number_text(context.settings.tolerance.fixed.rtol));
+  page.set("atol", number_text(context.settings.tolerance.fixed.atol));
 }
 
 std::string render(std::string_view text, const kainjow::mustache::data& page) {
@@ -124,11 +124,11 @@ std::string reproduce_command(const Coverage& coverage, const PageContext& conte
   for (const std::string& category : coverage.selection.categories) add("--category", category);
   for (const std::string& model : coverage.selection.models) add("--model", model);
   if (settings.seed != defaults.seed) add("--seed", std::to_string(settings.seed));
-  if (settings.tolerance.rtol != defaults.tolerance.rtol) {
-    add("--rtol", number_text(settings.tolerance.rtol));
+  if (settings.tolerance.fixed.rtol != defaults.tolerance.fixed.rtol) {
+    add("--rtol", number_text(settings.tolerance.fixed.rtol));
   }
-  if (settings.tolerance.atol != defaults.tolerance.atol) {
-    add("--atol", number_text(settings.tolerance.atol));
+  if (settings.tolerance.fixed.atol != defaults.tolerance.fixed.atol) {
+    add("--atol", number_text(settings.tolerance.fixed.atol));
   }
   if (settings.optimization != defaults.optimization) {
     add("--optimization", optimization_name(settings.optimization));

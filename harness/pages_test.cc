@@ -50,11 +50,11 @@ ModelResult make_result(double max_diff = 0) {
   ModelResult result{.name = "Tiny", .description = "One | add", .categories = {"a", "b_c"}};
   result.num_passed_stages = kStages.size();
   result.graph = make_graph();
-  VerificationReport& report = result.verification.emplace();
+  VerificationReport& report = result.trials.emplace_back().verification;
   report.is_valid = true;
   report.max_diff = max_diff;
   report.mean_diff = max_diff / 2;
-  report.tolerance = {.rtol = 1e-4, .atol = 1e-4};
+  report.tolerance.fixed = {.rtol = 1e-4, .atol = 1e-4};
   OutputDetail& detail = report.output_details.emplace_back();
   detail.name = "add";
   detail.comparison.is_close = true;
@@ -130,7 +130,8 @@ TEST(ModelPageTest, ADifferenceIsShownWithItsPlaceAndTolerance) {
 TEST(ModelPageTest, SeveralOutputsHaveATotal) {
   ModelResult result = make_result(2.5e-7);
   EXPECT_THAT(render_model_page(result, {}), Not(HasSubstr("**All**")));
-  result.verification->output_details.push_back(result.verification->output_details[0]);
+  result.trials[0].verification.output_details.push_back(
+      result.trials[0].verification.output_details[0]);
   EXPECT_THAT(render_model_page(result, {}), HasSubstr("| **All** | **4,096** | **2.5e-07** |"));
 }
 
@@ -236,7 +237,7 @@ TEST(ModelPageTest, SavedTensorsComeWithTheCommandThatReplaysThem) {
   PageContext context;
   context.settings.save_tensors = true;
   context.settings.seed = 7;
-  context.settings.tolerance.atol = 1e-6;
+  context.settings.tolerance.fixed.atol = 1e-6;
   const std::string page = render_model_page(make_result(), context);
   EXPECT_THAT(page, HasSubstr("tools/bazel run //harness -- --model Tiny --seed 7 --atol 1e-06 "
                               "--save-tensors\n"));

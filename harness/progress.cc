@@ -18,7 +18,8 @@ std::string result_line(const ModelResult& result) {
     return fmt::format("{}  FAILED  in {}: {}", result.name, stage_name(result.failure->stage),
                        message.substr(0, message.find('\n')));
   }
-  return fmt::format("{}  PASSED  max diff {:.3g}", result.name, result.verification->max_diff);
+  return fmt::format("{}  PASSED  max diff {:.3g}", result.name,
+                     result.worst_trial()->verification.max_diff);
 }
 
 Progress::Progress(size_t num_models, std::ostream* lines, std::ostream* bar)

@@ -38,7 +38,7 @@ TEST(Pt2Test, Passes) {
 bool parse(std::string_view argument) {
   ArchiveArgument& archive = options().archives.front();
   RunSettings& settings = options().run.settings;
-  Tolerance& tolerance = settings.tolerance;
+  Tolerance& tolerance = settings.tolerance.fixed;
   const std::map<std::string_view, std::function<void(const std::string&)>> flags = {
       {"--pt2", [&](const std::string& value) { archive.path = value; }},
       {"--inputs", [&](const std::string& value) { archive.inputs = value; }},

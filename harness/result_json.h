@@ -12,8 +12,8 @@ namespace torch_ir {
 
 // One model to run, and how.
 struct RunRequest {
-  ModelSource source;
-  RunSettings settings;
+  ModelSource source = {};
+  RunSettings settings = {};
 };
 
 std::string to_json(const RunRequest& request);

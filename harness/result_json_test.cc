@@ -21,7 +21,10 @@ ModelResult make_result() {
   result.categories = {"a", "b"};
   result.origin = Origin{.archive = "a.pt2", .inputs = "x", .expected = "y"};
   result.num_passed_stages = 3;
-  result.failure = Failure{.stage = Stage::kVerify, .message = "differs", .output = "last words"};
+  result.failure = Failure{.kind = FailureKind::kOutputMismatch,
+                           .stage = Stage::kVerify,
+                           .message = "differs",
+                           .output = "last words"};
   IR& graph = result.graph.emplace();
   graph.model_name = "Tiny";
   graph.pytorch_version = "2.13.0";
@@ -29,11 +32,14 @@ ModelResult make_result() {
   input.name = "x";
   input.shape = {1, 2};
   input.dtype = "float32";
-  VerificationReport& report = result.verification.emplace();
+  result.expected_failure =
+      ExpectedFailure{.kind = FailureKind::kCrashed, .reason = "a known fault"};
+  VerificationReport& report =
+      result.trials.emplace_back(Trial{.name = "normal values"}).verification;
   report.max_diff = std::numeric_limits<double>::infinity();
   report.mean_diff = std::numeric_limits<double>::quiet_NaN();
   report.error_message = "output 0";
-  report.tolerance = {.rtol = 1e-3, .atol = 0.1};
+  report.tolerance.fixed = {.rtol = 1e-3, .atol = 0.1};
   report.optimization = Optimization::kFast;
   OutputDetail& detail = report.output_details.emplace_back();
   detail.index = 0;
@@ -50,6 +56,17 @@ ModelResult make_result() {
                        .worst_actual = "1",
                        .worst_expected = "2",
                        .smallest_passing_tolerance = 0.05};
+  detail.comparison.max_ulp_diff = std::numeric_limits<uint64_t>::max();
+  NodeReport& nodes = result.nodes.emplace();
+  nodes.num_compared = 7;
+  nodes.first_divergence = Divergence{.node = {.index = 3, .node = "add", .comparison = {}},
+                                      .inputs = {{.name = "x", .shape = {1, 2}}},
+                                      .actual = {.name = "add"},
+                                      .expected = {.name = "add", .min = -1e-300}};
+  nodes.first_nan = NonFinite{.index = 4, .node = "log", .is_nan = true};
+  nodes.skipped = {{.value = "relu", .reason = "fused"}};
+  result.reproducer = Reproducer{.num_nodes = 1, .first_node = "add", .last_node = "add"};
+  result.stage_seconds = {0.5};
   return result;
 }
 
@@ -69,16 +86,26 @@ TEST(ResultJsonTest, ResultsComeBackAsTheyWere) {
   EXPECT_EQ(read.failure->stage, Stage::kVerify);
   EXPECT_EQ(read.failure->message, "differs");
   EXPECT_EQ(read.failure->output, "last words");
-  ASSERT_TRUE(read.verification);
-  EXPECT_EQ(read.verification->max_diff, std::numeric_limits<double>::infinity());
-  EXPECT_TRUE(std::isnan(read.verification->mean_diff));
-  EXPECT_EQ(read.verification->tolerance.rtol, 1e-3);
-  EXPECT_EQ(read.verification->optimization, Optimization::kFast);
-  ASSERT_EQ(read.verification->output_details.size(), 1u);
-  const TensorComparison& comparison = read.verification->output_details[0].comparison;
+  EXPECT_EQ(read.failure->kind, FailureKind::kOutputMismatch);
+  EXPECT_EQ(read.expected_failure->reason, "a known fault");
+  ASSERT_EQ(read.trials.size(), 1u);
+  EXPECT_EQ(read.trials[0].name, "normal values");
+  const VerificationReport& report = read.trials[0].verification;
+  EXPECT_EQ(report.max_diff, std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(report.mean_diff));
+  EXPECT_EQ(report.tolerance.fixed.rtol, 1e-3);
+  EXPECT_EQ(report.optimization, Optimization::kFast);
+  ASSERT_EQ(report.output_details.size(), 1u);
+  const TensorComparison& comparison = report.output_details[0].comparison;
   EXPECT_EQ(comparison.mean_diff, 1.0 / 3);
   EXPECT_EQ(comparison.worst_index, (std::vector<int64_t>{0, 1}));
   EXPECT_EQ(comparison.worst_expected, "2");
+  EXPECT_EQ(comparison.max_ulp_diff, std::numeric_limits<uint64_t>::max());
+  ASSERT_TRUE(read.nodes && read.nodes->first_divergence);
+  EXPECT_EQ(read.nodes->first_divergence->node.node, "add");
+  EXPECT_EQ(read.nodes->first_divergence->expected.min, -1e-300);
+  ASSERT_TRUE(read.reproducer);
+  EXPECT_EQ(read.reproducer->last_node, "add");
   // Nothing else got lost.
   EXPECT_EQ(to_json(read), to_json(result));
 }
@@ -87,39 +114,44 @@ TEST(ResultJsonTest, WhatIsNotThereStaysAway) {
   const ModelResult read = model_result_from_json(to_json(ModelResult{.name = "Empty"}));
   EXPECT_FALSE(read.failure);
   EXPECT_FALSE(read.graph);
-  EXPECT_FALSE(read.verification);
+  EXPECT_TRUE(read.trials.empty());
+  EXPECT_FALSE(read.nodes);
   EXPECT_FALSE(read.passed());
 }
 
 TEST(ResultJsonTest, MessagesMayHoldAnyBytes) {
   ModelResult result;
-  result.failure = Failure{.stage = Stage::kExecute, .message = "bad \xff byte"};
+  result.failure = Failure{
+      .kind = FailureKind::kExecuteFailed, .stage = Stage::kExecute, .message = "bad \xff byte"};
   EXPECT_THAT(model_result_from_json(to_json(result)).failure->message, HasSubstr("bad "));
 }
 
 TEST(ResultJsonTest, RequestsComeBackAsTheyWere) {
   const RunRequest request{.source = "Tiny",
                            .settings = {.seed = std::numeric_limits<uint64_t>::max(),
-                                        .tolerance = {.rtol = 0.1, .atol = 1e-300},
+                                        .tolerance = {.fixed = {.rtol = 0.1, .atol = 1e-300}},
                                         .threads = 3,
                                         .optimization = Optimization::kFast,
                                         .device = c10::Device(c10::kCUDA, 1),
+                                        .executor = "run {ir}",
                                         .save_tensors = true}};
   const RunRequest read = run_request_from_json(to_json(request));
   EXPECT_EQ(read.source, ModelSource("Tiny"));
   EXPECT_EQ(read.settings.seed, std::numeric_limits<uint64_t>::max());
-  EXPECT_EQ(read.settings.tolerance.rtol, 0.1);
-  EXPECT_EQ(read.settings.tolerance.atol, 1e-300);
+  EXPECT_EQ(read.settings.tolerance.fixed.rtol, 0.1);
+  EXPECT_EQ(read.settings.tolerance.fixed.atol, 1e-300);
   EXPECT_EQ(read.settings.threads, 3);
   EXPECT_EQ(read.settings.optimization, Optimization::kFast);
   EXPECT_EQ(read.settings.device, c10::Device(c10::kCUDA, 1));
   EXPECT_TRUE(read.settings.save_tensors);
+  EXPECT_EQ(read.settings.executor, "run {ir}");
 }
 
 TEST(ResultJsonTest, RequestsOfArchivesComeBackAsTheyWere) {
   const Archive archive{.name = "a", .path = "b/a.pt2", .inputs = "x", .expected = "y"};
-  const RunRequest read =
-      run_request_from_json(to_json(RunRequest{.source = archive, .settings = {}}));
+  RunRequest request;
+  request.source = archive;
+  const RunRequest read = run_request_from_json(to_json(request));
   EXPECT_EQ(read.source, ModelSource(archive));
 }
 

@@ -46,8 +46,8 @@ TEST_F(RunnerTest, AModelThatIsRightPassesAllStages) {
   EXPECT_EQ(result.num_passed_stages, kStages.size());
   ASSERT_TRUE(result.graph);
   EXPECT_EQ(result.graph->nodes.size(), 1u);
-  ASSERT_TRUE(result.verification);
-  EXPECT_EQ(result.verification->max_diff, 0);
+  ASSERT_NE(result.worst_trial(), nullptr);
+  EXPECT_EQ(result.worst_trial()->verification.max_diff, 0);
   EXPECT_TRUE(fs::exists(directory_ + "/Good/ir.json"));
   EXPECT_FALSE(fs::exists(directory_ + "/Good/weights.safetensors"));
 }
@@ -55,10 +55,10 @@ TEST_F(RunnerTest, AModelThatIsRightPassesAllStages) {
 TEST_F(RunnerTest, ADifferenceWithinTheToleranceIsShownAndPasses) {
   const ModelResult result = run_one("Close");
   EXPECT_TRUE(result.passed());
-  EXPECT_NEAR(result.verification->max_diff, 1e-5, 1e-6);
+  EXPECT_NEAR(result.worst_trial()->verification.max_diff, 1e-5, 1e-6);
 
   RunOptions strict;
-  strict.settings.tolerance = {.rtol = 0, .atol = 1e-6};
+  strict.settings.tolerance.fixed = {.rtol = 0, .atol = 1e-6};
   EXPECT_FALSE(run_one("Close", strict).passed());
 }
 
@@ -68,7 +68,7 @@ TEST_F(RunnerTest, AWrongResultFailsTheVerification) {
   ASSERT_TRUE(result.failure);
   EXPECT_EQ(result.failure->stage, Stage::kVerify);
   EXPECT_NE(result.failure->message, "");
-  EXPECT_NEAR(result.verification->max_diff, 1, 1e-6);
+  EXPECT_NEAR(result.worst_trial()->verification.max_diff, 1, 1e-6);
   EXPECT_EQ(result.num_passed_stages, 3u);
 }
 

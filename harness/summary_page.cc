@@ -74,8 +74,8 @@ Data model_row(const ModelResult& result, const PageContext& context) {
     row.set("weights", with_thousands_separators(summary.num_weights));
     row.set("parameters", with_thousands_separators(summary.total_parameters));
   }
-  if (result.verification) {
-    row.set("max_diff", difference_text(result.verification->max_diff, context));
+  if (const Trial* trial = result.worst_trial()) {
+    row.set("max_diff", difference_text(trial->verification.max_diff, context));
   }
   return row;
 }

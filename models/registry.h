@@ -16,10 +16,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "torch_ir/exporter/model.h"
+#include "torch_ir/models/failure_kind.h"
+#include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
 
@@ -34,10 +38,22 @@ struct ModelInput {
   double high = 1;
 };
 
+// That a model fails, and why this is known and left. A model that then passes, or fails in
+// another way, is a failure until its registration says so.
+struct ExpectedFailure {
+  FailureKind kind = FailureKind::kOutputMismatch;
+  std::string reason = {};
+};
+
 struct ModelSpec {
   std::vector<ModelInput> inputs = {};
   std::vector<std::string> categories = {};
   std::string description = {};
+  // Of all outputs, in place of the harness's own.
+  std::optional<Tolerance> tolerance = std::nullopt;
+  // Of single outputs, by their position.
+  std::map<size_t, Tolerance> output_tolerances = {};
+  std::optional<ExpectedFailure> expected_failure = std::nullopt;
 };
 
 struct RegisteredModel {

@@ -33,7 +33,7 @@ int run(const Arguments& arguments, Console& console) {
     names.push_back(ir.graph_outputs[i].name);
   }
   VerificationReport report =
-      compare_outputs(compared_outputs, compared_expected, names, arguments.tolerance);
+      compare_outputs(compared_outputs, compared_expected, names, {.fixed = arguments.tolerance});
   report.optimization = arguments.execution.options.optimization;
   console.talk() << report;
   return report.is_valid ? kDone : kDifferent;

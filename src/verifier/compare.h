@@ -9,17 +9,20 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <iosfwd>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "torch_ir/verifier/tolerance.h"
+
 namespace torch_ir {
 
-struct Tolerance {
-  double rtol = 1e-5;
-  double atol = 1e-5;
-};
+inline constexpr size_t kHistogramBins = 18;
 
 struct TensorComparison {
   // Whether every element is within the tolerance.
@@ -33,6 +36,20 @@ struct TensorComparison {
   // finite, NaN where only one side is NaN, and NaN counts as the greatest.
   double max_diff = 0;
   double mean_diff = 0;
+  // Of |actual - expected| / |expected|: over those elements that are expected to be finite and not
+  // 0.
+  double max_relative_diff = 0;
+  double root_mean_square_diff = 0;
+  // Of the tensors as vectors of their finite elements: 1 for equal directions, also of two zeros.
+  double cosine_similarity = 1;
+  // 10 log10(sum expected^2 / sum (actual - expected)^2), in dB; infinite where nothing differs.
+  double signal_to_noise = std::numeric_limits<double>::infinity();
+  // The most representable numbers of the dtype between two elements. Nothing for other dtypes than
+  // real floats, and where only one side is finite.
+  std::optional<uint64_t> max_ulp_diff = std::nullopt;
+  // How many elements differ by 0, by less than 1e-12, than 1e-11, ..., than 1e3, and by more, or
+  // in being finite.
+  std::array<int64_t, kHistogramBins> histogram = {};
   int64_t num_elements = 0;
   // Elements outside the tolerance.
   int64_t num_mismatched = 0;

@@ -49,7 +49,8 @@ std::ostream& operator<<(std::ostream& stream, const VerificationReport& report)
   }
   stream << "  " << differences_text(report) << '\n'
          << fmt::format("  {}rtol {}, atol {}; smallest tolerance that passes: {}\n",
-                        level_text(report), report.tolerance.rtol, report.tolerance.atol,
+                        level_text(report), report.tolerance.fixed.rtol,
+                        report.tolerance.fixed.atol,
                         tolerance_text(smallest_passing_tolerance(report)));
   for (const OutputDetail& detail : report.output_details) {
     const TensorComparison& comparison = detail.comparison;

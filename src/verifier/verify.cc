@@ -65,16 +65,18 @@ std::string describe_failures(const std::vector<OutputDetail>& details) {
 VerificationReport compare_outputs(const std::vector<at::Tensor>& actual,
                                    const std::vector<at::Tensor>& expected,
                                    const std::vector<std::string>& names,
-                                   const Tolerance& tolerance) {
+                                   const ToleranceRule& rule) {
   VerificationReport report;
-  report.tolerance = tolerance;
+  report.tolerance = rule;
   if (actual.size() != expected.size()) {
     report.error_message = fmt::format("{} output(s), expected {}", actual.size(), expected.size());
     return report;
   }
   for (size_t i = 0; i < actual.size(); ++i) {
+    const auto dtype = expected[i].defined() ? expected[i].scalar_type() : c10::ScalarType::Float;
+    const Tolerance tolerance = tolerance_for(rule, i, dtype);
     report.output_details.push_back({static_cast<int64_t>(i),
-                                     i < names.size() ? names[i] : std::to_string(i),
+                                     i < names.size() ? names[i] : std::to_string(i), tolerance,
                                      compare_tensors(actual[i], expected[i], tolerance)});
   }
   summarize(report);

@@ -22,6 +22,7 @@ struct OutputDetail {
   int64_t index = 0;
   // The name of the graph output.
   std::string name;
+  Tolerance tolerance;
   TensorComparison comparison;
 };
 
@@ -33,7 +34,7 @@ struct VerificationReport {
   // Why the IR could not be verified ("Verification error: ..."), or what is wrong with the
   // outputs; empty when it is valid.
   std::string error_message;
-  Tolerance tolerance;
+  ToleranceRule tolerance;
   // The level that the graph ran at, where one ran.
   std::optional<Optimization> optimization = std::nullopt;
   std::vector<OutputDetail> output_details;
@@ -46,10 +47,10 @@ std::ostream& operator<<(std::ostream& stream, const VerificationReport& report)
 VerificationReport compare_outputs(const std::vector<at::Tensor>& actual,
                                    const std::vector<at::Tensor>& expected,
                                    const std::vector<std::string>& names,
-                                   const Tolerance& tolerance = {});
+                                   const ToleranceRule& tolerance = {});
 
 struct VerifyOptions {
-  Tolerance tolerance;
+  ToleranceRule tolerance;
   // As in IRExecutor.
   StateDict constants = StateDict();
   // With a device, inputs are copied to it; those of the reference stay where they are.
