@@ -127,19 +127,21 @@ TEST(ResultJsonTest, MessagesMayHoldAnyBytes) {
 }
 
 TEST(ResultJsonTest, RequestsComeBackAsTheyWere) {
-  const RunRequest request{.source = "Tiny",
-                           .settings = {.seed = std::numeric_limits<uint64_t>::max(),
-                                        .tolerance = {.fixed = {.rtol = 0.1, .atol = 1e-300}},
-                                        .threads = 3,
-                                        .optimization = Optimization::kFast,
-                                        .device = c10::Device(c10::kCUDA, 1),
-                                        .executor = "run {ir}",
-                                        .save_tensors = true}};
+  RunRequest request;
+  request.source = "Tiny";
+  RunSettings& settings = request.settings;
+  settings.seed = std::numeric_limits<uint64_t>::max();
+  settings.tolerance.fixed = {.rtol = 0.1, .atol = 1e-300};
+  settings.tolerance.outputs = {{2, {.rtol = 0.5, .atol = 0}}};
+  settings.threads = 3;
+  settings.optimization = Optimization::kFast;
+  settings.device = c10::Device(c10::kCUDA, 1);
+  settings.executor = "run {ir}";
+  settings.save_tensors = true;
   const RunRequest read = run_request_from_json(to_json(request));
   EXPECT_EQ(read.source, ModelSource("Tiny"));
   EXPECT_EQ(read.settings.seed, std::numeric_limits<uint64_t>::max());
-  EXPECT_EQ(read.settings.tolerance.fixed.rtol, 0.1);
-  EXPECT_EQ(read.settings.tolerance.fixed.atol, 1e-300);
+  EXPECT_EQ(read.settings.tolerance, settings.tolerance);
   EXPECT_EQ(read.settings.threads, 3);
   EXPECT_EQ(read.settings.optimization, Optimization::kFast);
   EXPECT_EQ(read.settings.device, c10::Device(c10::kCUDA, 1));
