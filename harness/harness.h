@@ -22,6 +22,12 @@ struct HarnessOptions {
   Selection selection = {};
   std::vector<ArchiveArgument> archives = {};
   RunOptions run = {};
+  // A list of models that are expected to fail, see expected_failures.h; empty for none.
+  std::string expected_failures = {};
+  // The results.json of an earlier run to compare with; empty for none.
+  std::string baseline = {};
+  // Whether the reports say how long each stage took.
+  bool timings = false;
   // Placeholders for what may differ between machines, see PageContext.
   bool portable = false;
   // Whether SUMMARY.md is written.

@@ -6,6 +6,7 @@
 #define TORCH_IR_HARNESS_RUNNER_H_
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -22,6 +23,8 @@ struct RunOptions {
   int jobs = 1;
   // For one model.
   std::chrono::duration<double> timeout = std::chrono::seconds(300);
+  // What the processes of one model may keep in memory together, in bytes.
+  std::optional<int64_t> memory_limit = std::nullopt;
 };
 
 // What wants to know how the run goes. Called from the thread that runs.
