@@ -7,14 +7,29 @@
 #define TORCH_IR_BASE_ERROR_H_
 
 #include <stdexcept>
+#include <string>
 
 namespace torch_ir {
+
+// Says of an error that it refuses what is understood, but not supported:
+// throw ExportError(kUnsupported, "...").
+struct Unsupported {};
+inline constexpr Unsupported kUnsupported;
 
 // Base of all errors; thrown itself for what belongs to no room, such as a file that can not be
 // written.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+  Error(Unsupported, const std::string& what) : std::runtime_error(what), is_unsupported_(true) {}
+  // `cause`, said in other words: with the file or the node that it is about.
+  Error(const Error& cause, const std::string& what)
+      : std::runtime_error(what), is_unsupported_(cause.is_unsupported_) {}
+
+  bool is_unsupported() const { return is_unsupported_; }
+
+ private:
+  bool is_unsupported_ = false;
 };
 
 // A model can not be captured, or an archive can not be read.
