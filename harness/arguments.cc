@@ -1,0 +1,311 @@
+#include "torch_ir/harness/arguments.h"
+
+#include <fmt/format.h>
+#include <torch/version.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/executor/device.h"
+#include "torch_ir/executor/optimization_name.h"
+
+namespace torch_ir {
+namespace {
+
+// Takes the whole of a text as a number that is at least `least`, and above it when `above`. CLI11
+// itself would take -1 as a seed, and 010 as 8.
+template <class Number>
+CLI::Validator number(const std::string& kind, Number least, Number most, bool above,
+                      const std::string& advice) {
+  const auto check = [=](std::string& text) -> std::string {
+    Number value = 0;
+    const char* end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, value);
+    // NaN compares as false.
+    const bool fits = error == std::errc() && rest == end && value >= least && value <= most &&
+                      !(above && value == least);
+    if (!fits) return fmt::format("'{}' is no {}: give {}", text, kind, advice);
+    text = fmt::format("{}", value);
+    return "";
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator count(const std::string& kind, int most) {
+  return number<int>(kind, 1, most, false, fmt::format("a whole number from 1 to {}", most));
+}
+
+CLI::Validator amount(const std::string& kind, const std::string& unit) {
+  return number<double>(kind, 0, std::numeric_limits<double>::max(), true, unit + ", more than 0");
+}
+
+CLI::Validator seed() {
+  constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+  return number<uint64_t>("seed", 0, kMost, false,
+                          fmt::format("a whole number from 0 to {}", kMost));
+}
+
+CLI::Validator tolerance() {
+  return number<double>("tolerance", 0, std::numeric_limits<double>::max(), false,
+                        "a number of 0 or more");
+}
+
+CLI::Validator one_of(const std::string& kind, const std::vector<std::string>& words) {
+  const auto check = [=](std::string& text) -> std::string {
+    if (std::ranges::find(words, text) != words.end()) return "";
+    std::string known;
+    for (const std::string& word : words) known += (known.empty() ? "" : " or ") + word;
+    return fmt::format("'{}' is no {}: give {}", text, kind, known);
+  };
+  return CLI::Validator(check, "");
+}
+
+// Adds options to a group of --help.
+class Options {
+ public:
+  Options(CLI::App& parser, std::string group) : parser_(parser), group_(std::move(group)) {}
+
+  template <class Value>
+  CLI::Option* one(const char* flag, Value& value, const char* type, const char* text) {
+    return parser_.add_option(flag, value, text)->type_name(type)->group(group_);
+  }
+  template <class Value>
+  CLI::Option* with_default(const char* flag, Value& value, const char* type, const char* text) {
+    return one(flag, value, type, text)->capture_default_str();
+  }
+  // One value each, so that a repeated flag does not swallow what follows.
+  CLI::Option* several(const char* flag, std::vector<std::string>& values, const char* type,
+                       const char* text) {
+    return one(flag, values, type, text)->allow_extra_args(false);
+  }
+  CLI::Option* flag(const char* flag, bool& value, const char* text) {
+    return parser_.add_flag(flag, value, text)->group(group_);
+  }
+  // `parse` throws Error for what it does not take.
+  template <class Parse>
+  CLI::Option* parsed(const std::string& flag, const Parse& parse, const char* type,
+                      const char* text) {
+    const auto take = [flag, parse](const std::string& value) {
+      try {
+        parse(value);
+      } catch (const Error& error) {
+        throw CLI::ValidationError(flag, error.what());
+      }
+    };
+    return parser_.add_option_function<std::string>(flag, take, text)
+        ->type_name(type)
+        ->group(group_);
+  }
+
+ private:
+  CLI::App& parser_;
+  std::string group_;
+};
+
+void declare_models(CLI::App& parser, Arguments& arguments) {
+  Options options(parser, "Which models");
+  HarnessOptions& harness = arguments.harness;
+  options.several("--category", harness.selection.categories, "NAME",
+                  "Run the models of this category (may be repeated)");
+  options.several("--model", harness.selection.models, "NAME", "Run this model (may be repeated)");
+  options.several("--pt2", arguments.raw.pt2, "FILE",
+                  "Run this archive of torch.export.save, or those of this folder (may be "
+                  "repeated); of the registry only what --model and --category ask for runs beside "
+                  "it");
+  options.several("--inputs", arguments.raw.inputs, "X",
+                  "Inputs for the --pt2 in front of it, .safetensors; else NAME.inputs.safetensors "
+                  "beside NAME.pt2, or the archive's example inputs");
+  options.several("--expected", arguments.raw.expected, "Y",
+                  "Its expected outputs; else NAME.expected.safetensors beside NAME.pt2, or what "
+                  "its operators compute eagerly");
+}
+
+void declare_comparison(CLI::App& parser, Arguments& arguments) {
+  Options options(parser, "How they are compared");
+  RunSettings& settings = arguments.harness.run.settings;
+  options.with_default("--rtol", settings.tolerance.fixed.rtol, "R", "Relative tolerance")
+      ->transform(tolerance());
+  options.with_default("--atol", settings.tolerance.fixed.atol, "A", "Absolute tolerance")
+      ->transform(tolerance());
+  options
+      .one("--tolerance", arguments.raw.tolerance, "dtype",
+           "Take the tolerance that torch.testing.assert_close has for the dtype of each output")
+      ->transform(one_of("rule for tolerances", {"dtype"}));
+  options.with_default("--seed", settings.seed, "N", "Seed of weights and inputs")
+      ->transform(seed());
+  options
+      .with_default("--trials", settings.trials, "N",
+                    "Run each model on N kinds of inputs: normal values, zeros and ones, large "
+                    "magnitudes, then normal values of other seeds")
+      ->transform(count("number of trials", 1000));
+  options.flag("--per-node", settings.per_node,
+               "Compare every value in the graph, also where all outputs agree");
+  options.one("--baseline", arguments.harness.baseline, "FILE",
+              "Say what became better and worse since the run that wrote this results.json");
+  options.one("--expected-failures", arguments.harness.expected_failures, "FILE",
+              "Models that are expected to fail, a line each: NAME: KIND: REASON");
+}
+
+void declare_execution(CLI::App& parser, Arguments& arguments) {
+  Options options(parser, "How the graphs run");
+  RunSettings& settings = arguments.harness.run.settings;
+  options
+      .parsed(
+          "--optimization",
+          [&](const std::string& name) { settings.optimization = parse_optimization(name); },
+          "LEVEL", "exact: the bits of eager; fast: within 1e-4 of it")
+      ->default_str(optimization_name(settings.optimization));
+  options
+      .parsed(
+          "--device", [&](const std::string& name) { settings.device = parse_device(name); }, "D",
+          "Where the graphs run: cpu, cuda, cuda:1; what they are compared with runs on the CPU")
+      ->default_str(settings.device.str());
+  options.one("--backend", settings.backend, "NAME",
+              "Run the graphs on a backend that is linked into this program");
+  options.one("--executor", settings.executor, "COMMAND",
+              "Run the graphs by an external program: COMMAND holds {ir} {weights} {inputs} "
+              "{outputs} where their files belong");
+  options.flag("--executor-intermediates", settings.executor_intermediates,
+               "COMMAND also holds {intermediates}, where it writes the values of the nodes");
+}
+
+void declare_run(CLI::App& parser, Arguments& arguments) {
+  Options options(parser, "The run");
+  options.with_default("--output", arguments.output, "DIR", "Directory for the reports");
+  options.with_default("--jobs", arguments.harness.run.jobs, "N", "How many models to run at once")
+      ->transform(count("number of jobs", 1024));
+  options
+      .with_default("--timeout", arguments.raw.timeout, "SECONDS", "How long one model may take")
+      ->transform(amount("time limit", "seconds"));
+  options
+      .one("--memory-limit", arguments.raw.memory_limit, "MB",
+           "How much memory one model may take, in MB of a million bytes")
+      ->transform(amount("memory limit", "MB"));
+  options.flag("--save-tensors", arguments.harness.run.settings.save_tensors,
+               "Save weights, inputs and expected outputs, to replay a model with torch-ir verify; "
+               "a later run without it removes them");
+  options.flag("--timings", arguments.harness.timings,
+               "Say in the reports how long each stage took; they then differ from run to run");
+  options.flag("--quiet", arguments.quiet, "Print nothing but errors and models that fail");
+}
+
+void declare_questions(CLI::App& parser, Arguments& arguments) {
+  Options options(parser, "In place of a run");
+  options.flag("--list-models", arguments.list_models, "List the models of the registry");
+  options.flag("--list-categories", arguments.list_categories,
+               "List the categories of the registry");
+  options.one("--supported", arguments.supported, "LIST",
+              "Say which models a backend can take that has the operators of this file, and which "
+              "others it would need");
+  options.flag("--json", arguments.json, "Print these lists as JSON");
+  options
+      .one("--completion", arguments.completion, "SHELL",
+           "Print a completion script for bash or zsh")
+      ->transform(one_of("shell that there is a script for", {"bash", "zsh"}));
+}
+
+// Under `bazel run` the working directory is Bazel's; relative paths mean the user's.
+std::string user_path(const std::string& path) {
+  const char* directory = std::getenv("BUILD_WORKING_DIRECTORY");
+  if (directory == nullptr || path.empty()) return path;
+  return (std::filesystem::path(directory) / path).string();
+}
+
+std::string given_file(const std::string& flag, const std::string& path) {
+  if (path.empty()) throw Error(flag + ": '' is no file: give its name");
+  return user_path(path);
+}
+
+// The archives with their tensors: what stands behind a --pt2 is for it.
+std::vector<ArchiveArgument> group_archives(const CLI::App& parser, const Arguments& arguments) {
+  std::vector<ArchiveArgument> archives;
+  auto rest = arguments.raw;
+  const auto take = [](std::vector<std::string>& values, const std::string& flag) {
+    const std::string value = given_file(flag, values.front());
+    values.erase(values.begin());
+    return value;
+  };
+  const auto set = [&](std::string ArchiveArgument::* member, std::vector<std::string>& values,
+                       const std::string& flag) {
+    if (archives.empty()) throw Error(flag + ": give it behind the --pt2 that it is for");
+    std::string& value = archives.back().*member;
+    if (!value.empty()) throw Error(flag + ": there are two for one --pt2");
+    value = take(values, flag);
+  };
+  for (const CLI::Option* option : parser.parse_order()) {
+    const std::string flag = option->get_name();
+    if (flag == "--pt2") archives.push_back({.path = take(rest.pt2, flag)});
+    if (flag == "--inputs") set(&ArchiveArgument::inputs, rest.inputs, flag);
+    if (flag == "--expected") set(&ArchiveArgument::expected, rest.expected, flag);
+  }
+  return archives;
+}
+
+bool is_given(const CLI::App& parser, const std::string& flag) { return parser.count(flag) > 0; }
+
+void refuse_together(const CLI::App& parser, const std::string& one, const std::string& other,
+                     const std::string& advice) {
+  if (is_given(parser, one) && is_given(parser, other)) {
+    throw Error(fmt::format("{} and {} do not go together: {}", one, other, advice));
+  }
+}
+
+void require(const CLI::App& parser, const std::string& flag, const std::string& needed) {
+  if (is_given(parser, flag) && !is_given(parser, needed)) {
+    throw Error(fmt::format("{} is for {}: give that too", flag, needed));
+  }
+}
+
+}  // namespace
+
+void declare_arguments(CLI::App& parser, Arguments& arguments) {
+  parser.set_version_flag("--version", std::string("harness (LibTorch ") + TORCH_VERSION + ")");
+  declare_models(parser, arguments);
+  declare_comparison(parser, arguments);
+  declare_execution(parser, arguments);
+  declare_run(parser, arguments);
+  declare_questions(parser, arguments);
+}
+
+void finish_arguments(const CLI::App& parser, Arguments& arguments) {
+  const char* one_rule = "give the figures, or the rule";
+  refuse_together(parser, "--tolerance", "--rtol", one_rule);
+  refuse_together(parser, "--tolerance", "--atol", one_rule);
+  refuse_together(parser, "--backend", "--executor", "one of them runs the graphs");
+  for (const char* runs_elsewhere : {"--backend", "--executor"}) {
+    refuse_together(parser, runs_elsewhere, "--optimization",
+                    "levels are those of the execution plan");
+    refuse_together(parser, runs_elsewhere, "--device", "devices are those of the execution plan");
+  }
+  require(parser, "--executor-intermediates", "--executor");
+
+  HarnessOptions& harness = arguments.harness;
+  if (arguments.output.empty()) throw Error("--output: '' is no directory: give its name");
+  harness.output = user_path(arguments.output);
+  for (const auto& [flag, path] : {std::pair("--baseline", &harness.baseline),
+                                   {"--expected-failures", &harness.expected_failures},
+                                   {"--supported", &arguments.supported}}) {
+    if (is_given(parser, flag)) *path = given_file(flag, *path);
+  }
+  harness.archives = group_archives(parser, arguments);
+
+  RunSettings& settings = harness.run.settings;
+  settings.tolerance.by_dtype = is_given(parser, "--tolerance");
+  settings.tolerance_wins =
+      is_given(parser, "--tolerance") || is_given(parser, "--rtol") || is_given(parser, "--atol");
+  harness.run.timeout = std::chrono::duration<double>(arguments.raw.timeout);
+  if (is_given(parser, "--memory-limit")) {
+    constexpr double kMegabyte = 1e6;
+    // More than that is no limit.
+    constexpr double kMost = 1e18;
+    harness.run.memory_limit =
+        static_cast<int64_t>(std::min(arguments.raw.memory_limit * kMegabyte, kMost));
+  }
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,55 @@
+// Arguments: what the command line of the harness says, as data.
+//
+// Declared on a parser of CLI11 by declare_arguments, and complete after finish_arguments;
+// command_line.h does what they ask for.
+#ifndef TORCH_IR_HARNESS_ARGUMENTS_H_
+#define TORCH_IR_HARNESS_ARGUMENTS_H_
+
+#include <string>
+#include <vector>
+
+#include "torch_ir/harness/harness.h"
+
+namespace CLI {
+class App;
+}
+
+namespace torch_ir {
+
+struct Arguments {
+  HarnessOptions harness = {};
+  // What to do in place of a run.
+  bool list_models = false;
+  bool list_categories = false;
+  // A list of operators: which models a backend with these can take.
+  std::string supported = {};
+  // The shell to print a completion script for.
+  std::string completion = {};
+  // Lists as JSON.
+  bool json = false;
+  bool quiet = false;
+  // As the user typed it.
+  std::string output = "reports";
+
+  // As parsed, and brought into `harness` by finish_arguments.
+  struct {
+    double timeout = RunOptions().timeout.count();
+    double memory_limit = 0;
+    std::string tolerance = {};
+    // Each --inputs and --expected is for the --pt2 in front of it.
+    std::vector<std::string> pt2 = {};
+    std::vector<std::string> inputs = {};
+    std::vector<std::string> expected = {};
+  } raw = {};
+};
+
+// `arguments` has to live as long as the parser.
+void declare_arguments(CLI::App& parser, Arguments& arguments);
+
+// To be called when `parser` has parsed. Paths are those of the user, also under `bazel run`.
+// Throws Error for arguments that do not go together.
+void finish_arguments(const CLI::App& parser, Arguments& arguments);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_ARGUMENTS_H_
