@@ -133,6 +133,7 @@ void fields(const Visit& visit, NodeReport& report) {
   visit("skipped", report.skipped);
   visit("num_skipped", report.num_skipped);
   visit("error", report.error);
+  visit("note", report.note);
 }
 
 template <class Visit>

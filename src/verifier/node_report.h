@@ -61,7 +61,8 @@ struct NonFinite {
 };
 
 struct NodeReport {
-  Tolerance tolerance = {};
+  // In effect; what it says of single outputs holds for the values that are these outputs.
+  ToleranceRule tolerance = {};
   // How many values were compared, and how many are outside the tolerance.
   int64_t num_compared = 0;
   int64_t num_mismatched = 0;
@@ -79,6 +80,8 @@ struct NodeReport {
   int64_t num_skipped = 0;
   // What went wrong on the way, where the comparison came to no end.
   std::string error = {};
+  // What else there is to know, one line: why there is no reproducer, or how values were obtained.
+  std::string note = {};
 };
 
 inline constexpr size_t kMaxNodeDetails = 50;
