@@ -1,4 +1,4 @@
-// torch-ir ops: which operators graphs call, and how they run here.
+// torch-ir ops: which operators graphs call, and how they run here or on a backend.
 
 #include <fmt/format.h>
 
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <utility>
 
@@ -13,47 +14,102 @@
 #include "torch_ir/cli/commands.h"
 #include "torch_ir/cli/graph_file.h"
 #include "torch_ir/executor/operator_support.h"
+#include "torch_ir/ir/supported_operators.h"
 #include "torch_ir/visualize/summary.h"
+#include "torch_ir/visualize/support_report.h"
 
 namespace torch_ir {
 namespace {
 
 struct Arguments {
   std::vector<std::string> files;
+  // A list of operators; empty where the question is what this process runs.
+  std::string supported;
+  bool json = false;
 };
 
-using Counts = std::vector<std::pair<std::string, int64_t>>;
+struct Operator {
+  std::string op_type;
+  int64_t calls;
+  OperatorSupport support;
+};
 
 // Over all files: most frequent first, ties by name.
-Counts count_in(const std::vector<std::string>& files, Console& console) {
+std::vector<Operator> operators_in(const std::vector<std::string>& files, Console& console) {
   std::map<std::string, int64_t> sums;
   for (const std::string& file : files) {
     for (const auto& [op_type, count] : count_operators(load_graph_to_show(file, console))) {
       sums[op_type] += count;
     }
   }
-  Counts counts(sums.begin(), sums.end());
-  std::ranges::stable_sort(counts, std::greater(), &Counts::value_type::second);
-  return counts;
+  std::vector<Operator> operators;
+  for (const auto& [op_type, calls] : sums) {
+    operators.push_back({op_type, calls, operator_support(op_type)});
+  }
+  std::ranges::stable_sort(operators, std::greater(), &Operator::calls);
+  return operators;
+}
+
+std::string to_json(const std::vector<Operator>& operators) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const auto& [op_type, calls, support] : operators) {
+    list.push_back({{"op_type", printable(op_type)},
+                    {"calls", calls},
+                    {"runs", support.is_supported},
+                    {"runs_as", support.description}});
+  }
+  return nlohmann::ordered_json{{"operators", std::move(list)}}.dump(2) + '\n';
+}
+
+std::string to_text(const std::vector<Operator>& operators) {
+  size_t width = 8;
+  for (const Operator& op : operators) width = std::max(width, printable(op.op_type).size());
+  std::string text = fmt::format("{:<{}}  {:>7}  {}\n", "operator", width, "calls", "runs as");
+  for (const auto& [op_type, calls, support] : operators) {
+    text +=
+        fmt::format("{:<{}}  {:>7}  {}\n", printable(op_type), width, calls, support.description);
+  }
+  return text;
+}
+
+std::string sum_of(const std::vector<Operator>& operators) {
+  int64_t num_calls = 0;
+  size_t num_unsupported = 0;
+  for (const Operator& op : operators) {
+    num_calls += op.calls;
+    num_unsupported += op.support.is_supported ? 0 : 1;
+  }
+  return fmt::format(
+      "{} operators, {} calls; {}\n", operators.size(), num_calls,
+      num_unsupported == 0 ? "all run" : fmt::format("{} do not run", num_unsupported));
+}
+
+void list_operators(const Arguments& arguments, Console& console) {
+  const std::vector<Operator> operators = operators_in(arguments.files, console);
+  if (arguments.json) {
+    console.out() << to_json(operators);
+  } else {
+    console.out() << to_text(operators);
+    console.talk() << sum_of(operators);
+  }
+}
+
+void list_supported(const Arguments& arguments, Console& console) {
+  const SupportedOperators list = SupportedOperators::load(arguments.supported);
+  std::vector<GraphOperators> graphs;
+  for (const std::string& file : arguments.files) {
+    graphs.push_back(operators_of(file, load_graph_to_show(file, console)));
+  }
+  const SupportReport report = supported(graphs, list);
+  console.out() << (arguments.json ? to_json(report) : to_text(report, arguments.supported));
 }
 
 int run(const Arguments& arguments, Console& console) {
-  const Counts counts = count_in(arguments.files, console);
-  size_t width = 8;
-  int64_t num_calls = 0;
-  size_t num_unsupported = 0;
-  for (const auto& [op_type, count] : counts) width = std::max(width, printable(op_type).size());
-  console.out() << fmt::format("{:<{}}  {:>7}  {}\n", "operator", width, "calls", "runs as");
-  for (const auto& [op_type, count] : counts) {
-    const OperatorSupport support = operator_support(op_type);
-    console.out() << fmt::format("{:<{}}  {:>7}  {}\n", printable(op_type), width, count,
-                                 support.description);
-    num_calls += count;
-    num_unsupported += support.is_supported ? 0 : 1;
+  if (arguments.supported.empty()) {
+    list_operators(arguments, console);
+  } else {
+    list_supported(arguments, console);
   }
-  console.talk() << fmt::format(
-      "{} operators, {} calls; {}\n", counts.size(), num_calls,
-      num_unsupported == 0 ? "all run" : fmt::format("{} do not run", num_unsupported));
   return kDone;
 }
 
@@ -62,6 +118,16 @@ Command::Action declare(CLI::App& parser) {
   parser.add_option("FILE", arguments->files, "Graphs: IR JSON or archives (.pt2)")
       ->required()
       ->type_name("");
+  parser
+      .add_option("--supported", arguments->supported,
+                  "Say which graphs a backend can run that has the operators of this list, one a "
+                  "line (aten.add.Tensor; aten.add or aten.add.* for all overloads; # comments), "
+                  "which it lacks, and which to add next")
+      ->type_name("LIST")
+      ->check([](const std::string& path) {
+        return path.empty() ? std::string("'' is no file: give its name") : std::string();
+      });
+  parser.add_flag("--json", arguments->json, "Print JSON");
   return [arguments](Console& console) { return run(*arguments, console); };
 }
 
@@ -70,7 +136,10 @@ Command::Action declare(CLI::App& parser) {
 Command ops_command() {
   return {.name = "ops",
           .summary = "List the operators of graphs, how often and how they run",
-          .examples = "  torch-ir ops model.json\n  torch-ir ops *.pt2\n",
+          .examples =
+              "  torch-ir ops model.json\n"
+              "  torch-ir ops *.pt2 --json\n"
+              "  torch-ir ops *.json --supported my_chip.txt\n",
           .declare = declare};
 }
 
