@@ -1,6 +1,7 @@
 #include "torch_ir/executor/alias_analysis.h"
 
 #include <numeric>
+#include <utility>
 
 #include "torch_ir/executor/memory_overlap.h"
 #include "torch_ir/executor/operator_effects.h"
@@ -58,13 +59,18 @@ AliasAnalysis analyze_aliases(const PlanGraph& graph) {
   AliasSets sets(size);
   unite_overlapping_constants(graph, sets);
   std::vector<size_t> written;
+  std::vector<std::vector<ValueId>> writes(graph.nodes.size());
   EffectsTable table;
-  for (const PlanNode& node : graph.nodes) {
+  for (size_t index = 0; index < graph.nodes.size(); ++index) {
+    const PlanNode& node = graph.nodes[index];
     const OperatorEffects& effects = table.of(node);
     for (size_t i = 0; i < node.arguments.size(); ++i) {
       if (!effects.writes[i] && !effects.shares[i]) continue;
       visit_values(node.arguments[i], [&](ValueId value) {
-        if (effects.writes[i]) written.push_back(value);
+        if (effects.writes[i]) {
+          written.push_back(value);
+          writes[index].push_back(value);
+        }
         if (!effects.shares[i]) return;
         for (const ValueId output : node.outputs) sets.unite(output, value);
       });
@@ -74,7 +80,10 @@ AliasAnalysis analyze_aliases(const PlanGraph& graph) {
   for (size_t id = 0; id < size; ++id) {
     if (graph.values[id].constant.defined()) constants.push_back(id);
   }
-  return {spread(written, size, sets), spread(constants, size, sets)};
+  std::vector<size_t> memory(size);
+  for (size_t id = 0; id < size; ++id) memory[id] = sets.find(id);
+  return {spread(written, size, sets), spread(constants, size, sets), std::move(memory),
+          std::move(writes)};
 }
 
 }  // namespace torch_ir

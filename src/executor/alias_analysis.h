@@ -17,6 +17,10 @@ struct AliasAnalysis {
   std::vector<bool> is_written;
   // For each value whether its memory may be that of a constant.
   std::vector<bool> may_be_constant;
+  // For each value a number, the same for those that may share memory.
+  std::vector<size_t> memory;
+  // For each node the values that it may write to.
+  std::vector<std::vector<ValueId>> writes;
 };
 
 AliasAnalysis analyze_aliases(const PlanGraph& graph);

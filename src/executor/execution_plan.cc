@@ -2,15 +2,11 @@
 
 #include <utility>
 
-#include "torch_ir/executor/bind_weights.h"
+#include "torch_ir/executor/build_program.h"
 #include "torch_ir/executor/frame/replays.h"
-#include "torch_ir/executor/fusion/fusion.h"
-#include "torch_ir/executor/graph.h"
-#include "torch_ir/executor/lower.h"
 #include "torch_ir/executor/profile.h"
 #include "torch_ir/executor/program.h"
 #include "torch_ir/executor/run.h"
-#include "torch_ir/ir/validate.h"
 
 namespace torch_ir {
 
@@ -68,12 +64,8 @@ std::vector<NodeProfile> ExecutionPlan::profile(const std::vector<at::Tensor>& i
 
 ExecutionPlan compile(const IR& ir, const StateDict& weights, const StateDict& constants,
                       const ExecutionOptions& options) {
-  validate_ir(ir);
-  const BoundWeights bound = bind_weights(ir, weights, constants, options.device);
-  PlanGraph graph = build_graph(ir, bound);
-  if (options.optimization == Optimization::kFast) fuse(graph);
-  return ExecutionPlan(
-      std::make_unique<const ExecutionPlan::State>(lower(graph, ir.range_constraints), options));
+  return ExecutionPlan(std::make_unique<const ExecutionPlan::State>(
+      build_program(ir, weights, constants, options), options));
 }
 
 }  // namespace torch_ir

@@ -39,9 +39,10 @@ c10::IValue fixed_list(const std::vector<StackList::Item>& items) {
 
 class Lowering {
  public:
-  Lowering(const PlanGraph& graph, const std::vector<SymbolRange>& ranges)
+  Lowering(const PlanGraph& graph, const std::vector<SymbolRange>& ranges, UnreadResults unread)
       : graph_(graph),
         ranges_(ranges),
+        unread_(unread),
         aliases_(analyze_aliases(graph)),
         slots_(graph.values.size(), kNoSlot) {}
 
@@ -80,8 +81,9 @@ class Lowering {
     for (const ValueId value : graph_.outputs) use(value, kNever);
   }
 
-  Slot take_slot(ValueId value) {
-    if (!is_used_[value]) return kNoSlot;
+  Slot take_slot(ValueId value) { return is_used_[value] ? take_any_slot(value) : kNoSlot; }
+
+  Slot take_any_slot(ValueId value) {
     if (free_slots_.empty()) {
       slots_[value] = static_cast<Slot>(program_.num_slots++);
     } else {
@@ -117,10 +119,21 @@ class Lowering {
     for (const PlanArgument& argument : node.arguments) lower_argument(argument, step);
     release_last_uses(node, index, step);
     step.outputs.reserve(node.outputs.size());
-    for (const ValueId output : node.outputs) step.outputs.push_back(take_slot(output));
+    lower_results(node, step);
     step.returns_values = returns_values(node);
     program_.stack_size = std::max(program_.stack_size, step.arguments.size());
     return step;
+  }
+
+  void lower_results(const PlanNode& node, Step& step) {
+    if (unread_ == UnreadResults::kDrop) {
+      for (const ValueId output : node.outputs) step.outputs.push_back(take_slot(output));
+      return;
+    }
+    for (const ValueId output : node.outputs) step.outputs.push_back(take_any_slot(output));
+    for (const ValueId output : node.outputs) {
+      if (!is_used_[output]) free_slots_.push_back(slots_[output]);
+    }
   }
 
   size_t num_fills(const PlanNode& node) const {
@@ -230,6 +243,7 @@ class Lowering {
 
   const PlanGraph& graph_;
   const std::vector<SymbolRange>& ranges_;
+  const UnreadResults unread_;
   const AliasAnalysis aliases_;
   Program program_;
   std::vector<size_t> last_use_;
@@ -242,8 +256,9 @@ class Lowering {
 
 }  // namespace
 
-Program lower(const PlanGraph& graph, const std::vector<SymbolRange>& ranges) {
-  return Lowering(graph, ranges).lower();
+Program lower(const PlanGraph& graph, const std::vector<SymbolRange>& ranges,
+              UnreadResults unread) {
+  return Lowering(graph, ranges, unread).lower();
 }
 
 }  // namespace torch_ir
