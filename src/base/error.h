@@ -12,16 +12,16 @@
 namespace torch_ir {
 
 // Says of an error that it refuses what is understood, but not supported:
-// throw ExportError(kUnsupported, "...").
-struct Unsupported {};
-inline constexpr Unsupported kUnsupported;
+// throw ExportError(kNotSupported, "...").
+struct NotSupported {};
+inline constexpr NotSupported kNotSupported;
 
 // Base of all errors; thrown itself for what belongs to no room, such as a file that can not be
 // written.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
-  Error(Unsupported, const std::string& what) : std::runtime_error(what), is_unsupported_(true) {}
+  Error(NotSupported, const std::string& what) : std::runtime_error(what), is_unsupported_(true) {}
   // `cause`, said in other words: with the file or the node that it is about.
   Error(const Error& cause, const std::string& what)
       : std::runtime_error(what), is_unsupported_(cause.is_unsupported_) {}

@@ -91,10 +91,11 @@ void encode_by_name(const ExportedNode& node, const GraphAnalyzer& analyzer, OpN
       tensor->arg = argument.name;
       converted.inputs.push_back(std::move(*tensor));
     } else {
-      throw ConversionError(fmt::format(
-          "node '{}': argument '{}' is a list of tensors, but the operator {} is not known here; "
-          "load the library that registers it",
-          node.name, argument.name, node.target));
+      throw ConversionError(kNotSupported,
+                            fmt::format("node '{}': argument '{}' is a list of tensors, but the "
+                                        "operator {} is not known here; "
+                                        "load the library that registers it",
+                                        node.name, argument.name, node.target));
     }
   }
 }
@@ -174,7 +175,7 @@ IR IRConverter::convert(const ExportedProgram& program, const std::string& model
   try {
     validate_ir(ir);
   } catch (const ValidationError& error) {
-    throw ConversionError(std::string("the converted graph is not valid: ") + error.what());
+    throw ConversionError(error, std::string("the converted graph is not valid: ") + error.what());
   }
   return ir;
 }

@@ -174,9 +174,9 @@ ExportedProgram export_model(const Model& model, const std::vector<at::Tensor>& 
     program.torch_version = TORCH_VERSION;
     return program;
   } catch (const Error& error) {
-    throw ExportError(fmt::format("can not export {}: {}",
-                                  name.empty() ? "the model" : "model '" + name + "'",
-                                  error.what()));
+    throw ExportError(
+        error, fmt::format("can not export {}: {}",
+                           name.empty() ? "the model" : "model '" + name + "'", error.what()));
   }
 }
 

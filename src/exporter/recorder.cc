@@ -107,9 +107,11 @@ void check_eval_mode(const c10::FunctionSchema& schema, const torch::jit::Stack&
   const char* probability = schema.argumentIndexWithName("p") ? "p" : "dropout";
   const bool drops_nothing = number_or(find_argument(schema, arguments, probability), 1) == 0;
   if (has_no_statistics || drops_nothing) return;
-  throw ExportError(schema.name() +
-                    " runs in training mode, which computes something else than inference: call "
-                    "model.eval() (C++: model->eval()) before the export");
+  throw ExportError(
+      kNotSupported,
+      schema.name() +
+          " runs in training mode, which computes something else than inference: call "
+          "model.eval() (C++: model->eval()) before the export");
 }
 
 bool same_view(const at::Tensor& a, const at::Tensor& b) {
@@ -196,9 +198,11 @@ bool Recorder::answer_question(const c10::OperatorHandle& op, torch::jit::Stack*
       return true;
     }
   }
-  throw ExportError(schema.name() +
-                    " needs the data of a tensor, so the graph would hold for these inputs only: "
-                    "replace it by tensor operators");
+  throw ExportError(
+      kNotSupported,
+      schema.name() +
+          " needs the data of a tensor, so the graph would hold for these inputs only: "
+          "replace it by tensor operators");
 }
 
 void Recorder::call_recorded(const c10::OperatorHandle& op, torch::jit::Stack* stack,
@@ -212,12 +216,17 @@ void Recorder::call_recorded(const c10::OperatorHandle& op, torch::jit::Stack* s
   } catch (const c10::Error& error) {
     const std::string& name = op.schema().name();
     if (on_meta_ && depends_on_data(name)) {
-      throw ExportError(name +
-                        " needs the data of its input, and the meta device has none: replace it, "
-                        "or export on real tensors");
+      throw ExportError(
+          kNotSupported,
+          name +
+              " needs the data of its input, and the meta device has none: replace it, "
+              "or export on real tensors");
     }
-    throw ExportError(name + " failed" + (on_meta_ ? " on the meta device: " : ": ") +
-                      first_line(error.what_without_backtrace()));
+    const std::string text = name + " failed" + (on_meta_ ? " on the meta device: " : ": ") +
+                             first_line(error.what_without_backtrace());
+    // What the dispatcher throws where an operator has no kernel.
+    const bool has_no_kernel = dynamic_cast<const c10::NotImplementedError*>(&error) != nullptr;
+    throw has_no_kernel ? ExportError(kNotSupported, text) : ExportError(text);
   }
   node.outputs = trace_outputs(*stack, op.schema().returns().size());
   graph_.nodes.push_back(std::move(node));
@@ -330,6 +339,7 @@ std::optional<ValueId> Recorder::find_value(const at::Tensor& tensor) {
 ValueId Recorder::make_constant(const at::Tensor& tensor) {
   if (computed_storages_.contains(storage_of(tensor))) {
     throw ExportError(
+        kNotSupported,
         "the model uses a tensor that shares memory with a computed one but was not made from it "
         "by an operator (set_data, from_blob or raw pointers): the graph can not say what it is");
   }

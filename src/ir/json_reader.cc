@@ -23,10 +23,18 @@ std::string Place::text() const {
   return before.empty() ? std::string(name_) : before + '.' + std::string(name_);
 }
 
-void Place::fail(const std::string& what) const {
+std::string Place::at(const std::string& what) const {
   const std::string place = text();
-  throw SerializationError(place.empty() ? what : place + ": " + what);
+  return place.empty() ? what : place + ": " + what;
 }
+
+void Place::fail(const std::string& what) const { throw SerializationError(at(what)); }
+
+void Place::refuse(const std::string& what) const {
+  throw SerializationError(kNotSupported, at(what));
+}
+
+void Place::fail(const Error& cause) const { throw SerializationError(cause, at(cause.what())); }
 
 void Place::fail(const char* expected, const JsonValue& found) const {
   fail(std::string("expected ") + expected + ", found " + found.kind());

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "torch_ir/base/error.h"
 #include "torch_ir/ir/json_value.h"
 
 namespace torch_ir {
@@ -25,6 +26,10 @@ class Place {
 
   // Throws SerializationError("PLACE: WHAT").
   [[noreturn]] void fail(const std::string& what) const;
+  // The same, for what is understood but not supported.
+  [[noreturn]] void refuse(const std::string& what) const;
+  // The same, for what `cause` says.
+  [[noreturn]] void fail(const Error& cause) const;
   // Throws that `expected` was expected and `found` was found.
   [[noreturn]] void fail(const char* expected, const JsonValue& found) const;
 
@@ -35,6 +40,7 @@ class Place {
       : parent_(parent), name_(name), index_(index) {}
 
   std::string text() const;
+  std::string at(const std::string& what) const;
 
   const Place* parent_ = nullptr;
   std::string_view name_;

@@ -4,6 +4,9 @@
 // only where both have it, infinities equal themselves; shapes and dtypes must agree. Floats are
 // compared as doubles, integers exactly, complex numbers by the modulus of their difference. Memory
 // stays small whatever the size: elements are compared a block at a time.
+//
+// Called for every output, and node by node, so it costs little: tensors of equal bits are only
+// read. Sums are those of doubles; squares of numbers beyond 1e154 are infinite in them.
 #ifndef TORCH_IR_VERIFIER_COMPARE_H_
 #define TORCH_IR_VERIFIER_COMPARE_H_
 
@@ -22,7 +25,14 @@
 
 namespace torch_ir {
 
+// Bins of TensorComparison::histogram. The first counts elements that are equal. Then come 16 that
+// end below 1e-12, 1e-11, ..., 1e3; each begins where the one before it ends. The last counts
+// differences of 1e3 and more, and elements of which one side only is finite or NaN, or that are
+// infinities of either sign.
 inline constexpr size_t kHistogramBins = 18;
+
+// "equal", "< 1e-12", ..., "< 1e-1", "< 1e0", ..., "< 1e3", ">= 1e3".
+std::string histogram_bin_name(size_t bin);
 
 struct TensorComparison {
   // Whether every element is within the tolerance.
@@ -36,19 +46,23 @@ struct TensorComparison {
   // finite, NaN where only one side is NaN, and NaN counts as the greatest.
   double max_diff = 0;
   double mean_diff = 0;
-  // Of |actual - expected| / |expected|: over those elements that are expected to be finite and not
-  // 0.
+  // Of |actual - expected| / |expected|, over the elements that are expected to be finite and not
+  // 0, infinite or NaN where the actual one is not finite; 0 where there are none.
   double max_relative_diff = 0;
+  // Infinite or NaN where mean_diff is.
   double root_mean_square_diff = 0;
-  // Of the tensors as vectors of their finite elements: 1 for equal directions, also of two zeros.
+  // Of the tensors as vectors of those elements that are finite on both sides, complex numbers as
+  // pairs: from -1 to 1, which are equal directions, also of two zeros; 0 where one of them is 0.
   double cosine_similarity = 1;
-  // 10 log10(sum expected^2 / sum (actual - expected)^2), in dB; infinite where nothing differs.
+  // 10 log10(sum |expected|^2 / sum |actual - expected|^2) in dB, over the elements that are finite
+  // on both sides. Infinite where all elements are equal; minus infinite where what differs is not
+  // finite on both sides, or the expected ones are all 0.
   double signal_to_noise = std::numeric_limits<double>::infinity();
-  // The most representable numbers of the dtype between two elements. Nothing for other dtypes than
-  // real floats, and where only one side is finite.
+  // The greatest distance of two elements in representable numbers of the dtype: 1 for neighbours,
+  // 0 for 0 and -0. Nothing for other dtypes than real floats, and where elements differ that are
+  // not finite on both sides.
   std::optional<uint64_t> max_ulp_diff = std::nullopt;
-  // How many elements differ by 0, by less than 1e-12, than 1e-11, ..., than 1e3, and by more, or
-  // in being finite.
+  // How many elements differ by how much, see kHistogramBins.
   std::array<int64_t, kHistogramBins> histogram = {};
   int64_t num_elements = 0;
   // Elements outside the tolerance.
@@ -65,8 +79,8 @@ struct TensorComparison {
 TensorComparison compare_tensors(const at::Tensor& actual, const at::Tensor& expected,
                                  const Tolerance& tolerance = {});
 
-// One line: "equal", or the differences, and for a failure the worst element and the tolerance that
-// would have passed.
+// One line: "equal", or the differences, and for a failure also how many elements, the worst of
+// them and the tolerance that would have passed.
 std::ostream& operator<<(std::ostream& stream, const TensorComparison& comparison);
 
 }  // namespace torch_ir

@@ -98,9 +98,9 @@ PickleDocument with_name(const std::string& name, Read read) {
   try {
     return read();
   } catch (const WeightError& error) {
-    throw WeightError(fmt::format("'{}' {}", printable(name), error.what()));
+    throw WeightError(error, fmt::format("'{}' {}", printable(name), error.what()));
   } catch (const Error& error) {
-    throw WeightError(error.what());
+    throw WeightError(error, error.what());
   }
 }
 

@@ -103,6 +103,7 @@ PickleValue* TorchRules::find_global(std::string_view module, std::string_view n
   if (find_pickle_global(full_name) == nullptr && !is_torch_constant(full_name) &&
       find_storage_class(full_name) == nullptr && !(reads_objects_ && is_script_class(full_name))) {
     throw WeightError(
+        kNotSupported,
         fmt::format("holds a pickled object of class '{}'; only tensors and plain values are read, "
                     "since anything else could run code. Save model.state_dict() instead",
                     printable(full_name)));

@@ -26,6 +26,10 @@ constexpr const char* kDefaultModel = "model";
   throw ExportError(fmt::format("{}: {}", path, what));
 }
 
+[[noreturn]] void refuse(const std::string& path, const std::string& what) {
+  throw ExportError(kNotSupported, fmt::format("{}: {}", path, what));
+}
+
 bool has_entry(const ZipArchive& zip, std::string_view suffix) {
   return std::ranges::any_of(zip.entries(),
                              [&](const std::string& entry) { return entry.ends_with(suffix); });
@@ -63,8 +67,8 @@ std::string get_entry(const ZipArchive& zip, const std::string& path,
 void check_oldest_version(const ZipArchive& zip, const std::string& path) {
   const std::string version = read_text(zip, get_entry(zip, path, {"version"}));
   if (version.substr(0, version.find('.')) == kOldestLayoutMajor) return;
-  fail(path, fmt::format("the entry 'version' is '{}', and version {}.x is read here",
-                         printable(version), kOldestLayoutMajor));
+  refuse(path, fmt::format("the entry 'version' is '{}', and version {}.x is read here",
+                           printable(version), kOldestLayoutMajor));
 }
 
 Pt2Archive open_oldest_layout(const ZipArchive& zip, const std::string& path) {
@@ -105,9 +109,9 @@ std::string choose_model(const std::vector<std::string>& models, const std::stri
   if (std::ranges::find(models, kDefaultModel) != models.end()) return kDefaultModel;
   std::vector<std::string> shown;
   for (const std::string& model : models) shown.push_back("'" + printable(model) + "'");
-  fail(path, fmt::format("has {} models, {}, and none is called '{}'; save the one that is meant "
-                         "with torch.export.save",
-                         models.size(), fmt::join(shown, ", "), kDefaultModel));
+  refuse(path, fmt::format("has {} models, {}, and none is called '{}'; save the one that is meant "
+                           "with torch.export.save",
+                           models.size(), fmt::join(shown, ", "), kDefaultModel));
 }
 
 void check_entry(const ZipArchive& zip, const std::string& path, const std::string& entry,
@@ -115,8 +119,8 @@ void check_entry(const ZipArchive& zip, const std::string& path, const std::stri
   if (!zip.has(entry)) return;
   const std::string found = read_text(zip, entry);
   if (found == expected) return;
-  fail(path, fmt::format("the entry '{}' is '{}', and '{}' is read here", printable(entry),
-                         printable(found), expected));
+  refuse(path, fmt::format("the entry '{}' is '{}', and '{}' is read here", printable(entry),
+                           printable(found), expected));
 }
 
 bool is_big_endian(const ZipArchive& zip, const std::string& path, const std::string& entry) {
@@ -160,15 +164,15 @@ Pt2Archive open_model(const ZipArchive& zip, const std::string& path, const std:
 
 [[noreturn]] void refuse_other_archive(const ZipArchive& zip, const std::string& path) {
   if (has_folder(zip, "data/aotinductor/")) {
-    fail(path,
-         fmt::format("is a package of AOTInductor, compiled code without a graph; {}", kAdvice));
+    refuse(path,
+           fmt::format("is a package of AOTInductor, compiled code without a graph; {}", kAdvice));
   }
   if (has_entry(zip, "/constants.pkl") || has_folder(zip, "/code/")) {
-    fail(path, fmt::format("is a TorchScript archive; {}", kAdvice));
+    refuse(path, fmt::format("is a TorchScript archive; {}", kAdvice));
   }
   if (has_entry(zip, "/data.pkl")) {
-    fail(path,
-         fmt::format("is a file of torch.save, which holds weights but no graph; {}", kAdvice));
+    refuse(path,
+           fmt::format("is a file of torch.save, which holds weights but no graph; {}", kAdvice));
   }
   fail(path,
        fmt::format("is a zip archive without an exported program: no entry models/NAME.json; {}",

@@ -87,10 +87,11 @@ torch::jit::Stack arguments_behind(const ExportedNode& node, const c10::Operator
   } catch (Arrival::Reached& reached) {
     return std::move(reached.arguments);
   } catch (const c10::Error& error) {
-    throw ExportError(fmt::format("autocast refuses the operator: {}",
-                                  printable(error.what_without_backtrace())));
+    throw ExportError(kNotSupported, fmt::format("autocast refuses the operator: {}",
+                                                 printable(error.what_without_backtrace())));
   }
-  throw ExportError("autocast replaces the operator by others, which is not supported");
+  throw ExportError(kNotSupported,
+                    "autocast replaces the operator by others, which is not supported");
 }
 
 // The name of `ref`'s value as `dtype`: its own, or that of a cast.

@@ -31,10 +31,10 @@ constexpr c10::DispatchKey kCompositeKeys[] = {
 constexpr int64_t kMaxElements = int64_t{1} << 24;
 
 [[noreturn]] void refuse(const std::string& why) {
-  throw ExportError(fmt::format(
-      "torch.autocast casts inside of the operator, and {}; ExportedProgram.run_decompositions() "
-      "before torch.export.save makes the casts explicit",
-      why));
+  throw ExportError(kNotSupported, fmt::format("torch.autocast casts inside of the operator, and "
+                                               "{}; ExportedProgram.run_decompositions() "
+                                               "before torch.export.save makes the casts explicit",
+                                               why));
 }
 
 ValueMeta meta_of(const at::Tensor& tensor) { return {tensor.sizes().vec(), tensor.scalar_type()}; }

@@ -24,6 +24,7 @@ ValueMeta number_meta(const Attribute& value) {
     meta.dtype = c10::ScalarType::Long;
   } else {
     throw ExportError(
+        kNotSupported,
         "a control flow operator is given a value that is neither a tensor nor a number");
   }
   return meta;

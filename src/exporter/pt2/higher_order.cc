@@ -54,8 +54,8 @@ const std::string* name_of(const SerializedPort& port) {
 Operand operand_of(const SerializedPort& port, const Scope& scope) {
   if (const std::string* name = name_of(port)) return scope.find(*name);
   if (const auto* fixed = std::get_if<Attribute>(&port)) return *fixed;
-  throw ExportError(fmt::format("{} as an output of a graph is not supported",
-                                std::get<UnsupportedArgument>(port).what));
+  throw ExportError(kNotSupported, fmt::format("{} as an output of a graph is not supported",
+                                               std::get<UnsupportedArgument>(port).what));
 }
 
 // The values that the graph makes for `node` are called as `node`'s outputs right away.

@@ -72,10 +72,12 @@ std::string argument_name(const SerializedNode& node, size_t index,
   const bool is_positional = name.empty() || !node.target.starts_with("torch.ops.");
   if (!is_positional) return name;
   if (schema == nullptr) {
-    throw ExportError(fmt::format(
-        "argument {} has no name, and the operator is not known here; load the library that "
-        "registers it",
-        index));
+    throw ExportError(
+        kNotSupported,
+        fmt::format(
+            "argument {} has no name, and the operator is not known here; load the library that "
+            "registers it",
+            index));
   }
   if (index >= schema->arguments().size()) {
     throw ExportError(fmt::format("{} arguments are given, but the operator takes {}",
@@ -96,7 +98,7 @@ std::vector<ExportedArgument> lower_arguments(const SerializedNode& node,
     try {
       arguments.push_back({name, lower_value(node.arguments[i].value, context)});
     } catch (const ExportError& error) {
-      throw ExportError(fmt::format("argument '{}': {}", printable(name), error.what()));
+      throw ExportError(error, fmt::format("argument '{}': {}", printable(name), error.what()));
     }
   }
   return arguments;
@@ -157,7 +159,7 @@ void lower_by_kind(const SerializedNode& node, const LoweringContext& context) {
     case TargetKind::kWhileLoop:
       return lower_while_loop(node, context);
     case TargetKind::kUnsupported:
-      throw ExportError("the operator is not supported");
+      throw ExportError(kNotSupported, "the operator is not supported");
   }
 }
 
@@ -172,8 +174,8 @@ void lower_node(const SerializedNode& node, const LoweringContext& context) {
   try {
     lower_by_kind(node, context);
   } catch (const ExportError& error) {
-    throw ExportError(fmt::format("node '{}' ({}): {}", printable(node.name),
-                                  printable(op_type_of_target(node.target)), error.what()));
+    throw ExportError(error, fmt::format("node '{}' ({}): {}", printable(node.name),
+                                         printable(op_type_of_target(node.target)), error.what()));
   }
 }
 

@@ -23,6 +23,13 @@ namespace {
   throw ExportError(fmt::format("{}: tensor '{}': {}", archive, printable(name), what));
 }
 
+// For a pickled object that is no tensor.
+[[noreturn]] void refuse(const std::string& archive, const std::string& name,
+                         const std::string& what) {
+  throw ExportError(kNotSupported,
+                    fmt::format("{}: tensor '{}': {}", archive, printable(name), what));
+}
+
 // A pickled dict of tensors.
 class PickledPayload final : public Payload {
  public:
@@ -49,7 +56,7 @@ class PickledPayload final : public Payload {
     const auto value = values_.find(name);
     if (value == values_.end()) return {};
     if (const auto* tensor = value->second->get_if<at::Tensor>()) return *tensor;
-    fail(archive_, name, fmt::format("is {}, not a plain tensor", value->second->kind()));
+    refuse(archive_, name, fmt::format("is {}, not a plain tensor", value->second->kind()));
   }
 
  private:
@@ -129,9 +136,9 @@ class ConfiguredPayload final : public Payload {
     const std::string entry_name = archive_.zip.name() + ": " + printable(item.entry);
     const PickleDocument document = load_torch_file(archive_.zip.read(item.entry), entry_name);
     if (const auto* tensor = document->get_if<at::Tensor>()) return *tensor;
-    fail(archive_.zip.name(), name,
-         fmt::format("the entry '{}' holds {}, not a plain tensor", printable(item.entry),
-                     document->kind()));
+    refuse(archive_.zip.name(), name,
+           fmt::format("the entry '{}' holds {}, not a plain tensor", printable(item.entry),
+                       document->kind()));
   }
 
   // Elements of several dtypes in one storage of the other byte order can not be swapped as one.
@@ -172,7 +179,7 @@ std::unique_ptr<Payload> open_payload(const Pt2Archive& archive, const PayloadEn
                                             load_pickle(archive, entry));
   } catch (const SerializationError& error) {
     throw ExportError(
-        fmt::format("{}: {}: {}", archive.zip.name(), printable(entry), error.what()));
+        error, fmt::format("{}: {}: {}", archive.zip.name(), printable(entry), error.what()));
   }
 }
 

@@ -30,7 +30,7 @@ auto as_export_error(Read read) {
   } catch (const ExportError&) {
     throw;
   } catch (const Error& error) {
-    throw ExportError(error.what());
+    throw ExportError(error, error.what());
   }
 }
 
@@ -40,8 +40,8 @@ auto of_program(const Pt2Archive& archive, Read read) {
   try {
     return read();
   } catch (const Error& error) {
-    throw ExportError(
-        fmt::format("{}: {}: {}", archive.zip.name(), printable(archive.program), error.what()));
+    throw ExportError(error, fmt::format("{}: {}: {}", archive.zip.name(),
+                                         printable(archive.program), error.what()));
   }
 }
 
@@ -74,7 +74,7 @@ std::optional<StateDict> read_example_inputs(const std::string& path) {
   try {
     return name_example_inputs(*document, root);
   } catch (const Error& error) {
-    throw ExportError(fmt::format("{}: {}", entry, error.what()));
+    throw ExportError(error, fmt::format("{}: {}", entry, error.what()));
   }
 }
 

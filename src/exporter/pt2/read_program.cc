@@ -30,6 +30,7 @@ void check_version(const Fields& root) {
   const int64_t minor = as_integer(version.get("minor"), place.key("minor"));
   if (major == kSchemaMajor) return;
   throw ExportError(
+      kNotSupported,
       fmt::format("the archive has version {}.{} of the schema, and version {}.{} is read here; "
                   "export the model "
                   "with a PyTorch that writes {}.x (2.6 and later)",
@@ -154,8 +155,8 @@ class ProgramReader {
   Operand resolve(const SerializedPort& port) const {
     if (const std::string* name = name_of(port)) return scope_.find(*name);
     if (const auto* fixed = std::get_if<Attribute>(&port)) return *fixed;
-    throw ExportError(
-        fmt::format("{} as an output is not supported", std::get<UnsupportedArgument>(port).what));
+    throw ExportError(kNotSupported, fmt::format("{} as an output is not supported",
+                                                 std::get<UnsupportedArgument>(port).what));
   }
 
   // `value` under the name that the archive has for it, by which callers know the output. They

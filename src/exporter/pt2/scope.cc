@@ -57,7 +57,8 @@ Operand Scope::resolve_one(const SerializedValue& value) const {
   if (const auto* attribute = std::get_if<Attribute>(&value))
     return as_operand(resolve(*attribute));
   if (const auto* unsupported = std::get_if<UnsupportedArgument>(&value)) {
-    throw ExportError(fmt::format("{} as an argument is not supported", unsupported->what));
+    throw ExportError(kNotSupported,
+                      fmt::format("{} as an argument is not supported", unsupported->what));
   }
   throw ExportError("an argument is a list, a graph or an operator where one value is expected");
 }

@@ -26,7 +26,7 @@ std::string read_argument_name(const Fields& fields) {
 SerializedPort read_argument_port(const Fields& fields) {
   SerializedPort port = read_port(fields.get("arg"), fields.place().key("arg"));
   if (const auto* unsupported = std::get_if<UnsupportedArgument>(&port)) {
-    fields.place().fail(fmt::format("{} is not supported", unsupported->what));
+    fields.place().refuse(fmt::format("{} is not supported", unsupported->what));
   }
   return port;
 }
@@ -66,7 +66,7 @@ InputSpec token_input(const Fields& fields) {
 }
 
 InputSpec custom_object(const Fields& fields) {
-  fields.place().fail(fmt::format(
+  fields.place().refuse(fmt::format(
       "the model uses the object '{}', which is no tensor; objects (torchbind, opaque) are not "
       "supported",
       printable(read_text(fields, "custom_obj_name"))));
@@ -102,7 +102,7 @@ OutputSpec token_output(const Fields& fields) {
 }
 
 OutputSpec gradient(const Fields& fields) {
-  fields.place().fail(
+  fields.place().refuse(
       "gradients among the outputs are not supported; export the model for inference");
 }
 

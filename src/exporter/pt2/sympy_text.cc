@@ -211,7 +211,11 @@ bool is_function(const std::string& name) {
 }
 
 Text render_call(const SreprNode& node) {
-  if (!is_function(node.text)) refuse(node, "the function");
+  if (!is_function(node.text)) {
+    throw ExportError(kNotSupported,
+                      fmt::format("an expression has the function '{}', which is not understood",
+                                  printable(node.text)));
+  }
   std::vector<std::string> arguments;
   for (const SreprNode& argument : node.arguments) arguments.push_back(render(argument).text);
   return {fmt::format("{}({})", node.text, fmt::join(arguments, ", "))};

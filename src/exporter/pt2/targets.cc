@@ -75,11 +75,13 @@ void check_targets(const SerializedGraph& graph) {
   constexpr size_t kMaxNames = 5;
   const auto& [target, nodes] = *unsupported.begin();
   const size_t shown = std::min(kMaxNames, nodes.size());
-  throw ExportError(fmt::format(
-      "the operator {} is not supported: node {}{}; {}", printable(op_type_of_target(target)),
-      fmt::join(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-      nodes.size() > shown ? fmt::format(" and {} more", nodes.size() - shown) : "",
-      advice(target)));
+  throw ExportError(
+      kNotSupported,
+      fmt::format(
+          "the operator {} is not supported: node {}{}; {}", printable(op_type_of_target(target)),
+          fmt::join(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+          nodes.size() > shown ? fmt::format(" and {} more", nodes.size() - shown) : "",
+          advice(target)));
 }
 
 }  // namespace torch_ir

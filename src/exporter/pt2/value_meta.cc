@@ -46,7 +46,7 @@ Size read_expression(const JsonValue& value, const Place& place) {
   } catch (const SerializationError&) {
     throw;
   } catch (const Error& error) {
-    text_place.fail(error.what());
+    text_place.fail(error);
   }
 }
 
@@ -93,7 +93,7 @@ void check_layout(const Fields& meta) {
   const Place place = meta.place().key("layout");
   const c10::Layout layout = read_layout(*value, place);
   if (layout == c10::kStrided) return;
-  place.fail(fmt::format("tensors of the layout {} are not supported", layout_name(layout)));
+  place.refuse(fmt::format("tensors of the layout {} are not supported", layout_name(layout)));
 }
 
 ValueMeta read_tensor_meta(const JsonValue& value, const Place& place) {
