@@ -1,0 +1,100 @@
+#include "torch_ir/base/completion.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdio.h>
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+CompletionCommand describe(const std::string& name) {
+  CLI::App parser;
+  static std::string value;
+  static bool flag;
+  parser.add_option("--level", value, "It's the level; more of it");
+  parser.add_option("--model", value, "The model")->type_name("NAME");
+  parser.add_option("--input", value, "A file [of tensors]")->type_name("X");
+  parser.add_flag("-q,--quiet", flag, "Say nothing");
+  parser.add_option("FILE", value, "The graph");
+  return completion_of(name, "Do: " + name, parser);
+}
+
+CompletionValues values() {
+  return {.words = {{"--level", {"exact", "fast"}}}, .commands = {{"--model", "printf 'A1\\nB2'"}}};
+}
+
+// What bash offers for `words`, the last of which is being typed.
+std::string complete_in_bash(const std::string& script, const std::string& program,
+                             const std::vector<std::string>& words) {
+  const std::string path = ::testing::TempDir() + "completion_test.bash";
+  std::ofstream file(path);
+  file << script << "COMP_WORDS=(" << program;
+  for (const std::string& word : words) file << " '" << word << "'";
+  file << ")\nCOMP_CWORD=" << words.size() << "\n"
+       << "function=$(complete -p " << program << " | sed 's/.*-F \\([^ ]*\\).*/\\1/')\n"
+       << "$function; printf '%s ' \"${COMPREPLY[@]}\"\n";
+  file.close();
+  FILE* shell = ::popen(("bash --norc " + path + " 2>&1").c_str(), "r");
+  std::string output;
+  char buffer[256];
+  while (::fgets(buffer, sizeof(buffer), shell) != nullptr) output += buffer;
+  EXPECT_EQ(::pclose(shell), 0);
+  return output;
+}
+
+TEST(CompletionTest, BashOffersCommandsOptionsAndValues) {
+  const std::string script =
+      completion_script("bash", "the-tool", {describe("run"), describe("rest")}, values());
+  const auto offered = [&](const std::vector<std::string>& words) {
+    return complete_in_bash(script, "the-tool", words);
+  };
+  EXPECT_EQ(offered({"r"}), "run rest ");
+  EXPECT_EQ(offered({""}), "run rest --help --version ");
+  EXPECT_EQ(offered({"run", "--l"}), "--level ");
+  EXPECT_EQ(offered({"run", "--quiet", "-"}), "-h --help --level --model --input -q --quiet ");
+  EXPECT_EQ(offered({"run", "--level", ""}), "exact fast ");
+  EXPECT_EQ(offered({"rest", "--model", "B"}), "B2 ");
+  // Options of another command are none.
+  EXPECT_EQ(offered({"unknown", "--l"}), " ");
+}
+
+TEST(CompletionTest, BashOffersFilesElsewhere) {
+  const std::string directory = ::testing::TempDir();
+  std::ofstream(directory + "completion_test_file.json") << "{}";
+  const std::string script = completion_script("bash", "tool", {describe("")}, values());
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{directory + "completion_test_f"},
+        {"--input", directory + "completion_test_f"}}) {
+    EXPECT_EQ(complete_in_bash(script, "tool", words), directory + "completion_test_file.json ");
+  }
+  EXPECT_EQ(complete_in_bash(script, "tool", {"--qu"}), "--quiet ");
+}
+
+TEST(CompletionTest, ZshDescribesEachOption) {
+  const std::string script = completion_script("zsh", "tool", {describe("")}, values());
+  EXPECT_THAT(script, HasSubstr("#compdef tool\n_tool() {\n"));
+  EXPECT_THAT(script, HasSubstr("'*--level[It'\\''s the level]:TEXT:(exact fast)'"));
+  EXPECT_THAT(script, HasSubstr("'*--input[A file \\[of tensors\\]]:X:_files'"));
+  EXPECT_THAT(script, HasSubstr("'*--quiet[Say nothing]' \\\n"));
+  const std::string several =
+      completion_script("zsh", "tool", {describe("run"), describe("rest")}, values());
+  EXPECT_THAT(several, HasSubstr("'run:Do\\: run'"));
+}
+
+TEST(CompletionTest, OtherShellsAreRefused) {
+  EXPECT_THAT([] { completion_script("fish", "tool", {}, {}); },
+              ThrowsMessage<Error>("there is no completion for 'fish': give bash or zsh"));
+}
+
+}  // namespace
+}  // namespace torch_ir
