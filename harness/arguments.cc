@@ -1,6 +1,7 @@
 #include "torch_ir/harness/arguments.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <torch/version.h>
 
 #include <CLI/CLI.hpp>
@@ -255,9 +256,12 @@ void refuse_together(const CLI::App& parser, const std::string& one, const std::
   }
 }
 
-void require(const CLI::App& parser, const std::string& flag, const std::string& needed) {
-  if (is_given(parser, flag) && !is_given(parser, needed)) {
-    throw Error(fmt::format("{} is for {}: give that too", flag, needed));
+void require(const CLI::App& parser, const std::string& flag,
+             const std::vector<std::string>& needed) {
+  const bool is_met = std::ranges::any_of(
+      needed, [&](const std::string& other) { return is_given(parser, other); });
+  if (is_given(parser, flag) && !is_met) {
+    throw Error(fmt::format("{} is for {}: give that too", flag, fmt::join(needed, ", ")));
   }
 }
 
@@ -282,7 +286,8 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
                     "levels are those of the execution plan");
     refuse_together(parser, runs_elsewhere, "--device", "devices are those of the execution plan");
   }
-  require(parser, "--executor-intermediates", "--executor");
+  require(parser, "--executor-intermediates", {"--executor"});
+  require(parser, "--json", {"--list-models", "--list-categories", "--supported"});
 
   HarnessOptions& harness = arguments.harness;
   if (arguments.output.empty()) throw Error("--output: '' is no directory: give its name");

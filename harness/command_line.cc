@@ -1,16 +1,19 @@
 #include "torch_ir/harness/command_line.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <optional>
 #include <ostream>
+#include <string>
 
+#include "torch_ir/base/completion.h"
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/harness/arguments.h"
 #include "torch_ir/harness/harness.h"
 #include "torch_ir/harness/interrupt.h"
+#include "torch_ir/harness/listing.h"
 #include "torch_ir/harness/progress.h"
 #include "torch_ir/models/registry.h"
 
@@ -22,24 +25,13 @@ constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 constexpr int kInterrupted = 130;
 
-void print_models(std::ostream& out) {
-  const std::vector<RegisteredModel> models = list_models();
-  size_t name_width = 0;
-  size_t category_width = 0;
-  for (const RegisteredModel& model : models) {
-    name_width = std::max(name_width, model.name.size());
-    category_width =
-        std::max(category_width, fmt::format("{}", fmt::join(model.spec.categories, ", ")).size());
-  }
-  for (const RegisteredModel& model : models) {
-    out << fmt::format("{:{}}  {:{}}  {}\n", model.name, name_width,
-                       fmt::format("{}", fmt::join(model.spec.categories, ", ")), category_width,
-                       model.spec.description);
-  }
-}
-
-void print_categories(std::ostream& out) {
-  for (const std::string& category : list_categories()) out << category << '\n';
+CompletionValues completion_values() {
+  return {.words = {{"--optimization", {"exact", "fast"}},
+                    {"--device", {"cpu", "cuda"}},
+                    {"--tolerance", {"dtype"}},
+                    {"--completion", {"bash", "zsh"}}},
+          .commands = {{"--model", "harness --list-models | awk 'NR > 1 {print $1}'"},
+                       {"--category", "harness --list-categories"}}};
 }
 
 // What is left of the arguments when all declared ones have taken theirs.
@@ -82,15 +74,19 @@ int run(const Arguments& arguments, std::ostream& out, std::ostream& err, bool e
   return static_cast<size_t>(good) == results.size() ? kPassed : kFailed;
 }
 
-int act(const Arguments& arguments, std::ostream& out, std::ostream& err, bool err_is_terminal) {
+// What the arguments ask for in place of a run; nothing when they ask for a run.
+std::optional<std::string> answer(const CLI::App& parser, const Arguments& arguments) {
   if (arguments.list_models) {
-    print_models(out);
-  } else if (arguments.list_categories) {
-    print_categories(out);
-  } else {
-    return run(arguments, out, err, err_is_terminal);
+    return arguments.json ? models_json(list_models()) : models_table(list_models());
   }
-  return kPassed;
+  if (arguments.list_categories) {
+    return arguments.json ? categories_json(list_categories()) : categories_text(list_categories());
+  }
+  if (!arguments.completion.empty()) {
+    return completion_script(arguments.completion, "harness", {completion_of("", "", parser)},
+                             completion_values());
+  }
+  return std::nullopt;
 }
 
 int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
@@ -109,7 +105,11 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
   try {
     app.parse(argc, argv);
     finish_arguments(app, arguments);
-    return act(arguments, out, err, err_is_terminal);
+    if (const auto text = answer(app, arguments)) {
+      out << *text;
+      return kPassed;
+    }
+    return run(arguments, out, err, err_is_terminal);
   } catch (const CLI::Success& help) {
     return app.exit(help, out, err);
   } catch (const CLI::ExtrasError&) {

@@ -184,8 +184,9 @@ TEST_F(CommandLineTest, AnOptionChangesTheResult) {
 TEST_F(CommandLineTest, ListsModelsAndCategories) {
   const Outcome models = run({"--list-models"});
   EXPECT_EQ(models.status, 0);
-  EXPECT_THAT(models.out, StartsWith("Aborts        crash  Aborts\n"));
-  EXPECT_THAT(models.out, HasSubstr("\nGood          good   Good\n"));
+  EXPECT_THAT(models.out, StartsWith("model         categories  description\n"
+                                     "Aborts        crash       Aborts\n"));
+  EXPECT_THAT(models.out, HasSubstr("\nGood          good        Good\n"));
   const Outcome categories = run({"--list-categories"});
   EXPECT_EQ(categories.status, 0);
   EXPECT_EQ(categories.out, "bad\ncrash\ngood\nhang\n");

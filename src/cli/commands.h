@@ -17,6 +17,7 @@ Command verify_command();
 Command compare_command();
 Command benchmark_command();
 Command ops_command();
+Command completion_command();
 
 // All of them, in the order in which --help lists them.
 std::vector<Command> all_commands();

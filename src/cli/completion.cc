@@ -1,0 +1,52 @@
+// torch-ir completion: what a shell needs to complete command lines of torch-ir.
+
+#include "torch_ir/base/completion.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "torch_ir/cli/commands.h"
+
+namespace torch_ir {
+namespace {
+
+const CompletionValues kValues = {
+    .words = {{"--optimization", {"exact", "fast"}},
+              {"--device", {"cpu", "cuda"}},
+              {"--tolerance", {"dtype"}}},
+    .commands = {},
+};
+
+int run(const std::string& shell, Console& console) {
+  std::vector<CompletionCommand> commands;
+  for (const Command& command : all_commands()) {
+    CLI::App parser(command.summary, command.name);
+    // What the declarations write to lives as long as the action.
+    const Command::Action action = command.declare(parser);
+    commands.push_back(completion_of(command.name, command.summary, parser));
+  }
+  console.out() << completion_script(shell, "torch-ir", commands, kValues);
+  return kDone;
+}
+
+Command::Action declare(CLI::App& parser) {
+  const auto shell = std::make_shared<std::string>();
+  parser.add_option("SHELL", *shell, "bash or zsh")->required()->type_name("");
+  return [shell](Console& console) { return run(*shell, console); };
+}
+
+}  // namespace
+
+Command completion_command() {
+  return {.name = "completion",
+          .summary = "Print a completion script for bash or zsh",
+          .examples =
+              "  source <(torch-ir completion bash)\n"
+              "  torch-ir completion zsh > \"${fpath[1]}/_torch-ir\"\n",
+          .declare = declare};
+}
+
+}  // namespace torch_ir
