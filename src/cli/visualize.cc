@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <memory>
 #include <string_view>
 
@@ -10,11 +11,11 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/cli/commands.h"
 #include "torch_ir/cli/graph_file.h"
-#include "torch_ir/cli/graphviz.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/cli/output_file.h"
 #include "torch_ir/visualize/dot.h"
 #include "torch_ir/visualize/mermaid.h"
+#include "torch_ir/visualize/svg.h"
 
 namespace torch_ir {
 namespace {
@@ -35,19 +36,19 @@ std::string draw_dot(const IR& ir, const MermaidOptions& options, Console&) {
   return ir_to_dot(ir, options);
 }
 
-std::string draw_image(const std::string& format, const IR& ir, const MermaidOptions& options,
-                       Console& console) {
-  RenderedGraph graph = render_with_graphviz(ir_to_dot(ir, options), format);
-  if (!graph.warnings.empty()) console.warn("Graphviz: " + graph.warnings);
-  return std::move(graph.image);
+// A picture is for who asked for it: it may take as long as it takes.
+SvgOptions picture_options(const MermaidOptions& options, Console& console) {
+  return {.max_nodes = static_cast<size_t>(options.max_nodes),
+          .time_limit = std::chrono::hours(1),
+          .on_warning = [&console](const std::string& text) { console.warn(text); }};
 }
 
 std::string draw_svg(const IR& ir, const MermaidOptions& options, Console& console) {
-  return draw_image("svg", ir, options, console);
+  return ir_to_svg(ir, picture_options(options, console));
 }
 
 std::string draw_png(const IR& ir, const MermaidOptions& options, Console& console) {
-  return draw_image("png", ir, options, console);
+  return ir_to_png(ir, picture_options(options, console));
 }
 
 struct Format {

@@ -41,6 +41,8 @@ TEST_F(VisualizeTest, DrawsPicturesWithGraphviz) {
   EXPECT_EQ(svg.status, 0) << svg.err;
   EXPECT_THAT(read_file(path("graph.svg")), StartsWith("<?xml "));
   EXPECT_THAT(read_file(path("graph.svg")), HasSubstr(">Input: x</text>"));
+  EXPECT_EQ(torch_ir({"visualize", graph_, "--max-nodes", "5", "-o", path("cut.svg")}).status, 0);
+  EXPECT_THAT(read_file(path("cut.svg")), HasSubstr(">... 20 more nodes ...</text>"));
   EXPECT_EQ(torch_ir({"visualize", graph_, "-o", path("graph.png")}).status, 0);
   EXPECT_THAT(read_file(path("graph.png")), StartsWith("\x89PNG\r\n"));
 }

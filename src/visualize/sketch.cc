@@ -74,8 +74,10 @@ class Sketcher {
     return source.index < (source.is_node ? num_nodes_ : num_inputs_);
   }
 
-  void add_box(BoxKind kind, std::string id, std::string title, std::string detail) {
-    sketch_.marks.push_back(Box{kind, std::move(id), std::move(title), std::move(detail)});
+  void add_box(BoxKind kind, std::string id, std::string title, std::string detail,
+               std::string name = "") {
+    sketch_.marks.push_back(
+        Box{kind, std::move(id), std::move(title), std::move(detail), std::move(name)});
   }
 
   void add_arrow(std::string from, std::string to, std::string label, bool from_weight = false) {
@@ -97,7 +99,7 @@ class Sketcher {
       const TensorMeta& input = ir_.graph_inputs[i];
       input_ids_.push_back(ids_.make("input_", input.name));
       add_box(BoxKind::kInput, input_ids_.back(), "Input: " + printable_name(input.name),
-              shape_text(input));
+              shape_text(input), input.name);
     }
     const size_t hidden = ir_.graph_inputs.size() - num_inputs_;
     if (hidden > 0) hidden_inputs_id_ = add_note(hidden, "inputs");
@@ -110,7 +112,7 @@ class Sketcher {
     const OpNode& node = ir_.nodes[index];
     node_ids_.push_back(ids_.make("op_", node.name));
     add_box(BoxKind::kOperator, node_ids_.back(), printable_name(operator_label(node.op_type)),
-            output_shapes_text(node.outputs));
+            output_shapes_text(node.outputs), node.name);
     for (const TensorMeta& input : node.inputs) {
       add_value_arrow(input, node_ids_[index], arrow_label(input));
     }
@@ -157,7 +159,8 @@ class Sketcher {
     const auto [entry, is_new] = weight_ids_.try_emplace(weight.name);
     if (is_new) {
       entry->second = ids_.make("w_", weight.name);
-      add_box(BoxKind::kWeight, entry->second, printable_name(weight.name), shape_text(weight));
+      add_box(BoxKind::kWeight, entry->second, printable_name(weight.name), shape_text(weight),
+              weight.name);
     }
     return entry->second;
   }
@@ -183,8 +186,8 @@ class Sketcher {
       const TensorMeta& output = ir_.graph_outputs[i];
       const std::string id = ids_.make("output_", std::to_string(i));
       add_box(BoxKind::kOutput, id,
-              is_only_one ? "Output" : "Output: " + printable_name(output.name),
-              shape_text(output));
+              is_only_one ? "Output" : "Output: " + printable_name(output.name), shape_text(output),
+              output.name);
       add_value_arrow(output, id, "");
     }
     const size_t hidden = ir_.graph_outputs.size() - num_outputs_;

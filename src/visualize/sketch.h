@@ -25,6 +25,8 @@ struct Box {
   // One line each, as labels.h promises; `detail` may be empty.
   std::string title;
   std::string detail;
+  // Of the value or the node in the IR, as it is; empty for notes.
+  std::string name = {};
 };
 
 struct Arrow {

@@ -1,15 +1,17 @@
-#include "torch_ir/cli/graphviz.h"
+#include "torch_ir/visualize/graphviz.h"
 
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <memory>
-
-#include "torch_ir/base/error.h"
+#include <thread>
 
 extern char** environ;
 
@@ -84,17 +86,39 @@ pid_t start_dot(const std::string& format, const FileActions& actions) {
               " files, is not on the PATH: install graphviz, or write .mmd or .dot instead");
 }
 
-int wait_for(pid_t child) {
+// The status of `child` once it has ended, or after it was ended at the limit.
+int wait_for(pid_t child, std::chrono::duration<double> time_limit) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  std::chrono::microseconds pause(200);
+  bool is_late = false;
   int status = 0;
-  while (waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) throw Error(std::string("cannot wait for 'dot': ") + std::strerror(errno));
+  while (true) {
+    const pid_t ended = waitpid(child, &status, is_late ? 0 : WNOHANG);
+    if (ended == child) break;
+    if (ended < 0 && errno != EINTR) {
+      throw Error(std::string("cannot wait for 'dot': ") + std::strerror(errno));
+    }
+    if (is_late) continue;
+    if (Clock::now() - start > time_limit) {
+      is_late = true;
+      kill(child, SIGKILL);
+    } else {
+      std::this_thread::sleep_for(pause);
+      pause = std::min(pause * 2, std::chrono::microseconds(10'000));
+    }
+  }
+  if (is_late) {
+    throw GraphvizTimeout("Graphviz's 'dot' took more than " +
+                          std::to_string(std::llround(time_limit.count())) + " s");
   }
   return status;
 }
 
 }  // namespace
 
-RenderedGraph render_with_graphviz(const std::string& dot_text, const std::string& format) {
+RenderedGraph render_with_graphviz(const std::string& dot_text, const std::string& format,
+                                   std::chrono::duration<double> time_limit) {
   StreamFile input;
   StreamFile output;
   StreamFile errors;
@@ -103,7 +127,7 @@ RenderedGraph render_with_graphviz(const std::string& dot_text, const std::strin
   actions.connect(input, STDIN_FILENO);
   actions.connect(output, STDOUT_FILENO);
   actions.connect(errors, STDERR_FILENO);
-  const int status = wait_for(start_dot(format, actions));
+  const int status = wait_for(start_dot(format, actions), time_limit);
   RenderedGraph result = {output.read(), errors.read()};
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !result.image.empty()) return result;
   const std::string how = WIFSIGNALED(status)

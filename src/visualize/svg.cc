@@ -1,0 +1,199 @@
+#include "torch_ir/visualize/svg.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "torch_ir/visualize/dot_writer.h"
+#include "torch_ir/visualize/graphviz.h"
+#include "torch_ir/visualize/labels.h"
+#include "torch_ir/visualize/sections.h"
+#include "torch_ir/visualize/sketch.h"
+
+namespace torch_ir {
+namespace {
+
+// A graph is one drawing up to so many nodes, if its arrows skip no more nodes than that. Up to
+// there Graphviz takes less than a second.
+constexpr size_t kMaxNodesInOneDrawing = 400;
+constexpr size_t kMaxSkippedNodes = 2000;
+constexpr size_t kNodesPerSection = 100;
+// Sections are about three times as high as wide.
+constexpr double kColumnsPerRow = 5;
+// Of the second attempt, where the first took too long.
+constexpr size_t kFewerNodes = 200;
+constexpr double kFewerTime = 0.1;
+// Graphviz's search for better layouts ends early; it would often not end.
+constexpr std::string_view kQuickLayout = "nslimit=2; nslimit1=2; mclimit=0.3;";
+
+// How many nodes the arrows of `ir` lead past.
+size_t count_skipped_nodes(const IR& ir) {
+  std::unordered_map<std::string_view, size_t> makers;
+  for (const TensorMeta& input : ir.graph_inputs) makers.try_emplace(input.name, 0);
+  size_t skipped = 0;
+  for (size_t i = 0; i < ir.nodes.size(); ++i) {
+    for (const TensorMeta& input : ir.nodes[i].inputs) {
+      const auto maker = makers.find(input.name);
+      if (maker != makers.end()) skipped += i - maker->second;
+    }
+    for (const TensorMeta& output : ir.nodes[i].outputs) makers.try_emplace(output.name, i);
+  }
+  return skipped;
+}
+
+struct Drawing {
+  size_t max_nodes;
+  std::vector<GraphSketch> sketches = {};
+  std::string dot = {};
+};
+
+Drawing draw(const IR& ir, const std::string& title, const SvgOptions& options, size_t max_nodes) {
+  const bool is_one = std::min(ir.nodes.size(), max_nodes) <= kMaxNodesInOneDrawing &&
+                      count_skipped_nodes(ir) <= kMaxSkippedNodes;
+  Drawing drawing{.max_nodes = max_nodes};
+  std::string layout(kQuickLayout);
+  if (is_one) {
+    drawing.sketches.push_back(sketch_graph(ir, {.nodes = static_cast<int64_t>(max_nodes)}));
+  } else {
+    drawing.sketches = sketch_sections(ir, kNodesPerSection, max_nodes);
+    const double columns = std::ceil(std::sqrt(kColumnsPerRow * drawing.sketches.size()));
+    // An array, aligned at the top, in the order of the positions.
+    layout += " pack=24; packmode=\"array_tu" + std::to_string(std::lround(columns)) + "\";";
+  }
+  DotWriter writer(title, layout);
+  writer.highlight(options.highlighted_node);
+  for (size_t i = 0; i < drawing.sketches.size(); ++i) {
+    writer.add(drawing.sketches[i], is_one ? std::nullopt : std::optional(i));
+  }
+  drawing.dot = std::move(writer).take();
+  return drawing;
+}
+
+struct Picture {
+  Drawing drawing;
+  RenderedGraph rendered;
+};
+
+Picture render(const IR& ir, const std::string& title, const std::string& format,
+               const SvgOptions& options) {
+  const auto attempt = [&](size_t max_nodes, std::chrono::duration<double> time_limit) {
+    Picture picture{.drawing = draw(ir, title, options, max_nodes), .rendered = {}};
+    picture.rendered = render_with_graphviz(picture.drawing.dot, format, time_limit);
+    return picture;
+  };
+  Picture picture{.drawing = {.max_nodes = 0}, .rendered = {}};
+  try {
+    picture = attempt(options.max_nodes, options.time_limit);
+  } catch (const GraphvizTimeout&) {
+    if (std::min(ir.nodes.size(), options.max_nodes) <= kFewerNodes) throw;
+    picture = attempt(kFewerNodes, options.time_limit * kFewerTime);
+  }
+  if (options.on_warning && !picture.rendered.warnings.empty()) {
+    options.on_warning("Graphviz: " + picture.rendered.warnings);
+  }
+  return picture;
+}
+
+std::string xml_text(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '&') {
+      result += "&amp;";
+    } else if (c == '<') {
+      result += "&lt;";
+    } else if (c == '>') {
+      result += "&gt;";
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+// By the identifiers of the boxes.
+std::unordered_map<std::string, std::string> names_of(const Drawing& drawing) {
+  std::unordered_map<std::string, std::string> names;
+  for (const GraphSketch& sketch : drawing.sketches) {
+    for (const auto& mark : sketch.marks) {
+      const Box* box = std::get_if<Box>(&mark);
+      if (box != nullptr && !box->name.empty()) names[box->id] = printable_name(box->name);
+    }
+  }
+  return names;
+}
+
+std::string description(const IR& ir, const Drawing& drawing) {
+  const size_t num_nodes = ir.nodes.size();
+  std::string text = "A graph of " + std::to_string(num_nodes) +
+                     (num_nodes == 1 ? " node" : " nodes") +
+                     ", from its inputs at the top to its outputs at the bottom. Dashed arrows "
+                     "are weights.";
+  if (drawing.sketches.size() > 1) {
+    text += " It is drawn in sections of " + std::to_string(kNodesPerSection) +
+            " nodes, in columns from left to right.";
+  }
+  if (num_nodes > drawing.max_nodes) text += " Nodes after the first ones are counted, not drawn.";
+  return text;
+}
+
+// The text of what `line` says between <title> and </title>; nothing for other lines.
+std::string_view title_in(std::string_view line) {
+  constexpr std::string_view kOpen = "<title>";
+  constexpr std::string_view kClose = "</title>";
+  if (!line.starts_with(kOpen) || !line.ends_with(kClose)) return {};
+  line.remove_prefix(kOpen.size());
+  line.remove_suffix(kClose.size());
+  return line;
+}
+
+// What Graphviz wrote, with names in place of identifiers, and without what differs between its
+// versions and nobody looks at.
+std::string finish(std::string_view svg, const std::string& title, const std::string& about,
+                   const std::unordered_map<std::string, std::string>& names) {
+  std::string result = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+  const size_t root = svg.find("<svg");
+  svg.remove_prefix(root == std::string_view::npos ? 0 : root);
+  const size_t end_of_root = svg.find('>') + 1;
+  std::string tag(svg.substr(0, end_of_root));
+  std::ranges::replace(tag, '\n', ' ');
+  tag.insert(4, " role=\"img\" aria-labelledby=\"graph-title graph-description\"");
+  result += tag + "\n<title id=\"graph-title\">" + xml_text(title) +
+            "</title>\n<desc id=\"graph-description\">" + xml_text(about) + "</desc>\n";
+  svg.remove_prefix(end_of_root);
+  while (!svg.empty()) {
+    const size_t length = std::min(svg.find('\n'), svg.size());
+    const std::string_view line = svg.substr(0, length);
+    svg.remove_prefix(std::min(length + 1, svg.size()));
+    if (line.empty() || line.starts_with("<!--")) continue;
+    if (const std::string_view id = title_in(line); !id.empty()) {
+      const auto name = names.find(std::string(id));
+      if (name != names.end()) result += "<title>" + xml_text(name->second) + "</title>\n";
+    } else {
+      (result += line) += '\n';
+    }
+  }
+  return result;
+}
+
+std::string title_of(const IR& ir, const SvgOptions& options) {
+  return printable_name(options.title.empty() ? ir.model_name : options.title);
+}
+
+}  // namespace
+
+std::string ir_to_svg(const IR& ir, const SvgOptions& options) {
+  const std::string title = title_of(ir, options);
+  const Picture picture = render(ir, title, "svg", options);
+  return finish(picture.rendered.image, title, description(ir, picture.drawing),
+                names_of(picture.drawing));
+}
+
+std::string ir_to_png(const IR& ir, const SvgOptions& options) {
+  return render(ir, title_of(ir, options), "png", options).rendered.image;
+}
+
+}  // namespace torch_ir
