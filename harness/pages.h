@@ -25,6 +25,8 @@ struct PageContext {
   bool portable = false;
   // The time limit of a model, when it is not the default.
   std::optional<std::chrono::duration<double>> timeout = std::nullopt;
+  // Whether it says how long the stages took.
+  bool timings = false;
 };
 
 std::string render_model_page(const ModelResult& result, const PageContext& context);
