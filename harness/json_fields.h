@@ -12,6 +12,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -32,9 +33,12 @@ inline void read(const Json& json, double& value) {
     return;
   }
   const std::string text = json.get<std::string>();
-  value = text == "nan"   ? std::numeric_limits<double>::quiet_NaN()
-          : text == "inf" ? std::numeric_limits<double>::infinity()
-                          : -std::numeric_limits<double>::infinity();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (text != "nan" && text != "inf" && text != "-inf") {
+    throw std::invalid_argument("'" + text + "' is no number");
+  }
+  value = text == "nan" ? std::numeric_limits<double>::quiet_NaN()
+                        : (text == "inf" ? kInfinity : -kInfinity);
 }
 
 template <class T>
