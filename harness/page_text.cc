@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <map>
 #include <sstream>
 
 #include "torch_ir/base/error.h"
@@ -28,8 +29,10 @@ std::string shell_word(const std::string& text) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("_-./:@%+=,", c);
   };
   if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return text;
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
+  const std::string shown = std::ranges::any_of(text, is_control) ? printable(text) : text;
   std::string word = "'";
-  for (const char c : printable(text)) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  for (const char c : shown) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return word + "'";
 }
 
@@ -54,10 +57,27 @@ std::string without_extra_blank_lines(const std::string& page) {
   return tidy;
 }
 
+// A rule that goes before those of the models was asked for, all of it.
+template <class Add>
+void add_tolerance(const RunSettings& settings, const Add& add) {
+  const Tolerance defaults = RunSettings().tolerance.fixed;
+  const Tolerance& fixed = settings.tolerance.fixed;
+  if (settings.tolerance.by_dtype) {
+    add("--tolerance", "dtype");
+    return;
+  }
+  if (settings.tolerance_wins || fixed.rtol != defaults.rtol) {
+    add("--rtol", number_text(fixed.rtol));
+  }
+  if (settings.tolerance_wins || fixed.atol != defaults.atol) {
+    add("--atol", number_text(fixed.atol));
+  }
+}
+
 }  // namespace
 
 std::string difference_text(double difference, const PageContext& context) {
-  return figure(difference == 0, fmt::format("{:.3g}", difference), context);
+  return figure(difference == 0, short_number(difference), context);
 }
 
 std::string count_text(int64_t mismatched, double max_diff, const PageContext& context) {
@@ -66,6 +86,35 @@ std::string count_text(int64_t mismatched, double max_diff, const PageContext& c
 
 std::string tolerance_figure(double smallest, const PageContext& context) {
   return figure(smallest == 0, tolerance_text(smallest), context);
+}
+
+std::string short_number(double value) { return fmt::format("{:.3g}", value); }
+
+std::string share_text(int64_t count, int64_t total) {
+  const double percent = total == 0 ? 0 : 100.0 * static_cast<double>(count) / total;
+  return fmt::format("{} of {} ({:.3g} %)", with_thousands_separators(count),
+                     with_thousands_separators(total), percent);
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+std::string_view status_mark(Status status) {
+  switch (status) {
+    case Status::kPassed:
+      return "✅";
+    case Status::kFailed:
+    case Status::kUnexpectedPass:
+      return "❌";
+    case Status::kExpectedFailure:
+      return "🟡";
+  }
+  __builtin_unreachable();
+}
+
+std::string executor_text(const RunSettings& settings) {
+  if (!settings.executor.empty()) return "an external program";
+  if (!settings.backend.empty()) return "the backend " + code_span(settings.backend);
+  return "an execution plan";
 }
 
 std::string number_text(double value) { return fmt::format("{}", value); }
@@ -87,14 +136,45 @@ std::string code_list(const std::vector<std::string>& items, std::string_view se
   return list;
 }
 
+namespace {
+
+// Names as people know them.
+std::string environment_name(const std::string& name) {
+  static const std::map<std::string, std::string> names = {
+      {"compiler", "compiler"}, {"cpu_capability", "CPU instructions"},
+      {"blas", "BLAS"},         {"lapack", "LAPACK"},
+      {"mkl", "MKL"},           {"onednn", "oneDNN"},
+      {"openmp", "OpenMP"}};
+  const auto known = names.find(name);
+  return known == names.end() ? name : known->second;
+}
+
+std::string build_text(const PageContext& context) {
+  std::string text;
+  for (const auto& [name, value] : context.environment) {
+    if (name == "libtorch") continue;
+    if (!text.empty()) text += ", ";
+    text += escape_markdown(environment_name(name)) + " " + code_span(value);
+  }
+  return text;
+}
+
+}  // namespace
+
 void set_environment(kainjow::mustache::data& page, const PageContext& context) {
+  const RunSettings& settings = context.settings;
+  const bool is_plan = settings.executor.empty() && settings.backend.empty();
   page.set("libtorch", code_cell(context.portable ? kVersionPlaceholder : TORCH_VERSION));
-  page.set("optimization", code_cell(optimization_name(context.settings.optimization)));
-  page.set("device", code_cell(context.settings.device.str()));
-  page.set("threads", std::to_string(context.settings.threads));
-  page.set("seed", std::to_string(context.settings.seed));
-  page.set("rtol", number_text(context.settings.tolerance.fixed.rtol));
-  page.set("atol", number_text(context.settings.tolerance.fixed.atol));
+  page.set("runs_on", table_cell(is_plan ? code_cell(optimization_name(settings.optimization))
+                                         : executor_text(settings)));
+  page.set("device", is_plan ? code_cell(settings.device.str()) : "");
+  page.set("threads", std::to_string(settings.threads));
+  page.set("seed", std::to_string(settings.seed));
+  page.set("trials", std::to_string(settings.trials));
+  const std::string build = context.portable ? "" : build_text(context);
+  page.set("has_build", !build.empty());
+  page.set("build", build);
+  if (!settings.executor.empty()) page.set("executor", code_block(settings.executor));
 }
 
 std::string render(std::string_view text, const kainjow::mustache::data& page) {
@@ -104,6 +184,13 @@ std::string render(std::string_view text, const kainjow::mustache::data& page) {
   if (!view.is_valid())
     throw Error("a report template is not well formed: " + view.error_message());
   return without_extra_blank_lines(rendered);
+}
+
+Coverage coverage_of(const ModelResult& result) {
+  if (!result.origin) return {.selection = {.models = {result.name}}};
+  const Origin& origin = *result.origin;
+  return {
+      .archives = {{.path = origin.archive, .inputs = origin.inputs, .expected = origin.expected}}};
 }
 
 std::string reproduce_command(const Coverage& coverage, const PageContext& context) {
@@ -124,18 +211,24 @@ std::string reproduce_command(const Coverage& coverage, const PageContext& conte
   for (const std::string& category : coverage.selection.categories) add("--category", category);
   for (const std::string& model : coverage.selection.models) add("--model", model);
   if (settings.seed != defaults.seed) add("--seed", std::to_string(settings.seed));
-  if (settings.tolerance.fixed.rtol != defaults.tolerance.fixed.rtol) {
-    add("--rtol", number_text(settings.tolerance.fixed.rtol));
-  }
-  if (settings.tolerance.fixed.atol != defaults.tolerance.fixed.atol) {
-    add("--atol", number_text(settings.tolerance.fixed.atol));
-  }
+  if (settings.trials != defaults.trials) add("--trials", std::to_string(settings.trials));
+  add_tolerance(settings, add);
   if (settings.optimization != defaults.optimization) {
     add("--optimization", optimization_name(settings.optimization));
   }
   if (settings.device != defaults.device) add("--device", settings.device.str());
+  if (!settings.backend.empty()) add("--backend", shell_word(settings.backend));
+  if (!settings.executor.empty()) add("--executor", shell_word(settings.executor));
+  if (settings.executor_intermediates) options += " --executor-intermediates";
+  if (settings.per_node) options += " --per-node";
   if (context.timeout) add("--timeout", number_text(context.timeout->count()));
+  if (context.memory_limit) {
+    add("--memory-limit", number_text(static_cast<double>(*context.memory_limit) / 1e6));
+  }
+  add_file("--expected-failures", context.expected_failures);
+  add_file("--baseline", context.baseline);
   if (settings.save_tensors) options += " --save-tensors";
+  if (context.timings) options += " --timings";
   return "tools/bazel run //harness" + (options.empty() ? "" : " --" + options) + "\n";
 }
 

@@ -25,14 +25,29 @@ std::string tolerance_figure(double smallest, const PageContext& context);
 // "0.0001": the shortest text that reads back as `value`.
 std::string number_text(double value);
 
+// Three digits: "0.00123", "inf".
+std::string short_number(double value);
+
+// "12 of 2,048 (0.586 %)".
+std::string share_text(int64_t count, int64_t total);
+
 // "1 node", "27 nodes".
 std::string counted(int64_t count, std::string_view noun);
+
+// The first line of a message.
+std::string first_line(const std::string& text);
 
 // Cells of a table.
 std::string text_cell(std::string_view text);
 std::string code_cell(std::string_view text);
 // `items` as code, with `separator` between them.
 std::string code_list(const std::vector<std::string>& items, std::string_view separator);
+
+// The sign of a status: "✅", "❌", ...
+std::string_view status_mark(Status status);
+
+// Who runs the graphs: "an execution plan", "the backend `x`", "an external program".
+std::string executor_text(const RunSettings& settings);
 
 // The rows that say how a run was made.
 void set_environment(kainjow::mustache::data& page, const PageContext& context);

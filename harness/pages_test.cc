@@ -90,7 +90,7 @@ TEST(ModelPageTest, HasEveryPart) {
   EXPECT_THAT(page, HasSubstr("| extract | ✅ passed | 1 node, captured"));
   EXPECT_THAT(page, HasSubstr("| verify | ✅ passed | 1 output compared"));
   EXPECT_THAT(page, HasSubstr("| 0 | `add` | 2,048 | 0 | 0 | 0 | 0 |\n"));
-  EXPECT_THAT(page, HasSubstr("with rtol = 0.0001 and atol = 0.0001."));
+  EXPECT_THAT(page, HasSubstr("The tolerance is rtol = 0.0001 and atol = 0.0001.\n"));
   EXPECT_THAT(page, HasSubstr("```mermaid\nflowchart TD\n"));
   EXPECT_THAT(page, HasSubstr("```mermaid\npie showData"));
   EXPECT_THAT(page, HasSubstr("[`ir/Tiny.json`](ir/Tiny.json)"));
@@ -99,8 +99,8 @@ TEST(ModelPageTest, HasEveryPart) {
                               "`alpha=2` `flag=True` |\n"));
   EXPECT_THAT(page, HasSubstr("| `w` | parameter | `p_w` | `1200` | `float32` | 1,200 |\n"
                               "| `mask` | constant | `c_mask` | `2` | `float32` | 2 |\n"));
-  EXPECT_THAT(page, HasSubstr("| LibTorch | Optimization level | Device | Threads | Seed |"));
-  EXPECT_THAT(page, HasSubstr("| `exact` | `cpu` | 1 | 0 |"));
+  EXPECT_THAT(page, HasSubstr("| LibTorch | Runs on | Device | Threads | Seed | Trials |"));
+  EXPECT_THAT(page, HasSubstr("| `exact` | `cpu` | 1 | 0 | 3 |"));
   EXPECT_THAT(page, HasSubstr("```sh\ntools/bazel run //harness -- --model Tiny\n```\n"));
   EXPECT_THAT(page, Not(HasSubstr("torch-ir verify")));
 }
@@ -123,7 +123,7 @@ TEST(ModelPageTest, ADifferenceIsShownWithItsPlaceAndTolerance) {
   EXPECT_THAT(page, HasSubstr("Maximum difference: 2.5e-07\n"));
   EXPECT_THAT(page, HasSubstr("| 0 | `add` | 2,048 | 2.5e-07 | 1.25e-07 | 0 |"));
   EXPECT_THAT(page,
-              HasSubstr("Worst element of `add`: at `[0, 1]` the graph gives `1.5`, the model "
+              HasSubstr("#### `add`\n\nWorst element: at `[0, 1]` the graph gives `1.5`, the model "
                         "gives `1.25`."));
 }
 
@@ -215,9 +215,10 @@ TEST(ModelPageTest, NodesOfGraphsFollowTheirNode) {
 
 TEST(ModelPageTest, AFailureComesFirst) {
   const std::string page = render_model_page(make_failure(), {});
-  EXPECT_THAT(page, StartsWith("# Broken\n\n❌ **FAILED** in the stage **extract**:\n\n"
-                               "```\naten::item | needs data\nmore\n```\n\n"
-                               "The last lines that it printed:\n\n```\nstderr\n```\n"));
+  EXPECT_THAT(page,
+              StartsWith("# Broken\n\n❌ **FAILED** in the stage **extract**: extract failed\n\n"
+                         "```\naten::item | needs data\nmore\n```\n\n"
+                         "The last lines that it printed:\n\n```\nstderr\n```\n"));
   EXPECT_THAT(page, HasSubstr("| extract | ❌ failed |  |\n| serialize | not run |  |\n"));
   EXPECT_THAT(page, Not(HasSubstr("## Graph")));
   EXPECT_THAT(page, Not(HasSubstr("## Numerical verification")));
@@ -250,13 +251,18 @@ TEST(ModelPageTest, SavedTensorsComeWithTheCommandThatReplaysThem) {
 TEST(SummaryTest, ListsModelsFailuresAndCategories) {
   const std::string page =
       render_summary({make_failure(), make_result()}, {.selection = {}, .num_registered = 2}, {});
-  EXPECT_THAT(page, StartsWith("# Summary\n\n❌ **1 of 2 models PASSED**\n\n"
-                               "This run covers the whole registry of 2 models.\n"));
-  EXPECT_THAT(page, HasSubstr("| [Broken](Broken.md) | extract | aten::item \\| needs data |\n"));
-  EXPECT_THAT(page, HasSubstr("| [Broken](Broken.md) | ❌\u00a0FAILED | `a` |  |  |  |  |  |\n"
+  EXPECT_THAT(
+      page,
+      StartsWith("# Summary\n\n❌ **1 of 2 models PASSED**, 1 failed\n\n"
+                 "This run covers the whole registry of 2 models. To search, filter and sort: "));
+  EXPECT_THAT(
+      page,
+      HasSubstr(
+          "| [Broken](Broken.md) | extract failed | extract | aten::item \\| needs data |\n"));
+  EXPECT_THAT(page, HasSubstr("| [Broken](Broken.md) | ❌\u00a0FAILED | `a` |  |  |  |  |  |  |\n"
                               "| [Tiny](Tiny.md) | ✅\u00a0PASSED | `a` `b_c` | 1 | 2 | 2 | 1,202 "
-                              "| 0 |\n"));
-  EXPECT_THAT(page, HasSubstr("| `a` | 2 | 1 |\n| `b_c` | 1 | 1 |\n"));
+                              "| 0 | 0 |\n"));
+  EXPECT_THAT(page, HasSubstr("| `a` | 2 | 1 | 1 | 0 |\n| `b_c` | 1 | 1 | 0 | 0 |\n"));
   EXPECT_THAT(page, HasSubstr("```sh\ntools/bazel run //harness\n```\n"));
 }
 
@@ -289,6 +295,227 @@ TEST(SummaryTest, CoversArchives) {
   EXPECT_THAT(render_summary(results, coverage, {}),
               HasSubstr("This run covers 1 of the 12 models of the registry, asked for by name, "
                         "and 3 archives. Pages"));
+}
+
+// A model whose second trial differs in one output of two, with all that is said about it.
+ModelResult make_mismatch() {
+  ModelResult result = make_result(2.5e-7);
+  result.name = "Off";
+  result.num_passed_stages = 3;
+  result.failure = Failure{.kind = FailureKind::kOutputMismatch,
+                           .stage = Stage::kVerify,
+                           .message = "output 'add' differs"};
+  result.trials[0].name = "normal values";
+  Trial& trial = result.trials.emplace_back(result.trials[0]);
+  trial.name = "large magnitudes";
+  VerificationReport& report = trial.verification;
+  report.is_valid = false;
+  report.max_diff = 0.5;
+  OutputDetail& detail = report.output_details[0];
+  detail.tolerance = {.rtol = 1e-3, .atol = 1e-3};
+  report.tolerance.outputs[0] = detail.tolerance;
+  TensorComparison& c = detail.comparison;
+  c.is_close = false;
+  c.dtype = "float32";
+  c.max_diff = 0.5;
+  c.root_mean_square_diff = 0.125;
+  c.max_relative_diff = 2;
+  c.cosine_similarity = 0.75;
+  c.signal_to_noise = 12.5;
+  c.max_ulp_diff = 4096;
+  c.num_mismatched = 12;
+  c.histogram[0] = 2000;
+  c.histogram[12] = 48;
+  c.smallest_passing_tolerance = 0.25;
+  return result;
+}
+
+NodeReport make_nodes() {
+  NodeReport nodes;
+  nodes.num_compared = 8;
+  nodes.num_mismatched = 2;
+  nodes.num_skipped = 1;
+  nodes.skipped.push_back({.value = "fused", .reason = "the backend | has it not"});
+  NodeDetail detail{.index = 3, .node = "add", .op_type = "aten.add.Tensor", .value = "add"};
+  detail.comparison = make_mismatch().trials[1].verification.output_details[0].comparison;
+  nodes.worst.push_back(detail);
+  Divergence& divergence = nodes.first_divergence.emplace();
+  divergence.node = detail;
+  divergence.inputs.push_back({.name = "x", .shape = {1, 2}, .dtype = "float32", .max = 3});
+  divergence.actual.name = divergence.expected.name = "add";
+  divergence.actual.num_nan = 7;
+  nodes.first_nan = NonFinite{
+      .index = 3, .node = "add", .op_type = "aten.add.Tensor", .value = "add", .is_nan = true};
+  nodes.note = "Values were asked for one by one.";
+  return nodes;
+}
+
+TEST(ModelPageTest, AMismatchIsShownWithAllFigures) {
+  const std::string page = render_model_page(make_mismatch(), {});
+  EXPECT_THAT(page, StartsWith("# Off\n\n❌ **FAILED** in the stage **verify**: output mismatch\n\n"
+                               "```\noutput 'add' differs\n```\n"));
+  EXPECT_THAT(page, HasSubstr("| normal values | ✅ passed | 2.5e-07 | 1.25e-07 | 0 | 6.25e-08 |\n"
+                              "| large magnitudes | ❌ failed | 0.5 | 1.25e-07 | 12 | 0.25 |\n"));
+  EXPECT_THAT(page, HasSubstr("Of the worst trial, large magnitudes:\n"));
+  EXPECT_THAT(page, HasSubstr("| Maximum difference | 0.5 | Mean difference | 1.25e-07 |\n"
+                              "| Root mean square | 0.125 | Maximum relative difference | 2 |\n"
+                              "| Signal to noise | 12.5 dB | Cosine similarity | 0.75 |\n"
+                              "| Greatest distance in ULP | 4096 | Outside the tolerance | 12 of "
+                              "2,048 (0.586 %) |\n"));
+  EXPECT_THAT(page, HasSubstr("```text\n   equal  ████████████████████████████████████████ 2,000\n"
+                              "  < 1e-1  █ 48\n```\n"));
+  EXPECT_THAT(page, HasSubstr("but for outputs that are registered with their own.\n"));
+  EXPECT_THAT(page,
+              HasSubstr("| `add` | `float32` | 0.001 | 0.001 | registered for this output |"));
+}
+
+TEST(ModelPageTest, NodesSayWhereItBegins) {
+  ModelResult result = make_mismatch();
+  result.nodes = make_nodes();
+  const std::string page = render_model_page(result, {});
+  EXPECT_THAT(page, HasSubstr("8 values compared with those of the model, 2 outside the tolerance. "
+                              "1 value could not be compared.\n"));
+  EXPECT_THAT(page, HasSubstr("**The first difference** outside the tolerance is at node 3, `add` "
+                              "(`aten.add.Tensor`): maximum difference 0.5, 12 of 2,048 (0.586 %) "
+                              "elements outside the tolerance; at `[0, 1]` it gives `1.5`, "
+                              "expected is `1.25`.\n"));
+  EXPECT_THAT(page, HasSubstr("The first NaN appears at node 3, `add` (`aten.add.Tensor`); **the "
+                              "model does not have it there**.\n"));
+  EXPECT_THAT(page, HasSubstr("| input | `x` | `1x2` | `float32` | 0 | 3 | 0 | 0 | 0 | 0 |\n"));
+  EXPECT_THAT(page, HasSubstr("| **actual** | `add` |"));
+  EXPECT_THAT(page, HasSubstr("| 3 | `add` | `aten.add.Tensor` | 0.5 | 1.25e-07 | 2 | 12.5 | 12 of "
+                              "2,048 (0.586 %) | 0.25 |\n"));
+  EXPECT_THAT(page, HasSubstr("<summary>Not compared: 1 value</summary>"));
+  EXPECT_THAT(page, HasSubstr("| `fused` | the backend \\| has it not |\n"));
+  EXPECT_THAT(page, HasSubstr("Values were asked for one by one.\n"));
+}
+
+TEST(ModelPageTest, AReproducerComesWithItsCommand) {
+  ModelResult result = make_mismatch();
+  result.reproducer = Reproducer{.num_nodes = 2,
+                                 .first_node = "mul",
+                                 .last_node = "add",
+                                 .command = "torch-ir verify ir.json",
+                                 .message = "12 of 2048 differ"};
+  const std::string page = render_model_page(result, {});
+  EXPECT_THAT(page,
+              HasSubstr("has 2 nodes, from `mul` to `add`. It is given what the model computes "
+                        "before it, and lies in [`repro/Off/`](repro/Off/):\n"));
+  EXPECT_THAT(page, HasSubstr("```\n12 of 2048 differ\n```\n"));
+  EXPECT_THAT(page, HasSubstr("```sh\ntorch-ir verify ir.json\n```\n"));
+}
+
+TEST(ModelPageTest, ExpectedFailuresAndUnexpectedPassesSayWhy) {
+  ModelResult result = make_mismatch();
+  result.expected_failure =
+      ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "rounds <twice>"};
+  EXPECT_THAT(render_model_page(result, {}),
+              HasSubstr("🟡 **EXPECTED FAILURE** in the stage **verify**: output mismatch. Known "
+                        "because: rounds \\<twice\\>\n"));
+  result.expected_failure->kind = FailureKind::kCrashed;
+  EXPECT_THAT(
+      render_model_page(result, {}),
+      HasSubstr("❌ **FAILED** in the stage **verify**: output mismatch. It is registered as "
+                "failing (crashed: rounds \\<twice\\>)\n"));
+  ModelResult passing = make_result();
+  passing.expected_failure = result.expected_failure;
+  EXPECT_THAT(render_model_page(passing, {}),
+              HasSubstr("❌ **UNEXPECTED PASS**: the model passes, and is registered as failing "
+                        "(crashed: rounds \\<twice\\>). Take that out of its registration."));
+}
+
+TEST(ModelPageTest, SecondsAreForThoseWhoAsk) {
+  ModelResult result = make_result();
+  result.stage_seconds = {0.25, 0.5, 1, 2};
+  EXPECT_THAT(render_model_page(result, {}), Not(HasSubstr("Seconds")));
+  const std::string page = render_model_page(result, {.timings = true});
+  EXPECT_THAT(page, HasSubstr("| Stage | Result | | Seconds |\n|---|---|---|--:|\n| extract | "));
+  EXPECT_THAT(page, HasSubstr("no weight in memory | 0.250 |\n| serialize | "));
+}
+
+TEST(ModelPageTest, ThePictureIsLinkedOrMissedWithAReason) {
+  const ModelResult result = make_result();
+  EXPECT_THAT(render_model_page(result, {}), Not(HasSubstr("picture")));
+  EXPECT_THAT(render_model_page(result, {}, {.svg = "<svg/>"}),
+              HasSubstr("As a picture, without limits: [`svg/Tiny.svg`](svg/Tiny.svg).\n"));
+  EXPECT_THAT(render_model_page(result, {}, {.problem = "no 'dot'"}),
+              HasSubstr("There is no picture of the graph: no 'dot'.\n"));
+}
+
+TEST(ModelPageTest, ALargeGraphIsCutAtANamedPlace) {
+  ModelResult result = make_result();
+  const OpNode node = result.graph->nodes[0];
+  for (int i = 1; i < 812; ++i) {
+    result.graph->nodes.push_back(node);
+    result.graph->nodes.back().name = "add_" + std::to_string(i);
+  }
+  const std::string page = render_model_page(result, {}, {.svg = "<svg/>"});
+  EXPECT_THAT(page, HasSubstr("The diagram is cut after node `add_29`, 30 of 812."));
+  EXPECT_THAT(page, HasSubstr("[![The graph of Tiny](svg/Tiny.svg)](svg/Tiny.svg)\n"));
+}
+
+TEST(ModelPageTest, TheCommandAsksForTheSameAgain) {
+  PageContext context;
+  context.settings.trials = 5;
+  context.settings.tolerance_wins = true;
+  context.settings.executor = "run 'it' {ir} {outputs}";
+  context.settings.per_node = true;
+  context.memory_limit = 512'000'000;
+  context.baseline = "old/results.json";
+  context.environment = {{"libtorch", "2.13.0"}, {"cpu_capability", "AVX2"}};
+  const std::string page = render_model_page(make_result(), context);
+  EXPECT_THAT(page, HasSubstr("-- --model Tiny --trials 5 --rtol 0.0001 --atol 0.0001 --executor "
+                              "'run '\\''it'\\'' {ir} {outputs}' --per-node --memory-limit 512 "
+                              "--baseline results.json\n"));
+  EXPECT_THAT(page, HasSubstr("| an external program |  | 1 | 0 | 5 |\n"));
+  EXPECT_THAT(page, HasSubstr("last bits: CPU instructions `AVX2`.\n"));
+}
+
+TEST(SummaryTest, CountsAndNamesEveryStatus) {
+  ModelResult expected = make_mismatch();
+  expected.name = "Known";
+  expected.expected_failure =
+      ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "rounds | twice"};
+  ModelResult unexpected = make_result();
+  unexpected.name = "Healed";
+  unexpected.expected_failure = expected.expected_failure;
+  const std::string page = render_summary({make_result(), make_mismatch(), expected, unexpected},
+                                          {.selection = {}, .num_registered = 4}, {});
+  EXPECT_THAT(page, StartsWith("# Summary\n\n❌ **1 of 4 models PASSED**, 1 failed, 1 passed "
+                               "unexpectedly, 1 failed as expected\n"));
+  EXPECT_THAT(page, HasSubstr("| 4 | 1 | 1 | 1 | 1 |\n"));
+  EXPECT_THAT(page, HasSubstr("    \"expected failure\" : 1\n"));
+  EXPECT_THAT(page,
+              HasSubstr("| [Known](Known.md) | output mismatch | verify | rounds \\| twice |"));
+  EXPECT_THAT(page, HasSubstr("| [Healed](Healed.md) | unexpected pass |  | It passes, and is "
+                              "registered as failing (output mismatch: rounds \\| twice). |\n"));
+  EXPECT_THAT(page, HasSubstr("| `a` | 4 | 1 | 2 | 1 |\n"));
+  EXPECT_THAT(page, HasSubstr("🟡\u00a0EXPECTED\u00a0FAILURE"));
+  for (const std::string& block : mermaid_blocks(page)) {
+    EXPECT_THAT(check_mermaid(block), IsEmpty()) << block;
+  }
+}
+
+TEST(SummaryTest, AllAsExpectedIsGood) {
+  ModelResult expected = make_mismatch();
+  expected.expected_failure =
+      ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "known"};
+  const std::string page = render_summary({make_result(), expected}, {.num_registered = 2}, {});
+  EXPECT_THAT(page, HasSubstr("✅ **1 of 2 models PASSED**, 1 failed as expected\n"));
+  EXPECT_THAT(page, Not(HasSubstr("## Failures")));
+}
+
+TEST(SummaryTest, SaysWhatHasChanged) {
+  const ChangesSection none{.baseline = "old/results.json"};
+  EXPECT_THAT(render_summary({make_result()}, {}, {}, none),
+              HasSubstr("Compared with `old/results.json`: nothing has changed.\n"));
+  const ChangesSection some{
+      .baseline = "old",
+      .notes = {"libtorch: 2.12 -> 2.13"},
+      .rows = {{.model = "Tiny", .trend = "worse", .changes = {"a | b", "c"}}}};
+  const std::string page = render_summary({make_result()}, {}, {}, some);
+  EXPECT_THAT(page, HasSubstr("libtorch: 2.12 -> 2.13\n"));
+  EXPECT_THAT(page, HasSubstr("| Tiny | worse | a \\| b<br>c |\n"));
 }
 
 }  // namespace

@@ -89,24 +89,30 @@ int64_t largest_that_fits(int64_t high, const Predicate& fits) {
 
 }  // namespace
 
-std::string ir_to_mermaid(const IR& ir, const MermaidOptions& options) {
+MermaidFlowchart draw_mermaid(const IR& ir, const MermaidOptions& options) {
+  const int64_t num_nodes = static_cast<int64_t>(ir.nodes.size());
   const auto fits = [&](const SketchLimits& limits, int64_t share) {
     return draw(ir, limits).fits(options.max_edges / share, options.max_characters / share);
   };
   SketchLimits limits = {.nodes = options.max_nodes};
   Flowchart chart = draw(ir, limits);
-  if (chart.fits(options.max_edges, options.max_characters)) return std::move(chart.text);
+  if (chart.fits(options.max_edges, options.max_characters)) {
+    return {.text = std::move(chart.text), .num_nodes = std::min(options.max_nodes, num_nodes)};
+  }
 
   const int64_t num_terminals = std::max(ir.graph_inputs.size(), ir.graph_outputs.size());
   const int64_t terminals = largest_that_fits(num_terminals, [&](int64_t count) {
     return fits({.nodes = 0, .inputs = count, .outputs = count}, kTerminalShare);
   });
   limits = {.inputs = terminals, .outputs = terminals};
-  const int64_t num_nodes = static_cast<int64_t>(ir.nodes.size());
   limits.nodes = largest_that_fits(std::min(options.max_nodes, num_nodes), [&](int64_t count) {
     return fits({.nodes = count, .inputs = terminals, .outputs = terminals}, 1);
   });
-  return draw(ir, limits).text;
+  return {.text = draw(ir, limits).text, .num_nodes = limits.nodes};
+}
+
+std::string ir_to_mermaid(const IR& ir, const MermaidOptions& options) {
+  return draw_mermaid(ir, options).text;
 }
 
 }  // namespace torch_ir

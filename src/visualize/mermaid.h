@@ -34,7 +34,16 @@ inline constexpr MermaidOptions kReportMermaidOptions = {
     .max_characters = kGitHubMaxMermaidCharacters,
 };
 
+struct MermaidFlowchart {
+  std::string text;
+  // The first nodes of the graph; fewer than it has where it had to be cut.
+  int64_t num_nodes = 0;
+};
+
+MermaidFlowchart draw_mermaid(const IR& ir, const MermaidOptions& options = {});
+
 // `flowchart TD`: inputs, operators, weights (dashed edges) and outputs, each with its shape.
+// The text of draw_mermaid.
 std::string ir_to_mermaid(const IR& ir, const MermaidOptions& options = {});
 
 // `pie showData`: the ten most frequent operators, then `Others`. Operators under one percent,

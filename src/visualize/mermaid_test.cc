@@ -153,5 +153,15 @@ TEST(IrToMermaid, IsDrawnWhateverTheNamesAre) {
   }
 }
 
+TEST(DrawMermaid, SaysHowManyNodesItShows) {
+  const IR ir = transformer_block_graph();
+  EXPECT_EQ(draw_mermaid(ir).num_nodes, 25);
+  EXPECT_EQ(draw_mermaid(ir, {.max_nodes = 5}).num_nodes, 5);
+  const MermaidFlowchart cut = draw_mermaid(ir, {.max_edges = 20});
+  EXPECT_GT(cut.num_nodes, 0);
+  EXPECT_LT(cut.num_nodes, 20);
+  EXPECT_EQ(cut.text, ir_to_mermaid(ir, {.max_nodes = cut.num_nodes}));
+}
+
 }  // namespace
 }  // namespace torch_ir

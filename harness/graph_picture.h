@@ -1,0 +1,25 @@
+// The picture of a model's graph for its reports.
+//
+// Drawn in the process that writes the reports or in that of the model: it touches no tensor.
+#ifndef TORCH_IR_HARNESS_GRAPH_PICTURE_H_
+#define TORCH_IR_HARNESS_GRAPH_PICTURE_H_
+
+#include <string>
+
+#include "torch_ir/harness/result.h"
+
+namespace torch_ir {
+
+struct GraphPicture {
+  // The document; empty where there is none.
+  std::string svg = {};
+  // Why there is none, one line; empty also for a model without a graph.
+  std::string problem = {};
+};
+
+// The first node that differs stands out. Never throws: a run does not depend on its pictures.
+GraphPicture draw_graph(const ModelResult& result);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_GRAPH_PICTURE_H_
