@@ -91,8 +91,8 @@ std::string test_case(const ModelResult& result, const PageContext& context) {
     content += fmt::format("      <system-out>{}</system-out>\n", xml_text(result.failure->output));
   }
   const std::string start =
-      fmt::format("    <testcase classname=\"{}\" name=\"{}\"{}", xml_text(class_name(result)),
-                  xml_text(result.name), time_attribute(total_seconds(result), context));
+      fmt::format("    <testcase classname=\"{}\" name=\"{}\"{}", xml_attribute(class_name(result)),
+                  xml_attribute(result.name), time_attribute(total_seconds(result), context));
   if (content.empty()) return start + "/>\n";
   return fmt::format("{}>\n{}    </testcase>\n", start, content);
 }
