@@ -12,6 +12,7 @@
 #include <iterator>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "torch_ir/base/error.h"
@@ -147,7 +148,8 @@ void store_outputs(const ExportedNode& node, const Stack& results, Values& value
 
 // --- Calls ---
 
-Stack run_graph(const ExportedGraph& graph, const Stack& inputs);
+Stack run_graph(const ExportedGraph& graph, const Stack& inputs,
+                const ValueObserver& observer = nullptr);
 
 // The values of a list of operands; numbers may be among them.
 Stack operands(const ExportedNode& node, const std::string& name, const Values& values) {
@@ -221,16 +223,66 @@ Stack call(const ExportedNode& node, const ExportedGraph& graph, const Values& v
   return stack;
 }
 
-Stack run_graph(const ExportedGraph& graph, const Stack& inputs) {
-  Values values;
-  for (size_t i = 0; i < graph.inputs.size(); ++i) values[graph.inputs[i].name] = inputs.at(i);
-  for (const ExportedNode& node : graph.nodes) {
-    try {
-      store_outputs(node, call(node, graph, values), values);
-    } catch (const std::exception& error) {
-      throw ExecutionError("Node '" + node.name + "' (" + node.target +
-                           ") failed in the reference: " + message_text(error));
+// The names that an argument refers to.
+std::vector<std::string> names_in(const ExportedArgument& argument) {
+  if (const auto* value = std::get_if<ValueRef>(&argument.value)) return {value->name};
+  if (const auto* attribute = std::get_if<Attribute>(&argument.value)) {
+    return value_refs(*attribute);
+  }
+  std::vector<std::string> names;
+  for (const auto& value : std::get<ValueList>(argument.value)) {
+    if (value) names.push_back(value->name);
+  }
+  return names;
+}
+
+// For each node the values that nobody reads after it.
+std::vector<std::vector<std::string>> find_last_uses(const ExportedGraph& graph) {
+  std::unordered_set<std::string> seen(graph.outputs.begin(), graph.outputs.end());
+  std::vector<std::vector<std::string>> last_uses(graph.nodes.size());
+  for (size_t i = graph.nodes.size(); i-- > 0;) {
+    const auto note = [&](const std::string& name) {
+      if (seen.insert(name).second) last_uses[i].push_back(name);
+    };
+    for (const std::string& output : graph.nodes[i].outputs) note(output);
+    for (const ExportedArgument& argument : graph.nodes[i].arguments) {
+      for (const std::string& name : names_in(argument)) note(name);
     }
+  }
+  return last_uses;
+}
+
+// A number as a tensor of the dtype that `graph` says; None as an undefined one.
+at::Tensor as_tensor(const c10::IValue& value, const std::string& name,
+                     const ExportedGraph& graph) {
+  if (value.isTensor()) return value.toTensor();
+  if (value.isNone()) return {};
+  return at::scalar_tensor(value.toScalar(), at::TensorOptions(graph.values.at(name).dtype));
+}
+
+void run_node(const ExportedNode& node, const ExportedGraph& graph, Values& values) {
+  try {
+    store_outputs(node, call(node, graph, values), values);
+  } catch (const std::exception& error) {
+    throw ExecutionError("Node '" + node.name + "' (" + node.target +
+                         ") failed in the reference: " + message_text(error));
+  }
+}
+
+Stack run_graph(const ExportedGraph& graph, const Stack& inputs, const ValueObserver& observer) {
+  Values values;
+  const auto tell = [&](const std::string& name) {
+    if (observer) observer(name, as_tensor(values.at(name), name, graph));
+  };
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    values[graph.inputs[i].name] = inputs.at(i);
+    tell(graph.inputs[i].name);
+  }
+  const std::vector<std::vector<std::string>> last_uses = find_last_uses(graph);
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    run_node(graph.nodes[i], graph, values);
+    for (const std::string& output : graph.nodes[i].outputs) tell(output);
+    for (const std::string& name : last_uses[i]) values.erase(name);
   }
   Stack outputs;
   for (const std::string& output : graph.outputs) outputs.push_back(values.at(output));
@@ -264,15 +316,13 @@ Stack make_inputs(const ExportedProgram& program, const StateDict& weights,
 }  // namespace
 
 std::vector<at::Tensor> run_eagerly(const ExportedProgram& program, const StateDict& weights,
-                                    const std::vector<at::Tensor>& inputs) {
+                                    const std::vector<at::Tensor>& inputs,
+                                    const ValueObserver& observer) {
   const at::NoGradGuard no_grad;
-  const Stack results = run_graph(program, make_inputs(program, weights, inputs));
+  const Stack results = run_graph(program, make_inputs(program, weights, inputs), observer);
   std::vector<at::Tensor> outputs;
   for (size_t i = 0; i < results.size(); ++i) {
-    const c10::ScalarType dtype = program.values.at(program.outputs[i]).dtype;
-    outputs.push_back(results[i].isTensor()
-                          ? results[i].toTensor()
-                          : at::scalar_tensor(results[i].toScalar(), at::TensorOptions(dtype)));
+    outputs.push_back(as_tensor(results[i], program.outputs[i], program));
   }
   return outputs;
 }

@@ -109,7 +109,8 @@ TEST(NodeRun, LacksWhatBecamePartOfAnotherNodeAtTheLevelFast) {
   const V relu = graph.call1("aten.relu.default", {norm});
   graph.output(relu);
 
-  NodeRun run(graph.ir, graph.weights, graph.inputs, {.optimization = Optimization::kFast, .device = {}});
+  NodeRun run(graph.ir, graph.weights, graph.inputs,
+              {.optimization = Optimization::kFast, .device = {}});
   EXPECT_FALSE(run.value(convolution.name).defined());
   EXPECT_TRUE(run.value(norm.name).allclose(graph.value(norm), 1e-4, 1e-4));
   EXPECT_TRUE(run.value(relu.name).allclose(graph.value(relu), 1e-4, 1e-4));

@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/exporter/captured_model.h"
 #include "torch_ir/exporter/lifted_constants.h"
 #include "torch_ir/exporter/meta_kernels.h"
 #include "torch_ir/exporter/name_graph.h"
@@ -96,16 +97,6 @@ bool runs_on_meta(const ModuleState& state, const std::vector<at::Tensor>& input
   return false;
 }
 
-// The tensors that the model runs on: apart from each other, so that each is its own value, and
-// apart from the caller's, so that a model that writes to its inputs does not change those.
-std::vector<at::Tensor> own_inputs(const std::vector<at::Tensor>& inputs) {
-  std::vector<at::Tensor> own;
-  for (const at::Tensor& input : inputs) {
-    own.push_back(input.is_meta() ? at::alias(input.detach()) : input.detach().clone());
-  }
-  return own;
-}
-
 // torch.export traces without cuDNN, so that `cudnn_enabled` is false in its graphs everywhere.
 class WithoutCuDNN {
  public:
@@ -118,11 +109,21 @@ class WithoutCuDNN {
   const bool was_enabled_ = at::globalContext().userEnabledCuDNN();
 };
 
-std::vector<at::Tensor> run_recorded(const Model& model, const std::vector<at::Tensor>& inputs,
-                                     Recorder& recorder) {
+}  // namespace
+
+std::vector<at::Tensor> own_inputs(const std::vector<at::Tensor>& inputs) {
+  std::vector<at::Tensor> own;
+  for (const at::Tensor& input : inputs) {
+    own.push_back(input.is_meta() ? at::alias(input.detach()) : input.detach().clone());
+  }
+  return own;
+}
+
+std::vector<at::Tensor> run_in_mode(const Model& model, const std::vector<at::Tensor>& inputs,
+                                    DispatchMode& mode) {
   const c10::NoGradGuard no_grad;
   const WithoutCuDNN without_cudnn;
-  const DispatchModeGuard guard(recorder);
+  const DispatchModeGuard guard(mode);
   try {
     return model(inputs);
   } catch (const c10::Error& error) {
@@ -135,8 +136,9 @@ std::vector<at::Tensor> run_recorded(const Model& model, const std::vector<at::T
   }
 }
 
-ExportedProgram capture(const Model& model, const ModuleState& state,
-                        const std::vector<at::Tensor>& inputs, const ExportOptions& options) {
+CapturedModel capture_model(const Model& model, const std::vector<at::Tensor>& inputs,
+                            const ExportOptions& options) {
+  const ModuleState state = state_of(model);
   const std::vector<std::string> names = input_names(inputs, options);
   const bool on_meta = runs_on_meta(state, inputs);
   if (on_meta) register_meta_kernels();
@@ -154,22 +156,21 @@ ExportedProgram capture(const Model& model, const ModuleState& state,
     recorder.add_input(InputKind::kUserInput, names[i], example_inputs[i]);
   }
 
-  TracedGraph graph = recorder.finish(run_recorded(model, example_inputs, recorder));
+  TracedGraph graph = recorder.finish(run_in_mode(model, example_inputs, recorder));
   rewrite_to_python_form(graph);
-  ExportedProgram program = name_graph(graph);
-  program.constants = recorder.constants();
-  return program;
+  CapturedModel captured;
+  captured.program = name_graph(graph, &captured.value_names);
+  captured.program.constants = recorder.constants();
+  captured.calls = recorder.calls();
+  return captured;
 }
-
-}  // namespace
 
 ExportedProgram export_model(const Model& model, const std::vector<at::Tensor>& inputs,
                              const ExportOptions& options) {
-  const ModuleState state = state_of(model);
-  if (options.strict) check_strict(state, inputs);
+  if (options.strict) check_strict(state_of(model), inputs);
   const std::string name = class_name(model);
   try {
-    ExportedProgram program = capture(model, state, inputs, options);
+    ExportedProgram program = capture_model(model, inputs, options).program;
     program.model_name = name;
     program.torch_version = TORCH_VERSION;
     return program;

@@ -88,6 +88,8 @@ class GraphNamer {
     return std::move(program_);
   }
 
+  const std::vector<std::string>& names() const { return names_; }
+
  private:
   void add_input(const TracedInput& input) {
     const std::string name =
@@ -155,6 +157,11 @@ class GraphNamer {
 
 }  // namespace
 
-ExportedProgram name_graph(const TracedGraph& graph) { return GraphNamer(graph).run(); }
+ExportedProgram name_graph(const TracedGraph& graph, std::vector<std::string>* names) {
+  GraphNamer namer(graph);
+  ExportedProgram program = namer.run();
+  if (names != nullptr) *names = namer.names();
+  return program;
+}
 
 }  // namespace torch_ir

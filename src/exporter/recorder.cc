@@ -29,11 +29,15 @@ void for_each_tensor(const torch::jit::Stack& values, Visit visit) {
   for (const c10::IValue& value : values) for_each_tensor(value, visit);
 }
 
+}  // namespace
+
 std::vector<at::Tensor> tensors_of(const torch::jit::Stack& values) {
   std::vector<at::Tensor> tensors;
   for_each_tensor(values, [&](const at::Tensor& tensor) { tensors.push_back(tensor); });
   return tensors;
 }
+
+namespace {
 
 bool holds_tensors(const c10::Type& type) {
   if (type.kind() == c10::TypeKind::TensorType) return true;
@@ -114,11 +118,6 @@ void check_eval_mode(const c10::FunctionSchema& schema, const torch::jit::Stack&
           "model.eval() (C++: model->eval()) before the export");
 }
 
-bool same_view(const at::Tensor& a, const at::Tensor& b) {
-  return a.scalar_type() == b.scalar_type() && a.storage_offset() == b.storage_offset() &&
-         a.sizes() == b.sizes() && a.strides() == b.strides();
-}
-
 const c10::StorageImpl* storage_of(const at::Tensor& tensor) {
   return tensor.has_storage() ? tensor.storage().unsafeGetStorageImpl() : nullptr;
 }
@@ -127,18 +126,24 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 
 }  // namespace
 
+bool Recorder::MemoryView::shows(const at::Tensor& other) const {
+  return dtype == other.scalar_type() && offset == other.storage_offset() &&
+         other.sizes() == sizes && other.strides() == strides;
+}
+
 void Recorder::add_input(InputKind kind, const std::string& name, const at::Tensor& tensor) {
   graph_.inputs.push_back({kind, name, add_value(tensor)});
 }
 
 void Recorder::name_constant(const std::string& name, const at::Tensor& tensor) {
-  alive_.push_back(tensor);
+  keep_address(tensor);
   constant_names_.emplace(tensor.unsafeGetTensorImpl(), name);
 }
 
 void Recorder::call(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
   const torch::jit::Stack arguments(
       stack->end() - static_cast<std::ptrdiff_t>(op.schema().arguments().size()), stack->end());
+  ++num_calls_;
   if (runs_unrecorded(op, arguments)) {
     call_unrecorded(op, stack, arguments);
   } else if (!answer_question(op, stack, arguments)) {
@@ -173,7 +178,7 @@ void Recorder::call_unrecorded(const c10::OperatorHandle& op, torch::jit::Stack*
       const bool is_view = std::ranges::any_of(inputs, [&](const at::Tensor& input) {
         return !input.is_same(tensor) && storage_of(input) == storage_of(tensor);
       });
-      alive_.push_back(tensor);
+      keep_address(tensor);
       scratch_.try_emplace(tensor.unsafeGetTensorImpl(),
                            is_view ? std::optional(View{op, arguments}) : std::nullopt);
     });
@@ -209,7 +214,14 @@ void Recorder::call_recorded(const c10::OperatorHandle& op, torch::jit::Stack* s
                              const torch::jit::Stack& arguments) {
   check_eval_mode(op.schema(), arguments);
   TracedNode node{op, {}, {}};
+  RecordedCall recorded{num_calls_ - 1, op.operator_name(), {}, {}};
+  const ValueId first_new_value = graph_.values.size();
   for (const c10::IValue& argument : arguments) node.arguments.push_back(trace_argument(argument));
+  const std::vector<at::Tensor> tensors = tensors_of(arguments);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const ValueId value = value_of(tensors[i]);
+    if (value >= first_new_value) recorded.arguments.emplace_back(i, value);
+  }
   if (on_meta_) move_to_meta(op, stack);
   try {
     op.callBoxed(stack);
@@ -229,6 +241,8 @@ void Recorder::call_recorded(const c10::OperatorHandle& op, torch::jit::Stack* s
     throw has_no_kernel ? ExportError(kNotSupported, text) : ExportError(text);
   }
   node.outputs = trace_outputs(*stack, op.schema().returns().size());
+  recorded.outputs = node.outputs;
+  calls_.push_back(std::move(recorded));
   graph_.nodes.push_back(std::move(node));
 }
 
@@ -325,10 +339,10 @@ std::optional<ValueId> Recorder::find_value(const at::Tensor& tensor) {
   }
   const auto same_memory = values_by_storage_.find(storage_of(tensor));
   if (same_memory == values_by_storage_.end()) return std::nullopt;
-  for (const at::Tensor& candidate : same_memory->second) {
-    if (same_view(candidate, tensor)) {
-      alive_.push_back(tensor);
-      const ValueId value = values_.at(candidate.unsafeGetTensorImpl());
+  for (const MemoryView& view : same_memory->second) {
+    if (view.shows(tensor)) {
+      keep_address(tensor);
+      const ValueId value = values_.at(view.tensor);
       values_.emplace(tensor.unsafeGetTensorImpl(), value);
       return value;
     }
@@ -369,11 +383,20 @@ ValueId Recorder::add_value(const at::Tensor& tensor) {
   const std::vector<int64_t> shape = tensor.sizes().vec();
   graph_.values.push_back({shape, tensor.scalar_type()});
   const ValueId value = graph_.values.size() - 1;
-  alive_.push_back(tensor);
+  keep_address(tensor);
   const bool is_new = values_.insert_or_assign(tensor.unsafeGetTensorImpl(), value).second;
   const c10::StorageImpl* storage = storage_of(tensor);
-  if (is_new && storage != nullptr) values_by_storage_[storage].push_back(tensor);
+  if (is_new && storage != nullptr) {
+    values_by_storage_[storage].push_back({tensor.unsafeGetTensorImpl(), tensor.scalar_type(),
+                                           tensor.storage_offset(), tensor.sizes().vec(),
+                                           tensor.strides().vec()});
+  }
   return value;
+}
+
+void Recorder::keep_address(const at::Tensor& tensor) {
+  tensors_.emplace_back(tensor.getIntrusivePtr());
+  if (tensor.has_storage()) storages_.push_back(tensor.storage().getWeakStorageImpl());
 }
 
 // Scratch ends, for all views of its memory, when one of them becomes a value: what is written from

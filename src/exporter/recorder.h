@@ -1,7 +1,8 @@
 // Recorder: the dispatch mode that records a model's operator calls as a TracedGraph.
 //
-// A tensor is identified by its TensorImpl, and every tensor seen is kept alive until the end, so
-// that no address is used twice. Tensors fall into three kinds:
+// A tensor is identified by its TensorImpl, and its memory by its StorageImpl. Of every one seen a
+// weak reference is kept until the end, so that no address is used twice; what they hold is let go
+// of when the model does. Tensors fall into three kinds:
 // - values: graph inputs, weights, constants, and what recorded calls return;
 // - scratch: made during the capture by `aten::empty` on a real device, and what is computed from
 //   scratch alone. This is how `torch::tensor({1, 2})` looks from here: memory that is then filled
@@ -17,12 +18,28 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "torch_ir/base/dispatch_mode.h"
 #include "torch_ir/exporter/traced_graph.h"
 
 namespace torch_ir {
+
+// A call of the model that is recorded, or brings values into the graph.
+struct RecordedCall {
+  // Which of all calls it is, those that are not recorded included.
+  size_t number;
+  c10::OperatorName op;
+  // Tensors among its arguments that became values with it, by their place among all of them:
+  // constants, mostly.
+  std::vector<std::pair<size_t, ValueId>> arguments;
+  // One for each tensor that it returns.
+  std::vector<ValueId> outputs;
+};
+
+// The tensors in `values`, those in lists one by one; undefined ones left out.
+std::vector<at::Tensor> tensors_of(const torch::jit::Stack& values);
 
 class Recorder : public DispatchMode {
  public:
@@ -43,7 +60,21 @@ class Recorder : public DispatchMode {
   // The constants met, by name, as they were when they were first used.
   const StateDict& constants() const { return constants_; }
 
+  // In order.
+  const std::vector<RecordedCall>& calls() const { return calls_; }
+
  private:
+  // How a value lies in its memory.
+  struct MemoryView {
+    const c10::TensorImpl* tensor;
+    c10::ScalarType dtype;
+    int64_t offset;
+    std::vector<int64_t> sizes;
+    std::vector<int64_t> strides;
+
+    bool shows(const at::Tensor& other) const;
+  };
+
   // A scratch tensor that is a view: the call that made it from other scratch.
   struct View {
     c10::OperatorHandle op;
@@ -69,6 +100,7 @@ class Recorder : public DispatchMode {
   ValueId make_constant(const at::Tensor& tensor);
   ValueId replay_view(const at::Tensor& tensor, const View& view);
   ValueId add_value(const at::Tensor& tensor);
+  void keep_address(const at::Tensor& tensor);
   bool is_scratch(const at::Tensor& tensor) const;
 
   const bool on_meta_;
@@ -76,16 +108,19 @@ class Recorder : public DispatchMode {
   StateDict constants_{"Constant"};
   std::vector<TracedInput> constant_inputs_;
   size_t num_unnamed_constants_ = 0;
+  std::vector<RecordedCall> calls_;
+  size_t num_calls_ = 0;
 
   std::unordered_map<const c10::TensorImpl*, ValueId> values_;
   // Values by their memory: LibTorch's factories hand out shallow copies of what they made.
-  std::unordered_map<const c10::StorageImpl*, std::vector<at::Tensor>> values_by_storage_;
+  std::unordered_map<const c10::StorageImpl*, std::vector<MemoryView>> values_by_storage_;
   // The memory of what recorded calls returned.
   std::unordered_set<const c10::StorageImpl*> computed_storages_;
   std::unordered_map<const c10::TensorImpl*, std::optional<View>> scratch_;
   std::unordered_map<const c10::TensorImpl*, std::string> constant_names_;
   std::unordered_map<const c10::TensorImpl*, at::Tensor> twins_;
-  std::vector<at::Tensor> alive_;
+  std::vector<c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>> tensors_;
+  std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> storages_;
 };
 
 }  // namespace torch_ir
