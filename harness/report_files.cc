@@ -1,9 +1,5 @@
 #include "torch_ir/harness/report_files.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include <cerrno>
 #include <system_error>
 
 #include "torch_ir/base/error.h"
@@ -29,13 +25,6 @@ void make_directory(const fs::path& directory) {
                      fs::is_regular_file(directory, ignored) ? "it is a file" : error.message());
 }
 
-fs::path make_work_directory(const fs::path& directory) {
-  make_directory(directory);
-  std::string name = (directory / ".run-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw cannot_write(directory, strerror(errno));
-  return name;
-}
-
 void remove_file(const fs::path& file) {
   std::error_code error;
   fs::remove(file, error);
@@ -55,12 +44,7 @@ void replace(const fs::path& from, const fs::path& to) {
 }  // namespace
 
 ReportFiles::ReportFiles(const std::string& directory)
-    : directory_(directory), work_directory_(make_work_directory(directory_)) {}
-
-ReportFiles::~ReportFiles() {
-  std::error_code ignored;
-  fs::remove_all(work_directory_, ignored);
-}
+    : directory_(directory), work_directory_(directory_) {}
 
 void ReportFiles::write_model(const ModelResult& result, const std::string& files,
                               const PageContext& context) const {

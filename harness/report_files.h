@@ -17,6 +17,7 @@
 
 #include "torch_ir/harness/pages.h"
 #include "torch_ir/harness/result.h"
+#include "torch_ir/harness/work_directory.h"
 
 namespace torch_ir {
 
@@ -24,13 +25,9 @@ class ReportFiles {
  public:
   // Makes `directory` where it is missing.
   explicit ReportFiles(const std::string& directory);
-  // Removes the work directory.
-  ~ReportFiles();
-  ReportFiles(const ReportFiles&) = delete;
-  ReportFiles& operator=(const ReportFiles&) = delete;
 
   // For the files of a run in progress, in the same file system.
-  std::string work_directory() const { return work_directory_.string(); }
+  std::string work_directory() const { return work_directory_.path().string(); }
 
   // The page of `result`, and the files that run_model left in `files`.
   void write_model(const ModelResult& result, const std::string& files,
@@ -43,7 +40,7 @@ class ReportFiles {
 
  private:
   std::filesystem::path directory_;
-  std::filesystem::path work_directory_;
+  WorkDirectory work_directory_;
 };
 
 }  // namespace torch_ir
