@@ -15,7 +15,29 @@ std::string differences_text(const TensorComparison& comparison) {
                      comparison.mean_diff);
 }
 
+// The share of what differs, never rounded to none or all.
+std::string percent_text(int64_t part, int64_t whole) {
+  const double percent = 100 * static_cast<double>(part) / static_cast<double>(whole);
+  if (percent < 0.01) return "<0.01 %";
+  if (part < whole && percent > 99.9) return ">99.9 %";
+  return fmt::format("{:.3g} %", percent);
+}
+
+// "max relative 0.2, max 4 ULP", as far as there are such figures.
+std::string relative_text(const TensorComparison& comparison) {
+  std::string text = fmt::format("max relative {:.4g}", comparison.max_relative_diff);
+  if (comparison.max_ulp_diff) text += fmt::format(", max {} ULP", *comparison.max_ulp_diff);
+  return text;
+}
+
 }  // namespace
+
+std::string histogram_bin_name(size_t bin) {
+  if (bin == 0) return "equal";
+  const int exponent = static_cast<int>(bin) - 13;
+  return bin + 1 < kHistogramBins ? fmt::format("< 1e{}", exponent)
+                                  : fmt::format(">= 1e{}", exponent - 1);
+}
 
 std::ostream& operator<<(std::ostream& stream, const TensorComparison& comparison) {
   if (!comparison.mismatch.empty()) return stream << comparison.mismatch;
@@ -26,8 +48,10 @@ std::ostream& operator<<(std::ostream& stream, const TensorComparison& compariso
                   << tolerance_text(comparison.smallest_passing_tolerance);
   }
   return stream << fmt::format(
-             "{} of {} element(s) differ: {}; worst at [{}]: {}, expected {}; {}",
-             comparison.num_mismatched, comparison.num_elements, differences_text(comparison),
+             "{} of {} element(s) differ ({}): {}, {}; worst at [{}]: {}, expected {}; {}",
+             comparison.num_mismatched, comparison.num_elements,
+             percent_text(comparison.num_mismatched, comparison.num_elements),
+             differences_text(comparison), relative_text(comparison),
              fmt::join(comparison.worst_index, ", "), comparison.worst_actual,
              comparison.worst_expected,
              std::isfinite(comparison.smallest_passing_tolerance)
