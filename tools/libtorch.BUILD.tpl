@@ -1,5 +1,7 @@
 package(default_visibility = ["//visibility:public"])
 
+exports_files(["root.txt"])
+
 cc_library(
     name = "libtorch",
     srcs = {LIBRARIES},

@@ -14,6 +14,9 @@ def _impl(ctx):
     libraries = _with_dependencies(ctx, root, wanted)
     for name, path in libraries.items():
         ctx.symlink(path, "lib/" + name)
+
+    # For what is installed. Nothing that is built depends on it, or it would differ by machine.
+    ctx.file("root.txt", root + "\n")
     ctx.template("BUILD.bazel", ctx.attr._build, {
         "{DEFINES}": repr(_defines(ctx, root)),
         "{LIBRARIES}": repr(["lib/" + name for name in libraries]),

@@ -1,0 +1,53 @@
+#!/bin/bash
+# Builds cmake/example against an installation, runs it and the programs that were installed, all of
+# it after the installation was moved. Needs cmake, and the LibTorch of the build where it was.
+set -euo pipefail
+
+install="$1"
+example="$(cd "$2" && pwd)"
+prefix="$TEST_TMPDIR/prefix with a space"
+
+fail() {
+  echo "cmake_test: $*" >&2
+  exit 1
+}
+
+# Each of these leaves what it prints in $said.
+expect_status() {
+  local wanted="$1" status=0
+  shift
+  said="$("$@" 2>&1)" || status=$?
+  [[ $status == "$wanted" ]] || fail "exit status $status, not $wanted: $*"$'\n'"$said"
+}
+
+expect_text() {
+  grep -qE -- "$1" <<<"$said" || fail "this does not match '$1':"$'\n'"$said"
+}
+
+expect_status 0 "$install" --prefix "$TEST_TMPDIR/elsewhere"
+mv "$TEST_TMPDIR/elsewhere" "$prefix"
+
+cd "$TEST_TMPDIR"
+expect_status 0 cmake -S "$example" -B build -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_BUILD_TYPE=Release
+expect_status 0 cmake --build build
+expect_status 0 build/example "$TEST_TMPDIR/example.json"
+expect_text "IR\(model_name='Example', nodes=3, inputs=1, outputs=1, weights=4\)"
+
+expect_status 0 "$prefix/bin/torch-ir" info example.json
+expect_text "Example"
+expect_status 0 "$prefix/bin/harness" --model WeightTying --output reports
+[[ -s reports/WeightTying.md && -s reports/ir/WeightTying.json ]] || fail "the harness left no report"
+
+# Where LibTorch is not found, or is another one, the package says so.
+mv "$prefix/lib/torch_ir/libtorch" libtorch
+expect_status 1 cmake -S "$example" -B without -DCMAKE_PREFIX_PATH="$prefix"
+expect_text "there is no LibTorch in"
+expect_status 0 cmake -S "$example" -B given -DCMAKE_PREFIX_PATH="$prefix;$TEST_TMPDIR/libtorch"
+
+other="$TEST_TMPDIR/other/share/cmake/Torch"
+mkdir -p "$other"
+echo 'set(Torch_FOUND TRUE)' >"$other/TorchConfig.cmake"
+echo 'set(PACKAGE_VERSION 1.2.3)' >"$other/TorchConfigVersion.cmake"
+expect_status 1 cmake -S "$example" -B mixed -DCMAKE_PREFIX_PATH="$prefix;$TEST_TMPDIR/other"
+expect_text "built with LibTorch [0-9.]+"
+expect_text "is 1.2.3"

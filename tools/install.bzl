@@ -1,0 +1,95 @@
+"""What `bazel run //:install` copies, and the program that does it."""
+
+load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
+
+def _whole_library_impl(ctx):
+    toolchain = find_cpp_toolchain(ctx)
+    features = cc_common.configure_features(
+        ctx = ctx,
+        cc_toolchain = toolchain,
+        requested_features = ctx.features,
+        unsupported_features = ctx.disabled_features,
+    )
+    inputs = []
+    for linker_input in ctx.attr.library[CcInfo].linking_context.linker_inputs.to_list():
+        libraries = []
+        for library in linker_input.libraries:
+            if library.static_library or library.pic_static_library:
+                library = cc_common.create_library_to_link(
+                    actions = ctx.actions,
+                    feature_configuration = features,
+                    cc_toolchain = toolchain,
+                    static_library = library.static_library,
+                    pic_static_library = library.pic_static_library,
+                    alwayslink = True,
+                )
+            libraries.append(library)
+        inputs.append(cc_common.create_linker_input(
+            owner = linker_input.owner,
+            libraries = depset(libraries),
+            user_link_flags = depset(linker_input.user_link_flags),
+            additional_inputs = depset(linker_input.additional_inputs),
+        ))
+    return [CcInfo(linking_context = cc_common.create_linking_context(
+        linker_inputs = depset(inputs, order = "topological"),
+    ))]
+
+whole_library = rule(
+    implementation = _whole_library_impl,
+    doc = "A library and all that it needs, to be linked whole, whether it is called or not.",
+    attrs = {
+        "library": attr.label(mandatory = True, providers = [CcInfo]),
+        "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
+    },
+    fragments = ["cpp"],
+    toolchains = ["@bazel_tools//tools/cpp:toolchain_type"],
+)
+
+def _install_impl(ctx):
+    files = {}
+    for target, path in ctx.attr.files.items():
+        files[path] = target.files.to_list()[0]
+    for header in ctx.attr.library[CcInfo].compilation_context.headers.to_list():
+        # Others' headers come with LibTorch, or are needed by no header of ours that is installed.
+        if header.owner.workspace_name == ctx.label.workspace_name:
+            folder, separator, path = header.path.partition("/_virtual_includes/")
+            if separator:
+                files["include/" + path.partition("/")[2]] = header
+
+    lines = ["{}\t{}".format(path, files[path].short_path) for path in sorted(files)]
+    list_file = ctx.actions.declare_file(ctx.label.name + ".files")
+    ctx.actions.write(list_file, "\n".join(lines) + "\n")
+
+    program = ctx.actions.declare_file(ctx.label.name + ".sh")
+    ctx.actions.expand_template(
+        template = ctx.file._program,
+        output = program,
+        is_executable = True,
+        substitutions = {
+            "{FILES}": list_file.short_path,
+            "{LIBTORCH}": ctx.file._libtorch.short_path,
+            "{WORKSPACE}": ctx.workspace_name,
+        },
+    )
+    return [DefaultInfo(
+        executable = program,
+        runfiles = ctx.runfiles(files.values() + [list_file, ctx.file._libtorch]),
+    )]
+
+torch_ir_install = rule(
+    implementation = _install_impl,
+    doc = "A program that copies files, and the headers of a library, below a prefix.",
+    executable = True,
+    attrs = {
+        "files": attr.label_keyed_string_dict(
+            allow_files = True,
+            doc = "What is installed where, as paths below the prefix.",
+        ),
+        "library": attr.label(
+            providers = [CcInfo],
+            doc = "The library whose headers are installed, with those that they include.",
+        ),
+        "_libtorch": attr.label(default = "@libtorch//:root.txt", allow_single_file = True),
+        "_program": attr.label(default = "//tools:install.sh", allow_single_file = True),
+    },
+)

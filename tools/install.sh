@@ -1,0 +1,212 @@
+#!/bin/bash
+# Installs torch-ir below a prefix: what `bazel run //:install` runs, see --help.
+#
+# Everything is put together in a hidden folder of the prefix first, tried there, and then moved to
+# its place, so that whatever goes wrong before leaves the prefix as it was.
+set -euo pipefail
+
+usage='Usage: bazel run //:install -- --prefix DIR [--copy-libtorch]
+       bazel run //:install -- --prefix DIR --uninstall
+
+Installs the programs torch-ir and harness, the library libtorch_ir.so with its headers, and its
+CMake package below DIR. The programs and the library find LibTorch by DIR/lib/torch_ir/libtorch,
+a link to the LibTorch that they were built with; where that moves, let the link point to it.
+
+  --prefix DIR      where to; relative paths mean the directory of the caller
+  --copy-libtorch   copy LibTorch (about 500 MB) in place of the link, so that DIR needs nothing else
+  --uninstall       remove what was installed there
+
+With DESTDIR in the environment, everything goes below $DESTDIR/DIR, as packagers want it.'
+
+# Relative to the prefix: what is installed, one path a line, and LibTorch.
+list=lib/torch_ir/installed.txt
+libtorch_link=lib/torch_ir/libtorch
+
+fail() {
+  echo "install: $*" >&2
+  exit 2
+}
+
+# Runs a command whose complaint becomes our one line.
+attempt() {
+  local what="$1" complaint
+  shift
+  complaint="$("$@" 2>&1)" || fail "$what: $(head -n 1 <<<"$complaint")"
+}
+
+take_arguments() {
+  prefix= uninstall= copy_libtorch=
+  while [[ $# -gt 0 ]]; do
+    case "$1" in
+      --prefix=*) prefix="${1#*=}" ;;
+      --prefix)
+        [[ $# -gt 1 ]] || fail "--prefix needs a folder"
+        prefix="$2"
+        shift
+        ;;
+      --copy-libtorch) copy_libtorch=1 ;;
+      --uninstall) uninstall=1 ;;
+      -h | --help)
+        echo "$usage"
+        exit 0
+        ;;
+      *) fail "unknown argument '$1' (see 'bazel run //:install -- --help')" ;;
+    esac
+    shift
+  done
+  [[ -n $prefix ]] || fail "--prefix DIR is missing (see 'bazel run //:install -- --help')"
+  [[ $prefix == /* ]] || prefix="${BUILD_WORKING_DIRECTORY:-$PWD}/$prefix"
+  root="${DESTDIR:-}${prefix%/}"
+}
+
+# Bazel starts programs and tests in their runfiles; by hand it may be any folder.
+enter_runfiles() {
+  local self
+  self="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/$(basename "${BASH_SOURCE[0]}")"
+  [[ -e {FILES} ]] || cd "$self.runfiles/{WORKSPACE}" 2>/dev/null ||
+    fail "its files are not there: run it as 'bazel run //:install'"
+}
+
+# Leaves no folder behind that was made for nothing.
+clean_up() {
+  [[ -z ${stage:-} ]] || rm -rf "$stage"
+  [[ -z ${created:-} || ! -d $created ]] || find "$created" -depth -type d -empty -delete
+}
+
+# The outermost folder of a path that is not there yet, or nothing.
+first_missing() {
+  local path="$1" missing=
+  while [[ ! -e $path && $path == */* ]]; do
+    missing="$path"
+    path="${path%/*}"
+  done
+  echo "$missing"
+}
+
+stage_files() {
+  local path source
+  while IFS=$'\t' read -r path source; do
+    [[ -d $stage/${path%/*} ]] || mkdir -p "$stage/${path%/*}"
+    attempt "cannot write $root/$path" cp "$source" "$stage/$path"
+  done <{FILES}
+  find "$stage" -type f -exec chmod 644 {} +
+  chmod 755 "$stage"/bin/* "$stage"/lib/*.so
+}
+
+# Bazel's run paths lead into its folders. Ours is written over them, which leaves the length of the
+# file and every other string in it as they are.
+set_run_path() {
+  local file="$1" path="$2" old offset rest
+  read -r rest old < <(objdump -p "$file" | grep -w -e RUNPATH -e RPATH) || true
+  [[ ${#old} -ge ${#path} ]] || fail "$file has no room for the run path $path: '$old'"
+  IFS=: read -r offset rest < <(LC_ALL=C grep -abo -F -- "$old" "$file")
+  printf '%s\0' "$path" | dd of="$file" bs=1 seek="$offset" conv=notrunc status=none
+}
+
+set_run_paths() {
+  set_run_path "$stage/bin/harness" "\$ORIGIN/../$libtorch_link/lib"
+  set_run_path "$stage/bin/torch-ir" "\$ORIGIN/../$libtorch_link/lib"
+  set_run_path "$stage/lib/libtorch_ir.so" "\$ORIGIN/${libtorch_link#lib/}/lib"
+}
+
+stage_libtorch() {
+  local libtorch part
+  libtorch="$(cat {LIBTORCH})"
+  [[ -e $libtorch/lib ]] || fail "the LibTorch of this build is no longer in $libtorch; build again"
+  mkdir -p "$stage/${libtorch_link%/*}"
+  # One that pip installed for Bazel lies in Bazel's folders, which may be cleaned at any time.
+  if [[ -z $copy_libtorch && $libtorch != */external/libtorch/wheel/torch ]]; then
+    ln -s "$libtorch" "$stage/$libtorch_link"
+    return
+  fi
+  mkdir "$stage/$libtorch_link"
+  for part in lib include share; do
+    [[ ! -e $libtorch/$part ]] ||
+      attempt "cannot copy LibTorch" cp -RL "$libtorch/$part" "$stage/$libtorch_link"
+  done
+}
+
+# Fills in the versions, as the program says them: torch-ir 0.1.0 (LibTorch 2.13.0).
+stage_versions() {
+  local said file
+  said="$("$stage/bin/torch-ir" --version 2>&1)" ||
+    fail "the program does not start where it is installed: $(head -n 1 <<<"$said")"
+  [[ $said =~ ^torch-ir\ ([0-9.]+)\ \(LibTorch\ ([0-9.]+) ]] || fail "torch-ir --version: $said"
+  version="${BASH_REMATCH[1]}"
+  libtorch_version="${BASH_REMATCH[2]}"
+  for file in "$stage"/lib/cmake/torch_ir/*.cmake; do
+    sed -e "s/@VERSION@/$version/" -e "s/@LIBTORCH_VERSION@/$libtorch_version/" "$file" >"$file.new"
+    mv "$file.new" "$file"
+  done
+}
+
+installed_before() {
+  [[ ! -e $root/$list ]] || cat "$root/$list"
+}
+
+# Whatever would stop half of the files from being moved stops all of them here.
+check_places() {
+  local path folder before
+  before="$(installed_before)"
+  while read -r path; do
+    folder="$root/${path%/*}"
+    while [[ ! -e $folder ]]; do folder="${folder%/*}"; done
+    [[ -d $folder && -w $folder ]] || fail "cannot write below $folder"
+    [[ ! -e $root/$path && ! -L $root/$path ]] || grep -qxF "$path" <<<"$before" ||
+      fail "$root/$path is there already, and torch-ir did not install it; choose another prefix"
+  done <"$stage/$list"
+}
+
+remove_listed() {
+  local path
+  while read -r path; do
+    [[ $path != /* && /$path/ != */../* ]] || fail "$root/$list names '$path', which is not below it"
+    rm -rf "${root:?}/$path"
+    (cd "$root" && rmdir -p "${path%/*}" 2>/dev/null) || true
+  done
+}
+
+install_all() {
+  created="$(first_missing "$root")"
+  trap clean_up EXIT
+  attempt "cannot write to $root" mkdir -p "$root"
+  stage="$root/.torch_ir.$$"
+  attempt "cannot write to $root" mkdir -p "$stage"
+  stage_files
+  set_run_paths
+  stage_libtorch
+  stage_versions
+  { cut -f 1 {FILES} && printf '%s\n' "$list" "$libtorch_link"; } >"$stage/$list"
+  check_places
+
+  local path
+  { installed_before | grep -vxF -f "$stage/$list" || true; } | remove_listed
+  # A link to a folder, or a folder, would take the new one into itself.
+  rm -rf "${root:?}/$libtorch_link"
+  while read -r path; do
+    [[ -d $root/${path%/*} ]] || mkdir -p "$root/${path%/*}"
+    mv -f "$stage/$path" "$root/$path"
+  done < <(grep -vxF "$list" "$stage/$list")
+  mv -f "$stage/$list" "$root/$list"
+  echo "torch-ir $version is in $root; LibTorch $libtorch_version: $(libtorch_text)"
+}
+
+libtorch_text() {
+  if [[ -L $root/$libtorch_link ]]; then readlink "$root/$libtorch_link"; else echo "copied"; fi
+}
+
+uninstall_all() {
+  [[ -e $root/$list ]] || fail "nothing was installed in $root: there is no $list"
+  local listed
+  listed="$(installed_before)"
+  remove_listed <<<"$listed"
+  echo "torch-ir is no longer in $root"
+}
+
+take_arguments "$@"
+if [[ -n $uninstall ]]; then
+  uninstall_all
+else
+  enter_runfiles
+  install_all
+fi

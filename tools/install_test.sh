@@ -1,0 +1,76 @@
+#!/bin/bash
+# What install.sh leaves in a prefix, what it takes away again, and how it refuses.
+set -euo pipefail
+
+install="$PWD/$1"
+work="$TEST_TMPDIR"
+
+fail() {
+  echo "install_test: $*" >&2
+  exit 1
+}
+
+# Each of these leaves what it prints in $said.
+expect_status() {
+  local wanted="$1" status=0
+  shift
+  said="$("$@" 2>&1)" || status=$?
+  [[ $status == "$wanted" ]] || fail "exit status $status, not $wanted: $*"$'\n'"$said"
+}
+
+expect_refusal() {
+  local wanted="$1"
+  shift
+  expect_status 2 "$@"
+  [[ $said == "install: "*"$wanted"* ]] || fail "no '$wanted' in: $said"
+  [[ $(wc -l <<<"$said") == 1 ]] || fail "more than one line: $said"
+}
+
+# A relative prefix is the caller's; a second installation replaces the first.
+export BUILD_WORKING_DIRECTORY="$work"
+expect_status 0 "$install" --prefix relative
+expect_status 0 "$install" --prefix=relative
+for file in bin/harness bin/torch-ir include/torch_ir/torch_ir.h lib/libtorch_ir.so \
+  lib/cmake/torch_ir/torch_irConfig.cmake lib/torch_ir/libtorch/lib/libtorch_cpu.so; do
+  [[ -s $work/relative/$file ]] || fail "there is no $file"
+done
+[[ -z $(find "$work/relative" -name '.torch_ir*') ]] || fail "the stage is still there"
+! grep -rn '@[A-Z_]*VERSION@' "$work/relative/lib/cmake" || fail "a version was not filled in"
+
+# Programs find LibTorch by the prefix, and nowhere else.
+(cd / && "$work/relative/bin/torch-ir" --version >/dev/null) || fail "torch-ir does not start"
+said="$(objdump -p "$work/relative/bin/torch-ir" | awk '/R(UN)?PATH/ { print $2 }')"
+[[ $said == '$ORIGIN/../lib/torch_ir/libtorch/lib' ]] || fail "run path $said"
+
+# What an earlier version had and this one has not goes away; what others put there stays.
+echo bin/old >>"$work/relative/lib/torch_ir/installed.txt"
+touch "$work/relative/bin/old" "$work/relative/bin/other"
+expect_status 0 "$install" --prefix relative
+[[ ! -e $work/relative/bin/old && -e $work/relative/bin/other ]] || fail "bin: $(ls "$work/relative/bin")"
+expect_status 0 "$install" --prefix relative --uninstall
+[[ $(find "$work/relative" ! -type d) == "$work/relative/bin/other" ]] || fail "$(find "$work/relative")"
+expect_refusal "nothing was installed in $work/relative" "$install" --prefix relative --uninstall
+
+DESTDIR="$work/stage" expect_status 0 "$install" --prefix /opt/torch-ir
+[[ -x $work/stage/opt/torch-ir/bin/torch-ir ]] || fail "DESTDIR is not in front of the prefix"
+[[ $(readlink "$work/stage/opt/torch-ir/lib/torch_ir/libtorch") != "$work"* ]] || fail "DESTDIR stays"
+
+# What can not be installed leaves nothing.
+expect_refusal "--prefix DIR is missing" "$install"
+expect_refusal "unknown argument '--root'" "$install" --root /
+touch "$work/file"
+expect_refusal "cannot write to $work/file/prefix" "$install" --prefix "$work/file/prefix"
+mkdir -p "$work/taken/bin/harness"
+expect_refusal "$work/taken/bin/harness is there already" "$install" --prefix taken/
+[[ $(find "$work/taken" | wc -l) == 3 ]] || fail "left: $(find "$work/taken")"
+mkdir -p "$work/blocked"
+touch "$work/blocked/include"
+expect_refusal "cannot write below $work/blocked/include" "$install" --prefix blocked
+[[ $(find "$work/blocked" | wc -l) == 2 ]] || fail "left: $(find "$work/blocked")"
+(
+  # A full disk: no file may be larger than a few blocks.
+  ulimit -f 8
+  trap '' XFSZ
+  expect_refusal "cannot write $work/full/" "$install" --prefix full
+)
+[[ ! -e $work/full ]] || fail "left: $(find "$work/full")"
