@@ -1,43 +1,96 @@
 """Tests of models: one small target a model, so that Bazel filters, shards and caches them."""
 
-load("//tools:cc.bzl", "torch_ir_test")
+load("//tools:cc.bzl", "torch_ir_binary", "torch_ir_test")
 
 def torch_ir_model_test(
         name,
-        model,
-        categories,
         deps,
+        model = None,
+        categories = [],
+        golden = None,
+        golden_page = None,
         optimization = None,
         size = "small",
         tags = [],
         **kwargs):
-    """Runs a registered model through the pipeline.
+    """Runs registered models through the pipeline.
 
-    The page of the model and its IR are left in TEST_UNDECLARED_OUTPUTS_DIR. The test fails when
-    the model does not pass, or is not registered with these categories.
+    A workspace with models of its own has this repository as an external one (see the README), and
+    in some package:
+
+        load("@torch_ir//harness:defs.bzl", "torch_ir_model_test")
+
+        cc_library(
+            name = "my_model",
+            srcs = ["my_model.cc"],  # a torch::nn module, and REGISTER_MODEL
+            deps = [
+                "@torch_ir//models:registry",
+                "@libtorch",
+            ],
+            alwayslink = True,  # nothing calls it, it registers itself
+        )
+
+        torch_ir_model_test(
+            name = "my_model_test",
+            model = "MyModel",
+            categories = ["attention"],
+            deps = [":my_model"],
+            golden = "my_model.json",
+        )
+
+    The test fails when a model does not pass, is not registered with these categories, or is not
+    what its golden files say. Pages and graphs are left in TEST_UNDECLARED_OUTPUTS_DIR (Bazel's
+    test.outputs), the verdicts in XML_OUTPUT_FILE (its test.xml), a case a model.
+
+    `bazel run //PACKAGE:NAME.update` writes the golden files, also the first time.
 
     Args:
       name: The name of the target.
-      model: The name that the model is registered under.
-      categories: The categories that it is registered with, in the same order; tags of the target.
-      deps: The library that registers it.
+      deps: The libraries that register the models.
+      model: The name of the model, the only one that deps register. Without it all that they
+        register are tested, a case each, which shard_count spreads over processes.
+      categories: The categories that the model is registered with, in the same order; of several
+        models, all that they have. They are tags of the target, for --test_tag_filters.
+      golden: The graph of the model as it should be, a .json file of this package.
+      golden_page: The page of the model as it should be, an .md file of this package.
       optimization: "exact" (the default) or "fast".
       size: As in cc_test.
       tags: More tags.
-      **kwargs: As in cc_test.
+      **kwargs: As in cc_test; shard_count, data, timeout, ...
     """
-    args = ["--model=" + model, "--categories=" + ",".join(categories)]
-    if optimization:
-        args.append("--optimization=" + optimization)
+    goldens = {"golden": golden, "golden-page": golden_page}
+    goldens = {flag: file for flag, file in goldens.items() if file}
+    if goldens and not model:
+        fail("torch_ir_model_test {}: golden files are those of one model, so name it".format(name))
+    package = native.package_name()
+    settings = {
+        "model": model,
+        "categories": ",".join(categories),
+        "optimization": optimization,
+        "target": "//{}:{}".format(package, name),
+    }
+    for flag, file in goldens.items():
+        settings[flag] = "{}/{}".format(package, file) if package else file
+    args = ["--{}={}".format(flag, value) for flag, value in settings.items() if value]
+    deps = deps + [Label("//harness:model_test_main")]
     torch_ir_test(
         name = name,
         size = size,
         args = args,
+        data = kwargs.pop("data", []) + goldens.values(),
         main = None,
         tags = categories + tags,
-        deps = deps + [Label("//harness:model_test_main")],
+        deps = deps,
         **kwargs
     )
+    if goldens:
+        torch_ir_binary(
+            name = name + ".update",
+            testonly = True,
+            args = args + ["--update"],
+            tags = ["manual"],
+            deps = deps,
+        )
 
 def torch_ir_pt2_test(
         name,

@@ -14,13 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Graphs are written with the version that captured them.
-std::string without_version(const std::string& graph) {
-  static const std::regex version(R"re("pytorch_version": "[^"]*")re");
-  return std::regex_replace(graph, version,
-                            "\"pytorch_version\": \"" + std::string(kVersionPlaceholder) + "\"");
-}
-
 std::string differences_as_zero(std::string page) {
   for (size_t at = page.find(kWithinTolerance); at != std::string::npos;
        at = page.find(kWithinTolerance, at)) {
@@ -43,6 +36,12 @@ Files read_pages(const std::string& directory) {
   return files;
 }
 
+std::string portable_graph(const std::string& json) {
+  static const std::regex version(R"re("pytorch_version": "[^"]*")re");
+  return std::regex_replace(json, version,
+                            "\"pytorch_version\": \"" + std::string(kVersionPlaceholder) + "\"");
+}
+
 ReferenceRun make_reference_pages(const std::string& scratch) {
   HarnessOptions options;
   options.output = scratch;
@@ -52,7 +51,7 @@ ReferenceRun make_reference_pages(const std::string& scratch) {
     if (!result.passed()) throw Error(result.name + ": " + result.failure->message);
   }
   for (auto& [path, content] : run.pages) {
-    if (path.ends_with(".json")) content = without_version(content);
+    if (path.ends_with(".json")) content = portable_graph(content);
   }
   return run;
 }

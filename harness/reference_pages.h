@@ -19,6 +19,9 @@ using Files = std::map<std::string, std::string>;
 // The pages and graphs below `directory`; pictures and the like are not among them.
 Files read_pages(const std::string& directory);
 
+// A graph, as JSON, with a placeholder for the version of LibTorch that captured it.
+std::string portable_graph(const std::string& json);
+
 struct ReferenceRun {
   std::vector<ModelResult> results;
   Files pages;
