@@ -11,6 +11,7 @@
 
 #include "torch_ir/harness/archive.h"
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/value_observer.h"
 #include "torch_ir/models/registry.h"
 
 namespace torch_ir {
@@ -26,17 +27,25 @@ class Candidate {
   virtual IR extract() = 0;
   // What the graph runs with.
   virtual const StateDict& weights() const = 0;
-  virtual std::vector<at::Tensor> inputs() = 0;
+  // The inputs of a trial, which count from 0, see trials.h.
+  virtual std::vector<at::Tensor> inputs(int trial) = 0;
+  // Whether what is expected is known for other inputs than those of the first trial.
+  virtual bool takes_trials() const { return true; }
   // What each output has to be for these inputs, which are not changed; undefined where nothing
   // says it.
   virtual std::vector<at::Tensor> expected(const std::vector<at::Tensor>& inputs) = 0;
+  // Runs the model on `inputs`, which are not changed, and tells `observer` each value of the graph
+  // as soon as the model has it: what goes in, inputs, weights and constants, before it is used,
+  // and what the nodes make in the order of the graph. Throws Error, saying where, when the model
+  // on these inputs is not what the graph says. To be called after extract.
+  virtual void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) = 0;
 };
 
 // Weights and inputs are those of `seed`, expected is what the model computes.
 std::unique_ptr<Candidate> make_candidate(const RegisteredModel& model, uint64_t seed);
 
-// Weights, inputs and expected outputs as `archive` says.
-std::unique_ptr<Candidate> make_candidate(const Archive& archive);
+// Weights, inputs and expected outputs as `archive` says; inputs of further trials are of `seed`.
+std::unique_ptr<Candidate> make_candidate(const Archive& archive, uint64_t seed);
 
 }  // namespace torch_ir
 

@@ -32,6 +32,8 @@ class ChildProcess {
   // How the process ended, as waitpid tells it; nothing while it runs.
   std::optional<int> poll();
   void kill();
+  // The number of its process group.
+  pid_t group() const { return pid_; }
 
  private:
   pid_t pid_ = -1;

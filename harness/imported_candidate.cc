@@ -7,6 +7,8 @@
 #include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/harness/candidate.h"
 #include "torch_ir/harness/eager_program.h"
+#include "torch_ir/harness/failure.h"
+#include "torch_ir/harness/trials.h"
 #include "torch_ir/weights/large_constants.h"
 #include "torch_ir/weights/tensor_files.h"
 
@@ -15,7 +17,7 @@ namespace {
 
 class ImportedCandidate : public Candidate {
  public:
-  explicit ImportedCandidate(const Archive& archive) : archive_(archive) {}
+  ImportedCandidate(const Archive& archive, uint64_t seed) : archive_(archive), seed_(seed) {}
 
   std::vector<std::string> paths() const override {
     return {archive_.path, archive_.inputs, archive_.expected};
@@ -30,26 +32,42 @@ class ImportedCandidate : public Candidate {
 
   const StateDict& weights() const override { return model_.weights; }
 
-  std::vector<at::Tensor> inputs() override {
-    if (!archive_.inputs.empty()) return read_inputs(archive_.inputs, ir_);
-    return example_graph_inputs(archive_.path, ir_);
+  std::vector<at::Tensor> inputs(int trial) override {
+    std::vector<at::Tensor> inputs = loading([&] {
+      return archive_.inputs.empty() ? example_graph_inputs(archive_.path, ir_)
+                                     : read_inputs(archive_.inputs, ir_);
+    });
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const TensorMeta& meta = ir_.graph_inputs[i];
+      // A number of its own may be what the graph was made for.
+      if (meta.is_scalar) continue;
+      inputs[i] =
+          trial_values(trial, {.name = meta.name, .normal = inputs[i]}, seed_, archive_.name);
+    }
+    return inputs;
   }
+  bool takes_trials() const override { return archive_.expected.empty(); }
 
   std::vector<at::Tensor> expected(const std::vector<at::Tensor>& inputs) override {
-    return archive_.expected.empty() ? run_eagerly(model_.program, model_.weights, inputs)
-                                     : read_expected(archive_.expected, ir_);
+    if (archive_.expected.empty()) return run_eagerly(model_.program, model_.weights, inputs);
+    return loading([&] { return read_expected(archive_.expected, ir_); });
+  }
+
+  void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) override {
+    run_eagerly(model_.program, model_.weights, inputs, observer);
   }
 
  private:
   Archive archive_;
+  uint64_t seed_;
   Pt2Model model_;
   IR ir_;
 };
 
 }  // namespace
 
-std::unique_ptr<Candidate> make_candidate(const Archive& archive) {
-  return std::make_unique<ImportedCandidate>(archive);
+std::unique_ptr<Candidate> make_candidate(const Archive& archive, uint64_t seed) {
+  return std::make_unique<ImportedCandidate>(archive, seed);
 }
 
 }  // namespace torch_ir

@@ -13,9 +13,11 @@
 
 namespace torch_ir {
 
-// Runs `candidate` with `settings` and leaves its files in `directory`: ir.json, and those of
-// save_tensors when the settings ask for them. `result` is what is known of it already.
-// `on_progress` gets the result so far before each stage. Throws OutputError.
+// Runs `candidate` with `settings`, whose tolerance is the one in effect, and leaves its files in
+// `directory`: ir.json, graph.json (the graph of the result, which itself stays without), those of
+// save_tensors for the worst trial when the settings ask for them, and repro/ as explain makes it.
+// `result` is what is known of it already. `on_progress` gets the
+// result so far before each stage. Throws OutputError.
 ModelResult run_model(Candidate& candidate, ModelResult result, const RunSettings& settings,
                       const std::string& directory,
                       const std::function<void(const ModelResult&)>& on_progress);

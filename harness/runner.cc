@@ -1,5 +1,6 @@
 #include "torch_ir/harness/runner.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <list>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <system_error>
@@ -19,9 +21,11 @@
 #include "torch_ir/harness/candidate.h"
 #include "torch_ir/harness/child_process.h"
 #include "torch_ir/harness/interrupt.h"
+#include "torch_ir/harness/process_memory.h"
 #include "torch_ir/harness/result_json.h"
 #include "torch_ir/harness/run_model.h"
 #include "torch_ir/harness/stages.h"
+#include "torch_ir/ir/json.h"
 #include "torch_ir/models/registry.h"
 
 namespace torch_ir {
@@ -34,6 +38,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::string_view kChildFlag = "--run-model-in=";
 constexpr const char* kRequestFile = "/request.json";
 constexpr const char* kResultFile = "/result.json";
+constexpr const char* kGraphFile = "/graph.json";
 
 // A child tells this apart from all that a model can do to it.
 constexpr int kOutputErrorStatus = EX_IOERR;
@@ -41,11 +46,17 @@ constexpr int kOutputErrorStatus = EX_IOERR;
 // How long a signal, or the end of a child that left its output open, may go unnoticed.
 constexpr auto kPatience = std::chrono::milliseconds(100);
 
-RegisteredModel find_model(const std::string& name) {
-  for (RegisteredModel& model : list_models()) {
-    if (model.name == name) return model;
+// How often memory is looked at, where it has a limit: often enough for a model that takes a
+// gigabyte a second.
+constexpr auto kMemoryPatience = std::chrono::milliseconds(20);
+
+const RegisteredModel& find_model(const std::string& name) {
+  static const std::vector<RegisteredModel> models = list_models();
+  const auto model = std::ranges::lower_bound(models, name, {}, &RegisteredModel::name);
+  if (model == models.end() || model->name != name) {
+    throw Error("no model is registered as '" + name + "'");
   }
-  throw Error("no model is registered as '" + name + "'");
+  return *model;
 }
 
 // Longer ones are more than the clock can hold.
@@ -65,15 +76,39 @@ ModelResult unstarted(const ModelSource& source) {
                              .inputs = file_name(archive->inputs),
                              .expected = file_name(archive->expected)}};
   }
-  const RegisteredModel model = find_model(name_of(source));
+  const RegisteredModel& model = find_model(name_of(source));
   return {.name = model.name,
           .description = model.spec.description,
-          .categories = model.spec.categories};
+          .categories = model.spec.categories,
+          .expected_failure = model.spec.expected_failure};
+}
+
+ModelResult unstarted(const ModelSource& source, const ExpectedFailures& expected_failures) {
+  ModelResult result = unstarted(source);
+  const auto expected = expected_failures.find(result.name);
+  if (expected != expected_failures.end()) result.expected_failure = expected->second;
+  return result;
+}
+
+// `settings` with the tolerances that the model has registered.
+RunSettings settings_of(const ModelSource& source, RunSettings settings) {
+  if (std::holds_alternative<Archive>(source) || settings.tolerance_wins) return settings;
+  const ModelSpec& spec = find_model(name_of(source)).spec;
+  if (spec.tolerance) settings.tolerance = {.fixed = *spec.tolerance};
+  settings.tolerance.outputs = spec.output_tolerances;
+  return settings;
 }
 
 std::unique_ptr<Candidate> make_candidate(const ModelSource& source, uint64_t seed) {
-  if (const auto* archive = std::get_if<Archive>(&source)) return make_candidate(*archive);
+  if (const auto* archive = std::get_if<Archive>(&source)) return make_candidate(*archive, seed);
   return make_candidate(find_model(name_of(source)), seed);
+}
+
+// Of a process that ended by itself after it had printed `output`.
+FailureKind kind_of_crash(const std::string& output) {
+  // What a program says that nobody told what to do without memory.
+  const bool is_out_of_memory = output.find("std::bad_alloc") != std::string::npos;
+  return is_out_of_memory ? FailureKind::kOutOfMemory : FailureKind::kCrashed;
 }
 
 class Job {
@@ -84,7 +119,7 @@ class Job {
         deadline_(deadline_after(options.timeout)) {
     write_file(directory_ + kRequestFile,
                to_json(RunRequest{.source = model, .settings = options.settings}));
-    write_file(directory_ + kResultFile, to_json(unstarted(model)));
+    write_file(directory_ + kResultFile, to_json(unstarted(model, options.expected_failures)));
     process_ = std::make_unique<ChildProcess>(
         std::vector<std::string>{std::string(kChildFlag) + directory_});
   }
@@ -100,14 +135,26 @@ class Job {
     if (const std::optional<int> status = process_->poll()) return finish(*status);
     if (Clock::now() < deadline_) return std::nullopt;
     process_->kill();
-    char limit[32];
-    std::snprintf(limit, sizeof(limit), "%g", options.timeout.count());
-    return unfinished("was stopped after " + std::string(limit) + " s, the time limit");
+    return unfinished(
+        FailureKind::kTimedOut,
+        fmt::format("was stopped after {:g} s, the time limit", options.timeout.count()));
+  }
+
+  // The result of a process that keeps `resident` bytes, when these are too many.
+  std::optional<ModelResult> limit_memory(int64_t resident, const RunOptions& options) {
+    if (resident <= *options.memory_limit) return std::nullopt;
+    process_->kill();
+    constexpr double kMiB = 1 << 20;
+    return unfinished(FailureKind::kOutOfMemory,
+                      fmt::format("was stopped with more than {:g} MiB in memory, the memory limit",
+                                  static_cast<double>(*options.memory_limit) / kMiB));
   }
 
  private:
   ModelResult read_result() const {
-    return model_result_from_json(read_file(directory_ + kResultFile));
+    ModelResult result = model_result_from_json(read_file(directory_ + kResultFile));
+    if (fs::exists(directory_ + kGraphFile)) result.graph = load_ir(directory_ + kGraphFile);
+    return result;
   }
 
   ModelResult finish(int status) const {
@@ -115,16 +162,26 @@ class Job {
       const std::string& output = process_->output();
       throw OutputError(output.substr(output.rfind('\n') + 1));
     }
-    ModelResult result = read_result();
-    if (result.passed() || result.failure) return result;
-    return unfinished(describe_wait_status(status) + (WIFEXITED(status) ? ", unfinished" : ""));
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+      ModelResult result = read_result();
+      if (result.passed() || result.failure) return result;
+    }
+    return unfinished(kind_of_crash(process_->output()),
+                      describe_wait_status(status) + (WIFEXITED(status) ? ", unfinished" : ""));
   }
 
-  ModelResult unfinished(const std::string& end) const {
+  // What the process left, which ended before it was done.
+  ModelResult unfinished(FailureKind kind, const std::string& end) const {
     ModelResult result = read_result();
-    const Stage stage = kStages.at(std::min(result.num_passed_stages, kStages.size() - 1));
-    result.failure = Failure{.stage = stage,
-                             .message = "The process of the model " + end + ".",
+    const std::string message = "The process of the model " + end + ".";
+    if (result.passed() || result.failure) {
+      // All that is missing is an explanation.
+      result.nodes.emplace().error = message;
+      return result;
+    }
+    result.failure = Failure{.kind = kind,
+                             .stage = kStages.at(result.num_passed_stages),
+                             .message = message,
                              .output = process_->output()};
     return result;
   }
@@ -136,8 +193,8 @@ class Job {
 };
 
 // Sleeps until a child has something to tell, or a deadline comes.
-void wait_for_news(std::list<Job>& jobs) {
-  Clock::time_point wake = Clock::now() + kPatience;
+void wait_for_news(std::list<Job>& jobs, const RunOptions& options) {
+  Clock::time_point wake = Clock::now() + (options.memory_limit ? kMemoryPatience : kPatience);
   std::vector<pollfd> descriptors;
   for (Job& job : jobs) {
     wake = std::min(wake, job.deadline());
@@ -156,9 +213,10 @@ void run_request(const std::string& directory) {
       throw OutputError(error.what());
     }
   };
-  const std::unique_ptr<Candidate> candidate =
-      make_candidate(request.source, request.settings.seed);
-  save(run_model(*candidate, unstarted(request.source), request.settings, directory, save));
+  const RunSettings settings = settings_of(request.source, request.settings);
+  const std::unique_ptr<Candidate> candidate = make_candidate(request.source, settings.seed);
+  ModelResult result = model_result_from_json(read_file(directory + kResultFile));
+  save(run_model(*candidate, std::move(result), settings, directory, save));
 }
 
 }  // namespace
@@ -179,15 +237,22 @@ std::vector<ModelResult> run_models(const std::vector<ModelSource>& models,
       jobs.emplace_back(next, models[next], options, job_directory);
       ++next;
     }
-    wait_for_news(jobs);
+    wait_for_news(jobs, options);
     if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
+    std::map<pid_t, int64_t> memory;
+    if (options.memory_limit) memory = resident_bytes();
     for (auto job = jobs.begin(); job != jobs.end();) {
       std::optional<ModelResult> result = job->poll(options);
+      if (!result && options.memory_limit) {
+        result = job->limit_memory(memory[job->process().group()], options);
+      }
       if (!result) {
         ++job;
         continue;
       }
       observer.on_finish(*result, job->directory());
+      std::error_code ignored;
+      fs::remove_all(job->directory(), ignored);
       results[job->index()] = std::move(*result);
       job = jobs.erase(job);
     }

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "torch_ir/harness/expected_failures.h"
 #include "torch_ir/harness/model_source.h"
 #include "torch_ir/harness/result.h"
 
@@ -25,12 +26,14 @@ struct RunOptions {
   std::chrono::duration<double> timeout = std::chrono::seconds(300);
   // What the processes of one model may keep in memory together, in bytes.
   std::optional<int64_t> memory_limit = std::nullopt;
+  // Of these models, in place of what they have registered.
+  ExpectedFailures expected_failures = {};
 };
 
 // What wants to know how the run goes. Called from the thread that runs.
 struct RunObserver {
   std::function<void(const std::string& model)> on_start = [](const std::string&) {};
-  // `directory` holds the files of run_model, as far as the model came.
+  // `directory` holds the files of run_model, as far as the model came, and is removed afterwards.
   std::function<void(const ModelResult& result, const std::string& directory)> on_finish =
       [](const ModelResult&, const std::string&) {};
 };

@@ -23,7 +23,8 @@ void save(const RegisteredModel& model, const std::filesystem::path& directory) 
   const Subject subject = make_subject(model, 0);
   const IR ir = extract(model, subject);
   serialize(ir, directory / "ir.json");
-  save_tensors(ir, subject.weights, subject.inputs, run_eagerly(subject), directory);
+  save_tensors(ir, subject.weights, subject.inputs, run_eagerly(subject.model, subject.inputs),
+               directory);
 }
 
 int save_all(const char* directory) {

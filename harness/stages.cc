@@ -12,6 +12,7 @@
 #include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/exporter/lifted_constants.h"
 #include "torch_ir/exporter/meta_device.h"
+#include "torch_ir/harness/failure.h"
 #include "torch_ir/harness/seeded_values.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/validate.h"
@@ -83,8 +84,7 @@ IR serialize(const IR& ir, const std::string& path) {
   write_output([&] { save_ir(ir, path); });
   IR read = load_ir(path);
   if (!(read == ir)) {
-    throw SerializationError(path +
-                             " is not the IR that was written: reading it gives another one");
+    throw SerializeMismatch(path + " is not the IR that was written: reading it gives another one");
   }
   validate_ir(read);
   return read;
@@ -96,12 +96,12 @@ std::vector<at::Tensor> execute(const IR& ir, const StateDict& weights,
   return compile(ir, weights, StateDict(), options).run_checked(to_device(inputs, options.device));
 }
 
-std::vector<at::Tensor> run_eagerly(const Subject& subject) {
+std::vector<at::Tensor> run_eagerly(const Model& model, const std::vector<at::Tensor>& inputs) {
   const at::NoGradGuard no_grad;
-  std::vector<at::Tensor> inputs;
+  std::vector<at::Tensor> copies;
   // Copies, because a model may write to its inputs.
-  for (const at::Tensor& input : subject.inputs) inputs.push_back(input.clone());
-  return subject.model(inputs);
+  for (const at::Tensor& input : inputs) copies.push_back(input.clone());
+  return model(copies);
 }
 
 void save_tensors(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,

@@ -37,8 +37,9 @@ Subject make_subject(const RegisteredModel& model, uint64_t seed);
 // values of constants, which the meta device does not have, are those of `subject`.
 IR extract(const RegisteredModel& model, const Subject& subject);
 
-// Writes `ir` to `path` and gives back what the file says. Throws SerializationError when that is
-// not equal, ValidationError when it is not well formed, OutputError when nothing can be written.
+// Writes `ir` to `path` and gives back what the file says. Throws SerializeMismatch when that is
+// not equal, SerializationError or ValidationError when it can not be read or is not well formed,
+// OutputError when nothing can be written.
 IR serialize(const IR& ir, const std::string& path);
 
 // The outputs of `ir`.
@@ -46,8 +47,8 @@ std::vector<at::Tensor> execute(const IR& ir, const StateDict& weights,
                                 const std::vector<at::Tensor>& inputs,
                                 const ExecutionOptions& options = ExecutionOptions());
 
-// The outputs of the model itself.
-std::vector<at::Tensor> run_eagerly(const Subject& subject);
+// The outputs of `model` itself for copies of `inputs`.
+std::vector<at::Tensor> run_eagerly(const Model& model, const std::vector<at::Tensor>& inputs);
 
 // Writes what replays the verification by hand: DIRECTORY/weights.safetensors,
 // DIRECTORY/inputs.safetensors and DIRECTORY/expected.safetensors, the last two under the names
