@@ -58,10 +58,11 @@ constexpr const char* kFooter =
     "Exit status: 0 all models passed, 1 a model failed, 2 bad arguments or files, 130 "
     "interrupted.";
 
-int run(const Arguments& arguments, std::ostream& out, std::ostream& err, bool err_is_terminal) {
+int run(const Arguments& arguments, std::ostream& out, std::ostream& err, const Screen& screen) {
   const std::vector<ModelResult> results =
       run_harness(arguments.harness, {.lines = arguments.quiet ? nullptr : &out,
-                                      .bar = !arguments.quiet && err_is_terminal ? &err : nullptr});
+                                      .bar = !arguments.quiet && screen.has_bar ? &err : nullptr,
+                                      .progress = screen.progress});
   const auto good = std::ranges::count_if(results, &ModelResult::is_good);
   if (!arguments.quiet) {
     out << fmt::format("{} of {} models passed; see {}/SUMMARY.md\n", good, results.size(),
@@ -90,7 +91,7 @@ std::optional<std::string> answer(const CLI::App& parser, const Arguments& argum
 }
 
 int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
-                  bool err_is_terminal) {
+                  const Screen& screen) {
   CLI::App app(
       "Drives every model of the registry, or archives of torch.export.save, through the pipeline "
       "(extract, serialize, execute, verify) and writes the reports.",
@@ -109,7 +110,7 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
       out << *text;
       return kPassed;
     }
-    return run(arguments, out, err, err_is_terminal);
+    return run(arguments, out, err, screen);
   } catch (const CLI::Success& help) {
     return app.exit(help, out, err);
   } catch (const CLI::ExtrasError&) {
@@ -131,8 +132,8 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
 }  // namespace
 
 int harness_main(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
-                 bool err_is_terminal) {
-  const int status = parse_and_run(argc, argv, out, err, err_is_terminal);
+                 const Screen& screen) {
+  const int status = parse_and_run(argc, argv, out, err, screen);
   if (out.flush()) return status;
   err << "harness: cannot write to the standard output\n";
   return kBadInput;

@@ -44,7 +44,8 @@ class CommandLineTest : public ::testing::Test {
     for (const std::string& argument : arguments) argv.push_back(argument.c_str());
     std::ostringstream out;
     std::ostringstream err;
-    const int status = harness_main(static_cast<int>(argv.size()), argv.data(), out, err, terminal);
+    const int status =
+        harness_main(static_cast<int>(argv.size()), argv.data(), out, err, {.has_bar = terminal});
     return {status, out.str(), err.str()};
   }
 
@@ -104,8 +105,9 @@ TEST_F(CommandLineTest, TwoRunsGiveTheSameBytes) {
 TEST_F(CommandLineTest, AFailedModelGivesStatusOneAndTheOthersRun) {
   const Outcome result = run({"--output", directory_, "--model", "Good", "--model", "Aborts"});
   EXPECT_EQ(result.status, 1);
-  EXPECT_THAT(result.out, HasSubstr("Aborts  FAILED  in extract: The process of the model was "
-                                    "killed by signal 6 (Aborted).\n"));
+  EXPECT_THAT(result.out,
+              HasSubstr("Aborts  FAILED  crashed in extract: The process of the model was "
+                        "killed by signal 6 (Aborted).\n"));
   EXPECT_THAT(result.out, HasSubstr("Good  PASSED"));
   EXPECT_THAT(result.out, HasSubstr("1 of 2 models passed"));
 }
@@ -150,12 +152,12 @@ TEST_F(CommandLineTest, QuietTellsOnlyWhatFailed) {
   const Outcome bad = run({"--output", directory_, "--model", "ThrowsOnData", "--quiet"});
   EXPECT_EQ(bad.status, 1);
   EXPECT_EQ(bad.out, "");
-  EXPECT_EQ(bad.err, "ThrowsOnData  FAILED  in verify: no data, please\n");
+  EXPECT_EQ(bad.err, "ThrowsOnData  FAILED  execute failed in verify: no data, please\n");
 }
 
 TEST_F(CommandLineTest, ABarIsDrawnOnATerminalOnly) {
   const Outcome result = run({"--output", directory_, "--model", "Good"}, /*terminal=*/true);
-  EXPECT_THAT(result.err, HasSubstr("\r\x1b[K[........................] 0/1  Good"));
+  EXPECT_THAT(result.err, HasSubstr("\r\x1b[K[........................] 0/1  0:00  Good"));
   EXPECT_THAT(result.err, HasSubstr("[########################] 1/1"));
   EXPECT_TRUE(result.err.ends_with("\r\x1b[K"));
 }
@@ -261,7 +263,7 @@ TEST_F(CommandLineTest, AFullStandardOutputIsStatusTwo) {
     const std::vector<const char*> argv = {"harness", flag};
     std::ofstream out("/dev/full");
     std::ostringstream err;
-    EXPECT_EQ(harness_main(2, argv.data(), out, err, false), 2) << flag;
+    EXPECT_EQ(harness_main(2, argv.data(), out, err), 2) << flag;
     EXPECT_EQ(err.str(), "harness: cannot write to the standard output\n");
   }
 }

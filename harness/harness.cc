@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/harness/expected_failures.h"
 #include "torch_ir/harness/interrupt.h"
 #include "torch_ir/harness/pages.h"
 #include "torch_ir/harness/progress.h"
@@ -49,13 +50,18 @@ std::vector<ModelResult> run_harness(const HarnessOptions& options, const Harnes
     models.emplace_back(std::move(archive));
     ++coverage.num_archives;
   }
+  RunOptions run = options.run;
+  if (!options.expected_failures.empty()) {
+    for (const ModelSource& model : models) names.push_back(name_of(model));
+    run.expected_failures = read_expected_failures(options.expected_failures, names);
+  }
   PageContext context{.settings = options.run.settings, .portable = options.portable};
   if (options.run.timeout != RunOptions().timeout) context.timeout = options.run.timeout;
 
   const InterruptGuard interrupt_guard;
   const ReportFiles files(options.output);
   if (options.summary) files.remove_summary();
-  Progress progress(models.size(), streams.lines, streams.bar);
+  Progress progress(models.size(), streams.lines, streams.bar, streams.progress);
   const RunObserver observer{
       .on_start = [&](const std::string& model) { progress.start(model); },
       .on_finish =
@@ -63,9 +69,10 @@ std::vector<ModelResult> run_harness(const HarnessOptions& options, const Harnes
             files.write_model(result, directory, context);
             progress.finish(result);
           },
+      .on_wait = [&] { progress.tick(); },
   };
   const std::vector<ModelResult> results =
-      run_models(models, options.run, files.work_directory(), observer);
+      run_models(models, run, files.work_directory(), observer);
   if (options.summary) {
     files.write_summary(results, coverage, context);
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "torch_ir/harness/archive.h"
+#include "torch_ir/harness/progress.h"
 #include "torch_ir/harness/result.h"
 #include "torch_ir/harness/runner.h"
 #include "torch_ir/harness/selection.h"
@@ -38,6 +39,7 @@ struct HarnessOptions {
 struct HarnessStreams {
   std::ostream* lines = nullptr;
   std::ostream* bar = nullptr;
+  ProgressOptions progress = {};
 };
 
 // Runs the selected models of the registry, then the archives, and writes their reports. Throws

@@ -138,7 +138,7 @@ TEST_F(ImportedModelsTest, AnotherExpectationIsNoticed) {
   save_weights_safetensors(expected, path("y.safetensors"));
   const Outcome result = run({"--pt2", archive, "--expected", path("y.safetensors")});
   EXPECT_EQ(result.status, 1);
-  EXPECT_THAT(result.out, HasSubstr("llama  FAILED  in verify: "));
+  EXPECT_THAT(result.out, HasSubstr("llama  FAILED  output mismatch in verify: "));
   EXPECT_THAT(reports().at("llama.md"), HasSubstr("Worst element of "));
 }
 
@@ -149,8 +149,8 @@ TEST_F(ImportedModelsTest, WhatIsNoArchiveIsAFailedModelOfTheRun) {
   const std::string good = put("vit.pt2", "good.pt2");
   const Outcome result = run({"--pt2", cut, "--pt2", text, "--pt2", good});
   EXPECT_EQ(result.status, 1);
-  EXPECT_THAT(result.out, HasSubstr("cut  FAILED  in extract: 'cut.pt2' "));
-  EXPECT_THAT(result.out, HasSubstr("text  FAILED  in extract: text.pt2: "));
+  EXPECT_THAT(result.out, HasSubstr("cut  FAILED  extract failed in extract: 'cut.pt2' "));
+  EXPECT_THAT(result.out, HasSubstr("text  FAILED  extract failed in extract: text.pt2: "));
   EXPECT_THAT(result.out, HasSubstr("good  PASSED"));
   EXPECT_THAT(reports().at("SUMMARY.md"), HasSubstr("| [cut](cut.md) | extract | 'cut.pt2' "));
 }
@@ -160,10 +160,11 @@ TEST_F(ImportedModelsTest, TensorsThatDoNotFitFailTheirModel) {
   const std::string other = put("vit.inputs.safetensors", "other.safetensors");
   const Outcome inputs = run({"--pt2", archive, "--inputs", other});
   EXPECT_EQ(inputs.status, 1);
-  EXPECT_THAT(inputs.out, HasSubstr("llama  FAILED  in execute: other.safetensors: the graph has "
-                                    "no input 'images'; its inputs are 'input_ids'\n"));
+  EXPECT_THAT(inputs.out,
+              HasSubstr("llama  FAILED  load failed in execute: other.safetensors: the graph has "
+                        "no input 'images'; its inputs are 'input_ids'\n"));
   const Outcome expected = run({"--pt2", archive, "--expected", other});
-  EXPECT_THAT(expected.out, HasSubstr("llama  FAILED  in verify: other.safetensors: "));
+  EXPECT_THAT(expected.out, HasSubstr("llama  FAILED  load failed in verify: other.safetensors: "));
   // The graph is there to look at.
   EXPECT_THAT(report_names(), ElementsAre("SUMMARY.md", "ir/llama.json", "llama.md"));
 }

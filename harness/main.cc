@@ -2,10 +2,16 @@
 
 #include <iostream>
 
+#include "torch_ir/base/terminal.h"
 #include "torch_ir/harness/command_line.h"
 #include "torch_ir/harness/runner.h"
 
 int main(int argc, char** argv) {
   if (const auto status = torch_ir::run_as_child(argc, argv)) return *status;
-  return torch_ir::harness_main(argc, argv, std::cout, std::cerr, isatty(STDERR_FILENO) != 0);
+  const auto width = [] { return torch_ir::terminal_of(STDERR_FILENO).width; };
+  const torch_ir::Screen screen{
+      .has_bar = torch_ir::terminal_of(STDERR_FILENO).is_terminal,
+      .progress = {.has_colours = torch_ir::terminal_of(STDOUT_FILENO).has_colours,
+                   .width = width}};
+  return torch_ir::harness_main(argc, argv, std::cout, std::cerr, screen);
 }

@@ -238,6 +238,7 @@ std::vector<ModelResult> run_models(const std::vector<ModelSource>& models,
       ++next;
     }
     wait_for_news(jobs, options);
+    observer.on_wait();
     if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
     std::map<pid_t, int64_t> memory;
     if (options.memory_limit) memory = resident_bytes();

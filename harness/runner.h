@@ -36,6 +36,8 @@ struct RunObserver {
   // `directory` holds the files of run_model, as far as the model came, and is removed afterwards.
   std::function<void(const ModelResult& result, const std::string& directory)> on_finish =
       [](const ModelResult&, const std::string&) {};
+  // A few times a second.
+  std::function<void()> on_wait = [] {};
 };
 
 // Runs `models`, whose names differ, and gives their results, in the same order. Files are put
