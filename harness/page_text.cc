@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
-#include <map>
 #include <sstream>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/executor/optimization_name.h"
 #include "torch_ir/harness/markdown.h"
+#include "torch_ir/harness/run_text.h"
 #include "torch_ir/verifier/tolerance_text.h"
 #include "torch_ir/visualize/summary.h"
 
@@ -138,17 +138,6 @@ std::string code_list(const std::vector<std::string>& items, std::string_view se
 
 namespace {
 
-// Names as people know them.
-std::string environment_name(const std::string& name) {
-  static const std::map<std::string, std::string> names = {
-      {"compiler", "compiler"}, {"cpu_capability", "CPU instructions"},
-      {"blas", "BLAS"},         {"lapack", "LAPACK"},
-      {"mkl", "MKL"},           {"onednn", "oneDNN"},
-      {"openmp", "OpenMP"}};
-  const auto known = names.find(name);
-  return known == names.end() ? name : known->second;
-}
-
 std::string build_text(const PageContext& context) {
   std::string text;
   for (const auto& [name, value] : context.environment) {
@@ -178,12 +167,16 @@ void set_environment(kainjow::mustache::data& page, const PageContext& context) 
 }
 
 std::string render(std::string_view text, const kainjow::mustache::data& page) {
+  return without_extra_blank_lines(render_exactly(text, page));
+}
+
+std::string render_exactly(std::string_view text, const kainjow::mustache::data& page) {
   kainjow::mustache::mustache view{std::string(text)};
   view.set_custom_escape([](const std::string& value) { return value; });
   std::string rendered = view.render(page);
   if (!view.is_valid())
     throw Error("a report template is not well formed: " + view.error_message());
-  return without_extra_blank_lines(rendered);
+  return rendered;
 }
 
 Coverage coverage_of(const ModelResult& result) {

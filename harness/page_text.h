@@ -52,8 +52,12 @@ std::string executor_text(const RunSettings& settings);
 // The rows that say how a run was made.
 void set_environment(kainjow::mustache::data& page, const PageContext& context);
 
-// `page` in `text`. Throws Error when the template is not well formed.
+// `page` in `text`, as Markdown: of several blank lines one is kept. Throws Error when the template
+// is not well formed.
 std::string render(std::string_view text, const kainjow::mustache::data& page);
+
+// The same, with all blank lines.
+std::string render_exactly(std::string_view text, const kainjow::mustache::data& page);
 
 }  // namespace torch_ir
 

@@ -9,6 +9,7 @@
 #include "torch_ir/harness/markdown.h"
 #include "torch_ir/harness/page_text.h"
 #include "torch_ir/harness/pages.h"
+#include "torch_ir/harness/run_text.h"
 #include "torch_ir/templates/templates.h"
 #include "torch_ir/visualize/summary.h"
 
@@ -19,45 +20,7 @@ using Data = kainjow::mustache::data;
 using List = kainjow::mustache::list;
 using Results = std::vector<ModelResult>;
 
-int64_t count(const Results& results, Status status) {
-  return std::ranges::count(results, status, &ModelResult::status);
-}
-
-std::string verdict(const Results& results) {
-  const bool all_good = std::ranges::all_of(results, &ModelResult::is_good);
-  std::string text = fmt::format("{} **{} of {} models PASSED**", all_good ? "✅" : "❌",
-                                 count(results, Status::kPassed), results.size());
-  for (const auto& [status, words] : {std::pair(Status::kFailed, " failed"),
-                                      {Status::kUnexpectedPass, " passed unexpectedly"},
-                                      {Status::kExpectedFailure, " failed as expected"}}) {
-    if (const int64_t some = count(results, status)) {
-      text += ", " + with_thousands_separators(some) + words;
-    }
-  }
-  return text;
-}
-
-std::string coverage_text(const Results& results, const Coverage& coverage) {
-  const Selection& selection = coverage.selection;
-  std::string archives;
-  if (!coverage.archives.empty()) {
-    archives = counted(static_cast<int64_t>(coverage.num_archives), "archive");
-  }
-  if (!coverage.registry) {
-    return "This run covers " + archives + ". Pages of other models may be from other runs.";
-  }
-  if (selection.models.empty() && selection.categories.empty()) {
-    return fmt::format("This run covers the whole registry of {} models.", coverage.num_registered);
-  }
-  std::string text = fmt::format("This run covers {} of the {} models of the registry",
-                                 results.size() - coverage.num_archives, coverage.num_registered);
-  if (!selection.categories.empty()) {
-    text += ", those of category " + code_list(selection.categories, ", ");
-  }
-  if (!selection.models.empty()) text += ", asked for by name";
-  if (!archives.empty()) text += ", and " + archives;
-  return text + ". Pages of other models may be from other runs.";
-}
+std::string code_names(const std::vector<std::string>& names) { return code_list(names, ", "); }
 
 std::string link(const std::string& name) {
   return fmt::format("[{}]({}.md)", table_cell(escape_markdown(name)), name);
@@ -67,7 +30,7 @@ std::string status_pie(const Results& results) {
   std::string pie = "pie showData title Models by status\n";
   for (const Status status :
        {Status::kPassed, Status::kFailed, Status::kExpectedFailure, Status::kUnexpectedPass}) {
-    if (const int64_t some = count(results, status)) {
+    if (const int64_t some = count_status(results, status)) {
       pie += fmt::format("    \"{}\" : {}\n", status_name(status), some);
     }
   }
@@ -212,15 +175,6 @@ List category_rows(const Results& results) {
   return rows;
 }
 
-std::string tolerance_text(const RunSettings& settings) {
-  const Tolerance& fixed = settings.tolerance.fixed;
-  std::string text =
-      settings.tolerance.by_dtype
-          ? "by dtype"
-          : fmt::format("rtol {}, atol {}", number_text(fixed.rtol), number_text(fixed.atol));
-  return text + (settings.tolerance_wins ? "" : ", or as registered");
-}
-
 }  // namespace
 
 std::string render_summary(const Results& results, const Coverage& coverage,
@@ -231,16 +185,19 @@ std::string render_summary(const Results& results, const Coverage& coverage,
   const List failures = failure_rows(results);
   const List expected = expected_rows(results);
   Data page;
-  page.set("verdict", verdict(results));
-  page.set("coverage", coverage_text(results, coverage));
+  page.set("verdict", fmt::format("{} **{}**{}", all_good(results) ? "✅" : "❌",
+                                  passed_text(results), not_passed_text(results)));
+  page.set("coverage", coverage_text(results, coverage, code_names));
   // The reference pages are read where they lie, and have no such file beside them.
   page.set("index",
            context.portable ? "" : " To search, filter and sort: [`index.html`](index.html).");
   page.set("num_models", with_thousands_separators(static_cast<int64_t>(results.size())));
-  page.set("num_passed", with_thousands_separators(count(results, Status::kPassed)));
-  page.set("num_failed", with_thousands_separators(count(results, Status::kFailed)));
-  page.set("num_expected", with_thousands_separators(count(results, Status::kExpectedFailure)));
-  page.set("num_unexpected", with_thousands_separators(count(results, Status::kUnexpectedPass)));
+  page.set("num_passed", with_thousands_separators(count_status(results, Status::kPassed)));
+  page.set("num_failed", with_thousands_separators(count_status(results, Status::kFailed)));
+  page.set("num_expected",
+           with_thousands_separators(count_status(results, Status::kExpectedFailure)));
+  page.set("num_unexpected",
+           with_thousands_separators(count_status(results, Status::kUnexpectedPass)));
   page.set("pie", status_pie(results));
   page.set("has_failures", !failures.empty());
   page.set("failures", failures);
@@ -250,7 +207,7 @@ std::string render_summary(const Results& results, const Coverage& coverage,
   page.set("models", models);
   page.set("categories", category_rows(results));
   set_environment(page, context);
-  page.set("tolerance", tolerance_text(context.settings));
+  page.set("tolerance", tolerance_rule_text(context.settings));
   page.set("names_files", !coverage.archives.empty());
   page.set("command", code_block(reproduce_command(coverage, context), "sh"));
   return render(templates::summary, page);

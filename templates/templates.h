@@ -1,4 +1,5 @@
-// The report pages as Mustache templates, embedded so that a program finds them wherever it runs.
+// The report pages as Mustache templates, with style and script of the index, embedded so that a
+// program finds them wherever it runs.
 #ifndef TORCH_IR_TEMPLATES_TEMPLATES_H_
 #define TORCH_IR_TEMPLATES_TEMPLATES_H_
 
@@ -8,6 +9,9 @@ namespace torch_ir::templates {
 
 extern const std::string_view model_page;
 extern const std::string_view summary;
+extern const std::string_view index_page;
+extern const std::string_view index_style;
+extern const std::string_view index_script;
 
 }  // namespace torch_ir::templates
 

@@ -1,0 +1,737 @@
+'use strict';
+
+// The data is JSON in script elements: #data has what the table shows, #detail-N the rest of model
+// N, and #graph-N its picture. The latter two are parsed when somebody looks at them.
+
+const $ = (id) => document.getElementById(id);
+const run = JSON.parse($('data').textContent);
+const models = run.models;
+const narrow = matchMedia('(max-width: 1179px)');
+
+// An element with attributes, listeners (on...) and children; text is never markup.
+function h(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? '' : value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+// ---- Numbers and words
+
+const SPECIAL = {inf: Infinity, '-inf': -Infinity, nan: NaN};
+const number = (value) => typeof value === 'string' ? SPECIAL[value] : value;
+const isMissing = (value) => value === null || value === undefined;
+
+function count(value) {
+  return isMissing(value) ? '' : value.toLocaleString('en-US');
+}
+
+function figure(value) {
+  if (isMissing(value)) return '';
+  const x = number(value);
+  if (Number.isNaN(x)) return 'NaN';
+  if (!Number.isFinite(x)) return x > 0 ? '∞' : '−∞';
+  if (x === 0) return '0';
+  const text = Math.abs(x) >= 1e-3 && Math.abs(x) < 1e6 ? String(Number(x.toPrecision(4)))
+                                                       : x.toExponential(2);
+  return text.replace('-', '−').replace('e+', 'e');
+}
+
+const cosine = (value) => isMissing(value) ? '' : String(Number(number(value).toPrecision(9)));
+const passesFrom = (value) => number(value) === Infinity ? 'none' : figure(value);
+const shape = (sizes) => sizes.length === 0 ? 'scalar' : sizes.join('×');
+const plural = (n, noun) => `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
+
+// What needs a look comes first.
+const STATUSES = {
+  failed: {mark: '✕', kind: 'failed'},
+  'unexpected pass': {mark: '!', kind: 'unexpected'},
+  'expected failure': {mark: '≈', kind: 'expected'},
+  passed: {mark: '✓', kind: 'passed'},
+};
+
+function badge(status, text = status) {
+  const {mark, kind} = STATUSES[status] ?? {mark: '–', kind: 'skipped'};
+  return h('span', {class: `status ${kind}`}, h('span', {'aria-hidden': 'true'}, `${mark} `), text);
+}
+
+// ---- The table
+
+// `shown`: from the start. `text` of a cell; `key` to sort by, where it is not the value.
+const COLUMNS = [
+  {id: 'order', name: 'Order of the run'},
+  {id: 'name', name: 'Model', shown: true, fixed: true},
+  {id: 'status', name: 'Status', shown: true, fixed: true,
+   key: (m) => Object.keys(STATUSES).indexOf(m.status)},
+  {id: 'categories', name: 'Categories', shown: true, key: (m) => m.categories.join(' ')},
+  {id: 'nodes', name: 'Nodes', shown: true, text: count},
+  {id: 'parameters', name: 'Parameters', text: count},
+  {id: 'weights', name: 'Weights', text: count},
+  {id: 'edges', name: 'Edges', text: count},
+  {id: 'max_diff', name: 'Max diff', shown: true, text: figure},
+  {id: 'mean_diff', name: 'Mean diff', text: figure},
+  {id: 'max_relative_diff', name: 'Max relative', text: figure},
+  {id: 'root_mean_square_diff', name: 'RMSE', text: figure},
+  {id: 'cosine_similarity', name: 'Cosine', text: cosine},
+  {id: 'signal_to_noise', name: 'SNR in dB', shown: true, text: figure},
+  {id: 'max_ulp_diff', name: 'ULP', text: count},
+  {id: 'num_mismatched', name: 'Outside tolerance', text: count},
+  {id: 'smallest_passing_tolerance', name: 'Passes from', shown: true, text: passesFrom},
+  {id: 'seconds', name: 'Seconds', text: figure},
+].filter((column) => column.id !== 'seconds' || models.some((m) => !isMissing(m.seconds)));
+
+const columns = new Map(COLUMNS.map((column) => [column.id, column]));
+const view = {
+  search: '', statuses: new Set(), categories: new Set(), sort: 'order', direction: 'ascending',
+  shown: new Set(COLUMNS.filter((c) => c.shown).map((c) => c.id)),
+};
+const rows = [];
+let current = null;
+
+models.forEach((model, index) => {
+  model.order = index;
+  model.text = [model.name, model.status, model.stage, model.kind, model.reason,
+                ...model.categories].join('\n').toLowerCase();
+});
+
+function cell(model, column) {
+  const value = model[column.id];
+  if (column.id === 'status') {
+    return h('td', {class: 'bare'}, badge(model.status),
+             model.reason ? h('span', {class: 'reason'}, [model.kind, model.reason].filter(Boolean).join(': ')) : null);
+  }
+  if (column.id === 'categories') {
+    return h('td', {class: 'bare'}, ...model.categories.map((c) => h('span', {class: 'tag'}, c)));
+  }
+  return h('td', {class: 'number', 'data-label': column.name}, column.text(value));
+}
+
+function shownColumns() {
+  return COLUMNS.filter((c) => c.fixed || view.shown.has(c.id) ||
+                               (c.id === view.sort && c.id !== 'order'));
+}
+
+function address(model) {
+  return '#model=' + encodeURIComponent(model.name);
+}
+
+function buildRows() {
+  const list = shownColumns().slice(1);
+  rows.length = 0;
+  for (const model of models) {
+    const link = h('a', {href: address(model)}, model.name);
+    const row = h('tr', {onclick: (event) => {
+      // A click that ends a selection of text is none.
+      if (event.target !== link && !String(getSelection())) location.hash = address(model);
+    }}, h('th', {scope: 'row'}, link), ...list.map((column) => cell(model, column)));
+    rows.push({model, row, link});
+  }
+}
+
+function buildHead() {
+  $('head').replaceChildren(...shownColumns().map((column) => {
+    const sorted = view.sort === column.id;
+    return h('th', {scope: 'col', class: column.text ? 'number' : null,
+                    'aria-sort': sorted ? view.direction : null},
+             h('button', {type: 'button', onclick: () => {
+               if (sorted) view.direction = view.direction === 'ascending' ? 'descending' : 'ascending';
+               else sortBy(column.id);
+               refresh();
+               $('head').querySelector('[aria-sort] button').focus();
+             }}, column.name));
+  }));
+}
+
+// The greatest errors are what one looks for.
+function sortBy(id) {
+  view.sort = id;
+  view.direction = columns.get(id).text && id !== 'cosine_similarity' && id !== 'signal_to_noise'
+      ? 'descending' : 'ascending';
+}
+
+function compare(a, b) {
+  const column = columns.get(view.sort);
+  const [x, y] = [a, b].map((m) => column.key ? column.key(m) : number(m[column.id]));
+  // What has no value comes last, whatever the direction; NaN is greater than all else.
+  if (isMissing(x) || isMissing(y)) return isMissing(x) - isMissing(y) || a.order - b.order;
+  let result;
+  if (typeof x === 'string') result = x.localeCompare(y, 'en', {numeric: true});
+  else if (Number.isNaN(x) || Number.isNaN(y)) result = Number.isNaN(x) - Number.isNaN(y);
+  else result = x < y ? -1 : x > y ? 1 : 0;
+  return (view.direction === 'ascending' ? result : -result) || a.order - b.order;
+}
+
+function matches(model) {
+  return view.search.split(/\s+/).every((word) => model.text.includes(word)) &&
+         (view.statuses.size === 0 || view.statuses.has(model.status)) &&
+         (view.categories.size === 0 || model.categories.some((c) => view.categories.has(c)));
+}
+
+let builtFor = null;
+
+function refresh() {
+  const built = shownColumns().map((c) => c.id).join();
+  if (built !== builtFor) buildRows();
+  builtFor = built;
+  buildHead();
+  $('sort').value = view.sort;
+  $('direction').value = view.direction;
+  const shown = rows.filter(({model}) => matches(model));
+  shown.sort((a, b) => compare(a.model, b.model));
+  $('rows').replaceChildren(...shown.map(({row}) => row));
+  $('count').textContent = shown.length === models.length
+      ? plural(models.length, 'model') : `${count(shown.length)} of ${plural(models.length, 'model')}`;
+  $('empty').hidden = shown.length > 0;
+  $('table').hidden = shown.length === 0;
+  markCurrent();
+}
+
+function markCurrent() {
+  for (const {model, row, link} of rows) {
+    row.classList.toggle('current', model === current);
+    if (model === current) link.setAttribute('aria-current', 'true');
+    else link.removeAttribute('aria-current');
+  }
+}
+
+// Buttons that choose values of `chosen`; none chosen is all.
+function chips(place, values, chosen) {
+  if (values.length < 2) {
+    $(place).hidden = true;
+    return;
+  }
+  const box = h('div', {class: 'chips'});
+  for (const [value, total] of values) {
+    const button = h('button', {type: 'button', class: 'chip', 'aria-pressed': 'false', onclick: () => {
+      chosen.has(value) ? chosen.delete(value) : chosen.add(value);
+      button.setAttribute('aria-pressed', String(chosen.has(value)));
+      refresh();
+    }}, value, h('span', {class: 'number'}, count(total)));
+    box.append(button);
+  }
+  $(place).append(box);
+}
+
+function tally(lists) {
+  const totals = new Map();
+  for (const value of lists.flat()) totals.set(value, (totals.get(value) ?? 0) + 1);
+  return totals;
+}
+
+function setUpFilters() {
+  const statuses = tally(models.map((m) => [m.status]));
+  chips('statuses', Object.keys(STATUSES).filter((s) => statuses.has(s)).map((s) => [s, statuses.get(s)]),
+        view.statuses);
+  chips('categories', [...tally(models.map((m) => m.categories))].sort((a, b) => a[0] < b[0] ? -1 : 1),
+        view.categories);
+  $('sort').append(...COLUMNS.map((column) => h('option', {value: column.id}, column.name)));
+  $('sort').addEventListener('change', () => { sortBy($('sort').value); refresh(); });
+  $('direction').addEventListener('change', () => { view.direction = $('direction').value; refresh(); });
+  $('search').addEventListener('input', () => {
+    view.search = $('search').value.trim().toLowerCase();
+    refresh();
+  });
+  $('filters').addEventListener('submit', (event) => event.preventDefault());
+  $('clear').addEventListener('click', () => {
+    view.search = $('search').value = '';
+    view.statuses.clear();
+    view.categories.clear();
+    for (const chip of document.querySelectorAll('.chip')) chip.setAttribute('aria-pressed', 'false');
+    refresh();
+    $('search').focus();
+  });
+  $('column-choices').append(...COLUMNS.filter((c) => !c.fixed && c.id !== 'order').map((column) => {
+    const box = h('input', {type: 'checkbox', onchange: () => {
+      box.checked ? view.shown.add(column.id) : view.shown.delete(column.id);
+      refresh();
+    }});
+    box.checked = view.shown.has(column.id);
+    return h('label', {}, box, column.name);
+  }));
+}
+
+// ---- One model
+
+function table(caption, head, body, attributes = {}) {
+  return h('div', {class: 'scroll', role: 'region', 'aria-label': caption, tabindex: '0'},
+      h('table', attributes, h('caption', {class: 'hidden-text'}, caption),
+        h('thead', {}, h('tr', {}, ...head.map(([name, numeric]) =>
+            h('th', {scope: 'col', class: numeric ? 'number' : null}, name)))),
+        h('tbody', {}, ...body.map((cells) => h('tr', {}, ...cells.map((value, i) => {
+          const attributes = {class: head[i][1] ? 'number' : null};
+          return i === 0 ? h('th', {scope: 'row', ...attributes}, value) : h('td', attributes, value);
+        }))))));
+}
+
+function code(text) {
+  return h('code', {}, text);
+}
+
+function copyable(text, label) {
+  const button = h('button', {type: 'button', class: 'copy', onclick: async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = 'Copied';
+    } catch {
+      getSelection().selectAllChildren(block);
+      button.textContent = 'Selected';
+    }
+  }}, 'Copy');
+  const block = h('pre', {tabindex: '0', 'aria-label': label}, text);
+  return h('div', {}, button, block);
+}
+
+function failureBlock(model, detail) {
+  const parts = [];
+  if (detail.failure) {
+    parts.push(h('p', {}, 'In the stage ', h('b', {}, detail.failure.stage), ': ', h('b', {}, detail.failure.kind)),
+               h('pre', {class: `message ${STATUSES[model.status].kind === 'expected' ? 'known' : ''}`,
+                         tabindex: '0', 'aria-label': 'Message'}, detail.failure.message));
+    if (detail.failure.output) {
+      parts.push(h('p', {}, 'The last lines that it printed:'),
+                 h('pre', {tabindex: '0', 'aria-label': 'Output'}, detail.failure.output));
+    }
+  }
+  if (detail.expected_failure) {
+    const {kind, reason} = detail.expected_failure;
+    parts.push(h('p', {}, model.status === 'expected failure' ? `Known because: ${reason}`
+        : `It is registered as failing (${kind}: ${reason}).`));
+  }
+  return parts;
+}
+
+function stageList(detail) {
+  return h('ol', {class: 'stages'}, ...run.stages.map((stage, i) => {
+    const status = i < detail.num_passed_stages ? 'passed'
+        : i === detail.num_passed_stages && detail.failure ? 'failed' : 'not run';
+    const seconds = detail.stage_seconds?.[i];
+    return h('li', {}, h('b', {}, stage), badge(status),
+             isMissing(seconds) ? null : h('span', {class: 'hint'}, ` ${seconds.toFixed(3)} s`));
+  }));
+}
+
+function figureList(c) {
+  const values = [
+    ['Maximum difference', figure(c.max_diff)], ['Mean difference', figure(c.mean_diff)],
+    ['Root mean square', figure(c.root_mean_square_diff)],
+    ['Maximum relative', figure(c.max_relative_diff)],
+    ['Signal to noise', `${figure(c.signal_to_noise)} dB`],
+    ['Cosine similarity', cosine(c.cosine_similarity)],
+    ['Greatest ULP distance', isMissing(c.max_ulp_diff) ? '—' : count(c.max_ulp_diff)],
+    ['Outside the tolerance', share(c)], ['Passes from', passesFrom(c.smallest_passing_tolerance)],
+  ];
+  return h('dl', {class: 'figures'},
+           ...values.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))));
+}
+
+function share(c) {
+  const percent = c.num_elements ? 100 * c.num_mismatched / c.num_elements : 0;
+  return `${count(c.num_mismatched)} of ${count(c.num_elements)} (${figure(percent)} %)`;
+}
+
+// `limit`: bins that begin there are outside every absolute tolerance alike.
+function histogram(c, limit) {
+  const most = Math.max(1, ...c.histogram);
+  const body = c.histogram.map((value, bin) => [run.bins[bin], value, bin]).filter(([, value]) => value > 0);
+  return h('table', {class: 'histogram'},
+      h('caption', {class: 'hidden-text'}, 'How many elements differ by how much'),
+      h('tbody', {}, ...body.map(([name, value, bin]) => h('tr', {},
+          h('th', {scope: 'row'}, name),
+          h('td', {class: 'number'}, count(value)),
+          h('td', {class: `bar ${bin > 1 && 10 ** (bin - 14) >= limit ? 'outside' : ''}`},
+            h('span', {style: `width: ${(100 * value / most).toFixed(2)}%`}))))));
+}
+
+function outputBlock(output) {
+  const c = output.comparison;
+  const parts = [h('h4', {}, `Output ${output.index}: `, code(output.name))];
+  parts.push(h('p', {class: 'hint'}, `${shape(c.shape)} ${c.dtype}, ${plural(c.num_elements, 'element')}; ` +
+      `rtol ${figure(output.tolerance.rtol)}, atol ${figure(output.tolerance.atol)}`));
+  if (c.mismatch) return [...parts, h('p', {class: 'callout'}, c.mismatch)];
+  if (c.is_close && !c.worst_actual) return [...parts, h('p', {}, 'Equal, element by element.')];
+  parts.push(figureList(c));
+  if (c.worst_actual) {
+    parts.push(h('p', {}, 'Worst element: at ', code(`[${c.worst_index.join(', ')}]`), ' the graph gives ',
+                 code(c.worst_actual), ', expected is ', code(c.worst_expected), '.'));
+  }
+  parts.push(histogram(c, output.tolerance.atol));
+  return parts;
+}
+
+function worstTrial(model, detail) {
+  return Math.max(0, detail.trials.findIndex((trial) => trial.name === model.trial));
+}
+
+function trialBlock(model, detail) {
+  if (detail.trials.length === 0) return [];
+  const box = h('div', {'aria-live': 'polite'});
+  const buttons = detail.trials.map((trial, i) => h('button', {type: 'button', class: 'chip', onclick: () => show(i)},
+      trial.name, h('span', {class: 'number'}, trial.verification.is_valid ? 'passed' : 'failed')));
+  function show(index) {
+    buttons.forEach((button, i) => button.setAttribute('aria-pressed', String(i === index)));
+    const report = detail.trials[index].verification;
+    box.replaceChildren(...(report.error_message ? [h('p', {}, report.error_message)] : []),
+                        ...report.outputs.flatMap(outputBlock));
+  }
+  show(worstTrial(model, detail));
+  return [h('h3', {}, 'Numbers'), h('p', {class: 'hint'}, run.rule),
+          h('div', {class: 'chips', role: 'group', 'aria-label': 'Trials'}, ...buttons), box];
+}
+
+function nodeLink(name, graph) {
+  if (!graph) return code(name);
+  return h('button', {type: 'button', class: 'linklike', title: 'Show in the graph',
+                      onclick: () => graph.find(name)}, name);
+}
+
+function nonFinite(value, graph) {
+  return h('p', {}, `The first ${value.is_nan ? 'NaN' : 'infinity'} appears at node ${value.index}, `,
+           nodeLink(value.node, graph), ' (', code(value.op_type), '); ',
+           value.is_expected ? 'the model has it there as well.' : h('b', {}, 'the model does not have it there.'));
+}
+
+function statistics(role, s) {
+  return [h('span', {}, `${role} `, code(s.name)), shape(s.shape), s.dtype, figure(s.min), figure(s.max),
+          figure(s.mean), figure(s.standard_deviation), count(s.num_nan), count(s.num_inf)];
+}
+
+function divergenceBlock(divergence, graph) {
+  const {node} = divergence;
+  const c = node.comparison;
+  return h('div', {class: 'callout'},
+      h('p', {}, h('b', {}, 'First difference'), ` outside the tolerance: node ${node.index}, `,
+        nodeLink(node.node, graph), ' (', code(node.op_type), '). ',
+        c.mismatch || `Maximum difference ${figure(c.max_diff)}, ${share(c)} elements outside.`),
+      table('Inputs and results of the first node that differs',
+          [['Value'], ['Shape'], ['Dtype'], ['Min', 1], ['Max', 1], ['Mean', 1], ['Std dev', 1], ['NaN', 1], ['Inf', 1]],
+          [...divergence.inputs.map((s) => statistics('input', s)), statistics('actual', divergence.actual),
+           statistics('expected', divergence.expected)]));
+}
+
+function nodesBlock(detail, graph) {
+  const report = detail.nodes;
+  if (!report) return [];
+  const parts = [h('h3', {}, 'Node by node'),
+    h('p', {}, `${plural(report.num_compared, 'value')} compared with those of the model, ` +
+      (report.num_mismatched ? `${count(report.num_mismatched)} outside the tolerance.` : 'all within the tolerance.'))];
+  if (report.error) parts.push(h('p', {class: 'callout'}, `The comparison came to no end: ${report.error}`));
+  if (report.first_divergence) parts.push(divergenceBlock(report.first_divergence, graph));
+  if (report.first_nan) parts.push(nonFinite(report.first_nan, graph));
+  if (report.first_inf) parts.push(nonFinite(report.first_inf, graph));
+  if (report.note) parts.push(h('p', {}, report.note));
+  if (report.worst.length) {
+    parts.push(h('h4', {}, 'Values with the greatest errors'), table('Values with the greatest errors',
+        [['Value'], ['Node', 1], ['Operator'], ['Max diff', 1], ['Mean diff', 1], ['Max relative', 1], ['SNR in dB', 1],
+         ['Outside', 1], ['Passes from', 1]],
+        report.worst.map(({index, node, value, op_type, comparison: c}) => [
+          value === node ? nodeLink(node, graph) : h('span', {}, code(value), ' of ', nodeLink(node, graph)),
+          String(index), code(op_type), figure(c.max_diff), figure(c.mean_diff), figure(c.max_relative_diff),
+          figure(c.signal_to_noise), c.mismatch || share(c), c.mismatch ? 'none' : passesFrom(c.smallest_passing_tolerance)])));
+  }
+  if (report.skipped.length) {
+    parts.push(h('details', {}, h('summary', {}, `Not compared: ${plural(report.num_skipped, 'value')}`),
+        table('Values that were not compared', [['Value'], ['Why']],
+              report.skipped.map(({value, reason}) => [code(value), reason]))));
+  }
+  return parts;
+}
+
+function reproducerBlock(model, detail) {
+  const r = detail.reproducer;
+  if (!r) return [];
+  const where = r.first_node === r.last_node ? [code(r.first_node)]
+      : ['from ', code(r.first_node), ' to ', code(r.last_node)];
+  return [h('h3', {}, 'Reproducer'),
+    h('p', {}, `The smallest part found that fails by itself has ${plural(r.num_nodes, 'node')}, `, ...where,
+      '. It is given what the model computes before it, and lies in ',
+      h('a', {href: `repro/${encodeURIComponent(model.name)}/`}, `repro/${model.name}/`), '.'),
+    h('pre', {class: 'message', tabindex: '0', 'aria-label': 'What it shows'}, r.message),
+    h('p', {}, 'Typed in that folder, this shows it:'), copyable(r.command, 'Command of the reproducer')];
+}
+
+function valueRows(role, values) {
+  return values.map(({name, shape, dtype}) => [h('span', {}, `${role} `, code(name)), shape, dtype]);
+}
+
+function graphBlock(model, detail, graph) {
+  if (!detail.graph) return [];
+  const parts = [h('h3', {}, 'Graph'),
+    h('p', {class: 'hint'}, `${plural(model.nodes, 'node')}, ${plural(model.edges, 'edge')}, ` +
+      `${plural(model.weights, 'weight')} with ${plural(model.parameters, 'parameter')}.`)];
+  if (graph) parts.push(graph.element);
+  else if (detail.graph.problem) parts.push(h('p', {class: 'hint'}, `There is no picture here: ${detail.graph.problem}.`));
+  parts.push(
+    h('h4', {}, 'Inputs and outputs'),
+    table('Inputs and outputs', [['Value'], ['Shape'], ['Dtype']],
+          [...valueRows('input', detail.graph.inputs), ...valueRows('output', detail.graph.outputs)]),
+    h('details', {}, h('summary', {}, `Operators: ${plural(detail.graph.operators.length, 'kind')}`),
+      table('Operators', [['Operator'], ['Calls', 1]],
+            detail.graph.operators.map(([name, calls]) => [code(name), count(calls)]))));
+  return parts;
+}
+
+function links(model, detail) {
+  const file = encodeURIComponent(model.name);
+  return h('p', {class: 'links'}, h('a', {href: `${file}.md`}, 'Page'),
+           detail.files.ir ? h('a', {href: `ir/${file}.json`}, 'IR') : null,
+           detail.files.svg ? h('a', {href: `svg/${file}.svg`}, 'SVG') : null);
+}
+
+function neighbour(step) {
+  const shown = [...$('rows').children];
+  const at = rows.find(({model}) => model === current);
+  const row = at && shown[shown.indexOf(at.row) + step];
+  return row ? rows.find((r) => r.row === row).model : null;
+}
+
+function showModel(model) {
+  current = model;
+  const detail = JSON.parse($(`detail-${model.order}`).textContent);
+  const picture = $(`graph-${model.order}`);
+  const graph = picture ? new GraphView(model.name, picture.textContent) : null;
+  const step = (by, text) => h('button', {type: 'button', disabled: !neighbour(by), onclick: () => {
+    location.hash = address(neighbour(by));
+  }}, text);
+  $('detail').replaceChildren(
+    h('div', {class: 'detail-top'},
+      h('div', {}, h('h2', {id: 'detail-heading'}, model.name), h('p', {}, badge(model.status))),
+      h('div', {class: 'chips'}, step(-1, 'Previous'), step(1, 'Next'),
+        h('button', {type: 'button', id: 'back', onclick: closeModel}, narrow.matches ? 'All models' : 'Close'))),
+    detail.description ? h('p', {}, detail.description) : '',
+    h('p', {}, ...model.categories.map((c) => h('span', {class: 'tag'}, c))),
+    links(model, detail), ...failureBlock(model, detail),
+    h('h3', {}, 'Stages'), stageList(detail), ...trialBlock(model, detail),
+    ...nodesBlock(detail, graph), ...reproducerBlock(model, detail), ...graphBlock(model, detail, graph),
+    h('h3', {}, 'Run it again'), copyable(detail.command, 'Command'));
+  $('detail').hidden = false;
+  document.body.classList.add('with-detail');
+  document.title = `${model.name} · ${run.title}`;
+  markCurrent();
+  graph?.fit();
+}
+
+function closeModel() {
+  const was = current;
+  current = null;
+  // Away from the address too, without a jump to the top.
+  history.pushState(null, '', location.pathname + location.search);
+  hideModel();
+  rows.find(({model}) => model === was)?.link.focus();
+}
+
+function hideModel() {
+  current = null;
+  $('detail').hidden = true;
+  $('detail').replaceChildren();
+  document.body.classList.remove('with-detail');
+  document.title = run.title;
+  markCurrent();
+}
+
+function route(focus) {
+  const match = /^#model=(.*)$/.exec(location.hash);
+  let name = null;
+  try { name = match && decodeURIComponent(match[1]); } catch { /* no address of ours */ }
+  const model = name === null ? null : models.find((m) => m.name === name);
+  if (!model) return hideModel();
+  showModel(model);
+  if (narrow.matches) scrollTo(0, 0);
+  if (focus) $('detail').focus({preventScroll: !narrow.matches});
+}
+
+// ---- The picture of a graph
+
+class GraphView {
+  constructor(name, text) {
+    const parsed = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement;
+    this.svg = document.importNode(parsed, true);
+    const [x, y, width, height] = this.svg.getAttribute('viewBox').split(/[\s,]+/).map(Number);
+    this.whole = {x, y, width, height};
+    this.svg.removeAttribute('width');
+    this.svg.removeAttribute('height');
+    this.pointers = new Map();
+    this.viewport = h('div', {class: 'viewport', tabindex: '0', role: 'group',
+      'aria-label': `Graph of ${name}: arrows move it, plus and minus zoom, 0 fits it`}, this.svg);
+    const button = (text, label, action) =>
+        h('button', {type: 'button', 'aria-label': label, title: label, onclick: action}, text);
+    this.input = h('input', {id: 'find-node', type: 'search', autocomplete: 'off', spellcheck: 'false'});
+    this.found = h('p', {role: 'status', class: 'hint'});
+    const form = h('form', {class: 'field', onsubmit: (event) => {
+      event.preventDefault();
+      this.find(this.input.value);
+    }}, h('label', {for: 'find-node'}, 'Find a node'), this.input);
+    this.element = h('div', {}, h('div', {class: 'graph-tools'}, form,
+      button('+', 'Zoom in', () => this.zoom(1.4)), button('−', 'Zoom out', () => this.zoom(1 / 1.4)),
+      button('Fit', 'Fit the graph', () => this.fit()),
+      button('1:1', 'Original size', () => this.scaleTo(1)),
+      button('Full screen', 'Full screen', () => this.viewport.requestFullscreen?.())),
+      this.viewport, this.found,
+      h('p', {class: 'hint'}, 'Drag to move; pinch, or turn the wheel with Ctrl or after a click, to zoom. ' +
+        'Solid arrows are activations, dashed arrows are weights.'));
+    this.listen();
+  }
+
+  size() {
+    const box = this.viewport.getBoundingClientRect();
+    return {width: box.width || 1, height: box.height || 1};
+  }
+
+  draw() {
+    const {x, y, width, height} = this.box;
+    this.svg.setAttribute('viewBox', `${x} ${y} ${width} ${height}`);
+  }
+
+  // A view of `scale` around a point of the graph.
+  look(scale, cx, cy) {
+    const {width, height} = this.size();
+    const least = Math.min(width / this.whole.width, height / this.whole.height) / 2;
+    // Pixels a unit.
+    const s = this.scale = Math.min(Math.max(scale, least), 8);
+    this.box = {x: cx - width / s / 2, y: cy - height / s / 2, width: width / s, height: height / s};
+    this.draw();
+  }
+
+  fit() {
+    const {width, height} = this.size();
+    const {x, y, width: w, height: h} = this.whole;
+    // A long graph is shown from its top, as large as can be read.
+    const whole = Math.min(width / w, height / h, 1.3);
+    const scale = Math.max(whole, Math.min(.55, width / w));
+    if (scale === whole) this.look(scale, x + w / 2, y + h / 2);
+    else this.look(scale, x + Math.max(width / scale, w) / 2, y + height / scale / 2);
+  }
+
+  scaleTo(scale) {
+    this.look(scale, this.box.x + this.box.width / 2, this.box.y + this.box.height / 2);
+  }
+
+  // Keeps the point of the graph at these pixels of the viewport where it is.
+  zoom(factor, px = this.size().width / 2, py = this.size().height / 2) {
+    const before = this.scale;
+    const gx = this.box.x + px / before;
+    const gy = this.box.y + py / before;
+    this.look(before * factor, this.box.x + this.box.width / 2, this.box.y + this.box.height / 2);
+    this.box.x = gx - px / this.scale;
+    this.box.y = gy - py / this.scale;
+    this.draw();
+  }
+
+  pan(dx, dy) {
+    this.box.x -= dx / this.scale;
+    this.box.y -= dy / this.scale;
+    this.draw();
+  }
+
+  find(name) {
+    const wanted = name.trim().toLowerCase();
+    this.svg.querySelector('.found')?.classList.remove('found');
+    const nodes = [...this.svg.querySelectorAll('g.node')];
+    const title = (node) => (node.querySelector('title')?.textContent ?? '').toLowerCase();
+    // An operator before the output that has its name.
+    const hit = wanted && (nodes.find((n) => title(n) === wanted) ?? nodes.find((n) => title(n).includes(wanted)));
+    this.found.textContent = hit ? `Found ${hit.querySelector('title').textContent}.`
+        : wanted ? `No node is called ${name}.` : '';
+    if (!hit) return;
+    hit.classList.add('found');
+    const box = hit.getBBox();
+    const inner = this.svg.querySelector('g.graph').transform.baseVal.consolidate()?.matrix;
+    this.look(1.1, box.x + box.width / 2 + (inner?.e ?? 0), box.y + box.height / 2 + (inner?.f ?? 0));
+    this.viewport.scrollIntoView({block: 'nearest'});
+    this.viewport.focus({preventScroll: true});
+  }
+
+  listen() {
+    const v = this.viewport;
+    const at = (event) => {
+      const box = v.getBoundingClientRect();
+      return [event.clientX - box.left, event.clientY - box.top];
+    };
+    v.addEventListener('wheel', (event) => {
+      // Otherwise the page scrolls.
+      if (!event.ctrlKey && !event.metaKey && document.activeElement !== v) return;
+      event.preventDefault();
+      this.zoom(Math.exp(-event.deltaY * (event.deltaMode === 1 ? .05 : .002)), ...at(event));
+    }, {passive: false});
+    v.addEventListener('pointerdown', (event) => {
+      if (event.button !== 0) return;
+      v.setPointerCapture(event.pointerId);
+      this.pointers.set(event.pointerId, at(event));
+      v.classList.add('dragging');
+    });
+    v.addEventListener('pointermove', (event) => {
+      if (!this.pointers.has(event.pointerId)) return;
+      const before = [...this.pointers.values()];
+      this.pointers.set(event.pointerId, at(event));
+      const after = [...this.pointers.values()];
+      const middle = (points) => [0, 1].map((i) => points.reduce((sum, p) => sum + p[i], 0) / points.length);
+      const [from, to] = [middle(before), middle(after)];
+      this.pan(to[0] - from[0], to[1] - from[1]);
+      if (before.length === 2) {
+        const span = ([p, q]) => Math.hypot(p[0] - q[0], p[1] - q[1]) || 1;
+        this.zoom(span(after) / span(before), ...to);
+      }
+    });
+    const end = (event) => {
+      this.pointers.delete(event.pointerId);
+      v.classList.toggle('dragging', this.pointers.size > 0);
+    };
+    v.addEventListener('pointerup', end);
+    v.addEventListener('pointercancel', end);
+    v.addEventListener('keydown', (event) => {
+      const actions = {
+        ArrowLeft: () => this.pan(60, 0), ArrowRight: () => this.pan(-60, 0),
+        ArrowUp: () => this.pan(0, 60), ArrowDown: () => this.pan(0, -60),
+        '+': () => this.zoom(1.4), '=': () => this.zoom(1.4), '-': () => this.zoom(1 / 1.4), 0: () => this.fit(),
+      };
+      if (event.ctrlKey || event.metaKey || event.altKey || !actions[event.key]) return;
+      event.preventDefault();
+      actions[event.key]();
+    });
+    new ResizeObserver(() => { if (this.box) this.scaleTo(this.scale); }).observe(v);
+  }
+}
+
+// ---- The page
+
+function setUpTheme() {
+  const root = document.documentElement;
+  const label = () => { $('theme').textContent = root.dataset.theme === 'dark' ? 'Light theme' : 'Dark theme'; };
+  $('theme').addEventListener('click', () => {
+    root.dataset.theme = root.dataset.theme === 'dark' ? 'light' : 'dark';
+    try { localStorage.setItem('torch-ir-theme', root.dataset.theme); } catch { /* not kept */ }
+    label();
+  });
+  label();
+}
+
+function setUpKeys() {
+  document.addEventListener('keydown', (event) => {
+    const typing = event.target.closest('input, select, textarea');
+    if (event.key === 'Escape' && current && !typing && !document.fullscreenElement) closeModel();
+    if (event.ctrlKey || event.metaKey || event.altKey || typing) return;
+    if (event.key === '/') {
+      event.preventDefault();
+      $('search').focus();
+    }
+    const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
+    const row = event.target.closest('#rows tr');
+    const next = step && row && (step > 0 ? row.nextElementSibling : row.previousElementSibling);
+    if (next) {
+      event.preventDefault();
+      next.querySelector('a').focus();
+    }
+  });
+}
+
+$('environment').append(...run.environment.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
+$('command').textContent = run.command;
+setUpTheme();
+setUpFilters();
+setUpKeys();
+refresh();
+addEventListener('hashchange', () => route(true));
+route(false);
