@@ -41,6 +41,8 @@ class NodeComparer {
     for (size_t i = 0; i < graph.nodes.size(); ++i) {
       for (const TensorMeta& output : graph.nodes[i].outputs) nodes_.emplace(output.name, i);
     }
+    values_ = compared_values(graph);
+    is_compared_.insert(values_.begin(), values_.end());
     for (size_t i = 0; i < graph.graph_outputs.size(); ++i) {
       outputs_.emplace(graph.graph_outputs[i].name, i);
     }
@@ -48,7 +50,7 @@ class NodeComparer {
 
   void observe(const std::string& name, const at::Tensor& expected) {
     const auto node = nodes_.find(name);
-    if (node == nodes_.end()) return;
+    if (node == nodes_.end() || !is_compared_.contains(name)) return;
     told_.insert(node->first);
     if (!expected.defined()) return skip(name, "None in the model");
     const at::Tensor actual = next_actual(name);
@@ -135,10 +137,8 @@ class NodeComparer {
   }
 
   void skip_untold() {
-    for (const OpNode& node : graph_.nodes) {
-      for (const TensorMeta& output : node.outputs) {
-        if (!told_.contains(output.name)) skip(output.name, "not told by the model");
-      }
+    for (const std::string& value : values_) {
+      if (!told_.contains(value)) skip(value, "not told by the model");
     }
   }
 
@@ -148,10 +148,53 @@ class NodeComparer {
   // Values to the nodes that make them, and to the outputs of the graph that they are.
   std::unordered_map<std::string_view, size_t> nodes_;
   std::unordered_map<std::string_view, size_t> outputs_;
+  std::vector<std::string> values_;
+  std::unordered_set<std::string_view> is_compared_;
   std::unordered_set<std::string_view> told_;
 };
 
+// Inputs refer to values by producer, or by name.
+std::unordered_set<std::string_view> read_values(const Graph& graph) {
+  std::unordered_map<std::string_view, const OpNode*> producers;
+  for (const OpNode& node : graph.nodes) producers.emplace(node.name, &node);
+  std::unordered_set<std::string_view> read;
+  const auto note = [&](const TensorMeta& use) {
+    read.insert(use.name);
+    if (!use.producer_node) return;
+    const auto producer = producers.find(*use.producer_node);
+    const auto index = static_cast<size_t>(use.producer_output_idx);
+    if (producer != producers.end() && index < producer->second->outputs.size()) {
+      read.insert(producer->second->outputs[index].name);
+    }
+  };
+  for (const OpNode& node : graph.nodes) std::ranges::for_each(node.inputs, note);
+  std::ranges::for_each(graph.graph_outputs, note);
+  return read;
+}
+
+bool is_referred_to(const Graph& graph, const std::string& value) {
+  return std::ranges::any_of(graph.nodes, [&](const OpNode& node) {
+    return std::ranges::any_of(node.attrs, [&](const AttributeMap::Item& item) {
+      const std::vector<std::string> names = value_refs(item.second);
+      return std::ranges::find(names, value) != names.end();
+    });
+  });
+}
+
 }  // namespace
+
+std::vector<std::string> compared_values(const Graph& graph) {
+  const std::unordered_set<std::string_view> read = read_values(graph);
+  std::vector<std::string> values;
+  for (const OpNode& node : graph.nodes) {
+    for (const TensorMeta& output : node.outputs) {
+      const bool is_compared = node.outputs.size() == 1 || read.contains(output.name) ||
+                               (output.is_scalar && is_referred_to(graph, output.name));
+      if (is_compared) values.push_back(output.name);
+    }
+  }
+  return values;
+}
 
 NodeReport compare_nodes(const Graph& graph, const ReferenceRun& reference,
                          const ActualValue& actual, const ToleranceRule& tolerance) {

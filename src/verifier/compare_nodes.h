@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/value_observer.h"
@@ -25,7 +26,12 @@ using ReferenceRun = std::function<void(const ValueObserver&)>;
 // in the order in which the model tells them, each once.
 using ActualValue = std::function<at::Tensor(const std::string& name)>;
 
-// Compares what the nodes of `graph` make. Throws nothing that the two runs throw: what was
+// The values that are compared, by name, in the order of the graph: what its nodes make, but of
+// nodes that make several only those that are read. What nobody reads, such as the statistics that
+// a batch norm saves, may differ from device to device.
+std::vector<std::string> compared_values(const Graph& graph);
+
+// Compares the compared_values of `graph`. Throws nothing that the two runs throw: what was
 // compared until then is in the report, with the error. Leaves Divergence::inputs empty.
 NodeReport compare_nodes(const Graph& graph, const ReferenceRun& reference,
                          const ActualValue& actual, const ToleranceRule& tolerance);
