@@ -14,6 +14,7 @@
 
 #include "torch_ir/harness/backend.h"
 #include "torch_ir/harness/failure.h"
+#include "torch_ir/harness/node_comparison.h"
 #include "torch_ir/harness/stages.h"
 #include "torch_ir/harness/trials.h"
 #include "torch_ir/ir/json.h"
@@ -115,6 +116,22 @@ class Pipeline {
     }
   }
 
+  // Whether all trials ran, and one of them has to be looked into.
+  bool has_to_explain() const {
+    const Trial* worst = result_.worst_trial();
+    const bool is_complete = !runs_.empty() && result_.trials.size() == runs_.size();
+    return is_complete && (settings_.per_node || !worst->verification.is_valid);
+  }
+
+  void explain() {
+    const bool failed = !result_.worst_trial()->verification.is_valid;
+    Explanation explanation =
+        torch_ir::explain(candidate_, ir_, candidate_.weights(), worst_run().inputs, *backend_,
+                          settings_, failed, directory_ + "/repro");
+    result_.nodes = std::move(explanation.nodes);
+    result_.reproducer = std::move(explanation.reproducer);
+  }
+
  private:
   struct Run {
     std::vector<at::Tensor> inputs;
@@ -210,6 +227,11 @@ ModelResult run_model(Candidate& candidate, ModelResult result, const RunSetting
     }
     stop_watch();
     ++result.num_passed_stages;
+  }
+  if (pipeline.has_to_explain()) {
+    // What is known stays so, whatever happens on the way.
+    on_progress(result);
+    pipeline.explain();
   }
   return result;
 }

@@ -1,0 +1,107 @@
+// Models that fail in further ways, fail on some inputs only, or have registered how they fail, for
+// the tests of the runner.
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/abs.h>
+#include <ATen/ops/dropout.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
+#include <signal.h>
+#include <spawn.h>
+#include <torch/nn/module.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include "torch_ir/models/registry.h"
+
+extern char** environ;
+
+namespace torch_ir {
+namespace {
+
+using Forward = std::function<at::Tensor(const at::Tensor&)>;
+
+void add(const std::string& name, Forward forward, ModelSpec spec = {}) {
+  spec.inputs = {{.shape = {2, 3}}};
+  spec.categories = {"runner"};
+  register_model(name, std::move(spec), [forward] {
+    return Model(ModelFn([forward](const std::vector<at::Tensor>& inputs) {
+      return std::vector<at::Tensor>{forward(inputs.at(0))};
+    }));
+  });
+}
+
+// One more than the graph says, where `is_wrong` is true of an element.
+Forward wrong_where(std::function<at::Tensor(const at::Tensor&)> is_wrong) {
+  return [is_wrong](const at::Tensor& x) {
+    return x.is_meta() ? x + 1 : x + 1 + is_wrong(x).to(x.scalar_type());
+  };
+}
+
+at::Tensor always(const at::Tensor& x) { return at::abs(x) >= 0; }
+
+at::Tensor allocate(const at::Tensor& x, int64_t bytes) {
+  return x.is_meta() ? x + 1 : x + at::empty({bytes}, at::kByte).select(0, 0);
+}
+
+// Touches all the memory that there is.
+at::Tensor grow(const at::Tensor& x) {
+  std::vector<at::Tensor> kept;
+  while (!x.is_meta()) kept.push_back(at::zeros({1 << 22}) + 1);
+  return x + 1;
+}
+
+// Starts a process that outlives this one if it may, notes its number in the file that the
+// environment names, and can be ended by SIGKILL only.
+at::Tensor hold_on(const at::Tensor& x) {
+  ::signal(SIGINT, SIG_IGN);
+  ::signal(SIGTERM, SIG_IGN);
+  const char* sleep[] = {"sleep", "600", nullptr};
+  pid_t pid = 0;
+  if (::posix_spawnp(&pid, "sleep", nullptr, nullptr, const_cast<char**>(sleep), environ) != 0) {
+    std::abort();
+  }
+  const std::string path = std::getenv("PID_FILE");
+  std::ofstream(path + ".tmp") << pid;
+  if (::rename((path + ".tmp").c_str(), path.c_str()) != 0) std::abort();
+  ::kill(::getppid(), SIGINT);
+  for (volatile bool forever = true; forever;) {
+  }
+  return x;
+}
+
+// Changes a buffer of its own with each call.
+struct CounterImpl : torch::nn::Module {
+  CounterImpl() : count(register_buffer("count", at::zeros({1}))) {}
+  at::Tensor forward(const at::Tensor& x) {
+    count.add_(1);
+    return x + count;
+  }
+  at::Tensor count;
+};
+TORCH_MODULE(Counter);
+REGISTER_MODEL(Counter, {.inputs = {{.shape = {2, 3}}}, .categories = {"runner"}});
+
+const bool registered = [] {
+  add("Trains", [](const at::Tensor& x) { return at::dropout(x, 0.5, true); });
+  add("ReadsData", [](const at::Tensor& x) { return x + x.sum().item<float>(); });
+  add("NeedsTooMuch", [](const at::Tensor& x) { return allocate(x, int64_t{1} << 58); });
+  add("Grows", grow);
+  add("HoldsOn", hold_on);
+  add("WrongOnOnes", wrong_where([](const at::Tensor& x) { return x == 1; }));
+  add("WrongOnLarge", wrong_where([](const at::Tensor& x) { return at::abs(x) > 100; }));
+  add("Overflows", [](const at::Tensor& x) { return x.exp() - x.exp(); });
+  add("Loose", wrong_where(always), {.tolerance = Tolerance{.rtol = 0, .atol = 2}});
+  add("LooseOutput", wrong_where(always), {.output_tolerances = {{0, {.rtol = 0, .atol = 2}}}});
+  const ExpectedFailure known{.kind = FailureKind::kOutputMismatch, .reason = "known"};
+  add("KnownWrong", wrong_where(always), {.expected_failure = known});
+  add("MendedSince", [](const at::Tensor& x) { return x + 1; }, {.expected_failure = known});
+  return true;
+}();
+
+}  // namespace
+}  // namespace torch_ir
