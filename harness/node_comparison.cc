@@ -108,12 +108,42 @@ class Explainer {
   }
 
  private:
-  bool tells_values() { return backend_.values(ir_, weights_, inputs_) != nullptr; }
+  // A model that writes to its weights must not change those that the graph runs with.
+  StateDict apart_from_model(const StateDict& weights) const {
+    std::set<std::string> written;
+    for (const auto& item : ir_.weight_name_mapping) {
+      const auto memory = memory_.of(item.key());
+      if (!memory || !memory_.is_written(*memory, 0, ir_.nodes.size())) continue;
+      written.insert(item.key());
+      written.insert(item.value());
+    }
+    StateDict apart;
+    for (const auto& item : weights) {
+      apart.insert(item.key(),
+                   written.contains(item.key()) ? item.value().detach().clone() : item.value());
+    }
+    return apart;
+  }
+
+  // What is right node by node may be wrong when nodes run together.
+  void compare_whole_runs(NodeReport& report) {
+    runs_whole_ = true;
+    NodeReport whole = compare_once();
+    runs_whole_ = whole.first_divergence || !whole.error.empty();
+    if (!runs_whole_) return;
+    report = std::move(whole);
+    report.note =
+        "the nodes agree when they run one by one; these are the values of runs of the whole graph";
+  }
 
   BackendValues open_values() {
     BackendValues values(settings_.seed);
     values.open([&]() -> std::unique_ptr<NodeValues> {
-      if (!runs_whole_) return backend_.values(ir_, weights_, inputs_);
+      if (!runs_whole_) {
+        std::unique_ptr<NodeValues> own = backend_.values(ir_, weights_, inputs_);
+        if (own) return own;
+        runs_whole_ = true;
+      }
       const auto seed = [this] { at::manual_seed(settings_.seed); };
       return std::make_unique<WholeRunValues>(backend_, ir_, weights_, inputs_, memory_,
                                               WholeRunValues::Options{.before_run = seed});
