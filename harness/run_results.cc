@@ -62,7 +62,7 @@ RunResults run_results(const std::vector<ModelResult>& results, const Coverage& 
                        const PageContext& context) {
   RunResults run{.settings = context.settings, .coverage = coverage};
   run.environment = context.portable ? Environment{{"libtorch", std::string(kVersionPlaceholder)}}
-                                     : environment();
+                                     : context.environment;
   for (const ModelResult& result : results) run.models.push_back(model_record(result));
   return run;
 }
