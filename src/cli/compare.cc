@@ -15,6 +15,7 @@
 #include "torch_ir/cli/commands.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/verifier/tolerance_text.h"
 #include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
@@ -23,7 +24,7 @@ namespace {
 struct Arguments {
   std::string actual;
   std::string expected;
-  Tolerance tolerance;
+  ToleranceRule tolerance;
 };
 
 // A line of the table.
@@ -40,10 +41,12 @@ std::string type_text(const at::Tensor& tensor) {
 }
 
 Line compare_both(const std::string& name, const at::Tensor& actual, const at::Tensor& expected,
-                  const Tolerance& tolerance) {
+                  const ToleranceRule& rule) {
+  const Tolerance tolerance = tolerance_for(rule, 0, expected.scalar_type());
   const TensorComparison comparison = compare_tensors(actual, expected, tolerance);
   std::ostringstream verdict;
   verdict << comparison;
+  if (rule.by_dtype) verdict << " (" << tolerance_text(tolerance) << ")";
   return {name, type_text(actual), verdict.str(), comparison.is_close};
 }
 
@@ -91,8 +94,10 @@ int run(const Arguments& arguments, Console& console) {
   const std::vector<Line> lines = compare_files(arguments);
   const auto num_close = static_cast<size_t>(std::ranges::count_if(lines, &Line::is_close));
   print_table(lines, console.talk());
-  console.talk() << fmt::format("{} of {} tensors agree (rtol {}, atol {})\n", num_close,
-                                lines.size(), arguments.tolerance.rtol, arguments.tolerance.atol);
+  console.talk() << fmt::format("{} of {} tensors agree ({})\n", num_close, lines.size(),
+                                arguments.tolerance.by_dtype
+                                    ? "tolerances by dtype"
+                                    : tolerance_text(arguments.tolerance.fixed));
   return num_close == lines.size() ? kDone : kDifferent;
 }
 
@@ -113,7 +118,10 @@ Command::Action declare(CLI::App& parser) {
 Command compare_command() {
   return {.name = "compare",
           .summary = "Compare two tensor files, tensor by tensor",
-          .examples = "  torch-ir compare outputs.safetensors expected.safetensors --atol 1e-6\n",
+          .examples =
+              "  torch-ir compare outputs.safetensors expected.safetensors --atol 1e-6\n"
+              "  torch-ir compare outputs.safetensors expected.safetensors --tolerance "
+              "dtype\n",
           .declare = declare};
 }
 

@@ -1,3 +1,4 @@
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
@@ -30,10 +31,37 @@ TEST_F(CompareTest, ShowsHowTensorsDiffer) {
   EXPECT_EQ(compare.status, 1);
   EXPECT_EQ(compare.err, "");
   EXPECT_THAT(compare.out,
-              testing::StartsWith("w  float32[2]  1 of 2 element(s) differ: max diff 0.5"));
+              testing::StartsWith("w  float32[2]  1 of 2 element(s) differ (50 %): max diff 0.5"));
   EXPECT_THAT(compare.out, HasSubstr("at [1]: 2, expected 2.5"));
   EXPECT_THAT(compare.out, HasSubstr("\n0 of 1 tensors agree"));
   EXPECT_EQ(torch_ir({"compare", a, b, "--atol", "0.5"}).status, 0);
+}
+
+TEST_F(CompareTest, TakesTheTolerancesOfDtypes) {
+  const at::Tensor e = at::tensor({1.0, 2.0}, at::kDouble);
+  const std::string a = tensor_file("a.safetensors", {{"f64", e + 1e-6}, {"f16", e.to(at::kHalf)}});
+  const std::string b = tensor_file("b.safetensors", {{"f64", e}, {"f16", e.to(at::kHalf)}});
+  EXPECT_EQ(torch_ir({"compare", a, b}).status, 0);
+  const Outcome compare = torch_ir({"compare", a, b, "--tolerance", "dtype"});
+  EXPECT_EQ(compare.status, 1);
+  EXPECT_THAT(compare.out, HasSubstr("f16  float16[2]  equal (rtol 0.001, atol 1e-05)\n"));
+  EXPECT_THAT(compare.out, HasSubstr("f64  float64[2]  2 of 2 element(s) differ"));
+  EXPECT_THAT(compare.out, HasSubstr(" (rtol 1e-07, atol 1e-07)\n"));
+  EXPECT_THAT(compare.out, HasSubstr("\n1 of 2 tensors agree (tolerances by dtype)\n"));
+}
+
+TEST_F(CompareTest, RefusesWhatIsNoRuleOfTolerances) {
+  const Outcome unknown = torch_ir({"compare", "a", "b", "--tolerance", "float"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_EQ(unknown.err,
+            "torch-ir: --tolerance: 'float' is no tolerance: give dtype, or numbers as --rtol and "
+            "--atol (see 'torch-ir compare --help')\n");
+  for (const std::string option : {"--rtol", "--atol"}) {
+    const Outcome both = torch_ir({"compare", "a", "b", "--tolerance", "dtype", option, "1"});
+    EXPECT_EQ(both.status, 2);
+    EXPECT_EQ(both.err,
+              "torch-ir: --tolerance excludes " + option + " (see 'torch-ir compare --help')\n");
+  }
 }
 
 TEST_F(CompareTest, CountsMissingTensorsAsDifferent) {

@@ -24,14 +24,14 @@ std::optional<Number> parse_number(const std::string& text) {
   return number;
 }
 
-void add_tolerance_option(CLI::App& parser, const std::string& name, double& value,
-                          const std::string& description) {
+CLI::Option* add_tolerance_option(CLI::App& parser, const std::string& name, double& value,
+                                  const std::string& description) {
   const auto check = [](const std::string& text) {
     const auto number = parse_number<double>(text);
     const bool is_tolerance = number && *number >= 0 && std::isfinite(*number);
     return is_tolerance ? "" : "'" + text + "' is no tolerance: give a number of 0 or more";
   };
-  parser.add_option(name, value, description)
+  return parser.add_option(name, value, description)
       ->capture_default_str()
       ->type_name("N")
       ->check(check, "");
@@ -74,9 +74,20 @@ StateDict load_given_weights(const WeightsArguments& weights) {
   return StateDict();
 }
 
-void add_tolerance_options(CLI::App& parser, Tolerance& tolerance) {
-  add_tolerance_option(parser, "--rtol", tolerance.rtol, "Relative tolerance");
-  add_tolerance_option(parser, "--atol", tolerance.atol, "Absolute tolerance");
+void add_tolerance_options(CLI::App& parser, ToleranceRule& rule) {
+  CLI::Option* rtol = add_tolerance_option(parser, "--rtol", rule.fixed.rtol, "Relative tolerance");
+  CLI::Option* atol = add_tolerance_option(parser, "--atol", rule.fixed.atol, "Absolute tolerance");
+  const auto take = [&rule](const std::string& name) {
+    if (name != "dtype") {
+      throw Error("'" + name + "' is no tolerance: give dtype, or numbers as --rtol and --atol");
+    }
+    rule.by_dtype = true;
+  };
+  add_parsed_option(parser, "--tolerance", take,
+                    "dtype: what torch.testing.assert_close takes for each dtype")
+      ->type_name("dtype")
+      ->excludes(rtol)
+      ->excludes(atol);
 }
 
 void add_execution_options(CLI::App& parser, ExecutionOptions& options) {

@@ -8,7 +8,7 @@
 
 #include "torch_ir/executor/execution_options.h"
 #include "torch_ir/ir/ir.h"
-#include "torch_ir/verifier/compare.h"
+#include "torch_ir/verifier/tolerance.h"
 
 namespace CLI {
 class App;
@@ -27,8 +27,8 @@ void add_weights_options(CLI::App& parser, WeightsArguments& weights,
                          const std::string& description);
 // The weights, or nothing where no path is given. Throws Error for a key without a path.
 StateDict load_given_weights(const WeightsArguments& weights);
-// --rtol and --atol, with their values in `tolerance` as defaults.
-void add_tolerance_options(CLI::App& parser, Tolerance& tolerance);
+// --rtol and --atol, with their values in `rule.fixed` as defaults, or --tolerance dtype.
+void add_tolerance_options(CLI::App& parser, ToleranceRule& rule);
 // --optimization and --device.
 void add_execution_options(CLI::App& parser, ExecutionOptions& options);
 // An option with a whole number from 1 to `most`.

@@ -17,7 +17,7 @@ namespace {
 struct Arguments {
   ExecutionArguments execution;
   std::string expected;
-  Tolerance tolerance;
+  ToleranceRule tolerance;
 };
 
 int run(const Arguments& arguments, Console& console) {
@@ -33,7 +33,7 @@ int run(const Arguments& arguments, Console& console) {
     names.push_back(ir.graph_outputs[i].name);
   }
   VerificationReport report =
-      compare_outputs(compared_outputs, compared_expected, names, {.fixed = arguments.tolerance});
+      compare_outputs(compared_outputs, compared_expected, names, arguments.tolerance);
   report.optimization = arguments.execution.options.optimization;
   console.talk() << report;
   return report.is_valid ? kDone : kDifferent;
@@ -61,7 +61,7 @@ Command verify_command() {
               "  torch-ir verify model.json --weights weights.safetensors \\\n"
               "      --inputs inputs.safetensors --expected expected.safetensors\n"
               "  torch-ir verify model.pt2 --inputs inputs.safetensors --expected "
-              "expected.safetensors\n",
+              "expected.safetensors --tolerance dtype\n",
           .declare = declare};
 }
 

@@ -55,6 +55,14 @@ TEST_F(VerifyTest, TakesTolerances) {
   EXPECT_EQ(verify(model_.expected, {"--rtol", "0", "--atol", "0"}).status, 0);
 }
 
+TEST_F(VerifyTest, TakesTheTolerancesOfDtypes) {
+  const Outcome outcome = verify(model_.expected, {"--tolerance", "dtype"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("\n  optimization exact, tolerances by dtype; "));
+  EXPECT_THAT(outcome.out, HasSubstr(" float32[1, 4] (rtol 1.3e-06, atol 1e-05): equal\n"));
+  EXPECT_EQ(verify(nearly_right(), {"--tolerance", "dtype"}).status, 1);
+}
+
 TEST_F(VerifyTest, RefusesWhatIsNoTolerance) {
   for (const std::string value : {"-1", "nan", "inf", "small"}) {
     const Outcome outcome = verify(model_.expected, {"--rtol", value});

@@ -24,6 +24,7 @@ namespace torch_ir {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -147,7 +148,7 @@ TEST(CompareTensors, SaysWhichNumbersAreNotFinite) {
   EXPECT_EQ(negative_nan.worst_actual, "nan");
   std::ostringstream stream;
   stream << negative_nan;
-  EXPECT_THAT(stream.str(), testing::Not(testing::HasSubstr("-nan")));
+  EXPECT_THAT(stream.str(), testing::Not(HasSubstr("-nan")));
   const at::Tensor complex = at::complex(doubles({negative}), doubles({negative}));
   EXPECT_EQ(compare_tensors(complex, at::zeros_like(complex)).worst_actual, "nan+nanj");
 }
@@ -282,14 +283,22 @@ TEST(CompareTensors, NeedsLittleMemoryOfItsOwn) {
 TEST(CompareTensors, Prints) {
   EXPECT_EQ(text(compare_tensors(doubles({1, 2}), doubles({1, 2.0000001}))),
             "close: max diff 1e-07, mean diff 5e-08, passes from tolerance 3.34e-08");
-  EXPECT_EQ(
-      text(compare_tensors(doubles({1, 2.5}), doubles({1, 2}))),
-      "1 of 2 element(s) differ: max diff 0.5, mean diff 0.25; worst at [1]: 2.5, expected 2; "
-      "passes from tolerance 0.167");
+  EXPECT_EQ(text(compare_tensors(doubles({1, 2.5}), doubles({1, 2}))),
+            "1 of 2 element(s) differ (50 %): max diff 0.5, mean diff 0.25, max relative 0.25, max "
+            "1125899906842624 ULP; worst at [1]: 2.5, expected 2; passes from tolerance 0.167");
   EXPECT_EQ(text(compare_tensors(doubles({kNan}), doubles({2}))),
-            "1 of 1 element(s) differ: max diff nan, mean diff nan; worst at [0]: nan, expected 2; "
-            "no tolerance passes");
+            "1 of 1 element(s) differ (100 %): max diff nan, mean diff nan, max relative nan; "
+            "worst at [0]: nan, expected 2; no tolerance passes");
   EXPECT_EQ(text(compare_tensors(doubles({1}), doubles({1, 2}))), "shape [1], expected [2]");
+  // No share is rounded to none or all of them.
+  const at::Tensor zeros = at::zeros({100000});
+  const at::Tensor ones = at::full({100000}, 1.0f);
+  const at::Tensor one = zeros.clone();
+  one[5] = 1;
+  EXPECT_THAT(text(compare_tensors(one, zeros)),
+              HasSubstr("1 of 100000 element(s) differ (<0.01 %)"));
+  EXPECT_THAT(text(compare_tensors(ones, one)),
+              HasSubstr("99999 of 100000 element(s) differ (>99.9 %)"));
 }
 
 }  // namespace

@@ -39,6 +39,20 @@ std::string level_text(const VerificationReport& report) {
   return "optimization " + optimization_name(*report.optimization) + ", ";
 }
 
+bool has_one_tolerance(const ToleranceRule& rule) { return !rule.by_dtype && rule.outputs.empty(); }
+
+// "rtol 1e-05, atol 1e-05"; where outputs have tolerances of their own, what chose them.
+std::string rule_text(const ToleranceRule& rule) {
+  if (has_one_tolerance(rule)) return tolerance_text(rule.fixed);
+  return rule.outputs.empty() ? "tolerances by dtype" : "tolerances by output";
+}
+
+// Where not all have the same.
+std::string own_tolerance_text(const VerificationReport& report, const OutputDetail& detail) {
+  if (has_one_tolerance(report.tolerance)) return {};
+  return " (" + tolerance_text(detail.tolerance) + ")";
+}
+
 }  // namespace
 
 std::ostream& operator<<(std::ostream& stream, const VerificationReport& report) {
@@ -48,14 +62,14 @@ std::ostream& operator<<(std::ostream& stream, const VerificationReport& report)
     return stream;
   }
   stream << "  " << differences_text(report) << '\n'
-         << fmt::format("  {}rtol {}, atol {}; smallest tolerance that passes: {}\n",
-                        level_text(report), report.tolerance.fixed.rtol,
-                        report.tolerance.fixed.atol,
+         << fmt::format("  {}{}; smallest tolerance that passes: {}\n", level_text(report),
+                        rule_text(report.tolerance),
                         tolerance_text(smallest_passing_tolerance(report)));
   for (const OutputDetail& detail : report.output_details) {
     const TensorComparison& comparison = detail.comparison;
-    stream << fmt::format("  output {} '{}' {}[{}]: ", detail.index, detail.name, comparison.dtype,
-                          fmt::join(comparison.shape, ", "))
+    stream << fmt::format("  output {} '{}' {}[{}]{}: ", detail.index, detail.name,
+                          comparison.dtype, fmt::join(comparison.shape, ", "),
+                          own_tolerance_text(report, detail))
            << comparison << '\n';
   }
   return stream;

@@ -7,6 +7,10 @@
 
 namespace torch_ir {
 
+std::string tolerance_text(const Tolerance& tolerance) {
+  return fmt::format("rtol {}, atol {}", tolerance.rtol, tolerance.atol);
+}
+
 std::string tolerance_text(double tolerance) {
   if (!std::isfinite(tolerance)) return "none";
   if (tolerance == 0) return "0";

@@ -77,7 +77,7 @@ TEST(VerifyIr, FailsWhatComputesSomethingElse) {
   EXPECT_NEAR(report.max_diff, 1, 1e-6);
   EXPECT_NEAR(report.mean_diff, 1, 1e-6);
   EXPECT_THAT(report.error_message,
-              StartsWith("output 0 'n0': 6 of 6 element(s) differ: max diff 1"));
+              StartsWith("output 0 'n0': 6 of 6 element(s) differ (100 %): max diff 1"));
   EXPECT_THAT(text(report), StartsWith("Verification FAILED\n  max diff 1"));
   // What is wrong is told once.
   EXPECT_EQ(text(report).find("6 of 6"), text(report).rfind("6 of 6"));
@@ -206,12 +206,44 @@ TEST(CompareOutputs, SumsUpOverOutputs) {
   EXPECT_EQ(report.max_diff, 4);
   EXPECT_EQ(report.mean_diff, 1);
   EXPECT_EQ(report.error_message,
-            "2 of 3 outputs differ, the first: output 1 'b': 1 of 1 element(s) differ: max diff 4, "
-            "mean diff 4; worst at [0]: 0, expected 4; passes from tolerance 0.8");
+            "2 of 3 outputs differ, the first: output 1 'b': 1 of 1 element(s) differ (100 %): "
+            "max diff 4, mean diff 4, max relative 1, max 1082130432 ULP; worst at [0]: 0, "
+            "expected 4; passes from tolerance 0.8");
   EXPECT_THAT(text(report), HasSubstr("  output 0 'a' float32[3]: equal\n"));
   EXPECT_THAT(text(report), HasSubstr("  output 2 'c' float32[2]: shape [2], expected [3]\n"));
   EXPECT_THAT(text(report), HasSubstr("  max diff 4, mean diff 1 (1 not comparable)\n"));
   EXPECT_THAT(text(report), HasSubstr("smallest tolerance that passes: none\n"));
+}
+
+TEST(CompareOutputs, TakesTheToleranceOfEachDtype) {
+  const at::Tensor half = at::ones({1}, at::kHalf);
+  const at::Tensor single = at::ones({1});
+  const at::Tensor whole = at::ones({1}, at::kLong);
+  const VerificationReport report = compare_outputs(
+      {half * 1.001, single * 1.001, whole, at::Tensor()}, {half, single, whole, at::Tensor()},
+      {"h", "s", "w", "n"}, {.by_dtype = true});
+  EXPECT_FALSE(report.is_valid);
+  EXPECT_THAT(report.error_message, StartsWith("output 1 's': 1 of 1 element(s) differ (100 %)"));
+  EXPECT_EQ(report.output_details[0].tolerance, (Tolerance{1e-3, 1e-5}));
+  EXPECT_EQ(report.output_details[1].tolerance, (Tolerance{1.3e-6, 1e-5}));
+  EXPECT_EQ(report.output_details[2].tolerance, (Tolerance{0, 0}));
+  EXPECT_THAT(text(report), HasSubstr("\n  tolerances by dtype; smallest"));
+  EXPECT_THAT(text(report),
+              HasSubstr("\n  output 0 'h' float16[1] (rtol 0.001, atol 1e-05): close"));
+  EXPECT_THAT(text(report), HasSubstr("\n  output 2 'w' int64[1] (rtol 0, atol 0): equal\n"));
+}
+
+TEST(CompareOutputs, TakesTheToleranceOfAnOutput) {
+  const at::Tensor e = at::ones({1});
+  const ToleranceRule rule = {.fixed = {0, 0.5}, .outputs = {{1, {0, 2}}}};
+  const VerificationReport report = compare_outputs({e + 1, e + 1}, {e, e}, {"a", "b"}, rule);
+  EXPECT_THAT(report.error_message, StartsWith("output 0 'a': "));
+  EXPECT_FALSE(report.output_details[0].comparison.is_close);
+  EXPECT_TRUE(report.output_details[1].comparison.is_close);
+  EXPECT_EQ(report.tolerance, rule);
+  EXPECT_THAT(text(report), HasSubstr("\n  tolerances by output; smallest"));
+  EXPECT_THAT(text(report), HasSubstr("\n  output 0 'a' float32[1] (rtol 0, atol 0.5): 1 of 1"));
+  EXPECT_THAT(text(report), HasSubstr("\n  output 1 'b' float32[1] (rtol 0, atol 2): close"));
 }
 
 }  // namespace

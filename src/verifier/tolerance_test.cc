@@ -1,0 +1,49 @@
+#include "torch_ir/verifier/tolerance.h"
+
+#include <gtest/gtest.h>
+
+#include "torch_ir/verifier/tolerance_text.h"
+
+namespace torch_ir {
+namespace {
+
+using enum c10::ScalarType;
+
+// The table in the documentation of torch.testing.assert_close.
+TEST(DefaultTolerance, IsThatOfAssertClose) {
+  EXPECT_EQ(default_tolerance(Half), (Tolerance{1e-3, 1e-5}));
+  EXPECT_EQ(default_tolerance(BFloat16), (Tolerance{1.6e-2, 1e-5}));
+  EXPECT_EQ(default_tolerance(Float), (Tolerance{1.3e-6, 1e-5}));
+  EXPECT_EQ(default_tolerance(Double), (Tolerance{1e-7, 1e-7}));
+  EXPECT_EQ(default_tolerance(ComplexHalf), (Tolerance{1e-3, 1e-5}));
+  EXPECT_EQ(default_tolerance(ComplexFloat), (Tolerance{1.3e-6, 1e-5}));
+  EXPECT_EQ(default_tolerance(ComplexDouble), (Tolerance{1e-7, 1e-7}));
+  for (const c10::ScalarType type : {Bool, Byte, Char, Short, Int, Long, UInt16, UInt64}) {
+    EXPECT_EQ(default_tolerance(type), (Tolerance{0, 0}));
+  }
+}
+
+TEST(ToleranceFor, GoesByOutputThenByDtype) {
+  const Tolerance fixed = {1, 2};
+  const Tolerance own = {3, 4};
+  EXPECT_EQ(tolerance_for({}, 0, Double), Tolerance());
+  EXPECT_EQ(tolerance_for({.fixed = fixed}, 0, Double), fixed);
+  EXPECT_EQ(tolerance_for({.fixed = fixed, .by_dtype = true}, 0, Half), default_tolerance(Half));
+  const ToleranceRule rule = {.fixed = fixed, .by_dtype = true, .outputs = {{1, own}}};
+  EXPECT_EQ(tolerance_for(rule, 0, Half), default_tolerance(Half));
+  EXPECT_EQ(tolerance_for(rule, 1, Half), own);
+}
+
+TEST(ToleranceText, NamesBoth) {
+  EXPECT_EQ(tolerance_text(Tolerance{1.3e-6, 0}), "rtol 1.3e-06, atol 0");
+}
+
+// What is printed passes when it is given.
+TEST(ToleranceText, RoundsUp) {
+  EXPECT_EQ(tolerance_text(0.16666666666666666), "0.167");
+  EXPECT_EQ(tolerance_text(0.1231), "0.124");
+  EXPECT_EQ(tolerance_text(0.0), "0");
+}
+
+}  // namespace
+}  // namespace torch_ir
