@@ -37,7 +37,7 @@ function figure(value) {
   if (!Number.isFinite(x)) return x > 0 ? '∞' : '−∞';
   if (x === 0) return '0';
   const text = Math.abs(x) >= 1e-3 && Math.abs(x) < 1e6 ? String(Number(x.toPrecision(4)))
-                                                       : x.toExponential(2);
+                                                       : Number(x.toPrecision(3)).toExponential();
   return text.replace('-', '−').replace('e+', 'e');
 }
 
@@ -101,13 +101,14 @@ models.forEach((model, index) => {
 function cell(model, column) {
   const value = model[column.id];
   if (column.id === 'status') {
-    return h('td', {class: 'bare'}, badge(model.status),
+    return h('td', {class: 'bare kept'}, badge(model.status),
              model.reason ? h('span', {class: 'reason'}, [model.kind, model.reason].filter(Boolean).join(': ')) : null);
   }
   if (column.id === 'categories') {
     return h('td', {class: 'bare'}, ...model.categories.map((c) => h('span', {class: 'tag'}, c)));
   }
-  return h('td', {class: 'number', 'data-label': column.name}, column.text(value));
+  return h('td', {class: `number ${column.id === view.sort ? 'kept' : ''}`, 'data-label': column.name},
+           column.text(value));
 }
 
 function shownColumns() {
@@ -135,7 +136,7 @@ function buildRows() {
 function buildHead() {
   $('head').replaceChildren(...shownColumns().map((column) => {
     const sorted = view.sort === column.id;
-    return h('th', {scope: 'col', class: column.text ? 'number' : null,
+    return h('th', {scope: 'col', class: `${column.text ? 'number' : ''} ${column.fixed || sorted ? 'kept' : ''}`,
                     'aria-sort': sorted ? view.direction : null},
              h('button', {type: 'button', onclick: () => {
                if (sorted) view.direction = view.direction === 'ascending' ? 'descending' : 'ascending';
@@ -174,7 +175,7 @@ function matches(model) {
 let builtFor = null;
 
 function refresh() {
-  const built = shownColumns().map((c) => c.id).join();
+  const built = [view.sort, ...shownColumns().map((c) => c.id)].join();
   if (built !== builtFor) buildRows();
   builtFor = built;
   buildHead();
@@ -333,7 +334,7 @@ function share(c) {
   return `${count(c.num_mismatched)} of ${count(c.num_elements)} (${figure(percent)} %)`;
 }
 
-// `limit`: bins that begin there are outside every absolute tolerance alike.
+// Bins that begin at `limit` or beyond it are marked.
 function histogram(c, limit) {
   const most = Math.max(1, ...c.histogram);
   const body = c.histogram.map((value, bin) => [run.bins[bin], value, bin]).filter(([, value]) => value > 0);
@@ -358,7 +359,8 @@ function outputBlock(output) {
     parts.push(h('p', {}, 'Worst element: at ', code(`[${c.worst_index.join(', ')}]`), ' the graph gives ',
                  code(c.worst_actual), ', expected is ', code(c.worst_expected), '.'));
   }
-  parts.push(histogram(c, output.tolerance.atol));
+  parts.push(h('p', {class: 'hint'}, 'Elements by how much they differ; striped: by more than atol.'),
+             histogram(c, output.tolerance.atol));
   return parts;
 }
 
@@ -370,7 +372,7 @@ function trialBlock(model, detail) {
   if (detail.trials.length === 0) return [];
   const box = h('div', {'aria-live': 'polite'});
   const buttons = detail.trials.map((trial, i) => h('button', {type: 'button', class: 'chip', onclick: () => show(i)},
-      trial.name, h('span', {class: 'number'}, trial.verification.is_valid ? 'passed' : 'failed')));
+      trial.name, h('span', {class: 'number'}, trial.verification.is_valid ? '✓ passed' : '✕ failed')));
   function show(index) {
     buttons.forEach((button, i) => button.setAttribute('aria-pressed', String(i === index)));
     const report = detail.trials[index].verification;
@@ -727,9 +729,16 @@ function setUpKeys() {
   });
 }
 
+function setUpShare() {
+  const totals = tally(models.map((m) => [m.status]));
+  $('share').append(...Object.keys(STATUSES).filter((s) => totals.has(s)).map((s) =>
+      h('span', {class: STATUSES[s].kind, style: `flex: ${totals.get(s)} 0 0`})));
+}
+
 $('environment').append(...run.environment.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
 $('command').textContent = run.command;
 setUpTheme();
+setUpShare();
 setUpFilters();
 setUpKeys();
 refresh();
