@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,19 +73,24 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
   check(error, "posix_spawn");
   descriptor_ = pipe_ends[0];
   ::fcntl(descriptor_, F_SETFL, O_NONBLOCK);
+  // Since Linux 5.3. Not inherited by other children.
+  exit_descriptor_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
 }
 
 ChildProcess::~ChildProcess() {
   kill();
   ::close(descriptor_);
+  if (exit_descriptor_ >= 0) ::close(exit_descriptor_);
 }
 
 void ChildProcess::read_output() {
   char buffer[4096];
-  for (ssize_t size; (size = ::read(descriptor_, buffer, sizeof(buffer))) > 0;) {
+  ssize_t size = 0;
+  while ((size = ::read(descriptor_, buffer, sizeof(buffer))) > 0) {
     output_.append(buffer, static_cast<size_t>(size));
     if (output_.size() > kOutputLimit) output_.erase(0, output_.size() - kOutputLimit);
   }
+  if (size == 0) is_output_open_ = false;
 }
 
 std::optional<int> ChildProcess::poll() {

@@ -22,8 +22,10 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // Readable when the process has printed something, and when it has ended.
-  int descriptor() const { return descriptor_; }
+  // Readable when the process has printed something; negative when it can print no more.
+  int output_descriptor() const { return is_output_open_ ? descriptor_ : -1; }
+  // Readable when the process has ended; negative where the system can not tell.
+  int exit_descriptor() const { return exit_descriptor_; }
   // Takes what the process has printed so far.
   void read_output();
   // The end of what it printed, standard output and error together; not more than 4 KiB.
@@ -38,6 +40,8 @@ class ChildProcess {
  private:
   pid_t pid_ = -1;
   int descriptor_ = -1;
+  bool is_output_open_ = true;
+  int exit_descriptor_ = -1;
   std::optional<int> status_;
   std::string output_;
 };

@@ -20,6 +20,7 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/harness/candidate.h"
 #include "torch_ir/harness/child_process.h"
+#include "torch_ir/harness/graph_picture.h"
 #include "torch_ir/harness/interrupt.h"
 #include "torch_ir/harness/process_memory.h"
 #include "torch_ir/harness/result_json.h"
@@ -43,8 +44,11 @@ constexpr const char* kGraphFile = "/graph.json";
 // A child tells this apart from all that a model can do to it.
 constexpr int kOutputErrorStatus = EX_IOERR;
 
-// How long a signal, or the end of a child that left its output open, may go unnoticed.
+// How long a signal may go unnoticed.
 constexpr auto kPatience = std::chrono::milliseconds(100);
+
+// The same where nothing tells of the end of a child.
+constexpr auto kSilentPatience = std::chrono::milliseconds(2);
 
 // How often memory is looked at, where it has a limit: often enough for a model that takes a
 // gigabyte a second.
@@ -111,11 +115,18 @@ FailureKind kind_of_crash(const std::string& output) {
   return is_out_of_memory ? FailureKind::kOutOfMemory : FailureKind::kCrashed;
 }
 
+ModelResult read_result(const std::string& directory) {
+  ModelResult result = model_result_from_json(read_file(directory + kResultFile));
+  if (fs::exists(directory + kGraphFile)) result.graph = load_ir(directory + kGraphFile);
+  return result;
+}
+
 class Job {
  public:
   Job(size_t index, const ModelSource& model, const RunOptions& options, std::string directory)
       : index_(index),
         directory_(std::move(directory)),
+        last_stage_(options.settings.last_stage),
         deadline_(deadline_after(options.timeout)) {
     write_file(directory_ + kRequestFile,
                to_json(RunRequest{.source = model, .settings = options.settings}));
@@ -151,10 +162,8 @@ class Job {
   }
 
  private:
-  ModelResult read_result() const {
-    ModelResult result = model_result_from_json(read_file(directory_ + kResultFile));
-    if (fs::exists(directory_ + kGraphFile)) result.graph = load_ir(directory_ + kGraphFile);
-    return result;
+  bool is_done(const ModelResult& result) const {
+    return result.failure || result.num_passed_stages > static_cast<size_t>(last_stage_);
   }
 
   ModelResult finish(int status) const {
@@ -163,8 +172,8 @@ class Job {
       throw OutputError(output.substr(output.rfind('\n') + 1));
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-      ModelResult result = read_result();
-      if (result.passed() || result.failure) return result;
+      ModelResult result = read_result(directory_);
+      if (is_done(result)) return result;
     }
     return unfinished(kind_of_crash(process_->output()),
                       describe_wait_status(status) + (WIFEXITED(status) ? ", unfinished" : ""));
@@ -172,9 +181,9 @@ class Job {
 
   // What the process left, which ended before it was done.
   ModelResult unfinished(FailureKind kind, const std::string& end) const {
-    ModelResult result = read_result();
+    ModelResult result = read_result(directory_);
     const std::string message = "The process of the model " + end + ".";
-    if (result.passed() || result.failure) {
+    if (is_done(result)) {
       // All that is missing is an explanation.
       result.nodes.emplace().error = message;
       return result;
@@ -188,6 +197,7 @@ class Job {
 
   size_t index_;
   std::string directory_;
+  Stage last_stage_;
   Clock::time_point deadline_;
   std::unique_ptr<ChildProcess> process_;
 };
@@ -198,10 +208,22 @@ void wait_for_news(std::list<Job>& jobs, const RunOptions& options) {
   std::vector<pollfd> descriptors;
   for (Job& job : jobs) {
     wake = std::min(wake, job.deadline());
-    descriptors.push_back({.fd = job.process().descriptor(), .events = POLLIN, .revents = 0});
+    const ChildProcess& process = job.process();
+    for (const int descriptor : {process.output_descriptor(), process.exit_descriptor()}) {
+      // Negative ones are left out.
+      descriptors.push_back({.fd = descriptor, .events = POLLIN, .revents = 0});
+    }
+    const bool is_silent = process.output_descriptor() < 0 && process.exit_descriptor() < 0;
+    if (is_silent) wake = std::min(wake, Clock::now() + kSilentPatience);
   }
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(wake - Clock::now());
   ::poll(descriptors.data(), descriptors.size(), std::max<int>(0, static_cast<int>(left.count())));
+}
+
+// Here, where it is done for several models at once. Without a picture the parent says why.
+void draw(const std::string& directory) {
+  const GraphPicture picture = draw_graph(read_result(directory));
+  if (!picture.svg.empty()) write_file(directory + "/" + kPictureFile, picture.svg);
 }
 
 void run_request(const std::string& directory) {
@@ -217,6 +239,7 @@ void run_request(const std::string& directory) {
   const std::unique_ptr<Candidate> candidate = make_candidate(request.source, settings.seed);
   ModelResult result = model_result_from_json(read_file(directory + kResultFile));
   save(run_model(*candidate, std::move(result), settings, directory, save));
+  if (settings.last_stage == Stage::kVerify) draw(directory);
 }
 
 }  // namespace

@@ -32,6 +32,16 @@ bool is_file_name(const std::string& name) {
   return !name.empty() && name[0] != '.' && std::all_of(name.begin(), name.end(), fits);
 }
 
+void check_tolerances(const std::string& name, const ModelSpec& spec) {
+  const auto check = [&](const Tolerance& tolerance) {
+    // NaN compares as false.
+    if (tolerance.rtol >= 0 && tolerance.atol >= 0) return;
+    throw Error("model '" + name + "' is registered with a tolerance below 0");
+  };
+  if (spec.tolerance) check(*spec.tolerance);
+  for (const auto& [output, tolerance] : spec.output_tolerances) check(tolerance);
+}
+
 }  // namespace
 
 void register_model(std::string name, ModelSpec spec, std::function<Model()> make) {
@@ -43,6 +53,10 @@ void register_model(std::string name, ModelSpec spec, std::function<Model()> mak
   if (spec.categories.empty()) {
     throw Error("model '" + name + "' is registered without a category");
   }
+  if (spec.expected_failure && spec.expected_failure->reason.empty()) {
+    throw Error("model '" + name + "' is registered as failing without a reason");
+  }
+  check_tolerances(name, spec);
   name_inputs(spec.inputs);
   const auto [position, added] =
       registry().try_emplace(name, RegisteredModel{name, std::move(spec), std::move(make)});

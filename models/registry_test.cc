@@ -61,6 +61,15 @@ TEST(RegistryTest, RefusesWhatCanNotBeRun) {
               ThrowsMessage<Error>(HasSubstr("'NoInput' is registered without an input")));
   EXPECT_THAT([] { register_model("NoCategory", spec(1, {}), identity); },
               ThrowsMessage<Error>(HasSubstr("'NoCategory' is registered without a category")));
+  ModelSpec failing = spec(1, {"a"});
+  failing.expected_failure = ExpectedFailure{.kind = FailureKind::kCrashed};
+  EXPECT_THAT([&] { register_model("NoReason", failing, identity); },
+              ThrowsMessage<Error>(HasSubstr("'NoReason' is registered as failing without a "
+                                             "reason")));
+  ModelSpec loose = spec(1, {"a"});
+  loose.output_tolerances[0] = {.rtol = -1, .atol = 0};
+  EXPECT_THAT([&] { register_model("Negative", loose, identity); },
+              ThrowsMessage<Error>(HasSubstr("'Negative' is registered with a tolerance below 0")));
 }
 
 }  // namespace
