@@ -47,15 +47,16 @@ size_t count_parts(std::string_view text) {
 
 // The name that `text` may be meant as: what C++ and Python call operators.
 std::string advice(std::string_view text) {
-  std::string name(text);
-  if (name.starts_with(kTorchOps)) name.erase(0, kTorchOps.size());
-  if (const size_t colons = name.find("::"); colons != std::string::npos) {
-    name.replace(colons, 2, ".");
-  }
-  const bool is_better = name != text && count_parts(name) >= 2;
-  return is_better ? "write " + name
-                   : "write NAMESPACE.NAME.OVERLOAD, such as aten.add.Tensor, or "
-                     "NAMESPACE.NAME for all overloads";
+  std::string_view name = text;
+  if (name.starts_with(kTorchOps)) name.remove_prefix(kTorchOps.size());
+  const size_t colons = name.find("::");
+  const std::string better =
+      colons == std::string_view::npos
+          ? std::string(name)
+          : fmt::format("{}.{}", name.substr(0, colons), name.substr(colons + 2));
+  if (better != text && count_parts(better) >= 2) return "write " + better;
+  return "write NAMESPACE.NAME.OVERLOAD, such as aten.add.Tensor, or NAMESPACE.NAME for all "
+         "overloads";
 }
 
 }  // namespace
