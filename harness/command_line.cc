@@ -11,10 +11,12 @@
 #include "torch_ir/base/completion.h"
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/harness/arguments.h"
+#include "torch_ir/harness/backend.h"
 #include "torch_ir/harness/harness.h"
 #include "torch_ir/harness/interrupt.h"
 #include "torch_ir/harness/listing.h"
 #include "torch_ir/harness/progress.h"
+#include "torch_ir/harness/run_text.h"
 #include "torch_ir/models/registry.h"
 
 namespace torch_ir {
@@ -29,7 +31,8 @@ CompletionValues completion_values() {
   return {.words = {{"--optimization", {"exact", "fast"}},
                     {"--device", {"cpu", "cuda"}},
                     {"--tolerance", {"dtype"}},
-                    {"--completion", {"bash", "zsh"}}},
+                    {"--completion", {"bash", "zsh"}},
+                    {"--backend", list_backends()}},
           .commands = {{"--model", "harness --list-models | awk 'NR > 1 {print $1}'"},
                        {"--category", "harness --list-categories"}}};
 }
@@ -59,20 +62,24 @@ constexpr const char* kFooter =
     "interrupted.";
 
 int run(const Arguments& arguments, std::ostream& out, std::ostream& err, const Screen& screen) {
-  const std::vector<ModelResult> results =
+  const HarnessRun run =
       run_harness(arguments.harness, {.lines = arguments.quiet ? nullptr : &out,
                                       .bar = !arguments.quiet && screen.has_bar ? &err : nullptr,
                                       .progress = screen.progress});
-  const auto good = std::ranges::count_if(results, &ModelResult::is_good);
-  if (!arguments.quiet) {
-    out << fmt::format("{} of {} models passed; see {}/SUMMARY.md\n", good, results.size(),
-                       arguments.output);
-  } else {
-    for (const ModelResult& result : results) {
+  if (arguments.quiet) {
+    for (const ModelResult& result : run.results) {
       if (!result.is_good()) err << result_line(result) << '\n';
     }
   }
-  return static_cast<size_t>(good) == results.size() ? kPassed : kFailed;
+  if (run.baseline && !(arguments.quiet && !run.baseline->is_worse())) {
+    (arguments.quiet ? err : out) << baseline_text(*run.baseline, arguments.harness.baseline);
+  }
+  if (!arguments.quiet) {
+    out << fmt::format("{}{}; see {}/SUMMARY.md, or {}/index.html in a browser\n",
+                       passed_text(run.results), not_passed_text(run.results), arguments.output,
+                       arguments.output);
+  }
+  return run.is_good() ? kPassed : kFailed;
 }
 
 // What the arguments ask for in place of a run; nothing when they ask for a run.
@@ -82,6 +89,10 @@ std::optional<std::string> answer(const CLI::App& parser, const Arguments& argum
   }
   if (arguments.list_categories) {
     return arguments.json ? categories_json(list_categories()) : categories_text(list_categories());
+  }
+  if (!arguments.supported.empty()) {
+    const SupportReport report = supported_models(arguments.harness, arguments.supported);
+    return arguments.json ? to_json(report) : to_text(report, file_name(arguments.supported));
   }
   if (!arguments.completion.empty()) {
     return completion_script(arguments.completion, "harness", {completion_of("", "", parser)},

@@ -34,7 +34,7 @@ void expect_passed(const std::vector<ModelResult>& results) {
 }
 
 TEST(FastTest, ModelsOfTheRegistryAreWithinTheTolerance) {
-  const std::vector<ModelResult> results = run_harness(fast_options());
+  const std::vector<ModelResult> results = run_harness(fast_options()).results;
   EXPECT_EQ(results.size(), list_models().size());
   EXPECT_GE(results.size(), 12u);
   expect_passed(results);
@@ -43,7 +43,7 @@ TEST(FastTest, ModelsOfTheRegistryAreWithinTheTolerance) {
 TEST(FastTest, ArchivesAreWithinTheTolerance) {
   HarnessOptions options = fast_options();
   options.archives = {{.path = "harness/testdata"}};
-  const std::vector<ModelResult> results = run_harness(options);
+  const std::vector<ModelResult> results = run_harness(options).results;
   EXPECT_EQ(results.size(), 5u);
   expect_passed(results);
 }

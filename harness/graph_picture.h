@@ -10,6 +10,9 @@
 
 namespace torch_ir {
 
+// Where the process of a model leaves the picture, in the folder of its files.
+inline constexpr const char* kPictureFile = "graph.svg";
+
 struct GraphPicture {
   // The document; empty where there is none.
   std::string svg = {};

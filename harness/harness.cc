@@ -1,15 +1,22 @@
 #include "torch_ir/harness/harness.h"
 
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/harness/environment.h"
 #include "torch_ir/harness/expected_failures.h"
 #include "torch_ir/harness/interrupt.h"
 #include "torch_ir/harness/pages.h"
 #include "torch_ir/harness/progress.h"
 #include "torch_ir/harness/report_files.h"
+#include "torch_ir/harness/results_file.h"
+#include "torch_ir/harness/run_results.h"
+#include "torch_ir/harness/run_text.h"
+#include "torch_ir/harness/work_directory.h"
+#include "torch_ir/ir/supported_operators.h"
 #include "torch_ir/models/registry.h"
 
 namespace torch_ir {
@@ -26,42 +33,97 @@ Selection of_registry(Selection selection, bool has_archives) {
   return selection;
 }
 
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
 bool is_empty(const Selection& selection) {
   return selection.models.empty() && selection.categories.empty();
 }
 
-}  // namespace
+// What a run is about.
+struct Plan {
+  std::vector<ModelSource> models = {};
+  Coverage coverage = {};
+};
 
-std::vector<ModelResult> run_harness(const HarnessOptions& options, const HarnessStreams& streams) {
+Plan make_plan(const HarnessOptions& options) {
   const std::vector<RegisteredModel> registered = list_models();
-  Coverage coverage{.selection = of_registry(options.selection, !options.archives.empty()),
-                    .archives = options.archives,
-                    .num_registered = registered.size()};
+  Plan plan;
+  Coverage& coverage = plan.coverage;
+  coverage.selection = of_registry(options.selection, !options.archives.empty());
+  coverage.archives = options.archives;
+  coverage.num_registered = registered.size();
   coverage.registry = options.archives.empty() || !is_empty(coverage.selection);
-  std::vector<ModelSource> models;
   if (coverage.registry) {
     for (std::string& name : select_models(registered, coverage.selection)) {
-      models.emplace_back(std::move(name));
+      plan.models.emplace_back(std::move(name));
     }
   }
   std::vector<std::string> names;
   for (const RegisteredModel& model : registered) names.push_back(model.name);
   for (Archive& archive : find_archives(options.archives, names)) {
-    models.emplace_back(std::move(archive));
+    plan.models.emplace_back(std::move(archive));
     ++coverage.num_archives;
   }
-  RunOptions run = options.run;
-  if (!options.expected_failures.empty()) {
-    for (const ModelSource& model : models) names.push_back(name_of(model));
-    run.expected_failures = read_expected_failures(options.expected_failures, names);
-  }
-  PageContext context{.settings = options.run.settings, .portable = options.portable};
+  return plan;
+}
+
+// A list may name every model of the registry, whatever this run is about.
+ExpectedFailures expected_failures(const HarnessOptions& options, const Plan& plan) {
+  if (options.expected_failures.empty()) return options.run.expected_failures;
+  std::vector<std::string> names;
+  for (const RegisteredModel& model : list_models()) names.push_back(model.name);
+  for (const ModelSource& model : plan.models) names.push_back(name_of(model));
+  return read_expected_failures(options.expected_failures, names);
+}
+
+PageContext page_context(const HarnessOptions& options) {
+  PageContext context{.settings = options.run.settings,
+                      .portable = options.portable,
+                      .timings = options.timings,
+                      .environment = environment(),
+                      .memory_limit = options.run.memory_limit,
+                      .expected_failures = file_name(options.expected_failures),
+                      .baseline = file_name(options.baseline)};
   if (options.run.timeout != RunOptions().timeout) context.timeout = options.run.timeout;
+  return context;
+}
+
+}  // namespace
+
+bool HarnessRun::is_good() const {
+  return all_good(results) && !(baseline && baseline->is_worse());
+}
+
+SupportReport supported_models(const HarnessOptions& options, const std::string& list) {
+  const SupportedOperators operators = SupportedOperators::load(list);
+  const Plan plan = make_plan(options);
+  RunOptions run_options = options.run;
+  run_options.settings.last_stage = Stage::kExtract;
+  const InterruptGuard interrupt_guard;
+  const WorkDirectory work_directory(std::filesystem::temp_directory_path());
+  std::vector<GraphOperators> graphs;
+  for (const ModelResult& result :
+       run_models(plan.models, run_options, work_directory.path().string())) {
+    graphs.push_back(result.graph ? operators_of(result.name, *result.graph)
+                                  : GraphOperators{.name = result.name,
+                                                   .operators = {},
+                                                   .error = first_line(result.failure->message)});
+  }
+  return supported(graphs, operators);
+}
+
+HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& streams) {
+  const Plan plan = make_plan(options);
+  RunOptions run_options = options.run;
+  run_options.expected_failures = expected_failures(options, plan);
+  std::optional<RunResults> baseline;
+  if (!options.baseline.empty()) baseline = read_results(options.baseline);
+  const PageContext context = page_context(options);
 
   const InterruptGuard interrupt_guard;
-  const ReportFiles files(options.output);
-  if (options.summary) files.remove_summary();
-  Progress progress(models.size(), streams.lines, streams.bar, streams.progress);
+  ReportFiles files(options.output);
+  if (options.summary) files.remove_run();
+  Progress progress(plan.models.size(), streams.lines, streams.bar, streams.progress);
   const RunObserver observer{
       .on_start = [&](const std::string& model) { progress.start(model); },
       .on_finish =
@@ -71,12 +133,16 @@ std::vector<ModelResult> run_harness(const HarnessOptions& options, const Harnes
           },
       .on_wait = [&] { progress.tick(); },
   };
-  const std::vector<ModelResult> results =
-      run_models(models, run, files.work_directory(), observer);
-  if (options.summary) {
-    files.write_summary(results, coverage, context);
+  HarnessRun run;
+  run.results = run_models(plan.models, run_options, files.work_directory(), observer);
+  if (baseline) {
+    run.baseline =
+        compare_with_baseline(*baseline, run_results(run.results, plan.coverage, context));
   }
-  return results;
+  if (options.summary) {
+    files.write_run(run.results, plan.coverage, context, run.baseline ? &*run.baseline : nullptr);
+  }
+  return run;
 }
 
 }  // namespace torch_ir

@@ -6,14 +6,17 @@
 #define TORCH_IR_HARNESS_HARNESS_H_
 
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "torch_ir/harness/archive.h"
+#include "torch_ir/harness/baseline.h"
 #include "torch_ir/harness/progress.h"
 #include "torch_ir/harness/result.h"
 #include "torch_ir/harness/runner.h"
 #include "torch_ir/harness/selection.h"
+#include "torch_ir/visualize/support_report.h"
 
 namespace torch_ir {
 
@@ -31,7 +34,7 @@ struct HarnessOptions {
   bool timings = false;
   // Placeholders for what may differ between machines, see PageContext.
   bool portable = false;
-  // Whether SUMMARY.md is written.
+  // Whether the files about the whole run are written, such as SUMMARY.md.
   bool summary = true;
 };
 
@@ -42,11 +45,23 @@ struct HarnessStreams {
   ProgressOptions progress = {};
 };
 
+struct HarnessRun {
+  std::vector<ModelResult> results = {};
+  // Where there is a baseline.
+  std::optional<BaselineComparison> baseline = std::nullopt;
+
+  // Whether every model passed, or failed as expected, and nothing is worse than the baseline.
+  bool is_good() const;
+};
+
 // Runs the selected models of the registry, then the archives, and writes their reports. Throws
 // Error, before anything runs where it can, for names that nobody registered, for archives that
-// are not there, and for files that can not be written; Interrupted.
-std::vector<ModelResult> run_harness(const HarnessOptions& options,
-                                     const HarnessStreams& streams = {});
+// are not there, and for files that can not be read or written; Interrupted.
+HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& streams = {});
+
+// Which of the selected models a backend can take that has the operators of the file `list`. Only
+// extracts them; those that can not be extracted are part of the report. Throws as run_harness.
+SupportReport supported_models(const HarnessOptions& options, const std::string& list);
 
 }  // namespace torch_ir
 

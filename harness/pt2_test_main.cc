@@ -28,7 +28,7 @@ HarnessOptions& options() {
 TEST(Pt2Test, Passes) {
   const char* outputs = std::getenv("TEST_UNDECLARED_OUTPUTS_DIR");
   options().output = outputs != nullptr ? outputs : ::testing::TempDir() + "pt2_test";
-  const std::vector<ModelResult> results = run_harness(options(), {.lines = &std::cout});
+  const std::vector<ModelResult> results = run_harness(options(), {.lines = &std::cout}).results;
   ASSERT_EQ(results.size(), 1u);
   EXPECT_TRUE(results[0].passed()) << results[0].failure->message << '\n'
                                    << results[0].failure->output;

@@ -52,6 +52,8 @@ struct RunSettings {
   std::string backend = {};
   std::string executor = {};
   bool executor_intermediates = false;
+  // Stages after this one are left out.
+  Stage last_stage = Stage::kVerify;
   // Compare node by node also where all outputs agree.
   bool per_node = false;
   bool save_tensors = false;

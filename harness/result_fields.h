@@ -186,6 +186,7 @@ void fields(const Visit& visit, RunSettings& settings) {
   visit("backend", settings.backend);
   visit("executor", settings.executor);
   visit("executor_intermediates", settings.executor_intermediates);
+  named_field(visit, "last_stage", settings.last_stage, stage_name, parse_stage);
   visit("per_node", settings.per_node);
   visit("save_tensors", settings.save_tensors);
 }
