@@ -46,7 +46,7 @@ ReferenceRun make_reference_pages(const std::string& scratch) {
   HarnessOptions options;
   options.output = scratch;
   options.portable = true;
-  ReferenceRun run{.results = run_harness(options), .pages = read_pages(scratch)};
+  ReferenceRun run{.results = run_harness(options).results, .pages = read_pages(scratch)};
   for (const ModelResult& result : run.results) {
     if (!result.passed()) throw Error(result.name + ": " + result.failure->message);
   }
