@@ -22,18 +22,28 @@ std::string differences_as_zero(std::string page) {
   return page;
 }
 
+// Files below `directory` by their paths relative to it.
+template <class Predicate>
+Files read_files(const std::string& directory, const Predicate& is_wanted) {
+  Files files;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory)) {
+    // Lexically: under Bazel the files are links to elsewhere.
+    const fs::path path = entry.path().lexically_relative(directory);
+    if (is_wanted(path)) files[path.string()] = read_file(entry.path());
+  }
+  return files;
+}
+
 }  // namespace
 
 Files read_pages(const std::string& directory) {
-  Files files;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory)) {
-    const std::string extension = entry.path().extension();
-    if (extension == ".md" || extension == ".json") {
-      // Lexically: under Bazel the files are links to elsewhere.
-      files[entry.path().lexically_relative(directory).string()] = read_file(entry.path());
-    }
-  }
-  return files;
+  return read_files(directory, [](const fs::path& path) {
+    return path.extension() == ".md" || (path.extension() == ".json" && path.has_parent_path());
+  });
+}
+
+Files read_pictures(const std::string& directory) {
+  return read_files(directory, [](const fs::path& path) { return path.extension() == ".svg"; });
 }
 
 std::string portable_graph(const std::string& json) {
@@ -46,7 +56,9 @@ ReferenceRun make_reference_pages(const std::string& scratch) {
   HarnessOptions options;
   options.output = scratch;
   options.portable = true;
-  ReferenceRun run{.results = run_harness(options).results, .pages = read_pages(scratch)};
+  ReferenceRun run{.results = run_harness(options).results,
+                   .pages = read_pages(scratch),
+                   .pictures = read_pictures(scratch)};
   for (const ModelResult& result : run.results) {
     if (!result.passed()) throw Error(result.name + ": " + result.failure->message);
   }

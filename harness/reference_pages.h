@@ -16,8 +16,12 @@ namespace torch_ir {
 // Path relative to the directory, and content.
 using Files = std::map<std::string, std::string>;
 
-// The pages and graphs below `directory`; pictures and the like are not among them.
+// The pages and graphs below `directory`; what is made for programs and browsers is not among them.
 Files read_pages(const std::string& directory);
+
+// The pictures of graphs below `directory`. They differ with the version of Graphviz and its fonts,
+// so a test only looks at what they show.
+Files read_pictures(const std::string& directory);
 
 // A graph, as JSON, with a placeholder for the version of LibTorch that captured it.
 std::string portable_graph(const std::string& json);
@@ -25,6 +29,7 @@ std::string portable_graph(const std::string& json);
 struct ReferenceRun {
   std::vector<ModelResult> results;
   Files pages;
+  Files pictures;
 };
 
 // Runs the registry, with `scratch` as its output. Throws Error when a model fails.

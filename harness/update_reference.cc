@@ -3,7 +3,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <utility>
 
+#include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/harness/reference_pages.h"
 #include "torch_ir/harness/runner.h"
@@ -16,14 +18,22 @@ void update(const fs::path& directory) {
   fs::create_directories(directory);
   const fs::path scratch = directory.string() + ".new";
   fs::remove_all(scratch);
-  const torch_ir::Files pages = torch_ir::make_reference_pages(scratch).pages;
+  const torch_ir::ReferenceRun run = torch_ir::make_reference_pages(scratch);
   fs::remove_all(scratch);
-  for (const auto& [name, content] : torch_ir::read_pages(directory)) fs::remove(directory / name);
-  for (const auto& [name, content] : pages) {
-    fs::create_directories((directory / name).parent_path());
-    torch_ir::write_file(directory / name, content);
+  if (run.pictures.size() != run.results.size()) {
+    throw torch_ir::Error("Graphviz's 'dot', which draws the pictures, is not on the PATH");
   }
-  std::cout << "wrote " << pages.size() << " files below reports/reference\n";
+  size_t count = 0;
+  for (const auto& [old, now] : {std::pair(torch_ir::read_pages(directory), run.pages),
+                                 std::pair(torch_ir::read_pictures(directory), run.pictures)}) {
+    for (const auto& [name, content] : old) fs::remove(directory / name);
+    for (const auto& [name, content] : now) {
+      fs::create_directories((directory / name).parent_path());
+      torch_ir::write_file(directory / name, content);
+    }
+    count += now.size();
+  }
+  std::cout << "wrote " << count << " files below reports/reference\n";
 }
 
 }  // namespace
