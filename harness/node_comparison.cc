@@ -3,6 +3,7 @@
 #include <ATen/Context.h>
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <set>
@@ -68,23 +69,12 @@ class Explainer {
   }
 
   NodeReport compare(bool failed) {
-    runs_whole_ = !tells_values();
     NodeReport report = compare_once();
-    // What is right node by node may be wrong when nodes run together.
     const bool is_unexplained = failed && !report.first_divergence && report.error.empty();
-    if (is_unexplained && !runs_whole_) {
-      runs_whole_ = true;
-      NodeReport whole = compare_once();
-      if (whole.first_divergence || !whole.error.empty()) {
-        report = std::move(whole);
-        report.note =
-            "the nodes agree when they run one by one; these are the values of runs of "
-            "the whole graph";
-      } else {
-        runs_whole_ = false;
-      }
-    } else if (runs_whole_) {
+    if (runs_whole_) {
       report.note = "the values are those of runs with intermediate values as further outputs";
+    } else if (is_unexplained) {
+      compare_whole_runs(report);
     }
     if (report.first_divergence) add_inputs(*report.first_divergence);
     return report;
@@ -161,9 +151,20 @@ class Explainer {
       return {.tolerance = settings_.tolerance,
               .error = "the graph could not be run: " + message_text(error)};
     }
-    return compare_nodes(
-        ir_, [&](const ValueObserver& observer) { run_reference(observer); },
-        [&](const std::string& name) { return values->next(name); }, settings_.tolerance);
+    std::exception_ptr output_error;
+    const auto next = [&](const std::string& name) {
+      try {
+        return values->next(name);
+      } catch (const OutputError&) {
+        output_error = std::current_exception();
+        throw;
+      }
+    };
+    NodeReport report = compare_nodes(
+        ir_, [&](const ValueObserver& observer) { run_reference(observer); }, next,
+        settings_.tolerance);
+    if (output_error) std::rethrow_exception(output_error);
+    return report;
   }
 
   // Runs the model, and keeps in mind what a reproducer has to know.
