@@ -150,6 +150,19 @@ std::string_view title_in(std::string_view line) {
   return line;
 }
 
+// What nearly every text has, said once.
+constexpr std::string_view kTextStyles[] = {" text-anchor=\"middle\"",
+                                            " font-family=\"Helvetica,sans-Serif\""};
+
+std::string without_text_styles(std::string_view line) {
+  std::string result(line);
+  for (const std::string_view style : kTextStyles) {
+    const size_t at = result.find(style);
+    if (at != std::string::npos) result.erase(at, style.size());
+  }
+  return result;
+}
+
 // What Graphviz wrote, with names in place of identifiers, and without what differs between its
 // versions and nobody looks at.
 std::string finish(std::string_view svg, const std::string& title, const std::string& about,
@@ -160,6 +173,7 @@ std::string finish(std::string_view svg, const std::string& title, const std::st
   const size_t end_of_root = svg.find('>') + 1;
   std::string tag(svg.substr(0, end_of_root));
   std::ranges::replace(tag, '\n', ' ');
+  for (const std::string_view style : kTextStyles) tag.insert(4, style);
   tag.insert(4, " role=\"img\" aria-labelledby=\"graph-title graph-description\"");
   result += tag + "\n<title id=\"graph-title\">" + xml_text(title) +
             "</title>\n<desc id=\"graph-description\">" + xml_text(about) + "</desc>\n";
@@ -173,7 +187,7 @@ std::string finish(std::string_view svg, const std::string& title, const std::st
       const auto name = names.find(std::string(id));
       if (name != names.end()) result += "<title>" + xml_text(name->second) + "</title>\n";
     } else {
-      (result += line) += '\n';
+      result += (line.starts_with("<text ") ? without_text_styles(line) : std::string(line)) + '\n';
     }
   }
   return result;
