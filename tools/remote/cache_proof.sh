@@ -22,7 +22,7 @@ work="$(mktemp -d)"
 clean_up() {
   [[ ! -e $work/second ]] || (cd "$work/clone" && bazel second shutdown) || true
   [[ ! -e $work/first ]] || (cd "$work/source" && bazel first shutdown) || true
-  [[ ! -e $work/cache/pid ]] || kill "$(cat "$work/cache/pid")"
+  [[ ! -e $work/cache ]] || "$here/serve.sh" "$work/cache" --stop
   chmod -R u+w "$work"
   rm -rf "$work"
 }
