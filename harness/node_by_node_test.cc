@@ -1,0 +1,80 @@
+// Node by node, plans of the level exact have the bits of the models of the registry, and of the
+// archives of testdata.
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "torch_ir/harness/candidate.h"
+#include "torch_ir/harness/node_comparison.h"
+#include "torch_ir/harness/plan_backend.h"
+#include "torch_ir/models/registry.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::IsEmpty;
+
+void expect_equal_nodes(Candidate& candidate, Backend& backend) {
+  at::set_num_threads(1);
+  const IR ir = candidate.extract();
+  const std::vector<at::Tensor> inputs = candidate.inputs(0);
+  const RunSettings settings;
+  const Explanation explanation =
+      explain(candidate, ir, candidate.weights(), inputs, backend, settings, /*failed=*/false, "");
+  EXPECT_EQ(explanation.nodes.error, "");
+  EXPECT_GE(explanation.nodes.num_compared, static_cast<int64_t>(ir.nodes.size()));
+  EXPECT_EQ(explanation.nodes.num_mismatched, 0);
+  EXPECT_THAT(explanation.nodes.worst, IsEmpty());
+  EXPECT_EQ(explanation.nodes.num_skipped, 0);
+  for (const NodeReport::Skipped& skipped : explanation.nodes.skipped) {
+    ADD_FAILURE() << skipped.value << ": " << skipped.reason;
+  }
+}
+
+// Without values of its own.
+class WholeRuns : public PlanBackend {
+ public:
+  using PlanBackend::PlanBackend;
+  std::unique_ptr<NodeValues> values(const IR&, const StateDict&,
+                                     const std::vector<at::Tensor>&) override {
+    return nullptr;
+  }
+};
+
+TEST(NodeByNodeTest, ModelsOfTheRegistryAreEqual) {
+  for (const RegisteredModel& model : list_models()) {
+    SCOPED_TRACE(model.name);
+    PlanBackend backend{ExecutionOptions()};
+    expect_equal_nodes(*make_candidate(model, 0), backend);
+  }
+}
+
+TEST(NodeByNodeTest, ModelsOfTheRegistryAreEqualInWholeRuns) {
+  for (const RegisteredModel& model : list_models()) {
+    SCOPED_TRACE(model.name);
+    WholeRuns backend{ExecutionOptions()};
+    expect_equal_nodes(*make_candidate(model, 0), backend);
+  }
+}
+
+class ArchiveTest : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(ArchiveTest, IsEqual) {
+  const Archive archive{.name = GetParam(),
+                        .path = "harness/testdata/" + GetParam() + ".pt2",
+                        .inputs = "harness/testdata/" + GetParam() + ".inputs.safetensors"};
+  PlanBackend backend{ExecutionOptions()};
+  expect_equal_nodes(*make_candidate(archive, 0), backend);
+}
+
+INSTANTIATE_TEST_SUITE_P(Testdata, ArchiveTest,
+                         ::testing::Values("gpt2", "llama", "mobilenet_v2", "resnet", "vit"),
+                         [](const auto& test) { return test.param; });
+
+}  // namespace
+}  // namespace torch_ir
