@@ -5,8 +5,8 @@
     python tools/benchmark_table.py executor.json peers.json
 
 Needs a Python with torch, onnxruntime and onnxscript, and g++. The models are those that
-save_benchmark_models writes, graph and weights: each becomes a torch.fx graph with one call a node,
-which torch.export takes to
+save_benchmark_models writes, graph and weights: each becomes a module that calls one operator a
+node, which torch.export takes to
 
     aotinductor            torch._inductor.aoti_compile_and_package
     aotinductor_freezing   the same with the weights frozen into the package
@@ -28,10 +28,8 @@ eager's rounds beside the peers'.
 import argparse
 import ctypes
 import json
-import operator
 import pathlib
 import random
-import struct
 import subprocess
 import sys
 import tempfile
@@ -40,11 +38,12 @@ import warnings
 
 import torch
 
+from ir_graph import GraphModule, load_ir
+from safetensors_file import read_safetensors
+
 TOLERANCE = 1e-4
 MIN_NANOSECONDS = 20e6
 WARM_UP_RUNS = 3
-
-DTYPES = {"F32": torch.float32, "I64": torch.int64, "BOOL": torch.bool}
 
 
 def keep_memory_from_the_system():
@@ -57,97 +56,17 @@ def keep_memory_from_the_system():
     libc.mallopt(m_top_pad, 64 << 20)
 
 
-def read_safetensors(path):
-    data = path.read_bytes()
-    (length,) = struct.unpack_from("<Q", data)
-    tensors = {}
-    for name, entry in json.loads(data[8:8 + length]).items():
-        if name == "__metadata__":
-            continue
-        begin, end = (8 + length + offset for offset in entry["data_offsets"])
-        flat = torch.frombuffer(bytearray(data[begin:end]), dtype=DTYPES[entry["dtype"]])
-        tensors[name] = flat.reshape(entry["shape"])
-    return tensors
-
-
-def is_tensor_list(type_):
-    return isinstance(type_, torch.ListType) and is_tensor(type_.getElementType())
-
-
-def is_tensor(type_):
-    if isinstance(type_, torch.OptionalType):
-        type_ = type_.getElementType()
-    return isinstance(type_, torch.TensorType)
-
-
-def arguments_of(node, schema, values):
-    """Positional and keyword arguments: inputs are tensors in schema order, attributes have names."""
-    attributes = dict(node["attrs"])
-    sizes = iter(attributes.pop("_tensor_list_sizes", []))
-    masks = iter(attributes.pop("_tensor_list_none_masks", []))
-    inputs = iter(values[tensor["name"]] for tensor in node["inputs"])
-    positional, keywords, is_at_front = [], {}, True
-    for argument in schema.arguments:
-        if argument.name in attributes:
-            value = attributes.pop(argument.name)
-        elif is_tensor_list(argument.type):
-            mask = next(masks, [False] * next(sizes))
-            value = [None if is_none else next(inputs) for is_none in mask]
-        else:
-            value = next(inputs, None) if is_tensor(argument.type) else None
-            if value is None:
-                is_at_front = False
-                continue
-        if is_at_front and not argument.kwarg_only:
-            positional.append(value)
-        else:
-            keywords[argument.name] = value
-    if attributes or next(inputs, None) is not None:
-        raise ValueError(f"node '{node['name']}' has arguments that its operator does not take")
-    return tuple(positional), keywords
-
-
-def module_of(directory):
-    """The module whose graph is that of the IR."""
-    ir = json.loads((directory / "ir.json").read_text())
-    weights = read_safetensors(directory / "weights.safetensors")
-    root, graph, values = torch.nn.Module(), torch.fx.Graph(), {}
-    for tensor in ir["graph_inputs"]:
-        values[tensor["name"]] = graph.placeholder(tensor["name"])
-    used = {tensor["name"] for node in ir["nodes"] for tensor in node["inputs"]}
-    for placeholder, name in ir["weight_name_mapping"].items():
-        if placeholder not in used:
-            continue
-        if name in weights:
-            value = weights[name]
-        else:
-            constant = ir["constants"][name]
-            value = torch.tensor(constant["data"], dtype=getattr(torch, constant["dtype"]))
-        root.register_buffer(placeholder, value)
-        values[placeholder] = graph.get_attr(placeholder)
-    for node in ir["nodes"]:
-        namespace, name, overload = node["op_type"].split(".")
-        call = getattr(getattr(getattr(torch.ops, namespace), name), overload)
-        result = graph.call_function(call, *arguments_of(node, call._schema, values))
-        is_list = is_tensor_list(call._schema.returns[0].type)
-        for i, output in enumerate(node["outputs"]):
-            values[output["name"]] = (
-                graph.call_function(operator.getitem, (result, i)) if is_list else result)
-    graph.output(tuple(values[tensor["name"]] for tensor in ir["graph_outputs"]))
-    names = ([t["name"] for t in ir["graph_inputs"]], [t["name"] for t in ir["graph_outputs"]])
-    return torch.fx.GraphModule(root, graph).eval(), names
-
-
 class Model:
 
     def __init__(self, directory):
         self.name = directory.name
-        module, (inputs, outputs) = module_of(directory)
+        ir = load_ir(directory / "ir.json")
+        module = GraphModule(ir, read_safetensors(directory / "weights.safetensors"))
         saved = read_safetensors(directory / "inputs.safetensors")
         expected = read_safetensors(directory / "expected.safetensors")
-        self.input_names = inputs
-        self.inputs = tuple(saved[name] for name in inputs)
-        self.expected = [expected[name] for name in outputs]
+        self.input_names = [tensor["name"] for tensor in ir["graph_inputs"]]
+        self.inputs = tuple(saved[name] for name in self.input_names)
+        self.expected = [expected[tensor["name"]] for tensor in ir["graph_outputs"]]
         with torch.no_grad():
             self.program = torch.export.export(module, self.inputs)
 

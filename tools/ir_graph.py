@@ -1,0 +1,302 @@
+"""Runs graphs of torch-ir with Python's torch: IR files as modules.
+
+What the scripts of this project that run graphs have in common: the executors in harness/examples,
+and peers_benchmark.py. Needs nothing but torch. src/ir/ir_format.md describes the files.
+
+    ir = load_ir("ir.json")
+    module = GraphModule(ir, read_safetensors("weights.safetensors"))
+    outputs = module(*inputs)
+"""
+
+import json
+import math
+import operator
+import pathlib
+
+import torch
+
+COND, WHILE_LOOP = "higher_order.cond", "higher_order.while_loop"
+GET_ITEM = "<built-in function getitem>"
+LIST_SIZES, LIST_NONE_MASKS = "_tensor_list_sizes", "_tensor_list_none_masks"
+
+# What torch has no schemas for.
+SCHEMAS = {
+    COND: "builtin::cond(Tensor pred, Tensor[] operands) -> Tensor[]",
+    WHILE_LOOP: "builtin::loop(Tensor[] carried_inputs, Tensor[] additional_inputs) -> Tensor[]",
+}
+# Functions of Python on numbers, and their arguments in order.
+NUMBER_MODULES = {"_operator": operator, "math": math, "torch": torch}
+NUMBER_ARGUMENTS = ("a", "x", "b", "t", "f")
+
+
+# --- Files ---
+
+
+def load_ir(path):
+    return json.loads(pathlib.Path(path).read_text())
+
+
+def constant(entry):
+    """The value of a constant of the IR."""
+    dtype = getattr(torch, entry["dtype"])
+    data, shape = entry["data"], entry.get("shape")
+    if dtype.is_complex:
+        value = torch.view_as_complex(torch.tensor(data, dtype=torch.float64)).to(dtype)
+    else:
+        value = torch.tensor(data, dtype=dtype)
+    return value if shape is None else value.reshape(shape)
+
+
+def placeholder_values(ir, weights):
+    """Weights and constants by the names that nodes have for them."""
+    constants = ir.get("constants", {})
+    values = {}
+    for placeholder, name in ir["weight_name_mapping"].items():
+        if name in weights:
+            values[placeholder] = weights[name]
+        elif name in constants:
+            values[placeholder] = constant(constants[name])
+        else:
+            raise ValueError(f"weight '{name}' is neither in the file of weights nor in the IR")
+    return values
+
+
+# --- The arguments of a node ---
+
+
+class Value:
+    """Among arguments: the value of this name, when it is there."""
+
+    def __init__(self, name):
+        self.name = name
+
+
+def filled(argument, values):
+    """An argument with the values in it."""
+    if isinstance(argument, Value):
+        return values[argument.name]
+    if isinstance(argument, list):
+        return [filled(item, values) for item in argument]
+    return argument
+
+
+def without_optional(type_):
+    return type_.getElementType() if isinstance(type_, torch.OptionalType) else type_
+
+
+def is_tensor(type_):
+    return isinstance(without_optional(type_), torch.TensorType)
+
+
+def is_tensor_list(type_):
+    type_ = without_optional(type_)
+    return isinstance(type_, torch.ListType) and is_tensor(type_.getElementType())
+
+
+def typed(value, type_):
+    """An attribute as what the schema says: JSON has only names and lists for many things."""
+    type_ = without_optional(type_)
+    if isinstance(value, dict):
+        return Value(value["value"])
+    if isinstance(type_, torch.ListType) and isinstance(value, list):
+        return [typed(item, type_.getElementType()) for item in value]
+    if isinstance(value, list):
+        return complex(*value)
+    if not isinstance(value, str) or str(type_) == "str":
+        return value
+    if str(type_) == "Device":
+        # What was traced without data runs on data.
+        return torch.device("cpu" if value == "meta" else value)
+    return getattr(torch, value)
+
+
+class NodeArguments:
+    """The inputs and attributes of a node, handed out in the order of the schema."""
+
+    def __init__(self, node):
+        self._attributes = dict(node.get("attrs", {}))
+        self._sizes = iter(self._attributes.pop(LIST_SIZES, []))
+        self._masks = iter(self._attributes.pop(LIST_NONE_MASKS, []))
+        self._named = [tensor for tensor in node["inputs"] if "arg" in tensor]
+        self._positional = [tensor for tensor in node["inputs"] if "arg" not in tensor]
+        # Where some optional tensors are given and others are not, the given ones have names.
+        self._names_tell = bool(self._named)
+
+    def take(self, argument):
+        """A list with the value, or an empty one where the argument is not given."""
+        type_ = argument.real_type
+        if argument.name in self._attributes:
+            return [typed(self._attributes.pop(argument.name), type_)]
+        if is_tensor_list(type_):
+            return self._take_list(argument.name, without_optional(type_).getElementType())
+        if not is_tensor(type_):
+            return []
+        may_be_absent = isinstance(type_, torch.OptionalType) and self._names_tell
+        return self._take_named(argument.name, 1) or self._take_next(0 if may_be_absent else 1)
+
+    def is_empty(self):
+        return not (self._attributes or self._named or self._positional)
+
+    def _take_named(self, name, limit):
+        taken = [tensor for tensor in self._named if tensor["arg"] == name][:limit]
+        for tensor in taken:
+            self._named.remove(tensor)
+        return [Value(tensor["name"]) for tensor in taken]
+
+    def _take_next(self, count):
+        taken, self._positional = self._positional[:count], self._positional[count:]
+        return [Value(tensor["name"]) for tensor in taken]
+
+    def _take_list(self, name, element_type):
+        size = next(self._sizes, None)
+        if size is None:
+            return []
+        taken = self._take_named(name, size)
+        taken += self._take_next(size - len(taken))
+        if isinstance(element_type, torch.OptionalType):
+            items = iter(taken)
+            mask = next(self._masks, [False] * size)
+            taken = [None if is_none else next(items) for is_none in mask]
+        return [taken]
+
+
+def bind(node, schema):
+    """Positional and keyword arguments of the node's call, with `Value`s in them."""
+    arguments = NodeArguments(node)
+    positional, keywords = [], {}
+    is_at_front = True
+    for argument in schema.arguments:
+        given = arguments.take(argument)
+        if not given and not argument.has_default_value():
+            given = [None]
+        is_at_front = is_at_front and bool(given) and not argument.kwarg_only
+        if is_at_front:
+            positional += given
+        elif given:
+            keywords[argument.name] = given[0]
+    if not arguments.is_empty():
+        raise ValueError(f"node '{node['name']}' has arguments that its operator does not take")
+    return positional, keywords
+
+
+# --- Calls ---
+
+
+def find_operator(op_type):
+    """The operator of torch, such as torch.ops.aten.add.Tensor."""
+    namespace, _, rest = op_type.partition(".")
+    name, _, overload = rest.rpartition(".")
+    try:
+        return getattr(getattr(getattr(torch.ops, namespace), name), overload)
+    except AttributeError:
+        raise ValueError(f"this torch has no operator {op_type}") from None
+
+
+def condition(then, otherwise):
+    return lambda pred, operands: (then if pred else otherwise)(operands)
+
+
+def loop(goes_on, body):
+
+    def run(carried, additional=()):
+        carried = list(carried)
+        while goes_on(carried + list(additional))[0]:
+            carried = body(carried + list(additional))
+        return carried
+
+    return run
+
+
+def results_of(result):
+    """The results of a call, one by one."""
+    if isinstance(result, (list, tuple)):
+        return [item for part in result for item in results_of(part)]
+    return [result]
+
+
+class Call:
+    """A node that is bound to what it calls. `kernels` are functions in place of operators."""
+
+    def __init__(self, node, kernels):
+        self.node = node
+        op_type = node["op_type"]
+        namespace, _, name = op_type.partition(".")
+        self._keywords = {}
+        if op_type == GET_ITEM:
+            self._function = lambda value: value
+            self._positional = [Value(node["inputs"][node["attrs"]["index"]]["name"])]
+        elif namespace in NUMBER_MODULES:
+            self._function = getattr(NUMBER_MODULES[namespace], name)
+            attributes = sorted(node["attrs"].items(), key=lambda a: NUMBER_ARGUMENTS.index(a[0]))
+            self._positional = [typed(value, torch.NumberType.get()) for _, value in attributes]
+        elif op_type in SCHEMAS:
+            make = condition if op_type == COND else loop
+            self._function = make(*(Graph(graph, kernels) for graph in node["graphs"]))
+            self._bind(torch._C.parse_schema(SCHEMAS[op_type]))
+        else:
+            operator_ = find_operator(op_type)
+            self._function = kernels.get(op_type, operator_)
+            self._bind(operator_._schema)
+
+    def _bind(self, schema):
+        self._positional, self._keywords = bind(self.node, schema)
+
+    def __call__(self, values):
+        """Calls it with `values`, and adds its own to them."""
+        result = self._function(
+            *(filled(argument, values) for argument in self._positional),
+            **{name: filled(argument, values) for name, argument in self._keywords.items()})
+        results, outputs = results_of(result), self.node["outputs"]
+        if len(results) != len(outputs):
+            results = [item for item in results if item is not None]
+        if len(results) != len(outputs):
+            raise ValueError(f"node '{self.node['name']}' ({self.node['op_type']}) returned "
+                             f"{len(results)} values, the IR says {len(outputs)}")
+        values.update(zip((output["name"] for output in outputs), results))
+
+
+class Graph:
+    """A graph, or one of control flow: called with its inputs, it returns its outputs."""
+
+    def __init__(self, graph, kernels):
+        self._inputs = [tensor["name"] for tensor in graph["graph_inputs"]]
+        self._outputs = [tensor["name"] for tensor in graph["graph_outputs"]]
+        self._constant_outputs = graph.get("constant_outputs", [])
+        self.calls = [Call(node, kernels) for node in graph["nodes"]]
+
+    def __call__(self, inputs, values=None, on_call=None):
+        values = {**(values or {}), **dict(zip(self._inputs, inputs, strict=True))}
+        for call in self.calls:
+            call(values)
+            if on_call:
+                on_call(call.node, values)
+        outputs = [values[name] for name in self._outputs]
+        for fixed in self._constant_outputs:
+            outputs.insert(fixed["index"], fixed["value"])
+        return outputs
+
+
+class GraphModule(torch.nn.Module):
+    """The module whose forward is the graph.
+
+    It takes a tensor for each graph input and returns the graph outputs; numbers among the inputs
+    may be tensors without dimensions. `kernels`, by operator ("aten.gelu.default"), are called in
+    place of torch's own. `on_call(node, values)` is called behind each node, with all values so
+    far by name.
+    """
+
+    def __init__(self, ir, weights, kernels=None, on_call=None):
+        super().__init__()
+        self._graph = Graph({**ir, "constant_outputs": []}, kernels or {})
+        self._scalars = [tensor.get("scalar", False) for tensor in ir["graph_inputs"]]
+        self._placeholders = placeholder_values(ir, weights)
+        self._on_call = on_call
+        for name, tensor in self._placeholders.items():
+            self.register_buffer(name, tensor)
+        self.eval()
+
+    def forward(self, *inputs):
+        inputs = [value.item() if is_scalar and isinstance(value, torch.Tensor) else value
+                  for value, is_scalar in zip(inputs, self._scalars, strict=True)]
+        weights = {name: getattr(self, name) for name in self._placeholders}
+        return tuple(self._graph(inputs, weights, self._on_call))
