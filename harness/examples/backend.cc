@@ -1,0 +1,61 @@
+// A backend for the harness, in C++: what a chip might compute that keeps its tensors in bfloat16.
+//
+//   bfloat16_harness --backend bfloat16 --model DeepResNet
+//
+// A backend of your own needs no more than this: a class with `run`, registered under a name, and
+// linked with //harness:main (and //models, or models of your own).
+
+#include "torch_ir/harness/backend.h"
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "torch_ir/executor/execution_plan.h"
+
+namespace {
+
+using torch_ir::Backend;
+using torch_ir::BackendOptions;
+using torch_ir::IR;
+using torch_ir::StateDict;
+
+// What is left of a tensor that was stored as bfloat16.
+at::Tensor rounded(const at::Tensor& tensor) {
+  if (!tensor.defined() || !tensor.is_floating_point()) return tensor;
+  return tensor.to(at::kBFloat16).to(tensor.scalar_type());
+}
+
+std::vector<at::Tensor> rounded(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> result;
+  for (const at::Tensor& tensor : tensors) result.push_back(rounded(tensor));
+  return result;
+}
+
+StateDict rounded(const StateDict& tensors) {
+  StateDict result;
+  for (const auto& item : tensors) result.insert(item.key(), rounded(item.value()));
+  return result;
+}
+
+class Bfloat16Backend : public Backend {
+ public:
+  explicit Bfloat16Backend(const BackendOptions& options) : execution_(options.execution) {}
+
+  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
+                              const std::vector<at::Tensor>& inputs) override {
+    const auto plan = torch_ir::compile(ir, rounded(weights), rounded(ir.constants), execution_);
+    return rounded(plan.run(rounded(inputs)));
+  }
+
+ private:
+  torch_ir::ExecutionOptions execution_;
+};
+
+const bool registered = torch_ir::register_backend("bfloat16", [](const BackendOptions& options) {
+  return std::make_unique<Bfloat16Backend>(options);
+});
+
+}  // namespace

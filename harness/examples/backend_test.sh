@@ -1,0 +1,21 @@
+#!/bin/bash
+# The harness with the example backend: what it computes is compared with the models.
+#
+#   backend_test.sh BFLOAT16_HARNESS
+set -euo pipefail
+harness="$PWD/$1"
+cd "$TEST_TMPDIR"
+
+expect() {
+  local status=$1 text=$2 actual=0
+  shift 2
+  "$harness" --output reports --model MaskedLinear "$@" >printed 2>&1 || actual=$?
+  [[ $actual == "$status" ]] || { cat printed; echo "exit status $actual, expected $status: $*"; exit 1; }
+  grep -qF -- "$text" printed || { cat printed; echo "'$text' is not printed: $*"; exit 1; }
+}
+
+expect 0 'MaskedLinear  PASSED'
+# Three digits are not enough for the tolerance of the harness, but for a coarse one.
+expect 1 'MaskedLinear  FAILED' --backend bfloat16
+expect 0 'MaskedLinear  PASSED' --backend bfloat16 --rtol 0.05 --atol 0.05
+expect 2 "'bfloat16'" --backend bfloat61

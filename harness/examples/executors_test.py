@@ -1,0 +1,118 @@
+"""Tests of the executors here, run by the harness as a user runs them.
+
+    python harness/examples/executors_test.py HARNESS
+
+What needs onnxruntime and onnxscript is skipped where they are missing.
+"""
+
+import importlib.util
+import json
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+
+EXAMPLES = pathlib.Path(__file__).resolve().parent
+FILES = "{ir} {weights} {inputs} {outputs}"
+
+# Attention and layer norm; convolutions, batch norm and two outputs; two inputs; an embedding of
+# integers; an index with None in a list; a constant.
+MODELS = ["TransformerBlock", "MultiTaskHead", "CrossAttention", "WeightTying", "GatherWithIndex",
+          "MaskedLinear"]
+
+WRONG_EXECUTOR = f"""
+import sys
+sys.path.insert(0, {str(EXAMPLES)!r})
+import torch, torch_executor
+def gelu(x, approximate="none"):
+    return torch.nn.functional.gelu(x, approximate="tanh") + 0.01
+torch_executor.main(kernels={{"aten.gelu.default": gelu}})
+"""
+
+
+class ExecutorsTest(unittest.TestCase):
+
+    harness = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        # A name that the shell would take apart.
+        self.folder = pathlib.Path(folder.name) / "it's a folder"
+        self.folder.mkdir()
+
+    def run_harness(self, script, *flags, models=MODELS, files=FILES):
+        """Exit status, what was printed, and the results by model."""
+        command = f"{shlex.quote(sys.executable)} {shlex.quote(str(script))} {files}"
+        reports = self.folder / "reports"
+        run = subprocess.run(
+            [self.harness, "--output", reports, "--executor", command,
+             *(f"--model={model}" for model in models), *flags],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        results = json.loads((reports / "results.json").read_text()) if (
+            reports / "results.json").exists() else {"models": []}
+        return run.returncode, run.stdout, {m["name"]: m for m in results["models"]}
+
+    def script(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def test_torch_computes_what_the_models_compute(self):
+        status, printed, _ = self.run_harness(EXAMPLES / "torch_executor.py", "--trials=1")
+        self.assertEqual(status, 0, printed)
+        for model in MODELS:
+            self.assertRegex(printed, rf"{model}  PASSED")
+
+    def test_intermediates_are_compared(self):
+        status, printed, results = self.run_harness(
+            EXAMPLES / "torch_executor.py", "--executor-intermediates", "--per-node", "--trials=1",
+            models=["TransformerBlock"], files=FILES + " {intermediates}")
+        self.assertEqual(status, 0, printed)
+        page = (self.folder / "reports" / "TransformerBlock.md").read_text()
+        self.assertIn("layer_norm", page)
+        self.assertEqual(results["TransformerBlock"]["status"], "passed")
+
+    def test_an_operator_that_is_wrong_is_reported_with_its_node(self):
+        script = self.script("wrong.py", WRONG_EXECUTOR)
+        status, printed, results = self.run_harness(
+            script, "--executor-intermediates", "--trials=1",
+            models=["TransformerBlock", "MaskedLinear"], files=FILES + " {intermediates}")
+        self.assertEqual(status, 1, printed)
+        self.assertRegex(printed, "MaskedLinear  PASSED")
+        self.assertRegex(printed, "TransformerBlock  FAILED")
+        result = results["TransformerBlock"]
+        self.assertEqual(result["status"], "failed")
+        self.assertIn("output mismatch", json.dumps(result["failure"]))
+        self.assertEqual(result["nodes"]["first_divergence"]["node"]["op_type"],
+                         "aten.gelu.default")
+
+    def test_an_executor_that_fails_says_why(self):
+        script = self.script("fails.py", "raise SystemExit('no license found')")
+        status, printed, _ = self.run_harness(script, "--trials=1", models=["MaskedLinear"])
+        self.assertEqual(status, 1, printed)
+        self.assertIn("The executor exited with status 1; it printed: no license found", printed)
+
+    def test_a_command_without_its_files_is_refused(self):
+        status, printed, _ = self.run_harness("sim.py", files="{ir} {inputs} {outputs}")
+        self.assertEqual(status, 2, printed)
+        self.assertIn("has no {weights}", printed)
+        self.assertFalse((self.folder / "reports").exists())
+
+    @unittest.skipUnless(importlib.util.find_spec("onnxruntime") and
+                         importlib.util.find_spec("onnxscript"), "onnxruntime is not installed")
+    def test_onnx_runtime_computes_what_the_models_compute(self):
+        status, printed, _ = self.run_harness(
+            EXAMPLES / "onnxruntime_executor.py", "--trials=1", "--executor-intermediates",
+            models=["TransformerBlock", "WeightTying"], files=FILES + " {intermediates}")
+        self.assertEqual(status, 0, printed)
+        status, printed, _ = self.run_harness(
+            EXAMPLES / "onnxruntime_executor.py", "--trials=1", models=["MultiTaskHead"])
+        self.assertEqual(status, 0, printed)
+
+
+if __name__ == "__main__":
+    ExecutorsTest.harness = str(pathlib.Path(sys.argv.pop(1)).absolute())
+    unittest.main()

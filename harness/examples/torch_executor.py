@@ -1,0 +1,72 @@
+"""An executor for the harness: runs a graph with Python's torch.
+
+    harness --executor 'python3 harness/examples/torch_executor.py {ir} {weights} {inputs} {outputs}'
+
+and, to have every node compared too:
+
+    harness --per-node --executor-intermediates --executor 'python3 \\
+        harness/examples/torch_executor.py {ir} {weights} {inputs} {outputs} {intermediates}'
+
+Needs a Python with torch, and nothing else. To try kernels of your own, call `main` from a script:
+
+    torch_executor.main(kernels={"aten.gelu.default": my_gelu})
+"""
+
+import argparse
+import pathlib
+import sys
+
+import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+
+from ir_graph import GraphModule, load_ir  # noqa: E402
+from safetensors_file import read_safetensors, write_safetensors  # noqa: E402
+
+
+def as_tensor(value):
+    """Numbers are tensors without dimensions in files; Python's floats are float64."""
+    if isinstance(value, torch.Tensor):
+        return value
+    return torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else None)
+
+
+class Recorder:
+    """Keeps what each node returns, as it is then: a later node may write to it in place."""
+
+    def __init__(self):
+        self.tensors = {}
+
+    def __call__(self, node, values):
+        for output in node["outputs"]:
+            value = values[output["name"]]
+            if value is not None:
+                self.tensors[output["name"]] = as_tensor(value).clone()
+
+
+def run(ir, weights, inputs, kernels=None, on_call=None):
+    """The outputs of the graph, by name."""
+    module = GraphModule(ir, weights, kernels, on_call)
+    with torch.no_grad():
+        outputs = module(*(inputs[tensor["name"]] for tensor in ir["graph_inputs"]))
+    return {tensor["name"]: as_tensor(value) for tensor, value in zip(ir["graph_outputs"], outputs)}
+
+
+def main(kernels=None):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    for name in ("ir", "weights", "inputs", "outputs"):
+        parser.add_argument(name)
+    parser.add_argument("intermediates", nargs="?")
+    paths = parser.parse_args()
+    # As the harness does: other numbers of threads sum up in another order.
+    torch.set_num_threads(1)
+    recorder = Recorder() if paths.intermediates else None
+    outputs = run(load_ir(paths.ir), read_safetensors(paths.weights),
+                  read_safetensors(paths.inputs), kernels, recorder)
+    write_safetensors(paths.outputs, outputs)
+    if recorder:
+        write_safetensors(paths.intermediates, recorder.tensors)
+
+
+if __name__ == "__main__":
+    main()
