@@ -1,0 +1,167 @@
+#include "torch_ir/verifier/compare_nodes.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+using Values = std::vector<std::pair<std::string, at::Tensor>>;
+
+TensorMeta meta(const std::string& name) {
+  return {.name = name, .shape = {2}, .dtype = "float32"};
+}
+
+OpNode node(const std::string& name, const std::vector<std::string>& inputs,
+            const std::vector<std::string>& outputs) {
+  OpNode node{.name = name, .op_type = "test." + name, .inputs = {}, .outputs = {}, .attrs = {}};
+  for (const std::string& input : inputs) node.inputs.push_back(meta(input));
+  for (const std::string& output : outputs) node.outputs.push_back(meta(output));
+  return node;
+}
+
+// a = f(x), (b_0, b_1) = g(a), c = h(b_0)
+Graph make_graph() {
+  Graph graph{.graph_inputs = {meta("x")}, .graph_outputs = {meta("c")}, .nodes = {}};
+  graph.nodes = {node("a", {"x"}, {"a"}), node("b", {"a"}, {"b_0", "b_1"}),
+                 node("c", {"b_0"}, {"c"})};
+  return graph;
+}
+
+at::Tensor value(double number) { return at::full({2}, number); }
+
+NodeReport compare(const Graph& graph, const Values& expected,
+                   const std::map<std::string, at::Tensor>& actual,
+                   const ToleranceRule& tolerance = {}) {
+  return compare_nodes(
+      graph,
+      [&](const ValueObserver& observer) {
+        for (const auto& [name, tensor] : expected) observer(name, tensor);
+      },
+      [&](const std::string& name) {
+        const auto found = actual.find(name);
+        return found == actual.end() ? at::Tensor() : found->second;
+      },
+      tolerance);
+}
+
+TEST(ComparedValues, LeavesOutWhatNobodyReadsOfSeveral) {
+  EXPECT_THAT(compared_values(make_graph()), ElementsAre("a", "b_0", "c"));
+}
+
+TEST(CompareNodes, NamesTheFirstValueOutsideTheTolerance) {
+  const NodeReport report =
+      compare(make_graph(), {{"x", value(0)}, {"a", value(1)}, {"b_0", value(2)}, {"c", value(3)}},
+              {{"a", value(1 + 1e-6)}, {"b_0", value(2.5)}, {"c", value(13)}});
+  EXPECT_EQ(report.num_compared, 3);
+  EXPECT_EQ(report.num_mismatched, 2);
+  EXPECT_EQ(report.num_skipped, 0);
+  EXPECT_EQ(report.error, "");
+  ASSERT_TRUE(report.first_divergence);
+  EXPECT_EQ(report.first_divergence->node.index, 1);
+  EXPECT_EQ(report.first_divergence->node.node, "b");
+  EXPECT_EQ(report.first_divergence->node.op_type, "test.b");
+  EXPECT_EQ(report.first_divergence->node.value, "b_0");
+  EXPECT_EQ(report.first_divergence->actual.mean, 2.5);
+  EXPECT_EQ(report.first_divergence->expected.mean, 2);
+  ASSERT_EQ(report.worst.size(), 3U);
+  EXPECT_EQ(report.worst[0].value, "c");
+  EXPECT_EQ(report.worst[1].value, "b_0");
+  EXPECT_EQ(report.worst[2].value, "a");
+}
+
+TEST(CompareNodes, TakesTheToleranceOfAnOutputForItsValue) {
+  const Values expected = {{"a", value(1)}, {"b_0", value(1)}, {"c", value(1)}};
+  const std::map<std::string, at::Tensor> actual = {
+      {"a", value(1.1)}, {"b_0", value(1.1)}, {"c", value(1.1)}};
+  ToleranceRule rule{.fixed = {.rtol = 0, .atol = 0.5}};
+  EXPECT_EQ(compare(make_graph(), expected, actual, rule).num_mismatched, 0);
+  rule.outputs[0] = {.rtol = 0, .atol = 0};
+  const NodeReport report = compare(make_graph(), expected, actual, rule);
+  EXPECT_EQ(report.num_mismatched, 1);
+  EXPECT_EQ(report.first_divergence.value().node.value, "c");
+  EXPECT_EQ(compare(make_graph(), expected, actual, {.by_dtype = true}).num_mismatched, 3);
+}
+
+TEST(CompareNodes, SaysWhyValuesWereNotCompared) {
+  const NodeReport report = compare(make_graph(), {{"a", value(1)}, {"b_0", at::Tensor()}}, {});
+  EXPECT_EQ(report.num_compared, 0);
+  EXPECT_EQ(report.num_skipped, 3);
+  ASSERT_EQ(report.skipped.size(), 3U);
+  EXPECT_EQ(report.skipped[0].value, "a");
+  EXPECT_EQ(report.skipped[0].reason, "not computed by itself where the graph runs");
+  EXPECT_EQ(report.skipped[1].value, "b_0");
+  EXPECT_EQ(report.skipped[1].reason, "None in the model");
+  EXPECT_EQ(report.skipped[2].value, "c");
+  EXPECT_EQ(report.skipped[2].reason, "not told by the model");
+}
+
+TEST(CompareNodes, NamesWhereNanAndInfinityFirstAppear) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  const NodeReport report =
+      compare(make_graph(), {{"a", value(1)}, {"b_0", value(infinity)}, {"c", value(nan)}},
+              {{"a", value(nan)}, {"b_0", value(infinity)}, {"c", value(nan)}});
+  ASSERT_TRUE(report.first_nan);
+  EXPECT_EQ(report.first_nan->value, "a");
+  EXPECT_TRUE(report.first_nan->is_nan);
+  EXPECT_FALSE(report.first_nan->is_expected);
+  ASSERT_TRUE(report.first_inf);
+  EXPECT_EQ(report.first_inf->value, "b_0");
+  EXPECT_TRUE(report.first_inf->is_expected);
+  EXPECT_EQ(report.num_mismatched, 1);
+}
+
+TEST(CompareNodes, KeepsWhatItComparedWhenEitherSideThrows) {
+  const auto reference = [](const ValueObserver& observer) {
+    observer("a", value(1));
+    observer("b_0", value(1));
+    throw std::runtime_error("the model is gone");
+  };
+  NodeReport report =
+      compare_nodes(make_graph(), reference, [](const std::string&) { return value(1); }, {});
+  EXPECT_EQ(report.num_compared, 2);
+  EXPECT_EQ(report.error, "the model could not be run: the model is gone");
+  EXPECT_THAT(report.skipped, IsEmpty());
+
+  const auto actual = [](const std::string& name) {
+    if (name != "a") throw std::runtime_error("out of chips");
+    return value(1);
+  };
+  report = compare_nodes(make_graph(), reference, actual, {});
+  EXPECT_EQ(report.num_compared, 1);
+  EXPECT_EQ(report.error, "the graph could not be run: out of chips");
+}
+
+TEST(CompareNodes, KeepsTheWorstOfMany) {
+  Graph graph{.graph_inputs = {meta("x")}, .graph_outputs = {}, .nodes = {}};
+  Values expected;
+  std::map<std::string, at::Tensor> actual;
+  for (int i = 0; i < 300; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    graph.nodes.push_back(node(name, {}, {name}));
+    expected.emplace_back(name, value(0));
+    actual.emplace(name, value((i * 7) % 300));
+  }
+  const NodeReport report = compare(graph, expected, actual);
+  EXPECT_EQ(report.num_compared, 300);
+  EXPECT_EQ(report.num_mismatched, 299);
+  ASSERT_EQ(report.worst.size(), kMaxNodeDetails);
+  for (size_t i = 0; i < kMaxNodeDetails; ++i) {
+    EXPECT_EQ(report.worst[i].comparison.max_diff, 299 - static_cast<double>(i));
+  }
+}
+
+}  // namespace
+}  // namespace torch_ir
