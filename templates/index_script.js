@@ -107,8 +107,7 @@ function cell(model, column) {
   if (column.id === 'categories') {
     return h('td', {class: 'bare'}, ...model.categories.map((c) => h('span', {class: 'tag'}, c)));
   }
-  return h('td', {class: `number ${column.id === view.sort ? 'kept' : ''}`, 'data-label': column.name},
-           column.text(value));
+  return h('td', {class: `number of-${column.id}`, 'data-label': column.name}, column.text(value));
 }
 
 function shownColumns() {
@@ -175,7 +174,7 @@ function matches(model) {
 let builtFor = null;
 
 function refresh() {
-  const built = [view.sort, ...shownColumns().map((c) => c.id)].join();
+  const built = shownColumns().map((c) => c.id).join();
   if (built !== builtFor) buildRows();
   builtFor = built;
   buildHead();
@@ -183,6 +182,11 @@ function refresh() {
   $('direction').value = view.direction;
   const shown = rows.filter(({model}) => matches(model));
   shown.sort((a, b) => compare(a.model, b.model));
+  // Beside a model, the column that is sorted by is kept.
+  for (const {row} of rows) {
+    row.querySelector('.number.kept')?.classList.remove('kept');
+    row.querySelector(`.of-${view.sort}`)?.classList.add('kept');
+  }
   $('rows').replaceChildren(...shown.map(({row}) => row));
   $('count').textContent = shown.length === models.length
       ? plural(models.length, 'model') : `${count(shown.length)} of ${plural(models.length, 'model')}`;
@@ -569,7 +573,7 @@ class GraphView {
     this.element = h('div', {}, h('div', {class: 'graph-tools'}, form,
       button('+', 'Zoom in', () => this.zoom(1.4)), button('−', 'Zoom out', () => this.zoom(1 / 1.4)),
       button('Fit', 'Fit the graph', () => this.fit()),
-      button('1:1', 'Original size', () => this.scaleTo(1)),
+      button('1:1', '1:1, original size', () => this.scaleTo(1)),
       button('Full screen', 'Full screen', () => this.viewport.requestFullscreen?.())),
       this.viewport, this.found,
       h('p', {class: 'hint'}, 'Drag to move; pinch, or turn the wheel with Ctrl or after a click, to zoom. ' +
