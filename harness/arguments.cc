@@ -14,6 +14,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/optimization_name.h"
+#include "torch_ir/harness/command_backend.h"
 
 namespace torch_ir {
 namespace {
@@ -287,6 +288,10 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
     refuse_together(parser, runs_elsewhere, "--device", "devices are those of the execution plan");
   }
   require(parser, "--executor-intermediates", {"--executor"});
+  if (is_given(parser, "--executor")) {
+    const RunSettings& settings = arguments.harness.run.settings;
+    check_executor_command(settings.executor, settings.executor_intermediates);
+  }
   require(parser, "--json", {"--list-models", "--list-categories", "--supported"});
 
   HarnessOptions& harness = arguments.harness;

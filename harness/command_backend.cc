@@ -288,7 +288,11 @@ class CommandBackend : public Backend {
 }  // namespace
 
 void check_executor_command(const std::string& command, bool has_intermediates) {
-  parse_command(command, has_intermediates);
+  try {
+    parse_command(command, has_intermediates);
+  } catch (const Error& error) {
+    throw Error(std::string("--executor: ") + error.what());
+  }
 }
 
 std::unique_ptr<Backend> make_command_backend(const BackendOptions& options) {

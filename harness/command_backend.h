@@ -32,12 +32,12 @@
 
 namespace torch_ir {
 
-// Throws Error when `command` lacks a placeholder or has one that is unknown.
+// Throws Error, naming the flag, when `command` lacks a placeholder or has one that is unknown.
 void check_executor_command(const std::string& command, bool has_intermediates);
 
-// For `options.command`, with its files in `options.directory`. Throws as check_executor_command.
-// Runs throw ExecutionError for what the command did wrong, OutputError for files that can not be
-// written.
+// For `options.command`, with its files in `options.directory`. Throws Error for a command that
+// check_executor_command does not take. Runs throw ExecutionError for what the command did wrong,
+// OutputError for files that can not be written.
 std::unique_ptr<Backend> make_command_backend(const BackendOptions& options);
 
 }  // namespace torch_ir

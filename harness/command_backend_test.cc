@@ -282,8 +282,8 @@ TEST_F(CommandBackendTest, IntermediatesOfOtherNamesAreAnError) {
 
 TEST_F(CommandBackendTest, ACommandIsCheckedBeforeItRuns) {
   EXPECT_THAT([] { check_executor_command("sim {ir} {inputs} {outputs}", false); },
-              ThrowsMessage<Error>("the command 'sim {ir} {inputs} {outputs}' has no {weights}: it "
-                                   "needs {ir}, {weights}, {inputs} and {outputs}"));
+              ThrowsMessage<Error>("--executor: the command 'sim {ir} {inputs} {outputs}' has no "
+                                   "{weights}: it needs {ir}, {weights}, {inputs} and {outputs}"));
   EXPECT_THAT([] { check_executor_command(kFiles, true); },
               ThrowsMessage<Error>(HasSubstr("has no {intermediates}: it needs {ir}, {weights}, "
                                              "{inputs}, {outputs} and {intermediates}")));
