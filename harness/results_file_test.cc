@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <functional>
 #include <limits>
@@ -41,7 +43,7 @@ OutputDetail make_output(double max_diff) {
   comparison.max_diff = max_diff;
   comparison.num_elements = 2;
   comparison.max_ulp_diff = 7;
-  comparison.smallest_passing_tolerance = max_diff / 2;
+  comparison.smallest_passing_tolerance = std::isfinite(max_diff) ? max_diff / 2 : kInfinity;
   comparison.worst_index = {0, 1};
   return output;
 }
@@ -301,7 +303,6 @@ TEST(ResultsFileTest, NamesNoFolderAndNoTimes) {
 TEST(ResultsFileTest, IsAsciiWithPlainListsOnALine) {
   const std::string text = text_of(all_results());
   EXPECT_THAT(text, HasSubstr("\n      \"categories\": [\"a\", \"b\"],\n"));
-  EXPECT_THAT(text, HasSubstr("\n      \"message\": "));
   EXPECT_THAT(text, HasSubstr("bad \\ufffd byte \\u00e9"));
   EXPECT_TRUE(std::ranges::all_of(text, [](unsigned char c) { return c < 0x7f; }));
   EXPECT_TRUE(text.ends_with("\n}\n"));
