@@ -121,9 +121,10 @@ std::string picture_text(const std::string& name, bool is_cut, const PageContext
     return "There is no picture of the graph: " + escape_markdown(picture.problem) + ".";
   }
   const std::string file = "svg/" + name + ".svg";
-  if (!is_cut) return fmt::format("As a picture, without limits: [`{0}`]({0}).", file);
-  return fmt::format("The whole graph, [`{0}`]({0}):\n\n[![The graph of {1}]({0})]({0})", file,
-                     escape_markdown(name));
+  const std::string link = fmt::format("[{}]({})", code_span(file), link_target(file));
+  if (!is_cut) return "As a picture, without limits: " + link + ".";
+  return fmt::format("The whole graph, {0}:\n\n[![The graph of {1}]({2})]({2})", link,
+                     escape_markdown(name), link_target(file));
 }
 
 }  // namespace
@@ -143,7 +144,8 @@ Data graph_section(const std::string& name, const IR& ir, const PageContext& con
   data.set("total_parameters", with_thousands_separators(summary.total_parameters));
   data.set("inputs", value_rows(ir.graph_inputs));
   data.set("outputs", value_rows(ir.graph_outputs));
-  data.set("file", "ir/" + name + ".json");
+  const std::string file = "ir/" + name + ".json";
+  data.set("file", fmt::format("[{}]({})", code_span(file), link_target(file)));
   data.set("flowchart", code_block(chart.text, "mermaid"));
   data.set("cut", cut);
   if (std::string text = picture_text(name, !cut.empty(), context, picture); !text.empty()) {

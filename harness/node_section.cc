@@ -158,8 +158,8 @@ Data reproducer_section(const std::string& model, const Reproducer& reproducer) 
       reproducer.first_node == reproducer.last_node
           ? code_span(reproducer.first_node)
           : "from " + code_span(reproducer.first_node) + " to " + code_span(reproducer.last_node);
-  text += fmt::format(". It is given what the model computes before it, and lies in [`{0}`]({0}):",
-                      folder);
+  text += fmt::format(". It is given what the model computes before it, and lies in [{}]({}):",
+                      code_span(folder), link_target(folder));
   Data data;
   data.set("text", text);
   data.set("message", code_block(reproducer.message));

@@ -98,6 +98,16 @@ std::string share_text(int64_t count, int64_t total) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
+std::string link_target(std::string_view path) {
+  std::string target;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_plain = std::isalnum(byte) != 0 || (c != '\0' && std::strchr("-_./~", c));
+    target += is_plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+  }
+  return target;
+}
+
 std::string_view status_mark(Status status) {
   switch (status) {
     case Status::kPassed:

@@ -43,6 +43,9 @@ std::string code_cell(std::string_view text);
 // `items` as code, with `separator` between them.
 std::string code_list(const std::vector<std::string>& items, std::string_view separator);
 
+// `path` as the target of a link.
+std::string link_target(std::string_view path);
+
 // The sign of a status: "✅", "❌", ...
 std::string_view status_mark(Status status);
 

@@ -384,6 +384,24 @@ TEST(SummaryTest, CountsAndNamesEveryStatus) {
   }
 }
 
+TEST(ModelPageTest, ATrialThatCouldNotBeComparedSaysWhy) {
+  ModelResult result = make_mismatch();
+  result.trials[1].verification.output_details.clear();
+  result.trials[1].verification.error_message = "2 outputs, expected *1*";
+  const std::string page = render_model_page(result, {});
+  EXPECT_THAT(page, HasSubstr("| large magnitudes | ❌ failed |  |  |  |  |\n"));
+  EXPECT_THAT(page, HasSubstr("\n2 outputs, expected \\*1\\*\n"));
+  EXPECT_THAT(page, Not(HasSubstr("### Outputs")));
+}
+
+TEST(ModelPageTest, LinksLeadToFilesOfAnyName) {
+  ModelResult result = make_result();
+  result.name = "a b(1)";
+  EXPECT_THAT(render_model_page(result, {}, {.svg = "<svg/>"}),
+              HasSubstr("[`svg/a b(1).svg`](svg/a%20b%281%29.svg)"));
+  EXPECT_THAT(render_summary({result}, {}, {}), HasSubstr("| [a b(1)](a%20b%281%29.md) |"));
+}
+
 TEST(SummaryTest, AllAsExpectedIsGood) {
   ModelResult expected = make_mismatch();
   expected.expected_failure =

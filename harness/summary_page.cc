@@ -23,7 +23,7 @@ using Results = std::vector<ModelResult>;
 std::string code_names(const std::vector<std::string>& names) { return code_list(names, ", "); }
 
 std::string link(const std::string& name) {
-  return fmt::format("[{}]({}.md)", table_cell(escape_markdown(name)), name);
+  return fmt::format("[{}]({}.md)", text_cell(name), link_target(name));
 }
 
 std::string status_pie(const Results& results) {

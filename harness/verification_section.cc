@@ -177,6 +177,10 @@ Data verification_section(const ModelResult& result, const PageContext& context)
   if (result.trials.size() > 1 && !context.portable) {
     data.set("worst_trial", escape_markdown(worst.name));
   }
+  if (!report.error_message.empty() && report.output_details.empty()) {
+    data.set("error", escape_markdown(report.error_message));
+  }
+  data.set("has_outputs", !report.output_details.empty());
   set_comparison(data, total(report), context);
   data.set("outputs", output_rows(report, context));
   data.set("several_outputs", report.output_details.size() > 1);
