@@ -345,7 +345,9 @@ TEST_F(NodeComparisonTest, KeepsNodesThatWriteToWhatIsRead) {
   const RegisteredModel model = registered([] { return Model(Counter()); }, {4});
   const Explanation explanation = explain_model(model, backend);
   ASSERT_TRUE(explanation.reproducer) << explanation.nodes.note;
-  // Neither the view nor what it shows can be cut from what writes to it: from mul on.
+  // Neither relu_ nor sigmoid can be given what they share apart from one another.
+  EXPECT_EQ(explanation.reproducer->num_nodes, 3);
+  EXPECT_EQ(explanation.reproducer->first_node, "view");
   EXPECT_EQ(explanation.reproducer->last_node, "sigmoid");
   EXPECT_FALSE(replay(backend).is_valid);
   PlanBackend right{ExecutionOptions()};

@@ -216,6 +216,8 @@ class Search {
     } catch (const std::exception& error) {
       failing.message = message_text(error);
       failing.output = failing.part.ir.graph_outputs.front().name;
+      failing.tolerance =
+          tolerance_of(failing.output, failing.values.outputs.front().scalar_type());
       return failed_.threw;
     }
     const std::vector<TensorMeta>& outputs = failing.part.ir.graph_outputs;
