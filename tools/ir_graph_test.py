@@ -153,7 +153,8 @@ def bytes_of(tensor):
 class SafetensorsTest(unittest.TestCase):
 
     def test_tensors_of_all_dtypes_come_back(self):
-        tensors = {"empty": torch.empty(2, 0), "scalar": torch.tensor(3), "bool": torch.tensor([True, False]),
+        tensors = {"empty": torch.empty(2, 0), "scalar": torch.tensor(3),
+                   "bool": torch.tensor([True, False]),
                    "view": torch.arange(6.0).reshape(2, 3).T, "conj": torch.tensor([1 + 2j]).conj()}
         for name, dtype in DTYPES.items():
             if dtype is torch.bool:

@@ -34,7 +34,7 @@ def read_safetensors(path):
             if name == "__metadata__":
                 continue
             if entry["dtype"] not in DTYPES:
-                raise ValueError(f"{path}: tensor '{name}' is of {entry['dtype']}, which is unknown")
+                raise ValueError(f"{path}: dtype {entry['dtype']} of tensor '{name}' is unknown")
             begin, end = (8 + length + offset for offset in entry["data_offsets"])
             tensor = torch.empty(entry["shape"], dtype=DTYPES[entry["dtype"]])
             if begin < end:
@@ -48,7 +48,7 @@ def write_safetensors(path, tensors):
     header, data, end = {}, [], 0
     for name, tensor in sorted(tensors.items(), key=lambda item: -item[1].element_size()):
         if tensor.dtype not in NAMES:
-            raise ValueError(f"tensor '{name}' is of {tensor.dtype}, which safetensors does not have")
+            raise ValueError(f"safetensors has no {tensor.dtype}, as tensor '{name}' is")
         tensor = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
         begin, end = end, end + tensor.numel() * tensor.element_size()
         header[name] = {"dtype": NAMES[tensor.dtype], "shape": list(tensor.shape),

@@ -1,6 +1,7 @@
 """An executor for the harness: runs a graph with ONNX Runtime.
 
-    harness --executor 'python3 harness/examples/onnxruntime_executor.py {ir} {weights} {inputs} {outputs}'
+    harness --executor 'python3 harness/examples/onnxruntime_executor.py {ir} {weights} {inputs} \\
+        {outputs}'
 
 The graph becomes a module, torch.onnx.export makes an ONNX model of it, and ONNX Runtime runs that
 on the CPU. Needs a Python with torch, onnxruntime and onnxscript. With {intermediates} at the end

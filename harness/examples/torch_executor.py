@@ -1,6 +1,7 @@
 """An executor for the harness: runs a graph with Python's torch.
 
-    harness --executor 'python3 harness/examples/torch_executor.py {ir} {weights} {inputs} {outputs}'
+    harness --executor 'python3 harness/examples/torch_executor.py {ir} {weights} {inputs} \\
+        {outputs}'
 
 and, to have every node compared too:
 
