@@ -149,8 +149,8 @@ StateDict read_results(const std::string& path, const std::string& name, const C
   try {
     return load_weights_safetensors(path);
   } catch (const WeightError& problem) {
-    throw ExecutionError(fmt::format("What the executor wrote as {} is no safetensors file: {}",
-                                     name, problem.what()));
+    throw ExecutionError(
+        fmt::format("What the executor wrote as {} can not be read: {}", name, problem.what()));
   }
 }
 

@@ -271,10 +271,11 @@ TEST_F(CommandBackendTest, IntermediatesAreReadByName) {
 
 TEST_F(CommandBackendTest, IntermediatesOfOtherNamesAreAnError) {
   const std::string given = folder_ + "/given";
-  save_weights_safetensors(dict({{"Relu_0", at::ones({1, 2})}}), given);
-  EXPECT_EQ(error_of("cp " + given + " {intermediates};" + kFiles, true),
-            "The executor wrote 'Relu_0' into {intermediates}, but the graph has no such value; it "
-            "has 'linear', 'mul', 'relu'");
+  save_weights_safetensors(dict({{"hidden_state", at::ones({1, 2})}}), given);
+  EXPECT_EQ(
+      error_of("cp " + given + " {intermediates};" + kFiles, true),
+      "The executor wrote 'hidden_state' into {intermediates}, but the graph has no such value; it "
+      "has 'linear', 'mul', 'relu'");
   EXPECT_EQ(error_of(std::string(": {intermediates};") + kFiles, true),
             "The executor exited with status 0 and wrote no file {intermediates}; it printed "
             "nothing");
@@ -289,7 +290,8 @@ TEST_F(CommandBackendTest, ACommandIsCheckedBeforeItRuns) {
                                              "{inputs}, {outputs} and {intermediates}")));
   EXPECT_THAT(
       [] { check_executor_command(std::string("{intermediates}") + kFiles, false); },
-      ThrowsMessage<Error>("the command has {intermediates}: give --executor-intermediates too"));
+      ThrowsMessage<Error>(
+          "--executor: the command has {intermediates}: give --executor-intermediates too"));
   EXPECT_THAT([&] { backend("sim {ir}"); },
               ThrowsMessage<Error>(HasSubstr("the command 'sim {ir}' has no {weights}")));
   EXPECT_NO_THROW(check_executor_command(kFiles, false));
