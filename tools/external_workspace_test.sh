@@ -49,10 +49,10 @@ local_repository(name = "torch_ir", path = "$checkout")
 load("@torch_ir//tools:repositories.bzl", "torch_ir_dependencies")
 torch_ir_dependencies()
 END
+# As in the README, so that a disk cache serves both.
 cat >.bazelrc <<END
-startup --host_jvm_args=-DBAZEL_TRACK_SOURCE_DIRECTORIES=1
-build --cxxopt=-std=c++20 --host_cxxopt=-std=c++20 --force_pic
-build --incompatible_strict_action_env --nosandbox_debug
+build -c opt --cxxopt=-std=c++20
+build --nosandbox_debug
 test --test_output=errors
 try-import $checkout/user.bazelrc
 END

@@ -8,9 +8,10 @@ set -euo pipefail
 usage='Usage: bazel run //:install -- --prefix DIR [--copy-libtorch]
        bazel run //:install -- --prefix DIR --uninstall
 
-Installs the programs torch-ir and harness, the library libtorch_ir.so with its headers, and its
-CMake package below DIR. The programs and the library find LibTorch by DIR/lib/torch_ir/libtorch,
-a link to the LibTorch that they were built with; where that moves, let the link point to it.
+Installs the programs torch-ir and harness with their completions for bash and zsh, the library
+libtorch_ir.so with its headers, and its CMake package below DIR. The programs and the library find
+LibTorch by DIR/lib/torch_ir/libtorch, a link to the LibTorch that they were built with; where that
+moves, let the link point to it.
 
   --prefix DIR      where to; relative paths mean the directory of the caller
   --copy-libtorch   copy LibTorch (about 500 MB) in place of the link, so that DIR needs nothing else
@@ -140,6 +141,25 @@ stage_versions() {
   done
 }
 
+stage_completions() {
+  local bash="$stage/share/bash-completion/completions" zsh="$stage/share/zsh/site-functions"
+  mkdir -p "$bash" "$zsh"
+  "$stage/bin/torch-ir" completion bash >"$bash/torch-ir"
+  "$stage/bin/torch-ir" completion zsh >"$zsh/_torch-ir"
+  "$stage/bin/harness" --completion bash >"$bash/harness"
+  "$stage/bin/harness" --completion zsh >"$zsh/_harness"
+}
+
+# LibTorch counts as one, whether it is a link or a copy.
+write_list() {
+  (
+    cd "$stage"
+    find bin include lib share -path "$libtorch_link" -prune -print -o ! -type d -print
+    echo "$list"
+  ) >"$stage/list"
+  mv "$stage/list" "$stage/$list"
+}
+
 installed_before() {
   [[ ! -e $root/$list ]] || cat "$root/$list"
 }
@@ -176,7 +196,8 @@ install_all() {
   set_run_paths
   stage_libtorch
   stage_versions
-  { cut -f 1 {FILES} && printf '%s\n' "$list" "$libtorch_link"; } >"$stage/$list"
+  stage_completions
+  write_list
   check_places
 
   local path

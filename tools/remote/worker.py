@@ -35,7 +35,7 @@ SANDBOX = pathlib.Path(__file__).resolve().parent / "sandbox.sh"
 NOBODY = 65534
 
 # How long the service may keep a worker waiting for an action.
-POLL_SECONDS = 30
+POLL_SECONDS = 120
 
 
 class Outputs:
