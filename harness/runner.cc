@@ -184,8 +184,8 @@ class Job {
     ModelResult result = read_result(directory_);
     const std::string message = "The process of the model " + end + ".";
     if (is_done(result)) {
-      // All that is missing is an explanation.
-      result.nodes.emplace().error = message;
+      // All that may be missing is an explanation.
+      if (!result.nodes) result.nodes.emplace().error = message;
       return result;
     }
     result.failure = Failure{.kind = kind,
@@ -220,20 +220,24 @@ void wait_for_news(std::list<Job>& jobs, const RunOptions& options) {
   ::poll(descriptors.data(), descriptors.size(), std::max<int>(0, static_cast<int>(left.count())));
 }
 
+void write_output(const std::string& path, const std::string& content) {
+  try {
+    write_file(path, content);
+  } catch (const Error& error) {
+    throw OutputError(error.what());
+  }
+}
+
 // Here, where it is done for several models at once. Without a picture the parent says why.
 void draw(const std::string& directory) {
   const GraphPicture picture = draw_graph(read_result(directory));
-  if (!picture.svg.empty()) write_file(directory + "/" + kPictureFile, picture.svg);
+  if (!picture.svg.empty()) write_output(directory + "/" + kPictureFile, picture.svg);
 }
 
 void run_request(const std::string& directory) {
   const RunRequest request = run_request_from_json(read_file(directory + kRequestFile));
   const auto save = [&](const ModelResult& result) {
-    try {
-      write_file(directory + kResultFile, to_json(result));
-    } catch (const Error& error) {
-      throw OutputError(error.what());
-    }
+    write_output(directory + kResultFile, to_json(result));
   };
   const RunSettings settings = settings_of(request.source, request.settings);
   const std::unique_ptr<Candidate> candidate = make_candidate(request.source, settings.seed);
