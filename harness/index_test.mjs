@@ -265,7 +265,7 @@ const tests = {
   async 'is accessible at each width, in each theme'() {
     for (const options of [DESK, PHONE]) {
       for (const colorScheme of ['light', 'dark']) {
-        for (const hash of ['', '#model=Off', '#model=Known', '#model=Broken', '#model=Healed']) {
+        for (const hash of ['', '#model=Off', '#model=Hostile']) {
           await withPage({...options, colorScheme, reducedMotion: 'reduce'}, small, hash, async (page) => {
             await assertAccessible(page, `${options.viewport.width} ${colorScheme} ${hash}`);
           });

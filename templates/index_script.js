@@ -215,7 +215,7 @@ function chips(place, values, chosen) {
       chosen.has(value) ? chosen.delete(value) : chosen.add(value);
       button.setAttribute('aria-pressed', String(chosen.has(value)));
       refresh();
-    }}, value, h('span', {class: 'number'}, count(total)));
+    }}, value, ' ', h('span', {class: 'number'}, count(total)));
     box.append(button);
   }
   $(place).append(box);
@@ -376,7 +376,7 @@ function trialBlock(model, detail) {
   if (detail.trials.length === 0) return [];
   const box = h('div', {'aria-live': 'polite'});
   const buttons = detail.trials.map((trial, i) => h('button', {type: 'button', class: 'chip', onclick: () => show(i)},
-      trial.name, h('span', {class: 'number'}, trial.verification.is_valid ? '✓ passed' : '✕ failed')));
+      trial.name, ' ', h('span', {class: 'number'}, trial.verification.is_valid ? '✓ passed' : '✕ failed')));
   function show(index) {
     buttons.forEach((button, i) => button.setAttribute('aria-pressed', String(i === index)));
     const report = detail.trials[index].verification;
