@@ -15,6 +15,7 @@ Command import_command();
 Command execute_command();
 Command verify_command();
 Command compare_command();
+Command diff_command();
 Command benchmark_command();
 Command ops_command();
 Command completion_command();
