@@ -101,7 +101,7 @@ TEST(ModelPageTest, AnImportedModelSaysWhereItIsFrom) {
   EXPECT_THAT(page, HasSubstr("| verify | ✅ passed | 1 output compared with those in "
                               "`tiny.out.safetensors`, all within the tolerance |\n"));
   EXPECT_THAT(page, HasSubstr("the graph gives `1.5`, expected is `1.25`."));
-  EXPECT_THAT(page, HasSubstr(" Expected is what `tiny.out.safetensors` says.\n"));
+  EXPECT_THAT(page, HasSubstr("\n\nExpected is what `tiny.out.safetensors` says.\n"));
   EXPECT_THAT(page, HasSubstr("```sh\ntools/bazel run //harness -- --pt2 tiny.pt2 --inputs "
                               "tiny.in.safetensors --expected tiny.out.safetensors\n```\n\n"
                               "Files and folders are named without the folders that they lie "
@@ -180,7 +180,9 @@ TEST(ModelPageTest, SavedTensorsComeWithTheCommandThatReplaysThem) {
   context.settings.save_tensors = true;
   context.settings.seed = 7;
   context.settings.tolerance.fixed.atol = 1e-6;
-  const std::string page = render_model_page(make_result(), context);
+  ModelResult result = make_result();
+  result.trials[0].verification.tolerance = context.settings.tolerance;
+  const std::string page = render_model_page(result, context);
   EXPECT_THAT(page, HasSubstr("tools/bazel run //harness -- --model Tiny --seed 7 --atol 1e-06 "
                               "--save-tensors\n"));
   EXPECT_THAT(page, HasSubstr("the verification alone, typed in the folder of this page:\n"));
@@ -420,7 +422,7 @@ TEST(SummaryTest, SaysWhatHasChanged) {
       .notes = {"libtorch: 2.12 -> 2.13"},
       .rows = {{.model = "Tiny", .trend = "worse", .changes = {"a | b", "c"}}}};
   const std::string page = render_summary({make_result()}, {}, {}, some);
-  EXPECT_THAT(page, HasSubstr("libtorch: 2.12 -> 2.13\n"));
+  EXPECT_THAT(page, HasSubstr("libtorch: 2.12 -\\> 2.13\n"));
   EXPECT_THAT(page, HasSubstr("| Tiny | worse | a \\| b<br>c |\n"));
 }
 
