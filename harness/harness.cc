@@ -8,6 +8,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/harness/environment.h"
 #include "torch_ir/harness/expected_failures.h"
+#include "torch_ir/harness/graph_changes.h"
 #include "torch_ir/harness/interrupt.h"
 #include "torch_ir/harness/pages.h"
 #include "torch_ir/harness/progress.h"
@@ -119,6 +120,7 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   std::optional<RunResults> baseline;
   if (!options.baseline.empty()) baseline = read_results(options.baseline);
   const PageContext context = page_context(options);
+  GraphChanges changes;
 
   const InterruptGuard interrupt_guard;
   ReportFiles files(options.output);
@@ -128,6 +130,8 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
       .on_start = [&](const std::string& model) { progress.start(model); },
       .on_finish =
           [&](const ModelResult& result, const std::string& directory) {
+            // First, for the graphs of the baseline may be the ones that are replaced.
+            if (baseline) changes[result.name] = graph_changes(*baseline, options.baseline, result);
             files.write_model(result, directory, context);
             progress.finish(result);
           },
@@ -137,7 +141,7 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   run.results = run_models(plan.models, run_options, files.work_directory(), observer);
   if (baseline) {
     run.baseline =
-        compare_with_baseline(*baseline, run_results(run.results, plan.coverage, context));
+        compare_with_baseline(*baseline, run_results(run.results, plan.coverage, context), changes);
   }
   if (options.summary) {
     files.write_run(run.results, plan.coverage, context, run.baseline ? &*run.baseline : nullptr);
