@@ -385,7 +385,7 @@ function trialBlock(model, detail) {
   }
   show(worstTrial(model, detail));
   return [h('h3', {}, 'Numbers'), h('p', {class: 'hint'}, run.rule),
-          h('div', {class: 'chips', role: 'group', 'aria-label': 'Trials'}, ...buttons), box];
+          h('div', {class: 'chips wrap', role: 'group', 'aria-label': 'Trials'}, ...buttons), box];
 }
 
 function nodeLink(name, graph) {
@@ -505,7 +505,7 @@ function showModel(model) {
   $('detail').replaceChildren(
     h('div', {class: 'detail-top'},
       h('div', {}, h('h2', {id: 'detail-heading'}, model.name), h('p', {}, badge(model.status))),
-      h('div', {class: 'chips'}, step(-1, 'Previous'), step(1, 'Next'),
+      h('div', {class: 'chips wrap'}, step(-1, 'Previous'), step(1, 'Next'),
         h('button', {type: 'button', id: 'back', onclick: closeModel}, narrow.matches ? 'All models' : 'Close'))),
     detail.description ? h('p', {}, detail.description) : '',
     h('p', {}, ...model.categories.map((c) => h('span', {class: 'tag'}, c))),
