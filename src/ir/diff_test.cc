@@ -238,7 +238,7 @@ TEST(Diff, LooksIntoConditions) {
 
 TEST(Diff, WritesOneLineWhateverTheFilesHold) {
   const auto lines = changes_of([](IR& ir) { ir.model_name = "a\nb\x1b[31m"; });
-  EXPECT_THAT(lines, ElementsAre("model name changed: 'Net' -> 'a\\x0Ab\\x1B[31m'"));
+  EXPECT_THAT(lines, ElementsAre("model name changed: 'Net' -> 'a\\x0ab\\x1b[31m'"));
 }
 
 // The graphs of the registry.
