@@ -12,7 +12,7 @@ using testing::HasSubstr;
 
 class DiffTest : public CliTest {
  protected:
-  // MaskedLinear with ReLU in place of the product with the mask, and the bias in another place.
+  // MaskedLinear with one attribute more, and another name.
   std::string changed_graph() const {
     IR ir = masked_linear_graph();
     ir.nodes.at(0).attrs.set("alpha", 2.0);
