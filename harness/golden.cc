@@ -8,6 +8,7 @@
 
 #include "torch_ir/base/printable.h"
 #include "torch_ir/harness/reference_pages.h"
+#include "torch_ir/ir/diff.h"
 #include "torch_ir/ir/ir.h"
 
 namespace torch_ir {
@@ -58,10 +59,16 @@ std::string changed_lines(std::string_view golden, std::string_view now) {
 }  // namespace
 
 std::string graph_difference(const std::string& golden, const std::string& now) {
-  const std::string golden_text = portable_graph(golden);
-  const std::string now_text = portable_graph(now);
-  if (IR::from_json(golden_text) == IR::from_json(now_text)) return "";
-  return changed_lines(golden_text, now_text);
+  const IR before = IR::from_json(portable_graph(golden));
+  const IR after = IR::from_json(portable_graph(now));
+  if (before == after) return "";
+  const GraphDiff difference = diff(before, after);
+  std::string out = summary_text(difference) + '\n';
+  for (const Change& change : difference.changes) out += change_text(change) + '\n';
+  for (const Rename& rename : difference.renames) {
+    out += fmt::format("{} is now called {}\n", printable(rename.before), printable(rename.after));
+  }
+  return out;
 }
 
 std::string page_difference(const std::string& golden, const std::string& now) {
