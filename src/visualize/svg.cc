@@ -17,10 +17,10 @@
 namespace torch_ir {
 namespace {
 
-// A graph is one drawing up to so many nodes, if its arrows skip no more nodes than that. Up to
-// there Graphviz takes less than a second.
+// A graph is one drawing up to so many nodes, if its arrows lead past no more nodes than that: what
+// Graphviz takes grows with the length of arrows most of all. Up to there it is less than a second.
 constexpr size_t kMaxNodesInOneDrawing = 400;
-constexpr size_t kMaxSkippedNodes = 2000;
+constexpr size_t kMaxPassedNodes = 600;
 constexpr size_t kNodesPerSection = 100;
 // Sections are about three times as high as wide.
 constexpr double kColumnsPerRow = 5;
@@ -30,19 +30,25 @@ constexpr double kFewerTime = 0.1;
 // Graphviz's search for better layouts ends early; it would often not end.
 constexpr std::string_view kQuickLayout = "nslimit=2; nslimit1=2; mclimit=0.3;";
 
-// How many nodes the arrows of `ir` lead past.
-size_t count_skipped_nodes(const IR& ir) {
-  std::unordered_map<std::string_view, size_t> makers;
-  for (const TensorMeta& input : ir.graph_inputs) makers.try_emplace(input.name, 0);
-  size_t skipped = 0;
+// How many nodes the arrows of `ir` lead past, in the worst of its sections of `size` nodes, where
+// what comes from outside a section comes from its top.
+size_t count_passed_nodes(const IR& ir, size_t size) {
+  // Where values are made, counted from 1; inputs come before all nodes.
+  std::unordered_map<std::string_view, size_t> places;
+  for (const TensorMeta& input : ir.graph_inputs) places.try_emplace(input.name, 0);
+  size_t most = 0;
+  size_t passed = 0;
   for (size_t i = 0; i < ir.nodes.size(); ++i) {
+    const size_t begin = i / size * size;
+    if (i == begin) passed = 0;
     for (const TensorMeta& input : ir.nodes[i].inputs) {
-      const auto maker = makers.find(input.name);
-      if (maker != makers.end()) skipped += i - maker->second;
+      const auto place = places.find(input.name);
+      if (place != places.end()) passed += i - std::max(place->second, begin);
     }
-    for (const TensorMeta& output : ir.nodes[i].outputs) makers.try_emplace(output.name, i);
+    most = std::max(most, passed);
+    for (const TensorMeta& output : ir.nodes[i].outputs) places.try_emplace(output.name, i + 1);
   }
-  return skipped;
+  return most;
 }
 
 struct Drawing {
@@ -53,7 +59,7 @@ struct Drawing {
 
 Drawing draw(const IR& ir, const std::string& title, const SvgOptions& options, size_t max_nodes) {
   const bool is_one = std::min(ir.nodes.size(), max_nodes) <= kMaxNodesInOneDrawing &&
-                      count_skipped_nodes(ir) <= kMaxSkippedNodes;
+                      count_passed_nodes(ir, kMaxNodesInOneDrawing) <= kMaxPassedNodes;
   Drawing drawing{.max_nodes = max_nodes};
   std::string layout(kQuickLayout);
   if (is_one) {
@@ -62,6 +68,7 @@ Drawing draw(const IR& ir, const std::string& title, const SvgOptions& options, 
     drawing.sketches = sketch_sections(ir, kNodesPerSection, max_nodes);
     const double columns = std::ceil(std::sqrt(kColumnsPerRow * drawing.sketches.size()));
     // An array, aligned at the top, in the order of the positions.
+    if (count_passed_nodes(ir, kNodesPerSection) > kMaxPassedNodes) layout += " splines=line;";
     layout += " pack=24; packmode=\"array_tu" + std::to_string(std::lround(columns)) + "\";";
   }
   DotWriter writer(title, layout);

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/visualize/test_graphs.h"
@@ -81,6 +83,21 @@ TEST_F(SvgTest, LargeGraphsAreDrawnWholeInSections) {
   EXPECT_EQ(count(svg, ">Input: x</text>"), 10u);
   EXPECT_EQ(count(svg, ">From: n99</text>"), 1u);
   EXPECT_THAT(svg, HasSubstr("It is drawn in sections of 100 nodes"));
+}
+
+// Every node reads a dozen values before it: as one drawing with curves this takes minutes.
+TEST_F(SvgTest, DenseGraphsAreDrawnInTime) {
+  GraphBuilder graph("Dense");
+  graph.input("x", {4});
+  std::vector<std::string> values = {"x"};
+  for (int i = 0; i < 120; ++i) {
+    const std::vector<std::string> read(values.end() - std::min<size_t>(values.size(), 12),
+                                        values.end());
+    values.push_back("n" + std::to_string(i));
+    graph.op(values.back(), "aten.cat.default", read, {4});
+  }
+  const std::string svg = ir_to_svg(graph.output("n119").build());
+  EXPECT_EQ(count(svg, ">cat</text>"), 120u);
 }
 
 TEST_F(SvgTest, CountsTheNodesThatItLeavesOut) {
