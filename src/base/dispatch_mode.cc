@@ -52,14 +52,19 @@ void DispatchMode::run(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
 c10::DispatchKey DispatchMode::mode_key() { return kModeKey; }
 
 DispatchModeGuard::DispatchModeGuard(DispatchMode& mode, DispatchDepth depth)
-    : previous_mode_(current_mode), previous_depth_(current_depth), include_(mode_keys()) {
+    : previous_mode_(current_mode),
+      previous_depth_(current_depth),
+      was_excluded_(c10::impl::tls_is_dispatch_key_excluded(kModeKey)),
+      include_(mode_keys()) {
   current_mode = &mode;
   current_depth = depth;
+  c10::impl::tls_set_dispatch_key_excluded(kModeKey, false);
 }
 
 DispatchModeGuard::~DispatchModeGuard() {
   current_mode = previous_mode_;
   current_depth = previous_depth_;
+  c10::impl::tls_set_dispatch_key_excluded(kModeKey, was_excluded_);
 }
 
 }  // namespace torch_ir

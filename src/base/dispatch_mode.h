@@ -36,7 +36,8 @@ enum class DispatchDepth {
   kInner,
 };
 
-// Makes `mode` the mode of this thread; the one before it, if any, is back when the guard ends.
+// Makes `mode` the mode of this thread; the one before it, if any, is back when the guard ends. Also
+// inside a call of that one, which may run what traces.
 class DispatchModeGuard {
  public:
   explicit DispatchModeGuard(DispatchMode& mode, DispatchDepth depth = DispatchDepth::kOuter);
@@ -47,6 +48,7 @@ class DispatchModeGuard {
  private:
   DispatchMode* previous_mode_;
   DispatchDepth previous_depth_;
+  bool was_excluded_;
   c10::impl::IncludeDispatchKeyGuard include_;
 };
 
