@@ -73,7 +73,7 @@ TEST(GoldenTest, APageWithADifferenceWithinTheToleranceIsTheSame) {
 }
 
 TEST(GoldenTest, TheBytesOfAPageDoNotReachTheTerminal) {
-  EXPECT_EQ(page_difference("a\n", "\x1b[2J\n"), "line 1:\n-a\n+\\x1B[2J\n");
+  EXPECT_EQ(page_difference("a\n", "\x1b[2J\n"), "line 1:\n-a\n+\\x1b[2J\n");
 }
 
 }  // namespace
