@@ -85,7 +85,8 @@ TEST(ModelRecordTest, TheStageIsTheOneThatFailedOrTheLast) {
 }
 
 TEST(RunResultsTest, APortableRunDoesNotNameItsLibTorch) {
-  PageContext context{.environment = {{"libtorch", "2.13.0"}, {"blas", "mkl"}}};
+  PageContext context;
+  context.environment = {{"libtorch", "2.13.0"}, {"blas", "mkl"}};
   EXPECT_EQ(run_results({}, {}, context).environment, context.environment);
   context.portable = true;
   EXPECT_THAT(run_results({}, {}, context).environment, ElementsAre(Pair("libtorch", "<version>")));
