@@ -23,8 +23,8 @@ clean_up() {
   [[ ! -e $work/second ]] || (cd "$work/clone" && bazel second shutdown) || true
   [[ ! -e $work/first ]] || (cd "$work/source" && bazel first shutdown) || true
   [[ ! -e $work/cache ]] || "$here/serve.sh" "$work/cache" --stop
-  chmod -R u+w "$work"
-  rm -rf "$work"
+  chmod -R u+w "$work" || true
+  rm -rf "$work" || true
 }
 trap clean_up EXIT
 

@@ -19,8 +19,8 @@ clean_up() {
   [[ ! -e $work/base ]] || (cd "$work/clone" && tools/bazel --output_base="$work/base" shutdown) || true
   [[ ! -e $work/service ]] || "$here/serve.sh" "$work/service" --stop
   # Bazel leaves read-only folders.
-  chmod -R u+w "$work"
-  rm -rf "$work"
+  chmod -R u+w "$work" || true
+  rm -rf "$work" || true
 }
 trap clean_up EXIT
 
