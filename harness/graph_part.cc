@@ -165,7 +165,7 @@ class PartMaker {
     const std::string value = value_name(meta);
     if (const auto shape = shapes_.find(value); shape != shapes_.end()) {
       meta.shape = shape->second;
-    } else if (is_dynamic(meta)) {
+    } else if (std::ranges::find(meta.shape, kDynamicSize) != meta.shape.end()) {
       fail(fmt::format("the size of '{}' is not known", value));
     }
   }
