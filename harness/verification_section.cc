@@ -49,7 +49,14 @@ List trial_rows(const ModelResult& result, const PageContext& context) {
     Data row;
     row.set("name", text_cell(trial.name));
     row.set("result", report.is_valid ? "✅ passed" : "❌ failed");
-    if (is_compared) set_comparison(row, total(report), context);
+    if (is_compared) {
+      set_comparison(row, total(report), context);
+    } else {
+      // Otherwise those of the section around the row would be shown.
+      for (const char* figure : {"max_diff", "mean_diff", "mismatched", "smallest"}) {
+        row.set(figure, "");
+      }
+    }
     rows.push_back(row);
   }
   return rows;
