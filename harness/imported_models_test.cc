@@ -47,7 +47,7 @@ class ImportedModelsTest : public ::testing::Test {
     for (const std::string& argument : arguments) argv.push_back(argument.c_str());
     std::ostringstream out;
     std::ostringstream err;
-    const int status = harness_main(static_cast<int>(argv.size()), argv.data(), out, err, false);
+    const int status = harness_main(static_cast<int>(argv.size()), argv.data(), out, err);
     return {status, out.str(), err.str()};
   }
 

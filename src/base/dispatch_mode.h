@@ -36,8 +36,8 @@ enum class DispatchDepth {
   kInner,
 };
 
-// Makes `mode` the mode of this thread; the one before it, if any, is back when the guard ends. Also
-// inside a call of that one, which may run what traces.
+// Makes `mode` the mode of this thread; the one before it, if any, is back when the guard ends.
+// Also inside a call of that one, which may run what traces.
 class DispatchModeGuard {
  public:
   explicit DispatchModeGuard(DispatchMode& mode, DispatchDepth depth = DispatchDepth::kOuter);
