@@ -72,11 +72,13 @@ TEST_F(CommandLineTest, WritesSummaryPagesAndGraphs) {
   const Outcome result = run({"--output", directory_, "--category", "good"});
   EXPECT_EQ(result.status, 0);
   EXPECT_THAT(result.out, StartsWith("[1/2] Close  PASSED  max diff "));
-  EXPECT_THAT(result.out, HasSubstr("[2/2] Good  PASSED  max diff 0\n2 of 2 models passed; see " +
-                                    directory_ + "/SUMMARY.md\n"));
+  EXPECT_THAT(result.out,
+              HasSubstr("[2/2] Good  PASSED  max diff 0\n2 of 2 models passed; see " + directory_ +
+                        "/SUMMARY.md, or " + directory_ + "/index.html in a browser\n"));
   EXPECT_EQ(result.err, "");
-  EXPECT_THAT(file_names(),
-              ElementsAre("Close.md", "Good.md", "SUMMARY.md", "ir/Close.json", "ir/Good.json"));
+  EXPECT_THAT(file_names(), ElementsAre("Close.md", "Good.md", "SUMMARY.md", "index.html",
+                                        "ir/Close.json", "ir/Good.json", "junit.xml",
+                                        "results.json", "svg/Close.svg", "svg/Good.svg"));
 }
 
 TEST_F(CommandLineTest, TwoRunsGiveTheSameBytes) {
@@ -87,10 +89,12 @@ TEST_F(CommandLineTest, TwoRunsGiveTheSameBytes) {
   const auto first = files();
   EXPECT_THAT(file_names(),
               ElementsAre("Aborts.md", "Good.md", "SUMMARY.md", "Throws.md", "Wrong.md",
-                          "ir/Good.json", "ir/Wrong.json", "tensors/Good.expected.safetensors",
-                          "tensors/Good.inputs.safetensors", "tensors/Good.weights.safetensors",
-                          "tensors/Wrong.expected.safetensors", "tensors/Wrong.inputs.safetensors",
-                          "tensors/Wrong.weights.safetensors"));
+                          "index.html", "ir/Good.json", "ir/Wrong.json", "junit.xml",
+                          "repro/Wrong/expected.safetensors", "repro/Wrong/inputs.safetensors",
+                          "repro/Wrong/ir.json", "results.json", "svg/Good.svg", "svg/Wrong.svg",
+                          "tensors/Good.expected.safetensors", "tensors/Good.inputs.safetensors",
+                          "tensors/Good.weights.safetensors", "tensors/Wrong.expected.safetensors",
+                          "tensors/Wrong.inputs.safetensors", "tensors/Wrong.weights.safetensors"));
   for (const auto& [name, content] : first) {
     EXPECT_THAT(content, Not(HasSubstr(directory_))) << name;
     EXPECT_THAT(content, Not(HasSubstr(".run-"))) << name;
@@ -166,14 +170,16 @@ TEST_F(CommandLineTest, PagesOfOtherModelsAreLeftAlone) {
   EXPECT_EQ(run({"--output", directory_, "--model", "Good", "--save-tensors"}).status, 0);
   EXPECT_EQ(run({"--output", directory_, "--model", "Close"}).status, 0);
   EXPECT_THAT(file_names(),
-              ElementsAre("Close.md", "Good.md", "SUMMARY.md", "ir/Close.json", "ir/Good.json",
-                          "tensors/Good.expected.safetensors", "tensors/Good.inputs.safetensors",
-                          "tensors/Good.weights.safetensors"));
+              ElementsAre("Close.md", "Good.md", "SUMMARY.md", "index.html", "ir/Close.json",
+                          "ir/Good.json", "junit.xml", "results.json", "svg/Close.svg",
+                          "svg/Good.svg", "tensors/Good.expected.safetensors",
+                          "tensors/Good.inputs.safetensors", "tensors/Good.weights.safetensors"));
   EXPECT_THAT(files().at("SUMMARY.md"), AllOf(HasSubstr("[Close]"), Not(HasSubstr("[Good]"))));
   // What the page no longer speaks of goes.
   EXPECT_EQ(run({"--output", directory_, "--model", "Good"}).status, 0);
-  EXPECT_THAT(file_names(),
-              ElementsAre("Close.md", "Good.md", "SUMMARY.md", "ir/Close.json", "ir/Good.json"));
+  EXPECT_THAT(file_names(), ElementsAre("Close.md", "Good.md", "SUMMARY.md", "index.html",
+                                        "ir/Close.json", "ir/Good.json", "junit.xml",
+                                        "results.json", "svg/Close.svg", "svg/Good.svg"));
 }
 
 TEST_F(CommandLineTest, AnOptionChangesTheResult) {
@@ -315,7 +321,7 @@ TEST_F(CommandLineTest, AnInterruptedRunLeavesThePagesOfModelsThatFinished) {
   EXPECT_EQ(result.err,
             "harness: interrupted; the pages of models that finished are written, SUMMARY.md is "
             "not\n");
-  EXPECT_THAT(file_names(), ElementsAre("Good.md", "ir/Good.json"));
+  EXPECT_THAT(file_names(), ElementsAre("Good.md", "ir/Good.json", "svg/Good.svg"));
 }
 
 TEST_F(CommandLineTest, AnInterruptedRunLeavesNoSummaryOfAnEarlierOne) {

@@ -94,7 +94,8 @@ TEST_F(ImportedModelsTest, AnArchiveAloneLeavesTheRegistryOut) {
   const Outcome result = run({"--pt2", put("llama.pt2", "m/llama.pt2")});
   EXPECT_EQ(result.status, 0) << result.out;
   EXPECT_THAT(result.out, StartsWith("[1/1] llama  PASSED  max diff 0\n1 of 1 models passed"));
-  EXPECT_THAT(report_names(), ElementsAre("SUMMARY.md", "ir/llama.json", "llama.md"));
+  EXPECT_THAT(report_names(), ElementsAre("SUMMARY.md", "index.html", "ir/llama.json", "junit.xml",
+                                          "llama.md", "results.json", "svg/llama.svg"));
   EXPECT_THAT(reports().at("llama.md"),
               AllOf(HasSubstr("its operators compute one by one"),
                     HasSubstr("Imported from `llama.pt2`, which PyTorch "),
@@ -107,10 +108,10 @@ TEST_F(ImportedModelsTest, TheFilesBesideAnArchiveAreUsed) {
   put("llama.expected.safetensors", "llama.expected.safetensors");
   const Outcome result = run({"--pt2", put("llama.pt2", "llama.pt2"), "--save-tensors"});
   EXPECT_EQ(result.status, 0) << result.out;
-  EXPECT_THAT(
-      report_names(),
-      ElementsAre("SUMMARY.md", "ir/llama.json", "llama.md", "tensors/llama.expected.safetensors",
-                  "tensors/llama.inputs.safetensors", "tensors/llama.weights.safetensors"));
+  EXPECT_THAT(report_names(),
+              ElementsAre("SUMMARY.md", "index.html", "ir/llama.json", "junit.xml", "llama.md",
+                          "results.json", "svg/llama.svg", "tensors/llama.expected.safetensors",
+                          "tensors/llama.inputs.safetensors", "tensors/llama.weights.safetensors"));
   EXPECT_THAT(reports().at("llama.md"),
               AllOf(HasSubstr("the graph computes what `llama.expected.safetensors` says"),
                     HasSubstr("--pt2 llama.pt2 --inputs llama.inputs.safetensors --expected "
@@ -166,7 +167,8 @@ TEST_F(ImportedModelsTest, TensorsThatDoNotFitFailTheirModel) {
   const Outcome expected = run({"--pt2", archive, "--expected", other});
   EXPECT_THAT(expected.out, HasSubstr("llama  FAILED  load failed in verify: other.safetensors: "));
   // The graph is there to look at.
-  EXPECT_THAT(report_names(), ElementsAre("SUMMARY.md", "ir/llama.json", "llama.md"));
+  EXPECT_THAT(report_names(), ElementsAre("SUMMARY.md", "index.html", "ir/llama.json", "junit.xml",
+                                          "llama.md", "results.json", "svg/llama.svg"));
 }
 
 TEST_F(ImportedModelsTest, AFolderRunsBesideModelsOfTheRegistry) {

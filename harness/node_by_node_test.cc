@@ -17,9 +17,11 @@
 namespace torch_ir {
 namespace {
 
-using ::testing::IsEmpty;
+// With inputs of more than two dimensions torch::nn::Linear computes matmul and +=, which may
+// differ from aten.linear in the last bits.
+constexpr double kLastBits = 1e-6;
 
-void expect_equal_nodes(Candidate& candidate, Backend& backend) {
+void expect_equal_nodes(Candidate& candidate, Backend& backend, double most = 0) {
   at::set_num_threads(1);
   const IR ir = candidate.extract();
   const std::vector<at::Tensor> inputs = candidate.inputs(0);
@@ -30,7 +32,9 @@ void expect_equal_nodes(Candidate& candidate, Backend& backend) {
   EXPECT_EQ(explanation.nodes.num_compared + explanation.nodes.num_skipped,
             static_cast<int64_t>(compared_values(ir).size()));
   EXPECT_EQ(explanation.nodes.num_mismatched, 0);
-  EXPECT_THAT(explanation.nodes.worst, IsEmpty());
+  for (const NodeDetail& detail : explanation.nodes.worst) {
+    EXPECT_LE(detail.comparison.max_diff, most) << detail.value;
+  }
   // Whole runs end with what was written last.
   for (const NodeReport::Skipped& skipped : explanation.nodes.skipped) {
     EXPECT_NE(explanation.nodes.note, "") << skipped.value << ": " << skipped.reason;
@@ -51,7 +55,7 @@ TEST(NodeByNodeTest, ModelsOfTheRegistryAreEqual) {
   for (const RegisteredModel& model : list_models()) {
     SCOPED_TRACE(model.name);
     PlanBackend backend{ExecutionOptions()};
-    expect_equal_nodes(*make_candidate(model, 0), backend);
+    expect_equal_nodes(*make_candidate(model, 0), backend, kLastBits);
   }
 }
 
@@ -59,7 +63,7 @@ TEST(NodeByNodeTest, ModelsOfTheRegistryAreEqualInWholeRuns) {
   for (const RegisteredModel& model : list_models()) {
     SCOPED_TRACE(model.name);
     WholeRuns backend{ExecutionOptions()};
-    expect_equal_nodes(*make_candidate(model, 0), backend);
+    expect_equal_nodes(*make_candidate(model, 0), backend, kLastBits);
   }
 }
 

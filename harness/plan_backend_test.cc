@@ -33,7 +33,9 @@ TEST(PlanBackendTest, RunsTheGraphThatItIsGivenEachTime) {
 TEST(PlanBackendTest, RunsWithTheWeightsThatItIsGivenEachTime) {
   PlanBackend backend{ExecutionOptions()};
   IR ir = adding(1);
-  ir.nodes.at(0).inputs.at(0).name = "w";
+  TensorMeta& input = ir.nodes.at(0).inputs.at(0);
+  input.name = "w";
+  input.producer_node.reset();
   TensorMeta weight = ir.graph_inputs.at(0);
   weight.name = "w";
   ir.weights = {weight};

@@ -44,7 +44,7 @@ Command completion_command() {
   return {.name = "completion",
           .summary = "Print a completion script for bash or zsh",
           .examples =
-              "  source <(torch-ir completion bash)\n"
+              "  torch-ir completion bash > ~/.local/share/bash-completion/completions/torch-ir\n"
               "  torch-ir completion zsh > \"${fpath[1]}/_torch-ir\"\n",
           .declare = declare};
 }
