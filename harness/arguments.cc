@@ -14,6 +14,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/optimization_name.h"
+#include "torch_ir/harness/backend.h"
 #include "torch_ir/harness/command_backend.h"
 
 namespace torch_ir {
@@ -288,13 +289,14 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
     refuse_together(parser, runs_elsewhere, "--device", "devices are those of the execution plan");
   }
   require(parser, "--executor-intermediates", {"--executor"});
-  if (is_given(parser, "--executor")) {
-    const RunSettings& settings = arguments.harness.run.settings;
-    check_executor_command(settings.executor, settings.executor_intermediates);
-  }
   require(parser, "--json", {"--list-models", "--list-categories", "--supported"});
 
   HarnessOptions& harness = arguments.harness;
+  RunSettings& settings = harness.run.settings;
+  if (is_given(parser, "--backend")) check_backend(settings.backend);
+  if (is_given(parser, "--executor")) {
+    check_executor_command(settings.executor, settings.executor_intermediates);
+  }
   if (arguments.output.empty()) throw Error("--output: '' is no directory: give its name");
   harness.output = user_path(arguments.output);
   for (const auto& [flag, path] : {std::pair("--baseline", &harness.baseline),
@@ -304,7 +306,6 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   }
   harness.archives = group_archives(parser, arguments);
 
-  RunSettings& settings = harness.run.settings;
   settings.tolerance.by_dtype = is_given(parser, "--tolerance");
   settings.tolerance_wins =
       is_given(parser, "--tolerance") || is_given(parser, "--rtol") || is_given(parser, "--atol");

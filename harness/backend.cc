@@ -33,15 +33,6 @@ BackendFactory find_factory(const std::string& name) {
   return found == all.factories.end() ? nullptr : found->second;
 }
 
-[[noreturn]] void fail_unknown(const std::string& name) {
-  const std::vector<std::string> names = list_backends();
-  const std::string known = names.empty()
-                                ? "none is registered"
-                                : fmt::format("there {} '{}'", names.size() == 1 ? "is" : "are",
-                                              fmt::join(names, "', '"));
-  throw Error(fmt::format("unknown backend '{}': {}", printable(name), known));
-}
-
 }  // namespace
 
 std::unique_ptr<NodeValues> Backend::values(const IR& /*ir*/, const StateDict& /*weights*/,
@@ -67,12 +58,21 @@ std::vector<std::string> list_backends() {
   return names;
 }
 
+void check_backend(const std::string& name) {
+  if (find_factory(name)) return;
+  const std::vector<std::string> names = list_backends();
+  const std::string known = names.empty()
+                                ? "none is registered"
+                                : fmt::format("there {} '{}'", names.size() == 1 ? "is" : "are",
+                                              fmt::join(names, "', '"));
+  throw Error(fmt::format("unknown backend '{}': {}", printable(name), known));
+}
+
 std::unique_ptr<Backend> make_backend(const BackendOptions& options) {
   if (!options.command.empty()) return make_command_backend(options);
   if (options.name.empty()) return std::make_unique<PlanBackend>(options.execution);
-  const BackendFactory make = find_factory(options.name);
-  if (!make) fail_unknown(options.name);
-  return make(options);
+  check_backend(options.name);
+  return find_factory(options.name)(options);
 }
 
 }  // namespace torch_ir

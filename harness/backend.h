@@ -74,6 +74,9 @@ bool register_backend(const std::string& name, BackendFactory make);
 std::vector<std::string> list_backends();
 
 // Throws Error, naming those that there are, for a name that nobody registered.
+void check_backend(const std::string& name);
+
+// Throws as check_backend.
 std::unique_ptr<Backend> make_backend(const BackendOptions& options);
 
 }  // namespace torch_ir

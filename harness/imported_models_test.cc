@@ -140,7 +140,7 @@ TEST_F(ImportedModelsTest, AnotherExpectationIsNoticed) {
   const Outcome result = run({"--pt2", archive, "--expected", path("y.safetensors")});
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.out, HasSubstr("llama  FAILED  output mismatch in verify: "));
-  EXPECT_THAT(reports().at("llama.md"), HasSubstr("Worst element of "));
+  EXPECT_THAT(reports().at("llama.md"), HasSubstr("worst at [0, 0, 5]: "));
 }
 
 TEST_F(ImportedModelsTest, WhatIsNoArchiveIsAFailedModelOfTheRun) {
@@ -153,7 +153,8 @@ TEST_F(ImportedModelsTest, WhatIsNoArchiveIsAFailedModelOfTheRun) {
   EXPECT_THAT(result.out, HasSubstr("cut  FAILED  extract failed in extract: 'cut.pt2' "));
   EXPECT_THAT(result.out, HasSubstr("text  FAILED  extract failed in extract: text.pt2: "));
   EXPECT_THAT(result.out, HasSubstr("good  PASSED"));
-  EXPECT_THAT(reports().at("SUMMARY.md"), HasSubstr("| [cut](cut.md) | extract | 'cut.pt2' "));
+  EXPECT_THAT(reports().at("SUMMARY.md"),
+              HasSubstr("| [cut](cut.md) | extract failed | extract | 'cut.pt2' "));
 }
 
 TEST_F(ImportedModelsTest, TensorsThatDoNotFitFailTheirModel) {
@@ -179,8 +180,10 @@ TEST_F(ImportedModelsTest, AFolderRunsBesideModelsOfTheRegistry) {
   }
   const Outcome result = run({"--pt2", path("models"), "--model", "Good", "--jobs", "2"});
   EXPECT_EQ(result.status, 0) << result.out;
-  EXPECT_THAT(report_names(), ElementsAre("Good.md", "SUMMARY.md", "gpt2.md", "ir/Good.json",
-                                          "ir/gpt2.json", "ir/vit.json", "vit.md"));
+  EXPECT_THAT(report_names(),
+              ElementsAre("Good.md", "SUMMARY.md", "gpt2.md", "index.html", "ir/Good.json",
+                          "ir/gpt2.json", "ir/vit.json", "junit.xml", "results.json",
+                          "svg/Good.svg", "svg/gpt2.svg", "svg/vit.svg", "vit.md"));
   EXPECT_THAT(
       reports().at("SUMMARY.md"),
       AllOf(HasSubstr("asked for by name, and 2 archives."), HasSubstr("| `imported` | 2 | 2 |"),

@@ -40,12 +40,12 @@ TEST(PlanBackendTest, RunsWithTheWeightsThatItIsGivenEachTime) {
   weight.name = "w";
   ir.weights = {weight};
   StateDict weights;
-  weights.insert("w", at::full({2}, 1));
+  weights.insert("w", at::full({2}, 1.0));
   const auto run = [&] {
     return backend.run(ir, weights, {at::ones({2})}).at(0)[0].item<double>();
   };
   EXPECT_EQ(run(), 2);
-  weights["w"] = at::full({2}, 3);
+  weights["w"] = at::full({2}, 3.0);
   EXPECT_EQ(run(), 4);
 }
 

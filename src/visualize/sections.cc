@@ -54,7 +54,9 @@ class Splitter {
       if (value == values_.end()) return;
       const auto maker = makers_.find(name);
       const bool is_made_here = maker != makers_.end() && maker->second >= begin;
-      if (!is_made_here && used.insert(name).second) part.graph_inputs.push_back(*value->second);
+      // The key lives as long as the graph; `name` may be that of a reference that does not.
+      if (!is_made_here && used.insert(value->first).second)
+        part.graph_inputs.push_back(*value->second);
     };
     if (begin == 0) {
       for (const TensorMeta& input : ir_.graph_inputs) use(input.name);
