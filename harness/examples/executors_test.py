@@ -86,7 +86,7 @@ class ExecutorsTest(unittest.TestCase):
         result = results["TransformerBlock"]
         self.assertEqual(result["status"], "failed")
         self.assertIn("output mismatch", json.dumps(result["failure"]))
-        self.assertEqual(result["nodes"]["first_divergence"]["node"]["op_type"],
+        self.assertEqual(result["node_report"]["first_divergence"]["node"]["op_type"],
                          "aten.gelu.default")
 
     def test_an_executor_that_fails_says_why(self):
