@@ -72,19 +72,6 @@ std::vector<std::string> names_of(const std::vector<TensorMeta>& values) {
   return names;
 }
 
-template <class Write>
-void write_file_of_harness(Write write) {
-  try {
-    write();
-  } catch (const SerializationError&) {
-    throw;
-  } catch (const WeightError&) {
-    throw;
-  } catch (const Error& error) {
-    throw OutputError(error.what());
-  }
-}
-
 // --- What the command is given ---
 
 StateDict weights_for(const IR& ir, const StateDict& weights) {
@@ -267,7 +254,7 @@ class CommandBackend : public Backend {
     }
     // Those of the run before, which may still be mapped.
     for (const char* name : {"outputs", "intermediates"}) fs::remove(path(name), error);
-    write_file_of_harness([&] {
+    write_output([&] {
       save_ir(ir, path("ir"));
       save_weights_safetensors(inputs, path("inputs"));
       if (!weights_ || !are_same(*weights_, weights)) {

@@ -28,19 +28,6 @@ Model make_for_inference(const RegisteredModel& registered) {
   return model;
 }
 
-template <class Write>
-void write_output(Write write) {
-  try {
-    write();
-  } catch (const SerializationError&) {
-    throw;
-  } catch (const WeightError&) {
-    throw;
-  } catch (const Error& error) {
-    throw OutputError(error.what());
-  }
-}
-
 StateDict by_name(const std::vector<TensorMeta>& names, const std::vector<at::Tensor>& tensors) {
   StateDict result;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -51,6 +38,18 @@ StateDict by_name(const std::vector<TensorMeta>& names, const std::vector<at::Te
 }
 
 }  // namespace
+
+void write_output(const std::function<void()>& write) {
+  try {
+    write();
+  } catch (const SerializationError&) {
+    throw;
+  } catch (const WeightError&) {
+    throw;
+  } catch (const Error& error) {
+    throw OutputError(error.what());
+  }
+}
 
 Subject make_subject(const RegisteredModel& model, uint64_t seed) {
   Subject subject{.model = make_for_inference(model), .weights = StateDict(), .inputs = {}};

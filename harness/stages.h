@@ -6,6 +6,7 @@
 #define TORCH_IR_HARNESS_STAGES_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,10 @@ class OutputError : public Error {
  public:
   using Error::Error;
 };
+
+// Calls `write`. What it throws because a file can not be written becomes an OutputError; that the
+// content can not be written stays what it is.
+void write_output(const std::function<void()>& write);
 
 // Builds `model` on the CPU, in eval mode, with the weights and inputs of `seed`.
 Subject make_subject(const RegisteredModel& model, uint64_t seed);
