@@ -3,100 +3,15 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "torch_ir/ir/diff_match.h"
-#include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/diff_tables.h"
+#include "torch_ir/ir/diff_values.h"
 
 namespace torch_ir {
 namespace {
-
-// "float32 [1, 3, s0]", "int s0 + 1"
-std::string form_text(const TensorMeta& value) {
-  if (!value.is_scalar) return value.dtype + " " + shape_list_text(value);
-  return shape_text(value) + (value.expression.empty() ? "" : " " + value.expression);
-}
-
-std::string text_of(const Attribute& attribute) {
-  std::ostringstream text;
-  text << attribute;
-  return text.str();
-}
-
-std::string form_text(const at::Tensor& tensor) {
-  return form_text(TensorMeta{
-      .name = {}, .shape = tensor.sizes().vec(), .dtype = dtype_name(tensor.scalar_type())});
-}
-
-// As the equality of IRs has it: bit for bit, but a NaN is a NaN.
-bool is_same_constant(const at::Tensor& a, const at::Tensor& b) {
-  IR left;
-  IR right;
-  left.constants.insert("", a);
-  right.constants.insert("", b);
-  return left == right;
-}
-
-// The parts of a graph by the names of its values.
-class Values {
- public:
-  struct Producer {
-    size_t node;
-    size_t output;
-  };
-
-  // `mapping` is that of the weights, null inside conditions and loops.
-  Values(const Graph& graph, const torch::OrderedDict<std::string, std::string>* mapping)
-      : graph_(graph), mapping_(mapping) {
-    for (size_t i = 0; i < graph.graph_inputs.size(); ++i) {
-      inputs_.try_emplace(graph.graph_inputs[i].name, i);
-    }
-    for (size_t i = 0; i < graph.nodes.size(); ++i) {
-      for (size_t output = 0; output < graph.nodes[i].outputs.size(); ++output) {
-        producers_.try_emplace(graph.nodes[i].outputs[output].name, Producer{i, output});
-      }
-    }
-  }
-
-  const Graph& graph() const { return graph_; }
-
-  const Producer* producer(const std::string& name) const {
-    const auto found = producers_.find(name);
-    return found == producers_.end() ? nullptr : &found->second;
-  }
-
-  std::optional<size_t> input(const std::string& name) const {
-    const auto found = inputs_.find(name);
-    return found == inputs_.end() ? std::nullopt : std::optional(found->second);
-  }
-
-  // The name in the state dict, or the name itself.
-  const std::string& weight(const std::string& name) const {
-    const std::string* mapped = mapping_ == nullptr ? nullptr : mapping_->find(name);
-    return mapped == nullptr ? name : *mapped;
-  }
-
-  bool is_mapped(const std::string& name) const {
-    return mapping_ != nullptr && mapping_->contains(name);
-  }
-
-  // The form of the value where it is made; null for one that is not in the graph, as weights are.
-  const TensorMeta* source(const std::string& name) const {
-    if (const Producer* made = producer(name))
-      return &graph_.nodes[made->node].outputs[made->output];
-    const auto position = input(name);
-    return position ? &graph_.graph_inputs[*position] : nullptr;
-  }
-
- private:
-  const Graph& graph_;
-  const torch::OrderedDict<std::string, std::string>* mapping_;
-  std::unordered_map<std::string_view, size_t> inputs_;
-  std::unordered_map<std::string_view, Producer> producers_;
-};
 
 // Compares two graphs, and those inside them.
 class GraphComparer {
@@ -453,112 +368,6 @@ class GraphComparer {
   NodeMatch match_;
 };
 
-// Kinds for what comes, goes and changes.
-struct Kinds {
-  ChangeKind added;
-  ChangeKind removed;
-  ChangeKind changed;
-};
-
-// Items with a name and a text each, by name, in the order of the new ones.
-using Items = std::vector<std::pair<std::string, std::string>>;
-
-void compare_items(const Items& old, const Items& now, const Kinds& kinds, GraphDiff& diff) {
-  const std::unordered_map<std::string, std::string> before(old.begin(), old.end());
-  std::unordered_set<std::string_view> names;
-  for (const auto& [name, text] : now) {
-    names.insert(name);
-    const auto found = before.find(name);
-    if (found == before.end()) {
-      diff.changes.push_back({.kind = kinds.added, .name = name, .after = text});
-    } else if (found->second != text) {
-      diff.changes.push_back(
-          {.kind = kinds.changed, .name = name, .before = found->second, .after = text});
-    }
-  }
-  for (const auto& [name, text] : old) {
-    if (names.contains(name)) continue;
-    diff.changes.push_back({.kind = kinds.removed, .name = name, .before = text});
-  }
-}
-
-Items items_of(const AttributeMap& attributes) {
-  Items items;
-  for (const auto& [name, value] : attributes) items.emplace_back(name, text_of(value));
-  return items;
-}
-
-Items items_of(const std::vector<SymbolRange>& ranges) {
-  const auto limit = [](const std::optional<int64_t>& value) {
-    return value ? std::to_string(*value) : "any";
-  };
-  Items items;
-  for (const SymbolRange& range : ranges) {
-    items.emplace_back(range.expression, limit(range.min) + " to " + limit(range.max));
-  }
-  return items;
-}
-
-Items items_of(const std::vector<TensorMeta>& weights) {
-  Items items;
-  for (const TensorMeta& weight : weights) items.emplace_back(weight.name, form_text(weight));
-  return items;
-}
-
-// Placeholders of weights that are there before and after.
-void compare_mappings(const IR& old, const IR& now, GraphDiff& diff) {
-  const auto weights_of = [](const IR& ir) {
-    std::unordered_set<std::string_view> names;
-    for (const TensorMeta& weight : ir.weights) names.insert(weight.name);
-    return names;
-  };
-  const auto old_weights = weights_of(old);
-  const auto new_weights = weights_of(now);
-  const auto add = [&](const std::string& placeholder, const std::string& before,
-                       const std::string& after) {
-    diff.changes.push_back({.kind = ChangeKind::kWeightMapping,
-                            .name = placeholder,
-                            .before = before,
-                            .after = after});
-  };
-  for (const auto& item : now.weight_name_mapping) {
-    const std::string* before = old.weight_name_mapping.find(item.key());
-    if (before == nullptr) {
-      if (old_weights.contains(item.value())) add(item.key(), "", item.value());
-    } else if (*before != item.value()) {
-      add(item.key(), *before, item.value());
-    }
-  }
-  for (const auto& item : old.weight_name_mapping) {
-    if (now.weight_name_mapping.contains(item.key())) continue;
-    if (new_weights.contains(item.value())) add(item.key(), item.value(), "");
-  }
-}
-
-void compare_constants(const IR& old, const IR& now, GraphDiff& diff) {
-  for (const auto& item : now.constants) {
-    const at::Tensor* before = old.constants.find(item.key());
-    const std::string form = form_text(item.value());
-    if (before == nullptr) {
-      diff.changes.push_back(
-          {.kind = ChangeKind::kConstantAdded, .name = item.key(), .after = form});
-    } else if (!is_same_constant(*before, item.value())) {
-      const bool has_same_form = form_text(*before) == form;
-      diff.changes.push_back({.kind = ChangeKind::kConstantChanged,
-                              .name = item.key(),
-                              .property = has_same_form ? "values" : "",
-                              .before = has_same_form ? "" : form_text(*before),
-                              .after = has_same_form ? "" : form});
-    }
-  }
-  for (const auto& item : old.constants) {
-    if (now.constants.contains(item.key())) continue;
-    diff.changes.push_back({.kind = ChangeKind::kConstantRemoved,
-                            .name = item.key(),
-                            .before = form_text(item.value())});
-  }
-}
-
 GraphComparer::Weights weights_by_name(const IR& ir) {
   GraphComparer::Weights weights;
   for (const TensorMeta& weight : ir.weights) weights.emplace(weight.name, &weight);
@@ -584,16 +393,7 @@ GraphDiff diff(const IR& old, const IR& now) {
   GraphComparer graphs(old_values, new_values, "", diff);
   graphs.set_weights(old_weights, new_weights);
   graphs.compare_inputs();
-  const auto always = [](ChangeKind kind) { return Kinds{kind, kind, kind}; };
-  compare_items(items_of(old.constant_inputs), items_of(now.constant_inputs),
-                always(ChangeKind::kConstantInput), diff);
-  compare_items(items_of(old.range_constraints), items_of(now.range_constraints),
-                always(ChangeKind::kRange), diff);
-  compare_items(items_of(old.weights), items_of(now.weights),
-                {ChangeKind::kWeightAdded, ChangeKind::kWeightRemoved, ChangeKind::kWeightChanged},
-                diff);
-  compare_mappings(old, now, diff);
-  compare_constants(old, now, diff);
+  compare_tables(old, now, diff);
   graphs.compare_nodes();
   graphs.compare_outputs();
   return diff;
