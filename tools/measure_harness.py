@@ -3,7 +3,7 @@
 
     measure_harness.py HARNESS [COUNT]...
 
-HARNESS is a build of //harness:generated_harness. Each COUNT of its models (10, 100 and 1000 where
+HARNESS is a build of //harness/benchmark:generated_harness. Each COUNT of its models (10, 100 and 1000 where
 none is given) runs one after the other. For each, the table has
 
     wall      milliseconds a model, all in all

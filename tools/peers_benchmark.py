@@ -1,7 +1,7 @@
 """Times AOTInductor and ONNX Runtime on the models of executor_benchmark, for the same table.
 
-    bazel build -c opt //harness:executor_benchmark //harness:save_benchmark_models
-    python tools/peers_benchmark.py --bin bazel-bin/harness -o peers.json
+    bazel build -c opt //harness/benchmark:executor_benchmark //harness/benchmark:save_benchmark_models
+    python tools/peers_benchmark.py --bin bazel-bin/harness/benchmark -o peers.json
     python tools/benchmark_table.py executor.json peers.json
 
 Needs a Python with torch, onnxruntime and onnxscript, and g++. The models are those that

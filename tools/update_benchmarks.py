@@ -1,11 +1,11 @@
-"""Runs all benchmarks and writes harness/BENCHMARKS.md.
+"""Runs all benchmarks and writes harness/benchmark/BENCHMARKS.md.
 
     python tools/update_benchmarks.py [--reports DIR] [--bin DIR]
 
 Takes about 15 minutes, and a machine that does nothing else. Where Python's torch, onnxruntime and
 onnxscript are installed, peers_benchmark.py adds AOTInductor and ONNX Runtime. --reports keeps the
 files that the page is made of; those that are in DIR already are not measured again. --bin is the
-folder with the benchmarks where they are built already, bazel-bin/harness.
+folder with the benchmarks where they are built already, bazel-bin/harness/benchmark.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import tempfile
 import benchmark_table
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "harness" / "BENCHMARKS.md"
+PAGE = ROOT / "harness" / "benchmark" / "BENCHMARKS.md"
 TARGETS = ["executor_benchmark", "scaling_benchmark", "save_benchmark_models"]
 
 INTRODUCTION = """\
@@ -87,11 +87,12 @@ def commands(binaries):
 def built():
     """Builds the benchmarks, and says where they are."""
     bazel = [ROOT / "tools" / "bazel"]
-    subprocess.run(bazel + ["build", "-c", "opt", *(f"//harness:{target}" for target in TARGETS)],
+    labels = [f"//harness/benchmark:{target}" for target in TARGETS]
+    subprocess.run(bazel + ["build", "-c", "opt", *labels],
                    cwd=ROOT, check=True)
     found = subprocess.run(bazel + ["info", "-c", "opt", "bazel-bin"], cwd=ROOT, check=True,
                            stdout=subprocess.PIPE, text=True)
-    return pathlib.Path(found.stdout.strip()) / "harness"
+    return pathlib.Path(found.stdout.strip()) / "harness" / "benchmark"
 
 
 def measure(directory, binaries):

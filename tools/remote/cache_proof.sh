@@ -9,8 +9,9 @@
 # not committed is in neither.
 #
 # With REMOTE_CACHE in the environment, that cache is used, and taken to be filled by a
-# `tools/bazel test --remote_cache=$REMOTE_CACHE` in this checkout. Without, one is started and
-# filled first, which builds everything. FLAGS are more flags for Bazel.
+# `tools/bazel test --remote_cache=$REMOTE_CACHE` of the same commit, whose bazel-testlogs are
+# TESTLOGS (those of this checkout). Without, one is started and filled first, which builds
+# everything. FLAGS are more flags for Bazel.
 set -euo pipefail
 
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
@@ -28,11 +29,9 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# bazel NAME COMMAND ARGUMENT...: with the output base NAME, or the usual one for "".
+# bazel BASE COMMAND ARGUMENT...: with an output base of that name.
 bazel() {
-  local base="$1"
-  shift
-  tools/bazel ${base:+--output_base="$work/$base"} "$@"
+  tools/bazel --output_user_root="$work/root" --output_base="$work/$1" "${@:2}"
 }
 
 # A disk cache of the user would answer in place of the remote one.
@@ -41,27 +40,34 @@ test_targets() {
   shift
   # shellcheck disable=SC2086
   bazel "$base" test ${FLAGS:-} --remote_cache="$REMOTE_CACHE" --disk_cache= \
-    --symlink_prefix="$work/$base-" "$@"
+    --symlink_prefix="$work/$base-" --color=no --curses=no --show_progress_rate_limit=60 \
+    --test_summary=terse "$@"
+}
+
+# The caller's, if there is one, or else what Bazel has found or installed.
+libtorch_of() {
+  echo "${LIBTORCH:-$(cat "$1/external/libtorch/root.txt")}"
 }
 
 cd "$checkout"
-first=
 if [[ -z ${REMOTE_CACHE:-} ]]; then
-  first=first
   "$here/serve.sh" "$work/cache"
   REMOTE_CACHE="$(cat "$work/cache/url")"
   git clone -q "$checkout" "$work/source"
   cd "$work/source"
   test_targets first "$@"
+  first_logs="$(readlink -f "$work/first-testlogs")"
+  libtorch="$(libtorch_of "$work/first")"
+else
+  first_logs="$(readlink -f "${TESTLOGS:-bazel-testlogs}")"
+  # bazel-testlogs is OUTPUT_BASE/execroot/WORKSPACE/bazel-out/CONFIGURATION/testlogs.
+  libtorch="$(libtorch_of "${first_logs%/execroot/*}")"
 fi
-first_logs="$(bazel "$first" info bazel-testlogs 2>/dev/null)"
-libtorch="$(cat "$(bazel "$first" info output_base 2>/dev/null)/external/libtorch/root.txt")"
 
 mkdir "$work/libtorch"
 ln -s "$libtorch"/* "$work/libtorch"
 git clone -q "$checkout" "$work/clone"
 cd "$work/clone"
-LIBTORCH="$work/libtorch" test_targets second --execution_log_json_file="$work/log.json" "$@"
-second_logs="$(LIBTORCH="$work/libtorch" bazel second info bazel-testlogs 2>/dev/null)"
+LIBTORCH="$work/libtorch" test_targets second --build_event_json_file="$work/events.json" "$@"
 
-python3 "$here/compare_runs.py" "$work/log.json" "$first_logs" "$second_logs"
+python3 "$here/judge.py" cache "$work/events.json" "$first_logs" "$(readlink -f "$work/second-testlogs")"

@@ -6,7 +6,10 @@
 # A clone of this checkout is built and tested by a worker (see worker.py) that sees, beside the
 # declared inputs of an action, nothing but this machine's compilers and system libraries: neither
 # the checkout nor LibTorch nor anybody's home. Nothing runs outside of the worker. What is not
-# committed is not in it. FLAGS are more flags for Bazel. Needs root and PostgreSQL, see serve.sh.
+# committed is not in it. Needs root and PostgreSQL, see serve.sh.
+#
+# With REMOTE_EXECUTOR in the environment, that service is used. What its cache has is not compiled
+# again then, but each test runs. FLAGS are more flags for Bazel.
 set -euo pipefail
 
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
@@ -15,21 +18,30 @@ checkout="$(cd "$here/../.." && pwd)"
 
 work="$(mktemp -d)"
 chmod 711 "$work"
+bazel() {
+  tools/bazel --output_user_root="$work/root" --output_base="$work/base" "$@"
+}
+
+# Bazel leaves read-only folders.
 clean_up() {
-  [[ ! -e $work/base ]] || (cd "$work/clone" && tools/bazel --output_base="$work/base" shutdown) || true
+  [[ ! -e $work/base ]] || (cd "$work/clone" && bazel shutdown) || true
   [[ ! -e $work/service ]] || "$here/serve.sh" "$work/service" --stop
-  # Bazel leaves read-only folders.
   chmod -R u+w "$work" || true
   rm -rf "$work" || true
 }
 trap clean_up EXIT
 
-"$here/serve.sh" "$work/service" --execution
+if [[ -z ${REMOTE_EXECUTOR:-} ]]; then
+  "$here/serve.sh" "$work/service" --execution
+  REMOTE_EXECUTOR="$(cat "$work/service/url")"
+fi
 git clone -q "$checkout" "$work/clone"
 cd "$work/clone"
 # The server refuses more requests than one connection has.
 # shellcheck disable=SC2086
-tools/bazel --output_base="$work/base" test ${FLAGS:-} --disk_cache= \
-  --remote_executor="$(cat "$work/service/url")" --remote_default_exec_properties=OSFamily=linux \
-  --remote_max_connections=1 --spawn_strategy=remote --remote_timeout=3600 \
-  --symlink_prefix="$work/" "$@"
+bazel test ${FLAGS:-} --remote_executor="$REMOTE_EXECUTOR" --remote_max_connections=1 \
+  --spawn_strategy=remote --remote_timeout=3600 --disk_cache= --nocache_test_results --keep_going \
+  --symlink_prefix="$work/" --color=no --curses=no --show_progress_rate_limit=60 \
+  --test_summary=terse --build_event_json_file="$work/events.json" "$@"
+
+python3 "$here/judge.py" execution "$work/events.json"

@@ -21,8 +21,9 @@ as_nobody() {
 
 stop() {
   local name
+  # Each leads a process group; the worker's has the actions that it runs.
   for name in worker server; do
-    [[ ! -e $folder/$name.pid ]] || kill "$(cat "$folder/$name.pid")" 2>/dev/null || true
+    [[ ! -e $folder/$name.pid ]] || kill -- "-$(cat "$folder/$name.pid")" 2>/dev/null || true
     rm -f "$folder/$name.pid"
   done
   [[ ! -e $folder/postgres/postmaster.pid ]] ||
@@ -82,6 +83,7 @@ if [[ $mode == --execution ]]; then
   config=execution.yml
   # The database is nobody's, and its socket below this folder.
   chmod 711 "$folder"
+  as_nobody test -x "$folder" || fail "nobody may not enter $folder, in which PostgreSQL runs as nobody"
   start_postgres
   "${bgd[@]}" migrate apply \
     "postgresql+psycopg2:///postgres?host=$folder/postgres&user=worker" >"$folder/migrate.log" 2>&1 ||
@@ -90,12 +92,12 @@ fi
 
 port="$("$python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')"
 sed -e "s|@PORT@|$port|" -e "s|@FOLDER@|$folder|" "$here/$config.in" >"$folder/$config"
-"${bgd[@]}" server start "$folder/$config" >"$folder/server.log" 2>&1 </dev/null &
+setsid "${bgd[@]}" server start "$folder/$config" >"$folder/server.log" 2>&1 </dev/null &
 echo $! >"$folder/server.pid"
 wait_for "$port" $! || fail "the server does not answer: $(tail -n 1 "$folder/server.log")"
 
 if [[ $mode == --execution ]]; then
-  "$python" "$here/worker.py" "127.0.0.1:$port" "$folder/worker" \
+  setsid "$python" "$here/worker.py" "127.0.0.1:$port" "$folder/worker" \
     >"$folder/worker.log" 2>&1 </dev/null &
   echo $! >"$folder/worker.pid"
 fi

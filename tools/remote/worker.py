@@ -160,8 +160,6 @@ def work(channel, cas, folder, name):
         status=bots_pb2.OK,
         worker=worker_pb2.Worker(devices=[worker_pb2.Device(handle="cpu")]),
     )
-    device = session.worker.devices[0]
-    device.properties.add(key="OSFamily", value="linux")
     session = bots.CreateBotSession(
         bots_pb2.CreateBotSessionRequest(parent="", bot_session=session), timeout=POLL_SECONDS
     )
