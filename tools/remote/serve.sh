@@ -69,12 +69,16 @@ if [[ $mode == --stop ]]; then
   exit
 fi
 
-python="${BUILDGRID_PYTHON:-}"
-if [[ -z $python ]]; then
-  python="$folder/python/bin/python3"
-  python3 -m venv "$folder/python"
-  "$python" -m pip install --quiet --disable-pip-version-check buildgrid==0.4.4 psycopg2-binary ||
-    fail "pip cannot install buildgrid"
+python="${BUILDGRID_PYTHON:-python3}"
+if [[ -z ${BUILDGRID_PYTHON:-} ]]; then
+  export PYTHONPATH="$folder/python"
+  if [[ ! -e $PYTHONPATH ]]; then
+    rm -rf "$PYTHONPATH.new"
+    python3 -m pip install --quiet --disable-pip-version-check --target "$PYTHONPATH.new" \
+      buildgrid==0.4.4 psycopg2-binary==2.9.13 >"$folder/pip.log" 2>&1 ||
+      fail "pip cannot install buildgrid, see $folder/pip.log"
+    mv "$PYTHONPATH.new" "$PYTHONPATH"
+  fi
 fi
 bgd=("$python" -c "from buildgrid.server.app import cli; cli(prog_name=\"bgd\")")
 
