@@ -11,6 +11,8 @@ A `sh` block runs in the repository. A comment in front of a block says otherwis
                                    first line that starts with LINE
 
 Files of the repository are as before when this ends. Exits with 1 at the first block that fails.
+BAZEL_FLAGS, such as --remote_cache=URL, are more flags for Bazel in the new folder, where it builds
+torch-ir again.
 """
 
 import os
@@ -69,6 +71,8 @@ class Runner:
         if what == "file":
             file = self.workspace / path
             file.parent.mkdir(exist_ok=True)
+            if path == ".bazelrc" and (flags := os.environ.get("BAZEL_FLAGS")):
+                text += f"build {flags}\n"
             file.write_text(text)
         elif what == "repository file":
             self.change(path, text)
