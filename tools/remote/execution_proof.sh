@@ -37,9 +37,9 @@ if [[ -z ${REMOTE_EXECUTOR:-} ]]; then
 fi
 git clone -q "$checkout" "$work/clone"
 cd "$work/clone"
-# The server refuses more requests than one connection has.
+# Bazel only waits. The server refuses more requests than one connection has.
 # shellcheck disable=SC2086
-bazel test ${FLAGS:-} --remote_executor="$REMOTE_EXECUTOR" --remote_max_connections=1 \
+bazel test --jobs=8 ${FLAGS:-} --remote_executor="$REMOTE_EXECUTOR" --remote_max_connections=1 \
   --spawn_strategy=remote --remote_timeout=3600 --disk_cache= --nocache_test_results --keep_going \
   --symlink_prefix="$work/" --color=no --curses=no --show_progress_rate_limit=60 \
   --test_summary=terse --build_event_json_file="$work/events.json" "$@"
