@@ -14,8 +14,8 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/optimization_name.h"
-#include "torch_ir/harness/backend.h"
-#include "torch_ir/harness/command_backend.h"
+#include "torch_ir/harness/backend/backend.h"
+#include "torch_ir/harness/backend/command_backend.h"
 
 namespace torch_ir {
 namespace {

@@ -11,12 +11,13 @@
 #include "torch_ir/base/completion.h"
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/harness/arguments.h"
-#include "torch_ir/harness/backend.h"
+#include "torch_ir/harness/backend/backend.h"
 #include "torch_ir/harness/harness.h"
-#include "torch_ir/harness/interrupt.h"
-#include "torch_ir/harness/listing.h"
-#include "torch_ir/harness/progress.h"
-#include "torch_ir/harness/run_text.h"
+#include "torch_ir/harness/process/interrupt.h"
+#include "torch_ir/harness/report/baseline_text.h"
+#include "torch_ir/harness/report/run_text.h"
+#include "torch_ir/harness/run/progress.h"
+#include "torch_ir/harness/selection/listing.h"
 #include "torch_ir/models/registry.h"
 
 namespace torch_ir {

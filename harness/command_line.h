@@ -4,7 +4,7 @@
 
 #include <iosfwd>
 
-#include "torch_ir/harness/progress.h"
+#include "torch_ir/harness/run/progress.h"
 
 namespace torch_ir {
 

@@ -72,7 +72,7 @@ def torch_ir_model_test(
     for flag, file in goldens.items():
         settings[flag] = "{}/{}".format(package, file) if package else file
     args = ["--{}={}".format(flag, value) for flag, value in settings.items() if value]
-    deps = deps + [Label("//harness:model_test_main")]
+    deps = deps + [Label("//harness/regression:model_test_main")]
     torch_ir_test(
         name = name,
         size = size,
@@ -133,6 +133,6 @@ def torch_ir_pt2_test(
         data = files.values(),
         main = None,
         tags = ["imported"] + tags,
-        deps = [Label("//harness:pt2_test_main")],
+        deps = [Label("//harness/regression:pt2_test_main")],
         **kwargs
     )

@@ -6,17 +6,17 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/harness/environment.h"
-#include "torch_ir/harness/expected_failures.h"
-#include "torch_ir/harness/graph_changes.h"
-#include "torch_ir/harness/interrupt.h"
-#include "torch_ir/harness/pages.h"
-#include "torch_ir/harness/progress.h"
-#include "torch_ir/harness/report_files.h"
-#include "torch_ir/harness/results_file.h"
-#include "torch_ir/harness/run_results.h"
-#include "torch_ir/harness/run_text.h"
-#include "torch_ir/harness/work_directory.h"
+#include "torch_ir/harness/process/interrupt.h"
+#include "torch_ir/harness/report/report_files.h"
+#include "torch_ir/harness/report/run_text.h"
+#include "torch_ir/harness/report/work_directory.h"
+#include "torch_ir/harness/results/environment.h"
+#include "torch_ir/harness/results/graph_changes.h"
+#include "torch_ir/harness/results/results_file.h"
+#include "torch_ir/harness/results/run_context.h"
+#include "torch_ir/harness/results/run_results.h"
+#include "torch_ir/harness/run/expected_failures.h"
+#include "torch_ir/harness/run/progress.h"
 #include "torch_ir/ir/supported_operators.h"
 #include "torch_ir/models/registry.h"
 
@@ -77,14 +77,14 @@ ExpectedFailures expected_failures(const HarnessOptions& options, const Plan& pl
   return read_expected_failures(options.expected_failures, names);
 }
 
-PageContext page_context(const HarnessOptions& options) {
-  PageContext context{.settings = options.run.settings,
-                      .portable = options.portable,
-                      .timings = options.timings,
-                      .environment = environment(),
-                      .memory_limit = options.run.memory_limit,
-                      .expected_failures = file_name(options.expected_failures),
-                      .baseline = file_name(options.baseline)};
+RunContext page_context(const HarnessOptions& options) {
+  RunContext context{.settings = options.run.settings,
+                     .portable = options.portable,
+                     .timings = options.timings,
+                     .environment = environment(),
+                     .memory_limit = options.run.memory_limit,
+                     .expected_failures = file_name(options.expected_failures),
+                     .baseline = file_name(options.baseline)};
   if (options.run.timeout != RunOptions().timeout) context.timeout = options.run.timeout;
   return context;
 }
@@ -119,7 +119,7 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   run_options.expected_failures = expected_failures(options, plan);
   std::optional<RunResults> baseline;
   if (!options.baseline.empty()) baseline = read_results(options.baseline);
-  const PageContext context = page_context(options);
+  const RunContext context = page_context(options);
   GraphChanges changes;
 
   const InterruptGuard interrupt_guard;

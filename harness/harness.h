@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/harness/archive.h"
-#include "torch_ir/harness/baseline.h"
-#include "torch_ir/harness/progress.h"
-#include "torch_ir/harness/result.h"
-#include "torch_ir/harness/runner.h"
-#include "torch_ir/harness/selection.h"
+#include "torch_ir/harness/results/baseline.h"
+#include "torch_ir/harness/results/result.h"
+#include "torch_ir/harness/run/progress.h"
+#include "torch_ir/harness/run/runner.h"
+#include "torch_ir/harness/selection/archive.h"
+#include "torch_ir/harness/selection/selection.h"
 #include "torch_ir/visualize/support_report.h"
 
 namespace torch_ir {
@@ -32,7 +32,7 @@ struct HarnessOptions {
   std::string baseline = {};
   // Whether the reports say how long each stage took.
   bool timings = false;
-  // Placeholders for what may differ between machines, see PageContext.
+  // Placeholders for what may differ between machines, see RunContext.
   bool portable = false;
   // Whether the files about the whole run are written, such as SUMMARY.md.
   bool summary = true;

@@ -1,0 +1,154 @@
+#include "torch_ir/harness/backend/shell_command.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/harness/process/child_process.h"
+
+extern char** environ;
+
+namespace torch_ir {
+namespace {
+
+constexpr size_t kOutputLimit = 4096;
+constexpr size_t kMaxLines = 3;
+// How long the end of a command that left its output open may go unnoticed.
+constexpr int kPatienceMilliseconds = 100;
+// A shell tells by such a status that its command was killed by a signal.
+constexpr int kShellSignalBase = 128;
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int value) : value_(value) {}
+  ~FileDescriptor() { close(); }
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+
+  int value() const { return value_; }
+  void close() {
+    if (value_ >= 0) ::close(value_);
+    value_ = -1;
+  }
+
+ private:
+  int value_;
+};
+
+struct SpawnActions {
+  SpawnActions() { posix_spawn_file_actions_init(&value); }
+  ~SpawnActions() { posix_spawn_file_actions_destroy(&value); }
+  posix_spawn_file_actions_t value;
+};
+
+pid_t spawn(const std::string& line, const std::string& directory, int output) {
+  SpawnActions actions;
+  posix_spawn_file_actions_addopen(&actions.value, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions.value, output, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions.value, output, STDERR_FILENO);
+  posix_spawn_file_actions_addchdir_np(&actions.value, directory.c_str());
+  std::string words[] = {"sh", "-c", line};
+  char* argv[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+  pid_t pid = -1;
+  const int error = ::posix_spawn(&pid, "/bin/sh", &actions.value, nullptr, argv, environ);
+  if (error != 0) {
+    throw Error("can not start /bin/sh in '" + printable(directory) + "': " + strerror(error));
+  }
+  return pid;
+}
+
+void print(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t size = ::write(STDERR_FILENO, text.data(), text.size());
+    if (size <= 0) return;
+    text.remove_prefix(static_cast<size_t>(size));
+  }
+}
+
+// Takes what there is to read; whether more may come.
+bool read_some(int descriptor, std::string& output) {
+  char buffer[4096];
+  ssize_t size;
+  while ((size = ::read(descriptor, buffer, sizeof(buffer))) > 0) {
+    print({buffer, static_cast<size_t>(size)});
+    output.append(buffer, static_cast<size_t>(size));
+    if (output.size() > kOutputLimit) output.erase(0, output.size() - kOutputLimit);
+  }
+  return size < 0 && (errno == EAGAIN || errno == EINTR);
+}
+
+int wait_for(pid_t pid) {
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+// Reads until the command has ended, and gives its status.
+int follow(pid_t pid, int descriptor, std::string& output) {
+  while (read_some(descriptor, output)) {
+    int status = 0;
+    if (::waitpid(pid, &status, WNOHANG) == pid) {
+      read_some(descriptor, output);
+      return status;
+    }
+    pollfd news{.fd = descriptor, .events = POLLIN, .revents = 0};
+    ::poll(&news, 1, kPatienceMilliseconds);
+  }
+  return wait_for(pid);
+}
+
+std::string describe(int status) {
+  std::string text = describe_wait_status(status);
+  const int signal = WIFEXITED(status) ? WEXITSTATUS(status) - kShellSignalBase : 0;
+  if (signal <= 0 || signal >= NSIG) return text;
+  return text + ", as for signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
+}
+
+}  // namespace
+
+CommandEnd run_shell_command(const std::string& line, const std::string& directory) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    throw Error(std::string("can not make a pipe: ") + strerror(errno));
+  const FileDescriptor reading(ends[0]);
+  FileDescriptor writing(ends[1]);
+  const pid_t pid = spawn(line, directory, writing.value());
+  writing.close();
+  ::fcntl(reading.value(), F_SETFL, O_NONBLOCK);
+  CommandEnd end;
+  const int status = follow(pid, reading.value(), end.output);
+  end.succeeded = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  end.description = describe(status);
+  return end;
+}
+
+std::string last_lines(const std::string& output) {
+  std::vector<std::string> lines;
+  std::string_view rest = output;
+  while (!rest.empty() && lines.size() < kMaxLines) {
+    const size_t newline = rest.rfind('\n');
+    std::string_view line = newline == std::string_view::npos ? rest : rest.substr(newline + 1);
+    rest = newline == std::string_view::npos ? std::string_view() : rest.substr(0, newline);
+    // A bar of progress shows what stands behind its last return.
+    while (line.ends_with('\r')) line.remove_suffix(1);
+    line = line.substr(line.rfind('\r') + 1);
+    const size_t first = line.find_first_not_of(" \t");
+    if (first != std::string_view::npos) lines.push_back(printable(line.substr(first)));
+  }
+  std::string text;
+  for (size_t i = lines.size(); i-- > 0;) text += (text.empty() ? "" : " | ") + lines[i];
+  return text;
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,31 @@
+// run_shell_command: a line of the user's, run by /bin/sh, and how it ended.
+//
+// Used in the process of one model for an external executor. The command belongs to that process's
+// group, so that whoever ends the group ends the command too; and what it prints is printed by this
+// process, so that whoever watches it sees the last lines even of a command that is cut off.
+#ifndef TORCH_IR_HARNESS_BACKEND_SHELL_COMMAND_H_
+#define TORCH_IR_HARNESS_BACKEND_SHELL_COMMAND_H_
+
+#include <string>
+
+namespace torch_ir {
+
+struct CommandEnd {
+  // Exit status 0.
+  bool succeeded = false;
+  // "exited with status 3", "was killed by signal 9 (Killed)".
+  std::string description;
+  // The end of what it printed, standard output and error together; not more than 4 KiB.
+  std::string output;
+};
+
+// Runs `line` in `directory` without a standard input, and waits for it; not for what it leaves
+// running in the background. Throws Error when it can not be started.
+CommandEnd run_shell_command(const std::string& line, const std::string& directory);
+
+// The last lines of `output` that are not blank, joined by " | ", as part of a message of one line.
+std::string last_lines(const std::string& output);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_BACKEND_SHELL_COMMAND_H_

@@ -1,0 +1,30 @@
+// What a piece of a program takes from the heap, counted by standing between it and glibc.
+//
+// A program that links this has its own malloc, calloc, realloc, posix_memalign, aligned_alloc,
+// memalign and free, which glibc's do the work of; the calls of shared libraries come here too, so
+// LibTorch's allocator is seen with everything else. While nothing is counted a call costs one
+// more test of a flag.
+#ifndef TORCH_IR_HARNESS_BENCHMARK_ALLOCATION_COUNTER_H_
+#define TORCH_IR_HARNESS_BENCHMARK_ALLOCATION_COUNTER_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+namespace torch_ir {
+
+struct Allocations {
+  int64_t count = 0;
+  // As the allocator rounded them.
+  int64_t bytes = 0;
+  // The most that was held at one time, above what was held before.
+  int64_t peak_bytes = 0;
+};
+
+// What `action` takes, in all threads. Nothing where the C library is not glibc. Not for two
+// threads at once.
+std::optional<Allocations> count_allocations(const std::function<void()>& action);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_BENCHMARK_ALLOCATION_COUNTER_H_

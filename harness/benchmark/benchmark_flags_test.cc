@@ -1,0 +1,54 @@
+#include "torch_ir/harness/benchmark/benchmark_flags.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(BenchmarkFlags, AreOneThreadAndInterleavedRoundsByDefault) {
+  const BenchmarkFlags flags = parse_benchmark_flags({"benchmark"});
+  EXPECT_EQ(flags.threads, 1);
+  EXPECT_THAT(flags.rest, ElementsAre("benchmark", "--benchmark_repetitions=15",
+                                      "--benchmark_enable_random_interleaving=true",
+                                      "--benchmark_min_time=0.02"));
+}
+
+TEST(BenchmarkFlags, LeaveTheCallersToGoogleBenchmark) {
+  const BenchmarkFlags flags = parse_benchmark_flags(
+      {"benchmark", "--benchmark_repetitions=3", "--threads", "4", "--unknown"});
+  EXPECT_EQ(flags.threads, 4);
+  ASSERT_EQ(flags.rest.size(), 6u);
+  EXPECT_EQ(flags.rest[4], "--benchmark_repetitions=3");
+  EXPECT_EQ(flags.rest[5], "--unknown");
+}
+
+TEST(BenchmarkFlags, TakeThreadsInEitherForm) {
+  EXPECT_EQ(parse_benchmark_flags({"benchmark", "--threads=0"}).threads, 0);
+  EXPECT_EQ(parse_benchmark_flags({"benchmark", "--threads=2", "--threads", "3"}).threads, 3);
+}
+
+std::string refusal(const std::vector<std::string>& arguments) {
+  try {
+    parse_benchmark_flags(arguments);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(BenchmarkFlags, RefuseWhatIsNoCount) {
+  EXPECT_THAT(refusal({"benchmark", "--threads"}), HasSubstr("and not ''"));
+  EXPECT_THAT(refusal({"benchmark", "--threads=-1"}), HasSubstr("and not '-1'"));
+  EXPECT_THAT(refusal({"benchmark", "--threads=2x"}), HasSubstr("and not '2x'"));
+  EXPECT_THAT(refusal({"benchmark", "--threads=5000"}), HasSubstr("and not '5000'"));
+  EXPECT_THAT(refusal({"benchmark", "--threads", "--other"}), HasSubstr("and not '--other'"));
+}
+
+}  // namespace
+}  // namespace torch_ir

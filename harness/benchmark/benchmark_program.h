@@ -1,0 +1,29 @@
+// What the benchmark programs have in common: their flags, their surroundings, their report.
+//
+// Flags are Google Benchmark's, and
+//   --threads N   threads for LibTorch; 1 by default, 0 for all cores
+//
+// Without other flags every benchmark runs 15 times, in an order drawn at random, so that a machine
+// that slows down for a while slows all of them down alike. malloc gives nothing back to the
+// system: glibc's default makes eager's time bimodal from process to process, by page faults.
+#ifndef TORCH_IR_HARNESS_BENCHMARK_BENCHMARK_PROGRAM_H_
+#define TORCH_IR_HARNESS_BENCHMARK_BENCHMARK_PROGRAM_H_
+
+#include <benchmark/benchmark.h>
+
+#include <functional>
+#include <string>
+
+namespace torch_ir {
+
+// Registers a benchmark. One that throws fails with the message, and so does the program.
+void add_benchmark(const std::string& name, std::function<void(benchmark::State&)> benchmark);
+
+// The main function: calls `add_benchmarks`, runs those that the flags choose, and prints the
+// ratios to eager (ratio_reporter.h): in CPU time with one thread, in real time with more. Returns
+// the exit status: 1 when one failed or none was chosen, 2 for flags that it does not know.
+int run_benchmarks(int argc, char** argv, const std::function<void()>& add_benchmarks);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_BENCHMARK_BENCHMARK_PROGRAM_H_

@@ -1,0 +1,196 @@
+// Times the registry's models, and two of the size that people run: eager against TorchScript and
+// the plans, side by side, and the way to a plan.
+//
+//   execute/MODEL/ENGINE  the model, by each engine of benchmark_engines.h
+//   extract/MODEL         capture and conversion, on the meta device
+//   save/MODEL            the IR to JSON text, in memory
+//   load/MODEL            and back
+//
+// Weights and inputs are tensors of InferenceMode, for all engines.
+//
+// An engine is timed only if it computes what eager computes: the same bits for `exact`, within
+// 1e-4 for all others. Besides the time, for one run of an engine, when it has run before:
+//
+//   faults                page faults
+//   allocs, alloc_bytes   calls of malloc and its like by anyone, LibTorch's allocator included;
+//                         what they took
+//   peak_bytes            the most memory that the run holds at a time: what it takes from malloc
+//                         and has not given back, outputs included; for a plan that keeps an arena
+//                         or its outputs from run to run, those too
+//
+// benchmark_program.h has the flags. tools/benchmark_table.py makes one table from the files that
+// --benchmark_out=FILE writes.
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <benchmark/benchmark.h>
+#include <c10/core/InferenceMode.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/harness/benchmark/allocation_counter.h"
+#include "torch_ir/harness/benchmark/benchmark_engines.h"
+#include "torch_ir/harness/benchmark/benchmark_models.h"
+#include "torch_ir/harness/benchmark/benchmark_program.h"
+#include "torch_ir/harness/stages/stages.h"
+#include "torch_ir/ir/json.h"
+
+namespace torch_ir {
+namespace {
+
+using Tensors = std::vector<at::Tensor>;
+
+// The same memory as a tensor that was made in InferenceMode. Eager is faster with those: a view of
+// an ordinary tensor is kept track of, even in InferenceMode.
+at::Tensor as_inference_tensor(const at::Tensor& tensor) {
+  const c10::InferenceMode inference_mode;
+  return at::empty({0}, tensor.options())
+      .set_(tensor.storage(), tensor.storage_offset(), tensor.sizes(), tensor.strides());
+}
+
+StateDict as_inference_tensors(const StateDict& tensors) {
+  StateDict result;
+  for (const auto& item : tensors) result.insert(item.key(), as_inference_tensor(item.value()));
+  return result;
+}
+
+// A model with what its benchmarks need, made when the first of them runs.
+class BenchmarkedModel {
+ public:
+  explicit BenchmarkedModel(RegisteredModel model) : model_(std::move(model)) {}
+
+  const std::string& name() const { return model_.name; }
+  const Subject& subject() {
+    if (subject_) return *subject_;
+    subject_ = make_subject(model_, 0);
+    for (at::Tensor& input : subject_->inputs) input = as_inference_tensor(input);
+    subject_->weights = as_inference_tensors(subject_->weights);
+    return *subject_;
+  }
+  IR extract_again() { return extract(model_, subject()); }
+  const IR& ir() {
+    if (ir_) return *ir_;
+    ir_ = extract_again();
+    ir_->constants = as_inference_tensors(ir_->constants);
+    return *ir_;
+  }
+  Engine make(const EngineKind& kind) { return kind.make(name(), subject(), ir()); }
+
+ private:
+  RegisteredModel model_;
+  std::optional<Subject> subject_;
+  std::optional<IR> ir_;
+};
+
+using SharedModel = std::shared_ptr<BenchmarkedModel>;
+
+// TorchScript chooses in its first two runs how it runs.
+constexpr int kWarmUpRuns = 3;
+
+int64_t bytes_of(const Tensors& tensors) {
+  int64_t bytes = 0;
+  for (const at::Tensor& tensor : tensors) bytes += static_cast<int64_t>(tensor.nbytes());
+  return bytes;
+}
+
+int64_t page_faults() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_minflt;
+}
+
+// Runs `action` as often as `state` says, and counts its page faults.
+template <class Action>
+void measure(benchmark::State& state, const Action& action) {
+  action();
+  const int64_t before = page_faults();
+  for (auto _ : state) action();
+  state.counters["faults"] = benchmark::Counter(static_cast<double>(page_faults() - before),
+                                                benchmark::Counter::kAvgIterations);
+}
+
+// An engine for a model, made and checked when its benchmark first runs, and kept.
+class BenchmarkedEngine {
+ public:
+  BenchmarkedEngine(SharedModel model, const EngineKind& kind)
+      : model_(std::move(model)), kind_(kind) {}
+
+  void run(benchmark::State& state) {
+    if (!engine_) prepare();
+    measure(state, [this] { engine_->run(outputs_); });
+    if (!allocations_) return;
+    state.counters["allocs"] = static_cast<double>(allocations_->count);
+    state.counters["alloc_bytes"] = static_cast<double>(allocations_->bytes);
+    state.counters["peak_bytes"] = static_cast<double>(peak_bytes_);
+  }
+
+ private:
+  void prepare() {
+    Tensors expected;
+    model_->make(engine_kinds().front()).run(expected);
+    engine_ = model_->make(kind_);
+    for (int i = 0; i < kWarmUpRuns; ++i) engine_->run(outputs_);
+    const std::string difference = disagreement(outputs_, expected, kind_.agreement);
+    if (!difference.empty()) {
+      engine_.reset();
+      throw Error(difference);
+    }
+    const int64_t kept = bytes_of(outputs_);
+    outputs_.clear();
+    allocations_ = count_allocations([this] { engine_->run(outputs_); });
+    // Outputs that the run did not take from malloc are memory that the engine has kept for them.
+    if (allocations_) {
+      peak_bytes_ = std::max(allocations_->peak_bytes, kept) + engine_->held_bytes();
+    }
+  }
+
+  SharedModel model_;
+  const EngineKind& kind_;
+  std::optional<Engine> engine_;
+  Tensors outputs_;
+  std::optional<Allocations> allocations_;
+  int64_t peak_bytes_ = 0;
+};
+
+void add_stages(const SharedModel& model) {
+  add_benchmark("extract/" + model->name(), [model](benchmark::State& state) {
+    measure(state, [&] { return model->extract_again(); });
+  });
+  add_benchmark("save/" + model->name(), [model](benchmark::State& state) {
+    const IR& ir = model->ir();
+    measure(state, [&] { return serialize_ir(ir); });
+  });
+  add_benchmark("load/" + model->name(), [model](benchmark::State& state) {
+    const std::string text = serialize_ir(model->ir());
+    measure(state, [&] { return deserialize_ir(text); });
+  });
+}
+
+void add_benchmarks() {
+  std::vector<SharedModel> models;
+  for (RegisteredModel& model : list_benchmark_models()) {
+    models.push_back(std::make_shared<BenchmarkedModel>(std::move(model)));
+  }
+  for (const SharedModel& model : models) {
+    for (const EngineKind& kind : engine_kinds()) {
+      const auto engine = std::make_shared<BenchmarkedEngine>(model, kind);
+      add_benchmark("execute/" + model->name() + "/" + kind.name,
+                    [engine](benchmark::State& state) { engine->run(state); });
+    }
+  }
+  for (const SharedModel& model : models) add_stages(model);
+}
+
+}  // namespace
+}  // namespace torch_ir
+
+int main(int argc, char** argv) {
+  return torch_ir::run_benchmarks(argc, argv, torch_ir::add_benchmarks);
+}

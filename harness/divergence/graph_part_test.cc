@@ -1,0 +1,132 @@
+#include "torch_ir/harness/divergence/graph_part.h"
+
+#include <ATen/ops/randn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "torch_ir/executor/eager_graph.h"
+#include "torch_ir/executor/execution_plan.h"
+#include "torch_ir/ir/validate.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::vector<std::string> names(const std::vector<TensorMeta>& metas) {
+  std::vector<std::string> result;
+  for (const TensorMeta& meta : metas) result.push_back(meta.name);
+  return result;
+}
+
+GraphPart make_part(const EagerGraph& graph, size_t first, size_t last, const V& output,
+                    const ValueShapes& shapes = {}) {
+  return make_graph_part(graph.ir, GraphMemory(graph.ir, graph.weights), shapes, first, last,
+                         {output.name});
+}
+
+TEST(GraphPart, HasWhatItsOutputNeedsAndNoMore) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 4}));
+  const V used = graph.weight("used", at::randn({4}));
+  const V unused = graph.weight("unused", at::randn({4}));
+  const V product = graph.call1("aten.mul.Tensor", {x, used});
+  const V dead = graph.call1("aten.mul.Tensor", {product, unused});
+  const std::vector<V> parts =
+      graph.call("aten.split.Tensor", {product, Attribute(2), Attribute(1)});
+  graph.output(graph.call1("aten.add.Tensor", {parts[1], parts[0]}));
+  graph.output(dead);
+
+  const GraphPart whole = make_part(graph, 0, 3, parts[1]);
+  EXPECT_THAT(whole.nodes, ElementsAre(0, 2));
+  EXPECT_THAT(names(whole.ir.graph_inputs), ElementsAre("x"));
+  EXPECT_THAT(names(whole.ir.weights), ElementsAre("used"));
+  EXPECT_THAT(find_problems(whole.ir), IsEmpty());
+  EXPECT_EQ(whole.problem, "");
+
+  const GraphPart one = make_part(graph, 2, 2, parts[1]);
+  EXPECT_THAT(names(one.ir.graph_inputs), ElementsAre(product.name));
+  EXPECT_THAT(names(one.ir.graph_outputs), ElementsAre(parts[1].name));
+  EXPECT_THAT(one.ir.weights, IsEmpty());
+  EXPECT_THAT(find_problems(one.ir), IsEmpty());
+  const std::vector<at::Tensor> outputs =
+      compile(one.ir, StateDict()).run_checked({graph.value(product)});
+  EXPECT_TRUE(same_bits(outputs.at(0), graph.value(parts[1])));
+}
+
+TEST(GraphPart, FixesTheSizesOfOneRun) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 4}));
+  const V first = graph.call1("aten.neg.default", {x});
+  const V second = graph.call1("aten.exp.default", {first});
+  graph.output(second);
+  const auto make_dynamic = [](TensorMeta& meta) {
+    meta.shape[0] = kDynamicSize;
+    meta.symbolic_shape = {"s0", ""};
+  };
+  make_dynamic(graph.ir.graph_inputs[0]);
+  make_dynamic(graph.ir.graph_outputs[0]);
+  for (OpNode& node : graph.ir.nodes) {
+    make_dynamic(node.inputs[0]);
+    make_dynamic(node.outputs[0]);
+  }
+  ASSERT_THAT(find_problems(graph.ir), IsEmpty());
+
+  const GraphPart part =
+      make_part(graph, 1, 1, second, {{first.name, {2, 4}}, {second.name, {2, 4}}});
+  EXPECT_EQ(part.problem, "");
+  EXPECT_THAT(find_problems(part.ir), IsEmpty());
+  EXPECT_THAT(part.ir.graph_inputs[0].shape, ElementsAre(2, 4));
+  EXPECT_THAT(part.ir.graph_inputs[0].symbolic_shape, IsEmpty());
+  EXPECT_THAT(part.ir.graph_outputs[0].shape, ElementsAre(2, 4));
+
+  EXPECT_THAT(make_part(graph, 1, 1, second).problem, HasSubstr("is not known"));
+}
+
+TEST(GraphPart, KeepsWhatWritesToWhatItReads) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 4}));
+  const V made = graph.call1("aten.neg.default", {x});
+  const V view = graph.call1("aten.t.default", {made});
+  graph.call1("aten.relu_.default", {view});
+  const V result = graph.call1("aten.exp.default", {made});
+  graph.output(result);
+
+  EXPECT_THAT(make_part(graph, 1, 3, result).nodes, ElementsAre(1, 2, 3));
+  EXPECT_EQ(make_part(graph, 1, 3, result).problem, "");
+  // The view and what it shows would come in apart from one another.
+  EXPECT_THAT(make_part(graph, 2, 3, result).problem,
+              HasSubstr("may share memory that is written to"));
+  EXPECT_EQ(make_part(graph, 3, 3, result).problem, "");
+}
+
+TEST(GraphPart, TakesWeightsThatWereWrittenToAsInputs) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({4}));
+  const V count = graph.weight("count", at::randn({4}));
+  graph.call1("aten.add_.Tensor", {count, x});
+  const V product = graph.call1("aten.mul.Tensor", {x, count});
+  graph.output(product);
+
+  const GraphPart part = make_part(graph, 1, 1, product);
+  EXPECT_THAT(names(part.ir.graph_inputs), ElementsAre("x", "p_count"));
+  EXPECT_THAT(part.ir.weights, IsEmpty());
+  EXPECT_THAT(find_problems(part.ir), IsEmpty());
+  EXPECT_THAT(names(make_part(graph, 0, 1, product).ir.weights), ElementsAre("count"));
+}
+
+TEST(GraphPart, SaysWhereStridesMatter) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 4}));
+  const V made = graph.call1("aten.neg.default", {x});
+  const V strided =
+      graph.call1("aten.as_strided.default", {made, Attribute::list({2}), Attribute::list({1})});
+  graph.output(strided);
+  EXPECT_THAT(make_part(graph, 1, 1, strided).problem, HasSubstr("lies in memory"));
+  EXPECT_EQ(make_part(graph, 0, 1, strided).problem, "");
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,264 @@
+#include "torch_ir/harness/divergence/node_comparison.h"
+
+#include <ATen/Context.h>
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "torch_ir/executor/tensor_text.h"
+#include "torch_ir/harness/divergence/random_numbers.h"
+#include "torch_ir/harness/divergence/reproducer.h"
+#include "torch_ir/harness/divergence/whole_run_values.h"
+#include "torch_ir/harness/stages/stages.h"
+#include "torch_ir/ir/binding.h"
+#include "torch_ir/verifier/compare_nodes.h"
+#include "torch_ir/verifier/statistics.h"
+
+namespace torch_ir {
+namespace {
+
+// Whether a node of this operator may draw random numbers.
+bool may_draw(const OpNode& node) {
+  const auto op = find_operator(node.op_type);
+  return !node.graphs.empty() || (op && op->hasTag(at::Tag::nondeterministic_seeded));
+}
+
+// The values of the backend, which draws random numbers of its own.
+class BackendValues {
+ public:
+  explicit BackendValues(uint64_t seed) : numbers_(seed) {}
+
+  // `open` makes the values: it may run the graph already.
+  template <class Open>
+  void open(Open open_values) {
+    const RandomNumbers::Use use(numbers_);
+    values_ = open_values();
+  }
+
+  at::Tensor next(const std::string& name) {
+    const RandomNumbers::Use use(numbers_);
+    return values_->next(name);
+  }
+
+ private:
+  RandomNumbers numbers_;
+  std::unique_ptr<NodeValues> values_;
+};
+
+class Explainer {
+ public:
+  Explainer(Candidate& candidate, const IR& ir, const StateDict& weights,
+            const std::vector<at::Tensor>& inputs, Backend& backend, const RunSettings& settings)
+      : candidate_(candidate),
+        ir_(ir),
+        inputs_(inputs),
+        backend_(backend),
+        settings_(settings),
+        memory_(ir, weights),
+        weights_(apart_from_model(weights)) {
+    for (size_t i = 0; i < ir.nodes.size(); ++i) {
+      for (const TensorMeta& output : ir.nodes[i].outputs) producers_.emplace(output.name, i);
+      if (may_draw(ir.nodes[i])) drawing_.insert(i);
+    }
+  }
+
+  NodeReport compare(bool failed) {
+    NodeReport report = compare_once();
+    const bool is_unexplained = failed && !report.first_divergence && report.error.empty();
+    if (runs_whole_) {
+      report.note = "the values are those of runs with intermediate values as further outputs";
+    } else if (is_unexplained) {
+      compare_whole_runs(report);
+    }
+    if (report.first_divergence) add_inputs(*report.first_divergence);
+    return report;
+  }
+
+  std::optional<Reproducer> reproduce(NodeReport& report, const std::string& directory) {
+    const FailedRun failed{.candidate = candidate_,
+                           .ir = ir_,
+                           .weights = weights_,
+                           .inputs = inputs_,
+                           .backend = backend_,
+                           .settings = settings_,
+                           .memory = memory_,
+                           .shapes = shapes_,
+                           .random_nodes = random_nodes_,
+                           .divergence = report.first_divergence,
+                           .threw = !report.error.empty()};
+    ReproducerSearch found = find_reproducer(failed, directory);
+    if (!found.note.empty()) report.note += (report.note.empty() ? "" : "; ") + found.note;
+    return found.reproducer;
+  }
+
+ private:
+  // A model that writes to its weights must not change those that the graph runs with.
+  StateDict apart_from_model(const StateDict& weights) const {
+    std::set<std::string> written;
+    for (const auto& item : ir_.weight_name_mapping) {
+      const auto memory = memory_.of(item.key());
+      if (!memory || !memory_.is_written(*memory, 0, ir_.nodes.size())) continue;
+      written.insert(item.key());
+      written.insert(item.value());
+    }
+    StateDict apart;
+    for (const auto& item : weights) {
+      apart.insert(item.key(),
+                   written.contains(item.key()) ? item.value().detach().clone() : item.value());
+    }
+    return apart;
+  }
+
+  // What is right node by node may be wrong when nodes run together.
+  void compare_whole_runs(NodeReport& report) {
+    runs_whole_ = true;
+    NodeReport whole = compare_once();
+    runs_whole_ = whole.first_divergence || !whole.error.empty();
+    if (!runs_whole_) return;
+    report = std::move(whole);
+    report.note =
+        "the nodes agree when they run one by one; these are the values of runs of the whole graph";
+  }
+
+  BackendValues open_values() {
+    BackendValues values(settings_.seed);
+    values.open([&]() -> std::unique_ptr<NodeValues> {
+      if (!runs_whole_) {
+        std::unique_ptr<NodeValues> own = backend_.values(ir_, weights_, inputs_);
+        if (own) return own;
+        runs_whole_ = true;
+      }
+      const auto seed = [this] { at::manual_seed(settings_.seed); };
+      return std::make_unique<WholeRunValues>(backend_, ir_, weights_, inputs_, memory_,
+                                              WholeRunValues::Options{.before_run = seed});
+    });
+    return values;
+  }
+
+  NodeReport compare_once() {
+    std::optional<BackendValues> values;
+    try {
+      values.emplace(open_values());
+    } catch (const OutputError&) {
+      throw;
+    } catch (const std::exception& error) {
+      return {.tolerance = settings_.tolerance,
+              .error = "the graph could not be run: " + message_text(error)};
+    }
+    std::exception_ptr output_error;
+    const auto next = [&](const std::string& name) {
+      try {
+        return values->next(name);
+      } catch (const OutputError&) {
+        output_error = std::current_exception();
+        throw;
+      }
+    };
+    NodeReport report = compare_nodes(
+        ir_, [&](const ValueObserver& observer) { run_reference(observer); }, next,
+        settings_.tolerance);
+    if (output_error) std::rethrow_exception(output_error);
+    return report;
+  }
+
+  // Runs the model, and keeps in mind what a reproducer has to know.
+  void run_reference(const ValueObserver& observer) {
+    at::manual_seed(settings_.seed);
+    at::Tensor before = drawing_.empty() ? at::Tensor() : generator_state();
+    candidate_.observe(inputs_, [&](const std::string& name, const at::Tensor& value) {
+      if (value.defined()) shapes_[name] = value.sizes().vec();
+      note_drawing(name, before);
+      observer(name, value);
+    });
+  }
+
+  void note_drawing(const std::string& name, at::Tensor& before) {
+    const auto node = producers_.find(name);
+    if (node == producers_.end() || !drawing_.contains(node->second)) return;
+    at::Tensor now = generator_state();
+    if (!before.equal(now)) random_nodes_.insert(node->second);
+    before = std::move(now);
+  }
+
+  // What the graph itself computed the value from, in another run of it.
+  void add_inputs(Divergence& divergence) {
+    const auto index = static_cast<size_t>(divergence.node.index);
+    const OpNode& node = ir_.nodes[index];
+    std::unordered_map<std::string, at::Tensor> made;
+    BackendValues values = open_values();
+    for (const std::string& value : compared_values(ir_)) {
+      if (producers_.at(value) >= index) break;
+      const at::Tensor tensor = values.next(value);
+      if (reads(node, value)) made.emplace(value, tensor);
+    }
+    for (const TensorMeta& input : node.inputs) {
+      const auto found = made.find(input.name);
+      const at::Tensor tensor = found != made.end() ? found->second : given(input.name);
+      if (tensor.defined()) divergence.inputs.push_back(statistics(input.name, tensor));
+    }
+  }
+
+  static bool reads(const OpNode& node, const std::string& value) {
+    return std::ranges::any_of(node.inputs,
+                               [&](const TensorMeta& input) { return input.name == value; });
+  }
+
+  // A graph input, a weight or a constant; undefined for other names.
+  at::Tensor given(const std::string& name) const {
+    for (size_t i = 0; i < ir_.graph_inputs.size() && i < inputs_.size(); ++i) {
+      if (ir_.graph_inputs[i].name == name) return inputs_[i];
+    }
+    const std::string* weight = ir_.weight_name_mapping.find(name);
+    if (weight == nullptr) return {};
+    for (const StateDict* tensors : {&weights_, &ir_.constants}) {
+      if (const at::Tensor* tensor = tensors->find(*weight)) return *tensor;
+    }
+    return {};
+  }
+
+  Candidate& candidate_;
+  const IR& ir_;
+  const std::vector<at::Tensor>& inputs_;
+  Backend& backend_;
+  const RunSettings& settings_;
+  const GraphMemory memory_;
+  const StateDict weights_;
+  // Values to the nodes that make them.
+  std::unordered_map<std::string, size_t> producers_;
+  // Nodes that may draw random numbers, and those that did.
+  std::set<size_t> drawing_;
+  std::set<size_t> random_nodes_;
+  ValueShapes shapes_;
+  // Whether the backend runs whole graphs for the values of nodes.
+  bool runs_whole_ = false;
+};
+
+}  // namespace
+
+Explanation explain(Candidate& candidate, const IR& ir, const StateDict& weights,
+                    const std::vector<at::Tensor>& inputs, Backend& backend,
+                    const RunSettings& settings, bool failed, const std::string& directory) {
+  Explanation explanation;
+  explanation.nodes.tolerance = settings.tolerance;
+  const auto add_error = [&](const std::exception& error) {
+    if (explanation.nodes.error.empty()) explanation.nodes.error = message_text(error);
+  };
+  try {
+    Explainer explainer(candidate, ir, weights, inputs, backend, settings);
+    explanation.nodes = explainer.compare(failed);
+    if (failed) explanation.reproducer = explainer.reproduce(explanation.nodes, directory);
+  } catch (const OutputError&) {
+    throw;
+  } catch (const std::exception& error) {
+    add_error(error);
+  }
+  return explanation;
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,40 @@
+// explain: where a graph computes something else than its model, and the smallest part of it that
+// shows it.
+//
+// Called by run_model for a model whose outputs do not agree, or when the settings ask for it.
+#ifndef TORCH_IR_HARNESS_DIVERGENCE_NODE_COMPARISON_H_
+#define TORCH_IR_HARNESS_DIVERGENCE_NODE_COMPARISON_H_
+
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "torch_ir/harness/backend/backend.h"
+#include "torch_ir/harness/results/result.h"
+#include "torch_ir/harness/stages/candidate.h"
+#include "torch_ir/ir/ir.h"
+#include "torch_ir/verifier/node_report.h"
+
+namespace torch_ir {
+
+struct Explanation {
+  NodeReport nodes = {};
+  // Nothing where nothing failed, or no part of the graph fails by itself: `nodes` says so then.
+  std::optional<Reproducer> reproducer = std::nullopt;
+};
+
+// Runs `candidate` and `backend` side by side on `inputs`, value by value, and, where the outputs
+// of `ir` `failed`, looks for a reproducer and writes its files to `directory`, which is made
+// then. `settings` has the tolerance in effect and the seed of operators that draw random numbers.
+//
+// Whatever model or backend do wrong on the way is in NodeReport::error. Throws OutputError only,
+// when files can not be written.
+Explanation explain(Candidate& candidate, const IR& ir, const StateDict& weights,
+                    const std::vector<at::Tensor>& inputs, Backend& backend,
+                    const RunSettings& settings, bool failed, const std::string& directory);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_DIVERGENCE_NODE_COMPARISON_H_

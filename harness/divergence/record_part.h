@@ -1,0 +1,35 @@
+// record_part: what goes into a part of a graph and comes out of it when the model itself runs.
+#ifndef TORCH_IR_HARNESS_DIVERGENCE_RECORD_PART_H_
+#define TORCH_IR_HARNESS_DIVERGENCE_RECORD_PART_H_
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "torch_ir/executor/graph_memory.h"
+#include "torch_ir/harness/divergence/graph_part.h"
+#include "torch_ir/harness/stages/candidate.h"
+
+namespace torch_ir {
+
+struct RecordedPart {
+  // One for each graph input of the part, as it is before the first node of the part; contiguous.
+  std::vector<at::Tensor> inputs;
+  // One for each graph output, as it is when its node has made it.
+  std::vector<at::Tensor> outputs;
+};
+
+// Runs `candidate` on `inputs`, as far as is needed; `part` begins with node `first` of `ir`.
+// Nothing when the model does not tell all of the values, or one of them is no tensor that a file
+// could hold. Throws what the model throws.
+std::optional<RecordedPart> record_part(Candidate& candidate, const IR& ir,
+                                        const GraphMemory& memory,
+                                        const std::vector<at::Tensor>& inputs,
+                                        const GraphPart& part, size_t first);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_DIVERGENCE_RECORD_PART_H_

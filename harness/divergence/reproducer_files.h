@@ -1,0 +1,28 @@
+// The files of a reproducer, and what to type where they lie.
+#ifndef TORCH_IR_HARNESS_DIVERGENCE_REPRODUCER_FILES_H_
+#define TORCH_IR_HARNESS_DIVERGENCE_REPRODUCER_FILES_H_
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <vector>
+
+#include "torch_ir/harness/results/result.h"
+#include "torch_ir/ir/ir.h"
+#include "torch_ir/verifier/tolerance.h"
+
+namespace torch_ir {
+
+// Writes ir.json, weights.safetensors where there are weights, inputs.safetensors and
+// expected.safetensors to `directory`, which is made when it is not there. Throws OutputError, and
+// WeightError for a dtype that safetensors does not have.
+void write_reproducer(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
+                      const std::vector<at::Tensor>& expected, const std::string& directory);
+
+// "torch-ir verify ir.json ..."
+std::string reproducer_command(bool has_weights, const Tolerance& tolerance,
+                               const RunSettings& settings);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_DIVERGENCE_REPRODUCER_FILES_H_

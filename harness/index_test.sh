@@ -1,4 +1,0 @@
-#!/bin/bash
-# Runs index_test.mjs on pages of the given program: sh_test needs a shell script.
-set -euo pipefail
-exec node harness/index_test.mjs "$@"

@@ -1,4 +1,0 @@
-#!/bin/bash
-# Runs mermaid_test.mjs over the pages given: sh_test needs a shell script.
-set -euo pipefail
-exec node harness/mermaid_test.mjs "$@"

@@ -1,0 +1,54 @@
+// ChildProcess: this program once more, as a process of its own that may crash or hang.
+//
+// Used by the runner for each model. Started with posix_spawn, in a process group of its own, so
+// that ending it ends what it started too, and a Ctrl-C reaches the parent only.
+#ifndef TORCH_IR_HARNESS_PROCESS_CHILD_PROCESS_H_
+#define TORCH_IR_HARNESS_PROCESS_CHILD_PROCESS_H_
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace torch_ir {
+
+class ChildProcess {
+ public:
+  // Starts this program with `arguments`. Throws Error when the system refuses.
+  explicit ChildProcess(const std::vector<std::string>& arguments);
+  // Kills the process when it still runs.
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  // Readable when the process has printed something; negative when it can print no more.
+  int output_descriptor() const { return is_output_open_ ? descriptor_ : -1; }
+  // Readable when the process has ended; negative where the system can not tell.
+  int exit_descriptor() const { return exit_descriptor_; }
+  // Takes what the process has printed so far.
+  void read_output();
+  // The end of what it printed, standard output and error together; not more than 4 KiB.
+  const std::string& output() const { return output_; }
+
+  // How the process ended, as waitpid tells it; nothing while it runs.
+  std::optional<int> poll();
+  void kill();
+  // The number of its process group.
+  pid_t group() const { return pid_; }
+
+ private:
+  pid_t pid_ = -1;
+  int descriptor_ = -1;
+  bool is_output_open_ = true;
+  int exit_descriptor_ = -1;
+  std::optional<int> status_;
+  std::string output_;
+};
+
+// "exited with status 3", "was killed by signal 11 (Segmentation fault)".
+std::string describe_wait_status(int status);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_PROCESS_CHILD_PROCESS_H_

@@ -1,0 +1,80 @@
+#include "torch_ir/harness/regression/golden.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// A graph of one operator on one input.
+std::string graph(const std::string& op_type, const std::string& version) {
+  const std::string meta =
+      "{\n\"name\": \"x\",\n\"shape\": [2],\n\"producer_node\": \"x\",\n\"producer_output_idx\": "
+      "0,\n"
+      "\"dtype\": \"float32\"\n}";
+  return "{\n\"model_name\": \"M\",\n\"pytorch_version\": \"" + version +
+         "\",\n\"graph_inputs\": [{\"name\": \"x\", \"shape\": [2], \"dtype\": \"float32\"}],\n"
+         "\"graph_outputs\": [{\"name\": \"y\", \"shape\": [2], \"dtype\": \"float32\"}],\n"
+         "\"weights\": [],\n\"weight_name_mapping\": {},\n\"nodes\": [\n{\n\"name\": \"y\",\n"
+         "\"op_type\": \"" +
+         op_type + "\",\n\"inputs\": [" + meta +
+         "],\n\"outputs\": [{\"name\": \"y\", \"shape\": [2], \"dtype\": \"float32\"}],\n"
+         "\"attrs\": {}\n}\n]\n}\n";
+}
+
+TEST(GoldenTest, AGraphIsTheSameWhateverVersionCapturedItAndHoweverItIsSpaced) {
+  std::string spaced = graph("aten.relu.default", "2.6.0");
+  spaced.insert(1, "\n\n   ");
+  EXPECT_EQ(graph_difference(spaced, graph("aten.relu.default", "2.13.0")), "");
+}
+
+TEST(GoldenTest, AGraphThatDiffersNamesWhatChanged) {
+  const std::string difference =
+      graph_difference(graph("aten.relu.default", "2.6.0"), graph("aten.tanh.default", "2.13.0"));
+  EXPECT_THAT(difference, StartsWith("1 operator replaced\noperator replaced: y "));
+  EXPECT_THAT(difference, EndsWith("aten.relu.default -> aten.tanh.default\n"));
+}
+
+TEST(GoldenTest, AGraphWithOtherNamesNamesThem) {
+  std::string renamed = graph("aten.relu.default", "2.6.0");
+  for (size_t at = renamed.find("\"y\""); at != std::string::npos; at = renamed.find("\"y\"")) {
+    renamed.replace(at, 3, "\"z\"");
+  }
+  EXPECT_THAT(graph_difference(graph("aten.relu.default", "2.6.0"), renamed),
+              HasSubstr("y is now called z\n"));
+}
+
+TEST(GoldenTest, AGoldenThatIsNoGraphIsAnError) {
+  EXPECT_THROW(graph_difference("{}", graph("aten.relu.default", "2.6.0")), Error);
+}
+
+TEST(GoldenTest, APageThatDiffersShowsTheChangedLines) {
+  EXPECT_EQ(page_difference("a\nb\nc\nd\n", "a\nb\nX\nY\nd\n"), "line 3:\n-c\n+X\n+Y\n");
+  EXPECT_EQ(page_difference("a\nb\n", "a\nb\nc\n"), "line 3:\n+c\n");
+  EXPECT_EQ(page_difference("a\na\n", "a\n"), "line 2:\n-a\n");
+}
+
+TEST(GoldenTest, APageThatDiffersEverywhereIsCut) {
+  std::string now;
+  for (int i = 0; i < 100; ++i) now += "new\n";
+  EXPECT_THAT(page_difference("old\n", now), HasSubstr("+... 88 more lines\n"));
+}
+
+TEST(GoldenTest, APageWithADifferenceWithinTheToleranceIsTheSame) {
+  EXPECT_EQ(page_difference("max 0", "max within tolerance"), "");
+}
+
+TEST(GoldenTest, TheBytesOfAPageDoNotReachTheTerminal) {
+  EXPECT_EQ(page_difference("a\n", "\x1b[2J\n"), "line 1:\n-a\n+\\x1b[2J\n");
+}
+
+}  // namespace
+}  // namespace torch_ir

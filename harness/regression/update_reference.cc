@@ -1,0 +1,55 @@
+// Rewrites reports/reference in the workspace it is run in: bazel run //reports:update.
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/harness/regression/reference_pages.h"
+#include "torch_ir/harness/run/runner.h"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void update(const fs::path& directory) {
+  fs::create_directories(directory);
+  const fs::path scratch = directory.string() + ".new";
+  fs::remove_all(scratch);
+  const torch_ir::ReferenceRun run = torch_ir::make_reference_pages(scratch);
+  fs::remove_all(scratch);
+  if (run.pictures.size() != run.results.size()) {
+    throw torch_ir::Error("Graphviz's 'dot', which draws the pictures, is not on the PATH");
+  }
+  size_t count = 0;
+  for (const auto& [old, now] : {std::pair(torch_ir::read_pages(directory), run.pages),
+                                 std::pair(torch_ir::read_pictures(directory), run.pictures)}) {
+    for (const auto& [name, content] : old) fs::remove(directory / name);
+    for (const auto& [name, content] : now) {
+      fs::create_directories((directory / name).parent_path());
+      torch_ir::write_file(directory / name, content);
+    }
+    count += now.size();
+  }
+  std::cout << "wrote " << count << " files below reports/reference\n";
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (const auto status = torch_ir::run_as_child(argc, argv)) return *status;
+  const char* workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");
+  if (workspace == nullptr) {
+    std::cerr << "run me with: bazel run //reports:update\n";
+    return 2;
+  }
+  try {
+    update(fs::path(workspace) / "reports" / "reference");
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,94 @@
+#include "torch_ir/harness/report/baseline_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+ModelChange worse(const std::string& model) {
+  return {
+      .model = model,
+      .trend = Trend::kWorse,
+      .changes = {
+          {.what = "max diff, normal values", .before = 1e-7, .now = 0.5, .trend = Trend::kWorse},
+          {.what = "nodes", .before = int64_t{3}, .now = int64_t{4}}}};
+}
+
+// One that only one of the runs has.
+ModelChange alone(const std::string& model, Trend trend) {
+  FigureChange status{.what = "status", .trend = trend};
+  (trend == Trend::kGone ? status.before : status.now) = std::string("passed");
+  return {.model = model, .trend = trend, .changes = {status}};
+}
+
+ModelChange another_graph(const std::string& model, std::vector<std::string> details) {
+  return {.model = model, .changes = {{.what = "graph", .details = std::move(details)}}};
+}
+
+TEST(BaselineTextTest, ModelsStandInColumns) {
+  const BaselineComparison comparison = {
+      .notes = {"libtorch: 2.13.0 -> 2.14.0"},
+      .num_compared = 2,
+      .models = {worse("LongName"), alone("Gone", Trend::kGone),
+                 another_graph("Graph", {"added aten.relu.default relu"}),
+                 alone("New", Trend::kNew)}};
+  EXPECT_EQ(baseline_text(comparison, "old/results.json"),
+            "against old/results.json, 2 models compared: 1 worse, 1 gone, 1 changed, 1 new\n"
+            "  note     libtorch: 2.13.0 -> 2.14.0\n"
+            "  worse    LongName  max diff, normal values: 1e-07 -> 0.5\n"
+            "                     nodes: 3 -> 4\n"
+            "  gone     Gone      status: was passed\n"
+            "  changed  Graph     graph changed\n"
+            "                       added aten.relu.default relu\n"
+            "  new      New       status: passed\n");
+}
+
+TEST(BaselineTextTest, ManyModelsAndChangesAreCut) {
+  BaselineComparison comparison;
+  comparison.models.push_back(another_graph("M0", std::vector<std::string>(12, "detail")));
+  for (int i = 1; i < 25; ++i) comparison.models.push_back(worse("M" + std::to_string(i)));
+  const std::string text = baseline_text(comparison, "old");
+  EXPECT_THAT(text, HasSubstr("  worse    M19  "));
+  EXPECT_THAT(text, Not(HasSubstr("M20")));
+  EXPECT_THAT(text, HasSubstr("  ... and 5 more models\n"));
+  EXPECT_THAT(text, HasSubstr("    ... and 2 more\n"));
+}
+
+TEST(BaselineTextTest, NoChangeAndNothingComparedAreTwoThings) {
+  EXPECT_EQ(baseline_text({.num_compared = 3}, "old/results.json"),
+            "no change against old/results.json\n");
+  EXPECT_EQ(baseline_text(BaselineComparison(), "old"), "no model of this run is in old\n");
+}
+
+TEST(BaselineTextTest, NoNameBreaksTheLine) {
+  const BaselineComparison comparison = {.models = {alone("A\x1b[2J\n", Trend::kGone)}};
+  EXPECT_THAT(baseline_text(comparison, "o\nld"), HasSubstr("against o\\x0ald, "));
+  EXPECT_THAT(baseline_text(comparison, "old"), HasSubstr("  gone     A\\x1b[2J\\x0a  status"));
+}
+
+TEST(ChangesSectionTest, HasAllModels) {
+  const BaselineComparison comparison = {
+      .notes = {"seed: 0 -> 7"},
+      .num_compared = 1,
+      .models = {worse("A"), another_graph("B", {"added aten.relu.default relu"})}};
+  const ChangesSection section = changes_section(comparison, "old/results.json");
+  EXPECT_EQ(section.baseline, "old/results.json");
+  EXPECT_THAT(section.notes, ElementsAre("1 model compared: 1 worse, 1 changed", "seed: 0 -> 7"));
+  ASSERT_EQ(section.rows.size(), 2u);
+  EXPECT_EQ(section.rows[0].model, "A");
+  EXPECT_EQ(section.rows[0].trend, "worse");
+  EXPECT_THAT(section.rows[0].changes,
+              ElementsAre("max diff, normal values: 1e-07 -> 0.5", "nodes: 3 -> 4"));
+  EXPECT_THAT(section.rows[1].changes,
+              ElementsAre("graph changed", "added aten.relu.default relu"));
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,274 @@
+#include "torch_ir/harness/report/index_page.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "torch_ir/harness/report/page_text.h"
+#include "torch_ir/harness/report/run_text.h"
+#include "torch_ir/harness/results/result_fields.h"
+#include "torch_ir/templates/templates.h"
+#include "torch_ir/visualize/summary.h"
+
+namespace torch_ir {
+namespace {
+
+using json_fields::Json;
+using json_fields::write;
+
+// JSON inside a script element: ASCII, and no '<', with which a tag or a comment would begin.
+std::string script_json(const Json& json) {
+  std::string text = json.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
+  std::string safe;
+  safe.reserve(text.size());
+  for (const char c : text) {
+    if (c == '<') {
+      safe += "\\u003c";
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+std::string html_text(std::string_view text) {
+  std::string safe;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        safe += "&amp;";
+        break;
+      case '<':
+        safe += "&lt;";
+        break;
+      case '"':
+        safe += "&quot;";
+        break;
+      default:
+        safe += c;
+    }
+  }
+  return safe;
+}
+
+double smallest_passing_tolerance(const TensorComparison& comparison) {
+  return comparison.mismatch.empty() ? comparison.smallest_passing_tolerance
+                                     : std::numeric_limits<double>::infinity();
+}
+
+// NaN is greater than all else.
+double greater(double a, double b) { return std::isnan(a) || a > b ? a : b; }
+
+// The outputs of a trial as one, each figure the worst of them.
+Json worst_figures(const VerificationReport& report) {
+  double relative = 0;
+  double root_mean_square = 0;
+  double cosine = 1;
+  double signal_to_noise = std::numeric_limits<double>::infinity();
+  double smallest = 0;
+  std::optional<uint64_t> ulp;
+  int64_t mismatched = 0;
+  for (const OutputDetail& detail : report.output_details) {
+    const TensorComparison& c = detail.comparison;
+    relative = greater(relative, c.max_relative_diff);
+    root_mean_square = greater(root_mean_square, c.root_mean_square_diff);
+    cosine = std::min(cosine, c.cosine_similarity);
+    signal_to_noise = std::min(signal_to_noise, c.signal_to_noise);
+    smallest = greater(smallest, smallest_passing_tolerance(c));
+    if (c.max_ulp_diff) ulp = std::max(ulp.value_or(0), *c.max_ulp_diff);
+    mismatched += c.num_mismatched;
+  }
+  Json json = {{"max_diff", write(report.max_diff)},
+               {"mean_diff", write(report.mean_diff)},
+               {"max_relative_diff", write(relative)},
+               {"root_mean_square_diff", write(root_mean_square)},
+               {"cosine_similarity", write(cosine)},
+               {"signal_to_noise", write(signal_to_noise)},
+               {"smallest_passing_tolerance", write(smallest)},
+               {"num_mismatched", mismatched}};
+  if (ulp) json["max_ulp_diff"] = *ulp;
+  return json;
+}
+
+// What a row of the table says about the failure, in a line.
+std::string reason(const ModelResult& result) {
+  if (result.status() == Status::kExpectedFailure) return result.expected_failure->reason;
+  if (result.failure) return first_line(result.failure->message);
+  if (result.expected_failure) return "registered as failing: " + result.expected_failure->reason;
+  return "";
+}
+
+// What the table shows.
+Json model_json(const ModelResult& result, const RunContext& context) {
+  Json json = {{"name", result.name},
+               {"status", status_name(result.status())},
+               {"categories", write(result.categories)},
+               {"reason", reason(result)}};
+  if (result.failure) {
+    json["stage"] = stage_name(result.failure->stage);
+    json["kind"] = failure_kind_name(result.failure->kind);
+  }
+  if (result.graph) {
+    const IRSummary summary = summarize(*result.graph);
+    json["nodes"] = summary.num_nodes;
+    json["edges"] = summary.num_edges;
+    json["weights"] = summary.num_weights;
+    json["parameters"] = summary.total_parameters;
+  }
+  if (const Trial* trial = result.worst_trial()) {
+    json["trial"] = trial->name;
+    if (!trial->verification.output_details.empty()) {
+      json.update(worst_figures(trial->verification));
+    }
+  }
+  if (context.timings) {
+    json["seconds"] =
+        std::accumulate(result.stage_seconds.begin(), result.stage_seconds.end(), 0.0);
+  }
+  return json;
+}
+
+Json values_json(const std::vector<TensorMeta>& values) {
+  Json json = Json::array();
+  for (const TensorMeta& value : values) {
+    json.push_back({{"name", value.name}, {"shape", shape_text(value)}, {"dtype", value.dtype}});
+  }
+  return json;
+}
+
+Json graph_json(const IR& ir, const std::string& problem) {
+  Json operators = Json::array();
+  for (const auto& [name, count] : count_operators(ir)) operators.push_back({name, count});
+  Json json = {{"inputs", values_json(ir.graph_inputs)},
+               {"outputs", values_json(ir.graph_outputs)},
+               {"operators", operators}};
+  if (!problem.empty()) json["problem"] = problem;
+  return json;
+}
+
+std::string description(const ModelResult& result) {
+  if (!result.origin) return result.description;
+  return "Imported from " + result.origin->archive + ".";
+}
+
+// What the view of one model shows beside that.
+Json detail_json(const ModelResult& result, const RunContext& context, bool has_svg,
+                 const std::string& problem) {
+  const bool has_ir = result.num_passed_stages > static_cast<size_t>(Stage::kSerialize);
+  Json json = {{"description", description(result)},
+               {"num_passed_stages", result.num_passed_stages},
+               {"trials", write(result.trials)},
+               {"command", reproduce_command(coverage_of(result), context)},
+               {"files", {{"ir", has_ir}, {"svg", has_svg}}}};
+  if (result.failure) json["failure"] = write(*result.failure);
+  if (result.expected_failure) json["expected_failure"] = write(*result.expected_failure);
+  if (result.graph) json["graph"] = graph_json(*result.graph, problem);
+  if (result.nodes) json["nodes"] = write(*result.nodes);
+  if (result.reproducer) json["reproducer"] = write(*result.reproducer);
+  if (context.timings) json["stage_seconds"] = write(result.stage_seconds);
+  return json;
+}
+
+// A document as the content of a script element. Names in it are escaped, so that it has no such
+// tags and comments of its own.
+bool fits_in_script(std::string_view svg) {
+  return svg.find("<!--") == svg.npos && svg.find("</script") == svg.npos &&
+         svg.find("<script") == svg.npos;
+}
+
+std::string_view without_declaration(std::string_view svg) {
+  const size_t root = svg.find("<svg");
+  return svg.substr(root == svg.npos ? 0 : root);
+}
+
+// Script elements with the details of all models, and with their pictures as far as there is room.
+std::string details(const std::vector<ModelResult>& results, const RunContext& context,
+                    const PictureOf& picture_of) {
+  std::string text;
+  size_t room = kMaxIndexPictures;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const ModelResult& result = results[i];
+    GraphPicture picture;
+    if (result.graph && room > 0) picture = picture_of(result);
+    // Where nobody asks any more, there is one as there was for the others.
+    const bool has_svg = result.graph && (room == 0 || !picture.svg.empty());
+    const std::string_view svg = without_declaration(picture.svg);
+    if (svg.size() > room) room = 0;
+    if (!svg.empty() && svg.size() <= std::min(kMaxIndexPicture, room) && fits_in_script(svg)) {
+      text += fmt::format("<script type=\"image/svg+xml\" id=\"graph-{}\">{}</script>\n", i, svg);
+      room -= svg.size();
+    } else if (has_svg) {
+      picture.problem = "it is too large to be part of this page";
+    }
+    text += fmt::format("<script type=\"application/json\" id=\"detail-{}\">{}</script>\n", i,
+                        script_json(detail_json(result, context, has_svg, picture.problem)));
+  }
+  return text;
+}
+
+std::string plain_names(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Json environment_json(const RunContext& context) {
+  const RunSettings& settings = context.settings;
+  const bool is_plan = settings.executor.empty() && settings.backend.empty();
+  Json json = Json::array();
+  const auto add = [&](const std::string& name, const std::string& value) {
+    if (!value.empty()) json.push_back({name, value});
+  };
+  add("Graphs run on", is_plan ? "an execution plan, " + optimization_name(settings.optimization)
+                       : settings.executor.empty() ? "the backend " + settings.backend
+                                                   : settings.executor);
+  if (is_plan) add("Device", settings.device.str());
+  add("Threads", std::to_string(settings.threads));
+  add("Seed", std::to_string(settings.seed));
+  add("Trials", std::to_string(settings.trials));
+  add("Tolerance", tolerance_rule_text(settings));
+  for (const auto& [name, value] : context.environment) add(environment_name(name), value);
+  return json;
+}
+
+Json run_json(const std::vector<ModelResult>& results, const Coverage& coverage,
+              const RunContext& context) {
+  Json models = Json::array();
+  for (const ModelResult& result : results) models.push_back(model_json(result, context));
+  Json stages = Json::array();
+  for (const Stage stage : kStages) stages.push_back(stage_name(stage));
+  Json bins = Json::array();
+  for (size_t bin = 0; bin < kHistogramBins; ++bin) bins.push_back(histogram_bin_name(bin));
+  return {{"title", "torch-ir"},
+          {"rule", "An element passes when |actual − expected| ≤ atol + rtol · |expected|."},
+          {"stages", stages},
+          {"bins", bins},
+          {"environment", environment_json(context)},
+          {"command", reproduce_command(coverage, context)},
+          {"models", models}};
+}
+
+}  // namespace
+
+std::string render_index(const std::vector<ModelResult>& results, const Coverage& coverage,
+                         const RunContext& context, const PictureOf& picture_of) {
+  const bool is_good = all_good(results);
+  kainjow::mustache::data page;
+  page.set("title", "torch-ir");
+  page.set("heading", "torch-ir harness");
+  page.set("style", std::string(templates::index_style));
+  page.set("script", std::string(templates::index_script));
+  page.set("verdict", html_text(passed_text(results) + not_passed_text(results)));
+  page.set("verdict_mark", is_good ? "✓" : "✕");
+  page.set("verdict_class", is_good ? "good" : "bad");
+  page.set("coverage", html_text(coverage_text(results, coverage, plain_names)));
+  page.set("data", script_json(run_json(results, coverage, context)));
+  page.set("details", details(results, context, picture_of));
+  return render_exactly(templates::index_page, page);
+}
+
+}  // namespace torch_ir

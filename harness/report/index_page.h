@@ -1,0 +1,31 @@
+// OUT/index.html: a run in one file, to filter, sort, search and look into.
+//
+// The page needs nothing beside itself: no network and no server, so that it works wherever a
+// browser gets hold of it. Data and pictures lie in it and are parsed when they are looked at.
+#ifndef TORCH_IR_HARNESS_REPORT_INDEX_PAGE_H_
+#define TORCH_IR_HARNESS_REPORT_INDEX_PAGE_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "torch_ir/harness/report/pages.h"
+
+namespace torch_ir {
+
+// Gives what lies in svg/<Model>.svg, or says why there is none. Called once for each model with a
+// graph, in their order, and not any more once the page is full.
+using PictureOf = std::function<GraphPicture(const ModelResult& result)>;
+
+// Pictures beyond this size, each and together, are linked to and not part of the page.
+inline constexpr size_t kMaxIndexPicture = 4 << 20;
+inline constexpr size_t kMaxIndexPictures = 48 << 20;
+
+// The same results, pictures and context give the same bytes. Figures are those of this machine,
+// also in a portable context.
+std::string render_index(const std::vector<ModelResult>& results, const Coverage& coverage,
+                         const RunContext& context, const PictureOf& picture_of);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_REPORT_INDEX_PAGE_H_

@@ -1,0 +1,156 @@
+#include "torch_ir/harness/report/index_page.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "torch_ir/harness/report/page_test_results.h"
+
+namespace torch_ir {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kHostile = "</script><script>alert(1)</script><!-- \" ' & \x01 \xFF";
+
+GraphPicture picture(const ModelResult& result) {
+  return {.svg = "<?xml version=\"1.0\"?>\n<svg><title>" + result.name + "</title></svg>\n"};
+}
+
+std::string render(const std::vector<ModelResult>& results, const RunContext& context = {},
+                   const PictureOf& picture_of = picture) {
+  return render_index(results, {.num_registered = results.size()}, context, picture_of);
+}
+
+// The text of the script element called `id`, up to the first tag that closes it: what a browser
+// takes for it.
+std::string script(const std::string& page, const std::string& id) {
+  const std::string mark = "id=\"" + id + "\">";
+  const size_t begin = page.find(mark);
+  if (begin == std::string::npos) return "";
+  const size_t start = begin + mark.size();
+  return page.substr(start, page.find("</script", start) - start);
+}
+
+size_t count(const std::string& text, const std::string& part) {
+  size_t found = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+TEST(IndexPageTest, HoldsTheFiguresOfTheWorstTrial) {
+  const json data = json::parse(script(render({make_result(), make_mismatch()}), "data"));
+  ASSERT_EQ(data["models"].size(), 2u);
+  const json& model = data["models"][1];
+  EXPECT_EQ(model["name"], "Off");
+  EXPECT_EQ(model["status"], "failed");
+  EXPECT_EQ(model["kind"], "output mismatch");
+  EXPECT_EQ(model["stage"], "verify");
+  EXPECT_EQ(model["reason"], "output 'add' differs");
+  EXPECT_EQ(model["trial"], "large magnitudes");
+  EXPECT_EQ(model["nodes"], 1);
+  EXPECT_EQ(model["parameters"], 1202);
+  EXPECT_EQ(model["max_diff"], 0.5);
+  EXPECT_EQ(model["signal_to_noise"], 12.5);
+  EXPECT_EQ(model["max_ulp_diff"], 4096);
+  EXPECT_EQ(model["num_mismatched"], 12);
+  EXPECT_EQ(model["smallest_passing_tolerance"], 0.25);
+  EXPECT_EQ(data["models"][0]["signal_to_noise"], "inf");
+  EXPECT_EQ(data["bins"].size(), kHistogramBins);
+  EXPECT_EQ(data["command"], "tools/bazel run //harness\n");
+}
+
+TEST(IndexPageTest, HoldsAllThatIsKnownOfAModel) {
+  ModelResult result = make_mismatch();
+  result.nodes = make_nodes();
+  result.reproducer = Reproducer{.num_nodes = 2, .command = "torch-ir verify ir.json"};
+  const std::string page = render({result});
+  const json detail = json::parse(script(page, "detail-0"));
+  EXPECT_EQ(detail["failure"]["message"], "output 'add' differs");
+  EXPECT_EQ(detail["trials"].size(), 2u);
+  EXPECT_EQ(detail["trials"][1]["verification"]["outputs"][0]["comparison"]["num_mismatched"], 12);
+  EXPECT_EQ(detail["nodes"]["first_divergence"]["node"]["node"], "add");
+  EXPECT_EQ(detail["reproducer"]["command"], "torch-ir verify ir.json");
+  EXPECT_EQ(detail["graph"]["inputs"][0]["shape"], "1x2");
+  EXPECT_EQ(detail["files"], json({{"ir", true}, {"svg", true}}));
+  EXPECT_EQ(detail["command"], "tools/bazel run //harness -- --model Off\n");
+  EXPECT_EQ(script(page, "graph-0"), "<svg><title>Off</title></svg>\n");
+}
+
+TEST(IndexPageTest, NoTextIsMarkup) {
+  ModelResult result = make_mismatch();
+  result.name = result.description = kHostile;
+  result.categories = {kHostile};
+  result.failure->message = result.failure->output = kHostile;
+  result.nodes = make_nodes();
+  result.nodes->first_divergence->node.node = kHostile;
+  result.graph->graph_inputs[0].name = kHostile;
+  RunContext context;
+  context.settings.executor = kHostile;
+  const size_t num_scripts = count(render({make_result()}), "<script");
+  const std::string page =
+      render_index({result}, {.selection = {.categories = {kHostile}}, .num_registered = 1},
+                   context, [](const ModelResult&) { return GraphPicture{.svg = kHostile}; });
+  EXPECT_THAT(page, Not(HasSubstr("alert(1)</script>")));
+  // The picture is not fit to be one.
+  EXPECT_EQ(count(page, "<script"), num_scripts - 1);
+  const json data = json::parse(script(page, "data"));
+  const std::string expected = "</script><script>alert(1)</script><!-- \" ' & \x01 \uFFFD";
+  EXPECT_EQ(data["models"][0]["name"], expected);
+  const json detail = json::parse(script(page, "detail-0"));
+  EXPECT_EQ(detail["failure"]["message"], expected);
+  EXPECT_EQ(detail["nodes"]["first_divergence"]["node"]["node"], expected);
+}
+
+TEST(IndexPageTest, NeedsNothingBesideItself) {
+  const std::string page = render({make_result(), make_failure(), make_mismatch()});
+  EXPECT_THAT(page, HasSubstr("default-src 'none'"));
+  EXPECT_THAT(page, AllOf(Not(HasSubstr("http://")), Not(HasSubstr("https://")),
+                          Not(HasSubstr("<link")), Not(HasSubstr(" src="))));
+  EXPECT_THAT(page, Not(HasSubstr("{{")));
+}
+
+TEST(IndexPageTest, TimesAreForThoseWhoAsk) {
+  ModelResult result = make_result();
+  result.stage_seconds = {0.25, 0.5, 1, 2};
+  EXPECT_FALSE(json::parse(script(render({result}), "data"))["models"][0].contains("seconds"));
+  EXPECT_EQ(
+      json::parse(script(render({result}, {.timings = true}), "data"))["models"][0]["seconds"],
+      3.75);
+}
+
+TEST(IndexPageTest, LargePicturesAreLinkedTo) {
+  const std::string large(kMaxIndexPicture + 1, ' ');
+  const std::string page =
+      render({make_result(), make_mismatch()}, {}, [&](const ModelResult& result) {
+        return GraphPicture{.svg = "<svg>" + (result.name == "Off" ? "" : large) + "</svg>"};
+      });
+  EXPECT_EQ(script(page, "graph-0"), "");
+  EXPECT_EQ(script(page, "graph-1"), "<svg></svg>");
+  const json detail = json::parse(script(page, "detail-0"));
+  EXPECT_EQ(detail["graph"]["problem"], "it is too large to be part of this page");
+  EXPECT_EQ(detail["files"]["svg"], true);
+}
+
+TEST(IndexPageTest, AMissingPictureHasAReason) {
+  const std::string page = render({make_result()}, {}, [](const ModelResult&) {
+    return GraphPicture{.problem = "Graphviz's 'dot' is not on the PATH"};
+  });
+  const json detail = json::parse(script(page, "detail-0"));
+  EXPECT_EQ(detail["graph"]["problem"], "Graphviz's 'dot' is not on the PATH");
+  EXPECT_EQ(detail["files"]["svg"], false);
+}
+
+TEST(IndexPageTest, IsTheSameEachTime) {
+  const std::vector<ModelResult> results = {make_result(2.5e-7), make_failure(), make_mismatch()};
+  EXPECT_EQ(render(results), render(results));
+}
+
+}  // namespace
+}  // namespace torch_ir

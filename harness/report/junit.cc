@@ -1,0 +1,125 @@
+#include "torch_ir/harness/report/junit.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <string_view>
+
+#include "torch_ir/harness/report/xml_text.h"
+
+namespace torch_ir {
+namespace {
+
+std::string first_line(std::string_view text) {
+  return std::string(text.substr(0, text.find('\n')));
+}
+
+std::string class_name(const ModelResult& result) {
+  return "torch_ir." + (result.categories.empty() ? "models" : result.categories.front());
+}
+
+std::string time_attribute(double seconds, const RunContext& context) {
+  return context.timings ? fmt::format(" time=\"{:.3f}\"", seconds) : "";
+}
+
+double total_seconds(const ModelResult& result) {
+  return std::accumulate(result.stage_seconds.begin(), result.stage_seconds.end(), 0.0);
+}
+
+std::string expected_text(const ExpectedFailure& expected) {
+  return fmt::format("{}: {}", failure_kind_name(expected.kind), expected.reason);
+}
+
+std::string failure_element(std::string_view kind, const std::string& summary,
+                            const std::string& text) {
+  return fmt::format("      <failure type=\"{}\" message=\"{}\">{}</failure>\n",
+                     xml_attribute(kind), xml_attribute(summary), xml_text(text));
+}
+
+std::string failed(const ModelResult& result) {
+  // A run that was interrupted may have left a model without a word.
+  const Failure failure = result.failure.value_or(Failure{.message = "not run to its end"});
+  std::string text = failure.message + '\n';
+  if (result.expected_failure) {
+    text += "Expected was another failure: " + expected_text(*result.expected_failure) + '\n';
+  }
+  if (result.nodes && result.nodes->first_divergence) {
+    const NodeDetail& node = result.nodes->first_divergence->node;
+    text += fmt::format("First divergent node: {} ({})\n", node.node, node.op_type);
+  }
+  if (result.reproducer) {
+    text += fmt::format("Reproduce it in repro/{}: {}\n", result.name, result.reproducer->command);
+  }
+  const std::string_view kind = failure_kind_name(failure.kind);
+  return failure_element(
+      kind,
+      fmt::format("{} in {}: {}", kind, stage_name(failure.stage), first_line(failure.message)),
+      text);
+}
+
+std::string unexpected_pass(const ModelResult& result) {
+  return failure_element(
+      status_name(Status::kUnexpectedPass), "passed, and is registered as failing",
+      fmt::format(
+          "It is registered as failing ({}) and passed: take that out of its registration.\n",
+          expected_text(*result.expected_failure)));
+}
+
+std::string expected_failure(const ModelResult& result) {
+  return fmt::format(
+      "      <skipped message=\"{}\"/>\n",
+      xml_attribute("fails as expected, " + expected_text(*result.expected_failure)));
+}
+
+std::string outcome(const ModelResult& result) {
+  switch (result.status()) {
+    case Status::kPassed:
+      return {};
+    case Status::kFailed:
+      return failed(result);
+    case Status::kExpectedFailure:
+      return expected_failure(result);
+    case Status::kUnexpectedPass:
+      return unexpected_pass(result);
+  }
+  __builtin_unreachable();
+}
+
+std::string test_case(const ModelResult& result, const RunContext& context) {
+  std::string content = outcome(result);
+  if (result.failure && !result.failure->output.empty()) {
+    content += fmt::format("      <system-out>{}</system-out>\n", xml_text(result.failure->output));
+  }
+  const std::string start =
+      fmt::format("    <testcase classname=\"{}\" name=\"{}\"{}", xml_attribute(class_name(result)),
+                  xml_attribute(result.name), time_attribute(total_seconds(result), context));
+  if (content.empty()) return start + "/>\n";
+  return fmt::format("{}>\n{}    </testcase>\n", start, content);
+}
+
+}  // namespace
+
+std::string to_junit_xml(const std::vector<ModelResult>& results, const RunContext& context) {
+  size_t failures = 0;
+  size_t skipped = 0;
+  double seconds = 0;
+  std::string cases;
+  for (const ModelResult& result : results) {
+    failures += result.is_good() ? 0 : 1;
+    skipped += result.status() == Status::kExpectedFailure ? 1 : 0;
+    seconds += total_seconds(result);
+    cases += test_case(result, context);
+  }
+  const std::string time = time_attribute(seconds, context);
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<testsuites name=\"torch-ir\" tests=\"{0}\" failures=\"{1}\" errors=\"0\"{3}>\n"
+      "  <testsuite name=\"torch-ir\" tests=\"{0}\" failures=\"{1}\" errors=\"0\" "
+      "skipped=\"{2}\"{3}>\n"
+      "{4}"
+      "  </testsuite>\n"
+      "</testsuites>\n",
+      results.size(), failures, skipped, time, cases);
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,143 @@
+#include "torch_ir/harness/report/junit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdio.h>
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+namespace torch_ir {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+ModelResult passed(const std::string& name) {
+  return {.name = name,
+          .categories = {"attention", "big"},
+          .num_passed_stages = kStages.size(),
+          .stage_seconds = {0.25, 1}};
+}
+
+ModelResult failed(const std::string& name, const std::string& message) {
+  ModelResult result{.name = name, .categories = {"conv"}, .num_passed_stages = 3};
+  result.failure = Failure{.kind = FailureKind::kOutputMismatch,
+                           .stage = Stage::kVerify,
+                           .message = message,
+                           .output = ""};
+  return result;
+}
+
+TEST(JunitTest, APassedModelIsOneLine) {
+  EXPECT_EQ(to_junit_xml({passed("Tiny")}, {}),
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<testsuites name=\"torch-ir\" tests=\"1\" failures=\"0\" errors=\"0\">\n"
+            "  <testsuite name=\"torch-ir\" tests=\"1\" failures=\"0\" errors=\"0\" "
+            "skipped=\"0\">\n"
+            "    <testcase classname=\"torch_ir.attention\" name=\"Tiny\"/>\n"
+            "  </testsuite>\n"
+            "</testsuites>\n");
+}
+
+TEST(JunitTest, TimesAreThereForThoseWhoAsk) {
+  const std::string xml = to_junit_xml({passed("Tiny"), passed("Other")}, {.timings = true});
+  EXPECT_THAT(xml, HasSubstr("name=\"Tiny\" time=\"1.250\"/>"));
+  EXPECT_THAT(xml, HasSubstr("skipped=\"0\" time=\"2.500\">"));
+}
+
+TEST(JunitTest, AFailureSaysWhatIsWrongAndHowToSeeIt) {
+  ModelResult result = failed("Net", "output 0 <conv>: max diff 0.5\nmore");
+  result.failure->output = "last words";
+  result.nodes.emplace().first_divergence =
+      Divergence{.node = {.node = "conv2d", .op_type = "aten.conv2d.default", .comparison = {}}};
+  result.reproducer = Reproducer{.command = "torch-ir verify ir.json"};
+  const std::string xml = to_junit_xml({result}, {});
+  EXPECT_THAT(xml, HasSubstr("tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\">"));
+  EXPECT_THAT(xml, HasSubstr("    <testcase classname=\"torch_ir.conv\" name=\"Net\">\n"
+                             "      <failure type=\"output mismatch\" message=\"output mismatch in "
+                             "verify: output 0 &lt;conv&gt;: max diff 0.5\">"
+                             "output 0 &lt;conv&gt;: max diff 0.5\nmore\n"
+                             "First divergent node: conv2d (aten.conv2d.default)\n"
+                             "Reproduce it in repro/Net: torch-ir verify ir.json\n"
+                             "</failure>\n"
+                             "      <system-out>last words</system-out>\n"
+                             "    </testcase>\n"));
+}
+
+TEST(JunitTest, AnExpectedFailureIsSkippedWithItsReason) {
+  ModelResult result = failed("Net", "differs");
+  result.expected_failure =
+      ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "rounds \"twice\""};
+  const std::string xml = to_junit_xml({result}, {});
+  EXPECT_THAT(xml, HasSubstr("failures=\"0\" errors=\"0\" skipped=\"1\""));
+  EXPECT_THAT(xml, HasSubstr("<skipped message=\"fails as expected, output mismatch: rounds "
+                             "&quot;twice&quot;\"/>"));
+  EXPECT_THAT(xml, Not(HasSubstr("<failure")));
+}
+
+TEST(JunitTest, AnotherFailureThanTheExpectedOneIsAFailure) {
+  ModelResult result = failed("Net", "differs");
+  result.expected_failure = ExpectedFailure{.kind = FailureKind::kCrashed, .reason = "a bug"};
+  const std::string xml = to_junit_xml({result}, {});
+  EXPECT_THAT(xml, HasSubstr("failures=\"1\""));
+  EXPECT_THAT(xml, HasSubstr("Expected was another failure: crashed: a bug\n"));
+}
+
+TEST(JunitTest, AnUnexpectedPassIsAFailure) {
+  ModelResult result = passed("Net");
+  result.expected_failure = ExpectedFailure{.kind = FailureKind::kCrashed, .reason = "a bug"};
+  const std::string xml = to_junit_xml({result}, {});
+  EXPECT_THAT(xml, HasSubstr("failures=\"1\" errors=\"0\" skipped=\"0\""));
+  EXPECT_THAT(xml, HasSubstr("<failure type=\"unexpected pass\" message=\"passed, and is "
+                             "registered as failing\">It is registered as failing (crashed: a bug) "
+                             "and passed"));
+}
+
+// What Python's parser reads, an element a line: its tag, its attributes and its text.
+constexpr const char* kPythonProgram = R"python(
+import sys, xml.etree.ElementTree as etree
+for element in etree.parse(sys.argv[1]).iter():
+    print(element.tag, sorted(element.attrib.items()), ascii((element.text or "").strip()))
+)python";
+
+std::string parse_with_python(const std::string& xml) {
+  const std::string file = ::testing::TempDir() + "junit_test.xml";
+  std::ofstream(file, std::ios::binary) << xml;
+  const std::string program = ::testing::TempDir() + "junit_test.py";
+  std::ofstream(program) << kPythonProgram;
+  const std::string command = "python3 '" + program + "' '" + file + "' 2>&1";
+  FILE* pipe = ::popen(command.c_str(), "r");
+  std::string text;
+  std::array<char, 4096> buffer;
+  while (const size_t size = fread(buffer.data(), 1, buffer.size(), pipe)) {
+    text.append(buffer.data(), size);
+  }
+  EXPECT_EQ(::pclose(pipe), 0) << text;
+  return text;
+}
+
+TEST(JunitTest, IsXmlWhateverBytesItHolds) {
+  if (std::system("python3 -c '' 2>/dev/null") != 0) GTEST_SKIP() << "python3 is not on the PATH";
+  std::string bytes = "]]>\ufffe\uffff\xed\xa0\x80";
+  for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
+  ModelResult broken = failed("Broken <&\"'>", bytes);
+  broken.categories = {bytes};
+  broken.failure->output = bytes + "</system-out>";
+  ModelResult known = failed("Known", "x");
+  known.expected_failure = ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = bytes};
+  const std::string elements = parse_with_python(to_junit_xml({broken, passed("Tiny"), known}, {}));
+  EXPECT_THAT(elements, HasSubstr("testcase [('classname', 'torch_ir.]]>"));
+  EXPECT_THAT(elements, HasSubstr("('name', 'Broken <&\"\\'>')]"));
+  EXPECT_THAT(elements, HasSubstr("testcase [('classname', 'torch_ir.attention'), ('name', "
+                                  "'Tiny')] ''\n"));
+  EXPECT_THAT(elements, HasSubstr("system-out [] ']]>\\\\xef\\\\xbf\\\\xbe"));
+  EXPECT_THAT(elements, HasSubstr("</system-out>'\n"));
+  EXPECT_THAT(elements, HasSubstr("('type', 'output mismatch')"));
+  EXPECT_THAT(elements, HasSubstr("skipped [('message', 'fails as expected, output mismatch: ]]>"));
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,207 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "torch_ir/executor/optimization_name.h"
+#include "torch_ir/harness/report/markdown.h"
+#include "torch_ir/harness/report/page_sections.h"
+#include "torch_ir/harness/report/page_text.h"
+#include "torch_ir/harness/report/pages.h"
+#include "torch_ir/templates/templates.h"
+
+namespace torch_ir {
+namespace {
+
+using Data = kainjow::mustache::data;
+using List = kainjow::mustache::list;
+
+std::string inputs_text(const ModelResult& result, const RunContext& context) {
+  if (!result.origin) {
+    return fmt::format("the weights and inputs of seed {}", context.settings.seed);
+  }
+  if (result.origin->inputs.empty()) return "the weights and the example inputs of the archive";
+  return "the weights of the archive and the inputs in " + code_span(result.origin->inputs);
+}
+
+// Of the worst trial.
+std::string maximum_difference(const ModelResult& result, const RunContext& context) {
+  const Trial* worst = result.worst_trial();
+  if (worst == nullptr) return "";
+  return " Maximum difference: " + difference_text(worst->verification.max_diff, context);
+}
+
+// "in the stage **verify**: output mismatch"
+std::string failure_text(const Failure& failure) {
+  return fmt::format("in the stage **{}**: {}", stage_name(failure.stage),
+                     failure_kind_name(failure.kind));
+}
+
+std::string expectation(const ExpectedFailure& expected) {
+  return fmt::format("registered as failing ({}: {})", failure_kind_name(expected.kind),
+                     escape_markdown(expected.reason));
+}
+
+std::string verdict(const ModelResult& result, const RunContext& context) {
+  const std::string mark(status_mark(result.status()));
+  switch (result.status()) {
+    case Status::kPassed:
+      return mark + " **PASSED**: the graph computes what " + reference_of(result).verdict + "." +
+             maximum_difference(result, context);
+    case Status::kUnexpectedPass:
+      return mark + " **UNEXPECTED PASS**: the model passes, and is " +
+             expectation(*result.expected_failure) + ". Take that out of its registration." +
+             maximum_difference(result, context);
+    case Status::kExpectedFailure:
+      return mark + " **EXPECTED FAILURE** " + failure_text(*result.failure) +
+             ". Known because: " + escape_markdown(result.expected_failure->reason);
+    case Status::kFailed:
+      break;
+  }
+  if (!result.failure) return mark + " **FAILED**";
+  std::string text = mark + " **FAILED** " + failure_text(*result.failure);
+  if (result.expected_failure) text += ". It is " + expectation(*result.expected_failure);
+  return text;
+}
+
+// Where the model is from, in a sentence.
+std::string description(const ModelResult& result) {
+  if (!result.origin) return escape_markdown(result.description);
+  std::string text = "Imported from " + code_span(result.origin->archive);
+  if (result.graph) {
+    text += ", which PyTorch " + escape_markdown(result.graph->pytorch_version) +
+            " exported from " + code_span(result.graph->model_name);
+  }
+  return text + ".";
+}
+
+Data failure_data(const Failure& failure) {
+  Data data;
+  data.set("message", code_block(failure.message));
+  if (!failure.output.empty()) data.set("output", code_block(failure.output));
+  return data;
+}
+
+std::string verified_text(const ModelResult& result) {
+  const auto outputs =
+      static_cast<int64_t>(result.worst_trial()->verification.output_details.size());
+  std::string text = counted(outputs, "output") + " compared with " + reference_of(result).detail;
+  if (result.trials.size() > 1) {
+    text += " in " + counted(static_cast<int64_t>(result.trials.size()), "trial");
+  }
+  return text + ", all within the tolerance";
+}
+
+std::string stage_detail(Stage stage, const ModelResult& result, const RunContext& context) {
+  switch (stage) {
+    case Stage::kExtract:
+      return counted(static_cast<int64_t>(result.graph->nodes.size()), "node") +
+             (result.origin ? ", read from the archive; nothing in it was executed"
+                            : ", captured on the meta device: no weight in memory");
+    case Stage::kSerialize:
+      return "written, read back, valid, and equal to what was written";
+    case Stage::kExecute:
+      return "what was read back, with " + table_cell(inputs_text(result, context));
+    case Stage::kVerify:
+      return table_cell(verified_text(result));
+  }
+  __builtin_unreachable();
+}
+
+List stage_rows(const ModelResult& result, const RunContext& context) {
+  List rows;
+  for (size_t i = 0; i < kStages.size(); ++i) {
+    Data row;
+    row.set("name", std::string(stage_name(kStages[i])));
+    if (i < result.num_passed_stages) {
+      row.set("result", "✅ passed");
+      row.set("detail", stage_detail(kStages[i], result, context));
+    } else {
+      const bool failed = i == result.num_passed_stages && result.failure;
+      row.set("result", failed ? "❌ failed" : "not run");
+      row.set("detail", "");
+    }
+    row.set("timings", context.timings);
+    if (i < result.stage_seconds.size()) {
+      row.set("seconds", fmt::format("{:.3f}", result.stage_seconds[i]));
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+std::string replay_command(const ModelResult& result, const RunSettings& settings) {
+  const RunSettings defaults;
+  const std::string& name = result.name;
+  const Tolerance tolerance = result.trials.front().verification.tolerance.fixed;
+  std::string command = fmt::format(
+      "torch-ir verify ir/{0}.json --weights tensors/{0}.weights.safetensors \\\n"
+      "    --inputs tensors/{0}.inputs.safetensors --expected tensors/{0}.expected.safetensors \\\n"
+      "    --rtol {1} --atol {2}",
+      name, tolerance.rtol, tolerance.atol);
+  if (settings.optimization != defaults.optimization) {
+    command += " --optimization " + optimization_name(settings.optimization);
+  }
+  if (settings.device != defaults.device) command += " --device " + settings.device.str();
+  return command + "\n";
+}
+
+}  // namespace
+
+Reference reference_of(const ModelResult& result) {
+  if (!result.origin) {
+    return {.verdict = "the model computes",
+            .detail = "the model's own",
+            .worst = "the model gives",
+            .explanation =
+                "Expected is what the model itself computes, run eagerly with the same "
+                "weights on the same inputs."};
+  }
+  if (result.origin->expected.empty()) {
+    return {.verdict = "its operators compute one by one",
+            .detail = "what the operators compute one by one",
+            .worst = "expected is",
+            .explanation =
+                "No file says what to expect of the model. Expected is what its "
+                "operators compute, each called eagerly on the program as it was "
+                "imported, before it was converted and written, with the same weights "
+                "on the same inputs."};
+  }
+  const std::string file = code_span(result.origin->expected);
+  return {.verdict = file + " says",
+          .detail = "those in " + file,
+          .worst = "expected is",
+          .explanation = "Expected is what " + file + " says."};
+}
+
+std::string render_model_page(const ModelResult& result, const RunContext& context,
+                              const GraphPicture& picture) {
+  Data page;
+  page.set("name", escape_markdown(result.name));
+  page.set("verdict", verdict(result, context));
+  if (result.failure) page.set("failure", failure_data(*result.failure));
+  const std::string about = description(result);
+  page.set("has_description", !about.empty());
+  page.set("description", about);
+  page.set("categories", code_list(result.categories, ", "));
+  page.set("timings", context.timings);
+  page.set("stages", stage_rows(result, context));
+  if (result.worst_trial() != nullptr) {
+    page.set("verification", verification_section(result, context));
+  }
+  if (result.nodes) page.set("node_report", node_section(*result.nodes, context));
+  if (result.reproducer) {
+    page.set("reproducer", reproducer_section(result.name, *result.reproducer));
+  }
+  if (result.graph) {
+    page.set("graph", graph_section(result.name, *result.graph, context, picture));
+  }
+  set_environment(page, context);
+  page.set("names_files", result.origin.has_value());
+  page.set("command", code_block(reproduce_command(coverage_of(result), context), "sh"));
+  if (context.settings.save_tensors && result.worst_trial() != nullptr) {
+    page.set("replay", code_block(replay_command(result, context.settings), "sh"));
+  }
+  return render(templates::model_page, page);
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,170 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "torch_ir/harness/report/markdown.h"
+#include "torch_ir/harness/report/page_sections.h"
+#include "torch_ir/harness/report/page_text.h"
+#include "torch_ir/verifier/tolerance_text.h"
+#include "torch_ir/visualize/summary.h"
+
+namespace torch_ir {
+namespace {
+
+using Data = kainjow::mustache::data;
+using List = kainjow::mustache::list;
+
+std::string summary(const NodeReport& report) {
+  if (report.num_compared == 0 && !report.error.empty()) return "No value could be compared.";
+  std::string text = counted(report.num_compared, "value") + " compared with those of the model, ";
+  text += report.num_mismatched == 0
+              ? "all within the tolerance."
+              : with_thousands_separators(report.num_mismatched) + " outside the tolerance.";
+  if (report.num_skipped > 0) {
+    text += " " + counted(report.num_skipped, "value") + " could not be compared.";
+  }
+  return text;
+}
+
+// "node 3, `linear` (`aten.linear.default`)", and which of its values.
+std::string node_text(int64_t index, const std::string& node, const std::string& op_type,
+                      const std::string& value) {
+  std::string text = fmt::format("node {}, {} ({})", index, code_span(node), code_span(op_type));
+  if (value != node) text += ", in its value " + code_span(value);
+  return text;
+}
+
+std::string divergence_text(const NodeDetail& detail) {
+  const TensorComparison& c = detail.comparison;
+  std::string text = "**The first difference** outside the tolerance is at " +
+                     node_text(detail.index, detail.node, detail.op_type, detail.value) + ": ";
+  if (!c.mismatch.empty()) return text + escape_markdown(c.mismatch) + ".";
+  text += fmt::format("maximum difference {}, {} elements outside the tolerance",
+                      short_number(c.max_diff), share_text(c.num_mismatched, c.num_elements));
+  if (!c.worst_actual.empty()) {
+    text += fmt::format("; at `[{}]` it gives {}, expected is {}", fmt::join(c.worst_index, ", "),
+                        code_span(c.worst_actual), code_span(c.worst_expected));
+  }
+  return text + ".";
+}
+
+std::string non_finite_text(const NonFinite& value) {
+  return fmt::format("The first {} appears at {}; {}.", value.is_nan ? "NaN" : "infinity",
+                     node_text(value.index, value.node, value.op_type, value.value),
+                     value.is_expected ? "the model has it there as well"
+                                       : "**the model does not have it there**");
+}
+
+List paragraphs(const NodeReport& report) {
+  List texts;
+  if (!report.error.empty()) {
+    texts.push_back(Data("The comparison came to no end: " + escape_markdown(report.error)));
+  }
+  if (report.first_divergence)
+    texts.push_back(Data(divergence_text(report.first_divergence->node)));
+  if (report.first_nan) texts.push_back(Data(non_finite_text(*report.first_nan)));
+  if (report.first_inf) texts.push_back(Data(non_finite_text(*report.first_inf)));
+  if (!report.note.empty()) texts.push_back(Data(escape_markdown(report.note)));
+  return texts;
+}
+
+Data statistics_row(const std::string& role, const TensorStatistics& statistics) {
+  Data row;
+  row.set("role", role);
+  row.set("name", code_cell(statistics.name));
+  row.set("shape", code_cell(shape_text(statistics.shape)));
+  row.set("dtype", code_cell(statistics.dtype));
+  row.set("min", short_number(statistics.min));
+  row.set("max", short_number(statistics.max));
+  row.set("mean", short_number(statistics.mean));
+  row.set("deviation", short_number(statistics.standard_deviation));
+  row.set("nan", with_thousands_separators(statistics.num_nan));
+  row.set("inf", with_thousands_separators(statistics.num_inf));
+  return row;
+}
+
+List statistics_rows(const Divergence& divergence) {
+  List rows;
+  for (const TensorStatistics& input : divergence.inputs) {
+    rows.push_back(statistics_row("input", input));
+  }
+  rows.push_back(statistics_row("**actual**", divergence.actual));
+  rows.push_back(statistics_row("**expected**", divergence.expected));
+  return rows;
+}
+
+List worst_rows(const NodeReport& report) {
+  List rows;
+  for (const NodeDetail& detail : report.worst) {
+    const TensorComparison& c = detail.comparison;
+    Data row;
+    row.set("index", std::to_string(detail.index));
+    row.set("value", code_cell(detail.value));
+    row.set("op", code_cell(detail.op_type));
+    row.set("max_diff", short_number(c.max_diff));
+    row.set("mean_diff", short_number(c.mean_diff));
+    row.set("relative", short_number(c.max_relative_diff));
+    row.set("snr", short_number(c.signal_to_noise));
+    row.set("mismatched", share_text(c.num_mismatched, c.num_elements));
+    row.set("smallest", c.mismatch.empty() ? tolerance_text(c.smallest_passing_tolerance) : "none");
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+List skipped_rows(const NodeReport& report) {
+  List rows;
+  for (const NodeReport::Skipped& skipped : report.skipped) {
+    Data row;
+    row.set("value", code_cell(skipped.value));
+    row.set("reason", text_cell(skipped.reason));
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+// "5 values", or "the first 50 of 812 values".
+std::string part_text(size_t shown, int64_t all) {
+  const std::string text = counted(all, "value");
+  if (static_cast<int64_t>(shown) == all) return text;
+  return fmt::format("the first {} of {}", shown, text);
+}
+
+}  // namespace
+
+Data node_section(const NodeReport& report, const RunContext& context) {
+  Data data;
+  data.set("summary", summary(report));
+  // Where two machines differ in the last bits, so do the figures.
+  if (context.portable) return data;
+  data.set("paragraphs", paragraphs(report));
+  data.set("has_statistics", report.first_divergence.has_value());
+  if (report.first_divergence) data.set("statistics", statistics_rows(*report.first_divergence));
+  data.set("has_worst", !report.worst.empty());
+  data.set("worst_summary", "The " + counted(static_cast<int64_t>(report.worst.size()), "value") +
+                                " with the greatest errors, the greatest first");
+  data.set("worst", worst_rows(report));
+  data.set("has_skipped", !report.skipped.empty());
+  data.set("skipped_summary",
+           "Not compared: " + part_text(report.skipped.size(), report.num_skipped));
+  data.set("skipped", skipped_rows(report));
+  return data;
+}
+
+Data reproducer_section(const std::string& model, const Reproducer& reproducer) {
+  const std::string folder = "repro/" + model + "/";
+  std::string text = "The smallest part of the graph found that fails by itself has " +
+                     counted(reproducer.num_nodes, "node") + ", ";
+  text +=
+      reproducer.first_node == reproducer.last_node
+          ? code_span(reproducer.first_node)
+          : "from " + code_span(reproducer.first_node) + " to " + code_span(reproducer.last_node);
+  text += fmt::format(". It is given what the model computes before it, and lies in [{}]({}):",
+                      code_span(folder), link_target(folder));
+  Data data;
+  data.set("text", text);
+  data.set("message", code_block(reproducer.message));
+  data.set("command", code_block(reproducer.command, "sh"));
+  return data;
+}
+
+}  // namespace torch_ir

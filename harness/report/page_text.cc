@@ -1,0 +1,162 @@
+#include "torch_ir/harness/report/page_text.h"
+
+#include <fmt/format.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <sstream>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/executor/optimization_name.h"
+#include "torch_ir/harness/report/markdown.h"
+#include "torch_ir/harness/report/run_text.h"
+#include "torch_ir/verifier/tolerance_text.h"
+#include "torch_ir/visualize/summary.h"
+
+namespace torch_ir {
+namespace {
+
+std::string figure(bool is_zero, std::string text, const RunContext& context) {
+  return context.portable && !is_zero ? std::string(kWithinTolerance) : std::move(text);
+}
+
+// A template leaves a blank line for every part that is not there; of several, one is kept, and
+// those inside code are left alone.
+std::string without_extra_blank_lines(const std::string& page) {
+  std::string tidy;
+  std::string fence;
+  bool blank = true;
+  std::istringstream lines(page);
+  for (std::string line; std::getline(lines, line);) {
+    if (fence.empty() && line.starts_with("```")) {
+      fence = line.substr(0, line.find_first_not_of('`'));
+    } else if (line == fence) {
+      fence.clear();
+    }
+    if (line.empty() && blank && fence.empty()) continue;
+    blank = line.empty();
+    tidy += line + '\n';
+  }
+  while (tidy.ends_with("\n\n")) tidy.pop_back();
+  return tidy;
+}
+
+}  // namespace
+
+std::string difference_text(double difference, const RunContext& context) {
+  return figure(difference == 0, short_number(difference), context);
+}
+
+std::string count_text(int64_t mismatched, double max_diff, const RunContext& context) {
+  return figure(max_diff == 0, with_thousands_separators(mismatched), context);
+}
+
+std::string tolerance_figure(double smallest, const RunContext& context) {
+  return figure(smallest == 0, tolerance_text(smallest), context);
+}
+
+std::string short_number(double value) { return fmt::format("{:.3g}", value); }
+
+std::string share_text(int64_t count, int64_t total) {
+  const double percent = total == 0 ? 0 : 100.0 * static_cast<double>(count) / total;
+  return fmt::format("{} of {} ({:.3g} %)", with_thousands_separators(count),
+                     with_thousands_separators(total), percent);
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+std::string link_target(std::string_view path) {
+  std::string target;
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_plain = std::isalnum(byte) != 0 || (c != '\0' && std::strchr("-_./~", c));
+    target += is_plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+  }
+  return target;
+}
+
+std::string_view status_mark(Status status) {
+  switch (status) {
+    case Status::kPassed:
+      return "✅";
+    case Status::kFailed:
+    case Status::kUnexpectedPass:
+      return "❌";
+    case Status::kExpectedFailure:
+      return "🟡";
+  }
+  __builtin_unreachable();
+}
+
+std::string executor_text(const RunSettings& settings) {
+  if (!settings.executor.empty()) return "an external program";
+  if (!settings.backend.empty()) return "the backend " + code_span(settings.backend);
+  return "an execution plan";
+}
+
+std::string number_text(double value) { return fmt::format("{}", value); }
+
+std::string counted(int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", with_thousands_separators(count), noun, count == 1 ? "" : "s");
+}
+
+std::string text_cell(std::string_view text) { return table_cell(escape_markdown(text)); }
+
+std::string code_cell(std::string_view text) { return table_cell(code_span(text)); }
+
+std::string code_list(const std::vector<std::string>& items, std::string_view separator) {
+  std::string list;
+  for (const std::string& item : items) {
+    if (!list.empty()) list += separator;
+    list += code_cell(item);
+  }
+  return list;
+}
+
+namespace {
+
+std::string build_text(const RunContext& context) {
+  std::string text;
+  for (const auto& [name, value] : context.environment) {
+    if (name == "libtorch") continue;
+    if (!text.empty()) text += ", ";
+    text += escape_markdown(environment_name(name)) + " " + code_span(value);
+  }
+  return text;
+}
+
+}  // namespace
+
+void set_environment(kainjow::mustache::data& page, const RunContext& context) {
+  const RunSettings& settings = context.settings;
+  const bool is_plan = settings.executor.empty() && settings.backend.empty();
+  page.set("libtorch", code_cell(context.portable ? kVersionPlaceholder : TORCH_VERSION));
+  page.set("runs_on", table_cell(is_plan ? code_cell(optimization_name(settings.optimization))
+                                         : executor_text(settings)));
+  page.set("device", is_plan ? code_cell(settings.device.str()) : "");
+  page.set("threads", std::to_string(settings.threads));
+  page.set("seed", std::to_string(settings.seed));
+  page.set("trials", std::to_string(settings.trials));
+  const std::string build = context.portable ? "" : build_text(context);
+  page.set("has_build", !build.empty());
+  page.set("build", build);
+  if (!settings.executor.empty()) page.set("executor", code_block(settings.executor));
+}
+
+std::string render(std::string_view text, const kainjow::mustache::data& page) {
+  return without_extra_blank_lines(render_exactly(text, page));
+}
+
+std::string render_exactly(std::string_view text, const kainjow::mustache::data& page) {
+  kainjow::mustache::mustache view{std::string(text)};
+  view.set_custom_escape([](const std::string& value) { return value; });
+  std::string rendered = view.render(page);
+  if (!view.is_valid())
+    throw Error("a report template is not well formed: " + view.error_message());
+  return rendered;
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,62 @@
+// Pieces of text that the pages have in common.
+#ifndef TORCH_IR_HARNESS_REPORT_PAGE_TEXT_H_
+#define TORCH_IR_HARNESS_REPORT_PAGE_TEXT_H_
+
+#include <cstdint>
+#include <kainjow/mustache.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torch_ir/harness/report/pages.h"
+
+namespace torch_ir {
+
+// The figures of a difference, as they are shown.
+std::string difference_text(double difference, const RunContext& context);
+std::string count_text(int64_t mismatched, double max_diff, const RunContext& context);
+std::string tolerance_figure(double smallest, const RunContext& context);
+
+// "0.0001": the shortest text that reads back as `value`.
+std::string number_text(double value);
+
+// Three digits: "0.00123", "inf".
+std::string short_number(double value);
+
+// "12 of 2,048 (0.586 %)".
+std::string share_text(int64_t count, int64_t total);
+
+// "1 node", "27 nodes".
+std::string counted(int64_t count, std::string_view noun);
+
+// The first line of a message.
+std::string first_line(const std::string& text);
+
+// Cells of a table.
+std::string text_cell(std::string_view text);
+std::string code_cell(std::string_view text);
+// `items` as code, with `separator` between them.
+std::string code_list(const std::vector<std::string>& items, std::string_view separator);
+
+// `path` as the target of a link.
+std::string link_target(std::string_view path);
+
+// The sign of a status: "✅", "❌", ...
+std::string_view status_mark(Status status);
+
+// Who runs the graphs: "an execution plan", "the backend `x`", "an external program".
+std::string executor_text(const RunSettings& settings);
+
+// The rows that say how a run was made.
+void set_environment(kainjow::mustache::data& page, const RunContext& context);
+
+// `page` in `text`, as Markdown: of several blank lines one is kept. Throws Error when the template
+// is not well formed.
+std::string render(std::string_view text, const kainjow::mustache::data& page);
+
+// The same, with all blank lines.
+std::string render_exactly(std::string_view text, const kainjow::mustache::data& page);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_REPORT_PAGE_TEXT_H_

@@ -1,0 +1,45 @@
+// The report pages: results as Markdown, from the templates.
+//
+// A page holds nothing but what the results and the run say, so that the same run gives the same
+// bytes.
+#ifndef TORCH_IR_HARNESS_REPORT_PAGES_H_
+#define TORCH_IR_HARNESS_REPORT_PAGES_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "torch_ir/harness/results/graph_picture.h"
+#include "torch_ir/harness/results/result.h"
+#include "torch_ir/harness/results/run_context.h"
+
+namespace torch_ir {
+
+// `picture` is what lies in svg/<Model>.svg, or says why there is none.
+std::string render_model_page(const ModelResult& result, const RunContext& context,
+                              const GraphPicture& picture = {});
+
+// What has changed since an earlier run, ready to be shown.
+struct ChangesSection {
+  // The earlier results, as the user named them.
+  std::string baseline = {};
+  // Sentences: what was compared, and how the runs themselves differ.
+  std::vector<std::string> notes = {};
+  struct Row {
+    std::string model = {};
+    // "worse", "better", ...
+    std::string trend = {};
+    // What has changed, one line each.
+    std::vector<std::string> changes = {};
+  };
+  // In the order in which they are shown.
+  std::vector<Row> rows = {};
+};
+
+std::string render_summary(const std::vector<ModelResult>& results, const Coverage& coverage,
+                           const RunContext& context,
+                           const std::optional<ChangesSection>& changes = std::nullopt);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_REPORT_PAGES_H_

@@ -1,0 +1,430 @@
+#include "torch_ir/harness/report/pages.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "torch_ir/harness/report/mermaid_blocks.h"
+#include "torch_ir/harness/report/page_test_results.h"
+#include "torch_ir/visualize/mermaid_rules.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TEST(ModelPageTest, HasEveryPart) {
+  const std::string page = render_model_page(make_result(), {});
+  EXPECT_THAT(page, StartsWith("# Tiny\n\n✅ **PASSED**: the graph computes what the model "
+                               "computes. Maximum difference: 0\n\nOne | add\n"));
+  EXPECT_THAT(page, HasSubstr("Categories: `a`, `b_c`\n"));
+  EXPECT_THAT(page, HasSubstr("| Nodes | Edges | Inputs | Outputs | Weights | Total parameters |\n"
+                              "|--:|--:|--:|--:|--:|--:|\n"
+                              "| 1 | 2 | 1 | 1 | 2 | 1,202 |\n"));
+  EXPECT_THAT(page, HasSubstr("| Input | `x` | `1x2` | `float32` |\n"
+                              "| Output | `add` | `1x2` | `float32` |\n"));
+  EXPECT_THAT(page, HasSubstr("| extract | ✅ passed | 1 node, captured"));
+  EXPECT_THAT(page, HasSubstr("| verify | ✅ passed | 1 output compared"));
+  EXPECT_THAT(page, HasSubstr("| 0 | `add` | 2,048 | 0 | 0 | 0 | 0 |\n"));
+  EXPECT_THAT(page, HasSubstr("The tolerance is rtol = 0.0001 and atol = 0.0001.\n"));
+  EXPECT_THAT(page, HasSubstr("```mermaid\nflowchart TD\n"));
+  EXPECT_THAT(page, HasSubstr("```mermaid\npie showData"));
+  EXPECT_THAT(page, HasSubstr("[`ir/Tiny.json`](ir/Tiny.json)"));
+  EXPECT_THAT(page, HasSubstr("<details>\n<summary>1 node in"));
+  EXPECT_THAT(page, HasSubstr("| 0 | `add` | `aten.add.Tensor` | `x` `p_w` | `1x2 float32` | "
+                              "`alpha=2` `flag=True` |\n"));
+  EXPECT_THAT(page, HasSubstr("| `w` | parameter | `p_w` | `1200` | `float32` | 1,200 |\n"
+                              "| `mask` | constant | `c_mask` | `2` | `float32` | 2 |\n"));
+  EXPECT_THAT(page, HasSubstr("| LibTorch | Runs on | Device | Threads | Seed | Trials |"));
+  EXPECT_THAT(page, HasSubstr("| `exact` | `cpu` | 1 | 0 | 3 |"));
+  EXPECT_THAT(page, HasSubstr("```sh\ntools/bazel run //harness -- --model Tiny\n```\n"));
+  EXPECT_THAT(page, Not(HasSubstr("torch-ir verify")));
+}
+
+TEST(ModelPageTest, BlankLinesAreSingleButInCode) {
+  EXPECT_THAT(render_model_page(make_result(), {}), Not(HasSubstr("\n\n\n")));
+  ModelResult failed = make_failure();
+  failed.failure->message = "one\n\n\ntwo";
+  EXPECT_THAT(render_model_page(failed, {}), HasSubstr("```\none\n\n\ntwo\n```\n"));
+}
+
+TEST(ModelPageTest, DiagramsObeyMermaidsRules) {
+  const std::vector<std::string> blocks = mermaid_blocks(render_model_page(make_result(), {}));
+  ASSERT_EQ(blocks.size(), 2u);
+  for (const std::string& block : blocks) EXPECT_THAT(check_mermaid(block), IsEmpty()) << block;
+}
+
+TEST(ModelPageTest, ADifferenceIsShownWithItsPlaceAndTolerance) {
+  const std::string page = render_model_page(make_result(2.5e-7), {});
+  EXPECT_THAT(page, HasSubstr("Maximum difference: 2.5e-07\n"));
+  EXPECT_THAT(page, HasSubstr("| 0 | `add` | 2,048 | 2.5e-07 | 1.25e-07 | 0 |"));
+  EXPECT_THAT(page,
+              HasSubstr("#### `add`\n\nWorst element: at `[0, 1]` the graph gives `1.5`, the model "
+                        "gives `1.25`."));
+}
+
+TEST(ModelPageTest, SeveralOutputsHaveATotal) {
+  ModelResult result = make_result(2.5e-7);
+  EXPECT_THAT(render_model_page(result, {}), Not(HasSubstr("**All**")));
+  result.trials[0].verification.output_details.push_back(
+      result.trials[0].verification.output_details[0]);
+  EXPECT_THAT(render_model_page(result, {}), HasSubstr("| **All** | **4,096** | **2.5e-07** |"));
+}
+
+ModelResult make_imported(const Origin& origin) {
+  ModelResult result = make_result(2.5e-7);
+  result.description.clear();
+  result.categories = {"imported"};
+  result.origin = origin;
+  return result;
+}
+
+TEST(ModelPageTest, AnImportedModelSaysWhereItIsFrom) {
+  const std::string page = render_model_page(make_imported({.archive = "tiny.pt2",
+                                                            .inputs = "tiny.in.safetensors",
+                                                            .expected = "tiny.out.safetensors"}),
+                                             {});
+  EXPECT_THAT(page, StartsWith("# Tiny\n\n✅ **PASSED**: the graph computes what "
+                               "`tiny.out.safetensors` says. Maximum difference: 2.5e-07\n\n"
+                               "Imported from `tiny.pt2`, which PyTorch 2.13.0 exported from "
+                               "`Tiny`.\n\nCategories: `imported`\n"));
+  EXPECT_THAT(page,
+              HasSubstr("| extract | ✅ passed | 1 node, read from the archive; nothing in it "
+                        "was executed |\n"));
+  EXPECT_THAT(page, HasSubstr("| execute | ✅ passed | what was read back, with the weights of the "
+                              "archive and the inputs in `tiny.in.safetensors` |\n"));
+  EXPECT_THAT(page, HasSubstr("| verify | ✅ passed | 1 output compared with those in "
+                              "`tiny.out.safetensors`, all within the tolerance |\n"));
+  EXPECT_THAT(page, HasSubstr("the graph gives `1.5`, expected is `1.25`."));
+  EXPECT_THAT(page, HasSubstr("\n\nExpected is what `tiny.out.safetensors` says.\n"));
+  EXPECT_THAT(page, HasSubstr("```sh\ntools/bazel run //harness -- --pt2 tiny.pt2 --inputs "
+                              "tiny.in.safetensors --expected tiny.out.safetensors\n```\n\n"
+                              "Files and folders are named without the folders that they lie "
+                              "in.\n"));
+}
+
+TEST(ModelPageTest, AnImportedModelWithoutTensorsIsComparedWithItsOperators) {
+  const std::string page = render_model_page(make_imported({.archive = "my tiny's.pt2"}), {});
+  EXPECT_THAT(page, HasSubstr("the graph computes what its operators compute one by one. Max"));
+  EXPECT_THAT(page, HasSubstr("with the weights and the example inputs of the archive |\n"));
+  EXPECT_THAT(page, HasSubstr("compared with what the operators compute one by one, all"));
+  EXPECT_THAT(page, HasSubstr("No file says what to expect of the model. Expected is what its "
+                              "operators compute, each called eagerly on the program as it was "
+                              "imported, before it was converted and written"));
+  EXPECT_THAT(page, HasSubstr("harness -- --pt2 'my tiny'\\''s.pt2'\n"));
+}
+
+TEST(ModelPageTest, AnArchiveThatCanNotBeReadKeepsItsName) {
+  ModelResult result = make_failure();
+  result.origin = Origin{.archive = "broken.pt2"};
+  EXPECT_THAT(render_model_page(result, {}), HasSubstr("\n\nImported from `broken.pt2`.\n\n"));
+}
+
+TEST(ModelPageTest, SizesThatDifferAndNewValuesOfBuffersAreShown) {
+  ModelResult result = make_result();
+  TensorMeta& input = result.graph->graph_inputs[0];
+  input.shape[0] = kDynamicSize;
+  input.symbolic_shape = {"s0", ""};
+  result.graph->graph_outputs[0].mutates = "b_count";
+  const std::string page = render_model_page(result, {});
+  EXPECT_THAT(page, HasSubstr("| Input | `x` | `s0x2` | `float32` |\n"));
+  EXPECT_THAT(page, HasSubstr("| Output | `add`, new value of `b_count` | `1x2` |"));
+}
+
+TEST(ModelPageTest, NodesOfGraphsFollowTheirNode) {
+  ModelResult result = make_result();
+  OpNode inner;
+  inner.name = "sub";
+  inner.op_type = "aten.sub.Tensor";
+  Graph& branch = result.graph->nodes[0].graphs.emplace_back();
+  branch.nodes = {inner, inner};
+  result.graph->nodes[0].graphs.push_back(branch);
+  result.graph->nodes.push_back(inner);
+  const std::string page = render_model_page(result, {});
+  size_t at = 0;
+  for (const char* row : {"| 0 | `add`", "| 0.0.0 | `sub`", "| 0.0.1 | `sub`", "| 0.1.0 | `sub`",
+                          "| 0.1.1 | `sub`", "| 1 | `sub`"}) {
+    at = page.find(row, at);
+    EXPECT_NE(at, std::string::npos) << row;
+  }
+}
+
+TEST(ModelPageTest, AFailureComesFirst) {
+  const std::string page = render_model_page(make_failure(), {});
+  EXPECT_THAT(page,
+              StartsWith("# Broken\n\n❌ **FAILED** in the stage **extract**: extract failed\n\n"
+                         "```\naten::item | needs data\nmore\n```\n\n"
+                         "The last lines that it printed:\n\n```\nstderr\n```\n"));
+  EXPECT_THAT(page, HasSubstr("| extract | ❌ failed |  |\n| serialize | not run |  |\n"));
+  EXPECT_THAT(page, Not(HasSubstr("## Graph")));
+  EXPECT_THAT(page, Not(HasSubstr("## Numerical verification")));
+}
+
+TEST(ModelPageTest, PortablePagesHoldNothingOfTheMachine) {
+  const std::string page = render_model_page(make_result(2.5e-7), {.portable = true});
+  EXPECT_THAT(page, HasSubstr("Maximum difference: within tolerance\n"));
+  EXPECT_THAT(page, HasSubstr("| `<version>` | `exact` | `cpu` | 1 | 0 |"));
+  EXPECT_THAT(page, AllOf(Not(HasSubstr("e-07")), Not(HasSubstr("1.25"))));
+  // Zero is the same everywhere.
+  EXPECT_THAT(render_model_page(make_result(), {.portable = true}),
+              HasSubstr("Maximum difference: 0\n"));
+}
+
+TEST(ModelPageTest, SavedTensorsComeWithTheCommandThatReplaysThem) {
+  RunContext context;
+  context.settings.save_tensors = true;
+  context.settings.seed = 7;
+  context.settings.tolerance.fixed.atol = 1e-6;
+  ModelResult result = make_result();
+  result.trials[0].verification.tolerance = context.settings.tolerance;
+  const std::string page = render_model_page(result, context);
+  EXPECT_THAT(page, HasSubstr("tools/bazel run //harness -- --model Tiny --seed 7 --atol 1e-06 "
+                              "--save-tensors\n"));
+  EXPECT_THAT(page, HasSubstr("the verification alone, typed in the folder of this page:\n"));
+  EXPECT_THAT(page, HasSubstr("torch-ir verify ir/Tiny.json --weights "
+                              "tensors/Tiny.weights.safetensors \\\n"));
+  EXPECT_THAT(page, HasSubstr("--rtol 0.0001 --atol 1e-06\n"));
+}
+
+TEST(SummaryTest, ListsModelsFailuresAndCategories) {
+  const std::string page =
+      render_summary({make_failure(), make_result()}, {.selection = {}, .num_registered = 2}, {});
+  EXPECT_THAT(
+      page,
+      StartsWith("# Summary\n\n❌ **1 of 2 models passed**, 1 failed\n\n"
+                 "This run covers the whole registry of 2 models. To search, filter and sort: "));
+  EXPECT_THAT(
+      page,
+      HasSubstr(
+          "| [Broken](Broken.md) | extract failed | extract | aten::item \\| needs data |\n"));
+  EXPECT_THAT(page, HasSubstr("| [Broken](Broken.md) | ❌\u00a0FAILED | `a` |  |  |  |  |  |  |\n"
+                              "| [Tiny](Tiny.md) | ✅\u00a0PASSED | `a` `b_c` | 1 | 2 | 2 | 1,202 "
+                              "| 0 | 0 |\n"));
+  EXPECT_THAT(page, HasSubstr("| `a` | 2 | 1 | 1 | 0 |\n| `b_c` | 1 | 1 | 0 | 0 |\n"));
+  EXPECT_THAT(page, HasSubstr("```sh\ntools/bazel run //harness\n```\n"));
+}
+
+TEST(SummaryTest, SaysWhatItCovers) {
+  const Coverage coverage{.selection = {.models = {"Tiny"}, .categories = {"a"}},
+                          .num_registered = 12};
+  const std::string page = render_summary({make_result()}, coverage, {});
+  EXPECT_THAT(page, HasSubstr("✅ **1 of 1 models passed**"));
+  EXPECT_THAT(page,
+              HasSubstr("This run covers 1 of the 12 models of the registry, those of category "
+                        "`a`, asked for by name. Pages of other models may be from other "
+                        "runs."));
+  EXPECT_THAT(page, HasSubstr("tools/bazel run //harness -- --category a --model Tiny\n"));
+  EXPECT_THAT(page, Not(HasSubstr("## Failures")));
+}
+
+TEST(SummaryTest, CoversArchives) {
+  Coverage coverage{.archives = {{.path = "a/x.pt2", .inputs = "b/y"}, {.path = "/c/models/"}},
+                    .registry = false,
+                    .num_registered = 12,
+                    .num_archives = 3};
+  const std::string alone = render_summary({make_result()}, coverage, {});
+  EXPECT_THAT(alone, HasSubstr("This run covers 3 archives. Pages of other"));
+  EXPECT_THAT(alone,
+              HasSubstr("tools/bazel run //harness -- --pt2 x.pt2 --inputs y --pt2 models\n"));
+  EXPECT_THAT(alone, HasSubstr("Files and folders are named without"));
+  coverage.registry = true;
+  coverage.selection.models = {"Tiny"};
+  const std::vector<ModelResult> results(4, make_result());
+  EXPECT_THAT(render_summary(results, coverage, {}),
+              HasSubstr("This run covers 1 of the 12 models of the registry, asked for by name, "
+                        "and 3 archives. Pages"));
+}
+
+TEST(ModelPageTest, AMismatchIsShownWithAllFigures) {
+  const std::string page = render_model_page(make_mismatch(), {});
+  EXPECT_THAT(page, StartsWith("# Off\n\n❌ **FAILED** in the stage **verify**: output mismatch\n\n"
+                               "```\noutput 'add' differs\n```\n"));
+  EXPECT_THAT(page, HasSubstr("| normal values | ✅ passed | 2.5e-07 | 1.25e-07 | 0 | 6.25e-08 |\n"
+                              "| large magnitudes | ❌ failed | 0.5 | 1.25e-07 | 12 | 0.25 |\n"));
+  EXPECT_THAT(page, HasSubstr("Of the worst trial, large magnitudes:\n"));
+  EXPECT_THAT(page, HasSubstr("| Maximum difference | 0.5 | Mean difference | 1.25e-07 |\n"
+                              "| Root mean square | 0.125 | Maximum relative difference | 2 |\n"
+                              "| Signal to noise | 12.5 dB | Cosine similarity | 0.75 |\n"
+                              "| Greatest distance in ULP | 4096 | Outside the tolerance | 12 of "
+                              "2,048 (0.586 %) |\n"));
+  EXPECT_THAT(page, HasSubstr("```text\n   equal  ████████████████████████████████████████ 2,000\n"
+                              "  < 1e-1  █ 48\n```\n"));
+  EXPECT_THAT(page, HasSubstr("but for outputs that are registered with their own.\n"));
+  EXPECT_THAT(page,
+              HasSubstr("| `add` | `float32` | 0.001 | 0.001 | registered for this output |"));
+}
+
+TEST(ModelPageTest, NodesSayWhereItBegins) {
+  ModelResult result = make_mismatch();
+  result.nodes = make_nodes();
+  const std::string page = render_model_page(result, {});
+  EXPECT_THAT(page, HasSubstr("8 values compared with those of the model, 2 outside the tolerance. "
+                              "1 value could not be compared.\n"));
+  EXPECT_THAT(page, HasSubstr("**The first difference** outside the tolerance is at node 3, `add` "
+                              "(`aten.add.Tensor`): maximum difference 0.5, 12 of 2,048 (0.586 %) "
+                              "elements outside the tolerance; at `[0, 1]` it gives `1.5`, "
+                              "expected is `1.25`.\n"));
+  EXPECT_THAT(page, HasSubstr("The first NaN appears at node 3, `add` (`aten.add.Tensor`); **the "
+                              "model does not have it there**.\n"));
+  EXPECT_THAT(page, HasSubstr("| input | `x` | `1x2` | `float32` | 0 | 3 | 0 | 0 | 0 | 0 |\n"));
+  EXPECT_THAT(page, HasSubstr("| **actual** | `add` |"));
+  EXPECT_THAT(page, HasSubstr("| 3 | `add` | `aten.add.Tensor` | 0.5 | 1.25e-07 | 2 | 12.5 | 12 of "
+                              "2,048 (0.586 %) | 0.25 |\n"));
+  EXPECT_THAT(page, HasSubstr("<summary>Not compared: 1 value</summary>"));
+  EXPECT_THAT(page, HasSubstr("| `fused` | the backend \\| has it not |\n"));
+  EXPECT_THAT(page, HasSubstr("Values were asked for one by one.\n"));
+}
+
+TEST(ModelPageTest, AReproducerComesWithItsCommand) {
+  ModelResult result = make_mismatch();
+  result.reproducer = Reproducer{.num_nodes = 2,
+                                 .first_node = "mul",
+                                 .last_node = "add",
+                                 .command = "torch-ir verify ir.json",
+                                 .message = "12 of 2048 differ"};
+  const std::string page = render_model_page(result, {});
+  EXPECT_THAT(page,
+              HasSubstr("has 2 nodes, from `mul` to `add`. It is given what the model computes "
+                        "before it, and lies in [`repro/Off/`](repro/Off/):\n"));
+  EXPECT_THAT(page, HasSubstr("```\n12 of 2048 differ\n```\n"));
+  EXPECT_THAT(page, HasSubstr("```sh\ntorch-ir verify ir.json\n```\n"));
+}
+
+TEST(ModelPageTest, ExpectedFailuresAndUnexpectedPassesSayWhy) {
+  ModelResult result = make_mismatch();
+  result.expected_failure =
+      ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "rounds <twice>"};
+  EXPECT_THAT(render_model_page(result, {}),
+              HasSubstr("🟡 **EXPECTED FAILURE** in the stage **verify**: output mismatch. Known "
+                        "because: rounds \\<twice\\>\n"));
+  result.expected_failure->kind = FailureKind::kCrashed;
+  EXPECT_THAT(
+      render_model_page(result, {}),
+      HasSubstr("❌ **FAILED** in the stage **verify**: output mismatch. It is registered as "
+                "failing (crashed: rounds \\<twice\\>)\n"));
+  ModelResult passing = make_result();
+  passing.expected_failure = result.expected_failure;
+  EXPECT_THAT(render_model_page(passing, {}),
+              HasSubstr("❌ **UNEXPECTED PASS**: the model passes, and is registered as failing "
+                        "(crashed: rounds \\<twice\\>). Take that out of its registration."));
+}
+
+TEST(ModelPageTest, SecondsAreForThoseWhoAsk) {
+  ModelResult result = make_result();
+  result.stage_seconds = {0.25, 0.5, 1, 2};
+  EXPECT_THAT(render_model_page(result, {}), Not(HasSubstr("Seconds")));
+  const std::string page = render_model_page(result, {.timings = true});
+  EXPECT_THAT(page, HasSubstr("| Stage | Result | | Seconds |\n|---|---|---|--:|\n| extract | "));
+  EXPECT_THAT(page, HasSubstr("no weight in memory | 0.250 |\n| serialize | "));
+}
+
+TEST(ModelPageTest, ThePictureIsLinkedOrMissedWithAReason) {
+  const ModelResult result = make_result();
+  EXPECT_THAT(render_model_page(result, {}), Not(HasSubstr("picture")));
+  EXPECT_THAT(render_model_page(result, {}, {.svg = "<svg/>"}),
+              HasSubstr("As a picture, without limits: [`svg/Tiny.svg`](svg/Tiny.svg).\n"));
+  EXPECT_THAT(render_model_page(result, {}, {.problem = "no 'dot'"}),
+              HasSubstr("There is no picture of the graph: no 'dot'.\n"));
+}
+
+TEST(ModelPageTest, ALargeGraphIsCutAtANamedPlace) {
+  ModelResult result = make_result();
+  const OpNode node = result.graph->nodes[0];
+  for (int i = 1; i < 812; ++i) {
+    result.graph->nodes.push_back(node);
+    result.graph->nodes.back().name = "add_" + std::to_string(i);
+  }
+  const std::string page = render_model_page(result, {}, {.svg = "<svg/>"});
+  EXPECT_THAT(page, HasSubstr("The diagram is cut after node `add_29`, 30 of 812."));
+  EXPECT_THAT(page, HasSubstr("[![The graph of Tiny](svg/Tiny.svg)](svg/Tiny.svg)\n"));
+}
+
+TEST(ModelPageTest, TheCommandAsksForTheSameAgain) {
+  RunContext context;
+  context.settings.trials = 5;
+  context.settings.tolerance_wins = true;
+  context.settings.executor = "run 'it' {ir} {outputs}";
+  context.settings.per_node = true;
+  context.memory_limit = 512'000'000;
+  context.baseline = "old/results.json";
+  context.environment = {{"libtorch", "2.13.0"}, {"cpu_capability", "AVX2"}};
+  const std::string page = render_model_page(make_result(), context);
+  EXPECT_THAT(page, HasSubstr("-- --model Tiny --trials 5 --rtol 0.0001 --atol 0.0001 --executor "
+                              "'run '\\''it'\\'' {ir} {outputs}' --per-node --memory-limit 512 "
+                              "--baseline results.json\n"));
+  EXPECT_THAT(page, HasSubstr("| an external program |  | 1 | 0 | 5 |\n"));
+  EXPECT_THAT(page, HasSubstr("last bits: CPU instructions `AVX2`.\n"));
+}
+
+TEST(SummaryTest, CountsAndNamesEveryStatus) {
+  ModelResult expected = make_mismatch();
+  expected.name = "Known";
+  expected.expected_failure =
+      ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "rounds | twice"};
+  ModelResult unexpected = make_result();
+  unexpected.name = "Healed";
+  unexpected.expected_failure = expected.expected_failure;
+  const std::string page = render_summary({make_result(), make_mismatch(), expected, unexpected},
+                                          {.selection = {}, .num_registered = 4}, {});
+  EXPECT_THAT(page, StartsWith("# Summary\n\n❌ **1 of 4 models passed**, 1 failed, 1 passed "
+                               "unexpectedly, 1 failed as expected\n"));
+  EXPECT_THAT(page, HasSubstr("| 4 | 1 | 1 | 1 | 1 |\n"));
+  EXPECT_THAT(page, HasSubstr("    \"expected failure\" : 1\n"));
+  EXPECT_THAT(page,
+              HasSubstr("| [Known](Known.md) | output mismatch | verify | rounds \\| twice |"));
+  EXPECT_THAT(page, HasSubstr("| [Healed](Healed.md) | unexpected pass |  | It passes, and is "
+                              "registered as failing (output mismatch: rounds \\| twice). |\n"));
+  EXPECT_THAT(page, HasSubstr("| `a` | 4 | 1 | 2 | 1 |\n"));
+  EXPECT_THAT(page, HasSubstr("🟡\u00a0EXPECTED\u00a0FAILURE"));
+  for (const std::string& block : mermaid_blocks(page)) {
+    EXPECT_THAT(check_mermaid(block), IsEmpty()) << block;
+  }
+}
+
+TEST(ModelPageTest, ATrialThatCouldNotBeComparedSaysWhy) {
+  ModelResult result = make_mismatch();
+  result.trials[1].verification.output_details.clear();
+  result.trials[1].verification.error_message = "2 outputs, expected *1*";
+  const std::string page = render_model_page(result, {});
+  EXPECT_THAT(page, HasSubstr("| large magnitudes | ❌ failed |  |  |  |  |\n"));
+  EXPECT_THAT(page, HasSubstr("\n2 outputs, expected \\*1\\*\n"));
+  EXPECT_THAT(page, Not(HasSubstr("### Outputs")));
+}
+
+TEST(ModelPageTest, LinksLeadToFilesOfAnyName) {
+  ModelResult result = make_result();
+  result.name = "a b(1)";
+  EXPECT_THAT(render_model_page(result, {}, {.svg = "<svg/>"}),
+              HasSubstr("[`svg/a b(1).svg`](svg/a%20b%281%29.svg)"));
+  EXPECT_THAT(render_summary({result}, {}, {}), HasSubstr("| [a b(1)](a%20b%281%29.md) |"));
+}
+
+TEST(SummaryTest, AllAsExpectedIsGood) {
+  ModelResult expected = make_mismatch();
+  expected.expected_failure =
+      ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "known"};
+  const std::string page = render_summary({make_result(), expected}, {.num_registered = 2}, {});
+  EXPECT_THAT(page, HasSubstr("✅ **1 of 2 models passed**, 1 failed as expected\n"));
+  EXPECT_THAT(page, Not(HasSubstr("## Failures")));
+}
+
+TEST(SummaryTest, SaysWhatHasChanged) {
+  const ChangesSection none{.baseline = "old/results.json"};
+  EXPECT_THAT(render_summary({make_result()}, {}, {}, none),
+              HasSubstr("Compared with `old/results.json`: nothing has changed.\n"));
+  const ChangesSection some{
+      .baseline = "old",
+      .notes = {"libtorch: 2.12 -> 2.13"},
+      .rows = {{.model = "Tiny", .trend = "worse", .changes = {"a | b", "c"}}}};
+  const std::string page = render_summary({make_result()}, {}, {}, some);
+  EXPECT_THAT(page, HasSubstr("libtorch: 2.12 -\\> 2.13\n"));
+  EXPECT_THAT(page, HasSubstr("| Tiny | worse | a \\| b<br>c |\n"));
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,116 @@
+#include "torch_ir/harness/report/report_files.h"
+
+#include <array>
+#include <optional>
+#include <set>
+#include <system_error>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/harness/report/baseline_text.h"
+#include "torch_ir/harness/report/index_page.h"
+#include "torch_ir/harness/report/junit.h"
+#include "torch_ir/harness/results/graph_picture.h"
+#include "torch_ir/harness/results/results_file.h"
+#include "torch_ir/harness/results/run_results.h"
+
+namespace torch_ir {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSummary = "SUMMARY.md";
+constexpr const char* kIndex = "index.html";
+constexpr const char* kResults = "results.json";
+constexpr const char* kJunit = "junit.xml";
+constexpr std::array kRunFiles = {kSummary, kIndex, kResults, kJunit};
+
+Error cannot_write(const fs::path& path, const std::string& reason) {
+  return Error("cannot write the reports to '" + path.string() + "': " + reason);
+}
+
+void make_directory(const fs::path& directory) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  if (!error) return;
+  std::error_code ignored;
+  throw cannot_write(directory,
+                     fs::is_regular_file(directory, ignored) ? "it is a file" : error.message());
+}
+
+// A file, or a folder with all that is in it.
+void delete_path(const fs::path& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  // Below what is no directory there is nothing to remove either.
+  if (error && error != std::errc::not_a_directory) throw cannot_write(path, error.message());
+}
+
+// What the process of the model drew; drawn here where that came to its end too early.
+GraphPicture picture_of(const ModelResult& result, const fs::path& file) {
+  if (fs::exists(file)) return {.svg = read_file(file)};
+  return draw_graph(result);
+}
+
+// Gives `to` the file or folder `from`, or nothing where there is none.
+void replace(const fs::path& from, const fs::path& to) {
+  // A file is renamed over the other, a folder can not be.
+  if (!fs::exists(from) || fs::is_directory(from)) delete_path(to);
+  if (!fs::exists(from)) return;
+  make_directory(to.parent_path());
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (error) throw cannot_write(to, error.message());
+}
+
+}  // namespace
+
+ReportFiles::ReportFiles(const std::string& directory)
+    : directory_(directory), work_directory_(directory_) {}
+
+void ReportFiles::write_model(const ModelResult& result, const std::string& files,
+                              const RunContext& context) {
+  const fs::path from = files;
+  const std::string& name = result.name;
+  replace(from / "ir.json", directory_ / "ir" / (name + ".json"));
+  replace(from / "repro", directory_ / "repro" / name);
+  for (const char* kind : {"weights", "inputs", "expected"}) {
+    const std::string extension = std::string(".") + kind + ".safetensors";
+    replace(from / (extension.substr(1)), directory_ / "tensors" / (name + extension));
+  }
+  const GraphPicture picture = picture_of(result, from / kPictureFile);
+  const fs::path svg = directory_ / "svg" / (name + ".svg");
+  if (picture.svg.empty()) {
+    delete_path(svg);
+  } else {
+    make_directory(svg.parent_path());
+    write_file(svg, picture.svg);
+  }
+  if (!picture.problem.empty()) picture_problems_[name] = picture.problem;
+  write_file(directory_ / (name + ".md"), render_model_page(result, context, picture));
+}
+
+void ReportFiles::remove_run() const {
+  for (const char* file : kRunFiles) delete_path(directory_ / file);
+}
+
+void ReportFiles::write_run(const std::vector<ModelResult>& results, const Coverage& coverage,
+                            const RunContext& context, const BaselineComparison* baseline) const {
+  std::optional<ChangesSection> changes;
+  if (baseline != nullptr) changes = changes_section(*baseline, context.baseline);
+  std::set<std::string> without_picture;
+  for (const auto& [model, problem] : picture_problems_) without_picture.insert(model);
+  const auto find_picture = [&](const ModelResult& result) {
+    const auto problem = picture_problems_.find(result.name);
+    if (problem != picture_problems_.end()) return GraphPicture{.problem = problem->second};
+    return GraphPicture{.svg = read_file(directory_ / "svg" / (result.name + ".svg"))};
+  };
+  write_file(directory_ / kResults,
+             results_to_json(results, run_results(results, coverage, context), context, baseline,
+                             without_picture));
+  write_file(directory_ / kJunit, to_junit_xml(results, context));
+  write_file(directory_ / kIndex, render_index(results, coverage, context, find_picture));
+  write_file(directory_ / kSummary, render_summary(results, coverage, context, changes));
+}
+
+}  // namespace torch_ir

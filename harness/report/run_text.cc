@@ -1,0 +1,81 @@
+#include "torch_ir/harness/report/run_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "torch_ir/harness/report/page_text.h"
+#include "torch_ir/visualize/summary.h"
+
+namespace torch_ir {
+
+int64_t count_status(const std::vector<ModelResult>& results, Status status) {
+  return std::ranges::count(results, status, &ModelResult::status);
+}
+
+bool all_good(const std::vector<ModelResult>& results) {
+  return std::ranges::all_of(results, &ModelResult::is_good);
+}
+
+std::string passed_text(const std::vector<ModelResult>& results) {
+  return fmt::format("{} of {} models passed", count_status(results, Status::kPassed),
+                     results.size());
+}
+
+std::string not_passed_text(const std::vector<ModelResult>& results) {
+  std::string text;
+  for (const auto& [status, words] : {std::pair(Status::kFailed, " failed"),
+                                      {Status::kUnexpectedPass, " passed unexpectedly"},
+                                      {Status::kExpectedFailure, " failed as expected"}}) {
+    if (const int64_t some = count_status(results, status)) {
+      text += ", " + with_thousands_separators(some) + words;
+    }
+  }
+  return text;
+}
+
+std::string coverage_text(const std::vector<ModelResult>& results, const Coverage& coverage,
+                          const std::function<std::string(const std::vector<std::string>&)>& list) {
+  const Selection& selection = coverage.selection;
+  std::string archives;
+  if (!coverage.archives.empty()) {
+    archives = counted(static_cast<int64_t>(coverage.num_archives), "archive");
+  }
+  if (!coverage.registry) {
+    return "This run covers " + archives + ". Pages of other models may be from other runs.";
+  }
+  if (selection.models.empty() && selection.categories.empty()) {
+    return fmt::format("This run covers the whole registry of {} models.", coverage.num_registered);
+  }
+  std::string text = fmt::format("This run covers {} of the {} models of the registry",
+                                 results.size() - coverage.num_archives, coverage.num_registered);
+  if (!selection.categories.empty()) {
+    text += ", those of category " + list(selection.categories);
+  }
+  if (!selection.models.empty()) text += ", asked for by name";
+  if (!archives.empty()) text += ", and " + archives;
+  return text + ". Pages of other models may be from other runs.";
+}
+
+std::string tolerance_rule_text(const RunSettings& settings) {
+  const Tolerance& fixed = settings.tolerance.fixed;
+  std::string text =
+      settings.tolerance.by_dtype
+          ? "by dtype"
+          : fmt::format("rtol {}, atol {}", number_text(fixed.rtol), number_text(fixed.atol));
+  return text + (settings.tolerance_wins ? "" : ", or as registered");
+}
+
+std::string environment_name(const std::string& key) {
+  static const std::map<std::string, std::string> names = {
+      {"libtorch", "LibTorch"}, {"cpu_capability", "CPU instructions"},
+      {"blas", "BLAS"},         {"lapack", "LAPACK"},
+      {"mkl", "MKL"},           {"onednn", "oneDNN"},
+      {"openmp", "OpenMP"},     {"compiler", "compiler"}};
+  const auto known = names.find(key);
+  return known == names.end() ? key : known->second;
+}
+
+}  // namespace torch_ir

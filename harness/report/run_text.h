@@ -1,0 +1,37 @@
+// Sentences about a whole run, as plain text.
+//
+// What SUMMARY.md and index.html both say.
+#ifndef TORCH_IR_HARNESS_REPORT_RUN_TEXT_H_
+#define TORCH_IR_HARNESS_REPORT_RUN_TEXT_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "torch_ir/harness/report/pages.h"
+
+namespace torch_ir {
+
+int64_t count_status(const std::vector<ModelResult>& results, Status status);
+
+// Whether every model passed, or failed as expected.
+bool all_good(const std::vector<ModelResult>& results);
+
+// "10 of 12 models passed", and what became of the others: ", 1 failed, 1 failed as expected".
+std::string passed_text(const std::vector<ModelResult>& results);
+std::string not_passed_text(const std::vector<ModelResult>& results);
+
+// What the run covers; `list` spells names out.
+std::string coverage_text(const std::vector<ModelResult>& results, const Coverage& coverage,
+                          const std::function<std::string(const std::vector<std::string>&)>& list);
+
+// "rtol 0.0001, atol 0.0001, or as registered".
+std::string tolerance_rule_text(const RunSettings& settings);
+
+// What people call an entry of an Environment.
+std::string environment_name(const std::string& key);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_REPORT_RUN_TEXT_H_

@@ -1,0 +1,216 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "torch_ir/harness/report/markdown.h"
+#include "torch_ir/harness/report/page_text.h"
+#include "torch_ir/harness/report/pages.h"
+#include "torch_ir/harness/report/run_text.h"
+#include "torch_ir/templates/templates.h"
+#include "torch_ir/visualize/summary.h"
+
+namespace torch_ir {
+namespace {
+
+using Data = kainjow::mustache::data;
+using List = kainjow::mustache::list;
+using Results = std::vector<ModelResult>;
+
+std::string code_names(const std::vector<std::string>& names) { return code_list(names, ", "); }
+
+std::string link(const std::string& name) {
+  return fmt::format("[{}]({}.md)", text_cell(name), link_target(name));
+}
+
+std::string status_pie(const Results& results) {
+  std::string pie = "pie showData title Models by status\n";
+  for (const Status status :
+       {Status::kPassed, Status::kFailed, Status::kExpectedFailure, Status::kUnexpectedPass}) {
+    if (const int64_t some = count_status(results, status)) {
+      pie += fmt::format("    \"{}\" : {}\n", status_name(status), some);
+    }
+  }
+  return code_block(pie, "mermaid");
+}
+
+// Why a model counts as bad.
+std::string reason(const ModelResult& result) {
+  if (result.status() == Status::kUnexpectedPass) {
+    return fmt::format("It passes, and is registered as failing ({}: {}).",
+                       failure_kind_name(result.expected_failure->kind),
+                       text_cell(result.expected_failure->reason));
+  }
+  return text_cell(first_line(result.failure->message));
+}
+
+Data failure_row(const ModelResult& result, const std::string& reason) {
+  Data row;
+  row.set("model", link(result.name));
+  row.set("kind", result.failure ? std::string(failure_kind_name(result.failure->kind))
+                                 : std::string(status_name(result.status())));
+  row.set("stage", result.failure ? std::string(stage_name(result.failure->stage)) : "");
+  row.set("reason", reason);
+  return row;
+}
+
+List failure_rows(const Results& results) {
+  List rows;
+  for (const ModelResult& result : results) {
+    if (!result.is_good() && (result.failure || result.expected_failure)) {
+      rows.push_back(failure_row(result, reason(result)));
+    }
+  }
+  return rows;
+}
+
+List expected_rows(const Results& results) {
+  List rows;
+  for (const ModelResult& result : results) {
+    if (result.status() == Status::kExpectedFailure) {
+      rows.push_back(failure_row(result, text_cell(result.expected_failure->reason)));
+    }
+  }
+  return rows;
+}
+
+Data changes_data(const ChangesSection& changes) {
+  List rows;
+  for (const ChangesSection::Row& change : changes.rows) {
+    std::string text;
+    for (const std::string& line : change.changes) {
+      if (!text.empty()) text += "<br>";
+      text += text_cell(line);
+    }
+    Data row;
+    row.set("model", text_cell(change.model));
+    row.set("trend", text_cell(change.trend));
+    row.set("changes", text);
+    rows.push_back(row);
+  }
+  List notes;
+  for (const std::string& note : changes.notes) notes.push_back(Data(escape_markdown(note)));
+  Data data;
+  data.set("summary", "Compared with " + code_span(changes.baseline) +
+                          (changes.rows.empty() ? ": nothing has changed." : ":"));
+  data.set("notes", notes);
+  data.set("has_rows", !rows.empty());
+  data.set("rows", rows);
+  return data;
+}
+
+std::string status_cell(Status status) {
+  std::string name(status_name(status));
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::toupper(c); });
+  std::string cell = std::string(status_mark(status)) + " " + name;
+  // On one line, whatever the width of the column.
+  for (size_t at = cell.find(' '); at != std::string::npos; at = cell.find(' ')) {
+    cell.replace(at, 1, "\u00a0");
+  }
+  return cell;
+}
+
+// Over the outputs of `report`; infinite where one of them can not pass.
+double smallest_passing_tolerance(const VerificationReport& report) {
+  double smallest = 0;
+  for (const OutputDetail& detail : report.output_details) {
+    const TensorComparison& comparison = detail.comparison;
+    smallest =
+        std::max(smallest, comparison.mismatch.empty() ? comparison.smallest_passing_tolerance
+                                                       : std::numeric_limits<double>::infinity());
+  }
+  return smallest;
+}
+
+Data model_row(const ModelResult& result, const RunContext& context) {
+  Data row;
+  row.set("model", link(result.name));
+  row.set("status", status_cell(result.status()));
+  row.set("categories", code_list(result.categories, " "));
+  if (result.graph) {
+    const IRSummary summary = summarize(*result.graph);
+    row.set("nodes", with_thousands_separators(summary.num_nodes));
+    row.set("edges", with_thousands_separators(summary.num_edges));
+    row.set("weights", with_thousands_separators(summary.num_weights));
+    row.set("parameters", with_thousands_separators(summary.total_parameters));
+  }
+  const Trial* trial = result.worst_trial();
+  if (trial != nullptr && !trial->verification.output_details.empty()) {
+    row.set("max_diff", difference_text(trial->verification.max_diff, context));
+    row.set("smallest", tolerance_figure(smallest_passing_tolerance(trial->verification), context));
+  }
+  return row;
+}
+
+List category_rows(const Results& results) {
+  struct Count {
+    int64_t models = 0;
+    int64_t passed = 0;
+    int64_t expected = 0;
+    int64_t failed = 0;
+  };
+  std::map<std::string, Count> counts;
+  for (const ModelResult& result : results) {
+    for (const std::string& category : result.categories) {
+      Count& count = counts[category];
+      ++count.models;
+      ++(result.status() == Status::kPassed ? count.passed
+         : result.is_good()                 ? count.expected
+                                            : count.failed);
+    }
+  }
+  List rows;
+  for (const auto& [category, count] : counts) {
+    Data row;
+    row.set("name", code_cell(category));
+    row.set("models", with_thousands_separators(count.models));
+    row.set("passed", with_thousands_separators(count.passed));
+    row.set("failed", with_thousands_separators(count.failed));
+    row.set("expected", with_thousands_separators(count.expected));
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::string render_summary(const Results& results, const Coverage& coverage,
+                           const RunContext& context,
+                           const std::optional<ChangesSection>& changes) {
+  List models;
+  for (const ModelResult& result : results) models.push_back(model_row(result, context));
+  const List failures = failure_rows(results);
+  const List expected = expected_rows(results);
+  Data page;
+  page.set("verdict", fmt::format("{} **{}**{}", all_good(results) ? "✅" : "❌",
+                                  passed_text(results), not_passed_text(results)));
+  page.set("coverage", coverage_text(results, coverage, code_names));
+  // The reference pages are read where they lie, and have no such file beside them.
+  page.set("index",
+           context.portable ? "" : " To search, filter and sort: [`index.html`](index.html).");
+  page.set("num_models", with_thousands_separators(static_cast<int64_t>(results.size())));
+  page.set("num_passed", with_thousands_separators(count_status(results, Status::kPassed)));
+  page.set("num_failed", with_thousands_separators(count_status(results, Status::kFailed)));
+  page.set("num_expected",
+           with_thousands_separators(count_status(results, Status::kExpectedFailure)));
+  page.set("num_unexpected",
+           with_thousands_separators(count_status(results, Status::kUnexpectedPass)));
+  page.set("pie", status_pie(results));
+  page.set("has_failures", !failures.empty());
+  page.set("failures", failures);
+  page.set("has_expected", !expected.empty());
+  page.set("expected", expected);
+  if (changes) page.set("changes", changes_data(*changes));
+  page.set("models", models);
+  page.set("categories", category_rows(results));
+  set_environment(page, context);
+  page.set("tolerance", tolerance_rule_text(context.settings));
+  page.set("names_files", !coverage.archives.empty());
+  page.set("command", code_block(reproduce_command(coverage, context), "sh"));
+  return render(templates::summary, page);
+}
+
+}  // namespace torch_ir

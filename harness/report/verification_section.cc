@@ -1,0 +1,201 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/harness/report/markdown.h"
+#include "torch_ir/harness/report/page_sections.h"
+#include "torch_ir/harness/report/page_text.h"
+#include "torch_ir/visualize/summary.h"
+
+namespace torch_ir {
+namespace {
+
+using Data = kainjow::mustache::data;
+using List = kainjow::mustache::list;
+
+constexpr int64_t kHistogramWidth = 40;
+
+void set_comparison(Data& row, const TensorComparison& c, const RunContext& context) {
+  row.set("elements", with_thousands_separators(c.num_elements));
+  row.set("max_diff", difference_text(c.max_diff, context));
+  row.set("mean_diff", difference_text(c.mean_diff, context));
+  row.set("mismatched", count_text(c.num_mismatched, c.max_diff, context));
+  row.set("smallest", tolerance_figure(c.smallest_passing_tolerance, context));
+}
+
+// The figures of all outputs together.
+TensorComparison total(const VerificationReport& report) {
+  TensorComparison all;
+  all.max_diff = report.max_diff;
+  all.mean_diff = report.mean_diff;
+  for (const OutputDetail& detail : report.output_details) {
+    all.num_elements += detail.comparison.num_elements;
+    all.num_mismatched += detail.comparison.num_mismatched;
+    all.smallest_passing_tolerance =
+        std::max(all.smallest_passing_tolerance, detail.comparison.smallest_passing_tolerance);
+  }
+  return all;
+}
+
+List trial_rows(const ModelResult& result, const RunContext& context) {
+  List rows;
+  for (const Trial& trial : result.trials) {
+    const VerificationReport& report = trial.verification;
+    const bool is_compared = !report.output_details.empty();
+    Data row;
+    row.set("name", text_cell(trial.name));
+    row.set("result", report.is_valid ? "✅ passed" : "❌ failed");
+    if (is_compared) {
+      set_comparison(row, total(report), context);
+    } else {
+      // Otherwise those of the section around the row would be shown.
+      for (const char* figure : {"max_diff", "mean_diff", "mismatched", "smallest"}) {
+        row.set(figure, "");
+      }
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+List output_rows(const VerificationReport& report, const RunContext& context) {
+  List rows;
+  for (const OutputDetail& detail : report.output_details) {
+    Data row;
+    row.set("index", std::to_string(detail.index));
+    row.set("name", code_cell(detail.name));
+    set_comparison(row, detail.comparison, context);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+List mismatches(const VerificationReport& report) {
+  List lines;
+  for (const OutputDetail& detail : report.output_details) {
+    if (detail.comparison.mismatch.empty()) continue;
+    lines.push_back(Data(fmt::format("{}: {}.", code_span(detail.name),
+                                     escape_markdown(detail.comparison.mismatch))));
+  }
+  return lines;
+}
+
+// Bars, and at least a mark for one element.
+std::string histogram(const TensorComparison& comparison) {
+  const auto& counts = comparison.histogram;
+  const int64_t most = std::max<int64_t>(1, *std::ranges::max_element(counts));
+  std::string lines;
+  for (size_t bin = 0; bin < counts.size(); ++bin) {
+    if (counts[bin] == 0) continue;
+    const int64_t width = std::max<int64_t>(1, counts[bin] * kHistogramWidth / most);
+    std::string bar;
+    for (int64_t i = 0; i < width; ++i) bar += "█";
+    lines += fmt::format("{:>8}  {} {}\n", histogram_bin_name(bin), bar,
+                         with_thousands_separators(counts[bin]));
+  }
+  return code_block(lines, "text");
+}
+
+List figure_rows(const TensorComparison& c) {
+  const std::vector<std::pair<std::string, std::string>> figures = {
+      {"Maximum difference", short_number(c.max_diff)},
+      {"Mean difference", short_number(c.mean_diff)},
+      {"Root mean square", short_number(c.root_mean_square_diff)},
+      {"Maximum relative difference", short_number(c.max_relative_diff)},
+      {"Signal to noise", short_number(c.signal_to_noise) + " dB"},
+      {"Cosine similarity", fmt::format("{:.9g}", c.cosine_similarity)},
+      {"Greatest distance in ULP",
+       c.max_ulp_diff ? fmt::format("{}", *c.max_ulp_diff) : std::string("—")},
+      {"Outside the tolerance", share_text(c.num_mismatched, c.num_elements)},
+  };
+  List rows;
+  for (size_t i = 0; i < figures.size(); i += 2) {
+    Data row;
+    row.set("left", figures[i].first);
+    row.set("left_value", figures[i].second);
+    row.set("right", figures[i + 1].first);
+    row.set("right_value", figures[i + 1].second);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+// Of outputs that differ. They may differ between machines, so portable pages have none.
+List differences(const ModelResult& result, const VerificationReport& report,
+                 const RunContext& context) {
+  List sections;
+  if (context.portable) return sections;
+  for (const OutputDetail& detail : report.output_details) {
+    const TensorComparison& c = detail.comparison;
+    if (!c.mismatch.empty() || c.worst_actual.empty()) continue;
+    Data section;
+    section.set("name", code_span(detail.name));
+    section.set("worst", fmt::format("Worst element: at `[{}]` the graph gives {}, {} {}.",
+                                     fmt::join(c.worst_index, ", "), code_span(c.worst_actual),
+                                     reference_of(result).worst, code_span(c.worst_expected)));
+    section.set("figures", figure_rows(c));
+    section.set("histogram", histogram(c));
+    sections.push_back(section);
+  }
+  return sections;
+}
+
+std::string rule_text(const ToleranceRule& rule) {
+  std::string text =
+      rule.by_dtype
+          ? "The tolerance is that of the output's dtype, as `torch.testing.assert_close` has it"
+          : fmt::format("The tolerance is rtol = {} and atol = {}", number_text(rule.fixed.rtol),
+                        number_text(rule.fixed.atol));
+  if (!rule.outputs.empty()) text += ", but for outputs that are registered with their own";
+  return text + ".";
+}
+
+List tolerance_rows(const VerificationReport& report) {
+  const ToleranceRule& rule = report.tolerance;
+  List rows;
+  for (const OutputDetail& detail : report.output_details) {
+    Data row;
+    row.set("name", code_cell(detail.name));
+    row.set("dtype", code_cell(detail.comparison.dtype));
+    row.set("rtol", number_text(detail.tolerance.rtol));
+    row.set("atol", number_text(detail.tolerance.atol));
+    const bool is_own = rule.outputs.contains(static_cast<size_t>(detail.index));
+    row.set("source", is_own          ? "registered for this output"
+                      : rule.by_dtype ? "by dtype"
+                                      : "for all outputs");
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace
+
+Data verification_section(const ModelResult& result, const RunContext& context) {
+  const Trial& worst = *result.worst_trial();
+  const VerificationReport& report = worst.verification;
+  Data data;
+  data.set("trials", trial_rows(result, context));
+  data.set("explanation", reference_of(result).explanation);
+  // Which trial is the worst may differ between machines.
+  if (result.trials.size() > 1 && !context.portable) {
+    data.set("worst_trial", escape_markdown(worst.name));
+  }
+  if (!report.error_message.empty() && report.output_details.empty()) {
+    data.set("error", escape_markdown(report.error_message));
+  }
+  data.set("has_outputs", !report.output_details.empty());
+  set_comparison(data, total(report), context);
+  data.set("outputs", output_rows(report, context));
+  data.set("several_outputs", report.output_details.size() > 1);
+  data.set("mismatches", mismatches(report));
+  data.set("differences", differences(result, report, context));
+  data.set("rule", rule_text(report.tolerance));
+  data.set("tolerances", tolerance_rows(report));
+  return data;
+}
+
+}  // namespace torch_ir

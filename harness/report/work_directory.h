@@ -1,0 +1,31 @@
+// WorkDirectory: where the files of a run lie while it runs.
+//
+// Made by ReportFiles, one for each run, inside the directory of the reports, so that finished
+// files can be moved out of it. It is locked for as long as its run lives: what a run left that was
+// killed is removed by the next one, and what belongs to one that runs beside it is not.
+#ifndef TORCH_IR_HARNESS_REPORT_WORK_DIRECTORY_H_
+#define TORCH_IR_HARNESS_REPORT_WORK_DIRECTORY_H_
+
+#include <filesystem>
+
+namespace torch_ir {
+
+class WorkDirectory {
+ public:
+  // Makes `parent` where it is missing. Throws Error when this can not be.
+  explicit WorkDirectory(const std::filesystem::path& parent);
+  // Removes it.
+  ~WorkDirectory();
+  WorkDirectory(const WorkDirectory&) = delete;
+  WorkDirectory& operator=(const WorkDirectory&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  int lock_ = -1;
+};
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_REPORT_WORK_DIRECTORY_H_

@@ -1,0 +1,23 @@
+// What has changed in a graph since the run of a baseline, in words.
+//
+// Called for each model before its files are written: they may be the same files.
+#ifndef TORCH_IR_HARNESS_RESULTS_GRAPH_CHANGES_H_
+#define TORCH_IR_HARNESS_RESULTS_GRAPH_CHANGES_H_
+
+#include <string>
+#include <vector>
+
+#include "torch_ir/harness/results/result.h"
+#include "torch_ir/harness/results/run_results.h"
+
+namespace torch_ir {
+
+// The graph of `result` compared with that of the same model in `old`, which lies in ir/ beside
+// `file`, its results.json; a line each. Empty when the graphs are the same, when a run has none,
+// and when there is no such file any more. What is wrong with the file is said in a line.
+std::vector<std::string> graph_changes(const RunResults& old, const std::string& file,
+                                       const ModelResult& result);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_RESULTS_GRAPH_CHANGES_H_

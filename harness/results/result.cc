@@ -1,0 +1,72 @@
+#include "torch_ir/harness/results/result.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+
+std::string_view stage_name(Stage stage) {
+  switch (stage) {
+    case Stage::kExtract:
+      return "extract";
+    case Stage::kSerialize:
+      return "serialize";
+    case Stage::kExecute:
+      return "execute";
+    case Stage::kVerify:
+      return "verify";
+  }
+  __builtin_unreachable();
+}
+
+Stage parse_stage(std::string_view name) {
+  const auto stage = std::ranges::find(kStages, name, stage_name);
+  if (stage == kStages.end()) throw Error("'" + std::string(name) + "' is no stage");
+  return *stage;
+}
+
+std::string_view status_name(Status status) {
+  switch (status) {
+    case Status::kPassed:
+      return "passed";
+    case Status::kFailed:
+      return "failed";
+    case Status::kExpectedFailure:
+      return "expected failure";
+    case Status::kUnexpectedPass:
+      return "unexpected pass";
+  }
+  __builtin_unreachable();
+}
+
+Status ModelResult::status() const {
+  if (passed()) return expected_failure ? Status::kUnexpectedPass : Status::kPassed;
+  const bool is_expected = expected_failure && failure && failure->kind == expected_failure->kind;
+  return is_expected ? Status::kExpectedFailure : Status::kFailed;
+}
+
+bool ModelResult::is_good() const {
+  return status() == Status::kPassed || status() == Status::kExpectedFailure;
+}
+
+const Trial* ModelResult::worst_trial() const {
+  // Those that fail first, then by how much the tolerance would have to be; NaN is the greatest.
+  const auto badness = [](const Trial& trial) {
+    double tolerance = 0;
+    for (const OutputDetail& detail : trial.verification.output_details) {
+      const TensorComparison& comparison = detail.comparison;
+      const bool passes_never = !comparison.mismatch.empty() || std::isnan(comparison.max_diff);
+      tolerance = std::max(tolerance, passes_never ? std::numeric_limits<double>::infinity()
+                                                   : comparison.smallest_passing_tolerance);
+    }
+    return std::pair(!trial.verification.is_valid, tolerance);
+  };
+  const auto worst = std::ranges::max_element(trials, {}, badness);
+  return worst == trials.end() ? nullptr : &*worst;
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,144 @@
+// Results of the harness: plain data, made by the process that ran a model, read by the reports.
+//
+// Nothing in here depends on time, host or paths: the same run gives the same results.
+#ifndef TORCH_IR_HARNESS_RESULTS_RESULT_H_
+#define TORCH_IR_HARNESS_RESULTS_RESULT_H_
+
+#include <c10/core/Device.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torch_ir/executor/execution_options.h"
+#include "torch_ir/ir/ir.h"
+#include "torch_ir/models/failure_kind.h"
+#include "torch_ir/models/registry.h"
+#include "torch_ir/verifier/node_report.h"
+#include "torch_ir/verifier/verify.h"
+
+namespace torch_ir {
+
+// The stages of the pipeline, in order.
+enum class Stage { kExtract, kSerialize, kExecute, kVerify };
+
+inline constexpr std::array kStages = {Stage::kExtract, Stage::kSerialize, Stage::kExecute,
+                                       Stage::kVerify};
+
+// "extract", "serialize", "execute", "verify".
+std::string_view stage_name(Stage stage);
+
+// The inverse. Throws Error for another name.
+Stage parse_stage(std::string_view name);
+
+// What a run was asked for, as far as it can change a result.
+struct RunSettings {
+  uint64_t seed = 0;
+  ToleranceRule tolerance = {.fixed = {.rtol = 1e-4, .atol = 1e-4}};
+  // Whether `tolerance` goes before what models have registered.
+  bool tolerance_wins = false;
+  // How many times each model runs, each time on other inputs, see trials.h.
+  int trials = 3;
+  int threads = 1;
+  // How the graph runs, where it runs on an execution plan; the reference always runs eagerly, on
+  // the CPU.
+  Optimization optimization = Optimization::kExact;
+  c10::Device device = c10::Device(c10::kCPU);
+  // Who runs the graph in place of an execution plan, see backend.h.
+  std::string backend = {};
+  std::string executor = {};
+  bool executor_intermediates = false;
+  // Stages after this one are left out.
+  Stage last_stage = Stage::kVerify;
+  // Compare node by node also where all outputs agree.
+  bool per_node = false;
+  bool save_tensors = false;
+};
+
+struct Failure {
+  FailureKind kind = FailureKind::kExtractFailed;
+  Stage stage = Stage::kExtract;
+  std::string message = {};
+  // The last lines that the model's process printed, when it ended without saying why.
+  std::string output = {};
+};
+
+// Where an imported model and its tensors come from. Names of files, without their folders.
+struct Origin {
+  std::string archive = {};
+  // Empty where the archive's example inputs were used.
+  std::string inputs = {};
+  // Empty where the archive's own operators said what is expected.
+  std::string expected = {};
+};
+
+// One run on inputs of some kind.
+struct Trial {
+  // "normal values", "zeros and ones", "large magnitudes", "normal values 2", ...
+  std::string name = {};
+  VerificationReport verification = {};
+};
+
+// A part of the graph, the smallest found, that fails when it is given what the model computes
+// before it. It lies in repro/<model>/ of the reports: ir.json, weights.safetensors where it has
+// weights, inputs.safetensors, expected.safetensors.
+struct Reproducer {
+  int64_t num_nodes = 0;
+  // The first and the last node in it.
+  std::string first_node = {};
+  std::string last_node = {};
+  // What to type in that folder.
+  std::string command = {};
+  // What it shows, as the failure that it is: one line.
+  std::string message = {};
+};
+
+enum class Status {
+  kPassed,
+  kFailed,
+  // Failed, as registered.
+  kExpectedFailure,
+  // Registered as failing, and passed.
+  kUnexpectedPass,
+};
+
+// "passed", "failed", "expected failure", "unexpected pass".
+std::string_view status_name(Status status);
+
+struct ModelResult {
+  std::string name = {};
+  std::string description = {};
+  std::vector<std::string> categories = {};
+  // Of an archive; nothing for a model of the registry.
+  std::optional<Origin> origin = std::nullopt;
+  std::optional<ExpectedFailure> expected_failure = std::nullopt;
+  // How many of kStages passed.
+  size_t num_passed_stages = 0;
+  // Why the model failed in the stage after those.
+  std::optional<Failure> failure = std::nullopt;
+  // The graph, without the values of constants; from the stage extract on.
+  std::optional<IR> graph = std::nullopt;
+  // From the stage verify on, in the order in which they ran.
+  std::vector<Trial> trials = {};
+  // Of the worst trial, where the outputs do not agree or the settings ask for it.
+  std::optional<NodeReport> nodes = std::nullopt;
+  std::optional<Reproducer> reproducer = std::nullopt;
+  // Wall-clock seconds of each stage that was begun. Differs from run to run: for those who ask.
+  std::vector<double> stage_seconds = {};
+
+  // All stages passed.
+  bool passed() const { return !failure && num_passed_stages == kStages.size(); }
+  Status status() const;
+  // Whether it counts as good: passed, or failed as expected.
+  bool is_good() const;
+  // The trial that is furthest outside its tolerance, or nearest to it; null when there is none.
+  const Trial* worst_trial() const;
+};
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_RESULTS_RESULT_H_

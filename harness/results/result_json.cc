@@ -1,0 +1,68 @@
+#include "torch_ir/harness/results/result_json.h"
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/harness/results/result_fields.h"
+
+namespace torch_ir {
+namespace {
+
+using json_fields::Json;
+
+// A name, or an archive.
+Json write_source(const ModelSource& source) {
+  if (const auto* name = std::get_if<std::string>(&source)) return *name;
+  const Archive& archive = std::get<Archive>(source);
+  return {{"name", archive.name},
+          {"path", archive.path},
+          {"inputs", archive.inputs},
+          {"expected", archive.expected}};
+}
+
+ModelSource read_source(const Json& json) {
+  if (json.is_string()) return json.get<std::string>();
+  return Archive{.name = json.at("name").get<std::string>(),
+                 .path = json.at("path").get<std::string>(),
+                 .inputs = json.at("inputs").get<std::string>(),
+                 .expected = json.at("expected").get<std::string>()};
+}
+
+// Messages of models may hold any bytes; those that are not UTF-8 are replaced.
+std::string text(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+template <class Read>
+auto parse(std::string_view text, const char* what, Read read) {
+  try {
+    return read(Json::parse(text));
+  } catch (const std::exception& error) {
+    throw Error(std::string("this is no ") + what + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+std::string to_json(const RunRequest& request) {
+  return text({{"model", write_source(request.source)},
+               {"settings", json_fields::write(request.settings)}});
+}
+
+RunRequest run_request_from_json(std::string_view text) {
+  return parse(text, "run request", [](const Json& json) {
+    RunRequest request{.source = read_source(json.at("model")), .settings = {}};
+    json_fields::read(json.at("settings"), request.settings);
+    return request;
+  });
+}
+
+std::string to_json(const ModelResult& result) { return text(json_fields::write(result)); }
+
+ModelResult model_result_from_json(std::string_view text) {
+  return parse(text, "model result", [](const Json& json) {
+    ModelResult result;
+    json_fields::read(json, result);
+    return result;
+  });
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,28 @@
+// Results as JSON text: how the process that ran a model hands them to the one that reports.
+#ifndef TORCH_IR_HARNESS_RESULTS_RESULT_JSON_H_
+#define TORCH_IR_HARNESS_RESULTS_RESULT_JSON_H_
+
+#include <string>
+#include <string_view>
+
+#include "torch_ir/harness/results/result.h"
+#include "torch_ir/harness/selection/model_source.h"
+
+namespace torch_ir {
+
+// One model to run, and how.
+struct RunRequest {
+  ModelSource source = {};
+  RunSettings settings = {};
+};
+
+std::string to_json(const RunRequest& request);
+std::string to_json(const ModelResult& result);
+
+// The inverses. Throw Error when `text` is something else.
+RunRequest run_request_from_json(std::string_view text);
+ModelResult model_result_from_json(std::string_view text);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_RESULTS_RESULT_JSON_H_

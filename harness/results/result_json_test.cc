@@ -1,0 +1,168 @@
+#include "torch_ir/harness/results/result_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+ModelResult make_result() {
+  ModelResult result;
+  result.name = "Tiny";
+  result.description = "One add";
+  result.categories = {"a", "b"};
+  result.origin = Origin{.archive = "a.pt2", .inputs = "x", .expected = "y"};
+  result.num_passed_stages = 3;
+  result.failure = Failure{.kind = FailureKind::kOutputMismatch,
+                           .stage = Stage::kVerify,
+                           .message = "differs",
+                           .output = "last words"};
+  IR& graph = result.graph.emplace();
+  graph.model_name = "Tiny";
+  graph.pytorch_version = "2.13.0";
+  TensorMeta& input = graph.graph_inputs.emplace_back();
+  input.name = "x";
+  input.shape = {1, 2};
+  input.dtype = "float32";
+  result.expected_failure =
+      ExpectedFailure{.kind = FailureKind::kCrashed, .reason = "a known fault"};
+  VerificationReport& report =
+      result.trials.emplace_back(Trial{.name = "normal values"}).verification;
+  report.max_diff = std::numeric_limits<double>::infinity();
+  report.mean_diff = std::numeric_limits<double>::quiet_NaN();
+  report.error_message = "output 0";
+  report.tolerance.fixed = {.rtol = 1e-3, .atol = 0.1};
+  report.optimization = Optimization::kFast;
+  OutputDetail& detail = report.output_details.emplace_back();
+  detail.index = 0;
+  detail.name = "add";
+  detail.comparison = {.is_close = false,
+                       .mismatch = "",
+                       .shape = {1, 2},
+                       .dtype = "float32",
+                       .max_diff = 0.1,
+                       .mean_diff = 1.0 / 3,
+                       .num_elements = 2,
+                       .num_mismatched = 1,
+                       .worst_index = {0, 1},
+                       .worst_actual = "1",
+                       .worst_expected = "2",
+                       .smallest_passing_tolerance = 0.05};
+  detail.comparison.max_ulp_diff = std::numeric_limits<uint64_t>::max();
+  NodeReport& nodes = result.nodes.emplace();
+  nodes.num_compared = 7;
+  nodes.first_divergence = Divergence{.node = {.index = 3, .node = "add", .comparison = {}},
+                                      .inputs = {{.name = "x", .shape = {1, 2}}},
+                                      .actual = {.name = "add"},
+                                      .expected = {.name = "add", .min = -1e-300}};
+  nodes.first_nan = NonFinite{.index = 4, .node = "log", .is_nan = true};
+  nodes.skipped = {{.value = "relu", .reason = "fused"}};
+  result.reproducer = Reproducer{.num_nodes = 1, .first_node = "add", .last_node = "add"};
+  result.stage_seconds = {0.5};
+  return result;
+}
+
+TEST(ResultJsonTest, ResultsComeBackAsTheyWere) {
+  const ModelResult result = make_result();
+  const ModelResult read = model_result_from_json(to_json(result));
+  EXPECT_EQ(read.name, result.name);
+  EXPECT_EQ(read.description, result.description);
+  EXPECT_EQ(read.categories, result.categories);
+  ASSERT_TRUE(read.origin);
+  EXPECT_EQ(read.origin->archive, "a.pt2");
+  EXPECT_EQ(read.origin->inputs, "x");
+  EXPECT_EQ(read.origin->expected, "y");
+  EXPECT_EQ(read.num_passed_stages, 3u);
+  EXPECT_TRUE(read.graph == result.graph);
+  ASSERT_TRUE(read.failure);
+  EXPECT_EQ(read.failure->stage, Stage::kVerify);
+  EXPECT_EQ(read.failure->message, "differs");
+  EXPECT_EQ(read.failure->output, "last words");
+  EXPECT_EQ(read.failure->kind, FailureKind::kOutputMismatch);
+  EXPECT_EQ(read.expected_failure->reason, "a known fault");
+  ASSERT_EQ(read.trials.size(), 1u);
+  EXPECT_EQ(read.trials[0].name, "normal values");
+  const VerificationReport& report = read.trials[0].verification;
+  EXPECT_EQ(report.max_diff, std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(report.mean_diff));
+  EXPECT_EQ(report.tolerance.fixed.rtol, 1e-3);
+  EXPECT_EQ(report.optimization, Optimization::kFast);
+  ASSERT_EQ(report.output_details.size(), 1u);
+  const TensorComparison& comparison = report.output_details[0].comparison;
+  EXPECT_EQ(comparison.mean_diff, 1.0 / 3);
+  EXPECT_EQ(comparison.worst_index, (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(comparison.worst_expected, "2");
+  EXPECT_EQ(comparison.max_ulp_diff, std::numeric_limits<uint64_t>::max());
+  ASSERT_TRUE(read.nodes && read.nodes->first_divergence);
+  EXPECT_EQ(read.nodes->first_divergence->node.node, "add");
+  EXPECT_EQ(read.nodes->first_divergence->expected.min, -1e-300);
+  ASSERT_TRUE(read.reproducer);
+  EXPECT_EQ(read.reproducer->last_node, "add");
+  // Nothing else got lost.
+  EXPECT_EQ(to_json(read), to_json(result));
+}
+
+TEST(ResultJsonTest, WhatIsNotThereStaysAway) {
+  const ModelResult read = model_result_from_json(to_json(ModelResult{.name = "Empty"}));
+  EXPECT_FALSE(read.failure);
+  EXPECT_FALSE(read.graph);
+  EXPECT_TRUE(read.trials.empty());
+  EXPECT_FALSE(read.nodes);
+  EXPECT_FALSE(read.passed());
+}
+
+TEST(ResultJsonTest, MessagesMayHoldAnyBytes) {
+  ModelResult result;
+  result.failure = Failure{
+      .kind = FailureKind::kExecuteFailed, .stage = Stage::kExecute, .message = "bad \xff byte"};
+  EXPECT_THAT(model_result_from_json(to_json(result)).failure->message, HasSubstr("bad "));
+}
+
+TEST(ResultJsonTest, RequestsComeBackAsTheyWere) {
+  RunRequest request;
+  request.source = "Tiny";
+  RunSettings& settings = request.settings;
+  settings.seed = std::numeric_limits<uint64_t>::max();
+  settings.tolerance.fixed = {.rtol = 0.1, .atol = 1e-300};
+  settings.tolerance.outputs = {{2, {.rtol = 0.5, .atol = 0}}};
+  settings.threads = 3;
+  settings.optimization = Optimization::kFast;
+  settings.device = c10::Device(c10::kCUDA, 1);
+  settings.executor = "run {ir}";
+  settings.save_tensors = true;
+  const RunRequest read = run_request_from_json(to_json(request));
+  EXPECT_EQ(read.source, ModelSource("Tiny"));
+  EXPECT_EQ(read.settings.seed, std::numeric_limits<uint64_t>::max());
+  EXPECT_EQ(read.settings.tolerance, settings.tolerance);
+  EXPECT_EQ(read.settings.threads, 3);
+  EXPECT_EQ(read.settings.optimization, Optimization::kFast);
+  EXPECT_EQ(read.settings.device, c10::Device(c10::kCUDA, 1));
+  EXPECT_TRUE(read.settings.save_tensors);
+  EXPECT_EQ(read.settings.executor, "run {ir}");
+}
+
+TEST(ResultJsonTest, RequestsOfArchivesComeBackAsTheyWere) {
+  const Archive archive{.name = "a", .path = "b/a.pt2", .inputs = "x", .expected = "y"};
+  RunRequest request;
+  request.source = archive;
+  const RunRequest read = run_request_from_json(to_json(request));
+  EXPECT_EQ(read.source, ModelSource(archive));
+}
+
+TEST(ResultJsonTest, OtherTextIsRefused) {
+  EXPECT_THAT([] { model_result_from_json("{"); },
+              ThrowsMessage<Error>(HasSubstr("no model result")));
+  EXPECT_THAT([] { run_request_from_json("{}"); },
+              ThrowsMessage<Error>(HasSubstr("no run request")));
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,424 @@
+#include "torch_ir/harness/results/results_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validation_results.hpp>
+#include <valijson/validator.hpp>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+
+namespace torch_ir {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::ThrowsMessage;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+OutputDetail make_output(double max_diff) {
+  OutputDetail output;
+  output.name = "add";
+  TensorComparison& comparison = output.comparison;
+  comparison.is_close = max_diff < 1;
+  comparison.shape = {1, 2};
+  comparison.dtype = "float32";
+  comparison.max_diff = max_diff;
+  comparison.num_elements = 2;
+  comparison.max_ulp_diff = 7;
+  comparison.smallest_passing_tolerance = std::isfinite(max_diff) ? max_diff / 2 : kInfinity;
+  comparison.worst_index = {0, 1};
+  return output;
+}
+
+Trial make_trial(const std::string& name, double max_diff) {
+  Trial trial{.name = name};
+  VerificationReport& report = trial.verification;
+  report.is_valid = max_diff < 1;
+  report.max_diff = max_diff;
+  report.mean_diff = max_diff / 4;
+  report.optimization = Optimization::kExact;
+  report.output_details = {make_output(max_diff)};
+  return trial;
+}
+
+ModelResult make_passed() {
+  ModelResult result{.name = "Tiny",
+                     .description = "One add",
+                     .categories = {"a", "b"},
+                     .num_passed_stages = kStages.size(),
+                     .stage_seconds = {0.5, 0.25, 0.125, 1}};
+  IR& graph = result.graph.emplace();
+  graph.model_name = "Tiny";
+  graph.weights.push_back({.name = "w", .shape = {3, 4}, .dtype = "float32"});
+  OpNode& node = graph.nodes.emplace_back();
+  node.name = "add";
+  node.op_type = "aten.add.Tensor";
+  node.inputs.resize(2);
+  result.trials = {make_trial("normal values", 1e-7), make_trial("large magnitudes", 0.5)};
+  return result;
+}
+
+ModelResult make_failed() {
+  ModelResult result = make_passed();
+  result.name = "Broken";
+  result.origin = Origin{.archive = "broken.pt2"};
+  result.num_passed_stages = 3;
+  result.failure = Failure{.kind = FailureKind::kOutputMismatch,
+                           .stage = Stage::kVerify,
+                           .message = "bad \xff byte \u00e9",
+                           .output = "last\nwords"};
+  result.expected_failure = ExpectedFailure{.kind = FailureKind::kCrashed, .reason = "known"};
+  result.trials = {make_trial("normal values", std::numeric_limits<double>::quiet_NaN()),
+                   make_trial("large magnitudes", kInfinity)};
+  NodeReport& nodes = result.nodes.emplace();
+  nodes.num_compared = 3;
+  const NodeDetail node{.index = 0,
+                        .node = "add",
+                        .op_type = "aten.add.Tensor",
+                        .value = "add",
+                        .comparison = make_output(2).comparison};
+  nodes.first_divergence = Divergence{.node = node,
+                                      .inputs = {{.name = "x", .shape = {1, 2}}},
+                                      .actual = {.name = "add", .max = 2},
+                                      .expected = {.name = "add"}};
+  nodes.first_nan = NonFinite{.index = 0, .node = "add", .value = "add", .is_nan = true};
+  nodes.first_inf = NonFinite{.index = 0, .node = "add", .value = "add"};
+  nodes.worst = {node};
+  nodes.skipped = {{.value = "relu", .reason = "fused"}};
+  result.reproducer = Reproducer{.num_nodes = 1, .command = "torch-ir verify ir.json"};
+  return result;
+}
+
+// One that did not come as far as a graph.
+ModelResult make_crashed() {
+  ModelResult result{.name = "Crashed", .categories = {"a"}};
+  result.failure = Failure{.kind = FailureKind::kCrashed, .stage = Stage::kExtract};
+  return result;
+}
+
+RunContext make_context() {
+  RunContext context;
+  context.settings.tolerance.outputs = {{1, {.rtol = 0.5, .atol = kInfinity}}};
+  context.environment = {{"libtorch", "2.13.0"}, {"blas", "mkl"}};
+  return context;
+}
+
+Coverage make_coverage() {
+  return {.selection = {.categories = {"a"}},
+          .archives = {{.path = "folder/broken.pt2", .inputs = "folder/x.safetensors"}},
+          .num_registered = 5,
+          .num_archives = 1};
+}
+
+std::string text_of(const std::vector<ModelResult>& results,
+                    const RunContext& context = make_context()) {
+  return results_to_json(results, run_results(results, make_coverage(), context), context);
+}
+
+const std::vector<ModelResult>& all_results() {
+  static const std::vector<ModelResult> results = {make_passed(), make_failed(), make_crashed()};
+  return results;
+}
+
+// A baseline that has all that there can be.
+BaselineComparison make_baseline() {
+  return {.notes = {"libtorch: 2.12.0 -> 2.13.0"},
+          .num_compared = 2,
+          .models = {{.model = "Tiny",
+                      .trend = Trend::kWorse,
+                      .changes = {{.what = "max diff", .before = 0.5, .now = kInfinity},
+                                  {.what = "nodes", .before = int64_t{1}, .now = int64_t{2}},
+                                  {.what = "graph", .details = {"added"}}}}}};
+}
+
+std::string text_with_baseline() {
+  const RunContext context = make_context();
+  const BaselineComparison baseline = make_baseline();
+  return results_to_json(all_results(), run_results(all_results(), make_coverage(), context),
+                         context, &baseline);
+}
+
+// Visits every object in `value`.
+void for_each_object(json& value, const std::function<void(json&)>& visit) {
+  if (value.is_object()) visit(value);
+  if (!value.is_structured()) return;
+  for (json& item : value) for_each_object(item, visit);
+}
+
+class ResultsSchemaTest : public ::testing::Test {
+ protected:
+  ResultsSchemaTest() : document_(json::parse(read_file("harness/results/results_schema.json"))) {
+    // The schema lets keys be added; this test wants all of them to be in it.
+    json strict = document_;
+    for_each_object(strict, [](json& object) {
+      const bool is_struct = object.contains("properties") && object["properties"].is_object();
+      if (is_struct && object.contains("required")) object["additionalProperties"] = false;
+    });
+    valijson::SchemaParser().populateSchema(valijson::adapters::NlohmannJsonAdapter(strict),
+                                            schema_);
+  }
+
+  // What the schema has against `results`; empty when they are valid.
+  std::string problem(const json& results) {
+    valijson::ValidationResults found;
+    valijson::Validator validator;
+    if (validator.validate(schema_, valijson::adapters::NlohmannJsonAdapter(results), &found)) {
+      return {};
+    }
+    std::string text = "invalid\n";
+    for (valijson::ValidationResults::Error error; found.popError(error);) {
+      for (const std::string& step : error.context) text += step;
+      text += ": " + error.description + "\n";
+    }
+    return text;
+  }
+
+  json document_;
+  valijson::Schema schema_;
+};
+
+TEST_F(ResultsSchemaTest, HoldsForWhatIsWritten) {
+  EXPECT_EQ(problem(json::parse(text_of({}))), "");
+  EXPECT_EQ(problem(json::parse(text_of(all_results()))), "");
+  EXPECT_EQ(problem(json::parse(text_with_baseline())), "");
+  RunContext context = make_context();
+  context.timings = true;
+  EXPECT_EQ(problem(json::parse(text_of(all_results(), context))), "");
+  context.portable = true;
+  EXPECT_EQ(problem(json::parse(text_of(all_results(), context))), "");
+}
+
+TEST_F(ResultsSchemaTest, RefusesWhatIsNot) {
+  const json valid = json::parse(text_of(all_results()));
+  const auto refuses = [&](const char* pointer, const json& value) {
+    json changed = valid;
+    changed[json::json_pointer(pointer)] = value;
+    EXPECT_NE(problem(changed), "") << pointer << " " << value;
+  };
+  refuses("/version", 2);
+  refuses("/unknown", 1);
+  refuses("/models", json::object());
+  refuses("/models/0/status", "fine");
+  refuses("/models/0/max_diff", "many");
+  refuses("/models/0/nodes", -1);
+  refuses("/models/1/failure/kind", "bad luck");
+  refuses("/models/1/trials/0/outputs/0/comparison/histogram", json::array({1}));
+  json without = valid;
+  without["models"][0].erase("smallest_passing_tolerance");
+  EXPECT_NE(problem(without), "");
+}
+
+TEST_F(ResultsSchemaTest, EveryKeyHasItsWordsInTheFormatPage) {
+  const std::string page = read_file("harness/results/results_format.md");
+  for_each_object(document_, [&](json& object) {
+    if (!object.contains("properties")) return;
+    for (const auto& [key, value] : object["properties"].items()) {
+      EXPECT_THAT(page, HasSubstr("`" + key + "`"));
+    }
+  });
+}
+
+TEST(ResultsFileTest, HasTheFiguresOfModels) {
+  const json results = json::parse(text_of(all_results()));
+  EXPECT_EQ(results["format"], "torch-ir results");
+  EXPECT_EQ(results["version"], 1);
+  EXPECT_EQ(results["totals"]["models"], 3);
+  EXPECT_EQ(results["totals"]["status"]["passed"], 1);
+  EXPECT_EQ(results["totals"]["failure"]["output mismatch"], 1);
+  const json& tiny = results["models"][0];
+  EXPECT_EQ(tiny["name"], "Tiny");
+  EXPECT_EQ(tiny["categories"], json::array({"a", "b"}));
+  EXPECT_EQ(tiny["status"], "passed");
+  EXPECT_EQ(tiny["stage"], "verify");
+  EXPECT_TRUE(tiny["failure"].is_null());
+  EXPECT_EQ(tiny["nodes"], 1);
+  EXPECT_EQ(tiny["edges"], 2);
+  EXPECT_EQ(tiny["weights"], 1);
+  EXPECT_EQ(tiny["parameters"], 12);
+  EXPECT_EQ(tiny["max_diff"], 0.5) << "that of the worst trial";
+  EXPECT_EQ(tiny["smallest_passing_tolerance"], 0.25);
+  EXPECT_EQ(tiny["worst_trial"], "large magnitudes");
+  EXPECT_EQ(tiny["trials"][0]["max_diff"], 1e-7);
+  EXPECT_EQ(tiny["files"], json({{"page", "Tiny.md"},
+                                 {"ir", "ir/Tiny.json"},
+                                 {"svg", "svg/Tiny.svg"},
+                                 {"reproducer", nullptr}}));
+}
+
+TEST(ResultsFileTest, HasWhatIsWrong) {
+  const json broken = json::parse(text_of(all_results()))["models"][1];
+  EXPECT_EQ(broken["status"], "failed");
+  EXPECT_EQ(broken["failure"]["kind"], "output mismatch");
+  EXPECT_EQ(broken["failure"]["message"], "bad \ufffd byte \u00e9");
+  EXPECT_EQ(broken["failure"]["output"], "last\nwords");
+  EXPECT_EQ(broken["max_diff"], "nan");
+  EXPECT_EQ(broken["trials"][1]["max_diff"], "inf");
+  EXPECT_EQ(broken["node_report"]["first_divergence"]["node"]["node"], "add");
+  EXPECT_EQ(broken["files"]["reproducer"], "repro/Broken");
+  const json crashed = json::parse(text_of(all_results()))["models"][2];
+  for (const char* key : {"nodes", "fingerprint", "max_diff", "worst_trial", "node_report"}) {
+    EXPECT_TRUE(crashed[key].is_null()) << key;
+  }
+  EXPECT_TRUE(crashed["files"]["ir"].is_null());
+  EXPECT_TRUE(crashed["files"]["svg"].is_null());
+}
+
+TEST(ResultsFileTest, SaysWhichPicturesCouldNotBeDrawn) {
+  const RunContext context = make_context();
+  const json results = json::parse(results_to_json(
+      all_results(), run_results(all_results(), {}, context), context, nullptr, {"Broken"}));
+  EXPECT_EQ(results["models"][0]["files"]["svg"], "svg/Tiny.svg");
+  EXPECT_TRUE(results["models"][1]["files"]["svg"].is_null());
+}
+
+TEST(ResultsFileTest, NamesNoFolderAndNoTimes) {
+  const std::string text = text_of(all_results());
+  EXPECT_THAT(text, Not(HasSubstr("folder")));
+  EXPECT_THAT(text, HasSubstr("\"archive\": \"broken.pt2\""));
+  EXPECT_THAT(text, Not(HasSubstr("stage_seconds")));
+  RunContext context = make_context();
+  context.timings = true;
+  EXPECT_THAT(text_of(all_results(), context),
+              HasSubstr("\"stage_seconds\": [0.5, 0.25, 0.125, 1.0]"));
+}
+
+TEST(ResultsFileTest, IsAsciiWithPlainListsOnALine) {
+  const std::string text = text_of(all_results());
+  EXPECT_THAT(text, HasSubstr("\n      \"categories\": [\"a\", \"b\"],\n"));
+  EXPECT_THAT(text, HasSubstr("bad \\ufffd byte \\u00e9"));
+  EXPECT_TRUE(std::ranges::all_of(text, [](unsigned char c) { return c < 0x7f; }));
+  EXPECT_TRUE(text.ends_with("\n}\n"));
+}
+
+TEST(ResultsFileTest, PortableFilesHoldNothingOfTheMachine) {
+  RunContext context = make_context();
+  context.portable = true;
+  ModelResult exact = make_passed();
+  exact.trials = {make_trial("normal values", 0)};
+  exact.trials[0].verification.output_details[0].comparison.max_ulp_diff = 0;
+  const json results = json::parse(text_of({make_passed(), exact}, context));
+  EXPECT_EQ(results["environment"], json({{"libtorch", "<version>"}}));
+  const json& near = results["models"][0];
+  EXPECT_EQ(near["max_diff"], "within tolerance");
+  EXPECT_EQ(near["worst_trial"], "within tolerance");
+  const json& comparison = near["trials"][0]["outputs"][0]["comparison"];
+  EXPECT_EQ(comparison["histogram"], "within tolerance");
+  EXPECT_EQ(comparison["max_ulp_diff"], "within tolerance");
+  EXPECT_EQ(comparison["num_elements"], 2);
+  // Zero is the same everywhere.
+  EXPECT_EQ(results["models"][1]["max_diff"], 0);
+  EXPECT_EQ(results["models"][1]["trials"][0]["outputs"][0]["comparison"]["worst_index"],
+            json::array({0, 1}));
+}
+
+std::string write_temporary(const std::string& text) {
+  const std::string path = ::testing::TempDir() + "results.json";
+  std::ofstream(path, std::ios::binary) << text;
+  return path;
+}
+
+TEST(ReadResultsTest, ReadsWhatWasWritten) {
+  const RunContext context = make_context();
+  const RunResults written = run_results(all_results(), make_coverage(), context);
+  const RunResults read = read_results(write_temporary(text_with_baseline()));
+  EXPECT_EQ(read.settings.tolerance, written.settings.tolerance);
+  EXPECT_EQ(read.environment, written.environment);
+  EXPECT_EQ(read.coverage.selection.categories, written.coverage.selection.categories);
+  EXPECT_EQ(read.coverage.archives.at(0).path, "broken.pt2");
+  EXPECT_EQ(read.coverage.num_registered, 5u);
+  ASSERT_EQ(read.models.size(), 3u);
+  EXPECT_EQ(read.models[0].graph->fingerprint, written.models[0].graph->fingerprint);
+  EXPECT_EQ(read.models[0].graph->parameters, 12);
+  EXPECT_EQ(read.models[0].trials.at(1).differences.max_diff, 0.5);
+  EXPECT_TRUE(read.models[1].is_imported);
+  EXPECT_EQ(read.models[1].status, Status::kFailed);
+  EXPECT_EQ(read.models[1].failure, FailureKind::kOutputMismatch);
+  EXPECT_EQ(read.models[1].trials.at(1).differences.smallest_passing_tolerance, kInfinity);
+  EXPECT_EQ(read.models[2].stage, Stage::kExtract);
+  EXPECT_FALSE(read.models[2].graph);
+  // And a comparison finds nothing.
+  const BaselineComparison comparison = compare_with_baseline(read, written);
+  EXPECT_TRUE(comparison.models.empty());
+  EXPECT_TRUE(comparison.notes.empty());
+  EXPECT_EQ(comparison.num_compared, 3u);
+}
+
+TEST(ReadResultsTest, PortableFiguresAreUnknown) {
+  RunContext context = make_context();
+  context.portable = true;
+  const RunResults read = read_results(write_temporary(text_of({make_passed()}, context)));
+  EXPECT_FALSE(read.models.at(0).trials.at(0).differences.max_diff);
+}
+
+// The error of reading valid results with `value` in the place of `pointer`, without the file.
+std::string error_of(const char* pointer, const json& value) {
+  json changed = json::parse(text_of(all_results()));
+  changed[json::json_pointer(pointer)] = value;
+  const std::string path = write_temporary(changed.dump());
+  try {
+    read_results(path);
+  } catch (const SerializationError& error) {
+    const std::string text = error.what();
+    EXPECT_TRUE(text.starts_with(path + ": ")) << text;
+    return text.substr(path.size() + 2);
+  }
+  return "none";
+}
+
+TEST(ReadResultsTest, ErrorsNameThePlace) {
+  EXPECT_EQ(error_of("/version", 2),
+            "/version: the file has version 2, and this program reads version 1: make it again "
+            "with this program");
+  EXPECT_EQ(error_of("/format", "other"), "/format: expected 'torch-ir results', found 'other'");
+  EXPECT_EQ(error_of("/models", 1), "/models: expected a list, found 1");
+  EXPECT_EQ(error_of("/models/1/status", "fine"), "/models/1/status: 'fine' is no status");
+  EXPECT_EQ(error_of("/models/1/stage", json::array()),
+            "/models/1/stage: expected a text, found array");
+  EXPECT_THAT(error_of("/models/1/failure/kind", "x\ny"), HasSubstr("/models/1/failure/kind: "));
+  EXPECT_THAT(error_of("/models/1/failure/kind", "x\ny"), Not(HasSubstr("\n")));
+  EXPECT_EQ(error_of("/models/0/nodes", 1.5), "/models/0/nodes: expected an integer, found 1.5");
+  EXPECT_EQ(error_of("/models/0/trials/1/max_diff", "much"),
+            "/models/0/trials/1/max_diff: expected a number, \"nan\", \"inf\" or \"-inf\", found "
+            "\"much\"");
+  EXPECT_EQ(error_of("/models/0/name", "Broken"), "/models/1/name: there are two models 'Broken'");
+  EXPECT_THAT(error_of("/settings/tolerance/fixed/rtol", "abc"),
+              HasSubstr("/settings: 'abc' is no number"));
+  EXPECT_THAT(error_of("/settings", json::object()), HasSubstr("/settings: key 'seed' not found"));
+  EXPECT_EQ(error_of("/coverage", json::object()), "/coverage: 'models' is missing");
+  EXPECT_EQ(error_of("", json::array()), "expected an object, found array");
+}
+
+TEST(ReadResultsTest, OtherFilesAreRefused) {
+  const auto read = [](const std::string& text) {
+    return [text] { read_results(write_temporary(text)); };
+  };
+  EXPECT_THAT(read("{"), ThrowsMessage<SerializationError>(
+                             AllOf(HasSubstr("results.json: this is no JSON: parse error at line"),
+                                   Not(HasSubstr("\n")))));
+  EXPECT_THAT(read(""), ThrowsMessage<SerializationError>(HasSubstr("this is no JSON")));
+  EXPECT_THAT(read("{}"),
+              ThrowsMessage<SerializationError>(HasSubstr("results.json: 'format' is missing")));
+  EXPECT_THAT([] { read_results("not/there.json"); },
+              ThrowsMessage<Error>(HasSubstr("not/there.json")));
+}
+
+}  // namespace
+}  // namespace torch_ir

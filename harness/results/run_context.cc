@@ -1,0 +1,93 @@
+#include "torch_ir/harness/results/run_context.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+
+#include "torch_ir/base/printable.h"
+#include "torch_ir/executor/optimization_name.h"
+
+namespace torch_ir {
+namespace {
+
+// `text` as one word of a command.
+std::string shell_word(const std::string& text) {
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("_-./:@%+=,", c);
+  };
+  if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return text;
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
+  const std::string shown = std::ranges::any_of(text, is_control) ? printable(text) : text;
+  std::string word = "'";
+  for (const char c : shown) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+// A rule that goes before those of the models was asked for, all of it.
+template <class Add>
+void add_tolerance(const RunSettings& settings, const Add& add) {
+  const Tolerance defaults = RunSettings().tolerance.fixed;
+  const Tolerance& fixed = settings.tolerance.fixed;
+  if (settings.tolerance.by_dtype) {
+    add("--tolerance", "dtype");
+    return;
+  }
+  if (settings.tolerance_wins || fixed.rtol != defaults.rtol) {
+    add("--rtol", fmt::format("{}", fixed.rtol));
+  }
+  if (settings.tolerance_wins || fixed.atol != defaults.atol) {
+    add("--atol", fmt::format("{}", fixed.atol));
+  }
+}
+
+}  // namespace
+
+Coverage coverage_of(const ModelResult& result) {
+  if (!result.origin) return {.selection = {.models = {result.name}}};
+  const Origin& origin = *result.origin;
+  return {
+      .archives = {{.path = origin.archive, .inputs = origin.inputs, .expected = origin.expected}}};
+}
+
+std::string reproduce_command(const Coverage& coverage, const RunContext& context) {
+  const RunSettings& settings = context.settings;
+  const RunSettings defaults;
+  std::string options;
+  const auto add = [&](const char* flag, const std::string& value) {
+    options += std::string(" ") + flag + " " + value;
+  };
+  const auto add_file = [&](const char* flag, const std::string& path) {
+    if (!path.empty()) add(flag, shell_word(file_name(path)));
+  };
+  for (const ArchiveArgument& archive : coverage.archives) {
+    add_file("--pt2", archive.path);
+    add_file("--inputs", archive.inputs);
+    add_file("--expected", archive.expected);
+  }
+  for (const std::string& category : coverage.selection.categories) add("--category", category);
+  for (const std::string& model : coverage.selection.models) add("--model", model);
+  if (settings.seed != defaults.seed) add("--seed", std::to_string(settings.seed));
+  if (settings.trials != defaults.trials) add("--trials", std::to_string(settings.trials));
+  add_tolerance(settings, add);
+  if (settings.optimization != defaults.optimization) {
+    add("--optimization", optimization_name(settings.optimization));
+  }
+  if (settings.device != defaults.device) add("--device", settings.device.str());
+  if (!settings.backend.empty()) add("--backend", shell_word(settings.backend));
+  if (!settings.executor.empty()) add("--executor", shell_word(settings.executor));
+  if (settings.executor_intermediates) options += " --executor-intermediates";
+  if (settings.per_node) options += " --per-node";
+  if (context.timeout) add("--timeout", fmt::format("{}", context.timeout->count()));
+  if (context.memory_limit) {
+    add("--memory-limit", fmt::format("{}", static_cast<double>(*context.memory_limit) / 1e6));
+  }
+  add_file("--expected-failures", context.expected_failures);
+  add_file("--baseline", context.baseline);
+  if (settings.save_tensors) options += " --save-tensors";
+  if (context.timings) options += " --timings";
+  return "tools/bazel run //harness" + (options.empty() ? "" : " --" + options) + "\n";
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,70 @@
+#include "torch_ir/harness/results/run_results.h"
+
+#include <c10/util/hash.h>
+
+#include <algorithm>
+
+#include "torch_ir/harness/results/run_context.h"
+#include "torch_ir/ir/json.h"
+#include "torch_ir/visualize/summary.h"
+
+namespace torch_ir {
+namespace {
+
+GraphFigures graph_figures(const IR& graph) {
+  const IRSummary summary = summarize(graph);
+  return {.nodes = summary.num_nodes,
+          .edges = summary.num_edges,
+          .weights = summary.num_weights,
+          .parameters = summary.total_parameters,
+          .fingerprint = graph_fingerprint(graph)};
+}
+
+}  // namespace
+
+std::string graph_fingerprint(const IR& graph) {
+  IR same = graph;
+  same.pytorch_version.clear();
+  same.constants = StateDict();
+  return c10::sha1(serialize_ir(same)).str();
+}
+
+DifferenceFigures difference_figures(const VerificationReport& report) {
+  DifferenceFigures figures;
+  for (const OutputDetail& detail : report.output_details) {
+    const TensorComparison& comparison = detail.comparison;
+    if (comparison.mismatch.empty()) figures.max_diff = report.max_diff;
+    figures.smallest_passing_tolerance = std::max(figures.smallest_passing_tolerance.value_or(0),
+                                                  comparison.smallest_passing_tolerance);
+  }
+  return figures;
+}
+
+ModelRecord model_record(const ModelResult& result) {
+  ModelRecord record{.name = result.name,
+                     .categories = result.categories,
+                     .is_imported = result.origin.has_value(),
+                     .status = result.status(),
+                     .stage = kStages.at(std::min(result.num_passed_stages, kStages.size() - 1))};
+  if (result.failure) {
+    record.stage = result.failure->stage;
+    record.failure = result.failure->kind;
+  }
+  if (result.graph) record.graph = graph_figures(*result.graph);
+  for (const Trial& trial : result.trials) {
+    record.trials.push_back(
+        {.name = trial.name, .differences = difference_figures(trial.verification)});
+  }
+  return record;
+}
+
+RunResults run_results(const std::vector<ModelResult>& results, const Coverage& coverage,
+                       const RunContext& context) {
+  RunResults run{.settings = context.settings, .coverage = coverage};
+  run.environment = context.portable ? Environment{{"libtorch", std::string(kVersionPlaceholder)}}
+                                     : context.environment;
+  for (const ModelResult& result : results) run.models.push_back(model_record(result));
+  return run;
+}
+
+}  // namespace torch_ir

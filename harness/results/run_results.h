@@ -1,0 +1,74 @@
+// RunResults: what two runs of the harness are compared by.
+//
+// Made from the results of this run, or read from the results.json of an earlier one
+// (results_file.h); compared by baseline.h. Plain data.
+#ifndef TORCH_IR_HARNESS_RESULTS_RUN_RESULTS_H_
+#define TORCH_IR_HARNESS_RESULTS_RUN_RESULTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "torch_ir/harness/results/environment.h"
+#include "torch_ir/harness/results/result.h"
+#include "torch_ir/harness/results/run_context.h"
+
+namespace torch_ir {
+
+struct GraphFigures {
+  int64_t nodes = 0;
+  int64_t edges = 0;
+  int64_t weights = 0;
+  int64_t parameters = 0;
+  std::string fingerprint = {};
+};
+
+// How far the outputs of one or several trials are from what is expected. Nothing where none could
+// be compared, or a portable file does not say.
+struct DifferenceFigures {
+  std::optional<double> max_diff = std::nullopt;
+  // Infinite where none would pass.
+  std::optional<double> smallest_passing_tolerance = std::nullopt;
+};
+
+struct TrialFigures {
+  std::string name = {};
+  DifferenceFigures differences = {};
+};
+
+struct ModelRecord {
+  std::string name = {};
+  std::vector<std::string> categories = {};
+  // Whether it comes from an archive, and not from the registry.
+  bool is_imported = false;
+  Status status = Status::kFailed;
+  // The one that failed, or the last one.
+  Stage stage = Stage::kExtract;
+  std::optional<FailureKind> failure = std::nullopt;
+  std::optional<GraphFigures> graph = std::nullopt;
+  std::vector<TrialFigures> trials = {};
+};
+
+struct RunResults {
+  RunSettings settings = {};
+  Coverage coverage = {};
+  Environment environment = {};
+  // In the order in which they ran.
+  std::vector<ModelRecord> models = {};
+};
+
+RunResults run_results(const std::vector<ModelResult>& results, const Coverage& coverage,
+                       const RunContext& context);
+
+ModelRecord model_record(const ModelResult& result);
+
+DifferenceFigures difference_figures(const VerificationReport& report);
+
+// A text that two graphs have in common only when they are the same: names, operators, attributes,
+// shapes. Neither the version of PyTorch nor the values of constants count.
+std::string graph_fingerprint(const IR& graph);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_RESULTS_RUN_RESULTS_H_

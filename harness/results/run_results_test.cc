@@ -1,0 +1,96 @@
+#include "torch_ir/harness/results/run_results.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+
+#include "torch_ir/ir/json.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+IR make_graph() {
+  IR graph;
+  graph.model_name = "Tiny";
+  graph.pytorch_version = "2.13.0";
+  graph.graph_inputs.push_back({.name = "x", .shape = {1, 2}, .dtype = "float32"});
+  return graph;
+}
+
+TEST(GraphFingerprintTest, IsTheSameForAllVersionsOfPyTorch) {
+  const IR graph = make_graph();
+  IR newer = graph;
+  newer.pytorch_version = "2.14.0";
+  EXPECT_EQ(graph_fingerprint(newer), graph_fingerprint(graph));
+  // What hashlib.sha1 says of the file without a version, so that baselines stay comparable.
+  EXPECT_EQ(graph_fingerprint(graph), "811dc63c62d99265a1f8167c15c330913940e75b");
+}
+
+TEST(GraphFingerprintTest, TellsGraphsApart) {
+  const IR graph = make_graph();
+  IR renamed = graph;
+  renamed.graph_inputs[0].name = "y";
+  EXPECT_NE(graph_fingerprint(renamed), graph_fingerprint(graph));
+  IR reshaped = graph;
+  reshaped.graph_inputs[0].shape = {2, 1};
+  EXPECT_NE(graph_fingerprint(reshaped), graph_fingerprint(graph));
+}
+
+TEST(GraphFingerprintTest, IsThatOfTheFile) {
+  const IR graph = make_graph();
+  EXPECT_EQ(graph_fingerprint(deserialize_ir(serialize_ir(graph))), graph_fingerprint(graph));
+}
+
+OutputDetail detail(double max_diff, double smallest) {
+  OutputDetail detail;
+  detail.comparison.max_diff = max_diff;
+  detail.comparison.smallest_passing_tolerance = smallest;
+  return detail;
+}
+
+TEST(DifferenceFiguresTest, TakeTheWorstOutput) {
+  VerificationReport report;
+  report.max_diff = 0.5;
+  report.output_details = {detail(0.5, 0.25), detail(0.1, 0.75)};
+  EXPECT_EQ(difference_figures(report).max_diff, 0.5);
+  EXPECT_EQ(difference_figures(report).smallest_passing_tolerance, 0.75);
+}
+
+TEST(DifferenceFiguresTest, WhatCanNotBeComparedHasNoDifference) {
+  VerificationReport report;
+  EXPECT_FALSE(difference_figures(report).max_diff);
+  EXPECT_FALSE(difference_figures(report).smallest_passing_tolerance);
+  report.output_details.push_back(detail(0, kInfinity));
+  report.output_details[0].comparison.mismatch = "shape [1], expected [2]";
+  EXPECT_FALSE(difference_figures(report).max_diff);
+  EXPECT_EQ(difference_figures(report).smallest_passing_tolerance, kInfinity);
+}
+
+TEST(ModelRecordTest, TheStageIsTheOneThatFailedOrTheLast) {
+  ModelResult result{.name = "Net", .num_passed_stages = kStages.size()};
+  EXPECT_EQ(model_record(result).stage, Stage::kVerify);
+  EXPECT_EQ(model_record(result).status, Status::kPassed);
+  result.num_passed_stages = 1;
+  result.failure = Failure{.kind = FailureKind::kCrashed, .stage = Stage::kSerialize};
+  EXPECT_EQ(model_record(result).stage, Stage::kSerialize);
+  EXPECT_EQ(model_record(result).failure, FailureKind::kCrashed);
+  EXPECT_FALSE(model_record(result).graph);
+}
+
+TEST(RunResultsTest, APortableRunDoesNotNameItsLibTorch) {
+  RunContext context;
+  context.environment = {{"libtorch", "2.13.0"}, {"blas", "mkl"}};
+  EXPECT_EQ(run_results({}, {}, context).environment, context.environment);
+  context.portable = true;
+  EXPECT_THAT(run_results({}, {}, context).environment, ElementsAre(Pair("libtorch", "<version>")));
+}
+
+}  // namespace
+}  // namespace torch_ir

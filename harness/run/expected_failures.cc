@@ -1,0 +1,74 @@
+#include "torch_ir/harness/run/expected_failures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/base/suggestion.h"
+
+namespace torch_ir {
+namespace {
+
+constexpr std::string_view kSpaces = " \t\r";
+
+std::string_view trim(std::string_view text) {
+  const size_t first = text.find_first_not_of(kSpaces);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
+}
+
+// Takes what stands before the next colon off `rest`.
+std::string take_field(std::string_view& rest) {
+  const size_t colon = rest.find(':');
+  const std::string_view field = trim(rest.substr(0, colon));
+  rest = colon == std::string_view::npos ? std::string_view() : rest.substr(colon + 1);
+  return std::string(field);
+}
+
+void add_line(std::string_view line, const std::vector<std::string>& known,
+              ExpectedFailures& failures) {
+  const std::string name = take_field(line);
+  const std::string kind = take_field(line);
+  const std::string reason(trim(line));
+  if (name.empty() || kind.empty() || reason.empty()) {
+    throw Error("a line is NAME: KIND: REASON, and none of them empty");
+  }
+  if (std::ranges::find(known, name) == known.end()) {
+    throw Error("no model is called '" + printable(name) + "'" + suggest(name, known));
+  }
+  const ExpectedFailure failure{.kind = parse_failure_kind(printable(kind)), .reason = reason};
+  if (!failures.emplace(name, failure).second) {
+    throw Error("'" + name + "' is in the list twice");
+  }
+}
+
+}  // namespace
+
+ExpectedFailures parse_expected_failures(std::string_view text, const std::string& file,
+                                         const std::vector<std::string>& known) {
+  ExpectedFailures failures;
+  std::istringstream lines{std::string(text)};
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    const std::string_view content = trim(line);
+    if (content.empty() || content.starts_with('#')) continue;
+    try {
+      add_line(content, known, failures);
+    } catch (const Error& error) {
+      throw Error(fmt::format("{}:{}: {}", printable(file), number, error.what()));
+    }
+  }
+  return failures;
+}
+
+ExpectedFailures read_expected_failures(const std::string& path,
+                                        const std::vector<std::string>& known) {
+  return parse_expected_failures(read_file(path), path, known);
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,158 @@
+#include "torch_ir/harness/run/progress.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "torch_ir/base/printable.h"
+
+namespace torch_ir {
+namespace {
+
+constexpr size_t kBarWidth = 24;
+
+// Narrower than this there is no room for a bar beside its figures.
+constexpr size_t kLeastWidthForBar = 60;
+
+constexpr const char* kClearLine = "\r\x1b[K";
+constexpr const char* kGreen = "\x1b[32m";
+constexpr const char* kRed = "\x1b[31m";
+constexpr const char* kYellow = "\x1b[33m";
+constexpr const char* kNoColour = "\x1b[0m";
+
+struct Verdict {
+  const char* text;
+  const char* colour;
+};
+
+Verdict verdict_of(Status status) {
+  switch (status) {
+    case Status::kPassed:
+      return {"PASSED", kGreen};
+    case Status::kFailed:
+      return {"FAILED", kRed};
+    case Status::kExpectedFailure:
+      return {"FAILED AS EXPECTED", kYellow};
+    case Status::kUnexpectedPass:
+      return {"PASSED UNEXPECTEDLY", kRed};
+  }
+  __builtin_unreachable();
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+std::string expectation(const ModelResult& result) {
+  const ExpectedFailure& expected = *result.expected_failure;
+  return fmt::format("{}: {}", failure_kind_name(expected.kind), printable(expected.reason));
+}
+
+std::string failure_text(const ModelResult& result) {
+  const Failure& failure = *result.failure;
+  return fmt::format("{} in {}: {}", failure_kind_name(failure.kind), stage_name(failure.stage),
+                     first_line(failure.message));
+}
+
+std::string details(const ModelResult& result) {
+  switch (result.status()) {
+    case Status::kPassed:
+      return fmt::format("max diff {:.3g}", result.worst_trial()->verification.max_diff);
+    case Status::kFailed:
+      return failure_text(result);
+    case Status::kExpectedFailure:
+      return expectation(result);
+    case Status::kUnexpectedPass:
+      return "registered as " + expectation(result);
+  }
+  __builtin_unreachable();
+}
+
+// "0:07", "12:34", "1:02:03".
+std::string clock_text(std::chrono::seconds time) {
+  const int64_t seconds = time.count();
+  const int64_t minutes = seconds / 60;
+  if (minutes < 60) return fmt::format("{}:{:02}", minutes, seconds % 60);
+  return fmt::format("{}:{:02}:{:02}", minutes / 60, minutes % 60, seconds % 60);
+}
+
+// The first `width` characters of a text in UTF-8.
+std::string cut(const std::string& text, size_t width) {
+  size_t end = 0;
+  for (size_t num_characters = 0; end < text.size(); ++end) {
+    const bool is_start = (static_cast<unsigned char>(text[end]) & 0xc0) != 0x80;
+    if (is_start && ++num_characters > width) break;
+  }
+  return text.substr(0, end);
+}
+
+}  // namespace
+
+std::string result_line(const ModelResult& result, bool has_colours) {
+  const Verdict verdict = verdict_of(result.status());
+  const std::string text =
+      has_colours ? fmt::format("{}{}{}", verdict.colour, verdict.text, kNoColour) : verdict.text;
+  return fmt::format("{}  {}  {}", result.name, text, details(result));
+}
+
+Progress::Progress(size_t num_models, std::ostream* lines, std::ostream* bar,
+                   ProgressOptions options)
+    : num_models_(num_models),
+      lines_(lines),
+      bar_(bar),
+      options_(std::move(options)),
+      start_(options_.now()) {}
+
+Progress::~Progress() { clear_bar(); }
+
+void Progress::start(const std::string& model) {
+  running_.push_back(model);
+  draw_bar();
+}
+
+void Progress::finish(const ModelResult& result) {
+  running_.erase(std::find(running_.begin(), running_.end(), result.name));
+  ++num_finished_;
+  if (!result.is_good()) ++num_bad_;
+  if (lines_ != nullptr) {
+    clear_bar();
+    *lines_ << fmt::format("[{}/{}] ", num_finished_, num_models_)
+            << result_line(result, options_.has_colours) << std::endl;
+  }
+  draw_bar();
+}
+
+void Progress::tick() { draw_bar(); }
+
+std::string Progress::bar_text() const {
+  const auto width = static_cast<size_t>(std::max(options_.width(), 1));
+  std::string text;
+  if (width >= kLeastWidthForBar) {
+    const size_t filled = num_models_ == 0 ? kBarWidth : kBarWidth * num_finished_ / num_models_;
+    text = fmt::format("[{}{}] ", std::string(filled, '#'), std::string(kBarWidth - filled, '.'));
+  }
+  const auto elapsed = std::chrono::duration_cast<std::chrono::seconds>(options_.now() - start_);
+  text += fmt::format("{}/{}{}  {}  {}", num_finished_, num_models_,
+                      num_bad_ == 0 ? "" : fmt::format(", {} failed", num_bad_),
+                      clock_text(elapsed), fmt::join(running_, ", "));
+  // A line that reaches the last column may be broken, and would not be cleared then.
+  return cut(text, width - 1);
+}
+
+void Progress::draw_bar() {
+  if (bar_ == nullptr) return;
+  std::string text = bar_text();
+  if (text == drawn_) return;
+  *bar_ << kClearLine << text << std::flush;
+  drawn_ = std::move(text);
+}
+
+void Progress::clear_bar() {
+  if (bar_ == nullptr || drawn_.empty()) return;
+  *bar_ << kClearLine << std::flush;
+  drawn_.clear();
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,131 @@
+#include "torch_ir/harness/run/progress.h"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+namespace torch_ir {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+ModelResult passed(const std::string& name) {
+  ModelResult result{.name = name};
+  result.num_passed_stages = kStages.size();
+  result.trials.emplace_back();
+  return result;
+}
+
+ModelResult failed(const std::string& name) {
+  ModelResult result{.name = name};
+  result.failure = Failure{
+      .kind = FailureKind::kCrashed, .stage = Stage::kExecute, .message = "It was killed.\nMore."};
+  return result;
+}
+
+ModelResult expected_to_fail(ModelResult result, FailureKind kind) {
+  result.expected_failure = ExpectedFailure{.kind = kind, .reason = "its kernel"};
+  return result;
+}
+
+TEST(ProgressTest, ALineHasVerdictAndFigureOrReason) {
+  EXPECT_EQ(result_line(passed("A")), "A  PASSED  max diff 0");
+  EXPECT_EQ(result_line(failed("A")), "A  FAILED  crashed in execute: It was killed.");
+  EXPECT_EQ(result_line(expected_to_fail(failed("A"), FailureKind::kCrashed)),
+            "A  FAILED AS EXPECTED  crashed: its kernel");
+  EXPECT_EQ(result_line(expected_to_fail(failed("A"), FailureKind::kTimedOut)),
+            "A  FAILED  crashed in execute: It was killed.");
+  EXPECT_EQ(result_line(expected_to_fail(passed("A"), FailureKind::kCrashed)),
+            "A  PASSED UNEXPECTEDLY  registered as crashed: its kernel");
+}
+
+TEST(ProgressTest, VerdictsHaveColoursWhereAsked) {
+  EXPECT_EQ(result_line(passed("A"), true), "A  \x1b[32mPASSED\x1b[0m  max diff 0");
+  EXPECT_THAT(result_line(failed("A"), true), HasSubstr("\x1b[31mFAILED\x1b[0m"));
+}
+
+// A bar, in a terminal of some width, some time after the start.
+class BarTest : public ::testing::Test {
+ protected:
+  ProgressOptions options() {
+    return {.width = [this] { return width_; },
+            .now = [this] { return std::chrono::steady_clock::time_point(time_); }};
+  }
+  // What the terminal shows: that behind the last \r\x1b[K.
+  std::string shown() const {
+    const std::string text = bar_.str();
+    return text.substr(text.rfind("\x1b[K") + 3);
+  }
+
+  int width_ = 80;
+  std::chrono::seconds time_ = std::chrono::seconds(0);
+  std::ostringstream lines_;
+  std::ostringstream bar_;
+};
+
+TEST_F(BarTest, ShowsCountsTimeAndWhatRuns) {
+  Progress progress(4, &lines_, &bar_, options());
+  progress.start("A");
+  EXPECT_EQ(shown(), "[........................] 0/4  0:00  A");
+  progress.start("B");
+  time_ = std::chrono::seconds(75);
+  progress.tick();
+  EXPECT_EQ(shown(), "[........................] 0/4  1:15  A, B");
+  progress.finish(failed("A"));
+  EXPECT_EQ(shown(), "[######..................] 1/4, 1 failed  1:15  B");
+  time_ = std::chrono::seconds(3723);
+  progress.tick();
+  EXPECT_THAT(shown(), HasSubstr("  1:02:03  B"));
+}
+
+TEST_F(BarTest, IsDrawnOnlyWhenItChanges) {
+  Progress progress(4, &lines_, &bar_, options());
+  progress.start("A");
+  const std::string before = bar_.str();
+  progress.tick();
+  EXPECT_EQ(bar_.str(), before);
+}
+
+TEST_F(BarTest, FitsIntoItsTerminal) {
+  Progress progress(4, &lines_, &bar_, options());
+  progress.start("AVeryLongNameOfAModelThatGoesOn");
+  width_ = 62;
+  progress.tick();
+  EXPECT_EQ(shown(), "[........................] 0/4  0:00  AVeryLongNameOfAModelTh");
+  width_ = 20;
+  progress.tick();
+  EXPECT_EQ(shown(), "0/4  0:00  AVeryLon");
+  width_ = 1;
+  progress.tick();
+  EXPECT_EQ(shown(), "");
+}
+
+TEST_F(BarTest, IsNotCutInsideACharacter) {
+  width_ = 15;
+  Progress progress(4, &lines_, &bar_, options());
+  progress.start("äöüß");
+  EXPECT_EQ(shown(), "0/4  0:00  äöü");
+}
+
+TEST_F(BarTest, LinesHaveNoTimeAndTheBarIsGoneInTheEnd) {
+  {
+    Progress progress(1, &lines_, &bar_, options());
+    progress.start("A");
+    time_ = std::chrono::seconds(7);
+    progress.finish(passed("A"));
+  }
+  EXPECT_EQ(lines_.str(), "[1/1] A  PASSED  max diff 0\n");
+  EXPECT_EQ(shown(), "");
+}
+
+TEST_F(BarTest, WithoutOneOnlyLinesAreWritten) {
+  Progress progress(1, &lines_, nullptr, options());
+  progress.start("A");
+  progress.tick();
+  progress.finish(passed("A"));
+  EXPECT_THAT(lines_.str(), Not(HasSubstr("\x1b")));
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,308 @@
+#include "torch_ir/harness/run/runner.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <sysexits.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <list>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "torch_ir/base/file.h"
+#include "torch_ir/harness/process/child_process.h"
+#include "torch_ir/harness/process/interrupt.h"
+#include "torch_ir/harness/process/process_memory.h"
+#include "torch_ir/harness/results/graph_picture.h"
+#include "torch_ir/harness/results/result_json.h"
+#include "torch_ir/harness/run/run_model.h"
+#include "torch_ir/harness/stages/candidate.h"
+#include "torch_ir/harness/stages/stages.h"
+#include "torch_ir/ir/json.h"
+#include "torch_ir/models/registry.h"
+
+namespace torch_ir {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+// The argument that makes a program a child: with the folder of its request and its files.
+constexpr std::string_view kChildFlag = "--run-model-in=";
+constexpr const char* kRequestFile = "/request.json";
+constexpr const char* kResultFile = "/result.json";
+constexpr const char* kGraphFile = "/graph.json";
+
+// A child tells this apart from all that a model can do to it.
+constexpr int kOutputErrorStatus = EX_IOERR;
+
+// How long a signal may go unnoticed.
+constexpr auto kPatience = std::chrono::milliseconds(100);
+
+// The same where nothing tells of the end of a child.
+constexpr auto kSilentPatience = std::chrono::milliseconds(2);
+
+// How often memory is looked at, where it has a limit: often enough for a model that takes a
+// gigabyte a second.
+constexpr auto kMemoryPatience = std::chrono::milliseconds(20);
+
+const RegisteredModel& find_model(const std::string& name) {
+  static const std::vector<RegisteredModel> models = list_models();
+  const auto model = std::ranges::lower_bound(models, name, {}, &RegisteredModel::name);
+  if (model == models.end() || model->name != name) {
+    throw Error("no model is registered as '" + name + "'");
+  }
+  return *model;
+}
+
+// Longer ones are more than the clock can hold.
+constexpr std::chrono::duration<double> kLongestTimeout(1e9);
+
+Clock::time_point deadline_after(std::chrono::duration<double> timeout) {
+  return Clock::now() +
+         std::chrono::duration_cast<Clock::duration>(std::min(timeout, kLongestTimeout));
+}
+
+// What is known of a model before it runs.
+ModelResult unstarted(const ModelSource& source) {
+  if (const auto* archive = std::get_if<Archive>(&source)) {
+    return {.name = archive->name,
+            .categories = {kImportedCategory},
+            .origin = Origin{.archive = file_name(archive->path),
+                             .inputs = file_name(archive->inputs),
+                             .expected = file_name(archive->expected)}};
+  }
+  const RegisteredModel& model = find_model(name_of(source));
+  return {.name = model.name,
+          .description = model.spec.description,
+          .categories = model.spec.categories,
+          .expected_failure = model.spec.expected_failure};
+}
+
+ModelResult unstarted(const ModelSource& source, const ExpectedFailures& expected_failures) {
+  ModelResult result = unstarted(source);
+  const auto expected = expected_failures.find(result.name);
+  if (expected != expected_failures.end()) result.expected_failure = expected->second;
+  return result;
+}
+
+// `settings` with the tolerances that the model has registered.
+RunSettings settings_of(const ModelSource& source, RunSettings settings) {
+  if (std::holds_alternative<Archive>(source) || settings.tolerance_wins) return settings;
+  const ModelSpec& spec = find_model(name_of(source)).spec;
+  if (spec.tolerance) settings.tolerance = {.fixed = *spec.tolerance};
+  settings.tolerance.outputs = spec.output_tolerances;
+  return settings;
+}
+
+std::unique_ptr<Candidate> make_candidate(const ModelSource& source, uint64_t seed) {
+  if (const auto* archive = std::get_if<Archive>(&source)) return make_candidate(*archive, seed);
+  return make_candidate(find_model(name_of(source)), seed);
+}
+
+// Of a process that ended by itself after it had printed `output`.
+FailureKind kind_of_crash(const std::string& output) {
+  // What a program says that nobody told what to do without memory.
+  const bool is_out_of_memory = output.find("std::bad_alloc") != std::string::npos;
+  return is_out_of_memory ? FailureKind::kOutOfMemory : FailureKind::kCrashed;
+}
+
+ModelResult read_result(const std::string& directory) {
+  ModelResult result = model_result_from_json(read_file(directory + kResultFile));
+  if (fs::exists(directory + kGraphFile)) result.graph = load_ir(directory + kGraphFile);
+  return result;
+}
+
+class Job {
+ public:
+  Job(size_t index, const ModelSource& model, const RunOptions& options, std::string directory)
+      : index_(index),
+        directory_(std::move(directory)),
+        last_stage_(options.settings.last_stage),
+        deadline_(deadline_after(options.timeout)) {
+    write_file(directory_ + kRequestFile,
+               to_json(RunRequest{.source = model, .settings = options.settings}));
+    write_file(directory_ + kResultFile, to_json(unstarted(model, options.expected_failures)));
+    process_ = std::make_unique<ChildProcess>(
+        std::vector<std::string>{std::string(kChildFlag) + directory_});
+  }
+
+  size_t index() const { return index_; }
+  const std::string& directory() const { return directory_; }
+  Clock::time_point deadline() const { return deadline_; }
+  ChildProcess& process() { return *process_; }
+
+  // The result, once there is one.
+  std::optional<ModelResult> poll(const RunOptions& options) {
+    process_->read_output();
+    if (const std::optional<int> status = process_->poll()) return finish(*status);
+    if (Clock::now() < deadline_) return std::nullopt;
+    process_->kill();
+    return unfinished(
+        FailureKind::kTimedOut,
+        fmt::format("was stopped after {:g} s, the time limit", options.timeout.count()));
+  }
+
+  // The result of a process that keeps `resident` bytes, when these are too many.
+  std::optional<ModelResult> limit_memory(int64_t resident, const RunOptions& options) {
+    if (resident <= *options.memory_limit) return std::nullopt;
+    process_->kill();
+    constexpr double kMiB = 1 << 20;
+    return unfinished(FailureKind::kOutOfMemory,
+                      fmt::format("was stopped with more than {:g} MiB in memory, the memory limit",
+                                  static_cast<double>(*options.memory_limit) / kMiB));
+  }
+
+ private:
+  bool is_done(const ModelResult& result) const {
+    return result.failure || result.num_passed_stages > static_cast<size_t>(last_stage_);
+  }
+
+  ModelResult finish(int status) const {
+    if (WIFEXITED(status) && WEXITSTATUS(status) == kOutputErrorStatus) {
+      const std::string& output = process_->output();
+      throw OutputError(output.substr(output.rfind('\n') + 1));
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+      ModelResult result = read_result(directory_);
+      if (is_done(result)) return result;
+    }
+    return unfinished(kind_of_crash(process_->output()),
+                      describe_wait_status(status) + (WIFEXITED(status) ? ", unfinished" : ""));
+  }
+
+  // What the process left, which ended before it was done.
+  ModelResult unfinished(FailureKind kind, const std::string& end) const {
+    ModelResult result = read_result(directory_);
+    const std::string message = "The process of the model " + end + ".";
+    if (is_done(result)) {
+      // All that may be missing is an explanation.
+      if (!result.nodes) result.nodes.emplace().error = message;
+      return result;
+    }
+    result.failure = Failure{.kind = kind,
+                             .stage = kStages.at(result.num_passed_stages),
+                             .message = message,
+                             .output = process_->output()};
+    return result;
+  }
+
+  size_t index_;
+  std::string directory_;
+  Stage last_stage_;
+  Clock::time_point deadline_;
+  std::unique_ptr<ChildProcess> process_;
+};
+
+// Sleeps until a child has something to tell, or a deadline comes.
+void wait_for_news(std::list<Job>& jobs, const RunOptions& options) {
+  Clock::time_point wake = Clock::now() + (options.memory_limit ? kMemoryPatience : kPatience);
+  std::vector<pollfd> descriptors;
+  for (Job& job : jobs) {
+    wake = std::min(wake, job.deadline());
+    const ChildProcess& process = job.process();
+    for (const int descriptor : {process.output_descriptor(), process.exit_descriptor()}) {
+      // Negative ones are left out.
+      descriptors.push_back({.fd = descriptor, .events = POLLIN, .revents = 0});
+    }
+    const bool is_silent = process.output_descriptor() < 0 && process.exit_descriptor() < 0;
+    if (is_silent) wake = std::min(wake, Clock::now() + kSilentPatience);
+  }
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(wake - Clock::now());
+  ::poll(descriptors.data(), descriptors.size(), std::max<int>(0, static_cast<int>(left.count())));
+}
+
+void write_output(const std::string& path, const std::string& content) {
+  try {
+    write_file(path, content);
+  } catch (const Error& error) {
+    throw OutputError(error.what());
+  }
+}
+
+// Here, where it is done for several models at once. Without a picture the parent says why.
+void draw(const std::string& directory) {
+  const GraphPicture picture = draw_graph(read_result(directory));
+  if (!picture.svg.empty()) write_output(directory + "/" + kPictureFile, picture.svg);
+}
+
+void run_request(const std::string& directory) {
+  const RunRequest request = run_request_from_json(read_file(directory + kRequestFile));
+  const auto save = [&](const ModelResult& result) {
+    write_output(directory + kResultFile, to_json(result));
+  };
+  const RunSettings settings = settings_of(request.source, request.settings);
+  const std::unique_ptr<Candidate> candidate = make_candidate(request.source, settings.seed);
+  ModelResult result = model_result_from_json(read_file(directory + kResultFile));
+  save(run_model(*candidate, std::move(result), settings, directory, save));
+  if (settings.last_stage == Stage::kVerify) draw(directory);
+}
+
+}  // namespace
+
+std::vector<ModelResult> run_models(const std::vector<ModelSource>& models,
+                                    const RunOptions& options, const std::string& directory,
+                                    const RunObserver& observer) {
+  std::vector<ModelResult> results(models.size());
+  std::list<Job> jobs;
+  size_t next = 0;
+  while (next < models.size() || !jobs.empty()) {
+    while (next < models.size() && jobs.size() < static_cast<size_t>(std::max(1, options.jobs))) {
+      const std::string job_directory = directory + "/" + name_of(models[next]);
+      std::error_code error;
+      fs::create_directories(job_directory, error);
+      if (error) throw OutputError("cannot make '" + job_directory + "': " + error.message());
+      observer.on_start(name_of(models[next]));
+      jobs.emplace_back(next, models[next], options, job_directory);
+      ++next;
+    }
+    wait_for_news(jobs, options);
+    observer.on_wait();
+    if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
+    std::map<pid_t, int64_t> memory;
+    if (options.memory_limit) memory = resident_bytes();
+    for (auto job = jobs.begin(); job != jobs.end();) {
+      std::optional<ModelResult> result = job->poll(options);
+      if (!result && options.memory_limit) {
+        result = job->limit_memory(memory[job->process().group()], options);
+      }
+      if (!result) {
+        ++job;
+        continue;
+      }
+      observer.on_finish(*result, job->directory());
+      std::error_code ignored;
+      fs::remove_all(job->directory(), ignored);
+      results[job->index()] = std::move(*result);
+      job = jobs.erase(job);
+    }
+  }
+  return results;
+}
+
+std::optional<int> run_as_child(int argc, char** argv) {
+  if (argc != 2 || !std::string_view(argv[1]).starts_with(kChildFlag)) return std::nullopt;
+  // Nobody wants the result when the parent is gone.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  try {
+    run_request(argv[1] + kChildFlag.size());
+    return 0;
+  } catch (const OutputError& error) {
+    // The last line is the parent's to read.
+    std::fprintf(stderr, "\n%s", error.what());
+    return kOutputErrorStatus;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return EX_SOFTWARE;
+  }
+}
+
+}  // namespace torch_ir

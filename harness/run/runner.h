@@ -1,0 +1,56 @@
+// The runner: every model in a child process of its own.
+//
+// A model that fails, crashes or hangs is a result like any other and does not stop the others.
+// The runner itself touches no tensor.
+#ifndef TORCH_IR_HARNESS_RUN_RUNNER_H_
+#define TORCH_IR_HARNESS_RUN_RUNNER_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "torch_ir/harness/results/result.h"
+#include "torch_ir/harness/run/expected_failures.h"
+#include "torch_ir/harness/selection/model_source.h"
+
+namespace torch_ir {
+
+struct RunOptions {
+  RunSettings settings = {};
+  // How many models at once.
+  int jobs = 1;
+  // For one model.
+  std::chrono::duration<double> timeout = std::chrono::seconds(300);
+  // What the processes of one model may keep in memory together, in bytes.
+  std::optional<int64_t> memory_limit = std::nullopt;
+  // Of these models, in place of what they have registered.
+  ExpectedFailures expected_failures = {};
+};
+
+// What wants to know how the run goes. Called from the thread that runs.
+struct RunObserver {
+  std::function<void(const std::string& model)> on_start = [](const std::string&) {};
+  // `directory` holds the files of run_model, as far as the model came, and is removed afterwards.
+  std::function<void(const ModelResult& result, const std::string& directory)> on_finish =
+      [](const ModelResult&, const std::string&) {};
+  // A few times a second.
+  std::function<void()> on_wait = [] {};
+};
+
+// Runs `models`, whose names differ, and gives their results, in the same order. Files are put
+// below `directory`, a folder for each model. Throws OutputError when files can not be written, and
+// Interrupted after SIGINT or SIGTERM under an InterruptGuard; no child is left then.
+std::vector<ModelResult> run_models(const std::vector<ModelSource>& models,
+                                    const RunOptions& options, const std::string& directory,
+                                    const RunObserver& observer = {});
+
+// To be called first in the main function of every program that calls run_models: when the process
+// is such a child, runs its model and gives the exit status; otherwise nothing.
+std::optional<int> run_as_child(int argc, char** argv);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_RUN_RUNNER_H_

@@ -1,0 +1,339 @@
+#include "torch_ir/harness/run/runner.h"
+
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "torch_ir/harness/process/interrupt.h"
+#include "torch_ir/harness/stages/stages.h"
+
+namespace torch_ir {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+using ::testing::ThrowsMessage;
+
+class RunnerTest : public ::testing::Test {
+ protected:
+  RunnerTest() {
+    fs::remove_all(directory_);
+    fs::create_directories(directory_);
+  }
+  ~RunnerTest() override { fs::remove_all(directory_); }
+
+  std::vector<ModelResult> run(const std::vector<std::string>& models,
+                               const RunOptions& options = {}, const RunObserver& observer = {}) {
+    return run_models({models.begin(), models.end()}, options, directory_, observer);
+  }
+  ModelResult run_one(const std::string& model, const RunOptions& options = {}) {
+    return run({model}, options).at(0);
+  }
+
+  const std::string directory_ = ::testing::TempDir() + "runner_test";
+};
+
+TEST_F(RunnerTest, AModelThatIsRightPassesAllStages) {
+  const ModelResult result = run_one("Good");
+  EXPECT_TRUE(result.passed());
+  EXPECT_EQ(result.name, "Good");
+  EXPECT_THAT(result.categories, ElementsAre("good"));
+  EXPECT_EQ(result.num_passed_stages, kStages.size());
+  ASSERT_TRUE(result.graph);
+  EXPECT_EQ(result.graph->nodes.size(), 1u);
+  ASSERT_NE(result.worst_trial(), nullptr);
+  EXPECT_EQ(result.worst_trial()->verification.max_diff, 0);
+  EXPECT_FALSE(fs::exists(directory_ + "/Good")) << "its files are for on_finish";
+}
+
+TEST_F(RunnerTest, ADifferenceWithinTheToleranceIsShownAndPasses) {
+  const ModelResult result = run_one("Close");
+  EXPECT_TRUE(result.passed());
+  EXPECT_NEAR(result.worst_trial()->verification.max_diff, 1e-5, 1e-6);
+
+  RunOptions strict;
+  strict.settings.tolerance.fixed = {.rtol = 0, .atol = 1e-6};
+  EXPECT_FALSE(run_one("Close", strict).passed());
+}
+
+TEST_F(RunnerTest, AWrongResultFailsTheVerification) {
+  const ModelResult result = run_one("Wrong");
+  EXPECT_FALSE(result.passed());
+  ASSERT_TRUE(result.failure);
+  EXPECT_EQ(result.failure->stage, Stage::kVerify);
+  EXPECT_NE(result.failure->message, "");
+  EXPECT_NEAR(result.worst_trial()->verification.max_diff, 1, 1e-6);
+  EXPECT_EQ(result.num_passed_stages, 3u);
+}
+
+TEST_F(RunnerTest, OutputsOfAnotherShapeFailTheVerification) {
+  const ModelResult result = run_one("Mismatch");
+  ASSERT_TRUE(result.failure);
+  EXPECT_EQ(result.failure->stage, Stage::kVerify);
+  EXPECT_THAT(result.failure->message, HasSubstr("shape [2, 3], expected [2, 2, 3]"));
+}
+
+TEST_F(RunnerTest, AnExceptionIsAFailureOfItsStage) {
+  const ModelResult captured = run_one("Throws");
+  ASSERT_TRUE(captured.failure);
+  EXPECT_EQ(captured.failure->stage, Stage::kExtract);
+  EXPECT_THAT(captured.failure->message, HasSubstr("no | forward"));
+  EXPECT_FALSE(captured.graph);
+
+  const ModelResult on_data = run_one("ThrowsOnData");
+  ASSERT_TRUE(on_data.failure);
+  EXPECT_EQ(on_data.failure->stage, Stage::kVerify);
+  EXPECT_EQ(on_data.failure->message, "no data, please");
+  EXPECT_TRUE(on_data.graph);
+}
+
+TEST_F(RunnerTest, ACrashIsAFailureWithItsSignalStageAndLastWords) {
+  const ModelResult captured = run_one("Aborts");
+  ASSERT_TRUE(captured.failure);
+  EXPECT_EQ(captured.failure->stage, Stage::kExtract);
+  EXPECT_EQ(captured.failure->message,
+            "The process of the model was killed by signal 6 (Aborted).");
+  EXPECT_THAT(captured.failure->output, HasSubstr("last words"));
+
+  const ModelResult on_data = run_one("AbortsOnData");
+  ASSERT_TRUE(on_data.failure);
+  EXPECT_EQ(on_data.failure->stage, Stage::kVerify);
+  EXPECT_EQ(on_data.num_passed_stages, 3u);
+  EXPECT_TRUE(on_data.graph);
+}
+
+TEST_F(RunnerTest, AProcessThatLeavesEarlyIsAFailure) {
+  const ModelResult result = run_one("Exits");
+  ASSERT_TRUE(result.failure);
+  EXPECT_EQ(result.failure->stage, Stage::kVerify);
+  EXPECT_EQ(result.failure->message, "The process of the model exited with status 0, unfinished.");
+}
+
+TEST_F(RunnerTest, AModelThatHangsIsStopped) {
+  RunOptions options;
+  options.timeout = std::chrono::milliseconds(1500);
+  const ModelResult result = run_one("Hangs", options);
+  ASSERT_TRUE(result.failure);
+  EXPECT_EQ(result.failure->stage, Stage::kExtract);
+  EXPECT_EQ(result.failure->message,
+            "The process of the model was stopped after 1.5 s, the time limit.");
+}
+
+TEST_F(RunnerTest, AModelThatNeverStartedKeepsWhatIsKnownOfIt) {
+  RunOptions options;
+  options.timeout = std::chrono::nanoseconds(1);
+  const ModelResult result = run_one("Good", options);
+  ASSERT_TRUE(result.failure);
+  EXPECT_EQ(result.description, "Good");
+  EXPECT_THAT(result.categories, ElementsAre("good"));
+}
+
+TEST_F(RunnerTest, AFailureDoesNotStopTheOthersAndResultsKeepTheirOrder) {
+  RunOptions options;
+  options.jobs = 3;
+  std::vector<std::string> started;
+  size_t finished = 0;
+  const std::vector<ModelResult> results =
+      run({"Aborts", "Good", "Throws", "Close"}, options,
+          {.on_start = [&](const std::string& model) { started.push_back(model); },
+           .on_finish =
+               [&](const ModelResult& result, const std::string& directory) {
+                 ++finished;
+                 EXPECT_EQ(directory, directory_ + "/" + result.name);
+               }});
+  ASSERT_EQ(results.size(), 4u);
+  EXPECT_FALSE(results[0].passed());
+  EXPECT_TRUE(results[1].passed());
+  EXPECT_EQ(results[1].name, "Good");
+  EXPECT_EQ(results[2].name, "Throws");
+  EXPECT_TRUE(results[3].passed());
+  EXPECT_THAT(started, ElementsAre("Aborts", "Good", "Throws", "Close"));
+  EXPECT_EQ(finished, 4u);
+}
+
+TEST_F(RunnerTest, FilesAreThereWhenAModelIsFinished) {
+  RunOptions options;
+  std::set<std::string> files;
+  const RunObserver observer{.on_finish = [&](const ModelResult&, const std::string& directory) {
+    files.clear();
+    for (const auto& entry : fs::directory_iterator(directory)) {
+      files.insert(entry.path().filename().string());
+    }
+  }};
+  run({"Good"}, options, observer);
+  EXPECT_THAT(files, AllOf(Contains("ir.json"), Not(Contains("weights.safetensors"))));
+  options.settings.save_tensors = true;
+  run({"Good"}, options, observer);
+  EXPECT_THAT(files, IsSupersetOf({"ir.json", "weights.safetensors", "inputs.safetensors",
+                                   "expected.safetensors"}));
+}
+
+TEST_F(RunnerTest, ASignalStopsTheRun) {
+  const InterruptGuard guard;
+  EXPECT_THROW(run({"Interrupts", "Good"}), Interrupted);
+  // No child is left.
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+}
+
+TEST_F(RunnerTest, AFullDiskIsNotTheModelsFailure) {
+  // What the parent writes is smaller than the child's IR with its weights.
+  const RunObserver fill_disk{.on_start = [](const std::string&) {
+    const rlimit limit{.rlim_cur = 600, .rlim_max = RLIM_INFINITY};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    ::signal(SIGXFSZ, SIG_IGN);
+  }};
+  EXPECT_THAT([&] { run({"Good"}, {}, fill_disk); },
+              ThrowsMessage<OutputError>(HasSubstr("File too large")));
+  const rlimit unlimited{.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
+  ::setrlimit(RLIMIT_FSIZE, &unlimited);
+}
+
+FailureKind kind_of(const ModelResult& result) {
+  EXPECT_TRUE(result.failure) << result.name;
+  return result.failure ? result.failure->kind : FailureKind::kExtractFailed;
+}
+
+TEST_F(RunnerTest, FailuresHaveTheirKinds) {
+  const std::vector<std::pair<std::string, FailureKind>> kinds = {
+      {"Trains", FailureKind::kExtractUnsupported}, {"ReadsData", FailureKind::kExtractUnsupported},
+      {"Throws", FailureKind::kExtractFailed},      {"ThrowsOnData", FailureKind::kExecuteFailed},
+      {"Wrong", FailureKind::kOutputMismatch},      {"Mismatch", FailureKind::kOutputMismatch},
+      {"AbortsOnData", FailureKind::kCrashed},      {"Exits", FailureKind::kCrashed},
+      {"NeedsTooMuch", FailureKind::kOutOfMemory},
+  };
+  std::vector<std::string> models;
+  for (const auto& [model, kind] : kinds) models.push_back(model);
+  const std::vector<ModelResult> results = run(models);
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    EXPECT_EQ(kind_of(results[i]), kinds[i].second) << kinds[i].first;
+  }
+}
+
+std::vector<std::string> trial_names(const ModelResult& result) {
+  std::vector<std::string> names;
+  for (const Trial& trial : result.trials) names.push_back(trial.name);
+  return names;
+}
+
+TEST_F(RunnerTest, EveryModelIsTriedWithSeveralInputs) {
+  EXPECT_THAT(trial_names(run_one("Good")),
+              ElementsAre("normal values", "zeros and ones", "large magnitudes"));
+  RunOptions options;
+  options.settings.trials = 4;
+  EXPECT_THAT(
+      trial_names(run_one("Good", options)),
+      ElementsAre("normal values", "zeros and ones", "large magnitudes", "normal values 2"));
+}
+
+TEST_F(RunnerTest, OneTrialThatFailsIsEnough) {
+  const ModelResult on_ones = run_one("WrongOnOnes");
+  EXPECT_EQ(kind_of(on_ones), FailureKind::kOutputMismatch);
+  EXPECT_TRUE(on_ones.trials.at(0).verification.is_valid);
+  EXPECT_FALSE(on_ones.trials.at(1).verification.is_valid);
+  EXPECT_EQ(on_ones.worst_trial(), &on_ones.trials[1]);
+  EXPECT_THAT(on_ones.failure->message, ::testing::EndsWith(" (with zeros and ones)"));
+
+  const ModelResult on_large = run_one("WrongOnLarge");
+  EXPECT_EQ(on_large.worst_trial()->name, "large magnitudes");
+
+  RunOptions one;
+  one.settings.trials = 1;
+  EXPECT_TRUE(run_one("WrongOnLarge", one).passed());
+}
+
+TEST_F(RunnerTest, WhatOverflowsInBothAlikeIsEqual) {
+  const ModelResult result = run_one("Overflows");
+  EXPECT_TRUE(result.passed());
+}
+
+TEST_F(RunnerTest, EachTrialStartsFromTheSameWeights) {
+  const ModelResult result = run_one("Counter");
+  EXPECT_TRUE(result.passed()) << result.failure->message;
+  EXPECT_EQ(result.worst_trial()->verification.max_diff, 0);
+}
+
+TEST_F(RunnerTest, TolerancesOfAModelGoFirstUnlessThoseOfTheRunWin) {
+  EXPECT_TRUE(run_one("Loose").passed());
+  EXPECT_TRUE(run_one("LooseOutput").passed());
+  RunOptions options;
+  options.settings.tolerance_wins = true;
+  EXPECT_EQ(kind_of(run_one("Loose", options)), FailureKind::kOutputMismatch);
+  EXPECT_EQ(kind_of(run_one("LooseOutput", options)), FailureKind::kOutputMismatch);
+}
+
+TEST_F(RunnerTest, ExpectedFailuresAreRegisteredOrListed) {
+  EXPECT_EQ(run_one("KnownWrong").status(), Status::kExpectedFailure);
+  EXPECT_EQ(run_one("MendedSince").status(), Status::kUnexpectedPass);
+  EXPECT_FALSE(run_one("MendedSince").is_good());
+
+  RunOptions options;
+  options.expected_failures = {{"Wrong", {FailureKind::kOutputMismatch, "known"}},
+                               {"KnownWrong", {FailureKind::kCrashed, "another kind"}}};
+  const ModelResult wrong = run_one("Wrong", options);
+  EXPECT_EQ(wrong.status(), Status::kExpectedFailure);
+  EXPECT_EQ(wrong.expected_failure->reason, "known");
+  EXPECT_EQ(run_one("KnownWrong", options).status(), Status::kFailed);
+}
+
+TEST_F(RunnerTest, AModelThatTakesTooMuchMemoryIsStopped) {
+  RunOptions options;
+  options.memory_limit = int64_t{600} << 20;
+  options.jobs = 2;
+  const std::vector<ModelResult> results = run({"Grows", "Good"}, options);
+  EXPECT_EQ(kind_of(results[0]), FailureKind::kOutOfMemory);
+  EXPECT_EQ(results[0].failure->stage, Stage::kVerify);
+  EXPECT_EQ(results[0].failure->message,
+            "The process of the model was stopped with more than 600 MiB in memory, the memory "
+            "limit.");
+  EXPECT_TRUE(results[1].passed()) << "the limit is that of one model";
+}
+
+TEST_F(RunnerTest, StagesHaveTimes) {
+  EXPECT_EQ(run_one("Good").stage_seconds.size(), kStages.size());
+  EXPECT_EQ(run_one("Throws").stage_seconds.size(), 1u);
+  for (const double seconds : run_one("Good").stage_seconds) EXPECT_GT(seconds, 0);
+}
+
+TEST_F(RunnerTest, ASignalStopsWhatIgnoresSignalsAndWhatThatStarted) {
+  const std::string pid_file = directory_ + "/pid";
+  ASSERT_EQ(::setenv("PID_FILE", pid_file.c_str(), 1), 0);
+  const InterruptGuard guard;
+  RunOptions options;
+  options.jobs = 3;
+  EXPECT_THROW(run({"Hangs", "HoldsOn", "Good", "Close"}, options), Interrupted);
+  ::unsetenv("PID_FILE");
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  std::string pid;
+  std::ifstream(pid_file) >> pid;
+  ASSERT_NE(pid, "");
+  // Gone, or dead until its new parent asks for it.
+  std::string state;
+  std::ifstream stat("/proc/" + pid + "/stat");
+  stat >> state >> state >> state;
+  EXPECT_TRUE(!stat || state == "Z" || state == "X") << state;
+}
+
+TEST_F(RunnerTest, AFullDiskEndsTheRunBeforeAModelStarts) {
+  const rlimit limit{.rlim_cur = 10, .rlim_max = RLIM_INFINITY};
+  ::signal(SIGXFSZ, SIG_IGN);
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  EXPECT_THAT([&] { run({"Good"}); }, ThrowsMessage<Error>(HasSubstr("File too large")));
+  const rlimit unlimited{.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
+  ::setrlimit(RLIMIT_FSIZE, &unlimited);
+}
+
+}  // namespace
+}  // namespace torch_ir

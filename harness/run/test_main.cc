@@ -1,0 +1,11 @@
+// The main function of tests that run models: their process is also what the runner starts.
+
+#include <gmock/gmock.h>
+
+#include "torch_ir/harness/run/runner.h"
+
+int main(int argc, char** argv) {
+  if (const auto status = torch_ir::run_as_child(argc, argv)) return *status;
+  ::testing::InitGoogleMock(&argc, argv);
+  return RUN_ALL_TESTS();
+}

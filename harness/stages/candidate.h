@@ -1,0 +1,52 @@
+// Candidate: what goes through the pipeline, a model of the registry or an archive.
+//
+// Made and used by the process that runs one model. Whatever goes wrong is thrown.
+#ifndef TORCH_IR_HARNESS_STAGES_CANDIDATE_H_
+#define TORCH_IR_HARNESS_STAGES_CANDIDATE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "torch_ir/harness/selection/archive.h"
+#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/value_observer.h"
+#include "torch_ir/models/registry.h"
+
+namespace torch_ir {
+
+class Candidate {
+ public:
+  virtual ~Candidate() = default;
+
+  // The files that it is read from. Messages name them by their paths; a report must not, for these
+  // differ from machine to machine.
+  virtual std::vector<std::string> paths() const { return {}; }
+  // The graph, with the values of its constants. To be called first.
+  virtual IR extract() = 0;
+  // What the graph runs with.
+  virtual const StateDict& weights() const = 0;
+  // The inputs of a trial, which count from 0, see trials.h.
+  virtual std::vector<at::Tensor> inputs(int trial) = 0;
+  // Whether what is expected is known for other inputs than those of the first trial.
+  virtual bool takes_trials() const { return true; }
+  // What each output has to be for these inputs, which are not changed; undefined where nothing
+  // says it.
+  virtual std::vector<at::Tensor> expected(const std::vector<at::Tensor>& inputs) = 0;
+  // Runs the model on `inputs`, which are not changed, and tells `observer` each value of the graph
+  // as soon as the model has it: what goes in, inputs, weights and constants, before it is used,
+  // and what the nodes make in the order of the graph. Throws Error, saying where, when the model
+  // on these inputs is not what the graph says. To be called after extract.
+  virtual void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) = 0;
+};
+
+// Weights and inputs are those of `seed`, expected is what the model computes.
+std::unique_ptr<Candidate> make_candidate(const RegisteredModel& model, uint64_t seed);
+
+// Weights, inputs and expected outputs as `archive` says; inputs of further trials are of `seed`.
+std::unique_ptr<Candidate> make_candidate(const Archive& archive, uint64_t seed);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_STAGES_CANDIDATE_H_

@@ -1,0 +1,330 @@
+#include "torch_ir/harness/stages/eager_program.h"
+
+#include <ATen/core/List.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/core/jit_type.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/item.h>
+#include <ATen/ops/scalar_tensor.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/converter/converter.h"
+#include "torch_ir/converter/graph_analyzer.h"
+#include "torch_ir/executor/executor_registry.h"
+#include "torch_ir/executor/number_functions.h"
+#include "torch_ir/executor/refused_operators.h"
+#include "torch_ir/executor/tensor_text.h"
+#include "torch_ir/ir/binding.h"
+#include "torch_ir/ir/builtin_operators.h"
+#include "torch_ir/ir/ivalue.h"
+
+namespace torch_ir {
+namespace {
+
+using Stack = std::vector<c10::IValue>;
+using Values = std::unordered_map<std::string, c10::IValue>;
+
+// --- What a program writes to is copied first ---
+
+bool writes_in_place(const ExportedGraph& graph) {
+  const auto writes = [](const ExportedNode& node) {
+    const c10::FunctionSchema* schema = find_schema(node.target);
+    const auto is_written = [](const c10::Argument& argument) {
+      return argument.alias_info() != nullptr && argument.alias_info()->isWrite();
+    };
+    return (schema != nullptr && std::ranges::any_of(schema->arguments(), is_written)) ||
+           std::ranges::any_of(node.graphs, writes_in_place);
+  };
+  return std::ranges::any_of(graph.nodes, writes);
+}
+
+// Copies tensors with their storages, so that those that share memory share it still.
+class Copier {
+ public:
+  at::Tensor copy(const at::Tensor& tensor) {
+    if (!tensor.has_storage()) return tensor.clone();
+    at::Tensor& bytes = copies_[tensor.storage().unsafeGetStorageImpl()];
+    if (!bytes.defined()) {
+      const auto size = static_cast<int64_t>(tensor.storage().nbytes());
+      at::Tensor original = at::empty({0}, at::device(tensor.device()).dtype(at::kByte));
+      original.set_(tensor.storage(), 0, {size}, {1});
+      bytes = original.clone();
+    }
+    return at::empty({0}, tensor.options())
+        .set_(bytes.storage(), tensor.storage_offset(), tensor.sizes(), tensor.strides());
+  }
+
+ private:
+  std::unordered_map<c10::StorageImpl*, at::Tensor> copies_;
+};
+
+// --- Arguments ---
+
+Attribute as_attribute(const c10::IValue& value) {
+  if (value.isBool()) return value.toBool();
+  if (value.isDouble()) return value.toDouble();
+  if (value.isInt()) return value.toInt();
+  throw ExecutionError("a number is needed, not " + value.tagKind());
+}
+
+template <class Element>
+c10::IValue make_list(const ValueList& names, const Values& values) {
+  c10::List<Element> list;
+  for (const auto& name : names) {
+    if (name) {
+      list.push_back(values.at(name->name).toTensor());
+    } else {
+      list.push_back(Element());
+    }
+  }
+  return list;
+}
+
+bool holds_none(const c10::Argument& argument) {
+  const auto* list = argument.type()->castRaw<c10::ListType>();
+  return list != nullptr && list->getElementType()->kind() == c10::TypeKind::OptionalType;
+}
+
+c10::IValue make_argument(const ExportedArgument& given, const c10::Argument& argument,
+                          const Values& values) {
+  if (const auto* value = std::get_if<ValueRef>(&given.value)) return values.at(value->name);
+  if (const auto* list = std::get_if<ValueList>(&given.value)) {
+    return holds_none(argument) ? make_list<std::optional<at::Tensor>>(*list, values)
+                                : make_list<at::Tensor>(*list, values);
+  }
+  const auto number = [&](const ValueRef& ref) { return as_attribute(values.at(ref.name)); };
+  return to_ivalue(with_values(std::get<Attribute>(given.value), number), argument);
+}
+
+const ExportedArgument* find_argument(const ExportedNode& node, const std::string& name) {
+  const auto found = std::ranges::find(node.arguments, name, &ExportedArgument::name);
+  return found == node.arguments.end() ? nullptr : &*found;
+}
+
+Stack make_arguments(const ExportedNode& node, const c10::FunctionSchema& schema,
+                     const Values& values) {
+  Stack stack;
+  for (const c10::Argument& argument : schema.arguments()) {
+    const ExportedArgument* given = find_argument(node, argument.name());
+    stack.push_back(given != nullptr ? make_argument(*given, argument, values)
+                                     : argument.default_value().value_or(c10::IValue()));
+  }
+  return stack;
+}
+
+// --- Results ---
+
+// The tensors and numbers of `value`, those in lists one by one.
+void append_values(const c10::IValue& value, Stack& values) {
+  if (!value.isList()) {
+    values.push_back(value);
+    return;
+  }
+  for (const c10::IValue& item : value.toListRef()) append_values(item, values);
+}
+
+bool is_absent(const c10::IValue& value) {
+  return value.isNone() || (value.isTensor() && !value.toTensor().defined());
+}
+
+void store_outputs(const ExportedNode& node, const Stack& results, Values& values) {
+  Stack flat;
+  for (const c10::IValue& result : results) append_values(result, flat);
+  if (flat.size() != node.outputs.size()) std::erase_if(flat, is_absent);
+  if (flat.size() != node.outputs.size()) {
+    throw ExecutionError("it returned " + std::to_string(flat.size()) +
+                         " value(s), the program says " + std::to_string(node.outputs.size()));
+  }
+  for (size_t i = 0; i < flat.size(); ++i) values[node.outputs[i]] = std::move(flat[i]);
+}
+
+// --- Calls ---
+
+Stack run_graph(const ExportedGraph& graph, const Stack& inputs,
+                const ValueObserver& observer = nullptr);
+
+// The values of a list of operands; numbers may be among them.
+Stack operands(const ExportedNode& node, const std::string& name, const Values& values) {
+  const ExportedArgument* argument = find_argument(node, name);
+  if (argument == nullptr) return {};
+  Stack stack;
+  if (const auto* list = std::get_if<ValueList>(&argument->value)) {
+    for (const auto& value : *list) stack.push_back(values.at(value.value().name));
+    return stack;
+  }
+  for (const std::string& value : value_refs(std::get<Attribute>(argument->value))) {
+    stack.push_back(values.at(value));
+  }
+  return stack;
+}
+
+bool is_true(const c10::IValue& value) {
+  return value.isTensor() ? value.toTensor().item<bool>() : value.toBool();
+}
+
+Stack run_cond(const ExportedNode& node, const Values& values) {
+  const ExportedArgument* given = find_argument(node, "pred");
+  if (given == nullptr) throw ExecutionError("argument 'pred' is missing");
+  const c10::IValue pred =
+      make_argument(*given, find_schema(node.target)->arguments().at(0), values);
+  return run_graph(node.graphs.at(is_true(pred) ? 0 : 1), operands(node, "operands", values));
+}
+
+Stack run_while_loop(const ExportedNode& node, const Values& values) {
+  Stack stack = operands(node, "carried_inputs", values);
+  const size_t num_carried = stack.size();
+  const Stack additional = operands(node, "additional_inputs", values);
+  stack.insert(stack.end(), additional.begin(), additional.end());
+  while (is_true(run_graph(node.graphs.at(0), stack).at(0))) {
+    std::ranges::move(run_graph(node.graphs.at(1), stack), stack.begin());
+  }
+  stack.resize(num_carried);
+  return stack;
+}
+
+// Operators that a program of this process defined are given nodes as the IR has them.
+Stack run_executor(const OpExecutor& executor, const ExportedNode& node, const ExportedGraph& graph,
+                   const Values& values) {
+  const OpNode converted = convert_default(node, GraphAnalyzer(graph));
+  std::vector<at::Tensor> inputs;
+  for (const TensorMeta& input : converted.inputs) {
+    inputs.push_back(values.at(input.name).toTensor());
+  }
+  Stack results;
+  for (at::Tensor& output : executor(converted, inputs)) results.emplace_back(std::move(output));
+  return results;
+}
+
+Stack call(const ExportedNode& node, const ExportedGraph& graph, const Values& values) {
+  if (node.target == kCond) return run_cond(node, values);
+  if (node.target == kWhileLoop) return run_while_loop(node, values);
+  if (const std::string reason = refusal(node.target); !reason.empty()) {
+    throw ExecutionError("the operator is refused: " + reason);
+  }
+  if (const OpExecutor executor = find_executor(node.target)) {
+    return run_executor(executor, node, graph, values);
+  }
+  const c10::FunctionSchema* schema = find_schema(node.target);
+  if (schema == nullptr) throw ExecutionError("this LibTorch has no such operator");
+  Stack stack = make_arguments(node, *schema, values);
+  if (const NumberFunction function = find_number_function(node.target)) {
+    function(stack);
+  } else {
+    find_operator(node.target)->callBoxed(stack);
+  }
+  return stack;
+}
+
+// The names that an argument refers to.
+std::vector<std::string> names_in(const ExportedArgument& argument) {
+  if (const auto* value = std::get_if<ValueRef>(&argument.value)) return {value->name};
+  if (const auto* attribute = std::get_if<Attribute>(&argument.value)) {
+    return value_refs(*attribute);
+  }
+  std::vector<std::string> names;
+  for (const auto& value : std::get<ValueList>(argument.value)) {
+    if (value) names.push_back(value->name);
+  }
+  return names;
+}
+
+// For each node the values that nobody reads after it.
+std::vector<std::vector<std::string>> find_last_uses(const ExportedGraph& graph) {
+  std::unordered_set<std::string> seen(graph.outputs.begin(), graph.outputs.end());
+  std::vector<std::vector<std::string>> last_uses(graph.nodes.size());
+  for (size_t i = graph.nodes.size(); i-- > 0;) {
+    const auto note = [&](const std::string& name) {
+      if (seen.insert(name).second) last_uses[i].push_back(name);
+    };
+    for (const std::string& output : graph.nodes[i].outputs) note(output);
+    for (const ExportedArgument& argument : graph.nodes[i].arguments) {
+      for (const std::string& name : names_in(argument)) note(name);
+    }
+  }
+  return last_uses;
+}
+
+// A number as a tensor of the dtype that `graph` says; None as an undefined one.
+at::Tensor as_tensor(const c10::IValue& value, const std::string& name,
+                     const ExportedGraph& graph) {
+  if (value.isTensor()) return value.toTensor();
+  if (value.isNone()) return {};
+  return at::scalar_tensor(value.toScalar(), at::TensorOptions(graph.values.at(name).dtype));
+}
+
+void run_node(const ExportedNode& node, const ExportedGraph& graph, Values& values) {
+  try {
+    store_outputs(node, call(node, graph, values), values);
+  } catch (const std::exception& error) {
+    throw ExecutionError("Node '" + node.name + "' (" + node.target +
+                         ") failed in the reference: " + message_text(error));
+  }
+}
+
+Stack run_graph(const ExportedGraph& graph, const Stack& inputs, const ValueObserver& observer) {
+  Values values;
+  const auto tell = [&](const std::string& name) {
+    if (observer) observer(name, as_tensor(values.at(name), name, graph));
+  };
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    values[graph.inputs[i].name] = inputs.at(i);
+    tell(graph.inputs[i].name);
+  }
+  const std::vector<std::vector<std::string>> last_uses = find_last_uses(graph);
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    run_node(graph.nodes[i], graph, values);
+    for (const std::string& output : graph.nodes[i].outputs) tell(output);
+    for (const std::string& name : last_uses[i]) values.erase(name);
+  }
+  Stack outputs;
+  for (const std::string& output : graph.outputs) outputs.push_back(values.at(output));
+  return outputs;
+}
+
+Stack make_inputs(const ExportedProgram& program, const StateDict& weights,
+                  const std::vector<at::Tensor>& inputs) {
+  const bool copies = writes_in_place(program);
+  Copier copier;
+  Stack stack;
+  size_t next = 0;
+  for (const ExportedInput& input : program.inputs) {
+    at::Tensor tensor;
+    if (input.kind == InputKind::kUserInput) {
+      tensor = inputs.at(next++);
+    } else if (const at::Tensor* weight = weights.find(input.target)) {
+      tensor = *weight;
+    } else {
+      tensor = program.constants[input.target];
+    }
+    if (program.values.at(input.name).is_scalar) {
+      stack.emplace_back(tensor.item());
+    } else {
+      stack.emplace_back(copies ? copier.copy(tensor) : tensor);
+    }
+  }
+  return stack;
+}
+
+}  // namespace
+
+std::vector<at::Tensor> run_eagerly(const ExportedProgram& program, const StateDict& weights,
+                                    const std::vector<at::Tensor>& inputs,
+                                    const ValueObserver& observer) {
+  const at::NoGradGuard no_grad;
+  const Stack results = run_graph(program, make_inputs(program, weights, inputs), observer);
+  std::vector<at::Tensor> outputs;
+  for (size_t i = 0; i < results.size(); ++i) {
+    outputs.push_back(as_tensor(results[i], program.outputs[i], program));
+  }
+  return outputs;
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,57 @@
+#include "torch_ir/harness/stages/failure.h"
+
+#include <ATen/ops/empty.h>
+#include <gmock/gmock.h>
+
+#include <cstdint>
+#include <new>
+#include <stdexcept>
+
+namespace torch_ir {
+namespace {
+
+TEST(FailureTest, WhatIsRefusedIsTold) {
+  const ExportError refused(kNotSupported, "no such operator");
+  EXPECT_EQ(failure_kind(Stage::kExtract, refused), FailureKind::kExtractUnsupported);
+  EXPECT_EQ(failure_kind(Stage::kExtract, ConversionError(refused, "a.pt2: no such operator")),
+            FailureKind::kExtractUnsupported);
+  EXPECT_EQ(failure_kind(Stage::kExtract, ExportError("damaged")), FailureKind::kExtractFailed);
+  EXPECT_EQ(failure_kind(Stage::kExtract, std::runtime_error("?")), FailureKind::kExtractFailed);
+}
+
+TEST(FailureTest, SerializationIsAboutTheGraphOrAboutReadingIt) {
+  EXPECT_EQ(failure_kind(Stage::kSerialize, SerializeMismatch("another")),
+            FailureKind::kSerializeMismatch);
+  EXPECT_EQ(failure_kind(Stage::kSerialize, ValidationError("not well formed")),
+            FailureKind::kLoadFailed);
+}
+
+TEST(FailureTest, ARunFailsForWhatItIsGivenOrForWhatItDoes) {
+  EXPECT_EQ(failure_kind(Stage::kExecute, WeightError("no weight")), FailureKind::kLoadFailed);
+  EXPECT_EQ(failure_kind(Stage::kExecute, LoadError("no input")), FailureKind::kLoadFailed);
+  EXPECT_EQ(failure_kind(Stage::kExecute, ExecutionError("an operator failed")),
+            FailureKind::kExecuteFailed);
+  EXPECT_EQ(failure_kind(Stage::kVerify, std::runtime_error("the model failed")),
+            FailureKind::kExecuteFailed);
+  EXPECT_EQ(failure_kind(Stage::kVerify, OutputMismatch("other")), FailureKind::kOutputMismatch);
+}
+
+TEST(FailureTest, MemoryRunsOutInEveryStage) {
+  EXPECT_EQ(failure_kind(Stage::kExtract, std::bad_alloc()), FailureKind::kOutOfMemory);
+  try {
+    at::empty({int64_t{1} << 58});
+    FAIL() << "there is no such memory";
+  } catch (const std::exception& error) {
+    EXPECT_EQ(failure_kind(Stage::kExecute, error), FailureKind::kOutOfMemory);
+    EXPECT_EQ(failure_kind(Stage::kExecute, ExecutionError(error.what())),
+              FailureKind::kOutOfMemory);
+  }
+}
+
+TEST(FailureTest, LoadingMakesLoadErrorsOfErrors) {
+  EXPECT_EQ(loading([] { return 3; }), 3);
+  EXPECT_THROW(loading([]() -> int { throw Error("not there"); }), LoadError);
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,84 @@
+#include <memory>
+#include <optional>
+
+#include "torch_ir/exporter/observe.h"
+#include "torch_ir/harness/stages/candidate.h"
+#include "torch_ir/harness/stages/stages.h"
+#include "torch_ir/harness/stages/trials.h"
+
+namespace torch_ir {
+namespace {
+
+class RegisteredCandidate : public Candidate {
+ public:
+  RegisteredCandidate(const RegisteredModel& model, uint64_t seed) : model_(model), seed_(seed) {}
+
+  IR extract() override {
+    make();
+    IR ir = torch_ir::extract(model_, subject_);
+    graph_.nodes = ir.nodes;
+    return ir;
+  }
+  const StateDict& weights() const override { return subject_.weights; }
+  std::vector<at::Tensor> inputs(int trial) override {
+    std::vector<at::Tensor> inputs;
+    for (size_t i = 0; i < subject_.inputs.size(); ++i) {
+      const ModelInput& spec = model_.spec.inputs[i];
+      inputs.push_back(
+          trial_values(trial, {spec.name, subject_.inputs[i], ValueRange{spec.low, spec.high}},
+                       seed_, model_.name));
+    }
+    return inputs;
+  }
+  std::vector<at::Tensor> expected(const std::vector<at::Tensor>& inputs) override {
+    std::vector<at::Tensor> outputs = run_eagerly(subject_.model, inputs);
+    restore();
+    return outputs;
+  }
+  void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) override {
+    if (!observed_) {
+      std::vector<std::string> names;
+      for (const ModelInput& input : model_.spec.inputs) names.push_back(input.name);
+      observed_.emplace(subject_.model, inputs, names, graph_);
+    }
+    // Also behind a run that an observer ended.
+    restore();
+    observed_->run(subject_.model, inputs, observer);
+    restore();
+  }
+
+ private:
+  // How often each weight was written to.
+  std::vector<uint64_t> versions() const {
+    std::vector<uint64_t> versions;
+    for (const auto& item : subject_.weights) {
+      versions.push_back(item.value().unsafeGetTensorImpl()->version_counter().current_version());
+    }
+    return versions;
+  }
+
+  void make() {
+    subject_ = make_subject(model_, seed_);
+    versions_ = versions();
+  }
+
+  // A model that wrote to its weights is no longer the one that the graph is compared with.
+  void restore() {
+    if (versions() != versions_) make();
+  }
+
+  RegisteredModel model_;
+  uint64_t seed_;
+  std::vector<uint64_t> versions_;
+  Graph graph_;
+  std::optional<ObservedModel> observed_;
+  Subject subject_{.model = ModelFn(), .weights = StateDict(), .inputs = {}};
+};
+
+}  // namespace
+
+std::unique_ptr<Candidate> make_candidate(const RegisteredModel& model, uint64_t seed) {
+  return std::make_unique<RegisteredCandidate>(model, seed);
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,68 @@
+// The stages of the pipeline, each a function from data to data.
+//
+// Called one after the other by run_model, the first and the last by way of a Candidate. A stage
+// that fails throws; what it throws says why.
+#ifndef TORCH_IR_HARNESS_STAGES_STAGES_H_
+#define TORCH_IR_HARNESS_STAGES_STAGES_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/executor/execution_options.h"
+#include "torch_ir/exporter/model.h"
+#include "torch_ir/ir/ir.h"
+#include "torch_ir/models/registry.h"
+
+namespace torch_ir {
+
+// A model with its weights and inputs: what the IR has to be equal to.
+struct Subject {
+  Model model;
+  StateDict weights;
+  std::vector<at::Tensor> inputs;
+};
+
+// A file of the harness can not be written: not the model's fault, and the end of a run.
+class OutputError : public Error {
+ public:
+  using Error::Error;
+};
+
+// Calls `write`. What it throws because a file can not be written becomes an OutputError; that the
+// content can not be written stays what it is.
+void write_output(const std::function<void()>& write);
+
+// Builds `model` on the CPU, in eval mode, with the weights and inputs of `seed`.
+Subject make_subject(const RegisteredModel& model, uint64_t seed);
+
+// The IR of `model`: built and captured on the meta device, so without a weight in memory. The
+// values of constants, which the meta device does not have, are those of `subject`.
+IR extract(const RegisteredModel& model, const Subject& subject);
+
+// Writes `ir` to `path` and gives back what the file says. Throws SerializeMismatch when that is
+// not equal, SerializationError or ValidationError when it can not be read or is not well formed,
+// OutputError when nothing can be written.
+IR serialize(const IR& ir, const std::string& path);
+
+// The outputs of `ir`.
+std::vector<at::Tensor> execute(const IR& ir, const StateDict& weights,
+                                const std::vector<at::Tensor>& inputs,
+                                const ExecutionOptions& options = ExecutionOptions());
+
+// The outputs of `model` itself for copies of `inputs`.
+std::vector<at::Tensor> run_eagerly(const Model& model, const std::vector<at::Tensor>& inputs);
+
+// Writes what replays the verification by hand: DIRECTORY/weights.safetensors,
+// DIRECTORY/inputs.safetensors and DIRECTORY/expected.safetensors, the last two under the names
+// that `ir` has for its inputs and outputs. A value that is an output twice is stored once, an
+// undefined one not at all. Throws WeightError for a dtype that the format does not have,
+// OutputError.
+void save_tensors(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
+                  const std::vector<at::Tensor>& expected, const std::string& directory);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_STAGES_STAGES_H_

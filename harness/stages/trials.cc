@@ -1,0 +1,90 @@
+#include "torch_ir/harness/stages/trials.h"
+
+#include <ATen/TensorOperators.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace torch_ir {
+namespace {
+
+enum class Values { kNormal, kZerosAndOnes, kLargeMagnitudes };
+
+constexpr std::array kFirstTrials = {Values::kNormal, Values::kZerosAndOnes,
+                                     Values::kLargeMagnitudes};
+
+// Of floats of an unknown range.
+constexpr ValueRange kUsualRange = {-1, 1};
+
+// Beyond these a range is refused, or its values are infinite.
+constexpr double kLargestValue = 1e12;
+constexpr double kLargestHalf = 6e4;
+
+Values values_of(int trial) {
+  const auto index = static_cast<size_t>(trial);
+  return index < kFirstTrials.size() ? kFirstTrials.at(index) : Values::kNormal;
+}
+
+ValueRange large(const ValueRange& range, at::ScalarType dtype) {
+  const bool is_half = dtype == at::kHalf || dtype == at::kComplexHalf;
+  const double most = is_half ? kLargestHalf : kLargestValue;
+  return {std::clamp(range.low * kLargeMagnitude, -most, most),
+          std::clamp(range.high * kLargeMagnitude, -most, most)};
+}
+
+// Two whole numbers within `range`.
+struct Pair {
+  double first;
+  double second;
+};
+
+Pair pair_of_integers(Values values, const ValueRange& range) {
+  const double least = std::round(range.low);
+  const double most = std::max(least, std::round(range.high) - 1);
+  if (values == Values::kLargeMagnitudes) return {least, most};
+  return {std::clamp(0.0, least, most), std::clamp(1.0, least, most)};
+}
+
+}  // namespace
+
+std::string trial_name(int trial) {
+  switch (values_of(trial)) {
+    case Values::kNormal:
+      return trial == 0 ? "normal values"
+                        : fmt::format("normal values {}",
+                                      static_cast<size_t>(trial) + 2 - kFirstTrials.size());
+    case Values::kZerosAndOnes:
+      return "zeros and ones";
+    case Values::kLargeMagnitudes:
+      return "large magnitudes";
+  }
+  __builtin_unreachable();
+}
+
+at::Tensor trial_values(int trial, const TrialInput& input, uint64_t seed,
+                        const std::string& model) {
+  const at::ScalarType dtype = input.normal.scalar_type();
+  const bool is_integral = at::isIntegralType(dtype, /*includeBool=*/true);
+  if (trial == 0 || (is_integral && !input.range)) return input.normal;
+  const Values values = values_of(trial);
+  const ValueRange normal = input.range.value_or(kUsualRange);
+  const auto draw = [&](at::ScalarType drawn, const ValueRange& range) {
+    return seeded_tensor(seed, model, trial_name(trial) + "/input/" + input.name,
+                         input.normal.sizes(), drawn, range);
+  };
+  if (dtype == at::kBool) return draw(dtype, {0, 2});
+  if (is_integral && values == Values::kNormal) return draw(dtype, normal);
+  if (is_integral) {
+    const Pair pair = pair_of_integers(values, normal);
+    return (draw(at::kLong, {0, 2}) * static_cast<int64_t>(pair.second - pair.first) +
+            static_cast<int64_t>(pair.first))
+        .to(dtype);
+  }
+  // Zeros and ones have no fractions, whatever the range.
+  if (values == Values::kZerosAndOnes) return draw(at::kLong, {0, 2}).to(dtype);
+  return draw(dtype, values == Values::kNormal ? normal : large(normal, dtype));
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,42 @@
+// Trials: the inputs that a model is tried with. One lucky draw proves little.
+//
+// Called by the candidates. The first trial has the normal values of the model, the second zeros
+// and ones, the third large magnitudes, all further ones other normal values. Each depends on the
+// seed and the names of model and input only, see weights/seeded_tensor.h.
+#ifndef TORCH_IR_HARNESS_STAGES_TRIALS_H_
+#define TORCH_IR_HARNESS_STAGES_TRIALS_H_
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "torch_ir/weights/seeded_tensor.h"
+
+namespace torch_ir {
+
+// By how much large magnitudes exceed normal values.
+inline constexpr double kLargeMagnitude = 1e3;
+
+// "normal values", "zeros and ones", "large magnitudes", "normal values 2", ...; trials count from
+// 0.
+std::string trial_name(int trial);
+
+struct TrialInput {
+  std::string name;
+  // What the first trial has.
+  at::Tensor normal;
+  // Of its normal values. Where nobody knows it, whole numbers and booleans stay what they are:
+  // they may be indices.
+  std::optional<ValueRange> range = std::nullopt;
+};
+
+// What `trial` has in place of `input.normal`, in its shape and dtype. Whole numbers never leave
+// their range: small ones are those nearest to 0 and 1, large ones its ends.
+at::Tensor trial_values(int trial, const TrialInput& input, uint64_t seed,
+                        const std::string& model);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_STAGES_TRIALS_H_

@@ -1,0 +1,117 @@
+#include "torch_ir/harness/stages/trials.h"
+
+#include <ATen/ops/abs.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
+#include <gmock/gmock.h>
+
+#include <set>
+#include <vector>
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsSubsetOf;
+
+constexpr int kZerosAndOnes = 1;
+constexpr int kLargeMagnitudes = 2;
+constexpr int kNormalAgain = 3;
+
+at::Tensor values(int trial, const at::Tensor& normal, std::optional<ValueRange> range = {},
+                  uint64_t seed = 0) {
+  return trial_values(trial, {.name = "x", .normal = normal, .range = range}, seed, "Model");
+}
+
+std::set<double> distinct(const at::Tensor& tensor) {
+  const at::Tensor doubles = tensor.to(at::kDouble).contiguous();
+  const double* data = doubles.const_data_ptr<double>();
+  return {data, data + doubles.numel()};
+}
+
+TEST(TrialsTest, HaveNames) {
+  std::vector<std::string> names;
+  for (int trial = 0; trial < 5; ++trial) names.push_back(trial_name(trial));
+  EXPECT_THAT(names, ElementsAre("normal values", "zeros and ones", "large magnitudes",
+                                 "normal values 2", "normal values 3"));
+}
+
+TEST(TrialsTest, TheFirstIsWhatItWas) {
+  const at::Tensor normal = at::arange(6, at::kFloat);
+  EXPECT_TRUE(values(0, normal, ValueRange{0, 1}).is_same(normal));
+}
+
+TEST(TrialsTest, FloatsAreZerosAndOnesThenLargeThenNormalAgain) {
+  const at::Tensor normal = at::full({40, 50}, 0.5);
+  const ValueRange range{-1, 3};
+  EXPECT_THAT(distinct(values(kZerosAndOnes, normal, range)), ElementsAre(0, 1));
+
+  const std::set<double> large = distinct(values(kLargeMagnitudes, normal, range));
+  EXPECT_GE(*large.begin(), -1000);
+  EXPECT_LT(*large.begin(), -900);
+  EXPECT_LT(*large.rbegin(), 3000);
+  EXPECT_GT(*large.rbegin(), 2900);
+
+  const std::set<double> again = distinct(values(kNormalAgain, normal, range));
+  EXPECT_GT(again.size(), 1000u);
+  EXPECT_GE(*again.begin(), -1);
+  EXPECT_LT(*again.rbegin(), 3);
+  EXPECT_FALSE(values(kNormalAgain, normal, range).equal(values(kNormalAgain + 1, normal, range)));
+}
+
+TEST(TrialsTest, DependOnTheSeed) {
+  const at::Tensor normal = at::full({40}, 0.5);
+  EXPECT_TRUE(values(kNormalAgain, normal).equal(values(kNormalAgain, normal)));
+  EXPECT_FALSE(values(kNormalAgain, normal).equal(values(kNormalAgain, normal, {}, 1)));
+}
+
+TEST(TrialsTest, WholeNumbersNeverLeaveTheirRange) {
+  const at::Tensor normal = at::full({100}, 7, at::kLong);
+  const ValueRange indices{5, 12};
+  EXPECT_THAT(distinct(values(kZerosAndOnes, normal, indices)), ElementsAre(5));
+  EXPECT_THAT(distinct(values(kLargeMagnitudes, normal, indices)), ElementsAre(5, 11));
+  EXPECT_THAT(distinct(values(kNormalAgain, normal, indices)),
+              IsSubsetOf(std::vector<double>{5, 6, 7, 8, 9, 10, 11}));
+
+  const ValueRange vocabulary{0, 1000};
+  EXPECT_THAT(distinct(values(kZerosAndOnes, normal, vocabulary)), ElementsAre(0, 1));
+  EXPECT_THAT(distinct(values(kLargeMagnitudes, normal, vocabulary)), ElementsAre(0, 999));
+
+  const ValueRange negative{-9, -3};
+  EXPECT_THAT(distinct(values(kZerosAndOnes, normal, negative)), ElementsAre(-4));
+}
+
+TEST(TrialsTest, WholeNumbersOfAnUnknownRangeStay) {
+  const at::Tensor integers = at::full({3}, 7, at::kLong);
+  const at::Tensor flags = at::full({3}, true, at::kBool);
+  for (const int trial : {kZerosAndOnes, kLargeMagnitudes, kNormalAgain}) {
+    EXPECT_TRUE(values(trial, integers).is_same(integers));
+    EXPECT_TRUE(values(trial, flags).is_same(flags));
+  }
+  // Floats do not.
+  EXPECT_THAT(distinct(values(kZerosAndOnes, at::full({100}, 0.5))), ElementsAre(0, 1));
+  EXPECT_GT(*distinct(values(kLargeMagnitudes, at::full({100}, 0.5))).rbegin(), 900);
+}
+
+TEST(TrialsTest, KeepShapeAndDtype) {
+  for (const at::ScalarType dtype : {at::kFloat, at::kHalf, at::kBFloat16, at::kDouble, at::kLong,
+                                     at::kByte, at::kBool, at::kComplexFloat}) {
+    const at::Tensor normal = at::empty({2, 3}, at::TensorOptions(dtype)).zero_();
+    for (const int trial : {kZerosAndOnes, kLargeMagnitudes, kNormalAgain}) {
+      const at::Tensor tensor = values(trial, normal, ValueRange{0, 4});
+      EXPECT_EQ(tensor.sizes(), normal.sizes()) << dtype;
+      EXPECT_EQ(tensor.scalar_type(), dtype);
+    }
+  }
+}
+
+TEST(TrialsTest, LargeHalvesAreFinite) {
+  const at::Tensor normal = at::full({1000}, 0.5, at::kHalf);
+  const std::set<double> large = distinct(values(kLargeMagnitudes, normal, ValueRange{-500, 500}));
+  EXPECT_GT(*large.rbegin(), 5e4);
+  EXPECT_LE(*large.rbegin(), 65504);
+}
+
+}  // namespace
+}  // namespace torch_ir
