@@ -73,7 +73,7 @@ TEST_F(CommandLineTest, WritesSummaryPagesAndGraphs) {
   EXPECT_EQ(result.status, 0);
   EXPECT_THAT(result.out, StartsWith("[1/2] Close  PASSED  max diff "));
   EXPECT_THAT(result.out,
-              HasSubstr("[2/2] Good  PASSED  max diff 0\n2 of 2 models passed; see " + directory_ +
+              HasSubstr("[2/2] Good   PASSED  max diff 0\n2 of 2 models passed; see " + directory_ +
                         "/SUMMARY.md, or " + directory_ + "/index.html in a browser\n"));
   EXPECT_EQ(result.err, "");
   EXPECT_THAT(file_names(), ElementsAre("Close.md", "Good.md", "SUMMARY.md", "index.html",

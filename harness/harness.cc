@@ -1,6 +1,8 @@
 #include "torch_ir/harness/harness.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,6 +79,14 @@ ExpectedFailures expected_failures(const HarnessOptions& options, const Plan& pl
   return read_expected_failures(options.expected_failures, names);
 }
 
+// Columns that the names of `models` need in a terminal; longer names are out of line.
+size_t name_width(const std::vector<ModelSource>& models) {
+  constexpr size_t kWidest = 32;
+  size_t width = 0;
+  for (const ModelSource& model : models) width = std::max(width, name_of(model).size());
+  return std::min(width, kWidest);
+}
+
 RunContext page_context(const HarnessOptions& options) {
   RunContext context{.settings = options.run.settings,
                      .portable = options.portable,
@@ -102,15 +112,19 @@ SupportReport supported_models(const HarnessOptions& options, const std::string&
   run_options.settings.last_stage = Stage::kExtract;
   const InterruptGuard interrupt_guard;
   const WorkDirectory work_directory(std::filesystem::temp_directory_path());
-  std::vector<GraphOperators> graphs;
-  for (const ModelResult& result :
-       run_models(plan.models, run_options, work_directory.path().string())) {
-    graphs.push_back(result.graph ? operators_of(result.name, *result.graph)
-                                  : GraphOperators{.name = result.name,
-                                                   .operators = {},
-                                                   .error = first_line(result.failure->message)});
-  }
-  return supported(graphs, operators);
+  std::map<std::string, GraphOperators> graphs;
+  const RunObserver observer{.on_finish = [&](ModelResult& result, const std::string&) {
+    graphs[result.name] = result.graph
+                              ? operators_of(result.name, *result.graph)
+                              : GraphOperators{.name = result.name,
+                                               .operators = {},
+                                               .error = first_line(result.failure->message)};
+    result.drop_graph();
+  }};
+  run_models(plan.models, run_options, work_directory.path().string(), observer);
+  std::vector<GraphOperators> in_order;
+  for (const ModelSource& model : plan.models) in_order.push_back(graphs.at(name_of(model)));
+  return supported(in_order, operators);
 }
 
 HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& streams) {
@@ -125,15 +139,18 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   const InterruptGuard interrupt_guard;
   ReportFiles files(options.output);
   if (options.summary) files.remove_run();
-  Progress progress(plan.models.size(), streams.lines, streams.bar, streams.progress);
+  ProgressOptions progress_options = streams.progress;
+  progress_options.name_width = name_width(plan.models);
+  Progress progress(plan.models.size(), streams.lines, streams.bar, progress_options);
   const RunObserver observer{
       .on_start = [&](const std::string& model) { progress.start(model); },
       .on_finish =
-          [&](const ModelResult& result, const std::string& directory) {
+          [&](ModelResult& result, const std::string& directory) {
             // First, for the graphs of the baseline may be the ones that are replaced.
             if (baseline) changes[result.name] = graph_changes(*baseline, options.baseline, result);
             files.write_model(result, directory, context);
             progress.finish(result);
+            result.drop_graph();
           },
       .on_wait = [&] { progress.tick(); },
   };

@@ -739,10 +739,27 @@ function setUpShare() {
       h('span', {class: STATUSES[s].kind, style: `flex: ${totals.get(s)} 0 0`})));
 }
 
+// What has changed since an earlier run.
+function setUpChanges() {
+  if (!run.changes) return;
+  const {baseline, notes, rows: changed} = run.changes;
+  const summary = h('summary', {}, 'Compared with ', code(baseline), `: ${notes[0]}`);
+  const known = new Map(models.map((model) => [model.name, model]));
+  const name = (model) => known.has(model) ? h('a', {href: address(known.get(model))}, model) : model;
+  $('changes').append(changed.length + notes.length === 1
+      ? h('p', {class: 'coverage'}, 'Compared with ', code(baseline), ': nothing has changed.')
+      : h('details', {open: changed.some(({trend}) => trend === 'worse')}, summary,
+          ...notes.slice(1).map((note) => h('p', {class: 'hint'}, note)),
+          table('Changes', [['Model'], ['Trend'], ['What has changed']],
+                changed.map(({model, trend, changes}) =>
+                  [name(model), trend, h('div', {}, ...changes.map((line) => h('div', {}, line)))]))));
+}
+
 $('environment').append(...run.environment.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
 $('command').textContent = run.command;
 setUpTheme();
 setUpShare();
+setUpChanges();
 setUpFilters();
 setUpKeys();
 refresh();

@@ -114,12 +114,11 @@ Json model_json(const ModelResult& result, const RunContext& context) {
     json["stage"] = stage_name(result.failure->stage);
     json["kind"] = failure_kind_name(result.failure->kind);
   }
-  if (result.graph) {
-    const IRSummary summary = summarize(*result.graph);
-    json["nodes"] = summary.num_nodes;
-    json["edges"] = summary.num_edges;
-    json["weights"] = summary.num_weights;
-    json["parameters"] = summary.total_parameters;
+  if (const auto summary = result.graph_summary()) {
+    json["nodes"] = summary->figures.num_nodes;
+    json["edges"] = summary->figures.num_edges;
+    json["weights"] = summary->figures.num_weights;
+    json["parameters"] = summary->figures.total_parameters;
   }
   if (const Trial* trial = result.worst_trial()) {
     json["trial"] = trial->name;
@@ -142,11 +141,11 @@ Json values_json(const std::vector<TensorMeta>& values) {
   return json;
 }
 
-Json graph_json(const IR& ir, const std::string& problem) {
+Json graph_json(const IRSummary& graph, const std::string& problem) {
   Json operators = Json::array();
-  for (const auto& [name, count] : count_operators(ir)) operators.push_back({name, count});
-  Json json = {{"inputs", values_json(ir.graph_inputs)},
-               {"outputs", values_json(ir.graph_outputs)},
+  for (const auto& [name, count] : graph.op_distribution) operators.push_back({name, count});
+  Json json = {{"inputs", values_json(graph.inputs)},
+               {"outputs", values_json(graph.outputs)},
                {"operators", operators}};
   if (!problem.empty()) json["problem"] = problem;
   return json;
@@ -168,7 +167,9 @@ Json detail_json(const ModelResult& result, const RunContext& context, bool has_
                {"files", {{"ir", has_ir}, {"svg", has_svg}}}};
   if (result.failure) json["failure"] = write(*result.failure);
   if (result.expected_failure) json["expected_failure"] = write(*result.expected_failure);
-  if (result.graph) json["graph"] = graph_json(*result.graph, problem);
+  if (const auto summary = result.graph_summary()) {
+    json["graph"] = graph_json(summary->figures, problem);
+  }
   if (result.nodes) json["nodes"] = write(*result.nodes);
   if (result.reproducer) json["reproducer"] = write(*result.reproducer);
   if (context.timings) json["stage_seconds"] = write(result.stage_seconds);
@@ -195,9 +196,10 @@ std::string details(const std::vector<ModelResult>& results, const RunContext& c
   for (size_t i = 0; i < results.size(); ++i) {
     const ModelResult& result = results[i];
     GraphPicture picture;
-    if (result.graph && room > 0) picture = picture_of(result);
+    const bool has_graph = result.graph_summary().has_value();
+    if (has_graph && room > 0) picture = picture_of(result);
     // Where nobody asks any more, there is one as there was for the others.
-    const bool has_svg = result.graph && (room == 0 || !picture.svg.empty());
+    const bool has_svg = has_graph && (room == 0 || !picture.svg.empty());
     const std::string_view svg = without_declaration(picture.svg);
     if (svg.size() > room) room = 0;
     if (!svg.empty() && svg.size() <= std::min(kMaxIndexPicture, room) && fits_in_script(svg)) {
@@ -235,8 +237,16 @@ Json environment_json(const RunContext& context) {
   return json;
 }
 
+Json changes_json(const ChangesSection& changes) {
+  Json rows = Json::array();
+  for (const ChangesSection::Row& row : changes.rows) {
+    rows.push_back({{"model", row.model}, {"trend", row.trend}, {"changes", write(row.changes)}});
+  }
+  return {{"baseline", changes.baseline}, {"notes", write(changes.notes)}, {"rows", rows}};
+}
+
 Json run_json(const std::vector<ModelResult>& results, const Coverage& coverage,
-              const RunContext& context) {
+              const RunContext& context, const std::optional<ChangesSection>& changes) {
   Json models = Json::array();
   for (const ModelResult& result : results) models.push_back(model_json(result, context));
   Json stages = Json::array();
@@ -249,13 +259,15 @@ Json run_json(const std::vector<ModelResult>& results, const Coverage& coverage,
           {"bins", bins},
           {"environment", environment_json(context)},
           {"command", reproduce_command(coverage, context)},
+          {"changes", changes ? changes_json(*changes) : Json()},
           {"models", models}};
 }
 
 }  // namespace
 
 std::string render_index(const std::vector<ModelResult>& results, const Coverage& coverage,
-                         const RunContext& context, const PictureOf& picture_of) {
+                         const RunContext& context, const PictureOf& picture_of,
+                         const std::optional<ChangesSection>& changes) {
   const bool is_good = all_good(results);
   kainjow::mustache::data page;
   page.set("title", "torch-ir");
@@ -266,7 +278,7 @@ std::string render_index(const std::vector<ModelResult>& results, const Coverage
   page.set("verdict_mark", is_good ? "✓" : "✕");
   page.set("verdict_class", is_good ? "good" : "bad");
   page.set("coverage", html_text(coverage_text(results, coverage, plain_names)));
-  page.set("data", script_json(run_json(results, coverage, context)));
+  page.set("data", script_json(run_json(results, coverage, context, changes)));
   page.set("details", details(results, context, picture_of));
   return render_exactly(templates::index_page, page);
 }

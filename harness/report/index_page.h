@@ -6,6 +6,7 @@
 #define TORCH_IR_HARNESS_REPORT_INDEX_PAGE_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,12 @@ using PictureOf = std::function<GraphPicture(const ModelResult& result)>;
 inline constexpr size_t kMaxIndexPicture = 4 << 20;
 inline constexpr size_t kMaxIndexPictures = 48 << 20;
 
-// The same results, pictures and context give the same bytes. Figures are those of this machine,
+// `changes` is what has changed since an earlier run, where there is one to compare with. The same
+// results, pictures and context give the same bytes. Figures are those of this machine,
 // also in a portable context.
 std::string render_index(const std::vector<ModelResult>& results, const Coverage& coverage,
-                         const RunContext& context, const PictureOf& picture_of);
+                         const RunContext& context, const PictureOf& picture_of,
+                         const std::optional<ChangesSection>& changes = std::nullopt);
 
 }  // namespace torch_ir
 

@@ -116,6 +116,28 @@ TEST(IndexPageTest, NeedsNothingBesideItself) {
   EXPECT_THAT(page, Not(HasSubstr("{{")));
 }
 
+TEST(IndexPageTest, HoldsWhatHasChanged) {
+  const ChangesSection changes{
+      .baseline = "old/results.json",
+      .notes = {"1 model compared: 1 worse"},
+      .rows = {{.model = "Off", .trend = "worse", .changes = {"nodes: 1 -> 2"}}}};
+  const std::string page =
+      render_index({make_mismatch()}, {.num_registered = 1}, {}, picture, changes);
+  const json data = json::parse(script(page, "data"));
+  EXPECT_EQ(data["changes"]["baseline"], "old/results.json");
+  EXPECT_EQ(data["changes"]["notes"], json({"1 model compared: 1 worse"}));
+  EXPECT_EQ(data["changes"]["rows"][0]["model"], "Off");
+  EXPECT_EQ(data["changes"]["rows"][0]["changes"], json({"nodes: 1 -> 2"}));
+  EXPECT_TRUE(json::parse(script(render({make_mismatch()}), "data"))["changes"].is_null());
+}
+
+TEST(IndexPageTest, NeedsNoGraphThatWasDropped) {
+  ModelResult dropped = make_mismatch();
+  dropped.drop_graph();
+  EXPECT_FALSE(dropped.graph);
+  EXPECT_EQ(render({dropped}), render({make_mismatch()}));
+}
+
 TEST(IndexPageTest, TimesAreForThoseWhoAsk) {
   ModelResult result = make_result();
   result.stage_seconds = {0.25, 0.5, 1, 2};

@@ -121,6 +121,21 @@ const tests = {
     });
   },
 
+  async 'shows what has changed since the baseline'() {
+    await withPage(DESK, small, '', async (page) => {
+      const changes = page.locator('#changes');
+      assert.equal(await changes.locator('details').getAttribute('open'), '', 'something is worse');
+      const text = await changes.innerText();
+      for (const part of ['old/results.json', '7 models compared: 1 worse, 1 gone', 'seed: 0 -> 7',
+                          'status: passed -> failed', '</script><script>alert(1)', 'status: was passed']) {
+        assert.ok(text.includes(part), `${part} is not in:\n${text}`);
+      }
+      assert.deepEqual(await changes.locator('a').allTextContents(), ['Off'], 'what is gone has no page');
+      await changes.locator('a').click();
+      assert.equal(await heading(page), 'Off');
+    });
+  },
+
   async 'shows all of a model'() {
     await withPage(DESK, small, '', async (page) => {
       await page.locator('#rows a', {hasText: 'Off'}).click();

@@ -209,6 +209,13 @@ TEST(SummaryTest, ListsModelsFailuresAndCategories) {
   EXPECT_THAT(page, HasSubstr("```sh\ntools/bazel run //harness\n```\n"));
 }
 
+TEST(SummaryTest, NeedsNoGraphThatWasDropped) {
+  ModelResult dropped = make_result();
+  dropped.drop_graph();
+  EXPECT_FALSE(dropped.graph);
+  EXPECT_EQ(render_summary({dropped}, {}, {}), render_summary({make_result()}, {}, {}));
+}
+
 TEST(SummaryTest, SaysWhatItCovers) {
   const Coverage coverage{.selection = {.models = {"Tiny"}, .categories = {"a"}},
                           .num_registered = 12};

@@ -109,7 +109,7 @@ void ReportFiles::write_run(const std::vector<ModelResult>& results, const Cover
              results_to_json(results, run_results(results, coverage, context), context, baseline,
                              without_picture));
   write_file(directory_ / kJunit, to_junit_xml(results, context));
-  write_file(directory_ / kIndex, render_index(results, coverage, context, find_picture));
+  write_file(directory_ / kIndex, render_index(results, coverage, context, find_picture, changes));
   write_file(directory_ / kSummary, render_summary(results, coverage, context, changes));
 }
 

@@ -130,12 +130,12 @@ Data model_row(const ModelResult& result, const RunContext& context) {
   row.set("model", link(result.name));
   row.set("status", status_cell(result.status()));
   row.set("categories", code_list(result.categories, " "));
-  if (result.graph) {
-    const IRSummary summary = summarize(*result.graph);
-    row.set("nodes", with_thousands_separators(summary.num_nodes));
-    row.set("edges", with_thousands_separators(summary.num_edges));
-    row.set("weights", with_thousands_separators(summary.num_weights));
-    row.set("parameters", with_thousands_separators(summary.total_parameters));
+  if (const auto summary = result.graph_summary()) {
+    const IRSummary& figures = summary->figures;
+    row.set("nodes", with_thousands_separators(figures.num_nodes));
+    row.set("edges", with_thousands_separators(figures.num_edges));
+    row.set("weights", with_thousands_separators(figures.num_weights));
+    row.set("parameters", with_thousands_separators(figures.total_parameters));
   }
   const Trial* trial = result.worst_trial();
   if (trial != nullptr && !trial->verification.output_details.empty()) {

@@ -88,6 +88,12 @@ int main(int argc, char** argv) {
   RunContext context;
   context.timings = true;
   context.environment = {{"libtorch", "2.13.0"}, {"cpu_capability", "AVX2"}};
-  write_file(argv[1], render_index(all, {.num_registered = all.size()}, context, picture));
+  const ChangesSection changes{
+      .baseline = "old/results.json",
+      .notes = {"7 models compared: 1 worse, 1 gone", "seed: 0 -> 7"},
+      .rows = {
+          {.model = "Off", .trend = "worse", .changes = {"status: passed -> failed", kHostile}},
+          {.model = "Gone", .trend = "gone", .changes = {"status: was passed"}}}};
+  write_file(argv[1], render_index(all, {.num_registered = all.size()}, context, picture, changes));
   return 0;
 }

@@ -53,6 +53,16 @@ bool ModelResult::is_good() const {
   return status() == Status::kPassed || status() == Status::kExpectedFailure;
 }
 
+std::optional<GraphSummary> ModelResult::graph_summary() const {
+  if (graph) return summarize_graph(*graph);
+  return summary;
+}
+
+void ModelResult::drop_graph() {
+  summary = graph_summary();
+  graph.reset();
+}
+
 const Trial* ModelResult::worst_trial() const {
   // Those that fail first, then by how much the tolerance would have to be; NaN is the greatest.
   const auto badness = [](const Trial& trial) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "torch_ir/executor/execution_options.h"
+#include "torch_ir/harness/results/graph_summary.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/models/failure_kind.h"
 #include "torch_ir/models/registry.h"
@@ -120,8 +121,10 @@ struct ModelResult {
   size_t num_passed_stages = 0;
   // Why the model failed in the stage after those.
   std::optional<Failure> failure = std::nullopt;
-  // The graph, without the values of constants; from the stage extract on.
+  // The graph, without the values of constants; from the stage extract on, until drop_graph.
   std::optional<IR> graph = std::nullopt;
+  // Of a graph that was dropped.
+  std::optional<GraphSummary> summary = std::nullopt;
   // From the stage verify on, in the order in which they ran.
   std::vector<Trial> trials = {};
   // Of the worst trial, where the outputs do not agree or the settings ask for it.
@@ -135,6 +138,10 @@ struct ModelResult {
   Status status() const;
   // Whether it counts as good: passed, or failed as expected.
   bool is_good() const;
+  // Lets go of the graph, all but its summary: a run of many models keeps none.
+  void drop_graph();
+  // Nothing where there was no graph.
+  std::optional<GraphSummary> graph_summary() const;
   // The trial that is furthest outside its tolerance, or nearest to it; null when there is none.
   const Trial* worst_trial() const;
 };

@@ -281,6 +281,14 @@ TEST(ResultsFileTest, HasWhatIsWrong) {
   EXPECT_TRUE(crashed["files"]["svg"].is_null());
 }
 
+TEST(ResultsFileTest, NeedsNoGraphThatWasDropped) {
+  ModelResult dropped = make_passed();
+  dropped.drop_graph();
+  EXPECT_FALSE(dropped.graph);
+  EXPECT_EQ(results_to_json({dropped}, run_results({dropped}, {}, {}), {}),
+            results_to_json({make_passed()}, run_results({make_passed()}, {}, {}), {}));
+}
+
 TEST(ResultsFileTest, SaysWhichPicturesCouldNotBeDrawn) {
   const RunContext context = make_context();
   const json results = json::parse(results_to_json(

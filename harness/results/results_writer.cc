@@ -75,7 +75,7 @@ Json write_files(const ModelResult& result, bool has_picture) {
   const bool has_ir = result.num_passed_stages > static_cast<size_t>(Stage::kSerialize);
   return {{"page", result.name + ".md"},
           {"ir", path(has_ir, "ir/" + result.name + ".json")},
-          {"svg", path(result.graph && has_picture, "svg/" + result.name + ".svg")},
+          {"svg", path(has_picture, "svg/" + result.name + ".svg")},
           {"reproducer", path(result.reproducer.has_value(), "repro/" + result.name)}};
 }
 
@@ -111,7 +111,7 @@ Json write_model(const ModelResult& result, const ModelRecord& record, const Run
       {"trials", trials},
       {"node_report", or_null(result.nodes)},
       {"reproducer", or_null(result.reproducer)},
-      {"files", write_files(result, has_picture)},
+      {"files", write_files(result, record.graph && has_picture)},
   };
   if (context.timings) json["stage_seconds"] = write(result.stage_seconds);
   return json;

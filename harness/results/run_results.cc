@@ -1,33 +1,22 @@
 #include "torch_ir/harness/results/run_results.h"
 
-#include <c10/util/hash.h>
-
 #include <algorithm>
 
 #include "torch_ir/harness/results/run_context.h"
-#include "torch_ir/ir/json.h"
-#include "torch_ir/visualize/summary.h"
 
 namespace torch_ir {
 namespace {
 
-GraphFigures graph_figures(const IR& graph) {
-  const IRSummary summary = summarize(graph);
-  return {.nodes = summary.num_nodes,
-          .edges = summary.num_edges,
-          .weights = summary.num_weights,
-          .parameters = summary.total_parameters,
-          .fingerprint = graph_fingerprint(graph)};
+GraphFigures graph_figures(const GraphSummary& summary) {
+  const IRSummary& figures = summary.figures;
+  return {.nodes = figures.num_nodes,
+          .edges = figures.num_edges,
+          .weights = figures.num_weights,
+          .parameters = figures.total_parameters,
+          .fingerprint = summary.fingerprint};
 }
 
 }  // namespace
-
-std::string graph_fingerprint(const IR& graph) {
-  IR same = graph;
-  same.pytorch_version.clear();
-  same.constants = StateDict();
-  return c10::sha1(serialize_ir(same)).str();
-}
 
 DifferenceFigures difference_figures(const VerificationReport& report) {
   DifferenceFigures figures;
@@ -50,7 +39,7 @@ ModelRecord model_record(const ModelResult& result) {
     record.stage = result.failure->stage;
     record.failure = result.failure->kind;
   }
-  if (result.graph) record.graph = graph_figures(*result.graph);
+  if (const auto summary = result.graph_summary()) record.graph = graph_figures(*summary);
   for (const Trial& trial : result.trials) {
     record.trials.push_back(
         {.name = trial.name, .differences = difference_figures(trial.verification)});

@@ -65,10 +65,6 @@ ModelRecord model_record(const ModelResult& result);
 
 DifferenceFigures difference_figures(const VerificationReport& report);
 
-// A text that two graphs have in common only when they are the same: names, operators, attributes,
-// shapes. Neither the version of PyTorch nor the values of constants count.
-std::string graph_fingerprint(const IR& graph);
-
 }  // namespace torch_ir
 
 #endif  // TORCH_IR_HARNESS_RESULTS_RUN_RESULTS_H_

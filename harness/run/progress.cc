@@ -90,11 +90,11 @@ std::string cut(const std::string& text, size_t width) {
 
 }  // namespace
 
-std::string result_line(const ModelResult& result, bool has_colours) {
+std::string result_line(const ModelResult& result, bool has_colours, size_t name_width) {
   const Verdict verdict = verdict_of(result.status());
   const std::string text =
       has_colours ? fmt::format("{}{}{}", verdict.colour, verdict.text, kNoColour) : verdict.text;
-  return fmt::format("{}  {}  {}", result.name, text, details(result));
+  return fmt::format("{:{}}  {}  {}", result.name, name_width, text, details(result));
 }
 
 Progress::Progress(size_t num_models, std::ostream* lines, std::ostream* bar,
@@ -118,8 +118,9 @@ void Progress::finish(const ModelResult& result) {
   if (!result.is_good()) ++num_bad_;
   if (lines_ != nullptr) {
     clear_bar();
-    *lines_ << fmt::format("[{}/{}] ", num_finished_, num_models_)
-            << result_line(result, options_.has_colours) << std::endl;
+    const size_t width = fmt::formatted_size("{}", num_models_);
+    *lines_ << fmt::format("[{:{}}/{}] ", num_finished_, width, num_models_)
+            << result_line(result, options_.has_colours, options_.name_width) << std::endl;
   }
   draw_bar();
 }

@@ -17,6 +17,8 @@
 namespace torch_ir {
 
 struct ProgressOptions {
+  // Columns for the names of models in lines.
+  size_t name_width = 0;
   // Whether verdicts in lines have a colour.
   bool has_colours = false;
   // Columns of the terminal that shows the bar, asked for whenever it is drawn.
@@ -56,8 +58,9 @@ class Progress {
   std::string drawn_;
 };
 
-// "DenseBlock  PASSED  max diff 0", "DenseBlock  FAILED  crashed in execute: ...".
-std::string result_line(const ModelResult& result, bool has_colours = false);
+// "DenseBlock  PASSED  max diff 0", "DenseBlock  FAILED  crashed in execute: ...". The name is
+// filled up to `name_width` columns.
+std::string result_line(const ModelResult& result, bool has_colours = false, size_t name_width = 0);
 
 }  // namespace torch_ir
 

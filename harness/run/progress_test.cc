@@ -119,6 +119,15 @@ TEST_F(BarTest, LinesHaveNoTimeAndTheBarIsGoneInTheEnd) {
   EXPECT_EQ(shown(), "");
 }
 
+TEST_F(BarTest, LinesStandInColumns) {
+  ProgressOptions wide = options();
+  wide.name_width = 3;
+  Progress progress(10, &lines_, nullptr, wide);
+  progress.start("A");
+  progress.finish(passed("A"));
+  EXPECT_EQ(lines_.str(), "[ 1/10] A    PASSED  max diff 0\n");
+}
+
 TEST_F(BarTest, WithoutOneOnlyLinesAreWritten) {
   Progress progress(1, &lines_, nullptr, options());
   progress.start("A");

@@ -155,10 +155,9 @@ class Job {
   std::optional<ModelResult> limit_memory(int64_t resident, const RunOptions& options) {
     if (resident <= *options.memory_limit) return std::nullopt;
     process_->kill();
-    constexpr double kMiB = 1 << 20;
     return unfinished(FailureKind::kOutOfMemory,
-                      fmt::format("was stopped with more than {:g} MiB in memory, the memory limit",
-                                  static_cast<double>(*options.memory_limit) / kMiB));
+                      fmt::format("was stopped with more than {:g} MB in memory, the memory limit",
+                                  static_cast<double>(*options.memory_limit) / 1e6));
   }
 
  private:
@@ -220,24 +219,18 @@ void wait_for_news(std::list<Job>& jobs, const RunOptions& options) {
   ::poll(descriptors.data(), descriptors.size(), std::max<int>(0, static_cast<int>(left.count())));
 }
 
-void write_output(const std::string& path, const std::string& content) {
-  try {
-    write_file(path, content);
-  } catch (const Error& error) {
-    throw OutputError(error.what());
-  }
-}
-
 // Here, where it is done for several models at once. Without a picture the parent says why.
 void draw(const std::string& directory) {
   const GraphPicture picture = draw_graph(read_result(directory));
-  if (!picture.svg.empty()) write_output(directory + "/" + kPictureFile, picture.svg);
+  if (!picture.svg.empty()) {
+    write_output([&] { write_file(directory + "/" + kPictureFile, picture.svg); });
+  }
 }
 
 void run_request(const std::string& directory) {
   const RunRequest request = run_request_from_json(read_file(directory + kRequestFile));
   const auto save = [&](const ModelResult& result) {
-    write_output(directory + kResultFile, to_json(result));
+    write_output([&] { write_file(directory + kResultFile, to_json(result)); });
   };
   const RunSettings settings = settings_of(request.source, request.settings);
   const std::unique_ptr<Candidate> candidate = make_candidate(request.source, settings.seed);

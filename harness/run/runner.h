@@ -33,9 +33,10 @@ struct RunOptions {
 // What wants to know how the run goes. Called from the thread that runs.
 struct RunObserver {
   std::function<void(const std::string& model)> on_start = [](const std::string&) {};
-  // `directory` holds the files of run_model, as far as the model came, and is removed afterwards.
-  std::function<void(const ModelResult& result, const std::string& directory)> on_finish =
-      [](const ModelResult&, const std::string&) {};
+  // `directory` holds the files of run_model, as far as the model came, and is removed afterwards;
+  // from `result` may be taken what is not to be kept.
+  std::function<void(ModelResult& result, const std::string& directory)> on_finish =
+      [](ModelResult&, const std::string&) {};
   // A few times a second.
   std::function<void()> on_wait = [] {};
 };

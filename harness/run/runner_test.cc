@@ -149,7 +149,7 @@ TEST_F(RunnerTest, AFailureDoesNotStopTheOthersAndResultsKeepTheirOrder) {
       run({"Aborts", "Good", "Throws", "Close"}, options,
           {.on_start = [&](const std::string& model) { started.push_back(model); },
            .on_finish =
-               [&](const ModelResult& result, const std::string& directory) {
+               [&](ModelResult& result, const std::string& directory) {
                  ++finished;
                  EXPECT_EQ(directory, directory_ + "/" + result.name);
                }});
@@ -166,7 +166,7 @@ TEST_F(RunnerTest, AFailureDoesNotStopTheOthersAndResultsKeepTheirOrder) {
 TEST_F(RunnerTest, FilesAreThereWhenAModelIsFinished) {
   RunOptions options;
   std::set<std::string> files;
-  const RunObserver observer{.on_finish = [&](const ModelResult&, const std::string& directory) {
+  const RunObserver observer{.on_finish = [&](ModelResult&, const std::string& directory) {
     files.clear();
     for (const auto& entry : fs::directory_iterator(directory)) {
       files.insert(entry.path().filename().string());
@@ -290,13 +290,13 @@ TEST_F(RunnerTest, ExpectedFailuresAreRegisteredOrListed) {
 
 TEST_F(RunnerTest, AModelThatTakesTooMuchMemoryIsStopped) {
   RunOptions options;
-  options.memory_limit = int64_t{600} << 20;
+  options.memory_limit = 600'000'000;
   options.jobs = 2;
   const std::vector<ModelResult> results = run({"Grows", "Good"}, options);
   EXPECT_EQ(kind_of(results[0]), FailureKind::kOutOfMemory);
   EXPECT_EQ(results[0].failure->stage, Stage::kVerify);
   EXPECT_EQ(results[0].failure->message,
-            "The process of the model was stopped with more than 600 MiB in memory, the memory "
+            "The process of the model was stopped with more than 600 MB in memory, the memory "
             "limit.");
   EXPECT_TRUE(results[1].passed()) << "the limit is that of one model";
 }
