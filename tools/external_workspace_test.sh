@@ -4,6 +4,7 @@
 #
 # It builds all of torch-ir again. With --test_env=OUTPUT_BASE=FOLDER it keeps what it built there,
 # and a disk cache in the checkout's user.bazelrc is used; --test_env=BAZEL_FLAGS=... are more flags.
+# With --test_env=PATH it finds the compiler that others find, and so what they left in a cache.
 set -euo pipefail
 
 checkout="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)"
@@ -19,10 +20,9 @@ fail() {
 
 bazel() {
   # The variables of a test would make the inner Bazel think that it runs as one.
-  # shellcheck disable=SC2086
   env -u TEST_TMPDIR -u RUNFILES_DIR -u TEST_SRCDIR -u XML_OUTPUT_FILE \
     "$checkout/tools/bazel" --output_user_root="$TEST_TMPDIR/user_root" --output_base="$base" \
-    "$1" ${BAZEL_FLAGS:-} --color=no --curses=no "${@:2}"
+    "$@"
 }
 
 clean_up() {
@@ -52,7 +52,7 @@ END
 # As in the README, so that a disk cache serves both.
 cat >.bazelrc <<END
 build -c opt --cxxopt=-std=c++20
-build --nosandbox_debug
+build --nosandbox_debug --color=no --curses=no --show_progress_rate_limit=60 ${BAZEL_FLAGS:-}
 test --test_output=errors
 try-import $checkout/user.bazelrc
 END
