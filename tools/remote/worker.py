@@ -36,6 +36,7 @@ NOBODY = 65534
 
 # How long the service may keep a worker waiting for an action.
 POLL_SECONDS = 120
+ATTEMPTS = 5
 
 
 class Outputs:
@@ -168,7 +169,17 @@ def work(channel, cas, folder, name):
             if lease.state in (bots_pb2.PENDING, bots_pb2.ACTIVE):
                 complete(cas, lease, folder)
         request = bots_pb2.UpdateBotSessionRequest(name=session.name, bot_session=session)
-        session = bots.UpdateBotSession(request, timeout=POLL_SECONDS)
+        session = update(bots, request)
+
+
+def update(bots, request):
+    """Hands in what is done and waits for more; a busy machine may need several attempts."""
+    for attempt in range(ATTEMPTS):
+        try:
+            return bots.UpdateBotSession(request, timeout=POLL_SECONDS)
+        except grpc.RpcError as error:
+            if error.code() != grpc.StatusCode.DEADLINE_EXCEEDED or attempt == ATTEMPTS - 1:
+                raise
 
 
 def main():
