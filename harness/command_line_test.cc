@@ -10,11 +10,13 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "torch_ir/base/file.h"
+#include "torch_ir/harness/results/schema_problem.h"
 
 namespace torch_ir {
 namespace {
@@ -104,6 +106,21 @@ TEST_F(CommandLineTest, TwoRunsGiveTheSameBytes) {
   fs::remove_all(directory_);
   EXPECT_EQ(run(arguments).status, 1);
   EXPECT_EQ(files(), first);
+}
+
+TEST_F(CommandLineTest, ResultsHoldToTheirSchema) {
+  const std::vector<std::string> arguments = {"--output", directory_, "--quiet", "--per-node",
+                                              "--model",  "Good",     "--model", "Wrong",
+                                              "--model",  "Aborts",   "--model", "Throws"};
+  EXPECT_EQ(run(arguments).status, 1);
+  const std::string first = files().at("results.json");
+  EXPECT_EQ(schema_problem(nlohmann::json::parse(first)), "");
+  std::vector<std::string> again = arguments;
+  again.insert(again.end(), {"--timings", "--baseline", directory_ + "/results.json"});
+  EXPECT_EQ(run(again).status, 1);
+  const std::string second = files().at("results.json");
+  EXPECT_NE(second, first);
+  EXPECT_EQ(schema_problem(nlohmann::json::parse(second)), "");
 }
 
 TEST_F(CommandLineTest, AFailedModelGivesStatusOneAndTheOthersRun) {

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/zip_archive.h"
+#include "torch_ir/base/zip_builder.h"
 #include "torch_ir/harness/command_line.h"
 #include "torch_ir/weights/safetensors.h"
 
@@ -155,6 +157,35 @@ TEST_F(ImportedModelsTest, WhatIsNoArchiveIsAFailedModelOfTheRun) {
   EXPECT_THAT(result.out, HasSubstr("good  PASSED"));
   EXPECT_THAT(reports().at("SUMMARY.md"),
               HasSubstr("| [cut](cut.md) | extract failed | extract | 'cut.pt2' "));
+}
+
+// The archive at `path`, with `replacement` for each `text` in its program.
+std::string edited_archive(const std::string& path, const std::string& text,
+                           const std::string& replacement) {
+  const ZipArchive archive = ZipArchive::open(path);
+  std::vector<ZipEntry> entries;
+  for (const std::string& name : archive.entries()) {
+    std::string content(archive.read(name).text());
+    if (name.ends_with("models/model.json")) {
+      for (size_t at = content.find(text); at != std::string::npos; at = content.find(text, at)) {
+        content.replace(at, text.size(), replacement);
+        at += replacement.size();
+      }
+    }
+    entries.push_back({.name = name, .content = content});
+  }
+  return build_zip(entries);
+}
+
+TEST_F(ImportedModelsTest, WhatIsNotSupportedIsNoFault) {
+  const std::string archive =
+      write("scans.pt2", edited_archive(kData + "llama.pt2", "torch.ops.aten.silu.default",
+                                        "torch.ops.higher_order.scan"));
+  const Outcome result = run({"--pt2", archive});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.out, HasSubstr("scans  FAILED  extract unsupported in extract: "));
+  EXPECT_THAT(result.out,
+              HasSubstr("the operator higher_order.scan is not supported: node 'silu'"));
 }
 
 TEST_F(ImportedModelsTest, TensorsThatDoNotFitFailTheirModel) {

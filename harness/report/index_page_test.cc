@@ -90,7 +90,7 @@ TEST(IndexPageTest, NoTextIsMarkup) {
   result.failure->message = result.failure->output = kHostile;
   result.nodes = make_nodes();
   result.nodes->first_divergence->node.node = kHostile;
-  result.graph->graph_inputs[0].name = kHostile;
+  result.graph->graph_inputs[0].name = "</script><script>alert(1)</script>";
   RunContext context;
   context.settings.executor = kHostile;
   const size_t num_scripts = count(render({make_result()}), "<script");

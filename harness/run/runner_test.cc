@@ -307,14 +307,23 @@ TEST_F(RunnerTest, StagesHaveTimes) {
   for (const double seconds : run_one("Good").stage_seconds) EXPECT_GT(seconds, 0);
 }
 
-TEST_F(RunnerTest, ASignalStopsWhatIgnoresSignalsAndWhatThatStarted) {
+class RunnerSignalTest : public RunnerTest, public ::testing::WithParamInterface<int> {};
+
+INSTANTIATE_TEST_SUITE_P(Signals, RunnerSignalTest, ::testing::Values(SIGINT, SIGTERM),
+                         [](const auto& test) {
+                           return test.param == SIGINT ? "Interrupt" : "Terminate";
+                         });
+
+TEST_P(RunnerSignalTest, StopsWhatIgnoresSignalsAndWhatThatStarted) {
   const std::string pid_file = directory_ + "/pid";
   ASSERT_EQ(::setenv("PID_FILE", pid_file.c_str(), 1), 0);
+  ASSERT_EQ(::setenv("SIGNAL", std::to_string(GetParam()).c_str(), 1), 0);
   const InterruptGuard guard;
   RunOptions options;
   options.jobs = 3;
   EXPECT_THROW(run({"Hangs", "HoldsOn", "Good", "Close"}, options), Interrupted);
   ::unsetenv("PID_FILE");
+  ::unsetenv("SIGNAL");
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
   std::string pid;
   std::ifstream(pid_file) >> pid;

@@ -11,6 +11,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "torch_ir/base/error.h"
 #include "torch_ir/executor/executor_registry.h"
 
@@ -18,6 +22,7 @@ namespace torch_ir {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
@@ -151,6 +156,31 @@ TEST(EagerProgramTest, OutputsThatAnOperatorLeavesOutAreLeftOut) {
   program.values.emplace("getitem_1", ValueMeta{.shape = {2}, .dtype = at::kLong});
   program.outputs = {"getitem_1"};
   EXPECT_TRUE(at::equal(run_one(program, {at::arange(6).view({2, 3})}), at::tensor({2, 2})));
+}
+
+TEST(EagerProgramTest, AnObserverIsToldOfEveryValueInOrder) {
+  ExportedProgram program;
+  add_input(program, "x");
+  program.inputs.push_back({.kind = InputKind::kParameter, .name = "p_w", .target = "l.w"});
+  program.values.emplace("p_w", kTensor);
+  add_node(program, "mul", "aten.mul.Tensor", {value("self", "x"), value("other", "p_w")});
+  add_node(program, "n", "aten.sym_size.int", {value("self", "mul"), attribute("dim", 1)}, kInt);
+  add_node(program, "add", "aten.add.Tensor", {value("self", "mul"), attribute("other", 1)});
+  program.outputs = {"add"};
+  StateDict weights;
+  weights.insert("l.w", at::full({2, 3}, 2.0));
+  std::vector<std::string> names;
+  std::map<std::string, at::Tensor> seen;
+  run_eagerly(program, weights, {at::full({2, 3}, 5.0)},
+              [&](const std::string& name, const at::Tensor& tensor) {
+                names.push_back(name);
+                seen[name] = tensor.clone();
+              });
+  EXPECT_THAT(names, ElementsAre("x", "p_w", "mul", "n", "add"));
+  EXPECT_TRUE(at::equal(seen["p_w"], at::full({2, 3}, 2.0)));
+  EXPECT_TRUE(at::equal(seen["mul"], at::full({2, 3}, 10.0)));
+  EXPECT_TRUE(at::equal(seen["n"], at::scalar_tensor(3, at::kLong)));
+  EXPECT_TRUE(at::equal(seen["add"], at::full({2, 3}, 11.0)));
 }
 
 TEST(EagerProgramTest, AConditionRunsOneOfItsGraphs) {

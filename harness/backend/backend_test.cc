@@ -1,0 +1,62 @@
+#include "torch_ir/harness/backend/backend.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::ThrowsMessage;
+
+class Nothing : public Backend {
+ public:
+  explicit Nothing(BackendOptions options) : options(std::move(options)) {}
+  std::vector<at::Tensor> run(const IR&, const StateDict&,
+                              const std::vector<at::Tensor>&) override {
+    return {};
+  }
+  BackendOptions options;
+};
+
+std::unique_ptr<Backend> make_nothing(const BackendOptions& options) {
+  return std::make_unique<Nothing>(options);
+}
+
+TEST(BackendTest, IsFoundByItsNameOnceItIsRegistered) {
+  EXPECT_THAT([] { check_backend("npu"); },
+              ThrowsMessage<Error>("unknown backend 'npu': none is registered"));
+  EXPECT_TRUE(register_backend("npu", make_nothing));
+  EXPECT_NO_THROW(check_backend("npu"));
+  EXPECT_THAT([] { check_backend("np\nu"); },
+              ThrowsMessage<Error>("unknown backend 'np\\x0au': there is 'npu'"));
+  EXPECT_TRUE(register_backend("cpu", make_nothing));
+  EXPECT_THAT(list_backends(), ElementsAre("cpu", "npu"));
+  EXPECT_THAT([] { make_backend({.name = "gpu"}); },
+              ThrowsMessage<Error>("unknown backend 'gpu': there are 'cpu', 'npu'"));
+
+  const std::unique_ptr<Backend> made = make_backend({.name = "npu", .directory = "folder"});
+  const auto* nothing = dynamic_cast<const Nothing*>(made.get());
+  ASSERT_NE(nothing, nullptr);
+  EXPECT_EQ(nothing->options.directory, "folder");
+}
+
+TEST(BackendTest, ANameIsTakenOnce) {
+  EXPECT_TRUE(register_backend("taken", make_nothing));
+  EXPECT_THAT([] { register_backend("taken", make_nothing); },
+              ThrowsMessage<Error>("backend 'taken' is registered twice"));
+  EXPECT_THAT([] { register_backend("", make_nothing); },
+              ThrowsMessage<Error>("a backend needs a name"));
+}
+
+TEST(BackendTest, MayHaveNoValuesToTell) {
+  Nothing backend{BackendOptions()};
+  EXPECT_EQ(backend.values(IR(), StateDict(), {}), nullptr);
+}
+
+}  // namespace
+}  // namespace torch_ir
