@@ -129,7 +129,7 @@ TEST_F(CommandLineTest, AFailedModelGivesStatusOneAndTheOthersRun) {
   EXPECT_THAT(result.out,
               HasSubstr("Aborts  FAILED  crashed in extract: The process of the model was "
                         "killed by signal 6 (Aborted).\n"));
-  EXPECT_THAT(result.out, HasSubstr("Good  PASSED"));
+  EXPECT_THAT(result.out, HasSubstr("Good    PASSED"));
   EXPECT_THAT(result.out, HasSubstr("1 of 2 models passed"));
 }
 

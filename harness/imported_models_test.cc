@@ -152,7 +152,7 @@ TEST_F(ImportedModelsTest, WhatIsNoArchiveIsAFailedModelOfTheRun) {
   const std::string good = put("vit.pt2", "good.pt2");
   const Outcome result = run({"--pt2", cut, "--pt2", text, "--pt2", good});
   EXPECT_EQ(result.status, 1);
-  EXPECT_THAT(result.out, HasSubstr("cut  FAILED  extract failed in extract: 'cut.pt2' "));
+  EXPECT_THAT(result.out, HasSubstr("cut   FAILED  extract failed in extract: 'cut.pt2' "));
   EXPECT_THAT(result.out, HasSubstr("text  FAILED  extract failed in extract: text.pt2: "));
   EXPECT_THAT(result.out, HasSubstr("good  PASSED"));
   EXPECT_THAT(reports().at("SUMMARY.md"),

@@ -64,7 +64,7 @@ class ExecutorsTest(unittest.TestCase):
         status, printed, _ = self.run_harness(EXAMPLES / "torch_executor.py", "--trials=1")
         self.assertEqual(status, 0, printed)
         for model in MODELS:
-            self.assertRegex(printed, rf"{model}  PASSED")
+            self.assertRegex(printed, rf"{model} +PASSED")
 
     def test_intermediates_are_compared(self):
         status, printed, results = self.run_harness(
@@ -81,8 +81,8 @@ class ExecutorsTest(unittest.TestCase):
             script, "--executor-intermediates", "--trials=1",
             models=["TransformerBlock", "MaskedLinear"], files=FILES + " {intermediates}")
         self.assertEqual(status, 1, printed)
-        self.assertRegex(printed, "MaskedLinear  PASSED")
-        self.assertRegex(printed, "TransformerBlock  FAILED")
+        self.assertRegex(printed, "MaskedLinear +PASSED")
+        self.assertRegex(printed, "TransformerBlock +FAILED")
         result = results["TransformerBlock"]
         self.assertEqual(result["status"], "failed")
         self.assertIn("output mismatch", json.dumps(result["failure"]))
