@@ -15,7 +15,7 @@ using ::testing::ThrowsMessage;
 
 class Nothing : public Backend {
  public:
-  explicit Nothing(BackendOptions options) : options(std::move(options)) {}
+  explicit Nothing(BackendOptions asked) : options(std::move(asked)) {}
   std::vector<at::Tensor> run(const IR&, const StateDict&,
                               const std::vector<at::Tensor>&) override {
     return {};
