@@ -58,7 +58,7 @@ TEST_F(ArchiveCommandsTest, TheSameModelExportedTwiceIsNoDifference) {
   const Outcome outcome = torch_ir({"diff", archive("layout_2_7.pt2"), archive("layout_2_8.pt2")});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "no difference\n");
-  EXPECT_EQ(torch_ir({"diff", archive("layout_2_7.pt2"), archive("small.pt2")}).status, 1);
+  EXPECT_EQ(torch_ir({"diff", archive("layout_2_7.pt2"), archive("weights.pt2")}).status, 1);
 }
 
 // The new value of a buffer goes by its name in the state dict too, and need not be expected.
