@@ -1,0 +1,26 @@
+// Graphs, and texts of graphs, that the tests of the IR file have in common.
+#ifndef TORCH_IR_IR_JSON_TEST_GRAPHS_H_
+#define TORCH_IR_IR_JSON_TEST_GRAPHS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+TensorMeta meta(std::string name, std::vector<int64_t> shape, std::string dtype = "float32");
+TensorMeta made_by(TensorMeta tensor, std::string producer, int64_t index);
+
+// A node with attributes of every type, and an input that names its argument: what version 1 of
+// the format has.
+IR extended_ir();
+
+// An IR with `node` as its only node and `rest` behind it.
+std::string ir_text(const std::string& node, const std::string& rest = "");
+std::string node_text(const std::string& input, const std::string& rest = "");
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_IR_JSON_TEST_GRAPHS_H_
