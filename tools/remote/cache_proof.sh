@@ -64,10 +64,14 @@ else
   libtorch="$(libtorch_of "${first_logs%/execroot/*}")"
 fi
 
-mkdir "$work/libtorch"
-ln -s "$libtorch"/* "$work/libtorch"
+# With the libraries that a wheel may have beside it.
+mkdir -p "$work/elsewhere/torch"
+ln -s "$libtorch"/* "$work/elsewhere/torch"
+for folder in torch.libs nvidia; do
+  [[ ! -e $libtorch/../$folder ]] || ln -s "$libtorch/../$folder" "$work/elsewhere"
+done
 git clone -q "$checkout" "$work/clone"
 cd "$work/clone"
-LIBTORCH="$work/libtorch" test_targets second --build_event_json_file="$work/events.json" "$@"
+LIBTORCH="$work/elsewhere/torch" test_targets second --build_event_json_file="$work/events.json" "$@"
 
 python3 "$here/judge.py" cache "$work/events.json" "$first_logs" "$(readlink -f "$work/second-testlogs")"
