@@ -41,7 +41,7 @@ cd "$work/clone"
 # shellcheck disable=SC2086
 bazel test --jobs=8 ${FLAGS:-} --remote_executor="$REMOTE_EXECUTOR" --remote_max_connections=1 \
   --spawn_strategy=remote --remote_timeout=3600 --disk_cache= --nocache_test_results --keep_going \
-  --symlink_prefix="$work/" --color=no --curses=no --show_progress_rate_limit=60 \
+  --symlink_prefix="$work/base-" --color=no --curses=no --show_progress_rate_limit=60 \
   --test_summary=terse --build_event_json_file="$work/events.json" "$@"
 
 python3 "$here/judge.py" execution "$work/events.json"
