@@ -227,7 +227,7 @@ ModelResult run_model(Candidate& candidate, ModelResult result, const RunSetting
     }
     stop_watch();
     ++result.num_passed_stages;
-    if (stage == settings.last_stage) return result;
+    if (stage == settings.last_stage) break;
   }
   if (pipeline.has_to_explain()) {
     // What is known stays so, whatever happens on the way.
