@@ -1,8 +1,10 @@
 #include "torch_ir/executor/node_run.h"
 
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 
+#include "torch_ir/executor/bind_weights.h"
 #include "torch_ir/executor/build_program.h"
 #include "torch_ir/executor/run.h"
 #include "torch_ir/executor/step_run.h"
@@ -28,6 +30,22 @@ std::unordered_map<std::string_view, Source> sources_of(const Program& program) 
   return sources;
 }
 
+// Where the run has what it is given, by name. Its weights are those that `ir` is bound to.
+std::unordered_map<std::string, Slot> given_slots(const Program& program, const IR& ir,
+                                                  const StateDict& weights) {
+  std::unordered_map<std::string, Slot> slots;
+  for (const ProgramInput& input : program.inputs) slots.emplace(input.meta.name, input.slot);
+  if (program.written_constants.empty()) return slots;
+  const TensorRegistry bound = bind_weights(ir, weights, StateDict(), program.device).tensors;
+  for (const auto& item : ir.weight_name_mapping) {
+    const std::optional<at::Tensor> tensor = bound.get(item.key());
+    for (const WrittenConstant& constant : program.written_constants) {
+      if (tensor && constant.tensor.is_same(*tensor)) slots.emplace(item.key(), constant.slot);
+    }
+  }
+  return slots;
+}
+
 StepRun start(const Program& program, const std::vector<at::Tensor>& inputs) {
   const PlainKernelsGuard guard;
   const Stack values = input_values(program, inputs);
@@ -39,10 +57,15 @@ StepRun start(const Program& program, const std::vector<at::Tensor>& inputs) {
 }  // namespace
 
 struct NodeRun::State {
-  State(Program built, const std::vector<at::Tensor>& inputs)
-      : program(std::move(built)), sources(sources_of(program)), run(start(program, inputs)) {}
+  State(Program built, const IR& ir, const StateDict& weights,
+        const std::vector<at::Tensor>& inputs)
+      : program(std::move(built)),
+        slots(given_slots(program, ir, weights)),
+        sources(sources_of(program)),
+        run(start(program, inputs)) {}
 
   const Program program;
+  const std::unordered_map<std::string, Slot> slots;
   const std::unordered_map<std::string_view, Source> sources;
   StepRun run;
 };
@@ -50,8 +73,16 @@ struct NodeRun::State {
 NodeRun::NodeRun(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
                  const ExecutionOptions& options)
     : state_(std::make_unique<State>(
-          build_program(ir, weights, StateDict(), options, UnreadResults::kKeep), inputs)) {}
+          build_program(ir, weights, StateDict(), options, UnreadResults::kKeep), ir, weights,
+          inputs)) {}
 NodeRun::~NodeRun() = default;
+
+at::Tensor NodeRun::given(const std::string& name) const {
+  const auto found = state_->slots.find(name);
+  if (found == state_->slots.end() || found->second == kNoSlot) return {};
+  const c10::IValue& value = state_->run.value(found->second);
+  return value.isTensor() ? value.toTensor() : at::Tensor();
+}
 
 at::Tensor NodeRun::value(const std::string& name) {
   const auto found = state_->sources.find(name);

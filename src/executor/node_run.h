@@ -25,6 +25,11 @@ class NodeRun {
   NodeRun(const NodeRun&) = delete;
   NodeRun& operator=(const NodeRun&) = delete;
 
+  // What goes into the run as `name`, a graph input or the placeholder of a weight that the graph
+  // writes to, as the run has it: its own copy of what it writes to. To be asked for before the
+  // first value. Undefined for numbers, for what nobody reads and for other names.
+  at::Tensor given(const std::string& name) const;
+
   // The value called `name` as its node made it; numbers as tensors without dimensions. Undefined
   // where it is None, where the program does not compute it (at the level `fast` nodes become one),
   // and where a later one was asked for before. The run may write to it when it goes on. Throws

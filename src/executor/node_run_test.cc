@@ -1,5 +1,6 @@
 #include "torch_ir/executor/node_run.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 #include <gmock/gmock.h>
@@ -48,6 +49,29 @@ TEST(NodeRun, TellsEachValueAsItsNodeMadeIt) {
     EXPECT_TRUE(same_bits(value, expected)) << name;
   }
   EXPECT_TRUE(same_bits(graph.inputs[0], graph.value(x)));
+}
+
+TEST(NodeRun, TellsWhatItWasGivenAsTheRunChangesIt) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::ones({3}));
+  const V y = graph.input("y", at::ones({3}));
+  const V count = graph.weight("count", at::ones({3}));
+  const V gain = graph.weight("gain", at::ones({3}));
+  graph.call1("aten.add_.Tensor", {x, gain});
+  graph.call1("aten.add_.Tensor", {count, y});
+  graph.output(graph.call1("aten.mul.Tensor", {x, count}));
+
+  NodeRun run(graph.ir, graph.weights, graph.inputs);
+  const at::Tensor own_x = run.given("x");
+  const at::Tensor own_count = run.given("p_count");
+  EXPECT_TRUE(run.given("y").is_same(graph.inputs[1]));
+  EXPECT_FALSE(run.given("p_gain").defined());
+  EXPECT_FALSE(run.given("n0").defined());
+  run.value("n2");
+  EXPECT_TRUE(own_x.equal(at::ones({3}) * 2));
+  EXPECT_TRUE(own_count.equal(at::ones({3}) * 2));
+  EXPECT_TRUE(graph.inputs[0].equal(at::ones({3})));
+  EXPECT_TRUE(graph.weights["count"].equal(at::ones({3})));
 }
 
 TEST(NodeRun, DoesNotKnowOtherNamesNorWhatItHasPassed) {

@@ -29,6 +29,9 @@ class StepRun {
   // Output `index` of the step that ran last; None where the program does not keep it.
   c10::IValue result(size_t index) const;
 
+  // What is in `slot` now: the program's inputs and what it writes to, before the first step.
+  const c10::IValue& value(Slot slot) const { return slots_[slot]; }
+
   // One value for each output of the program, when it is done.
   std::vector<c10::IValue> outputs() const;
 
