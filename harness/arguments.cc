@@ -120,12 +120,17 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
                   "Run this archive of torch.export.save, or those of this folder (may be "
                   "repeated); of the registry only what --model and --category ask for runs beside "
                   "it");
+  options.several("--ir", arguments.raw.ir, "DIR",
+                  "Run this graph: DIR/ir.json, with DIR/weights.safetensors where it has weights "
+                  "and DIR/inputs.safetensors, as a reproducer has them; or the graphs in the "
+                  "folders of this folder (may be repeated, beside --pt2 too)");
   options.several("--inputs", arguments.raw.inputs, "X",
-                  "Inputs for the --pt2 in front of it, .safetensors; else NAME.inputs.safetensors "
-                  "beside NAME.pt2, or the archive's example inputs");
+                  "Inputs for the --pt2 or --ir in front of it, .safetensors; else "
+                  "NAME.inputs.safetensors beside NAME.pt2 or the archive's example inputs, or "
+                  "DIR/inputs.safetensors");
   options.several("--expected", arguments.raw.expected, "Y",
-                  "Its expected outputs; else NAME.expected.safetensors beside NAME.pt2, or what "
-                  "its operators compute eagerly");
+                  "Its expected outputs; else NAME.expected.safetensors beside NAME.pt2, or "
+                  "DIR/expected.safetensors, or what its operators compute eagerly");
 }
 
 void declare_comparison(CLI::App& parser, Arguments& arguments) {
@@ -224,29 +229,34 @@ std::string given_file(const std::string& flag, const std::string& path) {
   return user_path(path);
 }
 
-// The archives with their tensors: what stands behind a --pt2 is for it.
-std::vector<ArchiveArgument> group_archives(const CLI::App& parser, const Arguments& arguments) {
-  std::vector<ArchiveArgument> archives;
+// The archives and graphs with their tensors: what stands behind a --pt2 or --ir is for it.
+std::vector<ModelFilesArgument> group_files(const CLI::App& parser, const Arguments& arguments) {
+  std::vector<ModelFilesArgument> models;
   auto rest = arguments.raw;
   const auto take = [](std::vector<std::string>& values, const std::string& flag) {
     const std::string value = given_file(flag, values.front());
     values.erase(values.begin());
     return value;
   };
-  const auto set = [&](std::string ArchiveArgument::* member, std::vector<std::string>& values,
+  const auto set = [&](std::string ModelFilesArgument::* member, std::vector<std::string>& values,
                        const std::string& flag) {
-    if (archives.empty()) throw Error(flag + ": give it behind the --pt2 that it is for");
-    std::string& value = archives.back().*member;
-    if (!value.empty()) throw Error(flag + ": there are two for one --pt2");
+    if (models.empty()) throw Error(flag + ": give it behind the --pt2 or --ir that it is for");
+    std::string& value = models.back().*member;
+    if (!value.empty()) {
+      throw Error(flag + ": there are two for one " + flag_of(models.back().format));
+    }
     value = take(values, flag);
   };
   for (const CLI::Option* option : parser.parse_order()) {
     const std::string flag = option->get_name();
-    if (flag == "--pt2") archives.push_back({.path = take(rest.pt2, flag)});
-    if (flag == "--inputs") set(&ArchiveArgument::inputs, rest.inputs, flag);
-    if (flag == "--expected") set(&ArchiveArgument::expected, rest.expected, flag);
+    if (flag == "--pt2") models.push_back({.path = take(rest.pt2, flag)});
+    if (flag == "--ir") {
+      models.push_back({.format = FileFormat::kGraph, .path = take(rest.ir, flag)});
+    }
+    if (flag == "--inputs") set(&ModelFilesArgument::inputs, rest.inputs, flag);
+    if (flag == "--expected") set(&ModelFilesArgument::expected, rest.expected, flag);
   }
-  return archives;
+  return models;
 }
 
 bool is_given(const CLI::App& parser, const std::string& flag) { return parser.count(flag) > 0; }
@@ -304,7 +314,7 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
                                    {"--supported", &arguments.supported}}) {
     if (is_given(parser, flag)) *path = given_file(flag, *path);
   }
-  harness.archives = group_archives(parser, arguments);
+  harness.files = group_files(parser, arguments);
 
   settings.tolerance.by_dtype = is_given(parser, "--tolerance");
   settings.tolerance_wins =

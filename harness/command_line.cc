@@ -56,6 +56,8 @@ constexpr const char* kFooter =
     "  harness --category attention --jobs 2     those of a category, two at a time\n"
     "  harness --model DenseBlock --per-node     one, every value of its graph compared\n"
     "  harness --pt2 llama.pt2                   an archive of torch.export.save\n"
+    "  harness --ir reports/repro/DenseBlock --output again --backend my_chip\n"
+    "                                            a graph with its tensors, on a backend\n"
     "  harness --baseline old/results.json       what changed since an earlier run\n"
     "  harness --executor 'my_sim {ir} {weights} {inputs} {outputs}'\n"
     "                                            the graphs on a program of your own\n"
@@ -105,8 +107,8 @@ std::optional<std::string> answer(const CLI::App& parser, const Arguments& argum
 int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
                   const Screen& screen) {
   CLI::App app(
-      "Drives every model of the registry, or archives of torch.export.save, through the pipeline "
-      "(extract, serialize, execute, verify) and writes the reports.",
+      "Drives every model of the registry, or archives of torch.export.save and graphs, through "
+      "the pipeline (extract, serialize, execute, verify) and writes the reports.",
       "harness");
   app.footer(kFooter);
   Arguments arguments;

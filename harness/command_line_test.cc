@@ -220,9 +220,9 @@ TEST_F(CommandLineTest, ListsModelsAndCategories) {
 TEST_F(CommandLineTest, HelpAndVersion) {
   const Outcome help = run({"--help"});
   EXPECT_EQ(help.status, 0);
-  for (const char* flag :
-       {"--output", "--category", "--model", "--list-models", "--list-categories", "--jobs",
-        "--timeout", "--rtol", "--atol", "--seed", "--save-tensors", "--quiet", "--version"}) {
+  for (const char* flag : {"--output", "--category", "--model", "--pt2", "--ir", "--list-models",
+                           "--list-categories", "--jobs", "--timeout", "--rtol", "--atol", "--seed",
+                           "--save-tensors", "--quiet", "--version"}) {
     EXPECT_THAT(help.out, HasSubstr(flag));
   }
   EXPECT_THAT(help.out, Not(HasSubstr("--run-model-in")));

@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/harness/process/interrupt.h"
 #include "torch_ir/harness/report/report_files.h"
 #include "torch_ir/harness/report/run_text.h"
@@ -26,12 +28,13 @@ namespace torch_ir {
 
 namespace {
 
-// What `selection` asks of the registry: the category of archives has none of its models.
-Selection of_registry(Selection selection, bool has_archives) {
+// What `selection` asks of the registry: the category of models in files has none of its models.
+Selection of_registry(Selection selection, bool has_files) {
   const auto removed = std::erase(selection.categories, kImportedCategory);
-  if (removed != 0 && !has_archives) {
+  if (removed != 0 && !has_files) {
     throw Error(std::string("the category '") + kImportedCategory +
-                "' is that of archives, and there are none: give them with --pt2");
+                "' is that of archives and graphs, and there are none: give them with --pt2 or "
+                "--ir");
   }
   return selection;
 }
@@ -52,22 +55,43 @@ Plan make_plan(const HarnessOptions& options) {
   const std::vector<RegisteredModel> registered = list_models();
   Plan plan;
   Coverage& coverage = plan.coverage;
-  coverage.selection = of_registry(options.selection, !options.archives.empty());
-  coverage.archives = options.archives;
+  coverage.selection = of_registry(options.selection, !options.files.empty());
+  coverage.files = options.files;
   coverage.num_registered = registered.size();
-  coverage.registry = options.archives.empty() || !is_empty(coverage.selection);
-  if (coverage.registry) {
-    for (std::string& name : select_models(registered, coverage.selection)) {
-      plan.models.emplace_back(std::move(name));
-    }
-  }
-  std::vector<std::string> names;
-  for (const RegisteredModel& model : registered) names.push_back(model.name);
-  for (Archive& archive : find_archives(options.archives, names)) {
-    plan.models.emplace_back(std::move(archive));
-    ++coverage.num_archives;
+  coverage.registry = options.files.empty() || !is_empty(coverage.selection);
+  RegistryNames names;
+  for (const RegisteredModel& model : registered) names.all.push_back(model.name);
+  if (coverage.registry) names.running = select_models(registered, coverage.selection);
+  for (const std::string& name : names.running) plan.models.emplace_back(name);
+  for (ModelFiles& files : find_model_files(options.files, names)) {
+    ++(files.format == FileFormat::kGraph ? coverage.num_graphs : coverage.num_archives);
+    plan.models.emplace_back(std::move(files));
   }
   return plan;
+}
+
+// The parts of the path to `file` from `folder` on; the first is ".." where it is not in there.
+std::vector<std::string> parts_below(const std::string& folder, const std::string& file) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path base = fs::weakly_canonical(folder, error);
+  const fs::path below = fs::weakly_canonical(file, error).lexically_relative(base);
+  return {below.begin(), below.end()};
+}
+
+// A reproducer may lie where the run puts its own.
+void check_apart(const Plan& plan, const std::string& output) {
+  for (const ModelSource& model : plan.models) {
+    const auto* files = std::get_if<ModelFiles>(&model);
+    if (files == nullptr) continue;
+    const std::vector<std::string> parts = parts_below(output, files->path);
+    const bool is_replaced =
+        parts.size() == 2 ? parts[0] == "ir"
+                          : parts.size() > 2 && parts[0] == "repro" && parts[1] == files->name;
+    if (!is_replaced) continue;
+    throw Error(flag_of(files->format) + ": the reports would replace '" + printable(files->path) +
+                "': give another --output");
+  }
 }
 
 // A list may name every model of the registry, whatever this run is about.
@@ -129,6 +153,7 @@ SupportReport supported_models(const HarnessOptions& options, const std::string&
 
 HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& streams) {
   const Plan plan = make_plan(options);
+  check_apart(plan, options.output);
   RunOptions run_options = options.run;
   run_options.expected_failures = expected_failures(options, plan);
   std::optional<RunResults> baseline;

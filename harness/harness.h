@@ -14,7 +14,7 @@
 #include "torch_ir/harness/results/result.h"
 #include "torch_ir/harness/run/progress.h"
 #include "torch_ir/harness/run/runner.h"
-#include "torch_ir/harness/selection/archive.h"
+#include "torch_ir/harness/selection/model_files.h"
 #include "torch_ir/harness/selection/selection.h"
 #include "torch_ir/visualize/support_report.h"
 
@@ -22,9 +22,9 @@ namespace torch_ir {
 
 struct HarnessOptions {
   std::string output = "reports";
-  // Where there are archives and nothing is selected, the registry is left out.
+  // Where there are models in files and nothing is selected, the registry is left out.
   Selection selection = {};
-  std::vector<ArchiveArgument> archives = {};
+  std::vector<ModelFilesArgument> files = {};
   RunOptions run = {};
   // A list of models that are expected to fail, see expected_failures.h; empty for none.
   std::string expected_failures = {};
@@ -54,9 +54,9 @@ struct HarnessRun {
   bool is_good() const;
 };
 
-// Runs the selected models of the registry, then the archives, and writes their reports. Throws
-// Error, before anything runs where it can, for names that nobody registered, for archives that
-// are not there, and for files that can not be read or written; Interrupted.
+// Runs the selected models of the registry, then those in files, and writes their reports. Throws
+// Error, before anything runs where it can, for names that nobody registered, for files that are
+// not there, that the reports would replace, or that can not be read or written; Interrupted.
 HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& streams = {});
 
 // Which of the selected models a backend can take that has the operators of the file `list`. Only

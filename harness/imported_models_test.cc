@@ -229,8 +229,8 @@ TEST_F(ImportedModelsTest, ArchivesHaveACategory) {
               HasSubstr("3 of 3 models passed"));
   fs::remove_all(output_);
   expect_bad_usage({"--category", "imported"},
-                   "the category 'imported' is that of archives, and there are none: give them "
-                   "with --pt2");
+                   "the category 'imported' is that of archives and graphs, and there are none: "
+                   "give them with --pt2 or --ir");
 }
 
 TEST_F(ImportedModelsTest, BadUsageIsOneLineAndStatusTwo) {
@@ -240,8 +240,9 @@ TEST_F(ImportedModelsTest, BadUsageIsOneLineAndStatusTwo) {
   expect_bad_usage({"--pt2", archive, "--inputs", path("x")},
                    "--inputs: there is no file '" + path("x") + "'");
   expect_bad_usage({"--inputs", archive, "--pt2", archive},
-                   "--inputs: give it behind the --pt2 that it is for");
-  expect_bad_usage({"--expected", archive}, "--expected: give it behind the --pt2 that it is for");
+                   "--inputs: give it behind the --pt2 or --ir that it is for");
+  expect_bad_usage({"--expected", archive},
+                   "--expected: give it behind the --pt2 or --ir that it is for");
   expect_bad_usage({"--pt2", archive, "--inputs", archive, "--inputs", archive},
                    "--inputs: there are two for one --pt2");
   expect_bad_usage({"--pt2", archive, "--pt2", archive}, "--pt2: the page of '" + archive +

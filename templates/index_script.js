@@ -456,7 +456,8 @@ function reproducerBlock(model, detail) {
       '. It is given what the model computes before it, and lies in ',
       h('a', {href: `repro/${encodeURIComponent(model.name)}/`}, `repro/${model.name}/`), '.'),
     h('pre', {class: 'message', tabindex: '0', 'aria-label': 'What it shows'}, r.message),
-    h('p', {}, 'Typed in that folder, this shows it:'), copyable(r.command, 'Command of the reproducer')];
+    h('p', {}, 'Typed in that folder, this shows it:'), copyable(r.command, 'Command of the reproducer'),
+    ...r.hint ? [h('p', {class: 'hint'}, r.hint)] : []];
 }
 
 function valueRows(role, values) {

@@ -70,9 +70,9 @@ TEST(NodeByNodeTest, ModelsOfTheRegistryAreEqualInWholeRuns) {
 class ArchiveTest : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(ArchiveTest, IsEqual) {
-  const Archive archive{.name = GetParam(),
-                        .path = "harness/testdata/" + GetParam() + ".pt2",
-                        .inputs = "harness/testdata/" + GetParam() + ".inputs.safetensors"};
+  const ModelFiles archive{.name = GetParam(),
+                           .path = "harness/testdata/" + GetParam() + ".pt2",
+                           .inputs = "harness/testdata/" + GetParam() + ".inputs.safetensors"};
   PlanBackend backend{ExecutionOptions()};
   expect_equal_nodes(*make_candidate(archive, 0), backend);
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "torch_ir/executor/optimization_name.h"
+#include "torch_ir/harness/results/shell_word.h"
 #include "torch_ir/harness/stages/stages.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/weights/safetensors.h"
@@ -33,6 +34,30 @@ void write(Write write_file) {
   }
 }
 
+// Of the execution plan, which any program with this library has.
+std::string plan_command(bool has_weights, const RunSettings& settings,
+                         const std::string& tolerance) {
+  std::string command = "torch-ir verify ir.json";
+  if (has_weights) command += " --weights weights.safetensors";
+  command += " --inputs inputs.safetensors --expected expected.safetensors" + tolerance;
+  if (settings.optimization != Optimization::kExact) {
+    command += fmt::format(" --optimization {}", optimization_name(settings.optimization));
+  }
+  if (!settings.device.is_cpu()) command += fmt::format(" --device {}", settings.device.str());
+  return command;
+}
+
+// Of what runs the graphs in its place.
+std::string harness_command(const RunSettings& settings, const std::string& tolerance) {
+  std::string command = "harness --ir .";
+  if (!settings.backend.empty()) command += " --backend " + shell_word(settings.backend);
+  if (!settings.executor.empty()) command += " --executor " + shell_word(settings.executor);
+  if (settings.executor_intermediates) command += " --executor-intermediates";
+  command += tolerance;
+  if (settings.seed != RunSettings().seed) command += fmt::format(" --seed {}", settings.seed);
+  return command;
+}
+
 }  // namespace
 
 void write_reproducer(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
@@ -51,16 +76,10 @@ void write_reproducer(const IR& ir, const StateDict& weights, const std::vector<
 
 std::string reproducer_command(bool has_weights, const Tolerance& tolerance,
                                const RunSettings& settings) {
-  std::string command = "torch-ir verify ir.json";
-  if (has_weights) command += " --weights weights.safetensors";
-  command += fmt::format(
-      " --inputs inputs.safetensors --expected expected.safetensors --rtol {} --atol {}",
-      tolerance.rtol, tolerance.atol);
-  if (settings.optimization != Optimization::kExact) {
-    command += fmt::format(" --optimization {}", optimization_name(settings.optimization));
-  }
-  if (!settings.device.is_cpu()) command += fmt::format(" --device {}", settings.device.str());
-  return command;
+  const std::string flags = fmt::format(" --rtol {} --atol {}", tolerance.rtol, tolerance.atol);
+  const bool runs_on_plan = settings.backend.empty() && settings.executor.empty();
+  return runs_on_plan ? plan_command(has_weights, settings, flags)
+                      : harness_command(settings, flags);
 }
 
 }  // namespace torch_ir

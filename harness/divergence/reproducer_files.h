@@ -19,7 +19,9 @@ namespace torch_ir {
 void write_reproducer(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
                       const std::vector<at::Tensor>& expected, const std::string& directory);
 
-// "torch-ir verify ir.json ..."
+// What shows the failure of a run with `settings`: "torch-ir verify ir.json ..." for an execution
+// plan, "harness --ir . --backend NAME ..." for a backend, and the same with an executor, whose
+// command is then to run in that folder too.
 std::string reproducer_command(bool has_weights, const Tolerance& tolerance,
                                const RunSettings& settings);
 

@@ -21,7 +21,7 @@ namespace torch_ir {
 namespace {
 
 HarnessOptions& options() {
-  static HarnessOptions options{.archives = {{}}, .summary = false};
+  static HarnessOptions options{.files = {{}}, .summary = false};
   return options;
 }
 
@@ -36,7 +36,7 @@ TEST(Pt2Test, Passes) {
 
 // Takes one --FLAG=VALUE. Throws where the value is no number and has to be one.
 bool parse(std::string_view argument) {
-  ArchiveArgument& archive = options().archives.front();
+  ModelFilesArgument& archive = options().files.front();
   RunSettings& settings = options().run.settings;
   Tolerance& tolerance = settings.tolerance.fixed;
   const std::map<std::string_view, std::function<void(const std::string&)>> flags = {

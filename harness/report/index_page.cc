@@ -153,6 +153,7 @@ Json graph_json(const IRSummary& graph, const std::string& problem) {
 
 std::string description(const ModelResult& result) {
   if (!result.origin) return result.description;
+  if (!result.origin->graph.empty()) return "The graph of " + result.origin->graph + ".";
   return "Imported from " + result.origin->archive + ".";
 }
 
@@ -171,7 +172,12 @@ Json detail_json(const ModelResult& result, const RunContext& context, bool has_
     json["graph"] = graph_json(summary->figures, problem);
   }
   if (result.nodes) json["nodes"] = write(*result.nodes);
-  if (result.reproducer) json["reproducer"] = write(*result.reproducer);
+  if (result.reproducer) {
+    json["reproducer"] = write(*result.reproducer);
+    const std::string hint = reproducer_hint(result.name, context.settings,
+                                             [](const std::string& text) { return text; });
+    if (!hint.empty()) json["reproducer"]["hint"] = hint;
+  }
   if (context.timings) json["stage_seconds"] = write(result.stage_seconds);
   return json;
 }

@@ -83,6 +83,16 @@ TEST(IndexPageTest, HoldsAllThatIsKnownOfAModel) {
   EXPECT_EQ(script(page, "graph-0"), "<svg><title>Off</title></svg>\n");
 }
 
+TEST(IndexPageTest, AReproducerOfAnExecutorSaysWhereItsProgramRuns) {
+  ModelResult result = make_mismatch();
+  result.reproducer = Reproducer{.command = "harness --ir ."};
+  RunContext context;
+  context.settings.executor = "sim {ir}";
+  const json detail = json::parse(script(render({result}, context), "detail-0"));
+  EXPECT_THAT(detail["reproducer"]["hint"].get<std::string>(),
+              HasSubstr("with --ir DIR/repro/Off --output NEW in place of --ir ., where DIR is"));
+}
+
 TEST(IndexPageTest, NoTextIsMarkup) {
   ModelResult result = make_mismatch();
   result.name = result.description = kHostile;

@@ -20,7 +20,9 @@ std::string inputs_text(const ModelResult& result, const RunContext& context) {
     return fmt::format("the weights and inputs of seed {}", context.settings.seed);
   }
   if (result.origin->inputs.empty()) return "the weights and the example inputs of the archive";
-  return "the weights of the archive and the inputs in " + code_span(result.origin->inputs);
+  const std::string weights =
+      result.origin->graph.empty() ? "the weights of the archive" : "the weights beside the graph";
+  return weights + " and the inputs in " + code_span(result.origin->inputs);
 }
 
 // Of the worst trial.
@@ -66,6 +68,7 @@ std::string verdict(const ModelResult& result, const RunContext& context) {
 // Where the model is from, in a sentence.
 std::string description(const ModelResult& result) {
   if (!result.origin) return escape_markdown(result.description);
+  if (!result.origin->graph.empty()) return "The graph of " + code_span(result.origin->graph) + ".";
   std::string text = "Imported from " + code_span(result.origin->archive);
   if (result.graph) {
     text += ", which PyTorch " + escape_markdown(result.graph->pytorch_version) +
@@ -91,12 +94,16 @@ std::string verified_text(const ModelResult& result) {
   return text + ", all within the tolerance";
 }
 
+std::string source_of(const ModelResult& result) {
+  if (!result.origin) return ", captured on the meta device: no weight in memory";
+  if (!result.origin->graph.empty()) return ", read from the file";
+  return ", read from the archive; nothing in it was executed";
+}
+
 std::string stage_detail(Stage stage, const ModelResult& result, const RunContext& context) {
   switch (stage) {
     case Stage::kExtract:
-      return counted(static_cast<int64_t>(result.graph->nodes.size()), "node") +
-             (result.origin ? ", read from the archive; nothing in it was executed"
-                            : ", captured on the meta device: no weight in memory");
+      return counted(static_cast<int64_t>(result.graph->nodes.size()), "node") + source_of(result);
     case Stage::kSerialize:
       return "written, read back, valid, and equal to what was written";
     case Stage::kExecute:
@@ -162,9 +169,12 @@ Reference reference_of(const ModelResult& result) {
             .worst = "expected is",
             .explanation =
                 "No file says what to expect of the model. Expected is what its "
-                "operators compute, each called eagerly on the program as it was "
-                "imported, before it was converted and written, with the same weights "
-                "on the same inputs."};
+                "operators compute, each called eagerly " +
+                std::string(result.origin->graph.empty()
+                                ? "on the program as it was imported, before it was converted and "
+                                  "written, "
+                                : "by the dispatcher, ") +
+                "with the same weights on the same inputs."};
   }
   const std::string file = code_span(result.origin->expected);
   return {.verdict = file + " says",
@@ -190,7 +200,7 @@ std::string render_model_page(const ModelResult& result, const RunContext& conte
   }
   if (result.nodes) page.set("node_report", node_section(*result.nodes, context));
   if (result.reproducer) {
-    page.set("reproducer", reproducer_section(result.name, *result.reproducer));
+    page.set("reproducer", reproducer_section(result.name, *result.reproducer, context.settings));
   }
   if (result.graph) {
     page.set("graph", graph_section(result.name, *result.graph, context, picture));

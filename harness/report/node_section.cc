@@ -4,6 +4,7 @@
 #include "torch_ir/harness/report/markdown.h"
 #include "torch_ir/harness/report/page_sections.h"
 #include "torch_ir/harness/report/page_text.h"
+#include "torch_ir/harness/report/run_text.h"
 #include "torch_ir/verifier/tolerance_text.h"
 #include "torch_ir/visualize/summary.h"
 
@@ -150,7 +151,8 @@ Data node_section(const NodeReport& report, const RunContext& context) {
   return data;
 }
 
-Data reproducer_section(const std::string& model, const Reproducer& reproducer) {
+Data reproducer_section(const std::string& model, const Reproducer& reproducer,
+                        const RunSettings& settings) {
   const std::string folder = "repro/" + model + "/";
   std::string text = "The smallest part of the graph found that fails by itself has " +
                      counted(reproducer.num_nodes, "node") + ", ";
@@ -164,6 +166,9 @@ Data reproducer_section(const std::string& model, const Reproducer& reproducer) 
   data.set("text", text);
   data.set("message", code_block(reproducer.message));
   data.set("command", code_block(reproducer.command, "sh"));
+  const std::string hint =
+      reproducer_hint(model, settings, [](const std::string& code) { return code_span(code); });
+  if (!hint.empty()) data.set("hint", hint);
   return data;
 }
 

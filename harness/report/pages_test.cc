@@ -119,6 +119,30 @@ TEST(ModelPageTest, AnImportedModelWithoutTensorsIsComparedWithItsOperators) {
   EXPECT_THAT(page, HasSubstr("harness -- --pt2 'my tiny'\\''s.pt2'\n"));
 }
 
+TEST(ModelPageTest, AGraphSaysWhereItIsFrom) {
+  const std::string page = render_model_page(
+      make_imported(
+          {.graph = "tiny", .inputs = "inputs.safetensors", .expected = "expected.safetensors"}),
+      {});
+  EXPECT_THAT(page, HasSubstr("\n\nThe graph of `tiny`.\n\nCategories: `imported`\n"));
+  EXPECT_THAT(page, HasSubstr("| extract | ✅ passed | 1 node, read from the file |\n"));
+  EXPECT_THAT(page, HasSubstr("| execute | ✅ passed | what was read back, with the weights beside "
+                              "the graph and the inputs in `inputs.safetensors` |\n"));
+  // What lies beside it needs no name.
+  EXPECT_THAT(page, HasSubstr("```sh\ntools/bazel run //harness -- --ir tiny\n```\n"));
+  const std::string other =
+      render_model_page(make_imported({.graph = "tiny.json", .inputs = "inputs.safetensors"}), {});
+  EXPECT_THAT(other, HasSubstr("-- --ir tiny.json --inputs inputs.safetensors\n"));
+  EXPECT_THAT(other, HasSubstr("No file says what to expect of the model. Expected is what its "
+                               "operators compute, each called eagerly by the dispatcher, with "
+                               "the same weights on the same inputs."));
+  EXPECT_THAT(render_model_page(
+                  make_imported(
+                      {.graph = "tiny.json", .inputs = "tiny.inputs.safetensors", .expected = "y"}),
+                  {}),
+              HasSubstr("-- --ir tiny.json --expected y\n"));
+}
+
 TEST(ModelPageTest, AnArchiveThatCanNotBeReadKeepsItsName) {
   ModelResult result = make_failure();
   result.origin = Origin{.archive = "broken.pt2"};
@@ -230,7 +254,7 @@ TEST(SummaryTest, SaysWhatItCovers) {
 }
 
 TEST(SummaryTest, CoversArchives) {
-  Coverage coverage{.archives = {{.path = "a/x.pt2", .inputs = "b/y"}, {.path = "/c/models/"}},
+  Coverage coverage{.files = {{.path = "a/x.pt2", .inputs = "b/y"}, {.path = "/c/models/"}},
                     .registry = false,
                     .num_registered = 12,
                     .num_archives = 3};
@@ -245,6 +269,22 @@ TEST(SummaryTest, CoversArchives) {
   EXPECT_THAT(render_summary(results, coverage, {}),
               HasSubstr("This run covers 1 of the 12 models of the registry, asked for by name, "
                         "and 3 archives. Pages"));
+}
+
+TEST(SummaryTest, CoversGraphs) {
+  Coverage coverage{.files = {{.format = FileFormat::kGraph, .path = "a/net/ir.json"}},
+                    .registry = false,
+                    .num_registered = 12,
+                    .num_graphs = 1};
+  const std::string alone = render_summary({make_result()}, coverage, {});
+  EXPECT_THAT(alone, HasSubstr("This run covers 1 graph. Pages of other"));
+  EXPECT_THAT(alone, HasSubstr("tools/bazel run //harness -- --ir net\n"));
+  coverage.num_archives = 2;
+  coverage.registry = true;
+  coverage.selection.models = {"Tiny"};
+  EXPECT_THAT(render_summary(std::vector<ModelResult>(4, make_result()), coverage, {}),
+              HasSubstr("This run covers 1 of the 12 models of the registry, asked for by name, "
+                        "and 2 archives and 1 graph. Pages"));
 }
 
 TEST(ModelPageTest, AMismatchIsShownWithAllFigures) {
@@ -300,6 +340,24 @@ TEST(ModelPageTest, AReproducerComesWithItsCommand) {
                         "before it, and lies in [`repro/Off/`](repro/Off/):\n"));
   EXPECT_THAT(page, HasSubstr("```\n12 of 2048 differ\n```\n"));
   EXPECT_THAT(page, HasSubstr("```sh\ntorch-ir verify ir.json\n```\n"));
+  EXPECT_THAT(page, Not(HasSubstr("rogram")));
+  RunContext context;
+  context.settings.backend = "chip";
+  EXPECT_THAT(render_model_page(result, context),
+              HasSubstr("`harness` is the program that the backend is linked into.\n"));
+}
+
+TEST(ModelPageTest, AReproducerOfAnExecutorSaysWhereItsProgramRuns) {
+  ModelResult result = make_mismatch();
+  result.reproducer = Reproducer{.command = "harness --ir . --executor 'sim {ir}'"};
+  RunContext context;
+  context.settings.executor = "sim {ir}";
+  EXPECT_THAT(
+      render_model_page(result, context),
+      HasSubstr("```sh\nharness --ir . --executor 'sim {ir}'\n```\n\nThe program runs where "
+                "that is typed. If its command names files relative to another folder, type "
+                "it in that one, with `--ir DIR/repro/Off --output NEW` in place of `--ir "
+                ".`, where `DIR` is the folder of these reports.\n"));
 }
 
 TEST(ModelPageTest, ExpectedFailuresAndUnexpectedPassesSayWhy) {

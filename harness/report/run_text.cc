@@ -11,6 +11,21 @@
 
 namespace torch_ir {
 
+namespace {
+
+// "3 archives and 1 graph".
+std::string files_text(const Coverage& coverage) {
+  std::string text;
+  for (const auto& [number, noun] :
+       {std::pair(coverage.num_archives, "archive"), std::pair(coverage.num_graphs, "graph")}) {
+    if (number == 0) continue;
+    text += (text.empty() ? "" : " and ") + counted(static_cast<int64_t>(number), noun);
+  }
+  return text;
+}
+
+}  // namespace
+
 int64_t count_status(const std::vector<ModelResult>& results, Status status) {
   return std::ranges::count(results, status, &ModelResult::status);
 }
@@ -39,24 +54,35 @@ std::string not_passed_text(const std::vector<ModelResult>& results) {
 std::string coverage_text(const std::vector<ModelResult>& results, const Coverage& coverage,
                           const std::function<std::string(const std::vector<std::string>&)>& list) {
   const Selection& selection = coverage.selection;
-  std::string archives;
-  if (!coverage.archives.empty()) {
-    archives = counted(static_cast<int64_t>(coverage.num_archives), "archive");
-  }
+  const std::string files = files_text(coverage);
   if (!coverage.registry) {
-    return "This run covers " + archives + ". Pages of other models may be from other runs.";
+    return "This run covers " + files + ". Pages of other models may be from other runs.";
   }
   if (selection.models.empty() && selection.categories.empty()) {
     return fmt::format("This run covers the whole registry of {} models.", coverage.num_registered);
   }
   std::string text = fmt::format("This run covers {} of the {} models of the registry",
-                                 results.size() - coverage.num_archives, coverage.num_registered);
+                                 results.size() - coverage.num_archives - coverage.num_graphs,
+                                 coverage.num_registered);
   if (!selection.categories.empty()) {
     text += ", those of category " + list(selection.categories);
   }
   if (!selection.models.empty()) text += ", asked for by name";
-  if (!archives.empty()) text += ", and " + archives;
+  if (!files.empty()) text += ", and " + files;
   return text + ". Pages of other models may be from other runs.";
+}
+
+std::string reproducer_hint(const std::string& model, const RunSettings& settings,
+                            const std::function<std::string(const std::string&)>& code) {
+  if (!settings.backend.empty()) {
+    return fmt::format("{} is the program that the backend is linked into.", code("harness"));
+  }
+  if (settings.executor.empty()) return "";
+  return fmt::format(
+      "The program runs where that is typed. If its command names files relative to another "
+      "folder, "
+      "type it in that one, with {} in place of {}, where {} is the folder of these reports.",
+      code("--ir DIR/repro/" + model + " --output NEW"), code("--ir ."), code("DIR"));
 }
 
 std::string tolerance_rule_text(const RunSettings& settings) {

@@ -1,6 +1,6 @@
-// Sentences about a whole run, as plain text.
+// Sentences about a run, as plain text.
 //
-// What SUMMARY.md and index.html both say.
+// What the Markdown pages and index.html both say.
 #ifndef TORCH_IR_HARNESS_REPORT_RUN_TEXT_H_
 #define TORCH_IR_HARNESS_REPORT_RUN_TEXT_H_
 
@@ -25,6 +25,11 @@ std::string not_passed_text(const std::vector<ModelResult>& results);
 // What the run covers; `list` spells names out.
 std::string coverage_text(const std::vector<ModelResult>& results, const Coverage& coverage,
                           const std::function<std::string(const std::vector<std::string>&)>& list);
+
+// What there is to know about the command of a reproducer of `model` beside that it is typed in its
+// folder; may be empty. `code` marks what stands in commands.
+std::string reproducer_hint(const std::string& model, const RunSettings& settings,
+                            const std::function<std::string(const std::string&)>& code);
 
 // "rtol 0.0001, atol 0.0001, or as registered".
 std::string tolerance_rule_text(const RunSettings& settings);

@@ -102,15 +102,16 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-std::vector<std::string> archive_names(const Coverage& coverage) {
+std::vector<std::string> file_names(const Coverage& coverage) {
   std::vector<std::string> names;
-  for (const ArchiveArgument& archive : coverage.archives) names.push_back(file_name(archive.path));
+  for (const ModelFilesArgument& files : coverage.files) names.push_back(files.short_name());
+  std::ranges::sort(names);
   return names;
 }
 
 // Whether a run of `coverage` was asked for what a run of `other` has as `model`.
 bool covers(const Coverage& coverage, const Coverage& other, const ModelRecord& model) {
-  if (model.is_imported) return archive_names(coverage) == archive_names(other);
+  if (model.is_imported) return file_names(coverage) == file_names(other);
   const Selection& selection = coverage.selection;
   const auto is_selected = [&](const std::string& category) {
     return contains(selection.categories, category);

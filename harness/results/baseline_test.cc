@@ -215,10 +215,14 @@ TEST(BaselineTest, ArchivesAreGoneFromTheSameFolderOnly) {
   ModelRecord archive = passed("A");
   archive.is_imported = true;
   RunResults old = run({archive});
-  old.coverage.archives = {{.path = "models"}};
+  old.coverage.files = {{.path = "models"}};
   RunResults now = run({});
   EXPECT_THAT(compare_with_baseline(old, now).models, IsEmpty());
-  now.coverage.archives = {{.path = "elsewhere/models"}};
+  now.coverage.files = {{.path = "elsewhere/models"}};
+  EXPECT_THAT(names_of(compare_with_baseline(old, now), Trend::kGone), ElementsAre("A"));
+  // In results.json archives are before graphs.
+  now.coverage.files = {{.format = FileFormat::kGraph, .path = "net"}, {.path = "models"}};
+  old.coverage.files = {{.path = "models"}, {.format = FileFormat::kGraph, .path = "a/net"}};
   EXPECT_THAT(names_of(compare_with_baseline(old, now), Trend::kGone), ElementsAre("A"));
 }
 

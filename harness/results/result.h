@@ -70,10 +70,12 @@ struct Failure {
 
 // Where an imported model and its tensors come from. Names of files, without their folders.
 struct Origin {
+  // One of the two. A graph that is the ir.json of a folder goes by the folder.
   std::string archive = {};
+  std::string graph = {};
   // Empty where the archive's example inputs were used.
   std::string inputs = {};
-  // Empty where the archive's own operators said what is expected.
+  // Empty where its own operators said what is expected.
   std::string expected = {};
 };
 
@@ -114,7 +116,7 @@ struct ModelResult {
   std::string name = {};
   std::string description = {};
   std::vector<std::string> categories = {};
-  // Of an archive; nothing for a model of the registry.
+  // Of a model in files; nothing for a model of the registry.
   std::optional<Origin> origin = std::nullopt;
   std::optional<ExpectedFailure> expected_failure = std::nullopt;
   // How many of kStages passed.

@@ -153,6 +153,7 @@ void fields(const Visit& visit, ExpectedFailure& failure) {
 template <class Visit>
 void fields(const Visit& visit, Origin& origin) {
   visit("archive", origin.archive);
+  visit("graph", origin.graph);
   visit("inputs", origin.inputs);
   visit("expected", origin.expected);
 }

@@ -8,22 +8,24 @@ namespace {
 
 using json_fields::Json;
 
-// A name, or an archive.
+// A name, or files.
 Json write_source(const ModelSource& source) {
   if (const auto* name = std::get_if<std::string>(&source)) return *name;
-  const Archive& archive = std::get<Archive>(source);
-  return {{"name", archive.name},
-          {"path", archive.path},
-          {"inputs", archive.inputs},
-          {"expected", archive.expected}};
+  const ModelFiles& files = std::get<ModelFiles>(source);
+  return {
+      {"format", flag_of(files.format)}, {"name", files.name},     {"path", files.path},
+      {"weights", files.weights},        {"inputs", files.inputs}, {"expected", files.expected}};
 }
 
 ModelSource read_source(const Json& json) {
   if (json.is_string()) return json.get<std::string>();
-  return Archive{.name = json.at("name").get<std::string>(),
-                 .path = json.at("path").get<std::string>(),
-                 .inputs = json.at("inputs").get<std::string>(),
-                 .expected = json.at("expected").get<std::string>()};
+  const bool is_graph = json.at("format") == flag_of(FileFormat::kGraph);
+  return ModelFiles{.format = is_graph ? FileFormat::kGraph : FileFormat::kArchive,
+                    .name = json.at("name").get<std::string>(),
+                    .path = json.at("path").get<std::string>(),
+                    .weights = json.at("weights").get<std::string>(),
+                    .inputs = json.at("inputs").get<std::string>(),
+                    .expected = json.at("expected").get<std::string>()};
 }
 
 // Messages of models may hold any bytes; those that are not UTF-8 are replaced.

@@ -150,11 +150,23 @@ TEST(ResultJsonTest, RequestsComeBackAsTheyWere) {
 }
 
 TEST(ResultJsonTest, RequestsOfArchivesComeBackAsTheyWere) {
-  const Archive archive{.name = "a", .path = "b/a.pt2", .inputs = "x", .expected = "y"};
+  const ModelFiles archive{.name = "a", .path = "b/a.pt2", .inputs = "x", .expected = "y"};
   RunRequest request;
   request.source = archive;
   const RunRequest read = run_request_from_json(to_json(request));
   EXPECT_EQ(read.source, ModelSource(archive));
+}
+
+TEST(ResultJsonTest, RequestsOfGraphsComeBackAsTheyWere) {
+  const ModelFiles graph{.format = FileFormat::kGraph,
+                         .name = "a",
+                         .path = "a/ir.json",
+                         .weights = "w",
+                         .inputs = "x",
+                         .expected = "y"};
+  RunRequest request;
+  request.source = graph;
+  EXPECT_EQ(run_request_from_json(to_json(request)).source, ModelSource(graph));
 }
 
 TEST(ResultJsonTest, OtherTextIsRefused) {

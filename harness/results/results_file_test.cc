@@ -119,9 +119,11 @@ RunContext make_context() {
 
 Coverage make_coverage() {
   return {.selection = {.categories = {"a"}},
-          .archives = {{.path = "folder/broken.pt2", .inputs = "folder/x.safetensors"}},
+          .files = {{.path = "folder/broken.pt2", .inputs = "folder/x.safetensors"},
+                    {.format = FileFormat::kGraph, .path = "folder/net/ir.json"}},
           .num_registered = 5,
-          .num_archives = 1};
+          .num_archives = 1,
+          .num_graphs = 1};
 }
 
 std::string text_of(const std::vector<ModelResult>& results,
@@ -301,6 +303,15 @@ std::string write_temporary(const std::string& text) {
   return path;
 }
 
+TEST(ReadResultsTest, TakesFilesOfRunsBeforeThereWereGraphs) {
+  json old = json::parse(text_of({make_passed()}));
+  old["coverage"].erase("graphs");
+  old["coverage"].erase("num_graphs");
+  const RunResults read = read_results(write_temporary(old.dump()));
+  ASSERT_EQ(read.coverage.files.size(), 1u);
+  EXPECT_EQ(read.coverage.files[0].format, FileFormat::kArchive);
+}
+
 TEST(ReadResultsTest, ReadsWhatWasWritten) {
   const RunContext context = make_context();
   const RunResults written = run_results(all_results(), make_coverage(), context);
@@ -308,7 +319,12 @@ TEST(ReadResultsTest, ReadsWhatWasWritten) {
   EXPECT_EQ(read.settings.tolerance, written.settings.tolerance);
   EXPECT_EQ(read.environment, written.environment);
   EXPECT_EQ(read.coverage.selection.categories, written.coverage.selection.categories);
-  EXPECT_EQ(read.coverage.archives.at(0).path, "broken.pt2");
+  ASSERT_EQ(read.coverage.files.size(), 2u);
+  EXPECT_EQ(read.coverage.files[0].path, "broken.pt2");
+  EXPECT_EQ(read.coverage.files[0].inputs, "x.safetensors");
+  EXPECT_EQ(read.coverage.files[1].path, "net");
+  EXPECT_EQ(read.coverage.files[1].format, FileFormat::kGraph);
+  EXPECT_EQ(read.coverage.num_graphs, 1u);
   EXPECT_EQ(read.coverage.num_registered, 5u);
   ASSERT_EQ(read.models.size(), 3u);
   EXPECT_EQ(read.models[0].graph->fingerprint, written.models[0].graph->fingerprint);

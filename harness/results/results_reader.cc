@@ -43,6 +43,8 @@ class Value {
     return Value(*member, pointer_ + "/" + key);
   }
 
+  bool has(const std::string& key) const { return json_.is_object() && json_.contains(key); }
+
   std::vector<Value> items() const {
     if (!json_.is_array()) expected("a list");
     std::vector<Value> values;
@@ -140,10 +142,19 @@ Coverage read_coverage(const Value& value) {
       .num_registered = static_cast<size_t>(value.at("num_registered").integer()),
       .num_archives = static_cast<size_t>(value.at("num_archives").integer()),
   };
-  for (const Value& archive : value.at("archives").items()) {
-    coverage.archives.push_back({.path = archive.at("archive").text(),
-                                 .inputs = archive.at("inputs").text(),
-                                 .expected = archive.at("expected").text()});
+  const auto add = [&](FileFormat format, const char* key, const Value& origins) {
+    for (const Value& origin : origins.items()) {
+      coverage.files.push_back({.format = format,
+                                .path = origin.at(key).text(),
+                                .inputs = origin.at("inputs").text(),
+                                .expected = origin.at("expected").text()});
+    }
+  };
+  add(FileFormat::kArchive, "archive", value.at("archives"));
+  // Younger than the other keys.
+  if (value.has("graphs")) {
+    add(FileFormat::kGraph, "graph", value.at("graphs"));
+    coverage.num_graphs = static_cast<size_t>(value.at("num_graphs").integer());
   }
   return coverage;
 }

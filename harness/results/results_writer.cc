@@ -24,17 +24,21 @@ Json or_null(const std::optional<T>& value) {
 
 Json write_coverage(const Coverage& coverage) {
   Json archives = Json::array();
-  for (const ArchiveArgument& archive : coverage.archives) {
-    archives.push_back(write(Origin{.archive = file_name(archive.path),
-                                    .inputs = file_name(archive.inputs),
-                                    .expected = file_name(archive.expected)}));
+  Json graphs = Json::array();
+  for (const ModelFilesArgument& files : coverage.files) {
+    const bool is_graph = files.format == FileFormat::kGraph;
+    Origin origin{.inputs = file_name(files.inputs), .expected = file_name(files.expected)};
+    (is_graph ? origin.graph : origin.archive) = files.short_name();
+    (is_graph ? graphs : archives).push_back(write(origin));
   }
   return {{"registry", coverage.registry},
           {"models", write(coverage.selection.models)},
           {"categories", write(coverage.selection.categories)},
           {"archives", archives},
+          {"graphs", graphs},
           {"num_registered", coverage.num_registered},
-          {"num_archives", coverage.num_archives}};
+          {"num_archives", coverage.num_archives},
+          {"num_graphs", coverage.num_graphs}};
 }
 
 Json write_totals(const std::vector<ModelRecord>& models) {

@@ -2,28 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-#include <cstring>
+#include <string_view>
 
-#include "torch_ir/base/printable.h"
 #include "torch_ir/executor/optimization_name.h"
+#include "torch_ir/harness/results/shell_word.h"
 
 namespace torch_ir {
 namespace {
-
-// `text` as one word of a command.
-std::string shell_word(const std::string& text) {
-  const auto is_plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("_-./:@%+=,", c);
-  };
-  if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return text;
-  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
-  const std::string shown = std::ranges::any_of(text, is_control) ? printable(text) : text;
-  std::string word = "'";
-  for (const char c : shown) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
 
 // A rule that goes before those of the models was asked for, all of it.
 template <class Add>
@@ -47,8 +32,21 @@ void add_tolerance(const RunSettings& settings, const Add& add) {
 Coverage coverage_of(const ModelResult& result) {
   if (!result.origin) return {.selection = {.models = {result.name}}};
   const Origin& origin = *result.origin;
-  return {
-      .archives = {{.path = origin.archive, .inputs = origin.inputs, .expected = origin.expected}}};
+  if (origin.graph.empty()) {
+    return {
+        .files = {{.path = origin.archive, .inputs = origin.inputs, .expected = origin.expected}}};
+  }
+  // Those that lie beside a graph are taken anyway.
+  const auto unless_beside = [&](const std::string& file, const std::string& kind) {
+    constexpr std::string_view kExtension = ".json";
+    const bool is_folder = !origin.graph.ends_with(kExtension);
+    const std::string stem = origin.graph.substr(0, origin.graph.size() - kExtension.size());
+    return file == (is_folder ? "" : stem + ".") + kind + ".safetensors" ? "" : file;
+  };
+  return {.files = {{.format = FileFormat::kGraph,
+                     .path = origin.graph,
+                     .inputs = unless_beside(origin.inputs, "inputs"),
+                     .expected = unless_beside(origin.expected, "expected")}}};
 }
 
 std::string reproduce_command(const Coverage& coverage, const RunContext& context) {
@@ -61,10 +59,10 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   const auto add_file = [&](const char* flag, const std::string& path) {
     if (!path.empty()) add(flag, shell_word(file_name(path)));
   };
-  for (const ArchiveArgument& archive : coverage.archives) {
-    add_file("--pt2", archive.path);
-    add_file("--inputs", archive.inputs);
-    add_file("--expected", archive.expected);
+  for (const ModelFilesArgument& files : coverage.files) {
+    add(flag_of(files.format).c_str(), shell_word(files.short_name()));
+    add_file("--inputs", files.inputs);
+    add_file("--expected", files.expected);
   }
   for (const std::string& category : coverage.selection.categories) add("--category", category);
   for (const std::string& model : coverage.selection.models) add("--model", model);

@@ -14,7 +14,7 @@
 
 #include "torch_ir/harness/results/environment.h"
 #include "torch_ir/harness/results/result.h"
-#include "torch_ir/harness/selection/archive.h"
+#include "torch_ir/harness/selection/model_files.h"
 #include "torch_ir/harness/selection/selection.h"
 
 namespace torch_ir {
@@ -45,11 +45,12 @@ struct RunContext {
 struct Coverage {
   // Of the registry, where `registry`.
   Selection selection = {};
-  std::vector<ArchiveArgument> archives = {};
+  std::vector<ModelFilesArgument> files = {};
   bool registry = true;
-  // How many models the registry has, and how many archives were found.
+  // How many models the registry has, and how many archives and graphs were found.
   size_t num_registered = 0;
   size_t num_archives = 0;
+  size_t num_graphs = 0;
 };
 
 // What to type to run the models of `coverage` again as `context` says; files are named without

@@ -40,7 +40,7 @@ struct TrialFigures {
 struct ModelRecord {
   std::string name = {};
   std::vector<std::string> categories = {};
-  // Whether it comes from an archive, and not from the registry.
+  // Whether it comes from files, and not from the registry.
   bool is_imported = false;
   Status status = Status::kFailed;
   // The one that failed, or the last one.

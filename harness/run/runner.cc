@@ -73,12 +73,10 @@ Clock::time_point deadline_after(std::chrono::duration<double> timeout) {
 
 // What is known of a model before it runs.
 ModelResult unstarted(const ModelSource& source) {
-  if (const auto* archive = std::get_if<Archive>(&source)) {
-    return {.name = archive->name,
-            .categories = {kImportedCategory},
-            .origin = Origin{.archive = file_name(archive->path),
-                             .inputs = file_name(archive->inputs),
-                             .expected = file_name(archive->expected)}};
+  if (const auto* files = std::get_if<ModelFiles>(&source)) {
+    Origin origin{.inputs = file_name(files->inputs), .expected = file_name(files->expected)};
+    (files->format == FileFormat::kGraph ? origin.graph : origin.archive) = files->short_name();
+    return {.name = files->name, .categories = {kImportedCategory}, .origin = std::move(origin)};
   }
   const RegisteredModel& model = find_model(name_of(source));
   return {.name = model.name,
@@ -96,7 +94,7 @@ ModelResult unstarted(const ModelSource& source, const ExpectedFailures& expecte
 
 // `settings` with the tolerances that the model has registered.
 RunSettings settings_of(const ModelSource& source, RunSettings settings) {
-  if (std::holds_alternative<Archive>(source) || settings.tolerance_wins) return settings;
+  if (std::holds_alternative<ModelFiles>(source) || settings.tolerance_wins) return settings;
   const ModelSpec& spec = find_model(name_of(source)).spec;
   if (spec.tolerance) settings.tolerance = {.fixed = *spec.tolerance};
   settings.tolerance.outputs = spec.output_tolerances;
@@ -104,7 +102,7 @@ RunSettings settings_of(const ModelSource& source, RunSettings settings) {
 }
 
 std::unique_ptr<Candidate> make_candidate(const ModelSource& source, uint64_t seed) {
-  if (const auto* archive = std::get_if<Archive>(&source)) return make_candidate(*archive, seed);
+  if (const auto* files = std::get_if<ModelFiles>(&source)) return make_candidate(*files, seed);
   return make_candidate(find_model(name_of(source)), seed);
 }
 

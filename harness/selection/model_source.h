@@ -5,16 +5,16 @@
 #include <string>
 #include <variant>
 
-#include "torch_ir/harness/selection/archive.h"
+#include "torch_ir/harness/selection/model_files.h"
 
 namespace torch_ir {
 
-// A model of the registry, by its name, or an archive.
-using ModelSource = std::variant<std::string, Archive>;
+// A model of the registry, by its name, or one in files.
+using ModelSource = std::variant<std::string, ModelFiles>;
 
 inline const std::string& name_of(const ModelSource& source) {
-  const auto* archive = std::get_if<Archive>(&source);
-  return archive != nullptr ? archive->name : std::get<std::string>(source);
+  const auto* files = std::get_if<ModelFiles>(&source);
+  return files != nullptr ? files->name : std::get<std::string>(source);
 }
 
 }  // namespace torch_ir

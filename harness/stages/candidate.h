@@ -1,4 +1,4 @@
-// Candidate: what goes through the pipeline, a model of the registry or an archive.
+// Candidate: what goes through the pipeline, a model of the registry or one in files.
 //
 // Made and used by the process that runs one model. Whatever goes wrong is thrown.
 #ifndef TORCH_IR_HARNESS_STAGES_CANDIDATE_H_
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/harness/selection/archive.h"
+#include "torch_ir/harness/selection/model_files.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/value_observer.h"
 #include "torch_ir/models/registry.h"
@@ -44,8 +44,10 @@ class Candidate {
 // Weights and inputs are those of `seed`, expected is what the model computes.
 std::unique_ptr<Candidate> make_candidate(const RegisteredModel& model, uint64_t seed);
 
-// Weights, inputs and expected outputs as `archive` says; inputs of further trials are of `seed`.
-std::unique_ptr<Candidate> make_candidate(const Archive& archive, uint64_t seed);
+// Weights, inputs and expected outputs as `files` say; inputs of further trials are of `seed`.
+// Where no file says what is expected, it is what the operators of the archive or the graph compute
+// when each is called eagerly.
+std::unique_ptr<Candidate> make_candidate(const ModelFiles& files, uint64_t seed);
 
 }  // namespace torch_ir
 

@@ -21,6 +21,7 @@ bool is_out_of_memory(const std::exception& exception) {
 }
 
 FailureKind extract_failure(const std::exception& exception) {
+  if (is_any_of<LoadError>(exception)) return FailureKind::kLoadFailed;
   const auto* error = dynamic_cast<const Error*>(&exception);
   return error != nullptr && error->is_unsupported() ? FailureKind::kExtractUnsupported
                                                      : FailureKind::kExtractFailed;

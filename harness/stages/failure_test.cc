@@ -53,5 +53,9 @@ TEST(FailureTest, LoadingMakesLoadErrorsOfErrors) {
   EXPECT_THROW(loading([]() -> int { throw Error("not there"); }), LoadError);
 }
 
+TEST(FailureTest, AGraphThatCanNotBeReadFailsToLoad) {
+  EXPECT_EQ(failure_kind(Stage::kExtract, LoadError("no JSON")), FailureKind::kLoadFailed);
+}
+
 }  // namespace
 }  // namespace torch_ir

@@ -1,15 +1,22 @@
+// Models in files: what archives and graphs have in common, and what is their own.
+
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "torch_ir/converter/converter.h"
+#include "torch_ir/executor/execution_plan.h"
+#include "torch_ir/executor/node_run.h"
 #include "torch_ir/exporter/pt2/graph_inputs.h"
 #include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/harness/stages/candidate.h"
 #include "torch_ir/harness/stages/eager_program.h"
 #include "torch_ir/harness/stages/failure.h"
 #include "torch_ir/harness/stages/trials.h"
+#include "torch_ir/ir/json.h"
+#include "torch_ir/ir/validate.h"
 #include "torch_ir/weights/large_constants.h"
+#include "torch_ir/weights/state_dict.h"
 #include "torch_ir/weights/tensor_files.h"
 
 namespace torch_ir {
@@ -17,57 +24,134 @@ namespace {
 
 class ImportedCandidate : public Candidate {
  public:
-  ImportedCandidate(const Archive& archive, uint64_t seed) : archive_(archive), seed_(seed) {}
+  ImportedCandidate(ModelFiles files, uint64_t seed) : files_(std::move(files)), seed_(seed) {}
 
   std::vector<std::string> paths() const override {
-    return {archive_.path, archive_.inputs, archive_.expected};
+    return {files_.path, files_.weights, files_.inputs, files_.expected};
   }
 
   IR extract() override {
-    model_ = read_pt2(archive_.path);
-    ir_ = convert_exported_program(model_.program);
-    move_large_constants(ir_, model_.weights);
+    ir_ = read();
     return ir_;
   }
 
-  const StateDict& weights() const override { return model_.weights; }
-
   std::vector<at::Tensor> inputs(int trial) override {
     std::vector<at::Tensor> inputs = loading([&] {
-      return archive_.inputs.empty() ? example_graph_inputs(archive_.path, ir_)
-                                     : read_inputs(archive_.inputs, ir_);
+      return files_.inputs.empty() ? example_graph_inputs(files_.path, ir_)
+                                   : read_inputs(files_.inputs, ir_);
     });
     for (size_t i = 0; i < inputs.size(); ++i) {
       const TensorMeta& meta = ir_.graph_inputs[i];
       // A number of its own may be what the graph was made for.
       if (meta.is_scalar) continue;
-      inputs[i] =
-          trial_values(trial, {.name = meta.name, .normal = inputs[i]}, seed_, archive_.name);
+      inputs[i] = trial_values(trial, {.name = meta.name, .normal = inputs[i]}, seed_, files_.name);
     }
     return inputs;
   }
-  bool takes_trials() const override { return archive_.expected.empty(); }
+
+  bool takes_trials() const override { return files_.expected.empty(); }
 
   std::vector<at::Tensor> expected(const std::vector<at::Tensor>& inputs) override {
-    if (archive_.expected.empty()) return run_eagerly(model_.program, model_.weights, inputs);
-    return loading([&] { return read_expected(archive_.expected, ir_); });
+    if (files_.expected.empty()) return run(inputs);
+    return loading([&] { return read_expected(files_.expected, ir_); });
   }
+
+ protected:
+  // The graph, with the weights that it needs beside it.
+  virtual IR read() = 0;
+  // What its operators compute one by one.
+  virtual std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs) = 0;
+
+  const ModelFiles& files() const { return files_; }
+  const IR& ir() const { return ir_; }
+
+ private:
+  const ModelFiles files_;
+  const uint64_t seed_;
+  IR ir_;
+};
+
+class ArchiveCandidate : public ImportedCandidate {
+ public:
+  using ImportedCandidate::ImportedCandidate;
+
+  const StateDict& weights() const override { return model_.weights; }
 
   void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) override {
     run_eagerly(model_.program, model_.weights, inputs, observer);
   }
 
  private:
-  Archive archive_;
-  uint64_t seed_;
+  IR read() override {
+    model_ = read_pt2(files().path);
+    IR ir = convert_exported_program(model_.program);
+    move_large_constants(ir, model_.weights);
+    return ir;
+  }
+
+  std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs) override {
+    return run_eagerly(model_.program, model_.weights, inputs);
+  }
+
   Pt2Model model_;
-  IR ir_;
+};
+
+class GraphCandidate : public ImportedCandidate {
+ public:
+  using ImportedCandidate::ImportedCandidate;
+
+  const StateDict& weights() const override { return weights_; }
+
+  void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) override {
+    NodeRun run(ir(), weights_, inputs);
+    const auto tell_given = [&](const std::string& name, const at::Tensor& original) {
+      const at::Tensor own = run.given(name);
+      observer(name, own.defined() ? own : original);
+    };
+    for (size_t i = 0; i < inputs.size(); ++i) tell_given(ir().graph_inputs[i].name, inputs[i]);
+    for (const auto& item : ir().weight_name_mapping) {
+      tell_given(item.key(), weight(item.key(), item.value()));
+    }
+    for (const OpNode& node : ir().nodes) {
+      for (const TensorMeta& output : node.outputs) observer(output.name, run.value(output.name));
+    }
+  }
+
+ private:
+  IR read() override {
+    return loading([&] {
+      IR ir = load_ir(files().path);
+      validate_ir(ir);
+      if (!files().weights.empty()) weights_ = load_weights(files().weights);
+      move_large_constants(ir, weights_);
+      return ir;
+    });
+  }
+
+  // Without a trace every node calls its operator through the dispatcher.
+  std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs) override {
+    ExecutionOptions options;
+    options.trace = false;
+    return compile(ir(), weights_, StateDict(), options).run(inputs);
+  }
+
+  at::Tensor weight(const std::string& placeholder, const std::string& name) const {
+    for (const StateDict* tensors : {&weights_, &ir().constants}) {
+      for (const std::string* key : {&name, &placeholder}) {
+        if (const at::Tensor* tensor = tensors->find(*key)) return *tensor;
+      }
+    }
+    return {};
+  }
+
+  StateDict weights_;
 };
 
 }  // namespace
 
-std::unique_ptr<Candidate> make_candidate(const Archive& archive, uint64_t seed) {
-  return std::make_unique<ImportedCandidate>(archive, seed);
+std::unique_ptr<Candidate> make_candidate(const ModelFiles& files, uint64_t seed) {
+  if (files.format == FileFormat::kGraph) return std::make_unique<GraphCandidate>(files, seed);
+  return std::make_unique<ArchiveCandidate>(files, seed);
 }
 
 }  // namespace torch_ir

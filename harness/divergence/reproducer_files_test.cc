@@ -1,0 +1,44 @@
+#include "torch_ir/harness/divergence/reproducer_files.h"
+
+#include <gtest/gtest.h>
+
+namespace torch_ir {
+namespace {
+
+constexpr Tolerance kTolerance = {.rtol = 1e-5, .atol = 0.25};
+
+TEST(ReproducerCommandTest, OfAnExecutionPlan) {
+  RunSettings settings;
+  EXPECT_EQ(reproducer_command(/*has_weights=*/false, kTolerance, settings),
+            "torch-ir verify ir.json --inputs inputs.safetensors --expected expected.safetensors "
+            "--rtol 1e-05 --atol 0.25");
+  settings.optimization = Optimization::kFast;
+  EXPECT_EQ(reproducer_command(/*has_weights=*/true, kTolerance, settings),
+            "torch-ir verify ir.json --weights weights.safetensors --inputs inputs.safetensors "
+            "--expected expected.safetensors --rtol 1e-05 --atol 0.25 --optimization fast");
+}
+
+TEST(ReproducerCommandTest, OfABackend) {
+  RunSettings settings;
+  settings.backend = "my chip";
+  EXPECT_EQ(reproducer_command(/*has_weights=*/true, kTolerance, settings),
+            "harness --ir . --backend 'my chip' --rtol 1e-05 --atol 0.25");
+}
+
+TEST(ReproducerCommandTest, OfAnExecutor) {
+  RunSettings settings;
+  settings.executor = "sim --mode='a b' {ir} {weights} {inputs} {outputs}";
+  settings.seed = 7;
+  EXPECT_EQ(
+      reproducer_command(/*has_weights=*/true, kTolerance, settings),
+      "harness --ir . --executor 'sim --mode='\\''a b'\\'' {ir} {weights} {inputs} {outputs}' "
+      "--rtol 1e-05 --atol 0.25 --seed 7");
+  settings.seed = 0;
+  settings.executor = "sim";
+  settings.executor_intermediates = true;
+  EXPECT_EQ(reproducer_command(/*has_weights=*/true, kTolerance, settings),
+            "harness --ir . --executor sim --executor-intermediates --rtol 1e-05 --atol 0.25");
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,251 @@
+// The command line on graphs in files: reproducers of a run, and what the Python package writes.
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/batch_norm.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/max.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "torch_ir/base/file.h"
+#include "torch_ir/harness/backend/plan_backend.h"
+#include "torch_ir/harness/command_line.h"
+#include "torch_ir/weights/safetensors.h"
+
+namespace torch_ir {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// Adds one too much.
+class OffByOne : public Backend {
+ public:
+  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
+                              const std::vector<at::Tensor>& inputs) override {
+    std::vector<at::Tensor> outputs = plan_.run(ir, weights, inputs);
+    for (at::Tensor& output : outputs) output = output + 1;
+    return outputs;
+  }
+
+ private:
+  PlanBackend plan_{ExecutionOptions()};
+};
+
+const bool registered = register_backend(
+    "off_by_one", [](const BackendOptions&) { return std::make_unique<OffByOne>(); });
+
+struct Outcome {
+  int status;
+  std::string out;
+  std::string err;
+};
+
+class GraphModelsTest : public ::testing::Test {
+ protected:
+  GraphModelsTest() {
+    fs::remove_all(scratch_);
+    fs::create_directories(scratch_);
+  }
+  ~GraphModelsTest() override { fs::remove_all(scratch_); }
+
+  Outcome run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"harness", "--output", output_});
+    std::vector<const char*> argv;
+    for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+    std::ostringstream out;
+    std::ostringstream err;
+    const int status = harness_main(static_cast<int>(argv.size()), argv.data(), out, err);
+    return {status, out.str(), err.str()};
+  }
+
+  std::string path(const std::string& name) const { return scratch_ + "/" + name; }
+  std::string report(const std::string& name) const { return read_file(output_ + "/" + name); }
+
+  // The reproducer of a run of the model Wrong of the registry, whose graph adds 1 to x and whose
+  // model adds 2, in a folder of its own.
+  std::string make_reproducer(const std::vector<std::string>& flags = {}) {
+    std::vector<std::string> arguments = {"--model", "Wrong"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    EXPECT_EQ(run(arguments).status, 1);
+    fs::create_directories(path("repro"));
+    fs::rename(output_ + "/repro/Wrong", path("repro/Wrong"));
+    fs::remove_all(output_);
+    return path("repro/Wrong");
+  }
+
+  void expect_bad_usage(const std::vector<std::string>& arguments, const std::string& message) {
+    const Outcome result = run(arguments);
+    EXPECT_EQ(result.status, 2) << result.out;
+    EXPECT_EQ(result.err, "harness: " + message + "\n");
+    EXPECT_EQ(result.out, "");
+  }
+
+  const std::string scratch_ = ::testing::TempDir() + "graph_models_test";
+  const std::string output_ = scratch_ + "/out";
+};
+
+TEST_F(GraphModelsTest, AReproducerFailsAsItsModelDid) {
+  const std::string folder = make_reproducer();
+  const Outcome result = run({"--ir", folder});
+  EXPECT_EQ(result.status, 1) << result.err;
+  EXPECT_THAT(result.out, StartsWith("[1/1] Wrong  FAILED  output mismatch in verify: output 0 "));
+  const std::string page = report("Wrong.md");
+  EXPECT_THAT(page, AllOf(HasSubstr("The graph of `Wrong`.\n\nCategories: `imported`\n"),
+                          HasSubstr("Expected is what `expected.safetensors` says."),
+                          HasSubstr("tools/bazel run //harness -- --ir Wrong\n"),
+                          Not(HasSubstr(scratch_))));
+  // Node by node a graph is what its operators compute, so that nothing differs on the way.
+  EXPECT_THAT(page, HasSubstr("what was expected is not what the model computes in this process"));
+  EXPECT_THAT(report("SUMMARY.md"), HasSubstr("This run covers 1 graph."));
+  EXPECT_THAT(report("results.json"),
+              AllOf(HasSubstr("\"num_graphs\": 1"), HasSubstr("\"graph\": \"Wrong\"")));
+}
+
+TEST_F(GraphModelsTest, ABackendIsComparedNodeByNode) {
+  const std::string folder = make_reproducer();
+  fs::remove(folder + "/expected.safetensors");
+  const Outcome good = run({"--ir", folder, "--per-node"});
+  EXPECT_EQ(good.status, 0) << good.out;
+  EXPECT_THAT(report("Wrong.md"), AllOf(HasSubstr("No file says what to expect"),
+                                        HasSubstr("1 value compared with those of the model"),
+                                        HasSubstr("zeros and ones")));
+  const Outcome bad = run({"--ir", folder, "--backend", "off_by_one", "--trials", "1"});
+  EXPECT_EQ(bad.status, 1);
+  EXPECT_THAT(bad.out, HasSubstr("max diff 1, "));
+  EXPECT_THAT(report("Wrong.md"),
+              AllOf(HasSubstr("**The first difference**"),
+                    HasSubstr("harness --ir . --backend off_by_one --rtol 0.0001 --atol 0.0001")));
+  // And again: what the page says to type.
+  fs::rename(output_ + "/repro/Wrong", path("again"));
+  const Outcome again = run({"--ir", path("again"), "--backend", "off_by_one"});
+  EXPECT_EQ(again.status, 1);
+  EXPECT_THAT(again.out, HasSubstr("max diff 1, "));
+}
+
+TEST_F(GraphModelsTest, AFolderOfGraphsRunsBesideModelsOfTheRegistry) {
+  make_reproducer();
+  const Outcome result = run({"--ir", path("repro"), "--model", "Good", "--atol", "2"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("2 of 2 models passed"));
+  EXPECT_THAT(report("SUMMARY.md"), AllOf(HasSubstr("asked for by name, and 1 graph."),
+                                          HasSubstr("--ir repro --model Good")));
+}
+
+// What the Python package wrote for a module of ours, and what this LibTorch computes for it.
+TEST_F(GraphModelsTest, TakesWhatThePythonPackageWrites) {
+  fs::copy_file("src/ir/testdata/python_package.json", path("mixed.json"));
+  const at::Tensor weight = at::randn({4});
+  const at::Tensor bias = at::randn({4});
+  const at::Tensor mean = at::randn({4});
+  const at::Tensor variance = at::ones({4}) * 2;
+  StateDict weights;
+  weights.insert("bn.weight", weight);
+  weights.insert("bn.bias", bias);
+  weights.insert("bn.running_mean", mean);
+  weights.insert("bn.running_var", variance);
+  weights.insert("bn.num_batches_tracked", at::zeros({}, at::kLong));
+  save_weights_safetensors(weights, path("mixed.weights.safetensors"));
+  const at::Tensor x = at::randn({2, 4});
+  const at::Tensor y = at::randn({2, 3});
+  StateDict inputs;
+  inputs.insert("x", x);
+  inputs.insert("y", y);
+  save_weights_safetensors(inputs, path("mixed.inputs.safetensors"));
+  EXPECT_EQ(run({"--ir", path("mixed.json")}).status, 0);
+
+  const at::Tensor masked =
+      at::where(x > 0, at::full({}, -std::numeric_limits<float>::infinity()), x);
+  const at::Tensor parts = at::cat({x.narrow(1, 0, 1), x.narrow(1, 3, 1), x.narrow(1, 1, 2)}, 1);
+  const auto [values, indices] = at::max(y, 1);
+  StateDict expected;
+  expected.insert("batch_norm",
+                  at::batch_norm(parts, weight, bias, mean, variance, false, 0.1, 1e-5, false));
+  expected.insert("getitem_3", values);
+  expected.insert("getitem_4", indices);
+  expected.insert("index", masked.narrow(1, 0, 2).contiguous());
+  expected.insert("y", y);
+  expected.insert("div", weight / 2);
+  save_weights_safetensors(expected, path("mixed.expected.safetensors"));
+  const Outcome result = run({"--ir", path("mixed.json"), "--rtol", "0", "--atol", "0"});
+  EXPECT_EQ(result.status, 0) << result.out << result.err;
+  EXPECT_THAT(report("mixed.md"), AllOf(HasSubstr("The graph of `mixed.json`."),
+                                        HasSubstr("`mixed.expected.safetensors` says")));
+}
+
+TEST_F(GraphModelsTest, WhatDoesNotFitFailsItsModel) {
+  const std::string folder = make_reproducer();
+  StateDict other;
+  other.insert("z", at::ones({2, 3}));
+  save_weights_safetensors(other, path("other.safetensors"));
+  EXPECT_THAT(
+      run({"--ir", folder, "--inputs", path("other.safetensors")}).out,
+      HasSubstr("Wrong  FAILED  load failed in execute: other.safetensors: the graph has no "
+                "input 'z'; its inputs are 'x'"));
+  EXPECT_THAT(run({"--ir", folder, "--expected", path("other.safetensors")}).out,
+              HasSubstr("Wrong  FAILED  load failed in verify: other.safetensors: "));
+  write_file(folder + "/ir.json", "no graph");
+  const Outcome broken = run({"--ir", folder, "--model", "Good"});
+  EXPECT_EQ(broken.status, 1);
+  EXPECT_THAT(broken.out, AllOf(HasSubstr("Wrong  FAILED  load failed in extract: ir.json"),
+                                HasSubstr("Good   PASSED")));
+}
+
+TEST_F(GraphModelsTest, BadUsageIsOneLineAndStatusTwo) {
+  const std::string folder = make_reproducer();
+  expect_bad_usage({"--ir", path("no")}, "--ir: there is no file '" + path("no") + "'");
+  expect_bad_usage({"--ir", ""}, "--ir: '' is no file: give its name");
+  expect_bad_usage({"--inputs", folder, "--ir", folder},
+                   "--inputs: give it behind the --pt2 or --ir that it is for");
+  expect_bad_usage({"--ir", folder, "--inputs", folder + "/inputs.safetensors", "--inputs", "x"},
+                   "--inputs: there are two for one --ir");
+  expect_bad_usage({"--ir", folder, "--model", "Wrong"},
+                   "--ir: the page of '" + folder +
+                       "/ir.json' would be that of the registered model, Wrong.md: rename the "
+                       "folder");
+  fs::remove(folder + "/inputs.safetensors");
+  expect_bad_usage({"--ir", folder}, "--ir: there is no file '" + folder +
+                                         "/inputs.safetensors' with the inputs of '" + folder +
+                                         "/ir.json': give them with --inputs");
+  fs::remove(folder + "/ir.json");
+  expect_bad_usage({"--ir", folder},
+                   "--ir: there is no ir.json in '" + folder + "', nor in a folder in it");
+  EXPECT_FALSE(fs::exists(output_));
+}
+
+TEST_F(GraphModelsTest, ReportsDoNotReplaceWhatTheyAreAbout) {
+  EXPECT_EQ(run({"--model", "Wrong"}).status, 1);
+  expect_bad_usage({"--ir", output_ + "/repro/Wrong"},
+                   "--ir: the reports would replace '" + output_ +
+                       "/repro/Wrong/ir.json': give another --output");
+  expect_bad_usage(
+      {"--ir", output_ + "/ir/Wrong.json", "--inputs", output_ + "/repro/Wrong/inputs.safetensors"},
+      "--ir: the reports would replace '" + output_ + "/ir/Wrong.json': give another --output");
+  EXPECT_TRUE(fs::exists(output_ + "/SUMMARY.md"));
+}
+
+TEST_F(GraphModelsTest, GraphsAreQuestionsOfSupportToo) {
+  const std::string folder = make_reproducer();
+  write_file(path("list.txt"), "aten.mul.Tensor\n");
+  const Outcome result = run({"--ir", folder, "--supported", path("list.txt")});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("Wrong"), HasSubstr("aten.add.Tensor")));
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,247 @@
+#include "torch_ir/harness/selection/model_files.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+
+namespace torch_ir {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSummaryName = "SUMMARY";
+// The graph of a folder.
+constexpr const char* kGraphFile = "ir.json";
+
+std::string in_quotes(const std::string& path) { return "'" + printable(path) + "'"; }
+
+bool is_file(const std::string& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+bool is_folder(const std::string& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+void check_file(const std::string& flag, const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) throw Error(flag + ": there is no file " + in_quotes(path));
+  if (fs::is_directory(status)) throw Error(flag + ": " + in_quotes(path) + " is a folder");
+}
+
+std::string_view extension_of(FileFormat format) {
+  return format == FileFormat::kArchive ? ".pt2" : ".json";
+}
+
+// "." has a name too.
+std::string folder_name(const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  return file_name(error ? path : absolute.string());
+}
+
+bool is_graph_of_folder(FileFormat format, const std::string& path) {
+  return format == FileFormat::kGraph && fs::path(path).filename() == kGraphFile;
+}
+
+std::string short_name_of(FileFormat format, const std::string& path) {
+  if (is_graph_of_folder(format, path)) return folder_name(fs::path(path).parent_path().string());
+  return is_folder(path) ? folder_name(path) : file_name(path);
+}
+
+// The name of the file without its extension.
+std::string stem(FileFormat format, const std::string& path) {
+  std::string name = file_name(path);
+  const std::string_view extension = extension_of(format);
+  if (name.ends_with(extension)) name.resize(name.size() - extension.size());
+  return name;
+}
+
+// A name for pages, links and commands.
+std::string model_name(FileFormat format, const std::string& path) {
+  std::string name =
+      is_graph_of_folder(format, path) ? short_name_of(format, path) : stem(format, path);
+  for (char& c : name) {
+    const bool fits =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+    if (!fits) c = '_';
+  }
+  if (name.empty() || name[0] == '.') name.insert(0, "_");
+  return name;
+}
+
+// The file of tensors that belongs to the one at `path`, by its name.
+std::string beside(FileFormat format, const std::string& path, const std::string& kind) {
+  const std::string prefix = is_graph_of_folder(format, path) ? "" : stem(format, path) + ".";
+  return (fs::path(path).parent_path() / (prefix + kind + ".safetensors")).string();
+}
+
+std::string if_there(const std::string& path) { return is_file(path) ? path : ""; }
+
+ModelFiles make_archive(const ModelFilesArgument& argument) {
+  ModelFiles files{.name = model_name(FileFormat::kArchive, argument.path),
+                   .path = argument.path,
+                   .inputs = argument.inputs,
+                   .expected = argument.expected};
+  // Whoever gives one of the two means these tensors and no others.
+  if (argument.inputs.empty() && argument.expected.empty()) {
+    files.inputs = if_there(beside(files.format, files.path, "inputs"));
+    files.expected = if_there(beside(files.format, files.path, "expected"));
+  }
+  return files;
+}
+
+ModelFiles make_graph(const ModelFilesArgument& argument) {
+  constexpr FileFormat kGraph = FileFormat::kGraph;
+  ModelFiles files{.format = kGraph,
+                   .name = model_name(kGraph, argument.path),
+                   .path = argument.path,
+                   .weights = if_there(beside(kGraph, argument.path, "weights")),
+                   .inputs = argument.inputs,
+                   .expected = argument.expected};
+  // What is expected is so for its own inputs only.
+  if (files.inputs.empty() && files.expected.empty()) {
+    files.expected = if_there(beside(kGraph, files.path, "expected"));
+  }
+  if (files.inputs.empty()) files.inputs = beside(kGraph, files.path, "inputs");
+  if (argument.inputs.empty() && !is_file(files.inputs)) {
+    throw Error("--ir: there is no file " + in_quotes(files.inputs) + " with the inputs of " +
+                in_quotes(files.path) + ": give them with --inputs");
+  }
+  return files;
+}
+
+ModelFiles make_files(const ModelFilesArgument& argument) {
+  return argument.format == FileFormat::kArchive ? make_archive(argument) : make_graph(argument);
+}
+
+void refuse_tensors(const ModelFilesArgument& folder) {
+  const std::string tensors =
+      folder.format == FileFormat::kArchive
+          ? "NAME.pt2 in it are NAME.inputs.safetensors and NAME.expected.safetensors"
+          : "each graph lie beside its ir.json, as inputs.safetensors and expected.safetensors";
+  for (const auto& [flag, value] :
+       {std::pair("--inputs", folder.inputs), std::pair("--expected", folder.expected)}) {
+    if (value.empty()) continue;
+    throw Error(std::string(flag) + ": " + in_quotes(folder.path) +
+                " is a folder; the tensors of " + tensors);
+  }
+}
+
+// What is in a folder, by name.
+std::vector<fs::path> entries_of(const ModelFilesArgument& folder) {
+  std::vector<fs::path> entries;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder.path, error), end; !error && entry != end;
+       entry.increment(error)) {
+    entries.push_back(entry->path());
+  }
+  if (error) {
+    throw Error(flag_of(folder.format) + ": cannot read " + in_quotes(folder.path) + ": " +
+                error.message());
+  }
+  std::ranges::sort(entries);
+  return entries;
+}
+
+std::vector<std::string> archives_in(const ModelFilesArgument& folder) {
+  std::vector<std::string> paths;
+  for (const fs::path& entry : entries_of(folder)) {
+    const bool is_archive = entry.extension() == extension_of(folder.format);
+    if (is_archive && !is_folder(entry.string())) paths.push_back(entry.string());
+  }
+  if (paths.empty()) throw Error("--pt2: there is no .pt2 file in " + in_quotes(folder.path));
+  return paths;
+}
+
+std::vector<std::string> graphs_in(const ModelFilesArgument& folder) {
+  std::vector<std::string> paths;
+  for (const fs::path& entry : entries_of(folder)) {
+    const std::string graph = (entry / kGraphFile).string();
+    if (is_file(graph)) paths.push_back(graph);
+  }
+  if (paths.empty()) {
+    throw Error("--ir: there is no ir.json in " + in_quotes(folder.path) +
+                ", nor in a folder in it");
+  }
+  return paths;
+}
+
+std::vector<ModelFiles> find(ModelFilesArgument argument) {
+  if (is_folder(argument.path) && argument.format == FileFormat::kGraph) {
+    const std::string graph = (fs::path(argument.path) / kGraphFile).string();
+    if (is_file(graph)) argument.path = graph;
+  }
+  if (!is_folder(argument.path)) {
+    check_file(flag_of(argument.format), argument.path);
+    if (!argument.inputs.empty()) check_file("--inputs", argument.inputs);
+    if (!argument.expected.empty()) check_file("--expected", argument.expected);
+    return {make_files(argument)};
+  }
+  refuse_tensors(argument);
+  std::vector<ModelFiles> found;
+  for (const std::string& path :
+       argument.format == FileFormat::kArchive ? archives_in(argument) : graphs_in(argument)) {
+    found.push_back(make_files({.format = argument.format, .path = path}));
+  }
+  return found;
+}
+
+void check_names(const std::vector<ModelFiles>& models, const RegistryNames& registry) {
+  for (size_t i = 0; i < models.size(); ++i) {
+    const ModelFiles& model = models[i];
+    const bool is_archive = model.format == FileFormat::kArchive;
+    const auto fail = [&](const std::string& what) {
+      const bool is_folder = is_graph_of_folder(model.format, model.path);
+      throw Error(flag_of(model.format) + ": the page of " + in_quotes(model.path) +
+                  " would be that of " + what + ", " + model.name + ".md: rename the " +
+                  (is_archive  ? "archive"
+                   : is_folder ? "folder"
+                               : "file"));
+    };
+    if (model.name == kSummaryName) fail("the run");
+    const std::vector<std::string>& taken = is_archive ? registry.all : registry.running;
+    if (std::ranges::find(taken, model.name) != taken.end()) fail("the registered model");
+    for (size_t k = 0; k < i; ++k) {
+      if (models[k].name == model.name) fail(in_quotes(models[k].path));
+    }
+  }
+}
+
+}  // namespace
+
+std::string flag_of(FileFormat format) { return format == FileFormat::kArchive ? "--pt2" : "--ir"; }
+
+std::string ModelFilesArgument::short_name() const { return short_name_of(format, path); }
+
+std::string ModelFiles::short_name() const { return short_name_of(format, path); }
+
+std::vector<ModelFiles> find_model_files(const std::vector<ModelFilesArgument>& arguments,
+                                         const RegistryNames& registry) {
+  std::vector<ModelFiles> models;
+  for (const ModelFilesArgument& argument : arguments) {
+    std::vector<ModelFiles> found = find(argument);
+    std::ranges::move(found, std::back_inserter(models));
+  }
+  check_names(models, registry);
+  return models;
+}
+
+std::string file_name(const std::string& path) {
+  const fs::path lexical = fs::path(path).lexically_normal();
+  const fs::path name =
+      lexical.has_filename() ? lexical.filename() : lexical.parent_path().filename();
+  return name.empty() ? path : name.string();
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,73 @@
+// Models in files as models of a run: archives (`.pt2`) and graphs (IR JSON), what `--pt2` and
+// `--ir` give, found on the disk.
+//
+// Called by the harness program and by the tests of single archives, before anything runs.
+#ifndef TORCH_IR_HARNESS_SELECTION_MODEL_FILES_H_
+#define TORCH_IR_HARNESS_SELECTION_MODEL_FILES_H_
+
+#include <string>
+#include <vector>
+
+namespace torch_ir {
+
+// The category of every model in files.
+inline constexpr const char* kImportedCategory = "imported";
+
+enum class FileFormat { kArchive, kGraph };
+
+// "--pt2", "--ir".
+std::string flag_of(FileFormat format);
+
+// What the user gave: an archive or a graph, or a folder of these. Paths; `inputs` and `expected`
+// are for one model and may be empty.
+struct ModelFilesArgument {
+  FileFormat format = FileFormat::kArchive;
+  std::string path;
+  std::string inputs = {};
+  std::string expected = {};
+
+  // What a report may say of the path: its last part. A graph "ir.json" goes by its folder.
+  std::string short_name() const;
+};
+
+// The files of one model.
+struct ModelFiles {
+  FileFormat format = FileFormat::kArchive;
+  // Of its page: that of the file or folder, without ".pt2" and ".json".
+  std::string name;
+  std::string path;
+  // Of a graph that has any. An archive has its own.
+  std::string weights = {};
+  // Where empty, the example inputs of the archive.
+  std::string inputs = {};
+  // Where empty, what the operators compute.
+  std::string expected = {};
+
+  std::string short_name() const;
+  bool operator==(const ModelFiles&) const = default;
+};
+
+// The models of the registry that names of files may clash with.
+struct RegistryNames {
+  std::vector<std::string> all = {};
+  // Those of this run.
+  std::vector<std::string> running = {};
+};
+
+// The models that `arguments` are about: in their order, those of a folder by name. Where no
+// tensors are given for NAME.pt2 or NAME.json, they are NAME.weights.safetensors (of a graph),
+// NAME.inputs.safetensors and NAME.expected.safetensors beside it, and those of a graph called
+// ir.json, or of a folder with one, are weights.safetensors and so on; as far as these are there.
+//
+// Throws Error for what is not there, for a graph without inputs, and for models that would have
+// the same page as another one, as the summary, or as one of the registry: a graph may be a part of
+// a model that does not run.
+std::vector<ModelFiles> find_model_files(const std::vector<ModelFilesArgument>& arguments,
+                                         const RegistryNames& registry);
+
+// The last part of `path`: what a report may say of it.
+std::string file_name(const std::string& path);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_SELECTION_MODEL_FILES_H_

@@ -1,0 +1,213 @@
+#include "torch_ir/harness/selection/model_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+class ModelFilesTest : public ::testing::Test {
+ protected:
+  ModelFilesTest() {
+    fs::remove_all(directory_);
+    fs::create_directories(directory_);
+  }
+  ~ModelFilesTest() override { fs::remove_all(directory_); }
+
+  // Nobody reads them here.
+  std::string make(const std::string& name) {
+    const std::string file = path(name);
+    fs::create_directories(fs::path(file).parent_path());
+    std::ofstream(file) << "content";
+    return file;
+  }
+  std::string path(const std::string& name) const { return directory_ + "/" + name; }
+
+  void expect_refused(const std::vector<ModelFilesArgument>& arguments, const std::string& message,
+                      const RegistryNames& registry = {}) {
+    EXPECT_THAT([&] { find_model_files(arguments, registry); },
+                ThrowsMessage<Error>(HasSubstr(message)));
+  }
+
+  const std::string directory_ = ::testing::TempDir() + "model_files_test";
+};
+
+TEST_F(ModelFilesTest, AnArchiveIsNamedByItsFile) {
+  const std::string file = make("a.model.pt2");
+  EXPECT_THAT(find_model_files({{.path = file}}, {}),
+              ElementsAre(ModelFiles{.name = "a.model", .path = file}));
+  const std::string odd = make(".my model|(1)");
+  EXPECT_EQ(find_model_files({{.path = odd}}, {}).at(0).name, "_.my_model__1_");
+}
+
+TEST_F(ModelFilesTest, TensorsBesideAnArchiveAreIts) {
+  const std::string file = make("m.pt2");
+  const std::string inputs = make("m.inputs.safetensors");
+  EXPECT_THAT(find_model_files({{.path = file}}, {}),
+              ElementsAre(ModelFiles{.name = "m", .path = file, .inputs = inputs}));
+  const std::string expected = make("m.expected.safetensors");
+  EXPECT_THAT(
+      find_model_files({{.path = file}}, {}),
+      ElementsAre(ModelFiles{.name = "m", .path = file, .inputs = inputs, .expected = expected}));
+}
+
+TEST_F(ModelFilesTest, TensorsThatAreGivenReplaceBothBesideIt) {
+  const std::string file = make("m.pt2");
+  make("m.inputs.safetensors");
+  make("m.expected.safetensors");
+  const std::string other = make("other.safetensors");
+  EXPECT_THAT(find_model_files({{.path = file, .inputs = other}}, {}),
+              ElementsAre(ModelFiles{.name = "m", .path = file, .inputs = other}));
+  EXPECT_THAT(find_model_files({{.path = file, .expected = other}}, {}),
+              ElementsAre(ModelFiles{.name = "m", .path = file, .expected = other}));
+}
+
+TEST_F(ModelFilesTest, AFolderIsItsArchivesByName) {
+  const std::string b = make("all/b.pt2");
+  const std::string inputs = make("all/b.inputs.safetensors");
+  const std::string a = make("all/a.pt2");
+  make("all/notes.txt");
+  make("all/below/c.pt2");
+  const std::string first = make("z.pt2");
+  EXPECT_THAT(
+      find_model_files({{.path = first}, {.path = path("all")}}, {}),
+      ElementsAre(ModelFiles{.name = "z", .path = first}, ModelFiles{.name = "a", .path = a},
+                  ModelFiles{.name = "b", .path = b, .inputs = inputs}));
+}
+
+TEST_F(ModelFilesTest, WhatIsNotThereIsAnError) {
+  const std::string file = make("m.pt2");
+  expect_refused({{.path = path("no.pt2")}}, "--pt2: there is no file '" + path("no.pt2") + "'");
+  expect_refused({{.path = file, .inputs = path("x")}},
+                 "--inputs: there is no file '" + path("x") + "'");
+  expect_refused({{.path = file, .expected = path("y")}},
+                 "--expected: there is no file '" + path("y") + "'");
+  expect_refused({{.path = file, .inputs = directory_}},
+                 "--inputs: '" + directory_ + "' is a folder");
+  fs::create_directory(path("empty"));
+  expect_refused({{.path = path("empty")}},
+                 "--pt2: there is no .pt2 file in '" + path("empty") + "'");
+  expect_refused({{.path = directory_, .inputs = file}},
+                 "--inputs: '" + directory_ +
+                     "' is a folder; the tensors of NAME.pt2 in it are NAME.inputs.safetensors");
+  expect_refused({{.path = path("a\nb")}}, "a\\x0ab'");
+}
+
+TEST_F(ModelFilesTest, EveryPageBelongsToOneModel) {
+  const std::string a = make("a/m.pt2");
+  const std::string b = make("b/m.pt2");
+  expect_refused({{.path = a}, {.path = b}}, "--pt2: the page of '" + b + "' would be that of '" +
+                                                 a + "', m.md: rename the archive");
+  expect_refused({{.path = a}}, "would be that of the registered model, m.md", {.all = {"x", "m"}});
+  expect_refused({{.path = make("SUMMARY.pt2")}}, "would be that of the run, SUMMARY.md");
+}
+
+ModelFilesArgument graph(const std::string& path) {
+  return {.format = FileFormat::kGraph, .path = path};
+}
+
+TEST_F(ModelFilesTest, AGraphIsAFolderWithItsTensors) {
+  const std::string file = make("net/ir.json");
+  const std::string inputs = make("net/inputs.safetensors");
+  ModelFiles net{.format = FileFormat::kGraph, .name = "net", .path = file, .inputs = inputs};
+  EXPECT_THAT(find_model_files({graph(path("net"))}, {}), ElementsAre(net));
+  net.weights = make("net/weights.safetensors");
+  net.expected = make("net/expected.safetensors");
+  EXPECT_THAT(find_model_files({graph(path("net"))}, {}), ElementsAre(net));
+  EXPECT_THAT(find_model_files({graph(file)}, {}), ElementsAre(net));
+  EXPECT_EQ(find_model_files({graph(path("net/"))}, {}).at(0).name, "net");
+  EXPECT_EQ(net.short_name(), "net");
+  EXPECT_EQ(graph(path("net")).short_name(), "net");
+}
+
+TEST_F(ModelFilesTest, AGraphOfAnotherNameHasTensorsOfThatName) {
+  const std::string file = make("net.json");
+  make("inputs.safetensors");
+  const std::string inputs = make("net.inputs.safetensors");
+  const std::string weights = make("net.weights.safetensors");
+  const ModelFiles net{.format = FileFormat::kGraph,
+                       .name = "net",
+                       .path = file,
+                       .weights = weights,
+                       .inputs = inputs};
+  EXPECT_THAT(find_model_files({graph(file)}, {}), ElementsAre(net));
+  EXPECT_EQ(net.short_name(), "net.json");
+}
+
+TEST_F(ModelFilesTest, ATensorsFileThatIsGivenIsTaken) {
+  const std::string file = make("net/ir.json");
+  make("net/inputs.safetensors");
+  const std::string expected = make("net/expected.safetensors");
+  const std::string other = make("other.safetensors");
+  ModelFilesArgument argument = graph(path("net"));
+  argument.inputs = other;
+  // What is expected is so for other inputs.
+  EXPECT_EQ(find_model_files({argument}, {}).at(0).inputs, other);
+  EXPECT_EQ(find_model_files({argument}, {}).at(0).expected, "");
+  argument = graph(path("net"));
+  argument.expected = other;
+  EXPECT_EQ(find_model_files({argument}, {}).at(0).inputs, path("net/inputs.safetensors"));
+  EXPECT_EQ(find_model_files({argument}, {}).at(0).expected, other);
+}
+
+TEST_F(ModelFilesTest, AFolderOfGraphsIsItsFoldersByName) {
+  for (const std::string name : {"b-2", "b", "a"}) {
+    make("repro/" + name + "/ir.json");
+    make("repro/" + name + "/inputs.safetensors");
+  }
+  make("repro/empty/notes.txt");
+  make("repro/model.json");
+  std::vector<std::string> names;
+  for (const ModelFiles& found : find_model_files({graph(path("repro"))}, {})) {
+    names.push_back(found.name);
+  }
+  EXPECT_THAT(names, ElementsAre("a", "b", "b-2"));
+}
+
+TEST_F(ModelFilesTest, AGraphThatIsNotThereIsAnError) {
+  expect_refused({graph(path("no"))}, "--ir: there is no file '" + path("no") + "'");
+  make("empty/below/further/ir.json");
+  expect_refused({graph(path("empty"))},
+                 "--ir: there is no ir.json in '" + path("empty") + "', nor in a folder in it");
+  const std::string file = make("net/ir.json");
+  expect_refused({graph(path("net"))}, "--ir: there is no file '" + path("net/inputs.safetensors") +
+                                           "' with the inputs of '" + file +
+                                           "': give them with --inputs");
+  ModelFilesArgument argument = graph(directory_);
+  argument.expected = file;
+  expect_refused({argument}, "--expected: '" + directory_ +
+                                 "' is a folder; the tensors of each graph lie beside its ir.json, "
+                                 "as inputs.safetensors and expected.safetensors");
+}
+
+TEST_F(ModelFilesTest, AGraphMayBeOfAModelThatDoesNotRun) {
+  const std::string file = make("net/ir.json");
+  make("net/inputs.safetensors");
+  EXPECT_EQ(find_model_files({graph(file)}, {.all = {"net"}}).size(), 1u);
+  expect_refused({graph(file)},
+                 "--ir: the page of '" + file +
+                     "' would be that of the registered model, net.md: rename the folder",
+                 {.all = {"net"}, .running = {"net"}});
+  expect_refused({graph(file), graph(path("net"))}, "would be that of '" + file + "', net.md");
+}
+
+TEST_F(ModelFilesTest, NamesWithoutFolders) {
+  EXPECT_EQ(file_name("/a/b/m.pt2"), "m.pt2");
+  EXPECT_EQ(file_name("m.pt2"), "m.pt2");
+  EXPECT_EQ(file_name("a/models/"), "models");
+  EXPECT_EQ(file_name("."), ".");
+  EXPECT_EQ(file_name(""), "");
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,160 @@
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "torch_ir/executor/eager_graph.h"
+#include "torch_ir/harness/stages/candidate.h"
+#include "torch_ir/harness/stages/failure.h"
+#include "torch_ir/ir/json.h"
+#include "torch_ir/weights/safetensors.h"
+
+namespace torch_ir {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+// Graphs as candidates; archives are tested by what runs them.
+class GraphCandidateTest : public ::testing::Test {
+ protected:
+  GraphCandidateTest() {
+    fs::remove_all(directory_);
+    fs::create_directories(directory_);
+  }
+  ~GraphCandidateTest() override { fs::remove_all(directory_); }
+
+  // The files of `graph`, without what is expected.
+  ModelFiles save(const EagerGraph& graph) const {
+    ModelFiles files{.format = FileFormat::kGraph,
+                     .name = "net",
+                     .path = directory_ + "/ir.json",
+                     .weights = directory_ + "/weights.safetensors",
+                     .inputs = directory_ + "/inputs.safetensors"};
+    save_ir(graph.ir, files.path);
+    save_weights_safetensors(graph.weights, files.weights);
+    StateDict inputs;
+    for (size_t i = 0; i < graph.inputs.size(); ++i) {
+      inputs.insert(graph.ir.graph_inputs[i].name, graph.inputs[i]);
+    }
+    save_weights_safetensors(inputs, files.inputs);
+    return files;
+  }
+
+  const std::string directory_ = ::testing::TempDir() + "graph_candidate_test";
+};
+
+// Writes to an input and to a weight, and returns what it wrote to.
+EagerGraph writing_graph() {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 3}));
+  const V y = graph.input("y", at::randn({2, 3}));
+  const V count = graph.weight("count", at::ones({3}));
+  const V sum = graph.call1("aten.add.Tensor", {x, y});
+  graph.call1("aten.add_.Tensor", {x, sum});
+  graph.call1("aten.mul_.Tensor", {count, count});
+  graph.call1("aten.add_.Tensor", {count, count});
+  graph.output(graph.call1("aten.mul.Tensor", {x, count}));
+  graph.output(x);
+  return graph;
+}
+
+TEST_F(GraphCandidateTest, ExpectedIsWhatItsOperatorsCompute) {
+  const EagerGraph graph = writing_graph();
+  const auto candidate = make_candidate(save(graph), 0);
+  EXPECT_EQ(candidate->extract(), graph.ir);
+  EXPECT_TRUE(same_bits(candidate->weights()["count"], graph.weights["count"]));
+  EXPECT_TRUE(candidate->takes_trials());
+  const std::vector<at::Tensor> inputs = candidate->inputs(0);
+  EXPECT_TRUE(same_bits(inputs.at(1), graph.inputs[1]));
+  const std::vector<at::Tensor> expected = candidate->expected(inputs);
+  ASSERT_EQ(expected.size(), 2u);
+  EXPECT_TRUE(same_bits(expected[0], graph.expected()[0]));
+  EXPECT_TRUE(same_bits(expected[1], graph.expected()[1]));
+  EXPECT_TRUE(same_bits(inputs[0], graph.inputs[0]));
+  // Of other inputs too.
+  EXPECT_FALSE(same_bits(candidate->inputs(1).at(0), inputs[0]));
+}
+
+TEST_F(GraphCandidateTest, AFileSaysWhatIsExpected) {
+  const EagerGraph graph = writing_graph();
+  ModelFiles files = save(graph);
+  files.expected = directory_ + "/expected.safetensors";
+  StateDict expected;
+  for (const TensorMeta& output : graph.ir.graph_outputs) {
+    expected.insert(output.name, at::ones({2, 3}));
+  }
+  save_weights_safetensors(expected, files.expected);
+  const auto candidate = make_candidate(files, 0);
+  candidate->extract();
+  EXPECT_FALSE(candidate->takes_trials());
+  EXPECT_TRUE(same_bits(candidate->expected(candidate->inputs(0)).at(1), at::ones({2, 3})));
+  EXPECT_THAT(candidate->paths(),
+              ElementsAre(files.path, files.weights, files.inputs, files.expected));
+}
+
+TEST_F(GraphCandidateTest, TellsTheValuesThatTheRunWritesTo) {
+  const EagerGraph graph = writing_graph();
+  const auto candidate = make_candidate(save(graph), 0);
+  candidate->extract();
+  const std::vector<at::Tensor> inputs = candidate->inputs(0);
+  std::vector<std::string> names;
+  std::map<std::string, at::Tensor> told;
+  std::map<std::string, at::Tensor> copies;
+  for (int run = 0; run < 2; ++run) {
+    names.clear();
+    candidate->observe(inputs, [&](const std::string& name, const at::Tensor& value) {
+      names.push_back(name);
+      told[name] = value;
+      copies[name] = value.clone();
+    });
+    EXPECT_THAT(names, ElementsAre("x", "y", "p_count", "n0", "n1", "n2", "n3", "n4"));
+    // As they went in, and as they are now.
+    EXPECT_TRUE(same_bits(copies["x"], graph.inputs[0]));
+    EXPECT_TRUE(same_bits(told["x"], graph.expected()[1]));
+    EXPECT_TRUE(same_bits(copies["p_count"], at::ones({3})));
+    EXPECT_TRUE(same_bits(told["p_count"], at::ones({3}).mul_(2)));
+    EXPECT_TRUE(same_bits(copies["n2"], at::ones({3})));
+    EXPECT_TRUE(same_bits(copies["n4"], graph.expected()[0]));
+    EXPECT_TRUE(same_bits(inputs[0], graph.inputs[0]));
+  }
+}
+
+TEST_F(GraphCandidateTest, WhatCanNotBeReadFailsToLoad) {
+  EagerGraph graph = writing_graph();
+  const ModelFiles files = save(graph);
+  const auto expect_refused = [](const ModelFiles& refused, const auto& message) {
+    EXPECT_THAT([&] { make_candidate(refused, 0)->extract(); }, ThrowsMessage<LoadError>(message));
+  };
+  ModelFiles broken = files;
+  broken.weights = files.path;
+  expect_refused(broken, HasSubstr(files.path));
+  graph.ir.nodes[0].inputs[0].name = "nothing";
+  save_ir(graph.ir, files.path);
+  expect_refused(files, AllOf(HasSubstr("nothing"), HasSubstr("n0")));
+  std::ofstream(files.path) << "no JSON";
+  expect_refused(files, HasSubstr(files.path));
+}
+
+TEST_F(GraphCandidateTest, WeightsGoBeforeLargeConstants) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::ones({1}));
+  const V table = graph.weight("table", at::ones({70'000}) * 2);
+  graph.output(graph.call1("aten.mul.Tensor", {x, table}));
+  graph.ir.constants.insert("table", at::ones({70'000}));
+  const auto candidate = make_candidate(save(graph), 0);
+  EXPECT_TRUE(candidate->extract().constants.is_empty());
+  EXPECT_TRUE(same_bits(candidate->expected(candidate->inputs(0)).at(0), graph.expected()[0]));
+}
+
+}  // namespace
+}  // namespace torch_ir
