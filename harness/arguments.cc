@@ -298,6 +298,17 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
                     "levels are those of the execution plan");
     refuse_together(parser, runs_elsewhere, "--device", "devices are those of the execution plan");
   }
+  const std::vector<std::string> questions = {"--list-models", "--list-categories", "--supported",
+                                              "--completion"};
+  for (size_t i = 0; i < questions.size(); ++i) {
+    for (size_t k = 0; k < i; ++k) {
+      refuse_together(parser, questions[k], questions[i], "one question at a time");
+    }
+    refuse_together(parser, questions[i], "--baseline", "it is for runs");
+  }
+  for (const char* flag : {"--model", "--category"}) {
+    refuse_together(parser, "--list-categories", flag, "it lists all of them");
+  }
   require(parser, "--executor-intermediates", {"--executor"});
   require(parser, "--json", {"--list-models", "--list-categories", "--supported"});
 

@@ -18,6 +18,7 @@
 #include "torch_ir/harness/report/run_text.h"
 #include "torch_ir/harness/run/progress.h"
 #include "torch_ir/harness/selection/listing.h"
+#include "torch_ir/harness/selection/selection.h"
 #include "torch_ir/models/registry.h"
 
 namespace torch_ir {
@@ -34,7 +35,7 @@ CompletionValues completion_values() {
                     {"--tolerance", {"dtype"}},
                     {"--completion", {"bash", "zsh"}},
                     {"--backend", list_backends()}},
-          .commands = {{"--model", "harness --list-models | awk 'NR > 1 {print $1}'"},
+          .commands = {{"--model", "harness --list-models 2>/dev/null | awk 'NR > 1 {print $1}'"},
                        {"--category", "harness --list-categories"}}};
 }
 
@@ -74,7 +75,10 @@ int run(const Arguments& arguments, std::ostream& out, std::ostream& err, const 
       if (!result.is_good()) err << result_line(result) << '\n';
     }
   }
-  if (run.baseline && !(arguments.quiet && !run.baseline->is_worse())) {
+  const auto has_lost = [](const BaselineComparison& comparison) {
+    return comparison.is_worse() || comparison.count(Trend::kGone) != 0;
+  };
+  if (run.baseline && (!arguments.quiet || has_lost(*run.baseline))) {
     (arguments.quiet ? err : out) << baseline_text(*run.baseline, arguments.harness.baseline);
   }
   if (!arguments.quiet) {
@@ -85,10 +89,20 @@ int run(const Arguments& arguments, std::ostream& out, std::ostream& err, const 
   return run.is_good() ? kPassed : kFailed;
 }
 
+std::vector<RegisteredModel> selected_models(const Selection& selection) {
+  std::vector<RegisteredModel> models = list_models();
+  const std::vector<std::string> names = select_models(models, selection);
+  std::erase_if(models, [&](const RegisteredModel& model) {
+    return std::ranges::find(names, model.name) == names.end();
+  });
+  return models;
+}
+
 // What the arguments ask for in place of a run; nothing when they ask for a run.
 std::optional<std::string> answer(const CLI::App& parser, const Arguments& arguments) {
   if (arguments.list_models) {
-    return arguments.json ? models_json(list_models()) : models_table(list_models());
+    const std::vector<RegisteredModel> models = selected_models(arguments.harness.selection);
+    return arguments.json ? models_json(models) : models_table(models);
   }
   if (arguments.list_categories) {
     return arguments.json ? categories_json(list_categories()) : categories_text(list_categories());
@@ -134,9 +148,9 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
   } catch (const CLI::ParseError& error) {
     return fail(std::string(error.what()) + "; see harness --help");
   } catch (const Interrupted&) {
-    fail(
-        "interrupted; the pages of models that finished are written, SUMMARY.md is "
-        "not");
+    fail(arguments.supported.empty() ? "interrupted; the pages of models that finished are "
+                                       "written, SUMMARY.md is not"
+                                     : "interrupted");
     return kInterrupted;
   } catch (const std::exception& error) {
     return fail(error.what());

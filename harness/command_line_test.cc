@@ -99,7 +99,7 @@ TEST_F(CommandLineTest, TwoRunsGiveTheSameBytes) {
                           "tensors/Wrong.inputs.safetensors", "tensors/Wrong.weights.safetensors"));
   for (const auto& [name, content] : first) {
     EXPECT_THAT(content, Not(HasSubstr(directory_))) << name;
-    EXPECT_THAT(content, Not(HasSubstr(".run-"))) << name;
+    EXPECT_THAT(content, Not(HasSubstr(".torch-ir-run-"))) << name;
   }
   EXPECT_EQ(run(arguments).status, 1);
   EXPECT_EQ(files(), first);
@@ -121,6 +121,30 @@ TEST_F(CommandLineTest, ResultsHoldToTheirSchema) {
   const std::string second = files().at("results.json");
   EXPECT_NE(second, first);
   EXPECT_EQ(schema_problem(nlohmann::json::parse(second)), "");
+}
+
+TEST_F(CommandLineTest, AnExecutorThatFailsIsExplainedAlike) {
+  const std::vector<std::string> arguments = {
+      "--output",
+      directory_,
+      "--quiet",
+      "--model",
+      "Good",
+      "--executor",
+      "echo reads {ir} {weights} {inputs} for {outputs}; exit 3"};
+  const Outcome result = run(arguments);
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.err, StartsWith("Good  FAILED  execute failed in execute: The executor exited "
+                                     "with status 3; it printed: reads executor/ir.json "));
+  const auto first = files();
+  const nlohmann::json model = nlohmann::json::parse(first.at("results.json"))["models"][0];
+  EXPECT_THAT(model["node_report"]["error"].get<std::string>(), HasSubstr("exited with status 3"));
+  EXPECT_EQ(model["reproducer"]["num_nodes"], 1);
+  EXPECT_TRUE(first.contains("repro/Good/ir.json"));
+  const std::string folder = fs::absolute(directory_).string();
+  for (const auto& [name, content] : first) EXPECT_THAT(content, Not(HasSubstr(folder))) << name;
+  EXPECT_EQ(run(arguments).status, 1);
+  EXPECT_EQ(files(), first);
 }
 
 TEST_F(CommandLineTest, AFailedModelGivesStatusOneAndTheOthersRun) {
@@ -365,6 +389,43 @@ TEST_F(CommandLineTest, RelativeOutputIsBelowTheDirectoryOfTheUser) {
   EXPECT_EQ(result.status, 0);
   EXPECT_THAT(result.out, HasSubstr("see below/SUMMARY.md"));
   EXPECT_TRUE(fs::exists(directory_ + "/below/Good.md"));
+}
+
+TEST_F(CommandLineTest, ListsAreOfWhatIsAskedFor) {
+  const std::string good = run({"--list-models", "--category", "good"}).out;
+  EXPECT_THAT(good, HasSubstr("Close"));
+  EXPECT_THAT(good, Not(HasSubstr("Aborts")));
+  const Outcome unknown = run({"--list-models", "--category", "goot"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_EQ(unknown.err, "harness: there is no category 'goot'; did you mean 'good'?\n");
+  EXPECT_EQ(run({"--list-categories", "--model", "Good"}).err,
+            "harness: --list-categories and --model do not go together: it lists all of them\n");
+  EXPECT_EQ(run({"--list-models", "--list-categories"}).err,
+            "harness: --list-models and --list-categories do not go together: one question at a "
+            "time\n");
+}
+
+TEST_F(CommandLineTest, AModelThatIsGoneIsToldAlsoWhenQuiet) {
+  EXPECT_EQ(run({"--output", directory_, "--quiet", "--category", "good"}).status, 0);
+  const std::string baseline = directory_ + "/results.json";
+  std::string text = files().at("results.json");
+  for (size_t at = text.find("\"Close\""); at != std::string::npos; at = text.find("\"Close\"")) {
+    text.replace(at, 7, "\"Closed\"");
+  }
+  std::ofstream(baseline) << text;
+  const Outcome result =
+      run({"--output", directory_, "--quiet", "--category", "good", "--baseline", baseline});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_THAT(result.err, HasSubstr("  gone     Closed  status: was passed\n"));
+}
+
+TEST_F(CommandLineTest, AFolderInPlaceOfAReportIsLeftAlone) {
+  fs::create_directories(directory_ + "/SUMMARY.md/mine");
+  const Outcome result = run({"--output", directory_, "--model", "Good"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(result.err, "harness: cannot write the reports to '" + directory_ +
+                            "/SUMMARY.md': it is a directory\n");
+  EXPECT_TRUE(fs::exists(directory_ + "/SUMMARY.md/mine"));
 }
 
 }  // namespace

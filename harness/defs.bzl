@@ -130,7 +130,7 @@ def torch_ir_pt2_test(
         name = name,
         size = size,
         args = args,
-        data = files.values(),
+        data = kwargs.pop("data", []) + files.values(),
         main = None,
         tags = ["imported"] + tags,
         deps = [Label("//harness/regression:pt2_test_main")],

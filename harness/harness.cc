@@ -1,8 +1,10 @@
 #include "torch_ir/harness/harness.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -123,6 +125,17 @@ RunContext page_context(const HarnessOptions& options) {
   return context;
 }
 
+std::unique_ptr<WorkDirectory> make_temporary_directory() {
+  try {
+    return std::make_unique<WorkDirectory>(std::filesystem::temp_directory_path());
+  } catch (const std::exception& error) {
+    const char* directory = std::getenv("TMPDIR");
+    throw Error(std::string("no directory for temporary files; TMPDIR is ") +
+                (directory == nullptr ? "not set" : "'" + std::string(directory) + "'") + ": " +
+                error.what());
+  }
+}
+
 }  // namespace
 
 bool HarnessRun::is_good() const {
@@ -135,7 +148,7 @@ SupportReport supported_models(const HarnessOptions& options, const std::string&
   RunOptions run_options = options.run;
   run_options.settings.last_stage = Stage::kExtract;
   const InterruptGuard interrupt_guard;
-  const WorkDirectory work_directory(std::filesystem::temp_directory_path());
+  const std::unique_ptr<WorkDirectory> work_directory = make_temporary_directory();
   std::map<std::string, GraphOperators> graphs;
   const RunObserver observer{.on_finish = [&](ModelResult& result, const std::string&) {
     graphs[result.name] = result.graph
@@ -145,7 +158,7 @@ SupportReport supported_models(const HarnessOptions& options, const std::string&
                                                .error = first_line(result.failure->message)};
     result.drop_graph();
   }};
-  run_models(plan.models, run_options, work_directory.path().string(), observer);
+  run_models(plan.models, run_options, work_directory->path().string(), observer);
   std::vector<GraphOperators> in_order;
   for (const ModelSource& model : plan.models) in_order.push_back(graphs.at(name_of(model)));
   return supported(in_order, operators);

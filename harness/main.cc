@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <csignal>
 #include <iostream>
 
 #include "torch_ir/base/terminal.h"
@@ -8,6 +9,8 @@
 
 int main(int argc, char** argv) {
   if (const auto status = torch_ir::run_as_child(argc, argv)) return *status;
+  // A reader that leaves early, as head does, does not end the run in the middle.
+  std::signal(SIGPIPE, SIG_IGN);
   const auto width = [] { return torch_ir::terminal_of(STDERR_FILENO).width; };
   const torch_ir::Screen screen{
       .has_bar = torch_ir::terminal_of(STDERR_FILENO).is_terminal,

@@ -177,11 +177,21 @@ check_places() {
   done <"$stage/$list"
 }
 
+# Removes what the list on the standard input names; nothing when the list names what it can not.
 remove_listed() {
-  local path
-  while read -r path; do
-    [[ $path != /* && /$path/ != */../* ]] || fail "$root/$list names '$path', which is not below it"
-    rm -rf "${root:?}/$path"
+  local path paths
+  mapfile -t paths
+  for path in "${paths[@]}"; do
+    [[ -n $path && $path != /* && /$path/ != */../* && /$path/ != */./* ]] ||
+      fail "$root/$list names '$path', which is not below it"
+  done
+  for path in "${paths[@]}"; do
+    # Whole folders only where one was installed.
+    if [[ $path == "$libtorch_link" ]]; then
+      rm -rf "${root:?}/$path"
+    else
+      attempt "cannot remove $root/$path" rm -f "$root/$path"
+    fi
     (cd "$root" && rmdir -p "${path%/*}" 2>/dev/null) || true
   done
 }

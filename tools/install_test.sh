@@ -48,6 +48,14 @@ echo bin/old >>"$work/relative/lib/torch_ir/installed.txt"
 touch "$work/relative/bin/old" "$work/relative/bin/other"
 expect_status 0 "$install" --prefix relative
 [[ ! -e $work/relative/bin/old && -e $work/relative/bin/other ]] || fail "bin: $(ls "$work/relative/bin")"
+# A list that somebody damaged takes nothing of others away.
+cp "$work/relative/lib/torch_ir/installed.txt" "$work/list"
+for line in '' . ./bin ../other /etc; do
+  { cat "$work/list"; echo "$line"; } >"$work/relative/lib/torch_ir/installed.txt"
+  expect_refusal "names '$line', which is not below it" "$install" --prefix relative --uninstall
+  [[ -e $work/relative/bin/other ]] || fail "'$line' in the list removed everything"
+done
+cp "$work/list" "$work/relative/lib/torch_ir/installed.txt"
 expect_status 0 "$install" --prefix relative --uninstall
 [[ $(find "$work/relative" ! -type d) == "$work/relative/bin/other" ]] || fail "$(find "$work/relative")"
 expect_refusal "nothing was installed in $work/relative" "$install" --prefix relative --uninstall

@@ -21,7 +21,7 @@
 // output that occurs twice, or is an input or a weight, is in the file once, under its name.
 //
 // The command succeeds with status 0. All else is an error of the model, with the last lines that
-// it printed. It is ended together with its model's process.
+// it printed. It is ended with its model's process, unless the harness itself was killed.
 #ifndef TORCH_IR_HARNESS_BACKEND_COMMAND_BACKEND_H_
 #define TORCH_IR_HARNESS_BACKEND_COMMAND_BACKEND_H_
 

@@ -58,7 +58,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
   sigset_t signals;
   sigemptyset(&signals);
   posix_spawnattr_setsigmask(&attributes.value, &signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) sigaddset(&signals, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) sigaddset(&signals, signal);
   posix_spawnattr_setsigdefault(&attributes.value, &signals);
   posix_spawnattr_setpgroup(&attributes.value, 0);
   posix_spawnattr_setflags(&attributes.value,

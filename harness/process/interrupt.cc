@@ -16,12 +16,14 @@ InterruptGuard::InterruptGuard() {
   action.sa_handler = remember;
   sigaction(SIGINT, &action, &previous_interrupt_);
   sigaction(SIGTERM, &action, &previous_terminate_);
+  sigaction(SIGHUP, &action, &previous_hangup_);
 }
 
 InterruptGuard::~InterruptGuard() {
   signal_came = 0;
   sigaction(SIGINT, &previous_interrupt_, nullptr);
   sigaction(SIGTERM, &previous_terminate_, nullptr);
+  sigaction(SIGHUP, &previous_hangup_, nullptr);
 }
 
 bool InterruptGuard::interrupted() { return signal_came != 0; }

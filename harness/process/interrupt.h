@@ -1,7 +1,7 @@
 // InterruptGuard: Ctrl-C as a flag instead of the end of the process.
 //
-// While one lives, SIGINT and SIGTERM are remembered, so that a run can stop its children and leave
-// nothing half-written behind.
+// While one lives, SIGINT, SIGTERM and SIGHUP are remembered, so that a run can stop its children
+// and leave nothing half-written behind.
 #ifndef TORCH_IR_HARNESS_PROCESS_INTERRUPT_H_
 #define TORCH_IR_HARNESS_PROCESS_INTERRUPT_H_
 
@@ -11,7 +11,7 @@
 
 namespace torch_ir {
 
-// A run was stopped by SIGINT or SIGTERM.
+// A run was stopped by SIGINT, SIGTERM or SIGHUP.
 class Interrupted : public Error {
  public:
   using Error::Error;
@@ -30,6 +30,7 @@ class InterruptGuard {
  private:
   struct sigaction previous_interrupt_;
   struct sigaction previous_terminate_;
+  struct sigaction previous_hangup_;
 };
 
 }  // namespace torch_ir

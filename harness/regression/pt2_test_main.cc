@@ -62,10 +62,13 @@ int main(int argc, char** argv) {
   if (const auto status = torch_ir::run_as_child(argc, argv)) return *status;
   ::testing::InitGoogleTest(&argc, argv);
   for (int i = 1; i < argc; ++i) {
-    if (!torch_ir::parse(argv[i])) {
+    try {
+      if (torch_ir::parse(argv[i])) continue;
       std::cerr << "unknown argument " << argv[i] << '\n';
-      return 2;
+    } catch (const std::exception& error) {
+      std::cerr << argv[i] << ": " << error.what() << '\n';
     }
+    return 2;
   }
   return RUN_ALL_TESTS();
 }

@@ -65,6 +65,9 @@ double smallest_passing_tolerance(const TensorComparison& comparison) {
 // NaN is greater than all else.
 double greater(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 
+// NaN is less than all else.
+double lesser(double a, double b) { return std::isnan(a) || a < b ? a : b; }
+
 // The outputs of a trial as one, each figure the worst of them.
 Json worst_figures(const VerificationReport& report) {
   double relative = 0;
@@ -78,8 +81,8 @@ Json worst_figures(const VerificationReport& report) {
     const TensorComparison& c = detail.comparison;
     relative = greater(relative, c.max_relative_diff);
     root_mean_square = greater(root_mean_square, c.root_mean_square_diff);
-    cosine = std::min(cosine, c.cosine_similarity);
-    signal_to_noise = std::min(signal_to_noise, c.signal_to_noise);
+    cosine = lesser(cosine, c.cosine_similarity);
+    signal_to_noise = lesser(signal_to_noise, c.signal_to_noise);
     smallest = greater(smallest, smallest_passing_tolerance(c));
     if (c.max_ulp_diff) ulp = std::max(ulp.value_or(0), *c.max_ulp_diff);
     mismatched += c.num_mismatched;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -124,6 +125,15 @@ TEST(IndexPageTest, NeedsNothingBesideItself) {
   EXPECT_THAT(page, AllOf(Not(HasSubstr("http://")), Not(HasSubstr("https://")),
                           Not(HasSubstr("<link")), Not(HasSubstr(" src="))));
   EXPECT_THAT(page, Not(HasSubstr("{{")));
+}
+
+TEST(IndexPageTest, FiguresThatAreNotANumberAreTheWorst) {
+  ModelResult result = make_mismatch();
+  std::vector<OutputDetail>& outputs = result.trials.back().verification.output_details;
+  outputs.push_back(outputs.front());
+  outputs.back().comparison.cosine_similarity = std::numeric_limits<double>::quiet_NaN();
+  const json data = json::parse(script(render({result}), "data"));
+  EXPECT_EQ(data["models"][0]["cosine_similarity"], "nan");
 }
 
 TEST(IndexPageTest, HoldsWhatHasChanged) {

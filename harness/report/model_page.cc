@@ -139,12 +139,20 @@ List stage_rows(const ModelResult& result, const RunContext& context) {
 std::string replay_command(const ModelResult& result, const RunSettings& settings) {
   const RunSettings defaults;
   const std::string& name = result.name;
-  const Tolerance tolerance = result.trials.front().verification.tolerance.fixed;
-  std::string command = fmt::format(
+  const ToleranceRule& rule = result.trials.front().verification.tolerance;
+  const std::string tolerance =
+      rule.by_dtype ? "--tolerance dtype"
+                    : fmt::format("--rtol {} --atol {}", rule.fixed.rtol, rule.fixed.atol);
+  std::string command;
+  for (const auto& [output, own] : rule.outputs) {
+    command += fmt::format("# the harness compares output {} with rtol {}, atol {}\n", output,
+                           own.rtol, own.atol);
+  }
+  command += fmt::format(
       "torch-ir verify ir/{0}.json --weights tensors/{0}.weights.safetensors \\\n"
       "    --inputs tensors/{0}.inputs.safetensors --expected tensors/{0}.expected.safetensors \\\n"
-      "    --rtol {1} --atol {2}",
-      name, tolerance.rtol, tolerance.atol);
+      "    {1}",
+      name, tolerance);
   if (settings.optimization != defaults.optimization) {
     command += " --optimization " + optimization_name(settings.optimization);
   }

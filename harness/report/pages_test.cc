@@ -215,6 +215,18 @@ TEST(ModelPageTest, SavedTensorsComeWithTheCommandThatReplaysThem) {
   EXPECT_THAT(page, HasSubstr("--rtol 0.0001 --atol 1e-06\n"));
 }
 
+TEST(ModelPageTest, TensorsAreReplayedWithTheToleranceOfTheRun) {
+  ModelResult result = make_result();
+  result.trials[0].verification.tolerance = {.by_dtype = true,
+                                             .outputs = {{0, {.rtol = 0, .atol = 2}}}};
+  RunContext context;
+  context.settings.save_tensors = true;
+  EXPECT_THAT(
+      render_model_page(result, context),
+      AllOf(HasSubstr("# the harness compares output 0 with rtol 0, atol 2\ntorch-ir verify "),
+            HasSubstr("--tolerance dtype\n")));
+}
+
 TEST(SummaryTest, ListsModelsFailuresAndCategories) {
   const std::string page =
       render_summary({make_failure(), make_result()}, {.selection = {}, .num_registered = 2}, {});

@@ -46,6 +46,14 @@ void delete_path(const fs::path& path) {
   if (error && error != std::errc::not_a_directory) throw cannot_write(path, error.message());
 }
 
+// No folder: it would not be ours.
+void delete_file(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) throw cannot_write(path, "it is a directory");
+  fs::remove(path, error);
+  if (error) throw cannot_write(path, error.message());
+}
+
 // What the process of the model drew; drawn here where that came to its end too early.
 GraphPicture picture_of(const ModelResult& result, const fs::path& file) {
   if (fs::exists(file)) return {.svg = read_file(file)};
@@ -91,7 +99,7 @@ void ReportFiles::write_model(const ModelResult& result, const std::string& file
 }
 
 void ReportFiles::remove_run() const {
-  for (const char* file : kRunFiles) delete_path(directory_ / file);
+  for (const char* file : kRunFiles) delete_file(directory_ / file);
 }
 
 void ReportFiles::write_run(const std::vector<ModelResult>& results, const Coverage& coverage,

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -18,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kPrefix = ".run-";
+constexpr std::string_view kPrefix = ".torch-ir-run-";
+constexpr std::string_view kPattern = "XXXXXX";
 
 Error cannot_write(const fs::path& path, const std::string& reason) {
   return Error("cannot write the reports to '" + path.string() + "': " + reason);
@@ -59,11 +61,17 @@ void make_directory(const fs::path& directory) {
                      fs::is_regular_file(directory, ignored) ? "it is a file" : error.message());
 }
 
+// By its name, which nobody else gives to a directory.
+bool is_work_directory(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with(kPrefix) && name.size() == kPrefix.size() + kPattern.size();
+}
+
 // Removes the directories in `parent` that no run holds. Where the file system has no locks, none.
 void remove_stale(const fs::path& parent) {
   std::error_code error;
   for (fs::directory_iterator entry(parent, error), end; entry != end; entry.increment(error)) {
-    if (!entry->path().filename().string().starts_with(kPrefix)) continue;
+    if (!is_work_directory(entry->path())) continue;
     const Lock lock(entry->path(), LOCK_EX | LOCK_NB);
     if (!lock.is_held()) continue;
     std::error_code ignored;
@@ -78,7 +86,7 @@ WorkDirectory::WorkDirectory(const fs::path& parent) {
   // Nobody looks for stale directories while a new one is not locked yet.
   const Lock parent_lock(parent, LOCK_EX);
   if (parent_lock.is_held()) remove_stale(parent);
-  std::string name = (parent / (std::string(kPrefix) + "XXXXXX")).string();
+  std::string name = (parent / (std::string(kPrefix).append(kPattern))).string();
   if (::mkdtemp(name.data()) == nullptr) throw cannot_write(parent, strerror(errno));
   path_ = name;
   lock_ = Lock(path_, LOCK_EX).release();

@@ -78,9 +78,13 @@ TEST_F(WorkDirectoryTest, ARunBesideThisOneKeepsItsOwn) {
 
 TEST_F(WorkDirectoryTest, OtherFilesAreLeftAlone) {
   fs::create_directories(parent_ / "run-mine");
+  fs::create_directories(parent_ / ".run-mine");
+  fs::create_directories(parent_ / ".torch-ir-run-of-mine");
   std::ofstream(parent_ / ".run-notes") << "mine";
   const WorkDirectory directory(parent_);
   EXPECT_TRUE(fs::exists(parent_ / "run-mine"));
+  EXPECT_TRUE(fs::exists(parent_ / ".run-mine"));
+  EXPECT_TRUE(fs::exists(parent_ / ".torch-ir-run-of-mine"));
   EXPECT_TRUE(fs::exists(parent_ / ".run-notes"));
 }
 

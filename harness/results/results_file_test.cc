@@ -383,9 +383,18 @@ TEST(ReadResultsTest, ErrorsNameThePlace) {
   EXPECT_EQ(error_of("/models/0/name", "Broken"), "/models/1/name: there are two models 'Broken'");
   EXPECT_THAT(error_of("/settings/tolerance/fixed/rtol", "abc"),
               HasSubstr("/settings: 'abc' is no number"));
-  EXPECT_THAT(error_of("/settings", json::object()), HasSubstr("/settings: key 'seed' not found"));
+  EXPECT_EQ(error_of("/settings", json::array()), "/settings: expected an object, found array");
   EXPECT_EQ(error_of("/coverage", json::object()), "/coverage: 'models' is missing");
   EXPECT_EQ(error_of("", json::array()), "expected an object, found array");
+}
+
+TEST(ReadResultsTest, SettingsThatAFileDoesNotHaveAreTheDefaults) {
+  json older = json::parse(text_of({}));
+  older["settings"].erase("trials");
+  older["settings"]["seed"] = 7;
+  const RunResults read = read_results(write_temporary(older.dump()));
+  EXPECT_EQ(read.settings.trials, RunSettings().trials);
+  EXPECT_EQ(read.settings.seed, 7u);
 }
 
 TEST(ReadResultsTest, OtherFilesAreRefused) {

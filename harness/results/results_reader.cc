@@ -100,6 +100,15 @@ class Value {
     }
   }
 
+  // The same, where keys that the file does not have yet leave `value` as it is.
+  template <class T>
+  void read_known(T& value) const {
+    if (!json_.is_object()) expected("an object");
+    Json all = json_fields::write(value);
+    all.update(json_);
+    Value(all, pointer_).read(value);
+  }
+
   // What `parse` makes of the text.
   template <class Parse>
   auto name(Parse parse) const {
@@ -204,7 +213,7 @@ void check_format(const Value& value) {
 RunResults read_run(const Value& value) {
   check_format(value);
   RunResults run;
-  value.at("settings").read(run.settings);
+  value.at("settings").read_known(run.settings);
   run.coverage = read_coverage(value.at("coverage"));
   for (const auto& [name, item] : value.at("environment").members()) {
     run.environment.emplace_back(name, item.text());

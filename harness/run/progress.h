@@ -1,7 +1,7 @@
 // Progress: what a person sees while models run.
 //
 // A line for each model that has finished; on a terminal also a bar with what runs now and since
-// when. Lines are the same in every run.
+// when. With one job the lines are the same in every run.
 #ifndef TORCH_IR_HARNESS_RUN_PROGRESS_H_
 #define TORCH_IR_HARNESS_RUN_PROGRESS_H_
 

@@ -36,7 +36,7 @@ std::string error_text(const std::exception& exception, const Candidate& candida
                        const std::string& directory) {
   const auto* error = dynamic_cast<const c10::Error*>(&exception);
   std::string text = error != nullptr ? error->what_without_backtrace() : exception.what();
-  replace_all(text, directory + "/", "");
+  text = without_folder(std::move(text), directory);
   for (const std::string& path : candidate.paths()) replace_all(text, path, file_name(path));
   return text;
 }
@@ -116,18 +116,27 @@ class Pipeline {
     }
   }
 
-  // Whether all trials ran, and one of them has to be looked into.
+  // Whether a run has to be looked into: one of all, or the one that could not be executed.
   bool has_to_explain() const {
+    if (runs_.empty()) return false;
+    if (failed_to_execute()) return true;
     const Trial* worst = result_.worst_trial();
-    const bool is_complete = !runs_.empty() && result_.trials.size() == runs_.size();
+    const bool is_complete = result_.trials.size() == runs_.size();
     return is_complete && (settings_.per_node || !worst->verification.is_valid);
   }
 
   void explain() {
-    const bool failed = !result_.worst_trial()->verification.is_valid;
+    const bool failed = failed_to_execute() || !result_.worst_trial()->verification.is_valid;
     Explanation explanation =
         torch_ir::explain(candidate_, ir_, candidate_.weights(), worst_run().inputs, *backend_,
                           settings_, failed, directory_ + "/repro");
+    for (std::string* text : {&explanation.nodes.error, &explanation.nodes.note}) {
+      *text = without_folder(std::move(*text), directory_);
+    }
+    if (explanation.reproducer) {
+      std::string& message = explanation.reproducer->message;
+      message = without_folder(std::move(message), directory_);
+    }
     result_.nodes = std::move(explanation.nodes);
     result_.reproducer = std::move(explanation.reproducer);
   }
@@ -137,6 +146,8 @@ class Pipeline {
     std::vector<at::Tensor> inputs;
     std::vector<at::Tensor> outputs;
     std::vector<at::Tensor> expected;
+    // Whether it has its inputs.
+    bool is_ready = false;
   };
 
   void extract() {
@@ -155,6 +166,7 @@ class Pipeline {
     for (int trial = 0; trial < num_trials; ++trial) {
       Run& run = runs_.emplace_back();
       run.inputs = candidate_.inputs(trial);
+      run.is_ready = true;
       // Operators that draw random numbers draw the same for graph and reference.
       at::manual_seed(settings_.seed);
       run.outputs = backend_->run(ir_, candidate_.weights(), run.inputs);
@@ -180,7 +192,14 @@ class Pipeline {
     }
   }
 
+  // On a backend that is there, with inputs that are.
+  bool failed_to_execute() const {
+    return result_.failure && result_.failure->stage == Stage::kExecute &&
+           result_.failure->kind == FailureKind::kExecuteFailed && runs_.back().is_ready;
+  }
+
   const Run& worst_run() const {
+    if (result_.trials.empty()) return runs_.back();
     return runs_.at(static_cast<size_t>(result_.worst_trial() - result_.trials.data()));
   }
 

@@ -25,6 +25,7 @@
 #include "torch_ir/harness/results/result_json.h"
 #include "torch_ir/harness/run/run_model.h"
 #include "torch_ir/harness/stages/candidate.h"
+#include "torch_ir/harness/stages/failure.h"
 #include "torch_ir/harness/stages/stages.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/models/registry.h"
@@ -41,8 +42,10 @@ constexpr const char* kRequestFile = "/request.json";
 constexpr const char* kResultFile = "/result.json";
 constexpr const char* kGraphFile = "/graph.json";
 
-// A child tells this apart from all that a model can do to it.
+// How a child says that it can not write its files: with this status, and this in front of the last
+// line that it prints. A model may exit as it likes.
 constexpr int kOutputErrorStatus = EX_IOERR;
+constexpr std::string_view kOutputErrorMark = "torch-ir: output error: ";
 
 // How long a signal may go unnoticed.
 constexpr auto kPatience = std::chrono::milliseconds(100);
@@ -164,9 +167,11 @@ class Job {
   }
 
   ModelResult finish(int status) const {
-    if (WIFEXITED(status) && WEXITSTATUS(status) == kOutputErrorStatus) {
-      const std::string& output = process_->output();
-      throw OutputError(output.substr(output.rfind('\n') + 1));
+    const std::string& output = process_->output();
+    const std::string last_line = output.substr(output.rfind('\n') + 1);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == kOutputErrorStatus &&
+        last_line.starts_with(kOutputErrorMark)) {
+      throw OutputError(last_line.substr(kOutputErrorMark.size()));
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
       ModelResult result = read_result(directory_);
@@ -188,7 +193,7 @@ class Job {
     result.failure = Failure{.kind = kind,
                              .stage = kStages.at(result.num_passed_stages),
                              .message = message,
-                             .output = process_->output()};
+                             .output = without_folder(process_->output(), directory_)};
     return result;
   }
 
@@ -288,7 +293,7 @@ std::optional<int> run_as_child(int argc, char** argv) {
     return 0;
   } catch (const OutputError& error) {
     // The last line is the parent's to read.
-    std::fprintf(stderr, "\n%s", error.what());
+    std::fprintf(stderr, "\n%s%s", std::string(kOutputErrorMark).c_str(), error.what());
     return kOutputErrorStatus;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -43,7 +43,7 @@ struct RunObserver {
 
 // Runs `models`, whose names differ, and gives their results, in the same order. Files are put
 // below `directory`, a folder for each model. Throws OutputError when files can not be written, and
-// Interrupted after SIGINT or SIGTERM under an InterruptGuard; no child is left then.
+// Interrupted after SIGINT, SIGTERM or SIGHUP under an InterruptGuard; no child is left then.
 std::vector<ModelResult> run_models(const std::vector<ModelSource>& models,
                                     const RunOptions& options, const std::string& directory,
                                     const RunObserver& observer = {});

@@ -301,6 +301,12 @@ TEST_F(RunnerTest, AModelThatTakesTooMuchMemoryIsStopped) {
   EXPECT_TRUE(results[1].passed()) << "the limit is that of one model";
 }
 
+TEST_F(RunnerTest, AModelThatExitsAsAFullDiskWouldIsNoFullDisk) {
+  const ModelResult result = run_one("ExitsAsADisk");
+  EXPECT_EQ(kind_of(result), FailureKind::kCrashed);
+  EXPECT_EQ(result.failure->message, "The process of the model exited with status 74, unfinished.");
+}
+
 TEST_F(RunnerTest, StagesHaveTimes) {
   EXPECT_EQ(run_one("Good").stage_seconds.size(), kStages.size());
   EXPECT_EQ(run_one("Throws").stage_seconds.size(), 1u);
@@ -309,10 +315,8 @@ TEST_F(RunnerTest, StagesHaveTimes) {
 
 class RunnerSignalTest : public RunnerTest, public ::testing::WithParamInterface<int> {};
 
-INSTANTIATE_TEST_SUITE_P(Signals, RunnerSignalTest, ::testing::Values(SIGINT, SIGTERM),
-                         [](const auto& test) {
-                           return test.param == SIGINT ? "Interrupt" : "Terminate";
-                         });
+INSTANTIATE_TEST_SUITE_P(Signals, RunnerSignalTest, ::testing::Values(SIGINT, SIGTERM, SIGHUP),
+                         [](const auto& test) { return std::string(sigabbrev_np(test.param)); });
 
 TEST_P(RunnerSignalTest, StopsWhatIgnoresSignalsAndWhatThatStarted) {
   const std::string pid_file = directory_ + "/pid";

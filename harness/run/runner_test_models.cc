@@ -8,6 +8,7 @@
 #include <ATen/ops/zeros.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sysexits.h>
 #include <torch/nn/module.h>
 #include <unistd.h>
 
@@ -93,6 +94,10 @@ const bool registered = [] {
   add("NeedsTooMuch", [](const at::Tensor& x) { return allocate(x, int64_t{1} << 58); });
   add("Grows", grow);
   add("HoldsOn", hold_on);
+  add("ExitsAsADisk", [](const at::Tensor& x) {
+    if (!x.is_meta()) std::_Exit(EX_IOERR);
+    return x + 1;
+  });
   add("WrongOnOnes", wrong_where([](const at::Tensor& x) { return x == 1; }));
   add("WrongOnLarge", wrong_where([](const at::Tensor& x) { return at::abs(x) > 100; }));
   add("Overflows", [](const at::Tensor& x) { return x.exp() - x.exp(); });

@@ -2,8 +2,10 @@
 
 #include <c10/util/Exception.h>
 
+#include <filesystem>
 #include <new>
 #include <string_view>
+#include <system_error>
 
 namespace torch_ir {
 namespace {
@@ -27,7 +29,24 @@ FailureKind extract_failure(const std::exception& exception) {
                                                      : FailureKind::kExtractFailed;
 }
 
+void remove_all(std::string& text, const std::string& part) {
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at)) {
+    text.erase(at, part.size());
+  }
+}
+
 }  // namespace
+
+std::string without_folder(std::string text, const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  // The longest first: one may end as another does.
+  for (const fs::path& path :
+       {fs::weakly_canonical(folder, error), fs::absolute(folder, error), fs::path(folder)}) {
+    if (!path.empty()) remove_all(text, (path / "").string());
+  }
+  return text;
+}
 
 FailureKind failure_kind(Stage stage, const std::exception& exception) {
   if (is_out_of_memory(exception)) return FailureKind::kOutOfMemory;

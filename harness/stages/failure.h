@@ -41,6 +41,9 @@ auto loading(Load load) {
   }
 }
 
+// `text` without the folder of a run's files, which differs from run to run.
+std::string without_folder(std::string text, const std::string& folder);
+
 }  // namespace torch_ir
 
 #endif  // TORCH_IR_HARNESS_STAGES_FAILURE_H_

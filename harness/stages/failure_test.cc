@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <new>
 #include <stdexcept>
+#include <string>
 
 namespace torch_ir {
 namespace {
@@ -46,6 +48,13 @@ TEST(FailureTest, MemoryRunsOutInEveryStage) {
     EXPECT_EQ(failure_kind(Stage::kExecute, ExecutionError(error.what())),
               FailureKind::kOutOfMemory);
   }
+}
+
+TEST(FailureTest, FoldersOfARunAreLeftOut) {
+  const std::string absolute = std::filesystem::absolute("out/A").string();
+  EXPECT_EQ(without_folder("out/A/ir.json and " + absolute + "/x: bad", "out/A"),
+            "ir.json and x: bad");
+  EXPECT_EQ(without_folder(absolute + "/x, out/B/y", absolute), "x, out/B/y");
 }
 
 TEST(FailureTest, LoadingMakesLoadErrorsOfErrors) {

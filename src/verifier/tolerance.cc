@@ -10,6 +10,11 @@ Tolerance default_tolerance(c10::ScalarType dtype) {
       return {.rtol = 1.6e-2, .atol = 1e-5};
     case c10::ScalarType::Float:
     case c10::ScalarType::ComplexFloat:
+    case c10::ScalarType::QInt8:
+    case c10::ScalarType::QUInt8:
+    case c10::ScalarType::QInt32:
+    case c10::ScalarType::QUInt4x2:
+    case c10::ScalarType::QUInt2x4:
       return {.rtol = 1.3e-6, .atol = 1e-5};
     case c10::ScalarType::Double:
     case c10::ScalarType::ComplexDouble:

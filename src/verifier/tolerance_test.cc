@@ -14,6 +14,7 @@ TEST(DefaultTolerance, IsThatOfAssertClose) {
   EXPECT_EQ(default_tolerance(Half), (Tolerance{1e-3, 1e-5}));
   EXPECT_EQ(default_tolerance(BFloat16), (Tolerance{1.6e-2, 1e-5}));
   EXPECT_EQ(default_tolerance(Float), (Tolerance{1.3e-6, 1e-5}));
+  EXPECT_EQ(default_tolerance(QUInt8), (Tolerance{1.3e-6, 1e-5}));
   EXPECT_EQ(default_tolerance(Double), (Tolerance{1e-7, 1e-7}));
   EXPECT_EQ(default_tolerance(ComplexHalf), (Tolerance{1e-3, 1e-5}));
   EXPECT_EQ(default_tolerance(ComplexFloat), (Tolerance{1.3e-6, 1e-5}));
