@@ -131,11 +131,11 @@ TEST_F(CommandLineTest, AnExecutorThatFailsIsExplainedAlike) {
       "--model",
       "Good",
       "--executor",
-      "echo reads {ir} {weights} {inputs} for {outputs}; exit 3"};
+      ": {weights} {inputs} {outputs}; echo reads {ir}; exit 3"};
   const Outcome result = run(arguments);
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.err, StartsWith("Good  FAILED  execute failed in execute: The executor exited "
-                                     "with status 3; it printed: reads executor/ir.json "));
+                                     "with status 3; it printed: reads executor/ir.json\n"));
   const auto first = files();
   const nlohmann::json model = nlohmann::json::parse(first.at("results.json"))["models"][0];
   EXPECT_THAT(model["node_report"]["error"].get<std::string>(), HasSubstr("exited with status 3"));

@@ -51,7 +51,7 @@ expect_status 0 "$install" --prefix relative
 # A list that somebody damaged takes nothing of others away.
 cp "$work/relative/lib/torch_ir/installed.txt" "$work/list"
 for line in '' . ./bin ../other /etc; do
-  { cat "$work/list"; echo "$line"; } >"$work/relative/lib/torch_ir/installed.txt"
+  { echo "$line"; cat "$work/list"; } >"$work/relative/lib/torch_ir/installed.txt"
   expect_refusal "names '$line', which is not below it" "$install" --prefix relative --uninstall
   [[ -e $work/relative/bin/other ]] || fail "'$line' in the list removed everything"
 done

@@ -17,6 +17,7 @@
 #include "torch_ir/executor/symbol_binder.h"
 #include "torch_ir/harness/backend/command_template.h"
 #include "torch_ir/harness/backend/shell_command.h"
+#include "torch_ir/harness/stages/failure.h"
 #include "torch_ir/harness/stages/stages.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/json.h"
@@ -242,6 +243,8 @@ class CommandBackend : public Backend {
       paths[name] = path(name);
     }
     CommandEnd end = run_shell_command(command_.fill(paths), user_directory());
+    // Before anything is cut: what is left of a path could not be told any more.
+    end.output = without_folder(std::move(end.output), directory_.parent_path().string());
     if (end.succeeded) return end;
     throw ExecutionError(fmt::format("The executor {}{}", end.description, printed_text(end)));
   }
