@@ -40,9 +40,9 @@ void remove_all(std::string& text, const std::string& part) {
 std::string without_folder(std::string text, const std::string& folder) {
   namespace fs = std::filesystem;
   std::error_code error;
-  // The longest first: one may end as another does.
-  for (const fs::path& path :
-       {fs::weakly_canonical(folder, error), fs::absolute(folder, error), fs::path(folder)}) {
+  const fs::path absolute = fs::absolute(folder, error);
+  // The relative one last, for it is the end of the absolute one.
+  for (const fs::path& path : {fs::weakly_canonical(absolute, error), absolute, fs::path(folder)}) {
     if (!path.empty()) remove_all(text, (path / "").string());
   }
   return text;
