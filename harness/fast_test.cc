@@ -42,7 +42,7 @@ TEST(FastTest, ModelsOfTheRegistryAreWithinTheTolerance) {
 
 TEST(FastTest, ArchivesAreWithinTheTolerance) {
   HarnessOptions options = fast_options();
-  options.archives = {{.path = "harness/testdata"}};
+  options.files = {{.path = "harness/testdata"}};
   const std::vector<ModelResult> results = run_harness(options).results;
   EXPECT_EQ(results.size(), 5u);
   expect_passed(results);
