@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <set>
 #include <string>
 
 #include "torch_ir/harness/backend/plan_backend.h"
@@ -41,10 +42,18 @@ void expect_equal_nodes(Candidate& candidate, Backend& backend, double most = 0)
   }
 }
 
-// Without values of its own.
+// Without values of its own. It writes its outputs by their names, and so takes each once.
 class WholeRuns : public PlanBackend {
  public:
   using PlanBackend::PlanBackend;
+  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
+                              const std::vector<at::Tensor>& inputs) override {
+    std::set<std::string> names;
+    for (const TensorMeta& output : ir.graph_outputs) {
+      EXPECT_TRUE(names.insert(output.name).second) << output.name << " is an output twice";
+    }
+    return PlanBackend::run(ir, weights, inputs);
+  }
   std::unique_ptr<NodeValues> values(const IR&, const StateDict&,
                                      const std::vector<at::Tensor>&) override {
     return nullptr;

@@ -72,7 +72,7 @@ class Explainer {
     NodeReport report = compare_once();
     const bool is_unexplained = failed && !report.first_divergence && report.error.empty();
     if (runs_whole_) {
-      report.note = "The values are those of runs with intermediate values as further outputs";
+      report.note = "To see the values, the graph ran with all of them as outputs";
     } else if (is_unexplained) {
       compare_whole_runs(report);
     }

@@ -276,7 +276,7 @@ TEST_F(NodeComparisonTest, ComparesBackendsThatOnlyRunWholeGraphs) {
   ASSERT_EQ(explanation.nodes.first_divergence->inputs.size(), 1U);
   EXPECT_EQ(explanation.nodes.num_compared, 6);
   EXPECT_EQ(explanation.nodes.num_skipped, 0);
-  EXPECT_THAT(explanation.nodes.note, HasSubstr("intermediate values as further outputs"));
+  EXPECT_THAT(explanation.nodes.note, HasSubstr("all of them as outputs"));
   ASSERT_TRUE(explanation.reproducer);
   EXPECT_EQ(explanation.reproducer->num_nodes, 1);
 }

@@ -68,12 +68,16 @@ void WholeRunValues::run_from(size_t position) {
   pending_.clear();
   // With its own outputs, so that it stays the graph that it is.
   ir_.graph_outputs = outputs_;
+  std::unordered_map<std::string, size_t> places;
+  for (size_t i = 0; i < outputs_.size(); ++i) places.emplace(outputs_[i].name, i);
   int64_t num_bytes = 0;
   size_t end = position;
   while (end < values_.size() &&
          (end == position || num_bytes + values_[end].num_bytes <= options_.max_bytes)) {
     num_bytes += values_[end].num_bytes;
-    ir_.graph_outputs.push_back(values_[end++].meta);
+    const TensorMeta& meta = values_[end++].meta;
+    const bool is_new = places.emplace(meta.name, ir_.graph_outputs.size()).second;
+    if (is_new) ir_.graph_outputs.push_back(meta);
   }
   if (options_.before_run) options_.before_run();
   std::vector<at::Tensor> results = backend_.run(ir_, weights_, inputs_);
@@ -82,7 +86,8 @@ void WholeRunValues::run_from(size_t position) {
                                      ir_.graph_outputs.size()));
   }
   for (size_t i = position; i < end; ++i) {
-    pending_[values_[i].meta.name] = std::move(results[outputs_.size() + i - position]);
+    const std::string& name = values_[i].meta.name;
+    pending_[name] = results[places.at(name)];
   }
 }
 

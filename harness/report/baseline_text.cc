@@ -74,9 +74,10 @@ void append_model(const ModelChange& change, size_t name_width, std::string& tex
 std::string baseline_text(const BaselineComparison& comparison, const std::string& file) {
   std::string text;
   if (comparison.models.empty()) {
-    text = comparison.num_compared == 0
-               ? fmt::format("no model of this run is in {}\n", printable(file))
-               : fmt::format("no change against {}\n", printable(file));
+    text =
+        comparison.num_compared == 0
+            ? fmt::format("no model of this run is in {}\n", printable(file))
+            : fmt::format("no change against {}, {}\n", printable(file), compared_text(comparison));
   } else {
     text = fmt::format("against {}, {}\n", printable(file), compared_text(comparison));
   }

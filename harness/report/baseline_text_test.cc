@@ -63,7 +63,7 @@ TEST(BaselineTextTest, ManyModelsAndChangesAreCut) {
 
 TEST(BaselineTextTest, NoChangeAndNothingComparedAreTwoThings) {
   EXPECT_EQ(baseline_text({.num_compared = 3}, "old/results.json"),
-            "no change against old/results.json\n");
+            "no change against old/results.json, 3 models compared\n");
   EXPECT_EQ(baseline_text(BaselineComparison(), "old"), "no model of this run is in old\n");
 }
 

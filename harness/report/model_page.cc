@@ -214,7 +214,8 @@ std::string render_model_page(const ModelResult& result, const RunContext& conte
     page.set("graph", graph_section(result.name, *result.graph, context, picture));
   }
   set_environment(page, context);
-  page.set("names_files", result.origin.has_value());
+  page.set("names_files",
+           result.origin || !context.baseline.empty() || !context.expected_failures.empty());
   page.set("command", code_block(reproduce_command(coverage_of(result), context), "sh"));
   if (context.settings.save_tensors && result.worst_trial() != nullptr) {
     page.set("replay", code_block(replay_command(result, context.settings), "sh"));

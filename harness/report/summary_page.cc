@@ -208,7 +208,8 @@ std::string render_summary(const Results& results, const Coverage& coverage,
   page.set("categories", category_rows(results));
   set_environment(page, context);
   page.set("tolerance", tolerance_rule_text(context.settings));
-  page.set("names_files", !coverage.files.empty());
+  page.set("names_files", !coverage.files.empty() || !context.baseline.empty() ||
+                              !context.expected_failures.empty());
   page.set("command", code_block(reproduce_command(coverage, context), "sh"));
   return render(templates::summary, page);
 }

@@ -134,12 +134,17 @@ void note(const std::string& what, const std::string& before, const std::string&
 
 std::vector<std::string> compare_runs(const RunResults& old, const RunResults& now) {
   std::vector<std::string> notes;
-  const auto before = json_fields::write(old.settings);
-  const auto after = json_fields::write(now.settings);
-  for (const auto& [name, value] : after.items()) {
+  // Each figure by itself: "/tolerance/fixed/rtol".
+  const auto before = json_fields::write(old.settings).flatten();
+  const auto after = json_fields::write(now.settings).flatten();
+  for (const auto& [pointer, value] : after.items()) {
+    std::string name = pointer.substr(1);
     // These say what is told of a run, and not what it computes.
     if (name == "per_node" || name == "executor_intermediates" || name == "save_tensors") continue;
-    note(name, setting_text(before.at(name)), setting_text(value), notes);
+    std::ranges::replace(name, '/', ' ');
+    const auto setting = before.find(pointer);
+    const std::string was = setting == before.end() ? "none" : setting_text(*setting);
+    note(name, was, setting_text(value), notes);
   }
   const auto find = [](const Environment& environment, const std::string& name) {
     const auto item = std::ranges::find(environment, name, &Environment::value_type::first);

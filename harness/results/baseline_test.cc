@@ -146,9 +146,11 @@ TEST(BaselineTest, SaysHowTheRunsDiffer) {
   RunResults now = old;
   now.settings.executor = "simulator";
   now.settings.per_node = true;
+  now.settings.tolerance.fixed.rtol = 0;
   now.environment = {{"libtorch", "2.14.0"}};
   EXPECT_THAT(compare_with_baseline(old, now).notes,
-              ElementsAre("executor: none -> simulator", "libtorch: 2.13.0 -> 2.14.0"));
+              ElementsAre("executor: none -> simulator", "tolerance fixed rtol: 0.0001 -> 0.0",
+                          "libtorch: 2.13.0 -> 2.14.0"));
 }
 
 TEST(BaselineTest, AnotherGraphIsAChange) {

@@ -5,6 +5,8 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/complex.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
@@ -191,6 +193,12 @@ TEST(ComparisonFigures, SumOverBlocksAndStrides) {
   EXPECT_EQ(result.histogram[0], 499 * 600);
   EXPECT_EQ(result.histogram[13], 600);
   EXPECT_EQ(result.max_relative_diff, 0.5);
+}
+
+TEST(ComparisonFigures, NothingButNanIsNotAlike) {
+  const at::Tensor nan = at::full({3}, kNan, at::kFloat);
+  expect_figure(compare_tensors(nan, at::ones({3})).cosine_similarity, kNan);
+  expect_figure(compare_tensors(nan, nan).cosine_similarity, 1);
 }
 
 }  // namespace
