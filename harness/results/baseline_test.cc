@@ -149,7 +149,7 @@ TEST(BaselineTest, SaysHowTheRunsDiffer) {
   now.settings.tolerance.fixed.rtol = 0;
   now.environment = {{"libtorch", "2.14.0"}};
   EXPECT_THAT(compare_with_baseline(old, now).notes,
-              ElementsAre("executor: none -> simulator", "tolerance fixed rtol: 0.0001 -> 0.0",
+              ElementsAre("tolerance fixed rtol: 0.0001 -> 0.0", "executor: none -> simulator",
                           "libtorch: 2.13.0 -> 2.14.0"));
 }
 

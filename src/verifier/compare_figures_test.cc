@@ -102,7 +102,7 @@ TEST(ComparisonFigures, SayWhatIsNotFinite) {
   expect_of({kNan, 1}, {2, 1}, {kNan, kNan, 1, -kInfinity});
   expect_of({1, 1}, {kInfinity, 2}, {0.5, kInfinity, 1, -kInfinity});
   expect_of({1, 1}, {kNan, 2}, {0.5, kNan, 1, -kInfinity});
-  expect_of({kInfinity}, {-kInfinity}, {0, kInfinity, 1, -kInfinity});
+  expect_of({kInfinity}, {-kInfinity}, {0, kInfinity, kNan, -kInfinity});
 }
 
 TEST(ComparisonFigures, OfEqualTensors) {
