@@ -17,6 +17,7 @@
 
 #include "torch_ir/base/file.h"
 #include "torch_ir/harness/results/schema_problem.h"
+#include "torch_ir/harness/run_command_line.h"
 
 namespace torch_ir {
 namespace {
@@ -29,38 +30,17 @@ using ::testing::MatchesRegex;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-struct Outcome {
-  int status;
-  std::string out;
-  std::string err;
-};
-
 class CommandLineTest : public ::testing::Test {
  protected:
   CommandLineTest() { fs::remove_all(directory_); }
   ~CommandLineTest() override { fs::remove_all(directory_); }
 
-  Outcome run(std::vector<std::string> arguments, bool terminal = false) {
-    arguments.insert(arguments.begin(), "harness");
-    std::vector<const char*> argv;
-    for (const std::string& argument : arguments) argv.push_back(argument.c_str());
-    std::ostringstream out;
-    std::ostringstream err;
-    const int status =
-        harness_main(static_cast<int>(argv.size()), argv.data(), out, err, {.has_bar = terminal});
-    return {status, out.str(), err.str()};
+  Outcome run(const std::vector<std::string>& arguments, bool terminal = false) {
+    return run_command_line(arguments, terminal);
   }
 
   // Relative path and content of all files below the directory.
-  std::map<std::string, std::string> files() const {
-    std::map<std::string, std::string> result;
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory_)) {
-      if (entry.is_regular_file()) {
-        result[fs::relative(entry.path(), directory_)] = read_file(entry.path());
-      }
-    }
-    return result;
-  }
+  std::map<std::string, std::string> files() const { return files_below(directory_); }
   std::vector<std::string> file_names() const {
     std::vector<std::string> names;
     for (const auto& [name, content] : files()) names.push_back(name);

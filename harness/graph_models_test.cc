@@ -15,13 +15,13 @@
 
 #include <filesystem>
 #include <limits>
-#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "torch_ir/base/file.h"
 #include "torch_ir/harness/backend/plan_backend.h"
-#include "torch_ir/harness/command_line.h"
+#include "torch_ir/harness/run_command_line.h"
 #include "torch_ir/weights/safetensors.h"
 
 namespace torch_ir {
@@ -50,12 +50,6 @@ class OffByOne : public Backend {
 const bool registered = register_backend(
     "off_by_one", [](const BackendOptions&) { return std::make_unique<OffByOne>(); });
 
-struct Outcome {
-  int status;
-  std::string out;
-  std::string err;
-};
-
 class GraphModelsTest : public ::testing::Test {
  protected:
   GraphModelsTest() {
@@ -65,13 +59,8 @@ class GraphModelsTest : public ::testing::Test {
   ~GraphModelsTest() override { fs::remove_all(scratch_); }
 
   Outcome run(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {"harness", "--output", output_});
-    std::vector<const char*> argv;
-    for (const std::string& argument : arguments) argv.push_back(argument.c_str());
-    std::ostringstream out;
-    std::ostringstream err;
-    const int status = harness_main(static_cast<int>(argv.size()), argv.data(), out, err);
-    return {status, out.str(), err.str()};
+    arguments.insert(arguments.begin(), {"--output", output_});
+    return run_command_line(std::move(arguments));
   }
 
   std::string path(const std::string& name) const { return scratch_ + "/" + name; }

@@ -7,14 +7,14 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/zip_archive.h"
 #include "torch_ir/base/zip_builder.h"
-#include "torch_ir/harness/command_line.h"
+#include "torch_ir/harness/run_command_line.h"
 #include "torch_ir/weights/safetensors.h"
 
 namespace torch_ir {
@@ -29,12 +29,6 @@ using ::testing::StartsWith;
 
 const std::string kData = "harness/testdata/";
 
-struct Outcome {
-  int status;
-  std::string out;
-  std::string err;
-};
-
 class ImportedModelsTest : public ::testing::Test {
  protected:
   ImportedModelsTest() {
@@ -44,13 +38,8 @@ class ImportedModelsTest : public ::testing::Test {
   ~ImportedModelsTest() override { fs::remove_all(scratch_); }
 
   Outcome run(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {"harness", "--output", output_});
-    std::vector<const char*> argv;
-    for (const std::string& argument : arguments) argv.push_back(argument.c_str());
-    std::ostringstream out;
-    std::ostringstream err;
-    const int status = harness_main(static_cast<int>(argv.size()), argv.data(), out, err);
-    return {status, out.str(), err.str()};
+    arguments.insert(arguments.begin(), {"--output", output_});
+    return run_command_line(std::move(arguments));
   }
 
   std::string path(const std::string& name) const { return scratch_ + "/" + name; }
@@ -65,15 +54,7 @@ class ImportedModelsTest : public ::testing::Test {
     return path(name);
   }
 
-  std::map<std::string, std::string> reports() const {
-    std::map<std::string, std::string> result;
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(output_)) {
-      if (entry.is_regular_file()) {
-        result[fs::relative(entry.path(), output_)] = read_file(entry.path());
-      }
-    }
-    return result;
-  }
+  std::map<std::string, std::string> reports() const { return files_below(output_); }
   std::vector<std::string> report_names() const {
     std::vector<std::string> names;
     for (const auto& [name, content] : reports()) names.push_back(name);

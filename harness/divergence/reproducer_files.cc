@@ -21,19 +21,6 @@ StateDict by_name(const std::vector<TensorMeta>& names, const std::vector<at::Te
   return result;
 }
 
-template <class Write>
-void write(Write write_file) {
-  try {
-    write_file();
-  } catch (const WeightError&) {
-    throw;
-  } catch (const SerializationError&) {
-    throw;
-  } catch (const Error& error) {
-    throw OutputError(error.what());
-  }
-}
-
 // Of the execution plan, which any program with this library has.
 std::string plan_command(bool has_weights, const RunSettings& settings,
                          const std::string& tolerance) {
@@ -66,7 +53,7 @@ void write_reproducer(const IR& ir, const StateDict& weights, const std::vector<
   fs::create_directories(directory, error);
   if (error) throw OutputError("cannot make '" + directory + "': " + error.message());
   const auto path = [&](const char* name) { return (fs::path(directory) / name).string(); };
-  write([&] {
+  write_output([&] {
     save_weights_safetensors(by_name(ir.graph_inputs, inputs), path("inputs.safetensors"));
     save_weights_safetensors(by_name(ir.graph_outputs, expected), path("expected.safetensors"));
     if (!weights.is_empty()) save_weights_safetensors(weights, path("weights.safetensors"));

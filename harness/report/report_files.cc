@@ -10,6 +10,7 @@
 #include "torch_ir/harness/report/baseline_text.h"
 #include "torch_ir/harness/report/index_page.h"
 #include "torch_ir/harness/report/junit.h"
+#include "torch_ir/harness/report/report_directory.h"
 #include "torch_ir/harness/results/graph_picture.h"
 #include "torch_ir/harness/results/results_file.h"
 #include "torch_ir/harness/results/run_results.h"
@@ -24,19 +25,6 @@ constexpr const char* kIndex = "index.html";
 constexpr const char* kResults = "results.json";
 constexpr const char* kJunit = "junit.xml";
 constexpr std::array kRunFiles = {kSummary, kIndex, kResults, kJunit};
-
-Error cannot_write(const fs::path& path, const std::string& reason) {
-  return Error("cannot write the reports to '" + path.string() + "': " + reason);
-}
-
-void make_directory(const fs::path& directory) {
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (!error) return;
-  std::error_code ignored;
-  throw cannot_write(directory,
-                     fs::is_regular_file(directory, ignored) ? "it is a file" : error.message());
-}
 
 // A file, or a folder with all that is in it.
 void delete_path(const fs::path& path) {

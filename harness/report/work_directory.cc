@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "torch_ir/base/error.h"
+#include "torch_ir/harness/report/report_directory.h"
 
 namespace torch_ir {
 namespace {
@@ -21,10 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = ".torch-ir-run-";
 constexpr std::string_view kPattern = "XXXXXX";
-
-Error cannot_write(const fs::path& path, const std::string& reason) {
-  return Error("cannot write the reports to '" + path.string() + "': " + reason);
-}
 
 // Not inherited by children: the lock ends with this process.
 int open_directory(const fs::path& directory) {
@@ -51,15 +47,6 @@ class Lock {
   int descriptor_;
   bool is_held_ = false;
 };
-
-void make_directory(const fs::path& directory) {
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (!error) return;
-  std::error_code ignored;
-  throw cannot_write(directory,
-                     fs::is_regular_file(directory, ignored) ? "it is a file" : error.message());
-}
 
 // By its name, which nobody else gives to a directory.
 bool is_work_directory(const fs::path& path) {

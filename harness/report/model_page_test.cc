@@ -1,12 +1,11 @@
-#include "torch_ir/harness/report/pages.h"
+// The page of a model.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "torch_ir/harness/report/mermaid_blocks.h"
 #include "torch_ir/harness/report/page_test_results.h"
+#include "torch_ir/harness/report/pages.h"
 #include "torch_ir/visualize/mermaid_rules.h"
 
 namespace torch_ir {
@@ -227,78 +226,6 @@ TEST(ModelPageTest, TensorsAreReplayedWithTheToleranceOfTheRun) {
             HasSubstr("--tolerance dtype\n")));
 }
 
-TEST(SummaryTest, ListsModelsFailuresAndCategories) {
-  const std::string page =
-      render_summary({make_failure(), make_result()}, {.selection = {}, .num_registered = 2}, {});
-  EXPECT_THAT(
-      page,
-      StartsWith("# Summary\n\n❌ **1 of 2 models passed**, 1 failed\n\n"
-                 "This run covers the whole registry of 2 models. To search, filter and sort: "));
-  EXPECT_THAT(
-      page,
-      HasSubstr(
-          "| [Broken](Broken.md) | extract failed | extract | aten::item \\| needs data |\n"));
-  EXPECT_THAT(page, HasSubstr("| [Broken](Broken.md) | ❌\u00a0FAILED | `a` |  |  |  |  |  |  |\n"
-                              "| [Tiny](Tiny.md) | ✅\u00a0PASSED | `a` `b_c` | 1 | 2 | 2 | 1,202 "
-                              "| 0 | 0 |\n"));
-  EXPECT_THAT(page, HasSubstr("| `a` | 2 | 1 | 1 | 0 |\n| `b_c` | 1 | 1 | 0 | 0 |\n"));
-  EXPECT_THAT(page, HasSubstr("```sh\ntools/bazel run //harness\n```\n"));
-}
-
-TEST(SummaryTest, NeedsNoGraphThatWasDropped) {
-  ModelResult dropped = make_result();
-  dropped.drop_graph();
-  EXPECT_FALSE(dropped.graph);
-  EXPECT_EQ(render_summary({dropped}, {}, {}), render_summary({make_result()}, {}, {}));
-}
-
-TEST(SummaryTest, SaysWhatItCovers) {
-  const Coverage coverage{.selection = {.models = {"Tiny"}, .categories = {"a"}},
-                          .num_registered = 12};
-  const std::string page = render_summary({make_result()}, coverage, {});
-  EXPECT_THAT(page, HasSubstr("✅ **1 of 1 models passed**"));
-  EXPECT_THAT(page,
-              HasSubstr("This run covers 1 of the 12 models of the registry, those of category "
-                        "`a`, asked for by name. Pages of other models may be from other "
-                        "runs."));
-  EXPECT_THAT(page, HasSubstr("tools/bazel run //harness -- --category a --model Tiny\n"));
-  EXPECT_THAT(page, Not(HasSubstr("## Failures")));
-}
-
-TEST(SummaryTest, CoversArchives) {
-  Coverage coverage{.files = {{.path = "a/x.pt2", .inputs = "b/y"}, {.path = "/c/models/"}},
-                    .registry = false,
-                    .num_registered = 12,
-                    .num_archives = 3};
-  const std::string alone = render_summary({make_result()}, coverage, {});
-  EXPECT_THAT(alone, HasSubstr("This run covers 3 archives. Pages of other"));
-  EXPECT_THAT(alone,
-              HasSubstr("tools/bazel run //harness -- --pt2 x.pt2 --inputs y --pt2 models\n"));
-  EXPECT_THAT(alone, HasSubstr("Files and folders are named without"));
-  coverage.registry = true;
-  coverage.selection.models = {"Tiny"};
-  const std::vector<ModelResult> results(4, make_result());
-  EXPECT_THAT(render_summary(results, coverage, {}),
-              HasSubstr("This run covers 1 of the 12 models of the registry, asked for by name, "
-                        "and 3 archives. Pages"));
-}
-
-TEST(SummaryTest, CoversGraphs) {
-  Coverage coverage{.files = {{.format = FileFormat::kGraph, .path = "a/net/ir.json"}},
-                    .registry = false,
-                    .num_registered = 12,
-                    .num_graphs = 1};
-  const std::string alone = render_summary({make_result()}, coverage, {});
-  EXPECT_THAT(alone, HasSubstr("This run covers 1 graph. Pages of other"));
-  EXPECT_THAT(alone, HasSubstr("tools/bazel run //harness -- --ir net\n"));
-  coverage.num_archives = 2;
-  coverage.registry = true;
-  coverage.selection.models = {"Tiny"};
-  EXPECT_THAT(render_summary(std::vector<ModelResult>(4, make_result()), coverage, {}),
-              HasSubstr("This run covers 1 of the 12 models of the registry, asked for by name, "
-                        "and 2 archives and 1 graph. Pages"));
-}
-
 TEST(ModelPageTest, AMismatchIsShownWithAllFigures) {
   const std::string page = render_model_page(make_mismatch(), {});
   EXPECT_THAT(page, StartsWith("# Off\n\n❌ **FAILED** in the stage **verify**: output mismatch\n\n"
@@ -438,31 +365,6 @@ TEST(ModelPageTest, TheCommandAsksForTheSameAgain) {
   EXPECT_THAT(page, HasSubstr("last bits: CPU instructions `AVX2`.\n"));
 }
 
-TEST(SummaryTest, CountsAndNamesEveryStatus) {
-  ModelResult expected = make_mismatch();
-  expected.name = "Known";
-  expected.expected_failure =
-      ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "rounds | twice"};
-  ModelResult unexpected = make_result();
-  unexpected.name = "Healed";
-  unexpected.expected_failure = expected.expected_failure;
-  const std::string page = render_summary({make_result(), make_mismatch(), expected, unexpected},
-                                          {.selection = {}, .num_registered = 4}, {});
-  EXPECT_THAT(page, StartsWith("# Summary\n\n❌ **1 of 4 models passed**, 1 failed, 1 passed "
-                               "unexpectedly, 1 failed as expected\n"));
-  EXPECT_THAT(page, HasSubstr("| 4 | 1 | 1 | 1 | 1 |\n"));
-  EXPECT_THAT(page, HasSubstr("    \"expected failure\" : 1\n"));
-  EXPECT_THAT(page,
-              HasSubstr("| [Known](Known.md) | output mismatch | verify | rounds \\| twice |"));
-  EXPECT_THAT(page, HasSubstr("| [Healed](Healed.md) | unexpected pass |  | It passes, and is "
-                              "registered as failing (output mismatch: rounds \\| twice). |\n"));
-  EXPECT_THAT(page, HasSubstr("| `a` | 4 | 1 | 2 | 1 |\n"));
-  EXPECT_THAT(page, HasSubstr("🟡\u00a0EXPECTED\u00a0FAILURE"));
-  for (const std::string& block : mermaid_blocks(page)) {
-    EXPECT_THAT(check_mermaid(block), IsEmpty()) << block;
-  }
-}
-
 TEST(ModelPageTest, ATrialThatCouldNotBeComparedSaysWhy) {
   ModelResult result = make_mismatch();
   result.trials[1].verification.output_details.clear();
@@ -479,28 +381,6 @@ TEST(ModelPageTest, LinksLeadToFilesOfAnyName) {
   EXPECT_THAT(render_model_page(result, {}, {.svg = "<svg/>"}),
               HasSubstr("[`svg/a b(1).svg`](svg/a%20b%281%29.svg)"));
   EXPECT_THAT(render_summary({result}, {}, {}), HasSubstr("| [a b(1)](a%20b%281%29.md) |"));
-}
-
-TEST(SummaryTest, AllAsExpectedIsGood) {
-  ModelResult expected = make_mismatch();
-  expected.expected_failure =
-      ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "known"};
-  const std::string page = render_summary({make_result(), expected}, {.num_registered = 2}, {});
-  EXPECT_THAT(page, HasSubstr("✅ **1 of 2 models passed**, 1 failed as expected\n"));
-  EXPECT_THAT(page, Not(HasSubstr("## Failures")));
-}
-
-TEST(SummaryTest, SaysWhatHasChanged) {
-  const ChangesSection none{.baseline = "old/results.json"};
-  EXPECT_THAT(render_summary({make_result()}, {}, {}, none),
-              HasSubstr("Compared with `old/results.json`: nothing has changed.\n"));
-  const ChangesSection some{
-      .baseline = "old",
-      .notes = {"libtorch: 2.12 -> 2.13"},
-      .rows = {{.model = "Tiny", .trend = "worse", .changes = {"a | b", "c"}}}};
-  const std::string page = render_summary({make_result()}, {}, {}, some);
-  EXPECT_THAT(page, HasSubstr("libtorch: 2.12 -\\> 2.13\n"));
-  EXPECT_THAT(page, HasSubstr("| Tiny | worse | a \\| b<br>c |\n"));
 }
 
 }  // namespace

@@ -1,0 +1,20 @@
+// Making the directories of reports, and what is said where they can not be written.
+#ifndef TORCH_IR_HARNESS_REPORT_REPORT_DIRECTORY_H_
+#define TORCH_IR_HARNESS_REPORT_REPORT_DIRECTORY_H_
+
+#include <filesystem>
+#include <string>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+
+// "cannot write the reports to 'PATH': REASON"
+Error cannot_write(const std::filesystem::path& path, const std::string& reason);
+
+// With those above it, as far as they are missing. Throws cannot_write.
+void make_directory(const std::filesystem::path& directory);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_HARNESS_REPORT_REPORT_DIRECTORY_H_
