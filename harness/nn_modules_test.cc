@@ -9,6 +9,7 @@
 #include <torch/nn/modules.h>
 
 #include <functional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct ModuleCase {
   MakeModel make;
   std::vector<Tensor> inputs;
 };
+
+// GoogleTest prints the bytes of what it does not know, addresses among them.
+void PrintTo(const ModuleCase& module, std::ostream* out) { *out << module.name; }
 
 template <class Holder>
 Model in_eval_mode(Holder module) {

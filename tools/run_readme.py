@@ -102,8 +102,11 @@ def main():
         finally:
             runner.restore()
             if any(runner.workspace.iterdir()):
+                # Nothing else would ever use what Bazel keeps of this folder.
                 subprocess.run(
-                    [REPOSITORY / "tools/bazel", "shutdown"], cwd=runner.workspace, check=False
+                    [REPOSITORY / "tools/bazel", "clean", "--expunge"],
+                    cwd=runner.workspace,
+                    check=False,
                 )
 
 

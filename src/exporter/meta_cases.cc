@@ -20,6 +20,8 @@ TEST_P(MetaKernels, AgreeWithTheCpu) {
 }
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(MetaKernels);
 
+void PrintTo(const MetaCase& call, std::ostream* out) { *out << call.name; }
+
 std::string meta_case_name(const testing::TestParamInfo<MetaCase>& info) { return info.param.name; }
 
 at::Tensor floats(at::IntArrayRef sizes) { return at::rand(sizes); }

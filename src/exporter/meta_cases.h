@@ -10,6 +10,7 @@
 #include <ATen/core/Tensor.h>
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -26,6 +27,9 @@ struct MetaCase {
   Tensors inputs;
 };
 using MetaCases = std::vector<MetaCase>;
+
+// For GoogleTest, which prints the bytes of what it does not know, addresses among them.
+void PrintTo(const MetaCase& call, std::ostream* out);
 
 // Runs the case on the CPU and, with our Meta kernels, on the meta device.
 Agreement agreement_of(const MetaCase& call);
