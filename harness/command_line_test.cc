@@ -114,7 +114,7 @@ TEST_F(CommandLineTest, AnExecutorThatFailsIsExplainedAlike) {
       ": {weights} {inputs} {outputs}; echo reads {ir}; exit 3"};
   const Outcome result = run(arguments);
   EXPECT_EQ(result.status, 1);
-  EXPECT_THAT(result.err, StartsWith("Good  FAILED  execute failed in execute: The executor exited "
+  EXPECT_THAT(result.err, StartsWith("Good  FAILED  execute failed: The executor exited "
                                      "with status 3; it printed: reads executor/ir.json\n"));
   const auto first = files();
   const nlohmann::json model = nlohmann::json::parse(first.at("results.json"))["models"][0];

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/first_line.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/harness/process/interrupt.h"
 #include "torch_ir/harness/report/report_files.h"
@@ -40,8 +41,6 @@ Selection of_registry(Selection selection, bool has_files) {
   }
   return selection;
 }
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 bool is_empty(const Selection& selection) {
   return selection.models.empty() && selection.categories.empty();

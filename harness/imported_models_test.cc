@@ -133,8 +133,8 @@ TEST_F(ImportedModelsTest, WhatIsNoArchiveIsAFailedModelOfTheRun) {
   const std::string good = put("vit.pt2", "good.pt2");
   const Outcome result = run({"--pt2", cut, "--pt2", text, "--pt2", good});
   EXPECT_EQ(result.status, 1);
-  EXPECT_THAT(result.out, HasSubstr("cut   FAILED  extract failed in extract: 'cut.pt2' "));
-  EXPECT_THAT(result.out, HasSubstr("text  FAILED  extract failed in extract: text.pt2: "));
+  EXPECT_THAT(result.out, HasSubstr("cut   FAILED  extract failed: 'cut.pt2' "));
+  EXPECT_THAT(result.out, HasSubstr("text  FAILED  extract failed: text.pt2: "));
   EXPECT_THAT(result.out, HasSubstr("good  PASSED"));
   EXPECT_THAT(reports().at("SUMMARY.md"),
               HasSubstr("| [cut](cut.md) | extract failed | extract | 'cut.pt2' "));
@@ -164,7 +164,7 @@ TEST_F(ImportedModelsTest, WhatIsNotSupportedIsNoFault) {
                                         "torch.ops.higher_order.scan"));
   const Outcome result = run({"--pt2", archive});
   EXPECT_EQ(result.status, 1);
-  EXPECT_THAT(result.out, HasSubstr("scans  FAILED  extract unsupported in extract: "));
+  EXPECT_THAT(result.out, HasSubstr("scans  FAILED  extract unsupported: "));
   EXPECT_THAT(result.out,
               HasSubstr("the operator higher_order.scan is not supported: node 'silu'"));
 }

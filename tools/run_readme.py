@@ -9,12 +9,15 @@ A `sh` block runs in the repository. A comment in front of a block says otherwis
   <!-- repository file: PATH -->   the block is a new file of the repository
   <!-- before LINE in: PATH -->    the block goes into a file of the repository, in front of the
                                    first line that starts with LINE
+  <!-- part of: PATH -->           the block is JSON, and stands somewhere in that JSON file of the
+                                   repository
 
 Files of the repository are as before when this ends. Exits with 1 at the first block that fails.
 BAZEL_FLAGS, such as --remote_cache=URL, are more flags for Bazel in the new folder, where it builds
 torch-ir again.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -29,6 +32,15 @@ BLOCK = re.compile(
     r"```(?P<language>\w+)\n(?P<text>.*?)```\n",
     re.DOTALL,
 )
+
+
+def contains(json_value, part):
+    """Whether a JSON value is `part`, or has it anywhere below it."""
+    if isinstance(json_value, dict):
+        items = list(json_value.values())
+    else:
+        items = json_value if isinstance(json_value, list) else []
+    return json_value == part or any(contains(item, part) for item in items)
 
 
 class Runner:
@@ -79,6 +91,9 @@ class Runner:
         elif what and what.startswith("before "):
             line = "\n" + what.removeprefix("before ").removesuffix(" in")
             self.change(path, (REPOSITORY / path).read_text().replace(line, f"\n{text}{line}", 1))
+        elif what == "part of":
+            if not contains(json.loads((REPOSITORY / path).read_text()), json.loads(text)):
+                sys.exit(f"README.md: {path} does not have this:\n{text}")
         elif block["language"] == "sh" and what == "with torch":
             self.run_with_torch(text.rstrip())
         elif block["language"] == "sh" and what in (None, "run in"):

@@ -15,6 +15,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/harness/process/child_process.h"
+#include "torch_ir/harness/process/spawn_actions.h"
 
 extern char** environ;
 
@@ -45,22 +46,13 @@ class FileDescriptor {
   int value_;
 };
 
-struct SpawnActions {
-  SpawnActions() { posix_spawn_file_actions_init(&value); }
-  ~SpawnActions() { posix_spawn_file_actions_destroy(&value); }
-  posix_spawn_file_actions_t value;
-};
-
 pid_t spawn(const std::string& line, const std::string& directory, int output) {
-  SpawnActions actions;
-  posix_spawn_file_actions_addopen(&actions.value, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions.value, output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions.value, output, STDERR_FILENO);
-  posix_spawn_file_actions_addchdir_np(&actions.value, directory.c_str());
+  SpawnActions actions(output);
+  actions.change_directory(directory);
   std::string words[] = {"sh", "-c", line};
   char* argv[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
   pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, "/bin/sh", &actions.value, nullptr, argv, environ);
+  const int error = ::posix_spawn(&pid, "/bin/sh", actions.get(), nullptr, argv, environ);
   if (error != 0) {
     throw Error("can not start /bin/sh in '" + printable(directory) + "': " + strerror(error));
   }

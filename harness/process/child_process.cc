@@ -11,6 +11,7 @@
 #include <cerrno>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/harness/process/spawn_actions.h"
 
 extern char** environ;
 
@@ -18,12 +19,6 @@ namespace torch_ir {
 namespace {
 
 constexpr size_t kOutputLimit = 4096;
-
-struct SpawnActions {
-  SpawnActions() { posix_spawn_file_actions_init(&value); }
-  ~SpawnActions() { posix_spawn_file_actions_destroy(&value); }
-  posix_spawn_file_actions_t value;
-};
 
 struct SpawnAttributes {
   SpawnAttributes() { posix_spawnattr_init(&value); }
@@ -48,10 +43,7 @@ void check(int error, const char* what) {
 ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
   int pipe_ends[2];
   check(::pipe2(pipe_ends, O_CLOEXEC) == 0 ? 0 : errno, "pipe");
-  SpawnActions actions;
-  posix_spawn_file_actions_addopen(&actions.value, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions.value, pipe_ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions.value, pipe_ends[1], STDERR_FILENO);
+  const SpawnActions actions(pipe_ends[1]);
 
   // The parent's handlers are gone after exec, what it ignores or blocks is not.
   SpawnAttributes attributes;
@@ -66,7 +58,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
 
   std::vector<std::string> words = {"harness"};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  const int error = ::posix_spawn(&pid_, "/proc/self/exe", &actions.value, &attributes.value,
+  const int error = ::posix_spawn(&pid_, "/proc/self/exe", actions.get(), &attributes.value,
                                   to_argv(words).data(), environ);
   ::close(pipe_ends[1]);
   if (error != 0) ::close(pipe_ends[0]);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "torch_ir/base/first_line.h"
 #include "torch_ir/harness/report/page_text.h"
 #include "torch_ir/harness/report/run_text.h"
 #include "torch_ir/harness/results/result_fields.h"
@@ -57,11 +58,6 @@ std::string html_text(std::string_view text) {
   return safe;
 }
 
-double smallest_passing_tolerance(const TensorComparison& comparison) {
-  return comparison.mismatch.empty() ? comparison.smallest_passing_tolerance
-                                     : std::numeric_limits<double>::infinity();
-}
-
 // NaN is greater than all else.
 double greater(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 
@@ -74,7 +70,6 @@ Json worst_figures(const VerificationReport& report) {
   double root_mean_square = 0;
   double cosine = 1;
   double signal_to_noise = std::numeric_limits<double>::infinity();
-  double smallest = 0;
   std::optional<uint64_t> ulp;
   int64_t mismatched = 0;
   for (const OutputDetail& detail : report.output_details) {
@@ -83,7 +78,6 @@ Json worst_figures(const VerificationReport& report) {
     root_mean_square = greater(root_mean_square, c.root_mean_square_diff);
     cosine = lesser(cosine, c.cosine_similarity);
     signal_to_noise = lesser(signal_to_noise, c.signal_to_noise);
-    smallest = greater(smallest, smallest_passing_tolerance(c));
     if (c.max_ulp_diff) ulp = std::max(ulp.value_or(0), *c.max_ulp_diff);
     mismatched += c.num_mismatched;
   }
@@ -93,7 +87,7 @@ Json worst_figures(const VerificationReport& report) {
                {"root_mean_square_diff", write(root_mean_square)},
                {"cosine_similarity", write(cosine)},
                {"signal_to_noise", write(signal_to_noise)},
-               {"smallest_passing_tolerance", write(smallest)},
+               {"smallest_passing_tolerance", write(report.smallest_passing_tolerance())},
                {"num_mismatched", mismatched}};
   if (ulp) json["max_ulp_diff"] = *ulp;
   return json;

@@ -10,10 +10,6 @@
 namespace torch_ir {
 namespace {
 
-std::string first_line(std::string_view text) {
-  return std::string(text.substr(0, text.find('\n')));
-}
-
 std::string class_name(const ModelResult& result) {
   return "torch_ir." + (result.categories.empty() ? "models" : result.categories.front());
 }
@@ -50,11 +46,7 @@ std::string failed(const ModelResult& result) {
   if (result.reproducer) {
     text += fmt::format("Reproduce it in repro/{}: {}\n", result.name, result.reproducer->command);
   }
-  const std::string_view kind = failure_kind_name(failure.kind);
-  return failure_element(
-      kind,
-      fmt::format("{} in {}: {}", kind, stage_name(failure.stage), first_line(failure.message)),
-      text);
+  return failure_element(failure_kind_name(failure.kind), failure_line(failure), text);
 }
 
 std::string unexpected_pass(const ModelResult& result) {

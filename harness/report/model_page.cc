@@ -125,7 +125,7 @@ List stage_rows(const ModelResult& result, const RunContext& context) {
     } else {
       const bool failed = i == result.num_passed_stages && result.failure;
       row.set("result", failed ? "❌ failed" : "not run");
-      row.set("detail", "");
+      row.set("detail", failed ? std::string(failure_kind_name(result.failure->kind)) : "");
     }
     row.set("timings", context.timings);
     if (i < result.stage_seconds.size()) {

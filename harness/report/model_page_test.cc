@@ -151,11 +151,11 @@ TEST(ModelPageTest, AnArchiveThatCanNotBeReadKeepsItsName) {
 TEST(ModelPageTest, SizesThatDifferAndNewValuesOfBuffersAreShown) {
   ModelResult result = make_result();
   TensorMeta& input = result.graph->graph_inputs[0];
-  input.shape[0] = kDynamicSize;
-  input.symbolic_shape = {"s0", ""};
+  input.shape = {kDynamicSize, kDynamicSize, 2};
+  input.symbolic_shape = {"s0", "2*s0", ""};
   result.graph->graph_outputs[0].mutates = "b_count";
   const std::string page = render_model_page(result, {});
-  EXPECT_THAT(page, HasSubstr("| Input | `x` | `s0x2` | `float32` |\n"));
+  EXPECT_THAT(page, HasSubstr("| Input | `x` | `s0x(2*s0)x2` | `float32` |\n"));
   EXPECT_THAT(page, HasSubstr("| Output | `add`, new value of `b_count` | `1x2` |"));
 }
 
@@ -183,7 +183,8 @@ TEST(ModelPageTest, AFailureComesFirst) {
               StartsWith("# Broken\n\n❌ **FAILED** in the stage **extract**: extract failed\n\n"
                          "```\naten::item | needs data\nmore\n```\n\n"
                          "The last lines that it printed:\n\n```\nstderr\n```\n"));
-  EXPECT_THAT(page, HasSubstr("| extract | ❌ failed |  |\n| serialize | not run |  |\n"));
+  EXPECT_THAT(page,
+              HasSubstr("| extract | ❌ failed | extract failed |\n| serialize | not run |  |\n"));
   EXPECT_THAT(page, Not(HasSubstr("## Graph")));
   EXPECT_THAT(page, Not(HasSubstr("## Numerical verification")));
 }

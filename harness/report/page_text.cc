@@ -66,8 +66,6 @@ std::string share_text(int64_t count, int64_t total) {
                      with_thousands_separators(total), percent);
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
 std::string link_target(std::string_view path) {
   std::string target;
   for (const char c : path) {

@@ -29,9 +29,6 @@ std::string share_text(int64_t count, int64_t total);
 // "1 node", "27 nodes".
 std::string counted(int64_t count, std::string_view noun);
 
-// The first line of a message.
-std::string first_line(const std::string& text);
-
 // Cells of a table.
 std::string text_cell(std::string_view text);
 std::string code_cell(std::string_view text);

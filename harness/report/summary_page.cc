@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <limits>
 #include <map>
 #include <utility>
 
+#include "torch_ir/base/first_line.h"
 #include "torch_ir/harness/report/markdown.h"
 #include "torch_ir/harness/report/page_text.h"
 #include "torch_ir/harness/report/pages.h"
@@ -113,18 +113,6 @@ std::string status_cell(Status status) {
   return cell;
 }
 
-// Over the outputs of `report`; infinite where one of them can not pass.
-double smallest_passing_tolerance(const VerificationReport& report) {
-  double smallest = 0;
-  for (const OutputDetail& detail : report.output_details) {
-    const TensorComparison& comparison = detail.comparison;
-    smallest =
-        std::max(smallest, comparison.mismatch.empty() ? comparison.smallest_passing_tolerance
-                                                       : std::numeric_limits<double>::infinity());
-  }
-  return smallest;
-}
-
 Data model_row(const ModelResult& result, const RunContext& context) {
   Data row;
   row.set("model", link(result.name));
@@ -140,7 +128,8 @@ Data model_row(const ModelResult& result, const RunContext& context) {
   const Trial* trial = result.worst_trial();
   if (trial != nullptr && !trial->verification.output_details.empty()) {
     row.set("max_diff", difference_text(trial->verification.max_diff, context));
-    row.set("smallest", tolerance_figure(smallest_passing_tolerance(trial->verification), context));
+    row.set("smallest",
+            tolerance_figure(trial->verification.smallest_passing_tolerance(), context));
   }
   return row;
 }

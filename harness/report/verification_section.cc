@@ -32,11 +32,10 @@ TensorComparison total(const VerificationReport& report) {
   TensorComparison all;
   all.max_diff = report.max_diff;
   all.mean_diff = report.mean_diff;
+  all.smallest_passing_tolerance = report.smallest_passing_tolerance();
   for (const OutputDetail& detail : report.output_details) {
     all.num_elements += detail.comparison.num_elements;
     all.num_mismatched += detail.comparison.num_mismatched;
-    all.smallest_passing_tolerance =
-        std::max(all.smallest_passing_tolerance, detail.comparison.smallest_passing_tolerance);
   }
   return all;
 }

@@ -3,12 +3,10 @@
 #include <ATen/Version.h>
 #include <torch/version.h>
 
+#include "torch_ir/base/first_line.h"
+
 namespace torch_ir {
 namespace {
-
-std::string first_line(std::string_view text) {
-  return std::string(text.substr(0, text.find('\n')));
-}
 
 // "PyTorch built with:", then "  - GCC 13.3".
 std::string compiler(std::string_view config) {

@@ -1,11 +1,10 @@
 #include "torch_ir/harness/results/result.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/first_line.h"
 
 namespace torch_ir {
 
@@ -27,6 +26,15 @@ Stage parse_stage(std::string_view name) {
   const auto stage = std::ranges::find(kStages, name, stage_name);
   if (stage == kStages.end()) throw Error("'" + std::string(name) + "' is no stage");
   return *stage;
+}
+
+std::string failure_line(const Failure& failure) {
+  const std::string_view kind = failure_kind_name(failure.kind);
+  const std::string_view stage = stage_name(failure.stage);
+  std::string line(kind);
+  // Most kinds are named after the stage where they come about.
+  if (!kind.starts_with(stage)) line.append(" in ").append(stage);
+  return line + ": " + first_line(failure.message);
 }
 
 std::string_view status_name(Status status) {
@@ -64,16 +72,9 @@ void ModelResult::drop_graph() {
 }
 
 const Trial* ModelResult::worst_trial() const {
-  // Those that fail first, then by how much the tolerance would have to be; NaN is the greatest.
+  // Those that fail first, then by how much the tolerance would have to be.
   const auto badness = [](const Trial& trial) {
-    double tolerance = 0;
-    for (const OutputDetail& detail : trial.verification.output_details) {
-      const TensorComparison& comparison = detail.comparison;
-      const bool passes_never = !comparison.mismatch.empty() || std::isnan(comparison.max_diff);
-      tolerance = std::max(tolerance, passes_never ? std::numeric_limits<double>::infinity()
-                                                   : comparison.smallest_passing_tolerance);
-    }
-    return std::pair(!trial.verification.is_valid, tolerance);
+    return std::pair(!trial.verification.is_valid, trial.verification.smallest_passing_tolerance());
   };
   const auto worst = std::ranges::max_element(trials, {}, badness);
   return worst == trials.end() ? nullptr : &*worst;

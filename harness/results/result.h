@@ -68,6 +68,9 @@ struct Failure {
   std::string output = {};
 };
 
+// "crashed in execute: ...", "execute failed: ...", with the first line of the message.
+std::string failure_line(const Failure& failure);
+
 // Where an imported model and its tensors come from. Names of files, without their folders.
 struct Origin {
   // One of the two. A graph that is the ir.json of a folder goes by the folder.

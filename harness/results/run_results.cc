@@ -1,7 +1,5 @@
 #include "torch_ir/harness/results/run_results.h"
 
-#include <algorithm>
-
 #include "torch_ir/harness/results/run_context.h"
 
 namespace torch_ir {
@@ -20,11 +18,10 @@ GraphFigures graph_figures(const GraphSummary& summary) {
 
 DifferenceFigures difference_figures(const VerificationReport& report) {
   DifferenceFigures figures;
+  if (report.output_details.empty()) return figures;
+  figures.smallest_passing_tolerance = report.smallest_passing_tolerance();
   for (const OutputDetail& detail : report.output_details) {
-    const TensorComparison& comparison = detail.comparison;
-    if (comparison.mismatch.empty()) figures.max_diff = report.max_diff;
-    figures.smallest_passing_tolerance = std::max(figures.smallest_passing_tolerance.value_or(0),
-                                                  comparison.smallest_passing_tolerance);
+    if (detail.comparison.mismatch.empty()) figures.max_diff = report.max_diff;
   }
   return figures;
 }

@@ -43,17 +43,9 @@ Verdict verdict_of(Status status) {
   __builtin_unreachable();
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
 std::string expectation(const ModelResult& result) {
   const ExpectedFailure& expected = *result.expected_failure;
   return fmt::format("{}: {}", failure_kind_name(expected.kind), printable(expected.reason));
-}
-
-std::string failure_text(const ModelResult& result) {
-  const Failure& failure = *result.failure;
-  return fmt::format("{} in {}: {}", failure_kind_name(failure.kind), stage_name(failure.stage),
-                     first_line(failure.message));
 }
 
 std::string details(const ModelResult& result) {
@@ -61,7 +53,7 @@ std::string details(const ModelResult& result) {
     case Status::kPassed:
       return fmt::format("max diff {:.3g}", result.worst_trial()->verification.max_diff);
     case Status::kFailed:
-      return failure_text(result);
+      return failure_line(*result.failure);
     case Status::kExpectedFailure:
       return expectation(result);
     case Status::kUnexpectedPass:

@@ -126,7 +126,10 @@ std::string counted(size_t count, std::string_view noun) {
 }
 
 std::string memory_line(const std::optional<PlanMemory>& memory) {
-  if (!memory) return "memory: from LibTorch's allocator, as each run needs it\n";
+  if (!memory) {
+    return "memory: from LibTorch's allocator, as each run needs it; the graph runs call by call, "
+           "so bytes are not counted\n";
+  }
   return fmt::format(
       "memory: arena {} (at least {}), made by operators {}, all intermediate values {}\n",
       bytes_text(memory->arena), bytes_text(memory->lower_bound), bytes_text(memory->returned),

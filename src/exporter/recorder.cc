@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/first_line.h"
 #include "torch_ir/exporter/data_dependence.h"
 
 namespace torch_ir {
@@ -121,8 +122,6 @@ void check_eval_mode(const c10::FunctionSchema& schema, const torch::jit::Stack&
 const c10::StorageImpl* storage_of(const at::Tensor& tensor) {
   return tensor.has_storage() ? tensor.storage().unsafeGetStorageImpl() : nullptr;
 }
-
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
 

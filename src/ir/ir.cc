@@ -4,6 +4,7 @@
 #include <c10/util/accumulate.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <ostream>
 
@@ -52,13 +53,11 @@ std::string size_text(const TensorMeta& meta, size_t dimension) {
   return is_symbolic ? meta.symbolic_shape[dimension] : std::to_string(meta.shape[dimension]);
 }
 
-std::string joined_sizes(const TensorMeta& meta, const char* separator) {
-  std::string text;
-  for (size_t i = 0; i < meta.shape.size(); ++i) {
-    if (i > 0) text += separator;
-    text += size_text(meta, i);
-  }
-  return text;
+// Between "x" an expression would run into its neighbours: "s0*2" as "(s0*2)".
+std::string factor_text(const std::string& size) {
+  const bool is_word =
+      std::ranges::all_of(size, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  return is_word ? size : "(" + size + ")";
 }
 
 }  // namespace
@@ -95,12 +94,21 @@ std::string shape_text(const std::vector<int64_t>& shape) {
 }
 
 std::string shape_text(const TensorMeta& meta) {
-  if (!meta.is_scalar) return meta.shape.empty() ? "scalar" : joined_sizes(meta, "x");
-  if (meta.dtype == "bool") return "bool";
-  return meta.dtype == "float64" ? "float" : "int";
+  if (meta.is_scalar) {
+    if (meta.dtype == "bool") return "bool";
+    return meta.dtype == "float64" ? "float" : "int";
+  }
+  if (meta.shape.empty()) return "scalar";
+  std::string text = factor_text(size_text(meta, 0));
+  for (size_t i = 1; i < meta.shape.size(); ++i) text += "x" + factor_text(size_text(meta, i));
+  return text;
 }
 
-std::string shape_list_text(const TensorMeta& meta) { return "[" + joined_sizes(meta, ", ") + "]"; }
+std::string shape_list_text(const TensorMeta& meta) {
+  std::string text;
+  for (size_t i = 0; i < meta.shape.size(); ++i) text += (i > 0 ? ", " : "") + size_text(meta, i);
+  return "[" + text + "]";
+}
 
 bool is_dynamic(const TensorMeta& meta) {
   return std::ranges::any_of(meta.symbolic_shape, [](const auto& text) { return !text.empty(); });

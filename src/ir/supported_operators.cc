@@ -1,15 +1,20 @@
 #include "torch_ir/ir/supported_operators.h"
 
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <functional>
+#include <set>
 #include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/suggestion.h"
+#include "torch_ir/ir/binding.h"
 
 namespace torch_ir {
 namespace {
@@ -59,6 +64,19 @@ std::string advice(std::string_view text) {
          "overloads";
 }
 
+// "aten", "aten.add" and "aten.add.Tensor" for each operator of LibTorch.
+std::set<std::string, std::less<>> known_names() {
+  std::set<std::string, std::less<>> names;
+  for (const c10::OperatorName& operator_name : c10::Dispatcher::singleton().getAllOpNames()) {
+    std::string name = op_type_name(operator_name);
+    for (size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1)) {
+      names.insert(name.substr(0, dot));
+    }
+    names.insert(std::move(name));
+  }
+  return names;
+}
+
 }  // namespace
 
 SupportedOperators SupportedOperators::parse(std::string_view text, const std::string& path) {
@@ -77,6 +95,7 @@ SupportedOperators SupportedOperators::parse(std::string_view text, const std::s
       throw Error(fmt::format("{}:{}: '{}' is no operator name; {}", printable(path), line_number,
                               printable(line), advice(line)));
     }
+    list.entries_.push_back({std::string(name), line_number});
     if (has_star || num_parts == 2) list.families_.emplace(name);
     if (!has_star) list.operators_.emplace(name);
   }
@@ -93,6 +112,25 @@ bool SupportedOperators::contains(const std::string& op_type) const {
     if (families_.contains(op_type.substr(0, dot))) return true;
   }
   return false;
+}
+
+std::vector<SupportedOperators::Entry> SupportedOperators::unknown() const {
+  const auto known = known_names();
+  std::vector<Entry> unknown;
+  for (const Entry& entry : entries_) {
+    const bool has_namespace = known.contains(entry.name.substr(0, entry.name.find('.')));
+    if (has_namespace && !known.contains(entry.name)) unknown.push_back(entry);
+  }
+  return unknown;
+}
+
+std::string suggest_operator(const std::string& name) {
+  const size_t num_parts = count_parts(name);
+  std::vector<std::string> alike;
+  for (const std::string& known : known_names()) {
+    if (count_parts(known) == num_parts) alike.push_back(known);
+  }
+  return suggest(name, alike);
 }
 
 }  // namespace torch_ir

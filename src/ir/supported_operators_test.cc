@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "torch_ir/base/error.h"
 
@@ -99,6 +100,22 @@ TEST(SupportedOperatorsTest, AListIsAFile) {
   EXPECT_THAT(
       [&] { SupportedOperators::load(path + ".none"); },
       testing::ThrowsMessage<Error>("cannot open '" + path + ".none': No such file or directory"));
+}
+
+TEST(SupportedOperatorsTest, UnknownIsWhatLibTorchLacksInItsOwnNamespaces) {
+  std::vector<std::string> unknown;
+  for (const auto& [name, line] : parse("aten.relu\n# mistyped\naten.rellu.default\nchip.dot\n"
+                                        "aten.add.*\naten.*\naten.conv2d.nope\n_operator.*\n")
+                                      .unknown()) {
+    unknown.push_back(std::to_string(line) + " " + name);
+  }
+  EXPECT_THAT(unknown, testing::ElementsAre("3 aten.rellu.default", "7 aten.conv2d.nope"));
+}
+
+TEST(SupportedOperatorsTest, OperatorsAreSuggestedWithAsManyParts) {
+  EXPECT_EQ(suggest_operator("aten.rellu.default"), "; did you mean 'aten.relu.default'?");
+  EXPECT_EQ(suggest_operator("aten.rellu"), "; did you mean 'aten.relu'?");
+  EXPECT_EQ(suggest_operator("qqqqqqqqqqqqqqqq.zzzzzzzzzzzzzzz"), "");
 }
 
 }  // namespace

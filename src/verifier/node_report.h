@@ -5,6 +5,7 @@
 #define TORCH_IR_VERIFIER_NODE_REPORT_H_
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,8 +14,8 @@
 
 namespace torch_ir {
 
-// What can be said of a tensor in one line. Figures are over its finite elements, and 0 where there
-// are none; of complex numbers, over their moduli.
+// What can be said of a tensor in one line. Figures are over its finite elements, and NaN where
+// there are none; of complex numbers, over their moduli.
 struct TensorStatistics {
   std::string name = {};
   std::vector<int64_t> shape = {};
@@ -22,10 +23,11 @@ struct TensorStatistics {
   int64_t num_elements = 0;
   int64_t num_nan = 0;
   int64_t num_inf = 0;
-  double min = 0;
-  double max = 0;
-  double mean = 0;
-  double standard_deviation = 0;
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  double min = kNone;
+  double max = kNone;
+  double mean = kNone;
+  double standard_deviation = kNone;
 };
 
 // One value that a node makes, compared.

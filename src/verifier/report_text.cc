@@ -12,14 +12,6 @@
 namespace torch_ir {
 namespace {
 
-double smallest_passing_tolerance(const VerificationReport& report) {
-  double tolerance = 0;
-  for (const OutputDetail& detail : report.output_details) {
-    tolerance = std::max(tolerance, detail.comparison.smallest_passing_tolerance);
-  }
-  return tolerance;
-}
-
 // "max diff 0.5, mean diff 0.1"
 std::string differences_text(const VerificationReport& report) {
   const auto num_mismatches = std::ranges::count_if(
@@ -64,7 +56,7 @@ std::ostream& operator<<(std::ostream& stream, const VerificationReport& report)
   stream << "  " << differences_text(report) << '\n'
          << fmt::format("  {}{}; smallest tolerance that passes: {}\n", level_text(report),
                         rule_text(report.tolerance),
-                        tolerance_text(smallest_passing_tolerance(report)));
+                        tolerance_text(report.smallest_passing_tolerance()));
   for (const OutputDetail& detail : report.output_details) {
     const TensorComparison& comparison = detail.comparison;
     stream << fmt::format("  output {} '{}' {}[{}]{}: ", detail.index, detail.name,

@@ -63,9 +63,7 @@ class Moments {
 
   int64_t count() const { return count_; }
   double mean() const { return mean_; }
-  double standard_deviation() const {
-    return count_ == 0 ? 0 : std::sqrt(squares_ / static_cast<double>(count_));
-  }
+  double standard_deviation() const { return std::sqrt(squares_ / static_cast<double>(count_)); }
 
  private:
   int64_t count_ = 0;
@@ -90,6 +88,7 @@ class Summary {
   void write(TensorStatistics& result) const {
     result.num_nan = num_nan_;
     result.num_inf = num_inf_;
+    if (moments_.count() == 0) return;
     result.min = min_;
     result.max = max_;
     result.mean = moments_.mean();

@@ -3,6 +3,7 @@
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
 #include <sstream>
@@ -61,6 +62,14 @@ std::string describe_failures(const std::vector<OutputDetail>& details) {
 }
 
 }  // namespace
+
+double VerificationReport::smallest_passing_tolerance() const {
+  double smallest = 0;
+  for (const OutputDetail& detail : output_details) {
+    smallest = std::max(smallest, detail.comparison.smallest_passing_tolerance);
+  }
+  return smallest;
+}
 
 VerificationReport compare_outputs(const std::vector<at::Tensor>& actual,
                                    const std::vector<at::Tensor>& expected,

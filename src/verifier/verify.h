@@ -38,6 +38,10 @@ struct VerificationReport {
   // The level that the graph ran at, where one ran.
   std::optional<Optimization> optimization = std::nullopt;
   std::vector<OutputDetail> output_details;
+
+  // The smallest t with which rtol = atol = t all outputs would have passed; infinite when none
+  // would do, 0 without outputs.
+  double smallest_passing_tolerance() const;
 };
 
 // A few lines: the verdict, the differences and the tolerance, and a line for each output.

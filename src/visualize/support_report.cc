@@ -128,6 +128,7 @@ SupportReport supported(const std::vector<GraphOperators>& graphs, const Support
   for (const GraphOperators& graph : graphs) report.graphs.push_back(support_of(graph, list));
   report.num_running = std::ranges::count_if(report.graphs, &GraphSupport::runs);
   report.missing = count_missing(report.graphs);
+  report.unknown = list.unknown();
   report.steps = find_steps(report.graphs, report.num_running);
   return report;
 }

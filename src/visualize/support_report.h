@@ -65,6 +65,8 @@ struct SupportReport {
   int64_t num_running = 0;
   // Those that most graphs need first; ties by calls, then by name.
   std::vector<MissingOperator> missing;
+  // Names on the list that LibTorch does not have, see SupportedOperators::unknown.
+  std::vector<SupportedOperators::Entry> unknown;
   // What to add to the list, in order. Each step takes what some graph still lacks: the set of
   // operators that makes the most graphs run for each operator in it (of equals the one with fewer
   // operators, then the first by name). So a pair is found where no operator would do by itself. At
@@ -76,13 +78,15 @@ inline constexpr size_t kMaxUnlockSteps = 10;
 
 SupportReport supported(const std::vector<GraphOperators>& graphs, const SupportedOperators& list);
 
-// Three tables: graphs, missing operators, steps. `list_name` is what the text calls the list.
+// Three tables: graphs, missing operators, steps; and what is unknown. `list_name` is what the text
+// calls the list.
 std::string to_text(const SupportReport& report, const std::string& list_name);
 
 // An object with "num_models", "num_running"; "models", each with "name", "runs", "calls",
 // "supported_calls", "missing" (operator to calls), and "error" where there is no graph;
-// "missing_operators", each with "op_type", "models" and "calls" (numbers); and "steps", each with
-// "operators", "models" (names) and "num_running".
+// "missing_operators", each with "op_type", "models" and "calls" (numbers); "unknown_operators",
+// each with "name" and "line"; and "steps", each with "operators", "models" (names) and
+// "num_running".
 std::string to_json(const SupportReport& report);
 
 }  // namespace torch_ir

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <torch/version.h>
 
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -199,6 +200,19 @@ First  yes   1 of 1           nothing
 )");
 }
 
+TEST(SupportReportTest, NamesThatLibTorchDoesNotHaveAreTold) {
+  const auto list =
+      SupportedOperators::parse("my.a\n\naten.rellu.default\naten.relu\naten.qqqqqq\n", "chip.txt");
+  const SupportReport report = supported({graph("First", "a")}, list);
+  const std::string text = to_text(report, "chip.txt");
+  EXPECT_THAT(text, HasSubstr("\n\nchip.txt:3: LibTorch " TORCH_VERSION
+                              " has no aten.rellu.default; did you mean 'aten.relu.default'?\n"
+                              "chip.txt:5: LibTorch " TORCH_VERSION " has no aten.qqqqqq"));
+  EXPECT_EQ(nlohmann::json::parse(to_json(report))["unknown_operators"],
+            nlohmann::json::parse(R"([{"name": "aten.rellu.default", "line": 3},
+                                      {"name": "aten.qqqqqq", "line": 5}])"));
+}
+
 TEST(SupportReportTest, LongListsAreCut) {
   const std::string text = to_text(supported({graph("Long", "abcdefgh")}, list("")), "list.txt");
   EXPECT_THAT(text, HasSubstr("my.e.default and 3 more\n"));
@@ -230,6 +244,7 @@ TEST(SupportReportTest, JsonHasAll) {
        "error": "no"}
     ],
     "missing_operators": [{"op_type": "my.b.default", "models": 1, "calls": 3}],
+    "unknown_operators": [],
     "steps": [{"operators": ["my.b.default"], "models": ["Second"], "num_running": 2}]
   })"));
 }

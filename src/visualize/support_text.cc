@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <torch/version.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "torch_ir/base/printable.h"
 #include "torch_ir/visualize/support_report.h"
@@ -86,6 +88,21 @@ std::string steps_table(const SupportReport& report) {
   return table(rows);
 }
 
+// What may be mistyped.
+std::string unknown_lines(const SupportReport& report, const std::string& list_name) {
+  if (report.unknown.empty()) return {};
+  std::string text = "\n";
+  for (const auto& [name, line] :
+       std::span(report.unknown).first(std::min(report.unknown.size(), kMaxListed))) {
+    text += fmt::format("{}:{}: LibTorch {} has no {}{}\n", printable(list_name), line,
+                        TORCH_VERSION, printable(name), suggest_operator(name));
+  }
+  if (report.unknown.size() > kMaxListed) {
+    text += fmt::format("and {} more that it does not have\n", report.unknown.size() - kMaxListed);
+  }
+  return text;
+}
+
 Json to_object(const std::vector<std::pair<std::string, int64_t>>& counts) {
   Json object = Json::object();
   for (const auto& [name, count] : counts) object[printable(name)] = count;
@@ -98,6 +115,7 @@ std::string to_text(const SupportReport& report, const std::string& list_name) {
   std::string text = graphs_table(report);
   text += fmt::format("\n{} of {} models run on the operators of {}.\n", report.num_running,
                       report.graphs.size(), printable(list_name));
+  text += unknown_lines(report, list_name);
   if (report.missing.empty()) return text;
   text += '\n' + missing_table(report);
   text +=
@@ -111,6 +129,7 @@ std::string to_json(const SupportReport& report) {
                {"num_running", report.num_running},
                {"models", Json::array()},
                {"missing_operators", Json::array()},
+               {"unknown_operators", Json::array()},
                {"steps", Json::array()}};
   for (const GraphSupport& graph : report.graphs) {
     Json& item = json["models"].emplace_back();
@@ -125,6 +144,9 @@ std::string to_json(const SupportReport& report) {
     json["missing_operators"].push_back({{"op_type", printable(missing.op_type)},
                                          {"models", missing.num_graphs},
                                          {"calls", missing.num_calls}});
+  }
+  for (const auto& [name, line] : report.unknown) {
+    json["unknown_operators"].push_back({{"name", printable(name)}, {"line", line}});
   }
   for (const UnlockStep& step : report.steps) {
     json["steps"].push_back({{"operators", printable_all(step.operators)},
