@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <torch/version.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <limits>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/version.h"
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/optimization_name.h"
 #include "torch_ir/harness/backend/backend.h"
@@ -280,7 +280,8 @@ void require(const CLI::App& parser, const std::string& flag,
 }  // namespace
 
 void declare_arguments(CLI::App& parser, Arguments& arguments) {
-  parser.set_version_flag("--version", std::string("harness (LibTorch ") + TORCH_VERSION + ")");
+  parser.set_version_flag("--version", version_text("harness"),
+                          "Print the version of torch-ir and of LibTorch");
   declare_models(parser, arguments);
   declare_comparison(parser, arguments);
   declare_execution(parser, arguments);

@@ -232,7 +232,7 @@ TEST_F(CommandLineTest, HelpAndVersion) {
   EXPECT_THAT(help.out, Not(HasSubstr("--run-model-in")));
   const Outcome version = run({"--version"});
   EXPECT_EQ(version.status, 0);
-  EXPECT_THAT(version.out, MatchesRegex("harness \\(LibTorch [0-9.]+.*\\)\n"));
+  EXPECT_THAT(version.out, MatchesRegex("harness [0-9.]+ \\(LibTorch [0-9.]+.*\\)\n"));
 }
 
 TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {

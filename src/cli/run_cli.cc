@@ -1,7 +1,6 @@
 #include "torch_ir/cli/run_cli.h"
 
 #include <c10/util/Exception.h>
-#include <torch/version.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -9,12 +8,11 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/suggestion.h"
+#include "torch_ir/base/version.h"
 #include "torch_ir/cli/commands.h"
 
 namespace torch_ir {
 namespace {
-
-constexpr const char* kVersion = "torch-ir 0.1.0 (LibTorch " TORCH_VERSION ")";
 
 // Bad usage: the message, and the command whose --help tells more.
 class UsageError : public Error {
@@ -86,7 +84,8 @@ int run_command(const Command& command, std::vector<std::string> arguments, Cons
   const Command::Action action = command.declare(parser);
   bool quiet = false;
   parser.add_flag("-q,--quiet", quiet, "Print only what was asked for, and errors");
-  parser.set_version_flag("--version", kVersion, "Print the version of torch-ir and of LibTorch");
+  parser.set_version_flag("--version", version_text("torch-ir"),
+                          "Print the version of torch-ir and of LibTorch");
   parser.footer("Examples:\n" + command.examples);
   try {
     std::ranges::reverse(arguments);  // CLI11 takes them from the back.
@@ -95,7 +94,7 @@ int run_command(const Command& command, std::vector<std::string> arguments, Cons
     console.out() << parser.help();
     return kDone;
   } catch (const CLI::CallForVersion&) {
-    console.out() << kVersion << '\n';
+    console.out() << version_text("torch-ir") << '\n';
     return kDone;
   } catch (const CLI::ExtrasError&) {
     throw UsageError(program, unexpected_argument(parser));
@@ -122,7 +121,7 @@ int dispatch(std::vector<std::string> arguments, Console& console) {
   if (option == "-h" || option == "--help") {
     print_help(commands, console.out());
   } else if (option == "--version") {
-    console.out() << kVersion << '\n';
+    console.out() << version_text("torch-ir") << '\n';
   } else {
     throw UsageError(
         "torch-ir", option.empty() ? "a command is missing" : "'" + option + "' without a command");
