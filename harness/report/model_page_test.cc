@@ -258,7 +258,7 @@ TEST(ModelPageTest, NodesSayWhereItBegins) {
                               "expected is `1.25`.\n"));
   EXPECT_THAT(page, HasSubstr("The first NaN appears at node 3, `add` (`aten.add.Tensor`); **the "
                               "model does not have it there**.\n"));
-  EXPECT_THAT(page, HasSubstr("| input | `x` | `1x2` | `float32` | 0 | 3 | 0 | 0 | 0 | 0 |\n"));
+  EXPECT_THAT(page, HasSubstr("| input | `x` | `1x2` | `float32` | 0 | 3 | 1 | 1.5 | 0 | 0 |\n"));
   EXPECT_THAT(page, HasSubstr("| **actual** | `add` |"));
   EXPECT_THAT(page, HasSubstr("| 3 | `add` | `aten.add.Tensor` | 0.5 | 1.25e-07 | 2 | 12.5 | 12 of "
                               "2,048 (0.586 %) | 0.25 |\n"));

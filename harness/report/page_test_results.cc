@@ -110,7 +110,13 @@ NodeReport make_nodes() {
   nodes.worst.push_back(detail);
   Divergence& divergence = nodes.first_divergence.emplace();
   divergence.node = detail;
-  divergence.inputs.push_back({.name = "x", .shape = {1, 2}, .dtype = "float32", .max = 3});
+  divergence.inputs.push_back({.name = "x",
+                               .shape = {1, 2},
+                               .dtype = "float32",
+                               .min = 0,
+                               .max = 3,
+                               .mean = 1,
+                               .standard_deviation = 1.5});
   divergence.actual.name = divergence.expected.name = "add";
   divergence.actual.num_nan = 7;
   nodes.first_nan = NonFinite{
