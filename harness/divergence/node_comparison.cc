@@ -243,7 +243,8 @@ class Explainer {
 
 Explanation explain(Candidate& candidate, const IR& ir, const StateDict& weights,
                     const std::vector<at::Tensor>& inputs, Backend& backend,
-                    const RunSettings& settings, bool failed, const std::string& directory) {
+                    const RunSettings& settings, bool failed, const std::string& directory,
+                    const std::function<void(const NodeReport&)>& on_nodes) {
   Explanation explanation;
   explanation.nodes.tolerance = settings.tolerance;
   const auto add_error = [&](const std::exception& error) {
@@ -252,6 +253,7 @@ Explanation explain(Candidate& candidate, const IR& ir, const StateDict& weights
   try {
     Explainer explainer(candidate, ir, weights, inputs, backend, settings);
     explanation.nodes = explainer.compare(failed);
+    if (on_nodes) on_nodes(explanation.nodes);
     if (failed) explanation.reproducer = explainer.reproduce(explanation.nodes, directory);
   } catch (const OutputError&) {
     throw;

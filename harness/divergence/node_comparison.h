@@ -7,6 +7,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,12 +29,14 @@ struct Explanation {
 // Runs `candidate` and `backend` side by side on `inputs`, value by value, and, where the outputs
 // of `ir` `failed`, looks for a reproducer and writes its files to `directory`, which is made
 // then. `settings` has the tolerance in effect and the seed of operators that draw random numbers.
+// `on_nodes` gets what is known of the nodes before the search, which may take long.
 //
 // Whatever model or backend do wrong on the way is in NodeReport::error. Throws OutputError only,
 // when files can not be written.
 Explanation explain(Candidate& candidate, const IR& ir, const StateDict& weights,
                     const std::vector<at::Tensor>& inputs, Backend& backend,
-                    const RunSettings& settings, bool failed, const std::string& directory);
+                    const RunSettings& settings, bool failed, const std::string& directory,
+                    const std::function<void(const NodeReport&)>& on_nodes = nullptr);
 
 }  // namespace torch_ir
 
