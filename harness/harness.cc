@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/first_line.h"
+#include "torch_ir/base/headline.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/harness/process/interrupt.h"
 #include "torch_ir/harness/report/report_files.h"
@@ -150,11 +150,10 @@ SupportReport supported_models(const HarnessOptions& options, const std::string&
   const std::unique_ptr<WorkDirectory> work_directory = make_temporary_directory();
   std::map<std::string, GraphOperators> graphs;
   const RunObserver observer{.on_finish = [&](ModelResult& result, const std::string&) {
-    graphs[result.name] = result.graph
-                              ? operators_of(result.name, *result.graph)
-                              : GraphOperators{.name = result.name,
-                                               .operators = {},
-                                               .error = first_line(result.failure->message)};
+    graphs[result.name] = result.graph ? operators_of(result.name, *result.graph)
+                                       : GraphOperators{.name = result.name,
+                                                        .operators = {},
+                                                        .error = headline(result.failure->message)};
     result.drop_graph();
   }};
   run_models(plan.models, run_options, work_directory->path().string(), observer);

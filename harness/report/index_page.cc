@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "torch_ir/base/first_line.h"
+#include "torch_ir/base/headline.h"
 #include "torch_ir/harness/report/page_text.h"
 #include "torch_ir/harness/report/run_text.h"
 #include "torch_ir/harness/results/result_fields.h"
@@ -96,7 +96,7 @@ Json worst_figures(const VerificationReport& report) {
 // What a row of the table says about the failure, in a line.
 std::string reason(const ModelResult& result) {
   if (result.status() == Status::kExpectedFailure) return result.expected_failure->reason;
-  if (result.failure) return first_line(result.failure->message);
+  if (result.failure) return headline(result.failure->message);
   if (result.expected_failure) return "registered as failing: " + result.expected_failure->reason;
   return "";
 }

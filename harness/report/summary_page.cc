@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "torch_ir/base/first_line.h"
+#include "torch_ir/base/headline.h"
 #include "torch_ir/harness/report/markdown.h"
 #include "torch_ir/harness/report/page_text.h"
 #include "torch_ir/harness/report/pages.h"
@@ -44,7 +44,7 @@ std::string reason(const ModelResult& result) {
                        failure_kind_name(result.expected_failure->kind),
                        text_cell(result.expected_failure->reason));
   }
-  return text_cell(first_line(result.failure->message));
+  return text_cell(headline(result.failure->message));
 }
 
 Data failure_row(const ModelResult& result, const std::string& reason) {

@@ -3,7 +3,7 @@
 #include <ATen/Version.h>
 #include <torch/version.h>
 
-#include "torch_ir/base/first_line.h"
+#include "torch_ir/base/headline.h"
 
 namespace torch_ir {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 std::string compiler(std::string_view config) {
   constexpr std::string_view kItem = "\n  - ";
   const size_t at = config.find(kItem);
-  return at == config.npos ? "" : first_line(config.substr(at + kItem.size()));
+  return at == config.npos ? "" : headline(config.substr(at + kItem.size()));
 }
 
 }  // namespace
@@ -36,9 +36,9 @@ Environment environment() {
       {"cpu_capability", at::get_cpu_capability()},
       {"blas", build_setting(config, "BLAS_INFO")},
       {"lapack", build_setting(config, "LAPACK_INFO")},
-      {"mkl", first_line(at::get_mkl_version())},
-      {"onednn", first_line(at::get_mkldnn_version())},
-      {"openmp", first_line(at::get_openmp_version())},
+      {"mkl", headline(at::get_mkl_version())},
+      {"onednn", headline(at::get_mkldnn_version())},
+      {"openmp", headline(at::get_openmp_version())},
   };
   std::erase_if(all, [](const auto& item) { return item.second.empty(); });
   return all;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/first_line.h"
+#include "torch_ir/base/headline.h"
 
 namespace torch_ir {
 
@@ -34,7 +34,7 @@ std::string failure_line(const Failure& failure) {
   std::string line(kind);
   // Most kinds are named after the stage where they come about.
   if (!kind.starts_with(stage)) line.append(" in ").append(stage);
-  return line + ": " + first_line(failure.message);
+  return line + ": " + headline(failure.message);
 }
 
 std::string_view status_name(Status status) {

@@ -6,8 +6,6 @@
 namespace torch_ir {
 namespace {
 
-constexpr size_t kMaxSize = 256;
-
 // The length of a character in bytes, and its code point; 0 where there is no UTF-8.
 struct Character {
   size_t length;
@@ -63,10 +61,10 @@ void append_escaped(std::string& result, std::string_view bytes) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
+std::string printable(std::string_view text, size_t max_size) {
   std::string result;
   for (size_t i = 0; i < text.size();) {
-    if (i >= kMaxSize) return result + "...";
+    if (i >= max_size) return result + "...";
     const Character character = decode(text.substr(i));
     const size_t length = character.length == 0 ? 1 : character.length;
     const std::string_view bytes = text.substr(i, length);

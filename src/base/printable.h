@@ -5,15 +5,16 @@
 #ifndef TORCH_IR_BASE_PRINTABLE_H_
 #define TORCH_IR_BASE_PRINTABLE_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace torch_ir {
 
 // `text` with control characters, characters that change the direction of text, and bytes that are
-// no UTF-8 written as \xNN, one for each byte. A text of more than 256 bytes is cut, and ends in
-// "...".
-std::string printable(std::string_view text);
+// no UTF-8 written as \xNN, one for each byte. A text of more than `max_size` bytes is cut, and
+// ends in "...".
+std::string printable(std::string_view text, size_t max_size = 256);
 
 }  // namespace torch_ir
 

@@ -31,6 +31,7 @@ TEST(PrintableTest, WhatIsNoUtf8IsEscaped) {
 TEST(PrintableTest, LongTextIsCut) {
   EXPECT_EQ(printable(std::string(256, 'a')), std::string(256, 'a'));
   EXPECT_EQ(printable(std::string(257, 'a')), std::string(256, 'a') + "...");
+  EXPECT_EQ(printable(std::string(257, 'a'), 257), std::string(257, 'a'));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/first_line.h"
+#include "torch_ir/base/headline.h"
 #include "torch_ir/exporter/data_dependence.h"
 
 namespace torch_ir {
@@ -234,7 +234,7 @@ void Recorder::call_recorded(const c10::OperatorHandle& op, torch::jit::Stack* s
               "or export on real tensors");
     }
     const std::string text = name + " failed" + (on_meta_ ? " on the meta device: " : ": ") +
-                             first_line(error.what_without_backtrace());
+                             headline(error.what_without_backtrace());
     // What the dispatcher throws where an operator has no kernel.
     const bool has_no_kernel = dynamic_cast<const c10::NotImplementedError*>(&error) != nullptr;
     throw has_no_kernel ? ExportError(kNotSupported, text) : ExportError(text);

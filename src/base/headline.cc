@@ -1,0 +1,50 @@
+#include "torch_ir/base/headline.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "torch_ir/base/printable.h"
+
+namespace torch_ir {
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r\v\f";
+
+std::string_view trimmed(std::string_view line) {
+  const size_t first = line.find_first_not_of(kBlanks);
+  if (first == line.npos) return {};
+  return line.substr(first, line.find_last_not_of(kBlanks) + 1 - first);
+}
+
+std::string_view without_bullet(std::string_view line) {
+  for (const std::string_view bullet : {"- ", "* ", "\u2022 "}) {
+    if (line.starts_with(bullet)) return trimmed(line.substr(bullet.size()));
+  }
+  return line;
+}
+
+// Takes the next line that is not blank off `text`; empty when there is none.
+std::string_view take_line(std::string_view& text) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trimmed(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!line.empty()) return line;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string headline(std::string_view text) {
+  std::string line(take_line(text));
+  while (line.ends_with(':')) {
+    const std::string_view announced = without_bullet(take_line(text));
+    if (announced.empty()) break;
+    line.append(" ").append(announced);
+  }
+  std::ranges::replace(line, '\t', ' ');
+  return printable(line, std::numeric_limits<size_t>::max());
+}
+
+}  // namespace torch_ir
