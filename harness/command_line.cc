@@ -18,6 +18,7 @@
 #include "torch_ir/harness/report/run_text.h"
 #include "torch_ir/harness/run/progress.h"
 #include "torch_ir/harness/selection/listing.h"
+#include "torch_ir/harness/selection/model_files.h"
 #include "torch_ir/harness/selection/selection.h"
 #include "torch_ir/models/registry.h"
 
@@ -28,6 +29,9 @@ constexpr int kPassed = 0;
 constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 constexpr int kInterrupted = 130;
+
+// What //harness is called, as a file. A program of another name has models or backends of its own.
+constexpr const char* kProgram = "harness";
 
 CompletionValues completion_values() {
   return {.words = {{"--optimization", {"exact", "fast"}},
@@ -123,9 +127,11 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
   CLI::App app(
       "Drives every model of the registry, or archives of torch.export.save and graphs, through "
       "the pipeline (extract, serialize, execute, verify) and writes the reports.",
-      "harness");
+      kProgram);
   app.footer(kFooter);
   Arguments arguments;
+  const std::string program = argc > 0 ? file_name(argv[0]) : "";
+  if (program != kProgram) arguments.harness.program = program;
   declare_arguments(app, arguments);
   const auto fail = [&](const std::string& message) {
     err << "harness: " << message << '\n';
@@ -147,10 +153,8 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
     return fail(error.what());
   } catch (const CLI::ParseError& error) {
     return fail(std::string(error.what()) + "; see harness --help");
-  } catch (const Interrupted&) {
-    fail(arguments.supported.empty() ? "interrupted; the pages of models that finished are "
-                                       "written, SUMMARY.md is not"
-                                     : "interrupted");
+  } catch (const Interrupted& interrupted) {
+    fail(interrupted.what());
     return kInterrupted;
   } catch (const std::exception& error) {
     return fail(error.what());

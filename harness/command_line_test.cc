@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -349,8 +350,29 @@ TEST_F(CommandLineTest, AnInterruptedRunLeavesNoSummaryOfAnEarlierOne) {
   EXPECT_EQ(run({"--output", directory_, "--model", "Good"}).status, 0);
   EXPECT_EQ(run({"--output", directory_, "--model", "Goood"}).status, 2);
   EXPECT_TRUE(fs::exists(directory_ + "/SUMMARY.md"));
-  EXPECT_EQ(run({"--output", directory_, "--model", "Interrupts"}).status, 130);
+  const Outcome result = run({"--output", directory_, "--model", "Interrupts"});
+  EXPECT_EQ(result.status, 130);
+  EXPECT_EQ(result.err,
+            "harness: interrupted; no model had finished, and SUMMARY.md is not written\n");
   EXPECT_FALSE(fs::exists(directory_ + "/SUMMARY.md"));
+}
+
+TEST_F(CommandLineTest, TheCommandIsForTheProgramThatRan) {
+  std::ostringstream out;
+  std::ostringstream err;
+  const std::array arguments = {"some/folder/my_harness", "--output", directory_.c_str(), "--model",
+                                "Good"};
+  EXPECT_EQ(harness_main(arguments.size(), arguments.data(), out, err, {}), 0) << err.str();
+  EXPECT_THAT(files().at("Good.md"), HasSubstr("```sh\nmy_harness --model Good\n```\n"));
+  EXPECT_EQ(nlohmann::json::parse(files().at("results.json"))["command"],
+            "my_harness --model Good");
+}
+
+TEST_F(CommandLineTest, AModelThatPassesAgainLeavesNoReproducer) {
+  EXPECT_EQ(run({"--output", directory_, "--model", "Wrong"}).status, 1);
+  EXPECT_TRUE(fs::exists(directory_ + "/repro/Wrong"));
+  EXPECT_EQ(run({"--output", directory_, "--model", "Wrong", "--atol", "2"}).status, 0);
+  EXPECT_FALSE(fs::exists(directory_ + "/repro"));
 }
 
 TEST_F(CommandLineTest, ATimeLimitIsPartOfTheCommand) {

@@ -119,9 +119,16 @@ RunContext page_context(const HarnessOptions& options) {
                      .environment = environment(),
                      .memory_limit = options.run.memory_limit,
                      .expected_failures = file_name(options.expected_failures),
-                     .baseline = file_name(options.baseline)};
+                     .baseline = file_name(options.baseline),
+                     .program = options.program};
   if (options.run.timeout != RunOptions().timeout) context.timeout = options.run.timeout;
   return context;
+}
+
+// What an interrupted run leaves.
+std::string interrupted_text(size_t num_finished) {
+  if (num_finished == 0) return "interrupted; no model had finished, and SUMMARY.md is not written";
+  return "interrupted; the pages of models that finished are written, SUMMARY.md is not";
 }
 
 std::unique_ptr<WorkDirectory> make_temporary_directory() {
@@ -171,6 +178,7 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   if (!options.baseline.empty()) baseline = read_results(options.baseline);
   const RunContext context = page_context(options);
   GraphChanges changes;
+  size_t num_finished = 0;
 
   const InterruptGuard interrupt_guard;
   ReportFiles files(options.output);
@@ -185,13 +193,18 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
             // First, for the graphs of the baseline may be the ones that are replaced.
             if (baseline) changes[result.name] = graph_changes(*baseline, options.baseline, result);
             files.write_model(result, directory, context);
+            ++num_finished;
             progress.finish(result);
             result.drop_graph();
           },
       .on_wait = [&] { progress.tick(); },
   };
   HarnessRun run;
-  run.results = run_models(plan.models, run_options, files.work_directory(), observer);
+  try {
+    run.results = run_models(plan.models, run_options, files.work_directory(), observer);
+  } catch (const Interrupted&) {
+    throw Interrupted(interrupted_text(num_finished));
+  }
   if (baseline) {
     run.baseline =
         compare_with_baseline(*baseline, run_results(run.results, plan.coverage, context), changes);

@@ -36,6 +36,8 @@ struct HarnessOptions {
   bool portable = false;
   // Whether the files about the whole run are written, such as SUMMARY.md.
   bool summary = true;
+  // The program that runs, where it is not //harness, see RunContext.
+  std::string program = {};
 };
 
 // Where a run says what it does; null for silence.
@@ -56,7 +58,8 @@ struct HarnessRun {
 
 // Runs the selected models of the registry, then those in files, and writes their reports. Throws
 // Error, before anything runs where it can, for names that nobody registered, for files that are
-// not there, that the reports would replace, or that can not be read or written; Interrupted.
+// not there, that the reports would replace, or that can not be read or written; Interrupted, which
+// says what of the reports is there.
 HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& streams = {});
 
 // Which of the selected models a backend can take that has the operators of the file `list`. Only

@@ -42,7 +42,17 @@ function figure(value) {
 }
 
 const cosine = (value) => isMissing(value) ? '' : String(Number(number(value).toPrecision(9)));
-const passesFrom = (value) => number(value) === Infinity ? 'none' : figure(value);
+
+// Rounded up: a tolerance that is shown passes when it is given.
+function passesFrom(value) {
+  if (isMissing(value)) return '';
+  const x = number(value);
+  if (!Number.isFinite(x)) return 'none';
+  let shown = x;
+  while (Number(figure(shown).replace('−', '-')) < x) shown *= 1.0001;
+  return figure(shown);
+}
+
 const shape = (sizes) => sizes.length === 0 ? 'scalar' : sizes.join('×');
 const plural = (n, noun) => `${count(n)} ${noun}${n === 1 ? '' : 's'}`;
 
@@ -304,7 +314,7 @@ function failureBlock(model, detail) {
   if (detail.expected_failure) {
     const {kind, reason} = detail.expected_failure;
     parts.push(h('p', {}, model.status === 'expected failure' ? `Known because: ${reason}`
-        : `It is registered as failing (${kind}: ${reason}).`));
+        : `It is expected to fail (${kind}: ${reason}).`));
   }
   return parts;
 }

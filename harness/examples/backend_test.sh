@@ -17,5 +17,8 @@ expect() {
 expect 0 'MaskedLinear  PASSED'
 # Three digits are not enough for the tolerance of the harness, but for a coarse one.
 expect 1 'MaskedLinear  FAILED' --backend bfloat16
+# The page says which program has the backend.
+grep -qxF 'bfloat16_harness --model MaskedLinear --backend bfloat16' reports/MaskedLinear.md ||
+  { cat reports/MaskedLinear.md; echo 'no command of this program'; exit 1; }
 expect 0 'MaskedLinear  PASSED' --backend bfloat16 --rtol 0.05 --atol 0.05 --trials 1
 expect 2 "'bfloat16'" --backend bfloat61

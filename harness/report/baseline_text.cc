@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "torch_ir/base/printable.h"
+#include "torch_ir/harness/report/plain_text.h"
+#include "torch_ir/verifier/tolerance_text.h"
 
 namespace torch_ir {
 namespace {
@@ -13,9 +15,13 @@ constexpr size_t kMaxModels = 20;
 constexpr size_t kMaxDetails = 10;
 
 struct FigureText {
+  bool is_tolerance = false;
+
   std::string operator()(const std::string& text) const { return printable(text); }
   std::string operator()(int64_t count) const { return fmt::format("{}", count); }
-  std::string operator()(double figure) const { return fmt::format("{:.3g}", figure); }
+  std::string operator()(double figure) const {
+    return is_tolerance ? tolerance_text(figure) : fmt::format("{:.3g}", figure);
+  }
 };
 
 // "12 models compared: 2 worse, 1 gone, 3 new"
@@ -34,8 +40,9 @@ std::string compared_text(const BaselineComparison& comparison) {
 
 // "max diff, normal values: 1.2e-07 -> 0.031"
 std::string change_text(const FigureChange& change) {
-  const std::string before = std::visit(FigureText(), change.before);
-  const std::string now = std::visit(FigureText(), change.now);
+  const FigureText text{.is_tolerance = change.is_tolerance};
+  const std::string before = std::visit(text, change.before);
+  const std::string now = std::visit(text, change.now);
   const std::string what = printable(change.what);
   if (before.empty() && now.empty()) return what + " changed";
   if (now.empty()) return fmt::format("{}: was {}", what, before);
@@ -97,8 +104,8 @@ std::string baseline_text(const BaselineComparison& comparison, const std::strin
 }
 
 ChangesSection changes_section(const BaselineComparison& comparison, const std::string& file) {
-  ChangesSection section{.baseline = file, .notes = {compared_text(comparison)}};
-  section.notes.insert(section.notes.end(), comparison.notes.begin(), comparison.notes.end());
+  ChangesSection section{.baseline = file, .notes = {as_sentence(compared_text(comparison))}};
+  for (const std::string& note : comparison.notes) section.notes.push_back(as_sentence(note));
   for (const ModelChange& model : comparison.models) {
     ChangesSection::Row& row = section.rows.emplace_back(
         ChangesSection::Row{.model = model.model, .trend = std::string(trend_name(model.trend))});

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 
 namespace torch_ir {
@@ -34,14 +35,14 @@ ModelChange another_graph(const std::string& model, std::vector<std::string> det
 
 TEST(BaselineTextTest, ModelsStandInColumns) {
   const BaselineComparison comparison = {
-      .notes = {"libtorch: 2.13.0 -> 2.14.0"},
+      .notes = {"LibTorch: 2.13.0 -> 2.14.0"},
       .num_compared = 2,
       .models = {worse("LongName"), alone("Gone", Trend::kGone),
                  another_graph("Graph", {"added aten.relu.default relu"}),
                  alone("New", Trend::kNew)}};
   EXPECT_EQ(baseline_text(comparison, "old/results.json"),
             "against old/results.json, 2 models compared: 1 worse, 1 gone, 1 changed, 1 new\n"
-            "  note     libtorch: 2.13.0 -> 2.14.0\n"
+            "  note     LibTorch: 2.13.0 -> 2.14.0\n"
             "  worse    LongName  max diff, normal values: 1e-07 -> 0.5\n"
             "                     nodes: 3 -> 4\n"
             "  gone     Gone      status: was passed\n"
@@ -73,6 +74,15 @@ TEST(BaselineTextTest, NoNameBreaksTheLine) {
   EXPECT_THAT(baseline_text(comparison, "old"), HasSubstr("  gone     A\\x1b[2J\\x0a  status"));
 }
 
+TEST(BaselineTextTest, TolerancesAreRoundedUp) {
+  const FigureChange change{.what = "smallest passing tolerance, normal values",
+                            .before = 0.14137,
+                            .now = std::numeric_limits<double>::infinity(),
+                            .is_tolerance = true};
+  const BaselineComparison comparison = {.models = {{.model = "A", .changes = {change}}}};
+  EXPECT_THAT(baseline_text(comparison, "old"), HasSubstr("normal values: 0.142 -> none\n"));
+}
+
 TEST(ChangesSectionTest, HasAllModels) {
   const BaselineComparison comparison = {
       .notes = {"seed: 0 -> 7"},
@@ -80,7 +90,7 @@ TEST(ChangesSectionTest, HasAllModels) {
       .models = {worse("A"), another_graph("B", {"added aten.relu.default relu"})}};
   const ChangesSection section = changes_section(comparison, "old/results.json");
   EXPECT_EQ(section.baseline, "old/results.json");
-  EXPECT_THAT(section.notes, ElementsAre("1 model compared: 1 worse, 1 changed", "seed: 0 -> 7"));
+  EXPECT_THAT(section.notes, ElementsAre("1 model compared: 1 worse, 1 changed.", "Seed: 0 -> 7."));
   ASSERT_EQ(section.rows.size(), 2u);
   EXPECT_EQ(section.rows[0].model, "A");
   EXPECT_EQ(section.rows[0].trend, "worse");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <string_view>
@@ -12,8 +13,11 @@
 
 #include "torch_ir/base/headline.h"
 #include "torch_ir/harness/report/page_text.h"
+#include "torch_ir/harness/report/plain_text.h"
 #include "torch_ir/harness/report/run_text.h"
+#include "torch_ir/harness/results/difference_figures.h"
 #include "torch_ir/harness/results/result_fields.h"
+#include "torch_ir/harness/results/run_words.h"
 #include "torch_ir/templates/templates.h"
 #include "torch_ir/visualize/summary.h"
 
@@ -23,8 +27,18 @@ namespace {
 using json_fields::Json;
 using json_fields::write;
 
+// What a browser would not show, or show as something else, is escaped as in the other pages.
+void make_shown(Json& json) {
+  if (json.is_string()) {
+    json = shown_text(json.get_ref<const std::string&>());
+  } else if (json.is_structured()) {
+    for (Json& item : json) make_shown(item);
+  }
+}
+
 // JSON inside a script element: ASCII, and no '<', with which a tag or a comment would begin.
-std::string script_json(const Json& json) {
+std::string script_json(Json json) {
+  make_shown(json);
   std::string text = json.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
   std::string safe;
   safe.reserve(text.size());
@@ -40,7 +54,7 @@ std::string script_json(const Json& json) {
 
 std::string html_text(std::string_view text) {
   std::string safe;
-  for (const char c : text) {
+  for (const char c : shown_text(text)) {
     switch (c) {
       case '&':
         safe += "&amp;";
@@ -64,31 +78,43 @@ double greater(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 // NaN is less than all else.
 double lesser(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 
-// The outputs of a trial as one, each figure the worst of them.
-Json worst_figures(const VerificationReport& report) {
+// All trials as one, each figure the worst of them.
+Json worst_figures(const ModelResult& result) {
+  const DifferenceFigures differences = difference_figures(result);
+  Json json = Json::object();
+  if (differences.smallest_passing_tolerance) {
+    json["smallest_passing_tolerance"] = write(*differences.smallest_passing_tolerance);
+  }
+  if (!differences.max_diff) return json;
+  double mean = 0;
   double relative = 0;
   double root_mean_square = 0;
   double cosine = 1;
   double signal_to_noise = std::numeric_limits<double>::infinity();
   std::optional<uint64_t> ulp;
   int64_t mismatched = 0;
-  for (const OutputDetail& detail : report.output_details) {
-    const TensorComparison& c = detail.comparison;
-    relative = greater(relative, c.max_relative_diff);
-    root_mean_square = greater(root_mean_square, c.root_mean_square_diff);
-    cosine = lesser(cosine, c.cosine_similarity);
-    signal_to_noise = lesser(signal_to_noise, c.signal_to_noise);
-    if (c.max_ulp_diff) ulp = std::max(ulp.value_or(0), *c.max_ulp_diff);
-    mismatched += c.num_mismatched;
+  for (const Trial& trial : result.trials) {
+    mean = greater(trial.verification.mean_diff, mean);
+    int64_t mismatched_here = 0;
+    for (const OutputDetail& detail : trial.verification.output_details) {
+      const TensorComparison& c = detail.comparison;
+      if (!c.mismatch.empty()) continue;
+      relative = greater(c.max_relative_diff, relative);
+      root_mean_square = greater(c.root_mean_square_diff, root_mean_square);
+      cosine = lesser(c.cosine_similarity, cosine);
+      signal_to_noise = lesser(c.signal_to_noise, signal_to_noise);
+      if (c.max_ulp_diff) ulp = std::max(ulp.value_or(0), *c.max_ulp_diff);
+      mismatched_here += c.num_mismatched;
+    }
+    mismatched = std::max(mismatched, mismatched_here);
   }
-  Json json = {{"max_diff", write(report.max_diff)},
-               {"mean_diff", write(report.mean_diff)},
+  json.update({{"max_diff", write(*differences.max_diff)},
+               {"mean_diff", write(mean)},
                {"max_relative_diff", write(relative)},
                {"root_mean_square_diff", write(root_mean_square)},
                {"cosine_similarity", write(cosine)},
                {"signal_to_noise", write(signal_to_noise)},
-               {"smallest_passing_tolerance", write(report.smallest_passing_tolerance())},
-               {"num_mismatched", mismatched}};
+               {"num_mismatched", mismatched}});
   if (ulp) json["max_ulp_diff"] = *ulp;
   return json;
 }
@@ -97,7 +123,7 @@ Json worst_figures(const VerificationReport& report) {
 std::string reason(const ModelResult& result) {
   if (result.status() == Status::kExpectedFailure) return result.expected_failure->reason;
   if (result.failure) return headline(result.failure->message);
-  if (result.expected_failure) return "registered as failing: " + result.expected_failure->reason;
+  if (result.expected_failure) return "expected to fail: " + result.expected_failure->reason;
   return "";
 }
 
@@ -119,9 +145,7 @@ Json model_json(const ModelResult& result, const RunContext& context) {
   }
   if (const Trial* trial = result.worst_trial()) {
     json["trial"] = trial->name;
-    if (!trial->verification.output_details.empty()) {
-      json.update(worst_figures(trial->verification));
-    }
+    json.update(worst_figures(result));
   }
   if (context.timings) {
     json["seconds"] =
@@ -168,11 +192,13 @@ Json detail_json(const ModelResult& result, const RunContext& context, bool has_
   if (const auto summary = result.graph_summary()) {
     json["graph"] = graph_json(summary->figures, problem);
   }
-  if (result.nodes) json["nodes"] = write(*result.nodes);
+  if (result.nodes) {
+    json["nodes"] = write(*result.nodes);
+    json["nodes"]["note"] = as_sentence(result.nodes->note);
+  }
   if (result.reproducer) {
     json["reproducer"] = write(*result.reproducer);
-    const std::string hint = reproducer_hint(result.name, context.settings,
-                                             [](const std::string& text) { return text; });
+    const std::string hint = reproducer_hint(result.name, context, std::identity());
     if (!hint.empty()) json["reproducer"]["hint"] = hint;
   }
   if (context.timings) json["stage_seconds"] = write(result.stage_seconds);
@@ -221,7 +247,7 @@ std::string plain_names(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-Json environment_json(const RunContext& context) {
+Json environment_json(const std::vector<ModelResult>& results, const RunContext& context) {
   const RunSettings& settings = context.settings;
   const bool is_plan = settings.executor.empty() && settings.backend.empty();
   Json json = Json::array();
@@ -234,7 +260,7 @@ Json environment_json(const RunContext& context) {
   if (is_plan) add("Device", settings.device.str());
   add("Threads", std::to_string(settings.threads));
   add("Seed", std::to_string(settings.seed));
-  add("Trials", std::to_string(settings.trials));
+  add("Trials", std::to_string(num_trials(results, settings)));
   add("Tolerance", tolerance_rule_text(settings));
   for (const auto& [name, value] : context.environment) add(environment_name(name), value);
   return json;
@@ -260,7 +286,7 @@ Json run_json(const std::vector<ModelResult>& results, const Coverage& coverage,
           {"rule", "An element passes when |actual − expected| ≤ atol + rtol · |expected|."},
           {"stages", stages},
           {"bins", bins},
-          {"environment", environment_json(context)},
+          {"environment", environment_json(results, context)},
           {"command", reproduce_command(coverage, context)},
           {"changes", changes ? changes_json(*changes) : Json()},
           {"models", models}};

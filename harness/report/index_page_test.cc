@@ -45,7 +45,7 @@ size_t count(const std::string& text, const std::string& part) {
   return found;
 }
 
-TEST(IndexPageTest, HoldsTheFiguresOfTheWorstTrial) {
+TEST(IndexPageTest, HoldsTheWorstFiguresOfAllTrials) {
   const json data = json::parse(script(render({make_result(), make_mismatch()}), "data"));
   ASSERT_EQ(data["models"].size(), 2u);
   const json& model = data["models"][1];
@@ -63,6 +63,15 @@ TEST(IndexPageTest, HoldsTheFiguresOfTheWorstTrial) {
   EXPECT_EQ(model["num_mismatched"], 12);
   EXPECT_EQ(model["smallest_passing_tolerance"], 0.25);
   EXPECT_EQ(data["models"][0]["signal_to_noise"], "inf");
+  // A passing trial may have the greatest difference.
+  ModelResult result = make_mismatch();
+  result.trials[0].verification.max_diff = 0.75;
+  result.trials[0].verification.output_details[0].comparison.max_relative_diff = 3;
+  const json other = json::parse(script(render({result}), "data"))["models"][0];
+  EXPECT_EQ(other["trial"], "large magnitudes");
+  EXPECT_EQ(other["max_diff"], 0.75);
+  EXPECT_EQ(other["max_relative_diff"], 3);
+  EXPECT_EQ(other["num_mismatched"], 12);
   EXPECT_EQ(data["bins"].size(), kHistogramBins);
   EXPECT_EQ(data["command"], "tools/bazel run //harness\n");
 }
@@ -77,6 +86,7 @@ TEST(IndexPageTest, HoldsAllThatIsKnownOfAModel) {
   EXPECT_EQ(detail["trials"].size(), 2u);
   EXPECT_EQ(detail["trials"][1]["verification"]["outputs"][0]["comparison"]["num_mismatched"], 12);
   EXPECT_EQ(detail["nodes"]["first_divergence"]["node"]["node"], "add");
+  EXPECT_EQ(detail["nodes"]["note"], "Values were asked for one by one.");
   EXPECT_EQ(detail["reproducer"]["command"], "torch-ir verify ir.json");
   EXPECT_EQ(detail["graph"]["inputs"][0]["shape"], "1x2");
   EXPECT_EQ(detail["files"], json({{"ir", true}, {"svg", true}}));
@@ -112,7 +122,7 @@ TEST(IndexPageTest, NoTextIsMarkup) {
   // The picture is not fit to be one.
   EXPECT_EQ(count(page, "<script"), num_scripts - 1);
   const json data = json::parse(script(page, "data"));
-  const std::string expected = "</script><script>alert(1)</script><!-- \" ' & \x01 \uFFFD";
+  const std::string expected = "</script><script>alert(1)</script><!-- \" ' & \\x01 \\xff";
   EXPECT_EQ(data["models"][0]["name"], expected);
   const json detail = json::parse(script(page, "detail-0"));
   EXPECT_EQ(detail["failure"]["message"], expected);
@@ -134,6 +144,33 @@ TEST(IndexPageTest, FiguresThatAreNotANumberAreTheWorst) {
   outputs.back().comparison.cosine_similarity = std::numeric_limits<double>::quiet_NaN();
   const json data = json::parse(script(render({result}), "data"));
   EXPECT_EQ(data["models"][0]["cosine_similarity"], "nan");
+}
+
+TEST(IndexPageTest, WhatCouldNotBeComparedHasNoFigures) {
+  ModelResult result = make_mismatch();
+  for (Trial& trial : result.trials) {
+    TensorComparison& comparison = trial.verification.output_details[0].comparison;
+    comparison.mismatch = "shape [1], expected [2]";
+    comparison.smallest_passing_tolerance = std::numeric_limits<double>::infinity();
+  }
+  const json model = json::parse(script(render({result}), "data"))["models"][0];
+  EXPECT_FALSE(model.contains("max_diff"));
+  EXPECT_FALSE(model.contains("cosine_similarity"));
+  EXPECT_EQ(model["smallest_passing_tolerance"], "inf");
+}
+
+TEST(IndexPageTest, SaysHowOftenModelsRan) {
+  const auto trials = [](const ModelResult& result) {
+    const json data = json::parse(script(render({result}), "data"));
+    for (const json& row : data["environment"]) {
+      if (row[0] == "Trials") return row[1].get<std::string>();
+    }
+    return std::string();
+  };
+  ModelResult result = make_result();
+  EXPECT_EQ(trials(result), "3");
+  result.origin = Origin{.archive = "tiny.pt2", .expected = "tiny.expected.safetensors"};
+  EXPECT_EQ(trials(result), "1");
 }
 
 TEST(IndexPageTest, HoldsWhatHasChanged) {

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <numeric>
 #include <string_view>
 
+#include "torch_ir/harness/report/run_text.h"
 #include "torch_ir/harness/report/xml_text.h"
 
 namespace torch_ir {
@@ -32,7 +34,7 @@ std::string failure_element(std::string_view kind, const std::string& summary,
                      xml_attribute(kind), xml_attribute(summary), xml_text(text));
 }
 
-std::string failed(const ModelResult& result) {
+std::string failed(const ModelResult& result, const RunContext& context) {
   // A run that was interrupted may have left a model without a word.
   const Failure failure = result.failure.value_or(Failure{.message = "not run to its end"});
   std::string text = failure.message + '\n';
@@ -45,16 +47,18 @@ std::string failed(const ModelResult& result) {
   }
   if (result.reproducer) {
     text += fmt::format("Reproduce it in repro/{}: {}\n", result.name, result.reproducer->command);
+    const std::string hint = reproducer_hint(result.name, context, std::identity());
+    if (!hint.empty()) text += hint + '\n';
   }
   return failure_element(failure_kind_name(failure.kind), failure_line(failure), text);
 }
 
-std::string unexpected_pass(const ModelResult& result) {
+std::string unexpected_pass(const ModelResult& result, const RunContext& context) {
   return failure_element(
-      status_name(Status::kUnexpectedPass), "passed, and is registered as failing",
-      fmt::format(
-          "It is registered as failing ({}) and passed: take that out of its registration.\n",
-          expected_text(*result.expected_failure)));
+      status_name(Status::kUnexpectedPass), "passed, and is expected to fail",
+      fmt::format("It is expected to fail ({}) and passed: take that out of {}.\n",
+                  expected_text(*result.expected_failure),
+                  expectation_place(context, std::identity())));
 }
 
 std::string expected_failure(const ModelResult& result) {
@@ -63,22 +67,22 @@ std::string expected_failure(const ModelResult& result) {
       xml_attribute("fails as expected, " + expected_text(*result.expected_failure)));
 }
 
-std::string outcome(const ModelResult& result) {
+std::string outcome(const ModelResult& result, const RunContext& context) {
   switch (result.status()) {
     case Status::kPassed:
       return {};
     case Status::kFailed:
-      return failed(result);
+      return failed(result, context);
     case Status::kExpectedFailure:
       return expected_failure(result);
     case Status::kUnexpectedPass:
-      return unexpected_pass(result);
+      return unexpected_pass(result, context);
   }
   __builtin_unreachable();
 }
 
 std::string test_case(const ModelResult& result, const RunContext& context) {
-  std::string content = outcome(result);
+  std::string content = outcome(result, context);
   if (result.failure && !result.failure->output.empty()) {
     content += fmt::format("      <system-out>{}</system-out>\n", xml_text(result.failure->output));
   }

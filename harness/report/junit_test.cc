@@ -92,8 +92,20 @@ TEST(JunitTest, AnUnexpectedPassIsAFailure) {
   const std::string xml = to_junit_xml({result}, {});
   EXPECT_THAT(xml, HasSubstr("failures=\"1\" errors=\"0\" skipped=\"0\""));
   EXPECT_THAT(xml, HasSubstr("<failure type=\"unexpected pass\" message=\"passed, and is "
-                             "registered as failing\">It is registered as failing (crashed: a bug) "
-                             "and passed"));
+                             "expected to fail\">It is expected to fail (crashed: a bug) and "
+                             "passed: take that out of its registration.\n"));
+  EXPECT_THAT(to_junit_xml({result}, {.expected_failures = "known.txt"}),
+              HasSubstr("take that out of its registration, or of known.txt.\n"));
+}
+
+TEST(JunitTest, AReproducerSaysWhichProgramItIsFor) {
+  ModelResult result = failed("Net", "differs");
+  result.reproducer = Reproducer{.command = "harness --ir . --backend chip"};
+  RunContext context;
+  context.settings.backend = "chip";
+  EXPECT_THAT(to_junit_xml({result}, context),
+              HasSubstr("Reproduce it in repro/Net: harness --ir . --backend chip\n"
+                        "harness is the program that the backend is linked into.\n"));
 }
 
 // What Python's parser reads, an element a line: its tag, its attributes and its text.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "torch_ir/harness/report/plain_text.h"
+
 namespace torch_ir {
 namespace {
 
@@ -24,7 +26,7 @@ std::string on_one_line(std::string_view text) {
   std::string line(text);
   std::replace(line.begin(), line.end(), '\n', ' ');
   std::replace(line.begin(), line.end(), '\r', ' ');
-  return line;
+  return shown_text(line);
 }
 
 }  // namespace
@@ -61,7 +63,7 @@ std::string table_cell(std::string_view markdown) {
 
 std::string code_block(std::string_view text, std::string_view language) {
   const std::string fence(std::max<size_t>(3, longest_run(text, '`') + 1), '`');
-  std::string block = fence + std::string(language) + "\n" + std::string(text);
+  std::string block = fence + std::string(language) + "\n" + shown_text(text);
   if (!text.empty() && text.back() != '\n') block += '\n';
   return block + fence + "\n";
 }

@@ -1,4 +1,5 @@
-// Text as Markdown: GitHub shows exactly the text, whatever is in it.
+// Text as Markdown: GitHub shows exactly the text, whatever is in it. What a terminal would obey is
+// escaped, see shown_text.
 #ifndef TORCH_IR_HARNESS_REPORT_MARKDOWN_H_
 #define TORCH_IR_HARNESS_REPORT_MARKDOWN_H_
 

@@ -11,6 +11,7 @@ TEST(MarkdownTest, EscapesWhatWouldBeMarkup) {
             "a\\_b \\*c\\* \\`d\\` \\[e\\](f) \\<g\\> \\#1 \\@h \\$i\\$ \\&amp; \\\\");
   EXPECT_EQ(escape_markdown("- no list"), "\\- no list");
   EXPECT_EQ(escape_markdown("two\nlines"), "two lines");
+  EXPECT_EQ(escape_markdown("\x1b[31m\xff"), "\\\\x1b\\[31m\\\\xff");
 }
 
 TEST(MarkdownTest, CodeSpansHoldAnyText) {
@@ -20,6 +21,7 @@ TEST(MarkdownTest, CodeSpansHoldAnyText) {
   EXPECT_EQ(code_span("`a``"), "``` `a`` ```");
   EXPECT_EQ(code_span(" a "), "`  a  `");
   EXPECT_EQ(code_span("two\nlines"), "`two lines`");
+  EXPECT_EQ(code_span("\x1b[31m\x07"), "`\\x1b[31m\\x07`");
 }
 
 TEST(MarkdownTest, BarsDoNotCutCells) {
@@ -32,6 +34,7 @@ TEST(MarkdownTest, CodeBlocksHoldAnyText) {
   EXPECT_EQ(code_block("x\n"), "```\nx\n```\n");
   EXPECT_EQ(code_block("```\nx\n```\n"), "````\n```\nx\n```\n````\n");
   EXPECT_EQ(code_block(""), "```\n```\n");
+  EXPECT_EQ(code_block("a\x1b[31m\nb\x07"), "```\na\\x1b[31m\nb\\x07\n```\n");
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include "torch_ir/harness/report/page_sections.h"
 #include "torch_ir/harness/report/page_text.h"
 #include "torch_ir/harness/report/pages.h"
+#include "torch_ir/harness/report/run_text.h"
+#include "torch_ir/harness/results/difference_figures.h"
 #include "torch_ir/templates/templates.h"
 
 namespace torch_ir {
@@ -25,11 +27,9 @@ std::string inputs_text(const ModelResult& result, const RunContext& context) {
   return weights + " and the inputs in " + code_span(result.origin->inputs);
 }
 
-// Of the worst trial.
 std::string maximum_difference(const ModelResult& result, const RunContext& context) {
-  const Trial* worst = result.worst_trial();
-  if (worst == nullptr) return "";
-  return " Maximum difference: " + difference_text(worst->verification.max_diff, context);
+  const auto difference = difference_figures(result).max_diff;
+  return difference ? " Maximum difference: " + difference_text(*difference, context) : "";
 }
 
 // "in the stage **verify**: output mismatch"
@@ -39,9 +39,11 @@ std::string failure_text(const Failure& failure) {
 }
 
 std::string expectation(const ExpectedFailure& expected) {
-  return fmt::format("registered as failing ({}: {})", failure_kind_name(expected.kind),
+  return fmt::format("expected to fail ({}: {})", failure_kind_name(expected.kind),
                      escape_markdown(expected.reason));
 }
+
+std::string code(const std::string& text) { return code_span(text); }
 
 std::string verdict(const ModelResult& result, const RunContext& context) {
   const std::string mark(status_mark(result.status()));
@@ -51,8 +53,8 @@ std::string verdict(const ModelResult& result, const RunContext& context) {
              maximum_difference(result, context);
     case Status::kUnexpectedPass:
       return mark + " **UNEXPECTED PASS**: the model passes, and is " +
-             expectation(*result.expected_failure) + ". Take that out of its registration." +
-             maximum_difference(result, context);
+             expectation(*result.expected_failure) + ". Take that out of " +
+             expectation_place(context, code) + "." + maximum_difference(result, context);
     case Status::kExpectedFailure:
       return mark + " **EXPECTED FAILURE** " + failure_text(*result.failure) +
              ". Known because: " + escape_markdown(result.expected_failure->reason);
@@ -61,7 +63,7 @@ std::string verdict(const ModelResult& result, const RunContext& context) {
   }
   if (!result.failure) return mark + " **FAILED**";
   std::string text = mark + " **FAILED** " + failure_text(*result.failure);
-  if (result.expected_failure) text += ". It is " + expectation(*result.expected_failure);
+  if (result.expected_failure) text += ". It is " + expectation(*result.expected_failure) + ".";
   return text;
 }
 
@@ -208,12 +210,12 @@ std::string render_model_page(const ModelResult& result, const RunContext& conte
   }
   if (result.nodes) page.set("node_report", node_section(*result.nodes, context));
   if (result.reproducer) {
-    page.set("reproducer", reproducer_section(result.name, *result.reproducer, context.settings));
+    page.set("reproducer", reproducer_section(result.name, *result.reproducer, context));
   }
   if (result.graph) {
     page.set("graph", graph_section(result.name, *result.graph, context, picture));
   }
-  set_environment(page, context);
+  set_environment(page, context, num_trials(result, context.settings));
   page.set("names_files",
            result.origin || !context.baseline.empty() || !context.expected_failures.empty());
   page.set("command", code_block(reproduce_command(coverage_of(result), context), "sh"));

@@ -67,6 +67,19 @@ TEST(ModelPageTest, ADifferenceIsShownWithItsPlaceAndTolerance) {
                         "gives `1.25`."));
 }
 
+TEST(ModelPageTest, TheMaximumDifferenceIsThatOfAllTrials) {
+  ModelResult result = make_result(0.0188);
+  result.trials.push_back(result.trials[0]);
+  VerificationReport& other = result.trials[1].verification;
+  other.max_diff = 0.0206;
+  other.output_details[0].comparison.smallest_passing_tolerance = 0;
+  ASSERT_EQ(result.worst_trial(), &result.trials[0]);
+  EXPECT_THAT(render_model_page(result, {}), HasSubstr("Maximum difference: 0.0206\n"));
+  const std::string summary = render_summary({result}, {}, {});
+  EXPECT_THAT(summary, HasSubstr("| 0.0206 | 0.0047 |\n"));
+  EXPECT_THAT(summary, HasSubstr("Max diff is the greatest of all trials, and"));
+}
+
 TEST(ModelPageTest, SeveralOutputsHaveATotal) {
   ModelResult result = make_result(2.5e-7);
   EXPECT_THAT(render_model_page(result, {}), Not(HasSubstr("**All**")));
@@ -142,6 +155,20 @@ TEST(ModelPageTest, AGraphSaysWhereItIsFrom) {
               HasSubstr("-- --ir tiny.json --expected y\n"));
 }
 
+TEST(ModelPageTest, WhatAFileExpectsIsComparedOnce) {
+  RunContext context;
+  context.settings.trials = 5;
+  const Origin origin{.archive = "tiny.pt2", .inputs = "in", .expected = "out"};
+  EXPECT_THAT(render_model_page(make_imported(origin), context),
+              HasSubstr("| `exact` | `cpu` | 1 | 0 | 1 |\n"));
+  EXPECT_THAT(render_model_page(make_imported({.archive = "tiny.pt2", .inputs = "in"}), context),
+              HasSubstr("| `exact` | `cpu` | 1 | 0 | 5 |\n"));
+  const std::string summary = render_summary({make_imported(origin)}, {}, context);
+  EXPECT_THAT(summary, HasSubstr("| `exact` | `cpu` | 1 | 0 | 1 | rtol"));
+  const std::string both = render_summary({make_imported(origin), make_result()}, {}, context);
+  EXPECT_THAT(both, HasSubstr("| `exact` | `cpu` | 1 | 0 | 5 | rtol"));
+}
+
 TEST(ModelPageTest, AnArchiveThatCanNotBeReadKeepsItsName) {
   ModelResult result = make_failure();
   result.origin = Origin{.archive = "broken.pt2"};
@@ -187,6 +214,26 @@ TEST(ModelPageTest, AFailureComesFirst) {
               HasSubstr("| extract | ❌ failed | extract failed |\n| serialize | not run |  |\n"));
   EXPECT_THAT(page, Not(HasSubstr("## Graph")));
   EXPECT_THAT(page, Not(HasSubstr("## Numerical verification")));
+}
+
+// A file may hold any character, and a terminal obeys some.
+TEST(ModelPageTest, HoldsNoControlCharacters) {
+  const std::string hostile = "a\x1b[31m\nb\x07\r";
+  ModelResult result = make_mismatch();
+  result.failure->message = result.failure->output = hostile;
+  result.description = result.trials[1].name = hostile;
+  result.graph->nodes[0].op_type = result.graph->nodes[0].name = hostile;
+  result.nodes = make_nodes();
+  result.nodes->error = result.nodes->note = hostile;
+  result.nodes->first_divergence->node.node = hostile;
+  result.nodes->skipped[0].reason = hostile;
+  result.reproducer = Reproducer{.first_node = hostile, .message = hostile};
+  const std::string page = render_model_page(result, {});
+  for (const char c : page) {
+    EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= ' ') << static_cast<int>(c);
+  }
+  EXPECT_THAT(page, HasSubstr("\n```\na\\x1b[31m\nb\\x07\\x0d\n```\n"));
+  EXPECT_THAT(page, HasSubstr("`a\\x1b[31m b\\x07 `"));
 }
 
 TEST(ModelPageTest, PortablePagesHoldNothingOfTheMachine) {
@@ -265,6 +312,11 @@ TEST(ModelPageTest, NodesSayWhereItBegins) {
   EXPECT_THAT(page, HasSubstr("<summary>Not compared: 1 value</summary>"));
   EXPECT_THAT(page, HasSubstr("| `fused` | the backend \\| has it not |\n"));
   EXPECT_THAT(page, HasSubstr("Values were asked for one by one.\n"));
+  result.nodes->note = "values were asked for; one by one";
+  result.nodes->error = "it ended";
+  const std::string other = render_model_page(result, {});
+  EXPECT_THAT(other, HasSubstr("\nValues were asked for; one by one.\n"));
+  EXPECT_THAT(other, HasSubstr("\nThe comparison came to no end: it ended.\n"));
 }
 
 TEST(ModelPageTest, AReproducerComesWithItsCommand) {
@@ -285,6 +337,9 @@ TEST(ModelPageTest, AReproducerComesWithItsCommand) {
   context.settings.backend = "chip";
   EXPECT_THAT(render_model_page(result, context),
               HasSubstr("`harness` is the program that the backend is linked into.\n"));
+  context.program = "chip_harness";
+  EXPECT_THAT(render_model_page(result, context),
+              HasSubstr("the program that the backend is linked into, here `chip_harness`.\n"));
 }
 
 TEST(ModelPageTest, AReproducerOfAnExecutorSaysWhereItsProgramRuns) {
@@ -308,15 +363,16 @@ TEST(ModelPageTest, ExpectedFailuresAndUnexpectedPassesSayWhy) {
               HasSubstr("🟡 **EXPECTED FAILURE** in the stage **verify**: output mismatch. Known "
                         "because: rounds \\<twice\\>\n"));
   result.expected_failure->kind = FailureKind::kCrashed;
-  EXPECT_THAT(
-      render_model_page(result, {}),
-      HasSubstr("❌ **FAILED** in the stage **verify**: output mismatch. It is registered as "
-                "failing (crashed: rounds \\<twice\\>)\n"));
+  EXPECT_THAT(render_model_page(result, {}),
+              HasSubstr("❌ **FAILED** in the stage **verify**: output mismatch. It is expected to "
+                        "fail (crashed: rounds \\<twice\\>).\n"));
   ModelResult passing = make_result();
   passing.expected_failure = result.expected_failure;
   EXPECT_THAT(render_model_page(passing, {}),
-              HasSubstr("❌ **UNEXPECTED PASS**: the model passes, and is registered as failing "
+              HasSubstr("❌ **UNEXPECTED PASS**: the model passes, and is expected to fail "
                         "(crashed: rounds \\<twice\\>). Take that out of its registration."));
+  EXPECT_THAT(render_model_page(passing, {.expected_failures = "known.txt"}),
+              HasSubstr("Take that out of its registration, or of `known.txt`."));
 }
 
 TEST(ModelPageTest, SecondsAreForThoseWhoAsk) {
@@ -364,6 +420,19 @@ TEST(ModelPageTest, TheCommandAsksForTheSameAgain) {
                               "--baseline results.json\n"));
   EXPECT_THAT(page, HasSubstr("| an external program |  | 1 | 0 | 5 |\n"));
   EXPECT_THAT(page, HasSubstr("last bits: CPU instructions `AVX2`.\n"));
+}
+
+TEST(ModelPageTest, TheCommandIsForTheProgramThatRuns) {
+  RunContext context;
+  context.program = "my harness";
+  EXPECT_THAT(render_model_page(make_result(), context),
+              HasSubstr("```sh\n'my harness' --model Tiny\n```\n"));
+  EXPECT_THAT(render_summary({}, {}, context), HasSubstr("```sh\n'my harness'\n```\n"));
+  // //harness has none.
+  context.settings.backend = "chip";
+  context.program.clear();
+  EXPECT_THAT(render_model_page(make_result(), context),
+              HasSubstr("```sh\nharness --model Tiny --backend chip\n```\n"));
 }
 
 TEST(ModelPageTest, ATrialThatCouldNotBeComparedSaysWhy) {

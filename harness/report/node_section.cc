@@ -4,6 +4,7 @@
 #include "torch_ir/harness/report/markdown.h"
 #include "torch_ir/harness/report/page_sections.h"
 #include "torch_ir/harness/report/page_text.h"
+#include "torch_ir/harness/report/plain_text.h"
 #include "torch_ir/harness/report/run_text.h"
 #include "torch_ir/verifier/tolerance_text.h"
 #include "torch_ir/visualize/summary.h"
@@ -58,13 +59,14 @@ std::string non_finite_text(const NonFinite& value) {
 List paragraphs(const NodeReport& report) {
   List texts;
   if (!report.error.empty()) {
-    texts.push_back(Data("The comparison came to no end: " + escape_markdown(report.error)));
+    texts.push_back(
+        Data(escape_markdown(as_sentence("The comparison came to no end: " + report.error))));
   }
   if (report.first_divergence)
     texts.push_back(Data(divergence_text(report.first_divergence->node)));
   if (report.first_nan) texts.push_back(Data(non_finite_text(*report.first_nan)));
   if (report.first_inf) texts.push_back(Data(non_finite_text(*report.first_inf)));
-  if (!report.note.empty()) texts.push_back(Data(escape_markdown(report.note)));
+  if (!report.note.empty()) texts.push_back(Data(escape_markdown(as_sentence(report.note))));
   return texts;
 }
 
@@ -152,7 +154,7 @@ Data node_section(const NodeReport& report, const RunContext& context) {
 }
 
 Data reproducer_section(const std::string& model, const Reproducer& reproducer,
-                        const RunSettings& settings) {
+                        const RunContext& context) {
   const std::string folder = "repro/" + model + "/";
   std::string text = "The smallest part of the graph found that fails by itself has " +
                      counted(reproducer.num_nodes, "node") + ", ";
@@ -167,7 +169,7 @@ Data reproducer_section(const std::string& model, const Reproducer& reproducer,
   data.set("message", code_block(reproducer.message));
   data.set("command", code_block(reproducer.command, "sh"));
   const std::string hint =
-      reproducer_hint(model, settings, [](const std::string& code) { return code_span(code); });
+      reproducer_hint(model, context, [](const std::string& code) { return code_span(code); });
   if (!hint.empty()) data.set("hint", hint);
   return data;
 }

@@ -12,7 +12,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/executor/optimization_name.h"
 #include "torch_ir/harness/report/markdown.h"
-#include "torch_ir/harness/report/run_text.h"
+#include "torch_ir/harness/results/run_words.h"
 #include "torch_ir/verifier/tolerance_text.h"
 #include "torch_ir/visualize/summary.h"
 
@@ -128,7 +128,7 @@ std::string build_text(const RunContext& context) {
 
 }  // namespace
 
-void set_environment(kainjow::mustache::data& page, const RunContext& context) {
+void set_environment(kainjow::mustache::data& page, const RunContext& context, int num_trials) {
   const RunSettings& settings = context.settings;
   const bool is_plan = settings.executor.empty() && settings.backend.empty();
   page.set("libtorch", code_cell(context.portable ? kVersionPlaceholder : TORCH_VERSION));
@@ -137,7 +137,7 @@ void set_environment(kainjow::mustache::data& page, const RunContext& context) {
   page.set("device", is_plan ? code_cell(settings.device.str()) : "");
   page.set("threads", std::to_string(settings.threads));
   page.set("seed", std::to_string(settings.seed));
-  page.set("trials", std::to_string(settings.trials));
+  page.set("trials", std::to_string(num_trials));
   const std::string build = context.portable ? "" : build_text(context);
   page.set("has_build", !build.empty());
   page.set("build", build);

@@ -44,8 +44,8 @@ std::string_view status_mark(Status status);
 // Who runs the graphs: "an execution plan", "the backend `x`", "an external program".
 std::string executor_text(const RunSettings& settings);
 
-// The rows that say how a run was made.
-void set_environment(kainjow::mustache::data& page, const RunContext& context);
+// The rows that say how a run was made, in which models ran `num_trials` times.
+void set_environment(kainjow::mustache::data& page, const RunContext& context, int num_trials);
 
 // `page` in `text`, as Markdown: of several blank lines one is kept. Throws Error when the template
 // is not well formed.

@@ -48,11 +48,18 @@ GraphPicture picture_of(const ModelResult& result, const fs::path& file) {
   return draw_graph(result);
 }
 
+// What an earlier run left of a model, and the folder that it lay in, if that holds no other's.
+void delete_output(const fs::path& path) {
+  delete_path(path);
+  std::error_code not_empty;
+  fs::remove(path.parent_path(), not_empty);
+}
+
 // Gives `to` the file or folder `from`, or nothing where there is none.
 void replace(const fs::path& from, const fs::path& to) {
+  if (!fs::exists(from)) return delete_output(to);
   // A file is renamed over the other, a folder can not be.
-  if (!fs::exists(from) || fs::is_directory(from)) delete_path(to);
-  if (!fs::exists(from)) return;
+  if (fs::is_directory(from)) delete_path(to);
   make_directory(to.parent_path());
   std::error_code error;
   fs::rename(from, to, error);
@@ -77,7 +84,7 @@ void ReportFiles::write_model(const ModelResult& result, const std::string& file
   const GraphPicture picture = picture_of(result, from / kPictureFile);
   const fs::path svg = directory_ / "svg" / (name + ".svg");
   if (picture.svg.empty()) {
-    delete_path(svg);
+    delete_output(svg);
   } else {
     make_directory(svg.parent_path());
     write_file(svg, picture.svg);

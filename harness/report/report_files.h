@@ -11,7 +11,8 @@
 //
 // Each file is written atomically, those of a model as it finishes and those of the run at the end,
 // SUMMARY.md last. Files of models that are not part of the run are left alone; what an earlier run
-// left of those that are goes when this one does not make it. Errors are torch_ir::Error.
+// left of those that are goes when this one does not make it, and so do folders that become empty.
+// Errors are torch_ir::Error.
 #ifndef TORCH_IR_HARNESS_REPORT_REPORT_FILES_H_
 #define TORCH_IR_HARNESS_REPORT_REPORT_FILES_H_
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "torch_ir/harness/report/page_text.h"
@@ -72,10 +71,12 @@ std::string coverage_text(const std::vector<ModelResult>& results, const Coverag
   return text + ". Pages of other models may be from other runs.";
 }
 
-std::string reproducer_hint(const std::string& model, const RunSettings& settings,
+std::string reproducer_hint(const std::string& model, const RunContext& context,
                             const std::function<std::string(const std::string&)>& code) {
+  const RunSettings& settings = context.settings;
   if (!settings.backend.empty()) {
-    return fmt::format("{} is the program that the backend is linked into.", code("harness"));
+    return fmt::format("{} is the program that the backend is linked into{}.", code("harness"),
+                       context.program.empty() ? "" : ", here " + code(context.program));
   }
   if (settings.executor.empty()) return "";
   return fmt::format(
@@ -85,23 +86,20 @@ std::string reproducer_hint(const std::string& model, const RunSettings& setting
       code("--ir DIR/repro/" + model + " --output NEW"), code("--ir ."), code("DIR"));
 }
 
-std::string tolerance_rule_text(const RunSettings& settings) {
-  const Tolerance& fixed = settings.tolerance.fixed;
-  std::string text =
-      settings.tolerance.by_dtype
-          ? "by dtype"
-          : fmt::format("rtol {}, atol {}", number_text(fixed.rtol), number_text(fixed.atol));
-  return text + (settings.tolerance_wins ? "" : ", or as registered");
+std::string expectation_place(const RunContext& context,
+                              const std::function<std::string(const std::string&)>& code) {
+  const std::string& list = context.expected_failures;
+  return list.empty() ? "its registration" : "its registration, or of " + code(list);
 }
 
-std::string environment_name(const std::string& key) {
-  static const std::map<std::string, std::string> names = {
-      {"libtorch", "LibTorch"}, {"cpu_capability", "CPU instructions"},
-      {"blas", "BLAS"},         {"lapack", "LAPACK"},
-      {"mkl", "MKL"},           {"onednn", "oneDNN"},
-      {"openmp", "OpenMP"},     {"compiler", "compiler"}};
-  const auto known = names.find(key);
-  return known == names.end() ? key : known->second;
+int num_trials(const ModelResult& result, const RunSettings& settings) {
+  return result.origin && !result.origin->expected.empty() ? 1 : settings.trials;
+}
+
+int num_trials(const std::vector<ModelResult>& results, const RunSettings& settings) {
+  int most = results.empty() ? settings.trials : 1;
+  for (const ModelResult& result : results) most = std::max(most, num_trials(result, settings));
+  return most;
 }
 
 }  // namespace torch_ir

@@ -28,14 +28,18 @@ std::string coverage_text(const std::vector<ModelResult>& results, const Coverag
 
 // What there is to know about the command of a reproducer of `model` beside that it is typed in its
 // folder; may be empty. `code` marks what stands in commands.
-std::string reproducer_hint(const std::string& model, const RunSettings& settings,
+std::string reproducer_hint(const std::string& model, const RunContext& context,
                             const std::function<std::string(const std::string&)>& code);
 
-// "rtol 0.0001, atol 0.0001, or as registered".
-std::string tolerance_rule_text(const RunSettings& settings);
+// Where it is said that a model is expected to fail: "its registration", or a list beside it.
+std::string expectation_place(const RunContext& context,
+                              const std::function<std::string(const std::string&)>& code);
 
-// What people call an entry of an Environment.
-std::string environment_name(const std::string& key);
+// How often a model runs: once where a file says what is expected of it.
+int num_trials(const ModelResult& result, const RunSettings& settings);
+
+// The most that a model of the run runs.
+int num_trials(const std::vector<ModelResult>& results, const RunSettings& settings);
 
 }  // namespace torch_ir
 

@@ -10,6 +10,8 @@
 #include "torch_ir/harness/report/page_text.h"
 #include "torch_ir/harness/report/pages.h"
 #include "torch_ir/harness/report/run_text.h"
+#include "torch_ir/harness/results/difference_figures.h"
+#include "torch_ir/harness/results/run_words.h"
 #include "torch_ir/templates/templates.h"
 #include "torch_ir/visualize/summary.h"
 
@@ -40,7 +42,7 @@ std::string status_pie(const Results& results) {
 // Why a model counts as bad.
 std::string reason(const ModelResult& result) {
   if (result.status() == Status::kUnexpectedPass) {
-    return fmt::format("It passes, and is registered as failing ({}: {}).",
+    return fmt::format("It passes, and is expected to fail ({}: {}).",
                        failure_kind_name(result.expected_failure->kind),
                        text_cell(result.expected_failure->reason));
   }
@@ -125,11 +127,10 @@ Data model_row(const ModelResult& result, const RunContext& context) {
     row.set("weights", with_thousands_separators(figures.num_weights));
     row.set("parameters", with_thousands_separators(figures.total_parameters));
   }
-  const Trial* trial = result.worst_trial();
-  if (trial != nullptr && !trial->verification.output_details.empty()) {
-    row.set("max_diff", difference_text(trial->verification.max_diff, context));
-    row.set("smallest",
-            tolerance_figure(trial->verification.smallest_passing_tolerance(), context));
+  const DifferenceFigures figures = difference_figures(result);
+  if (figures.max_diff) row.set("max_diff", difference_text(*figures.max_diff, context));
+  if (figures.smallest_passing_tolerance) {
+    row.set("smallest", tolerance_figure(*figures.smallest_passing_tolerance, context));
   }
   return row;
 }
@@ -137,28 +138,28 @@ Data model_row(const ModelResult& result, const RunContext& context) {
 List category_rows(const Results& results) {
   struct Count {
     int64_t models = 0;
-    int64_t passed = 0;
-    int64_t expected = 0;
-    int64_t failed = 0;
+    std::map<Status, int64_t> by_status = {};
   };
   std::map<std::string, Count> counts;
   for (const ModelResult& result : results) {
     for (const std::string& category : result.categories) {
       Count& count = counts[category];
       ++count.models;
-      ++(result.status() == Status::kPassed ? count.passed
-         : result.is_good()                 ? count.expected
-                                            : count.failed);
+      ++count.by_status[result.status()];
     }
   }
   List rows;
-  for (const auto& [category, count] : counts) {
+  for (auto& [category, count] : counts) {
     Data row;
+    const auto set = [&, &counts = count.by_status](const char* key, Status status) {
+      row.set(key, with_thousands_separators(counts[status]));
+    };
     row.set("name", code_cell(category));
     row.set("models", with_thousands_separators(count.models));
-    row.set("passed", with_thousands_separators(count.passed));
-    row.set("failed", with_thousands_separators(count.failed));
-    row.set("expected", with_thousands_separators(count.expected));
+    set("passed", Status::kPassed);
+    set("failed", Status::kFailed);
+    set("expected", Status::kExpectedFailure);
+    set("unexpected", Status::kUnexpectedPass);
     rows.push_back(row);
   }
   return rows;
@@ -195,7 +196,7 @@ std::string render_summary(const Results& results, const Coverage& coverage,
   if (changes) page.set("changes", changes_data(*changes));
   page.set("models", models);
   page.set("categories", category_rows(results));
-  set_environment(page, context);
+  set_environment(page, context, num_trials(results, context.settings));
   page.set("tolerance", tolerance_rule_text(context.settings));
   page.set("names_files", !coverage.files.empty() || !context.baseline.empty() ||
                               !context.expected_failures.empty());

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "torch_ir/harness/results/result_fields.h"
+#include "torch_ir/harness/results/run_words.h"
 
 namespace torch_ir {
 namespace {
@@ -68,15 +68,15 @@ bool exceeds(double a, double b) {
   return a > kNoiseFactor * b && a - b > kNoise;
 }
 
-void compare_figures(std::string what, std::optional<double> before, std::optional<double> now,
+void compare_figures(FigureChange figure, std::optional<double> before, std::optional<double> now,
                      ModelChange& change) {
   if (!before || !now) return;
   const bool is_worse = exceeds(*now, *before);
   if (!is_worse && !exceeds(*before, *now)) return;
-  change.changes.push_back({.what = std::move(what),
-                            .before = *before,
-                            .now = *now,
-                            .trend = is_worse ? Trend::kWorse : Trend::kBetter});
+  figure.before = *before;
+  figure.now = *now;
+  figure.trend = is_worse ? Trend::kWorse : Trend::kBetter;
+  change.changes.push_back(std::move(figure));
 }
 
 void compare_trials(const ModelRecord& old, const ModelRecord& now, ModelChange& change) {
@@ -85,9 +85,9 @@ void compare_trials(const ModelRecord& old, const ModelRecord& now, ModelChange&
     if (before == old.trials.end()) continue;
     const DifferenceFigures& a = before->differences;
     const DifferenceFigures& b = trial.differences;
-    compare_figures("max diff, " + trial.name, a.max_diff, b.max_diff, change);
-    compare_figures("smallest passing tolerance, " + trial.name, a.smallest_passing_tolerance,
-                    b.smallest_passing_tolerance, change);
+    compare_figures({.what = "max diff, " + trial.name}, a.max_diff, b.max_diff, change);
+    compare_figures({.what = "smallest passing tolerance, " + trial.name, .is_tolerance = true},
+                    a.smallest_passing_tolerance, b.smallest_passing_tolerance, change);
   }
 }
 
@@ -121,10 +121,6 @@ bool covers(const Coverage& coverage, const Coverage& other, const ModelRecord& 
          (selection.categories.empty() || std::ranges::any_of(model.categories, is_selected));
 }
 
-std::string setting_text(const json_fields::Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
 void note(const std::string& what, const std::string& before, const std::string& now,
           std::vector<std::string>& notes) {
   if (before == now) return;
@@ -134,24 +130,17 @@ void note(const std::string& what, const std::string& before, const std::string&
 
 std::vector<std::string> compare_runs(const RunResults& old, const RunResults& now) {
   std::vector<std::string> notes;
-  // Each figure by itself: "/tolerance/fixed/rtol".
-  const auto before = json_fields::write(old.settings).flatten();
-  const auto after = json_fields::write(now.settings).flatten();
-  for (const auto& [pointer, value] : after.items()) {
-    std::string name = pointer.substr(1);
-    // These say what is told of a run, and not what it computes.
-    if (name == "per_node" || name == "executor_intermediates" || name == "save_tensors") continue;
-    std::ranges::replace(name, '/', ' ');
-    const auto setting = before.find(pointer);
-    const std::string was = setting == before.end() ? "none" : setting_text(*setting);
-    note(name, was, setting_text(value), notes);
+  const auto before = settings_in_words(old.settings);
+  const auto after = settings_in_words(now.settings);
+  for (size_t i = 0; i < after.size(); ++i) {
+    note(after[i].first, before[i].second, after[i].second, notes);
   }
   const auto find = [](const Environment& environment, const std::string& name) {
     const auto item = std::ranges::find(environment, name, &Environment::value_type::first);
     return item == environment.end() ? "" : item->second;
   };
   for (const auto& [name, value] : now.environment) {
-    note(name, find(old.environment, name), value, notes);
+    note(environment_name(name), find(old.environment, name), value, notes);
   }
   return notes;
 }

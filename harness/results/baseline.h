@@ -47,6 +47,8 @@ struct FigureChange {
   Figure before = {};
   Figure now = {};
   Trend trend = Trend::kChanged;
+  // Whether these are tolerances, which are rounded up where they are shown.
+  bool is_tolerance = false;
   // Of a graph, in words, where these are known.
   std::vector<std::string> details = {};
 };
@@ -60,7 +62,7 @@ struct ModelChange {
 };
 
 struct BaselineComparison {
-  // How the runs themselves differ: "libtorch: 2.12.0 -> 2.13.0".
+  // How the runs themselves differ: "LibTorch: 2.12.0 -> 2.13.0".
   std::vector<std::string> notes = {};
   // Models that both runs have.
   size_t num_compared = 0;

@@ -147,10 +147,16 @@ TEST(BaselineTest, SaysHowTheRunsDiffer) {
   now.settings.executor = "simulator";
   now.settings.per_node = true;
   now.settings.tolerance.fixed.rtol = 0;
-  now.environment = {{"libtorch", "2.14.0"}};
+  now.settings.tolerance_wins = true;
+  now.settings.optimization = Optimization::kFast;
+  now.settings.last_stage = Stage::kExtract;
+  now.environment = {{"libtorch", "2.14.0"}, {"cpu_capability", "AVX2"}};
   EXPECT_THAT(compare_with_baseline(old, now).notes,
-              ElementsAre("tolerance fixed rtol: 0.0001 -> 0.0", "executor: none -> simulator",
-                          "libtorch: 2.13.0 -> 2.14.0"));
+              ElementsAre("tolerance: rtol 0.0001, atol 0.0001, or as registered -> rtol 0, atol "
+                          "0.0001",
+                          "optimization: exact -> fast", "executor: none -> simulator",
+                          "last stage: verify -> extract", "LibTorch: 2.13.0 -> 2.14.0",
+                          "CPU instructions: none -> AVX2"));
 }
 
 TEST(BaselineTest, AnotherGraphIsAChange) {

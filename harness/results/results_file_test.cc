@@ -138,7 +138,7 @@ const std::vector<ModelResult>& all_results() {
 
 // A baseline that has all that there can be.
 BaselineComparison make_baseline() {
-  return {.notes = {"libtorch: 2.12.0 -> 2.13.0"},
+  return {.notes = {"LibTorch: 2.12.0 -> 2.13.0"},
           .num_compared = 2,
           .models = {{.model = "Tiny",
                       .trend = Trend::kWorse,
@@ -194,6 +194,15 @@ TEST(ResultsSchemaTest, EveryKeyHasItsWordsInTheFormatPage) {
       EXPECT_THAT(page, HasSubstr("`" + key + "`"));
     }
   });
+}
+
+TEST(ResultsFileTest, TheFiguresOfAModelAreTheGreatestOfItsTrials) {
+  ModelResult result = make_passed();
+  result.trials[0].verification.max_diff = 0.75;
+  const json model = json::parse(text_of({result}))["models"][0];
+  EXPECT_EQ(model["worst_trial"], "large magnitudes");
+  EXPECT_EQ(model["max_diff"], 0.75);
+  EXPECT_EQ(model["smallest_passing_tolerance"], 0.25);
 }
 
 TEST(ResultsFileTest, HasTheFiguresOfModels) {

@@ -89,8 +89,7 @@ Json write_model(const ModelResult& result, const ModelRecord& record, const Run
     return record.graph ? write((*record.graph).*member) : Json();
   };
   const Trial* worst = result.worst_trial();
-  const DifferenceFigures differences =
-      worst != nullptr ? difference_figures(worst->verification) : DifferenceFigures();
+  const DifferenceFigures differences = difference_figures(result);
   Json trials = Json::array();
   for (size_t i = 0; i < result.trials.size(); ++i) {
     trials.push_back(write_trial(result.trials[i], record.trials[i].differences));

@@ -27,6 +27,13 @@ void add_tolerance(const RunSettings& settings, const Add& add) {
   }
 }
 
+// Up to its options. No backend is linked into //harness: whatever program has one is another.
+std::string program_command(const RunContext& context, bool has_options) {
+  if (!context.program.empty()) return shell_word(context.program);
+  if (!context.settings.backend.empty()) return "harness";
+  return std::string("tools/bazel run //harness") + (has_options ? " --" : "");
+}
+
 }  // namespace
 
 Coverage coverage_of(const ModelResult& result) {
@@ -85,7 +92,7 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   add_file("--baseline", context.baseline);
   if (settings.save_tensors) options += " --save-tensors";
   if (context.timings) options += " --timings";
-  return "tools/bazel run //harness" + (options.empty() ? "" : " --" + options) + "\n";
+  return program_command(context, !options.empty()) + options + "\n";
 }
 
 }  // namespace torch_ir

@@ -39,6 +39,8 @@ struct RunContext {
   std::optional<int64_t> memory_limit = std::nullopt;
   std::string expected_failures = {};
   std::string baseline = {};
+  // The program that runs, without its folders, where it is not //harness.
+  std::string program = {};
 };
 
 // Which models it was asked for.
@@ -53,8 +55,8 @@ struct Coverage {
   size_t num_graphs = 0;
 };
 
-// What to type to run the models of `coverage` again as `context` says; files are named without
-// their folders.
+// What to type to run the models of `coverage` again as `context` says; files, and a program other
+// than //harness, are named without their folders.
 std::string reproduce_command(const Coverage& coverage, const RunContext& context);
 
 // A run of the model of `result` alone.

@@ -16,16 +16,6 @@ GraphFigures graph_figures(const GraphSummary& summary) {
 
 }  // namespace
 
-DifferenceFigures difference_figures(const VerificationReport& report) {
-  DifferenceFigures figures;
-  if (report.output_details.empty()) return figures;
-  figures.smallest_passing_tolerance = report.smallest_passing_tolerance();
-  for (const OutputDetail& detail : report.output_details) {
-    if (detail.comparison.mismatch.empty()) figures.max_diff = report.max_diff;
-  }
-  return figures;
-}
-
 ModelRecord model_record(const ModelResult& result) {
   ModelRecord record{.name = result.name,
                      .categories = result.categories,

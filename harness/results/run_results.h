@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "torch_ir/harness/results/difference_figures.h"
 #include "torch_ir/harness/results/environment.h"
 #include "torch_ir/harness/results/result.h"
 #include "torch_ir/harness/results/run_context.h"
@@ -22,14 +23,6 @@ struct GraphFigures {
   int64_t weights = 0;
   int64_t parameters = 0;
   std::string fingerprint = {};
-};
-
-// How far the outputs of one or several trials are from what is expected. Nothing where none could
-// be compared, or a portable file does not say.
-struct DifferenceFigures {
-  std::optional<double> max_diff = std::nullopt;
-  // Infinite where none would pass.
-  std::optional<double> smallest_passing_tolerance = std::nullopt;
 };
 
 struct TrialFigures {
@@ -62,8 +55,6 @@ RunResults run_results(const std::vector<ModelResult>& results, const Coverage& 
                        const RunContext& context);
 
 ModelRecord model_record(const ModelResult& result);
-
-DifferenceFigures difference_figures(const VerificationReport& report);
 
 }  // namespace torch_ir
 

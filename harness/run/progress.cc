@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "torch_ir/base/printable.h"
+#include "torch_ir/harness/results/difference_figures.h"
 
 namespace torch_ir {
 namespace {
@@ -51,13 +52,13 @@ std::string expectation(const ModelResult& result) {
 std::string details(const ModelResult& result) {
   switch (result.status()) {
     case Status::kPassed:
-      return fmt::format("max diff {:.3g}", result.worst_trial()->verification.max_diff);
+      return fmt::format("max diff {:.3g}", difference_figures(result).max_diff.value_or(0));
     case Status::kFailed:
       return failure_line(*result.failure);
     case Status::kExpectedFailure:
       return expectation(result);
     case Status::kUnexpectedPass:
-      return "registered as " + expectation(result);
+      return "expected was " + expectation(result);
   }
   __builtin_unreachable();
 }

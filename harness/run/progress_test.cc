@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <sstream>
+#include <tuple>
 
 namespace torch_ir {
 namespace {
@@ -37,7 +38,20 @@ TEST(ProgressTest, ALineHasVerdictAndFigureOrReason) {
   EXPECT_EQ(result_line(expected_to_fail(failed("A"), FailureKind::kTimedOut)),
             "A  FAILED  crashed in execute: It was killed.");
   EXPECT_EQ(result_line(expected_to_fail(passed("A"), FailureKind::kCrashed)),
-            "A  PASSED UNEXPECTEDLY  registered as crashed: its kernel");
+            "A  PASSED UNEXPECTEDLY  expected was crashed: its kernel");
+}
+
+TEST(ProgressTest, TheDifferenceIsTheGreatestOfAllTrials) {
+  ModelResult result = passed("A");
+  result.trials.resize(2);
+  for (const auto& [trial, max_diff, smallest] :
+       {std::tuple(0, 0.0188, 0.009), std::tuple(1, 0.0206, 0.004)}) {
+    VerificationReport& report = result.trials[static_cast<size_t>(trial)].verification;
+    report.is_valid = true;
+    report.max_diff = max_diff;
+    report.output_details.emplace_back().comparison.smallest_passing_tolerance = smallest;
+  }
+  EXPECT_EQ(result_line(result), "A  PASSED  max diff 0.0206");
 }
 
 TEST(ProgressTest, VerdictsHaveColoursWhereAsked) {

@@ -27,6 +27,11 @@ bool is_file(const std::string& path) {
   return fs::is_regular_file(path, error);
 }
 
+bool is_same_file(const std::string& path, const std::string& other) {
+  std::error_code error;
+  return fs::equivalent(path, other, error);
+}
+
 bool is_folder(const std::string& path) {
   std::error_code error;
   return fs::is_directory(path, error);
@@ -213,7 +218,12 @@ void check_names(const std::vector<ModelFiles>& models, const RegistryNames& reg
     const std::vector<std::string>& taken = is_archive ? registry.all : registry.running;
     if (std::ranges::find(taken, model.name) != taken.end()) fail("the registered model");
     for (size_t k = 0; k < i; ++k) {
-      if (models[k].name == model.name) fail(in_quotes(models[k].path));
+      if (models[k].name != model.name) continue;
+      if (is_same_file(models[k].path, model.path)) {
+        throw Error(flag_of(model.format) + ": " + in_quotes(model.path) +
+                    " is given twice, and a run has one page of it, " + model.name + ".md");
+      }
+      fail(in_quotes(models[k].path));
     }
   }
 }

@@ -108,6 +108,8 @@ TEST_F(ModelFilesTest, EveryPageBelongsToOneModel) {
   const std::string b = make("b/m.pt2");
   expect_refused({{.path = a}, {.path = b}}, "--pt2: the page of '" + b + "' would be that of '" +
                                                  a + "', m.md: rename the archive");
+  expect_refused({{.path = a}, {.path = path("a")}},
+                 "--pt2: '" + a + "' is given twice, and a run has one page of it, m.md");
   expect_refused({{.path = a}}, "would be that of the registered model, m.md", {.all = {"x", "m"}});
   expect_refused({{.path = make("SUMMARY.pt2")}}, "would be that of the run, SUMMARY.md");
 }
@@ -198,7 +200,8 @@ TEST_F(ModelFilesTest, AGraphMayBeOfAModelThatDoesNotRun) {
                  "--ir: the page of '" + file +
                      "' would be that of the registered model, net.md: rename the folder",
                  {.all = {"net"}, .running = {"net"}});
-  expect_refused({graph(file), graph(path("net"))}, "would be that of '" + file + "', net.md");
+  expect_refused({graph(file), graph(path("net"))},
+                 "--ir: '" + file + "' is given twice, and a run has one page of it, net.md");
 }
 
 TEST_F(ModelFilesTest, NamesWithoutFolders) {
