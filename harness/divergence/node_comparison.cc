@@ -1,6 +1,8 @@
 #include "torch_ir/harness/divergence/node_comparison.h"
 
 #include <ATen/Context.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <exception>
@@ -54,10 +56,12 @@ class BackendValues {
 class Explainer {
  public:
   Explainer(Candidate& candidate, const IR& ir, const StateDict& weights,
-            const std::vector<at::Tensor>& inputs, Backend& backend, const RunSettings& settings)
+            const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& expected,
+            Backend& backend, const RunSettings& settings)
       : candidate_(candidate),
         ir_(ir),
         inputs_(inputs),
+        expected_(expected),
         backend_(backend),
         settings_(settings),
         memory_(ir, weights),
@@ -70,13 +74,21 @@ class Explainer {
 
   NodeReport compare(bool failed) {
     NodeReport report = compare_once();
-    const bool is_unexplained = failed && !report.first_divergence && report.error.empty();
+    const bool ended = report.error.empty();
     if (runs_whole_) {
-      report.note = "To see the values, the graph ran with all of them as outputs";
-    } else if (is_unexplained) {
+      add_note(report, "To see the values, the graph ran with all of them as outputs");
+    } else if (ended && report.num_compared == 0 && !missing_.empty()) {
       compare_whole_runs(report);
+      add_note(report, fmt::format("The {} handed back no values of nodes; to see them, the graph "
+                                   "ran with all of them as outputs",
+                                   who()));
+    } else if (ended && failed && !report.first_divergence) {
+      look_for_difference(report);
     }
-    if (report.first_divergence) add_inputs(*report.first_divergence);
+    if (report.first_divergence) {
+      note_missing(report);
+      add_inputs(report);
+    }
     return report;
   }
 
@@ -85,15 +97,17 @@ class Explainer {
                            .ir = ir_,
                            .weights = weights_,
                            .inputs = inputs_,
+                           .expected = expected_,
                            .backend = backend_,
                            .settings = settings_,
                            .memory = memory_,
                            .shapes = shapes_,
                            .random_nodes = random_nodes_,
                            .divergence = report.first_divergence,
-                           .threw = !report.error.empty()};
+                           .nodes_agree = report.error.empty() && report.num_compared > 0 &&
+                                          report.num_mismatched == 0};
     ReproducerSearch found = find_reproducer(failed, directory);
-    if (!found.note.empty()) report.note += (report.note.empty() ? "" : "; ") + found.note;
+    add_note(report, found.note);
     return found.reproducer;
   }
 
@@ -115,15 +129,61 @@ class Explainer {
     return apart;
   }
 
-  // What is right node by node may be wrong when nodes run together.
+  // A sentence, or several.
+  static void add_note(NodeReport& report, const std::string& note) {
+    if (note.empty()) return;
+    if (!report.note.empty()) report.note += ' ';
+    report.note += note;
+    if (!note.ends_with('.')) report.note += '.';
+  }
+
+  bool runs_on_plan() const { return settings_.backend.empty() && settings_.executor.empty(); }
+
+  std::string who() const { return settings_.executor.empty() ? "backend" : "executor"; }
+
+  // Replaces `report` by what runs of the whole graph show.
   void compare_whole_runs(NodeReport& report) {
     runs_whole_ = true;
-    NodeReport whole = compare_once();
+    report = compare_once();
+  }
+
+  // What is right node by node may be wrong when nodes run together.
+  void look_for_difference(NodeReport& report) {
+    const std::vector<std::string> missing = missing_;
+    NodeReport whole;
+    compare_whole_runs(whole);
     runs_whole_ = whole.first_divergence || !whole.error.empty();
-    if (!runs_whole_) return;
+    if (!runs_whole_) {
+      missing_ = missing;
+      return;
+    }
     report = std::move(whole);
-    report.note =
-        "the nodes agree when they run one by one; these are the values of runs of the whole graph";
+    add_note(report, runs_on_plan()
+                         ? "The nodes agree when they run one by one"
+                         : fmt::format("The values of nodes that the {} handed back agree", who()));
+    add_note(report, "These are the values of runs of the whole graph");
+  }
+
+  // The first difference that is seen need not be the first one.
+  void note_missing(NodeReport& report) {
+    const auto divergent = static_cast<size_t>(report.first_divergence->node.index);
+    std::vector<std::string> before;
+    for (const std::string& value : missing_) {
+      if (producers_.at(value) < divergent) before.push_back(value);
+    }
+    if (before.empty()) return;
+    std::string told = "handed back";
+    if (runs_on_plan()) told = "computed separately";
+    if (runs_whole_) told = "seen";
+    constexpr size_t kMaxNames = 3;
+    const size_t count = before.size();
+    before.resize(std::min(count, kMaxNames));
+    const std::string others =
+        count > kMaxNames ? fmt::format(" and {} more", count - kMaxNames) : "";
+    add_note(report, fmt::format("{} of the values before the difference shown {} not {} ('{}'{}): "
+                                 "the first one may be there",
+                                 count, count == 1 ? "was" : "were", told,
+                                 fmt::join(before, "', '"), others));
   }
 
   BackendValues open_values() {
@@ -142,6 +202,7 @@ class Explainer {
   }
 
   NodeReport compare_once() {
+    missing_.clear();
     std::optional<BackendValues> values;
     try {
       values.emplace(open_values());
@@ -154,7 +215,9 @@ class Explainer {
     std::exception_ptr output_error;
     const auto next = [&](const std::string& name) {
       try {
-        return values->next(name);
+        at::Tensor value = values->next(name);
+        if (!value.defined()) missing_.push_back(name);
+        return value;
       } catch (const OutputError&) {
         output_error = std::current_exception();
         throw;
@@ -187,8 +250,19 @@ class Explainer {
   }
 
   // What the graph itself computed the value from, in another run of it.
-  void add_inputs(Divergence& divergence) {
-    const auto index = static_cast<size_t>(divergence.node.index);
+  void add_inputs(NodeReport& report) {
+    std::vector<TensorStatistics>& inputs = report.first_divergence->inputs;
+    try {
+      inputs = inputs_of(static_cast<size_t>(report.first_divergence->node.index));
+    } catch (const OutputError&) {
+      throw;
+    } catch (const std::exception& error) {
+      add_note(report, "Its inputs are not known, since another run ended with an error: " +
+                           message_text(error));
+    }
+  }
+
+  std::vector<TensorStatistics> inputs_of(size_t index) {
     const OpNode& node = ir_.nodes[index];
     std::unordered_map<std::string, at::Tensor> made;
     BackendValues values = open_values();
@@ -197,11 +271,14 @@ class Explainer {
       const at::Tensor tensor = values.next(value);
       if (reads(node, value)) made.emplace(value, tensor);
     }
+    std::vector<TensorStatistics> inputs;
     for (const TensorMeta& input : node.inputs) {
       const auto found = made.find(input.name);
       const at::Tensor tensor = found != made.end() ? found->second : given(input.name);
-      if (tensor.defined()) divergence.inputs.push_back(statistics(input.name, tensor));
+      const bool is_missing = std::ranges::find(missing_, input.name) != missing_.end();
+      if (tensor.defined() || is_missing) inputs.push_back(statistics(input.name, tensor));
     }
+    return inputs;
   }
 
   static bool reads(const OpNode& node, const std::string& value) {
@@ -225,6 +302,7 @@ class Explainer {
   Candidate& candidate_;
   const IR& ir_;
   const std::vector<at::Tensor>& inputs_;
+  const std::vector<at::Tensor>& expected_;
   Backend& backend_;
   const RunSettings& settings_;
   const GraphMemory memory_;
@@ -237,13 +315,16 @@ class Explainer {
   ValueShapes shapes_;
   // Whether the backend runs whole graphs for the values of nodes.
   bool runs_whole_ = false;
+  // Values that the model has, and the backend did not tell in the last comparison; in their order.
+  std::vector<std::string> missing_;
 };
 
 }  // namespace
 
 Explanation explain(Candidate& candidate, const IR& ir, const StateDict& weights,
-                    const std::vector<at::Tensor>& inputs, Backend& backend,
-                    const RunSettings& settings, bool failed, const std::string& directory,
+                    const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& expected,
+                    Backend& backend, const RunSettings& settings, bool failed,
+                    const std::string& directory,
                     const std::function<void(const NodeReport&)>& on_nodes) {
   Explanation explanation;
   explanation.nodes.tolerance = settings.tolerance;
@@ -251,7 +332,7 @@ Explanation explain(Candidate& candidate, const IR& ir, const StateDict& weights
     if (explanation.nodes.error.empty()) explanation.nodes.error = message_text(error);
   };
   try {
-    Explainer explainer(candidate, ir, weights, inputs, backend, settings);
+    Explainer explainer(candidate, ir, weights, inputs, expected, backend, settings);
     explanation.nodes = explainer.compare(failed);
     if (on_nodes) on_nodes(explanation.nodes);
     if (failed) explanation.reproducer = explainer.reproduce(explanation.nodes, directory);

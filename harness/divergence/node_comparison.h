@@ -22,20 +22,23 @@ namespace torch_ir {
 
 struct Explanation {
   NodeReport nodes = {};
-  // Nothing where nothing failed, or no part of the graph fails by itself: `nodes` says so then.
+  // Nothing where nothing failed, or the graph does not fail again: `nodes` says so then.
   std::optional<Reproducer> reproducer = std::nullopt;
 };
 
 // Runs `candidate` and `backend` side by side on `inputs`, value by value, and, where the outputs
 // of `ir` `failed`, looks for a reproducer and writes its files to `directory`, which is made
-// then. `settings` has the tolerance in effect and the seed of operators that draw random numbers.
+// then. `expected` is what these outputs were compared with, undefined where nothing says it; empty
+// for a run that ended with an error before. `settings` has the tolerance in effect and the seed of
+// operators that draw random numbers.
 // `on_nodes` gets what is known of the nodes before the search, which may take long.
 //
 // Whatever model or backend do wrong on the way is in NodeReport::error. Throws OutputError only,
 // when files can not be written.
 Explanation explain(Candidate& candidate, const IR& ir, const StateDict& weights,
-                    const std::vector<at::Tensor>& inputs, Backend& backend,
-                    const RunSettings& settings, bool failed, const std::string& directory,
+                    const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& expected,
+                    Backend& backend, const RunSettings& settings, bool failed,
+                    const std::string& directory,
                     const std::function<void(const NodeReport&)>& on_nodes = nullptr);
 
 }  // namespace torch_ir

@@ -8,9 +8,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <utility>
 
+#include "torch_ir/base/error.h"
 #include "torch_ir/harness/backend/plan_backend.h"
+#include "torch_ir/harness/divergence/reproducer.h"
 #include "torch_ir/verifier/verify.h"
 #include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/tensor_files.h"
@@ -112,7 +115,75 @@ class SilentBackend : public EditingBackend {
   }
 };
 
-// The same, but only when it runs whole graphs.
+// Tells other values than those that it computed: what `tell` makes of them.
+class TellingBackend : public EditingBackend {
+ public:
+  using Tell = std::function<at::Tensor(const std::string&, const at::Tensor&)>;
+  TellingBackend(std::function<void(IR&)> edit, Tell tell)
+      : EditingBackend(std::move(edit)), tell_(std::move(tell)) {}
+
+  std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
+                                     const std::vector<at::Tensor>& inputs) override {
+    return std::make_unique<Told>(EditingBackend::values(ir, weights, inputs), tell_);
+  }
+
+ private:
+  class Told : public NodeValues {
+   public:
+    Told(std::unique_ptr<NodeValues> values, Tell tell)
+        : values_(std::move(values)), tell_(std::move(tell)) {}
+    at::Tensor next(const std::string& name) override { return tell_(name, values_->next(name)); }
+
+   private:
+    std::unique_ptr<NodeValues> values_;
+    Tell tell_;
+  };
+
+  Tell tell_;
+};
+
+TellingBackend::Tell hide(const std::set<std::string>& names) {
+  return [=](const std::string& name, const at::Tensor& value) {
+    return names.contains(name) ? at::Tensor() : value;
+  };
+}
+
+// Wrong, or at an end, in its first run only.
+class FlakyBackend : public SilentBackend {
+ public:
+  explicit FlakyBackend(bool throws = false) : SilentBackend([](IR&) {}), throws_(throws) {}
+  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
+                              const std::vector<at::Tensor>& inputs) override {
+    std::vector<at::Tensor> outputs = SilentBackend::run(ir, weights, inputs);
+    if (num_runs_++ > 0) return outputs;
+    if (throws_) throw ExecutionError("out of luck");
+    for (at::Tensor& output : outputs) output = output + 1;
+    return outputs;
+  }
+
+ private:
+  bool throws_;
+  int num_runs_ = 0;
+};
+
+// Takes no graphs with other outputs than `output`.
+class ParticularBackend : public SilentBackend {
+ public:
+  ParticularBackend(std::function<void(IR&)> edit, std::string output)
+      : SilentBackend(std::move(edit)), output_(std::move(output)) {}
+  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
+                              const std::vector<at::Tensor>& inputs) override {
+    for (const TensorMeta& output : ir.graph_outputs) {
+      if (output.name != output_) throw ExecutionError("no output '" + output.name + "' here");
+    }
+    return SilentBackend::run(ir, weights, inputs);
+  }
+
+ private:
+  std::string output_;
+};
+
+// Runs other graphs than it is given, but tells the values of those.
 class WrongTogetherBackend : public EditingBackend {
  public:
   using EditingBackend::EditingBackend;
@@ -145,8 +216,19 @@ class NodeComparisonTest : public ::testing::Test {
     candidate_ = make_candidate(model, /*seed=*/0);
     ir_ = candidate_->extract();
     inputs_ = candidate_->inputs(0);
-    return explain(*candidate_, ir_, candidate_->weights(), inputs_, backend, settings_, failed,
-                   directory_);
+    return explain(*candidate_, ir_, candidate_->weights(), inputs_, expected_by(backend), backend,
+                   settings_, failed, directory_);
+  }
+
+  // What the run is compared with that is explained: nothing where it ends with an error.
+  std::vector<at::Tensor> expected_by(Backend& backend) {
+    try {
+      backend.run(ir_, candidate_->weights(), inputs_);
+    } catch (const Error&) {
+      return {};
+    }
+    at::manual_seed(settings_.seed);
+    return candidate_->expected(inputs_);
   }
 
   // Runs the files of the reproducer on `backend`.
@@ -239,7 +321,7 @@ TEST_F(NodeComparisonTest, FindsNodesThatAreWrongOnlyTogether) {
       explain_model(registered([] { return Model(Mlp(4)); }, {2, 8}), backend);
   ASSERT_TRUE(explanation.nodes.first_divergence);
   EXPECT_EQ(explanation.nodes.first_divergence->node.node, "tanh_1");
-  EXPECT_THAT(explanation.nodes.note, HasSubstr("the nodes agree when they run one by one"));
+  EXPECT_THAT(explanation.nodes.note, HasSubstr("The nodes agree when they run one by one."));
   ASSERT_TRUE(explanation.reproducer);
   EXPECT_EQ(explanation.reproducer->num_nodes, 2);
   EXPECT_EQ(explanation.reproducer->first_node, "linear_1");
@@ -276,7 +358,8 @@ TEST_F(NodeComparisonTest, ComparesBackendsThatOnlyRunWholeGraphs) {
   ASSERT_EQ(explanation.nodes.first_divergence->inputs.size(), 1U);
   EXPECT_EQ(explanation.nodes.num_compared, 6);
   EXPECT_EQ(explanation.nodes.num_skipped, 0);
-  EXPECT_THAT(explanation.nodes.note, HasSubstr("all of them as outputs"));
+  EXPECT_THAT(explanation.nodes.note,
+              HasSubstr("To see the values, the graph ran with all of them as outputs."));
   ASSERT_TRUE(explanation.reproducer);
   EXPECT_EQ(explanation.reproducer->num_nodes, 1);
 }
@@ -396,7 +479,170 @@ TEST_F(NodeComparisonTest, SaysWhereTheModelPartsFromItsGraph) {
   EXPECT_THAT(explanation.nodes.error,
               HasSubstr("node 1 of the graph is 'neg' (aten.neg.default), the model calls 'exp' "
                         "(aten.exp.default) there"));
-  EXPECT_FALSE(explanation.reproducer);
+  // No part can be given what the model computes, but the whole graph can.
+  ASSERT_TRUE(explanation.reproducer);
+  EXPECT_EQ(explanation.reproducer->num_nodes, 2);
+  EXPECT_THAT(explanation.nodes.note,
+              HasSubstr("since no smaller part of it fails by itself: node 1 of the graph"));
+  EXPECT_FALSE(replay(backend).is_valid);
+}
+
+TEST_F(NodeComparisonTest, ValuesThatAreToldWronglyDoNotHideWhatMakesTheOutputsWrong) {
+  TellingBackend backend(replace("tanh_1", "aten.sigmoid.default"),
+                         [](const std::string& name, const at::Tensor& value) {
+                           return name == "linear" ? torch::zeros({2, 2}) : value;
+                         });
+  const Explanation explanation =
+      explain_model(registered([] { return Model(Mlp()); }, {2, 8}), backend);
+  ASSERT_TRUE(explanation.nodes.first_divergence);
+  EXPECT_EQ(explanation.nodes.first_divergence->node.node, "linear");
+  ASSERT_TRUE(explanation.reproducer) << explanation.nodes.note;
+  EXPECT_EQ(explanation.reproducer->num_nodes, 1);
+  EXPECT_EQ(explanation.reproducer->first_node, "tanh_1");
+  EXPECT_EQ(explanation.nodes.note,
+            "No part of the graph that ends with 'linear' fails by itself. The reproducer makes an "
+            "output wrong.");
+  EXPECT_FALSE(replay(backend).is_valid);
+}
+
+TEST_F(NodeComparisonTest, SaysThatNoValuesWereHandedBack) {
+  TellingBackend backend(replace("tanh_1", "aten.sigmoid.default"),
+                         [](const std::string&, const at::Tensor&) { return at::Tensor(); });
+  settings_.executor = "sim";
+  const RegisteredModel model = registered([] { return Model(Mlp()); }, {2, 8});
+  for (const bool failed : {true, false}) {
+    const Explanation explanation = explain_model(model, backend, failed);
+    EXPECT_EQ(explanation.nodes.note,
+              "The executor handed back no values of nodes; to see them, the graph ran with all of "
+              "them as outputs.");
+    EXPECT_EQ(explanation.nodes.num_compared, 6);
+    ASSERT_TRUE(explanation.nodes.first_divergence);
+    EXPECT_EQ(explanation.nodes.first_divergence->node.node, "tanh_1");
+    EXPECT_EQ(explanation.reproducer.has_value(), failed);
+  }
+}
+
+TEST_F(NodeComparisonTest, SaysThatTheFirstDifferenceMayLieWhereNoValuesAre) {
+  TellingBackend backend(replace("tanh_1", "aten.sigmoid.default"), hide({"linear", "tanh_1"}));
+  settings_.backend = "chip";
+  const Explanation explanation =
+      explain_model(registered([] { return Model(Mlp()); }, {2, 8}), backend);
+  ASSERT_TRUE(explanation.nodes.first_divergence);
+  const Divergence& divergence = *explanation.nodes.first_divergence;
+  EXPECT_EQ(divergence.node.node, "linear_2");
+  EXPECT_EQ(explanation.nodes.note,
+            "2 of the values before the difference shown were not handed back ('linear', "
+            "'tanh_1'): the first one may be there.");
+  ASSERT_EQ(divergence.inputs.size(), 3U);
+  EXPECT_EQ(divergence.inputs[0].name, "tanh_1");
+  EXPECT_EQ(divergence.inputs[0].dtype, "");
+  EXPECT_EQ(divergence.inputs[1].dtype, "float32");
+  ASSERT_TRUE(explanation.reproducer);
+  EXPECT_EQ(explanation.reproducer->first_node, "tanh_1");
+  EXPECT_EQ(explanation.reproducer->num_nodes, 1);
+}
+
+TEST_F(NodeComparisonTest, SaysThatValuesThatWereHandedBackAgree) {
+  TellingBackend backend(replace("tanh_1", "aten.sigmoid.default"),
+                         hide({"tanh_1", "linear_2", "tanh_2"}));
+  settings_.executor = "sim";
+  const Explanation explanation =
+      explain_model(registered([] { return Model(Mlp()); }, {2, 8}), backend);
+  ASSERT_TRUE(explanation.nodes.first_divergence);
+  EXPECT_EQ(explanation.nodes.first_divergence->node.node, "tanh_1");
+  EXPECT_EQ(explanation.nodes.note,
+            "The values of nodes that the executor handed back agree. These are the values of runs "
+            "of the whole graph.");
+}
+
+TEST_F(NodeComparisonTest, TheWholeGraphReproducesWhatNoPartOfItDoes) {
+  EditingBackend backend(nothing);
+  candidate_ = make_candidate(registered([] { return Model(Mlp()); }, {2, 8}), /*seed=*/0);
+  ir_ = candidate_->extract();
+  inputs_ = candidate_->inputs(0);
+  const Tensors other = {candidate_->expected(inputs_).at(0) + 0.25};
+  const Explanation explanation = explain(*candidate_, ir_, candidate_->weights(), inputs_, other,
+                                          backend, settings_, /*failed=*/true, directory_);
+  EXPECT_EQ(explanation.nodes.num_mismatched, 0);
+  ASSERT_TRUE(explanation.reproducer);
+  EXPECT_EQ(
+      explanation.nodes.note,
+      "All values of nodes agree with those of the model, but the outputs are not what was "
+      "expected of them. The reproducer is the whole graph, since no smaller part of it fails "
+      "by itself.");
+  EXPECT_EQ(explanation.reproducer->num_nodes, 6);
+  EXPECT_EQ(explanation.reproducer->first_node, "linear");
+  EXPECT_EQ(explanation.reproducer->last_node, "tanh_2");
+  EXPECT_EQ(explanation.reproducer->command, "harness --ir . --rtol 0.0001 --atol 0.0001");
+  EXPECT_THAT(explanation.reproducer->message, HasSubstr("max diff 0.25"));
+  const VerificationReport again = replay(backend);
+  EXPECT_FALSE(again.is_valid);
+  EXPECT_THAT(again.error_message, HasSubstr("max diff 0.25"));
+}
+
+TEST_F(NodeComparisonTest, TheWholeGraphReproducesWhatDrawsRandomNumbers) {
+  SilentBackend backend(replace("rand_like", "aten.ones_like.default"));
+  settings_.seed = 3;
+  const Explanation explanation = explain_model(
+      callable([](torch::Tensor x) { return torch::rand_like(x) + torch::relu(x); }, {32}),
+      backend);
+  ASSERT_TRUE(explanation.reproducer) << explanation.nodes.note;
+  EXPECT_EQ(explanation.reproducer->num_nodes, 3);
+  EXPECT_EQ(explanation.reproducer->command, "harness --ir . --rtol 0.0001 --atol 0.0001 --seed 3");
+  EXPECT_THAT(explanation.nodes.note,
+              HasSubstr("by itself: node 'rand_like' draws random numbers"));
+  PlanBackend right{ExecutionOptions()};
+  at::manual_seed(3);
+  EXPECT_TRUE(replay(right).is_valid);
+  at::manual_seed(3);
+  EXPECT_FALSE(replay(backend).is_valid);
+}
+
+TEST_F(NodeComparisonTest, SaysThatAFailureDidNotComeAgain) {
+  const RegisteredModel model = registered([] { return Model(Mlp()); }, {2, 8});
+  for (const bool throws : {false, true}) {
+    FlakyBackend backend(throws);
+    const Explanation explanation = explain_model(model, backend);
+    EXPECT_FALSE(explanation.reproducer);
+    EXPECT_THAT(
+        explanation.nodes.note,
+        ::testing::EndsWith(" No reproducer: the graph failed once, and did not when it ran "
+                            "again on the same inputs."));
+    EXPECT_EQ(explanation.nodes.num_mismatched, 0);
+    EXPECT_FALSE(fs::exists(directory_));
+  }
+}
+
+// A part that does not run says nothing of values that are wrong.
+TEST_F(NodeComparisonTest, TakesNoErrorOfAPartForAWrongValue) {
+  ParticularBackend backend(replace("tanh_2", "aten.sigmoid.default"), "tanh_2");
+  const Explanation explanation =
+      explain_model(registered([] { return Model(Mlp()); }, {2, 8}), backend);
+  EXPECT_THAT(explanation.nodes.error, HasSubstr("no output 'linear' here"));
+  ASSERT_TRUE(explanation.reproducer) << explanation.nodes.note;
+  EXPECT_EQ(explanation.reproducer->first_node, "tanh_2");
+  EXPECT_EQ(explanation.reproducer->num_nodes, 1);
+  EXPECT_THAT(explanation.reproducer->message, HasSubstr("'tanh_2': "));
+}
+
+TEST_F(NodeComparisonTest, TheWholeGraphIsAReproducerAlsoWhenNothingIsKnownOfItsOutputs) {
+  candidate_ = make_candidate(registered([] { return Model(Mlp()); }, {2, 8}), /*seed=*/0);
+  ir_ = candidate_->extract();
+  settings_.executor = "sim {ir}";
+  const ReproducerSearch found =
+      whole_graph_reproducer(ir_, candidate_->weights(), candidate_->inputs(2), /*expected=*/{},
+                             settings_, "It crashed.", directory_);
+  EXPECT_EQ(found.note, "");
+  ASSERT_TRUE(found.reproducer);
+  EXPECT_EQ(found.reproducer->num_nodes, 6);
+  EXPECT_EQ(found.reproducer->message, "It crashed.");
+  EXPECT_EQ(found.reproducer->command,
+            "harness --ir . --executor 'sim {ir}' --rtol 0.0001 --atol 0.0001 --trials 1");
+  EXPECT_FALSE(fs::exists(directory_ + "/expected.safetensors"));
+  EXPECT_TRUE(IR::load(directory_ + "/ir.json") == ir_);
+  EXPECT_EQ(load_weights_safetensors(directory_ + "/weights.safetensors").size(), 6U);
+  const auto inputs = read_inputs(directory_ + "/inputs.safetensors", ir_);
+  EXPECT_TRUE(inputs.at(0).equal(candidate_->inputs(2).at(0)));
 }
 
 TEST_F(NodeComparisonTest, TakesTheToleranceOfAnOutput) {
@@ -441,8 +687,8 @@ TEST_F(NodeComparisonTest, TakesTheMemoryOfAFewValuesHoweverManyThereAre) {
   Explanation explanation;
   {
     const c10::DebugInfoGuard guard(c10::DebugInfoKind::PROFILER_STATE, counter);
-    explanation = explain(*candidate_, ir_, candidate_->weights(), inputs_, backend, settings_,
-                          /*failed=*/false, directory_);
+    explanation = explain(*candidate_, ir_, candidate_->weights(), inputs_, /*expected=*/{},
+                          backend, settings_, /*failed=*/false, directory_);
   }
   EXPECT_EQ(explanation.nodes.num_compared, 400);
   EXPECT_GT(counter->peak(), value_bytes);

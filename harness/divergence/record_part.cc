@@ -10,15 +10,6 @@ namespace {
 // Ends the run of the model.
 struct AllRecorded {};
 
-at::Tensor plain_copy(const at::Tensor& tensor) {
-  return tensor.detach().cpu().resolve_conj().resolve_neg().clone(at::MemoryFormat::Contiguous);
-}
-
-bool fits_a_file(const at::Tensor& tensor) {
-  return tensor.defined() && tensor.layout() == c10::kStrided && !tensor.is_quantized() &&
-         !tensor.is_meta();
-}
-
 // A value that is to be recorded.
 struct Wanted {
   at::Tensor value;
@@ -92,6 +83,15 @@ class Recording {
 };
 
 }  // namespace
+
+bool fits_a_file(const at::Tensor& tensor) {
+  return tensor.defined() && tensor.layout() == c10::kStrided && !tensor.is_quantized() &&
+         !tensor.is_meta();
+}
+
+at::Tensor plain_copy(const at::Tensor& tensor) {
+  return tensor.detach().cpu().resolve_conj().resolve_neg().clone(at::MemoryFormat::Contiguous);
+}
 
 std::optional<RecordedPart> record_part(Candidate& candidate, const IR& ir,
                                         const GraphMemory& memory,

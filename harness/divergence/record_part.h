@@ -30,6 +30,10 @@ std::optional<RecordedPart> record_part(Candidate& candidate, const IR& ir,
                                         const std::vector<at::Tensor>& inputs,
                                         const GraphPart& part, size_t first);
 
+// Whether a file of tensors can hold what is in `tensor`, and the tensor that it gives back then.
+bool fits_a_file(const at::Tensor& tensor);
+at::Tensor plain_copy(const at::Tensor& tensor);
+
 }  // namespace torch_ir
 
 #endif  // TORCH_IR_HARNESS_DIVERGENCE_RECORD_PART_H_

@@ -4,16 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
+#include <exception>
 #include <unordered_map>
 #include <utility>
 
 #include "torch_ir/executor/tensor_text.h"
+#include "torch_ir/harness/divergence/graph_failure.h"
 #include "torch_ir/harness/divergence/record_part.h"
 #include "torch_ir/harness/divergence/reproducer_files.h"
 #include "torch_ir/harness/stages/stages.h"
 #include "torch_ir/ir/validate.h"
-#include "torch_ir/verifier/compare.h"
 #include "torch_ir/verifier/compare_nodes.h"
 
 namespace torch_ir {
@@ -32,10 +32,7 @@ struct FailingPart {
   GraphPart part;
   StateDict weights = StateDict();
   RecordedPart values;
-  // The output that fails, and what is wrong with it.
-  std::string output;
-  Tolerance tolerance;
-  std::string message;
+  GraphFailure failure = {};
 };
 
 class Search {
@@ -50,17 +47,24 @@ class Search {
     }
   }
 
-  std::optional<FailingPart> run() {
-    const auto end = failed_.divergence ? divergent_range() : find_end();
+  // One that ends with the node that diverged.
+  std::optional<FailingPart> run_from_divergence() {
+    if (!failed_.divergence) return std::nullopt;
+    return find_smallest(divergent_range());
+  }
+
+  // One that makes the outputs wrong.
+  std::optional<FailingPart> run_from_outputs() {
+    const auto end = find_end();
     if (!end) return std::nullopt;
     return find_smallest(*end);
   }
 
-  // Of the first range that could not be looked at by itself.
+  // Of the first range that could not be looked at by itself; may be empty.
   const std::string& problem() const { return problem_; }
 
  private:
-  std::optional<Range> divergent_range() const {
+  Range divergent_range() const {
     const auto index = static_cast<size_t>(failed_.divergence->node.index);
     return Range{index, index, {failed_.divergence->node.value}};
   }
@@ -80,10 +84,7 @@ class Search {
         break;
       }
     }
-    if (!wrong) {
-      note("what was expected is not what the model computes in this process");
-      return std::nullopt;
-    }
+    if (!wrong) return std::nullopt;
     // Nodes with values to look at.
     std::vector<size_t> nodes;
     for (const auto& [node, values] : values_) {
@@ -109,7 +110,7 @@ class Search {
     shrink_end(range, smallest);
     // One output shows it, unless the others have a part in it.
     Range single = smallest->range;
-    single.outputs = {smallest->output};
+    single.outputs = {smallest->failure.output};
     const bool has_several = smallest->range.outputs.size() > 1;
     std::optional<FailingPart> with_one = has_several ? try_range(single) : std::nullopt;
     return with_one ? with_one : smallest;
@@ -157,12 +158,9 @@ class Search {
     FailingPart failing{.range = range,
                         .part = make_graph_part(failed_.ir, failed_.memory, failed_.shapes,
                                                 range.first, range.last, range.outputs),
-                        .values = {},
-                        .output = {},
-                        .tolerance = {},
-                        .message = {}};
+                        .values = {}};
     if (!can_run_alone(failing.part)) return std::nullopt;
-    failing.weights = weights_of(failing.part.ir);
+    failing.weights = used_weights(failing.part.ir, failed_.weights);
     at::manual_seed(failed_.settings.seed);
     const auto values = record_part(failed_.candidate, failed_.ir, failed_.memory, failed_.inputs,
                                     failing.part, range.first);
@@ -193,56 +191,30 @@ class Search {
     if (problem_.empty()) problem_ = problem;
   }
 
-  // By state dict name; what `weights` does not have is a constant of the graph.
-  StateDict weights_of(const IR& part) const {
-    StateDict weights;
-    for (const auto& item : part.weight_name_mapping) {
-      if (weights.contains(item.value())) continue;
-      const at::Tensor* weight = failed_.weights.find(item.value());
-      if (weight == nullptr) weight = failed_.weights.find(item.key());
-      if (weight != nullptr) weights.insert(item.value(), *weight);
-    }
-    return weights;
-  }
-
-  // Whether it fails on the backend.
+  // Whether it fails on the backend as the run did: a part that can not be run shows nothing of
+  // values that are wrong.
   bool run(FailingPart& failing) {
-    std::vector<at::Tensor> actual;
-    at::manual_seed(failed_.settings.seed);
-    try {
-      actual = failed_.backend.run(failing.part.ir, failing.weights, failing.values.inputs);
-    } catch (const OutputError&) {
-      throw;
-    } catch (const std::exception& error) {
-      failing.message = message_text(error);
-      failing.output = failing.part.ir.graph_outputs.front().name;
-      failing.tolerance =
-          tolerance_of(failing.output, failing.values.outputs.front().scalar_type());
-      return failed_.threw;
-    }
-    const std::vector<TensorMeta>& outputs = failing.part.ir.graph_outputs;
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      const at::Tensor& expected = failing.values.outputs[i];
-      const Tolerance tolerance = tolerance_of(outputs[i].name, expected.scalar_type());
-      const TensorComparison comparison =
-          compare_tensors(i < actual.size() ? actual[i] : at::Tensor(), expected, tolerance);
-      if (comparison.is_close) continue;
-      std::ostringstream message;
-      message << "'" << outputs[i].name << "': " << comparison;
-      failing.message = message.str();
-      failing.tolerance = tolerance;
-      failing.output = outputs[i].name;
-      return true;
-    }
-    return false;
+    RunSettings settings = failed_.settings;
+    settings.tolerance = tolerance_of(failing.part.ir);
+    const auto failure = find_failure(failed_.backend, failing.part.ir, failing.weights,
+                                      failing.values.inputs, failing.values.outputs, settings);
+    if (!failure || (failure->threw && !failed_.threw())) return false;
+    failing.failure = *failure;
+    return true;
   }
 
-  Tolerance tolerance_of(const std::string& value, c10::ScalarType dtype) const {
+  // Outputs of the graph keep a tolerance of their own wherever they are in the part.
+  ToleranceRule tolerance_of(const IR& part) const {
+    const ToleranceRule& whole = failed_.settings.tolerance;
+    ToleranceRule rule = whole;
+    rule.outputs.clear();
     const std::vector<TensorMeta>& outputs = failed_.ir.graph_outputs;
-    const auto output = std::ranges::find(outputs, value, &TensorMeta::name);
-    const size_t position =
-        output == outputs.end() ? SIZE_MAX : static_cast<size_t>(output - outputs.begin());
-    return tolerance_for(failed_.settings.tolerance, position, dtype);
+    for (size_t i = 0; i < part.graph_outputs.size(); ++i) {
+      const auto output = std::ranges::find(outputs, part.graph_outputs[i].name, &TensorMeta::name);
+      const auto own = whole.outputs.find(static_cast<size_t>(output - outputs.begin()));
+      if (own != whole.outputs.end()) rule.outputs.emplace(i, own->second);
+    }
+    return rule;
   }
 
   const FailedRun& failed_;
@@ -252,30 +224,138 @@ class Search {
   std::string problem_;
 };
 
-std::string none_note(const std::string& problem) {
-  const std::string why = problem.empty() ? "" : ": " + problem;
-  return "no reproducer, since no part of the graph fails by itself" + why;
+struct FoundPart {
+  std::optional<FailingPart> part = std::nullopt;
+  // Whether it is one that ends where the values first differ, if they do.
+  bool ends_at_divergence = true;
+  std::string problem = {};
+};
+
+// What the model throws ends the search only.
+FoundPart find_part(const FailedRun& failed) {
+  Search search(failed);
+  FoundPart found;
+  try {
+    found.part = search.run_from_divergence();
+    if (!found.part) {
+      found.ends_at_divergence = !failed.divergence;
+      found.part = search.run_from_outputs();
+    }
+    found.problem = search.problem();
+  } catch (const OutputError&) {
+    throw;
+  } catch (const std::exception& error) {
+    found.problem = message_text(error);
+  }
+  return found;
+}
+
+ReproducerSearch write(const FailingPart& found, const RunSettings& settings,
+                       const std::string& directory) {
+  const std::vector<OpNode>& nodes = found.part.ir.nodes;
+  write_reproducer(found.part.ir, found.weights, found.values.inputs, found.values.outputs,
+                   directory);
+  return {.reproducer = Reproducer{.num_nodes = static_cast<int64_t>(nodes.size()),
+                                   .first_node = nodes.front().name,
+                                   .last_node = nodes.back().name,
+                                   .command = reproducer_command(!found.weights.is_empty(),
+                                                                 found.failure.tolerance, settings),
+                                   .message = found.failure.message}};
+}
+
+// Of a run that ended with an error nothing is known yet.
+std::vector<at::Tensor> expected_outputs(const FailedRun& failed) {
+  if (!failed.threw()) return failed.expected;
+  try {
+    at::manual_seed(failed.settings.seed);
+    return failed.candidate.expected(failed.inputs);
+  } catch (const std::exception&) {
+    // Then only the error can be seen again.
+    return {};
+  }
+}
+
+// Without what the files can not tell either: how a tensor lies in memory, and where.
+std::vector<at::Tensor> as_in_files(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> plain;
+  for (const at::Tensor& tensor : tensors) {
+    plain.push_back(fits_a_file(tensor) ? plain_copy(tensor) : tensor);
+  }
+  return plain;
+}
+
+std::string colon(const std::string& reason) { return reason.empty() ? "" : ": " + reason; }
+
+// What is left where no part is found; `problem` says why not, as far as is known.
+ReproducerSearch try_whole_graph(const FailedRun& failed, const std::string& problem,
+                                 const std::string& directory) {
+  const std::vector<at::Tensor> expected = expected_outputs(failed);
+  const std::vector<at::Tensor> inputs = as_in_files(failed.inputs);
+  const auto failure =
+      find_failure(failed.backend, failed.ir, used_weights(failed.ir, failed.weights), inputs,
+                   expected, failed.settings);
+  if (!failure) {
+    return {.note =
+                "No reproducer: the graph failed once, and did not when it ran again on the "
+                "same inputs"};
+  }
+  RunSettings settings = failed.settings;
+  // A command has one tolerance for all.
+  if (!settings.tolerance.outputs.empty()) settings.tolerance = {.fixed = failure->tolerance};
+  ReproducerSearch found = whole_graph_reproducer(failed.ir, failed.weights, inputs, expected,
+                                                  settings, failure->message, directory);
+  if (!found.reproducer) return found;
+  const bool is_unexplained = failed.nodes_agree && !failure->threw;
+  if (is_unexplained) {
+    found.note =
+        "All values of nodes agree with those of the model, but the outputs are not what was "
+        "expected of them. ";
+  }
+  found.note += "The reproducer is the whole graph, since no smaller part of it fails by itself" +
+                colon(problem);
+  return found;
 }
 
 }  // namespace
 
 ReproducerSearch find_reproducer(const FailedRun& failed, const std::string& directory) {
-  Search search(failed);
-  const std::optional<FailingPart> found = search.run();
-  if (!found) return {.note = none_note(search.problem())};
-  const std::vector<OpNode>& nodes = found->part.ir.nodes;
+  FoundPart found = find_part(failed);
+  if (!found.part) return try_whole_graph(failed, found.problem, directory);
   try {
-    write_reproducer(found->part.ir, found->weights, found->values.inputs, found->values.outputs,
-                     directory);
+    ReproducerSearch search = write(*found.part, failed.settings, directory);
+    if (!found.ends_at_divergence) {
+      search.note = fmt::format(
+          "No part of the graph that ends with '{}' fails by itself{}. The reproducer makes an "
+          "output wrong",
+          failed.divergence->node.value, colon(found.problem));
+    }
+    return search;
   } catch (const WeightError& error) {
-    return {.note = fmt::format("no reproducer: {}", error.what())};
+    return try_whole_graph(failed, error.what(), directory);
   }
-  return {.reproducer = Reproducer{.num_nodes = static_cast<int64_t>(nodes.size()),
-                                   .first_node = nodes.front().name,
-                                   .last_node = nodes.back().name,
-                                   .command = reproducer_command(!found->weights.is_empty(),
-                                                                 found->tolerance, failed.settings),
-                                   .message = found->message}};
+}
+
+ReproducerSearch whole_graph_reproducer(const IR& ir, const StateDict& weights,
+                                        const std::vector<at::Tensor>& inputs,
+                                        const std::vector<at::Tensor>& expected,
+                                        const RunSettings& settings, const std::string& message,
+                                        const std::string& directory) {
+  // A file has all outputs, but for what a run need not write to.
+  bool has_expected = !expected.empty();
+  for (size_t i = 0; i < expected.size(); ++i) {
+    if (!expected[i].defined() && ir.graph_outputs.at(i).mutates.empty()) has_expected = false;
+  }
+  try {
+    write_reproducer(ir, used_weights(ir, weights), inputs,
+                     has_expected ? expected : std::vector<at::Tensor>(), directory);
+  } catch (const WeightError& error) {
+    return {.note = fmt::format("No reproducer: {}", error.what())};
+  }
+  return {.reproducer = Reproducer{.num_nodes = static_cast<int64_t>(ir.nodes.size()),
+                                   .first_node = ir.nodes.empty() ? "" : ir.nodes.front().name,
+                                   .last_node = ir.nodes.empty() ? "" : ir.nodes.back().name,
+                                   .command = whole_graph_command(has_expected, settings),
+                                   .message = message}};
 }
 
 }  // namespace torch_ir

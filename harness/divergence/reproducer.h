@@ -3,7 +3,8 @@
 // A part is given what the model computes before it, and runs on the very backend that failed. The
 // search starts from the node that diverged and grows backwards, by doubling, until the part fails;
 // then it shrinks from both ends. So it finds as well what goes wrong only when nodes run together,
-// while each of them alone is right.
+// while each of them alone is right. Where no value tells where to start, or that leads to nothing,
+// it starts from the outputs. What is left in the end is the whole graph.
 #ifndef TORCH_IR_HARNESS_DIVERGENCE_REPRODUCER_H_
 #define TORCH_IR_HARNESS_DIVERGENCE_REPRODUCER_H_
 
@@ -30,6 +31,9 @@ struct FailedRun {
   const IR& ir;
   const StateDict& weights;
   const std::vector<at::Tensor>& inputs;
+  // What the outputs were compared with, undefined where nothing says it; empty for a run that
+  // ended with an error before.
+  const std::vector<at::Tensor>& expected;
   Backend& backend;
   const RunSettings& settings;
   const GraphMemory& memory;
@@ -39,19 +43,40 @@ struct FailedRun {
   std::set<size_t> random_nodes = {};
   // The node that diverged and its value, where one did.
   std::optional<Divergence> divergence = std::nullopt;
+  // Whether all values that were compared agree.
+  bool nodes_agree = false;
+
   // Whether it failed by an error, and not by wrong values.
-  bool threw = false;
+  bool threw() const { return expected.empty(); }
 };
 
 struct ReproducerSearch {
   std::optional<Reproducer> reproducer = std::nullopt;
-  // Why there is none; empty when there is.
+  // Why there is none, or why it is not what one would think: sentences; may be empty.
   std::string note = {};
 };
 
-// Writes the files of the reproducer, if there is one, to `directory`, which is made then. Throws
-// OutputError for files that can not be written, and what the model throws.
+// Writes the files of the reproducer, if there is one, to `directory`, which is made then. It is
+// the whole graph where no smaller part fails by itself, and there is none where the whole graph,
+// run again, does not fail either. Throws OutputError for files that can not be written.
 ReproducerSearch find_reproducer(const FailedRun& failed, const std::string& directory);
+
+// The whole graph as a reproducer, with all that it ran with: for a failure that can not be
+// searched into, because it ends the process. Runs nothing, so that the caller has to know that it
+// fails.
+//
+// `weights` may have more than the graph uses, by state dict name or placeholder. `expected` has
+// one tensor for each graph output, undefined where nothing says what it should be, or is empty:
+// then no expected.safetensors is written, and what the operators compute one by one is expected.
+// Of `settings` the command takes what runs the graph, the tolerance of all outputs and the seed.
+// `message` is what the failure says.
+//
+// Throws OutputError; what can not be stored in a file is in the note.
+ReproducerSearch whole_graph_reproducer(const IR& ir, const StateDict& weights,
+                                        const std::vector<at::Tensor>& inputs,
+                                        const std::vector<at::Tensor>& expected,
+                                        const RunSettings& settings, const std::string& message,
+                                        const std::string& directory);
 
 }  // namespace torch_ir
 

@@ -17,8 +17,29 @@ namespace fs = std::filesystem;
 
 StateDict by_name(const std::vector<TensorMeta>& names, const std::vector<at::Tensor>& tensors) {
   StateDict result;
-  for (size_t i = 0; i < names.size(); ++i) result.insert(names[i].name, tensors.at(i));
+  for (size_t i = 0; i < names.size(); ++i) {
+    const bool is_new = tensors.at(i).defined() && !result.contains(names[i].name);
+    if (is_new) result.insert(names[i].name, tensors[i]);
+  }
   return result;
+}
+
+std::string tolerance_flags(const Tolerance& tolerance) {
+  return fmt::format(" --rtol {} --atol {}", tolerance.rtol, tolerance.atol);
+}
+
+// How an execution plan runs, where not as usual.
+std::string plan_flags(const RunSettings& settings) {
+  std::string flags;
+  if (settings.optimization != Optimization::kExact) {
+    flags += fmt::format(" --optimization {}", optimization_name(settings.optimization));
+  }
+  if (!settings.device.is_cpu()) flags += fmt::format(" --device {}", settings.device.str());
+  return flags;
+}
+
+bool runs_on_plan(const RunSettings& settings) {
+  return settings.backend.empty() && settings.executor.empty();
 }
 
 // Of the execution plan, which any program with this library has.
@@ -27,14 +48,10 @@ std::string plan_command(bool has_weights, const RunSettings& settings,
   std::string command = "torch-ir verify ir.json";
   if (has_weights) command += " --weights weights.safetensors";
   command += " --inputs inputs.safetensors --expected expected.safetensors" + tolerance;
-  if (settings.optimization != Optimization::kExact) {
-    command += fmt::format(" --optimization {}", optimization_name(settings.optimization));
-  }
-  if (!settings.device.is_cpu()) command += fmt::format(" --device {}", settings.device.str());
-  return command;
+  return command + plan_flags(settings);
 }
 
-// Of what runs the graphs in its place.
+// Of what runs the graphs in its place, or of the harness itself.
 std::string harness_command(const RunSettings& settings, const std::string& tolerance) {
   std::string command = "harness --ir .";
   if (!settings.backend.empty()) command += " --backend " + shell_word(settings.backend);
@@ -55,7 +72,9 @@ void write_reproducer(const IR& ir, const StateDict& weights, const std::vector<
   const auto path = [&](const char* name) { return (fs::path(directory) / name).string(); };
   write_output([&] {
     save_weights_safetensors(by_name(ir.graph_inputs, inputs), path("inputs.safetensors"));
-    save_weights_safetensors(by_name(ir.graph_outputs, expected), path("expected.safetensors"));
+    if (!expected.empty()) {
+      save_weights_safetensors(by_name(ir.graph_outputs, expected), path("expected.safetensors"));
+    }
     if (!weights.is_empty()) save_weights_safetensors(weights, path("weights.safetensors"));
     save_ir(ir, path("ir.json"));
   });
@@ -63,10 +82,19 @@ void write_reproducer(const IR& ir, const StateDict& weights, const std::vector<
 
 std::string reproducer_command(bool has_weights, const Tolerance& tolerance,
                                const RunSettings& settings) {
-  const std::string flags = fmt::format(" --rtol {} --atol {}", tolerance.rtol, tolerance.atol);
-  const bool runs_on_plan = settings.backend.empty() && settings.executor.empty();
-  return runs_on_plan ? plan_command(has_weights, settings, flags)
-                      : harness_command(settings, flags);
+  const std::string flags = tolerance_flags(tolerance);
+  return runs_on_plan(settings) ? plan_command(has_weights, settings, flags)
+                                : harness_command(settings, flags);
+}
+
+std::string whole_graph_command(bool has_expected, const RunSettings& settings) {
+  const ToleranceRule& rule = settings.tolerance;
+  std::string command =
+      harness_command(settings, rule.by_dtype ? " --tolerance dtype" : tolerance_flags(rule.fixed));
+  if (runs_on_plan(settings)) command += plan_flags(settings);
+  // Else it would run on other inputs too.
+  if (!has_expected) command += " --trials 1";
+  return command;
 }
 
 }  // namespace torch_ir

@@ -40,5 +40,23 @@ TEST(ReproducerCommandTest, OfAnExecutor) {
             "harness --ir . --executor sim --executor-intermediates --rtol 1e-05 --atol 0.25");
 }
 
+TEST(WholeGraphCommandTest, RunsTheGraphAsItRan) {
+  RunSettings settings;
+  settings.optimization = Optimization::kFast;
+  settings.seed = 7;
+  EXPECT_EQ(whole_graph_command(/*has_expected=*/true, settings),
+            "harness --ir . --rtol 0.0001 --atol 0.0001 --seed 7 --optimization fast");
+  settings.backend = "chip";
+  settings.tolerance.by_dtype = true;
+  EXPECT_EQ(whole_graph_command(/*has_expected=*/true, settings),
+            "harness --ir . --backend chip --tolerance dtype --seed 7");
+}
+
+// Of what its operators compute, which is then expected, there would be more than one trial.
+TEST(WholeGraphCommandTest, RunsOnItsInputsOnly) {
+  EXPECT_EQ(whole_graph_command(/*has_expected=*/false, RunSettings()),
+            "harness --ir . --rtol 0.0001 --atol 0.0001 --trials 1");
+}
+
 }  // namespace
 }  // namespace torch_ir

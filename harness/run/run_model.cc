@@ -128,8 +128,8 @@ class Pipeline {
   void explain() {
     const bool failed = failed_to_execute() || !result_.worst_trial()->verification.is_valid;
     Explanation explanation =
-        torch_ir::explain(candidate_, ir_, candidate_.weights(), worst_run().inputs, *backend_,
-                          settings_, failed, directory_ + "/repro");
+        torch_ir::explain(candidate_, ir_, candidate_.weights(), worst_run().inputs,
+                          worst_run().expected, *backend_, settings_, failed, directory_ + "/repro");
     for (std::string* text : {&explanation.nodes.error, &explanation.nodes.note}) {
       *text = without_folder(std::move(*text), directory_);
     }
