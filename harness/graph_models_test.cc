@@ -22,6 +22,7 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/harness/backend/plan_backend.h"
 #include "torch_ir/harness/run_command_line.h"
+#include "torch_ir/ir/json.h"
 #include "torch_ir/weights/safetensors.h"
 
 namespace torch_ir {
@@ -195,6 +196,14 @@ TEST_F(GraphModelsTest, WhatDoesNotFitFailsItsModel) {
                 "input 'z'; its inputs are 'x'"));
   EXPECT_THAT(run({"--ir", folder, "--expected", path("other.safetensors")}).out,
               HasSubstr("Wrong  FAILED  load failed in verify: other.safetensors: "));
+  IR twice = load_ir(folder + "/ir.json");
+  twice.model_name = "Twice";
+  twice.nodes.push_back(twice.nodes.back());
+  save_ir(twice, folder + "/ir.json");
+  const std::string problem = "the IR 'Twice' is not well formed: node '";
+  EXPECT_THAT(run({"--ir", folder}).out,
+              HasSubstr("Wrong  FAILED  load failed in extract: " + problem));
+  EXPECT_THAT(report("SUMMARY.md"), HasSubstr("is not well formed: node "));
   write_file(folder + "/ir.json", "no graph");
   const Outcome broken = run({"--ir", folder, "--model", "Good"});
   EXPECT_EQ(broken.status, 1);

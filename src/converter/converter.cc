@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/validate.h"
@@ -51,8 +52,8 @@ void encode_with_schema(const ExportedNode& node, const c10::FunctionSchema& sch
   for (const ExportedArgument& argument : node.arguments) {
     const auto index = schema.argumentIndexWithName(argument.name);
     if (!index) {
-      throw ConversionError(
-          fmt::format("node '{}': {} has no argument '{}'", node.name, node.target, argument.name));
+      throw ConversionError(fmt::format("node '{}': {} has no argument '{}'", printable(node.name),
+                                        printable(node.target), printable(argument.name)));
     }
     arguments[static_cast<size_t>(*index)] = as_call_argument(argument, analyzer);
   }
@@ -91,11 +92,12 @@ void encode_by_name(const ExportedNode& node, const GraphAnalyzer& analyzer, OpN
       tensor->arg = argument.name;
       converted.inputs.push_back(std::move(*tensor));
     } else {
-      throw ConversionError(kNotSupported,
-                            fmt::format("node '{}': argument '{}' is a list of tensors, but the "
-                                        "operator {} is not known here; "
-                                        "load the library that registers it",
-                                        node.name, argument.name, node.target));
+      throw ConversionError(
+          kNotSupported,
+          fmt::format("node '{}': argument '{}' is a list of tensors, but the "
+                      "operator {} is not known here; "
+                      "load the library that registers it",
+                      printable(node.name), printable(argument.name), printable(node.target)));
     }
   }
 }
@@ -143,8 +145,9 @@ OpNode IRConverter::convert_call(const ExportedNode& node, const GraphAnalyzer& 
   try {
     return converter(node, analyzer);
   } catch (const std::exception& error) {
-    const std::string message = fmt::format("node '{}': the converter registered for {} failed: {}",
-                                            node.name, node.target, error.what());
+    const std::string message =
+        fmt::format("node '{}': the converter registered for {} failed: {}", printable(node.name),
+                    printable(node.target), error.what());
     if (strict_) throw ConversionError(message);
     TORCH_WARN(message, "; using the default converter");
     return convert_default(node, analyzer);

@@ -195,6 +195,8 @@ TEST(ConverterTest, RefusesProgramsThatContradictThemselves) {
   ExportedProgram program = sample_program();
   program.nodes[1].arguments[0].name = "left";
   EXPECT_THAT(error_of(program), StrEq("node 'mul': aten.mul.Tensor has no argument 'left'"));
+  program.nodes[1].name = "mul\n";
+  EXPECT_THAT(error_of(program), StrEq("node 'mul\\x0a': aten.mul.Tensor has no argument 'left'"));
   program = sample_program();
   program.nodes[1].arguments[0].value = ValueRef{"lost"};
   EXPECT_THAT(error_of(program), StrEq("the exported program has no value 'lost'"));

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
 
 namespace torch_ir {
@@ -89,7 +90,7 @@ StateDict GraphAnalyzer::get_constants() const {
   std::vector<std::string> skipped;
   for (const auto& item : program_->constants) {
     if (item.value().is_meta()) {
-      skipped.push_back("'" + item.key() + "'");
+      skipped.push_back("'" + printable(item.key()) + "'");
     } else {
       constants.insert(item.key(), item.value());
     }
@@ -114,7 +115,7 @@ TensorMeta GraphAnalyzer::get_input_meta(const std::string& name) const {
 TensorMeta GraphAnalyzer::get_output_meta(const std::string& name) const {
   const auto value = graph_.values.find(name);
   if (value == graph_.values.end()) {
-    throw ConversionError("the exported program has no value '" + name + "'");
+    throw ConversionError("the exported program has no value '" + printable(name) + "'");
   }
   TensorMeta meta;
   meta.name = name;

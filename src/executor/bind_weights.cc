@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/executor/tensor_text.h"
 #include "torch_ir/ir/dtype.h"
 
@@ -72,10 +73,12 @@ class WeightBinder {
   }
 
   void check(const std::string& name, const at::Tensor& tensor) const {
-    if (!tensor.defined()) throw ExecutionError(fmt::format("Weight '{}' is undefined.", name));
+    if (!tensor.defined())
+      throw ExecutionError(fmt::format("Weight '{}' is undefined.", printable(name)));
     if (tensor.is_meta()) {
-      throw ExecutionError(fmt::format(
-          "Weight '{}' is on the meta device: it has no data. Supply its values.", name));
+      throw ExecutionError(
+          fmt::format("Weight '{}' is on the meta device: it has no data. Supply its values.",
+                      printable(name)));
     }
     const auto found = metas_.find(name);
     if (found == metas_.end()) return;
@@ -83,7 +86,7 @@ class WeightBinder {
     if (const std::string difference =
             describe_difference(tensor, meta.shape, parse_dtype(meta.dtype));
         !difference.empty()) {
-      throw ExecutionError(fmt::format("Weight '{}' has {}.", name, difference));
+      throw ExecutionError(fmt::format("Weight '{}' has {}.", printable(name), difference));
     }
   }
 
@@ -92,8 +95,9 @@ class WeightBinder {
       device_ = tensor.device();
       first_name_ = name;
     } else if (*device_ != tensor.device()) {
-      throw ExecutionError(fmt::format("Weight '{}' is on {}, but '{}' is on {}.", name,
-                                       tensor.device().str(), first_name_, device_->str()));
+      throw ExecutionError(fmt::format("Weight '{}' is on {}, but '{}' is on {}.", printable(name),
+                                       tensor.device().str(), printable(first_name_),
+                                       device_->str()));
     }
   }
 

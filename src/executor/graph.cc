@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/executor/refused_operators.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/builtin_operators.h"
@@ -59,7 +60,8 @@ class GraphBuilder {
     for (const TensorMeta& output : source_.graph_outputs) {
       const auto value = find_value(output);
       if (!value) {
-        throw ExecutionError(fmt::format("Graph output '{}' not found in registry", output.name));
+        throw ExecutionError(
+            fmt::format("Graph output '{}' not found in registry", printable(output.name)));
       }
       graph_.outputs.push_back(*value);
     }
@@ -122,15 +124,15 @@ class GraphBuilder {
   // A number that `node` refers to; validation has seen to it that there is one.
   ValueId referred_value(const OpNode& node, const std::string& name) {
     if (const auto value = find_value(name)) return *value;
-    throw ExecutionError(
-        fmt::format("Number '{}' not found in registry for node '{}'.", name, node.name));
+    throw ExecutionError(fmt::format("Number '{}' not found in registry for node '{}'.",
+                                     printable(name), printable(node.name)));
   }
 
   ValueId input_value(const OpNode& node, size_t index) {
     const TensorMeta& input = node.inputs[index];
     if (const auto value = find_value(input)) return *value;
     throw ExecutionError(fmt::format("Weight/input '{}' not found in registry for node '{}'.",
-                                     input.name, node.name));
+                                     printable(input.name), printable(node.name)));
   }
 
   void add_node(const OpNode& node) {
@@ -170,8 +172,8 @@ class GraphBuilder {
 
   c10::OperatorHandle known_operator(const OpNode& node) const {
     if (const std::string reason = refusal(node.op_type); !reason.empty()) {
-      throw ExecutionError(fmt::format("Operator '{}' of node '{}' is refused: {}.", node.op_type,
-                                       node.name, reason));
+      throw ExecutionError(fmt::format("Operator '{}' of node '{}' is refused: {}.",
+                                       printable(node.op_type), printable(node.name), reason));
     }
     const auto op = find_operator(node.op_type);
     if (!op) fail_unknown(node);
@@ -187,11 +189,13 @@ class GraphBuilder {
 
   [[noreturn]] void fail_unknown(const OpNode& node) const {
     const std::string made_with =
-        torch_version_.empty() ? "" : fmt::format(" (the graph is of PyTorch {})", torch_version_);
+        torch_version_.empty()
+            ? ""
+            : fmt::format(" (the graph is of PyTorch {})", printable(torch_version_));
     throw ExecutionError(
         fmt::format("Operator '{}' of node '{}' is unknown to LibTorch {} in this process{}. Load "
                     "the library that defines it, or register_executor one.",
-                    node.op_type, node.name, TORCH_VERSION, made_with));
+                    printable(node.op_type), printable(node.name), TORCH_VERSION, made_with));
   }
 
   // What decides comes first, then the values that the graphs take.
@@ -260,8 +264,8 @@ class GraphBuilder {
     try {
       value = to_ivalue(attribute, argument);
     } catch (const ValidationError& error) {
-      throw ValidationError(
-          fmt::format("node '{}' ({}): {}", node.name, node.op_type, error.what()));
+      throw ValidationError(fmt::format("node '{}' ({}): {}", printable(node.name),
+                                        printable(node.op_type), error.what()));
     }
     if (value.isTensor()) return add_value({}, value.toTensor());
     // A graph that was captured on the meta device says so where it makes tensors.

@@ -115,6 +115,14 @@ TEST(PlanErrors, NamesAnOperatorThatIsNotThere) {
               StartsWith("Operator 'nobody.knows.default' of node 'n0' is unknown to LibTorch 2."));
 }
 
+TEST(PlanErrors, PutsNamesOfAFileOnOneLine) {
+  EagerGraph graph = linear_graph();
+  graph.ir.nodes[0].op_type = "nobody.kn\nows.default";
+  graph.ir.nodes[0].name = "\x1b[2J";
+  EXPECT_THAT(execution_error([&] { compile(graph.ir, graph.weights); }),
+              StartsWith("Operator 'nobody.kn\\x0aows.default' of node '\\x1b[2J' is unknown"));
+}
+
 TEST(PlanErrors, NamesTheNodeThatFails) {
   EagerGraph graph;
   const V x = graph.input("x", at::zeros({4}, at::kLong));

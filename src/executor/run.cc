@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/executor/program.h"
 #include "torch_ir/executor/step_run.h"
 #include "torch_ir/executor/tensor_text.h"
@@ -27,7 +28,7 @@ bool has_known_sizes(const at::Tensor& tensor, const TensorMeta& meta) {
 
 void check_input(const Program& program, const ProgramInput& expected, const at::Tensor& input) {
   const auto fail = [&](const std::string& what) {
-    throw ExecutionError(fmt::format("Input '{}' {}.", expected.meta.name, what));
+    throw ExecutionError(fmt::format("Input '{}' {}.", printable(expected.meta.name), what));
   };
   if (!input.defined()) fail("is undefined");
   if (!has_known_sizes(input, expected.meta)) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/executor/control_flow.h"
 #include "torch_ir/executor/tensor_text.h"
 #include "torch_ir/ir/ivalue.h"
@@ -135,8 +136,9 @@ void run_step(const Step& step, Slots& slots, Stack& stack, ProgramRunner run_pr
       store(slots, step.outputs[i], std::move(stack[i]));
     }
   } catch (const std::exception& error) {
-    throw ExecutionError(fmt::format("Node '{}' ({}) failed on inputs of shape {}: {}", step.name,
-                                     step.op_type, shapes_text(stack), message_text(error)));
+    throw ExecutionError(fmt::format("Node '{}' ({}) failed on inputs of shape {}: {}",
+                                     printable(step.name), printable(step.op_type),
+                                     shapes_text(stack), message_text(error)));
   }
 }
 

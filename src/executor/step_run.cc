@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/executor/memory_overlap.h"
 #include "torch_ir/executor/tensor_text.h"
 #include "torch_ir/ir/dtype.h"
@@ -56,8 +57,8 @@ void store_inputs(const Program& program, const Stack& inputs, Slots& slots) {
 }
 
 [[noreturn]] void fail(const Step& step, const TensorMeta& meta, const std::string& what) {
-  throw ExecutionError(
-      fmt::format("node '{}' ({}): output '{}' is {}", step.name, step.op_type, meta.name, what));
+  throw ExecutionError(fmt::format("node '{}' ({}): output '{}' is {}", printable(step.name),
+                                   printable(step.op_type), printable(meta.name), what));
 }
 
 void bind(const TensorMeta& meta, const c10::IValue& value, SymbolValues& symbols) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 
 namespace torch_ir {
 
@@ -78,15 +79,15 @@ void SymbolBinder::check(const std::vector<int64_t>& values, const SymbolValues&
     for (const Size& size : sizes_) {
       if (size.text == range.expression) where = fmt::format(" ({})", place(size));
     }
-    throw ExecutionError(
-        fmt::format("{}{} is {}, but the graph is made for {} {}.", range.expression, where, *value,
-                    is_small ? "at least" : "at most", is_small ? *range.min : *range.max));
+    throw ExecutionError(fmt::format(
+        "{}{} is {}, but the graph is made for {} {}.", printable(range.expression), where, *value,
+        is_small ? "at least" : "at most", is_small ? *range.min : *range.max));
   }
 }
 
 std::string SymbolBinder::place(const Size& size) {
-  if (!size.dimension) return fmt::format("Input '{}'", size.input_name);
-  return fmt::format("Dimension {} of input '{}'", *size.dimension, size.input_name);
+  if (!size.dimension) return fmt::format("Input '{}'", printable(size.input_name));
+  return fmt::format("Dimension {} of input '{}'", *size.dimension, printable(size.input_name));
 }
 
 bool has_shape(const at::Tensor& tensor, const TensorMeta& meta, SymbolValues& symbols) {

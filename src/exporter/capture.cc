@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/headline.h"
 #include "torch_ir/exporter/captured_model.h"
 #include "torch_ir/exporter/lifted_constants.h"
 #include "torch_ir/exporter/meta_kernels.h"
@@ -127,8 +128,7 @@ std::vector<at::Tensor> run_in_mode(const Model& model, const std::vector<at::Te
   try {
     return model(inputs);
   } catch (const c10::Error& error) {
-    const std::string text = error.what_without_backtrace();
-    throw ExportError("the model failed: " + text.substr(0, text.find('\n')));
+    throw ExportError("the model failed: " + headline(error.what_without_backtrace()));
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {

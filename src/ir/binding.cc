@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/ir/builtin_operators.h"
 
 namespace torch_ir {
@@ -165,7 +166,8 @@ class OperatorBinder::Binder {
   }
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw ValidationError("node '" + node_->name + "' (" + node_->op_type + "): " + what);
+    throw ValidationError("node '" + printable(node_->name) + "' (" + printable(node_->op_type) +
+                          "): " + what);
   }
 
   // Tensor arguments that may be absent and have neither attribute nor named input.
@@ -366,7 +368,7 @@ class OperatorBinder::Binder {
 
   void check_nothing_is_left() const {
     if (next_positional_ < positional_.size()) {
-      fail("input '" + node_->inputs[positional_[next_positional_]].name +
+      fail("input '" + printable(node_->inputs[positional_[next_positional_]].name) +
            "' is left over: the operator's tensor arguments are all taken");
     }
     if (num_named_used_ + positional_.size() < node_->inputs.size()) fail(unknown_named_input());
@@ -392,7 +394,7 @@ class OperatorBinder::Binder {
   std::string unknown_named_input() const {
     for (const TensorMeta& input : node_->inputs) {
       if (!input.arg.empty() && !schema_.argumentIndexWithName(input.arg)) {
-        return "input '" + input.name + "' is for argument '" + input.arg +
+        return "input '" + printable(input.name) + "' is for argument '" + printable(input.arg) +
                "', which the operator does not have";
       }
     }
@@ -403,7 +405,7 @@ class OperatorBinder::Binder {
     for (const auto& [name, value] : node_->attrs) {
       const bool is_known = name == kListSizes || name == kListNoneMasks ||
                             schema_.argumentIndexWithName(name).has_value();
-      if (!is_known) return "the operator has no argument '" + name + "'";
+      if (!is_known) return "the operator has no argument '" + printable(name) + "'";
     }
     return "an attribute is given twice";
   }

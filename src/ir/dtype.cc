@@ -5,6 +5,7 @@
 #include <span>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 
 namespace torch_ir {
 namespace {
@@ -104,7 +105,7 @@ std::optional<c10::MemoryFormat> find_memory_format(std::string_view name) {
 
 c10::ScalarType parse_dtype(std::string_view name) {
   if (const auto dtype = find_dtype(name)) return *dtype;
-  throw Error("unknown dtype '" + std::string(name) + "'");
+  throw Error("unknown dtype '" + printable(name) + "'");
 }
 
 }  // namespace torch_ir

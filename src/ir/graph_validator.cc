@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/builtin_operators.h"
 #include "torch_ir/ir/dtype.h"
@@ -69,6 +70,11 @@ std::optional<std::string> disagreement(const TensorMeta& use, const TensorMeta&
     return fmt::format("has dtype {}, but is made with dtype {}", use.dtype, declaration.dtype);
   }
   return std::nullopt;
+}
+
+void GraphValidator::add_problem(const std::string& problem) {
+  constexpr size_t kMaxSize = 1000;
+  problems_.push_back(printable(prefix_ + problem, kMaxSize));
 }
 
 void GraphValidator::check_meta(const TensorMeta& meta, c10::function_ref<std::string()> what) {

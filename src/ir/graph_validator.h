@@ -31,6 +31,12 @@ class GraphValidator {
   GraphValidator(const Graph& graph, std::string prefix, std::vector<std::string>& problems)
       : graph_(graph), prefix_(std::move(prefix)), problems_(problems) {}
 
+  // Adds a problem, as one line whatever the names in it are.
+  template <class... Args>
+  void report(fmt::format_string<Args...> format, Args&&... args) {
+    add_problem(fmt::format(format, std::forward<Args>(args)...));
+  }
+
   // Checks a declaration by itself; `what` says what it is, when that is needed.
   void check_meta(const TensorMeta& meta, c10::function_ref<std::string()> what);
   // Makes `name` a value that nodes can use, declared as `meta` says (null: not to be compared).
@@ -69,11 +75,7 @@ class GraphValidator {
     const OpNode* node;
   };
 
-  template <class... Args>
-  void report(fmt::format_string<Args...> format, Args&&... args) {
-    problems_.push_back(prefix_ + fmt::format(format, std::forward<Args>(args)...));
-  }
-
+  void add_problem(const std::string& problem);
   void check_input_sizes(const TensorMeta& input);
   static std::string text(const Use& use);
   Name& name_entry(std::string_view name);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/json_numbers.h"
 
@@ -146,7 +147,7 @@ c10::IntArrayRef visible_part(c10::IntArrayRef shape) {
 
 const ElementType& writable_type(const std::string& name, const at::Tensor& tensor) {
   const auto fail = [&](const std::string& what) {
-    throw SerializationError("constant '" + name + "' can not be written: " + what);
+    throw SerializationError("constant '" + printable(name) + "' can not be written: " + what);
   };
   if (!tensor.defined()) fail("it is undefined");
   if (tensor.is_meta()) fail("it is on the meta device and has no values");
@@ -311,7 +312,7 @@ const ElementType& read_element_type(JsonValue& value, const Place& place) {
   const std::string name = take_string(value, place);
   const std::optional<ScalarType> dtype = find_dtype(name);
   const ElementType* type = dtype ? find_element_type(*dtype) : nullptr;
-  if (type == nullptr) place.fail("unknown dtype '" + name + "'");
+  if (type == nullptr) place.fail("unknown dtype '" + printable(name) + "'");
   return *type;
 }
 

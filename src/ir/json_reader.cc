@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 
 namespace torch_ir {
 namespace {
@@ -20,7 +21,7 @@ std::string Place::text() const {
   if (parent_ == nullptr) return "";
   const std::string before = parent_->text();
   if (index_ != kNoIndex) return before + '[' + std::to_string(index_) + ']';
-  return before.empty() ? std::string(name_) : before + '.' + std::string(name_);
+  return before.empty() ? printable(name_) : before + '.' + printable(name_);
 }
 
 std::string Place::at(const std::string& what) const {
@@ -44,7 +45,8 @@ ObjectReader::ObjectReader(JsonValue& value, const Place& place,
                            std::initializer_list<std::string_view> known)
     : members_(&as_object(value, place)), place_(place) {
   for (const auto& [key, member] : *members_) {
-    if (std::ranges::find(known, key) == known.end()) place.fail("unknown key '" + key + "'");
+    if (std::ranges::find(known, key) == known.end())
+      place.fail("unknown key '" + printable(key) + "'");
   }
 }
 

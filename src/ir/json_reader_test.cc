@@ -37,6 +37,8 @@ TEST(ObjectReaderTest, FindsMembers) {
 TEST(ObjectReaderTest, UnknownMembersAreRefused) {
   JsonValue value = parse_json(R"({"a": 1, "z": 2})");
   EXPECT_THAT([&] { ObjectReader(value, Place(), {"a"}); }, fails_with("unknown key 'z'"));
+  JsonValue odd = parse_json(R"({"z\n": 2})");
+  EXPECT_THAT([&] { ObjectReader(odd, Place(), {"a"}); }, fails_with("unknown key 'z\\x0a'"));
 }
 
 TEST(JsonReaderTest, OtherTypesAreRefused) {

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 
 namespace torch_ir {
 namespace {
@@ -104,7 +105,7 @@ class TreeBuilder {
     }
     if (text.find_first_of(".eE") == std::string::npos) {
       next_slot();
-      throw SerializationError(place(open_.size()) + "the integer " + text +
+      throw SerializationError(place(open_.size()) + "the integer " + printable(text) +
                                " does not fit into 64 bits");
     }
     return add(double{value});
@@ -130,8 +131,10 @@ class TreeBuilder {
 
   bool parse_error(size_t, const std::string&, const nlohmann::json::exception& error) {
     // Without the library's own "[json.exception.parse_error.101] ".
+    constexpr size_t kMaxWhat = 1000;
     const std::string_view what = error.what();
-    throw SerializationError("not valid JSON: " + std::string(what.substr(what.find("] ") + 2)));
+    throw SerializationError("not valid JSON: " +
+                             printable(what.substr(what.find("] ") + 2), kMaxWhat));
   }
 
  private:
@@ -165,7 +168,8 @@ class TreeBuilder {
 
   void check_keys(const JsonValue::Object& object) const {
     if (const std::string* key = find_duplicate(object)) {
-      throw SerializationError(place(open_.size() - 1) + "the key '" + *key + "' occurs twice");
+      throw SerializationError(place(open_.size() - 1) + "the key '" + printable(*key) +
+                               "' occurs twice");
     }
   }
 
@@ -195,7 +199,7 @@ class TreeBuilder {
         text += '[' + std::to_string(list->size() - 1) + ']';
       } else {
         if (!text.empty()) text += '.';
-        text += open_[i]->get_if<JsonValue::Object>()->back().first;
+        text += printable(open_[i]->get_if<JsonValue::Object>()->back().first);
       }
     }
     return text.empty() ? text : text + ": ";

@@ -105,6 +105,8 @@ TEST(JsonValueTest, ObjectsKeepTheirOrder) {
 TEST(JsonValueTest, DuplicateKeyIsRefused) {
   EXPECT_THAT([] { parse_json(R"({"a": [{}, {"k": 1, "l": 2, "k": 3}]})"); },
               fails_with("a[1]: the key 'k' occurs twice"));
+  EXPECT_THAT([] { parse_json(R"({"a\n": {"k\n": 1, "k\n": 3}})"); },
+              fails_with("a\\x0a: the key 'k\\x0a' occurs twice"));
 }
 
 TEST(JsonValueTest, DuplicateKeyAmongManyIsRefused) {

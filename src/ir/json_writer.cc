@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/ir/json_numbers.h"
 
 namespace torch_ir {
@@ -15,7 +16,7 @@ std::string escaped(std::string_view value) {
   try {
     return nlohmann::json(value).dump(-1, ' ', /*ensure_ascii=*/true);
   } catch (const nlohmann::json::type_error&) {
-    throw SerializationError("a name or a text is not valid UTF-8: '" + std::string(value) + "'");
+    throw SerializationError("a name or a text is not valid UTF-8: '" + printable(value) + "'");
   }
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 
 namespace torch_ir {
 namespace {
@@ -47,8 +48,8 @@ class Parser {
   };
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw ValidationError(fmt::format("the expression '{}' {}",
-                                      text_.substr(0, std::min<size_t>(80, text_.size())), what));
+    throw ValidationError(
+        fmt::format("the expression '{}' {}", printable(text_.substr(0, 80)), what));
   }
 
   [[noreturn]] void fail_here() const {

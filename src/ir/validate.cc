@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/graph_validator.h"
 #include "torch_ir/ir/sym_expr.h"
@@ -33,7 +34,7 @@ class Validator {
  private:
   template <class... Args>
   void report(fmt::format_string<Args...> format, Args&&... args) {
-    problems_.push_back(fmt::format(format, std::forward<Args>(args)...));
+    graph_.report(format, std::forward<Args>(args)...);
   }
 
   void check_weights() {
@@ -112,8 +113,8 @@ std::vector<std::string> find_problems(const IR& ir) { return Validator(ir).find
 void validate_ir(const IR& ir) {
   const std::vector<std::string> problems = find_problems(ir);
   if (problems.empty()) return;
-  throw ValidationError(fmt::format("the IR '{}' is not well formed:\n  {}", ir.model_name,
-                                    fmt::join(problems, "\n  ")));
+  throw ValidationError(fmt::format("the IR '{}' is not well formed:\n  {}",
+                                    printable(ir.model_name), fmt::join(problems, "\n  ")));
 }
 
 }  // namespace torch_ir

@@ -14,8 +14,11 @@
 namespace torch_ir {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
 
 TensorMeta meta(std::string name, std::vector<int64_t> shape, std::string dtype = "float32") {
@@ -100,6 +103,19 @@ TEST(ValidateTest, ErrorListsAllProblems) {
                   "  graph input 'x' has the unknown dtype 'float31'\n"
                   "  node 'linear': input 'x' has dtype float32, but is made with dtype float31\n"
                   "  node 'linear' has the name of another node"));
+}
+
+TEST(ValidateTest, EveryProblemIsOneLine) {
+  IR ir = well_formed();
+  ir.model_name = "M\r";
+  ir.nodes[0].name = "a\nb";
+  ir.nodes[1].name = "a\nb";
+  EXPECT_THAT([&] { validate_ir(ir); },
+              ThrowsMessage<ValidationError>(
+                  AllOf(StartsWith("the IR 'M\\x0d' is not well formed:\n"),
+                        EndsWith("node 'a\\x0ab' has the name of another node"))));
+  ir.nodes[1].name = ir.nodes[0].name = std::string(5000, 'a');
+  for (const std::string& problem : find_problems(ir)) EXPECT_LE(problem.size(), 1003);
 }
 
 // --- Names ---

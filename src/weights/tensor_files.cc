@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/state_dict.h"
 
@@ -20,7 +21,7 @@ std::string list_names(const std::vector<std::string>& names) {
   constexpr size_t kMaxNames = 8;
   std::string text;
   for (size_t i = 0; i < std::min(names.size(), kMaxNames); ++i) {
-    text += (i == 0 ? "'" : ", '") + names[i] + "'";
+    text += (i == 0 ? "'" : ", '") + printable(names[i]) + "'";
   }
   if (names.size() > kMaxNames)
     text += " and " + std::to_string(names.size() - kMaxNames) + " more";
@@ -36,14 +37,14 @@ std::vector<std::string> names_of(const std::vector<TensorMeta>& values) {
 const at::Tensor& get(const StateDict& file, const std::string& path, const char* what,
                       const std::string& name) {
   if (const at::Tensor* tensor = file.find(name)) return *tensor;
-  throw Error(path + ": no tensor for the graph's " + what + " '" + name + "'; the file has " +
-              list_names(file.keys()));
+  throw Error(path + ": no tensor for the graph's " + what + " '" + printable(name) +
+              "'; the file has " + list_names(file.keys()));
 }
 
 [[noreturn]] void fail_unknown(const std::string& path, const char* what, const std::string& name,
                                const std::vector<TensorMeta>& values) {
-  throw Error(path + ": the graph has no " + what + " '" + name + "'; its " + what + "s are " +
-              list_names(names_of(values)));
+  throw Error(path + ": the graph has no " + what + " '" + printable(name) + "'; its " + what +
+              "s are " + list_names(names_of(values)));
 }
 
 // An input that the graph was traced with has to be what it was then.
@@ -57,8 +58,8 @@ void check_constant_input(const std::string& path, const std::string& name,
   if (is_same) return;
   std::ostringstream text;
   text << value;
-  throw Error(path + ": input '" + name + "' is fixed in the graph, to " + text.str() +
-              "; export the model again for another value");
+  throw Error(path + ": input '" + printable(name) + "' is fixed in the graph, to " +
+              printable(text.str()) + "; export the model again for another value");
 }
 
 // The names of a graph output in a file: its own and, for the new value of a buffer or an input,

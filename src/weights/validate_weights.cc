@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/weights/state_dict.h"
 
@@ -20,13 +21,14 @@ std::string sizes_text(c10::IntArrayRef sizes) {
 void compare(const TensorMeta& expected, const at::Tensor& actual,
              std::vector<std::string>& problems) {
   if (actual.sizes() != c10::IntArrayRef(expected.shape)) {
-    problems.push_back(fmt::format("Shape mismatch for '{}': expected {}, got {}", expected.name,
-                                   sizes_text(expected.shape), sizes_text(actual.sizes())));
+    problems.push_back(fmt::format("Shape mismatch for '{}': expected {}, got {}",
+                                   printable(expected.name), sizes_text(expected.shape),
+                                   sizes_text(actual.sizes())));
   }
   const std::string dtype = dtype_name(actual.scalar_type());
   if (dtype != expected.dtype) {
-    problems.push_back(fmt::format("Dtype mismatch for '{}': expected {}, got {}", expected.name,
-                                   expected.dtype, dtype));
+    problems.push_back(fmt::format("Dtype mismatch for '{}': expected {}, got {}",
+                                   printable(expected.name), printable(expected.dtype), dtype));
   }
 }
 
@@ -34,10 +36,12 @@ void compare(const TensorMeta& expected, const at::Tensor& actual,
 void warn_about_surplus(const std::vector<std::string_view>& names) {
   constexpr size_t kShown = 5;
   if (names.empty()) return;
-  const auto shown = names.begin() + std::min(names.size(), kShown);
+  std::vector<std::string> shown;
+  for (const std::string_view name : names) {
+    if (shown.size() < kShown) shown.push_back(printable(name));
+  }
   TORCH_WARN(fmt::format("{} weight(s) that the IR does not use: '{}'{}", names.size(),
-                         fmt::join(names.begin(), shown, "', '"),
-                         names.size() > kShown ? ", ..." : ""));
+                         fmt::join(shown, "', '"), names.size() > kShown ? ", ..." : ""));
 }
 
 }  // namespace
@@ -58,8 +62,8 @@ std::vector<std::string> validate_weights_against_ir(const StateDict& weights, c
     }
     if (tensor == nullptr || !tensor->defined()) {
       if (ir.constants.contains(weight.name)) continue;
-      problems.push_back(fmt::format("Missing weight '{}' ({} {})", weight.name, weight.dtype,
-                                     sizes_text(weight.shape)));
+      problems.push_back(fmt::format("Missing weight '{}' ({} {})", printable(weight.name),
+                                     printable(weight.dtype), sizes_text(weight.shape)));
     } else {
       compare(weight, *tensor, problems);
     }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/ir/binding.h"
 
 namespace torch_ir {
@@ -103,7 +104,8 @@ void GraphEditor::set_argument(size_t index, std::string_view name, PlanArgument
 void GraphEditor::replace(size_t index, const std::string& op_type,
                           std::vector<PlanArgument> arguments) {
   const auto op = find_operator(op_type);
-  if (!op) throw ExecutionError("Operator '" + op_type + "' is unknown to this LibTorch.");
+  if (!op)
+    throw ExecutionError("Operator '" + printable(op_type) + "' is unknown to this LibTorch.");
   unlink(index);
   graph_.nodes[index].callee = *op;
   graph_.nodes[index].arguments = std::move(arguments);

@@ -111,7 +111,7 @@ class SreprParser {
     SreprNode value = parse_value(depth + 1);
     if (value.kind != SreprNode::Kind::kName || !accept('=')) return value;
     if (std::ranges::find(kKeywords, value.text) == std::end(kKeywords)) {
-      fail(fmt::format("has the unknown argument '{}'", value.text));
+      fail(fmt::format("has the unknown argument '{}'", printable(value.text)));
     }
     parse_value(depth + 1);
     return std::nullopt;
