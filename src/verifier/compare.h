@@ -53,6 +53,7 @@ struct TensorComparison {
   double root_mean_square_diff = 0;
   // Of the tensors as vectors of those elements that are finite on both sides, complex numbers as
   // pairs: from -1 to 1, which are equal directions, also of two zeros; 0 where one of them is 0.
+  // NaN where elements differ that are not finite on both sides.
   double cosine_similarity = 1;
   // 10 log10(sum |expected|^2 / sum |actual - expected|^2) in dB, over the elements that are finite
   // on both sides. Infinite where all elements are equal; minus infinite where what differs is not

@@ -273,9 +273,8 @@ void ComparisonFigures::add(const at::Tensor& actual, const at::Tensor& expected
 
 double ComparisonFigures::cosine_similarity() const {
   if (extremes_.worst < 0) return 1;
-  if (products_.actual == 0 && products_.expected == 0) {
-    return extremes_.differs_in_non_finite ? std::numeric_limits<double>::quiet_NaN() : 1;
-  }
+  if (extremes_.differs_in_non_finite) return std::numeric_limits<double>::quiet_NaN();
+  if (products_.actual == 0 && products_.expected == 0) return 1;
   if (products_.actual == 0 || products_.expected == 0) return 0;
   const double sizes = std::sqrt(products_.actual) * std::sqrt(products_.expected);
   return plain_nan(std::clamp(products_.mixed / sizes, -1.0, 1.0));

@@ -98,10 +98,10 @@ TEST(ComparisonFigures, SayWhatIsNotFinite) {
   const Figures equal = {1.0 / 3, 0.5773502691896257, 0.9899494936611664, 10, 1ULL << 51};
   expect_of({kInfinity, 1, 2}, {kInfinity, 1, 3}, equal);
   expect_of({kNan, 1, 2}, {kNan, 1, 3}, equal);
-  expect_of({kInfinity, 1}, {1, 1}, {kInfinity, kInfinity, 1, -kInfinity});
-  expect_of({kNan, 1}, {2, 1}, {kNan, kNan, 1, -kInfinity});
-  expect_of({1, 1}, {kInfinity, 2}, {0.5, kInfinity, 1, -kInfinity});
-  expect_of({1, 1}, {kNan, 2}, {0.5, kNan, 1, -kInfinity});
+  expect_of({kInfinity, 1}, {1, 1}, {kInfinity, kInfinity, kNan, -kInfinity});
+  expect_of({kNan, 1}, {2, 1}, {kNan, kNan, kNan, -kInfinity});
+  expect_of({1, 1}, {kInfinity, 2}, {0.5, kInfinity, kNan, -kInfinity});
+  expect_of({1, 1}, {kNan, 2}, {0.5, kNan, kNan, -kInfinity});
   expect_of({kInfinity}, {-kInfinity}, {0, kInfinity, kNan, -kInfinity});
 }
 
