@@ -114,8 +114,11 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
   Options options(parser, "Which models");
   HarnessOptions& harness = arguments.harness;
   options.several("--category", harness.selection.categories, "NAME",
-                  "Run the models of this category (may be repeated)");
-  options.several("--model", harness.selection.models, "NAME", "Run this model (may be repeated)");
+                  "Run the models of this category, and where --model is given too, only those "
+                  "that it names (may be repeated)");
+  options.several("--model", harness.selection.models, "NAME",
+                  "Run this model, which has to be of a --category where one is given (may be "
+                  "repeated)");
   options.several("--pt2", arguments.raw.pt2, "FILE",
                   "Run this archive of torch.export.save, or those of this folder (may be "
                   "repeated); of the registry only what --model and --category ask for runs beside "
@@ -124,11 +127,11 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
                   "Run this graph: DIR/ir.json, with DIR/weights.safetensors where it has weights "
                   "and DIR/inputs.safetensors, as a reproducer has them; or the graphs in the "
                   "folders of this folder (may be repeated, beside --pt2 too)");
-  options.several("--inputs", arguments.raw.inputs, "X",
+  options.several("--inputs", arguments.raw.inputs, "FILE",
                   "Inputs for the --pt2 or --ir in front of it, .safetensors; else "
                   "NAME.inputs.safetensors beside NAME.pt2 or the archive's example inputs, or "
                   "DIR/inputs.safetensors");
-  options.several("--expected", arguments.raw.expected, "Y",
+  options.several("--expected", arguments.raw.expected, "FILE",
                   "Its expected outputs; else NAME.expected.safetensors beside NAME.pt2, or "
                   "DIR/expected.safetensors, or what its operators compute eagerly");
 }
@@ -207,7 +210,7 @@ void declare_questions(CLI::App& parser, Arguments& arguments) {
   options.flag("--list-models", arguments.list_models, "List the models of the registry");
   options.flag("--list-categories", arguments.list_categories,
                "List the categories of the registry");
-  options.one("--supported", arguments.supported, "LIST",
+  options.one("--supported", arguments.supported, "FILE",
               "Say which models a backend can take that has the operators of this file, and which "
               "others it would need");
   options.flag("--json", arguments.json, "Print these lists as JSON");

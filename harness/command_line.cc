@@ -9,7 +9,8 @@
 #include <string>
 
 #include "torch_ir/base/completion.h"
-#include "torch_ir/base/suggestion.h"
+#include "torch_ir/base/finish_output.h"
+#include "torch_ir/base/parse_arguments.h"
 #include "torch_ir/harness/arguments.h"
 #include "torch_ir/harness/backend/backend.h"
 #include "torch_ir/harness/harness.h"
@@ -33,26 +34,15 @@ constexpr int kInterrupted = 130;
 // What //harness is called, as a file. A program of another name has models or backends of its own.
 constexpr const char* kProgram = "harness";
 
-CompletionValues completion_values() {
-  return {.words = {{"--optimization", {"exact", "fast"}},
-                    {"--device", {"cpu", "cuda"}},
-                    {"--tolerance", {"dtype"}},
-                    {"--completion", {"bash", "zsh"}},
-                    {"--backend", list_backends()}},
-          .commands = {{"--model", "harness --list-models 2>/dev/null | awk 'NR > 1 {print $1}'"},
-                       {"--category", "harness --list-categories"}}};
-}
-
-// What is left of the arguments when all declared ones have taken theirs.
-std::string unexpected_argument(const CLI::App& app) {
-  std::string argument = app.remaining().front();
-  if (!argument.starts_with('-')) return "unexpected argument '" + argument + "'";
-  argument = argument.substr(0, argument.find('='));
-  std::vector<std::string> known;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-  }
-  return "unknown option '" + argument + "'" + suggest(argument, known);
+CompletionValues completion_values(const std::string& program) {
+  return {
+      .words = {{"--optimization", {"exact", "fast"}},
+                {"--device", {"cpu", "cuda"}},
+                {"--tolerance", {"dtype"}},
+                {"--completion", {"bash", "zsh"}},
+                {"--backend", list_backends()}},
+      .commands = {{"--model", program + " --list-models 2>/dev/null | awk 'NR > 1 {print $1}'"},
+                   {"--category", program + " --list-categories"}}};
 }
 
 constexpr const char* kFooter =
@@ -116,8 +106,10 @@ std::optional<std::string> answer(const CLI::App& parser, const Arguments& argum
     return arguments.json ? to_json(report) : to_text(report, file_name(arguments.supported));
   }
   if (!arguments.completion.empty()) {
-    return completion_script(arguments.completion, "harness", {completion_of("", "", parser)},
-                             completion_values());
+    const std::string& other = arguments.harness.program;
+    const std::string program = other.empty() ? kProgram : other;
+    return completion_script(arguments.completion, program, {completion_of("", "", parser)},
+                             completion_values(program));
   }
   return std::nullopt;
 }
@@ -138,7 +130,7 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
     return kBadInput;
   };
   try {
-    app.parse(argc, argv);
+    parse_arguments(app, {argv + std::min(argc, 1), argv + argc});
     finish_arguments(app, arguments);
     if (const auto text = answer(app, arguments)) {
       out << *text;
@@ -147,12 +139,6 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
     return run(arguments, out, err, screen);
   } catch (const CLI::Success& help) {
     return app.exit(help, out, err);
-  } catch (const CLI::ExtrasError&) {
-    return fail(unexpected_argument(app));
-  } catch (const CLI::ValidationError& error) {
-    return fail(error.what());
-  } catch (const CLI::ParseError& error) {
-    return fail(std::string(error.what()) + "; see harness --help");
   } catch (const Interrupted& interrupted) {
     fail(interrupted.what());
     return kInterrupted;
@@ -166,9 +152,7 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
 int harness_main(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
                  const Screen& screen) {
   const int status = parse_and_run(argc, argv, out, err, screen);
-  if (out.flush()) return status;
-  err << "harness: cannot write to the standard output\n";
-  return kBadInput;
+  return finish_output(out, err, "harness") ? status : kBadInput;
 }
 
 }  // namespace torch_ir

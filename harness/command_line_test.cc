@@ -231,9 +231,25 @@ TEST_F(CommandLineTest, HelpAndVersion) {
     EXPECT_THAT(help.out, HasSubstr(flag));
   }
   EXPECT_THAT(help.out, Not(HasSubstr("--run-model-in")));
+  EXPECT_THAT(help.out, HasSubstr("where --model is given too, only those that it names"));
   const Outcome version = run({"--version"});
   EXPECT_EQ(version.status, 0);
   EXPECT_THAT(version.out, MatchesRegex("harness [0-9.]+ \\(LibTorch [0-9.]+.*\\)\n"));
+}
+
+TEST_F(CommandLineTest, PathsAreCompletedWhereTheyBelong) {
+  const std::string script = run({"--completion", "bash"}).out;
+  for (const char* option :
+       {"--seed", "--trials", "--rtol", "--jobs", "--timeout", "--memory-limit", "--executor"}) {
+    EXPECT_THAT(script, HasSubstr(std::string("' ") + option + "') : ;;\n"));
+  }
+  for (const char* option :
+       {"--pt2", "--inputs", "--expected", "--baseline", "--supported", "--expected-failures"}) {
+    EXPECT_THAT(script, HasSubstr(std::string("' ") + option + "') paths=f ;;\n"));
+  }
+  for (const char* option : {"--ir", "--output"}) {
+    EXPECT_THAT(script, HasSubstr(std::string("' ") + option + "') paths=d ;;\n"));
+  }
 }
 
 TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
@@ -274,6 +290,11 @@ TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
   expect({"--output", directory_, "--mdel=x"},
          "harness: unknown option '--mdel'; did you mean '--model'?\n");
   expect({"--output", directory_, "Good"}, "harness: unexpected argument 'Good'\n");
+  expect({"--output"}, "harness: --output needs a value\n");
+  expect({"--output", "--model", "Good"}, "harness: --output needs a value\n");
+  expect({"--model", "--output", directory_}, "harness: --model needs a value\n");
+  expect({"--output", directory_, "--jobs", "1", "--jobs", "2"},
+         "harness: --jobs is given more than once\n");
   expect({"--output", ""}, "harness: --output: '' is no directory: give its name\n");
   expect({"--output", directory_, "--model", "Good,Close"},
          "there is no model 'Good,Close'; repeat --model for each\n");

@@ -39,20 +39,49 @@ std::vector<std::string> names_of(const std::vector<CompletionCommand>& commands
   return names;
 }
 
-// The words that may be the value of an option, as the shell makes them; empty for files.
-std::string words_expression(const CompletionOption& option, const CompletionValues& values) {
-  for (const std::string& name : option.names) {
-    const auto words = values.words.find(name);
-    if (words != values.words.end()) return join(words->second);
-    const auto command = values.commands.find(name);
-    if (command != values.commands.end()) return "$(" + command->second + " 2>/dev/null)";
+// What a shell offers in a place: words, as it makes them, or paths.
+struct Offer {
+  std::string words;
+  bool has_paths = false;
+  bool has_folders_only = false;
+};
+
+Offer words_offer(const std::string& name, const CompletionValues& values) {
+  if (const auto words = values.words.find(name); words != values.words.end()) {
+    return {.words = join(words->second)};
   }
-  return "";
+  const auto command = values.commands.find(name);
+  if (command == values.commands.end()) return {};
+  return {.words = "$(" + command->second + " 2>/dev/null)"};
+}
+
+Offer offer_for(const CompletionOption& option, const CompletionValues& values) {
+  for (const std::string& name : option.names) {
+    if (Offer offer = words_offer(name, values); !offer.words.empty()) return offer;
+  }
+  const bool is_folder = option.value == "DIR";
+  return {
+      .words = "", .has_paths = is_folder || option.value == "FILE", .has_folders_only = is_folder};
+}
+
+Offer argument_offer(const CompletionCommand& command, const CompletionValues& values) {
+  Offer all;
+  for (const std::string& name : command.arguments) {
+    const Offer offer = words_offer(name, values);
+    all.words += (all.words.empty() ? "" : " ") + offer.words;
+    if (offer.words.empty()) all.has_paths = true;
+  }
+  return all;
 }
 
 // --- bash ---
 
-// The cases of one command: what follows an option with a value, then the options themselves.
+std::string bash_offer(const Offer& offer) {
+  if (offer.has_paths) return offer.has_folders_only ? "paths=d" : "paths=f";
+  return offer.words.empty() ? ":" : "words=\"" + offer.words + "\"";
+}
+
+// The cases of one command: what follows an option with a value, then everything else.
 std::string bash_cases(const CompletionCommand& command, const CompletionValues& values) {
   std::string text;
   std::vector<std::string> all;
@@ -63,11 +92,13 @@ std::string bash_cases(const CompletionCommand& command, const CompletionValues&
     for (const std::string& name : option.names) {
       pattern += (pattern.empty() ? "" : " | ") + quoted(command.name + " " + name);
     }
-    const std::string words = words_expression(option, values);
-    text +=
-        "    " + pattern + ") " + (words.empty() ? "files=1" : "words=\"" + words + "\"") + " ;;\n";
+    text += "    " + pattern + ") " + bash_offer(offer_for(option, values)) + " ;;\n";
   }
-  return text + "    " + quoted(command.name + " ") + "*) options=" + quoted(join(all)) + " ;;\n";
+  const std::string options = quoted(join(all));
+  const std::string rest =
+      command.arguments.empty() ? "words=$options" : bash_offer(argument_offer(command, values));
+  return text + "    " + quoted(command.name + " ") + "*) options=" + options + "; " + rest +
+         " ;;\n";
 }
 
 std::string bash_script(const std::string& program, const std::vector<CompletionCommand>& commands,
@@ -76,7 +107,7 @@ std::string bash_script(const std::string& program, const std::vector<Completion
   std::string text = "# Completion of " + program + " for bash.\n" + function + "() {\n";
   text +=
       "  local current=\"${COMP_WORDS[COMP_CWORD]}\" previous=\"${COMP_WORDS[COMP_CWORD - 1]}\"\n"
-      "  local command='' words='' options='' files='' i\n";
+      "  local command='' words='' options='' paths='' i\n";
   if (has_commands(commands)) {
     text +=
         "  for ((i = 1; i < COMP_CWORD; i++)); do\n"
@@ -93,13 +124,14 @@ std::string bash_script(const std::string& program, const std::vector<Completion
   for (const CompletionCommand& command : commands) text += bash_cases(command, values);
   text +=
       "  esac\n"
-      "  if [[ -n $words ]]; then\n"
-      "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
-      "  elif [[ -z $files && $current == -* ]]; then\n"
+      "  if [[ -n $options && $current == -* ]]; then\n"
       "    COMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n"
-      "  else\n"
+      "  elif [[ -n $paths ]]; then\n"
+      "    local IFS=$'\\n'\n"
       "    compopt -o filenames 2>/dev/null\n"
-      "    COMPREPLY=($(compgen -f -- \"$current\"))\n"
+      "    COMPREPLY=($(compgen -\"$paths\" -- \"$current\"))\n"
+      "  else\n"
+      "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
       "  fi\n"
       "}\n"
       "complete -F " +
@@ -119,25 +151,33 @@ std::string zsh_text(const std::string& text) {
   return result;
 }
 
+// "MESSAGE:ACTION" of an argument of _arguments. A blank is the action that offers nothing.
+std::string zsh_value(const std::string& name, const Offer& offer) {
+  const std::string message = zsh_text(name) + ":";
+  if (offer.has_paths) return message + (offer.has_folders_only ? "_files -/" : "_files");
+  if (offer.words.empty()) return message + " ";
+  const bool is_command = offer.words.starts_with('$');
+  return message + (is_command ? "{compadd -- " + offer.words + "}" : "(" + offer.words + ")");
+}
+
 std::string zsh_arguments(const CompletionCommand& command, const CompletionValues& values,
                           const std::string& indent) {
-  std::string text = indent + "_arguments -s \\\n";
+  std::string text = indent + "_arguments -s";
+  const auto add = [&](const std::string& argument) {
+    text += " \\\n" + indent + "  " + quoted(argument);
+  };
   for (const CompletionOption& option : command.options) {
-    const std::string words = words_expression(option, values);
-    std::string value;
-    if (!option.value.empty()) {
-      value = ":" + zsh_text(option.value) + ":" +
-              (words.empty()     ? "_files"
-               : words[0] == '$' ? "{compadd -- " + words + "}"
-                                 : "(" + words + ")");
-    }
+    const std::string value =
+        option.value.empty() ? "" : ":" + zsh_value(option.value, offer_for(option, values));
     // Options may come again.
     for (const std::string& name : option.names) {
-      text +=
-          indent + "  " + quoted("*" + name + "[" + zsh_text(option.help) + "]" + value) + " \\\n";
+      add("*" + name + "[" + zsh_text(option.help) + "]" + value);
     }
   }
-  return text + indent + "  '*:file:_files'\n";
+  if (!command.arguments.empty()) {
+    add("*:" + zsh_value(command.arguments.front(), argument_offer(command, values)));
+  }
+  return text + "\n";
 }
 
 std::string zsh_script(const std::string& program, const std::vector<CompletionCommand>& commands,
@@ -169,15 +209,15 @@ std::string zsh_script(const std::string& program, const std::vector<CompletionC
 
 CompletionCommand completion_of(const std::string& name, const std::string& summary,
                                 const CLI::App& parser) {
-  CompletionCommand command{.name = name, .summary = summary, .options = {}};
+  CompletionCommand command{.name = name, .summary = summary, .options = {}, .arguments = {}};
   for (const CLI::Option* option : parser.get_options()) {
+    if (option->get_positional()) {
+      command.arguments.push_back(option->get_name());
+      continue;
+    }
     CompletionOption& described = command.options.emplace_back();
     for (const std::string& letter : option->get_snames()) described.names.push_back("-" + letter);
     for (const std::string& word : option->get_lnames()) described.names.push_back("--" + word);
-    if (described.names.empty()) {
-      command.options.pop_back();
-      continue;
-    }
     const std::string help = option->get_description();
     described.help = help.substr(0, help.find_first_of(";\n"));
     if (option->get_expected_max() > 0) {

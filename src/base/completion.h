@@ -19,7 +19,8 @@ struct CompletionOption {
   // "--quiet", "-q".
   std::vector<std::string> names;
   std::string help;
-  // The name of its value for a person; empty for a flag.
+  // The name of its value for a person; empty for a flag. A FILE is completed from the paths of
+  // files and folders, a DIR from those of folders.
   std::string value;
 };
 
@@ -28,14 +29,16 @@ struct CompletionCommand {
   std::string name;
   std::string summary;
   std::vector<CompletionOption> options;
+  // The names of its arguments that are no options. They are files but for those with words.
+  std::vector<std::string> arguments;
 };
 
-// The options that `parser` declares.
+// The options and arguments that `parser` declares.
 CompletionCommand completion_of(const std::string& name, const std::string& summary,
                                 const CLI::App& parser);
 
-// What the value of an option may be: words, or a shell command that prints them. Values of other
-// options are files.
+// What may be given for an option or an argument that is no path, by its name: words, or a shell
+// command that prints them. Nothing is offered for other values, such as numbers.
 struct CompletionValues {
   std::map<std::string, std::vector<std::string>> words;
   std::map<std::string, std::string> commands;

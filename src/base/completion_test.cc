@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -23,7 +24,9 @@ CompletionCommand describe(const std::string& name) {
   static bool flag;
   parser.add_option("--level", value, "It's the level; more of it");
   parser.add_option("--model", value, "The model")->type_name("NAME");
-  parser.add_option("--input", value, "A file [of tensors]")->type_name("X");
+  parser.add_option("--input", value, "A file [of tensors]")->type_name("FILE");
+  parser.add_option("--folder", value, "A folder")->type_name("DIR");
+  parser.add_option("--seed", value, "A number")->type_name("N");
   parser.add_flag("-q,--quiet", flag, "Say nothing");
   parser.add_option("FILE", value, "The graph");
   return completion_of(name, "Do: " + name, parser);
@@ -61,14 +64,15 @@ TEST(CompletionTest, BashOffersCommandsOptionsAndValues) {
   EXPECT_EQ(offered({"r"}), "run rest ");
   EXPECT_EQ(offered({""}), "run rest --help --version ");
   EXPECT_EQ(offered({"run", "--l"}), "--level ");
-  EXPECT_EQ(offered({"run", "--quiet", "-"}), "-h --help --level --model --input -q --quiet ");
+  EXPECT_EQ(offered({"run", "--quiet", "-"}),
+            "-h --help --level --model --input --folder --seed -q --quiet ");
   EXPECT_EQ(offered({"run", "--level", ""}), "exact fast ");
   EXPECT_EQ(offered({"rest", "--model", "B"}), "B2 ");
   // Options of another command are none.
   EXPECT_EQ(offered({"unknown", "--l"}), " ");
 }
 
-TEST(CompletionTest, BashOffersFilesElsewhere) {
+TEST(CompletionTest, BashOffersPathsWhereTheyBelong) {
   const std::string directory = ::testing::TempDir();
   std::ofstream(directory + "completion_test_file.json") << "{}";
   const std::string script = completion_script("bash", "tool", {describe("")}, values());
@@ -78,13 +82,38 @@ TEST(CompletionTest, BashOffersFilesElsewhere) {
     EXPECT_EQ(complete_in_bash(script, "tool", words), directory + "completion_test_file.json ");
   }
   EXPECT_EQ(complete_in_bash(script, "tool", {"--qu"}), "--quiet ");
+  std::filesystem::create_directories(directory + "completion_test_folder");
+  EXPECT_EQ(complete_in_bash(script, "tool", {"--folder", directory + "completion_test_f"}),
+            directory + "completion_test_folder ");
+  EXPECT_EQ(complete_in_bash(script, "tool", {"--seed", directory + "completion_test_f"}), " ");
+  std::filesystem::remove(directory + "completion_test_folder");
+}
+
+TEST(CompletionTest, BashOffersWordsForAnArgument) {
+  CompletionValues words = values();
+  words.words["FILE"] = {"bash", "zsh"};
+  const std::string script = completion_script("bash", "tool", {describe("run")}, words);
+  EXPECT_EQ(complete_in_bash(script, "tool", {"run", ""}), "bash zsh ");
+  EXPECT_EQ(complete_in_bash(script, "tool", {"run", "--q"}), "--quiet ");
+}
+
+TEST(CompletionTest, BashOffersOptionsWhereThereIsNoArgument) {
+  CompletionCommand command = describe("");
+  command.arguments.clear();
+  const std::string script = completion_script("bash", "tool", {command}, {});
+  EXPECT_EQ(complete_in_bash(script, "tool", {""}),
+            "-h --help --level --model --input --folder --seed -q --quiet ");
+  EXPECT_EQ(complete_in_bash(script, "tool", {"--quiet", "./"}), " ");
 }
 
 TEST(CompletionTest, ZshDescribesEachOption) {
   const std::string script = completion_script("zsh", "tool", {describe("")}, values());
   EXPECT_THAT(script, HasSubstr("#compdef tool\n_tool() {\n"));
   EXPECT_THAT(script, HasSubstr("'*--level[It'\\''s the level]:TEXT:(exact fast)'"));
-  EXPECT_THAT(script, HasSubstr("'*--input[A file \\[of tensors\\]]:X:_files'"));
+  EXPECT_THAT(script, HasSubstr("'*--input[A file \\[of tensors\\]]:FILE:_files'"));
+  EXPECT_THAT(script, HasSubstr("'*--folder[A folder]:DIR:_files -/'"));
+  EXPECT_THAT(script, HasSubstr("'*--seed[A number]:N: '"));
+  EXPECT_THAT(script, HasSubstr("'*:FILE:_files'\n}\n"));
   EXPECT_THAT(script, HasSubstr("'*--quiet[Say nothing]' \\\n"));
   const std::string several =
       completion_script("zsh", "tool", {describe("run"), describe("rest")}, values());

@@ -173,7 +173,7 @@ Command::Action declare(CLI::App& parser) {
           "--inputs", arguments->execution.inputs,
           "The inputs: .safetensors, by the graph's names; without, the archive's examples, "
           "or made up where the graph says their sizes")
-      ->type_name("X");
+      ->type_name("FILE");
   add_count_option(parser, "--rounds", arguments->rounds,
                    "How often to run; without, for about half a second, at least 15 times",
                    1'000'000);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/options.h"
 
 namespace torch_ir {
 namespace {
@@ -16,7 +17,8 @@ namespace {
 const CompletionValues kValues = {
     .words = {{"--optimization", {"exact", "fast"}},
               {"--device", {"cpu", "cuda"}},
-              {"--tolerance", {"dtype"}}},
+              {"--tolerance", {"dtype"}},
+              {"SHELL", {"bash", "zsh"}}},
     .commands = {},
 };
 
@@ -26,6 +28,8 @@ int run(const std::string& shell, Console& console) {
     CLI::App parser(command.summary, command.name);
     // What the declarations write to lives as long as the action.
     const Command::Action action = command.declare(parser);
+    bool quiet = false;
+    add_common_options(parser, quiet);
     commands.push_back(completion_of(command.name, command.summary, parser));
   }
   console.out() << completion_script(shell, "torch-ir", commands, kValues);

@@ -37,7 +37,7 @@ Command::Action declare(CLI::App& parser) {
   add_inputs_option(parser, arguments->execution);
   parser.add_option("--outputs", arguments->outputs, "Where to write the outputs, .safetensors")
       ->required()
-      ->type_name("Y");
+      ->type_name("FILE");
   return [arguments](Console& console) { return run(*arguments, console); };
 }
 

@@ -56,14 +56,14 @@ void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments) {
   parser
       .add_option("--constants", arguments.constants,
                   "Constants that the graph lacks or that replace its own, by their names there")
-      ->type_name("C");
+      ->type_name("FILE");
   add_execution_options(parser, arguments.options);
 }
 
 void add_inputs_option(CLI::App& parser, ExecutionArguments& arguments) {
   parser.add_option("--inputs", arguments.inputs, "The inputs: .safetensors, by the graph's names")
       ->required()
-      ->type_name("X");
+      ->type_name("FILE");
 }
 
 LoadedGraph load_graph(const ExecutionArguments& arguments) {

@@ -101,7 +101,7 @@ Command::Action declare(CLI::App& parser) {
   const auto arguments = std::make_shared<Arguments>();
   add_graph_argument(parser, arguments->file);
   parser.add_flag("--json", arguments->json, "Print JSON");
-  parser.add_option("-o,--output", arguments->output, "Write to a file")->type_name("OUT");
+  parser.add_option("-o,--output", arguments->output, "Write to a file")->type_name("FILE");
   return [arguments](Console& console) { return run(*arguments, console); };
 }
 

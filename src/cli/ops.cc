@@ -123,7 +123,7 @@ Command::Action declare(CLI::App& parser) {
                   "Say which graphs a backend can run that has the operators of this list, one a "
                   "line (aten.add.Tensor; aten.add or aten.add.* for all overloads; # comments), "
                   "which it lacks, and which to add next")
-      ->type_name("LIST")
+      ->type_name("FILE")
       ->check([](const std::string& path) {
         return path.empty() ? std::string("'' is no file: give its name") : std::string();
       });

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/version.h"
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/optimization_name.h"
 #include "torch_ir/weights/state_dict.h"
@@ -53,6 +54,12 @@ CLI::Option* add_parsed_option(CLI::App& parser, const std::string& name,
 
 }  // namespace
 
+void add_common_options(CLI::App& parser, bool& quiet) {
+  parser.add_flag("-q,--quiet", quiet, "Print only what was asked for, and errors");
+  parser.set_version_flag("--version", version_text("torch-ir"),
+                          "Print the version of torch-ir and of LibTorch");
+}
+
 void add_graph_argument(CLI::App& parser, std::string& path) {
   parser.add_option("FILE", path, "The graph: IR JSON, or an archive of torch.export.save (.pt2)")
       ->required()
@@ -61,11 +68,11 @@ void add_graph_argument(CLI::App& parser, std::string& path) {
 
 void add_weights_options(CLI::App& parser, WeightsArguments& weights,
                          const std::string& description) {
-  parser.add_option("--weights", weights.path, description)->type_name("W");
+  parser.add_option("--weights", weights.path, description)->type_name("FILE");
   parser
       .add_option("--weights-key", weights.key,
                   "Where in a checkpoint the state dict is: \"model\", \"trainer.ema\"")
-      ->type_name("K");
+      ->type_name("KEY");
 }
 
 StateDict load_given_weights(const WeightsArguments& weights) {

@@ -16,6 +16,8 @@ class App;
 
 namespace torch_ir {
 
+// --quiet and --version, which every command has.
+void add_common_options(CLI::App& parser, bool& quiet);
 // FILE, required.
 void add_graph_argument(CLI::App& parser, std::string& path);
 // --weights, and --weights-key for a checkpoint that holds several state dicts.

@@ -7,9 +7,12 @@
 #include <ostream>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/finish_output.h"
+#include "torch_ir/base/parse_arguments.h"
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/base/version.h"
 #include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/options.h"
 
 namespace torch_ir {
 namespace {
@@ -59,48 +62,23 @@ const Command& find_command(const std::vector<Command>& commands, const std::str
                    "unknown command '" + name + "'" + suggest(name, names_of(commands)));
 }
 
-// What is left of the arguments when all declared ones have taken theirs.
-std::string unexpected_argument(const CLI::App& parser) {
-  const std::string argument = parser.remaining().front();
-  if (!argument.starts_with('-')) return "unexpected argument '" + argument + "'";
-  std::vector<std::string> known;
-  for (const CLI::Option* option : parser.get_options()) {
-    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-  }
-  return "unknown option '" + argument + "'" +
-         suggest(argument.substr(0, argument.find('=')), known);
-}
-
-// CLI11 speaks of "At Most 1 required but received 2" and of "1 required N missing".
-std::string mismatch_text(const std::string& message) {
-  const std::string option = message.substr(0, message.find(':'));
-  const bool is_repeated = message.find("At Most") != std::string::npos;
-  return option + (is_repeated ? " is given more than once" : " needs a value");
-}
-
-int run_command(const Command& command, std::vector<std::string> arguments, Console& console) {
+int run_command(const Command& command, const std::vector<std::string>& arguments,
+                Console& console) {
   const std::string program = "torch-ir " + command.name;
   CLI::App parser(command.summary, program);
   const Command::Action action = command.declare(parser);
   bool quiet = false;
-  parser.add_flag("-q,--quiet", quiet, "Print only what was asked for, and errors");
-  parser.set_version_flag("--version", version_text("torch-ir"),
-                          "Print the version of torch-ir and of LibTorch");
+  add_common_options(parser, quiet);
   parser.footer("Examples:\n" + command.examples);
   try {
-    std::ranges::reverse(arguments);  // CLI11 takes them from the back.
-    parser.parse(std::move(arguments));
+    parse_arguments(parser, arguments);
   } catch (const CLI::CallForHelp&) {
     console.out() << parser.help();
     return kDone;
   } catch (const CLI::CallForVersion&) {
     console.out() << version_text("torch-ir") << '\n';
     return kDone;
-  } catch (const CLI::ExtrasError&) {
-    throw UsageError(program, unexpected_argument(parser));
-  } catch (const CLI::ArgumentMismatch& error) {
-    throw UsageError(program, mismatch_text(error.what()));
-  } catch (const CLI::ParseError& error) {
+  } catch (const Error& error) {
     throw UsageError(program, error.what());
   }
   console.set_quiet(quiet);
@@ -115,7 +93,7 @@ int dispatch(std::vector<std::string> arguments, Console& console) {
   if (name != arguments.end()) {
     const Command& command = find_command(commands, *name);
     arguments.erase(name);
-    return run_command(command, std::move(arguments), console);
+    return run_command(command, arguments, console);
   }
   const std::string option = arguments.empty() ? "" : arguments.front();
   if (option == "-h" || option == "--help") {
@@ -147,9 +125,7 @@ int run_cli(const std::vector<std::string>& arguments, std::ostream& out, std::o
   ConsoleWarnings warnings(console);
   const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
   const int status = run(arguments, console);
-  if (out.flush()) return status;
-  console.fail("cannot write to the standard output");
-  return kBadInput;
+  return finish_output(out, err, "torch-ir") ? status : kBadInput;
 }
 
 }  // namespace torch_ir

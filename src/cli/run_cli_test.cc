@@ -73,7 +73,7 @@ TEST(RunCli, SuggestsAnOption) {
   expect_usage_error({"info", "m.json", "--jsn"},
                      "unknown option '--jsn'; did you mean '--json'? (see 'torch-ir info --help')");
   expect_usage_error({"compare", "a", "b", "--rto=1"},
-                     "unknown option '--rto=1'; did you mean '--rtol'? "
+                     "unknown option '--rto'; did you mean '--rtol'? "
                      "(see 'torch-ir compare --help')");
   expect_usage_error({"info", "m.json", "--frobnicate"},
                      "unknown option '--frobnicate' (see 'torch-ir info --help')");
@@ -89,12 +89,30 @@ TEST(RunCli, WantsEveryArgumentOnce) {
                      "--output needs a value (see 'torch-ir info --help')");
   expect_usage_error({"info", "a.json", "-o", "b", "-o", "c"},
                      "--output is given more than once (see 'torch-ir info --help')");
+  expect_usage_error({"info", "a.json", "-o", "--json"},
+                     "--output needs a value (see 'torch-ir info --help')");
+  expect_usage_error({"compare", "a", "b", "--rtol", "--atol", "1"},
+                     "--rtol needs a value (see 'torch-ir compare --help')");
 }
 
 TEST(RunCli, TakesOptionsBeforeTheCommand) {
   const Outcome help = run({"--help", "info"});
   EXPECT_EQ(help.status, 0);
   EXPECT_THAT(help.out, HasSubstr("Usage: torch-ir info "));
+}
+
+TEST(RunCli, CompletesWhatEachCommandTakes) {
+  const std::string script = run({"completion", "bash"}).out;
+  EXPECT_THAT(script, HasSubstr("'diff '*) options='-h --help --all --json -q --quiet --version'; "
+                                "paths=f ;;\n"));
+  EXPECT_THAT(script, HasSubstr("'completion '*) options='-h --help -q --quiet --version'; "
+                                "words=\"bash zsh\" ;;\n"));
+  EXPECT_THAT(script, HasSubstr("'verify --weights') paths=f ;;\n"));
+  EXPECT_THAT(script, HasSubstr("'import --output') paths=d ;;\n"));
+  for (const char* option : {"verify --rtol", "verify --weights-key", "benchmark --rounds",
+                             "benchmark --threads", "visualize --max-nodes"}) {
+    EXPECT_THAT(script, HasSubstr(std::string("'") + option + "') : ;;\n"));
+  }
 }
 
 TEST(RunCli, PutsMessagesOnOneLine) {

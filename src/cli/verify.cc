@@ -47,7 +47,7 @@ Command::Action declare(CLI::App& parser) {
       .add_option("--expected", arguments->expected,
                   "The outputs that it should have: .safetensors, by the graph's names")
       ->required()
-      ->type_name("Y");
+      ->type_name("FILE");
   add_tolerance_options(parser, arguments->tolerance);
   return [arguments](Console& console) { return run(*arguments, console); };
 }

@@ -90,7 +90,7 @@ Command::Action declare(CLI::App& parser) {
   parser
       .add_option("-o,--output", arguments->output,
                   "Write to a file, as its name says: .mmd Mermaid, .svg, .png, .dot Graphviz")
-      ->type_name("OUT");
+      ->type_name("FILE");
   add_count_option(parser, "--max-nodes", arguments->options.max_nodes,
                    "Draw so many nodes and count the rest (all by default)");
   return [arguments](Console& console) { return run(*arguments, console); };
