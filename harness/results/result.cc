@@ -1,7 +1,7 @@
 #include "torch_ir/harness/results/result.h"
 
 #include <algorithm>
-#include <utility>
+#include <tuple>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/headline.h"
@@ -72,9 +72,12 @@ void ModelResult::drop_graph() {
 }
 
 const Trial* ModelResult::worst_trial() const {
-  // Those that fail first, then by how much the tolerance would have to be.
+  // Those that fail first, of these the one that has no outputs, then by how much the tolerance
+  // would have to be.
   const auto badness = [](const Trial& trial) {
-    return std::pair(!trial.verification.is_valid, trial.verification.smallest_passing_tolerance());
+    const VerificationReport& report = trial.verification;
+    return std::tuple(!report.is_valid, report.output_details.empty(),
+                      report.smallest_passing_tolerance());
   };
   const auto worst = std::ranges::max_element(trials, {}, badness);
   return worst == trials.end() ? nullptr : &*worst;

@@ -130,8 +130,11 @@ struct ModelResult {
   std::optional<IR> graph = std::nullopt;
   // Of a graph that was dropped.
   std::optional<GraphSummary> summary = std::nullopt;
-  // From the stage verify on, in the order in which they ran.
+  // From the stage verify on, in the order in which they ran; where one could not be executed, that
+  // one and those before it.
   std::vector<Trial> trials = {};
+  // The trial that was executed or verified last, or that failed.
+  int current_trial = 0;
   // Of the worst trial, where the outputs do not agree or the settings ask for it.
   std::optional<NodeReport> nodes = std::nullopt;
   std::optional<Reproducer> reproducer = std::nullopt;

@@ -206,6 +206,7 @@ void fields(const Visit& visit, ModelResult& result) {
   visit("graph", graph);
   if (graph) result.graph = deserialize_ir(*graph);
   visit("trials", result.trials);
+  visit("current_trial", result.current_trial);
   visit("nodes", result.nodes);
   visit("reproducer", result.reproducer);
   visit("stage_seconds", result.stage_seconds);

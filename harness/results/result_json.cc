@@ -45,14 +45,19 @@ auto parse(std::string_view text, const char* what, Read read) {
 }  // namespace
 
 std::string to_json(const RunRequest& request) {
-  return text({{"model", write_source(request.source)},
-               {"settings", json_fields::write(request.settings)}});
+  Json json = {{"model", write_source(request.source)},
+               {"settings", json_fields::write(request.settings)}};
+  if (request.reproduces_trial) json["reproduces_trial"] = *request.reproduces_trial;
+  return text(json);
 }
 
 RunRequest run_request_from_json(std::string_view text) {
   return parse(text, "run request", [](const Json& json) {
     RunRequest request{.source = read_source(json.at("model")), .settings = {}};
     json_fields::read(json.at("settings"), request.settings);
+    if (json.contains("reproduces_trial")) {
+      request.reproduces_trial = json["reproduces_trial"].get<int>();
+    }
     return request;
   });
 }

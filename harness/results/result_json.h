@@ -14,6 +14,9 @@ namespace torch_ir {
 struct RunRequest {
   ModelSource source = {};
   RunSettings settings = {};
+  // With a trial, nothing is executed: the whole graph is written as what reproduces a failure on
+  // the inputs of that trial.
+  std::optional<int> reproduces_trial = std::nullopt;
 };
 
 std::string to_json(const RunRequest& request);

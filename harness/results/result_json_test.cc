@@ -138,6 +138,8 @@ TEST(ResultJsonTest, RequestsComeBackAsTheyWere) {
   settings.device = c10::Device(c10::kCUDA, 1);
   settings.executor = "run {ir}";
   settings.save_tensors = true;
+  EXPECT_EQ(run_request_from_json(to_json(request)).reproduces_trial, std::nullopt);
+  request.reproduces_trial = 2;
   const RunRequest read = run_request_from_json(to_json(request));
   EXPECT_EQ(read.source, ModelSource("Tiny"));
   EXPECT_EQ(read.settings.seed, std::numeric_limits<uint64_t>::max());
@@ -147,6 +149,7 @@ TEST(ResultJsonTest, RequestsComeBackAsTheyWere) {
   EXPECT_EQ(read.settings.device, c10::Device(c10::kCUDA, 1));
   EXPECT_TRUE(read.settings.save_tensors);
   EXPECT_EQ(read.settings.executor, "run {ir}");
+  EXPECT_EQ(read.reproduces_trial, 2);
 }
 
 TEST(ResultJsonTest, RequestsOfArchivesComeBackAsTheyWere) {

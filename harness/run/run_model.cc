@@ -14,6 +14,7 @@
 
 #include "torch_ir/harness/backend/backend.h"
 #include "torch_ir/harness/divergence/node_comparison.h"
+#include "torch_ir/harness/divergence/reproducer.h"
 #include "torch_ir/harness/stages/failure.h"
 #include "torch_ir/harness/stages/stages.h"
 #include "torch_ir/harness/stages/trials.h"
@@ -96,12 +97,18 @@ void check_weights(const StateDict& weights, const IR& ir) {
   if (!problems.empty()) throw LoadError(problems.front());
 }
 
+using OnProgress = std::function<void(const ModelResult&)>;
+
 // The stages of one model, one function each.
 class Pipeline {
  public:
   Pipeline(Candidate& candidate, ModelResult& result, const RunSettings& settings,
-           const std::string& directory)
-      : candidate_(candidate), result_(result), settings_(settings), directory_(directory) {}
+           const std::string& directory, const OnProgress& on_progress)
+      : candidate_(candidate),
+        result_(result),
+        settings_(settings),
+        directory_(directory),
+        on_progress_(on_progress) {}
 
   void run(Stage stage) {
     switch (stage) {
@@ -127,18 +134,33 @@ class Pipeline {
 
   void explain() {
     const bool failed = failed_to_execute() || !result_.worst_trial()->verification.is_valid;
-    Explanation explanation =
-        torch_ir::explain(candidate_, ir_, candidate_.weights(), worst_run().inputs,
-                          worst_run().expected, *backend_, settings_, failed, directory_ + "/repro");
-    for (std::string* text : {&explanation.nodes.error, &explanation.nodes.note}) {
-      *text = without_folder(std::move(*text), directory_);
-    }
-    if (explanation.reproducer) {
-      std::string& message = explanation.reproducer->message;
+    Explanation explanation = torch_ir::explain(
+        candidate_, ir_, candidate_.weights(), worst_run().inputs, worst_run().expected, *backend_,
+        settings_, failed, directory_ + "/repro", [&](const NodeReport& nodes) {
+          result_.nodes = to_show(nodes);
+          on_progress_(result_);
+        });
+    result_.nodes = to_show(std::move(explanation.nodes));
+    result_.reproducer = std::move(explanation.reproducer);
+    if (result_.reproducer) {
+      std::string& message = result_.reproducer->message;
       message = without_folder(std::move(message), directory_);
     }
-    result_.nodes = std::move(explanation.nodes);
-    result_.reproducer = std::move(explanation.reproducer);
+  }
+
+  // What is known of the trials when the last of them could not be executed: the ones before it are
+  // compared all the same.
+  void keep_trials() {
+    if (runs_.size() < 2 || !runs_.back().is_ready) return;
+    try {
+      for (size_t i = 0; i + 1 < runs_.size(); ++i) verify(runs_[i]);
+    } catch (const std::exception&) {
+      // Then the model itself fails, which is not what this failure is about.
+      return result_.trials.clear();
+    }
+    Trial& last = add_trial();
+    last.verification.tolerance = settings_.tolerance;
+    last.verification.error_message = "The graph could not be executed.";
   }
 
  private:
@@ -149,6 +171,14 @@ class Pipeline {
     // Whether it has its inputs.
     bool is_ready = false;
   };
+
+  // Without the folder of the run's files.
+  NodeReport to_show(NodeReport nodes) const {
+    for (std::string* text : {&nodes.error, &nodes.note}) {
+      *text = without_folder(std::move(*text), directory_);
+    }
+    return nodes;
+  }
 
   void extract() {
     ir_ = candidate_.extract();
@@ -164,6 +194,8 @@ class Pipeline {
     if (options.is_builtin()) optimization_ = settings_.optimization;
     const int num_trials = candidate_.takes_trials() ? std::max(1, settings_.trials) : 1;
     for (int trial = 0; trial < num_trials; ++trial) {
+      result_.current_trial = trial;
+      if (trial > 0) on_progress_(result_);
       Run& run = runs_.emplace_back();
       run.inputs = candidate_.inputs(trial);
       run.is_ready = true;
@@ -173,14 +205,24 @@ class Pipeline {
     }
   }
 
+  Trial& add_trial() {
+    const auto number = static_cast<int>(result_.trials.size());
+    return result_.trials.emplace_back(Trial{.name = trial_name(number)});
+  }
+
+  void verify(Run& run) {
+    at::manual_seed(settings_.seed);
+    run.expected = candidate_.expected(run.inputs);
+    Trial& trial = add_trial();
+    trial.verification = compare(ir_, run.outputs, run.expected, settings_.tolerance);
+    trial.verification.optimization = optimization_;
+  }
+
   void verify() {
     for (Run& run : runs_) {
-      at::manual_seed(settings_.seed);
-      run.expected = candidate_.expected(run.inputs);
-      const auto number = static_cast<int>(result_.trials.size());
-      Trial& trial = result_.trials.emplace_back(Trial{.name = trial_name(number)});
-      trial.verification = compare(ir_, run.outputs, run.expected, settings_.tolerance);
-      trial.verification.optimization = optimization_;
+      result_.current_trial = static_cast<int>(result_.trials.size());
+      if (result_.current_trial > 0) on_progress_(result_);
+      verify(run);
     }
     const Trial& worst = *result_.worst_trial();
     const Run& run = worst_run();
@@ -188,7 +230,8 @@ class Pipeline {
       save_tensors(ir_, candidate_.weights(), run.inputs, run.expected, directory_);
     }
     if (!worst.verification.is_valid) {
-      throw OutputMismatch(worst.verification.error_message + origin_of(worst));
+      result_.current_trial = static_cast<int>(&worst - result_.trials.data());
+      throw OutputMismatch(worst.verification.error_message);
     }
   }
 
@@ -198,21 +241,17 @@ class Pipeline {
            result_.failure->kind == FailureKind::kExecuteFailed && runs_.back().is_ready;
   }
 
+  // The one that could not be executed, or else the one of the worst trial.
   const Run& worst_run() const {
-    if (result_.trials.empty()) return runs_.back();
+    if (failed_to_execute()) return runs_.back();
     return runs_.at(static_cast<size_t>(result_.worst_trial() - result_.trials.data()));
-  }
-
-  // Which inputs it took to see a difference.
-  std::string origin_of(const Trial& trial) const {
-    const bool is_first = &trial == result_.trials.data();
-    return is_first ? "" : " (with " + trial.name + ")";
   }
 
   Candidate& candidate_;
   ModelResult& result_;
   const RunSettings& settings_;
   const std::string& directory_;
+  const OnProgress& on_progress_;
   IR ir_;
   std::unique_ptr<Backend> backend_;
   std::optional<Optimization> optimization_;
@@ -222,11 +261,10 @@ class Pipeline {
 }  // namespace
 
 ModelResult run_model(Candidate& candidate, ModelResult result, const RunSettings& settings,
-                      const std::string& directory,
-                      const std::function<void(const ModelResult&)>& on_progress) {
+                      const std::string& directory, const OnProgress& on_progress) {
   using Clock = std::chrono::steady_clock;
   at::set_num_threads(settings.threads);
-  Pipeline pipeline(candidate, result, settings, directory);
+  Pipeline pipeline(candidate, result, settings, directory, on_progress);
   for (const Stage stage : kStages) {
     on_progress(result);
     const Clock::time_point start = Clock::now();
@@ -239,9 +277,14 @@ ModelResult run_model(Candidate& candidate, ModelResult result, const RunSetting
       throw;
     } catch (const std::exception& error) {
       stop_watch();
-      result.failure = Failure{.kind = failure_kind(stage, error),
-                               .stage = stage,
-                               .message = error_text(error, candidate, directory)};
+      result.failure = Failure{
+          .kind = failure_kind(stage, error),
+          .stage = stage,
+          .message = with_trial(error_text(error, candidate, directory), result.current_trial)};
+      if (stage == Stage::kExecute) {
+        on_progress(result);
+        pipeline.keep_trials();
+      }
       break;
     }
     stop_watch();
@@ -254,6 +297,14 @@ ModelResult run_model(Candidate& candidate, ModelResult result, const RunSetting
     pipeline.explain();
   }
   return result;
+}
+
+std::optional<Reproducer> write_whole_graph(Candidate& candidate, const RunSettings& settings,
+                                            int trial, const std::string& directory) {
+  const IR ir = serialize(candidate.extract(), directory + "/ir.json");
+  return whole_graph_reproducer(ir, candidate.weights(), candidate.inputs(trial), /*expected=*/{},
+                                settings, /*message=*/"", directory + "/repro")
+      .reproducer;
 }
 
 }  // namespace torch_ir

@@ -6,6 +6,7 @@
 #define TORCH_IR_HARNESS_RUN_RUN_MODEL_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "torch_ir/harness/results/result.h"
@@ -16,11 +17,18 @@ namespace torch_ir {
 // Runs `candidate` with `settings`, whose tolerance is the one in effect, and leaves its files in
 // `directory`: ir.json, graph.json (the graph of the result, which itself stays without), those of
 // save_tensors for the worst trial when the settings ask for them, and repro/ as explain makes it.
-// `result` is what is known of it already. `on_progress` gets the
-// result so far before each stage. Throws OutputError.
+// `result` is what is known of it already. `on_progress` gets the result so far before each stage,
+// each trial, and each step of an explanation. Throws OutputError.
 ModelResult run_model(Candidate& candidate, ModelResult result, const RunSettings& settings,
                       const std::string& directory,
                       const std::function<void(const ModelResult&)>& on_progress);
+
+// For a run that ended its process in the stage execute: the whole graph as what shows it, with the
+// inputs of `trial`, in repro/ of `directory`. Nothing is executed. The message is the caller's to
+// fill in. Nothing where a file can not hold what it takes. Throws OutputError, and what extracting
+// throws.
+std::optional<Reproducer> write_whole_graph(Candidate& candidate, const RunSettings& settings,
+                                            int trial, const std::string& directory);
 
 }  // namespace torch_ir
 

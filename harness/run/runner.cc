@@ -20,6 +20,7 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/harness/process/child_process.h"
 #include "torch_ir/harness/process/interrupt.h"
+#include "torch_ir/harness/process/plain_warnings.h"
 #include "torch_ir/harness/process/process_memory.h"
 #include "torch_ir/harness/results/graph_picture.h"
 #include "torch_ir/harness/results/result_json.h"
@@ -27,6 +28,7 @@
 #include "torch_ir/harness/stages/candidate.h"
 #include "torch_ir/harness/stages/failure.h"
 #include "torch_ir/harness/stages/stages.h"
+#include "torch_ir/harness/stages/trials.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/models/registry.h"
 
@@ -116,6 +118,16 @@ FailureKind kind_of_crash(const std::string& output) {
   return is_out_of_memory ? FailureKind::kOutOfMemory : FailureKind::kCrashed;
 }
 
+// Whether such a failure is the end of a process, which then can say nothing of it.
+bool ends_process(FailureKind kind) {
+  return kind == FailureKind::kCrashed || kind == FailureKind::kTimedOut ||
+         kind == FailureKind::kOutOfMemory;
+}
+
+void add_sentence(std::string& text, const std::string& sentence) {
+  text += (text.empty() ? "" : " ") + sentence;
+}
+
 ModelResult read_result(const std::string& directory) {
   ModelResult result = model_result_from_json(read_file(directory + kResultFile));
   if (fs::exists(directory + kGraphFile)) result.graph = load_ir(directory + kGraphFile);
@@ -127,13 +139,9 @@ class Job {
   Job(size_t index, const ModelSource& model, const RunOptions& options, std::string directory)
       : index_(index),
         directory_(std::move(directory)),
-        last_stage_(options.settings.last_stage),
-        deadline_(deadline_after(options.timeout)) {
-    write_file(directory_ + kRequestFile,
-               to_json(RunRequest{.source = model, .settings = options.settings}));
+        request_{.source = model, .settings = options.settings} {
     write_file(directory_ + kResultFile, to_json(unstarted(model, options.expected_failures)));
-    process_ = std::make_unique<ChildProcess>(
-        std::vector<std::string>{std::string(kChildFlag) + directory_});
+    start(options);
   }
 
   size_t index() const { return index_; }
@@ -144,26 +152,61 @@ class Job {
   // The result, once there is one.
   std::optional<ModelResult> poll(const RunOptions& options) {
     process_->read_output();
-    if (const std::optional<int> status = process_->poll()) return finish(*status);
+    if (const std::optional<int> status = process_->poll()) {
+      return conclude(finish(*status), "", options);
+    }
     if (Clock::now() < deadline_) return std::nullopt;
     process_->kill();
-    return unfinished(
-        FailureKind::kTimedOut,
-        fmt::format("was stopped after {:g} s, the time limit", options.timeout.count()));
+    const std::string limit = fmt::format("{:g}", options.timeout.count());
+    return conclude(
+        unfinished(FailureKind::kTimedOut, "was stopped after " + limit + " s, the time limit"),
+        " --timeout " + limit, options);
   }
 
   // The result of a process that keeps `resident` bytes, when these are too many.
   std::optional<ModelResult> limit_memory(int64_t resident, const RunOptions& options) {
     if (resident <= *options.memory_limit) return std::nullopt;
     process_->kill();
-    return unfinished(FailureKind::kOutOfMemory,
-                      fmt::format("was stopped with more than {:g} MB in memory, the memory limit",
-                                  static_cast<double>(*options.memory_limit) / 1e6));
+    const std::string limit = fmt::format("{:g}", static_cast<double>(*options.memory_limit) / 1e6);
+    return conclude(unfinished(FailureKind::kOutOfMemory, "was stopped with more than " + limit +
+                                                              " MB in memory, the memory limit"),
+                    " --memory-limit " + limit, options);
   }
 
  private:
+  void start(const RunOptions& options) {
+    write_file(directory_ + kRequestFile, to_json(request_));
+    deadline_ = deadline_after(options.timeout);
+    process_ = std::make_unique<ChildProcess>(
+        std::vector<std::string>{std::string(kChildFlag) + directory_});
+  }
+
+  // `result` of the process that has ended, or of the first one with the reproducer that the second
+  // one left. Where the graph ended its process, which therefore could write no reproducer, a
+  // second one is started, and nothing is returned yet. `flags` are those that made the end come.
+  std::optional<ModelResult> conclude(ModelResult result, const std::string& flags,
+                                      const RunOptions& options) {
+    if (ended_) {
+      ended_->reproducer = std::move(result.reproducer);
+      if (ended_->reproducer) {
+        ended_->reproducer->command += flags_;
+        ended_->reproducer->message = ended_->failure->message;
+      }
+      return std::move(ended_);
+    }
+    const bool has_ended_process = result.failure && result.failure->stage == Stage::kExecute &&
+                                   ends_process(result.failure->kind);
+    if (!has_ended_process) return result;
+    request_.reproduces_trial = result.current_trial;
+    flags_ = flags;
+    ended_ = std::move(result);
+    start(options);
+    return std::nullopt;
+  }
+
   bool is_done(const ModelResult& result) const {
-    return result.failure || result.num_passed_stages > static_cast<size_t>(last_stage_);
+    return request_.reproduces_trial || result.failure ||
+           result.num_passed_stages > static_cast<size_t>(request_.settings.last_stage);
   }
 
   ModelResult finish(int status) const {
@@ -187,21 +230,30 @@ class Job {
     const std::string message = "The process of the model " + end + ".";
     if (is_done(result)) {
       // All that may be missing is an explanation.
-      if (!result.nodes) result.nodes.emplace().error = message;
+      if (!result.nodes) {
+        result.nodes.emplace().error = message;
+      } else if (result.failure && !result.reproducer) {
+        add_sentence(result.nodes->note, "The search for a reproducer came to no end: " + message);
+      }
       return result;
     }
+    const Stage stage = kStages.at(result.num_passed_stages);
+    if (stage >= Stage::kExecute) result.nodes.emplace().error = message;
     result.failure = Failure{.kind = kind,
-                             .stage = kStages.at(result.num_passed_stages),
-                             .message = message,
+                             .stage = stage,
+                             .message = with_trial(message, result.current_trial),
                              .output = without_folder(process_->output(), directory_)};
     return result;
   }
 
   size_t index_;
   std::string directory_;
-  Stage last_stage_;
+  RunRequest request_;
   Clock::time_point deadline_;
   std::unique_ptr<ChildProcess> process_;
+  // What came of the first process, while the second one runs, and the flags that ended it.
+  std::optional<ModelResult> ended_;
+  std::string flags_;
 };
 
 // Sleeps until a child has something to tell, or a deadline comes.
@@ -238,6 +290,11 @@ void run_request(const std::string& directory) {
   const RunSettings settings = settings_of(request.source, request.settings);
   const std::unique_ptr<Candidate> candidate = make_candidate(request.source, settings.seed);
   ModelResult result = model_result_from_json(read_file(directory + kResultFile));
+  if (request.reproduces_trial) {
+    result.reproducer =
+        write_whole_graph(*candidate, settings, *request.reproduces_trial, directory);
+    return save(result);
+  }
   save(run_model(*candidate, std::move(result), settings, directory, save));
   if (settings.last_stage == Stage::kVerify) draw(directory);
 }
@@ -288,6 +345,8 @@ std::optional<int> run_as_child(int argc, char** argv) {
   if (argc != 2 || !std::string_view(argv[1]).starts_with(kChildFlag)) return std::nullopt;
   // Nobody wants the result when the parent is gone.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  PlainWarnings warnings;
+  const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
   try {
     run_request(argv[1] + kChildFlag.size());
     return 0;

@@ -254,6 +254,68 @@ TEST_F(RunnerTest, OneTrialThatFailsIsEnough) {
   EXPECT_TRUE(run_one("WrongOnLarge", one).passed());
 }
 
+TEST_F(RunnerTest, ATrialThatCanNotBeExecutedLeavesWhatIsKnownOfTheOthers) {
+  const ModelResult result = run_one("ReadsOutside");
+  EXPECT_EQ(kind_of(result), FailureKind::kExecuteFailed);
+  EXPECT_EQ(result.failure->stage, Stage::kExecute);
+  EXPECT_THAT(result.failure->message.substr(0, result.failure->message.find('\n')),
+              ::testing::EndsWith(" (with large magnitudes)"));
+  ASSERT_THAT(trial_names(result),
+              ElementsAre("normal values", "zeros and ones", "large magnitudes"));
+  EXPECT_TRUE(result.trials[0].verification.is_valid);
+  EXPECT_TRUE(result.trials[1].verification.is_valid);
+  EXPECT_EQ(result.trials[2].verification.error_message, "The graph could not be executed.");
+  EXPECT_EQ(result.worst_trial(), &result.trials[2]);
+}
+
+TEST_F(RunnerTest, AGraphThatEndsItsProcessIsTheReproducer) {
+  RunOptions options;
+  options.settings.backend = "aborts";
+  std::set<std::string> files;
+  const RunObserver observer{.on_finish = [&](ModelResult&, const std::string& directory) {
+    for (const auto& entry : fs::directory_iterator(directory + "/repro")) {
+      files.insert(entry.path().filename().string());
+    }
+  }};
+  const ModelResult result = run({"Counter"}, options, observer).at(0);
+  EXPECT_EQ(kind_of(result), FailureKind::kCrashed);
+  EXPECT_EQ(result.failure->output, "no room on the chip\n");
+  ASSERT_TRUE(result.nodes);
+  EXPECT_EQ(result.nodes->error, result.failure->message);
+  ASSERT_TRUE(result.reproducer);
+  EXPECT_EQ(result.reproducer->command,
+            "harness --ir . --backend aborts --rtol 0.0001 --atol 0.0001 --trials 1");
+  EXPECT_EQ(result.reproducer->message, result.failure->message);
+  EXPECT_EQ(result.reproducer->num_nodes, static_cast<int64_t>(result.graph->nodes.size()));
+  EXPECT_THAT(files, ElementsAre("inputs.safetensors", "ir.json", "weights.safetensors"));
+}
+
+TEST_F(RunnerTest, TheLimitThatEndsTheProcessIsPartOfTheCommand) {
+  RunOptions options;
+  // The second process has as long, to write the files.
+  options.timeout = std::chrono::seconds(5);
+  options.settings.executor = "sleep 600; # {ir} {weights} {inputs} {outputs}";
+  const ModelResult result = run_one("Good", options);
+  EXPECT_EQ(kind_of(result), FailureKind::kTimedOut);
+  ASSERT_TRUE(result.reproducer);
+  EXPECT_EQ(result.reproducer->command,
+            "harness --ir . --executor 'sleep 600; # {ir} {weights} {inputs} {outputs}' --rtol "
+            "0.0001 --atol 0.0001 --trials 1 --timeout 5");
+}
+
+TEST_F(RunnerTest, WhatIsKnownOfTheNodesOutlivesTheSearchForAReproducer) {
+  RunOptions options;
+  options.settings.backend = "aborts_on_parts";
+  const ModelResult result = run_one("Overflows", options);
+  EXPECT_EQ(kind_of(result), FailureKind::kOutputMismatch);
+  ASSERT_TRUE(result.nodes && result.nodes->first_divergence);
+  EXPECT_EQ(result.nodes->first_divergence->node.node, "exp");
+  EXPECT_THAT(result.nodes->note,
+              ::testing::EndsWith("The search for a reproducer came to no end: The process of the "
+                                  "model was killed by signal 6 (Aborted)."));
+  EXPECT_FALSE(result.reproducer);
+}
+
 TEST_F(RunnerTest, WhatOverflowsInBothAlikeIsEqual) {
   const ModelResult result = run_one("Overflows");
   EXPECT_TRUE(result.passed());

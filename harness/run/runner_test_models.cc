@@ -5,6 +5,7 @@
 #include <ATen/ops/abs.h>
 #include <ATen/ops/dropout.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/index_select.h>
 #include <ATen/ops/zeros.h>
 #include <signal.h>
 #include <spawn.h>
@@ -100,6 +101,9 @@ const bool registered = [] {
   });
   add("WrongOnOnes", wrong_where([](const at::Tensor& x) { return x == 1; }));
   add("WrongOnLarge", wrong_where([](const at::Tensor& x) { return at::abs(x) > 100; }));
+  add("ReadsOutside", [](const at::Tensor& x) {
+    return x.flatten().index_select(0, x.flatten().abs().to(at::kLong));
+  });
   add("Overflows", [](const at::Tensor& x) { return x.exp() - x.exp(); });
   add("Loose", wrong_where(always), {.tolerance = Tolerance{.rtol = 0, .atol = 2}});
   add("LooseOutput", wrong_where(always), {.output_tolerances = {{0, {.rtol = 0, .atol = 2}}}});

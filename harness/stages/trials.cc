@@ -63,6 +63,12 @@ std::string trial_name(int trial) {
   __builtin_unreachable();
 }
 
+std::string with_trial(std::string message, int trial) {
+  if (trial == 0) return message;
+  return message.insert(std::min(message.find('\n'), message.size()),
+                        " (with " + trial_name(trial) + ")");
+}
+
 at::Tensor trial_values(int trial, const TrialInput& input, uint64_t seed,
                         const std::string& model) {
   const at::ScalarType dtype = input.normal.scalar_type();
