@@ -58,7 +58,7 @@ std::string unexpected_pass(const ModelResult& result, const RunContext& context
       status_name(Status::kUnexpectedPass), "passed, and is expected to fail",
       fmt::format("It is expected to fail ({}) and passed: take that out of {}.\n",
                   expected_text(*result.expected_failure),
-                  expectation_place(context, std::identity())));
+                  expectation_place(result, context, std::identity())));
 }
 
 std::string expected_failure(const ModelResult& result) {

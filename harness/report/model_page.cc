@@ -54,7 +54,7 @@ std::string verdict(const ModelResult& result, const RunContext& context) {
     case Status::kUnexpectedPass:
       return mark + " **UNEXPECTED PASS**: the model passes, and is " +
              expectation(*result.expected_failure) + ". Take that out of " +
-             expectation_place(context, code) + "." + maximum_difference(result, context);
+             expectation_place(result, context, code) + "." + maximum_difference(result, context);
     case Status::kExpectedFailure:
       return mark + " **EXPECTED FAILURE** " + failure_text(*result.failure) +
              ". Known because: " + escape_markdown(result.expected_failure->reason);

@@ -373,6 +373,9 @@ TEST(ModelPageTest, ExpectedFailuresAndUnexpectedPassesSayWhy) {
                         "(crashed: rounds \\<twice\\>). Take that out of its registration."));
   EXPECT_THAT(render_model_page(passing, {.expected_failures = "known.txt"}),
               HasSubstr("Take that out of its registration, or of `known.txt`."));
+  passing.origin = Origin{.archive = "tiny.pt2"};
+  EXPECT_THAT(render_model_page(passing, {.expected_failures = "known.txt"}),
+              HasSubstr("Take that out of `known.txt`."));
 }
 
 TEST(ModelPageTest, SecondsAreForThoseWhoAsk) {

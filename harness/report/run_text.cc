@@ -86,10 +86,11 @@ std::string reproducer_hint(const std::string& model, const RunContext& context,
       code("--ir DIR/repro/" + model + " --output NEW"), code("--ir ."), code("DIR"));
 }
 
-std::string expectation_place(const RunContext& context,
+std::string expectation_place(const ModelResult& result, const RunContext& context,
                               const std::function<std::string(const std::string&)>& code) {
   const std::string& list = context.expected_failures;
-  return list.empty() ? "its registration" : "its registration, or of " + code(list);
+  if (list.empty()) return "its registration";
+  return (result.origin ? "" : "its registration, or of ") + code(list);
 }
 
 int num_trials(const ModelResult& result, const RunSettings& settings) {

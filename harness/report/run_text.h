@@ -31,8 +31,8 @@ std::string coverage_text(const std::vector<ModelResult>& results, const Coverag
 std::string reproducer_hint(const std::string& model, const RunContext& context,
                             const std::function<std::string(const std::string&)>& code);
 
-// Where it is said that a model is expected to fail: "its registration", or a list beside it.
-std::string expectation_place(const RunContext& context,
+// Where it may be said that the model is expected to fail: "its registration", the list of the run.
+std::string expectation_place(const ModelResult& result, const RunContext& context,
                               const std::function<std::string(const std::string&)>& code);
 
 // How often a model runs: once where a file says what is expected of it.
