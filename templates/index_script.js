@@ -411,6 +411,7 @@ function nonFinite(value, graph) {
 }
 
 function statistics(role, s) {
+  if (role === 'input' && !s.dtype) return [h('span', {}, `${role} `, code(s.name)), 'not handed back', '', '', '', '', '', '', ''];
   return [h('span', {}, `${role} `, code(s.name)), shape(s.shape), s.dtype, figure(s.min), figure(s.max),
           figure(s.mean), figure(s.standard_deviation), count(s.num_nan), count(s.num_inf)];
 }
@@ -462,7 +463,7 @@ function reproducerBlock(model, detail) {
   const where = r.first_node === r.last_node ? [code(r.first_node)]
       : ['from ', code(r.first_node), ' to ', code(r.last_node)];
   return [h('h3', {}, 'Reproducer'),
-    h('p', {}, `The smallest part found that fails by itself has ${plural(r.num_nodes, 'node')}, `, ...where,
+    h('p', {}, `The smallest part known to fail by itself has ${plural(r.num_nodes, 'node')}, `, ...where,
       '. It is given what the model computes before it, and lies in ',
       h('a', {href: `repro/${encodeURIComponent(model.name)}/`}, `repro/${model.name}/`), '.'),
     h('pre', {class: 'message', tabindex: '0', 'aria-label': 'What it shows'}, r.message),

@@ -236,6 +236,14 @@ TEST(ModelPageTest, HoldsNoControlCharacters) {
   EXPECT_THAT(page, HasSubstr("`a\\x1b[31m b\\x07 `"));
 }
 
+TEST(ModelPageTest, ListsInputsThatWereNotHandedBack) {
+  ModelResult result = make_mismatch();
+  result.nodes = make_nodes();
+  result.nodes->first_divergence->inputs.push_back({.name = "kept"});
+  EXPECT_THAT(render_model_page(result, {}),
+              HasSubstr("| input | `kept` | not handed back |  |  |  |  |  |  |  |\n"));
+}
+
 TEST(ModelPageTest, PortablePagesHoldNothingOfTheMachine) {
   const std::string page = render_model_page(make_result(2.5e-7), {.portable = true});
   EXPECT_THAT(page, HasSubstr("Maximum difference: within tolerance\n"));

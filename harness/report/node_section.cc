@@ -85,10 +85,23 @@ Data statistics_row(const std::string& role, const TensorStatistics& statistics)
   return row;
 }
 
+// What whoever ran the graph kept to itself has neither a dtype nor figures.
+Data missing_row(const std::string& role, const TensorStatistics& statistics) {
+  Data row;
+  row.set("role", role);
+  row.set("name", code_cell(statistics.name));
+  row.set("shape", "not handed back");
+  for (const char* key : {"dtype", "min", "max", "mean", "deviation", "nan", "inf"}) {
+    row.set(key, "");
+  }
+  return row;
+}
+
 List statistics_rows(const Divergence& divergence) {
   List rows;
   for (const TensorStatistics& input : divergence.inputs) {
-    rows.push_back(statistics_row("input", input));
+    rows.push_back(input.dtype.empty() ? missing_row("input", input)
+                                       : statistics_row("input", input));
   }
   rows.push_back(statistics_row("**actual**", divergence.actual));
   rows.push_back(statistics_row("**expected**", divergence.expected));
@@ -156,7 +169,7 @@ Data node_section(const NodeReport& report, const RunContext& context) {
 Data reproducer_section(const std::string& model, const Reproducer& reproducer,
                         const RunContext& context) {
   const std::string folder = "repro/" + model + "/";
-  std::string text = "The smallest part of the graph found that fails by itself has " +
+  std::string text = "The smallest part of the graph known to fail by itself has " +
                      counted(reproducer.num_nodes, "node") + ", ";
   text +=
       reproducer.first_node == reproducer.last_node
