@@ -379,11 +379,12 @@ TEST(ModelPageTest, ExpectedFailuresAndUnexpectedPassesSayWhy) {
   EXPECT_THAT(render_model_page(passing, {}),
               HasSubstr("❌ **UNEXPECTED PASS**: the model passes, and is expected to fail "
                         "(crashed: rounds \\<twice\\>). Take that out of its registration."));
-  EXPECT_THAT(render_model_page(passing, {.expected_failures = "known.txt"}),
+  RunContext context;
+  context.expected_failures = "known.txt";
+  EXPECT_THAT(render_model_page(passing, context),
               HasSubstr("Take that out of its registration, or of `known.txt`."));
   passing.origin = Origin{.archive = "tiny.pt2"};
-  EXPECT_THAT(render_model_page(passing, {.expected_failures = "known.txt"}),
-              HasSubstr("Take that out of `known.txt`."));
+  EXPECT_THAT(render_model_page(passing, context), HasSubstr("Take that out of `known.txt`."));
 }
 
 TEST(ModelPageTest, SecondsAreForThoseWhoAsk) {
