@@ -266,6 +266,7 @@ ModelResult run_model(Candidate& candidate, ModelResult result, const RunSetting
   at::set_num_threads(settings.threads);
   Pipeline pipeline(candidate, result, settings, directory, on_progress);
   for (const Stage stage : kStages) {
+    result.current_trial = 0;
     on_progress(result);
     const Clock::time_point start = Clock::now();
     const auto stop_watch = [&] {

@@ -65,8 +65,9 @@ std::string trial_name(int trial) {
 
 std::string with_trial(std::string message, int trial) {
   if (trial == 0) return message;
-  return message.insert(std::min(message.find('\n'), message.size()),
-                        " (with " + trial_name(trial) + ")");
+  size_t end = std::min(message.find('\n'), message.size());
+  if (end > 0 && message[end - 1] == '.') --end;
+  return message.insert(end, " (with " + trial_name(trial) + ")");
 }
 
 at::Tensor trial_values(int trial, const TrialInput& input, uint64_t seed,

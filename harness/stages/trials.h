@@ -23,8 +23,8 @@ inline constexpr double kLargeMagnitude = 1e3;
 // 0.
 std::string trial_name(int trial);
 
-// `message`, and in its first line which inputs it took to see that: "... (with zeros and ones)";
-// nothing for the first trial.
+// `message`, and at the end of its first line which inputs it took to see that: "It differs (with
+// zeros and ones)." As it is for the first trial.
 std::string with_trial(std::string message, int trial);
 
 struct TrialInput {

@@ -113,5 +113,12 @@ TEST(TrialsTest, LargeHalvesAreFinite) {
   EXPECT_LE(*large.rbegin(), 65504);
 }
 
+TEST(TrialsTest, AMessageSaysInItsFirstLineWhichInputsItTook) {
+  EXPECT_EQ(with_trial("It differs.", 0), "It differs.");
+  EXPECT_EQ(with_trial("It differs.", 1), "It differs (with zeros and ones).");
+  EXPECT_EQ(with_trial("index 7\nof 3", 2), "index 7 (with large magnitudes)\nof 3");
+  EXPECT_EQ(with_trial("", 2), " (with large magnitudes)");
+}
+
 }  // namespace
 }  // namespace torch_ir
