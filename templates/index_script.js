@@ -462,9 +462,12 @@ function reproducerBlock(model, detail) {
   if (!r) return [];
   const where = r.first_node === r.last_node ? [code(r.first_node)]
       : ['from ', code(r.first_node), ' to ', code(r.last_node)];
+  const what = r.is_whole_graph
+      ? [`It is the whole graph, ${plural(r.num_nodes, 'node')}, with the inputs of the run`]
+      : [`The smallest part known to fail by itself has ${plural(r.num_nodes, 'node')}, `, ...where,
+         '. It is given what the model computes before it'];
   return [h('h3', {}, 'Reproducer'),
-    h('p', {}, `The smallest part known to fail by itself has ${plural(r.num_nodes, 'node')}, `, ...where,
-      '. It is given what the model computes before it, and lies in ',
+    h('p', {}, ...what, ', and lies in ',
       h('a', {href: `repro/${encodeURIComponent(model.name)}/`}, `repro/${model.name}/`), '.'),
     h('pre', {class: 'message', tabindex: '0', 'aria-label': 'What it shows'}, r.message),
     h('p', {}, 'Typed in that folder, this shows it:'), copyable(r.command, 'Command of the reproducer'),

@@ -198,6 +198,7 @@ Json detail_json(const ModelResult& result, const RunContext& context, bool has_
   }
   if (result.reproducer) {
     json["reproducer"] = write(*result.reproducer);
+    json["reproducer"]["is_whole_graph"] = result.is_reproduced_by_whole_graph();
     const std::string hint = reproducer_hint(result.name, context, std::identity());
     if (!hint.empty()) json["reproducer"]["hint"] = hint;
   }

@@ -210,7 +210,7 @@ std::string render_model_page(const ModelResult& result, const RunContext& conte
   }
   if (result.nodes) page.set("node_report", node_section(*result.nodes, context));
   if (result.reproducer) {
-    page.set("reproducer", reproducer_section(result.name, *result.reproducer, context));
+    page.set("reproducer", reproducer_section(result, context));
   }
   if (result.graph) {
     page.set("graph", graph_section(result.name, *result.graph, context, picture));

@@ -166,23 +166,29 @@ Data node_section(const NodeReport& report, const RunContext& context) {
   return data;
 }
 
-Data reproducer_section(const std::string& model, const Reproducer& reproducer,
-                        const RunContext& context) {
-  const std::string folder = "repro/" + model + "/";
-  std::string text = "The smallest part of the graph known to fail by itself has " +
-                     counted(reproducer.num_nodes, "node") + ", ";
-  text +=
+Data reproducer_section(const ModelResult& result, const RunContext& context) {
+  const Reproducer& reproducer = *result.reproducer;
+  const std::string folder = "repro/" + result.name + "/";
+  const std::string nodes = counted(reproducer.num_nodes, "node");
+  const std::string lies = fmt::format("lies in [{}]({}):", code_span(folder), link_target(folder));
+  const std::string where =
       reproducer.first_node == reproducer.last_node
           ? code_span(reproducer.first_node)
           : "from " + code_span(reproducer.first_node) + " to " + code_span(reproducer.last_node);
-  text += fmt::format(". It is given what the model computes before it, and lies in [{}]({}):",
-                      code_span(folder), link_target(folder));
+  const std::string text =
+      result.is_reproduced_by_whole_graph()
+          ? fmt::format("It is the whole graph, {}, with the inputs of the run, and {}", nodes,
+                        lies)
+          : fmt::format(
+                "The smallest part of the graph known to fail by itself has {}, {}. It is "
+                "given what the model computes before it, and {}",
+                nodes, where, lies);
   Data data;
   data.set("text", text);
   data.set("message", code_block(reproducer.message));
   data.set("command", code_block(reproducer.command, "sh"));
-  const std::string hint =
-      reproducer_hint(model, context, [](const std::string& code) { return code_span(code); });
+  const std::string hint = reproducer_hint(result.name, context,
+                                           [](const std::string& code) { return code_span(code); });
   if (!hint.empty()) data.set("hint", hint);
   return data;
 }

@@ -30,8 +30,8 @@ kainjow::mustache::data verification_section(const ModelResult& result, const Ru
 
 kainjow::mustache::data node_section(const NodeReport& report, const RunContext& context);
 
-kainjow::mustache::data reproducer_section(const std::string& model, const Reproducer& reproducer,
-                                           const RunContext& context);
+// Of a result that has a reproducer.
+kainjow::mustache::data reproducer_section(const ModelResult& result, const RunContext& context);
 
 kainjow::mustache::data graph_section(const std::string& name, const IR& ir,
                                       const RunContext& context, const GraphPicture& picture);

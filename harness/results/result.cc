@@ -71,6 +71,11 @@ void ModelResult::drop_graph() {
   graph.reset();
 }
 
+bool ModelResult::is_reproduced_by_whole_graph() const {
+  const std::optional<GraphSummary> known = graph_summary();
+  return reproducer && known && reproducer->num_nodes == known->figures.num_nodes;
+}
+
 const Trial* ModelResult::worst_trial() const {
   // Those that fail first, of these the one that has no outputs, then by how much the tolerance
   // would have to be.

@@ -89,9 +89,10 @@ struct Trial {
   VerificationReport verification = {};
 };
 
-// A part of the graph, the smallest found, that fails when it is given what the model computes
-// before it. It lies in repro/<model>/ of the reports: ir.json, weights.safetensors where it has
-// weights, inputs.safetensors, expected.safetensors.
+// The smallest part of the graph known to fail when it is given what the model computes before it;
+// the whole graph where no part does, or where nobody could look for one. It lies in repro/<model>/
+// of the reports: ir.json, weights.safetensors where it has weights, inputs.safetensors, and
+// expected.safetensors unless its process ended.
 struct Reproducer {
   int64_t num_nodes = 0;
   // The first and the last node in it.
@@ -150,6 +151,8 @@ struct ModelResult {
   void drop_graph();
   // Nothing where there was no graph.
   std::optional<GraphSummary> graph_summary() const;
+  // Whether there is a reproducer, and it is all of the graph.
+  bool is_reproduced_by_whole_graph() const;
   // The trial that is furthest outside its tolerance, or nearest to it; null when there is none.
   const Trial* worst_trial() const;
 };

@@ -191,6 +191,8 @@ class Job {
       if (ended_->reproducer) {
         ended_->reproducer->command += flags_;
         ended_->reproducer->message = ended_->failure->message;
+      } else {
+        add_sentence(ended_->nodes->note, "No reproducer could be written.");
       }
       return std::move(ended_);
     }
