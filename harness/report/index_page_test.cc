@@ -88,6 +88,7 @@ TEST(IndexPageTest, HoldsAllThatIsKnownOfAModel) {
   EXPECT_EQ(detail["nodes"]["first_divergence"]["node"]["node"], "add");
   EXPECT_EQ(detail["nodes"]["note"], "Values were asked for one by one.");
   EXPECT_EQ(detail["reproducer"]["command"], "torch-ir verify ir.json");
+  EXPECT_EQ(detail["reproducer"]["is_whole_graph"], false);
   EXPECT_EQ(detail["graph"]["inputs"][0]["shape"], "1x2");
   EXPECT_EQ(detail["files"], json({{"ir", true}, {"svg", true}}));
   EXPECT_EQ(detail["command"], "tools/bazel run //harness -- --model Off\n");

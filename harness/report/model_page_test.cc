@@ -350,6 +350,14 @@ TEST(ModelPageTest, AReproducerComesWithItsCommand) {
               HasSubstr("the program that the backend is linked into, here `chip_harness`.\n"));
 }
 
+TEST(ModelPageTest, AReproducerMayBeTheWholeGraph) {
+  ModelResult result = make_mismatch();
+  result.reproducer = Reproducer{.num_nodes = 1, .first_node = "add", .last_node = "add"};
+  EXPECT_THAT(render_model_page(result, {}),
+              HasSubstr("\nIt is the whole graph, 1 node, with the inputs of the run, and lies in "
+                        "[`repro/Off/`](repro/Off/):\n"));
+}
+
 TEST(ModelPageTest, AReproducerOfAnExecutorSaysWhereItsProgramRuns) {
   ModelResult result = make_mismatch();
   result.reproducer = Reproducer{.command = "harness --ir . --executor 'sim {ir}'"};
