@@ -226,9 +226,9 @@ TEST_F(ImportedModelsTest, BadUsageIsOneLineAndStatusTwo) {
                    "--expected: give it behind the --pt2 or --ir that it is for");
   expect_bad_usage({"--pt2", archive, "--inputs", archive, "--inputs", archive},
                    "--inputs: there are two for one --pt2");
-  expect_bad_usage({"--pt2", archive, "--pt2", archive}, "--pt2: the page of '" + archive +
-                                                             "' would be that of '" + archive +
-                                                             "', vit.md: rename the archive");
+  expect_bad_usage({"--pt2", archive, "--pt2", archive}, "--pt2: '" + archive +
+                                                             "' is given twice, and a run has one "
+                                                             "page of it, vit.md");
   const std::string taken = put("vit.pt2", "Good.pt2");
   expect_bad_usage({"--pt2", taken}, "--pt2: the page of '" + taken +
                                          "' would be that of the registered model, Good.md: rename "

@@ -66,8 +66,9 @@ TEST(JsonWriterTest, EscapesAllButPrintableAscii) {
 
 TEST(JsonWriterTest, TextThatIsNotUtf8IsRefused) {
   JsonWriter writer;
-  EXPECT_THAT([&] { writer.string("\xc3("); }, ::testing::ThrowsMessage<SerializationError>(
-                                                   "a name or a text is not valid UTF-8: '\xc3('"));
+  EXPECT_THAT([&] { writer.string("\xc3("); },
+              ::testing::ThrowsMessage<SerializationError>(
+                  "a name or a text is not valid UTF-8: '\\xc3('"));
 }
 
 }  // namespace
