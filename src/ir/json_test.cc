@@ -197,7 +197,7 @@ TEST(JsonTest, TextThatIsNotUtf8IsNotWritten) {
   IR ir;
   ir.model_name = "\xff";
   EXPECT_THAT([&] { serialize_ir(ir); },
-              ThrowsMessage<SerializationError>("a name or a text is not valid UTF-8: '\xff'"));
+              ThrowsMessage<SerializationError>("a name or a text is not valid UTF-8: '\\xff'"));
 }
 
 // --- The page and the schema of the format ---
