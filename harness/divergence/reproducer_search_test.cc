@@ -1,0 +1,194 @@
+#include <gmock/gmock.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "torch_ir/harness/divergence/explanation_fixture.h"
+#include "torch_ir/harness/divergence/reproducer.h"
+#include "torch_ir/weights/safetensors.h"
+#include "torch_ir/weights/tensor_files.h"
+
+namespace torch_ir {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+using ReproducerSearchTest = ExplanationTest;
+
+TEST_F(ReproducerSearchTest, ReproducersHaveTheWeightsThatTheyUse) {
+  EditingBackend backend([](IR& ir) {
+    if (OpNode* node = find_node(ir, "linear_2")) node->inputs.pop_back();
+  });
+  const Explanation explanation = explain_model(mlp(), backend);
+  ASSERT_TRUE(explanation.reproducer);
+  EXPECT_EQ(explanation.reproducer->first_node, "linear_2");
+  EXPECT_EQ(explanation.reproducer->num_nodes, 1);
+  EXPECT_THAT(explanation.reproducer->command, HasSubstr("--weights weights.safetensors"));
+  EXPECT_THAT(load_weights_safetensors(directory_ + "/weights.safetensors").keys(),
+              ::testing::UnorderedElementsAre("fc2.weight", "fc2.bias"));
+  EXPECT_FALSE(replay(backend).is_valid);
+}
+
+TEST_F(ReproducerSearchTest, FindsNodesThatAreWrongOnlyTogether) {
+  WrongTogetherBackend backend([](IR& ir) {
+    OpNode* tanh = find_node(ir, "tanh_1");
+    if (tanh != nullptr && find_node(ir, "linear_1") != nullptr) {
+      tanh->op_type = "aten.sigmoid.default";
+    }
+  });
+  const Explanation explanation = explain_model(mlp({2, 8}, 4), backend);
+  ASSERT_TRUE(explanation.nodes.first_divergence);
+  EXPECT_EQ(explanation.nodes.first_divergence->node.node, "tanh_1");
+  EXPECT_THAT(explanation.nodes.note, HasSubstr("The nodes agree when they run one by one."));
+  ASSERT_TRUE(explanation.reproducer);
+  EXPECT_EQ(explanation.reproducer->num_nodes, 2);
+  EXPECT_EQ(explanation.reproducer->first_node, "linear_1");
+  EXPECT_EQ(explanation.reproducer->last_node, "tanh_1");
+  EXPECT_FALSE(replay(backend).is_valid);
+}
+
+// Further outputs keep this backend from being wrong, as they keep others from fusing.
+TEST_F(ReproducerSearchTest, FindsWhatIsWrongOnlyWithTheOutputsThatTheGraphHas) {
+  WrongTogetherBackend backend([](IR& ir) {
+    OpNode* tanh = find_node(ir, "tanh_2");
+    const bool is_inside = std::ranges::any_of(ir.graph_outputs, [](const TensorMeta& output) {
+      return output.name == "linear_2" || output.name == "linear_1";
+    });
+    if (tanh != nullptr && find_node(ir, "tanh_1") != nullptr && !is_inside) {
+      tanh->op_type = "aten.sigmoid.default";
+    }
+  });
+  const Explanation explanation = explain_model(mlp({2, 8}, 5), backend);
+  EXPECT_FALSE(explanation.nodes.first_divergence);
+  ASSERT_TRUE(explanation.reproducer) << explanation.nodes.note;
+  EXPECT_EQ(explanation.reproducer->num_nodes, 3);
+  EXPECT_EQ(explanation.reproducer->first_node, "tanh_1");
+  EXPECT_EQ(explanation.reproducer->last_node, "tanh_2");
+}
+
+TEST_F(ReproducerSearchTest, CutsPartsThatAreGivenWhatWasWrittenInPlace) {
+  EditingBackend backend(replace("sigmoid", "aten.tanh.default"));
+  const RegisteredModel model = counter();
+  const Explanation explanation = explain_model(model, backend);
+  ASSERT_TRUE(explanation.nodes.first_divergence);
+  EXPECT_EQ(explanation.nodes.first_divergence->node.node, "sigmoid");
+  // What sigmoid reads was made by mul and written to since.
+  ASSERT_EQ(explanation.nodes.first_divergence->inputs.size(), 1U);
+  EXPECT_EQ(explanation.nodes.first_divergence->inputs[0].min, 0);
+  ASSERT_TRUE(explanation.reproducer) << explanation.nodes.note;
+  EXPECT_EQ(explanation.reproducer->num_nodes, 1);
+  EXPECT_FALSE(replay(backend).is_valid);
+  PlanBackend right{ExecutionOptions()};
+  EXPECT_TRUE(replay(right).is_valid);
+}
+
+TEST_F(ReproducerSearchTest, KeepsNodesThatWriteToWhatIsRead) {
+  // Wrong only when the view and what reads its memory run together.
+  WrongTogetherBackend backend([](IR& ir) {
+    OpNode* sigmoid = find_node(ir, "sigmoid");
+    if (sigmoid != nullptr && find_node(ir, "relu_") != nullptr) {
+      sigmoid->op_type = "aten.tanh.default";
+    }
+  });
+  const RegisteredModel model = counter();
+  const Explanation explanation = explain_model(model, backend);
+  ASSERT_TRUE(explanation.reproducer) << explanation.nodes.note;
+  // Neither relu_ nor sigmoid can be given what they share apart from one another.
+  EXPECT_EQ(explanation.reproducer->num_nodes, 3);
+  EXPECT_EQ(explanation.reproducer->first_node, "view");
+  EXPECT_EQ(explanation.reproducer->last_node, "sigmoid");
+  EXPECT_FALSE(replay(backend).is_valid);
+  PlanBackend right{ExecutionOptions()};
+  EXPECT_TRUE(replay(right).is_valid);
+}
+
+TEST_F(ReproducerSearchTest, TheWholeGraphReproducesWhatNoPartOfItDoes) {
+  EditingBackend backend(nothing);
+  prepare(mlp());
+  const Tensors other = {candidate_->expected(inputs_).at(0) + 0.25};
+  const Explanation explanation = explain(*candidate_, ir_, candidate_->weights(), inputs_, other,
+                                          backend, settings_, /*failed=*/true, directory_);
+  EXPECT_EQ(explanation.nodes.num_mismatched, 0);
+  ASSERT_TRUE(explanation.reproducer);
+  EXPECT_EQ(
+      explanation.nodes.note,
+      "All values of nodes agree with those of the model, but the outputs are not what was "
+      "expected of them. The reproducer is the whole graph, since no smaller part of it fails "
+      "by itself.");
+  EXPECT_EQ(explanation.reproducer->num_nodes, 6);
+  EXPECT_EQ(explanation.reproducer->first_node, "linear");
+  EXPECT_EQ(explanation.reproducer->last_node, "tanh_2");
+  EXPECT_EQ(explanation.reproducer->command, "harness --ir . --rtol 0.0001 --atol 0.0001");
+  EXPECT_THAT(explanation.reproducer->message, HasSubstr("max diff 0.25"));
+  const VerificationReport again = replay(backend);
+  EXPECT_FALSE(again.is_valid);
+  EXPECT_THAT(again.error_message, HasSubstr("max diff 0.25"));
+}
+
+TEST_F(ReproducerSearchTest, TheWholeGraphReproducesWhatDrawsRandomNumbers) {
+  SilentBackend backend(replace("rand_like", "aten.ones_like.default"));
+  settings_.seed = 3;
+  const Explanation explanation = explain_model(
+      callable([](torch::Tensor x) { return torch::rand_like(x) + torch::relu(x); }, {32}),
+      backend);
+  ASSERT_TRUE(explanation.reproducer) << explanation.nodes.note;
+  EXPECT_EQ(explanation.reproducer->num_nodes, 3);
+  EXPECT_EQ(explanation.reproducer->command, "harness --ir . --rtol 0.0001 --atol 0.0001 --seed 3");
+  EXPECT_THAT(explanation.nodes.note,
+              HasSubstr("by itself: node 'rand_like' draws random numbers"));
+  PlanBackend right{ExecutionOptions()};
+  at::manual_seed(3);
+  EXPECT_TRUE(replay(right).is_valid);
+  at::manual_seed(3);
+  EXPECT_FALSE(replay(backend).is_valid);
+}
+
+TEST_F(ReproducerSearchTest, SaysThatAFailureDidNotComeAgain) {
+  const RegisteredModel model = mlp();
+  for (const bool throws : {false, true}) {
+    FlakyBackend backend(throws);
+    const Explanation explanation = explain_model(model, backend);
+    EXPECT_FALSE(explanation.reproducer);
+    EXPECT_THAT(
+        explanation.nodes.note,
+        ::testing::EndsWith(" No reproducer: the graph failed once, and did not when it ran "
+                            "again on the same inputs."));
+    EXPECT_EQ(explanation.nodes.num_mismatched, 0);
+    EXPECT_FALSE(fs::exists(directory_));
+  }
+}
+
+// A part that does not run says nothing of values that are wrong.
+TEST_F(ReproducerSearchTest, TakesNoErrorOfAPartForAWrongValue) {
+  ParticularBackend backend(replace("tanh_2", "aten.sigmoid.default"), "tanh_2");
+  const Explanation explanation = explain_model(mlp(), backend);
+  EXPECT_THAT(explanation.nodes.error, HasSubstr("no output 'linear' here"));
+  ASSERT_TRUE(explanation.reproducer) << explanation.nodes.note;
+  EXPECT_EQ(explanation.reproducer->first_node, "tanh_2");
+  EXPECT_EQ(explanation.reproducer->num_nodes, 1);
+  EXPECT_THAT(explanation.reproducer->message, HasSubstr("'tanh_2': "));
+}
+
+TEST_F(ReproducerSearchTest, TheWholeGraphIsAReproducerAlsoWhenNothingIsKnownOfItsOutputs) {
+  prepare(mlp());
+  settings_.executor = "sim {ir}";
+  const ReproducerSearch found =
+      whole_graph_reproducer(ir_, candidate_->weights(), candidate_->inputs(2), /*expected=*/{},
+                             settings_, "It crashed.", directory_);
+  EXPECT_EQ(found.note, "");
+  ASSERT_TRUE(found.reproducer);
+  EXPECT_EQ(found.reproducer->num_nodes, 6);
+  EXPECT_EQ(found.reproducer->message, "It crashed.");
+  EXPECT_EQ(found.reproducer->command,
+            "harness --ir . --executor 'sim {ir}' --rtol 0.0001 --atol 0.0001 --trials 1");
+  EXPECT_FALSE(fs::exists(directory_ + "/expected.safetensors"));
+  EXPECT_TRUE(IR::load(directory_ + "/ir.json") == ir_);
+  EXPECT_EQ(load_weights_safetensors(directory_ + "/weights.safetensors").size(), 6U);
+  const auto inputs = read_inputs(directory_ + "/inputs.safetensors", ir_);
+  EXPECT_TRUE(inputs.at(0).equal(candidate_->inputs(2).at(0)));
+}
+
+}  // namespace
+}  // namespace torch_ir
