@@ -1,0 +1,20 @@
+// For tests: values and nodes of graphs that are written by hand.
+#ifndef TORCH_IR_IR_TEST_NODES_H_
+#define TORCH_IR_IR_TEST_NODES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+TensorMeta meta(std::string name, std::vector<int64_t> shape, std::string dtype = "float32");
+
+OpNode node(std::string name, std::string op_type, std::vector<TensorMeta> inputs,
+            std::vector<TensorMeta> outputs);
+
+}  // namespace torch_ir
+
+#endif  // TORCH_IR_IR_TEST_NODES_H_
