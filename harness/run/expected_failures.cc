@@ -9,22 +9,15 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/suggestion.h"
+#include "torch_ir/base/trimmed.h"
 
 namespace torch_ir {
 namespace {
 
-constexpr std::string_view kSpaces = " \t\r";
-
-std::string_view trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(kSpaces);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
-}
-
 // Takes what stands before the next colon off `rest`.
 std::string take_field(std::string_view& rest) {
   const size_t colon = rest.find(':');
-  const std::string_view field = trim(rest.substr(0, colon));
+  const std::string_view field = trimmed(rest.substr(0, colon));
   rest = colon == std::string_view::npos ? std::string_view() : rest.substr(colon + 1);
   return std::string(field);
 }
@@ -33,7 +26,7 @@ void add_line(std::string_view line, const std::vector<std::string>& known,
               ExpectedFailures& failures) {
   const std::string name = take_field(line);
   const std::string kind = take_field(line);
-  const std::string reason(trim(line));
+  const std::string reason(trimmed(line));
   if (name.empty() || kind.empty() || reason.empty()) {
     throw Error("a line is NAME: KIND: REASON, and none of them empty");
   }
@@ -55,7 +48,7 @@ ExpectedFailures parse_expected_failures(std::string_view text, const std::strin
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
-    const std::string_view content = trim(line);
+    const std::string_view content = trimmed(line);
     if (content.empty() || content.starts_with('#')) continue;
     try {
       add_line(content, known, failures);

@@ -4,17 +4,10 @@
 #include <limits>
 
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/trimmed.h"
 
 namespace torch_ir {
 namespace {
-
-constexpr std::string_view kBlanks = " \t\r\v\f";
-
-std::string_view trimmed(std::string_view line) {
-  const size_t first = line.find_first_not_of(kBlanks);
-  if (first == line.npos) return {};
-  return line.substr(first, line.find_last_not_of(kBlanks) + 1 - first);
-}
 
 std::string_view without_bullet(std::string_view line) {
   for (const std::string_view bullet : {"- ", "* ", "\u2022 "}) {

@@ -14,6 +14,7 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/suggestion.h"
+#include "torch_ir/base/trimmed.h"
 #include "torch_ir/ir/binding.h"
 
 namespace torch_ir {
@@ -24,13 +25,6 @@ constexpr std::string_view kGetItem = "<built-in function getitem>";
 constexpr std::string_view kAll = ".*";
 // What Python calls the namespace of namespaces.
 constexpr std::string_view kTorchOps = "torch.ops.";
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\v\f";
-  const size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
 
 bool is_identifier(std::string_view text) {
   const auto is_letter = [](char c) {
