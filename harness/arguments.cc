@@ -1,4 +1,4 @@
-#include "torch_ir/harness/arguments.h"
+#include "harness/arguments.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,12 +10,12 @@
 #include <filesystem>
 #include <limits>
 
+#include "harness/backend/backend.h"
+#include "harness/backend/command_backend.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/version.h"
 #include "torch_ir/executor/device.h"
-#include "torch_ir/executor/optimization_name.h"
-#include "torch_ir/harness/backend/backend.h"
-#include "torch_ir/harness/backend/command_backend.h"
+#include "torch_ir/executor/graph/optimization_name.h"
 
 namespace torch_ir {
 namespace {

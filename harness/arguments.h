@@ -2,13 +2,12 @@
 //
 // Declared on a parser of CLI11 by declare_arguments, and complete after finish_arguments;
 // command_line.h does what they ask for.
-#ifndef TORCH_IR_HARNESS_ARGUMENTS_H_
-#define TORCH_IR_HARNESS_ARGUMENTS_H_
+#pragma once
 
 #include <string>
 #include <vector>
 
-#include "torch_ir/harness/harness.h"
+#include "harness/harness.h"
 
 namespace CLI {
 class App;
@@ -52,5 +51,3 @@ void declare_arguments(CLI::App& parser, Arguments& arguments);
 void finish_arguments(const CLI::App& parser, Arguments& arguments);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_ARGUMENTS_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/command_line.h"
+#include "harness/command_line.h"
 
 #include <fmt/format.h>
 
@@ -8,20 +8,20 @@
 #include <ostream>
 #include <string>
 
+#include "harness/arguments.h"
+#include "harness/backend/backend.h"
+#include "harness/harness.h"
+#include "harness/process/interrupt.h"
+#include "harness/report/baseline_text.h"
+#include "harness/report/run_text.h"
+#include "harness/run/progress.h"
+#include "harness/selection/listing.h"
+#include "harness/selection/model_files.h"
+#include "harness/selection/selection.h"
 #include "torch_ir/base/completion.h"
 #include "torch_ir/base/finish_output.h"
 #include "torch_ir/base/parse_arguments.h"
-#include "torch_ir/harness/arguments.h"
-#include "torch_ir/harness/backend/backend.h"
-#include "torch_ir/harness/harness.h"
-#include "torch_ir/harness/process/interrupt.h"
-#include "torch_ir/harness/report/baseline_text.h"
-#include "torch_ir/harness/report/run_text.h"
-#include "torch_ir/harness/run/progress.h"
-#include "torch_ir/harness/selection/listing.h"
-#include "torch_ir/harness/selection/model_files.h"
-#include "torch_ir/harness/selection/selection.h"
-#include "torch_ir/models/registry.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 namespace {

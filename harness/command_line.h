@@ -1,10 +1,9 @@
 // The command line of the harness: from arguments to an exit status.
-#ifndef TORCH_IR_HARNESS_COMMAND_LINE_H_
-#define TORCH_IR_HARNESS_COMMAND_LINE_H_
+#pragma once
 
 #include <iosfwd>
 
-#include "torch_ir/harness/run/progress.h"
+#include "harness/run/progress.h"
 
 namespace torch_ir {
 
@@ -22,5 +21,3 @@ int harness_main(int argc, const char* const* argv, std::ostream& out, std::ostr
                  const Screen& screen = Screen());
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_COMMAND_LINE_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/command_line.h"
+#include "harness/command_line.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
+#include "harness/results/testing/schema_problem.h"
+#include "harness/testing/run_command_line.h"
 #include "torch_ir/base/file.h"
-#include "torch_ir/harness/results/schema_problem.h"
-#include "torch_ir/harness/run_command_line.h"
 
 namespace torch_ir {
 namespace {

@@ -1,15 +1,16 @@
 """Tests of models: one small target a model, so that Bazel filters, shards and caches them."""
 
-load("//tools:cc.bzl", "torch_ir_binary", "torch_ir_test")
+load("//tools:cc.bzl", "torch_ir_binary", "torch_ir_program_test", "torch_ir_test")
 
 def torch_ir_model_test(
         name,
-        deps,
+        deps = [],
         model = None,
         categories = [],
         golden = None,
         golden_page = None,
         optimization = None,
+        program = None,
         size = "small",
         tags = [],
         **kwargs):
@@ -23,10 +24,7 @@ def torch_ir_model_test(
         cc_library(
             name = "my_model",
             srcs = ["my_model.cc"],  # a torch::nn module, and REGISTER_MODEL
-            deps = [
-                "@torch_ir//models:registry",
-                "@libtorch",
-            ],
+            deps = ["@torch_ir"],
             alwayslink = True,  # nothing calls it, it registers itself
         )
 
@@ -47,19 +45,22 @@ def torch_ir_model_test(
     Args:
       name: The name of the target.
       deps: The libraries that register the models.
-      model: The name of the model, the only one that deps register. Without it all that they
-        register are tested, a case each, which shard_count spreads over processes.
+      model: The name of the model, one that deps register. Without it all that they register are
+        tested, a case each, which shard_count spreads over processes.
       categories: The categories that the model is registered with, in the same order; of several
         models, all that they have. They are tags of the target, for --test_tag_filters.
       golden: The graph of the model as it should be, a .json file of this package.
       golden_page: The page of the model as it should be, an .md file of this package.
       optimization: "exact" (the default) or "fast".
+      program: The program to run, for several tests that share one, in place of deps.
       size: As in cc_test.
       tags: More tags.
       **kwargs: As in cc_test; shard_count, data, timeout, ...
     """
     goldens = {"golden": golden, "golden-page": golden_page}
     goldens = {flag: file for flag, file in goldens.items() if file}
+    if goldens and program:
+        fail("torch_ir_model_test {}: golden files need deps, not program".format(name))
     if goldens and not model:
         fail("torch_ir_model_test {}: golden files are those of one model, so name it".format(name))
     package = native.package_name()
@@ -72,14 +73,19 @@ def torch_ir_model_test(
     for flag, file in goldens.items():
         settings[flag] = "{}/{}".format(package, file) if package else file
     args = ["--{}={}".format(flag, value) for flag, value in settings.items() if value]
+    data = kwargs.pop("data", []) + goldens.values()
+    tags = categories + tags
+    if program:
+        torch_ir_program_test(name = name, args = args, data = data, program = program, size = size, tags = tags, **kwargs)
+        return
     deps = deps + [Label("//harness/regression:model_test_main")]
     torch_ir_test(
         name = name,
         size = size,
         args = args,
-        data = kwargs.pop("data", []) + goldens.values(),
+        data = data,
         main = None,
-        tags = categories + tags,
+        tags = tags,
         deps = deps,
         **kwargs
     )
@@ -126,13 +132,12 @@ def torch_ir_pt2_test(
     settings = {"rtol": rtol, "atol": atol, "optimization": optimization}
     args = ["--{}=$(rootpath {})".format(flag, file) for flag, file in files.items()]
     args += ["--{}={}".format(flag, value) for flag, value in settings.items() if value != None]
-    torch_ir_test(
+    torch_ir_program_test(
         name = name,
         size = size,
         args = args,
         data = kwargs.pop("data", []) + files.values(),
-        main = None,
+        program = str(Label("//harness/regression:pt2_test")),
         tags = ["imported"] + tags,
-        deps = [Label("//harness/regression:pt2_test_main")],
         **kwargs
     )

@@ -19,9 +19,9 @@
 #include <utility>
 #include <vector>
 
+#include "harness/backend/plan_backend.h"
+#include "harness/testing/run_command_line.h"
 #include "torch_ir/base/file.h"
-#include "torch_ir/harness/backend/plan_backend.h"
-#include "torch_ir/harness/run_command_line.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/weights/safetensors.h"
 
@@ -146,7 +146,7 @@ TEST_F(GraphModelsTest, AFolderOfGraphsRunsBesideModelsOfTheRegistry) {
 
 // What the Python package wrote for a module of ours, and what this LibTorch computes for it.
 TEST_F(GraphModelsTest, TakesWhatThePythonPackageWrites) {
-  fs::copy_file("src/ir/testdata/python_package.json", path("mixed.json"));
+  fs::copy_file("src/torch_ir/ir/testdata/python_package.json", path("mixed.json"));
   const at::Tensor weight = at::randn({4});
   const at::Tensor bias = at::randn({4});
   const at::Tensor mean = at::randn({4});

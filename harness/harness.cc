@@ -1,4 +1,4 @@
-#include "torch_ir/harness/harness.h"
+#include "harness/harness.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,22 +10,22 @@
 #include <utility>
 #include <vector>
 
+#include "harness/process/interrupt.h"
+#include "harness/report/report_files.h"
+#include "harness/report/run_text.h"
+#include "harness/report/work_directory.h"
+#include "harness/results/environment.h"
+#include "harness/results/graph_changes.h"
+#include "harness/results/results_file.h"
+#include "harness/results/run_context.h"
+#include "harness/results/run_results.h"
+#include "harness/run/expected_failures.h"
+#include "harness/run/progress.h"
+#include "torch_ir/analysis/supported_operators.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/headline.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/harness/process/interrupt.h"
-#include "torch_ir/harness/report/report_files.h"
-#include "torch_ir/harness/report/run_text.h"
-#include "torch_ir/harness/report/work_directory.h"
-#include "torch_ir/harness/results/environment.h"
-#include "torch_ir/harness/results/graph_changes.h"
-#include "torch_ir/harness/results/results_file.h"
-#include "torch_ir/harness/results/run_context.h"
-#include "torch_ir/harness/results/run_results.h"
-#include "torch_ir/harness/run/expected_failures.h"
-#include "torch_ir/harness/run/progress.h"
-#include "torch_ir/ir/supported_operators.h"
-#include "torch_ir/models/registry.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 

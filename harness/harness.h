@@ -2,21 +2,20 @@
 //
 // Called by main, by the tests of single models, and by what keeps the reference pages. Every
 // program that calls it calls run_as_child first.
-#ifndef TORCH_IR_HARNESS_HARNESS_H_
-#define TORCH_IR_HARNESS_HARNESS_H_
+#pragma once
 
 #include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "torch_ir/harness/results/baseline.h"
-#include "torch_ir/harness/results/result.h"
-#include "torch_ir/harness/run/progress.h"
-#include "torch_ir/harness/run/runner.h"
-#include "torch_ir/harness/selection/model_files.h"
-#include "torch_ir/harness/selection/selection.h"
-#include "torch_ir/visualize/support_report.h"
+#include "harness/results/baseline.h"
+#include "harness/results/result.h"
+#include "harness/run/progress.h"
+#include "harness/run/runner.h"
+#include "harness/selection/model_files.h"
+#include "harness/selection/selection.h"
+#include "torch_ir/analysis/support_report.h"
 
 namespace torch_ir {
 
@@ -67,5 +66,3 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
 SupportReport supported_models(const HarnessOptions& options, const std::string& list);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_HARNESS_H_

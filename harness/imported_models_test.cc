@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "harness/testing/run_command_line.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/testing/zip_builder.h"
 #include "torch_ir/base/zip_archive.h"
-#include "torch_ir/base/zip_builder.h"
-#include "torch_ir/harness/run_command_line.h"
 #include "torch_ir/weights/safetensors.h"
 
 namespace torch_ir {

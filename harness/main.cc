@@ -3,9 +3,9 @@
 #include <csignal>
 #include <iostream>
 
+#include "harness/command_line.h"
+#include "harness/run/runner.h"
 #include "torch_ir/base/terminal.h"
-#include "torch_ir/harness/command_line.h"
-#include "torch_ir/harness/run/runner.h"
 
 int main(int argc, char** argv) {
   if (const auto status = torch_ir::run_as_child(argc, argv)) return *status;

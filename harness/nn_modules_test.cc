@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "torch_ir/converter/extract.h"
-#include "torch_ir/exporter/meta_device.h"
+#include "torch_ir/exporter/meta/meta_device.h"
 #include "torch_ir/verifier/verify.h"
 #include "torch_ir/weights/state_dict.h"
 

@@ -1,4 +1,4 @@
-#include "torch_ir/models/attention.h"
+#include "models/attention.h"
 
 #include <ATen/ops/matmul.h>
 

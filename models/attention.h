@@ -2,8 +2,7 @@
 //
 // A base class, so that the projections are the model's own: `q_proj`, `k_proj`, `v_proj`,
 // `out_proj`.
-#ifndef TORCH_IR_MODELS_ATTENTION_H_
-#define TORCH_IR_MODELS_ATTENTION_H_
+#pragma once
 
 #include <torch/nn/module.h>
 #include <torch/nn/modules/linear.h>
@@ -26,5 +25,3 @@ class Attention : public torch::nn::Module {
 };
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_MODELS_ATTENTION_H_

@@ -1,6 +1,5 @@
 // conv3x3: the convolution that keeps height and width, used by the image models.
-#ifndef TORCH_IR_MODELS_CONV3X3_H_
-#define TORCH_IR_MODELS_CONV3X3_H_
+#pragma once
 
 #include <torch/nn/modules/conv.h>
 
@@ -11,5 +10,3 @@ inline torch::nn::Conv2d conv3x3(int64_t in_channels, int64_t out_channels) {
 }
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_MODELS_CONV3X3_H_

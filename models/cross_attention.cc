@@ -1,5 +1,5 @@
-#include "torch_ir/models/attention.h"
-#include "torch_ir/models/registry.h"
+#include "models/attention.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 namespace {

@@ -7,8 +7,8 @@
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/modules/pooling.h>
 
-#include "torch_ir/models/conv3x3.h"
-#include "torch_ir/models/registry.h"
+#include "models/conv3x3.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 namespace {

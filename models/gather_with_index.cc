@@ -1,8 +1,8 @@
 #include <ATen/TensorIndexing.h>
 #include <torch/nn/modules/linear.h>
 
-#include "torch_ir/exporter/lifted_constants.h"
-#include "torch_ir/models/registry.h"
+#include "torch_ir/exporter/capture/lifted_constants.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 namespace {

@@ -1,7 +1,7 @@
 #include <torch/nn/modules/linear.h>
 
-#include "torch_ir/exporter/lifted_constants.h"
-#include "torch_ir/models/registry.h"
+#include "torch_ir/exporter/capture/lifted_constants.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <tuple>
 
-#include "torch_ir/models/conv3x3.h"
-#include "torch_ir/models/registry.h"
+#include "models/conv3x3.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "torch_ir/converter/extract.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/models/registry.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 namespace {

@@ -1,7 +1,7 @@
 #include <ATen/ops/tanh.h>
 #include <torch/nn/modules/linear.h>
 
-#include "torch_ir/models/registry.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 namespace {

@@ -3,8 +3,8 @@
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/modules/normalization.h>
 
-#include "torch_ir/models/attention.h"
-#include "torch_ir/models/registry.h"
+#include "models/attention.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 namespace {

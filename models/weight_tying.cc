@@ -5,7 +5,7 @@
 #include <torch/nn/modules/embedding.h>
 #include <torch/nn/modules/linear.h>
 
-#include "torch_ir/models/registry.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 namespace {

@@ -1,7 +1,6 @@
 // The report pages as Mustache templates, with style and script of the index, embedded so that a
 // program finds them wherever it runs.
-#ifndef TORCH_IR_TEMPLATES_TEMPLATES_H_
-#define TORCH_IR_TEMPLATES_TEMPLATES_H_
+#pragma once
 
 #include <string_view>
 
@@ -14,5 +13,3 @@ extern const std::string_view index_style;
 extern const std::string_view index_script;
 
 }  // namespace torch_ir::templates
-
-#endif  // TORCH_IR_TEMPLATES_TEMPLATES_H_

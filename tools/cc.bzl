@@ -1,4 +1,8 @@
-"""The C++ rules of this project: its warnings, its include paths, its way of running tests."""
+"""The C++ rules of this project: a room is a folder, one library, one test program, one unit.
+
+LibTorch's headers cost seconds in every unit that includes them, so the sources of a room are
+compiled together. `--define units=files` compiles them one by one, which finds missing includes.
+"""
 
 # Only our own code is compiled with these; the headers of others are system headers.
 _COPTS = [
@@ -7,69 +11,272 @@ _COPTS = [
     "-Wnon-virtual-dtor",
     "-Woverloaded-virtual",
     "-Wshadow",
+    # A source that a unit includes is no header.
+    "-Wno-subobject-linkage",
     "-Werror",
 ]
 
-def torch_ir_library(name, copts = [], strip_include_prefix = None, **kwargs):
-    """A cc_library whose headers are included as torch_ir/FOLDER/FILE.h, without the leading src/.
+# Of this repository, wherever it is: nothing in the workspace at hand, external/torch_ir in another.
+_ROOT = Label("//tools:cc.bzl").workspace_root
+
+# "torch_ir/ir/ir.h" lies in src; "harness/run/runner.h" in the root, where Bazel looks by itself.
+_SRC = _ROOT + "/src" if _ROOT else "src"
+
+def _unit_impl(ctx):
+    unit = ctx.actions.declare_file(ctx.label.name + ".cc")
+    lines = ['#include "{}/{}"'.format(ctx.label.package, name) for name in ctx.attr.sources]
+    ctx.actions.write(unit, "\n".join(lines) + "\n")
+    return [DefaultInfo(files = depset([unit]))]
+
+_unit = rule(
+    implementation = _unit_impl,
+    doc = "One source that includes others of its package.",
+    attrs = {"sources": attr.string_list(mandatory = True)},
+)
+
+HeadersInfo = provider("The public headers of a library, without those of others.", fields = ["headers"])
+
+def _interface_impl(ctx):
+    context = cc_common.create_compilation_context(
+        headers = depset(ctx.files.hdrs),
+        includes = depset([_SRC]),
+        quote_includes = depset([_ROOT or "."]),
+    )
+    infos = [CcInfo(compilation_context = context)]
+    infos += [CcInfo(compilation_context = dep[CcInfo].compilation_context) for dep in ctx.attr.deps]
+    infos += [CcInfo(linking_context = dep[CcInfo].linking_context) for dep in ctx.attr.links]
+    runfiles = ctx.runfiles()
+    for dep in ctx.attr.links:
+        runfiles = runfiles.merge(dep[DefaultInfo].default_runfiles)
+    return [
+        cc_common.merge_cc_infos(cc_infos = infos),
+        DefaultInfo(
+            files = depset(transitive = [dep[DefaultInfo].files for dep in ctx.attr.links]),
+            runfiles = runfiles,
+        ),
+        HeadersInfo(headers = depset(ctx.files.hdrs)),
+    ]
+
+torch_ir_interface = rule(
+    implementation = _interface_impl,
+    doc = "A library as others see it: its public headers, and what they link for them.",
+    attrs = {
+        "deps": attr.label_list(doc = "Whose headers come with it.", providers = [CcInfo]),
+        "hdrs": attr.label_list(allow_files = True, doc = "The public headers."),
+        "links": attr.label_list(doc = "What is behind the headers.", providers = [CcInfo]),
+    },
+)
+
+def _chunk(sources, units, index):
+    """Every source in one of the units, neighbours together."""
+    bounds = [len(sources) * i // units for i in range(units + 1)]
+    return sources[bounds[index]:bounds[index + 1]]
+
+def _sources(name, sources, units, tags, testonly):
+    """The srcs of a cc_library that compiles the sources together."""
+    names = []
+    for index in range(units):
+        names.append(name if units == 1 else "{}_{}".format(name, index))
+        _unit(
+            name = names[-1],
+            sources = _chunk(sources, units, index),
+            tags = tags,
+            testonly = testonly,
+        )
+    return select({
+        str(Label("//tools:file_by_file")): sources,
+        "//conditions:default": names,
+    })
+
+def torch_ir_library(name, srcs, hdrs = [], units = 1, copts = [], tags = [], testonly = False, visibility = None, **kwargs):
+    """A cc_library whose sources are compiled together.
 
     Args:
       name: The name of the target.
+      srcs: Its sources, files of this package.
+      hdrs: Its headers, of which whoever depends on it sees all.
+      units: In how many translation units.
       copts: More options for the compiler.
-      strip_include_prefix: The folder of the headers, where it is not that of the BUILD file.
+      tags: As in cc_library.
+      testonly: As in cc_library.
+      visibility: As in cc_library.
       **kwargs: As in cc_library.
     """
-    package = native.package_name()
-    room = package[len("src/"):] if package.startswith("src/") else package
     native.cc_library(
         name = name,
-        copts = _COPTS + copts,
-        include_prefix = "torch_ir/" + room if room else "torch_ir",
+        srcs = _sources(name + "_unit", srcs, units, tags, testonly) if srcs else [],
+        copts = _COPTS + ["-I" + _SRC] + copts,
         # Programs and tests link it statically: a shared one would be a second build of it.
         linkstatic = True,
-        strip_include_prefix = strip_include_prefix or "/" + package,
+        tags = tags,
+        testonly = testonly,
+        # Not srcs: whoever includes one as text sees all of it.
+        textual_hdrs = hdrs + srcs,
+        visibility = visibility,
         **kwargs
     )
 
-def torch_ir_binary(name, copts = [], **kwargs):
+def torch_ir_room(
+        name,
+        hdrs,
+        deps = [],
+        test_deps = [],
+        testing_deps = [],
+        units = 1,
+        test_units = 1,
+        exclude = [],
+        data = [],
+        alwayslink = False,
+        test_size = "small",
+        test_data = [],
+        test_shards = None,
+        test_main = "@googletest//:gtest_main",
+        visibility = ["//:__subpackages__"]):
+    """A folder: the library NAME of its sources, and the test NAME_test of all its *_test.cc.
+
+    What its tests share with those of other rooms lies in testing/, which is the library
+    NAME_testing.
+
+    Args:
+      name: The name of the folder.
+      hdrs: The headers that other rooms may include. All others are the room's own.
+      deps: The rooms and libraries that it uses. Nothing that they do not name can be included.
+      test_deps: What its tests use beside.
+      testing_deps: What testing/ uses beside.
+      units: In how many translation units it is compiled.
+      test_units: The same of its tests.
+      exclude: Sources of programs, which are targets of their own.
+      data: Files that it reads when it runs.
+      alwayslink: Whether it registers itself: nothing calls it.
+      test_size: As in cc_test.
+      test_data: Files that its tests read.
+      test_shards: Over how many processes Bazel spreads its tests.
+      test_main: The library with the main function of its tests.
+      visibility: As in cc_library.
+    """
+    native.exports_files(hdrs, visibility = ["//:__subpackages__"])
+    tests = native.glob(["*_test.cc"], exclude = exclude, allow_empty = True)
+    testing = native.glob(["testing/*.cc"], allow_empty = True)
+    testing_hdrs = native.glob(["testing/*.h"], allow_empty = True)
+    torch_ir_library(
+        name = name + "_sources",
+        srcs = native.glob(["*.cc"], exclude = tests + exclude, allow_empty = True),
+        hdrs = native.glob(["*.h"]),
+        data = data,
+        alwayslink = alwayslink,
+        units = units,
+        visibility = ["//visibility:private"],
+        deps = deps,
+    )
+    torch_ir_interface(
+        name = name,
+        hdrs = hdrs,
+        links = [name + "_sources"],
+        visibility = visibility,
+        deps = deps,
+    )
+    own = [name + "_sources"]
+    if testing or testing_hdrs:
+        torch_ir_library(
+            name = name + "_testing",
+            testonly = True,
+            srcs = testing,
+            hdrs = testing_hdrs,
+            alwayslink = True,
+            visibility = visibility,
+            deps = own + deps + testing_deps + ["@googletest//:gtest"],
+        )
+        own.append(name + "_testing")
+    if tests:
+        torch_ir_test(
+            name = name + "_test",
+            size = test_size,
+            srcs = tests,
+            data = test_data,
+            main = test_main,
+            shard_count = test_shards,
+            units = test_units,
+            deps = own + deps + test_deps,
+        )
+
+def torch_ir_binary(name, srcs = [], copts = [], **kwargs):
     """A cc_binary.
 
     Args:
       name: The name of the target.
+      srcs: Its sources.
       copts: More options for the compiler.
       **kwargs: As in cc_binary.
     """
     native.cc_binary(
         name = name,
-        copts = _COPTS + copts,
+        srcs = srcs,
+        copts = _COPTS + ["-I" + _SRC] + copts,
         **kwargs
     )
 
 def torch_ir_test(
         name,
+        srcs = [],
         copts = [],
         deps = [],
         env = {},
         main = "@googletest//:gtest_main",
         size = "small",
+        units = 1,
         **kwargs):
     """A cc_test with GoogleTest, on one thread: results are bit-identical for equal thread counts only.
 
     Args:
       name: The name of the target.
+      srcs: Its sources, compiled together.
       copts: More options for the compiler.
       deps: What it tests.
       env: More environment variables.
       main: The library with its main function; None where the test has its own.
       size: As in cc_test.
+      units: In how many translation units.
       **kwargs: As in cc_test.
     """
+    if srcs:
+        torch_ir_library(
+            name = name + "_sources",
+            testonly = True,
+            srcs = srcs,
+            alwayslink = True,
+            copts = copts,
+            units = units,
+            visibility = ["//visibility:private"],
+            deps = deps + ["@googletest//:gtest"],
+        )
+        deps = [name + "_sources"]
     native.cc_test(
         name = name,
         size = size,
-        copts = _COPTS + copts,
         env = dict({"OMP_NUM_THREADS": "1"}, **env),
         linkstatic = True,
         deps = deps + ([main] if main else []),
+        **kwargs
+    )
+
+def torch_ir_program_test(name, program, args = [], data = [], env = {}, size = "small", **kwargs):
+    """A test that is a run of a program which other tests run too, so that it costs no link.
+
+    Args:
+      name: The name of the target.
+      program: The program.
+      args: Its arguments.
+      data: Files that it reads.
+      env: More environment variables.
+      size: As in cc_test.
+      **kwargs: As in sh_test.
+    """
+    native.sh_test(
+        name = name,
+        size = size,
+        srcs = [str(Label("//tools:run_program.sh"))],
+        args = ["$(rootpath {})".format(program)] + args,
+        data = [program] + data,
+        env = dict({"OMP_NUM_THREADS": "1"}, **env),
         **kwargs
     )

@@ -106,7 +106,7 @@ END
 cat >mlp/mlp.cc <<'END'
 #include <torch/nn/modules/linear.h>
 
-#include "torch_ir/models/registry.h"
+#include "torch_ir/registry/registry.h"
 
 namespace {
 

@@ -26,7 +26,7 @@ HEADER = """// Written by tools/generate_models.py.
 #include <string>
 #include <vector>
 
-#include "torch_ir/models/registry.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 namespace {

@@ -1,6 +1,7 @@
 """What `bazel run //:install` copies, and the program that does it."""
 
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
+load("//tools:cc.bzl", "HeadersInfo")
 
 def _whole_library_impl(ctx):
     toolchain = find_cpp_toolchain(ctx)
@@ -49,12 +50,8 @@ def _install_impl(ctx):
     files = {}
     for target, path in ctx.attr.files.items():
         files[path] = target.files.to_list()[0]
-    for header in ctx.attr.library[CcInfo].compilation_context.headers.to_list():
-        # Others' headers come with LibTorch, or are needed by no header of ours that is installed.
-        if header.owner.workspace_name == ctx.label.workspace_name:
-            folder, separator, path = header.path.partition("/_virtual_includes/")
-            if separator:
-                files["include/" + path.partition("/")[2]] = header
+    for header in ctx.attr.library[HeadersInfo].headers.to_list():
+        files["include/" + header.short_path.partition("src/")[2]] = header
 
     lines = ["{}\t{}".format(path, files[path].short_path) for path in sorted(files)]
     list_file = ctx.actions.declare_file(ctx.label.name + ".files")
@@ -86,8 +83,8 @@ torch_ir_install = rule(
             doc = "What is installed where, as paths below the prefix.",
         ),
         "library": attr.label(
-            providers = [CcInfo],
-            doc = "The library whose headers are installed, with those that they include.",
+            providers = [HeadersInfo],
+            doc = "The library whose public headers are installed.",
         ),
         "_libtorch": attr.label(default = "@libtorch//:root.txt", allow_single_file = True),
         "_program": attr.label(default = "//tools:install.sh", allow_single_file = True),

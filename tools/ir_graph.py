@@ -1,7 +1,7 @@
 """Runs graphs of torch-ir with Python's torch: IR files as modules.
 
 What the scripts of this project that run graphs have in common: the executors in harness/examples,
-and peers_benchmark.py. Needs nothing but torch. src/ir/ir_format.md describes the files.
+and peers_benchmark.py. Needs nothing but torch. src/torch_ir/ir/ir_format.md describes the files.
 
     ir = load_ir("ir.json")
     module = GraphModule(ir, read_safetensors("weights.safetensors"))

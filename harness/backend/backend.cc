@@ -1,4 +1,4 @@
-#include "torch_ir/harness/backend/backend.h"
+#include "harness/backend/backend.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,10 +7,10 @@
 #include <mutex>
 #include <utility>
 
+#include "harness/backend/command_backend.h"
+#include "harness/backend/plan_backend.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/harness/backend/command_backend.h"
-#include "torch_ir/harness/backend/plan_backend.h"
 
 namespace torch_ir {
 namespace {

@@ -9,8 +9,7 @@
 //
 // and runs with `--backend my_chip`. A backend is made, and used, in the process of one model, so
 // it may crash or hang.
-#ifndef TORCH_IR_HARNESS_BACKEND_BACKEND_H_
-#define TORCH_IR_HARNESS_BACKEND_BACKEND_H_
+#pragma once
 
 #include <ATen/core/Tensor.h>
 
@@ -19,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/executor/execution_options.h"
+#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/ir/ir.h"
 
 namespace torch_ir {
@@ -80,5 +79,3 @@ void check_backend(const std::string& name);
 std::unique_ptr<Backend> make_backend(const BackendOptions& options);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_BACKEND_BACKEND_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/backend/backend.h"
+#include "harness/backend/backend.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/backend/command_backend.h"
+#include "harness/backend/command_backend.h"
 
 #include <fmt/format.h>
 
@@ -11,14 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "harness/backend/command_template.h"
+#include "harness/backend/shell_command.h"
+#include "harness/stages/failure.h"
+#include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/suggestion.h"
-#include "torch_ir/executor/symbol_binder.h"
-#include "torch_ir/harness/backend/command_template.h"
-#include "torch_ir/harness/backend/shell_command.h"
-#include "torch_ir/harness/stages/failure.h"
-#include "torch_ir/harness/stages/stages.h"
+#include "torch_ir/executor/graph/symbol_binder.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/weights/safetensors.h"

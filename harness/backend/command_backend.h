@@ -22,13 +22,12 @@
 //
 // The command succeeds with status 0. All else is an error of the model, with the last lines that
 // it printed. It is ended with its model's process, unless the harness itself was killed.
-#ifndef TORCH_IR_HARNESS_BACKEND_COMMAND_BACKEND_H_
-#define TORCH_IR_HARNESS_BACKEND_COMMAND_BACKEND_H_
+#pragma once
 
 #include <memory>
 #include <string>
 
-#include "torch_ir/harness/backend/backend.h"
+#include "harness/backend/backend.h"
 
 namespace torch_ir {
 
@@ -41,5 +40,3 @@ void check_executor_command(const std::string& command, bool has_intermediates);
 std::unique_ptr<Backend> make_command_backend(const BackendOptions& options);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_BACKEND_COMMAND_BACKEND_H_

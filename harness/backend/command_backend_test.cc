@@ -1,4 +1,4 @@
-#include "torch_ir/harness/backend/command_backend.h"
+#include "harness/backend/command_backend.h"
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
@@ -15,9 +15,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
-#include "torch_ir/harness/stages/stages.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/weights/safetensors.h"
 
@@ -139,8 +139,9 @@ TEST_F(CommandBackendTest, TheCommandGetsGraphWeightsAndInputs) {
 }
 
 TEST_F(CommandBackendTest, TorchIrIsAnExecutor) {
-  const auto outputs = run(
-      "src/cli/torch-ir execute {ir} --weights {weights} --inputs {inputs} --outputs {outputs}");
+  const auto outputs =
+      run("src/torch_ir/cli/torch-ir execute {ir} --weights {weights} --inputs {inputs} --outputs "
+          "{outputs}");
   ASSERT_EQ(outputs.size(), 1u);
   const at::Tensor expected =
       at::mul(at::linear(inputs_[0], weights_["fc.weight"]).relu(), ir_.constants["mask"]);

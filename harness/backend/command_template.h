@@ -4,8 +4,7 @@
 // placeholder is replaced by a path as the shell needs it, quoted where it has to be, also where it
 // stands in quotes itself. "{{word}}" is the text "{word}"; "${word}" and braces around anything
 // but a lowercase word are the shell's own.
-#ifndef TORCH_IR_HARNESS_BACKEND_COMMAND_TEMPLATE_H_
-#define TORCH_IR_HARNESS_BACKEND_COMMAND_TEMPLATE_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -36,5 +35,3 @@ class CommandTemplate {
 };
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_BACKEND_COMMAND_TEMPLATE_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/backend/command_template.h"
+#include "harness/backend/command_template.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

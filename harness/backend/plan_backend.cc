@@ -1,10 +1,10 @@
-#include "torch_ir/harness/backend/plan_backend.h"
+#include "harness/backend/plan_backend.h"
 
 #include <algorithm>
 
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/execution_plan.h"
-#include "torch_ir/executor/node_run.h"
+#include "torch_ir/executor/interpreter/node_run.h"
 
 namespace torch_ir {
 namespace {

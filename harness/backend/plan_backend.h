@@ -1,11 +1,10 @@
 // PlanBackend: graphs run by the execution plans of this library.
-#ifndef TORCH_IR_HARNESS_BACKEND_PLAN_BACKEND_H_
-#define TORCH_IR_HARNESS_BACKEND_PLAN_BACKEND_H_
+#pragma once
 
 #include <memory>
 #include <vector>
 
-#include "torch_ir/harness/backend/backend.h"
+#include "harness/backend/backend.h"
 
 namespace torch_ir {
 
@@ -29,5 +28,3 @@ class PlanBackend : public Backend {
 };
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_BACKEND_PLAN_BACKEND_H_

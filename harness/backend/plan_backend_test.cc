@@ -1,4 +1,4 @@
-#include "torch_ir/harness/backend/plan_backend.h"
+#include "harness/backend/plan_backend.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>

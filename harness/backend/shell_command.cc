@@ -1,4 +1,4 @@
-#include "torch_ir/harness/backend/shell_command.h"
+#include "harness/backend/shell_command.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/process/child_process.h"
+#include "harness/process/spawn_actions.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/harness/process/child_process.h"
-#include "torch_ir/harness/process/spawn_actions.h"
 
 extern char** environ;
 

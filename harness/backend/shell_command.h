@@ -4,8 +4,7 @@
 // group, so that the harness, which ends the group, ends the command too; and what it prints is
 // printed by this process, so that whoever watches it sees the last lines even of a command that is
 // cut off.
-#ifndef TORCH_IR_HARNESS_BACKEND_SHELL_COMMAND_H_
-#define TORCH_IR_HARNESS_BACKEND_SHELL_COMMAND_H_
+#pragma once
 
 #include <string>
 
@@ -28,5 +27,3 @@ CommandEnd run_shell_command(const std::string& line, const std::string& directo
 std::string last_lines(const std::string& output);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_BACKEND_SHELL_COMMAND_H_

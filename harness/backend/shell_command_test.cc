@@ -1,4 +1,4 @@
-#include "torch_ir/harness/backend/shell_command.h"
+#include "harness/backend/shell_command.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,29 +17,31 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-CommandEnd run(const std::string& line) { return run_shell_command(line, ::testing::TempDir()); }
+CommandEnd run_line(const std::string& line) {
+  return run_shell_command(line, ::testing::TempDir());
+}
 
 TEST(ShellCommandTest, TellsSuccessAndWhatWasPrinted) {
-  const CommandEnd end = run("echo out; echo err >&2");
+  const CommandEnd end = run_line("echo out; echo err >&2");
   EXPECT_TRUE(end.succeeded);
   EXPECT_EQ(end.output, "out\nerr\n");
 }
 
 TEST(ShellCommandTest, TellsHowACommandFailed) {
-  EXPECT_FALSE(run("exit 3").succeeded);
-  EXPECT_EQ(run("exit 3").description, "exited with status 3");
-  EXPECT_EQ(run("kill -9 $$").description, "was killed by signal 9 (Killed)");
+  EXPECT_FALSE(run_line("exit 3").succeeded);
+  EXPECT_EQ(run_line("exit 3").description, "exited with status 3");
+  EXPECT_EQ(run_line("kill -9 $$").description, "was killed by signal 9 (Killed)");
   // The shell lives, its command does not.
-  EXPECT_EQ(run("sh -c 'kill -9 $$'; exit $?").description,
+  EXPECT_EQ(run_line("sh -c 'kill -9 $$'; exit $?").description,
             "exited with status 137, as for signal 9 (Killed)");
-  EXPECT_FALSE(run("sh -c 'kill -9 $$'; exit $?").succeeded);
-  const CommandEnd unknown = run("no_such_program --flag");
+  EXPECT_FALSE(run_line("sh -c 'kill -9 $$'; exit $?").succeeded);
+  const CommandEnd unknown = run_line("no_such_program --flag");
   EXPECT_EQ(unknown.description, "exited with status 127");
   EXPECT_THAT(unknown.output, HasSubstr("no_such_program"));
 }
 
 TEST(ShellCommandTest, KeepsTheEndOfALongOutput) {
-  const CommandEnd end = run("i=0; while [ $i -lt 3000 ]; do echo line $i; i=$((i+1)); done");
+  const CommandEnd end = run_line("i=0; while [ $i -lt 3000 ]; do echo line $i; i=$((i+1)); done");
   EXPECT_EQ(end.output.size(), 4096u);
   EXPECT_TRUE(end.output.ends_with("line 2998\nline 2999\n"));
 }
@@ -56,14 +58,14 @@ TEST(ShellCommandTest, RunsInItsDirectoryWithoutAnInput) {
 }
 
 TEST(ShellCommandTest, DoesNotWaitForWhatRunsOnInTheBackground) {
-  const CommandEnd end = run("sleep 1000 & echo $!");
+  const CommandEnd end = run_line("sleep 1000 & echo $!");
   EXPECT_TRUE(end.succeeded);
   EXPECT_THAT(end.output, testing::MatchesRegex("[0-9]+\n"));
   ::kill(std::stoi(end.output), SIGKILL);
 }
 
 TEST(ShellCommandTest, StaysInTheGroupOfThisProcess) {
-  const CommandEnd end = run("ps -o pgid= -p $$ 2>/dev/null || cut -d' ' -f5 /proc/$$/stat");
+  const CommandEnd end = run_line("ps -o pgid= -p $$ 2>/dev/null || cut -d' ' -f5 /proc/$$/stat");
   EXPECT_EQ(std::stoi(end.output), ::getpgrp());
 }
 

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/benchmark/allocation_counter.h"
+#include "harness/benchmark/allocation_counter.h"
 
 #include <cstdlib>
 

@@ -4,8 +4,7 @@
 // memalign and free, which glibc's do the work of; the calls of shared libraries come here too, so
 // LibTorch's allocator is seen with everything else. While nothing is counted a call costs one
 // more test of a flag.
-#ifndef TORCH_IR_HARNESS_BENCHMARK_ALLOCATION_COUNTER_H_
-#define TORCH_IR_HARNESS_BENCHMARK_ALLOCATION_COUNTER_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -26,5 +25,3 @@ struct Allocations {
 std::optional<Allocations> count_allocations(const std::function<void()>& action);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_BENCHMARK_ALLOCATION_COUNTER_H_

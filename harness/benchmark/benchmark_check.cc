@@ -1,4 +1,4 @@
-#include "torch_ir/harness/benchmark/benchmark_check.h"
+#include "harness/benchmark/benchmark_check.h"
 
 #include <cstring>
 #include <sstream>

@@ -1,6 +1,5 @@
 // Whether an engine of the benchmarks computes what eager computes: checked before it is timed.
-#ifndef TORCH_IR_HARNESS_BENCHMARK_BENCHMARK_CHECK_H_
-#define TORCH_IR_HARNESS_BENCHMARK_BENCHMARK_CHECK_H_
+#pragma once
 
 #include <ATen/core/Tensor.h>
 
@@ -21,5 +20,3 @@ std::string disagreement(const std::vector<at::Tensor>& outputs,
                          const std::vector<at::Tensor>& expected, Agreement agreement);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_BENCHMARK_BENCHMARK_CHECK_H_

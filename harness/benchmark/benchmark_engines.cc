@@ -1,4 +1,4 @@
-#include "torch_ir/harness/benchmark/benchmark_engines.h"
+#include "harness/benchmark/benchmark_engines.h"
 
 #include <c10/core/InferenceMode.h>
 
@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "harness/benchmark/eager_models.h"
+#include "harness/benchmark/torchscript_graph.h"
 #include "torch_ir/executor/execution_plan.h"
-#include "torch_ir/harness/benchmark/eager_models.h"
-#include "torch_ir/harness/benchmark/torchscript_graph.h"
 
 namespace torch_ir {
 namespace {

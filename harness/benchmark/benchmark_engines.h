@@ -4,8 +4,7 @@
 //   torchscript            the graph as a TorchScript module, in InferenceMode
 //   torchscript_optimized  the same through torch::jit::optimize_for_inference
 //   exact, fast            the plan of the graph, at that optimization level
-#ifndef TORCH_IR_HARNESS_BENCHMARK_BENCHMARK_ENGINES_H_
-#define TORCH_IR_HARNESS_BENCHMARK_BENCHMARK_ENGINES_H_
+#pragma once
 
 #include <ATen/core/Tensor.h>
 
@@ -14,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/exporter/model.h"
-#include "torch_ir/harness/benchmark/benchmark_check.h"
-#include "torch_ir/harness/stages/stages.h"
+#include "harness/benchmark/benchmark_check.h"
+#include "harness/stages/stages.h"
+#include "torch_ir/exporter/capture/model.h"
 #include "torch_ir/ir/ir.h"
 
 namespace torch_ir {
@@ -41,5 +40,3 @@ struct EngineKind {
 const std::vector<EngineKind>& engine_kinds();
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_BENCHMARK_BENCHMARK_ENGINES_H_

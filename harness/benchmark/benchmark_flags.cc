@@ -1,4 +1,4 @@
-#include "torch_ir/harness/benchmark/benchmark_flags.h"
+#include "harness/benchmark/benchmark_flags.h"
 
 #include <charconv>
 #include <string_view>

@@ -1,6 +1,5 @@
 // The flags of the benchmark programs: ours, and what is left for Google Benchmark.
-#ifndef TORCH_IR_HARNESS_BENCHMARK_BENCHMARK_FLAGS_H_
-#define TORCH_IR_HARNESS_BENCHMARK_BENCHMARK_FLAGS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -19,5 +18,3 @@ struct BenchmarkFlags {
 BenchmarkFlags parse_benchmark_flags(const std::vector<std::string>& arguments);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_BENCHMARK_BENCHMARK_FLAGS_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/benchmark/benchmark_flags.h"
+#include "harness/benchmark/benchmark_flags.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/benchmark/benchmark_models.h"
+#include "harness/benchmark/benchmark_models.h"
 
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/ones.h>

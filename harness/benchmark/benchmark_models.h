@@ -1,12 +1,11 @@
 // The models that are timed: those of the registry, and two of the size that people run.
 //
 // For benchmarks only. The two are in no report, so they are not in the registry.
-#ifndef TORCH_IR_HARNESS_BENCHMARK_BENCHMARK_MODELS_H_
-#define TORCH_IR_HARNESS_BENCHMARK_BENCHMARK_MODELS_H_
+#pragma once
 
 #include <vector>
 
-#include "torch_ir/models/registry.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 
@@ -18,5 +17,3 @@ std::vector<RegisteredModel> list_benchmark_models();
 RegisteredModel transformer_stack(int64_t num_layers);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_BENCHMARK_BENCHMARK_MODELS_H_

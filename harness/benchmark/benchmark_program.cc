@@ -1,4 +1,4 @@
-#include "torch_ir/harness/benchmark/benchmark_program.h"
+#include "harness/benchmark/benchmark_program.h"
 
 #include <ATen/Parallel.h>
 #include <ATen/Version.h>
@@ -16,9 +16,9 @@
 #include <malloc.h>
 #endif
 
+#include "harness/benchmark/benchmark_flags.h"
+#include "harness/benchmark/ratio_reporter.h"
 #include "torch_ir/base/error.h"
-#include "torch_ir/harness/benchmark/benchmark_flags.h"
-#include "torch_ir/harness/benchmark/ratio_reporter.h"
 
 namespace torch_ir {
 namespace {

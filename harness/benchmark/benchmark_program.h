@@ -6,8 +6,7 @@
 // Without other flags every benchmark runs 15 times, in an order drawn at random, so that a machine
 // that slows down for a while slows all of them down alike. malloc gives nothing back to the
 // system: glibc's default makes eager's time bimodal from process to process, by page faults.
-#ifndef TORCH_IR_HARNESS_BENCHMARK_BENCHMARK_PROGRAM_H_
-#define TORCH_IR_HARNESS_BENCHMARK_BENCHMARK_PROGRAM_H_
+#pragma once
 
 #include <benchmark/benchmark.h>
 
@@ -25,5 +24,3 @@ void add_benchmark(const std::string& name, std::function<void(benchmark::State&
 int run_benchmarks(int argc, char** argv, const std::function<void()>& add_benchmarks);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_BENCHMARK_BENCHMARK_PROGRAM_H_

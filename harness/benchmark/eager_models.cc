@@ -1,4 +1,4 @@
-#include "torch_ir/harness/benchmark/eager_models.h"
+#include "harness/benchmark/eager_models.h"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/adaptive_avg_pool2d.h>

@@ -4,12 +4,11 @@
 // the way: the weights are found once, and a run is the calls of the graph and nothing else, with
 // the overloads and the arguments that the graph has. (A number as the second operand is passed as
 // such; C++ can not do it otherwise without making a tensor itself.)
-#ifndef TORCH_IR_HARNESS_BENCHMARK_EAGER_MODELS_H_
-#define TORCH_IR_HARNESS_BENCHMARK_EAGER_MODELS_H_
+#pragma once
 
 #include <string>
 
-#include "torch_ir/exporter/model.h"
+#include "torch_ir/exporter/capture/model.h"
 #include "torch_ir/ir/ir.h"
 
 namespace torch_ir {
@@ -21,5 +20,3 @@ bool has_eager_model(const std::string& name);
 ModelFn eager_model(const std::string& name, const StateDict& weights, const StateDict& constants);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_BENCHMARK_EAGER_MODELS_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/benchmark/eager_models.h"
+#include "harness/benchmark/eager_models.h"
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/InferenceMode.h>
@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "harness/benchmark/benchmark_check.h"
+#include "harness/benchmark/benchmark_models.h"
+#include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/converter/extract.h"
-#include "torch_ir/harness/benchmark/benchmark_check.h"
-#include "torch_ir/harness/benchmark/benchmark_models.h"
-#include "torch_ir/harness/stages/stages.h"
 
 namespace torch_ir {
 

@@ -34,12 +34,12 @@
 #include <utility>
 #include <vector>
 
+#include "harness/benchmark/allocation_counter.h"
+#include "harness/benchmark/benchmark_engines.h"
+#include "harness/benchmark/benchmark_models.h"
+#include "harness/benchmark/benchmark_program.h"
+#include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
-#include "torch_ir/harness/benchmark/allocation_counter.h"
-#include "torch_ir/harness/benchmark/benchmark_engines.h"
-#include "torch_ir/harness/benchmark/benchmark_models.h"
-#include "torch_ir/harness/benchmark/benchmark_program.h"
-#include "torch_ir/harness/stages/stages.h"
 #include "torch_ir/ir/json.h"
 
 namespace torch_ir {

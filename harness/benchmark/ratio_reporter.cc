@@ -1,11 +1,11 @@
-#include "torch_ir/harness/benchmark/ratio_reporter.h"
+#include "harness/benchmark/ratio_reporter.h"
 
 #include <fmt/format.h>
 
 #include <cstddef>
 #include <ostream>
 
-#include "torch_ir/harness/benchmark/ratio_statistics.h"
+#include "harness/benchmark/ratio_statistics.h"
 
 namespace torch_ir {
 namespace {

@@ -1,6 +1,5 @@
 // RatioReporter: the console report of the benchmarks, which ends with ratios to eager.
-#ifndef TORCH_IR_HARNESS_BENCHMARK_RATIO_REPORTER_H_
-#define TORCH_IR_HARNESS_BENCHMARK_RATIO_REPORTER_H_
+#pragma once
 
 #include <benchmark/benchmark.h>
 
@@ -42,5 +41,3 @@ class RatioReporter : public benchmark::ConsoleReporter {
 };
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_BENCHMARK_RATIO_REPORTER_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/benchmark/ratio_reporter.h"
+#include "harness/benchmark/ratio_reporter.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,5 @@
 // How much faster one engine is than another, from repeated and interleaved rounds.
-#ifndef TORCH_IR_HARNESS_BENCHMARK_RATIO_STATISTICS_H_
-#define TORCH_IR_HARNESS_BENCHMARK_RATIO_STATISTICS_H_
+#pragma once
 
 #include <vector>
 
@@ -29,5 +28,3 @@ double geometric_mean(const std::vector<double>& ratios);
 double median(std::vector<double> values);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_BENCHMARK_RATIO_STATISTICS_H_

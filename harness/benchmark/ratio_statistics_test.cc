@@ -1,4 +1,4 @@
-#include "torch_ir/harness/benchmark/ratio_statistics.h"
+#include "harness/benchmark/ratio_statistics.h"
 
 #include <gtest/gtest.h>
 

@@ -12,8 +12,8 @@
 #include <filesystem>
 #include <string>
 
-#include "torch_ir/harness/benchmark/benchmark_models.h"
-#include "torch_ir/harness/stages/stages.h"
+#include "harness/benchmark/benchmark_models.h"
+#include "harness/stages/stages.h"
 
 namespace torch_ir {
 namespace {

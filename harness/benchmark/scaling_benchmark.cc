@@ -28,12 +28,12 @@
 #include <utility>
 #include <vector>
 
+#include "harness/benchmark/allocation_counter.h"
+#include "harness/benchmark/benchmark_models.h"
+#include "harness/benchmark/benchmark_program.h"
 #include "torch_ir/converter/extract.h"
 #include "torch_ir/executor/execution_plan.h"
-#include "torch_ir/exporter/meta_device.h"
-#include "torch_ir/harness/benchmark/allocation_counter.h"
-#include "torch_ir/harness/benchmark/benchmark_models.h"
-#include "torch_ir/harness/benchmark/benchmark_program.h"
+#include "torch_ir/exporter/meta/meta_device.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/validate.h"
 

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/benchmark/torchscript_graph.h"
+#include "harness/benchmark/torchscript_graph.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/ir/ir.h>

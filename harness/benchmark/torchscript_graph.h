@@ -2,8 +2,7 @@
 //
 // One node a call, with the overload that the IR names and every argument given; weights are the
 // module's attributes, so TorchScript may freeze and optimize the module as it does any other.
-#ifndef TORCH_IR_HARNESS_BENCHMARK_TORCHSCRIPT_GRAPH_H_
-#define TORCH_IR_HARNESS_BENCHMARK_TORCHSCRIPT_GRAPH_H_
+#pragma once
 
 #include <torch/csrc/jit/api/module.h>
 
@@ -18,5 +17,3 @@ namespace torch_ir {
 torch::jit::Module to_torchscript(const IR& ir, const StateDict& weights);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_BENCHMARK_TORCHSCRIPT_GRAPH_H_

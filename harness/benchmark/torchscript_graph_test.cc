@@ -1,4 +1,4 @@
-#include "torch_ir/harness/benchmark/torchscript_graph.h"
+#include "harness/benchmark/torchscript_graph.h"
 
 #include <c10/core/InferenceMode.h>
 #include <gmock/gmock.h>
@@ -8,16 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "harness/benchmark/benchmark_check.h"
+#include "harness/benchmark/benchmark_models.h"
+#include "harness/benchmark/eager_models.h"
+#include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
-#include "torch_ir/harness/benchmark/benchmark_check.h"
-#include "torch_ir/harness/benchmark/benchmark_models.h"
-#include "torch_ir/harness/benchmark/eager_models.h"
-#include "torch_ir/harness/stages/stages.h"
 
 namespace torch_ir {
-
-// For the messages of tests.
-static void PrintTo(const RegisteredModel& model, std::ostream* out) { *out << model.name; }
 
 namespace {
 
@@ -53,12 +50,12 @@ TEST_P(TorchScriptGraph, ComputesWhatEagerComputes) {
   }
 }
 
-std::string name_of(const ::testing::TestParamInfo<RegisteredModel>& info) {
+std::string script_name_of(const ::testing::TestParamInfo<RegisteredModel>& info) {
   return info.param.name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Benchmark, TorchScriptGraph, ::testing::ValuesIn(list_benchmark_models()),
-                         name_of);
+                         script_name_of);
 
 // The message with which `ir` is refused.
 std::string refusal(const IR& ir) {

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/divergence/graph_failure.h"
+#include "harness/divergence/graph_failure.h"
 
 #include <ATen/Context.h>
 #include <fmt/format.h>
@@ -6,8 +6,8 @@
 #include <exception>
 #include <sstream>
 
-#include "torch_ir/executor/tensor_text.h"
-#include "torch_ir/harness/stages/stages.h"
+#include "harness/stages/stages.h"
+#include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/verifier/compare.h"
 
 namespace torch_ir {

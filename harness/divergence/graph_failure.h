@@ -1,8 +1,7 @@
 // find_failure: how a graph fails on a backend, if it does.
 //
 // For the search of a reproducer, which runs parts of a graph, and the whole of it, again.
-#ifndef TORCH_IR_HARNESS_DIVERGENCE_GRAPH_FAILURE_H_
-#define TORCH_IR_HARNESS_DIVERGENCE_GRAPH_FAILURE_H_
+#pragma once
 
 #include <ATen/core/Tensor.h>
 
@@ -10,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/harness/backend/backend.h"
-#include "torch_ir/harness/results/result.h"
+#include "harness/backend/backend.h"
+#include "harness/results/result.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/verifier/tolerance.h"
 
@@ -40,5 +39,3 @@ std::optional<GraphFailure> find_failure(Backend& backend, const IR& ir, const S
 StateDict used_weights(const IR& ir, const StateDict& weights);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_DIVERGENCE_GRAPH_FAILURE_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/divergence/graph_part.h"
+#include "harness/divergence/graph_part.h"
 
 #include <fmt/format.h>
 

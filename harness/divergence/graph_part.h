@@ -3,8 +3,7 @@
 // Nodes in a row, less those that the wanted values do not need; what the nodes before them make
 // becomes graph inputs. For reproducers. Sizes that differ from run to run are fixed to those of
 // one run, so a part has no symbols.
-#ifndef TORCH_IR_HARNESS_DIVERGENCE_GRAPH_PART_H_
-#define TORCH_IR_HARNESS_DIVERGENCE_GRAPH_PART_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "torch_ir/executor/graph_memory.h"
+#include "torch_ir/executor/graph/graph_memory.h"
 #include "torch_ir/ir/ir.h"
 
 namespace torch_ir {
@@ -36,5 +35,3 @@ GraphPart make_graph_part(const IR& ir, const GraphMemory& memory, const ValueSh
                           size_t first, size_t last, const std::vector<std::string>& outputs);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_DIVERGENCE_GRAPH_PART_H_

@@ -1,11 +1,11 @@
-#include "torch_ir/harness/divergence/graph_part.h"
+#include "harness/divergence/graph_part.h"
 
 #include <ATen/ops/randn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "torch_ir/executor/eager_graph.h"
 #include "torch_ir/executor/execution_plan.h"
+#include "torch_ir/executor/testing/eager_graph.h"
 #include "torch_ir/ir/validate.h"
 
 namespace torch_ir {

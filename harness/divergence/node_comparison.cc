@@ -1,4 +1,4 @@
-#include "torch_ir/harness/divergence/node_comparison.h"
+#include "harness/divergence/node_comparison.h"
 
 #include <ATen/Context.h>
 #include <fmt/format.h>
@@ -13,12 +13,12 @@
 #include <unordered_map>
 #include <utility>
 
-#include "torch_ir/executor/tensor_text.h"
-#include "torch_ir/harness/divergence/random_numbers.h"
-#include "torch_ir/harness/divergence/reproducer.h"
-#include "torch_ir/harness/divergence/whole_run_values.h"
-#include "torch_ir/harness/stages/stages.h"
+#include "harness/divergence/random_numbers.h"
+#include "harness/divergence/reproducer.h"
+#include "harness/divergence/whole_run_values.h"
+#include "harness/stages/stages.h"
 #include "torch_ir/ir/binding.h"
+#include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/verifier/compare_nodes.h"
 #include "torch_ir/verifier/statistics.h"
 

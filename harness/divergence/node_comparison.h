@@ -2,8 +2,7 @@
 // shows it.
 //
 // Called by run_model for a model whose outputs do not agree, or when the settings ask for it.
-#ifndef TORCH_IR_HARNESS_DIVERGENCE_NODE_COMPARISON_H_
-#define TORCH_IR_HARNESS_DIVERGENCE_NODE_COMPARISON_H_
+#pragma once
 
 #include <ATen/core/Tensor.h>
 
@@ -12,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/harness/backend/backend.h"
-#include "torch_ir/harness/results/result.h"
-#include "torch_ir/harness/stages/candidate.h"
+#include "harness/backend/backend.h"
+#include "harness/results/result.h"
+#include "harness/stages/candidate.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/verifier/node_report.h"
 
@@ -42,5 +41,3 @@ Explanation explain(Candidate& candidate, const IR& ir, const StateDict& weights
                     const std::function<void(const NodeReport&)>& on_nodes = nullptr);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_DIVERGENCE_NODE_COMPARISON_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/divergence/node_comparison.h"
+#include "harness/divergence/node_comparison.h"
 
 #include <c10/util/ThreadLocalDebugInfo.h>
 #include <gmock/gmock.h>
@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "torch_ir/harness/divergence/explanation_fixture.h"
+#include "harness/divergence/testing/explanation_fixture.h"
 
 namespace torch_ir {
 namespace {

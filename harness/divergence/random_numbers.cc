@@ -1,4 +1,4 @@
-#include "torch_ir/harness/divergence/random_numbers.h"
+#include "harness/divergence/random_numbers.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>

@@ -1,6 +1,5 @@
 // Random numbers for two runs side by side, each of which draws as if it ran alone.
-#ifndef TORCH_IR_HARNESS_DIVERGENCE_RANDOM_NUMBERS_H_
-#define TORCH_IR_HARNESS_DIVERGENCE_RANDOM_NUMBERS_H_
+#pragma once
 
 #include <ATen/core/Tensor.h>
 
@@ -35,5 +34,3 @@ class RandomNumbers {
 };
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_DIVERGENCE_RANDOM_NUMBERS_H_

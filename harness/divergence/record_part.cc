@@ -1,4 +1,4 @@
-#include "torch_ir/harness/divergence/record_part.h"
+#include "harness/divergence/record_part.h"
 
 #include <algorithm>
 #include <string_view>

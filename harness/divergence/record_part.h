@@ -1,6 +1,5 @@
 // record_part: what goes into a part of a graph and comes out of it when the model itself runs.
-#ifndef TORCH_IR_HARNESS_DIVERGENCE_RECORD_PART_H_
-#define TORCH_IR_HARNESS_DIVERGENCE_RECORD_PART_H_
+#pragma once
 
 #include <ATen/core/Tensor.h>
 
@@ -9,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/executor/graph_memory.h"
-#include "torch_ir/harness/divergence/graph_part.h"
-#include "torch_ir/harness/stages/candidate.h"
+#include "harness/divergence/graph_part.h"
+#include "harness/stages/candidate.h"
+#include "torch_ir/executor/graph/graph_memory.h"
 
 namespace torch_ir {
 
@@ -35,5 +34,3 @@ bool fits_a_file(const at::Tensor& tensor);
 at::Tensor plain_copy(const at::Tensor& tensor);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_DIVERGENCE_RECORD_PART_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/divergence/reproducer.h"
+#include "harness/divergence/reproducer.h"
 
 #include <ATen/Context.h>
 #include <fmt/format.h>
@@ -8,11 +8,11 @@
 #include <unordered_map>
 #include <utility>
 
-#include "torch_ir/executor/tensor_text.h"
-#include "torch_ir/harness/divergence/graph_failure.h"
-#include "torch_ir/harness/divergence/record_part.h"
-#include "torch_ir/harness/divergence/reproducer_files.h"
-#include "torch_ir/harness/stages/stages.h"
+#include "harness/divergence/graph_failure.h"
+#include "harness/divergence/record_part.h"
+#include "harness/divergence/reproducer_files.h"
+#include "harness/stages/stages.h"
+#include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/ir/validate.h"
 #include "torch_ir/verifier/compare_nodes.h"
 

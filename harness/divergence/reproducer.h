@@ -5,8 +5,7 @@
 // then it shrinks from both ends. So it finds as well what goes wrong only when nodes run together,
 // while each of them alone is right. Where no value tells where to start, or that leads to nothing,
 // it starts from the outputs. What is left in the end is the whole graph.
-#ifndef TORCH_IR_HARNESS_DIVERGENCE_REPRODUCER_H_
-#define TORCH_IR_HARNESS_DIVERGENCE_REPRODUCER_H_
+#pragma once
 
 #include <ATen/core/Tensor.h>
 
@@ -15,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/executor/graph_memory.h"
-#include "torch_ir/harness/backend/backend.h"
-#include "torch_ir/harness/divergence/graph_part.h"
-#include "torch_ir/harness/results/result.h"
-#include "torch_ir/harness/stages/candidate.h"
+#include "harness/backend/backend.h"
+#include "harness/divergence/graph_part.h"
+#include "harness/results/result.h"
+#include "harness/stages/candidate.h"
+#include "torch_ir/executor/graph/graph_memory.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/verifier/node_report.h"
 
@@ -79,5 +78,3 @@ ReproducerSearch whole_graph_reproducer(const IR& ir, const StateDict& weights,
                                         const std::string& directory);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_DIVERGENCE_REPRODUCER_H_

@@ -1,12 +1,12 @@
-#include "torch_ir/harness/divergence/reproducer_files.h"
+#include "harness/divergence/reproducer_files.h"
 
 #include <fmt/format.h>
 
 #include <filesystem>
 
-#include "torch_ir/executor/optimization_name.h"
-#include "torch_ir/harness/results/shell_word.h"
-#include "torch_ir/harness/stages/stages.h"
+#include "harness/results/shell_word.h"
+#include "harness/stages/stages.h"
+#include "torch_ir/executor/graph/optimization_name.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/weights/safetensors.h"
 

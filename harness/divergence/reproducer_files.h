@@ -1,13 +1,12 @@
 // The files of a reproducer, and what to type where they lie.
-#ifndef TORCH_IR_HARNESS_DIVERGENCE_REPRODUCER_FILES_H_
-#define TORCH_IR_HARNESS_DIVERGENCE_REPRODUCER_FILES_H_
+#pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <string>
 #include <vector>
 
-#include "torch_ir/harness/results/result.h"
+#include "harness/results/result.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/verifier/tolerance.h"
 
@@ -31,5 +30,3 @@ std::string reproducer_command(bool has_weights, const Tolerance& tolerance,
 std::string whole_graph_command(bool has_expected, const RunSettings& settings);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_DIVERGENCE_REPRODUCER_FILES_H_

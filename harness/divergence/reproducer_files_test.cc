@@ -1,4 +1,4 @@
-#include "torch_ir/harness/divergence/reproducer_files.h"
+#include "harness/divergence/reproducer_files.h"
 
 #include <gtest/gtest.h>
 

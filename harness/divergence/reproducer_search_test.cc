@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "torch_ir/harness/divergence/explanation_fixture.h"
-#include "torch_ir/harness/divergence/reproducer.h"
+#include "harness/divergence/reproducer.h"
+#include "harness/divergence/testing/explanation_fixture.h"
 #include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/tensor_files.h"
 

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/divergence/whole_run_values.h"
+#include "harness/divergence/whole_run_values.h"
 
 #include <fmt/format.h>
 

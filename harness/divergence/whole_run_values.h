@@ -3,8 +3,7 @@
 // It runs the graph with some of its intermediate values as further outputs, as many at a time as
 // fit into a bounded memory. Values that the graph writes to later are not what they were when they
 // were made, and so are not told.
-#ifndef TORCH_IR_HARNESS_DIVERGENCE_WHOLE_RUN_VALUES_H_
-#define TORCH_IR_HARNESS_DIVERGENCE_WHOLE_RUN_VALUES_H_
+#pragma once
 
 #include <ATen/core/Tensor.h>
 
@@ -15,8 +14,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "torch_ir/executor/graph_memory.h"
-#include "torch_ir/harness/backend/backend.h"
+#include "harness/backend/backend.h"
+#include "torch_ir/executor/graph/graph_memory.h"
 #include "torch_ir/ir/ir.h"
 
 namespace torch_ir {
@@ -59,5 +58,3 @@ class WholeRunValues : public NodeValues {
 };
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_DIVERGENCE_WHOLE_RUN_VALUES_H_

@@ -5,7 +5,7 @@
 // A backend of your own needs no more than this: a class with `run`, registered under a name, and
 // linked with //harness:main (and //models, or models of your own).
 
-#include "torch_ir/harness/backend/backend.h"
+#include "harness/backend/backend.h"
 
 #include <ATen/core/Tensor.h>
 

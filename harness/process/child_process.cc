@@ -1,4 +1,4 @@
-#include "torch_ir/harness/process/child_process.h"
+#include "harness/process/child_process.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -10,8 +10,8 @@
 
 #include <cerrno>
 
+#include "harness/process/spawn_actions.h"
 #include "torch_ir/base/error.h"
-#include "torch_ir/harness/process/spawn_actions.h"
 
 extern char** environ;
 

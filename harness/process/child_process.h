@@ -2,8 +2,7 @@
 //
 // Used by the runner for each model. Started with posix_spawn, in a process group of its own, so
 // that ending it ends what it started too, and a Ctrl-C reaches the parent only.
-#ifndef TORCH_IR_HARNESS_PROCESS_CHILD_PROCESS_H_
-#define TORCH_IR_HARNESS_PROCESS_CHILD_PROCESS_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -50,5 +49,3 @@ class ChildProcess {
 std::string describe_wait_status(int status);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_PROCESS_CHILD_PROCESS_H_

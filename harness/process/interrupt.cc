@@ -1,4 +1,4 @@
-#include "torch_ir/harness/process/interrupt.h"
+#include "harness/process/interrupt.h"
 
 namespace torch_ir {
 namespace {

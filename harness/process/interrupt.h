@@ -2,8 +2,7 @@
 //
 // While one lives, SIGINT, SIGTERM and SIGHUP are remembered, so that a run can stop its children
 // and leave nothing half-written behind.
-#ifndef TORCH_IR_HARNESS_PROCESS_INTERRUPT_H_
-#define TORCH_IR_HARNESS_PROCESS_INTERRUPT_H_
+#pragma once
 
 #include <signal.h>
 
@@ -34,5 +33,3 @@ class InterruptGuard {
 };
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_PROCESS_INTERRUPT_H_

@@ -3,8 +3,7 @@
 // the same model.
 //
 // Held by the process that runs a model, on its main thread.
-#ifndef TORCH_IR_HARNESS_PROCESS_PLAIN_WARNINGS_H_
-#define TORCH_IR_HARNESS_PROCESS_PLAIN_WARNINGS_H_
+#pragma once
 
 #include <c10/util/Exception.h>
 
@@ -17,5 +16,3 @@ class PlainWarnings : public c10::WarningHandler {
 };
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_PROCESS_PLAIN_WARNINGS_H_

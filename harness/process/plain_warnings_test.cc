@@ -1,4 +1,4 @@
-#include "torch_ir/harness/process/plain_warnings.h"
+#include "harness/process/plain_warnings.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/process/process_memory.h"
+#include "harness/process/process_memory.h"
 
 #include <unistd.h>
 

@@ -1,8 +1,7 @@
 // resident_bytes: how much memory the processes of a group keep.
 //
 // Asked by the runner while models run under a memory limit.
-#ifndef TORCH_IR_HARNESS_PROCESS_PROCESS_MEMORY_H_
-#define TORCH_IR_HARNESS_PROCESS_PROCESS_MEMORY_H_
+#pragma once
 
 #include <sys/types.h>
 
@@ -16,5 +15,3 @@ namespace torch_ir {
 std::map<pid_t, int64_t> resident_bytes();
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_PROCESS_PROCESS_MEMORY_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/process/spawn_actions.h"
+#include "harness/process/spawn_actions.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 // Where a process that posix_spawn starts reads from and writes to. Used by what starts one: the
 // harness itself, for a model, and the shell, for an executor.
-#ifndef TORCH_IR_HARNESS_PROCESS_SPAWN_ACTIONS_H_
-#define TORCH_IR_HARNESS_PROCESS_SPAWN_ACTIONS_H_
+#pragma once
 
 #include <spawn.h>
 
@@ -27,5 +26,3 @@ class SpawnActions {
 };
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_PROCESS_SPAWN_ACTIONS_H_

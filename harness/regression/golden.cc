@@ -1,4 +1,4 @@
-#include "torch_ir/harness/regression/golden.h"
+#include "harness/regression/golden.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/regression/reference_pages.h"
+#include "torch_ir/analysis/diff.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/harness/regression/reference_pages.h"
-#include "torch_ir/ir/diff.h"
 #include "torch_ir/ir/ir.h"
 
 namespace torch_ir {

@@ -3,8 +3,7 @@
 // The test that torch_ir_model_test makes compares them with what the harness writes now, and
 // rewrites them when it is run as its update target. They are portable: they hold placeholders for
 // what may differ between machines, as reference_pages.h makes them. Plain text in and out.
-#ifndef TORCH_IR_HARNESS_REGRESSION_GOLDEN_H_
-#define TORCH_IR_HARNESS_REGRESSION_GOLDEN_H_
+#pragma once
 
 #include <string>
 
@@ -19,5 +18,3 @@ std::string graph_difference(const std::string& golden, const std::string& now);
 std::string page_difference(const std::string& golden, const std::string& now);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_REGRESSION_GOLDEN_H_

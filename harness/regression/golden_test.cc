@@ -1,4 +1,4 @@
-#include "torch_ir/harness/regression/golden.h"
+#include "harness/regression/golden.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
-#include "torch_ir/executor/optimization_name.h"
-#include "torch_ir/harness/harness.h"
-#include "torch_ir/harness/run/runner.h"
+#include "harness/harness.h"
+#include "harness/run/runner.h"
+#include "torch_ir/executor/graph/optimization_name.h"
 
 namespace torch_ir {
 namespace {

@@ -1,13 +1,13 @@
-#include "torch_ir/harness/regression/reference_pages.h"
+#include "harness/regression/reference_pages.h"
 
 #include <filesystem>
 #include <regex>
 #include <string_view>
 
+#include "harness/harness.h"
+#include "harness/report/page_text.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
-#include "torch_ir/harness/harness.h"
-#include "torch_ir/harness/report/page_text.h"
 
 namespace torch_ir {
 namespace {
@@ -52,13 +52,13 @@ std::string portable_graph(const std::string& json) {
                             "\"pytorch_version\": \"" + std::string(kVersionPlaceholder) + "\"");
 }
 
-ReferenceRun make_reference_pages(const std::string& scratch) {
+ReferencePages make_reference_pages(const std::string& scratch) {
   HarnessOptions options;
   options.output = scratch;
   options.portable = true;
-  ReferenceRun run{.results = run_harness(options).results,
-                   .pages = read_pages(scratch),
-                   .pictures = read_pictures(scratch)};
+  ReferencePages run{.results = run_harness(options).results,
+                     .pages = read_pages(scratch),
+                     .pictures = read_pictures(scratch)};
   for (const ModelResult& result : run.results) {
     if (!result.passed()) throw Error(result.name + ": " + result.failure->message);
   }

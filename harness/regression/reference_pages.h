@@ -2,14 +2,13 @@
 //
 // They hold placeholders for what may differ between machines, so that they are the same on all of
 // them. A test compares them with a new run; `bazel run //reports:update` rewrites them.
-#ifndef TORCH_IR_HARNESS_REGRESSION_REFERENCE_PAGES_H_
-#define TORCH_IR_HARNESS_REGRESSION_REFERENCE_PAGES_H_
+#pragma once
 
 #include <map>
 #include <string>
 #include <vector>
 
-#include "torch_ir/harness/results/result.h"
+#include "harness/results/result.h"
 
 namespace torch_ir {
 
@@ -26,19 +25,17 @@ Files read_pictures(const std::string& directory);
 // A graph, as JSON, with a placeholder for the version of LibTorch that captured it.
 std::string portable_graph(const std::string& json);
 
-struct ReferenceRun {
+struct ReferencePages {
   std::vector<ModelResult> results;
   Files pages;
   Files pictures;
 };
 
 // Runs the registry, with `scratch` as its output. Throws Error when a model fails.
-ReferenceRun make_reference_pages(const std::string& scratch);
+ReferencePages make_reference_pages(const std::string& scratch);
 
 // How two machines' pages may differ, and mean the same: a difference is 0 on one and within the
 // tolerance on the other.
 bool same_page(const std::string& a, const std::string& b);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_REGRESSION_REFERENCE_PAGES_H_

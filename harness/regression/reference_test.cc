@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/harness/regression/reference_pages.h"
-#include "torch_ir/harness/report/mermaid_blocks.h"
+#include "harness/regression/reference_pages.h"
+#include "harness/report/testing/mermaid_blocks.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/visualize/mermaid_rules.h"
+#include "torch_ir/visualize/testing/mermaid_rules.h"
 
 namespace torch_ir {
 namespace {
@@ -38,7 +38,7 @@ class ReferencePagesTest : public ::testing::Test {
     return deserialize_ir(run_.pages.at("ir/" + result.name + ".json"));
   }
 
-  static inline ReferenceRun run_;
+  static inline ReferencePages run_;
 };
 
 TEST_F(ReferencePagesTest, AreWhatTheHarnessWritesNow) {

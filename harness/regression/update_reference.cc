@@ -5,10 +5,10 @@
 #include <iostream>
 #include <utility>
 
+#include "harness/regression/reference_pages.h"
+#include "harness/run/runner.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
-#include "torch_ir/harness/regression/reference_pages.h"
-#include "torch_ir/harness/run/runner.h"
 
 namespace fs = std::filesystem;
 
@@ -18,7 +18,7 @@ void update(const fs::path& directory) {
   fs::create_directories(directory);
   const fs::path scratch = directory.string() + ".new";
   fs::remove_all(scratch);
-  const torch_ir::ReferenceRun run = torch_ir::make_reference_pages(scratch);
+  const torch_ir::ReferencePages run = torch_ir::make_reference_pages(scratch);
   fs::remove_all(scratch);
   if (run.pictures.size() != run.results.size()) {
     throw torch_ir::Error("Graphviz's 'dot', which draws the pictures, is not on the PATH");

@@ -1,11 +1,11 @@
-#include "torch_ir/harness/report/baseline_text.h"
+#include "harness/report/baseline_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "harness/report/plain_text.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/harness/report/plain_text.h"
 #include "torch_ir/verifier/tolerance_text.h"
 
 namespace torch_ir {

@@ -1,11 +1,10 @@
 // What has changed since an earlier run, in words, for pages and for terminals.
-#ifndef TORCH_IR_HARNESS_REPORT_BASELINE_TEXT_H_
-#define TORCH_IR_HARNESS_REPORT_BASELINE_TEXT_H_
+#pragma once
 
 #include <string>
 
-#include "torch_ir/harness/report/pages.h"
-#include "torch_ir/harness/results/baseline.h"
+#include "harness/report/pages.h"
+#include "harness/results/baseline.h"
 
 namespace torch_ir {
 
@@ -17,5 +16,3 @@ ChangesSection changes_section(const BaselineComparison& comparison, const std::
 std::string baseline_text(const BaselineComparison& comparison, const std::string& file);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_REPORT_BASELINE_TEXT_H_

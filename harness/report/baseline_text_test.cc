@@ -1,4 +1,4 @@
-#include "torch_ir/harness/report/baseline_text.h"
+#include "harness/report/baseline_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

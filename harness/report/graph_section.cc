@@ -3,11 +3,11 @@
 #include <sstream>
 #include <unordered_map>
 
-#include "torch_ir/harness/report/markdown.h"
-#include "torch_ir/harness/report/page_sections.h"
-#include "torch_ir/harness/report/page_text.h"
+#include "harness/report/markdown.h"
+#include "harness/report/page_sections.h"
+#include "harness/report/page_text.h"
+#include "torch_ir/analysis/summary.h"
 #include "torch_ir/visualize/mermaid.h"
-#include "torch_ir/visualize/summary.h"
 
 namespace torch_ir {
 namespace {

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/report/index_page.h"
+#include "harness/report/index_page.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,15 +11,15 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/report/page_text.h"
+#include "harness/report/plain_text.h"
+#include "harness/report/run_text.h"
+#include "harness/results/difference_figures.h"
+#include "harness/results/result_fields.h"
+#include "harness/results/run_words.h"
+#include "templates/templates.h"
+#include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/headline.h"
-#include "torch_ir/harness/report/page_text.h"
-#include "torch_ir/harness/report/plain_text.h"
-#include "torch_ir/harness/report/run_text.h"
-#include "torch_ir/harness/results/difference_figures.h"
-#include "torch_ir/harness/results/result_fields.h"
-#include "torch_ir/harness/results/run_words.h"
-#include "torch_ir/templates/templates.h"
-#include "torch_ir/visualize/summary.h"
 
 namespace torch_ir {
 namespace {

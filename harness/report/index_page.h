@@ -2,15 +2,14 @@
 //
 // The page needs nothing beside itself: no network and no server, so that it works wherever a
 // browser gets hold of it. Data and pictures lie in it and are parsed when they are looked at.
-#ifndef TORCH_IR_HARNESS_REPORT_INDEX_PAGE_H_
-#define TORCH_IR_HARNESS_REPORT_INDEX_PAGE_H_
+#pragma once
 
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "torch_ir/harness/report/pages.h"
+#include "harness/report/pages.h"
 
 namespace torch_ir {
 
@@ -30,5 +29,3 @@ std::string render_index(const std::vector<ModelResult>& results, const Coverage
                          const std::optional<ChangesSection>& changes = std::nullopt);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_REPORT_INDEX_PAGE_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/report/index_page.h"
+#include "harness/report/index_page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/harness/report/page_test_results.h"
+#include "harness/report/testing/page_test_results.h"
 
 namespace torch_ir {
 namespace {

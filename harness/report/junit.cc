@@ -1,4 +1,4 @@
-#include "torch_ir/harness/report/junit.h"
+#include "harness/report/junit.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <numeric>
 #include <string_view>
 
-#include "torch_ir/harness/report/run_text.h"
-#include "torch_ir/harness/report/xml_text.h"
+#include "harness/report/run_text.h"
+#include "harness/report/xml_text.h"
 
 namespace torch_ir {
 namespace {

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/report/junit.h"
+#include "harness/report/junit.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
-#include "torch_ir/harness/report/markdown.h"
+#include "harness/report/markdown.h"
 
 #include <algorithm>
 
-#include "torch_ir/harness/report/plain_text.h"
+#include "harness/report/plain_text.h"
 
 namespace torch_ir {
 namespace {

@@ -1,7 +1,6 @@
 // Text as Markdown: GitHub shows exactly the text, whatever is in it. What a terminal would obey is
 // escaped, see shown_text.
-#ifndef TORCH_IR_HARNESS_REPORT_MARKDOWN_H_
-#define TORCH_IR_HARNESS_REPORT_MARKDOWN_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -22,5 +21,3 @@ std::string table_cell(std::string_view markdown);
 std::string code_block(std::string_view text, std::string_view language = "");
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_REPORT_MARKDOWN_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/report/markdown.h"
+#include "harness/report/markdown.h"
 
 #include <gtest/gtest.h>
 

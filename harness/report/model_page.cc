@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "torch_ir/executor/optimization_name.h"
-#include "torch_ir/harness/report/markdown.h"
-#include "torch_ir/harness/report/page_sections.h"
-#include "torch_ir/harness/report/page_text.h"
-#include "torch_ir/harness/report/pages.h"
-#include "torch_ir/harness/report/run_text.h"
-#include "torch_ir/harness/results/difference_figures.h"
-#include "torch_ir/templates/templates.h"
+#include "harness/report/markdown.h"
+#include "harness/report/page_sections.h"
+#include "harness/report/page_text.h"
+#include "harness/report/pages.h"
+#include "harness/report/run_text.h"
+#include "harness/results/difference_figures.h"
+#include "templates/templates.h"
+#include "torch_ir/executor/graph/optimization_name.h"
 
 namespace torch_ir {
 namespace {
@@ -68,7 +68,7 @@ std::string verdict(const ModelResult& result, const RunContext& context) {
 }
 
 // Where the model is from, in a sentence.
-std::string description(const ModelResult& result) {
+std::string described_model(const ModelResult& result) {
   if (!result.origin) return escape_markdown(result.description);
   if (!result.origin->graph.empty()) return "The graph of " + code_span(result.origin->graph) + ".";
   std::string text = "Imported from " + code_span(result.origin->archive);
@@ -199,7 +199,7 @@ std::string render_model_page(const ModelResult& result, const RunContext& conte
   page.set("name", escape_markdown(result.name));
   page.set("verdict", verdict(result, context));
   if (result.failure) page.set("failure", failure_data(*result.failure));
-  const std::string about = description(result);
+  const std::string about = described_model(result);
   page.set("has_description", !about.empty());
   page.set("description", about);
   page.set("categories", code_list(result.categories, ", "));

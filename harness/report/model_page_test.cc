@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "torch_ir/harness/report/mermaid_blocks.h"
-#include "torch_ir/harness/report/page_test_results.h"
-#include "torch_ir/harness/report/pages.h"
-#include "torch_ir/visualize/mermaid_rules.h"
+#include "harness/report/pages.h"
+#include "harness/report/testing/mermaid_blocks.h"
+#include "harness/report/testing/page_test_results.h"
+#include "torch_ir/visualize/testing/mermaid_rules.h"
 
 namespace torch_ir {
 namespace {

@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "torch_ir/harness/report/markdown.h"
-#include "torch_ir/harness/report/page_sections.h"
-#include "torch_ir/harness/report/page_text.h"
-#include "torch_ir/harness/report/plain_text.h"
-#include "torch_ir/harness/report/run_text.h"
+#include "harness/report/markdown.h"
+#include "harness/report/page_sections.h"
+#include "harness/report/page_text.h"
+#include "harness/report/plain_text.h"
+#include "harness/report/run_text.h"
+#include "torch_ir/analysis/summary.h"
 #include "torch_ir/verifier/tolerance_text.h"
-#include "torch_ir/visualize/summary.h"
 
 namespace torch_ir {
 namespace {

@@ -1,13 +1,12 @@
 // The sections of a model's page, as data for its template.
 //
 // Called by model_page.cc only.
-#ifndef TORCH_IR_HARNESS_REPORT_PAGE_SECTIONS_H_
-#define TORCH_IR_HARNESS_REPORT_PAGE_SECTIONS_H_
+#pragma once
 
 #include <kainjow/mustache.hpp>
 #include <string>
 
-#include "torch_ir/harness/report/pages.h"
+#include "harness/report/pages.h"
 
 namespace torch_ir {
 
@@ -37,5 +36,3 @@ kainjow::mustache::data graph_section(const std::string& name, const IR& ir,
                                       const RunContext& context, const GraphPicture& picture);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_REPORT_PAGE_SECTIONS_H_

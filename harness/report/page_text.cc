@@ -1,4 +1,4 @@
-#include "torch_ir/harness/report/page_text.h"
+#include "harness/report/page_text.h"
 
 #include <fmt/format.h>
 #include <torch/version.h>
@@ -8,13 +8,13 @@
 #include <cstring>
 #include <sstream>
 
+#include "harness/report/markdown.h"
+#include "harness/results/run_words.h"
+#include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/executor/optimization_name.h"
-#include "torch_ir/harness/report/markdown.h"
-#include "torch_ir/harness/results/run_words.h"
+#include "torch_ir/executor/graph/optimization_name.h"
 #include "torch_ir/verifier/tolerance_text.h"
-#include "torch_ir/visualize/summary.h"
 
 namespace torch_ir {
 namespace {

@@ -1,6 +1,5 @@
 // Pieces of text that the pages have in common.
-#ifndef TORCH_IR_HARNESS_REPORT_PAGE_TEXT_H_
-#define TORCH_IR_HARNESS_REPORT_PAGE_TEXT_H_
+#pragma once
 
 #include <cstdint>
 #include <kainjow/mustache.hpp>
@@ -8,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "torch_ir/harness/report/pages.h"
+#include "harness/report/pages.h"
 
 namespace torch_ir {
 
@@ -55,5 +54,3 @@ std::string render(std::string_view text, const kainjow::mustache::data& page);
 std::string render_exactly(std::string_view text, const kainjow::mustache::data& page);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_REPORT_PAGE_TEXT_H_

@@ -2,16 +2,15 @@
 //
 // A page holds nothing but what the results and the run say, so that the same run gives the same
 // bytes.
-#ifndef TORCH_IR_HARNESS_REPORT_PAGES_H_
-#define TORCH_IR_HARNESS_REPORT_PAGES_H_
+#pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "torch_ir/harness/results/graph_picture.h"
-#include "torch_ir/harness/results/result.h"
-#include "torch_ir/harness/results/run_context.h"
+#include "harness/results/graph_picture.h"
+#include "harness/results/result.h"
+#include "harness/results/run_context.h"
 
 namespace torch_ir {
 
@@ -41,5 +40,3 @@ std::string render_summary(const std::vector<ModelResult>& results, const Covera
                            const std::optional<ChangesSection>& changes = std::nullopt);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_REPORT_PAGES_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/report/plain_text.h"
+#include "harness/report/plain_text.h"
 
 #include <algorithm>
 #include <cctype>

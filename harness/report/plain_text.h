@@ -1,7 +1,6 @@
 // Text of files, processes and notes, made ready to be shown: what pages of all kinds have in
 // common.
-#ifndef TORCH_IR_HARNESS_REPORT_PLAIN_TEXT_H_
-#define TORCH_IR_HARNESS_REPORT_PLAIN_TEXT_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -17,5 +16,3 @@ std::string shown_text(std::string_view text);
 std::string as_sentence(std::string text);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_REPORT_PLAIN_TEXT_H_

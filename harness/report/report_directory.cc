@@ -1,4 +1,4 @@
-#include "torch_ir/harness/report/report_directory.h"
+#include "harness/report/report_directory.h"
 
 #include <system_error>
 

@@ -1,6 +1,5 @@
 // Making the directories of reports, and what is said where they can not be written.
-#ifndef TORCH_IR_HARNESS_REPORT_REPORT_DIRECTORY_H_
-#define TORCH_IR_HARNESS_REPORT_REPORT_DIRECTORY_H_
+#pragma once
 
 #include <filesystem>
 #include <string>
@@ -16,5 +15,3 @@ Error cannot_write(const std::filesystem::path& path, const std::string& reason)
 void make_directory(const std::filesystem::path& directory);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_REPORT_REPORT_DIRECTORY_H_

@@ -1,19 +1,19 @@
-#include "torch_ir/harness/report/report_files.h"
+#include "harness/report/report_files.h"
 
 #include <array>
 #include <optional>
 #include <set>
 #include <system_error>
 
+#include "harness/report/baseline_text.h"
+#include "harness/report/index_page.h"
+#include "harness/report/junit.h"
+#include "harness/report/report_directory.h"
+#include "harness/results/graph_picture.h"
+#include "harness/results/results_file.h"
+#include "harness/results/run_results.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
-#include "torch_ir/harness/report/baseline_text.h"
-#include "torch_ir/harness/report/index_page.h"
-#include "torch_ir/harness/report/junit.h"
-#include "torch_ir/harness/report/report_directory.h"
-#include "torch_ir/harness/results/graph_picture.h"
-#include "torch_ir/harness/results/results_file.h"
-#include "torch_ir/harness/results/run_results.h"
 
 namespace torch_ir {
 namespace {

@@ -13,18 +13,17 @@
 // SUMMARY.md last. Files of models that are not part of the run are left alone; what an earlier run
 // left of those that are goes when this one does not make it, and so do folders that become empty.
 // Errors are torch_ir::Error.
-#ifndef TORCH_IR_HARNESS_REPORT_REPORT_FILES_H_
-#define TORCH_IR_HARNESS_REPORT_REPORT_FILES_H_
+#pragma once
 
 #include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "torch_ir/harness/report/pages.h"
-#include "torch_ir/harness/report/work_directory.h"
-#include "torch_ir/harness/results/baseline.h"
-#include "torch_ir/harness/results/result.h"
+#include "harness/report/pages.h"
+#include "harness/report/work_directory.h"
+#include "harness/results/baseline.h"
+#include "harness/results/result.h"
 
 namespace torch_ir {
 
@@ -53,5 +52,3 @@ class ReportFiles {
 };
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_REPORT_REPORT_FILES_H_

@@ -1,12 +1,12 @@
-#include "torch_ir/harness/report/run_text.h"
+#include "harness/report/run_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "torch_ir/harness/report/page_text.h"
-#include "torch_ir/visualize/summary.h"
+#include "harness/report/page_text.h"
+#include "torch_ir/analysis/summary.h"
 
 namespace torch_ir {
 

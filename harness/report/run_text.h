@@ -1,15 +1,14 @@
 // Sentences about a run, as plain text.
 //
 // What the Markdown pages and index.html both say.
-#ifndef TORCH_IR_HARNESS_REPORT_RUN_TEXT_H_
-#define TORCH_IR_HARNESS_REPORT_RUN_TEXT_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "torch_ir/harness/report/pages.h"
+#include "harness/report/pages.h"
 
 namespace torch_ir {
 
@@ -42,5 +41,3 @@ int num_trials(const ModelResult& result, const RunSettings& settings);
 int num_trials(const std::vector<ModelResult>& results, const RunSettings& settings);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_REPORT_RUN_TEXT_H_

@@ -5,15 +5,15 @@
 #include <map>
 #include <utility>
 
+#include "harness/report/markdown.h"
+#include "harness/report/page_text.h"
+#include "harness/report/pages.h"
+#include "harness/report/run_text.h"
+#include "harness/results/difference_figures.h"
+#include "harness/results/run_words.h"
+#include "templates/templates.h"
+#include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/headline.h"
-#include "torch_ir/harness/report/markdown.h"
-#include "torch_ir/harness/report/page_text.h"
-#include "torch_ir/harness/report/pages.h"
-#include "torch_ir/harness/report/run_text.h"
-#include "torch_ir/harness/results/difference_figures.h"
-#include "torch_ir/harness/results/run_words.h"
-#include "torch_ir/templates/templates.h"
-#include "torch_ir/visualize/summary.h"
 
 namespace torch_ir {
 namespace {
@@ -40,7 +40,7 @@ std::string status_pie(const Results& results) {
 }
 
 // Why a model counts as bad.
-std::string reason(const ModelResult& result) {
+std::string bad_news(const ModelResult& result) {
   if (result.status() == Status::kUnexpectedPass) {
     return fmt::format("It passes, and is expected to fail ({}: {}).",
                        failure_kind_name(result.expected_failure->kind),
@@ -63,7 +63,7 @@ List failure_rows(const Results& results) {
   List rows;
   for (const ModelResult& result : results) {
     if (!result.is_good() && (result.failure || result.expected_failure)) {
-      rows.push_back(failure_row(result, reason(result)));
+      rows.push_back(failure_row(result, bad_news(result)));
     }
   }
   return rows;

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "torch_ir/harness/report/markdown.h"
-#include "torch_ir/harness/report/page_sections.h"
-#include "torch_ir/harness/report/page_text.h"
-#include "torch_ir/visualize/summary.h"
+#include "harness/report/markdown.h"
+#include "harness/report/page_sections.h"
+#include "harness/report/page_text.h"
+#include "torch_ir/analysis/summary.h"
 
 namespace torch_ir {
 namespace {

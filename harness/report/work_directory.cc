@@ -1,4 +1,4 @@
-#include "torch_ir/harness/report/work_directory.h"
+#include "harness/report/work_directory.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "torch_ir/harness/report/report_directory.h"
+#include "harness/report/report_directory.h"
 
 namespace torch_ir {
 namespace {

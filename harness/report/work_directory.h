@@ -3,8 +3,7 @@
 // Made by ReportFiles, one for each run, inside the directory of the reports, so that finished
 // files can be moved out of it. It is locked for as long as its run lives: what a run left that was
 // killed is removed by the next one, and what belongs to one that runs beside it is not.
-#ifndef TORCH_IR_HARNESS_REPORT_WORK_DIRECTORY_H_
-#define TORCH_IR_HARNESS_REPORT_WORK_DIRECTORY_H_
+#pragma once
 
 #include <filesystem>
 
@@ -27,5 +26,3 @@ class WorkDirectory {
 };
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_REPORT_WORK_DIRECTORY_H_

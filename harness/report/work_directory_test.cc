@@ -1,4 +1,4 @@
-#include "torch_ir/harness/report/work_directory.h"
+#include "harness/report/work_directory.h"
 
 #include <gmock/gmock.h>
 #include <signal.h>

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "harness/report/index_page.h"
+#include "harness/report/testing/page_test_results.h"
 #include "torch_ir/base/file.h"
-#include "torch_ir/harness/report/index_page.h"
-#include "torch_ir/harness/report/page_test_results.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/report/xml_text.h"
+#include "harness/report/xml_text.h"
 
 #include "torch_ir/base/printable.h"
 

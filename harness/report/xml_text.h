@@ -1,6 +1,5 @@
 // Text inside XML 1.0.
-#ifndef TORCH_IR_HARNESS_REPORT_XML_TEXT_H_
-#define TORCH_IR_HARNESS_REPORT_XML_TEXT_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -15,5 +14,3 @@ std::string xml_text(std::string_view text);
 std::string xml_attribute(std::string_view text);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_REPORT_XML_TEXT_H_

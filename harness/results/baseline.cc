@@ -1,4 +1,4 @@
-#include "torch_ir/harness/results/baseline.h"
+#include "harness/results/baseline.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "torch_ir/harness/results/run_words.h"
+#include "harness/results/run_words.h"
 
 namespace torch_ir {
 namespace {

@@ -13,8 +13,7 @@
 // The opposite is better. Another graph, another kind of failure in the same stage, and a status
 // that is as good are changes, and neither. A model that is new, or gone, is no change of another;
 // one that either run was not asked for is not compared.
-#ifndef TORCH_IR_HARNESS_RESULTS_BASELINE_H_
-#define TORCH_IR_HARNESS_RESULTS_BASELINE_H_
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -25,7 +24,7 @@
 #include <variant>
 #include <vector>
 
-#include "torch_ir/harness/results/run_results.h"
+#include "harness/results/run_results.h"
 
 namespace torch_ir {
 
@@ -82,5 +81,3 @@ BaselineComparison compare_with_baseline(const RunResults& old, const RunResults
                                          const GraphChanges& graph_changes = {});
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_RESULTS_BASELINE_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/results/baseline.h"
+#include "harness/results/baseline.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/results/difference_figures.h"
+#include "harness/results/difference_figures.h"
 
 #include <cmath>
 #include <limits>

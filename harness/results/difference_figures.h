@@ -3,12 +3,11 @@
 //
 // Whatever says "max diff" or "smallest passing tolerance" of a model, as a line, a page or a file,
 // takes it from here. Plain data.
-#ifndef TORCH_IR_HARNESS_RESULTS_DIFFERENCE_FIGURES_H_
-#define TORCH_IR_HARNESS_RESULTS_DIFFERENCE_FIGURES_H_
+#pragma once
 
 #include <optional>
 
-#include "torch_ir/harness/results/result.h"
+#include "harness/results/result.h"
 #include "torch_ir/verifier/verify.h"
 
 namespace torch_ir {
@@ -29,5 +28,3 @@ DifferenceFigures difference_figures(const VerificationReport& report);
 DifferenceFigures difference_figures(const ModelResult& result);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_RESULTS_DIFFERENCE_FIGURES_H_

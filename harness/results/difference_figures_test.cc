@@ -1,4 +1,4 @@
-#include "torch_ir/harness/results/difference_figures.h"
+#include "harness/results/difference_figures.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 namespace torch_ir {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfiniteFigure = std::numeric_limits<double>::infinity();
+constexpr double kNanFigure = std::numeric_limits<double>::quiet_NaN();
 
 OutputDetail detail(double max_diff, double smallest) {
   OutputDetail detail;
@@ -37,10 +37,10 @@ TEST(DifferenceFiguresTest, WhatCanNotBeComparedHasNoDifference) {
   VerificationReport report;
   EXPECT_FALSE(difference_figures(report).max_diff);
   EXPECT_FALSE(difference_figures(report).smallest_passing_tolerance);
-  report.output_details.push_back(detail(0, kInfinity));
+  report.output_details.push_back(detail(0, kInfiniteFigure));
   report.output_details[0].comparison.mismatch = "shape [1], expected [2]";
   EXPECT_FALSE(difference_figures(report).max_diff);
-  EXPECT_EQ(difference_figures(report).smallest_passing_tolerance, kInfinity);
+  EXPECT_EQ(difference_figures(report).smallest_passing_tolerance, kInfiniteFigure);
 }
 
 TEST(DifferenceFiguresTest, EachIsTheGreatestOfAllTrials) {
@@ -52,7 +52,8 @@ TEST(DifferenceFiguresTest, EachIsTheGreatestOfAllTrials) {
   EXPECT_EQ(difference_figures(result).max_diff, 0.0206);
   EXPECT_EQ(difference_figures(result).smallest_passing_tolerance, 0.009);
   for (const bool nan_first : {true, false}) {
-    result.trials = {trial(nan_first ? kNan : kInfinity, 0), trial(nan_first ? 1 : kNan, 0)};
+    result.trials = {trial(nan_first ? kNanFigure : kInfiniteFigure, 0),
+                     trial(nan_first ? 1 : kNanFigure, 0)};
     EXPECT_TRUE(std::isnan(*difference_figures(result).max_diff)) << nan_first;
   }
 }
@@ -61,7 +62,7 @@ TEST(DifferenceFiguresTest, ATrialThatCouldNotBeComparedPassesWithNoTolerance) {
   ModelResult result;
   result.trials = {trial(0.5, 0.25), Trial()};
   EXPECT_EQ(difference_figures(result).max_diff, 0.5);
-  EXPECT_EQ(difference_figures(result).smallest_passing_tolerance, kInfinity);
+  EXPECT_EQ(difference_figures(result).smallest_passing_tolerance, kInfiniteFigure);
   result.trials.erase(result.trials.begin());
   EXPECT_FALSE(difference_figures(result).smallest_passing_tolerance);
 }

@@ -1,8 +1,7 @@
 // The build of LibTorch that runs here: what of it can change the last bits of a result.
 //
 // Read by the reports. Nothing in it names the machine.
-#ifndef TORCH_IR_HARNESS_RESULTS_ENVIRONMENT_H_
-#define TORCH_IR_HARNESS_RESULTS_ENVIRONMENT_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -22,5 +21,3 @@ Environment environment();
 std::string build_setting(std::string_view config, std::string_view name);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_RESULTS_ENVIRONMENT_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/results/environment.h"
+#include "harness/results/environment.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
-#include "torch_ir/harness/results/graph_changes.h"
+#include "harness/results/graph_changes.h"
 
 #include <algorithm>
 #include <filesystem>
 
+#include "torch_ir/analysis/diff.h"
 #include "torch_ir/base/error.h"
-#include "torch_ir/ir/diff.h"
 #include "torch_ir/ir/json.h"
 
 namespace torch_ir {

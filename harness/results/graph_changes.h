@@ -1,14 +1,13 @@
 // What has changed in a graph since the run of a baseline, in words.
 //
 // Called for each model before its files are written: they may be the same files.
-#ifndef TORCH_IR_HARNESS_RESULTS_GRAPH_CHANGES_H_
-#define TORCH_IR_HARNESS_RESULTS_GRAPH_CHANGES_H_
+#pragma once
 
 #include <string>
 #include <vector>
 
-#include "torch_ir/harness/results/result.h"
-#include "torch_ir/harness/results/run_results.h"
+#include "harness/results/result.h"
+#include "harness/results/run_results.h"
 
 namespace torch_ir {
 
@@ -19,5 +18,3 @@ std::vector<std::string> graph_changes(const RunResults& old, const std::string&
                                        const ModelResult& result);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_RESULTS_GRAPH_CHANGES_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/results/graph_changes.h"
+#include "harness/results/graph_changes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

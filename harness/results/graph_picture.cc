@@ -1,4 +1,4 @@
-#include "torch_ir/harness/results/graph_picture.h"
+#include "harness/results/graph_picture.h"
 
 #include <exception>
 

@@ -1,12 +1,11 @@
 // The picture of a model's graph for its reports.
 //
 // Drawn in the process that writes the reports or in that of the model: it touches no tensor.
-#ifndef TORCH_IR_HARNESS_RESULTS_GRAPH_PICTURE_H_
-#define TORCH_IR_HARNESS_RESULTS_GRAPH_PICTURE_H_
+#pragma once
 
 #include <string>
 
-#include "torch_ir/harness/results/result.h"
+#include "harness/results/result.h"
 
 namespace torch_ir {
 
@@ -24,5 +23,3 @@ struct GraphPicture {
 GraphPicture draw_graph(const ModelResult& result);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_RESULTS_GRAPH_PICTURE_H_

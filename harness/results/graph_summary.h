@@ -2,13 +2,12 @@
 //
 // Made when the model has run. It stays small whatever the size of the graph, so that a run of many
 // models need not keep their graphs.
-#ifndef TORCH_IR_HARNESS_RESULTS_GRAPH_SUMMARY_H_
-#define TORCH_IR_HARNESS_RESULTS_GRAPH_SUMMARY_H_
+#pragma once
 
 #include <string>
 
+#include "torch_ir/analysis/summary.h"
 #include "torch_ir/ir/ir.h"
-#include "torch_ir/visualize/summary.h"
 
 namespace torch_ir {
 
@@ -25,5 +24,3 @@ GraphSummary summarize_graph(const IR& graph);
 std::string graph_fingerprint(const IR& graph);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_RESULTS_GRAPH_SUMMARY_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/results/graph_summary.h"
+#include "harness/results/graph_summary.h"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,7 @@
 // A struct names its fields in a function `fields(visit, value)` beside it, which calls
 // visit("key", value.member) for each. Numbers that JSON does not have are "nan", "inf" and "-inf";
 // an empty optional is left out.
-#ifndef TORCH_IR_HARNESS_RESULTS_JSON_FIELDS_H_
-#define TORCH_IR_HARNESS_RESULTS_JSON_FIELDS_H_
+#pragma once
 
 #include <array>
 #include <cmath>
@@ -159,5 +158,3 @@ void read(const Json& json, std::map<size_t, T>& values) {
 }
 
 }  // namespace torch_ir::json_fields
-
-#endif  // TORCH_IR_HARNESS_RESULTS_JSON_FIELDS_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/results/json_text.h"
+#include "harness/results/json_text.h"
 
 #include <algorithm>
 #include <string_view>

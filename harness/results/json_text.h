@@ -1,10 +1,9 @@
 // JSON as text that people can read and git can diff.
-#ifndef TORCH_IR_HARNESS_RESULTS_JSON_TEXT_H_
-#define TORCH_IR_HARNESS_RESULTS_JSON_TEXT_H_
+#pragma once
 
 #include <string>
 
-#include "torch_ir/harness/results/json_fields.h"
+#include "harness/results/json_fields.h"
 
 namespace torch_ir {
 
@@ -13,5 +12,3 @@ namespace torch_ir {
 std::string json_text(const json_fields::Json& json);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_RESULTS_JSON_TEXT_H_

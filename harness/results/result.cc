@@ -1,4 +1,4 @@
-#include "torch_ir/harness/results/result.h"
+#include "harness/results/result.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,8 +1,7 @@
 // Results of the harness: plain data, made by the process that ran a model, read by the reports.
 //
 // Nothing in here depends on time, host or paths: the same run gives the same results.
-#ifndef TORCH_IR_HARNESS_RESULTS_RESULT_H_
-#define TORCH_IR_HARNESS_RESULTS_RESULT_H_
+#pragma once
 
 #include <c10/core/Device.h>
 
@@ -14,11 +13,11 @@
 #include <string_view>
 #include <vector>
 
-#include "torch_ir/executor/execution_options.h"
-#include "torch_ir/harness/results/graph_summary.h"
+#include "harness/results/graph_summary.h"
+#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/ir/ir.h"
-#include "torch_ir/models/failure_kind.h"
-#include "torch_ir/models/registry.h"
+#include "torch_ir/registry/failure_kind.h"
+#include "torch_ir/registry/registry.h"
 #include "torch_ir/verifier/node_report.h"
 #include "torch_ir/verifier/verify.h"
 
@@ -158,5 +157,3 @@ struct ModelResult {
 };
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_RESULTS_RESULT_H_

@@ -1,10 +1,9 @@
 // The fields of results, see json_fields.h.
-#ifndef TORCH_IR_HARNESS_RESULTS_RESULT_FIELDS_H_
-#define TORCH_IR_HARNESS_RESULTS_RESULT_FIELDS_H_
+#pragma once
 
-#include "torch_ir/executor/optimization_name.h"
-#include "torch_ir/harness/results/json_fields.h"
-#include "torch_ir/harness/results/result.h"
+#include "harness/results/json_fields.h"
+#include "harness/results/result.h"
+#include "torch_ir/executor/graph/optimization_name.h"
 #include "torch_ir/ir/json.h"
 
 namespace torch_ir {
@@ -213,5 +212,3 @@ void fields(const Visit& visit, ModelResult& result) {
 }
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_RESULTS_RESULT_FIELDS_H_

@@ -1,7 +1,7 @@
-#include "torch_ir/harness/results/result_json.h"
+#include "harness/results/result_json.h"
 
+#include "harness/results/result_fields.h"
 #include "torch_ir/base/error.h"
-#include "torch_ir/harness/results/result_fields.h"
 
 namespace torch_ir {
 namespace {

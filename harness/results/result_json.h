@@ -1,12 +1,11 @@
 // Results as JSON text: how the process that ran a model hands them to the one that reports.
-#ifndef TORCH_IR_HARNESS_RESULTS_RESULT_JSON_H_
-#define TORCH_IR_HARNESS_RESULTS_RESULT_JSON_H_
+#pragma once
 
 #include <string>
 #include <string_view>
 
-#include "torch_ir/harness/results/result.h"
-#include "torch_ir/harness/selection/model_source.h"
+#include "harness/results/result.h"
+#include "harness/selection/model_source.h"
 
 namespace torch_ir {
 
@@ -27,5 +26,3 @@ RunRequest run_request_from_json(std::string_view text);
 ModelResult model_result_from_json(std::string_view text);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_RESULTS_RESULT_JSON_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/results/result_json.h"
+#include "harness/results/result_json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,17 +4,16 @@
 // what is in it, results_schema.json the same in JSON Schema. The same results give the same
 // bytes: times are in it only when the context says so, and in a portable file placeholders stand
 // for what may differ between machines.
-#ifndef TORCH_IR_HARNESS_RESULTS_RESULTS_FILE_H_
-#define TORCH_IR_HARNESS_RESULTS_RESULTS_FILE_H_
+#pragma once
 
 #include <set>
 #include <string>
 #include <vector>
 
-#include "torch_ir/harness/results/baseline.h"
-#include "torch_ir/harness/results/result.h"
-#include "torch_ir/harness/results/run_context.h"
-#include "torch_ir/harness/results/run_results.h"
+#include "harness/results/baseline.h"
+#include "harness/results/result.h"
+#include "harness/results/run_context.h"
+#include "harness/results/run_results.h"
 
 namespace torch_ir {
 
@@ -29,5 +28,3 @@ std::string results_to_json(const std::vector<ModelResult>& results, const RunRe
 RunResults read_results(const std::string& path);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_RESULTS_RESULTS_FILE_H_

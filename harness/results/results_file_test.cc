@@ -1,4 +1,4 @@
-#include "torch_ir/harness/results/results_file.h"
+#include "harness/results/results_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "harness/results/testing/schema_problem.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
-#include "torch_ir/harness/results/schema_problem.h"
 
 namespace torch_ir {
 namespace {
@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::ThrowsMessage;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInfiniteResult = std::numeric_limits<double>::infinity();
 
 OutputDetail make_output(double max_diff) {
   OutputDetail output;
@@ -39,7 +39,7 @@ OutputDetail make_output(double max_diff) {
   comparison.max_diff = max_diff;
   comparison.num_elements = 2;
   comparison.max_ulp_diff = 7;
-  comparison.smallest_passing_tolerance = std::isfinite(max_diff) ? max_diff / 2 : kInfinity;
+  comparison.smallest_passing_tolerance = std::isfinite(max_diff) ? max_diff / 2 : kInfiniteResult;
   comparison.worst_index = {0, 1};
   return output;
 }
@@ -83,7 +83,7 @@ ModelResult make_failed() {
                            .output = "last\nwords"};
   result.expected_failure = ExpectedFailure{.kind = FailureKind::kCrashed, .reason = "known"};
   result.trials = {make_trial("normal values", std::numeric_limits<double>::quiet_NaN()),
-                   make_trial("large magnitudes", kInfinity)};
+                   make_trial("large magnitudes", kInfiniteResult)};
   NodeReport& nodes = result.nodes.emplace();
   nodes.num_compared = 3;
   const NodeDetail node{.index = 0,
@@ -112,7 +112,7 @@ ModelResult make_crashed() {
 
 RunContext make_context() {
   RunContext context;
-  context.settings.tolerance.outputs = {{1, {.rtol = 0.5, .atol = kInfinity}}};
+  context.settings.tolerance.outputs = {{1, {.rtol = 0.5, .atol = kInfiniteResult}}};
   context.environment = {{"libtorch", "2.13.0"}, {"blas", "mkl"}};
   return context;
 }
@@ -142,7 +142,7 @@ BaselineComparison make_baseline() {
           .num_compared = 2,
           .models = {{.model = "Tiny",
                       .trend = Trend::kWorse,
-                      .changes = {{.what = "max diff", .before = 0.5, .now = kInfinity},
+                      .changes = {{.what = "max diff", .before = 0.5, .now = kInfiniteResult},
                                   {.what = "nodes", .before = int64_t{1}, .now = int64_t{2}},
                                   {.what = "graph", .details = {"added"}}}}}};
 }
@@ -342,7 +342,7 @@ TEST(ReadResultsTest, ReadsWhatWasWritten) {
   EXPECT_TRUE(read.models[1].is_imported);
   EXPECT_EQ(read.models[1].status, Status::kFailed);
   EXPECT_EQ(read.models[1].failure, FailureKind::kOutputMismatch);
-  EXPECT_EQ(read.models[1].trials.at(1).differences.smallest_passing_tolerance, kInfinity);
+  EXPECT_EQ(read.models[1].trials.at(1).differences.smallest_passing_tolerance, kInfiniteResult);
   EXPECT_EQ(read.models[2].stage, Stage::kExtract);
   EXPECT_FALSE(read.models[2].graph);
   // And a comparison finds nothing.

@@ -1,12 +1,11 @@
 // What writer and reader of results.json have in common.
-#ifndef TORCH_IR_HARNESS_RESULTS_RESULTS_FORMAT_H_
-#define TORCH_IR_HARNESS_RESULTS_RESULTS_FORMAT_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
 #include <string_view>
 
-#include "torch_ir/harness/results/result.h"
+#include "harness/results/result.h"
 
 namespace torch_ir {
 
@@ -19,5 +18,3 @@ inline constexpr std::array kStatuses = {Status::kPassed, Status::kFailed, Statu
                                          Status::kUnexpectedPass};
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_RESULTS_RESULTS_FORMAT_H_

@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "harness/results/result_fields.h"
+#include "harness/results/results_file.h"
+#include "harness/results/results_format.h"
+#include "harness/results/run_context.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/harness/results/result_fields.h"
-#include "torch_ir/harness/results/results_file.h"
-#include "torch_ir/harness/results/results_format.h"
-#include "torch_ir/harness/results/run_context.h"
 
 namespace torch_ir {
 namespace {

@@ -5,11 +5,11 @@
 #include <variant>
 #include <vector>
 
-#include "torch_ir/harness/results/json_text.h"
-#include "torch_ir/harness/results/result_fields.h"
-#include "torch_ir/harness/results/results_file.h"
-#include "torch_ir/harness/results/results_format.h"
-#include "torch_ir/harness/results/run_context.h"
+#include "harness/results/json_text.h"
+#include "harness/results/result_fields.h"
+#include "harness/results/results_file.h"
+#include "harness/results/results_format.h"
+#include "harness/results/run_context.h"
 
 namespace torch_ir {
 namespace {

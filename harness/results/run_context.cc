@@ -1,11 +1,11 @@
-#include "torch_ir/harness/results/run_context.h"
+#include "harness/results/run_context.h"
 
 #include <fmt/format.h>
 
 #include <string_view>
 
-#include "torch_ir/executor/optimization_name.h"
-#include "torch_ir/harness/results/shell_word.h"
+#include "harness/results/shell_word.h"
+#include "torch_ir/executor/graph/optimization_name.h"
 
 namespace torch_ir {
 namespace {

@@ -1,8 +1,7 @@
 // What a run of the harness was asked for, and how it was made.
 //
 // Put together by the harness program; read by whatever writes about a run. Plain data.
-#ifndef TORCH_IR_HARNESS_RESULTS_RUN_CONTEXT_H_
-#define TORCH_IR_HARNESS_RESULTS_RUN_CONTEXT_H_
+#pragma once
 
 #include <chrono>
 #include <cstddef>
@@ -12,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "torch_ir/harness/results/environment.h"
-#include "torch_ir/harness/results/result.h"
-#include "torch_ir/harness/selection/model_files.h"
-#include "torch_ir/harness/selection/selection.h"
+#include "harness/results/environment.h"
+#include "harness/results/result.h"
+#include "harness/selection/model_files.h"
+#include "harness/selection/selection.h"
 
 namespace torch_ir {
 
@@ -63,5 +62,3 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
 Coverage coverage_of(const ModelResult& result);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_RESULTS_RUN_CONTEXT_H_

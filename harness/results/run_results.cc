@@ -1,6 +1,6 @@
-#include "torch_ir/harness/results/run_results.h"
+#include "harness/results/run_results.h"
 
-#include "torch_ir/harness/results/run_context.h"
+#include "harness/results/run_context.h"
 
 namespace torch_ir {
 namespace {

@@ -2,18 +2,17 @@
 //
 // Made from the results of this run, or read from the results.json of an earlier one
 // (results_file.h); compared by baseline.h. Plain data.
-#ifndef TORCH_IR_HARNESS_RESULTS_RUN_RESULTS_H_
-#define TORCH_IR_HARNESS_RESULTS_RUN_RESULTS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "torch_ir/harness/results/difference_figures.h"
-#include "torch_ir/harness/results/environment.h"
-#include "torch_ir/harness/results/result.h"
-#include "torch_ir/harness/results/run_context.h"
+#include "harness/results/difference_figures.h"
+#include "harness/results/environment.h"
+#include "harness/results/result.h"
+#include "harness/results/run_context.h"
 
 namespace torch_ir {
 
@@ -57,5 +56,3 @@ RunResults run_results(const std::vector<ModelResult>& results, const Coverage& 
 ModelRecord model_record(const ModelResult& result);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_RESULTS_RUN_RESULTS_H_

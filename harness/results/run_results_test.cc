@@ -1,4 +1,4 @@
-#include "torch_ir/harness/results/run_results.h"
+#include "harness/results/run_results.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

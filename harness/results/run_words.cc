@@ -1,10 +1,10 @@
-#include "torch_ir/harness/results/run_words.h"
+#include "harness/results/run_words.h"
 
 #include <fmt/format.h>
 
 #include <map>
 
-#include "torch_ir/executor/optimization_name.h"
+#include "torch_ir/executor/graph/optimization_name.h"
 
 namespace torch_ir {
 

@@ -1,14 +1,13 @@
 // What people call the settings and the environment of a run.
 //
 // Called by whatever shows them: pages, and what says how two runs differ.
-#ifndef TORCH_IR_HARNESS_RESULTS_RUN_WORDS_H_
-#define TORCH_IR_HARNESS_RESULTS_RUN_WORDS_H_
+#pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "torch_ir/harness/results/result.h"
+#include "harness/results/result.h"
 
 namespace torch_ir {
 
@@ -23,5 +22,3 @@ std::vector<std::pair<std::string, std::string>> settings_in_words(const RunSett
 std::string environment_name(const std::string& key);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_RESULTS_RUN_WORDS_H_

@@ -1,6 +1,5 @@
 // shell_word: a text as one word of a command that somebody types again.
-#ifndef TORCH_IR_HARNESS_RESULTS_SHELL_WORD_H_
-#define TORCH_IR_HARNESS_RESULTS_SHELL_WORD_H_
+#pragma once
 
 #include <string>
 
@@ -11,5 +10,3 @@ namespace torch_ir {
 std::string shell_word(const std::string& text);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_RESULTS_SHELL_WORD_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/results/shell_word.h"
+#include "harness/results/shell_word.h"
 
 #include <gtest/gtest.h>
 

@@ -6,15 +6,14 @@
 //
 // One line a model: its name, the kind of its failure (failure_kind.h), and why this is left so.
 // A line goes before what the model has registered itself.
-#ifndef TORCH_IR_HARNESS_RUN_EXPECTED_FAILURES_H_
-#define TORCH_IR_HARNESS_RUN_EXPECTED_FAILURES_H_
+#pragma once
 
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "torch_ir/models/registry.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 
@@ -31,5 +30,3 @@ ExpectedFailures read_expected_failures(const std::string& path,
                                         const std::vector<std::string>& known);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_RUN_EXPECTED_FAILURES_H_

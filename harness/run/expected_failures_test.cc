@@ -1,4 +1,4 @@
-#include "torch_ir/harness/run/expected_failures.h"
+#include "harness/run/expected_failures.h"
 
 #include <gmock/gmock.h>
 

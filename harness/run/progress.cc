@@ -1,4 +1,4 @@
-#include "torch_ir/harness/run/progress.h"
+#include "harness/run/progress.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/results/difference_figures.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/harness/results/difference_figures.h"
 
 namespace torch_ir {
 namespace {

@@ -2,8 +2,7 @@
 //
 // A line for each model that has finished; on a terminal also a bar with what runs now and since
 // when. With one job the lines are the same in every run.
-#ifndef TORCH_IR_HARNESS_RUN_PROGRESS_H_
-#define TORCH_IR_HARNESS_RUN_PROGRESS_H_
+#pragma once
 
 #include <chrono>
 #include <cstddef>
@@ -12,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/harness/results/result.h"
+#include "harness/results/result.h"
 
 namespace torch_ir {
 
@@ -63,5 +62,3 @@ class Progress {
 std::string result_line(const ModelResult& result, bool has_colours = false, size_t name_width = 0);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_RUN_PROGRESS_H_

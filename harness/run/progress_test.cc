@@ -1,4 +1,4 @@
-#include "torch_ir/harness/run/progress.h"
+#include "harness/run/progress.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/run/run_model.h"
+#include "harness/run/run_model.h"
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "torch_ir/harness/backend/backend.h"
-#include "torch_ir/harness/divergence/node_comparison.h"
-#include "torch_ir/harness/divergence/reproducer.h"
-#include "torch_ir/harness/stages/failure.h"
-#include "torch_ir/harness/stages/stages.h"
-#include "torch_ir/harness/stages/trials.h"
+#include "harness/backend/backend.h"
+#include "harness/divergence/node_comparison.h"
+#include "harness/divergence/reproducer.h"
+#include "harness/stages/failure.h"
+#include "harness/stages/stages.h"
+#include "harness/stages/trials.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/weights/state_dict.h"
 

@@ -2,15 +2,14 @@
 //
 // Called in the child process that the runner starts for each model. What goes wrong in a stage
 // is part of the result; a crash is the parent's to see.
-#ifndef TORCH_IR_HARNESS_RUN_RUN_MODEL_H_
-#define TORCH_IR_HARNESS_RUN_RUN_MODEL_H_
+#pragma once
 
 #include <functional>
 #include <optional>
 #include <string>
 
-#include "torch_ir/harness/results/result.h"
-#include "torch_ir/harness/stages/candidate.h"
+#include "harness/results/result.h"
+#include "harness/stages/candidate.h"
 
 namespace torch_ir {
 
@@ -31,5 +30,3 @@ std::optional<Reproducer> write_whole_graph(Candidate& candidate, const RunSetti
                                             int trial, const std::string& directory);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_RUN_RUN_MODEL_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/run/runner.h"
+#include "harness/run/runner.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -17,20 +17,20 @@
 #include <system_error>
 #include <utility>
 
+#include "harness/process/child_process.h"
+#include "harness/process/interrupt.h"
+#include "harness/process/plain_warnings.h"
+#include "harness/process/process_memory.h"
+#include "harness/results/graph_picture.h"
+#include "harness/results/result_json.h"
+#include "harness/run/run_model.h"
+#include "harness/stages/candidate.h"
+#include "harness/stages/failure.h"
+#include "harness/stages/stages.h"
+#include "harness/stages/trials.h"
 #include "torch_ir/base/file.h"
-#include "torch_ir/harness/process/child_process.h"
-#include "torch_ir/harness/process/interrupt.h"
-#include "torch_ir/harness/process/plain_warnings.h"
-#include "torch_ir/harness/process/process_memory.h"
-#include "torch_ir/harness/results/graph_picture.h"
-#include "torch_ir/harness/results/result_json.h"
-#include "torch_ir/harness/run/run_model.h"
-#include "torch_ir/harness/stages/candidate.h"
-#include "torch_ir/harness/stages/failure.h"
-#include "torch_ir/harness/stages/stages.h"
-#include "torch_ir/harness/stages/trials.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/models/registry.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 namespace {

@@ -2,8 +2,7 @@
 //
 // A model that fails, crashes or hangs is a result like any other and does not stop the others.
 // The runner itself touches no tensor.
-#ifndef TORCH_IR_HARNESS_RUN_RUNNER_H_
-#define TORCH_IR_HARNESS_RUN_RUNNER_H_
+#pragma once
 
 #include <chrono>
 #include <cstdint>
@@ -12,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/harness/results/result.h"
-#include "torch_ir/harness/run/expected_failures.h"
-#include "torch_ir/harness/selection/model_source.h"
+#include "harness/results/result.h"
+#include "harness/run/expected_failures.h"
+#include "harness/selection/model_source.h"
 
 namespace torch_ir {
 
@@ -53,5 +52,3 @@ std::vector<ModelResult> run_models(const std::vector<ModelSource>& models,
 std::optional<int> run_as_child(int argc, char** argv);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_RUN_RUNNER_H_

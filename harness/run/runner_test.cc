@@ -1,4 +1,4 @@
-#include "torch_ir/harness/run/runner.h"
+#include "harness/run/runner.h"
 
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -11,8 +11,8 @@
 #include <fstream>
 #include <set>
 
-#include "torch_ir/harness/process/interrupt.h"
-#include "torch_ir/harness/stages/stages.h"
+#include "harness/process/interrupt.h"
+#include "harness/stages/stages.h"
 
 namespace torch_ir {
 namespace {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "torch_ir/harness/backend/backend.h"
+#include "harness/backend/backend.h"
 
 namespace torch_ir {
 namespace {

@@ -18,7 +18,7 @@
 #include <string>
 #include <utility>
 
-#include "torch_ir/models/registry.h"
+#include "torch_ir/registry/registry.h"
 
 extern char** environ;
 
@@ -89,7 +89,7 @@ struct CounterImpl : torch::nn::Module {
 TORCH_MODULE(Counter);
 REGISTER_MODEL(Counter, {.inputs = {{.shape = {2, 3}}}, .categories = {"runner"}});
 
-const bool registered = [] {
+const bool runner_models_registered = [] {
   add("Trains", [](const at::Tensor& x) { return at::dropout(x, 0.5, true); });
   add("ReadsData", [](const at::Tensor& x) { return x + x.sum().item<float>(); });
   add("NeedsTooMuch", [](const at::Tensor& x) { return allocate(x, int64_t{1} << 58); });

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "torch_ir/models/registry.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 namespace {

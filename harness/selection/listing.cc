@@ -1,4 +1,4 @@
-#include "torch_ir/harness/selection/listing.h"
+#include "harness/selection/listing.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

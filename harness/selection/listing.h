@@ -1,11 +1,10 @@
 // Listing: what the registry has, for a person or a script.
-#ifndef TORCH_IR_HARNESS_SELECTION_LISTING_H_
-#define TORCH_IR_HARNESS_SELECTION_LISTING_H_
+#pragma once
 
 #include <string>
 #include <vector>
 
-#include "torch_ir/models/registry.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 
@@ -22,5 +21,3 @@ std::string categories_text(const std::vector<std::string>& categories);
 std::string categories_json(const std::vector<std::string>& categories);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_SELECTION_LISTING_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/selection/model_files.h"
+#include "harness/selection/model_files.h"
 
 #include <algorithm>
 #include <cctype>

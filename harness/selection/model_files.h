@@ -2,8 +2,7 @@
 // `--ir` give, found on the disk.
 //
 // Called by the harness program and by the tests of single archives, before anything runs.
-#ifndef TORCH_IR_HARNESS_SELECTION_MODEL_FILES_H_
-#define TORCH_IR_HARNESS_SELECTION_MODEL_FILES_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -69,5 +68,3 @@ std::vector<ModelFiles> find_model_files(const std::vector<ModelFilesArgument>& 
 std::string file_name(const std::string& path);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_SELECTION_MODEL_FILES_H_

@@ -1,11 +1,10 @@
 // ModelSource: what to run, as the process that runs it is told.
-#ifndef TORCH_IR_HARNESS_SELECTION_MODEL_SOURCE_H_
-#define TORCH_IR_HARNESS_SELECTION_MODEL_SOURCE_H_
+#pragma once
 
 #include <string>
 #include <variant>
 
-#include "torch_ir/harness/selection/model_files.h"
+#include "harness/selection/model_files.h"
 
 namespace torch_ir {
 
@@ -18,5 +17,3 @@ inline const std::string& name_of(const ModelSource& source) {
 }
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_SELECTION_MODEL_SOURCE_H_

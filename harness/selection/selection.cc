@@ -1,4 +1,4 @@
-#include "torch_ir/harness/selection/selection.h"
+#include "harness/selection/selection.h"
 
 #include <algorithm>
 

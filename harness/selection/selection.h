@@ -1,11 +1,10 @@
 // Selection: which models a run is about.
-#ifndef TORCH_IR_HARNESS_SELECTION_SELECTION_H_
-#define TORCH_IR_HARNESS_SELECTION_SELECTION_H_
+#pragma once
 
 #include <string>
 #include <vector>
 
-#include "torch_ir/models/registry.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 
@@ -22,5 +21,3 @@ std::vector<std::string> select_models(const std::vector<RegisteredModel>& regis
                                        const Selection& selection);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_SELECTION_SELECTION_H_

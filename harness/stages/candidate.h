@@ -1,18 +1,17 @@
 // Candidate: what goes through the pipeline, a model of the registry or one in files.
 //
 // Made and used by the process that runs one model. Whatever goes wrong is thrown.
-#ifndef TORCH_IR_HARNESS_STAGES_CANDIDATE_H_
-#define TORCH_IR_HARNESS_STAGES_CANDIDATE_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "torch_ir/harness/selection/model_files.h"
+#include "harness/selection/model_files.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/value_observer.h"
-#include "torch_ir/models/registry.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 
@@ -50,5 +49,3 @@ std::unique_ptr<Candidate> make_candidate(const RegisteredModel& model, uint64_t
 std::unique_ptr<Candidate> make_candidate(const ModelFiles& files, uint64_t seed);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_STAGES_CANDIDATE_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/stages/eager_program.h"
+#include "harness/stages/eager_program.h"
 
 #include <ATen/core/List.h>
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -18,13 +18,13 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/converter/converter.h"
 #include "torch_ir/converter/graph_analyzer.h"
-#include "torch_ir/executor/executor_registry.h"
-#include "torch_ir/executor/number_functions.h"
-#include "torch_ir/executor/refused_operators.h"
-#include "torch_ir/executor/tensor_text.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/builtin_operators.h"
 #include "torch_ir/ir/ivalue.h"
+#include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/operators/executor_registry.h"
+#include "torch_ir/operators/number_functions.h"
+#include "torch_ir/operators/refused_operators.h"
 
 namespace torch_ir {
 namespace {

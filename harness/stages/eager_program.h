@@ -3,8 +3,7 @@
 // Used by the stage verify, and node by node where that fails. It calls the operator of each node,
 // one after the other, on the program as it was imported: nothing is converted, written, read,
 // planned or reused.
-#ifndef TORCH_IR_HARNESS_STAGES_EAGER_PROGRAM_H_
-#define TORCH_IR_HARNESS_STAGES_EAGER_PROGRAM_H_
+#pragma once
 
 #include <vector>
 
@@ -23,5 +22,3 @@ std::vector<at::Tensor> run_eagerly(const ExportedProgram& program, const StateD
                                     const ValueObserver& observer = nullptr);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_STAGES_EAGER_PROGRAM_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/stages/eager_program.h"
+#include "harness/stages/eager_program.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/executor/executor_registry.h"
+#include "torch_ir/operators/executor_registry.h"
 
 namespace torch_ir {
 namespace {

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/stages/failure.h"
+#include "harness/stages/failure.h"
 
 #include <c10/util/Exception.h>
 

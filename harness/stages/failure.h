@@ -1,13 +1,12 @@
 // From an exception in a stage to the kind of failure that it is.
 //
 // Called by run_model; the runner knows by itself what ended a process.
-#ifndef TORCH_IR_HARNESS_STAGES_FAILURE_H_
-#define TORCH_IR_HARNESS_STAGES_FAILURE_H_
+#pragma once
 
 #include <exception>
 
+#include "harness/results/result.h"
 #include "torch_ir/base/error.h"
-#include "torch_ir/harness/results/result.h"
 
 namespace torch_ir {
 
@@ -45,5 +44,3 @@ auto loading(Load load) {
 std::string without_folder(std::string text, const std::string& folder);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_STAGES_FAILURE_H_

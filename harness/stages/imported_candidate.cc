@@ -4,15 +4,15 @@
 #include <utility>
 #include <vector>
 
+#include "harness/stages/candidate.h"
+#include "harness/stages/eager_program.h"
+#include "harness/stages/failure.h"
+#include "harness/stages/trials.h"
 #include "torch_ir/converter/converter.h"
 #include "torch_ir/executor/execution_plan.h"
-#include "torch_ir/executor/node_run.h"
+#include "torch_ir/executor/interpreter/node_run.h"
 #include "torch_ir/exporter/pt2/graph_inputs.h"
 #include "torch_ir/exporter/pt2/pt2.h"
-#include "torch_ir/harness/stages/candidate.h"
-#include "torch_ir/harness/stages/eager_program.h"
-#include "torch_ir/harness/stages/failure.h"
-#include "torch_ir/harness/stages/trials.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/validate.h"
 #include "torch_ir/weights/large_constants.h"

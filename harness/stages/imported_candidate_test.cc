@@ -9,9 +9,9 @@
 #include <map>
 #include <string>
 
-#include "torch_ir/executor/eager_graph.h"
-#include "torch_ir/harness/stages/candidate.h"
-#include "torch_ir/harness/stages/failure.h"
+#include "harness/stages/candidate.h"
+#include "harness/stages/failure.h"
+#include "torch_ir/executor/testing/eager_graph.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/weights/safetensors.h"
 

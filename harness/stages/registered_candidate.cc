@@ -1,10 +1,10 @@
 #include <memory>
 #include <optional>
 
-#include "torch_ir/exporter/observe.h"
-#include "torch_ir/harness/stages/candidate.h"
-#include "torch_ir/harness/stages/stages.h"
-#include "torch_ir/harness/stages/trials.h"
+#include "harness/stages/candidate.h"
+#include "harness/stages/stages.h"
+#include "harness/stages/trials.h"
+#include "torch_ir/exporter/capture/observe.h"
 
 namespace torch_ir {
 namespace {

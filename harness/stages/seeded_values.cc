@@ -1,4 +1,4 @@
-#include "torch_ir/harness/stages/seeded_values.h"
+#include "harness/stages/seeded_values.h"
 
 #include <ATen/core/grad_mode.h>
 #include <torch/nn/module.h>

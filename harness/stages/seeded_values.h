@@ -1,8 +1,7 @@
 // Seeded values: the weights and inputs that the harness verifies with.
 //
 // They are those of weights/seeded_tensor.h, under the names of the model.
-#ifndef TORCH_IR_HARNESS_STAGES_SEEDED_VALUES_H_
-#define TORCH_IR_HARNESS_STAGES_SEEDED_VALUES_H_
+#pragma once
 
 #include <ATen/core/Tensor.h>
 
@@ -11,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "torch_ir/models/registry.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch::nn {
 class Module;
@@ -41,5 +40,3 @@ class SeededValues {
 };
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_STAGES_SEEDED_VALUES_H_

@@ -1,4 +1,4 @@
-#include "torch_ir/harness/stages/stages.h"
+#include "harness/stages/stages.h"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
@@ -6,14 +6,14 @@
 
 #include <utility>
 
+#include "harness/stages/failure.h"
+#include "harness/stages/seeded_values.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/converter/extract.h"
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/execution_plan.h"
-#include "torch_ir/exporter/lifted_constants.h"
-#include "torch_ir/exporter/meta_device.h"
-#include "torch_ir/harness/stages/failure.h"
-#include "torch_ir/harness/stages/seeded_values.h"
+#include "torch_ir/exporter/capture/lifted_constants.h"
+#include "torch_ir/exporter/meta/meta_device.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/validate.h"
 #include "torch_ir/weights/safetensors.h"

@@ -2,8 +2,7 @@
 //
 // Called one after the other by run_model, the first and the last by way of a Candidate. A stage
 // that fails throws; what it throws says why.
-#ifndef TORCH_IR_HARNESS_STAGES_STAGES_H_
-#define TORCH_IR_HARNESS_STAGES_STAGES_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -11,10 +10,10 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/executor/execution_options.h"
-#include "torch_ir/exporter/model.h"
+#include "torch_ir/executor/graph/execution_options.h"
+#include "torch_ir/exporter/capture/model.h"
 #include "torch_ir/ir/ir.h"
-#include "torch_ir/models/registry.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 
@@ -64,5 +63,3 @@ void save_tensors(const IR& ir, const StateDict& weights, const std::vector<at::
                   const std::vector<at::Tensor>& expected, const std::string& directory);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_STAGES_STAGES_H_

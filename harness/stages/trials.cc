@@ -1,4 +1,4 @@
-#include "torch_ir/harness/stages/trials.h"
+#include "harness/stages/trials.h"
 
 #include <ATen/TensorOperators.h>
 #include <fmt/format.h>
@@ -10,10 +10,10 @@
 namespace torch_ir {
 namespace {
 
-enum class Values { kNormal, kZerosAndOnes, kLargeMagnitudes };
+enum class TrialValues { kNormal, kZerosAndOnes, kLargeMagnitudes };
 
-constexpr std::array kFirstTrials = {Values::kNormal, Values::kZerosAndOnes,
-                                     Values::kLargeMagnitudes};
+constexpr std::array kFirstTrials = {TrialValues::kNormal, TrialValues::kZerosAndOnes,
+                                     TrialValues::kLargeMagnitudes};
 
 // Of floats of an unknown range.
 constexpr ValueRange kUsualRange = {-1, 1};
@@ -22,9 +22,9 @@ constexpr ValueRange kUsualRange = {-1, 1};
 constexpr double kLargestValue = 1e12;
 constexpr double kLargestHalf = 6e4;
 
-Values values_of(int trial) {
+TrialValues values_of(int trial) {
   const auto index = static_cast<size_t>(trial);
-  return index < kFirstTrials.size() ? kFirstTrials.at(index) : Values::kNormal;
+  return index < kFirstTrials.size() ? kFirstTrials.at(index) : TrialValues::kNormal;
 }
 
 ValueRange large(const ValueRange& range, at::ScalarType dtype) {
@@ -40,10 +40,10 @@ struct Pair {
   double second;
 };
 
-Pair pair_of_integers(Values values, const ValueRange& range) {
+Pair pair_of_integers(TrialValues values, const ValueRange& range) {
   const double least = std::round(range.low);
   const double most = std::max(least, std::round(range.high) - 1);
-  if (values == Values::kLargeMagnitudes) return {least, most};
+  if (values == TrialValues::kLargeMagnitudes) return {least, most};
   return {std::clamp(0.0, least, most), std::clamp(1.0, least, most)};
 }
 
@@ -51,13 +51,13 @@ Pair pair_of_integers(Values values, const ValueRange& range) {
 
 std::string trial_name(int trial) {
   switch (values_of(trial)) {
-    case Values::kNormal:
+    case TrialValues::kNormal:
       return trial == 0 ? "normal values"
                         : fmt::format("normal values {}",
                                       static_cast<size_t>(trial) + 2 - kFirstTrials.size());
-    case Values::kZerosAndOnes:
+    case TrialValues::kZerosAndOnes:
       return "zeros and ones";
-    case Values::kLargeMagnitudes:
+    case TrialValues::kLargeMagnitudes:
       return "large magnitudes";
   }
   __builtin_unreachable();
@@ -75,14 +75,14 @@ at::Tensor trial_values(int trial, const TrialInput& input, uint64_t seed,
   const at::ScalarType dtype = input.normal.scalar_type();
   const bool is_integral = at::isIntegralType(dtype, /*includeBool=*/true);
   if (trial == 0 || (is_integral && !input.range)) return input.normal;
-  const Values values = values_of(trial);
+  const TrialValues values = values_of(trial);
   const ValueRange normal = input.range.value_or(kUsualRange);
   const auto draw = [&](at::ScalarType drawn, const ValueRange& range) {
     return seeded_tensor(seed, model, trial_name(trial) + "/input/" + input.name,
                          input.normal.sizes(), drawn, range);
   };
   if (dtype == at::kBool) return draw(dtype, {0, 2});
-  if (is_integral && values == Values::kNormal) return draw(dtype, normal);
+  if (is_integral && values == TrialValues::kNormal) return draw(dtype, normal);
   if (is_integral) {
     const Pair pair = pair_of_integers(values, normal);
     return (draw(at::kLong, {0, 2}) * static_cast<int64_t>(pair.second - pair.first) +
@@ -90,8 +90,8 @@ at::Tensor trial_values(int trial, const TrialInput& input, uint64_t seed,
         .to(dtype);
   }
   // Zeros and ones have no fractions, whatever the range.
-  if (values == Values::kZerosAndOnes) return draw(at::kLong, {0, 2}).to(dtype);
-  return draw(dtype, values == Values::kNormal ? normal : large(normal, dtype));
+  if (values == TrialValues::kZerosAndOnes) return draw(at::kLong, {0, 2}).to(dtype);
+  return draw(dtype, values == TrialValues::kNormal ? normal : large(normal, dtype));
 }
 
 }  // namespace torch_ir

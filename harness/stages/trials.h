@@ -3,8 +3,7 @@
 // Called by the candidates. The first trial has the normal values of the model, the second zeros
 // and ones, the third large magnitudes, all further ones other normal values. Each depends on the
 // seed and the names of model and input only, see weights/seeded_tensor.h.
-#ifndef TORCH_IR_HARNESS_STAGES_TRIALS_H_
-#define TORCH_IR_HARNESS_STAGES_TRIALS_H_
+#pragma once
 
 #include <ATen/core/Tensor.h>
 
@@ -42,5 +41,3 @@ at::Tensor trial_values(int trial, const TrialInput& input, uint64_t seed,
                         const std::string& model);
 
 }  // namespace torch_ir
-
-#endif  // TORCH_IR_HARNESS_STAGES_TRIALS_H_

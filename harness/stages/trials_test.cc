@@ -1,4 +1,4 @@
-#include "torch_ir/harness/stages/trials.h"
+#include "harness/stages/trials.h"
 
 #include <ATen/ops/abs.h>
 #include <ATen/ops/arange.h>

@@ -1,0 +1,184 @@
+// For tests: models, backends that are wrong in every way, and a fixture that explains what comes
+// of the two.
+#pragma once
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/Tensor.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/backend/plan_backend.h"
+#include "harness/divergence/node_comparison.h"
+#include "torch_ir/registry/registry.h"
+#include "torch_ir/verifier/verify.h"
+
+namespace torch_ir {
+
+using Tensors = std::vector<at::Tensor>;
+
+// --- Models ---
+
+// Linear layers of that width, each with a tanh behind it; its input has the shape.
+RegisteredModel mlp(std::vector<int64_t> shape = {2, 8}, int64_t num_layers = 3);
+
+// Counts its calls in a buffer, and writes to a view of what it computes.
+RegisteredModel counter();
+
+RegisteredModel callable(std::function<at::Tensor(at::Tensor)> forward, std::vector<int64_t> shape);
+
+// --- Backends ---
+
+// Null where there is none.
+OpNode* find_node(IR& ir, const std::string& name);
+
+// Runs other graphs than it is given.
+class EditingBackend : public PlanBackend {
+ public:
+  explicit EditingBackend(std::function<void(IR&)> edit)
+      : PlanBackend(ExecutionOptions()), edit_(std::move(edit)) {}
+
+  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
+                              const std::vector<at::Tensor>& inputs) override {
+    return PlanBackend::run(edited(ir), weights, inputs);
+  }
+  std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
+                                     const std::vector<at::Tensor>& inputs) override {
+    return PlanBackend::values(edited(ir), weights, inputs);
+  }
+
+ protected:
+  IR edited(IR ir) const {
+    edit_(ir);
+    return ir;
+  }
+
+ private:
+  std::function<void(IR&)> edit_;
+};
+
+// The same, and tells no values.
+class SilentBackend : public EditingBackend {
+ public:
+  using EditingBackend::EditingBackend;
+  std::unique_ptr<NodeValues> values(const IR&, const StateDict&,
+                                     const std::vector<at::Tensor>&) override {
+    return nullptr;
+  }
+};
+
+// Tells other values than those that it computed: what `tell` makes of them.
+class TellingBackend : public EditingBackend {
+ public:
+  using Tell = std::function<at::Tensor(const std::string&, const at::Tensor&)>;
+  TellingBackend(std::function<void(IR&)> edit, Tell tell)
+      : EditingBackend(std::move(edit)), tell_(std::move(tell)) {}
+
+  std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
+                                     const std::vector<at::Tensor>& inputs) override {
+    return std::make_unique<Told>(EditingBackend::values(ir, weights, inputs), tell_);
+  }
+
+ private:
+  class Told : public NodeValues {
+   public:
+    Told(std::unique_ptr<NodeValues> values, Tell tell)
+        : values_(std::move(values)), tell_(std::move(tell)) {}
+    at::Tensor next(const std::string& name) override { return tell_(name, values_->next(name)); }
+
+   private:
+    std::unique_ptr<NodeValues> values_;
+    Tell tell_;
+  };
+
+  Tell tell_;
+};
+
+// For a TellingBackend: values of these names are not told.
+TellingBackend::Tell hide(const std::set<std::string>& names);
+
+// Wrong, or at an end, in its first run only.
+class FlakyBackend : public SilentBackend {
+ public:
+  explicit FlakyBackend(bool throws = false) : SilentBackend([](IR&) {}), throws_(throws) {}
+  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
+                              const std::vector<at::Tensor>& inputs) override {
+    std::vector<at::Tensor> outputs = SilentBackend::run(ir, weights, inputs);
+    if (num_runs_++ > 0) return outputs;
+    if (throws_) throw ExecutionError("out of luck");
+    for (at::Tensor& output : outputs) output = output + 1;
+    return outputs;
+  }
+
+ private:
+  bool throws_;
+  int num_runs_ = 0;
+};
+
+// Takes no graphs with other outputs than `output`.
+class ParticularBackend : public SilentBackend {
+ public:
+  ParticularBackend(std::function<void(IR&)> edit, std::string output)
+      : SilentBackend(std::move(edit)), output_(std::move(output)) {}
+  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
+                              const std::vector<at::Tensor>& inputs) override {
+    for (const TensorMeta& output : ir.graph_outputs) {
+      if (output.name != output_) throw ExecutionError("no output '" + output.name + "' here");
+    }
+    return SilentBackend::run(ir, weights, inputs);
+  }
+
+ private:
+  std::string output_;
+};
+
+// Runs other graphs than it is given, but tells the values of those.
+class WrongTogetherBackend : public EditingBackend {
+ public:
+  using EditingBackend::EditingBackend;
+  std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
+                                     const std::vector<at::Tensor>& inputs) override {
+    return PlanBackend::values(ir, weights, inputs);
+  }
+};
+
+// An edit that leaves a graph as it is.
+void nothing(IR& ir);
+
+// An edit: node `name` is another operator of one argument.
+std::function<void(IR&)> replace(const std::string& name, const std::string& op_type);
+
+// --- The fixture ---
+
+class ExplanationTest : public ::testing::Test {
+ protected:
+  ExplanationTest();
+
+  // Makes candidate, graph and inputs of the model, and explains what the backend makes of them.
+  Explanation explain_model(const RegisteredModel& model, Backend& backend, bool failed = true);
+
+  // Makes candidate, graph and inputs of the model only.
+  void prepare(const RegisteredModel& model);
+
+  // Runs the files of the reproducer on `backend`.
+  VerificationReport replay(Backend& backend);
+
+  RunSettings settings_;
+  // Of the reproducer; not there at first.
+  std::string directory_;
+  std::unique_ptr<Candidate> candidate_;
+  IR ir_;
+  std::vector<at::Tensor> inputs_;
+
+ private:
+  // What the run is compared with that is explained: nothing where it ends with an error.
+  std::vector<at::Tensor> expected_by(Backend& backend);
+};
+
+}  // namespace torch_ir

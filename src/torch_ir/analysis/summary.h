@@ -1,0 +1,38 @@
+// Figures of an IR: what `torch-ir info` and the reports print.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+struct IRSummary {
+  std::string model_name;
+  int64_t num_nodes = 0;
+  // Tensor inputs of all nodes.
+  int64_t num_edges = 0;
+  int64_t num_inputs = 0;
+  int64_t num_outputs = 0;
+  int64_t num_weights = 0;
+  // Elements of all weights.
+  int64_t total_parameters = 0;
+  std::vector<TensorMeta> inputs;
+  std::vector<TensorMeta> outputs;
+  // Operator and count, most frequent first; ties by first appearance. Those in the graphs of
+  // control flow count too.
+  std::vector<std::pair<std::string, int64_t>> op_distribution;
+};
+
+IRSummary summarize(const IR& ir);
+
+// IRSummary::op_distribution.
+std::vector<std::pair<std::string, int64_t>> count_operators(const Graph& graph);
+
+// 57617 as "57,617".
+std::string with_thousands_separators(int64_t value);
+
+}  // namespace torch_ir

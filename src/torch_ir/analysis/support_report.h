@@ -1,0 +1,91 @@
+// SupportReport: which graphs a backend can run, given the operators that it has.
+//
+// What `torch-ir ops --supported` and `harness --supported` print. Nothing runs: a graph can be
+// taken when the list has every operator that it calls, those in the graphs of control flow too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/analysis/supported_operators.h"
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+// What is asked of a backend by one graph. Without the graph itself, so that there may be
+// thousands.
+struct GraphOperators {
+  // Of a model, or of its file.
+  std::string name;
+  // Each with the number of its calls, most frequent first.
+  std::vector<std::pair<std::string, int64_t>> operators;
+  // Why there is no graph; empty where there is one.
+  std::string error = {};
+};
+
+GraphOperators operators_of(std::string name, const Graph& graph);
+
+struct GraphSupport {
+  std::string name;
+  // Calls of operators, and how many of them are of operators that the backend has.
+  int64_t num_calls = 0;
+  int64_t num_supported_calls = 0;
+  // Operators that the backend lacks, with the number of their calls, most frequent first.
+  std::vector<std::pair<std::string, int64_t>> missing;
+  // As in GraphOperators.
+  std::string error;
+
+  bool runs() const { return missing.empty() && error.empty(); }
+};
+
+struct MissingOperator {
+  std::string op_type;
+  // How many graphs call it, and how often.
+  int64_t num_graphs = 0;
+  int64_t num_calls = 0;
+};
+
+// Operators to add next.
+struct UnlockStep {
+  // Sorted.
+  std::vector<std::string> operators;
+  // Names of the graphs that run from then on, and did not before.
+  std::vector<std::string> graphs;
+  // How many run then.
+  int64_t num_running = 0;
+};
+
+struct SupportReport {
+  // In the order in which they were given.
+  std::vector<GraphSupport> graphs;
+  int64_t num_running = 0;
+  // Those that most graphs need first; ties by calls, then by name.
+  std::vector<MissingOperator> missing;
+  // Names on the list that LibTorch does not have, see SupportedOperators::unknown.
+  std::vector<SupportedOperators::Entry> unknown;
+  // What to add to the list, in order. Each step takes what some graph still lacks: the set of
+  // operators that makes the most graphs run for each operator in it (of equals the one with fewer
+  // operators, then the first by name). So a pair is found where no operator would do by itself. At
+  // most kMaxUnlockSteps.
+  std::vector<UnlockStep> steps;
+};
+
+inline constexpr size_t kMaxUnlockSteps = 10;
+
+SupportReport supported(const std::vector<GraphOperators>& graphs, const SupportedOperators& list);
+
+// Three tables: graphs, missing operators, steps; and what is unknown. `list_name` is what the text
+// calls the list.
+std::string to_text(const SupportReport& report, const std::string& list_name);
+
+// An object with "num_models", "num_running"; "models", each with "name", "runs", "calls",
+// "supported_calls", "missing" (operator to calls), and "error" where there is no graph;
+// "missing_operators", each with "op_type", "models" and "calls" (numbers); "unknown_operators",
+// each with "name" and "line"; and "steps", each with "operators", "models" (names) and
+// "num_running".
+std::string to_json(const SupportReport& report);
+
+}  // namespace torch_ir

@@ -1,0 +1,254 @@
+#include "torch_ir/analysis/support_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/version.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "torch_ir/ir/testing/test_graphs.h"
+
+namespace torch_ir {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::Pair;
+
+// Graphs that call the operators a, b, ... of a namespace once each.
+GraphOperators graph(const std::string& name, const std::string& letters) {
+  GraphOperators result{.name = name, .operators = {}};
+  for (const char letter : letters) {
+    result.operators.emplace_back(std::string("my.") + letter + ".default", 1);
+  }
+  return result;
+}
+
+SupportedOperators list(const std::string& letters) {
+  std::string text;
+  for (const char letter : letters) text += std::string("my.") + letter + '\n';
+  return SupportedOperators::parse(text, "list.txt");
+}
+
+// "ab", for the operators of a step.
+std::string letters_of(const UnlockStep& step) {
+  std::string letters;
+  for (const std::string& op_type : step.operators) letters += op_type.at(3);
+  return letters;
+}
+
+std::vector<std::string> steps_of(const SupportReport& report) {
+  std::vector<std::string> steps;
+  for (const UnlockStep& step : report.steps) steps.push_back(letters_of(step));
+  return steps;
+}
+
+TEST(SupportReportTest, SaysWhichGraphsRunAndWhatTheOthersLack) {
+  GraphOperators second = graph("Second", "abc");
+  second.operators = {{"my.b.default", 3}, {"my.a.default", 2}, {"my.c.default", 1}};
+  const SupportReport report =
+      supported({graph("First", "a"), second, graph("Third", "ab")}, list("a"));
+  EXPECT_EQ(report.num_running, 1);
+  ASSERT_EQ(report.graphs.size(), 3u);
+  EXPECT_TRUE(report.graphs[0].runs());
+  EXPECT_FALSE(report.graphs[1].runs());
+  EXPECT_EQ(report.graphs[1].name, "Second");
+  EXPECT_EQ(report.graphs[1].num_calls, 6);
+  EXPECT_EQ(report.graphs[1].num_supported_calls, 2);
+  EXPECT_THAT(report.graphs[1].missing,
+              ElementsAre(Pair("my.b.default", 3), Pair("my.c.default", 1)));
+  ASSERT_EQ(report.missing.size(), 2u);
+  EXPECT_EQ(report.missing[0].op_type, "my.b.default");
+  EXPECT_EQ(report.missing[0].num_graphs, 2);
+  EXPECT_EQ(report.missing[0].num_calls, 4);
+  EXPECT_EQ(report.missing[1].op_type, "my.c.default");
+  EXPECT_EQ(report.missing[1].num_graphs, 1);
+}
+
+TEST(SupportReportTest, MissingOperatorsAreSortedByGraphsThenCallsThenName) {
+  GraphOperators often = graph("Often", "");
+  often.operators = {{"my.z.default", 5}, {"my.y.default", 1}, {"my.x.default", 1}};
+  const SupportReport report = supported({often, graph("Other", "y")}, list(""));
+  std::vector<std::string> names;
+  for (const MissingOperator& missing : report.missing) names.push_back(missing.op_type);
+  EXPECT_THAT(names, ElementsAre("my.y.default", "my.z.default", "my.x.default"));
+}
+
+TEST(SupportReportTest, TheOperatorThatMostGraphsNeedIsNotTheOneThatUnlocksMost) {
+  // c is in four graphs, but none of them runs with c alone.
+  const SupportReport report =
+      supported({graph("1", "cde"), graph("2", "cdf"), graph("3", "cef"), graph("4", "cdg"),
+                 graph("5", "a"), graph("6", "a"), graph("7", "b")},
+                list(""));
+  EXPECT_EQ(report.missing.front().op_type, "my.c.default");
+  EXPECT_EQ(letters_of(report.steps.at(0)), "a");
+  EXPECT_THAT(report.steps.at(0).graphs, ElementsAre("5", "6"));
+  EXPECT_EQ(report.steps.at(0).num_running, 2);
+  EXPECT_EQ(letters_of(report.steps.at(1)), "b");
+}
+
+TEST(SupportReportTest, APairIsFoundWhereSingleOperatorsUnlockNothing) {
+  const SupportReport report = supported(
+      {graph("1", "ab"), graph("2", "xab"), graph("3", "cdx"), graph("4", "efg")}, list("x"));
+  EXPECT_EQ(letters_of(report.steps.at(0)), "ab");
+  EXPECT_THAT(report.steps.at(0).graphs, ElementsAre("1", "2"));
+  EXPECT_THAT(steps_of(report), ElementsAre("ab", "cd", "efg"));
+  EXPECT_EQ(report.steps.back().num_running, 4);
+}
+
+TEST(SupportReportTest, APairThatUnlocksMoreForEachOperatorGoesBeforeASingleOne) {
+  const SupportReport report =
+      supported({graph("1", "c"), graph("2", "ab"), graph("3", "ab"), graph("4", "ab")}, list(""));
+  EXPECT_THAT(steps_of(report), ElementsAre("ab", "c"));
+  // Two for two is no more than one for one.
+  const SupportReport tie =
+      supported({graph("1", "ab"), graph("2", "ab"), graph("3", "c")}, list(""));
+  EXPECT_THAT(steps_of(tie), ElementsAre("c", "ab"));
+}
+
+TEST(SupportReportTest, ASetUnlocksTheGraphsThatLackAPartOfItToo) {
+  const SupportReport report =
+      supported({graph("1", "a"), graph("2", "ab"), graph("3", "b"), graph("4", "c")}, list(""));
+  EXPECT_EQ(letters_of(report.steps.at(0)), "ab");
+  EXPECT_THAT(report.steps.at(0).graphs, ElementsAre("1", "2", "3"));
+}
+
+TEST(SupportReportTest, ALaterStepCountsOnTheOnesBefore) {
+  const SupportReport report = supported(
+      {graph("1", "a"), graph("2", "a"), graph("3", "abc"), graph("4", "bc"), graph("5", "cab")},
+      list(""));
+  EXPECT_THAT(steps_of(report), ElementsAre("a", "bc"));
+  EXPECT_THAT(report.steps.at(1).graphs, ElementsAre("3", "4", "5"));
+  EXPECT_EQ(report.steps.at(1).num_running, 5);
+}
+
+TEST(SupportReportTest, TheOrderOfTheGraphsDecidesNothing) {
+  const std::vector<GraphOperators> graphs = {graph("1", "ab"), graph("2", "c"), graph("3", "d"),
+                                              graph("4", "ef")};
+  const std::vector<GraphOperators> reversed(graphs.rbegin(), graphs.rend());
+  EXPECT_THAT(steps_of(supported(graphs, list(""))), ElementsAre("c", "d", "ab", "ef"));
+  EXPECT_EQ(steps_of(supported(graphs, list(""))), steps_of(supported(reversed, list(""))));
+}
+
+TEST(SupportReportTest, StepsAreAFew) {
+  std::vector<GraphOperators> graphs;
+  for (const char letter : std::string("abcdefghijklmnop")) {
+    graphs.push_back(graph(std::string(1, letter), std::string(1, letter)));
+  }
+  const SupportReport report = supported(graphs, list(""));
+  EXPECT_EQ(report.steps.size(), kMaxUnlockSteps);
+  EXPECT_EQ(report.steps.back().num_running, static_cast<int64_t>(kMaxUnlockSteps));
+}
+
+TEST(SupportReportTest, OperatorsInTheGraphsOfControlFlowCount) {
+  IR ir =
+      TestGraphBuilder("Branches").input("x", {2}).op("y", "higher_order.cond", {"x"}, {2}).build();
+  const IR branch =
+      TestGraphBuilder("Branch").input("x", {2}).op("r", "my.r.default", {"x"}, {2}).build();
+  ir.nodes[0].graphs = {branch, branch};
+  const SupportReport report = supported({operators_of("Branches", ir)},
+                                         SupportedOperators::parse("higher_order.cond", "list"));
+  EXPECT_THAT(report.graphs[0].missing, ElementsAre(Pair("my.r.default", 2)));
+  EXPECT_EQ(report.graphs[0].num_calls, 3);
+}
+
+TEST(SupportReportTest, AModelWithoutAGraphDoesNotRunAndLacksNoOperator) {
+  const SupportReport report = supported(
+      {{.name = "Broken", .operators = {}, .error = "no\nway"}, graph("Good", "a")}, list("a"));
+  EXPECT_EQ(report.num_running, 1);
+  EXPECT_FALSE(report.graphs[0].runs());
+  EXPECT_THAT(report.missing, IsEmpty());
+  EXPECT_THAT(report.steps, IsEmpty());
+  EXPECT_THAT(to_text(report, "list.txt"),
+              HasSubstr("Broken  no    0 of 0           no graph: no\\x0away\n"));
+}
+
+TEST(SupportReportTest, TextIsThreeTables) {
+  GraphOperators second = graph("SecondModel", "");
+  second.operators = {{"my.b.default", 3}, {"my.a.default", 2}, {"my.c.default", 1}};
+  const SupportReport report =
+      supported({graph("First", "a"), second, graph("Third", "b")}, list("a"));
+  EXPECT_EQ(to_text(report, "list.txt"),
+            R"(model        runs  calls supported  missing
+First        yes   1 of 1           nothing
+SecondModel  no    2 of 6           my.b.default (3 calls), my.c.default
+Third        no    0 of 1           my.b.default
+
+1 of 3 models run on the operators of list.txt.
+
+missing operator  models  calls
+my.b.default      2       4
+my.c.default      1       1
+
+What to add next, one line after the other: each time the operators that make the most
+models run for each operator added, taken from what one model lacks.
+
+add           models that run  new ones
+my.b.default  2 (+1)           Third
+my.c.default  3 (+1)           SecondModel
+)");
+}
+
+TEST(SupportReportTest, TextIsShortWhereEverythingRuns) {
+  EXPECT_EQ(to_text(supported({graph("First", "a")}, list("a")), "list.txt"),
+            R"(model  runs  calls supported  missing
+First  yes   1 of 1           nothing
+
+1 of 1 models run on the operators of list.txt.
+)");
+}
+
+TEST(SupportReportTest, NamesThatLibTorchDoesNotHaveAreTold) {
+  const auto list =
+      SupportedOperators::parse("my.a\n\naten.rellu.default\naten.relu\naten.qqqqqq\n", "chip.txt");
+  const SupportReport report = supported({graph("First", "a")}, list);
+  const std::string text = to_text(report, "chip.txt");
+  EXPECT_THAT(text, HasSubstr("\n\nchip.txt:3: LibTorch " TORCH_VERSION
+                              " has no aten.rellu.default; did you mean 'aten.relu.default'?\n"
+                              "chip.txt:5: LibTorch " TORCH_VERSION " has no aten.qqqqqq"));
+  EXPECT_EQ(nlohmann::json::parse(to_json(report))["unknown_operators"],
+            nlohmann::json::parse(R"([{"name": "aten.rellu.default", "line": 3},
+                                      {"name": "aten.qqqqqq", "line": 5}])"));
+}
+
+TEST(SupportReportTest, LongListsAreCut) {
+  const std::string text = to_text(supported({graph("Long", "abcdefgh")}, list("")), "list.txt");
+  EXPECT_THAT(text, HasSubstr("my.e.default and 3 more\n"));
+  EXPECT_THAT(text, HasSubstr("my.g.default + my.h.default  1 (+1)"));
+}
+
+TEST(SupportReportTest, NamesFromFilesBreakNoLine) {
+  GraphOperators odd = graph("a\nb", "");
+  odd.operators = {{"x\x1b[2J.y.z", 1}};
+  const SupportReport report = supported({odd}, list(""));
+  EXPECT_THAT(to_text(report, "l\nist"), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(to_text(report, "l\nist"), HasSubstr("operators of l\\x0aist."));
+  EXPECT_THAT(to_json(report), HasSubstr(R"("name": "a\\x0ab")"));
+}
+
+TEST(SupportReportTest, JsonHasAll) {
+  GraphOperators second = graph("Second", "");
+  second.operators = {{"my.b.default", 3}, {"my.a.default", 2}};
+  const SupportReport report = supported(
+      {graph("First", "a"), second, {.name = "Broken", .operators = {}, .error = "no"}}, list("a"));
+  EXPECT_EQ(nlohmann::json::parse(to_json(report)), nlohmann::json::parse(R"({
+    "num_models": 3,
+    "num_running": 1,
+    "models": [
+      {"name": "First", "runs": true, "calls": 1, "supported_calls": 1, "missing": {}},
+      {"name": "Second", "runs": false, "calls": 5, "supported_calls": 2,
+       "missing": {"my.b.default": 3}},
+      {"name": "Broken", "runs": false, "calls": 0, "supported_calls": 0, "missing": {},
+       "error": "no"}
+    ],
+    "missing_operators": [{"op_type": "my.b.default", "models": 1, "calls": 3}],
+    "unknown_operators": [],
+    "steps": [{"operators": ["my.b.default"], "models": ["Second"], "num_running": 2}]
+  })"));
+}
+
+}  // namespace
+}  // namespace torch_ir

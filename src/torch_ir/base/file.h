@@ -1,0 +1,65 @@
+// Files: reading whole, mapping, and writing so that a reader never sees half a file.
+//
+// Used by every room that touches the disk. All errors are torch_ir::Error and name the path and
+// the system's reason.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace torch_ir {
+
+// The whole content of `path`. A directory is an error.
+std::string read_file(const std::string& path);
+
+// Replaces `path` by `content`, as AtomicFile does.
+void write_file(const std::string& path, std::string_view content);
+
+// A file written piece by piece under a temporary name in the same folder. `commit()` gives it its
+// own name; without it the destructor removes what was written, and a file that had the name
+// before stays. A symbolic link keeps pointing where it points: its target is replaced. What is
+// no regular file (a device, a pipe) has no name to swap and is written to directly.
+class AtomicFile {
+ public:
+  explicit AtomicFile(const std::string& path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::string_view bytes);
+  void commit();
+
+ private:
+  // As the caller named it, for messages.
+  std::string path_;
+  // What will be replaced: `path_` with symbolic links followed.
+  std::string target_;
+  // Empty when `target_` is written to directly.
+  std::string temporary_;
+  int descriptor_ = -1;
+};
+
+// A regular file mapped into memory for as long as the object lives. The pages are private: they
+// can be written to, and what is written never reaches the file. An empty file has size 0 and no
+// data. (Truncating a file while it is mapped makes the pages behind its new end inaccessible.)
+class MappedFile {
+ public:
+  static std::shared_ptr<MappedFile> open(const std::string& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::byte* data() { return data_; }
+  const std::byte* data() const { return data_; }
+  size_t size() const { return size_; }
+
+ private:
+  MappedFile(std::byte* data, size_t size) : data_(data), size_(size) {}
+
+  std::byte* data_;
+  size_t size_;
+};
+
+}  // namespace torch_ir

@@ -1,0 +1,241 @@
+#include "torch_ir/base/zip_archive.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/base/testing/zip_builder.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+using ::testing::ThrowsMessage;
+
+ByteRange range_of(const std::string& bytes) {
+  const auto copy = std::make_shared<std::string>(bytes);
+  return {reinterpret_cast<std::byte*>(copy->data()), copy->size(), copy};
+}
+
+ZipArchive opened(const std::string& bytes) { return ZipArchive::open(range_of(bytes), "a.zip"); }
+
+auto fails_with(const std::string& message) { return ThrowsMessage<Error>(message); }
+
+// --- Reading ---
+
+TEST(ZipArchiveTest, EntriesComeInTheOrderOfTheDirectoryWithoutFolders) {
+  const ZipArchive archive = opened(build_zip({{"b/x", "1"}, {"b/", ""}, {"a", "22"}}));
+  EXPECT_EQ(archive.name(), "a.zip");
+  EXPECT_THAT(archive.entries(), ElementsAre("b/x", "a"));
+  EXPECT_TRUE(archive.has("a"));
+  EXPECT_FALSE(archive.has("b"));
+}
+
+TEST(ZipArchiveTest, StoredEntriesArePartsOfTheFile) {
+  const ByteRange bytes = range_of(build_zip({{"a", "first"}, {"b", "second"}}));
+  const ZipArchive archive = ZipArchive::open(bytes, "a.zip");
+  for (const char* name : {"a", "b"}) {
+    const ByteRange entry = archive.map(name);
+    EXPECT_GE(entry.data, bytes.data);
+    EXPECT_LE(entry.data + entry.size, bytes.data + bytes.size);
+    EXPECT_EQ(entry.owner, bytes.owner);
+    EXPECT_EQ(archive.read(name).data, entry.data);
+  }
+  EXPECT_EQ(archive.map("a").text(), "first");
+  EXPECT_EQ(archive.map("b").text(), "second");
+}
+
+TEST(ZipArchiveTest, PaddingInLocalHeadersIsSkipped) {
+  ZipEntry padded = {"a", "content"};
+  padded.padding = std::string(50, 'Z');
+  EXPECT_EQ(opened(build_zip({padded, {"b", "more"}})).read("a").text(), "content");
+}
+
+TEST(ZipArchiveTest, EmptyEntriesAndEmptyArchives) {
+  EXPECT_EQ(opened(build_zip({{"a", ""}})).read("a").size, 0u);
+  EXPECT_THAT(opened(build_zip({})).entries(), IsEmpty());
+}
+
+TEST(ZipArchiveTest, AnArchiveInAnArchiveIsReadInPlace) {
+  const ByteRange bytes = range_of(build_zip({{"x", "1"}, {"inner", build_zip({{"a", "deep"}})}}));
+  const ZipArchive inner =
+      ZipArchive::open(ZipArchive::open(bytes, "outer").map("inner"), "outer: inner");
+  const ByteRange entry = inner.map("a");
+  EXPECT_EQ(entry.text(), "deep");
+  EXPECT_EQ(entry.owner, bytes.owner);
+  EXPECT_GE(entry.data, bytes.data);
+}
+
+TEST(ZipArchiveTest, DeflatedEntriesAreInflatedOnce) {
+  ZipEntry entry = {"a", deflate_stored("content"), ZipEntry::kDeflated};
+  entry.size = 7;
+  entry.crc = zip_checksum("content");
+  const ZipArchive archive = opened(build_zip({entry}));
+  EXPECT_EQ(archive.map("a").text(), "content");
+  EXPECT_EQ(archive.map("a").data, archive.read("a").data);
+}
+
+TEST(ZipArchiveTest, FilesAreMappedAndNamed) {
+  const std::string path = ::testing::TempDir() + "mapped.zip";
+  write_file(path, build_zip({{"a", "content"}}));
+  ByteRange entry;
+  {
+    const ZipArchive archive = ZipArchive::open(path);
+    EXPECT_EQ(archive.name(), path);
+    entry = archive.map("a");
+  }
+  EXPECT_EQ(entry.text(), "content") << "outlives the archive";
+}
+
+// --- Checksums ---
+
+TEST(ZipArchiveTest, ReadComparesTheChecksumAndMapDoesNot) {
+  ZipEntry entry = {"a", "content"};
+  entry.crc = 1;
+  const ZipArchive archive = opened(build_zip({entry}));
+  EXPECT_EQ(archive.map("a").text(), "content");
+  EXPECT_THAT([&] { archive.read("a"); },
+              fails_with("'a.zip' entry 'a': it is damaged: CRC error"));
+}
+
+TEST(ZipArchiveTest, AChecksumOfZeroIsNone) {
+  ZipEntry entry = {"a", "content"};
+  entry.crc = 0;
+  EXPECT_EQ(opened(build_zip({entry})).read("a").text(), "content");
+}
+
+TEST(ZipArchiveTest, ChecksumsOfDeflatedEntriesAreCompared) {
+  ZipEntry entry = {"a", deflate_stored("content"), ZipEntry::kDeflated};
+  entry.size = 7;
+  EXPECT_THAT([&] { opened(build_zip({entry})).map("a"); },
+              fails_with("'a.zip' entry 'a': it can not be inflated: CRC error"));
+}
+
+// --- What is refused ---
+
+TEST(ZipArchiveTest, WhatIsNoArchive) {
+  EXPECT_THAT([] { opened("no archive"); },
+              fails_with("'a.zip' can not be read as a zip archive; it is damaged or cut: Not a "
+                         "zip archive"));
+  EXPECT_THAT([] { opened(""); },
+              fails_with("'a.zip' can not be read as a zip archive; it is empty"));
+}
+
+TEST(ZipArchiveTest, EveryTruncation) {
+  const std::string bytes = build_zip({{"a", "content"}, {"b/c", "more"}});
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_THAT([&] { opened(bytes.substr(0, size)); },
+                ThrowsMessage<Error>(StartsWith("'a.zip' can not be read as a zip archive")))
+        << size;
+  }
+}
+
+TEST(ZipArchiveTest, MissingEntry) {
+  EXPECT_THAT([] { opened(build_zip({{"a", ""}})).map("b\n"); },
+              fails_with("'a.zip' entry 'b\\x0a': there is none of this name"));
+}
+
+TEST(ZipArchiveTest, OneNameTwice) {
+  EXPECT_THAT([] { opened(build_zip({{"a", "1"}, {"b", "2"}, {"a", "1"}})); },
+              fails_with("'a.zip' entry 'a': it is there twice"));
+}
+
+TEST(ZipArchiveTest, EncryptedEntry) {
+  EXPECT_THAT([] { opened(build_zip({{"a", "123456789012345", ZipEntry::kStored, /*flags=*/1}})); },
+              fails_with("'a.zip' entry 'a': it is encrypted"));
+}
+
+TEST(ZipArchiveTest, OtherCompression) {
+  EXPECT_THAT([] { opened(build_zip({{"a", "123", /*method=*/12}})).map("a"); },
+              fails_with("'a.zip' entry 'a': its compression method 12 is not supported; store it "
+                         "uncompressed, as PyTorch does"));
+}
+
+TEST(ZipArchiveTest, SizesThatDeflatingCanNotGive) {
+  ZipEntry bomb = {"a", deflate_stored("content"), ZipEntry::kDeflated};
+  bomb.size = 1'000'000'000;
+  EXPECT_THAT([&] { opened(build_zip({bomb})).map("a"); },
+              fails_with("'a.zip' entry 'a': the directory declares 12 bytes that inflate to "
+                         "1000000000, more than deflating can do"));
+}
+
+TEST(ZipArchiveTest, TooMuchToInflate) {
+  ZipEntry bomb = {"a", std::string(1 << 20, 'a'), ZipEntry::kDeflated};
+  bomb.size = 600'000'000;
+  EXPECT_THAT([&] { opened(build_zip({bomb})).map("a"); },
+              ThrowsMessage<Error>(AllOf(
+                  StartsWith("'a.zip' entry 'a': it has 1048576 bytes that inflate to 600000000"),
+                  HasSubstr("more than the 536870912 that the compressed entries of an archive "
+                            "may have together"))));
+}
+
+TEST(ZipArchiveTest, SizeThatIsNotTrue) {
+  ZipEntry entry = {"a", deflate_stored("content"), ZipEntry::kDeflated};
+  entry.size = 8;
+  entry.crc = zip_checksum("content");
+  EXPECT_THAT([&] { opened(build_zip({entry})).map("a"); },
+              ThrowsMessage<Error>(StartsWith("'a.zip' entry 'a': it can not be inflated")));
+  entry.size = 6;
+  EXPECT_THAT([&] { opened(build_zip({entry})).map("a"); },
+              ThrowsMessage<Error>(StartsWith("'a.zip' entry 'a': it")));
+}
+
+TEST(ZipArchiveTest, StoredEntryOfTwoSizes) {
+  ZipEntry entry = {"a", "content"};
+  entry.size = 8;
+  EXPECT_THAT([&] { opened(build_zip({entry})).map("a"); },
+              fails_with("'a.zip' entry 'a': it is stored, but the directory has two sizes for "
+                         "it, 8 and 7"));
+}
+
+TEST(ZipArchiveTest, EntryBeyondTheEnd) {
+  const ZipEntry entry = {"a", "content"};
+  const std::string body = zip_local_header(entry) + entry.content;
+  // The entry is said to begin where the directory is.
+  const std::string directory = zip_directory_entry(entry, body.size() + 3);
+  const std::string bytes = body + directory + zip_end(1, directory.size(), body.size());
+  EXPECT_THAT([&] { opened(bytes).map("a"); }, ThrowsMessage<Error>(StartsWith("'a.zip' ")));
+}
+
+TEST(ZipArchiveTest, SeveralParts) {
+  EXPECT_THAT([] { opened(zip_end(0, 0, 0, /*disk=*/1)); },
+              ThrowsMessage<Error>(StartsWith("'a.zip' can not be read as a zip archive")));
+}
+
+TEST(ZipArchiveTest, CountThatTheDirectoryCanNotHold) {
+  EXPECT_THAT([] { opened("PK\x03\x04" + zip_end(0xfffe, 46 * 0xfffe, 4)); },
+              ThrowsMessage<Error>(StartsWith("'a.zip' can not be read as a zip archive")));
+}
+
+TEST(ZipArchiveTest, EveryChangedByteGivesAnArchiveOrAnError) {
+  ZipEntry compressed = {"c", deflate_stored("content"), ZipEntry::kDeflated};
+  compressed.size = 7;
+  compressed.crc = zip_checksum("content");
+  const std::string bytes = build_zip({{"a", "content"}, {"b/c", "more"}, compressed});
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    for (const char change : {'\x01', '\x80', '\xff'}) {
+      std::string changed = bytes;
+      changed[i] = static_cast<char>(changed[i] ^ change);
+      try {
+        const ZipArchive archive = opened(changed);
+        for (const std::string& name : archive.entries()) archive.read(name);
+      } catch (const Error& error) {
+        EXPECT_THAT(error.what(), AllOf(StartsWith("'a.zip' "), ::testing::Not(HasSubstr("\n"))));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,140 @@
+// Archives of torch.export.save on the command line: import, ops, and as the FILE of other
+// commands.
+
+#include <ATen/ops/full.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "torch_ir/cli/testing/test_support.h"
+#include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string archive(const std::string& name) {
+  return "src/torch_ir/exporter/pt2/testdata/" + name;
+}
+
+class ArchiveCommandsTest : public CliTest {
+ protected:
+  // An input file for `ir`: threes, for sizes that differ from run to run too.
+  std::string inputs_for(const IR& ir) const {
+    std::vector<std::pair<std::string, at::Tensor>> tensors;
+    for (const TensorMeta& input : ir.graph_inputs) {
+      std::vector<int64_t> shape = input.shape;
+      for (int64_t& size : shape) size = size == kDynamicSize ? 3 : size;
+      tensors.emplace_back(input.name, at::full(shape, 3, parse_dtype(input.dtype)));
+    }
+    return tensor_file("inputs.safetensors", tensors);
+  }
+};
+
+TEST_F(ArchiveCommandsTest, ImportedFilesComputeWhatTheArchiveDoes) {
+  for (const char* name : {"small.pt2", "layout_2_7.pt2", "layout_2_8.pt2", "mutations.pt2"}) {
+    const std::string folder = path(name);
+    const Outcome imported = torch_ir({"import", archive(name), "--output", folder});
+    ASSERT_EQ(imported.status, 0) << imported.err;
+    EXPECT_THAT(imported.out, StartsWith(folder + "/ir.json: IR(model_name="));
+    const std::string graph = folder + "/ir.json";
+    const std::string weights = folder + "/weights.safetensors";
+    EXPECT_EQ(torch_ir({"validate", graph, "--weights", weights}).status, 0) << name;
+    const std::string inputs = inputs_for(IR::load(graph));
+    const std::string outputs = path("outputs.safetensors");
+    const Outcome executed =
+        torch_ir({"execute", archive(name), "--inputs", inputs, "--outputs", outputs});
+    ASSERT_EQ(executed.status, 0) << executed.err;
+    const Outcome verified = torch_ir({"verify", graph, "--weights", weights, "--inputs", inputs,
+                                       "--expected", outputs, "--rtol", "0", "--atol", "0"});
+    EXPECT_EQ(verified.status, 0) << name << verified.out << verified.err;
+  }
+}
+
+// The two were exported by different versions, and have other files inside.
+TEST_F(ArchiveCommandsTest, TheSameModelExportedTwiceIsNoDifference) {
+  const Outcome outcome = torch_ir({"diff", archive("layout_2_7.pt2"), archive("layout_2_8.pt2")});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "no difference\n");
+  EXPECT_EQ(torch_ir({"diff", archive("layout_2_7.pt2"), archive("weights.pt2")}).status, 1);
+}
+
+// The new value of a buffer goes by its name in the state dict too, and need not be expected.
+TEST_F(ArchiveCommandsTest, ExecuteWritesWhatTheModelUpdates) {
+  ASSERT_EQ(torch_ir({"import", archive("mutations.pt2"), "--output", path("m")}).status, 0);
+  const IR ir = IR::load(path("m/ir.json"));
+  size_t num_updates = 0;
+  for (const TensorMeta& output : ir.graph_outputs) num_updates += output.mutates.empty() ? 0 : 1;
+  ASSERT_GT(num_updates, 0u);
+  const std::string outputs = path("outputs.safetensors");
+  ASSERT_EQ(torch_ir({"execute", archive("mutations.pt2"), "--inputs", inputs_for(ir), "--outputs",
+                      outputs})
+                .status,
+            0);
+  const Outcome compared = torch_ir({"compare", outputs, outputs});
+  for (const TensorMeta& output : ir.graph_outputs) {
+    if (output.mutates.empty()) continue;
+    const std::string* buffer = ir.weight_name_mapping.find(output.mutates);
+    EXPECT_THAT(compared.out, HasSubstr(buffer == nullptr ? output.mutates : *buffer));
+  }
+}
+
+TEST_F(ArchiveCommandsTest, DynamicShapesAreShownByTheirSymbols) {
+  const Outcome info = torch_ir({"info", archive("dynamic.pt2"), "--json"});
+  EXPECT_EQ(info.status, 0);
+  EXPECT_THAT(info.out, HasSubstr("\"s"));
+  EXPECT_EQ(torch_ir({"visualize", archive("dynamic.pt2")}).status, 0);
+}
+
+TEST_F(ArchiveCommandsTest, ImportRefusesWhatIsNoArchive) {
+  const std::string graph = masked_linear().graph;
+  const Outcome outcome = torch_ir({"import", graph, "--output", path("folder")});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.err,
+            "torch-ir: " + graph + " is an IR file already; import reads archives (.pt2)\n");
+  EXPECT_FALSE(std::filesystem::exists(path("folder")));
+}
+
+TEST_F(ArchiveCommandsTest, ImportLeavesNothingWhereItFails) {
+  const std::string text = file("text.pt2", "PK\x03\x04 and nothing else");
+  const Outcome outcome = torch_ir({"import", text, "--output", path("folder")});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr(text));
+  EXPECT_FALSE(std::filesystem::exists(path("folder")));
+  const Outcome blocked =
+      torch_ir({"import", archive("small.pt2"), "--output", file("blocked", "a file")});
+  EXPECT_EQ(blocked.status, 2);
+  EXPECT_THAT(blocked.err, HasSubstr("cannot make the folder"));
+}
+
+TEST_F(ArchiveCommandsTest, OpsTellsHowEachOperatorRuns) {
+  IR ir;
+  for (const char* op_type : {"aten.relu.default", "no_such_library.op.default",
+                              "aten.from_file.default", "aten.relu.default", "_operator.mul"}) {
+    OpNode node;
+    node.name = "n" + std::to_string(ir.nodes.size());
+    node.op_type = op_type;
+    ir.nodes.push_back(node);
+  }
+  const Outcome outcome = torch_ir({"ops", graph_file("ops.json", ir), "--quiet"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.out, StartsWith("operator"));
+  EXPECT_THAT(outcome.out, HasSubstr("aten.relu.default                 2  kernel for CPU\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("_operator.mul                     1  function on numbers\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("no_such_library.op.default        1  unknown to LibTorch"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("aten.from_file.default            1  refused: it maps a file"));
+}
+
+TEST_F(ArchiveCommandsTest, WeightsKeyNeedsWeights) {
+  const Outcome outcome = torch_ir({"validate", archive("small.pt2"), "--weights-key", "model"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.err, "torch-ir: --weights-key needs --weights\n");
+}
+
+}  // namespace
+}  // namespace torch_ir

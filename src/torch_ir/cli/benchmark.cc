@@ -1,0 +1,200 @@
+// torch-ir benchmark: where the time of a graph goes.
+
+#include <ATen/Parallel.h>
+#include <ATen/core/Tensor.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/cli/benchmark_report.h"
+#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/execution.h"
+#include "torch_ir/cli/graph_file.h"
+#include "torch_ir/cli/made_up_values.h"
+#include "torch_ir/cli/options.h"
+#include "torch_ir/executor/device.h"
+#include "torch_ir/executor/execution_plan.h"
+#include "torch_ir/executor/graph/optimization_name.h"
+#include "torch_ir/exporter/pt2/graph_inputs.h"
+#include "torch_ir/weights/tensor_files.h"
+
+namespace torch_ir {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Where the user names no number of rounds: as many as take about this long, within limits.
+constexpr double kSeconds = 0.5;
+constexpr int64_t kFewestRounds = 15;
+constexpr int64_t kMostRounds = 10'000;
+
+struct BenchmarkArguments {
+  ExecutionArguments execution;
+  // 0 where the user says nothing.
+  int64_t rounds = 0;
+  int64_t threads = 0;
+  bool json = false;
+};
+
+// For the time of one command: tests run several in one process.
+class ThreadsGuard {
+ public:
+  explicit ThreadsGuard(int64_t threads) {
+    if (threads != 0) at::set_num_threads(static_cast<int>(threads));
+  }
+  ~ThreadsGuard() { at::set_num_threads(old_); }
+  ThreadsGuard(const ThreadsGuard&) = delete;
+  ThreadsGuard& operator=(const ThreadsGuard&) = delete;
+
+ private:
+  int old_ = at::get_num_threads();
+};
+
+class Runs {
+ public:
+  Runs(const ExecutionPlan& plan, const std::vector<at::Tensor>& inputs)
+      : plan_(plan), inputs_(inputs) {
+    plan_.run(inputs_, outputs_);
+  }
+
+  // The median of `rounds` runs.
+  double time(int64_t rounds) {
+    std::vector<double> seconds;
+    for (int64_t i = 0; i < rounds; ++i) {
+      const Clock::time_point start = Clock::now();
+      plan_.run(inputs_, outputs_);
+      seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    }
+    const auto middle = seconds.begin() + rounds / 2;
+    std::ranges::nth_element(seconds, middle);
+    return *middle;
+  }
+
+ private:
+  const ExecutionPlan& plan_;
+  const std::vector<at::Tensor>& inputs_;
+  std::vector<at::Tensor> outputs_;
+};
+
+int64_t choose_rounds(Runs& runs) {
+  const double rounds = kSeconds / std::max(runs.time(3), 1e-9);
+  return std::clamp(std::llround(rounds), static_cast<long long>(kFewestRounds),
+                    static_cast<long long>(kMostRounds));
+}
+
+// Those of the user, else the archive's examples, else made up; and which.
+std::pair<std::vector<at::Tensor>, std::string> find_inputs(const ExecutionArguments& arguments,
+                                                            const LoadedGraph& graph) {
+  if (!arguments.inputs.empty()) return {read_inputs(arguments.inputs, graph.ir), "file"};
+  if (graph.is_archive) return {example_graph_inputs(arguments.file, graph.ir), "archive"};
+  try {
+    return {make_up_inputs(graph.ir), "made up"};
+  } catch (const Error& error) {
+    throw Error(arguments.file + ": " + error.what());
+  }
+}
+
+// The same for weights, which `graph` gets.
+std::string find_weights(const ExecutionArguments& arguments, LoadedGraph& graph) {
+  if (!arguments.weights.path.empty()) return "file";
+  if (graph.weights) return "archive";
+  if (graph.ir.weights.empty()) return "none";
+  try {
+    graph.weights = make_up_weights(graph.ir, graph.constants);
+  } catch (const Error& error) {
+    throw Error(arguments.file + ": " + error.what());
+  }
+  return "made up";
+}
+
+// One for each node of `ir`, in its order. A plan has fewer where one node does the work of others.
+std::vector<BenchmarkNode> nodes_of(const IR& ir, std::vector<NodeProfile> profiles) {
+  std::multimap<std::string, NodeProfile> by_name;
+  for (NodeProfile& profile : profiles) by_name.emplace(profile.name, std::move(profile));
+  std::vector<BenchmarkNode> nodes;
+  for (const OpNode& node : ir.nodes) {
+    BenchmarkNode& entry = nodes.emplace_back();
+    const auto profile = by_name.lower_bound(node.name);
+    entry.is_fused = profile == by_name.end() || profile->first != node.name;
+    if (entry.is_fused) {
+      entry.name = node.name;
+      entry.op_type = node.op_type;
+    } else {
+      static_cast<NodeProfile&>(entry) = std::move(profile->second);
+      by_name.erase(profile);
+    }
+  }
+  return nodes;
+}
+
+void measure(const LoadedGraph& graph, const std::vector<at::Tensor>& inputs,
+             const BenchmarkArguments& arguments, BenchmarkReport& report) {
+  const ExecutionPlan plan = compile(graph.ir, graph.weights.value_or(StateDict()), graph.constants,
+                                     arguments.execution.options);
+  Runs runs(plan, inputs);
+  report.rounds = arguments.rounds != 0 ? arguments.rounds : choose_rounds(runs);
+  report.seconds = runs.time(report.rounds);
+  report.nodes = nodes_of(graph.ir, plan.profile(inputs, static_cast<int>(report.rounds)));
+  report.memory = plan.memory(inputs);
+}
+
+int run_benchmark(const BenchmarkArguments& arguments, Console& console) {
+  const ExecutionArguments& execution = arguments.execution;
+  const ThreadsGuard threads(arguments.threads);
+  LoadedGraph graph = load_graph(execution);
+  BenchmarkReport report;
+  report.model_name = graph.ir.model_name;
+  report.optimization = optimization_name(execution.options.optimization);
+  report.device = execution.options.device.value_or(c10::Device(c10::kCPU)).str();
+  report.threads = at::get_num_threads();
+  report.weights = find_weights(execution, graph);
+  auto [inputs, source] = find_inputs(execution, graph);
+  report.inputs = std::move(source);
+  inputs = to_device(std::move(inputs), execution.options.device);
+  name_files_in_errors(execution, graph, [&] { measure(graph, inputs, arguments, report); });
+  console.out() << (arguments.json ? to_json(report) : to_text(report, is_utf8_locale()));
+  return kDone;
+}
+
+Command::Action declare_benchmark(CLI::App& parser) {
+  const auto arguments = std::make_shared<BenchmarkArguments>();
+  add_execution_arguments(parser, arguments->execution);
+  parser
+      .add_option(
+          "--inputs", arguments->execution.inputs,
+          "The inputs: .safetensors, by the graph's names; without, the archive's examples, "
+          "or made up where the graph says their sizes")
+      ->type_name("FILE");
+  add_count_option(parser, "--rounds", arguments->rounds,
+                   "How often to run; without, for about half a second, at least 15 times",
+                   1'000'000);
+  add_count_option(parser, "--threads", arguments->threads,
+                   "How many threads an operator may use; without, as many as LibTorch thinks",
+                   1024);
+  parser.add_flag("--json", arguments->json, "Print JSON");
+  return [arguments](Console& console) { return run_benchmark(*arguments, console); };
+}
+
+}  // namespace
+
+Command benchmark_command() {
+  return {.name = "benchmark",
+          .summary = "Print the time and the bytes of each node of a graph",
+          .examples =
+              "  torch-ir benchmark model.pt2\n"
+              "  torch-ir benchmark model.json --threads 1 --optimization fast\n"
+              "  torch-ir benchmark model.json --weights weights.safetensors \\\n"
+              "      --inputs inputs.safetensors --rounds 100 --json\n",
+          .declare = declare_benchmark};
+}
+
+}  // namespace torch_ir

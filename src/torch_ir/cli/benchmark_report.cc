@@ -1,0 +1,201 @@
+#include "torch_ir/cli/benchmark_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <string_view>
+
+#include "torch_ir/analysis/summary.h"
+#include "torch_ir/base/printable.h"
+
+namespace torch_ir {
+namespace {
+
+constexpr int kBarWidth = 16;
+// Longer names push what is behind them to the right, in their own line only.
+constexpr size_t kMostPadding = 40;
+
+// The graph's order numbers, the slowest node first.
+std::vector<size_t> by_time(const std::vector<BenchmarkNode>& nodes) {
+  std::vector<size_t> order(nodes.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, std::greater(), [&](size_t i) { return nodes[i].seconds; });
+  return order;
+}
+
+double sum_of_seconds(const BenchmarkReport& report) {
+  return std::accumulate(report.nodes.begin(), report.nodes.end(), 0.0,
+                         [](double sum, const BenchmarkNode& node) { return sum + node.seconds; });
+}
+
+// "aten::addmm" as graphs name it.
+std::string call_text(const std::string& call) {
+  const size_t colons = call.find("::");
+  return colons == std::string::npos ? call
+                                     : call.substr(0, colons) + "." + call.substr(colons + 2);
+}
+
+// "aten.addmm, aten.add x2"; "-" where all was done before the run.
+std::string calls_text(const BenchmarkNode& node) {
+  if (node.is_fused) return "(fused)";
+  const std::vector<std::string>& calls = node.calls;
+  std::string text;
+  for (auto call = calls.begin(); call != calls.end();) {
+    const auto next = std::find_if(call, calls.end(), [&](const auto& it) { return it != *call; });
+    if (!text.empty()) text += ", ";
+    text += printable(call_text(*call));
+    if (next - call > 1) text += fmt::format(" x{}", next - call);
+    call = next;
+  }
+  return text.empty() ? "-" : text;
+}
+
+// Three digits, with the largest of `units` that leaves something in front of the point.
+std::string scaled(double value, const std::array<std::string_view, 4>& units) {
+  if (value == 0) return fmt::format("0 {}", units.front());
+  size_t unit = 0;
+  while (value >= 999.5 && unit + 1 < units.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  return fmt::format("{:.{}f} {}", value, decimals, units.at(unit));
+}
+
+std::string time_text(double seconds) { return scaled(seconds * 1e9, {"ns", "us", "ms", "s"}); }
+
+std::string bytes_text(int64_t bytes) {
+  if (bytes < 1000) return fmt::format("{} B", bytes);
+  return scaled(static_cast<double>(bytes) / 1e3, {"kB", "MB", "GB", "TB"});
+}
+
+std::string rate_text(const BenchmarkNode& node) {
+  if (node.seconds <= 0 || node.bytes <= 0) return "-";
+  return fmt::format("{:.1f}", static_cast<double>(node.bytes) / node.seconds / 1e9);
+}
+
+// `fraction` of kBarWidth characters, padded.
+std::string bar(double fraction, bool is_utf8) {
+  constexpr std::array<std::string_view, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  const int steps = is_utf8 ? 8 : 1;
+  const int length = static_cast<int>(std::lround(fraction * kBarWidth * steps));
+  std::string text;
+  for (int i = 0; i < length / steps; ++i) text += is_utf8 ? "█" : "#";
+  text += kEighths.at(static_cast<size_t>(length % steps));
+  const int num_characters = length / steps + (length % steps != 0 ? 1 : 0);
+  return text + std::string(static_cast<size_t>(kBarWidth - num_characters), ' ');
+}
+
+size_t padding(size_t width, const std::string& text) {
+  return std::min(std::max(width, text.size()), kMostPadding);
+}
+
+std::string node_lines(const BenchmarkReport& report, bool is_utf8) {
+  const double sum = sum_of_seconds(report);
+  const std::vector<size_t> order = by_time(report.nodes);
+  const double longest = order.empty() ? 0 : report.nodes[order.front()].seconds;
+  size_t name_width = 4;
+  size_t op_width = 8;
+  for (const BenchmarkNode& node : report.nodes) {
+    name_width = padding(name_width, printable(node.name));
+    op_width = padding(op_width, printable(node.op_type));
+  }
+  std::string text =
+      fmt::format("{:>8}  {:>7}  {:{}}  {:>8}  {:>7}  {:{}}  {:{}}  {}\n", "time", "share", "",
+                  kBarWidth, "bytes", "GB/s", "node", name_width, "operator", op_width, "calls");
+  for (const size_t i : order) {
+    const BenchmarkNode& node = report.nodes[i];
+    text += fmt::format("{:>8}  {:>5.1f} %  {}  {:>8}  {:>7}  {:{}}  {:{}}  {}\n",
+                        time_text(node.seconds), sum > 0 ? 100 * node.seconds / sum : 0.0,
+                        bar(longest > 0 ? node.seconds / longest : 0, is_utf8),
+                        node.bytes > 0 ? bytes_text(node.bytes) : "-", rate_text(node),
+                        printable(node.name), name_width, printable(node.op_type), op_width,
+                        calls_text(node));
+  }
+  return text;
+}
+
+std::string counted(size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", with_thousands_separators(static_cast<int64_t>(count)), noun,
+                     count == 1 ? "" : "s");
+}
+
+std::string memory_line(const std::optional<PlanMemory>& memory) {
+  if (!memory) {
+    return "memory: from LibTorch's allocator, as each run needs it; the graph runs call by call, "
+           "so bytes are not counted\n";
+  }
+  return fmt::format(
+      "memory: arena {} (at least {}), made by operators {}, all intermediate values {}\n",
+      bytes_text(memory->arena), bytes_text(memory->lower_bound), bytes_text(memory->returned),
+      bytes_text(memory->intermediates));
+}
+
+}  // namespace
+
+std::string to_text(const BenchmarkReport& report, bool is_utf8) {
+  size_t num_calls = 0;
+  for (const BenchmarkNode& node : report.nodes) num_calls += node.calls.size();
+  return fmt::format("{}: optimization {}, device {}, {}; medians of {}; weights: {}, inputs: {}\n",
+                     printable(report.model_name), report.optimization, report.device,
+                     counted(static_cast<size_t>(report.threads), "thread"),
+                     counted(static_cast<size_t>(report.rounds), "round"), report.weights,
+                     report.inputs) +
+         '\n' + node_lines(report, is_utf8) + '\n' +
+         fmt::format("{}, {}: {} one by one; a whole run: {}\n",
+                     counted(report.nodes.size(), "node"), counted(num_calls, "call"),
+                     time_text(sum_of_seconds(report)), time_text(report.seconds)) +
+         memory_line(report.memory);
+}
+
+std::string to_json(const BenchmarkReport& report) {
+  using Json = nlohmann::ordered_json;
+  Json json = {{"model_name", report.model_name},
+               {"optimization", report.optimization},
+               {"device", report.device},
+               {"threads", report.threads},
+               {"rounds", report.rounds},
+               {"weights", report.weights},
+               {"inputs", report.inputs},
+               {"seconds", report.seconds},
+               {"node_seconds", sum_of_seconds(report)},
+               {"memory", nullptr},
+               {"nodes", Json::array()}};
+  if (const auto& memory = report.memory) {
+    json["memory"] = {{"arena", memory->arena},
+                      {"returned", memory->returned},
+                      {"intermediates", memory->intermediates},
+                      {"lower_bound", memory->lower_bound}};
+  }
+  for (const size_t i : by_time(report.nodes)) {
+    const BenchmarkNode& node = report.nodes[i];
+    Json calls = Json::array();
+    for (const std::string& call : node.calls) calls.push_back(call_text(call));
+    json["nodes"].push_back({{"index", i},
+                             {"name", node.name},
+                             {"op_type", node.op_type},
+                             {"calls", std::move(calls)},
+                             {"fused", node.is_fused},
+                             {"seconds", node.seconds},
+                             {"bytes", node.bytes}});
+  }
+  return json.dump(2) + "\n";
+}
+
+bool is_utf8_locale() {
+  for (const char* variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(variable);
+    if (value == nullptr || *value == '\0') continue;
+    std::string name = value;
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+    return name.find("utf-8") != std::string::npos || name.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+}  // namespace torch_ir

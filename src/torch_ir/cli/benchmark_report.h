@@ -1,0 +1,49 @@
+// What `torch-ir benchmark` prints: the time of each node as a table, or as JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "torch_ir/executor/graph/execution_options.h"
+
+namespace torch_ir {
+
+struct BenchmarkNode : NodeProfile {
+  // Another node does its work.
+  bool is_fused = false;
+};
+
+struct BenchmarkReport {
+  std::string model_name;
+  std::string optimization;
+  std::string device;
+  int64_t threads = 1;
+  int64_t rounds = 0;
+  // Where they come from: "file", "archive", "made up", or "none".
+  std::string weights;
+  std::string inputs;
+  // Of a whole run, without taking the time of each node; the median.
+  double seconds = 0;
+  // In the order of the graph.
+  std::vector<BenchmarkNode> nodes;
+  std::optional<PlanMemory> memory;
+};
+
+// One line a node, the slowest first, with a bar; then the whole run, and its memory. `is_utf8`
+// says whether the bar may be of Unicode's blocks.
+std::string to_text(const BenchmarkReport& report, bool is_utf8);
+
+// An object with "model_name", "optimization", "device", "threads", "rounds", "weights" and
+// "inputs" as above; "seconds", of a whole run; "node_seconds", the sum over the nodes; "memory",
+// null or an object with "arena", "returned", "intermediates" and "lower_bound", in bytes (see
+// execution_options.h); and "nodes", the slowest first: "index" (in the graph), "name", "op_type",
+// "calls" (a list), "fused" (whether another node does its work), "seconds", and "bytes", 0 where
+// they are not known.
+std::string to_json(const BenchmarkReport& report);
+
+// Whether the locale's environment variables say that text is UTF-8.
+bool is_utf8_locale();
+
+}  // namespace torch_ir

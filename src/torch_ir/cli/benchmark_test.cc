@@ -1,0 +1,192 @@
+#include <ATen/Parallel.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "torch_ir/cli/testing/test_support.h"
+#include "torch_ir/ir/json.h"
+#include "torch_ir/ir/testing/test_graphs.h"
+
+namespace torch_ir {
+namespace {
+
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::StartsWith;
+
+class BenchmarkTest : public CliTest {
+ protected:
+  static nlohmann::json json_of(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "benchmark");
+    arguments.insert(arguments.end(), {"--json", "--rounds", "3"});
+    const Outcome outcome = torch_ir(arguments);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(outcome.err, "");
+    return nlohmann::json::parse(outcome.out);
+  }
+
+  static void expect_failure(const std::vector<std::string>& arguments,
+                             const std::string& message) {
+    const Outcome outcome = torch_ir(arguments);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(outcome.err, "torch-ir: " + message + "\n");
+  }
+
+  const MaskedLinear model_ = masked_linear();
+};
+
+TEST_F(BenchmarkTest, PrintsALineForEveryNode) {
+  const Outcome outcome = torch_ir({"benchmark", model_.graph, "--weights", model_.weights,
+                                    "--inputs", model_.inputs, "--threads", "1"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  std::vector<std::string> lines;
+  std::istringstream stream(outcome.out);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  ASSERT_EQ(lines.size(), 8u) << outcome.out;
+  EXPECT_THAT(lines[0], MatchesRegex("MaskedLinear: optimization exact, device cpu, 1 thread; "
+                                     "medians of [0-9,]+ rounds; weights: file, inputs: file"));
+  EXPECT_THAT(lines[2], StartsWith("    time    share "));
+  EXPECT_THAT(lines[3] + lines[4], HasSubstr("  linear  aten.linear.default "));
+  EXPECT_THAT(lines[3] + lines[4], HasSubstr("  mul     aten.mul.Tensor "));
+  EXPECT_THAT(lines[6], StartsWith("2 nodes, "));
+  EXPECT_THAT(lines[6], HasSubstr("; a whole run: "));
+  EXPECT_THAT(lines[7], StartsWith("memory: arena "));
+}
+
+TEST_F(BenchmarkTest, RunsAtLeastFifteenTimes) {
+  const Outcome outcome = torch_ir({"benchmark", model_.graph, "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_GE(nlohmann::json::parse(outcome.out)["rounds"], 15);
+}
+
+TEST_F(BenchmarkTest, MakesUpWhatIsNotGiven) {
+  const auto json = json_of({model_.graph});
+  EXPECT_EQ(json["weights"], "made up");
+  EXPECT_EQ(json["inputs"], "made up");
+  EXPECT_EQ(json["rounds"], 3);
+  EXPECT_EQ(json["optimization"], "exact");
+  EXPECT_EQ(json["device"], "cpu");
+}
+
+// Each node is there once, and their times are the sum.
+TEST_F(BenchmarkTest, TimesAllNodesOfTheGraph) {
+  const IR ir = deep_resnet_graph();
+  const auto json = json_of({graph_file("resnet.json", ir)});
+  ASSERT_EQ(json["nodes"].size(), ir.nodes.size());
+  double sum = 0;
+  double last = json["nodes"][0]["seconds"];
+  std::set<size_t> indices;
+  for (const auto& node : json["nodes"]) {
+    const size_t index = node["index"];
+    indices.insert(index);
+    EXPECT_EQ(node["name"], ir.nodes.at(index).name);
+    EXPECT_EQ(node["op_type"], ir.nodes.at(index).op_type);
+    EXPECT_GE(node["seconds"], 0);
+    EXPECT_LE(node["seconds"], last);
+    EXPECT_GE(node["bytes"], 0);
+    last = node["seconds"];
+    sum += last;
+  }
+  EXPECT_EQ(indices.size(), ir.nodes.size());
+  EXPECT_GT(sum, 0);
+  EXPECT_NEAR(json["node_seconds"], sum, 1e-12);
+  EXPECT_GT(json["seconds"], 0);
+  EXPECT_GE(json["memory"]["arena"], json["memory"]["lower_bound"]);
+  EXPECT_GE(json["memory"]["intermediates"], json["memory"]["lower_bound"]);
+}
+
+TEST_F(BenchmarkTest, SaysWhichLevelRan) {
+  EXPECT_EQ(json_of({model_.graph, "--optimization", "fast"})["optimization"], "fast");
+  EXPECT_EQ(json_of({model_.graph, "--device", "cpu"})["device"], "cpu");
+}
+
+// What a node does for others is listed with it, and the others are still there.
+TEST_F(BenchmarkTest, ListsNodesThatAreFused) {
+  const IR ir = deep_resnet_graph();
+  const std::string graph = graph_file("resnet.json", ir);
+  const auto count = [](const nlohmann::json& json, const auto& is_counted) {
+    return std::ranges::count_if(json["nodes"], is_counted);
+  };
+  const auto is_fused = [](const nlohmann::json& node) { return node["fused"].get<bool>(); };
+  const auto calls_something = [](const nlohmann::json& node) { return !node["calls"].empty(); };
+  const auto exact = json_of({graph});
+  const auto fast = json_of({graph, "--optimization", "fast"});
+  EXPECT_EQ(fast["nodes"].size(), ir.nodes.size());
+  EXPECT_EQ(count(exact, is_fused), 0);
+  EXPECT_GT(count(fast, is_fused), 0);
+  EXPECT_LT(count(fast, calls_something), count(exact, calls_something));
+}
+
+TEST_F(BenchmarkTest, RunsWithTheThreadsThatItIsGiven) {
+  const int before = at::get_num_threads();
+  EXPECT_EQ(json_of({model_.graph, "--threads", "2"})["threads"], 2);
+  EXPECT_EQ(at::get_num_threads(), before);
+}
+
+TEST_F(BenchmarkTest, TakesTheExamplesOfAnArchive) {
+  const std::string archive = "src/torch_ir/exporter/pt2/testdata/dynamic.pt2";
+  const auto json = json_of({archive});
+  EXPECT_EQ(json["weights"], "archive");
+  EXPECT_EQ(json["inputs"], "archive");
+}
+
+TEST_F(BenchmarkTest, WantsInputsWhereSizesDiffer) {
+  ASSERT_EQ(
+      torch_ir({"import", "src/torch_ir/exporter/pt2/testdata/dynamic.pt2", "--output", path("d")})
+          .status,
+      0);
+  const Outcome outcome = torch_ir({"benchmark", path("d/ir.json")});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, StartsWith("torch-ir: " + path("d/ir.json") + ": the input '"));
+  EXPECT_THAT(outcome.err, HasSubstr(" has sizes that differ from run to run, "));
+  EXPECT_THAT(outcome.err, HasSubstr(": give inputs with --inputs FILE.safetensors\n"));
+}
+
+TEST_F(BenchmarkTest, WantsAllOfTheWeightsOrNone) {
+  const std::string weights =
+      tensor_file("half.safetensors", {{"linear.weight", at::zeros({4, 4})}});
+  const Outcome outcome = torch_ir({"benchmark", model_.graph, "--weights", weights});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err,
+              StartsWith("torch-ir: " + model_.graph + " with " + weights +
+                         ": Weight/input 'p_linear_bias' not found in registry for node 'linear'"));
+}
+
+TEST_F(BenchmarkTest, RefusesWhatIsNoCount) {
+  for (const std::string flag : {"--rounds", "--threads"}) {
+    const std::string most = flag == "--rounds" ? "1000000" : "1024";
+    for (const std::string value : {"0", "-1", "many", "99999999999"}) {
+      expect_failure({"benchmark", model_.graph, flag, value},
+                     flag + ": '" + value + "' is no count: give a whole number from 1 to " + most +
+                         " (see 'torch-ir benchmark --help')");
+    }
+  }
+}
+
+TEST_F(BenchmarkTest, RefusesLevelsAndDevicesThatThereAreNot) {
+  expect_failure({"benchmark", model_.graph, "--optimization", "most"},
+                 "--optimization: 'most' is no optimization level: give exact or fast (see "
+                 "'torch-ir benchmark --help')");
+  expect_failure({"benchmark", model_.graph, "--device", "meta"},
+                 "--device: 'meta' can not be used: this LibTorch finds no meta device here; give "
+                 "cpu (see 'torch-ir benchmark --help')");
+}
+
+TEST_F(BenchmarkTest, RunsOnCuda) {
+  const Outcome outcome = torch_ir({"benchmark", model_.graph, "--device", "cuda", "--json"});
+  if (outcome.err.find("finds no cuda device here") != std::string::npos) {
+    EXPECT_EQ(outcome.status, 2);
+    GTEST_SKIP() << "there is no CUDA device";
+  }
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(nlohmann::json::parse(outcome.out)["device"], "cuda");
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,128 @@
+// torch-ir compare: two tensor files, tensor by tensor.
+
+#include "torch_ir/verifier/compare.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <ostream>
+#include <sstream>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/options.h"
+#include "torch_ir/ir/dtype.h"
+#include "torch_ir/verifier/tolerance_text.h"
+#include "torch_ir/weights/state_dict.h"
+
+namespace torch_ir {
+namespace {
+
+struct CompareArguments {
+  std::string actual;
+  std::string expected;
+  ToleranceRule tolerance;
+};
+
+// A line of the table.
+struct Line {
+  std::string name;
+  std::string type;
+  std::string verdict;
+  bool is_close;
+};
+
+std::string type_text(const at::Tensor& tensor) {
+  return fmt::format("{}[{}]", dtype_name(tensor.scalar_type()),
+                     fmt::join(tensor.sizes().vec(), ", "));
+}
+
+Line compare_both(const std::string& name, const at::Tensor& actual, const at::Tensor& expected,
+                  const ToleranceRule& rule) {
+  const Tolerance tolerance = tolerance_for(rule, 0, expected.scalar_type());
+  const TensorComparison comparison = compare_tensors(actual, expected, tolerance);
+  std::ostringstream verdict;
+  verdict << comparison;
+  if (rule.by_dtype) verdict << " (" << tolerance_text(tolerance) << ")";
+  return {name, type_text(actual), verdict.str(), comparison.is_close};
+}
+
+Line only_in(const std::string& path, const std::string& name, const at::Tensor& tensor) {
+  return {name, type_text(tensor), "only in " + path, false};
+}
+
+// The tensors of the first file in its order, then those that only the second one has.
+std::vector<Line> compare_files(const CompareArguments& arguments) {
+  const StateDict actual = load_weights(arguments.actual);
+  const StateDict expected = load_weights(arguments.expected);
+  if (actual.is_empty() && expected.is_empty()) {
+    throw Error(arguments.actual + " and " + arguments.expected +
+                " hold no tensors: there is nothing to compare");
+  }
+  std::vector<Line> lines;
+  for (const auto& item : actual) {
+    const std::string& name = item.key();
+    const at::Tensor* other = expected.find(name);
+    lines.push_back(other == nullptr
+                        ? only_in(arguments.actual, name, item.value())
+                        : compare_both(name, item.value(), *other, arguments.tolerance));
+  }
+  for (const auto& item : expected) {
+    if (actual.contains(item.key())) continue;
+    lines.push_back(only_in(arguments.expected, item.key(), item.value()));
+  }
+  return lines;
+}
+
+void print_table(const std::vector<Line>& lines, std::ostream& out) {
+  size_t name_width = 0;
+  size_t type_width = 0;
+  for (const Line& line : lines) {
+    name_width = std::max(name_width, line.name.size());
+    type_width = std::max(type_width, line.type.size());
+  }
+  for (const Line& line : lines) {
+    out << fmt::format("{:<{}}  {:<{}}  {}\n", line.name, name_width, line.type, type_width,
+                       line.verdict);
+  }
+}
+
+int run_compare(const CompareArguments& arguments, Console& console) {
+  const std::vector<Line> lines = compare_files(arguments);
+  const auto num_close = static_cast<size_t>(std::ranges::count_if(lines, &Line::is_close));
+  print_table(lines, console.talk());
+  console.talk() << fmt::format("{} of {} tensors agree ({})\n", num_close, lines.size(),
+                                arguments.tolerance.by_dtype
+                                    ? "tolerances by dtype"
+                                    : tolerance_text(arguments.tolerance.fixed));
+  return num_close == lines.size() ? kDone : kDifferent;
+}
+
+Command::Action declare_compare(CLI::App& parser) {
+  const auto arguments = std::make_shared<CompareArguments>();
+  parser.add_option("A", arguments->actual, "The tensors (.safetensors or .pt)")
+      ->required()
+      ->type_name("");
+  parser.add_option("B", arguments->expected, "Those that they should be")
+      ->required()
+      ->type_name("");
+  add_tolerance_options(parser, arguments->tolerance);
+  return [arguments](Console& console) { return run_compare(*arguments, console); };
+}
+
+}  // namespace
+
+Command compare_command() {
+  return {.name = "compare",
+          .summary = "Compare two tensor files, tensor by tensor",
+          .examples =
+              "  torch-ir compare outputs.safetensors expected.safetensors --atol 1e-6\n"
+              "  torch-ir compare outputs.safetensors expected.safetensors --tolerance "
+              "dtype\n",
+          .declare = declare_compare};
+}
+
+}  // namespace torch_ir

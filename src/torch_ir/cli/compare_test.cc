@@ -1,0 +1,104 @@
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+
+#include "torch_ir/cli/testing/test_support.h"
+
+namespace torch_ir {
+namespace {
+
+using testing::HasSubstr;
+
+using CompareTest = CliTest;
+
+TEST_F(CompareTest, AgreesOnEqualFiles) {
+  const std::string a =
+      tensor_file("a.safetensors", {{"w", at::zeros({2, 3})}, {"bias", at::zeros({3})}});
+  const Outcome compare = torch_ir({"compare", a, a});
+  EXPECT_EQ(compare.status, 0) << compare.err;
+  EXPECT_EQ(compare.out,
+            "bias  float32[3]     equal\n"
+            "w     float32[2, 3]  equal\n"
+            "2 of 2 tensors agree (rtol 1e-05, atol 1e-05)\n");
+  EXPECT_EQ(torch_ir({"compare", a, a, "--quiet"}).out, "");
+}
+
+TEST_F(CompareTest, ShowsHowTensorsDiffer) {
+  const std::string a = tensor_file("a.safetensors", {{"w", at::tensor({1.0f, 2.0f})}});
+  const std::string b = tensor_file("b.safetensors", {{"w", at::tensor({1.0f, 2.5f})}});
+  const Outcome compare = torch_ir({"compare", a, b});
+  EXPECT_EQ(compare.status, 1);
+  EXPECT_EQ(compare.err, "");
+  EXPECT_THAT(compare.out,
+              testing::StartsWith("w  float32[2]  1 of 2 element(s) differ (50 %): max diff 0.5"));
+  EXPECT_THAT(compare.out, HasSubstr("at [1]: 2, expected 2.5"));
+  EXPECT_THAT(compare.out, HasSubstr("\n0 of 1 tensors agree"));
+  EXPECT_EQ(torch_ir({"compare", a, b, "--atol", "0.5"}).status, 0);
+}
+
+TEST_F(CompareTest, TakesTheTolerancesOfDtypes) {
+  const at::Tensor e = at::tensor({1.0, 2.0}, at::kDouble);
+  const std::string a = tensor_file("a.safetensors", {{"f64", e + 1e-6}, {"f16", e.to(at::kHalf)}});
+  const std::string b = tensor_file("b.safetensors", {{"f64", e}, {"f16", e.to(at::kHalf)}});
+  EXPECT_EQ(torch_ir({"compare", a, b}).status, 0);
+  const Outcome compare = torch_ir({"compare", a, b, "--tolerance", "dtype"});
+  EXPECT_EQ(compare.status, 1);
+  EXPECT_THAT(compare.out, HasSubstr("f16  float16[2]  equal (rtol 0.001, atol 1e-05)\n"));
+  EXPECT_THAT(compare.out, HasSubstr("f64  float64[2]  2 of 2 element(s) differ"));
+  EXPECT_THAT(compare.out, HasSubstr(" (rtol 1e-07, atol 1e-07)\n"));
+  EXPECT_THAT(compare.out, HasSubstr("\n1 of 2 tensors agree (tolerances by dtype)\n"));
+}
+
+TEST_F(CompareTest, RefusesWhatIsNoRuleOfTolerances) {
+  const Outcome unknown = torch_ir({"compare", "a", "b", "--tolerance", "float"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_EQ(unknown.err,
+            "torch-ir: --tolerance: 'float' is no tolerance: give dtype, or numbers as --rtol and "
+            "--atol (see 'torch-ir compare --help')\n");
+  for (const std::string option : {"--rtol", "--atol"}) {
+    const Outcome both = torch_ir({"compare", "a", "b", "--tolerance", "dtype", option, "1"});
+    EXPECT_EQ(both.status, 2);
+    EXPECT_EQ(both.err,
+              "torch-ir: " + option + " excludes --tolerance (see 'torch-ir compare --help')\n");
+  }
+}
+
+TEST_F(CompareTest, CountsMissingTensorsAsDifferent) {
+  const std::string a =
+      tensor_file("a.safetensors", {{"both", at::zeros({1})}, {"left", at::zeros({1})}});
+  const std::string b =
+      tensor_file("b.safetensors", {{"both", at::zeros({1})}, {"right", at::zeros({})}});
+  const Outcome compare = torch_ir({"compare", a, b});
+  EXPECT_EQ(compare.status, 1);
+  EXPECT_EQ(compare.out,
+            "both   float32[1]  equal\n"
+            "left   float32[1]  only in " +
+                a +
+                "\n"
+                "right  float32[]   only in " +
+                b +
+                "\n"
+                "1 of 3 tensors agree (rtol 1e-05, atol 1e-05)\n");
+}
+
+TEST_F(CompareTest, RefusesFilesWithoutTensors) {
+  const std::string a = tensor_file("a.safetensors", {});
+  const std::string b = tensor_file("b.safetensors", {});
+  const Outcome compare = torch_ir({"compare", a, b});
+  EXPECT_EQ(compare.status, 2);
+  EXPECT_EQ(compare.out, "");
+  EXPECT_EQ(compare.err,
+            "torch-ir: " + a + " and " + b + " hold no tensors: there is nothing to compare\n");
+}
+
+TEST_F(CompareTest, RefusesWhatIsNoTensorFile) {
+  const std::string a = tensor_file("a.safetensors", {{"w", at::zeros({1})}});
+  const Outcome compare = torch_ir({"compare", a, file("b.txt", "hello")});
+  EXPECT_EQ(compare.status, 2);
+  EXPECT_EQ(compare.out, "");
+  EXPECT_THAT(compare.err, HasSubstr(path("b.txt")));
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,95 @@
+// torch-ir diff: what changed between two graphs.
+
+#include "torch_ir/analysis/diff.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "torch_ir/base/printable.h"
+#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/graph_file.h"
+
+namespace torch_ir {
+namespace {
+
+struct DiffArguments {
+  std::string old;
+  std::string now;
+  bool json = false;
+  bool all = false;
+};
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const Change& change) {
+  return {{"kind", change_kind_name(change.kind)},
+          {"graph", change.graph},
+          {"name", change.name},
+          {"op_type", change.op_type},
+          {"property", change.property},
+          {"before", change.before},
+          {"after", change.after},
+          {"text", change_text(change)}};
+}
+
+Json to_json(const GraphDiff& diff) {
+  Json json = {{"equal", diff.is_equal()},
+               {"summary", summary_text(diff)},
+               {"changes", Json::array()},
+               {"renamed", Json::array()}};
+  for (const Change& change : diff.changes) json["changes"].push_back(to_json(change));
+  for (const Rename& rename : diff.renames) {
+    json["renamed"].push_back(
+        {{"graph", rename.graph}, {"before", rename.before}, {"after", rename.after}});
+  }
+  return json;
+}
+
+void print(const GraphDiff& diff, bool all, std::ostream& out) {
+  for (const Change& change : diff.changes) out << change_text(change) << '\n';
+  for (const Rename& rename : diff.renames) {
+    if (!all) break;
+    if (!rename.graph.empty()) out << "in " << printable(rename.graph) << ": ";
+    out << "node renamed: " << printable(rename.before) << " -> " << printable(rename.after)
+        << '\n';
+  }
+  out << summary_text(diff) << '\n';
+}
+
+int run_diff(const DiffArguments& arguments, Console& console) {
+  const IR old = load_graph_to_show(arguments.old, console);
+  const GraphDiff changes = diff(old, load_graph_to_show(arguments.now, console));
+  if (arguments.json) {
+    // Names may hold bytes that are no UTF-8.
+    console.out() << to_json(changes).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  } else {
+    print(changes, arguments.all, console.talk());
+  }
+  return changes.is_equal() ? kDone : kDifferent;
+}
+
+Command::Action declare_diff(CLI::App& parser) {
+  const auto arguments = std::make_shared<DiffArguments>();
+  parser.add_option("OLD", arguments->old, "The graph as it was: IR JSON, or an archive (.pt2)")
+      ->required()
+      ->type_name("");
+  parser.add_option("NEW", arguments->now, "The graph as it is")->required()->type_name("");
+  parser.add_flag("--all", arguments->all, "Name the nodes that only have another name, too");
+  parser.add_flag("--json", arguments->json, "Print JSON");
+  return [arguments](Console& console) { return run_diff(*arguments, console); };
+}
+
+}  // namespace
+
+Command diff_command() {
+  return {.name = "diff",
+          .summary = "Say what changed between two graphs",
+          .examples =
+              "  torch-ir diff before.json after.json\n"
+              "  torch-ir diff exported.pt2 model.json --json\n",
+          .declare = declare_diff};
+}
+
+}  // namespace torch_ir

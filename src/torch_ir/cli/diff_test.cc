@@ -1,0 +1,75 @@
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "torch_ir/cli/testing/test_support.h"
+#include "torch_ir/ir/testing/test_graphs.h"
+
+namespace torch_ir {
+namespace {
+
+using testing::HasSubstr;
+
+class DiffTest : public CliTest {
+ protected:
+  // MaskedLinear with one attribute more, and another name.
+  std::string changed_graph() const {
+    IR ir = masked_linear_graph();
+    ir.nodes.at(0).attrs.set("alpha", 2.0);
+    ir.nodes.at(1).name = "masked";
+    return graph_file("changed.json", ir);
+  }
+
+  const std::string graph_ = graph_file("graph.json", masked_linear_graph());
+};
+
+TEST_F(DiffTest, SaysThatThereIsNone) {
+  const Outcome outcome = torch_ir({"diff", graph_, graph_});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.out, "no difference\n");
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(torch_ir({"diff", graph_, graph_, "--quiet"}).out, "");
+}
+
+TEST_F(DiffTest, SaysWhatChanged) {
+  const std::string changed = changed_graph();
+  const Outcome outcome = torch_ir({"diff", graph_, changed});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("linear (aten.linear.default): alpha nothing -> 2.0\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("\n1 attribute changed; 1 node renamed\n"));
+  EXPECT_THAT(torch_ir({"diff", graph_, changed, "--all"}).out,
+              HasSubstr("\nnode renamed: mul -> masked\n"));
+  const Outcome quiet = torch_ir({"diff", graph_, changed, "--quiet"});
+  EXPECT_EQ(quiet.status, 1);
+  EXPECT_EQ(quiet.out, "");
+}
+
+TEST_F(DiffTest, WritesJson) {
+  const Outcome outcome = torch_ir({"diff", graph_, changed_graph(), "--json", "--quiet"});
+  EXPECT_EQ(outcome.status, 1);
+  const auto json = nlohmann::json::parse(outcome.out);
+  EXPECT_EQ(json["equal"], false);
+  EXPECT_EQ(json["summary"], "1 attribute changed; 1 node renamed");
+  ASSERT_EQ(json["changes"].size(), 1);
+  EXPECT_EQ(json["changes"][0]["kind"], "attribute changed");
+  EXPECT_EQ(json["changes"][0]["name"], "linear");
+  EXPECT_EQ(json["changes"][0]["property"], "alpha");
+  EXPECT_EQ(json["changes"][0]["before"], "");
+  EXPECT_EQ(json["changes"][0]["after"], "2.0");
+  EXPECT_EQ(json["renamed"][0]["before"], "mul");
+  EXPECT_EQ(json["renamed"][0]["after"], "masked");
+}
+
+TEST_F(DiffTest, RefusesWhatIsNoGraph) {
+  const Outcome missing = torch_ir({"diff", graph_, path("missing.json")});
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_EQ(missing.out, "");
+  EXPECT_THAT(missing.err, HasSubstr(path("missing.json")));
+  const Outcome text = torch_ir({"diff", file("a.json", "hello"), graph_});
+  EXPECT_EQ(text.status, 2);
+  EXPECT_THAT(text.err, HasSubstr(path("a.json")));
+  EXPECT_EQ(torch_ir({"diff", graph_}).status, 2);
+}
+
+}  // namespace
+}  // namespace torch_ir

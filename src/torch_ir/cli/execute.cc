@@ -1,0 +1,57 @@
+// torch-ir execute: run a graph.
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <ostream>
+
+#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/execution.h"
+#include "torch_ir/cli/output_file.h"
+#include "torch_ir/ir/dtype.h"
+#include "torch_ir/weights/tensor_files.h"
+
+namespace torch_ir {
+namespace {
+
+struct ExecuteArguments {
+  ExecutionArguments execution;
+  std::string outputs;
+};
+
+int run_execute(const ExecuteArguments& arguments, Console& console) {
+  const ExecutionArguments& inputs = arguments.execution;
+  refuse_to_overwrite(arguments.outputs,
+                      {inputs.file, inputs.weights.path, inputs.constants, inputs.inputs});
+  const auto [ir, outputs] = execute_graph_file(arguments.execution);
+  write_outputs(arguments.outputs, ir, outputs);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    console.talk() << ir.graph_outputs[i].name << ": " << dtype_name(outputs[i].scalar_type())
+                   << " " << outputs[i].sizes() << '\n';
+  }
+  return kDone;
+}
+
+Command::Action declare_execute(CLI::App& parser) {
+  const auto arguments = std::make_shared<ExecuteArguments>();
+  add_execution_arguments(parser, arguments->execution);
+  add_inputs_option(parser, arguments->execution);
+  parser.add_option("--outputs", arguments->outputs, "Where to write the outputs, .safetensors")
+      ->required()
+      ->type_name("FILE");
+  return [arguments](Console& console) { return run_execute(*arguments, console); };
+}
+
+}  // namespace
+
+Command execute_command() {
+  return {.name = "execute",
+          .summary = "Run a graph with weights on inputs, and write its outputs",
+          .examples =
+              "  torch-ir execute model.json --weights weights.safetensors \\\n"
+              "      --inputs inputs.safetensors --outputs outputs.safetensors\n"
+              "  torch-ir execute model.pt2 --inputs inputs.safetensors --outputs "
+              "outputs.safetensors\n",
+          .declare = declare_execute};
+}
+
+}  // namespace torch_ir

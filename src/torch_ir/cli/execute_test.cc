@@ -1,0 +1,181 @@
+#include <ATen/ops/equal.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "torch_ir/base/file.h"
+#include "torch_ir/cli/testing/test_support.h"
+#include "torch_ir/ir/json.h"
+#include "torch_ir/ir/testing/test_graphs.h"
+#include "torch_ir/weights/safetensors.h"
+
+namespace torch_ir {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+using ExecuteTest = CliTest;
+
+TEST_F(ExecuteTest, WritesTheOutputsUnderTheirNames) {
+  const MaskedLinear model = masked_linear();
+  const Outcome execute = torch_ir({"execute", model.graph, "--weights", model.weights, "--inputs",
+                                    model.inputs, "--outputs", path("outputs.safetensors")});
+  EXPECT_EQ(execute.status, 0) << execute.err;
+  EXPECT_EQ(execute.err, "");
+  EXPECT_EQ(execute.out, "mul: float32 [1, 4]\n");
+  const StateDict outputs = load_weights_safetensors(path("outputs.safetensors"));
+  EXPECT_THAT(outputs.keys(), testing::ElementsAre("mul"));
+  EXPECT_TRUE(at::equal(outputs["mul"], model.output));
+}
+
+TEST_F(ExecuteTest, NeedsNoWeightsForAGraphWithoutAny) {
+  TestGraphBuilder graph("Add");
+  graph.input("a", {2}).input("b", {2}).op("add", "aten.add.Tensor", {"a", "b"}, {2});
+  graph.output("add").output("a").output("add");
+  const std::string inputs =
+      tensor_file("inputs.safetensors", {{"b", at::ones({2})}, {"a", at::tensor({3.0f, 4.0f})}});
+  const Outcome execute = torch_ir({"execute", graph_file("model.json", graph.build()), "--inputs",
+                                    inputs, "--outputs", path("outputs.safetensors"), "--quiet"});
+  EXPECT_EQ(execute.status, 0) << execute.err;
+  EXPECT_EQ(execute.out, "");
+  const StateDict outputs = load_weights_safetensors(path("outputs.safetensors"));
+  // A value that is returned twice is stored once.
+  EXPECT_THAT(outputs.keys(), testing::UnorderedElementsAre("add", "a"));
+  EXPECT_TRUE(at::equal(outputs["add"], at::tensor({4.0f, 5.0f})));
+  EXPECT_TRUE(at::equal(outputs["a"], at::tensor({3.0f, 4.0f})));
+}
+
+TEST_F(ExecuteTest, TakesConstantsInPlaceOfThoseOfTheGraph) {
+  const MaskedLinear model = masked_linear();
+  const std::string constants = tensor_file("constants.safetensors", {{"mask", at::zeros({4})}});
+  const Outcome execute =
+      torch_ir({"execute", model.graph, "--weights", model.weights, "--constants", constants,
+                "--inputs", model.inputs, "--outputs", path("outputs.safetensors")});
+  EXPECT_EQ(execute.status, 0) << execute.err;
+  EXPECT_TRUE(
+      at::equal(load_weights_safetensors(path("outputs.safetensors"))["mul"], at::zeros({1, 4})));
+}
+
+// Everything that is wrong with the input is one line, status 2, and leaves no output.
+class BadExecution : public CliTest {
+ protected:
+  void expect_failure(const std::vector<std::string>& arguments, const std::string& message) const {
+    std::vector<std::string> all = {"execute", model_.graph, "--outputs",
+                                    path("outputs.safetensors")};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const Outcome execute = torch_ir(all);
+    EXPECT_EQ(execute.status, 2);
+    EXPECT_EQ(execute.out, "");
+    EXPECT_THAT(execute.err, HasSubstr(message));
+    EXPECT_THAT(execute.err, testing::StartsWith("torch-ir: "));
+    EXPECT_EQ(std::ranges::count(execute.err, '\n'), 1) << execute.err;
+    EXPECT_THAT(files(), Not(testing::Contains("outputs.safetensors")));
+  }
+
+  const MaskedLinear model_ = masked_linear();
+};
+
+TEST_F(BadExecution, WithoutWeights) {
+  expect_failure({"--inputs", model_.inputs},
+                 model_.graph +
+                     " without --weights: Weight/input 'p_linear_weight' not found in "
+                     "registry for node 'linear'. It is 'linear.weight' in the state dict; "
+                     "'torch-ir validate " +
+                     model_.graph + " --weights W' lists all problems.\n");
+}
+
+TEST_F(BadExecution, WithAMissingWeight) {
+  const std::string weights =
+      tensor_file("half.safetensors", {{"linear.weight", at::zeros({4, 4})}});
+  expect_failure({"--inputs", model_.inputs, "--weights", weights},
+                 model_.graph + " with " + weights +
+                     ": Weight/input 'p_linear_bias' not found in "
+                     "registry for node 'linear'. It is 'linear.bias' in the state dict; "
+                     "'torch-ir validate " +
+                     model_.graph + " --weights " + weights + "' lists all problems.\n");
+}
+
+TEST_F(BadExecution, WithAWeightThatDoesNotFit) {
+  const std::string weights = tensor_file(
+      "wrong.safetensors", {{"linear.weight", at::zeros({4, 5})}, {"linear.bias", at::zeros({4})}});
+  expect_failure({"--inputs", model_.inputs, "--weights", weights}, "linear.weight");
+}
+
+TEST_F(BadExecution, WithAnInputOfAnotherName) {
+  const std::string inputs = tensor_file("y.safetensors", {{"y", at::zeros({1, 4})}});
+  expect_failure({"--inputs", inputs, "--weights", model_.weights},
+                 inputs + ": the graph has no input 'y'; its inputs are 'x'");
+}
+
+TEST_F(BadExecution, WithAMissingInput) {
+  const std::string inputs = tensor_file("none.safetensors", {});
+  expect_failure({"--inputs", inputs, "--weights", model_.weights},
+                 inputs + ": no tensor for the graph's input 'x'; the file has nothing");
+}
+
+TEST_F(BadExecution, WithAnInputThatDoesNotFit) {
+  const std::string inputs = tensor_file("wide.safetensors", {{"x", at::zeros({1, 5})}});
+  expect_failure({"--inputs", inputs, "--weights", model_.weights},
+                 "shape [1, 5], expected [1, 4]");
+}
+
+TEST_F(BadExecution, WithAConstantOfAnotherName) {
+  const std::string constants = tensor_file("c.safetensors", {{"msk", at::zeros({4})}});
+  expect_failure({"--inputs", model_.inputs, "--weights", model_.weights, "--constants", constants},
+                 constants + ": the graph has no constant 'msk'; did you mean 'mask'?\n");
+}
+
+TEST_F(BadExecution, WithAGraphThatIsWrongAboutAShape) {
+  IR ir = load_ir(model_.graph);
+  ir.nodes[0].outputs[0].shape = {7, 9};
+  for (TensorMeta& input : ir.nodes[1].inputs) {
+    if (input.name == ir.nodes[0].outputs[0].name) input.shape = {7, 9};
+  }
+  const std::string graph = graph_file("wrong.json", ir);
+  const Outcome execute = torch_ir({"execute", graph, "--weights", model_.weights, "--inputs",
+                                    model_.inputs, "--outputs", path("outputs.safetensors")});
+  EXPECT_EQ(execute.status, 2);
+  EXPECT_EQ(execute.err, "torch-ir: " + graph + " with " + model_.weights +
+                             ": node 'linear' (aten.linear.default): output 'linear' is float32 "
+                             "[1, 4], but the IR says float32 [7, 9]\n");
+  EXPECT_THAT(files(), Not(testing::Contains("outputs.safetensors")));
+}
+
+TEST_F(ExecuteTest, OverwritesNoInput) {
+  const MaskedLinear model = masked_linear();
+  const std::string constants = tensor_file("constants.safetensors", {{"mask", at::zeros({4})}});
+  for (const std::string& input : {model.graph, model.weights, constants, model.inputs}) {
+    const std::string content = read_file(input);
+    const std::string output = path("./" + std::filesystem::path(input).filename().string());
+    const Outcome execute =
+        torch_ir({"execute", model.graph, "--weights", model.weights, "--constants", constants,
+                  "--inputs", model.inputs, "--outputs", output});
+    EXPECT_EQ(execute.status, 2);
+    EXPECT_EQ(execute.out, "");
+    EXPECT_EQ(execute.err, "torch-ir: " + output + ": writing there would overwrite the input '" +
+                               input + "'; give another file\n");
+    EXPECT_EQ(read_file(input), content);
+  }
+}
+
+TEST_F(BadExecution, WithAFileThatIsNotThere) {
+  expect_failure({"--inputs", path("none"), "--weights", model_.weights}, path("none"));
+}
+
+TEST_F(ExecuteTest, RefusesAGraphThatIsNotWellFormed) {
+  const MaskedLinear model = masked_linear();
+  IR ir = masked_linear_graph();
+  std::swap(ir.nodes[0], ir.nodes[1]);
+  const std::string graph = graph_file("swapped.json", ir);
+  const Outcome execute = torch_ir({"execute", graph, "--weights", model.weights, "--inputs",
+                                    model.inputs, "--outputs", path("outputs.safetensors")});
+  EXPECT_EQ(execute.status, 2);
+  EXPECT_THAT(execute.err, testing::StartsWith("torch-ir: " + graph + " is not well formed: "));
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,137 @@
+// torch-ir import: an archive of torch.export.save as an IR file and its weights.
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <ostream>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/graph_file.h"
+#include "torch_ir/executor/graph/memory_overlap.h"
+#include "torch_ir/ir/binding.h"
+#include "torch_ir/ir/json.h"
+#include "torch_ir/weights/large_constants.h"
+#include "torch_ir/weights/safetensors.h"
+
+namespace torch_ir {
+namespace {
+
+struct ImportArguments {
+  std::string file;
+  std::string output;
+};
+
+// The names of the inputs that `node` writes to, as the schema of its operator says.
+std::vector<std::string> written_inputs(const OpNode& node) {
+  const c10::FunctionSchema* schema = find_schema(node.op_type);
+  if (schema == nullptr) return {};
+  std::vector<std::string> names;
+  const std::vector<BoundArgument> bound = bind_node(node, *schema);
+  for (size_t i = 0; i < bound.size(); ++i) {
+    const c10::AliasInfo* alias = schema->arguments()[i].alias_info();
+    const auto* tensor = std::get_if<TensorArgument>(&bound[i]);
+    if (alias != nullptr && alias->isWrite() && tensor != nullptr) {
+      names.push_back(node.inputs[tensor->input].name);
+    }
+  }
+  return names;
+}
+
+// Throws where the graph writes to memory that several weights share: in the file each has its own.
+void check_written_weights(const std::string& path, const IR& ir, const StateDict& weights) {
+  const std::vector<std::string> names = weights.keys();
+  const std::vector<size_t> groups = overlap_groups(weights.values());
+  for (const OpNode& node : ir.nodes) {
+    for (const std::string& input : written_inputs(node)) {
+      const std::string* name = ir.weight_name_mapping.find(input);
+      const auto written = name == nullptr ? names.end() : std::ranges::find(names, *name);
+      if (written == names.end()) continue;
+      const auto index = static_cast<size_t>(written - names.begin());
+      for (size_t i = 0; i < names.size(); ++i) {
+        if (i == index || groups[i] != groups[index]) continue;
+        throw Error(path + ": node '" + node.name + "' writes to '" + *name +
+                    "', which shares its memory with '" + names[i] +
+                    "'; files of weights can not say so: run the archive itself");
+      }
+    }
+  }
+}
+
+// The folder, made now or there before; one that was made goes again unless it is kept.
+class OutputFolder {
+ public:
+  explicit OutputFolder(std::string path) : path_(std::move(path)) {
+    is_new_ = mkdir(path_.c_str(), 0777) == 0;
+    if (is_new_ || std::filesystem::is_directory(path_)) return;
+    throw Error(path_ + ": cannot make the folder: " + std::strerror(errno));
+  }
+  ~OutputFolder() {
+    if (is_new_ && !is_kept_) rmdir(path_.c_str());
+  }
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  void keep() { is_kept_ = true; }
+
+ private:
+  std::string path_;
+  bool is_new_ = false;
+  bool is_kept_ = false;
+};
+
+int run_import(const ImportArguments& arguments, Console& console) {
+  GraphFile file = load_graph_file(arguments.file);
+  if (!file.weights) {
+    throw Error(arguments.file + " is an IR file already; import reads archives (.pt2)");
+  }
+  check_written_weights(arguments.file, file.ir, *file.weights);
+  move_large_constants(file.ir, *file.weights);
+  const std::string json = serialize_ir(file.ir);
+  OutputFolder folder(arguments.output);
+  const std::string graph_path = folder.file("ir.json");
+  const std::string weights_path = folder.file("weights.safetensors");
+  save_weights_safetensors(*file.weights, weights_path);
+  try {
+    write_file(graph_path, json);
+  } catch (const Error&) {
+    unlink(weights_path.c_str());
+    throw;
+  }
+  folder.keep();
+  console.talk() << graph_path << ": " << file.ir << '\n'
+                 << weights_path << ": " << file.weights->size() << " tensors\n";
+  return kDone;
+}
+
+Command::Action declare_import(CLI::App& parser) {
+  const auto arguments = std::make_shared<ImportArguments>();
+  parser.add_option("MODEL", arguments->file, "The archive, .pt2")->required()->type_name("");
+  parser
+      .add_option("--output", arguments->output,
+                  "The folder for ir.json and weights.safetensors; it is made if need be")
+      ->required()
+      ->type_name("DIR");
+  return [arguments](Console& console) { return run_import(*arguments, console); };
+}
+
+}  // namespace
+
+Command import_command() {
+  return {.name = "import",
+          .summary = "Turn an archive of torch.export.save into IR JSON and weights",
+          .examples = "  torch-ir import model.pt2 --output model\n",
+          .declare = declare_import};
+}
+
+}  // namespace torch_ir

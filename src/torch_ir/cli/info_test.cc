@@ -1,0 +1,124 @@
+#include <gmock/gmock.h>
+
+#include "torch_ir/base/file.h"
+#include "torch_ir/cli/testing/test_support.h"
+#include "torch_ir/ir/testing/test_graphs.h"
+
+namespace torch_ir {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+using InfoTest = CliTest;
+
+TEST_F(InfoTest, PrintsTheSummaryOfTheSpecification) {
+  const Outcome info = torch_ir({"info", graph_file("model.json", deep_resnet_graph())});
+  EXPECT_EQ(info.status, 0);
+  EXPECT_EQ(info.err, "");
+  EXPECT_EQ(info.out, R"(Model: DeepResNet
+Nodes: 27
+Inputs: 1
+Outputs: 1
+Weights: 51
+Total parameters: 57,617
+
+Input shapes:
+  x: [1, 3, 32, 32]
+
+Output shapes:
+  linear: [1, 10]
+
+Op distribution:
+  aten.conv2d.default: 7
+  aten.batch_norm.default: 7
+  aten.relu.default: 7
+  aten.add.Tensor: 3
+  aten.adaptive_avg_pool2d.default: 1
+  aten.flatten.using_ints: 1
+  aten.linear.default: 1
+)");
+}
+
+TEST_F(InfoTest, PrintsJson) {
+  TestGraphBuilder graph("Small");
+  graph.input("x", {2, 3}).input("n", {}).weight("p_w", "w", {3});
+  graph.op("mul", "aten.mul.Tensor", {"x", "p_w"}, {2, 3}).output("mul");
+  const Outcome info = torch_ir({"info", graph_file("model.json", graph.build()), "--json"});
+  EXPECT_EQ(info.status, 0);
+  EXPECT_EQ(info.out, R"({
+  "model_name": "Small",
+  "num_nodes": 1,
+  "num_inputs": 2,
+  "num_outputs": 1,
+  "num_weights": 1,
+  "total_parameters": 3,
+  "input_shapes": {
+    "x": [
+      2,
+      3
+    ],
+    "n": []
+  },
+  "output_shapes": {
+    "mul": [
+      2,
+      3
+    ]
+  },
+  "op_distribution": {
+    "aten.mul.Tensor": 1
+  }
+}
+)");
+}
+
+TEST_F(InfoTest, WritesToAFile) {
+  const std::string graph = graph_file("model.json", masked_linear_graph());
+  const std::string printed = torch_ir({"info", graph, "--json"}).out;
+  const Outcome info = torch_ir({"info", graph, "--json", "-o", path("summary.json")});
+  EXPECT_EQ(info.status, 0);
+  EXPECT_EQ(info.out, "");
+  EXPECT_EQ(read_file(path("summary.json")), printed);
+}
+
+TEST_F(InfoTest, ShowsAGraphThatIsNotWellFormedWithAWarning) {
+  IR ir = masked_linear_graph();
+  std::swap(ir.nodes[0], ir.nodes[1]);
+  const std::string graph = graph_file("model.json", ir);
+  const Outcome info = torch_ir({"info", graph});
+  EXPECT_EQ(info.status, 0);
+  EXPECT_THAT(info.out, HasSubstr("Nodes: 2\n"));
+  EXPECT_THAT(info.err,
+              testing::StartsWith("torch-ir: warning: " + graph + " is not well formed: "));
+  EXPECT_EQ(torch_ir({"info", graph, "--quiet"}).err, "");
+  EXPECT_EQ(torch_ir({"info", graph, "--quiet"}).out, info.out);
+}
+
+TEST_F(InfoTest, RefusesWhatIsNoGraph) {
+  const Outcome missing = torch_ir({"info", path("none.json"), "-o", path("summary")});
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_EQ(missing.out, "");
+  EXPECT_EQ(missing.err,
+            "torch-ir: cannot open '" + path("none.json") + "': No such file or directory\n");
+  const Outcome archive =
+      torch_ir({"info", file("model.pt2", "PK\x03\x04"), "-o", path("summary")});
+  EXPECT_EQ(archive.status, 2);
+  EXPECT_THAT(archive.err,
+              testing::HasSubstr(path("model.pt2") + "' can not be read as a zip archive"));
+  EXPECT_EQ(std::ranges::count(archive.err, '\n'), 1);
+  EXPECT_THAT(files(), ElementsAre("model.pt2"));
+}
+
+TEST_F(InfoTest, DoesNotOverwriteTheGraph) {
+  const std::string graph = graph_file("model.json", deep_resnet_graph());
+  const std::string content = read_file(graph);
+  const Outcome outcome = torch_ir({"info", graph, "-o", graph});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.err, "torch-ir: " + graph + ": writing there would overwrite the input '" +
+                             graph + "'; give another file\n");
+  EXPECT_EQ(read_file(graph), content);
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,146 @@
+// torch-ir ops: which operators graphs call, and how they run here or on a backend.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <utility>
+
+#include "torch_ir/analysis/summary.h"
+#include "torch_ir/analysis/support_report.h"
+#include "torch_ir/analysis/supported_operators.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/graph_file.h"
+#include "torch_ir/operators/operator_support.h"
+
+namespace torch_ir {
+namespace {
+
+struct OpsArguments {
+  std::vector<std::string> files;
+  // A list of operators; empty where the question is what this process runs.
+  std::string supported;
+  bool json = false;
+};
+
+struct Operator {
+  std::string op_type;
+  int64_t calls;
+  OperatorSupport support;
+};
+
+// Over all files: most frequent first, ties by name.
+std::vector<Operator> operators_in(const std::vector<std::string>& files, Console& console) {
+  std::map<std::string, int64_t> sums;
+  for (const std::string& file : files) {
+    for (const auto& [op_type, count] : count_operators(load_graph_to_show(file, console))) {
+      sums[op_type] += count;
+    }
+  }
+  std::vector<Operator> operators;
+  for (const auto& [op_type, calls] : sums) {
+    operators.push_back({op_type, calls, operator_support(op_type)});
+  }
+  std::ranges::stable_sort(operators, std::greater(), &Operator::calls);
+  return operators;
+}
+
+std::string to_json(const std::vector<Operator>& operators) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const auto& [op_type, calls, support] : operators) {
+    list.push_back({{"op_type", printable(op_type)},
+                    {"calls", calls},
+                    {"runs", support.is_supported},
+                    {"runs_as", support.description}});
+  }
+  return nlohmann::ordered_json{{"operators", std::move(list)}}.dump(2) + '\n';
+}
+
+std::string to_text(const std::vector<Operator>& operators) {
+  size_t width = 8;
+  for (const Operator& op : operators) width = std::max(width, printable(op.op_type).size());
+  std::string text = fmt::format("{:<{}}  {:>7}  {}\n", "operator", width, "calls", "runs as");
+  for (const auto& [op_type, calls, support] : operators) {
+    text +=
+        fmt::format("{:<{}}  {:>7}  {}\n", printable(op_type), width, calls, support.description);
+  }
+  return text;
+}
+
+std::string sum_of(const std::vector<Operator>& operators) {
+  int64_t num_calls = 0;
+  size_t num_unsupported = 0;
+  for (const Operator& op : operators) {
+    num_calls += op.calls;
+    num_unsupported += op.support.is_supported ? 0 : 1;
+  }
+  return fmt::format(
+      "{} operators, {} calls; {}\n", operators.size(), num_calls,
+      num_unsupported == 0 ? "all run" : fmt::format("{} do not run", num_unsupported));
+}
+
+void list_operators(const OpsArguments& arguments, Console& console) {
+  const std::vector<Operator> operators = operators_in(arguments.files, console);
+  if (arguments.json) {
+    console.out() << to_json(operators);
+  } else {
+    console.out() << to_text(operators);
+    console.talk() << sum_of(operators);
+  }
+}
+
+void list_supported(const OpsArguments& arguments, Console& console) {
+  const SupportedOperators list = SupportedOperators::load(arguments.supported);
+  std::vector<GraphOperators> graphs;
+  for (const std::string& file : arguments.files) {
+    graphs.push_back(operators_of(file, load_graph_to_show(file, console)));
+  }
+  const SupportReport report = supported(graphs, list);
+  console.out() << (arguments.json ? to_json(report) : to_text(report, arguments.supported));
+}
+
+int run_ops(const OpsArguments& arguments, Console& console) {
+  if (arguments.supported.empty()) {
+    list_operators(arguments, console);
+  } else {
+    list_supported(arguments, console);
+  }
+  return kDone;
+}
+
+Command::Action declare_ops(CLI::App& parser) {
+  const auto arguments = std::make_shared<OpsArguments>();
+  parser.add_option("FILE", arguments->files, "Graphs: IR JSON or archives (.pt2)")
+      ->required()
+      ->type_name("");
+  parser
+      .add_option("--supported", arguments->supported,
+                  "Say which graphs a backend can run that has the operators of this list, one a "
+                  "line (aten.add.Tensor; aten.add or aten.add.* for all overloads; # comments), "
+                  "which it lacks, and which to add next")
+      ->type_name("FILE")
+      ->check([](const std::string& path) {
+        return path.empty() ? std::string("'' is no file: give its name") : std::string();
+      });
+  parser.add_flag("--json", arguments->json, "Print JSON");
+  return [arguments](Console& console) { return run_ops(*arguments, console); };
+}
+
+}  // namespace
+
+Command ops_command() {
+  return {.name = "ops",
+          .summary = "List the operators of graphs, how often and how they run",
+          .examples =
+              "  torch-ir ops model.json\n"
+              "  torch-ir ops *.pt2 --json\n"
+              "  torch-ir ops *.json --supported my_chip.txt\n",
+          .declare = declare_ops};
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,71 @@
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "torch_ir/cli/testing/test_support.h"
+#include "torch_ir/ir/testing/test_graphs.h"
+
+namespace torch_ir {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+using OpsTest = CliTest;
+
+TEST_F(OpsTest, PrintsJson) {
+  const Outcome ops = torch_ir({"ops", graph_file("a.json", masked_linear_graph()),
+                                graph_file("b.json", masked_linear_graph()), "--json"});
+  EXPECT_EQ(ops.status, 0);
+  EXPECT_EQ(nlohmann::json::parse(ops.out), nlohmann::json::parse(R"({"operators": [
+    {"op_type": "aten.linear.default", "calls": 2, "runs": true,
+     "runs_as": "composite of other operators"},
+    {"op_type": "aten.mul.Tensor", "calls": 2, "runs": true, "runs_as": "kernel for CPU"}
+  ]})"));
+}
+
+TEST_F(OpsTest, SaysWhichGraphsABackendCanRun) {
+  const std::string masked = graph_file("masked.json", masked_linear_graph());
+  const std::string gather = graph_file("gather.json", gather_with_index_graph());
+  const std::string list = file("chip.txt", "aten.linear.default\naten.mul.*  # products\n");
+  const Outcome ops = torch_ir({"ops", masked, gather, "--supported", list});
+  EXPECT_EQ(ops.status, 0);
+  EXPECT_EQ(ops.err, "");
+  EXPECT_THAT(ops.out, HasSubstr(masked + "  yes   2 of 2           nothing\n"));
+  EXPECT_THAT(ops.out, HasSubstr(gather + "  no    1 of 2           aten.index.Tensor\n"));
+  EXPECT_THAT(ops.out, HasSubstr("1 of 2 models run on the operators of " + list + ".\n"));
+  EXPECT_THAT(ops.out, HasSubstr("aten.index.Tensor  2 (+1)           " + gather + "\n"));
+  EXPECT_THAT(ops.out, Not(HasSubstr("runs as")));
+}
+
+TEST_F(OpsTest, SaysItInJsonToo) {
+  const std::string graph = graph_file("masked.json", masked_linear_graph());
+  const std::string list = file("chip.txt", "aten.linear\n");
+  const Outcome ops = torch_ir({"ops", graph, "--supported", list, "--json"});
+  EXPECT_EQ(ops.status, 0);
+  const auto json = nlohmann::json::parse(ops.out);
+  EXPECT_EQ(json.at("num_running"), 0);
+  EXPECT_EQ(json.at("models").at(0).at("name"), graph);
+  EXPECT_EQ(json.at("models").at(0).at("missing"), nlohmann::json({{"aten.mul.Tensor", 1}}));
+  EXPECT_EQ(json.at("steps").at(0).at("operators"), nlohmann::json({"aten.mul.Tensor"}));
+}
+
+TEST_F(OpsTest, RefusesAListThatIsNone) {
+  const std::string graph = graph_file("masked.json", masked_linear_graph());
+  const std::string list = file("chip.txt", "aten.linear\n\naten::mul.Tensor\n");
+  const Outcome ops = torch_ir({"ops", graph, "--supported", list});
+  EXPECT_EQ(ops.status, 2);
+  EXPECT_EQ(ops.out, "");
+  EXPECT_EQ(ops.err, "torch-ir: " + list +
+                         ":3: 'aten::mul.Tensor' is no operator name; write aten.mul.Tensor\n");
+  const Outcome missing = torch_ir({"ops", graph, "--supported", path("none")});
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_EQ(missing.err,
+            "torch-ir: cannot open '" + path("none") + "': No such file or directory\n");
+  const Outcome empty = torch_ir({"ops", graph, "--supported", ""});
+  EXPECT_EQ(empty.status, 2);
+  EXPECT_THAT(empty.err, HasSubstr("--supported: '' is no file: give its name"));
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,53 @@
+// What the tests of the command line share.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+// What a call of torch-ir left behind.
+struct Outcome {
+  int status;
+  std::string out;
+  std::string err;
+};
+
+// A test with a folder of its own, in which the graph MaskedLinear is run.
+class CliTest : public testing::Test {
+ protected:
+  CliTest();
+
+  // Runs torch-ir in this process.
+  static Outcome torch_ir(const std::vector<std::string>& arguments);
+
+  // The path of a file in the folder.
+  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  // Writes a file into the folder; returns its path.
+  std::string file(const std::string& name, const std::string& content) const;
+  std::string graph_file(const std::string& name, const IR& ir) const;
+  std::string tensor_file(const std::string& name,
+                          const std::vector<std::pair<std::string, at::Tensor>>& tensors) const;
+  // The names of all files in the folder, sorted.
+  std::vector<std::string> files() const;
+
+  // MaskedLinear with its mask, its weights, an input and what it computes from them.
+  struct MaskedLinear {
+    std::string graph;
+    std::string weights;
+    std::string inputs;
+    std::string expected;
+    at::Tensor output;
+  };
+  MaskedLinear masked_linear() const;
+
+ private:
+  std::string folder_;
+};
+
+}  // namespace torch_ir

@@ -1,0 +1,70 @@
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+
+#include "torch_ir/cli/testing/test_support.h"
+#include "torch_ir/ir/testing/test_graphs.h"
+
+namespace torch_ir {
+namespace {
+
+using testing::HasSubstr;
+
+using ValidateTest = CliTest;
+
+TEST_F(ValidateTest, SaysThatAGraphIsWellFormed) {
+  const std::string graph = graph_file("model.json", deep_resnet_graph());
+  const Outcome validate = torch_ir({"validate", graph});
+  EXPECT_EQ(validate.status, 0) << validate.out << validate.err;
+  EXPECT_EQ(validate.out, graph + ": valid, 27 nodes, 51 weights\n");
+  const Outcome quiet = torch_ir({"validate", "--quiet", graph});
+  EXPECT_EQ(quiet.status, 0);
+  EXPECT_EQ(quiet.out + quiet.err, "");
+}
+
+TEST_F(ValidateTest, ListsTheProblemsOfAGraph) {
+  IR ir = masked_linear_graph();
+  ir.nodes[1].inputs[0].name = "nobody";
+  ir.graph_outputs[0].shape = {1, 5};
+  const std::string graph = graph_file("model.json", ir);
+  const Outcome validate = torch_ir({"validate", graph});
+  EXPECT_EQ(validate.status, 2);
+  EXPECT_THAT(validate.out, HasSubstr("nobody"));
+  EXPECT_THAT(validate.out, HasSubstr("[1, 5]"));
+  const auto problems = std::ranges::count(validate.out, '\n');
+  EXPECT_EQ(validate.err,
+            "torch-ir: " + graph + " is not well formed: " + std::to_string(problems) +
+                " problems, the first: " + validate.out.substr(0, validate.out.find('\n') + 1));
+}
+
+TEST_F(ValidateTest, SaysWhetherWeightsFit) {
+  const MaskedLinear model = masked_linear();
+  const Outcome fitting = torch_ir({"validate", model.graph, "--weights", model.weights});
+  EXPECT_EQ(fitting.status, 0) << fitting.out << fitting.err;
+  EXPECT_THAT(fitting.out, HasSubstr(model.weights + ": fits " + model.graph + "\n"));
+
+  const std::string wrong =
+      tensor_file("wrong.safetensors", {{"linear.weight", at::zeros({4, 5})}});
+  const Outcome validate = torch_ir({"validate", model.graph, "--weights", wrong});
+  EXPECT_EQ(validate.status, 2);
+  EXPECT_THAT(validate.out, HasSubstr("linear.weight"));
+  EXPECT_THAT(validate.out, HasSubstr("linear.bias"));
+  EXPECT_THAT(validate.out, testing::Not(HasSubstr(": valid")));
+  EXPECT_EQ(validate.err,
+            "torch-ir: " + wrong + " does not fit " + model.graph +
+                ": 2 problems, the first: " + validate.out.substr(0, validate.out.find('\n') + 1));
+}
+
+TEST_F(ValidateTest, WarnsOfWeightsThatNobodyUses) {
+  const MaskedLinear model = masked_linear();
+  const std::string surplus =
+      tensor_file("surplus.safetensors", {{"linear.weight", at::zeros({4, 4})},
+                                          {"linear.bias", at::zeros({4})},
+                                          {"head.bias", at::zeros({4})}});
+  const Outcome validate = torch_ir({"validate", model.graph, "--weights", surplus});
+  EXPECT_EQ(validate.status, 0) << validate.out << validate.err;
+  EXPECT_THAT(validate.err, testing::StartsWith("torch-ir: warning: "));
+  EXPECT_THAT(validate.err, HasSubstr("'head.bias'"));
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,138 @@
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+
+#include "torch_ir/cli/testing/test_support.h"
+
+namespace torch_ir {
+namespace {
+
+using testing::HasSubstr;
+
+class VerifyTest : public CliTest {
+ protected:
+  Outcome verify(const std::string& expected, const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments = {"verify",   model_.graph,  "--weights",  model_.weights,
+                                          "--inputs", model_.inputs, "--expected", expected};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return torch_ir(arguments);
+  }
+
+  // What the graph computes, off by 0.001 in one element.
+  std::string nearly_right() const {
+    return tensor_file("near.safetensors",
+                       {{"mul", model_.output + at::tensor({0.0f, 0.001f, 0.0f, 0.0f})}});
+  }
+
+  const MaskedLinear model_ = masked_linear();
+};
+
+TEST_F(VerifyTest, PassesWhereTheGraphComputesWhatIsExpected) {
+  const Outcome outcome = verify(model_.expected);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(outcome.out, HasSubstr("PASSED"));
+  EXPECT_THAT(outcome.out, HasSubstr("rtol 1e-05, atol 1e-05"));
+  const Outcome quiet = verify(model_.expected, {"-q"});
+  EXPECT_EQ(quiet.status, 0);
+  EXPECT_EQ(quiet.out + quiet.err, "");
+}
+
+TEST_F(VerifyTest, FailsWhereAValueDiffers) {
+  const Outcome outcome = verify(nearly_right());
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(outcome.out, HasSubstr("FAILED"));
+  EXPECT_THAT(outcome.out, HasSubstr("[0, 1]"));
+  EXPECT_EQ(verify(nearly_right(), {"--quiet"}).status, 1);
+}
+
+TEST_F(VerifyTest, TakesTolerances) {
+  EXPECT_EQ(verify(nearly_right(), {"--atol", "0.002"}).status, 0);
+  EXPECT_EQ(verify(nearly_right(), {"--atol", "0.0005"}).status, 1);
+  EXPECT_EQ(verify(nearly_right(), {"--rtol", "2"}).status, 0);
+  EXPECT_EQ(verify(model_.expected, {"--rtol", "0", "--atol", "0"}).status, 0);
+}
+
+TEST_F(VerifyTest, TakesTheTolerancesOfDtypes) {
+  const Outcome outcome = verify(model_.expected, {"--tolerance", "dtype"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("\n  optimization exact, tolerances by dtype; "));
+  EXPECT_THAT(outcome.out, HasSubstr(" float32[1, 4] (rtol 1.3e-06, atol 1e-05): equal\n"));
+  EXPECT_EQ(verify(nearly_right(), {"--tolerance", "dtype"}).status, 1);
+}
+
+TEST_F(VerifyTest, RefusesWhatIsNoTolerance) {
+  for (const std::string value : {"-1", "nan", "inf", "small"}) {
+    const Outcome outcome = verify(model_.expected, {"--rtol", value});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.err, "torch-ir: --rtol: '" + value +
+                               "' is no tolerance: give a number of 0 or more "
+                               "(see 'torch-ir verify --help')\n");
+  }
+}
+
+TEST_F(VerifyTest, SaysWhichLevelRan) {
+  EXPECT_THAT(verify(model_.expected).out, HasSubstr("\n  optimization exact, "));
+  const Outcome fast = verify(model_.expected, {"--optimization", "fast"});
+  EXPECT_EQ(fast.status, 0) << fast.out << fast.err;
+  EXPECT_THAT(fast.out, HasSubstr("\n  optimization fast, "));
+}
+
+TEST_F(VerifyTest, RefusesALevelThatThereIsNot) {
+  const Outcome outcome = verify(model_.expected, {"--optimization", "faster"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err,
+            "torch-ir: --optimization: 'faster' is no optimization level: give exact or fast "
+            "(see 'torch-ir verify --help')\n");
+}
+
+TEST_F(VerifyTest, RefusesADeviceThatThereIsNot) {
+  const Outcome unknown = verify(model_.expected, {"--device", "gpu"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_EQ(unknown.err,
+            "torch-ir: --device: 'gpu' is no device: give cpu, cuda, or one of several as cuda:1 "
+            "(see 'torch-ir verify --help')\n");
+  const Outcome missing = verify(model_.expected, {"--device", "meta"});
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_EQ(missing.err,
+            "torch-ir: --device: 'meta' can not be used: this LibTorch finds no meta device here; "
+            "give cpu (see 'torch-ir verify --help')\n");
+}
+
+TEST_F(VerifyTest, RunsOnADevice) {
+  EXPECT_EQ(verify(model_.expected, {"--device", "cpu"}).status, 0);
+  const Outcome cuda = verify(model_.expected, {"--device", "cuda"});
+  if (cuda.err.find("finds no cuda device here") != std::string::npos) {
+    EXPECT_EQ(cuda.status, 2);
+    GTEST_SKIP() << "there is no CUDA device";
+  }
+  EXPECT_EQ(cuda.status, 0) << cuda.out << cuda.err;
+}
+
+TEST_F(VerifyTest, FailsWhereAShapeOrADtypeDiffers) {
+  const Outcome shape = verify(tensor_file("wide.safetensors", {{"mul", at::zeros({1, 5})}}));
+  EXPECT_EQ(shape.status, 1);
+  EXPECT_EQ(shape.out,
+            "Verification FAILED\n"
+            "  not comparable\n"
+            "  optimization exact, rtol 1e-05, atol 1e-05; smallest tolerance that passes: none\n"
+            "  output 0 'mul' float32[1, 4]: shape [1, 4], expected [1, 5]\n");
+  const Outcome dtype =
+      verify(tensor_file("double.safetensors", {{"mul", model_.output.to(at::kDouble)}}));
+  EXPECT_EQ(dtype.status, 1);
+  EXPECT_THAT(dtype.out, HasSubstr("float64"));
+}
+
+TEST_F(VerifyTest, RefusesAFileThatIsNotAboutTheOutputs) {
+  const Outcome other = verify(model_.inputs);
+  EXPECT_EQ(other.status, 2);
+  EXPECT_EQ(other.out, "");
+  EXPECT_EQ(other.err, "torch-ir: " + model_.inputs +
+                           ": the graph has no output 'x'; its outputs are 'mul'\n");
+}
+
+}  // namespace
+}  // namespace torch_ir

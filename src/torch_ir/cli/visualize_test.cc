@@ -1,0 +1,88 @@
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+#include "torch_ir/base/file.h"
+#include "torch_ir/cli/testing/test_support.h"
+#include "torch_ir/ir/testing/test_graphs.h"
+#include "torch_ir/visualize/dot.h"
+#include "torch_ir/visualize/mermaid.h"
+
+namespace torch_ir {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class VisualizeTest : public CliTest {
+ protected:
+  const IR ir_ = transformer_block_graph();
+  const std::string graph_ = graph_file("model.json", ir_);
+};
+
+TEST_F(VisualizeTest, PrintsMermaid) {
+  const Outcome visualize = torch_ir({"visualize", graph_});
+  EXPECT_EQ(visualize.status, 0);
+  EXPECT_EQ(visualize.err, "");
+  EXPECT_EQ(visualize.out, ir_to_mermaid(ir_));
+}
+
+TEST_F(VisualizeTest, WritesWhatTheNameOfTheFileSays) {
+  EXPECT_EQ(torch_ir({"visualize", graph_, "-o", path("graph.mmd")}).status, 0);
+  EXPECT_EQ(read_file(path("graph.mmd")), ir_to_mermaid(ir_));
+  EXPECT_EQ(torch_ir({"visualize", graph_, "-o", path("graph.dot")}).status, 0);
+  EXPECT_EQ(read_file(path("graph.dot")), ir_to_dot(ir_));
+}
+
+TEST_F(VisualizeTest, DrawsPicturesWithGraphviz) {
+  if (std::system("dot -V 2>/dev/null") != 0) GTEST_SKIP() << "Graphviz's dot is not on the PATH";
+  const Outcome svg = torch_ir({"visualize", graph_, "-o", path("graph.svg")});
+  EXPECT_EQ(svg.status, 0) << svg.err;
+  EXPECT_THAT(read_file(path("graph.svg")), StartsWith("<?xml "));
+  EXPECT_THAT(read_file(path("graph.svg")), HasSubstr(">Input: x</text>"));
+  EXPECT_EQ(torch_ir({"visualize", graph_, "--max-nodes", "5", "-o", path("cut.svg")}).status, 0);
+  EXPECT_THAT(read_file(path("cut.svg")), HasSubstr(">... 20 more nodes ...</text>"));
+  EXPECT_EQ(torch_ir({"visualize", graph_, "-o", path("graph.png")}).status, 0);
+  EXPECT_THAT(read_file(path("graph.png")), StartsWith("\x89PNG\r\n"));
+}
+
+TEST_F(VisualizeTest, CutsLargeGraphs) {
+  const Outcome visualize = torch_ir({"visualize", graph_, "--max-nodes", "5"});
+  EXPECT_EQ(visualize.status, 0);
+  EXPECT_EQ(visualize.out, ir_to_mermaid(ir_, {.max_nodes = 5}));
+  EXPECT_THAT(visualize.out, HasSubstr("... 20 more nodes ..."));
+}
+
+TEST_F(VisualizeTest, RefusesOtherFormats) {
+  const Outcome visualize = torch_ir({"visualize", graph_, "-o", path("graph.jpg")});
+  EXPECT_EQ(visualize.status, 2);
+  EXPECT_EQ(visualize.err, "torch-ir: cannot tell what to write to '" + path("graph.jpg") +
+                               "': its name must end in .mmd, .svg, .png or .dot\n");
+  EXPECT_THAT(files(), ElementsAre("model.json"));
+}
+
+TEST_F(VisualizeTest, RefusesToDrawNoNodes) {
+  for (const std::string count : {"0", "-1", "many", "1.5", "99999999999999999999"}) {
+    const Outcome visualize = torch_ir({"visualize", graph_, "--max-nodes", count});
+    EXPECT_EQ(visualize.status, 2);
+    EXPECT_EQ(visualize.out, "");
+    EXPECT_EQ(visualize.err, "torch-ir: --max-nodes: '" + count +
+                                 "' is no count: give a whole number of 1 or more "
+                                 "(see 'torch-ir visualize --help')\n");
+  }
+}
+
+TEST_F(VisualizeTest, DoesNotOverwriteTheGraph) {
+  const std::string graph = path("./same.mmd");
+  write_file(graph, read_file(graph_));
+  const std::string content = read_file(graph);
+  const Outcome outcome = torch_ir({"visualize", graph, "-o", graph});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.err, "torch-ir: " + graph + ": writing there would overwrite the input '" +
+                             graph + "'; give another file\n");
+  EXPECT_EQ(read_file(graph), content);
+}
+
+}  // namespace
+}  // namespace torch_ir

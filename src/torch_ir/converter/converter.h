@@ -1,0 +1,52 @@
+// IRConverter: an exported program to an IR.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "torch_ir/converter/graph_analyzer.h"
+#include "torch_ir/exporter/exported_program.h"
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+// Turns one node of the program into one of the IR.
+using OpConverter = std::function<OpNode(const ExportedNode& node, const GraphAnalyzer& analyzer)>;
+
+// Makes `converter` the one for `op_type` ("aten.conv2d.default"), in place of an earlier one.
+// Every operator has the default converter; this is for those who want another form. Thread-safe.
+void register_op(const std::string& op_type, OpConverter converter);
+
+// The operators with a converter of their own, sorted.
+std::vector<std::string> list_registered_ops();
+
+// What every operator without a converter of its own gets: the tensors of the call become inputs,
+// the rest attributes (ir/binding.h). Operators that this process does not know keep all their
+// arguments by name.
+OpNode convert_default(const ExportedNode& node, const GraphAnalyzer& analyzer);
+
+class IRConverter {
+ public:
+  // When a registered converter throws: strict rethrows it as a ConversionError, otherwise the
+  // default converter is used, with a warning.
+  explicit IRConverter(bool strict = false) : strict_(strict) {}
+
+  // `model_name` replaces the program's own unless it is empty. The result is validated.
+  IR convert(const ExportedProgram& program, const std::string& model_name = "") const;
+
+ private:
+  // The call itself, and its graphs.
+  OpNode convert_node(const ExportedNode& node, const GraphAnalyzer& analyzer) const;
+  OpNode convert_call(const ExportedNode& node, const GraphAnalyzer& analyzer) const;
+  void convert_graph(const ExportedGraph& graph, const GraphAnalyzer& analyzer,
+                     Graph& converted) const;
+
+  bool strict_;
+};
+
+// IRConverter(strict).convert(program, model_name).
+IR convert_exported_program(const ExportedProgram& program, const std::string& model_name = "",
+                            bool strict = false);
+
+}  // namespace torch_ir

@@ -1,0 +1,26 @@
+// extract_ir: a model to an IR in one call.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "torch_ir/exporter/capture/model.h"
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+struct ExtractOptions {
+  // When empty the class of the model; see class_name.
+  std::string model_name = {};
+  // One for each input; when empty "x", or "x1", "x2", ...
+  std::vector<std::string> input_names = {};
+  // Everything must be on the meta device, and a converter that fails is an error.
+  bool strict = false;
+};
+
+// Captures `model` on `inputs` (export_model) and converts it (convert_exported_program). Put the
+// module into eval mode first. Throws ExportError or ConversionError.
+IR extract_ir(const Model& model, const std::vector<at::Tensor>& inputs,
+              const ExtractOptions& options = {});
+
+}  // namespace torch_ir

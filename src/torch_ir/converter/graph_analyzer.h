@@ -1,0 +1,53 @@
+// GraphAnalyzer: what an IR says about an exported program, one question at a time.
+//
+// Used by IRConverter, and by those who want a part of the answer without an IR.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "torch_ir/exporter/exported_program.h"
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+class GraphAnalyzer {
+ public:
+  // Keeps a reference: `program` must outlive the analyzer.
+  explicit GraphAnalyzer(const ExportedProgram& program);
+  explicit GraphAnalyzer(ExportedProgram&&) = delete;
+  // The graph of a control flow node, which has neither weights nor constants.
+  explicit GraphAnalyzer(const ExportedGraph& graph);
+  explicit GraphAnalyzer(ExportedGraph&&) = delete;
+
+  std::vector<TensorMeta> get_graph_inputs() const;
+  // Those that are the new value of a placeholder say so.
+  std::vector<TensorMeta> get_graph_outputs() const;
+  // Under their state dict names, parameters first, then buffers, then constants.
+  std::vector<TensorMeta> get_weights() const;
+  // Placeholder to state dict name, in the same order.
+  torch::OrderedDict<std::string, std::string> get_weight_name_mapping() const;
+  const std::vector<ExportedNode>& get_call_function_nodes() const;
+  // The constants that have data; those on the meta device are left out with a warning.
+  StateDict get_constants() const;
+
+  // The value called `name` as an input of a node: with its producer, if a node or the caller
+  // makes it. Throws ConversionError when there is no such value.
+  TensorMeta get_input_meta(const std::string& name) const;
+  // The value called `name` as an output: without a producer.
+  TensorMeta get_output_meta(const std::string& name) const;
+
+ private:
+  struct Producer {
+    std::string node;
+    int64_t output_idx;
+  };
+
+  const ExportedGraph& graph_;
+  // Null for the graph of a node.
+  const ExportedProgram* program_ = nullptr;
+  std::unordered_map<std::string, Producer> producers_;
+};
+
+}  // namespace torch_ir

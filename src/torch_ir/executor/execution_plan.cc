@@ -1,0 +1,71 @@
+#include "torch_ir/executor/execution_plan.h"
+
+#include <utility>
+
+#include "torch_ir/executor/graph/build_program.h"
+#include "torch_ir/executor/graph/program.h"
+#include "torch_ir/executor/interpreter/run.h"
+#include "torch_ir/executor/profile.h"
+#include "torch_ir/executor/replay/replays.h"
+
+namespace torch_ir {
+
+struct ExecutionPlan::State {
+  State(Program lowered, const ExecutionOptions& options)
+      : program(std::move(lowered)), replays(program, options) {}
+
+  void run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
+           bool is_checked) const {
+    const ReplayResult result = replays.run(inputs, outputs, is_checked);
+    if (result == ReplayResult::kDone) return;
+    outputs = run_program(program, inputs, is_checked);
+    // What failed only in a replay would fail again.
+    if (result == ReplayResult::kFailed) replays.refuse();
+  }
+
+  const Program program;
+  // Filled while the plan is used; that does not show in what it computes.
+  mutable Replays replays;
+};
+
+ExecutionPlan::ExecutionPlan(std::unique_ptr<const State> state) : state_(std::move(state)) {}
+ExecutionPlan::ExecutionPlan(ExecutionPlan&&) noexcept = default;
+ExecutionPlan& ExecutionPlan::operator=(ExecutionPlan&&) noexcept = default;
+ExecutionPlan::~ExecutionPlan() = default;
+
+std::vector<at::Tensor> ExecutionPlan::run(const std::vector<at::Tensor>& inputs) const {
+  std::vector<at::Tensor> outputs;
+  run(inputs, outputs);
+  return outputs;
+}
+
+void ExecutionPlan::run(const std::vector<at::Tensor>& inputs,
+                        std::vector<at::Tensor>& outputs) const {
+  state_->run(inputs, outputs, /*is_checked=*/false);
+}
+
+std::vector<at::Tensor> ExecutionPlan::run_checked(const std::vector<at::Tensor>& inputs) const {
+  std::vector<at::Tensor> outputs;
+  state_->run(inputs, outputs, /*is_checked=*/true);
+  return outputs;
+}
+
+std::optional<PlanMemory> ExecutionPlan::memory(const std::vector<at::Tensor>& inputs) const {
+  return state_->replays.memory(inputs);
+}
+
+std::vector<NodeProfile> ExecutionPlan::profile(const std::vector<at::Tensor>& inputs,
+                                                int rounds) const {
+  if (const auto timing = state_->replays.time(inputs, rounds)) {
+    return profile_of(state_->program, *timing);
+  }
+  return profile_steps(state_->program, inputs, rounds);
+}
+
+ExecutionPlan compile(const IR& ir, const StateDict& weights, const StateDict& constants,
+                      const ExecutionOptions& options) {
+  return ExecutionPlan(std::make_unique<const ExecutionPlan::State>(
+      build_program(ir, weights, constants, options), options));
+}
+
+}  // namespace torch_ir

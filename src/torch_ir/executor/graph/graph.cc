@@ -1,0 +1,314 @@
+#include "torch_ir/executor/graph/graph.h"
+
+#include <ATen/core/jit_type.h>
+#include <fmt/format.h>
+#include <torch/version.h>
+
+#include <unordered_map>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/ir/binding.h"
+#include "torch_ir/ir/builtin_operators.h"
+#include "torch_ir/ir/ivalue.h"
+#include "torch_ir/ir/name_index.h"
+#include "torch_ir/operators/refused_operators.h"
+
+namespace torch_ir {
+namespace {
+
+bool holds_none(const c10::Argument& argument) {
+  c10::TypePtr type = argument.type();
+  if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
+  const auto list = type->cast<c10::ListType>();
+  return list != nullptr && list->getElementType()->kind() == c10::TypeKind::OptionalType;
+}
+
+// What nodes of one op_type call.
+struct Callee {
+  std::variant<std::monostate, c10::OperatorHandle, OpExecutor, NumberFunction> call;
+  // Of an operator or a function.
+  std::optional<OperatorBinder> binder;
+  const c10::FunctionSchema* schema = nullptr;
+
+  void bind_to(const c10::FunctionSchema& known) {
+    schema = &known;
+    binder.emplace(known);
+  }
+};
+
+class GraphBuilder {
+ public:
+  GraphBuilder(const Graph& graph, const std::string& torch_version, const BoundWeights& weights)
+      : source_(graph), torch_version_(torch_version), weights_(weights) {
+    graph_.source = &graph;
+    graph_.device = weights.device;
+  }
+
+  PlanGraph build() {
+    const size_t num_nodes = source_.nodes.size();
+    names_.reserve(num_nodes);
+    entries_.reserve(num_nodes);
+    graph_.values.reserve(num_nodes);
+    graph_.nodes.reserve(num_nodes);
+    for (const TensorMeta& input : source_.graph_inputs) {
+      graph_.inputs.push_back(add_value(input.name));
+      add_producer(input.name, graph_.inputs.back(), 1);
+    }
+    for (const OpNode& node : source_.nodes) add_node(node);
+    for (const TensorMeta& output : source_.graph_outputs) {
+      const auto value = find_value(output);
+      if (!value) {
+        throw ExecutionError(
+            fmt::format("Graph output '{}' not found in registry", printable(output.name)));
+      }
+      graph_.outputs.push_back(*value);
+    }
+    return std::move(graph_);
+  }
+
+ private:
+  // What a name stands for: a value, and what makes values, whose outputs are numbered in a row.
+  struct Entry {
+    std::optional<ValueId> value;
+    ValueId first_output = 0;
+    uint32_t num_outputs = 0;
+  };
+
+  Entry& entry(std::string_view name) {
+    const uint32_t number = names_.insert(name);
+    if (number == entries_.size()) entries_.emplace_back();
+    return entries_[number];
+  }
+
+  const Entry* find_entry(std::string_view name) const {
+    const auto number = names_.find(name);
+    return number ? &entries_[*number] : nullptr;
+  }
+
+  ValueId add_value(std::string_view name, at::Tensor constant = {}) {
+    const auto id = static_cast<ValueId>(graph_.values.size());
+    graph_.values.push_back({name, std::move(constant)});
+    if (!name.empty()) entry(name).value = id;
+    return id;
+  }
+
+  void add_producer(std::string_view name, ValueId first_output, size_t num_outputs) {
+    Entry& producer = entry(name);
+    producer.first_output = first_output;
+    producer.num_outputs = static_cast<uint32_t>(num_outputs);
+  }
+
+  std::optional<ValueId> find_value(std::string_view name) const {
+    const Entry* found = find_entry(name);
+    return found == nullptr ? std::nullopt : found->value;
+  }
+
+  // By producer, as the Python package looks values up, then by name.
+  std::optional<ValueId> find_value(const TensorMeta& meta) {
+    if (meta.producer_node) {
+      const Entry* producer = find_entry(*meta.producer_node);
+      const auto index = static_cast<size_t>(meta.producer_output_idx);
+      if (producer != nullptr && index < producer->num_outputs) {
+        return producer->first_output + static_cast<ValueId>(index);
+      }
+    }
+    if (const auto value = find_value(meta.name)) return value;
+    if (auto weight = weights_.tensors.get(meta.name)) {
+      return add_value(meta.name, std::move(*weight));
+    }
+    return std::nullopt;
+  }
+
+  // A number that `node` refers to; validation has seen to it that there is one.
+  ValueId referred_value(const OpNode& node, const std::string& name) {
+    if (const auto value = find_value(name)) return *value;
+    throw ExecutionError(fmt::format("Number '{}' not found in registry for node '{}'.",
+                                     printable(name), printable(node.name)));
+  }
+
+  ValueId input_value(const OpNode& node, size_t index) {
+    const TensorMeta& input = node.inputs[index];
+    if (const auto value = find_value(input)) return *value;
+    throw ExecutionError(fmt::format("Weight/input '{}' not found in registry for node '{}'.",
+                                     printable(input.name), printable(node.name)));
+  }
+
+  void add_node(const OpNode& node) {
+    Callee& callee = callee_of(node);
+    if (const auto* executor = std::get_if<OpExecutor>(&callee.call)) {
+      finish_node(node, *executor, input_values(node));
+    } else if (const auto* function = std::get_if<NumberFunction>(&callee.call)) {
+      finish_node(node, *function, operator_arguments(node, callee));
+    } else if (const auto* op = std::get_if<c10::OperatorHandle>(&callee.call)) {
+      finish_node(node, *op, operator_arguments(node, callee));
+    } else {
+      add_control_flow(node);
+    }
+  }
+
+  // Looked up for the first node of each op_type.
+  Callee& callee_of(const OpNode& node) {
+    const auto [found, is_new] = callees_.try_emplace(node.op_type);
+    if (is_new) found->second = find_callee(node);
+    return found->second;
+  }
+
+  Callee find_callee(const OpNode& node) const {
+    Callee callee;
+    if (OpExecutor executor = find_executor(node.op_type)) {
+      callee.call = std::move(executor);
+    } else if (const NumberFunction function = find_number_function(node.op_type)) {
+      callee.call = function;
+      callee.bind_to(*find_schema(node.op_type));
+    } else if (num_graphs_of(node.op_type) == 0) {
+      const c10::OperatorHandle op = known_operator(node);
+      callee.call = op;
+      callee.bind_to(op.schema());
+    }
+    return callee;
+  }
+
+  c10::OperatorHandle known_operator(const OpNode& node) const {
+    if (const std::string reason = refusal(node.op_type); !reason.empty()) {
+      throw ExecutionError(fmt::format("Operator '{}' of node '{}' is refused: {}.",
+                                       printable(node.op_type), printable(node.name), reason));
+    }
+    const auto op = find_operator(node.op_type);
+    if (!op) fail_unknown(node);
+    return *op;
+  }
+
+  std::vector<PlanArgument> input_values(const OpNode& node) {
+    std::vector<PlanArgument> values;
+    values.reserve(node.inputs.size());
+    for (size_t i = 0; i < node.inputs.size(); ++i) values.emplace_back(input_value(node, i));
+    return values;
+  }
+
+  [[noreturn]] void fail_unknown(const OpNode& node) const {
+    const std::string made_with =
+        torch_version_.empty()
+            ? ""
+            : fmt::format(" (the graph is of PyTorch {})", printable(torch_version_));
+    throw ExecutionError(
+        fmt::format("Operator '{}' of node '{}' is unknown to LibTorch {} in this process{}. Load "
+                    "the library that defines it, or register_executor one.",
+                    printable(node.op_type), printable(node.name), TORCH_VERSION, made_with));
+  }
+
+  // What decides comes first, then the values that the graphs take.
+  void add_control_flow(const OpNode& node) {
+    std::vector<PlanArgument> arguments = input_values(node);
+    if (const Attribute* pred = node.attrs.find("pred")) {
+      const c10::Argument& argument = find_schema(node.op_type)->arguments()[0];
+      arguments.insert(arguments.begin(), attribute_argument(node, argument, *pred));
+    }
+    PlanControlFlow control_flow{
+        node.op_type == kCond ? ControlFlow::kCond : ControlFlow::kWhileLoop, {}};
+    for (const Graph& graph : node.graphs) {
+      BoundWeights none;
+      none.device = weights_.device;
+      control_flow.graphs.push_back(GraphBuilder(graph, torch_version_, none).build());
+    }
+    finish_node(node, std::move(control_flow), std::move(arguments));
+  }
+
+  void finish_node(const OpNode& node, decltype(PlanNode::callee) callee,
+                   std::vector<PlanArgument> arguments) {
+    const auto first = static_cast<ValueId>(graph_.values.size());
+    std::vector<ValueId> outputs;
+    outputs.reserve(node.outputs.size());
+    for (const TensorMeta& output : node.outputs) outputs.push_back(add_value(output.name));
+    add_producer(node.name, first, outputs.size());
+    graph_.nodes.push_back({&node, std::move(callee), std::move(arguments), std::move(outputs)});
+  }
+
+  std::vector<PlanArgument> operator_arguments(const OpNode& node, Callee& callee) {
+    const std::vector<BoundArgument>& bound = callee.binder->bind(node);
+    std::vector<PlanArgument> arguments;
+    arguments.reserve(bound.size());
+    for (size_t i = 0; i < bound.size(); ++i) {
+      arguments.push_back(operator_argument(node, callee.schema->arguments()[i], bound[i]));
+    }
+    return arguments;
+  }
+
+  PlanArgument operator_argument(const OpNode& node, const c10::Argument& argument,
+                                 const BoundArgument& bound) {
+    if (const auto* tensor = std::get_if<TensorArgument>(&bound)) {
+      return input_value(node, tensor->input);
+    }
+    if (const auto* tensors = std::get_if<TensorListArgument>(&bound)) {
+      PlanList list{{}, holds_none(argument)};
+      for (const auto& input : tensors->inputs) {
+        list.values.push_back(input ? std::optional(input_value(node, *input)) : std::nullopt);
+      }
+      return list;
+    }
+    if (const auto* attribute = std::get_if<AttributeArgument>(&bound)) {
+      return attribute_argument(node, argument, *attribute->value);
+    }
+    return argument.default_value().value_or(c10::IValue());
+  }
+
+  PlanArgument attribute_argument(const OpNode& node, const c10::Argument& argument,
+                                  const Attribute& attribute) {
+    if (const std::vector<std::string> names = value_refs(attribute); !names.empty()) {
+      PlanNumbers numbers{&attribute, &argument, {}};
+      for (const std::string& name : names) numbers.values.push_back(referred_value(node, name));
+      return numbers;
+    }
+    c10::IValue value;
+    try {
+      value = to_ivalue(attribute, argument);
+    } catch (const ValidationError& error) {
+      throw ValidationError(fmt::format("node '{}' ({}): {}", printable(node.name),
+                                        printable(node.op_type), error.what()));
+    }
+    if (value.isTensor()) return add_value({}, value.toTensor());
+    // A graph that was captured on the meta device says so where it makes tensors.
+    if (value.isDevice() && value.toDevice().is_meta()) return c10::IValue(graph_.device);
+    return value;
+  }
+
+  const Graph& source_;
+  const std::string& torch_version_;
+  const BoundWeights& weights_;
+  PlanGraph graph_;
+  NameIndex names_;
+  std::vector<Entry> entries_;
+  // By op_type.
+  std::unordered_map<std::string_view, Callee> callees_;
+};
+
+}  // namespace
+
+PlanGraph build_graph(const IR& ir, const BoundWeights& weights) {
+  return GraphBuilder(ir, ir.pytorch_version, weights).build();
+}
+
+void visit_values(const PlanArgument& argument, c10::function_ref<void(ValueId)> visit) {
+  if (const auto* value = std::get_if<ValueId>(&argument)) {
+    visit(*value);
+  } else if (const auto* numbers = std::get_if<PlanNumbers>(&argument)) {
+    for (const ValueId number : numbers->values) visit(number);
+  } else if (const auto* list = std::get_if<PlanList>(&argument)) {
+    for (const auto& item : list->values) {
+      if (item) visit(*item);
+    }
+  }
+}
+
+void visit_values(const PlanNode& node, c10::function_ref<void(ValueId)> visit) {
+  for (const PlanArgument& argument : node.arguments) visit_values(argument, visit);
+}
+
+std::vector<ValueId> values_of(const PlanNode& node) {
+  std::vector<ValueId> values;
+  visit_values(node, [&](ValueId value) { values.push_back(value); });
+  return values;
+}
+
+}  // namespace torch_ir

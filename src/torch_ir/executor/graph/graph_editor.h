@@ -1,0 +1,71 @@
+// GraphEditor: finds and replaces nodes of a graph.
+//
+// Used by the rewrites of this folder. Nodes keep their numbers until `finish`.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torch_ir/executor/graph/graph.h"
+
+namespace torch_ir {
+
+class GraphEditor {
+ public:
+  explicit GraphEditor(PlanGraph& graph);
+
+  // Drops the nodes that were removed.
+  void finish();
+
+  size_t num_nodes() const { return graph_.nodes.size(); }
+  const PlanNode& node(size_t index) const { return graph_.nodes[index]; }
+  bool is_removed(size_t index) const { return is_removed_[index]; }
+
+  // The node that makes `value`, if one does.
+  std::optional<size_t> producer(ValueId value) const;
+  // The one node that reads `value`, and reads it once; nothing when there are more, or it is an
+  // output of the graph.
+  std::optional<size_t> only_user(ValueId value) const;
+
+  bool is_unused(ValueId value) const { return !is_output_[value] && users_[value].empty(); }
+
+  // Whether the node calls this operator: "aten.conv2d.default".
+  bool calls(size_t index, std::string_view op_type) const;
+  // The argument by its name in the operator's schema; it must have one.
+  const PlanArgument& argument(size_t index, std::string_view name) const;
+  // The value that the argument is; nothing for None and all that is no value.
+  std::optional<ValueId> value(size_t index, std::string_view name) const;
+  // The tensor that the argument is in every run; undefined otherwise.
+  at::Tensor constant(size_t index, std::string_view name) const;
+  // What the IR says of the value that the argument is; null where it is none, or not in the graph.
+  const TensorMeta* meta(size_t index, std::string_view name) const;
+  // What the argument is in every run, for those that are no tensors; None where a run decides.
+  c10::IValue fixed(size_t index, std::string_view name) const;
+
+  ValueId add_constant(at::Tensor constant);
+  void set_argument(size_t index, std::string_view name, PlanArgument argument);
+  // Node `index` calls `op_type` from now on, and makes what it made.
+  void replace(size_t index, const std::string& op_type, std::vector<PlanArgument> arguments);
+  // Node `later` is what node `earlier`, which only it reads, and itself were together.
+  void absorb(size_t earlier, size_t later);
+
+ private:
+  size_t position(size_t index, std::string_view name) const;
+  void link(size_t index);
+  void unlink(size_t index);
+
+  PlanGraph& graph_;
+  std::vector<bool> is_removed_;
+  std::vector<std::vector<size_t>> users_;
+  std::vector<std::optional<size_t>> producers_;
+  std::vector<bool> is_output_;
+  // Of graph inputs and of what nodes make.
+  std::vector<const TensorMeta*> metas_;
+};
+
+}  // namespace torch_ir

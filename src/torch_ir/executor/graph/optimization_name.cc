@@ -1,0 +1,27 @@
+#include "torch_ir/executor/graph/optimization_name.h"
+
+#include <fmt/format.h>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+
+namespace torch_ir {
+
+std::string optimization_name(Optimization optimization) {
+  switch (optimization) {
+    case Optimization::kExact:
+      return "exact";
+    case Optimization::kFast:
+      return "fast";
+  }
+  __builtin_unreachable();
+}
+
+Optimization parse_optimization(const std::string& name) {
+  for (const Optimization optimization : {Optimization::kExact, Optimization::kFast}) {
+    if (name == optimization_name(optimization)) return optimization;
+  }
+  throw Error(fmt::format("'{}' is no optimization level: give exact or fast", printable(name)));
+}
+
+}  // namespace torch_ir

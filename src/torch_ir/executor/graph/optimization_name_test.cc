@@ -1,0 +1,29 @@
+#include "torch_ir/executor/graph/optimization_name.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ThrowsMessage;
+
+TEST(OptimizationNames, AreReadAsTheyAreWritten) {
+  EXPECT_EQ(optimization_name(Optimization::kExact), "exact");
+  EXPECT_EQ(optimization_name(Optimization::kFast), "fast");
+  for (const Optimization optimization : {Optimization::kExact, Optimization::kFast}) {
+    EXPECT_EQ(parse_optimization(optimization_name(optimization)), optimization);
+  }
+}
+
+TEST(OptimizationNames, AreAllThatIsRead) {
+  EXPECT_THAT([] { parse_optimization("faster"); },
+              ThrowsMessage<Error>("'faster' is no optimization level: give exact or fast"));
+  EXPECT_THAT([] { parse_optimization("fast\n"); },
+              ThrowsMessage<Error>("'fast\\x0a' is no optimization level: give exact or fast"));
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,110 @@
+#include "torch_ir/executor/graph/symbol_binder.h"
+
+#include <fmt/format.h>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+
+namespace torch_ir {
+
+SymbolBinder::SymbolBinder(const std::vector<TensorMeta>& inputs,
+                           const std::vector<SymbolRange>& ranges) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorMeta& input = inputs[i];
+    const auto add = [&](std::optional<size_t> dimension, const std::string& text) {
+      if (text.empty()) return;
+      sizes_.push_back({i, dimension, input.name, text, SymExpr::parse(text)});
+    };
+    if (input.is_scalar && input.dtype == "int64") add(std::nullopt, input.expression);
+    for (size_t d = 0; d < input.symbolic_shape.size(); ++d) add(d, input.symbolic_shape[d]);
+  }
+  for (const SymbolRange& range : ranges) {
+    ranges_.push_back({range, SymExpr::parse(range.expression)});
+  }
+}
+
+SymbolValues SymbolBinder::bind(const std::vector<c10::IValue>& inputs) const {
+  std::vector<int64_t> values;
+  values.reserve(sizes_.size());
+  for (const Size& size : sizes_) {
+    const c10::IValue& input = inputs[size.input];
+    values.push_back(size.dimension ? input.toTensor().size(static_cast<int64_t>(*size.dimension))
+                                    : input.toInt());
+  }
+  SymbolValues symbols;
+  for (size_t i = 0; i < sizes_.size(); ++i) {
+    if (const auto symbol = sizes_[i].expression.as_symbol()) symbols.emplace(*symbol, values[i]);
+  }
+  solve(values, symbols);
+  check(values, symbols);
+  return symbols;
+}
+
+// Symbols that no size stands for alone, from expressions with one unknown.
+void SymbolBinder::solve(const std::vector<int64_t>& values, SymbolValues& symbols) const {
+  for (size_t i = 0; i < sizes_.size(); ++i) {
+    std::optional<std::string> unknown;
+    size_t num_unknown = 0;
+    for (const std::string& symbol : sizes_[i].expression.symbols()) {
+      if (symbols.contains(symbol)) continue;
+      unknown = symbol;
+      ++num_unknown;
+    }
+    if (num_unknown != 1) continue;
+    const auto solution = solve_linear(sizes_[i].expression, *unknown, values[i], symbols);
+    if (!solution) {
+      throw ExecutionError(fmt::format("{} is {}, which is not {} for any {}.", place(sizes_[i]),
+                                       values[i], sizes_[i].text, *unknown));
+    }
+    symbols.emplace(*unknown, *solution);
+  }
+}
+
+void SymbolBinder::check(const std::vector<int64_t>& values, const SymbolValues& symbols) const {
+  for (size_t i = 0; i < sizes_.size(); ++i) {
+    const auto expected = sizes_[i].expression.evaluate(symbols);
+    if (!expected || *expected == values[i]) continue;
+    throw ExecutionError(fmt::format("{} is {}, expected {} = {}.", place(sizes_[i]), values[i],
+                                     sizes_[i].text, *expected));
+  }
+  for (const auto& [range, expression] : ranges_) {
+    const auto value = expression.evaluate(symbols);
+    if (!value) continue;
+    // A minimum of 2 or less is torch.export's own: it treats 0 and 1 apart when it traces, and its
+    // programs take them all the same.
+    const bool is_small = range.min && *range.min > 2 && *value < *range.min;
+    const bool is_large = range.max && *value > *range.max;
+    if (!is_small && !is_large) continue;
+    std::string where;
+    for (const Size& size : sizes_) {
+      if (size.text == range.expression) where = fmt::format(" ({})", place(size));
+    }
+    throw ExecutionError(fmt::format(
+        "{}{} is {}, but the graph is made for {} {}.", printable(range.expression), where, *value,
+        is_small ? "at least" : "at most", is_small ? *range.min : *range.max));
+  }
+}
+
+std::string SymbolBinder::place(const Size& size) {
+  if (!size.dimension) return fmt::format("Input '{}'", printable(size.input_name));
+  return fmt::format("Dimension {} of input '{}'", *size.dimension, printable(size.input_name));
+}
+
+bool has_shape(const at::Tensor& tensor, const TensorMeta& meta, SymbolValues& symbols) {
+  if (!is_dynamic(meta)) return tensor.sizes() == meta.shape;
+  if (tensor.dim() != static_cast<int64_t>(meta.shape.size())) return false;
+  for (size_t i = 0; i < meta.shape.size(); ++i) {
+    const int64_t size = tensor.size(static_cast<int64_t>(i));
+    if (meta.symbolic_shape[i].empty()) {
+      if (size != meta.shape[i]) return false;
+      continue;
+    }
+    const SymExpr expression = SymExpr::parse(meta.symbolic_shape[i]);
+    if (const auto symbol = expression.as_symbol()) symbols.emplace(*symbol, size);
+    const auto expected = expression.evaluate(symbols);
+    if (expected && *expected != size) return false;
+  }
+  return true;
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,48 @@
+#include <gtest/gtest.h>
+
+#include "torch_ir/executor/kernels/testing/kernel_cases.h"
+
+namespace torch_ir {
+namespace {
+
+TEST(CopyingKernels, GiveTheBitsOfTheDispatcher) {
+  CaseRunner runner(copying_kernels());
+  const c10::IValue none;
+  const auto copy_to = [&](const at::Tensor& tensor, at::ScalarType dtype) {
+    runner.run("aten::_to_copy", {tensor, dtype, none, none, none, false, none});
+  };
+  for (const at::ScalarType dtype : kAllDtypes) {
+    for (const Layout layout : kLayouts) {
+      const at::Tensor tensor = make_tensor(dtype, {2, 3, 4, 5}, layout);
+      runner.run("aten::clone", {tensor});
+      runner.run("aten::clone", {tensor, at::MemoryFormat::Contiguous});
+      runner.run("aten::clone", {tensor, at::MemoryFormat::ChannelsLast});
+      for (const at::ScalarType other : kAllDtypes) {
+        copy_to(tensor, other);
+        runner.run("aten::copy_", {make_tensor(other, {2, 3, 4, 5}), tensor});
+        runner.run("aten::copy_", {make_tensor(other, {2, 3, 4, 5}), make_tensor(dtype, {4, 1})});
+      }
+    }
+    for (const Layout layout : {Layout::kTransposed, Layout::kSliced}) {
+      runner.run("aten::copy_", {make_tensor(dtype, {3, 5}, layout), make_tensor(dtype, {3, 5})});
+      runner.run("aten::fill_.Scalar", {make_tensor(dtype, {3, 5}, layout), 3});
+      runner.run("aten::fill_.Tensor",
+                 {make_tensor(dtype, {3, 5}, layout), make_tensor(dtype, {})});
+      runner.run("aten::zero_", {make_tensor(dtype, {3, 5}, layout)});
+    }
+    runner.run("aten::clone", {make_tensor(dtype, {})});
+    runner.run("aten::clone", {make_tensor(dtype, {0, 4})});
+    runner.run("aten::clone", {make_tensor(dtype, {90, 70}, Layout::kTransposed)});
+    copy_to(make_tensor(dtype, {90, 70}, Layout::kTransposed), dtype);
+  }
+  for (const at::ScalarType dtype : {at::kFloat, at::kHalf}) {
+    const at::Tensor many = make_tensor(dtype, {3, 20001});
+    runner.run_taken("aten::clone", {many});
+    copy_to(many, at::kHalf);
+    copy_to(many, at::kFloat);
+  }
+  runner.expect_all_taken();
+}
+
+}  // namespace
+}  // namespace torch_ir

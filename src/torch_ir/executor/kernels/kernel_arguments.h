@@ -1,0 +1,177 @@
+// Arguments of ATen's C++ kernels, kept from call to call.
+//
+// For each parameter type that kernels have: what is kept of the argument, and how it is passed.
+// Used by the kernels of this folder only.
+#pragma once
+
+#include <ATen/TensorUtils.h>
+#include <ATen/core/IListRef.h>
+#include <ATen/core/List.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/ivalue.h>
+#include <c10/core/Scalar.h>
+#include <c10/core/ScalarType.h>
+#include <c10/util/OptionalArrayRef.h>
+
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace torch_ir {
+
+// Passed as it is kept: numbers, and optional ones.
+template <class Parameter>
+struct KeptArgument {
+  Parameter kept;
+  explicit KeptArgument(const c10::IValue& value) : kept(value.to<Parameter>()) {}
+  const Parameter& pass() const { return kept; }
+};
+
+template <>
+struct KeptArgument<at::ScalarType> {
+  at::ScalarType kept;
+  explicit KeptArgument(const c10::IValue& value) : kept(value.toScalarType()) {}
+  at::ScalarType pass() const { return kept; }
+};
+
+template <>
+struct KeptArgument<std::optional<at::ScalarType>> {
+  std::optional<at::ScalarType> kept;
+  explicit KeptArgument(const c10::IValue& value) {
+    if (!value.isNone()) kept = value.toScalarType();
+  }
+  std::optional<at::ScalarType> pass() const { return kept; }
+};
+
+template <>
+struct KeptArgument<const at::Tensor&> {
+  at::Tensor kept;
+  explicit KeptArgument(const c10::IValue& value) {
+    if (!value.isNone()) kept = value.toTensor();
+  }
+  const at::Tensor& pass() const { return kept; }
+};
+
+// Written by the kernel.
+template <>
+struct KeptArgument<at::Tensor&> {
+  at::Tensor kept;
+  explicit KeptArgument(const c10::IValue& value) : kept(value.toTensor()) {}
+  at::Tensor& pass() { return kept; }
+};
+
+template <>
+struct KeptArgument<at::OptionalTensorRef> : KeptArgument<const at::Tensor&> {
+  using KeptArgument<const at::Tensor&>::KeptArgument;
+  at::OptionalTensorRef pass() const {
+    return kept.defined() ? at::OptionalTensorRef(kept) : at::OptionalTensorRef();
+  }
+};
+
+template <>
+struct KeptArgument<const std::optional<at::Tensor>&> {
+  std::optional<at::Tensor> kept;
+  explicit KeptArgument(const c10::IValue& value) {
+    if (!value.isNone() && value.toTensor().defined()) kept = value.toTensor();
+  }
+  const std::optional<at::Tensor>& pass() const { return kept; }
+};
+
+template <>
+struct KeptArgument<const at::Scalar&> {
+  at::Scalar kept;
+  explicit KeptArgument(const c10::IValue& value) : kept(value.toScalar()) {}
+  const at::Scalar& pass() const { return kept; }
+};
+
+template <>
+struct KeptArgument<const std::optional<at::Scalar>&> {
+  std::optional<at::Scalar> kept;
+  explicit KeptArgument(const c10::IValue& value) {
+    if (!value.isNone()) kept = value.toScalar();
+  }
+  const std::optional<at::Scalar>& pass() const { return kept; }
+};
+
+template <>
+struct KeptArgument<at::OptionalScalarRef> {
+  std::optional<at::Scalar> kept;
+  explicit KeptArgument(const c10::IValue& value) {
+    if (!value.isNone()) kept = value.toScalar();
+  }
+  at::OptionalScalarRef pass() const {
+    return kept ? at::OptionalScalarRef(*kept) : at::OptionalScalarRef();
+  }
+};
+
+template <>
+struct KeptArgument<at::IntArrayRef> {
+  std::vector<int64_t> kept;
+  explicit KeptArgument(const c10::IValue& value) : kept(value.toIntVector()) {}
+  at::IntArrayRef pass() const { return kept; }
+};
+
+template <>
+struct KeptArgument<at::OptionalIntArrayRef> {
+  std::optional<std::vector<int64_t>> kept;
+  explicit KeptArgument(const c10::IValue& value) {
+    if (!value.isNone()) kept = value.toIntVector();
+  }
+  at::OptionalIntArrayRef pass() const {
+    return kept ? at::OptionalIntArrayRef(at::IntArrayRef(*kept)) : at::OptionalIntArrayRef();
+  }
+};
+
+template <>
+struct KeptArgument<std::string_view> {
+  std::string kept;
+  explicit KeptArgument(const c10::IValue& value) : kept(value.toStringRef()) {}
+  std::string_view pass() const { return kept; }
+};
+
+template <>
+struct KeptArgument<std::optional<std::string_view>> {
+  std::optional<std::string> kept;
+  explicit KeptArgument(const c10::IValue& value) {
+    if (!value.isNone()) kept = value.toStringRef();
+  }
+  std::optional<std::string_view> pass() const {
+    return kept ? std::optional<std::string_view>(*kept) : std::nullopt;
+  }
+};
+
+template <>
+struct KeptArgument<const at::ITensorListRef&> {
+  std::vector<at::Tensor> kept;
+  explicit KeptArgument(const c10::IValue& value) : kept(value.toTensorVector()) {}
+  at::ITensorListRef pass() const { return at::ITensorListRef(kept); }
+};
+
+template <>
+struct KeptArgument<at::TensorList> {
+  std::vector<at::Tensor> kept;
+  explicit KeptArgument(const c10::IValue& value) : kept(value.toTensorVector()) {}
+  at::TensorList pass() const { return kept; }
+};
+
+template <>
+struct KeptArgument<at::IOptTensorListRef> {
+  c10::List<std::optional<at::Tensor>> kept;
+  explicit KeptArgument(const c10::IValue& value) : kept(value.toOptionalTensorList()) {}
+  at::IOptTensorListRef pass() const { return at::IOptTensorListRef(kept); }
+};
+
+// Kept arguments for the first parameters of a kernel: as many as `values`' indices.
+template <class Parameters, class Indices>
+struct KeptArguments;
+
+template <class Parameters, size_t... I>
+struct KeptArguments<Parameters, std::index_sequence<I...>> {
+  std::tuple<KeptArgument<std::tuple_element_t<I, Parameters>>...> kept;
+  explicit KeptArguments(const std::vector<c10::IValue>& values)
+      : kept(KeptArgument<std::tuple_element_t<I, Parameters>>(values[I])...) {}
+};
+
+}  // namespace torch_ir

@@ -1,0 +1,173 @@
+// Structured<Op>: a kernel made of ATen's structured kernel `Op`, such as structured_tanh_out.
+//
+// A structured kernel has two parts: `meta` checks the arguments, lays out the results and prepares
+// the iteration; `impl` computes. Shapes in a frame never change, so `meta` runs once, when the
+// kernel is prepared, and a run is `impl` only.
+#pragma once
+
+#include <ATen/TensorIterator.h>
+#include <ATen/TensorMeta.h>
+
+#include <array>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/executor/kernels/iterator_memory.h"
+#include "torch_ir/executor/kernels/kernel.h"
+#include "torch_ir/executor/kernels/kernel_arguments.h"
+
+// LibTorch had names of dimensions among the parameters while it had this header.
+#if __has_include(<ATen/core/Dimname.h>)
+#define TORCH_IR_DIMENSION_NAMES , at::DimnameList names
+#define TORCH_IR_PASS_DIMENSION_NAMES , names
+#else
+#define TORCH_IR_DIMENSION_NAMES
+#define TORCH_IR_PASS_DIMENSION_NAMES
+#endif
+
+namespace torch_ir {
+
+// `meta` wants a result that is laid out in another way than the frame has it.
+struct OtherLayout {};
+
+// `Op` with its results where the frame has them.
+template <class Op, size_t kNumOutputs>
+class WithOutputs final : public Op {
+ public:
+  static constexpr bool kIterates = std::is_base_of_v<at::TensorIteratorBase, Op>;
+
+  // Some of ATen's kernels take an operand that is one number out of the iterator (those of half
+  // and bfloat16). It has to be there again in the next run.
+  void keep_operands() {
+    if constexpr (kIterates) kept_operands_ = this->operands_;
+  }
+  void restore_operands() {
+    if constexpr (kIterates) {
+      if (this->operands_.size() != kept_operands_.size()) this->operands_ = kept_operands_;
+    }
+  }
+
+  explicit WithOutputs(const KernelCall& call) {
+    if (call.outputs.size() != kNumOutputs) throw OtherLayout();
+    for (size_t i = 0; i < kNumOutputs; ++i) planned_[i] = call.outputs[i];
+    // In place, the result is there before.
+    if (is_in_place(call)) outputs_ = planned_;
+  }
+
+  void set_output_strided(int64_t index, at::IntArrayRef sizes, at::IntArrayRef strides,
+                          at::TensorOptions options TORCH_IR_DIMENSION_NAMES) override {
+    // Such a kernel computes with these strides only: in place, too.
+    define(index, sizes, strides, options, /*needs_strides=*/true);
+    if constexpr (kIterates) {
+      Op::set_output_raw_strided(index, sizes, strides, options TORCH_IR_PASS_DIMENSION_NAMES);
+    }
+  }
+
+  void set_output_raw_strided(int64_t index, at::IntArrayRef sizes, at::IntArrayRef strides,
+                              at::TensorOptions options TORCH_IR_DIMENSION_NAMES) override {
+    define(index, sizes, strides, options, !outputs_[static_cast<size_t>(index)].defined());
+    if constexpr (kIterates) {
+      Op::set_output_raw_strided(index, sizes, strides, options TORCH_IR_PASS_DIMENSION_NAMES);
+    }
+  }
+
+  const at::Tensor& maybe_get_output(int64_t index) override {
+    return outputs_[static_cast<size_t>(index)];
+  }
+
+  const at::Tensor& output(size_t index) const { return outputs_[index]; }
+
+ private:
+  static bool is_in_place(const KernelCall& call) {
+    return call.arguments[0].isTensor() && call.arguments[0].toTensor().is_same(call.outputs[0]);
+  }
+
+  void define(int64_t index, at::IntArrayRef sizes, at::IntArrayRef strides,
+              const at::TensorOptions& options, bool needs_strides) {
+    const at::Tensor& planned = planned_[static_cast<size_t>(index)];
+    const bool fits = planned.defined() && planned.sizes() == sizes &&
+                      (!options.has_dtype() || planned.dtype() == options.dtype()) &&
+                      (!needs_strides || has_strides(planned, strides, options));
+    if (!fits) throw OtherLayout();
+    outputs_[static_cast<size_t>(index)] = planned;
+  }
+
+  static bool has_strides(const at::Tensor& tensor, at::IntArrayRef strides,
+                          const at::TensorOptions& options) {
+    if (tensor.numel() == 0) return true;
+    if (!strides.empty()) return tensor.strides() == strides;
+    const auto format = options.memory_format_opt().value_or(at::MemoryFormat::Contiguous);
+    return tensor.is_contiguous(format);
+  }
+
+  c10::SmallVector<at::OperandInfo, 4> kept_operands_;
+  std::array<at::Tensor, kNumOutputs> planned_;
+  std::array<at::Tensor, kNumOutputs> outputs_;
+};
+
+template <class Impl>
+struct ImplTraits;
+
+template <class Op, class Result, class... Parameters>
+struct ImplTraits<Result (Op::*)(Parameters...)> {
+  using Tuple = std::tuple<Parameters...>;
+};
+
+// `kNumOutputs` is that of the operator; `impl` takes them after the operator's arguments.
+template <class Op, size_t kNumOutputs = 1>
+class Structured final : public PreparedKernel {
+ public:
+  static std::unique_ptr<PreparedKernel> prepare(const KernelCall& call) {
+    try {
+      auto kernel = std::make_unique<Structured>(call);
+      return kernel->takes_call_ ? std::move(kernel) : nullptr;
+    } catch (const OtherLayout&) {
+      return nullptr;
+    } catch (const c10::Error&) {
+      // Arguments that the operator refuses: the dispatcher says so, when the call is reached.
+      return nullptr;
+    }
+  }
+
+  explicit Structured(const KernelCall& call) : op_(call), arguments_(call.arguments) {
+    std::apply([this](const auto&... argument) { op_.meta(argument.pass()...); }, arguments_.kept);
+    for (size_t i = 0; i < kNumOutputs; ++i) {
+      if (!op_.output(i).defined()) throw OtherLayout();
+    }
+    if constexpr (decltype(op_)::kIterates) takes_call_ = memory_.bind(op_, call);
+    op_.keep_operands();
+  }
+
+  void run() override {
+    op_.restore_operands();
+    memory_.refresh();
+    run_impl(std::make_index_sequence<kNumOutputs>());
+  }
+
+  void on_moved(const c10::StorageImpl* storage) override {
+    if constexpr (decltype(op_)::kIterates) {
+      op_.restore_operands();
+      memory_.move(op_, storage);
+      op_.keep_operands();
+    }
+  }
+
+ private:
+  using Parameters = typename ImplTraits<decltype(&Op::impl)>::Tuple;
+  static constexpr size_t kNumArguments = std::tuple_size_v<Parameters> - kNumOutputs;
+
+  template <size_t... I>
+  void run_impl(std::index_sequence<I...>) {
+    std::apply([this](const auto&... argument) { op_.impl(argument.pass()..., op_.output(I)...); },
+               arguments_.kept);
+  }
+
+  WithOutputs<Op, kNumOutputs> op_;
+  KeptArguments<Parameters, std::make_index_sequence<kNumArguments>> arguments_;
+  IteratorMemory memory_;
+  bool takes_call_ = true;
+};
+
+}  // namespace torch_ir

@@ -1,0 +1,338 @@
+#include "torch_ir/executor/kernels/testing/kernel_cases.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_strided.h>
+#include <c10/core/CPUAllocator.h>
+#include <c10/core/InferenceMode.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace torch_ir {
+namespace {
+
+constexpr int kGarbage = 0xff;
+
+std::span<char> bytes_of(const at::Tensor& tensor) {
+  c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
+  return {static_cast<char*>(storage->mutable_data()), storage->nbytes()};
+}
+
+// The same tensor in memory of its own, with everything around it in its block.
+at::Tensor duplicate(const at::Tensor& tensor) {
+  if (!tensor.defined()) return tensor;
+  const std::span<char> from = bytes_of(tensor);
+  const auto elements = static_cast<int64_t>(from.size() / tensor.element_size());
+  at::Tensor block = at::empty({elements}, tensor.options());
+  if (!from.empty()) std::memcpy(block.mutable_data_ptr(), from.data(), from.size());
+  at::Tensor copy = block.as_strided(tensor.sizes(), tensor.strides(), tensor.storage_offset());
+  if (tensor.dim() == 0) {
+    copy.unsafeGetTensorImpl()->set_wrapped_number(
+        tensor.unsafeGetTensorImpl()->is_wrapped_number());
+  }
+  return copy;
+}
+
+c10::IValue duplicate(const c10::IValue& value) {
+  if (value.isTensor()) return duplicate(value.toTensor());
+  if (value.isTensorList()) {
+    c10::List<at::Tensor> copies;
+    for (const at::Tensor& tensor : value.toTensorVector()) copies.push_back(duplicate(tensor));
+    return copies;
+  }
+  if (value.isOptionalTensorList()) {
+    c10::List<std::optional<at::Tensor>> copies;
+    for (const std::optional<at::Tensor>& tensor : value.toOptionalTensorVector()) {
+      copies.push_back(tensor ? std::optional(duplicate(*tensor)) : std::nullopt);
+    }
+    return copies;
+  }
+  return value;
+}
+
+std::vector<c10::IValue> duplicate(const std::vector<c10::IValue>& values) {
+  std::vector<c10::IValue> copies;
+  for (const c10::IValue& value : values) copies.push_back(duplicate(value));
+  return copies;
+}
+
+std::vector<at::Tensor> tensors_of(const std::vector<c10::IValue>& values) {
+  std::vector<at::Tensor> tensors;
+  const auto add = [&](const at::Tensor& tensor) {
+    if (tensor.defined()) tensors.push_back(tensor);
+  };
+  for (const c10::IValue& value : values) {
+    if (value.isTensor()) add(value.toTensor());
+    if (value.isTensorList()) {
+      for (const at::Tensor& tensor : value.toTensorVector()) add(tensor);
+    }
+    if (value.isOptionalTensorList()) {
+      for (const auto& tensor : value.toOptionalTensorVector()) add(tensor.value_or(at::Tensor()));
+    }
+  }
+  return tensors;
+}
+
+// Other tensors in the same memory.
+std::vector<at::Tensor> aliases_of(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> aliases;
+  for (const at::Tensor& tensor : tensors) {
+    aliases.push_back(tensor.as_strided(tensor.sizes(), tensor.strides(), tensor.storage_offset()));
+  }
+  return aliases;
+}
+
+void copy_blocks(const std::vector<at::Tensor>& sources, const std::vector<at::Tensor>& targets) {
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const std::span<char> bytes = bytes_of(sources[i]);
+    if (!bytes.empty()) std::memcpy(bytes_of(targets[i]).data(), bytes.data(), bytes.size());
+  }
+}
+
+// Other numbers: the same ones in another order, and scaled where that keeps a dtype's meaning.
+void change_data(const std::vector<c10::IValue>& arguments) {
+  for (const at::Tensor& tensor : tensors_of(arguments)) {
+    const auto elements = static_cast<int64_t>(bytes_of(tensor).size() / tensor.element_size());
+    at::Tensor block = tensor.as_strided({elements}, {1}, 0);
+    block.copy_(block.clone().flip(0));
+    if (tensor.is_floating_point()) block.mul_(1.25);
+  }
+}
+
+// Calls.
+
+std::vector<c10::IValue> call_dispatcher(const c10::OperatorHandle& op,
+                                         const std::vector<c10::IValue>& arguments) {
+  std::vector<c10::IValue> stack = duplicate(arguments);
+  op.callBoxed(stack);
+  return stack;
+}
+
+// Of an operator that writes to an argument, that argument.
+at::Tensor written_argument(const c10::OperatorHandle& op,
+                            const std::vector<c10::IValue>& arguments) {
+  const c10::FunctionSchema& schema = op.schema();
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const c10::AliasInfo* alias = schema.arguments()[i].alias_info();
+    if (alias == nullptr || !alias->isWrite() || schema.returns().empty()) continue;
+    const c10::AliasInfo* returned = schema.returns()[0].alias_info();
+    if (returned != nullptr && returned->isWrite()) return arguments[i].toTensor();
+  }
+  return {};
+}
+
+void fill_with_garbage(const at::Tensor& tensor) {
+  const std::span<char> bytes = bytes_of(tensor);
+  if (!bytes.empty()) std::memset(bytes.data(), kGarbage, bytes.size());
+}
+
+at::Tensor garbage_like(const at::Tensor& tensor) {
+  at::Tensor result = at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options());
+  fill_with_garbage(result);
+  return result;
+}
+
+// Puts the tensor's memory elsewhere. What was there turns to garbage, and is kept in `old`, so
+// that nobody else gets it.
+const c10::StorageImpl* move_memory(const at::Tensor& tensor, std::vector<c10::DataPtr>& old) {
+  c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
+  c10::DataPtr moved = c10::GetCPUAllocator()->allocate(storage->nbytes());
+  if (storage->nbytes() > 0) {
+    std::memcpy(moved.get(), storage->data(), storage->nbytes());
+    std::memset(storage->mutable_data(), kGarbage, storage->nbytes());
+  }
+  old.push_back(storage->set_data_ptr(std::move(moved)));
+  return storage;
+}
+
+bool has_same_bits(const at::Tensor& left, const at::Tensor& right) {
+  const at::Tensor a = left.contiguous();
+  const at::Tensor b = right.contiguous();
+  return a.sizes() == b.sizes() && a.dtype() == b.dtype() &&
+         (a.nbytes() == 0 || std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0);
+}
+
+std::string describe(const std::string& op, const std::vector<c10::IValue>& arguments,
+                     const std::string& what) {
+  std::string text = fmt::format("{} {}", op, what);
+  for (const at::Tensor& tensor : tensors_of(arguments)) {
+    text += fmt::format(" {}[{}]/[{}]+{}", c10::toString(tensor.scalar_type()),
+                        fmt::join(tensor.sizes().vec(), ","),
+                        fmt::join(tensor.strides().vec(), ","), tensor.storage_offset());
+  }
+  return text;
+}
+
+}  // namespace
+
+void run_with_one_tensor(CaseRunner& runner, const std::string& op,
+                         const std::vector<c10::IValue>& more) {
+  const auto run = [&](const at::Tensor& tensor) {
+    std::vector<c10::IValue> arguments = {tensor};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    runner.run(op, arguments);
+  };
+  for (const at::ScalarType dtype : kAllDtypes) {
+    for (const Layout layout : kLayouts) run(make_tensor(dtype, {2, 3, 4, 5}, layout));
+    run(make_tensor(dtype, {}));
+    run(make_tensor(dtype, {0, 3}));
+    run(make_tensor(dtype, {1}));
+    run(make_tensor(dtype, {67}));
+  }
+  run(make_tensor(at::kFloat, {3, 20001}));
+}
+
+void run_with_two_tensors(CaseRunner& runner, const std::string& op,
+                          const std::vector<c10::IValue>& more, Values values) {
+  const auto run = [&](const at::Tensor& left, const at::Tensor& right) {
+    std::vector<c10::IValue> arguments = {left, right};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    runner.run(op, arguments);
+  };
+  for (const at::ScalarType dtype : kAllDtypes) {
+    const at::Tensor plain = make_tensor(dtype, {2, 3, 4, 5}, Layout::kContiguous, values);
+    for (const Layout layout : kLayouts) run(make_tensor(dtype, {2, 3, 4, 5}, layout), plain);
+    run(plain, make_tensor(dtype, {4, 1}, Layout::kContiguous, values));
+    run(plain, make_tensor(dtype, {}, Layout::kContiguous, values));
+    run(make_tensor(dtype, {0, 3}), make_tensor(dtype, {3}, Layout::kContiguous, values));
+    run(make_tensor(dtype, {1}), make_tensor(dtype, {1}, Layout::kContiguous, values));
+    // Types are promoted.
+    run(make_tensor(at::kInt, {3, 5}), make_tensor(dtype, {5}, Layout::kContiguous, values));
+    run(make_tensor(dtype, {3, 5}), make_tensor(at::kFloat, {3, 1}, Layout::kContiguous, values));
+    run(plain, make_wrapped_number(2));
+    run(plain, make_wrapped_number(0.75));
+    run(make_wrapped_number(1.5), plain);
+  }
+  run(make_tensor(at::kFloat, {3, 20001}),
+      make_tensor(at::kFloat, {3, 20001}, Layout::kContiguous, values));
+}
+
+CaseRunner::CaseRunner(KernelTable table) : table_(table) {}
+
+void CaseRunner::run(const std::string& op, std::vector<c10::IValue> arguments,
+                     const std::string& what) {
+  check(op, std::move(arguments), {}, what);
+}
+
+void CaseRunner::run_used(const std::string& op, std::vector<c10::IValue> arguments,
+                          const std::vector<bool>& is_used, const std::string& what) {
+  check(op, std::move(arguments), is_used, what);
+}
+
+void CaseRunner::run_taken(const std::string& op, std::vector<c10::IValue> arguments,
+                           const std::string& what) {
+  const std::string text = describe(op, arguments, what);
+  EXPECT_EQ(check(op, std::move(arguments), {}, what), Outcome::kTaken) << text << refusal_;
+}
+
+void CaseRunner::run_refused(const std::string& op, std::vector<c10::IValue> arguments,
+                             const std::string& what) {
+  const std::string text = describe(op, arguments, what);
+  EXPECT_EQ(check(op, std::move(arguments), {}, what), Outcome::kRefused) << text << refusal_;
+}
+
+void CaseRunner::expect_all_taken() const {
+  for (const KernelEntry& entry : table_) {
+    EXPECT_TRUE(taken_.contains(entry.operator_name))
+        << entry.operator_name << " has no case that its kernel takes";
+  }
+}
+
+CaseRunner::Outcome CaseRunner::check(const std::string& op_name,
+                                      std::vector<c10::IValue> arguments,
+                                      const std::vector<bool>& is_used, const std::string& what) {
+  const c10::InferenceMode no_autograd;
+  const size_t dot = op_name.find('.');
+  const c10::OperatorHandle op = c10::Dispatcher::singleton().findSchemaOrThrow(
+      op_name.substr(0, dot).c_str(),
+      dot == std::string::npos ? "" : op_name.substr(dot + 1).c_str());
+  const auto& parameters = op.schema().arguments();
+  for (size_t i = arguments.size(); i < parameters.size(); ++i) {
+    arguments.push_back(parameters[i].default_value().value_or(c10::IValue()));
+  }
+  const std::string text = describe(op_name, arguments, what);
+
+  refusal_.clear();
+  std::vector<c10::IValue> expected;
+  try {
+    expected = call_dispatcher(op, arguments);
+  } catch (const std::exception& error) {
+    refusal_ = error.what();
+    return Outcome::kNotACase;
+  }
+
+  std::optional<KernelCall> prepared(
+      {op,
+       duplicate(arguments),
+       std::vector<bool>(parameters.size(), false),
+       {},
+       is_used.empty() ? std::vector<bool>(expected.size(), true) : is_used});
+  KernelCall& call = *prepared;
+  at::Tensor written = written_argument(op, call.arguments);
+  for (const c10::IValue& result : expected) {
+    call.outputs.push_back(written.defined() ? written : garbage_like(result.toTensor()));
+  }
+  const PrepareKernel prepare = find_kernel(op_name);
+  if (prepare == nullptr) {
+    ADD_FAILURE() << op_name << " has no kernel";
+    return Outcome::kRefused;
+  }
+  const std::unique_ptr<PreparedKernel> kernel = prepare(call);
+  if (kernel == nullptr) return Outcome::kRefused;
+  taken_.insert(op_name);
+
+  // The call and its tensors end here, the memory stays.
+  const std::vector<bool> is_compared = call.is_used;
+  const bool is_in_place = written.defined();
+  const std::vector<at::Tensor> inputs = aliases_of(tensors_of(call.arguments));
+  const std::vector<at::Tensor> outputs = aliases_of(call.outputs);
+  written = at::Tensor();
+  prepared.reset();
+
+  const auto run_and_compare = [&](const char* when) {
+    copy_blocks(tensors_of(arguments), inputs);
+    if (!is_in_place) {
+      for (const at::Tensor& output : outputs) fill_with_garbage(output);
+    }
+    try {
+      kernel->run();
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << text << ": " << error.what() << ", " << when;
+      return;
+    }
+    for (size_t i = 0; i < expected.size(); ++i) {
+      if (!is_compared[i]) continue;
+      const at::Tensor& result = expected[i].toTensor();
+      EXPECT_TRUE(has_same_bits(outputs[i], result))
+          << text << ": result " << i << " differs, " << when << "\n"
+          << (result.numel() <= 64 ? c10::str(outputs[i], "\nexpected\n", result) : "");
+    }
+  };
+
+  run_and_compare("first run");
+  change_data(arguments);
+  try {
+    expected = call_dispatcher(op, arguments);
+  } catch (const std::exception&) {
+    return Outcome::kTaken;
+  }
+  run_and_compare("second run");
+
+  std::vector<c10::DataPtr> old;
+  std::set<const c10::StorageImpl*> moved;
+  std::vector<at::Tensor> all = inputs;
+  all.insert(all.end(), outputs.begin(), outputs.end());
+  for (const at::Tensor& tensor : all) {
+    if (moved.contains(tensor.storage().unsafeGetStorageImpl())) continue;
+    const c10::StorageImpl* storage = move_memory(tensor, old);
+    moved.insert(storage);
+    kernel->on_moved(storage);
+  }
+  run_and_compare("after its memory moved");
+  return Outcome::kTaken;
+}
+
+}  // namespace torch_ir

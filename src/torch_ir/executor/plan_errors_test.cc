@@ -1,0 +1,186 @@
+// Where compiling a plan finds what it needs, what it and a run refuse, and in which words.
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/executor/execution_plan.h"
+#include "torch_ir/executor/testing/eager_graph.h"
+#include "torch_ir/operators/executor_registry.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// What the ExecutionError says that `action` throws.
+template <class Action>
+std::string execution_error(const Action& action) {
+  try {
+    action();
+  } catch (const ExecutionError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+EagerGraph linear_with_errors() {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 4}));
+  const V weight = graph.weight("linear.weight", at::randn({3, 4}));
+  const V bias = graph.weight("linear.bias", at::randn({3}));
+  graph.output(graph.call1("aten.linear.default", {x, weight, bias}));
+  return graph;
+}
+
+TEST(PlanErrors, FindsWeightsByPlaceholderAndConstantsInTheIr) {
+  EagerGraph graph = linear_with_errors();
+  StateDict weights;
+  weights.insert("p_linear.weight", graph.weights["linear.weight"]);
+  graph.ir.constants.insert("linear.bias", graph.weights["linear.bias"]);
+  const at::Tensor output = compile(graph.ir, weights).run(graph.inputs)[0];
+  EXPECT_TRUE(same_bits(output, graph.expected()[0]));
+}
+
+TEST(PlanErrors, PrefersConstantsOfTheCallerToThoseOfTheIr) {
+  EagerGraph graph = linear_with_errors();
+  StateDict weights;
+  weights.insert("linear.weight", graph.weights["linear.weight"]);
+  StateDict constants;
+  constants.insert("linear.bias", graph.weights["linear.bias"]);
+  graph.ir.constants.insert("linear.bias", at::zeros({3}));
+  const at::Tensor output = compile(graph.ir, weights, constants).run(graph.inputs)[0];
+  EXPECT_TRUE(same_bits(output, graph.expected()[0]));
+}
+
+TEST(PlanErrors, NamesAMissingWeight) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2}));
+  graph.output(graph.call1("aten.mul.Tensor", {x, graph.weight("mask", at::ones({2}))}));
+  graph.ir.nodes[0].name = "mul";
+  EXPECT_EQ(execution_error([&] { compile(graph.ir, StateDict()); }),
+            "Weight/input 'p_mask' not found in registry for node 'mul'.");
+}
+
+TEST(PlanErrors, NamesAMissingOutput) {
+  EagerGraph graph;
+  graph.output(graph.weight("w", at::ones({2})));
+  EXPECT_EQ(execution_error([&] { compile(graph.ir, StateDict()); }),
+            "Graph output 'p_w' not found in registry");
+}
+
+TEST(PlanErrors, DoesWithoutWeightsThatNobodyUses) {
+  EagerGraph graph = linear_with_errors();
+  graph.weight("num_batches_tracked", at::zeros({}, at::kLong));
+  graph.weights.erase("num_batches_tracked");
+  EXPECT_EQ(difference_from_eager(graph), "");
+}
+
+TEST(PlanErrors, RefusesWeightsThatDoNotFit) {
+  EagerGraph graph = linear_with_errors();
+  graph.weights["linear.weight"] = at::randn({3, 5});
+  EXPECT_EQ(execution_error([&] { compile(graph.ir, graph.weights); }),
+            "Weight 'linear.weight' has shape [3, 5], expected [3, 4].");
+  graph.weights["linear.weight"] = at::randn({3, 4}, at::kDouble);
+  EXPECT_EQ(execution_error([&] { compile(graph.ir, graph.weights); }),
+            "Weight 'linear.weight' has dtype float64, expected float32.");
+  graph.weights["linear.weight"] = at::randn({3, 4}, at::kMeta);
+  EXPECT_THAT(execution_error([&] { compile(graph.ir, graph.weights); }),
+              HasSubstr("'linear.weight' is on the meta device"));
+}
+
+TEST(PlanErrors, RefusesInputsThatDoNotFit) {
+  const EagerGraph graph = linear_with_errors();
+  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  EXPECT_EQ(execution_error([&] { plan.run({}); }),
+            "The graph takes 1 input(s), but 0 were given.");
+  EXPECT_EQ(execution_error([&] { plan.run({at::randn({2, 5})}); }),
+            "Input 'x' has shape [2, 5], expected [2, 4].");
+  EXPECT_EQ(execution_error([&] { plan.run({at::randn({2, 4}, at::kDouble)}); }),
+            "Input 'x' has dtype float64, expected float32.");
+  EXPECT_EQ(execution_error([&] { plan.run({at::randn({2, 4}, at::kMeta)}); }),
+            "Input 'x' is on meta, expected cpu.");
+  EXPECT_EQ(execution_error([&] { plan.run({at::Tensor()}); }), "Input 'x' is undefined.");
+}
+
+TEST(PlanErrors, NamesAnOperatorThatIsNotThere) {
+  EagerGraph graph = linear_with_errors();
+  graph.ir.nodes[0].op_type = "nobody.knows.default";
+  EXPECT_THAT(execution_error([&] { compile(graph.ir, graph.weights); }),
+              StartsWith("Operator 'nobody.knows.default' of node 'n0' is unknown to LibTorch 2."));
+}
+
+TEST(PlanErrors, PutsNamesOfAFileOnOneLine) {
+  EagerGraph graph = linear_with_errors();
+  graph.ir.nodes[0].op_type = "nobody.kn\nows.default";
+  graph.ir.nodes[0].name = "\x1b[2J";
+  EXPECT_THAT(execution_error([&] { compile(graph.ir, graph.weights); }),
+              StartsWith("Operator 'nobody.kn\\x0aows.default' of node '\\x1b[2J' is unknown"));
+}
+
+TEST(PlanErrors, NamesTheNodeThatFails) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::zeros({4}, at::kLong));
+  const V w = graph.weight("w", at::randn({2, 3}));
+  const V y = graph.call1("aten.embedding.default", {w, x});
+  graph.output(y);
+  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  EXPECT_EQ(execution_error([&] { plan.run({at::arange(4)}); }),
+            "Node 'n0' (aten.embedding.default) failed on inputs of shape [2, 3], [4]: "
+            "index out of range in self");
+}
+
+TEST(PlanErrors, RefusesAnExecutorThatReturnsTooFewTensors) {
+  const EagerGraph graph = linear_with_errors();
+  register_executor("aten.linear.default", [](const OpNode&, const std::vector<at::Tensor>&) {
+    return std::vector<at::Tensor>();
+  });
+  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  register_executor("aten.linear.default", {});
+  EXPECT_THAT(execution_error([&] { plan.run(graph.inputs); }),
+              HasSubstr("Node 'n0' (aten.linear.default) failed"));
+  EXPECT_THAT(execution_error([&] { plan.run(graph.inputs); }),
+              HasSubstr("it returned 0 value(s), the graph says 1"));
+}
+
+TEST(PlanErrors, ChecksOutputsAgainstTheIrWhenAsked) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 4}));
+  const V relu = graph.call1("aten.relu.default", {x});
+  graph.output(graph.call1("aten.neg.default", {relu}));
+  const ExecutionPlan right = compile(graph.ir, graph.weights);
+  EXPECT_TRUE(same_bits(right.run_checked(graph.inputs)[0], graph.expected()[0]));
+
+  TensorMeta& written = graph.ir.nodes[0].outputs[0];
+  TensorMeta& read = graph.ir.nodes[1].inputs[0];
+  written.shape = read.shape = {7, 99};
+  const ExecutionPlan other_shape = compile(graph.ir, graph.weights);
+  EXPECT_TRUE(same_bits(other_shape.run(graph.inputs)[0], graph.expected()[0]));
+  EXPECT_EQ(execution_error([&] { other_shape.run_checked(graph.inputs); }),
+            "node 'n0' (aten.relu.default): output 'n0' is float32 [2, 4], but the IR says "
+            "float32 [7, 99]");
+
+  written.shape = read.shape = {2, 4};
+  written.dtype = read.dtype = "float16";
+  EXPECT_EQ(
+      execution_error([&] { compile(graph.ir, graph.weights).run_checked(graph.inputs); }),
+      "node 'n0' (aten.relu.default): output 'n0' is float32 [2, 4], but the IR says float16 [2, "
+      "4]");
+}
+
+TEST(PlanErrors, ChecksNoOutputsThatNobodyReads) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({4, 6}));
+  graph.output(graph.call("aten.topk.default", {x, Attribute(3)})[0]);
+  graph.ir.nodes[0].outputs[1].shape = {0};
+  EXPECT_TRUE(same_bits(compile(graph.ir, graph.weights).run_checked(graph.inputs)[0],
+                        graph.expected()[0]));
+}
+
+}  // namespace
+}  // namespace torch_ir

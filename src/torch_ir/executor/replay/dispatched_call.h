@@ -1,0 +1,38 @@
+// Calls through the dispatcher, for what has no kernel.
+#pragma once
+
+#include <c10/util/FunctionRef.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "torch_ir/executor/kernels/kernel.h"
+
+namespace torch_ir {
+
+// Calls the overload of the operator that writes to given results, after it has given the bits of
+// the operator once. Null where there is none, or
+// only one that computes them elsewhere first.
+std::unique_ptr<PreparedKernel> prepare_out_call(const KernelCall& call);
+
+// Calls the operator itself, and hands over the memory that it returns.
+class ReturningCall final : public PreparedKernel {
+ public:
+  // Gets the result that stands for output `index` of the call, if its memory is new, and keeps
+  // that as long as it is needed.
+  using OnResult = std::function<void(size_t index, const at::Tensor& result)>;
+
+  ReturningCall(KernelCall call, std::vector<bool> has_new_memory, OnResult on_result);
+
+  // Throws std::runtime_error when a result is not laid out as it was when it was traced.
+  void run() override;
+
+ private:
+  KernelCall call_;
+  std::vector<bool> has_new_memory_;
+  OnResult on_result_;
+  std::vector<c10::IValue> stack_;
+};
+
+}  // namespace torch_ir

@@ -1,0 +1,104 @@
+// Frame: what one run of a schedule changes.
+//
+// Memory for intermediate values, tensors over it, and a kernel for each call, prepared once. A run
+// points inputs and outputs to the caller's memory and runs the kernels one after another. One
+// thread at a time may use a frame; several frames may run one schedule.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <vector>
+
+#include "torch_ir/executor/kernels/kernel.h"
+#include "torch_ir/executor/replay/output_memory.h"
+#include "torch_ir/executor/replay/schedule.h"
+
+namespace torch_ir {
+
+class Frame {
+ public:
+  // `inputs` are laid out as they were when the schedule's trace was made. Kernels are looked for
+  // when `uses_kernels`.
+  Frame(std::shared_ptr<const Schedule> schedule, const std::vector<at::Tensor>& inputs,
+        bool uses_kernels);
+  ~Frame();
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+
+  // Replaces `outputs`. Throws what an operator throws, and std::runtime_error when one returns a
+  // tensor that is laid out in another way than before.
+  void run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs);
+
+  // The same; adds the seconds that each call took to `seconds`, one for each call of the trace.
+  void run_timed(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
+                 std::vector<double>& seconds);
+
+  // For each call, as the kernels that were found need it.
+  const std::vector<NeededMemory>& needs() const { return needs_; }
+
+ private:
+  struct Step {
+    std::unique_ptr<PreparedKernel> kernel;
+    size_t call;
+  };
+  struct InputBinding {
+    size_t input;
+    BufferId buffer;
+    const void* data;
+  };
+  // Where the caller gets an output from.
+  enum class OutputSource {
+    kNumber,
+    kConstant,
+    // The output `index`: what is one tensor in the graph is one for the caller.
+    kOutput,
+    // The input `index`, or a view of it.
+    kInput,
+    kInputView,
+    // What the operator that made the buffer `index` returned.
+    kReturned,
+    // The output memory `index`.
+    kMemory,
+  };
+  struct OutputBinding {
+    OutputSource source;
+    size_t index;
+  };
+
+  at::Tensor memory_for_returned() const;
+  void make_storages(const at::Tensor& returned);
+  void bind_outputs();
+  const at::Tensor& tensor(TensorId id);
+  c10::IValue argument(const TraceArgument& argument);
+  bool is_constant(const TraceArgument& argument) const;
+  KernelCall kernel_call(const TraceCall& call);
+  void prepare(size_t index, bool uses_kernels);
+  std::unique_ptr<PreparedKernel> prepare_returning_call(size_t index, KernelCall call);
+  void add_users(size_t index, PreparedKernel* kernel);
+  void add_releases(size_t index);
+
+  void move(BufferId buffer, void* data);
+  void begin_run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs);
+  void end_run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs);
+  at::Tensor output(size_t index, const std::vector<at::Tensor>& inputs,
+                    const std::vector<at::Tensor>& outputs);
+
+  std::shared_ptr<const Schedule> schedule_;
+  at::Tensor arena_;
+  // One for each buffer of the trace; null for constants.
+  std::vector<c10::Storage> storages_;
+  // One for each tensor of the trace; undefined for those that no call uses.
+  std::vector<at::Tensor> tensors_;
+  std::vector<Step> steps_;
+  // The kernels to tell when a buffer moves.
+  std::vector<std::vector<PreparedKernel*>> users_;
+  std::vector<NeededMemory> needs_;
+  // What operators returned in this run, by buffer.
+  std::vector<c10::Storage> returned_;
+  std::vector<InputBinding> inputs_;
+  std::vector<OutputMemory> output_memory_;
+  std::vector<OutputBinding> outputs_;
+};
+
+}  // namespace torch_ir

@@ -1,0 +1,178 @@
+#include "torch_ir/executor/replay/replays.h"
+
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <thread>
+#include <utility>
+
+#include "torch_ir/executor/interpreter/run.h"
+#include "torch_ir/executor/replay/trace_program.h"
+
+namespace torch_ir {
+namespace {
+
+// Where this thread looks for a frame first, so that threads keep out of each other's way.
+size_t first_place(size_t num_places) {
+  thread_local const size_t place = std::hash<std::thread::id>()(std::this_thread::get_id());
+  return place % num_places;
+}
+
+}  // namespace
+
+Replays::Replays(const Program& program, const ExecutionOptions& options)
+    : program_(program), options_(options), is_refused_(!options.trace) {}
+
+Replays::~Replays() {
+  for (auto& place : pool_) delete place.load();
+}
+
+ReplayResult Replays::run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
+                          bool is_checked) {
+  FrameRef frame = take(inputs, is_checked, is_checked ? When::kNow : When::kWhenMetAgain);
+  if (frame == nullptr) return ReplayResult::kNotReplayed;
+  try {
+    const PlainKernelsGuard guard;
+    frame->frame.run(inputs, outputs);
+  } catch (const std::exception&) {
+    return ReplayResult::kFailed;
+  }
+  give_back(std::move(frame));
+  return ReplayResult::kDone;
+}
+
+std::optional<PlanMemory> Replays::memory(const std::vector<at::Tensor>& inputs) {
+  FrameRef frame = take(inputs, /*is_checked=*/false, When::kNow);
+  if (frame == nullptr) return std::nullopt;
+  const PlanMemory memory = frame->layout->schedule->memory;
+  give_back(std::move(frame));
+  return memory;
+}
+
+std::optional<Replays::Timing> Replays::time(const std::vector<at::Tensor>& inputs,
+                                             int num_rounds) {
+  FrameRef frame = take(inputs, /*is_checked=*/false, When::kNow);
+  if (frame == nullptr) return std::nullopt;
+  Timing timing{frame->layout->schedule, {}};
+  const PlainKernelsGuard guard;
+  std::vector<at::Tensor> outputs;
+  frame->frame.run(inputs, outputs);
+  for (int i = 0; i < num_rounds; ++i) {
+    timing.rounds.emplace_back(timing.schedule->trace.calls.size(), 0.0);
+    frame->frame.run_timed(inputs, outputs, timing.rounds.back());
+  }
+  give_back(std::move(frame));
+  return timing;
+}
+
+Replays::FrameRef Replays::take(const std::vector<at::Tensor>& inputs, bool is_checked, When when) {
+  if (is_refused_.load(std::memory_order_relaxed)) return nullptr;
+  FrameRef frame = take_pooled(inputs);
+  if (frame == nullptr) frame = make(inputs, is_checked, when);
+  if (frame != nullptr && is_checked && !frame->layout->is_checked) {
+    run_program(program_, inputs, /*is_checked=*/true);
+    frame->layout->is_checked = true;
+  }
+  return frame;
+}
+
+Replays::FrameRef Replays::take_pooled(const std::vector<at::Tensor>& inputs) {
+  const size_t first = first_place(kMaxFrames);
+  for (size_t i = 0; i < kMaxFrames; ++i) {
+    std::atomic<PooledFrame*>& place = pool_[(first + i) % kMaxFrames];
+    if (place.load(std::memory_order_relaxed) == nullptr) continue;
+    FrameRef frame(place.exchange(nullptr, std::memory_order_acquire));
+    if (frame == nullptr) continue;
+    if (frame->layout->inputs.matches(inputs)) return frame;
+    give_back(std::move(frame));
+  }
+  return nullptr;
+}
+
+void Replays::give_back(FrameRef frame) {
+  const size_t first = first_place(kMaxFrames);
+  for (size_t i = 0; i < kMaxFrames; ++i) {
+    PooledFrame* none = nullptr;
+    if (pool_[(first + i) % kMaxFrames].compare_exchange_strong(none, frame.get(),
+                                                                std::memory_order_release)) {
+      frame.release();
+      return;
+    }
+  }
+}
+
+Replays::FrameRef Replays::make(const std::vector<at::Tensor>& inputs, bool is_checked, When when) {
+  // Says what is wrong with inputs that do not fit.
+  input_values(program_, inputs);
+  // The tensors of a frame are ordinary ones, whatever mode the first run is in.
+  const c10::InferenceMode no_inference_mode(false);
+  const PlainKernelsGuard guard;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (const std::shared_ptr<Layout> layout = find_layout(inputs)) {
+    return FrameRef(new PooledFrame{layout, {layout->schedule, inputs, options_.kernels}});
+  }
+  if (when == When::kWhenMetAgain && !layouts_.empty() && !is_met_again(inputs)) return nullptr;
+  return make_layout(inputs, is_checked);
+}
+
+bool Replays::is_met_again(const std::vector<at::Tensor>& inputs) {
+  const auto found = std::ranges::find_if(
+      met_once_, [&](const InputLayout& layout) { return layout.matches(inputs); });
+  if (found != met_once_.end()) {
+    met_once_.erase(found);
+    return true;
+  }
+  met_once_.emplace_front(program_, inputs);
+  if (met_once_.size() > kMaxLayouts) met_once_.pop_back();
+  return false;
+}
+
+std::shared_ptr<Replays::Layout> Replays::find_layout(const std::vector<at::Tensor>& inputs) {
+  const auto found = std::ranges::find_if(
+      layouts_, [&](const auto& layout) { return layout->inputs.matches(inputs); });
+  if (found == layouts_.end()) return nullptr;
+  layouts_.splice(layouts_.begin(), layouts_, found);
+  return layouts_.front();
+}
+
+Replays::FrameRef Replays::make_layout(const std::vector<at::Tensor>& inputs, bool is_checked) {
+  std::optional<Trace> trace =
+      trace_program(program_, inputs, {options_.fold_constants, is_checked});
+  if (!trace) {
+    is_refused_ = true;
+    return nullptr;
+  }
+  std::vector<c10::ScalarType> dtypes;
+  for (const ProgramOutput& output : program_.outputs) dtypes.push_back(output.dtype);
+  // Which results need memory shows when kernels are prepared.
+  ScheduleOptions schedule_options{options_.reuse_memory, {}};
+  auto schedule = std::make_shared<const Schedule>(
+      make_schedule(std::move(*trace), std::move(dtypes), schedule_options));
+  auto layout = std::make_shared<Layout>(InputLayout(program_, inputs), schedule, is_checked);
+  FrameRef frame(new PooledFrame{layout, {schedule, inputs, options_.kernels}});
+  schedule_options.needs = frame->frame.needs();
+  const bool needs_all = std::ranges::all_of(
+      schedule_options.needs, [](NeededMemory needed) { return needed == NeededMemory::kAll; });
+  if (!needs_all) {
+    layout->schedule = std::make_shared<const Schedule>(
+        make_schedule(schedule->trace, schedule->output_dtypes, schedule_options));
+    frame.reset();
+    frame.reset(new PooledFrame{layout, {layout->schedule, inputs, options_.kernels}});
+  }
+  layouts_.push_front(layout);
+  if (layouts_.size() > kMaxLayouts) forget_oldest();
+  return frame;
+}
+
+void Replays::forget_oldest() {
+  const std::shared_ptr<Layout> oldest = layouts_.back();
+  layouts_.pop_back();
+  for (auto& place : pool_) {
+    FrameRef frame(place.exchange(nullptr, std::memory_order_acquire));
+    if (frame != nullptr && frame->layout != oldest) give_back(std::move(frame));
+  }
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,95 @@
+// Replays: the frames of a program, for the layouts of inputs met so far.
+//
+// Traces the program at the first run with inputs of a layout, and keeps a bounded number of
+// layouts (those used last). Each thread takes a frame, runs it and gives it back, without locks
+// once there are enough frames.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "torch_ir/executor/graph/execution_options.h"
+#include "torch_ir/executor/graph/program.h"
+#include "torch_ir/executor/replay/frame.h"
+#include "torch_ir/executor/replay/input_layout.h"
+
+namespace torch_ir {
+
+enum class ReplayResult {
+  kDone,
+  // The program has to run step by step this time.
+  kNotReplayed,
+  // It threw; a run step by step says why.
+  kFailed,
+};
+
+class Replays {
+ public:
+  // `program` outlives this.
+  Replays(const Program& program, const ExecutionOptions& options);
+  ~Replays();
+
+  // As ExecutionPlan::run, or run_checked. `outputs` are unspecified unless it is done.
+  ReplayResult run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
+                   bool is_checked);
+
+  // From now on all runs are step by step: one that failed otherwise did not fail so.
+  void refuse() { is_refused_ = true; }
+
+  // Nothing when the program has to run step by step.
+  std::optional<PlanMemory> memory(const std::vector<at::Tensor>& inputs);
+
+  // Of each call the seconds that each round took, after one that does not count. Nothing when the
+  // program has to run step by step.
+  struct Timing {
+    std::shared_ptr<const Schedule> schedule;
+    // rounds[i][k]: call k in round i.
+    std::vector<std::vector<double>> rounds;
+  };
+  std::optional<Timing> time(const std::vector<at::Tensor>& inputs, int num_rounds);
+
+ private:
+  // All frames of one layout.
+  struct Layout {
+    InputLayout inputs;
+    std::shared_ptr<const Schedule> schedule;
+    std::atomic<bool> is_checked = false;
+  };
+  struct PooledFrame {
+    std::shared_ptr<Layout> layout;
+    Frame frame;
+  };
+  using FrameRef = std::unique_ptr<PooledFrame>;
+
+  // When to trace for a layout that was not met before.
+  enum class When { kNow, kWhenMetAgain };
+
+  FrameRef take(const std::vector<at::Tensor>& inputs, bool is_checked, When when);
+  FrameRef take_pooled(const std::vector<at::Tensor>& inputs);
+  FrameRef make(const std::vector<at::Tensor>& inputs, bool is_checked, When when);
+  bool is_met_again(const std::vector<at::Tensor>& inputs);
+  std::shared_ptr<Layout> find_layout(const std::vector<at::Tensor>& inputs);
+  FrameRef make_layout(const std::vector<at::Tensor>& inputs, bool is_checked);
+  void forget_oldest();
+  void give_back(FrameRef frame);
+
+  static constexpr size_t kMaxFrames = 32;
+  static constexpr size_t kMaxLayouts = 8;
+
+  const Program& program_;
+  const ExecutionOptions options_;
+  std::atomic<bool> is_refused_;
+  std::array<std::atomic<PooledFrame*>, kMaxFrames> pool_{};
+  std::mutex mutex_;
+  // The one used last comes first. Guarded by mutex_.
+  std::list<std::shared_ptr<Layout>> layouts_;
+  // Those met once. Guarded by mutex_.
+  std::list<InputLayout> met_once_;
+};
+
+}  // namespace torch_ir

@@ -1,0 +1,39 @@
+#include "torch_ir/executor/replay/trace.h"
+
+namespace torch_ir {
+
+bool has_layout(const at::Tensor& tensor, const TraceTensor& traced) {
+  return tensor.sizes() == traced.sizes && tensor.strides() == traced.strides &&
+         tensor.storage_offset() == traced.offset && tensor.scalar_type() == traced.dtype;
+}
+
+std::vector<TensorId> tensors_of(const TraceArgument& argument) {
+  if (const auto* tensor = std::get_if<TensorId>(&argument)) return {*tensor};
+  std::vector<TensorId> tensors;
+  if (const auto* list = std::get_if<TraceList>(&argument)) {
+    for (const auto& item : list->items) {
+      if (item) tensors.push_back(*item);
+    }
+  }
+  return tensors;
+}
+
+std::vector<TensorId> tensors_of(const TraceCall& call) {
+  std::vector<TensorId> tensors;
+  for (const TraceArgument& argument : call.arguments) {
+    for (const TensorId tensor : tensors_of(argument)) tensors.push_back(tensor);
+  }
+  return tensors;
+}
+
+bool writes_argument(const TraceCall& call, size_t position) {
+  const c10::AliasInfo* info = call.op.schema().arguments()[position].alias_info();
+  if (info == nullptr) return false;
+  if (info->isWrite()) return true;
+  for (const c10::AliasInfo& contained : info->containedTypes()) {
+    if (contained.isWrite()) return true;
+  }
+  return false;
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,316 @@
+#include "torch_ir/executor/replay/tracer.h"
+
+#include <ATen/core/List.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include <algorithm>
+#include <span>
+#include <unordered_set>
+#include <utility>
+
+#include "torch_ir/operators/operator_traits.h"
+
+namespace torch_ir {
+namespace {
+
+// Folding trades memory for time: no more than this is kept in all.
+constexpr size_t kMaxFoldedBytes = size_t{16} << 20;
+
+bool is_plain(const at::Tensor& tensor) {
+  return tensor.layout() == c10::kStrided && tensor.has_storage() && !tensor.is_quantized() &&
+         !tensor.is_conj() && !tensor.is_neg() && !tensor._is_zerotensor();
+}
+
+void check_plain(const at::Tensor& tensor) {
+  if (!is_plain(tensor)) throw TraceRefused{"a tensor is not plain memory"};
+}
+
+template <class Visit>
+void for_each_tensor(const torch::jit::Stack& stack, size_t first, const Visit& visit) {
+  for (size_t i = first; i < stack.size(); ++i) {
+    const c10::IValue& value = stack[i];
+    if (value.isTensor()) {
+      visit(value.toTensor());
+    } else if (value.isTensorList()) {
+      for (const at::Tensor& tensor : value.toTensorVector()) visit(tensor);
+    }
+  }
+}
+
+}  // namespace
+
+BufferId Tracer::buffer_of(const at::Tensor& tensor) {
+  const c10::Storage& storage = tensor.storage();
+  const auto next = static_cast<BufferId>(trace_.buffers.size());
+  const auto [found, is_new] = buffers_.try_emplace(
+      storage.unsafeGetStorageImpl(),
+      KnownBuffer{c10::weak_intrusive_ptr<c10::StorageImpl>(storage.getWeakStorageImpl()), next});
+  if (is_new) trace_.buffers.push_back({BufferKind::kIntermediate, storage.nbytes()});
+  TraceBuffer& buffer = trace_.buffers[found->second.id];
+  buffer.bytes = std::max(buffer.bytes, storage.nbytes());
+  return found->second.id;
+}
+
+TensorId Tracer::add_tensor(const at::Tensor& tensor, BufferId buffer) {
+  const auto id = static_cast<TensorId>(trace_.tensors.size());
+  TraceTensor traced{buffer,
+                     tensor.scalar_type(),
+                     at::DimVector(tensor.sizes()),
+                     at::DimVector(tensor.strides()),
+                     tensor.storage_offset(),
+                     {}};
+  if (trace_.buffers[buffer].kind == BufferKind::kConstant) traced.constant = tensor;
+  trace_.tensors.push_back(std::move(traced));
+  know(tensor, id);
+  return id;
+}
+
+TensorId Tracer::id_of(const at::Tensor& tensor) {
+  const auto found = tensors_.find(tensor.unsafeGetTensorImpl());
+  // Operators such as t_ change what a tensor is.
+  if (found != tensors_.end() && trace_.tensors[found->second.id].constant.is_same(tensor)) {
+    return found->second.id;
+  }
+  if (found != tensors_.end() && is_plain(tensor) &&
+      has_layout(tensor, trace_.tensors[found->second.id])) {
+    return found->second.id;
+  }
+  if (!is_plain(tensor)) return add_opaque_tensor();
+  const bool is_known = buffers_.contains(tensor.storage().unsafeGetStorageImpl());
+  const BufferId buffer = buffer_of(tensor);
+  // Operators that take a number make a tensor of it.
+  if (!is_known && tensor.unsafeGetTensorImpl()->is_wrapped_number()) {
+    trace_.buffers[buffer].kind = BufferKind::kConstant;
+  }
+  return add_tensor(tensor, buffer);
+}
+
+TensorId Tracer::add_opaque_tensor() {
+  const auto id = static_cast<TensorId>(trace_.tensors.size());
+  TraceTensor opaque;
+  opaque.buffer = static_cast<BufferId>(trace_.buffers.size());
+  opaque_buffers_.insert(opaque.buffer);
+  trace_.tensors.push_back(std::move(opaque));
+  trace_.buffers.emplace_back();
+  return id;
+}
+
+bool Tracer::is_opaque(TensorId tensor) const {
+  return opaque_buffers_.contains(trace_.tensors[tensor].buffer);
+}
+
+TensorId Tracer::find(const at::Tensor& tensor) {
+  const TensorId id = id_of(tensor);
+  if (is_opaque(id)) throw TraceRefused{"an output is not plain memory"};
+  return id;
+}
+
+Trace Tracer::take() {
+  const auto opaque = [this](TensorId tensor) { return is_opaque(tensor); };
+  for (const TraceCall& call : trace_.calls) {
+    if (std::ranges::any_of(tensors_of(call), opaque) ||
+        std::ranges::any_of(call.outputs, opaque)) {
+      throw TraceRefused{"data decide, or a tensor is not plain memory"};
+    }
+  }
+  return std::move(trace_);
+}
+
+TensorId Tracer::add_input(const at::Tensor& input) {
+  check_plain(input);
+  const BufferId buffer = buffer_of(input);
+  trace_.buffers[buffer].kind = BufferKind::kInput;
+  return add_tensor(input, buffer);
+}
+
+void Tracer::add_constant(const at::Tensor& constant) {
+  if (!is_plain(constant)) {
+    add_opaque_constant(constant);
+    return;
+  }
+  const BufferId buffer = buffer_of(constant);
+  trace_.buffers[buffer].kind = BufferKind::kConstant;
+  add_tensor(constant, buffer);
+}
+
+// Such as a weight that is packed for oneDNN: it has no memory to speak of, and nobody asks.
+void Tracer::add_opaque_constant(const at::Tensor& constant) {
+  const auto id = static_cast<TensorId>(trace_.tensors.size());
+  TraceTensor traced;
+  traced.buffer = static_cast<BufferId>(trace_.buffers.size());
+  traced.constant = constant;
+  trace_.tensors.push_back(std::move(traced));
+  trace_.buffers.push_back({BufferKind::kConstant, 0});
+  know(constant, id);
+}
+
+void Tracer::know(const at::Tensor& tensor, TensorId id) {
+  tensors_.insert_or_assign(
+      tensor.unsafeGetTensorImpl(),
+      KnownTensor{c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>(
+                      tensor.getIntrusivePtr()),
+                  id});
+}
+
+TraceArgument Tracer::argument(const c10::IValue& value) {
+  if (value.isTensor()) {
+    if (!value.toTensor().defined()) return c10::IValue();
+    return id_of(value.toTensor());
+  }
+  const bool is_tensors = value.isTensorList();
+  if (!is_tensors && !value.isOptionalTensorList()) return value;
+  TraceList list{{}, !is_tensors};
+  for (const c10::IValue& item : value.toListRef()) {
+    if (item.isTensor() && item.toTensor().defined()) {
+      list.items.emplace_back(id_of(item.toTensor()));
+    } else {
+      list.items.emplace_back();
+    }
+  }
+  return list;
+}
+
+TraceCall Tracer::begin_call(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
+  TraceCall call{op, {}, {}, step_};
+  const size_t num_arguments = op.schema().arguments().size();
+  call.arguments.reserve(num_arguments);
+  for (size_t i = stack.size() - num_arguments; i < stack.size(); ++i) {
+    call.arguments.push_back(argument(stack[i]));
+  }
+  return call;
+}
+
+void Tracer::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                  torch::jit::Stack* stack) {
+  // Tracing it would change what the run after draws.
+  if (op.hasTag(at::Tag::nondeterministic_seeded)) throw TraceRefused{"random numbers"};
+  if (depends_on_data(op, *stack) || changes_memory(op)) {
+    // A composite operator that does so inside is called as a whole.
+    TraceCall call{op, {}, {add_opaque_tensor()}, step_};
+    const c10::impl::ExcludeDispatchKeyGuard no_inner_calls(mode_key());
+    run(op, keys, stack);
+    trace_.calls.push_back(std::move(call));
+    return;
+  }
+  if (may_be_composite(op)) {
+    run_composite(op, keys, stack);
+    return;
+  }
+  TraceCall call = begin_call(op, *stack);
+  const Mark mark{trace_.calls.size(), static_cast<BufferId>(trace_.buffers.size())};
+  const size_t first = stack->size() - call.arguments.size();
+  {
+    const c10::impl::ExcludeDispatchKeyGuard no_inner_calls(mode_key());
+    run(op, keys, stack);
+  }
+  finish_call(std::move(call), mark, *stack, first);
+}
+
+// Keeps the calls that `op` makes instead of the call of `op`, if they are all that it does.
+void Tracer::run_composite(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                           torch::jit::Stack* stack) {
+  TraceCall call = begin_call(op, *stack);
+  const Mark mark{trace_.calls.size(), static_cast<BufferId>(trace_.buffers.size())};
+  const size_t first = stack->size() - call.arguments.size();
+  run(op, keys, stack);
+  record_results(*stack, first, call);
+  if (is_explained(mark, call)) return;
+  trace_.calls.resize(mark.num_calls, call);
+  call.outputs.clear();
+  finish_call(std::move(call), mark, *stack, first);
+}
+
+void Tracer::record_results(const torch::jit::Stack& stack, size_t first, TraceCall& call) {
+  for_each_tensor(stack, first, [&](const at::Tensor& tensor) {
+    if (tensor.defined()) call.outputs.push_back(id_of(tensor));
+  });
+}
+
+// Whether the calls since `mark` make all that `call` gives, of nothing but its arguments and
+// constants. What a composite operator makes or fills without calling an operator would be missing
+// in a replay.
+bool Tracer::is_explained(const Mark& mark, const TraceCall& call) const {
+  const auto inner_calls = std::span(trace_.calls).subspan(mark.num_calls);
+  const auto is_mutable = [](const TraceCall& inner) { return inner.op.schema().is_mutable(); };
+  if (call.op.schema().is_mutable() && std::ranges::none_of(inner_calls, is_mutable)) return false;
+  std::unordered_set<BufferId> made;
+  const auto is_known = [&](TensorId tensor) {
+    if (is_opaque(tensor)) return false;
+    const BufferId buffer = trace_.tensors[tensor].buffer;
+    return buffer < mark.num_buffers || made.contains(buffer) ||
+           trace_.buffers[buffer].kind == BufferKind::kConstant;
+  };
+  for (const TraceCall& inner : inner_calls) {
+    const bool has_values = std::ranges::any_of(inner.outputs, [&](TensorId tensor) {
+      return trace_.buffers[trace_.tensors[tensor].buffer].bytes > 0;
+    });
+    if (makes_empty(inner.op) && has_values) return false;
+    if (!std::ranges::all_of(tensors_of(inner), is_known)) return false;
+    for (const TensorId output : inner.outputs) made.insert(trace_.tensors[output].buffer);
+  }
+  return std::ranges::all_of(call.outputs, is_known) &&
+         (!call.outputs.empty() || !inner_calls.empty());
+}
+
+void Tracer::finish_call(TraceCall call, const Mark& mark, const torch::jit::Stack& stack,
+                         size_t first) {
+  if (fold(call, mark, stack, first)) return;
+  record_results(stack, first, call);
+  const bool writes = call.op.schema().is_mutable();
+  if (writes && call.op.hasTag(at::Tag::inplace_view)) return;
+  note_writes(call);
+  const auto is_old = [&](TensorId output) {
+    return trace_.tensors[output].buffer < mark.num_buffers;
+  };
+  const bool is_view =
+      !writes && !call.outputs.empty() && std::ranges::all_of(call.outputs, is_old);
+  // Questions about the shape of a tensor have been answered.
+  const bool is_question = call.outputs.empty() && !call.op.schema().returns().empty();
+  if (!is_view && !is_question) trace_.calls.push_back(std::move(call));
+}
+
+// Makes constants of the results of a call that depends on constants only.
+bool Tracer::fold(const TraceCall& call, const Mark& mark, const torch::jit::Stack& stack,
+                  size_t first) {
+  const auto is_constant = [&](TensorId tensor) {
+    return trace_.kind(tensor) == BufferKind::kConstant;
+  };
+  if (call.op.schema().is_mutable() || makes_empty(call.op) ||
+      !std::ranges::all_of(tensors_of(call), is_constant)) {
+    return false;
+  }
+  size_t new_bytes = 0;
+  bool has_results = false;
+  bool are_plain = true;
+  for_each_tensor(stack, first, [&](const at::Tensor& tensor) {
+    if (!tensor.defined()) return;
+    has_results = true;
+    are_plain &= is_plain(tensor);
+    if (!are_plain) return;
+    const auto known = buffers_.find(tensor.storage().unsafeGetStorageImpl());
+    const bool is_new = known == buffers_.end() || known->second.id >= mark.num_buffers;
+    if (is_new) new_bytes += tensor.storage().nbytes();
+  });
+  if (!has_results || !are_plain) return false;
+  if (new_bytes > 0 && (!folds_constants_ || folded_bytes_ + new_bytes > kMaxFoldedBytes)) {
+    return false;
+  }
+  folded_bytes_ += new_bytes;
+  for_each_tensor(stack, first, [&](const at::Tensor& tensor) {
+    if (tensor.defined()) add_constant(tensor);
+  });
+  return true;
+}
+
+void Tracer::note_writes(const TraceCall& call) {
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    if (!writes_argument(call, i)) continue;
+    for (const TensorId tensor : tensors_of(call.arguments[i])) {
+      if (trace_.kind(tensor) == BufferKind::kIntermediate) continue;
+      if (trace_.kind(tensor) == BufferKind::kInput) throw TraceRefused{"an input is written"};
+      wrote_to_folded_ = true;
+    }
+  }
+}
+
+}  // namespace torch_ir

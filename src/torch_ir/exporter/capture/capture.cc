@@ -1,0 +1,184 @@
+#include "torch_ir/exporter/capture/capture.h"
+
+#include <ATen/Context.h>
+#include <ATen/ops/alias.h>
+#include <fmt/format.h>
+#include <torch/nn/module.h>
+#include <torch/version.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/headline.h"
+#include "torch_ir/exporter/capture/captured_model.h"
+#include "torch_ir/exporter/capture/lifted_constants.h"
+#include "torch_ir/exporter/capture/name_graph.h"
+#include "torch_ir/exporter/capture/recorder.h"
+#include "torch_ir/exporter/capture/rewrites.h"
+#include "torch_ir/exporter/meta/meta_kernels.h"
+
+namespace torch_ir {
+namespace {
+
+// The state of a module by dotted name, tied weights once, under their first name.
+struct ModuleState {
+  StateDict parameters = StateDict();
+  StateDict buffers = StateDict();
+  StateDict constants = StateDict();
+};
+
+StateDict without_ties(const StateDict& tensors) {
+  StateDict unique;
+  std::unordered_set<const c10::TensorImpl*> seen;
+  for (const auto& item : tensors) {
+    if (seen.insert(item.value().unsafeGetTensorImpl()).second) {
+      unique.insert(item.key(), item.value());
+    }
+  }
+  return unique;
+}
+
+ModuleState state_of(const Model& model) {
+  if (model.module() == nullptr) return ModuleState();
+  const torch::nn::Module& module = *model.module();
+  return {without_ties(module.named_parameters()), without_ties(module.named_buffers()),
+          lifted_constants(module)};
+}
+
+bool all_on_meta(const StateDict& tensors) {
+  return std::ranges::all_of(tensors, [](const auto& item) { return item.value().is_meta(); });
+}
+
+void check_strict(const ModuleState& state, const std::vector<at::Tensor>& inputs) {
+  const bool is_weight_free =
+      all_on_meta(state.parameters) && all_on_meta(state.buffers) &&
+      std::ranges::all_of(inputs, [](const at::Tensor& input) { return input.is_meta(); });
+  if (!is_weight_free) {
+    throw ExportError("Model must be on meta device for weight-free IR extraction.");
+  }
+}
+
+std::vector<std::string> input_names(const std::vector<at::Tensor>& inputs,
+                                     const ExportOptions& options) {
+  if (options.input_names.empty()) {
+    if (inputs.size() == 1) return {"x"};
+    std::vector<std::string> names;
+    for (size_t i = 1; i <= inputs.size(); ++i) names.push_back(fmt::format("x{}", i));
+    return names;
+  }
+  if (options.input_names.size() != inputs.size()) {
+    throw ExportError(
+        fmt::format("{} input names for {} inputs", options.input_names.size(), inputs.size()));
+  }
+  return options.input_names;
+}
+
+// Whether the capture runs without data. Weights without data can not meet inputs with data.
+bool runs_on_meta(const ModuleState& state, const std::vector<at::Tensor>& inputs) {
+  const auto is_meta = [](const at::Tensor& input) { return input.is_meta(); };
+  if (inputs.empty()) return !state.parameters.is_empty() && all_on_meta(state.parameters);
+  const auto real = std::ranges::find_if_not(inputs, is_meta);
+  if (real == inputs.end()) return true;
+  if (std::ranges::any_of(inputs, is_meta)) {
+    throw ExportError(
+        fmt::format("input {} is on {} while others are on meta: put all inputs on "
+                    "one device",
+                    real - inputs.begin(), real->device().str()));
+  }
+  for (const StateDict* tensors : {&state.parameters, &state.buffers}) {
+    for (const auto& item : *tensors) {
+      if (!item.value().is_meta()) continue;
+      throw ExportError(
+          fmt::format("'{}' is on meta, but input 0 is on {}: put the inputs on meta "
+                      "as well (torch::Device(torch::kMeta))",
+                      item.key(), inputs[0].device().str()));
+    }
+  }
+  return false;
+}
+
+// torch.export traces without cuDNN, so that `cudnn_enabled` is false in its graphs everywhere.
+class WithoutCuDNN {
+ public:
+  WithoutCuDNN() { at::globalContext().setUserEnabledCuDNN(false); }
+  ~WithoutCuDNN() { at::globalContext().setUserEnabledCuDNN(was_enabled_); }
+  WithoutCuDNN(const WithoutCuDNN&) = delete;
+  WithoutCuDNN& operator=(const WithoutCuDNN&) = delete;
+
+ private:
+  const bool was_enabled_ = at::globalContext().userEnabledCuDNN();
+};
+
+}  // namespace
+
+std::vector<at::Tensor> own_inputs(const std::vector<at::Tensor>& inputs) {
+  std::vector<at::Tensor> own;
+  for (const at::Tensor& input : inputs) {
+    own.push_back(input.is_meta() ? at::alias(input.detach()) : input.detach().clone());
+  }
+  return own;
+}
+
+std::vector<at::Tensor> run_in_mode(const Model& model, const std::vector<at::Tensor>& inputs,
+                                    DispatchMode& mode) {
+  const c10::NoGradGuard no_grad;
+  const WithoutCuDNN without_cudnn;
+  const DispatchModeGuard guard(mode);
+  try {
+    return model(inputs);
+  } catch (const c10::Error& error) {
+    throw ExportError("the model failed: " + headline(error.what_without_backtrace()));
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw ExportError(std::string("the model failed: ") + error.what());
+  }
+}
+
+CapturedModel capture_model(const Model& model, const std::vector<at::Tensor>& inputs,
+                            const ExportOptions& options) {
+  const ModuleState state = state_of(model);
+  const std::vector<std::string> names = input_names(inputs, options);
+  const bool on_meta = runs_on_meta(state, inputs);
+  if (on_meta) register_meta_kernels();
+
+  Recorder recorder(on_meta);
+  for (const auto& item : state.parameters) {
+    recorder.add_input(InputKind::kParameter, item.key(), item.value());
+  }
+  for (const auto& item : state.buffers) {
+    recorder.add_input(InputKind::kBuffer, item.key(), item.value());
+  }
+  for (const auto& item : state.constants) recorder.name_constant(item.key(), item.value());
+  const std::vector<at::Tensor> example_inputs = own_inputs(inputs);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    recorder.add_input(InputKind::kUserInput, names[i], example_inputs[i]);
+  }
+
+  TracedGraph graph = recorder.finish(run_in_mode(model, example_inputs, recorder));
+  rewrite_to_python_form(graph);
+  CapturedModel captured;
+  captured.program = name_graph(graph, &captured.value_names);
+  captured.program.constants = recorder.constants();
+  captured.calls = recorder.calls();
+  return captured;
+}
+
+ExportedProgram export_model(const Model& model, const std::vector<at::Tensor>& inputs,
+                             const ExportOptions& options) {
+  if (options.strict) check_strict(state_of(model), inputs);
+  const std::string name = class_name(model);
+  try {
+    ExportedProgram program = capture_model(model, inputs, options).program;
+    program.model_name = name;
+    program.torch_version = TORCH_VERSION;
+    return program;
+  } catch (const Error& error) {
+    throw ExportError(
+        error, fmt::format("can not export {}: {}",
+                           name.empty() ? "the model" : "model '" + name + "'", error.what()));
+  }
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,377 @@
+#include "torch_ir/exporter/capture/capture.h"
+
+#include <ATen/ops/empty.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/nn/functional.h>
+#include <torch/nn/modules.h>
+#include <torch/types.h>
+
+#include <sstream>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/exporter/capture/lifted_constants.h"
+#include "torch_ir/exporter/meta/meta_device.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StrEq;
+
+using Tensors = std::vector<at::Tensor>;
+
+// "add_1 = aten.add.Tensor(self=x, other=2.0)"
+std::string text(const ExportedNode& node) {
+  std::ostringstream stream;
+  for (size_t i = 0; i < node.outputs.size(); ++i) stream << (i ? ", " : "") << node.outputs[i];
+  stream << " = " << node.target << '(';
+  const char* separator = "";
+  for (const ExportedArgument& argument : node.arguments) {
+    stream << separator << argument.name << '=';
+    separator = ", ";
+    if (const auto* value = std::get_if<ValueRef>(&argument.value)) {
+      stream << value->name;
+    } else if (const auto* list = std::get_if<ValueList>(&argument.value)) {
+      stream << '[';
+      for (const auto& item : *list) stream << (item ? item->name : "None") << ',';
+      stream << ']';
+    } else {
+      stream << std::get<Attribute>(argument.value);
+    }
+  }
+  stream << ')';
+  return stream.str();
+}
+
+std::vector<std::string> nodes(const ExportedProgram& program) {
+  std::vector<std::string> lines;
+  for (const ExportedNode& node : program.nodes) lines.push_back(text(node));
+  return lines;
+}
+
+std::vector<std::string> placeholders(const ExportedProgram& program) {
+  std::vector<std::string> names;
+  for (const ExportedInput& input : program.inputs) names.push_back(input.name);
+  return names;
+}
+
+// Captures `forward`, a function of one tensor.
+template <class Forward>
+ExportedProgram capture(Forward forward, const at::Tensor& input) {
+  return export_model(Model([&](const Tensors& inputs) { return Tensors{forward(inputs[0])}; }),
+                      {input});
+}
+
+std::string error_of(const Model& model, const Tensors& inputs, const ExportOptions& options = {}) {
+  try {
+    export_model(model, inputs, options);
+  } catch (const ExportError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+at::Tensor meta(at::IntArrayRef sizes) { return at::empty(sizes, at::TensorOptions(torch::kMeta)); }
+
+TEST(CaptureTest, GivesLinearItsPythonForm) {
+  const torch::nn::Linear linear(4, 3);
+  EXPECT_THAT(nodes(export_model(linear, {torch::ones({2, 4})})),
+              ElementsAre("linear = aten.linear.default(input=x, weight=p_weight, bias=p_bias)"));
+  EXPECT_THAT(nodes(export_model(linear, {torch::ones({5, 2, 4})})),
+              ElementsAre("linear = aten.linear.default(input=x, weight=p_weight, bias=p_bias)"));
+  const torch::nn::Linear no_bias(torch::nn::LinearOptions(4, 3).bias(false));
+  EXPECT_THAT(nodes(export_model(no_bias, {torch::ones({2, 4})})),
+              ElementsAre("linear = aten.linear.default(input=x, weight=p_weight)"));
+}
+
+TEST(CaptureTest, LeavesProductsThatAreNotLinearLayers) {
+  const at::Tensor x = torch::ones({3, 3});
+  EXPECT_THAT(nodes(capture([](const at::Tensor& t) { return t.matmul(t.exp().t()); }, x)),
+              ElementsAre("exp = aten.exp.default(self=x)", "t = aten.t.default(self=exp)",
+                          "matmul = aten.matmul.default(self=x, other=t)"));
+  EXPECT_THAT(nodes(capture(
+                  [](const at::Tensor& t) {
+                    const at::Tensor transposed = t.exp().t();
+                    return torch::addmm(torch::ones({3}), t, transposed) + transposed;
+                  },
+                  x)),
+              ElementsAre("exp = aten.exp.default(self=x)", "t = aten.t.default(self=exp)",
+                          HasSubstr("ones"), HasSubstr("aten.addmm.default"),
+                          HasSubstr("aten.add.Tensor")));
+}
+
+TEST(CaptureTest, GivesNumbersTheirPythonOverload) {
+  const auto forward = [](at::Tensor x) {
+    x = (x + 1) * 2.5 / 4;
+    x = 1 - x;
+    x -= 3;
+    return torch::remainder(7 % x, 2);
+  };
+  EXPECT_THAT(nodes(capture(forward, torch::ones({2}))),
+              ElementsAre("add = aten.add.Tensor(self=x, other=1)",
+                          "mul = aten.mul.Tensor(self=add, other=2.5)",
+                          "div = aten.div.Tensor(self=mul, other=4)",
+                          "rsub = aten.rsub.Scalar(self=div, other=1)",
+                          "sub_ = aten.sub_.Tensor(self=rsub, other=3)",
+                          "remainder = aten.remainder.Scalar_Tensor(self=7, other=sub_)",
+                          "remainder_1 = aten.remainder.Scalar(self=remainder, other=2)"));
+}
+
+TEST(CaptureTest, DropsTrailingDefaultsOnly) {
+  const auto forward = [](const at::Tensor& x) {
+    at::Tensor y = torch::max_pool2d(x, {2, 2}, {2, 2});
+    y = torch::gelu(y, "tanh");
+    y = torch::gelu(y, "none");
+    return torch::flatten(y, 0, -1);
+  };
+  EXPECT_THAT(
+      nodes(capture(forward, torch::ones({1, 2, 4, 4}))),
+      ElementsAre("max_pool2d = aten.max_pool2d.default(self=x, kernel_size=[2, 2], stride=[2, 2])",
+                  "gelu = aten.gelu.default(self=max_pool2d, approximate='tanh')",
+                  "gelu_1 = aten.gelu.default(self=gelu)",
+                  "flatten = aten.flatten.using_ints(self=gelu_1)"));
+}
+
+TEST(CaptureTest, FollowsInPlaceOperatorsAndViews) {
+  const auto forward = [](const at::Tensor& x) {
+    at::Tensor y = x.exp();
+    at::Tensor row = y.select(0, 0);
+    row.add_(1);
+    y.relu_();
+    return y + row;
+  };
+  EXPECT_THAT(nodes(capture(forward, torch::ones({2, 2}))),
+              ElementsAre("exp = aten.exp.default(self=x)",
+                          "select = aten.select.int(self=exp, dim=0, index=0)",
+                          "add_ = aten.add_.Tensor(self=select, other=1)",
+                          "relu_ = aten.relu_.default(self=exp)",
+                          "add = aten.add.Tensor(self=relu_, other=add_)"));
+}
+
+TEST(CaptureTest, LeavesTheCallersInputsAlone) {
+  const at::Tensor x = torch::ones({2});
+  capture([](at::Tensor t) { return t.add_(1); }, x);
+  EXPECT_TRUE(torch::equal(x, torch::ones({2})));
+}
+
+TEST(CaptureTest, NamesTheOutputsOfANodeWithSeveral) {
+  const auto program = export_model(Model([](const Tensors& inputs) { return inputs[0].split(1); }),
+                                    {torch::ones({2, 3})});
+  EXPECT_THAT(nodes(program),
+              ElementsAre("split_0, split_1 = aten.split.Tensor(self=x, split_size=1)"));
+  EXPECT_THAT(program.outputs, ElementsAre("split_0", "split_1"));
+}
+
+TEST(CaptureTest, TakesListsWithNone) {
+  const auto forward = [](const at::Tensor& x) {
+    using torch::indexing::Slice;
+    return x.index({Slice(), torch::arange(2)});
+  };
+  EXPECT_THAT(nodes(capture(forward, torch::ones({2, 3}))),
+              ElementsAre(HasSubstr("arange = aten.arange.default(end=2"),
+                          "index = aten.index.Tensor(self=x, indices=[None,arange,])"));
+}
+
+struct ConstantsImpl : torch::nn::Module, LiftedConstants {
+  ConstantsImpl() {
+    scale = register_parameter("scale", torch::ones({2}));
+    register_parameter("tied", scale);
+    offset = register_buffer("offset", torch::ones({2}));
+    mask = register_constant("mask", torch::tensor({1.f, 0.f}));
+    register_constant("unused", torch::tensor({1.f}));
+    unnamed = torch::tensor({3.f, 4.f});
+  }
+  at::Tensor forward(const at::Tensor& x) { return (x * scale + offset) * mask + unnamed; }
+  at::Tensor scale, offset, mask, unnamed;
+};
+TORCH_MODULE(Constants);
+
+TEST(CaptureTest, NamesPlaceholdersByWhatTheyAre) {
+  const ExportedProgram program = export_model(Constants(), {torch::ones({2})});
+  EXPECT_THAT(placeholders(program),
+              ElementsAre("p_scale", "b_offset", "c_mask", "c_lifted_tensor_0", "x"));
+  EXPECT_EQ(program.model_name, "Constants");
+  ASSERT_THAT(program.constants.keys(), ElementsAre("mask", "lifted_tensor_0"));
+  EXPECT_TRUE(torch::equal(program.constants["mask"], torch::tensor({1.f, 0.f})));
+  EXPECT_TRUE(torch::equal(program.constants["lifted_tensor_0"], torch::tensor({3.f, 4.f})));
+}
+
+TEST(CaptureTest, HasTheSameGraphOnMeta) {
+  const std::vector<std::string> real = nodes(export_model(Constants(), {torch::ones({2})}));
+  const MetaDeviceGuard guard;
+  const ExportedProgram program = export_model(Constants(), {torch::ones({2})}, {.strict = true});
+  EXPECT_EQ(nodes(program), real);
+  EXPECT_TRUE(program.constants["mask"].is_meta());
+}
+
+// A model whose weights are real takes part in a capture on meta by its shapes.
+TEST(CaptureTest, TakesRealWeightsOnMetaByTheirShapes) {
+  const ExportedProgram program = export_model(Constants(), {meta({2})});
+  EXPECT_THAT(program.nodes, ::testing::SizeIs(4));
+  EXPECT_TRUE(torch::equal(program.constants["mask"], torch::tensor({1.f, 0.f})));
+}
+
+TEST(CaptureTest, LiftsTensorsMadeFromValuesInForward) {
+  const auto forward = [](const at::Tensor& x) {
+    return x * torch::tensor({2.f, 3.f}) + torch::tensor(std::vector<float>{4, 5});
+  };
+  for (const at::Tensor& input : {torch::ones({2}), meta({2})}) {
+    const ExportedProgram program = capture(forward, input);
+    EXPECT_THAT(nodes(program),
+                ElementsAre("mul = aten.mul.Tensor(self=x, other=c_lifted_tensor_0)",
+                            "add = aten.add.Tensor(self=mul, other=c_lifted_tensor_1)"));
+    EXPECT_TRUE(torch::equal(program.constants["lifted_tensor_0"], torch::tensor({2.f, 3.f})));
+    EXPECT_TRUE(torch::equal(program.constants["lifted_tensor_1"], torch::tensor({4.f, 5.f})));
+  }
+}
+
+// A buffer that a model fills piece by piece: the pieces stay views of the whole.
+TEST(CaptureTest, KeepsViewsOfScratchThatIsWrittenTo) {
+  const auto forward = [](const at::Tensor& x) {
+    at::Tensor whole = at::empty({2, 2});
+    at::Tensor first = whole[0];
+    at::Tensor second = whole[1];
+    first.copy_(x);
+    second.fill_(7);
+    return whole;
+  };
+  const ExportedProgram program = capture(forward, torch::ones({2}));
+  EXPECT_THAT(nodes(program),
+              ElementsAre("select = aten.select.int(self=c_lifted_tensor_0, dim=0, index=0)",
+                          "copy_ = aten.copy_.default(self=select, src=x)",
+                          "select_1 = aten.select.int(self=c_lifted_tensor_0, dim=0, index=1)",
+                          "fill_ = aten.fill_.Scalar(self=select_1, value=7)"));
+  EXPECT_THAT(program.outputs, ElementsAre("c_lifted_tensor_0"));
+  EXPECT_TRUE(torch::equal(program.constants["lifted_tensor_0"], torch::zeros({2, 2})));
+}
+
+// As torch.fx does, which never takes the name of a built-in function of Python.
+TEST(CaptureTest, StartsSomeNamesAtOne) {
+  const auto forward = [](const at::Tensor& x) {
+    at::Tensor y = torch::sum(x).pow(2);
+    y = torch::sum(y).add(y);
+    y = y.gt(0);
+    return torch::__and__(y, y);
+  };
+  const ExportedProgram program = capture(forward, torch::ones({2}));
+  std::vector<std::string> names;
+  for (const ExportedNode& node : program.nodes) names.push_back(node.name);
+  EXPECT_THAT(names, ElementsAre("sum_1", "pow_1", "sum_2", "add", "gt", "and_1"));
+}
+
+TEST(CaptureTest, RecordsFactories) {
+  const auto forward = [](const at::Tensor& x) { return x + torch::zeros({2}, x.options()); };
+  const ExportedProgram program = capture(forward, torch::ones({2}));
+  EXPECT_THAT(program.nodes, ::testing::SizeIs(2));
+  EXPECT_EQ(program.nodes[0].target, "aten.zeros.default");
+  EXPECT_EQ(program.nodes[1].target, "aten.add.Tensor");
+  EXPECT_TRUE(program.constants.is_empty());
+}
+
+TEST(CaptureTest, NamesInputsAsTold) {
+  const Model add([](const Tensors& inputs) { return Tensors{inputs[0] + inputs[1]}; });
+  const at::Tensor x = torch::ones({2});
+  EXPECT_THAT(placeholders(export_model(add, {x, x})), ElementsAre("x1", "x2"));
+  EXPECT_THAT(placeholders(export_model(add, {x, x}, {.input_names = {"query", "add"}})),
+              ElementsAre("query", "add"));
+  // A node never takes the name of a placeholder.
+  EXPECT_EQ(export_model(add, {x, x}, {.input_names = {"query", "add"}}).nodes[0].name, "add_1");
+  EXPECT_THAT(error_of(add, {x, x}, {.input_names = {"query"}}),
+              StrEq("can not export the model: 1 input names for 2 inputs"));
+}
+
+TEST(CaptureTest, ReturnsInputsAndWeights) {
+  const ExportedProgram program =
+      export_model(Model([](const Tensors& inputs) { return Tensors{inputs[0], inputs[0].exp()}; }),
+                   {torch::ones({2})});
+  EXPECT_THAT(program.outputs, ElementsAre("x", "exp"));
+}
+
+TEST(CaptureTest, RefusesOperatorsThatNeedData) {
+  const auto model = [](auto forward) {
+    return Model([forward](const Tensors& inputs) { return Tensors{forward(inputs[0])}; });
+  };
+  const Model nonzero = model([](const at::Tensor& x) { return torch::nonzero(x); });
+  EXPECT_THAT(error_of(nonzero, {meta({2})}),
+              StrEq("can not export the model: aten::nonzero needs the data of its input, and the "
+                    "meta device has none: replace it, or export on real tensors"));
+  EXPECT_EQ(error_of(nonzero, {torch::ones({2})}), "no error");
+
+  const Model item = model([](const at::Tensor& x) { return x * x.sum().item(); });
+  for (const at::Tensor& input : {torch::ones({2}), meta({2})}) {
+    EXPECT_THAT(error_of(item, {input}),
+                StrEq("can not export the model: aten::item needs the data of a tensor, so the "
+                      "graph would hold for these inputs only: replace it by tensor operators"));
+  }
+
+  const Model equal =
+      model([](const at::Tensor& x) { return torch::equal(x, x.exp()) ? x : x + 1; });
+  EXPECT_THAT(error_of(equal, {meta({2})}), HasSubstr("aten::equal needs the data of a tensor"));
+  const Model same = model([](const at::Tensor& x) { return torch::equal(x, x) ? x : x + 1; });
+  EXPECT_EQ(error_of(same, {meta({2})}), "no error");
+  const Model sizes =
+      model([](const at::Tensor& x) { return torch::equal(x, x.sum(0)) ? x : x + 1; });
+  EXPECT_EQ(error_of(sizes, {meta({2})}), "no error");
+}
+
+TEST(CaptureTest, NamesTheModelThatItCanNotExport) {
+  const torch::nn::Linear linear(4, 3);
+  EXPECT_THAT(
+      error_of(linear, {torch::ones({2, 5})}),
+      StrEq("can not export model 'Linear': aten::addmm failed: mat1 and mat2 shapes cannot "
+            "be multiplied (2x5 and 4x3)"));
+  EXPECT_THAT(error_of(linear, {meta({2, 5})}),
+              HasSubstr("can not export model 'Linear': aten::addmm failed on the meta device: "));
+  EXPECT_THAT(error_of(Model([](const Tensors&) -> Tensors { throw std::runtime_error("boom"); }),
+                       {torch::ones({1})}),
+              StrEq("can not export the model: the model failed: boom"));
+}
+
+TEST(CaptureTest, RefusesTrainingModeOnlyWhereItMatters) {
+  torch::nn::BatchNorm2d norm(3);
+  EXPECT_THAT(error_of(norm, {torch::ones({2, 3, 4, 4})}),
+              StrEq("can not export model 'BatchNorm2d': aten::batch_norm runs in training mode, "
+                    "which computes something else than inference: call model.eval() (C++: "
+                    "model->eval()) before the export"));
+  norm->eval();
+  EXPECT_EQ(error_of(norm, {torch::ones({2, 3, 4, 4})}), "no error");
+
+  torch::nn::Dropout dropout(0.5);
+  EXPECT_THAT(error_of(dropout, {torch::ones({2})}), HasSubstr("aten::dropout runs in training"));
+  EXPECT_EQ(error_of(torch::nn::Dropout(0.0), {torch::ones({2})}), "no error");
+  EXPECT_EQ(error_of(torch::nn::Linear(2, 2), {torch::ones({2, 2})}), "no error");
+  EXPECT_EQ(error_of(torch::nn::LSTM(2, 2), {torch::ones({3, 1, 2})}), "no error");
+
+  // Uses the statistics of the batch in either mode.
+  torch::nn::BatchNorm2d untracked(torch::nn::BatchNormOptions(3).track_running_stats(false));
+  untracked->eval();
+  EXPECT_EQ(error_of(untracked, {torch::ones({2, 3, 4, 4})}), "no error");
+}
+
+TEST(CaptureTest, RefusesMixedDevices) {
+  const Model add([](const Tensors& inputs) { return Tensors{inputs[0] + inputs[1]}; });
+  EXPECT_THAT(error_of(add, {meta({2}), torch::ones({2})}),
+              StrEq("can not export the model: input 1 is on cpu while others are on meta: put all "
+                    "inputs on one device"));
+  const torch::nn::Linear linear = [] {
+    const MetaDeviceGuard guard;
+    return torch::nn::Linear(2, 2);
+  }();
+  EXPECT_THAT(
+      error_of(linear, {torch::ones({2, 2})}),
+      StrEq("can not export model 'Linear': 'weight' is on meta, but input 0 is on cpu: put "
+            "the inputs on meta as well (torch::Device(torch::kMeta))"));
+}
+
+TEST(CaptureTest, StrictModeRefusesWhatHasData) {
+  EXPECT_THAT(error_of(torch::nn::Linear(2, 2), {meta({2, 2})}, {.strict = true}),
+              StrEq("Model must be on meta device for weight-free IR extraction."));
+  EXPECT_THAT(error_of(Model([](const Tensors& inputs) { return inputs; }), {torch::ones({2})},
+                       {.strict = true}),
+              StrEq("Model must be on meta device for weight-free IR extraction."));
+}
+
+}  // namespace
+}  // namespace torch_ir

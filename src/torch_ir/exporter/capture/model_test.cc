@@ -1,0 +1,75 @@
+#include "torch_ir/exporter/capture/model.h"
+
+#include <ATen/ops/ones.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::StrEq;
+
+struct DoubleImpl : torch::nn::Module {
+  at::Tensor forward(const at::Tensor& x) { return x + x; }
+};
+TORCH_MODULE(Double);
+
+// As torch::nn::LSTM: optional inputs, nested outputs.
+struct NestedImpl : torch::nn::Module {
+  std::tuple<at::Tensor, std::tuple<at::Tensor, std::vector<at::Tensor>>> forward(
+      const at::Tensor& x, const std::optional<at::Tensor>& y = std::nullopt) {
+    return {x, {at::Tensor(), {x + 1, y ? *y : x + 2}}};
+  }
+};
+TORCH_MODULE(Nested);
+
+struct Plain : torch::nn::Module {
+  at::Tensor forward(const at::Tensor& x, const at::Tensor& y) { return x - y; }
+};
+
+std::vector<float> values(const Model& model, const std::vector<at::Tensor>& inputs) {
+  std::vector<float> values;
+  for (const at::Tensor& output : model(inputs)) values.push_back(output.item<float>());
+  return values;
+}
+
+const at::Tensor kOne = at::ones({});
+
+TEST(ModelTest, RunsHoldersPointersModulesAndCallables) {
+  EXPECT_EQ(values(Model(Double()), {kOne}), std::vector<float>({2}));
+  EXPECT_EQ(values(Model(std::make_shared<Plain>()), {kOne, kOne + 4}), std::vector<float>({-4}));
+  Plain plain;
+  EXPECT_EQ(values(Model(plain), {kOne, kOne}), std::vector<float>({0}));
+  const Model callable([](const std::vector<at::Tensor>& inputs) {
+    return std::vector<at::Tensor>{inputs.at(0) * 3};
+  });
+  EXPECT_EQ(values(callable, {kOne}), std::vector<float>({3}));
+}
+
+TEST(ModelTest, FlattensOutputsAndLeavesOutUndefinedTensors) {
+  EXPECT_EQ(values(Model(Nested()), {kOne}), std::vector<float>({1, 2, 3}));
+  EXPECT_EQ(values(Model(Nested()), {kOne, kOne + 8}), std::vector<float>({1, 2, 9}));
+}
+
+TEST(ModelTest, RefusesANumberOfInputsThatForwardDoesNotTake) {
+  const Model model{Double()};
+  try {
+    model({kOne, kOne});
+    FAIL() << "no error";
+  } catch (const ExportError& error) {
+    EXPECT_THAT(error.what(), StrEq("the model's forward does not take 2 tensor(s)"));
+  }
+}
+
+TEST(ModelTest, IsCalledAsItsClass) {
+  EXPECT_EQ(class_name(Model(Double())), "Double");
+  EXPECT_EQ(class_name(Model(std::make_shared<Plain>())), "Plain");
+  EXPECT_EQ(class_name(Model([](const std::vector<at::Tensor>& inputs) { return inputs; })), "");
+}
+
+}  // namespace
+}  // namespace torch_ir

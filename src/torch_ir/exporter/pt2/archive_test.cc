@@ -1,0 +1,146 @@
+#include "torch_ir/exporter/pt2/archive.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/base/testing/zip_builder.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ThrowsMessage;
+
+// Each test has a file of its own: what is mapped stays mapped.
+std::string write_archive(const std::vector<ZipEntry>& entries) {
+  static int count = 0;
+  const std::string path = ::testing::TempDir() + "/archive_" + std::to_string(count++) + ".pt2";
+  write_file(path, build_zip(entries));
+  return path;
+}
+
+std::string error_of(const std::string& path) {
+  try {
+    open_pt2_archive(path);
+  } catch (const ExportError& error) {
+    const std::string what = error.what();
+    EXPECT_TRUE(what.starts_with(path + ": ")) << what;
+    return what.substr(path.size() + 2);
+  }
+  return "no error";
+}
+
+std::vector<ZipEntry> newest_layout(const std::string& model) {
+  return {{"r/archive_format", "pt2"},
+          {"r/archive_version", "0\n"},
+          {"r/byteorder", "little"},
+          {"r/models/" + model + ".json", "{}"},
+          {"r/data/weights/" + model + "_weights_config.json", "{}"},
+          {"r/data/constants/" + model + "_constants_config.json", "{}"}};
+}
+
+TEST(ArchiveTest, FindsTheEntriesOfTheNewestLayout) {
+  std::vector<ZipEntry> entries = newest_layout("other");
+  entries.push_back({"r/data/sample_inputs/other.pt", ""});
+  const Pt2Archive archive = open_pt2_archive(write_archive(entries));
+  EXPECT_EQ(archive.program, "r/models/other.json");
+  EXPECT_EQ(archive.weights.pickle, "");
+  EXPECT_EQ(archive.weights.config, "r/data/weights/other_weights_config.json");
+  EXPECT_EQ(archive.weights.folder, "r/data/weights/");
+  EXPECT_EQ(archive.constants.config, "r/data/constants/other_constants_config.json");
+  EXPECT_EQ(archive.example_inputs, "r/data/sample_inputs/other.pt");
+  EXPECT_FALSE(archive.is_big_endian);
+}
+
+TEST(ArchiveTest, FindsTheEntriesOfTheMiddleLayout) {
+  const Pt2Archive archive = open_pt2_archive(write_archive({{"r/archive_format", "pt2"},
+                                                             {"r/models/model.json", "{}"},
+                                                             {"r/data/weights/model.pt", ""},
+                                                             {"r/data/constants/model.pt", ""}}));
+  EXPECT_EQ(archive.weights.pickle, "r/data/weights/model.pt");
+  EXPECT_EQ(archive.constants.pickle, "r/data/constants/model.pt");
+  EXPECT_EQ(archive.example_inputs, std::nullopt);
+}
+
+TEST(ArchiveTest, FindsTheEntriesOfTheOldestLayout) {
+  const Pt2Archive archive =
+      open_pt2_archive(write_archive({{"serialized_exported_program.json", "{}"},
+                                      {"serialized_state_dict.pt", ""},
+                                      {"serialized_constants.pt", ""},
+                                      {"serialized_example_inputs.pt", ""},
+                                      {"version", "8.7"}}));
+  EXPECT_EQ(archive.program, "serialized_exported_program.json");
+  EXPECT_EQ(archive.weights.pickle, "serialized_state_dict.pt");
+  EXPECT_EQ(archive.constants.pickle, "serialized_constants.pt");
+  EXPECT_EQ(archive.example_inputs, "serialized_example_inputs.pt");
+}
+
+TEST(ArchiveTest, OfSeveralModelsTheOneCalledModelIsRead) {
+  std::vector<ZipEntry> entries = newest_layout("model");
+  entries.push_back({"r/models/b.json", "{}"});
+  EXPECT_EQ(open_pt2_archive(write_archive(entries)).program, "r/models/model.json");
+  entries = newest_layout("a");
+  entries.push_back({"r/models/b.json", "{}"});
+  EXPECT_EQ(error_of(write_archive(entries)),
+            "has 2 models, 'a', 'b', and none is called 'model'; save the one that is meant with "
+            "torch.export.save");
+}
+
+TEST(ArchiveTest, OtherFilesAreRefusedByWhatTheyAre) {
+  const std::string advice = "; write a .pt2 archive with torch.export.save";
+  EXPECT_EQ(
+      error_of(write_archive({{"r/data/aotinductor/model/a.so", ""}, {"r/archive_format", "pt2"}})),
+      "is a package of AOTInductor, compiled code without a graph" + advice);
+  EXPECT_EQ(error_of(write_archive({{"r/data.pkl", ""}, {"r/constants.pkl", ""}})),
+            "is a TorchScript archive" + advice);
+  EXPECT_EQ(error_of(write_archive({{"r/data.pkl", ""}, {"r/version", "3"}})),
+            "is a file of torch.save, which holds weights but no graph" + advice);
+  EXPECT_EQ(error_of(write_archive({{"notes.txt", ""}})),
+            "is a zip archive without an exported program: no entry models/NAME.json" + advice);
+  const std::string path = ::testing::TempDir() + "/text.pt2";
+  write_file(path, "ir_version: 8");
+  EXPECT_EQ(error_of(path), "is no .pt2 archive: it does not begin as zip archives do" + advice);
+}
+
+TEST(ArchiveTest, VersionsAreChecked) {
+  std::vector<ZipEntry> entries = newest_layout("model");
+  entries[1] = {"r/archive_version", "1\x1b"};
+  EXPECT_EQ(error_of(write_archive(entries)),
+            "the entry 'r/archive_version' is '1\\x1b', and '0' is read here");
+  entries = newest_layout("model");
+  entries[0] = {"r/archive_format", "pt3"};
+  EXPECT_EQ(error_of(write_archive(entries)),
+            "the entry 'r/archive_format' is 'pt3', and 'pt2' is read here");
+  EXPECT_EQ(
+      error_of(write_archive({{"serialized_exported_program.json", "{}"}, {"version", "7.3"}})),
+      "the entry 'version' is '7.3', and version 8.x is read here");
+}
+
+TEST(ArchiveTest, MissingEntriesAreNamed) {
+  for (const size_t index : {4, 5}) {
+    std::vector<ZipEntry> entries = newest_layout("model");
+    const std::string name = entries[index].name;
+    entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(index));
+    EXPECT_EQ(error_of(write_archive(entries)), "the entry '" + name + "' is missing");
+  }
+  EXPECT_EQ(error_of(write_archive({{"serialized_exported_program.json", "{}"}})),
+            "the entry 'version' is missing");
+  EXPECT_EQ(
+      error_of(write_archive({{"serialized_exported_program.json", "{}"}, {"version", "8.2"}})),
+      "the entry 'serialized_state_dict.pt' is missing");
+}
+
+TEST(ArchiveTest, ByteOrderIsToldApart) {
+  std::vector<ZipEntry> entries = newest_layout("model");
+  entries[2] = {"r/byteorder", "big"};
+  EXPECT_TRUE(open_pt2_archive(write_archive(entries)).is_big_endian);
+  entries[2] = {"r/byteorder", "middle"};
+  EXPECT_EQ(error_of(write_archive(entries)), "the byte order 'middle' is not known");
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,28 @@
+// Autocast, made explicit: which arguments of an operator a region of torch.autocast casts.
+//
+// In Python a `with torch.autocast(...)` region casts arguments when the operators in it run. In an
+// ExportedGraph each of these casts is a node of its own (aten.to.dtype). What is cast is asked of
+// LibTorch, operator by operator, by calling it with autocast on and looking at what arrives behind
+// autocast.
+#pragma once
+
+#include <c10/core/ScalarType.h>
+
+#include <optional>
+#include <vector>
+
+#include "torch_ir/exporter/exported_program.h"
+#include "torch_ir/exporter/pt2/graph_builder.h"
+
+namespace torch_ir {
+
+// The dtype to which autocast on the CPU casts; nothing where it is off.
+using AutocastDtype = std::optional<c10::ScalarType>;
+
+// Adds `node`, whose outputs are `outputs`, to `builder`, behind the casts that autocast to `dtype`
+// makes of its arguments. An operator that has no rule for autocast, but consists of operators that
+// have, is replaced by those (decompose.h).
+void add_under_autocast(ExportedNode node, const std::vector<ValueMeta>& outputs,
+                        c10::ScalarType dtype, GraphBuilder& builder);
+
+}  // namespace torch_ir

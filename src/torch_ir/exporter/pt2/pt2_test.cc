@@ -1,0 +1,233 @@
+#include "torch_ir/exporter/pt2/pt2.h"
+
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/tensor.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/base/testing/zip_builder.h"
+#include "torch_ir/converter/converter.h"
+#include "torch_ir/executor/execution_plan.h"
+#include "torch_ir/ir/dtype.h"
+#include "torch_ir/weights/pt.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::ThrowsMessage;
+
+std::string data_path(const std::string& name) {
+  return "src/torch_ir/exporter/pt2/testdata/" + name;
+}
+
+std::vector<std::string> names_of(const StateDict& tensors) { return tensors.keys(); }
+
+std::vector<std::string> targets_of(const ExportedGraph& graph) {
+  std::vector<std::string> targets;
+  for (const ExportedNode& node : graph.nodes) targets.push_back(node.target);
+  return targets;
+}
+
+std::vector<at::Tensor> run(const std::string& path, const IR& ir, const StateDict& weights) {
+  const auto examples = read_pt2_example_inputs(path);
+  std::vector<at::Tensor> inputs;
+  for (const TensorMeta& input : ir.graph_inputs) inputs.push_back((*examples)[input.name]);
+  return compile(ir, weights).run(inputs);
+}
+
+class ArchiveTest : public ::testing::TestWithParam<const char*> {};
+
+// Made by testdata/make_testdata.py, with what PyTorch computes.
+TEST_P(ArchiveTest, RunsAsInPython) {
+  const std::string path = data_path(GetParam() + std::string(".pt2"));
+  const StateDict expected = load_weights_pt(data_path(GetParam() + std::string(".expected.pt")));
+  const Pt2Model model = read_pt2(path);
+  const IR ir = convert_exported_program(model.program);
+  const std::vector<at::Tensor> outputs = run(path, ir, model.weights);
+  size_t compared = 0;
+  for (size_t i = 0; i < ir.graph_outputs.size(); ++i) {
+    const TensorMeta& output = ir.graph_outputs[i];
+    if (!output.mutates.empty()) continue;
+    ASSERT_TRUE(expected.contains(output.name)) << output.name;
+    // Python's numbers became tensors on the way into the file: floats as float32.
+    const at::Tensor value =
+        output.is_scalar && output.dtype == "float64" ? outputs[i].to(at::kFloat) : outputs[i];
+    EXPECT_EQ(value.scalar_type(), expected[output.name].scalar_type()) << output.name;
+    ASSERT_EQ(value.sizes(), expected[output.name].sizes()) << output.name;
+    EXPECT_TRUE(at::allclose(value, expected[output.name], 1e-5, 1e-6)) << output.name;
+    ++compared;
+  }
+  EXPECT_GT(compared, 0);
+  EXPECT_EQ(IR::from_json(ir.to_json()), ir);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ArchiveTest,
+                         ::testing::Values("small", "weights", "wrappers", "recurrent",
+                                           "control_flow", "dynamic", "mutations", "effects",
+                                           "signature", "lists"));
+
+TEST(Pt2Test, AllLayoutsHoldTheSameModel) {
+  const Pt2Model newest = read_pt2(data_path("small.pt2"));
+  const IR ir = convert_exported_program(newest.program);
+  for (const char* name : {"layout_2_7.pt2", "layout_2_8.pt2"}) {
+    const Pt2Model older = read_pt2(data_path(name));
+    EXPECT_EQ(convert_exported_program(older.program), ir) << name;
+    EXPECT_EQ(names_of(older.weights), names_of(newest.weights));
+    for (const auto& weight : older.weights) {
+      EXPECT_TRUE(at::equal(weight.value(), newest.weights[weight.key()])) << weight.key();
+    }
+    EXPECT_THAT(names_of(*read_pt2_example_inputs(data_path(name))), ElementsAre("x"));
+  }
+}
+
+TEST(Pt2Test, NamesTheModelAfterItsClass) {
+  const ExportedProgram program = read_pt2(data_path("small.pt2")).program;
+  EXPECT_EQ(program.model_name, "Small");
+  EXPECT_EQ(program.torch_version, "2.13.0");
+}
+
+TEST(Pt2Test, SeparatesWeightsFromConstants) {
+  const Pt2Model model = read_pt2(data_path("small.pt2"));
+  EXPECT_THAT(names_of(model.weights),
+              ElementsAre("linear.weight", "linear.bias", "scale", "shift"));
+  EXPECT_THAT(names_of(model.program.constants), ElementsAre("lifted_tensor_0"));
+  EXPECT_TRUE(at::equal(model.weights["shift"], at::tensor({0.5, -0.5})));
+}
+
+TEST(Pt2Test, WeightsKeepSharingStridesAndShapes) {
+  const StateDict weights = read_pt2(data_path("weights.pt2")).weights;
+  const at::Tensor base = at::arange(12, at::kFloat).reshape({3, 4});
+  EXPECT_TRUE(at::equal(weights["whole"], base));
+  EXPECT_TRUE(at::equal(weights["transposed"], base.t()));
+  EXPECT_TRUE(at::equal(weights["row"], base[1]));
+  EXPECT_TRUE(at::equal(weights["column"], base.select(1, 2)));
+  for (const char* name : {"tied", "transposed", "row", "column"}) {
+    EXPECT_EQ(weights[name].storage().data(), weights["whole"].storage().data()) << name;
+  }
+  EXPECT_EQ(weights["expanded"].strides().vec(), std::vector<int64_t>{0});
+  EXPECT_EQ(weights["expanded"].storage().nbytes(), sizeof(float));
+  EXPECT_EQ(weights["scalar"].dim(), 0);
+  EXPECT_EQ(weights["empty"].sizes().vec(), (std::vector<int64_t>{2, 0}));
+  EXPECT_TRUE(at::equal(weights["unused"], at::tensor({1, 2}, at::kLong)));
+}
+
+TEST(Pt2Test, WeightsHaveEveryDtype) {
+  const StateDict weights = read_pt2(data_path("weights.pt2")).weights;
+  size_t found = 0;
+  for (const auto& weight : weights) {
+    if (!weight.key().starts_with("a_")) continue;
+    const c10::ScalarType dtype = parse_dtype(weight.key().substr(2));
+    EXPECT_EQ(weight.value().scalar_type(), dtype);
+    EXPECT_EQ(weight.value()[0].to(at::kComplexDouble).item().toComplexDouble(), 1.0)
+        << weight.key();
+    ++found;
+  }
+  EXPECT_EQ(found, 21);
+}
+
+TEST(Pt2Test, WrappersAreInlined) {
+  const ExportedProgram program = read_pt2(data_path("wrappers.pt2")).program;
+  const std::vector<std::string> targets = targets_of(program);
+  EXPECT_THAT(targets, ::testing::Each(::testing::StartsWith("aten.")));
+  EXPECT_THAT(targets, ::testing::Contains("aten.bmm.default"));
+  EXPECT_THAT(targets, ::testing::Not(::testing::Contains("aten.einsum.default")));
+  // The second linear is the one under autocast, the third the one where it is off.
+  std::vector<c10::ScalarType> dtypes;
+  for (const ExportedNode& node : program.nodes) {
+    if (node.target != "aten.linear.default") continue;
+    const auto& weight = std::get<ValueRef>(node.arguments[1].value);
+    dtypes.push_back(program.values.at(weight.name).dtype);
+  }
+  EXPECT_THAT(dtypes, ElementsAre(at::kFloat, at::kBFloat16, at::kFloat));
+}
+
+TEST(Pt2Test, ControlFlowKeepsItsGraphs) {
+  const ExportedProgram program = read_pt2(data_path("control_flow.pt2")).program;
+  std::vector<const ExportedNode*> nodes;
+  for (const ExportedNode& node : program.nodes) {
+    if (!node.graphs.empty()) nodes.push_back(&node);
+  }
+  ASSERT_EQ(nodes.size(), 3);
+  EXPECT_EQ(nodes[0]->target, "higher_order.cond");
+  EXPECT_EQ(nodes[2]->target, "higher_order.while_loop");
+  EXPECT_EQ(nodes[0]->graphs[0].nodes.back().target, "aten.add.Tensor");
+  EXPECT_EQ(nodes[0]->graphs[1].nodes.back().target, "aten.sub.Tensor");
+  EXPECT_TRUE(std::holds_alternative<ValueRef>(nodes[0]->arguments[0].value));
+  // The second condition is about a size.
+  EXPECT_TRUE(std::holds_alternative<Attribute>(nodes[1]->arguments[0].value));
+}
+
+TEST(Pt2Test, SizesAreSymbolsWithRanges) {
+  const ExportedProgram program = read_pt2(data_path("control_flow.pt2")).program;
+  const ValueMeta& x = program.values.at("x");
+  ASSERT_EQ(x.shape, (std::vector<int64_t>{kDynamicSize, 3}));
+  EXPECT_EQ(x.symbolic_shape[1], "");
+  EXPECT_THAT(program.range_constraints,
+              ::testing::Contains(SymbolRange{x.symbolic_shape[0], 3, 64}));
+}
+
+TEST(Pt2Test, FixedInputsAndOutputsAreKeptApart) {
+  const ExportedProgram program = read_pt2(data_path("dynamic.pt2")).program;
+  EXPECT_EQ(program.constant_inputs, (AttributeMap{{"flag", true}, {"text", "text"}}));
+  ASSERT_EQ(program.inputs.size(), 2);
+  EXPECT_TRUE(program.values.at("n").is_scalar);
+  EXPECT_EQ(program.constant_outputs,
+            (std::vector<ConstantOutput>{{5, 3}, {6, Attribute()}, {7, 2.5}, {8, true}}));
+  EXPECT_EQ(program.values.at("floordiv").expression,
+            program.values.at("x").symbolic_shape[0] + "//2");
+}
+
+TEST(Pt2Test, MutationsNameThePlaceholders) {
+  const ExportedProgram program = read_pt2(data_path("mutations.pt2")).program;
+  ASSERT_EQ(program.mutations.size(), 2);
+  EXPECT_EQ(program.mutations[0].output, 0);
+  EXPECT_EQ(program.mutations[0].placeholder, "b_count");
+  EXPECT_EQ(program.mutations[1].output, 1);
+  EXPECT_EQ(program.mutations[1].placeholder, "x");
+}
+
+TEST(Pt2Test, EffectsAreCallsWithoutTokens) {
+  const ExportedProgram program = read_pt2(data_path("effects.pt2")).program;
+  EXPECT_EQ(program.nodes[0].target, "aten._print.default");
+  EXPECT_EQ(program.nodes[0].arguments[0].name, "s");
+  EXPECT_THAT(program.nodes[0].outputs, IsEmpty());
+  ASSERT_EQ(program.inputs.size(), 1);
+  EXPECT_THAT(program.outputs, ElementsAre("sin"));
+}
+
+TEST(Pt2Test, ExampleInputsAreFlattenedInTheOrderOfTheTree) {
+  EXPECT_THAT(names_of(*read_pt2_example_inputs(data_path("signature.pt2"))),
+              ElementsAre("tree_first", "tree_pair_0", "tree_pair_1", "rest_0", "scale"));
+  const auto numbers = read_pt2_example_inputs(data_path("dynamic.pt2"));
+  EXPECT_THAT(names_of(*numbers), ElementsAre("x", "n"));
+  EXPECT_EQ((*numbers)["n"].dim(), 0);
+  EXPECT_EQ((*numbers)["n"].item().toLong(), 3);
+}
+
+TEST(Pt2Test, OnlyZipArchivesAreTakenForOne) {
+  EXPECT_TRUE(is_pt2_archive(data_path("small.pt2")));
+  EXPECT_FALSE(is_pt2_archive(data_path("make_testdata.py")));
+}
+
+TEST(Pt2Test, ErrorsNameTheFileAndThePlace) {
+  const std::string path = ::testing::TempDir() + "/broken.pt2";
+  write_file(path, build_zip({{"r/models/model.json", "{\"schema_version\": 8}"},
+                              {"r/data/weights/model_weights_config.json", "{}"},
+                              {"r/data/constants/model_constants_config.json", "{}"}}));
+  EXPECT_THAT(
+      [&] { read_pt2(path); },
+      ThrowsMessage<ExportError>(
+          path + ": r/models/model.json: schema_version: expected an object, found an integer"));
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,114 @@
+#include "torch_ir/exporter/pt2/sympy_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/ir/sym_expr.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ThrowsMessage;
+
+auto refused_with(const std::string& message) { return ThrowsMessage<ExportError>(message); }
+
+struct Case {
+  const char* srepr;
+  const char* infix;
+};
+
+// The texts of sympy 1.14's srepr.
+constexpr Case kCases[] = {
+    {"Symbol('s0', positive=True, integer=True)", "s0"},
+    {"Integer(-2)", "-2"},
+    {"Add(Symbol('s0', positive=True, integer=True), Integer(1))", "s0 + 1"},
+    {"Add(Mul(Integer(2), Symbol('s0')), Integer(-3))", "2*s0 - 3"},
+    {"Add(Integer(1), Mul(Integer(-1), Symbol('s0')))", "1 - s0"},
+    {"Add(Mul(Integer(-1), Symbol('s0')), Integer(-1))", "-s0 - 1"},
+    {"Mul(Symbol('s0'), Add(Symbol('s0'), Integer(1)))", "s0*(s0 + 1)"},
+    {"Mul(Rational(1, 2), Symbol('s0'), Add(Symbol('s0'), Integer(1)))", "s0*(s0 + 1)/2"},
+    {"Mul(Rational(-3, 2), Symbol('s0'))", "-3*s0/2"},
+    {"Mul(Symbol('s0'), Pow(Symbol('s1'), Integer(-1)))", "s0/s1"},
+    {"Pow(Symbol('s0'), Integer(2))", "s0**2"},
+    {"Pow(Symbol('s0'), Integer(-1))", "1/s0"},
+    {"FloorDiv(Add(Symbol('s0'), Integer(1)), Integer(2))", "(s0 + 1)//2"},
+    {"Mul(Integer(3), FloorDiv(Symbol('s0'), Integer(2)))", "3*(s0//2)"},
+    {"FloorDiv(Mul(Integer(2), Symbol('s0')), Integer(3))", "(2*s0)//3"},
+    {"Mod(Symbol('s0'), Integer(3))", "Mod(s0, 3)"},
+    {"Max(Integer(1), Symbol('s0'))", "Max(1, s0)"},
+    {"TruncToInt(Mul(Float('2.5', precision=53), Symbol('s0')))", "TruncToInt((5/2)*s0)"},
+    {"Float('3.0', precision=53)", "3"},
+    {"Piecewise(ExprCondPair(Symbol('s0'), StrictGreaterThan(Symbol('s0'), Integer(3))), "
+     "ExprCondPair(Integer(1), true))",
+     "Piecewise(ExprCondPair(s0, StrictGreaterThan(s0, 3)), ExprCondPair(1, true))"},
+    {"Min(Symbol('s0'), int_oo)", "Min(s0, int_oo)"},
+};
+
+TEST(SympyTextTest, WritesExpressionsInfix) {
+  for (const Case& test : kCases) EXPECT_EQ(infix_of_srepr(test.srepr), test.infix);
+}
+
+TEST(SympyTextTest, WritesWhatAnIrReads) {
+  for (const Case& test : kCases) EXPECT_NO_THROW(SymExpr::parse(test.infix)) << test.infix;
+}
+
+// The value decides, not the look.
+TEST(SympyTextTest, KeepsTheValue) {
+  const SymbolValues values = {{"s0", 7}, {"s1", 2}};
+  const auto value_of = [&](const char* srepr) {
+    return SymExpr::parse(infix_of_srepr(srepr)).evaluate(values);
+  };
+  EXPECT_EQ(value_of("Add(Mul(Integer(2), Symbol('s0')), Integer(-3))"), 11);
+  EXPECT_EQ(value_of("Mul(Rational(1, 2), Symbol('s0'), Add(Symbol('s0'), Integer(1)))"), 28);
+  EXPECT_EQ(value_of("Mul(Integer(3), FloorDiv(Symbol('s0'), Integer(2)))"), 9);
+  EXPECT_EQ(value_of("FloorDiv(Mul(Integer(-1), Symbol('s0')), Integer(2))"), -4);
+  EXPECT_EQ(value_of("Mul(Integer(-1), Pow(Symbol('s0'), Integer(2)))"), -49);
+  EXPECT_EQ(value_of("Pow(Mul(Integer(-1), Symbol('s0')), Integer(2))"), 49);
+  EXPECT_EQ(value_of("Mul(Symbol('s0'), Mod(Symbol('s0'), Symbol('s1')), Integer(-1))"), -7);
+}
+
+TEST(SympyTextTest, NothingButExpressionsIsRead) {
+  const struct {
+    std::string text;
+    const char* message;
+  } cases[] = {
+      {"", "the expression '' is not understood at character 1"},
+      {"Add(Integer(1)", "the expression 'Add(Integer(1)' is not understood at character 15"},
+      {"Integer(1))", "the expression 'Integer(1))' is not understood at character 11"},
+      {"Symbol('s0", "the expression 'Symbol('s0' is not understood at character 9"},
+      {"__import__('os').system('true')",
+       "the expression '__import__('os').system('true')' is not understood at character 17"},
+      {"Symbol('s0; x')", "an expression has the symbol 's0; x', which is not understood"},
+      {"Symbol('0')", "an expression has the symbol '0', which is not understood"},
+      {"Symbol(Integer(1))", "an expression has the call 'Symbol', which is not understood"},
+      {"Float('x', precision=53)", "an expression has the float 'x', which is not understood"},
+      {"Float('1e300', precision=53)",
+       "an expression has the float '1e300', which is not understood"},
+      {"Symbol('a', evil=True)",
+       "the expression 'Symbol('a', evil=True)' has the unknown argument 'evil'"},
+      {"Foo(Integer(1))", "an expression has the function 'Foo', which is not understood"},
+      {"Max(Integer(1), zoo)", "an expression has the name 'zoo', which is not understood"},
+      {"true", "an expression has the name 'true', which is not understood"},
+      {"Max('s0')", "an expression has the string 's0', which is not understood"},
+      {"Rational(1)", "an expression has the call 'Rational', which is not understood"},
+  };
+  for (const auto& [text, message] : cases) {
+    EXPECT_THAT([&] { infix_of_srepr(text); }, refused_with(message));
+  }
+}
+
+TEST(SympyTextTest, SizesAreLimited) {
+  std::string deep;
+  for (int i = 0; i < 100; ++i) deep += "Max(";
+  EXPECT_THAT([&] { infix_of_srepr(deep); },
+              ThrowsMessage<ExportError>(::testing::EndsWith("is nested deeper than 100 levels")));
+  EXPECT_THAT([] { infix_of_srepr(std::string(20'001, '1')); },
+              ThrowsMessage<ExportError>(::testing::EndsWith("is longer than 20000 characters")));
+}
+
+}  // namespace
+}  // namespace torch_ir

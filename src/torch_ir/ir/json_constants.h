@@ -1,0 +1,25 @@
+// Constants of an IR file: tensors as nested lists.
+//
+// The form is {"data": nested list, "dtype": "int64"}, with "shape" only where the list can not
+// tell it (a dimension behind an empty one). Complex elements are [re, im]. Used by json.cc.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+
+#include "torch_ir/ir/json_reader.h"
+#include "torch_ir/ir/json_value.h"
+#include "torch_ir/ir/json_writer.h"
+
+namespace torch_ir {
+
+// Throws SerializationError, naming the constant, when `tensor` has no data or a dtype without a
+// JSON form.
+void write_constant(const std::string& name, const at::Tensor& tensor, JsonWriter& writer);
+
+// A contiguous tensor on the CPU. Throws SerializationError that names the place when the dtype is
+// unknown, lists of one level differ in length, or an element is not one of the dtype.
+at::Tensor read_constant(JsonValue& value, const Place& place);
+
+}  // namespace torch_ir

@@ -1,0 +1,62 @@
+#include "torch_ir/ir/json_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+auto reading_fails_with(const std::string& message) {
+  return ::testing::ThrowsMessage<SerializationError>(message);
+}
+
+TEST(PlaceTest, NamesTheWayFromTheRoot) {
+  const Place root;
+  const Place nodes = root.key("nodes");
+  const Place node = nodes.item(3);
+  const Place attributes = node.key("attrs");
+  EXPECT_THAT([&] { root.fail("what"); }, reading_fails_with("what"));
+  EXPECT_THAT([&] { attributes.fail("what"); }, reading_fails_with("nodes[3].attrs: what"));
+  EXPECT_THAT([&] { attributes.key("").item(0).fail("what"); },
+              reading_fails_with("nodes[3].attrs.[0]: what"));
+}
+
+TEST(ObjectReaderTest, FindsMembers) {
+  JsonValue value = parse_json(R"({"b": 2, "a": 1})");
+  const Place root;
+  const ObjectReader members(value, root, {"a", "b", "c"});
+  EXPECT_EQ(as_integer(members.get("a"), root), 1);
+  EXPECT_EQ(members.find("c"), nullptr);
+  EXPECT_THAT([&] { members.get("c"); }, reading_fails_with("the key 'c' is missing"));
+}
+
+TEST(ObjectReaderTest, UnknownMembersAreRefused) {
+  JsonValue value = parse_json(R"({"a": 1, "z": 2})");
+  EXPECT_THAT([&] { ObjectReader(value, Place(), {"a"}); }, reading_fails_with("unknown key 'z'"));
+  JsonValue odd = parse_json(R"({"z\n": 2})");
+  EXPECT_THAT([&] { ObjectReader(odd, Place(), {"a"}); },
+              reading_fails_with("unknown key 'z\\x0a'"));
+}
+
+TEST(JsonReaderTest, OtherTypesAreRefused) {
+  JsonValue text = parse_json(R"("text")");
+  JsonValue number = parse_json("1.5");
+  JsonValue flags = parse_json("[1, true]");
+  const Place root;
+  EXPECT_THAT([&] { as_list(text, root); }, reading_fails_with("expected a list, found a string"));
+  EXPECT_THAT([&] { as_object(flags, root); },
+              reading_fails_with("expected an object, found a list"));
+  EXPECT_THAT([&] { take_string(number, root); },
+              reading_fails_with("expected a string, found a float"));
+  EXPECT_THAT([&] { as_integer(number, root); },
+              reading_fails_with("expected an integer, found a float"));
+  EXPECT_THAT([&] { as_integers(flags, root); },
+              reading_fails_with("[1]: expected an integer, found a boolean"));
+}
+
+}  // namespace
+}  // namespace torch_ir

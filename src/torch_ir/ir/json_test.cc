@@ -1,0 +1,255 @@
+#include "torch_ir/ir/json.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/tensor.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/json_value.h"
+#include "torch_ir/ir/testing/json_test_graphs.h"
+#include "torch_ir/ir/validate.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ThrowsMessage;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+std::string testdata(const std::string& name) {
+  return read_file("src/torch_ir/ir/testdata/" + name);
+}
+
+// The IR that testdata/make_python_form.py writes.
+IR python_form_ir() {
+  IR ir;
+  ir.model_name = "caf\u00e9 \"quoted\" \\ / \b\f\n\r\t \x01 \x7f \u2028 \U0001f600";
+  ir.pytorch_version = "2.13.0";
+  ir.graph_inputs = {meta("x", {1, 4}), meta("scalar", {}, "int64")};
+  ir.graph_outputs = {made_by(meta("op_1", {0, 4}, "float64"), "op", 1)};
+  ir.weights = {meta("a.b", {2, 0})};
+  ir.weight_name_mapping.insert("p_a_b", "a.b");
+  ir.weight_name_mapping.insert("c_\u00fc", "\u00fc");
+
+  OpNode op;
+  op.name = "op";
+  op.op_type = "no_such_library.op.default";
+  op.inputs = {made_by(meta("x", {1, 4}), "x", 0), meta("p_a_b", {2, 0})};
+  op.outputs = {meta("op_0", {1, 4}), meta("op_1", {0, 4}, "float64")};
+  op.attrs = {
+      {"floats", Attribute::list(std::vector<double>{0.0,
+                                                     -0.0,
+                                                     1.0,
+                                                     -1.5,
+                                                     0.1,
+                                                     1e-4,
+                                                     1e-5,
+                                                     0.00012345,
+                                                     123456.789,
+                                                     1e15,
+                                                     9999999999999998.0,
+                                                     1e16,
+                                                     1.2345e16,
+                                                     1e22,
+                                                     1e23,
+                                                     5e-324,
+                                                     2.2250738585072014e-308,
+                                                     1.7976931348623157e308,
+                                                     0.30000000000000004,
+                                                     100.0,
+                                                     2.5e-10,
+                                                     kNaN,
+                                                     kInfinity,
+                                                     -kInfinity})},
+      {"integers", Attribute::list(std::vector<int64_t>{0, -1, (int64_t{1} << 53) + 1,
+                                                        std::numeric_limits<int64_t>::max(),
+                                                        std::numeric_limits<int64_t>::min()})},
+      {"nothing", Attribute()},
+      {"flags", Attribute::list({true, false})},
+      {"empty", Attribute::list({})},
+      {"nested", Attribute::list({Attribute::list({1, Attribute::list({2, Attribute::list({})})}),
+                                  Attribute::list({Attribute(), "NaN", "Infinity", "-Infinity"})})},
+      {"text", "mean"},
+      {"", "an empty name"}};
+  OpNode bare;
+  bare.name = "no_attributes";
+  bare.op_type = op.op_type;
+  ir.nodes = {op, bare};
+
+  ir.constants.insert("float64",
+                      at::tensor({0.1, kNaN, -kInfinity, -0.0}, at::kDouble).view({2, 2}));
+  ir.constants.insert("int64", at::tensor({std::numeric_limits<int64_t>::min(),
+                                           std::numeric_limits<int64_t>::max()}));
+  ir.constants.insert("bool", at::tensor({1, 0}).to(at::kBool));
+  ir.constants.insert("scalar", at::empty({}, at::kInt).fill_(3));
+  ir.constants.insert("rows", at::empty({2, 0}));
+  ir.constants.insert("none", at::empty({0}, at::kHalf));
+  return ir;
+}
+
+TEST(JsonTest, WritesWhatPythonWrites) {
+  EXPECT_EQ(serialize_ir(python_form_ir()), testdata("python_form.json"));
+}
+
+TEST(JsonTest, ReadsWhatPythonWrites) {
+  EXPECT_EQ(deserialize_ir(testdata("python_form.json")), python_form_ir());
+}
+
+// --- Files of the Python package ---
+
+TEST(JsonTest, FilesOfThePythonPackageReadAndWriteBackUnchanged) {
+  const std::string text = testdata("python_package.json");
+  EXPECT_EQ(serialize_ir(deserialize_ir(text)), text);
+}
+
+// Whether everything in `part` is in `whole`, which may have more members in its objects.
+::testing::AssertionResult contains(const JsonValue& whole, const JsonValue& part) {
+  if (const auto* members = part.get_if<JsonValue::Object>()) {
+    const auto* others = whole.get_if<JsonValue::Object>();
+    if (others == nullptr) return ::testing::AssertionFailure() << "is " << whole.kind();
+    for (const auto& [key, value] : *members) {
+      const auto other = std::ranges::find(*others, key, &JsonValue::Object::value_type::first);
+      if (other == others->end()) return ::testing::AssertionFailure() << key << " is missing";
+      if (auto result = contains(other->second, value); !result) return result << " in " << key;
+    }
+    return ::testing::AssertionSuccess();
+  }
+  if (const auto* items = part.get_if<JsonValue::List>()) {
+    const auto* others = whole.get_if<JsonValue::List>();
+    if (others == nullptr || others->size() != items->size()) {
+      return ::testing::AssertionFailure() << "is another list";
+    }
+    for (size_t i = 0; i < items->size(); ++i) {
+      if (auto result = contains((*others)[i], (*items)[i]); !result) return result << " in " << i;
+    }
+    return ::testing::AssertionSuccess();
+  }
+  if (whole == part) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "has another value";
+}
+
+class LiftedConstantExample : public ::testing::TestWithParam<const char*> {};
+
+// The examples leave out attributes and the version; everything else has to be there.
+TEST_P(LiftedConstantExample, WrittenFormHasEverythingThatTheExampleHas) {
+  const std::string example = testdata(std::string(GetParam()) + ".json");
+  const std::string written = serialize_ir(deserialize_ir(example));
+  EXPECT_TRUE(contains(parse_json(written), parse_json(example)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Json, LiftedConstantExample,
+                         ::testing::Values("masked_linear", "gather_with_index",
+                                           "buffer_vs_constant"),
+                         [](const auto& parameter) { return std::string(parameter.param); });
+
+TEST(JsonTest, OptionalKeysMayBeMissing) {
+  const IR ir = deserialize_ir(R"({
+    "graph_inputs": [], "graph_outputs": [], "weights": [],
+    "nodes": [{"name": "n", "op_type": "o", "inputs": [], "outputs": []}]})");
+  EXPECT_EQ(ir.model_name, "");
+  EXPECT_EQ(ir.pytorch_version, "");
+  EXPECT_TRUE(ir.weight_name_mapping.is_empty());
+  EXPECT_TRUE(ir.constants.is_empty());
+  EXPECT_TRUE(ir.nodes[0].attrs.empty());
+}
+
+TEST(JsonTest, ProducerMayBeNull) {
+  const IR ir = deserialize_ir(R"({
+    "graph_inputs": [{"name": "x", "shape": [], "dtype": "bool", "producer_node": null}],
+    "graph_outputs": [], "weights": [], "nodes": []})");
+  EXPECT_EQ(ir.graph_inputs[0].producer_node, std::nullopt);
+}
+
+TEST(JsonTest, AttributesOfUnknownOperatorsStayPlain) {
+  IR ir = extended_ir();
+  ir.nodes[0].op_type = "no_such_library.empty.default";
+  const AttributeMap attrs = deserialize_ir(serialize_ir(ir)).nodes[0].attrs;
+  EXPECT_EQ(*attrs.find("dtype"), Attribute("bfloat16"));
+  EXPECT_EQ(*attrs.find("layout"), Attribute("strided"));
+  EXPECT_EQ(*attrs.find("device"), Attribute("cpu"));
+  EXPECT_EQ(*attrs.find("memory_format"), Attribute("channels_last"));
+}
+
+TEST(JsonTest, NanReadsBackWhateverItsBits) {
+  IR ir = extended_ir();
+  ir.nodes[0].attrs.set("nan", -kNaN);
+  ir.constants["c"] = at::tensor({-kNaN, 1.0}, at::kDouble).to(at::kBFloat16);
+  EXPECT_EQ(deserialize_ir(serialize_ir(ir)), ir);
+}
+
+// No IR that makes sense has it, but what is written is what is read.
+TEST(JsonTest, OutputIndexWithoutProducerReadsBack) {
+  IR ir = extended_ir();
+  ir.nodes[2].inputs[0].producer_node.reset();
+  ir.nodes[2].inputs[0].producer_output_idx = 1;
+  EXPECT_EQ(deserialize_ir(serialize_ir(ir)), ir);
+}
+
+TEST(JsonTest, TextThatIsNotUtf8IsNotWritten) {
+  IR ir;
+  ir.model_name = "\xff";
+  EXPECT_THAT([&] { serialize_ir(ir); },
+              ThrowsMessage<SerializationError>("a name or a text is not valid UTF-8: '\\xff'"));
+}
+
+// --- The page and the schema of the format ---
+
+TEST(JsonTest, ExampleOfThePageIsWellFormed) {
+  const std::string page = read_file("src/torch_ir/ir/ir_format.md");
+  const std::string fence = "```json\n";
+  const size_t begin = page.find(fence) + fence.size();
+  const IR ir = deserialize_ir(page.substr(begin, page.find("```", begin) - begin));
+  EXPECT_EQ(ir.model_name, "MaskedLinear");
+  EXPECT_THAT(find_problems(ir), ::testing::IsEmpty());
+}
+
+JsonValue& member(JsonValue& object, std::string_view key) {
+  return std::ranges::find(*object.get_if<JsonValue::Object>(), key,
+                           &JsonValue::Object::value_type::first)
+      ->second;
+}
+
+TEST(JsonTest, ConstantsOfEveryDtypeOfTheSchemaAreRead) {
+  JsonValue schema = parse_json(read_file("src/torch_ir/ir/ir.schema.json"));
+  const auto& dtypes =
+      *member(member(member(schema, "$defs"), "dtype"), "enum").get_if<JsonValue::List>();
+  EXPECT_EQ(dtypes.size(), 21u);
+  for (const JsonValue& dtype : dtypes) {
+    const std::string& name = *dtype.get_if<std::string>();
+    EXPECT_NO_THROW(deserialize_ir(
+        ir_text("", R"(, "constants": {"c": {"data": [], "dtype": ")" + name + R"("}})")))
+        << name;
+  }
+}
+
+// --- Files ---
+
+TEST(JsonTest, SavedFilesLoad) {
+  const std::string path = ::testing::TempDir() + "saved.json";
+  extended_ir().save(path);
+  EXPECT_EQ(read_file(path), extended_ir().to_json());
+  EXPECT_EQ(IR::load(path), extended_ir());
+}
+
+TEST(JsonTest, ErrorsOfFilesStartWithTheirPath) {
+  const std::string path = ::testing::TempDir() + "broken.json";
+  write_file(path, "[]");
+  EXPECT_THAT([&] { load_ir(path); },
+              ThrowsMessage<SerializationError>(path + ": expected an object, found a list"));
+  EXPECT_THAT([] { load_ir(::testing::TempDir() + "missing.json"); },
+              ThrowsMessage<Error>("cannot open '" + ::testing::TempDir() +
+                                   "missing.json': No such file or directory"));
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,143 @@
+#include "torch_ir/ir/json_value.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+// The value that stands alone in `text`.
+template <class T>
+T parse_as(const std::string& text) {
+  const JsonValue value = parse_json(text);
+  const T* typed = value.get_if<T>();
+  EXPECT_NE(typed, nullptr) << text << " is " << value.kind();
+  return typed == nullptr ? T() : *typed;
+}
+
+auto parsing_fails_with(const std::string& message) {
+  return ThrowsMessage<SerializationError>(HasSubstr(message));
+}
+
+TEST(JsonValueTest, ReadsScalars) {
+  EXPECT_TRUE(parse_json("null").is_null());
+  EXPECT_TRUE(parse_as<bool>("true"));
+  EXPECT_EQ(parse_as<std::string>(R"("a\u00e9\n")"), "a\u00e9\n");
+  EXPECT_EQ(parse_as<double>("-1.5e-3"), -1.5e-3);
+}
+
+TEST(JsonValueTest, IntegersKeepAll64Bits) {
+  EXPECT_EQ(parse_as<int64_t>("-9223372036854775808"), std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(parse_as<int64_t>("9223372036854775807"), std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(parse_as<uint64_t>("9223372036854775808"), uint64_t{1} << 63);
+  EXPECT_EQ(parse_as<uint64_t>("18446744073709551615"), std::numeric_limits<uint64_t>::max());
+}
+
+TEST(JsonValueTest, IntegerBeyond64BitsIsRefused) {
+  EXPECT_THAT(
+      [] { parse_json(R"({"a": [0, 18446744073709551616]})"); },
+      parsing_fails_with("a[1]: the integer 18446744073709551616 does not fit into 64 bits"));
+  EXPECT_THAT([] { parse_json(R"({"a": -9223372036854775809})"); },
+              parsing_fails_with("a: the integer -9223372036854775809 does not fit into 64 bits"));
+}
+
+TEST(JsonValueTest, FloatBeyondDoubleIsRefused) {
+  EXPECT_THAT([] { parse_json("[1e999]"); },
+              parsing_fails_with("not valid JSON: number overflow parsing '1e999'"));
+}
+
+TEST(JsonValueTest, ReadsBareNonFiniteNumbers) {
+  EXPECT_TRUE(std::isnan(parse_as<double>("NaN")));
+  EXPECT_EQ(parse_as<double>("Infinity"), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(parse_as<double>("-Infinity"), -std::numeric_limits<double>::infinity());
+  const JsonValue list = parse_json("[NaN,Infinity , -Infinity]");
+  EXPECT_EQ(list.get_if<JsonValue::List>()->size(), 3u);
+}
+
+TEST(JsonValueTest, NumbersLikeTheStandInsStayWhatTheyAre) {
+  const JsonValue value = parse_json("[NaN, 0E0, 0E000000, -0E000000, 0e0, 1E2]");
+  const auto& list = *value.get_if<JsonValue::List>();
+  EXPECT_TRUE(std::isnan(*list[0].get_if<double>()));
+  EXPECT_EQ(*list[1].get_if<double>(), 0.0);
+  EXPECT_EQ(*list[2].get_if<double>(), 0.0);
+  EXPECT_EQ(*list[3].get_if<double>(), 0.0);
+  EXPECT_TRUE(std::signbit(*list[3].get_if<double>()));
+  EXPECT_EQ(*list[4].get_if<double>(), 0.0);
+  EXPECT_EQ(*list[5].get_if<double>(), 100.0);
+}
+
+TEST(JsonValueTest, NonFiniteWordsInStringsStayStrings) {
+  const JsonValue value = parse_json(R"({"NaN": NaN, "a": "\"NaN, Infinity\\", "b": "-Infinity"})");
+  const auto& members = *value.get_if<JsonValue::Object>();
+  EXPECT_EQ(members[0].first, "NaN");
+  EXPECT_EQ(*members[1].second.get_if<std::string>(), "\"NaN, Infinity\\");
+  EXPECT_EQ(*members[2].second.get_if<std::string>(), "-Infinity");
+}
+
+TEST(JsonValueTest, NonFiniteWordsInWrongPlacesAreRefused) {
+  for (const char* text : {"-NaN", "+Infinity", "NaNs", "NaN0", "1NaN", "[NaN NaN]", "{NaN: 1}",
+                           "Infinity5", "- Infinity", "nan", "-\"NaN\""}) {
+    EXPECT_THAT([&] { parse_json(text); }, parsing_fails_with("not valid JSON")) << text;
+  }
+}
+
+TEST(JsonValueTest, PositionsOfErrorsCountBareNonFiniteNumbers) {
+  EXPECT_THAT([] { parse_json("[NaN, Infinity, -Infinity, x]"); },
+              parsing_fails_with("line 1, column 28"));
+}
+
+TEST(JsonValueTest, ObjectsKeepTheirOrder) {
+  const JsonValue value = parse_json(R"({"b": 1, "a": {"d": 2, "c": 3}})");
+  const auto& members = *value.get_if<JsonValue::Object>();
+  EXPECT_EQ(members[0].first, "b");
+  EXPECT_EQ(members[1].first, "a");
+  EXPECT_EQ(members[1].second.get_if<JsonValue::Object>()->front().first, "d");
+}
+
+TEST(JsonValueTest, DuplicateKeyIsRefused) {
+  EXPECT_THAT([] { parse_json(R"({"a": [{}, {"k": 1, "l": 2, "k": 3}]})"); },
+              parsing_fails_with("a[1]: the key 'k' occurs twice"));
+  EXPECT_THAT([] { parse_json(R"({"a\n": {"k\n": 1, "k\n": 3}})"); },
+              parsing_fails_with("a\\x0a: the key 'k\\x0a' occurs twice"));
+}
+
+TEST(JsonValueTest, DuplicateKeyAmongManyIsRefused) {
+  std::string text = "{";
+  for (int i = 0; i < 1000; ++i) text += "\"" + std::to_string(i) + "\": 0, ";
+  EXPECT_THAT([&] { parse_json(text + "\"500\": 0}"); },
+              parsing_fails_with("the key '500' occurs twice"));
+}
+
+TEST(JsonValueTest, NestingIsLimited) {
+  const auto nested = [](size_t depth) {
+    return std::string(depth, '[') + std::string(depth, ']');
+  };
+  EXPECT_NO_THROW(parse_json(nested(512)));
+  EXPECT_THAT([&] { parse_json(nested(513)); },
+              parsing_fails_with("nested deeper than 512 levels"));
+  EXPECT_THAT([&] { parse_json(std::string(1000000, '[')); },
+              parsing_fails_with("nested deeper than 512 levels"));
+}
+
+TEST(JsonValueTest, NotJsonIsRefused) {
+  EXPECT_THAT([] { parse_json(""); }, parsing_fails_with("unexpected end of input"));
+  EXPECT_THAT([] { parse_json("{"); }, parsing_fails_with("unexpected end of input"));
+  EXPECT_THAT([] { parse_json("{} {}"); }, parsing_fails_with("expected end of input"));
+  EXPECT_THAT([] { parse_json("\"\xff\""); }, parsing_fails_with("ill-formed UTF-8"));
+  EXPECT_THAT([] { parse_json("PK\x03\x04"); },
+              AllOf(parsing_fails_with("not valid JSON: parse error at line 1, column 1"),
+                    parsing_fails_with("invalid literal")));
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,165 @@
+// Versions of the format of the IR file.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/ir/json.h"
+#include "torch_ir/ir/testing/json_test_graphs.h"
+#include "torch_ir/ir/validate.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ThrowsMessage;
+
+std::string version_testdata(const std::string& name) {
+  return read_file("src/torch_ir/ir/testdata/" + name);
+}
+
+void expect_version_refused(const std::string& text, const std::string& message) {
+  EXPECT_THAT([&] { deserialize_ir(text); }, ThrowsMessage<SerializationError>(message));
+}
+
+// The file of this version of the format. A change of the format needs a new version and file.
+TEST(JsonVersionTest, GoldenFileOfVersion1IsReadAndWritten) {
+  EXPECT_EQ(serialize_ir(extended_ir()), version_testdata("version_1.json"));
+  EXPECT_EQ(deserialize_ir(version_testdata("version_1.json")), extended_ir());
+}
+
+TensorMeta dynamic(std::string name, std::vector<std::string> sizes) {
+  TensorMeta tensor = meta(std::move(name), {});
+  for (std::string& size : sizes) {
+    const bool is_number = size.find_first_not_of("0123456789") == std::string::npos;
+    tensor.shape.push_back(is_number ? std::stoll(size) : kDynamicSize);
+    tensor.symbolic_shape.push_back(is_number ? std::string() : std::move(size));
+  }
+  return tensor;
+}
+
+TensorMeta number(std::string name, std::string dtype, std::string expression = "") {
+  TensorMeta value = meta(std::move(name), {}, std::move(dtype));
+  value.is_scalar = true;
+  value.expression = std::move(expression);
+  return value;
+}
+
+// Everything that version 2 adds, in a graph that is well formed.
+IR version_2_ir() {
+  IR ir;
+  ir.model_name = "Dynamic";
+  ir.pytorch_version = "2.13.0";
+  ir.graph_inputs = {dynamic("x", {"s0", "3"})};
+  ir.range_constraints = {{"s0", 2, 16}, {"2*s0", 4, std::nullopt}};
+  ir.constant_inputs = {{"scale", 0.5}, {"mode", "sum"}, {"mask", Attribute()}};
+  ir.weights = {meta("count", {}, "int64")};
+  ir.weight_name_mapping.insert("b_count", "count");
+
+  OpNode size;
+  size.name = "sym_size_int";
+  size.op_type = "aten.sym_size.int";
+  size.inputs = {made_by(dynamic("x", {"s0", "3"}), "x", 0)};
+  size.outputs = {number("sym_size_int", "int64", "s0")};
+  size.attrs = {{"dim", 0}};
+  OpNode twice;
+  twice.name = "mul";
+  twice.op_type = "_operator.mul";
+  twice.outputs = {number("mul", "int64", "2*s0")};
+  twice.attrs = {{"a", 2}, {"b", ValueRef{"sym_size_int"}}};
+  OpNode add;
+  add.name = "add";
+  add.op_type = "aten.add.Tensor";
+  add.inputs = {meta("b_count", {}, "int64")};
+  add.outputs = {meta("add", {}, "int64")};
+  add.attrs = {{"other", 1}};
+  OpNode compare;
+  compare.name = "gt";
+  compare.op_type = "_operator.gt";
+  compare.outputs = {number("gt", "bool")};
+  compare.attrs = {{"a", ValueRef{"mul"}}, {"b", 8}};
+
+  Graph negative;
+  negative.graph_inputs = {dynamic("arg0_1", {"s0", "3"})};
+  OpNode neg;
+  neg.name = "neg";
+  neg.op_type = "aten.neg.default";
+  neg.inputs = {made_by(dynamic("arg0_1", {"s0", "3"}), "arg0_1", 0)};
+  neg.outputs = {dynamic("neg", {"s0", "3"})};
+  negative.nodes = {neg};
+  negative.graph_outputs = {made_by(dynamic("neg", {"s0", "3"}), "neg", 0)};
+  Graph same = negative;
+  same.nodes.clear();
+  same.graph_outputs = {made_by(dynamic("arg0_1", {"s0", "3"}), "arg0_1", 0)};
+  same.constant_outputs = {{1, Attribute()}};
+  OpNode cond;
+  cond.name = "cond";
+  cond.op_type = "higher_order.cond";
+  cond.inputs = {made_by(dynamic("x", {"s0", "3"}), "x", 0)};
+  cond.outputs = {dynamic("cond", {"s0", "3"})};
+  cond.attrs = {{"_tensor_list_sizes", Attribute::list({1})}, {"pred", ValueRef{"gt"}}};
+  cond.graphs = {negative, same};
+  OpNode view;
+  view.name = "view";
+  view.op_type = "aten.view.default";
+  view.inputs = {made_by(dynamic("cond", {"s0", "3"}), "cond", 0)};
+  view.outputs = {dynamic("view", {"3*s0"})};
+  view.attrs = {{"size", Attribute::list({-1})}};
+  ir.nodes = {size, twice, add, compare, cond, view};
+
+  ir.graph_outputs = {made_by(meta("add", {}, "int64"), "add", 0),
+                      made_by(dynamic("view", {"3*s0"}), "view", 0),
+                      made_by(number("mul", "int64", "2*s0"), "mul", 0)};
+  ir.graph_outputs[0].mutates = "b_count";
+  ir.constant_outputs = {{2, Attribute()}, {4, 7}};
+  return ir;
+}
+
+TEST(JsonVersionTest, GoldenFileOfVersion2IsReadAndWritten) {
+  EXPECT_EQ(serialize_ir(version_2_ir()), version_testdata("version_2.json"));
+  EXPECT_EQ(deserialize_ir(version_testdata("version_2.json")), version_2_ir());
+  EXPECT_THAT(find_problems(version_2_ir()), ::testing::IsEmpty());
+}
+
+TEST(JsonVersionTest, OnlyWhatNeedsVersion2IsWrittenAsSuch) {
+  EXPECT_EQ(format_version(extended_ir()), 1);
+  EXPECT_EQ(format_version(version_2_ir()), 2);
+  IR ir = extended_ir();
+  ir.constant_outputs = {{0, Attribute()}};
+  EXPECT_EQ(format_version(ir), 2);
+}
+
+TEST(JsonVersionTest, Version1IsTheFormatWithoutAVersion) {
+  EXPECT_EQ(deserialize_ir(ir_text("", R"(, "format_version": 1)")), deserialize_ir(ir_text("")));
+}
+
+TEST(JsonVersionTest, LaterVersionsAreRefused) {
+  expect_version_refused(
+      ir_text("", R"(, "format_version": 3)"),
+      "format_version: the file has version 3 of the IR format, this program reads "
+      "versions 1 to 2; read it with a newer program");
+}
+
+// What a later version brings would otherwise be reported as an unknown key.
+TEST(JsonVersionTest, VersionIsCheckedFirst) {
+  expect_version_refused(
+      ir_text("", R"(, "symbols": {}, "format_version": 3)"),
+      "format_version: the file has version 3 of the IR format, this program reads "
+      "versions 1 to 2; read it with a newer program");
+}
+
+TEST(JsonVersionTest, VersionsThatDoNotExistAreRefused) {
+  expect_version_refused(
+      ir_text("", R"(, "format_version": 0)"),
+      "format_version: the file has version 0 of the IR format, this program reads "
+      "versions 1 to 2");
+  expect_version_refused(ir_text("", R"(, "format_version": "1")"),
+                         "format_version: expected an integer, found a string");
+}
+
+}  // namespace
+}  // namespace torch_ir

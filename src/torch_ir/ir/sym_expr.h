@@ -1,0 +1,60 @@
+// SymExpr: an integer expression over symbols, such as a size of a dynamic shape.
+//
+// Symbolic shapes of an IR hold them as text, in the form that Python prints: "s0", "2*s0 + 1",
+// "(s0 + 1)//2", "Mod(s0, 8)", "Max(1, u0)". The executor parses and evaluates them; an expression
+// is never executed as code.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace torch_ir {
+
+using SymbolValues = std::unordered_map<std::string, int64_t>;
+
+// A node of the tree; its children are earlier entries of SymExpr::nodes.
+struct SymNode {
+  // "+", "-", "*", "//", "/", "%", "**", "neg", the name of a function, or empty for a leaf.
+  std::string op;
+  // Of a leaf: a symbol, or empty for the number.
+  std::string symbol;
+  int64_t number = 0;
+  std::vector<size_t> children;
+};
+
+class SymExpr {
+ public:
+  // Grammar, with Python's precedence and associativity: integers, names, calls NAME(a, b, ...),
+  // unary -, binary + - * / // % **, parentheses. Throws ValidationError for anything else, and
+  // for text beyond 10,000 characters or 100 levels.
+  static SymExpr parse(std::string_view text);
+
+  // The value, when all symbols have one in `values`, every function is known (Mod, FloorDiv,
+  // CeilDiv, Max, Min, CleanDiv, ...) and the result is an integer of 64 bits. "/" is exact.
+  std::optional<int64_t> evaluate(const SymbolValues& values) const;
+
+  // A function that evaluate() does not know, or that has the wrong number of arguments; nothing
+  // when there is none.
+  std::optional<std::string> unknown_function() const;
+
+  // In order of first appearance.
+  std::vector<std::string> symbols() const;
+
+  // The symbol, when the expression is nothing else.
+  std::optional<std::string> as_symbol() const;
+
+ private:
+  // The last is the root.
+  std::vector<SymNode> nodes_;
+};
+
+// The value for `symbol` that makes `expression` equal to `value`, the other symbols being in
+// `values`, where the expression is linear in the symbol and there is an integer that does.
+std::optional<int64_t> solve_linear(const SymExpr& expression, const std::string& symbol,
+                                    int64_t value, const SymbolValues& values);
+
+}  // namespace torch_ir

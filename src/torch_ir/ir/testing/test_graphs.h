@@ -1,0 +1,51 @@
+// Graphs for tests: a builder, and the graphs that the project's specification prints.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+using Shape = std::vector<int64_t>;
+
+// Builds a float32 graph value by value. Names that are used must have been added before.
+class TestGraphBuilder {
+ public:
+  explicit TestGraphBuilder(std::string model_name);
+
+  TestGraphBuilder& input(const std::string& name, Shape shape);
+  // A weight with the placeholder and the name in the state dict.
+  TestGraphBuilder& weight(const std::string& placeholder, const std::string& name, Shape shape,
+                           const std::string& dtype = "float32");
+  // A node with one output, which has the node's name.
+  TestGraphBuilder& op(const std::string& name, const std::string& op_type,
+                       const std::vector<std::string>& inputs, Shape shape,
+                       AttributeMap attrs = {});
+  // A node with one output for each shape: "NAME_0", "NAME_1", ...
+  TestGraphBuilder& multi_op(const std::string& name, const std::string& op_type,
+                             const std::vector<std::string>& inputs,
+                             const std::vector<Shape>& shapes, AttributeMap attrs = {});
+  TestGraphBuilder& output(const std::string& name);
+
+  IR build() const { return ir_; }
+
+ private:
+  OpNode& add_node(const std::string& name, const std::string& op_type,
+                   const std::vector<std::string>& inputs, AttributeMap attrs);
+
+  IR ir_;
+  // As inputs of nodes refer to them.
+  std::unordered_map<std::string, TensorMeta> values_;
+};
+
+IR masked_linear_graph();
+IR gather_with_index_graph();
+IR buffer_vs_constant_graph();
+IR transformer_block_graph();
+IR deep_resnet_graph();
+
+}  // namespace torch_ir

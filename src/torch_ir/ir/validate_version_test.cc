@@ -1,0 +1,131 @@
+// What version 2 of the format adds to the rules: numbers, symbols, mutations and graphs of nodes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/testing/test_nodes.h"
+#include "torch_ir/ir/validate.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TensorMeta number(std::string name, std::string dtype = "int64") {
+  TensorMeta value = meta(std::move(name), {}, std::move(dtype));
+  value.is_scalar = true;
+  return value;
+}
+
+// y = x + n
+IR with_number() {
+  IR ir;
+  ir.graph_inputs = {meta("x", {2}), number("n")};
+  ir.nodes = {node("add", "aten.add.Tensor", {meta("x", {2})}, {meta("add", {2})})};
+  ir.nodes[0].attrs = {{"other", ValueRef{"n"}}};
+  ir.graph_outputs = {meta("add", {2})};
+  return ir;
+}
+
+TEST(ValidateVersionTest, NumbersBetweenNodes) {
+  EXPECT_THAT(find_problems(with_number()), IsEmpty());
+  IR ir = with_number();
+  ir.nodes[0].attrs = {{"other", ValueRef{"m"}}};
+  EXPECT_THAT(find_problems(ir),
+              ElementsAre("node 'add': attribute 'other' refers to 'm', which is no value of the "
+                          "graph"));
+  ir.nodes[0].attrs = {{"other", ValueRef{"x"}}};
+  EXPECT_THAT(find_problems(ir),
+              ElementsAre("node 'add': attribute 'other' refers to 'x', which is "
+                          "a tensor, not a number"));
+  ir.nodes[0].attrs = {{"other", ValueRef{"add"}}};
+  EXPECT_THAT(find_problems(ir), ElementsAre("node 'add': attribute 'other' refers to 'add', which "
+                                             "is made later"));
+  ir = with_number();
+  ir.graph_inputs[1].dtype = "float32";
+  EXPECT_THAT(find_problems(ir), ElementsAre("graph input 'n' is a number, but has the dtype "
+                                             "float32: numbers are int64, float64 or bool"));
+}
+
+TEST(ValidateVersionTest, SymbolicShapes) {
+  IR ir = with_number();
+  ir.graph_inputs[0].shape = {kDynamicSize};
+  EXPECT_THAT(find_problems(ir),
+              ElementsAre("graph input 'x' has a negative size: [-1]",
+                          "node 'add': input 'x' has shape [2], but is made with shape [-1]"));
+  ir.graph_inputs[0].symbolic_shape = {"s0 +"};
+  EXPECT_THAT(find_problems(ir),
+              ElementsAre("graph input 'x': the expression 's0 +' ends too early",
+                          "node 'add': input 'x' has shape [2], but is made with shape [s0 +]"));
+  ir = with_number();
+  ir.graph_inputs.push_back(meta("y", {kDynamicSize, kDynamicSize}));
+  ir.graph_inputs[2].symbolic_shape = {"Foo(s0)", "1//0"};
+  EXPECT_THAT(find_problems(ir),
+              ElementsAre("graph input 'y': the size 'Foo(s0)' uses 'Foo', which is no known "
+                          "function of integers",
+                          "graph input 'y': the size '1//0' has no value"));
+  ir = with_number();
+  ir.range_constraints = {{"s0", 4, 2}};
+  EXPECT_THAT(find_problems(ir),
+              ElementsAre("range_constraints: 's0' is at least 4 and at most 2"));
+}
+
+TEST(ValidateVersionTest, MutationsAndConstantOutputs) {
+  IR ir = with_number();
+  ir.graph_outputs[0].mutates = "x";
+  ir.constant_outputs = {{1, Attribute()}};
+  EXPECT_THAT(find_problems(ir), IsEmpty());
+  ir.graph_outputs[0].mutates = "b_count";
+  ir.constant_outputs = {{2, Attribute()}};
+  EXPECT_THAT(find_problems(ir),
+              ElementsAre("graph output 'add' is the new value of 'b_count', which is neither a "
+                          "graph input nor a placeholder",
+                          "constant_outputs: 2 is not the place of an output, of which there are 2 "
+                          "(each once, in order)"));
+}
+
+IR with_cond() {
+  Graph branch;
+  branch.graph_inputs = {meta("a", {2})};
+  branch.graph_outputs = {meta("a", {2})};
+  IR ir;
+  ir.graph_inputs = {meta("p", {}, "bool"), meta("x", {2})};
+  ir.nodes = {node("cond", "higher_order.cond", ir.graph_inputs, {meta("cond", {2})})};
+  ir.nodes[0].attrs = {{"_tensor_list_sizes", Attribute::list({1})}};
+  ir.nodes[0].graphs = {branch, branch};
+  ir.graph_outputs = {meta("cond", {2})};
+  return ir;
+}
+
+TEST(ValidateVersionTest, GraphsOfNodes) {
+  EXPECT_THAT(find_problems(with_cond()), IsEmpty());
+  IR ir = with_cond();
+  ir.nodes[0].graphs.pop_back();
+  EXPECT_THAT(find_problems(ir), ElementsAre("node 'cond' (higher_order.cond) has 1 graphs instead "
+                                             "of 2"));
+  ir = with_cond();
+  ir.nodes[0].graphs[1].graph_outputs = {meta("b", {2})};
+  EXPECT_THAT(
+      find_problems(ir),
+      ElementsAre("node 'cond', graph 1: graph output 'b' is made by no node, and is neither "
+                  "a graph input nor a weight"));
+  ir = with_cond();
+  ir.nodes[0].graphs[0].graph_inputs.push_back(meta("c", {2}));
+  EXPECT_THAT(find_problems(ir),
+              ElementsAre("node 'cond' (higher_order.cond): the true graph takes "
+                          "2 values, but 1 are given"));
+  ir = with_cond();
+  ir.nodes[0].graphs[0].graph_outputs.clear();
+  EXPECT_THAT(find_problems(ir), ElementsAre("node 'cond' (higher_order.cond): the true graph "
+                                             "returns 0 values, but the node has 1 outputs"));
+  ir = with_number();
+  ir.nodes[0].graphs = {Graph()};
+  EXPECT_THAT(find_problems(ir),
+              ElementsAre("node 'add' (aten.add.Tensor) has 1 graphs instead of 0"));
+}
+
+}  // namespace
+}  // namespace torch_ir

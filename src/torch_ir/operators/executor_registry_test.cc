@@ -1,0 +1,98 @@
+#include "torch_ir/operators/executor_registry.h"
+
+#include <ATen/ops/ones.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::ThrowsMessage;
+
+constexpr char kGetItem[] = "<built-in function getitem>";
+constexpr char kPrint[] = "aten._print.default";
+constexpr char kGroupedMm[] = "transformers.grouped_mm_fallback.default";
+
+TEST(ExecutorRegistry, HasOperatorsOfPythonFromTheStart) {
+  EXPECT_THAT(list_registered_executors(), ElementsAre(kGetItem, kPrint, kGroupedMm));
+}
+
+OpNode grouped_mm_node() {
+  OpNode node;
+  node.inputs.resize(3);
+  node.inputs[0].arg = "input";
+  node.inputs[1].arg = "weight";
+  node.inputs[2].arg = "offs";
+  return node;
+}
+
+TEST(ExecutorRegistry, GroupedMmMultipliesEachGroupWithItsMatrix) {
+  const at::Tensor input = at::rand({5, 3});
+  const at::Tensor weight = at::rand({3, 3, 2});
+  const at::Tensor ends = at::tensor({2, 2, 4}, at::kInt);
+  const at::Tensor output =
+      find_executor(kGroupedMm)(grouped_mm_node(), {input, weight, ends}).at(0);
+  EXPECT_TRUE(output.slice(0, 0, 2).equal(input.slice(0, 0, 2).mm(weight[0])));
+  EXPECT_TRUE(output.slice(0, 2, 4).equal(input.slice(0, 2, 4).mm(weight[2])));
+  EXPECT_TRUE(output[4].equal(at::zeros({2})));
+  EXPECT_THAT(
+      [&] { find_executor(kGroupedMm)(grouped_mm_node(), {input, weight, at::tensor({2, 9})}); },
+      ThrowsMessage<ExecutionError>("group 1 ends at row 9: it begins at 2, and there are 5"));
+}
+
+// A graph from a file must not be able to write to the terminal as it likes.
+TEST(ExecutorRegistry, PrintWritesOneHarmlessLineToStderr) {
+  OpNode node;
+  node.attrs.set("s", Attribute("a\x1b[2J\nb"));
+  ::testing::internal::CaptureStderr();
+  EXPECT_THAT(find_executor(kPrint)(node, {}), IsEmpty());
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "a\\x1b[2J\\x0ab\n");
+}
+
+TEST(ExecutorRegistry, GetitemReturnsOneOfItsInputs) {
+  const std::vector<at::Tensor> inputs = {at::ones({1}), at::ones({2})};
+  OpNode node;
+  node.attrs.set("index", Attribute(1));
+  EXPECT_TRUE(find_executor(kGetItem)(node, inputs).at(0).is_same(inputs[1]));
+}
+
+TEST(ExecutorRegistry, GetitemRefusesWhatIsNoIndex) {
+  const OpExecutor getitem = find_executor(kGetItem);
+  OpNode node;
+  EXPECT_THAT([&] { getitem(node, {at::ones({1})}); },
+              ThrowsMessage<ExecutionError>("attribute 'index' is not an integer"));
+  for (const int index : {-1, 1}) {
+    node.attrs.set("index", Attribute(index));
+    EXPECT_THAT([&] { getitem(node, {at::ones({1})}); },
+                ThrowsMessage<ExecutionError>(HasSubstr("of 1 does not exist")));
+  }
+}
+
+TEST(ExecutorRegistry, KeepsTheLatestUntilItIsTakenAway) {
+  const auto returning = [](int64_t size) {
+    return [size](const OpNode&, const std::vector<at::Tensor>&) {
+      return std::vector<at::Tensor>{at::ones({size})};
+    };
+  };
+  register_executor("my.op.default", returning(1));
+  register_executor("my.op.default", returning(2));
+  EXPECT_THAT(list_registered_executors(),
+              ElementsAre(kGetItem, kPrint, "my.op.default", kGroupedMm));
+  EXPECT_EQ(find_executor("my.op.default")(OpNode(), {}).at(0).size(0), 2);
+  register_executor("my.op.default", {});
+  EXPECT_THAT(list_registered_executors(), Not(Contains("my.op.default")));
+  EXPECT_FALSE(find_executor("my.op.default"));
+}
+
+}  // namespace
+}  // namespace torch_ir

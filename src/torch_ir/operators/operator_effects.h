@@ -1,0 +1,36 @@
+// What a call does to memory: which arguments it writes, and whose memory its results may share.
+//
+// Schemas say so with their alias annotations. This file knows the operators whose schema does not
+// say all; nobody else has to.
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/util/FunctionRef.h>
+
+#include <unordered_map>
+#include <vector>
+
+namespace torch_ir {
+
+// One entry for each argument of the schema.
+struct OperatorEffects {
+  std::vector<bool> writes;
+  std::vector<bool> shares;
+};
+
+// On the safe side: an argument may be called written or shared that is not, never the other way
+// round.
+class EffectsTable {
+ public:
+  // `may_be_true` tells whether the argument at a position may be true in the call at hand. Good
+  // until the next call.
+  const OperatorEffects& of(const c10::OperatorHandle& op,
+                            c10::function_ref<bool(size_t)> may_be_true);
+
+ private:
+  // Those that are the same for all calls of an operator.
+  std::unordered_map<const c10::FunctionSchema*, OperatorEffects> by_schema_;
+  OperatorEffects of_call_;
+};
+
+}  // namespace torch_ir

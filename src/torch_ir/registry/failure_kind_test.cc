@@ -1,0 +1,34 @@
+#include "torch_ir/registry/failure_kind.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+TEST(FailureKindTest, EachHasANameOfItsOwnThatReadsBack) {
+  std::set<std::string_view> names;
+  for (const FailureKind kind : kFailureKinds) {
+    EXPECT_TRUE(names.insert(failure_kind_name(kind)).second);
+    EXPECT_EQ(parse_failure_kind(failure_kind_name(kind)), kind);
+  }
+  EXPECT_EQ(names.size(), kFailureKinds.size());
+}
+
+TEST(FailureKindTest, OtherNamesAreRefusedWithTheNamesThatThereAre) {
+  try {
+    parse_failure_kind("exploded");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(),
+                ::testing::StartsWith("'exploded' is no kind of failure: there are 'extract "
+                                      "unsupported', 'extract failed', "));
+  }
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,80 @@
+#include "torch_ir/registry/registry.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+// A function, because models register themselves before main, in any order.
+std::map<std::string, RegisteredModel>& registry() {
+  static std::map<std::string, RegisteredModel> models;
+  return models;
+}
+
+void name_inputs(std::vector<ModelInput>& inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].name.empty()) {
+      inputs[i].name = inputs.size() == 1 ? "x" : "x" + std::to_string(i + 1);
+    }
+  }
+}
+
+bool is_file_name(const std::string& name) {
+  const auto fits = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+  };
+  return !name.empty() && name[0] != '.' && std::all_of(name.begin(), name.end(), fits);
+}
+
+void check_tolerances(const std::string& name, const ModelSpec& spec) {
+  const auto check = [&](const Tolerance& tolerance) {
+    // NaN compares as false.
+    if (tolerance.rtol >= 0 && tolerance.atol >= 0) return;
+    throw Error("model '" + name + "' is registered with a tolerance below 0");
+  };
+  if (spec.tolerance) check(*spec.tolerance);
+  for (const auto& [output, tolerance] : spec.output_tolerances) check(tolerance);
+}
+
+}  // namespace
+
+void register_model(std::string name, ModelSpec spec, std::function<Model()> make) {
+  if (!is_file_name(name)) {
+    throw Error("model name '" + name +
+                "' can not name a file: use letters, digits, '_', '-' and '.'");
+  }
+  if (spec.inputs.empty()) throw Error("model '" + name + "' is registered without an input");
+  if (spec.categories.empty()) {
+    throw Error("model '" + name + "' is registered without a category");
+  }
+  if (spec.expected_failure && spec.expected_failure->reason.empty()) {
+    throw Error("model '" + name + "' is registered as failing without a reason");
+  }
+  check_tolerances(name, spec);
+  name_inputs(spec.inputs);
+  const auto [position, added] =
+      registry().try_emplace(name, RegisteredModel{name, std::move(spec), std::move(make)});
+  if (!added) throw Error("a model '" + name + "' is registered already");
+}
+
+std::vector<RegisteredModel> list_models() {
+  std::vector<RegisteredModel> models;
+  for (const auto& [name, model] : registry()) models.push_back(model);
+  return models;
+}
+
+std::vector<std::string> list_categories() {
+  std::set<std::string> categories;
+  for (const auto& [name, model] : registry()) {
+    categories.insert(model.spec.categories.begin(), model.spec.categories.end());
+  }
+  return {categories.begin(), categories.end()};
+}
+
+}  // namespace torch_ir

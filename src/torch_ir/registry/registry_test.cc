@@ -1,0 +1,76 @@
+#include "torch_ir/registry/registry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+Model identity() {
+  return Model(ModelFn([](const std::vector<at::Tensor>& inputs) { return inputs; }));
+}
+
+ModelSpec spec(size_t inputs, std::vector<std::string> categories) {
+  ModelSpec result{.categories = std::move(categories)};
+  for (size_t i = 0; i < inputs; ++i) result.inputs.push_back({.shape = {1, 2}});
+  return result;
+}
+
+TEST(RegistryTest, ListsModelsByNameAndTheirCategories) {
+  register_model("Second", spec(2, {"b", "a"}), identity);
+  register_model("First", spec(1, {"c"}), identity);
+
+  const std::vector<RegisteredModel> models = list_models();
+  ASSERT_EQ(models.size(), 2u);
+  EXPECT_EQ(models[0].name, "First");
+  EXPECT_EQ(models[1].name, "Second");
+  EXPECT_THAT(list_categories(), ElementsAre("a", "b", "c"));
+  EXPECT_EQ(models[0].spec.inputs[0].name, "x");
+  EXPECT_EQ(models[1].spec.inputs[0].name, "x1");
+  EXPECT_EQ(models[1].spec.inputs[1].name, "x2");
+}
+
+TEST(RegistryTest, KeepsInputNamesThatAreGiven) {
+  ModelSpec named = spec(2, {"names"});
+  named.inputs[0].name = "query";
+  register_model("Named", named, identity);
+
+  const std::vector<RegisteredModel> models = list_models();
+  const auto model = std::find_if(models.begin(), models.end(),
+                                  [](const RegisteredModel& m) { return m.name == "Named"; });
+  ASSERT_NE(model, models.end());
+  EXPECT_EQ(model->spec.inputs[0].name, "query");
+  EXPECT_EQ(model->spec.inputs[1].name, "x2");
+}
+
+TEST(RegistryTest, RefusesWhatCanNotBeRun) {
+  register_model("Taken", spec(1, {"a"}), identity);
+  EXPECT_THAT([] { register_model("Taken", spec(1, {"a"}), identity); },
+              ThrowsMessage<Error>(HasSubstr("a model 'Taken' is registered already")));
+  EXPECT_THAT([] { register_model("a/b", spec(1, {"a"}), identity); },
+              ThrowsMessage<Error>(HasSubstr("model name 'a/b' can not name a file")));
+  EXPECT_THAT([] { register_model("NoInput", spec(0, {"a"}), identity); },
+              ThrowsMessage<Error>(HasSubstr("'NoInput' is registered without an input")));
+  EXPECT_THAT([] { register_model("NoCategory", spec(1, {}), identity); },
+              ThrowsMessage<Error>(HasSubstr("'NoCategory' is registered without a category")));
+  ModelSpec failing = spec(1, {"a"});
+  failing.expected_failure = ExpectedFailure{.kind = FailureKind::kCrashed};
+  EXPECT_THAT([&] { register_model("NoReason", failing, identity); },
+              ThrowsMessage<Error>(HasSubstr("'NoReason' is registered as failing without a "
+                                             "reason")));
+  ModelSpec loose = spec(1, {"a"});
+  loose.output_tolerances[0] = {.rtol = -1, .atol = 0};
+  EXPECT_THAT([&] { register_model("Negative", loose, identity); },
+              ThrowsMessage<Error>(HasSubstr("'Negative' is registered with a tolerance below 0")));
+}
+
+}  // namespace
+}  // namespace torch_ir

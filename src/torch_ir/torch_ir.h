@@ -1,0 +1,34 @@
+// All of torch-ir: link //:torch_ir and include "torch_ir/torch_ir.h".
+//
+// What is listed here is what is installed and promised; src/torch_ir/BUILD.bazel has the headers
+// that these include in turn.
+#pragma once
+
+// IWYU pragma: begin_exports
+#include "torch_ir/analysis/summary.h"
+#include "torch_ir/base/error.h"
+#include "torch_ir/converter/converter.h"
+#include "torch_ir/converter/extract.h"
+#include "torch_ir/converter/graph_analyzer.h"
+#include "torch_ir/executor/execution_plan.h"
+#include "torch_ir/executor/graph/execution_options.h"
+#include "torch_ir/executor/ir_executor.h"
+#include "torch_ir/exporter/capture/capture.h"
+#include "torch_ir/exporter/capture/lifted_constants.h"
+#include "torch_ir/exporter/capture/model.h"
+#include "torch_ir/exporter/exported_program.h"
+#include "torch_ir/exporter/meta/meta_device.h"
+#include "torch_ir/exporter/pt2/pt2.h"
+#include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/json.h"
+#include "torch_ir/ir/validate.h"
+#include "torch_ir/operators/executor_registry.h"
+#include "torch_ir/registry/registry.h"
+#include "torch_ir/verifier/compare.h"
+#include "torch_ir/verifier/verify.h"
+#include "torch_ir/visualize/dot.h"
+#include "torch_ir/visualize/mermaid.h"
+#include "torch_ir/weights/pt.h"
+#include "torch_ir/weights/safetensors.h"
+#include "torch_ir/weights/state_dict.h"
+// IWYU pragma: end_exports

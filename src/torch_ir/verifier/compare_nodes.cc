@@ -1,0 +1,212 @@
+#include "torch_ir/verifier/compare_nodes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/verifier/statistics.h"
+
+namespace torch_ir {
+namespace {
+
+// Ends the run of the reference when that of the graph has failed.
+struct ActualFailed {};
+
+// NaN and infinity are greater than all numbers.
+double error_of(const NodeDetail& detail) {
+  const double error = detail.comparison.smallest_passing_tolerance;
+  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+}
+
+bool is_worse(const NodeDetail& a, const NodeDetail& b) {
+  const double error_a = error_of(a);
+  const double error_b = error_of(b);
+  return error_a != error_b ? error_a > error_b : a.index < b.index;
+}
+
+bool differs(const TensorComparison& comparison) {
+  return !comparison.mismatch.empty() || comparison.max_diff != 0;
+}
+
+class NodeComparer {
+ public:
+  NodeComparer(const Graph& graph, const ActualValue& actual, const ToleranceRule& tolerance)
+      : graph_(graph), actual_(actual) {
+    report_.tolerance = tolerance;
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+      for (const TensorMeta& output : graph.nodes[i].outputs) nodes_.emplace(output.name, i);
+    }
+    values_ = compared_values(graph);
+    is_compared_.insert(values_.begin(), values_.end());
+    for (size_t i = 0; i < graph.graph_outputs.size(); ++i) {
+      outputs_.emplace(graph.graph_outputs[i].name, i);
+    }
+  }
+
+  void observe(const std::string& name, const at::Tensor& expected) {
+    const auto node = nodes_.find(name);
+    if (node == nodes_.end() || !is_compared_.contains(name)) return;
+    told_.insert(node->first);
+    if (!expected.defined()) return skip(name, "None in the model");
+    const at::Tensor actual = next_actual(name);
+    if (!actual.defined()) return skip(name, "not computed by itself where the graph runs");
+    compare(NodeDetail{.index = static_cast<int64_t>(node->second),
+                       .node = graph_.nodes[node->second].name,
+                       .op_type = graph_.nodes[node->second].op_type,
+                       .value = name},
+            actual, expected);
+  }
+
+  void fail(const std::string& who, const std::exception& error) {
+    report_.error = who + ": " + message_text(error);
+  }
+
+  NodeReport finish() {
+    if (report_.error.empty()) skip_untold();
+    std::ranges::sort(report_.worst, is_worse);
+    if (report_.worst.size() > kMaxNodeDetails) report_.worst.resize(kMaxNodeDetails);
+    return std::move(report_);
+  }
+
+ private:
+  at::Tensor next_actual(const std::string& name) {
+    try {
+      return actual_(name);
+    } catch (const std::exception& error) {
+      fail("the graph could not be run", error);
+      throw ActualFailed();
+    }
+  }
+
+  void compare(NodeDetail detail, const at::Tensor& actual, const at::Tensor& expected) {
+    detail.comparison = compare_tensors(actual, expected, tolerance_of(detail.value, expected));
+    ++report_.num_compared;
+    note_non_finite(detail, actual, expected);
+    if (!detail.comparison.is_close) {
+      ++report_.num_mismatched;
+      if (!report_.first_divergence) {
+        report_.first_divergence = Divergence{.node = detail,
+                                              .actual = statistics(detail.value, actual),
+                                              .expected = statistics(detail.value, expected)};
+      }
+    }
+    if (differs(detail.comparison)) keep(std::move(detail));
+  }
+
+  Tolerance tolerance_of(const std::string& value, const at::Tensor& expected) const {
+    const auto output = outputs_.find(value);
+    const size_t position = output == outputs_.end() ? SIZE_MAX : output->second;
+    return tolerance_for(report_.tolerance, position, expected.scalar_type());
+  }
+
+  void note_non_finite(const NodeDetail& detail, const at::Tensor& actual,
+                       const at::Tensor& expected) {
+    if (report_.first_nan && report_.first_inf) return;
+    const NonFiniteValues found = find_non_finite(actual);
+    if (!found.has_nan && !found.has_inf) return;
+    const NonFiniteValues in_model = find_non_finite(expected);
+    const auto note = [&](std::optional<NonFinite>& first, bool is_nan, bool is_expected) {
+      if (first) return;
+      first = NonFinite{.index = detail.index,
+                        .node = detail.node,
+                        .op_type = detail.op_type,
+                        .value = detail.value,
+                        .is_nan = is_nan,
+                        .is_expected = is_expected};
+    };
+    if (found.has_nan) note(report_.first_nan, true, in_model.has_nan);
+    if (found.has_inf) note(report_.first_inf, false, in_model.has_inf);
+  }
+
+  // Of a large graph only the worst are kept on the way.
+  void keep(NodeDetail detail) {
+    report_.worst.push_back(std::move(detail));
+    if (report_.worst.size() < 2 * kMaxNodeDetails) return;
+    std::ranges::nth_element(report_.worst, report_.worst.begin() + kMaxNodeDetails, is_worse);
+    report_.worst.resize(kMaxNodeDetails);
+  }
+
+  void skip(const std::string& value, const std::string& reason) {
+    ++report_.num_skipped;
+    if (report_.skipped.size() < kMaxNodeDetails) report_.skipped.push_back({value, reason});
+  }
+
+  void skip_untold() {
+    for (const std::string& value : values_) {
+      if (!told_.contains(value)) skip(value, "not told by the model");
+    }
+  }
+
+  const Graph& graph_;
+  const ActualValue& actual_;
+  NodeReport report_;
+  // Values to the nodes that make them, and to the outputs of the graph that they are.
+  std::unordered_map<std::string_view, size_t> nodes_;
+  std::unordered_map<std::string_view, size_t> outputs_;
+  std::vector<std::string> values_;
+  std::unordered_set<std::string_view> is_compared_;
+  std::unordered_set<std::string_view> told_;
+};
+
+// Inputs refer to values by producer, or by name.
+std::unordered_set<std::string_view> read_values(const Graph& graph) {
+  std::unordered_map<std::string_view, const OpNode*> producers;
+  for (const OpNode& node : graph.nodes) producers.emplace(node.name, &node);
+  std::unordered_set<std::string_view> read;
+  const auto note = [&](const TensorMeta& use) {
+    read.insert(use.name);
+    if (!use.producer_node) return;
+    const auto producer = producers.find(*use.producer_node);
+    const auto index = static_cast<size_t>(use.producer_output_idx);
+    if (producer != producers.end() && index < producer->second->outputs.size()) {
+      read.insert(producer->second->outputs[index].name);
+    }
+  };
+  for (const OpNode& node : graph.nodes) std::ranges::for_each(node.inputs, note);
+  std::ranges::for_each(graph.graph_outputs, note);
+  return read;
+}
+
+bool is_referred_to(const Graph& graph, const std::string& value) {
+  return std::ranges::any_of(graph.nodes, [&](const OpNode& node) {
+    return std::ranges::any_of(node.attrs, [&](const AttributeMap::Item& item) {
+      const std::vector<std::string> names = value_refs(item.second);
+      return std::ranges::find(names, value) != names.end();
+    });
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> compared_values(const Graph& graph) {
+  const std::unordered_set<std::string_view> read = read_values(graph);
+  std::vector<std::string> values;
+  for (const OpNode& node : graph.nodes) {
+    for (const TensorMeta& output : node.outputs) {
+      const bool is_compared = node.outputs.size() == 1 || read.contains(output.name) ||
+                               (output.is_scalar && is_referred_to(graph, output.name));
+      if (is_compared) values.push_back(output.name);
+    }
+  }
+  return values;
+}
+
+NodeReport compare_nodes(const Graph& graph, const ReferenceRun& reference,
+                         const ActualValue& actual, const ToleranceRule& tolerance) {
+  NodeComparer comparer(graph, actual, tolerance);
+  try {
+    reference(
+        [&](const std::string& name, const at::Tensor& value) { comparer.observe(name, value); });
+  } catch (const ActualFailed&) {
+  } catch (const std::exception& error) {
+    comparer.fail("the model could not be run", error);
+  }
+  return comparer.finish();
+}
+
+}  // namespace torch_ir

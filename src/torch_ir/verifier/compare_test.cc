@@ -1,0 +1,311 @@
+#include "torch_ir/verifier/compare.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/complex.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/scalar_tensor.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "torch_ir/ir/dtype.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+const double kNanDouble = std::nan("");
+
+at::Tensor double_tensor(at::ArrayRef<double> values) { return at::tensor(values, at::kDouble); }
+
+std::string text(const TensorComparison& comparison) {
+  std::ostringstream stream;
+  stream << comparison;
+  return stream.str();
+}
+
+// torch.isclose(a, e, rtol, atol, equal_nan=True) of Python's torch 2.13 for all pairs of these
+// values: a row for each a, in it for each e whether they are close under each of kTolerances.
+const std::array<double, 13> kValues = {0.0,    -0.0,  1.0,    1.000001, 1.0001, -1.0,      1e300,
+                                        -1e308, 1e308, 5e-324, kInf,     -kInf,  kNanDouble};
+const std::array<Tolerance, 4> kTolerances = {{{0, 0}, {1e-5, 1e-5}, {1e-3, 0}, {0, 0.5}}};
+const std::array<const char*, 13> kIsClose = {
+    "1111 1111 0000 0000 0000 0000 0000 0000 0000 0101 0000 0000 0000",
+    "1111 1111 0000 0000 0000 0000 0000 0000 0000 0101 0000 0000 0000",
+    "0000 0000 1111 0111 0011 0000 0000 0000 0000 0000 0000 0000 0000",
+    "0000 0000 0111 1111 0011 0000 0000 0000 0000 0000 0000 0000 0000",
+    "0000 0000 0011 0011 1111 0000 0000 0000 0000 0000 0000 0000 0000",
+    "0000 0000 0000 0000 0000 1111 0000 0000 0000 0000 0000 0000 0000",
+    "0000 0000 0000 0000 0000 0000 1111 0000 0000 0000 0000 0000 0000",
+    "0000 0000 0000 0000 0000 0000 0000 1111 0000 0000 0000 0000 0000",
+    "0000 0000 0000 0000 0000 0000 0000 0000 1111 0000 0000 0000 0000",
+    "0101 0101 0000 0000 0000 0000 0000 0000 0000 1111 0000 0000 0000",
+    "0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 1111 0000 0000",
+    "0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 1111 0000",
+    "0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 0000 1111",
+};
+
+TEST(CompareTensors, AgreesWithPythonsIsclose) {
+  for (size_t a = 0; a < kValues.size(); ++a) {
+    for (size_t e = 0; e < kValues.size(); ++e) {
+      for (size_t t = 0; t < kTolerances.size(); ++t) {
+        const bool expected = kIsClose[a][e * 5 + t] == '1';
+        EXPECT_EQ(
+            compare_tensors(double_tensor(kValues[a]), double_tensor(kValues[e]), kTolerances[t])
+                .is_close,
+            expected)
+            << kValues[a] << " against " << kValues[e] << ", tolerance " << t;
+      }
+    }
+  }
+}
+
+// The printed tolerance is the smallest: it passes, and the next smaller number does not.
+TEST(CompareTensors, FindsTheSmallestPassingTolerance) {
+  for (const double a : kValues) {
+    for (const double e : kValues) {
+      const double t =
+          compare_tensors(double_tensor(a), double_tensor(e)).smallest_passing_tolerance;
+      const auto passes = [&](double tolerance) {
+        return compare_tensors(double_tensor(a), double_tensor(e), {tolerance, tolerance}).is_close;
+      };
+      if (std::isinf(t)) {
+        EXPECT_FALSE(passes(1e300)) << a << " against " << e;
+      } else {
+        EXPECT_TRUE(passes(t)) << a << " against " << e;
+        EXPECT_TRUE(t < 1e-300 || !passes(t * (1 - 1e-15))) << a << " against " << e;
+      }
+    }
+  }
+}
+
+TEST(CompareTensors, SumsUpTheDifferences) {
+  const TensorComparison result = compare_tensors(double_tensor({1, 2.5, 3, 4}).view({2, 2}),
+                                                  double_tensor({1, 2, 3, 5}).view({2, 2}));
+  EXPECT_FALSE(result.is_close);
+  EXPECT_EQ(result.max_diff, 1);
+  EXPECT_EQ(result.mean_diff, 1.5 / 4);
+  EXPECT_EQ(result.num_elements, 4);
+  EXPECT_EQ(result.num_mismatched, 2);
+  EXPECT_THAT(result.worst_index, ElementsAre(1, 1));
+  EXPECT_EQ(result.worst_actual, "4");
+  EXPECT_EQ(result.worst_expected, "5");
+  EXPECT_DOUBLE_EQ(result.smallest_passing_tolerance, 1.0 / 6);
+  EXPECT_THAT(result.shape, ElementsAre(2, 2));
+  EXPECT_EQ(result.dtype, "float64");
+}
+
+// The worst element is the furthest outside the tolerance, not the one with the largest difference.
+TEST(CompareTensors, NamesTheElementFurthestOutsideTheTolerance) {
+  const TensorComparison result =
+      compare_tensors(double_tensor({1e9 + 100, 0.5}), double_tensor({1e9, 0}), {1e-5, 1e-5});
+  EXPECT_EQ(result.max_diff, 100);
+  EXPECT_EQ(result.num_mismatched, 1);
+  EXPECT_THAT(result.worst_index, ElementsAre(1));
+}
+
+TEST(CompareTensors, CallsEqualTensorsEqual) {
+  for (const at::Tensor& tensor : {double_tensor({1, kNanDouble, kInf}), at::empty({0, 3}),
+                                   at::scalar_tensor(3.5), at::Tensor()}) {
+    const TensorComparison result = compare_tensors(tensor, tensor, {0, 0});
+    EXPECT_TRUE(result.is_close);
+    EXPECT_EQ(result.max_diff, 0);
+    EXPECT_EQ(result.smallest_passing_tolerance, 0);
+    EXPECT_THAT(result.worst_actual, IsEmpty());
+    EXPECT_EQ(text(result), "equal");
+  }
+}
+
+TEST(CompareTensors, SaysWhichNumbersAreNotFinite) {
+  const TensorComparison infinite =
+      compare_tensors(double_tensor({1, kInf}), double_tensor({9, 2}));
+  EXPECT_EQ(infinite.max_diff, kInf);
+  EXPECT_EQ(infinite.mean_diff, kInf);
+  EXPECT_EQ(infinite.smallest_passing_tolerance, kInf);
+  EXPECT_THAT(infinite.worst_index, ElementsAre(1));
+
+  const TensorComparison nan =
+      compare_tensors(double_tensor({kInf, 1, 7}), double_tensor({0, kNanDouble, 0}));
+  EXPECT_TRUE(std::isnan(nan.max_diff));
+  EXPECT_TRUE(std::isnan(nan.mean_diff));
+  EXPECT_EQ(nan.num_mismatched, 3);
+  EXPECT_THAT(nan.worst_index, ElementsAre(1));
+  EXPECT_EQ(nan.worst_expected, "nan");
+
+  // A NaN with its sign bit set is written like any other.
+  const double negative = std::copysign(kNanDouble, -1);
+  const TensorComparison negative_nan =
+      compare_tensors(double_tensor({negative}), double_tensor({2}));
+  EXPECT_EQ(negative_nan.worst_actual, "nan");
+  std::ostringstream stream;
+  stream << negative_nan;
+  EXPECT_THAT(stream.str(), testing::Not(HasSubstr("-nan")));
+  const at::Tensor complex = at::complex(double_tensor({negative}), double_tensor({negative}));
+  EXPECT_EQ(compare_tensors(complex, at::zeros_like(complex)).worst_actual, "nan+nanj");
+}
+
+TEST(CompareTensors, RefusesOtherShapesAndDtypes) {
+  const auto mismatch = [](const at::Tensor& a, const at::Tensor& e) {
+    const TensorComparison result = compare_tensors(a, e);
+    EXPECT_FALSE(result.is_close);
+    EXPECT_EQ(result.smallest_passing_tolerance, kInf);
+    return result.mismatch;
+  };
+  EXPECT_EQ(mismatch(at::zeros({1, 4}), at::zeros({1, 8})), "shape [1, 4], expected [1, 8]");
+  EXPECT_EQ(mismatch(at::zeros({1}), at::zeros({})), "shape [1], expected []");
+  EXPECT_EQ(mismatch(at::zeros({2}), at::zeros({2}, at::kHalf)), "dtype float32, expected float16");
+  EXPECT_EQ(mismatch(at::Tensor(), at::zeros({2})), "None, expected a tensor");
+  EXPECT_EQ(mismatch(at::zeros({2}), at::Tensor()), "a tensor, expected None");
+  EXPECT_EQ(mismatch(at::zeros({2}), at::zeros({2}, at::kMeta)),
+            "a meta tensor, which has no values");
+}
+
+TEST(CompareTensors, ComparesIntegersBeyondTheDoubles) {
+  const int64_t big = (int64_t{1} << 53) + 1;
+  const TensorComparison result = compare_tensors(at::scalar_tensor(big, at::kLong),
+                                                  at::scalar_tensor(big - 1, at::kLong), {0, 0});
+  EXPECT_EQ(result.max_diff, 1);
+  EXPECT_EQ(result.num_mismatched, 1);
+  EXPECT_EQ(result.worst_actual, "9007199254740993");
+  EXPECT_EQ(result.worst_expected, "9007199254740992");
+
+  const int64_t least = std::numeric_limits<int64_t>::min();
+  const int64_t most = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(compare_tensors(at::scalar_tensor(least, at::kLong), at::scalar_tensor(most, at::kLong))
+                .max_diff,
+            std::ldexp(1.0, 64));
+}
+
+TEST(CompareTensors, ComparesUnsignedNumbersBeyondTheSigned) {
+  const at::Tensor minus_one = at::full({1}, -1, at::kLong).view(at::ScalarType::UInt64);
+  const at::Tensor one = at::full({1}, 1, at::kLong).view(at::ScalarType::UInt64);
+  const TensorComparison result = compare_tensors(minus_one, one);
+  EXPECT_EQ(result.max_diff, std::ldexp(1.0, 64));
+  EXPECT_EQ(result.worst_actual, "18446744073709551615");
+  EXPECT_EQ(result.worst_expected, "1");
+  EXPECT_EQ(result.dtype, "uint64");
+}
+
+TEST(CompareTensors, ComparesBooleans) {
+  const TensorComparison result =
+      compare_tensors(at::tensor({1, 0}).to(at::kBool), at::tensor({1, 1}).to(at::kBool));
+  EXPECT_EQ(result.num_mismatched, 1);
+  EXPECT_EQ(result.max_diff, 1);
+  EXPECT_EQ(result.worst_actual, "False");
+  EXPECT_EQ(result.worst_expected, "True");
+}
+
+TEST(CompareTensors, ComparesComplexNumbersByModulus) {
+  const at::Tensor a = at::complex(double_tensor({3, 1, kInf}), double_tensor({4, kNanDouble, 1}));
+  const at::Tensor e = at::complex(double_tensor({0, kNanDouble, kInf}), double_tensor({0, 1, 1}));
+  const TensorComparison result = compare_tensors(a, e);
+  EXPECT_EQ(result.num_mismatched, 1) << "NaN in either part is NaN, equal infinities are equal";
+  EXPECT_EQ(result.max_diff, 5);
+  EXPECT_EQ(result.worst_actual, "3+4j");
+  EXPECT_EQ(result.worst_expected, "0+0j");
+  EXPECT_EQ(compare_tensors(at::complex(double_tensor(kInf), double_tensor(1)),
+                            at::complex(double_tensor(kInf), double_tensor(2)))
+                .max_diff,
+            kInf);
+  EXPECT_TRUE(compare_tensors(a.conj(), a.conj().resolve_conj()).is_close);
+}
+
+TEST(CompareTensors, ComparesEveryFloatingPointType) {
+  using enum at::ScalarType;
+  for (const at::ScalarType type : {Half, BFloat16, Float, Double, Float8_e4m3fn, Float8_e5m2,
+                                    Float8_e4m3fnuz, Float8_e5m2fnuz, Float8_e8m0fnu}) {
+    const TensorComparison result =
+        compare_tensors(double_tensor({0.5, 2}).to(type), double_tensor({0.5, 4}).to(type), {0, 0});
+    EXPECT_EQ(result.max_diff, 2) << dtype_name(type);
+    EXPECT_EQ(result.num_mismatched, 1) << dtype_name(type);
+    EXPECT_EQ(result.worst_actual, "2") << dtype_name(type);
+  }
+}
+
+TEST(CompareTensors, ComparesEveryIntegerType) {
+  using enum at::ScalarType;
+  for (const at::ScalarType type : {Byte, Char, Short, Int, Long, UInt16, UInt32, UInt64}) {
+    const TensorComparison result =
+        compare_tensors(at::tensor({7, 100}).to(type), at::tensor({7, 103}).to(type), {0, 0});
+    EXPECT_EQ(result.max_diff, 3) << dtype_name(type);
+    EXPECT_EQ(result.worst_actual, "100") << dtype_name(type);
+  }
+}
+
+TEST(CompareTensors, LooksThroughStrides) {
+  const at::Tensor e = at::arange(24, at::kDouble).view({4, 6});
+  at::Tensor a = e.t().contiguous().t();
+  EXPECT_TRUE(compare_tensors(a, e, {0, 0}).is_close);
+  a[2][5] = -1;
+  EXPECT_THAT(compare_tensors(a, e, {0, 0}).worst_index, ElementsAre(2, 5));
+  EXPECT_TRUE(compare_tensors(at::full({1}, 3.0).expand({5, 5}), at::full({5, 5}, 3.0)).is_close);
+}
+
+// Tensors of more than one block, whatever dimension it ends in.
+TEST(CompareTensors, FindsTheWorstElementOfLargeTensors) {
+  for (const std::vector<int64_t>& shape : std::vector<std::vector<int64_t>>{
+           {300000}, {1, 300000}, {3, 1, 100000}, {300000, 1}, {7, 11, 13, 300}}) {
+    const at::Tensor e = at::zeros(shape);
+    const at::Tensor a = at::zeros(shape);
+    a.view(-1)[a.numel() - 2] = 0.25;
+    a.view(-1)[70000] = 0.5;
+    const TensorComparison result = compare_tensors(a, e);
+    EXPECT_EQ(result.num_mismatched, 2);
+    int64_t flat = 0;
+    for (size_t i = 0; i < shape.size(); ++i) flat = flat * shape[i] + result.worst_index[i];
+    EXPECT_EQ(flat, 70000);
+    EXPECT_EQ(result.mean_diff, 0.75 / static_cast<double>(a.numel()));
+  }
+}
+
+TEST(CompareTensors, NeedsLittleMemoryOfItsOwn) {
+  const auto peak = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;  // kB
+  };
+  const at::Tensor a = at::full({4096, 4096}, 1.0f);
+  const at::Tensor e = at::full({4096, 4096}, 1.5f).t();
+  const long before = peak();
+  EXPECT_EQ(compare_tensors(a, e).num_mismatched, 4096 * 4096);
+  EXPECT_LT(peak() - before, 16 * 1024) << "the tensors have 64 MB each";
+}
+
+TEST(CompareTensors, Prints) {
+  EXPECT_EQ(text(compare_tensors(double_tensor({1, 2}), double_tensor({1, 2.0000001}))),
+            "close: max diff 1e-07, mean diff 5e-08, passes from tolerance 3.34e-08");
+  EXPECT_EQ(text(compare_tensors(double_tensor({1, 2.5}), double_tensor({1, 2}))),
+            "1 of 2 element(s) differ (50 %): max diff 0.5, mean diff 0.25, max relative 0.25, max "
+            "1125899906842624 ULP; worst at [1]: 2.5, expected 2; passes from tolerance 0.167");
+  EXPECT_EQ(text(compare_tensors(double_tensor({kNanDouble}), double_tensor({2}))),
+            "1 of 1 element(s) differ (100 %): max diff nan, mean diff nan, max relative nan; "
+            "worst at [0]: nan, expected 2; no tolerance passes");
+  EXPECT_EQ(text(compare_tensors(double_tensor({1}), double_tensor({1, 2}))),
+            "shape [1], expected [2]");
+  // No share is rounded to none or all of them.
+  const at::Tensor zeros = at::zeros({100000});
+  const at::Tensor ones = at::full({100000}, 1.0f);
+  const at::Tensor one = zeros.clone();
+  one[5] = 1;
+  EXPECT_THAT(text(compare_tensors(one, zeros)),
+              HasSubstr("1 of 100000 element(s) differ (<0.01 %)"));
+  EXPECT_THAT(text(compare_tensors(ones, one)),
+              HasSubstr("99999 of 100000 element(s) differ (>99.9 %)"));
+}
+
+}  // namespace
+}  // namespace torch_ir

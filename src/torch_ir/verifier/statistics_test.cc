@@ -1,0 +1,108 @@
+#include "torch_ir/verifier/statistics.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/complex.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/quantize_per_tensor.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/tensor.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsNan;
+
+constexpr double kNanValue = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfiniteValue = std::numeric_limits<double>::infinity();
+
+TEST(Statistics, AreThoseOfLibTorch) {
+  // Several blocks, the last of them smaller, not contiguous.
+  const at::Tensor tensor = (at::randn({300, 2, 501}) * 3 + 1000).transpose(0, 2);
+  const TensorStatistics result = statistics("x", tensor);
+  EXPECT_EQ(result.name, "x");
+  EXPECT_THAT(result.shape, ElementsAre(501, 2, 300));
+  EXPECT_EQ(result.dtype, "float32");
+  EXPECT_EQ(result.num_elements, 300600);
+  EXPECT_EQ(result.num_nan, 0);
+  EXPECT_EQ(result.num_inf, 0);
+  EXPECT_EQ(result.min, tensor.min().item<double>());
+  EXPECT_EQ(result.max, tensor.max().item<double>());
+  const at::Tensor wide = tensor.to(at::kDouble);
+  EXPECT_NEAR(result.mean, wide.mean().item<double>(), 1e-9);
+  EXPECT_NEAR(result.standard_deviation, wide.std(/*unbiased=*/false).item<double>(), 1e-9);
+}
+
+TEST(Statistics, LeaveOutWhatIsNotFinite) {
+  const TensorStatistics result = statistics(
+      "x", at::tensor({1.0, kNanValue, -3.0, kInfiniteValue, -kInfiniteValue, kNanValue, kNanValue},
+                      at::kDouble));
+  EXPECT_EQ(result.num_elements, 7);
+  EXPECT_EQ(result.num_nan, 3);
+  EXPECT_EQ(result.num_inf, 2);
+  EXPECT_EQ(result.min, -3);
+  EXPECT_EQ(result.max, 1);
+  EXPECT_EQ(result.mean, -1);
+  EXPECT_EQ(result.standard_deviation, 2);
+}
+
+TEST(Statistics, AreNanWhereNothingIsFinite) {
+  const TensorStatistics result = statistics("x", at::full({3}, kNanValue));
+  EXPECT_EQ(result.num_nan, 3);
+  EXPECT_THAT(result.min, IsNan());
+  EXPECT_THAT(result.max, IsNan());
+  EXPECT_THAT(result.mean, IsNan());
+  EXPECT_THAT(result.standard_deviation, IsNan());
+}
+
+TEST(Statistics, OfComplexNumbersAreThoseOfTheirModuli) {
+  const TensorStatistics result =
+      statistics("z", at::complex(at::tensor({3.0F, 0.0F, 1.0F}),
+                                  at::tensor({4.0F, 1.0F, static_cast<float>(kNanValue)})));
+  EXPECT_EQ(result.dtype, "complex64");
+  EXPECT_EQ(result.num_elements, 3);
+  EXPECT_EQ(result.num_nan, 1);
+  EXPECT_EQ(result.min, 1);
+  EXPECT_EQ(result.max, 5);
+}
+
+TEST(Statistics, TakeAnyDtype) {
+  EXPECT_EQ(statistics("b", at::tensor({0, 1, 1, 1}).to(at::kBool)).mean, 0.75);
+  EXPECT_EQ(statistics("i", at::arange(5)).max, 4);
+  EXPECT_EQ(statistics("h", at::full({2}, 1.5).to(at::kBFloat16)).min, 1.5);
+  EXPECT_EQ(statistics("f", at::full({2}, 1.5).to(at::kFloat8_e4m3fn)).min, 1.5);
+  EXPECT_EQ(statistics("q", at::quantize_per_tensor(at::full({2}, 1.5), 0.5, 0, at::kQInt8)).min,
+            1.5);
+}
+
+TEST(Statistics, OfNoValuesHaveNoFigures) {
+  EXPECT_EQ(statistics("none", at::Tensor()).num_elements, 0);
+  EXPECT_EQ(statistics("empty", at::empty({0, 3})).num_elements, 0);
+  const TensorStatistics meta = statistics("meta", at::empty({4}, at::kMeta));
+  EXPECT_EQ(meta.num_elements, 4);
+  EXPECT_THAT(meta.max, IsNan());
+}
+
+TEST(FindNonFinite, TellsNanFromInfinity) {
+  at::Tensor tensor = at::randn({70000});
+  EXPECT_FALSE(find_non_finite(tensor).has_nan);
+  EXPECT_FALSE(find_non_finite(tensor).has_inf);
+  tensor[69999] = -kInfiniteValue;
+  EXPECT_FALSE(find_non_finite(tensor).has_nan);
+  EXPECT_TRUE(find_non_finite(tensor).has_inf);
+  tensor[3] = kNanValue;
+  EXPECT_TRUE(find_non_finite(tensor).has_nan);
+  EXPECT_TRUE(find_non_finite(tensor).has_inf);
+  EXPECT_TRUE(find_non_finite(at::complex(tensor, tensor).conj()).has_nan);
+  EXPECT_FALSE(find_non_finite(at::arange(4)).has_inf);
+  EXPECT_FALSE(find_non_finite(at::Tensor()).has_nan);
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,135 @@
+#include "torch_ir/verifier/verify.h"
+
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <sstream>
+
+#include "torch_ir/executor/device.h"
+#include "torch_ir/executor/execution_plan.h"
+#include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/weights/state_dict.h"
+
+namespace torch_ir {
+namespace {
+
+std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> copied;
+  for (const at::Tensor& tensor : tensors) {
+    copied.push_back(tensor.defined() ? tensor.detach().clone() : tensor);
+  }
+  return copied;
+}
+
+std::vector<std::string> output_names(const IR& ir) {
+  std::vector<std::string> names;
+  for (const TensorMeta& output : ir.graph_outputs) names.push_back(output.name);
+  return names;
+}
+
+// Over all elements of all outputs that can be compared.
+void summarize(VerificationReport& report) {
+  double sum = 0;
+  double count = 0;
+  for (const OutputDetail& detail : report.output_details) {
+    const TensorComparison& comparison = detail.comparison;
+    if (!comparison.mismatch.empty()) continue;
+    if (std::isnan(comparison.max_diff) || comparison.max_diff > report.max_diff) {
+      report.max_diff = comparison.max_diff;
+    }
+    const auto elements = static_cast<double>(comparison.num_elements);
+    sum += comparison.mean_diff * elements;
+    count += elements;
+  }
+  report.mean_diff = count == 0 ? 0 : sum / count;
+}
+
+std::string describe_failures(const std::vector<OutputDetail>& details) {
+  size_t num_failed = 0;
+  std::ostringstream first;
+  for (const OutputDetail& detail : details) {
+    if (detail.comparison.is_close) continue;
+    if (num_failed++ == 0) {
+      first << "output " << detail.index << " '" << detail.name << "': " << detail.comparison;
+    }
+  }
+  if (num_failed <= 1) return first.str();
+  return fmt::format("{} of {} outputs differ, the first: {}", num_failed, details.size(),
+                     first.str());
+}
+
+}  // namespace
+
+double VerificationReport::smallest_passing_tolerance() const {
+  double smallest = 0;
+  for (const OutputDetail& detail : output_details) {
+    smallest = std::max(smallest, detail.comparison.smallest_passing_tolerance);
+  }
+  return smallest;
+}
+
+VerificationReport compare_outputs(const std::vector<at::Tensor>& actual,
+                                   const std::vector<at::Tensor>& expected,
+                                   const std::vector<std::string>& names,
+                                   const ToleranceRule& rule) {
+  VerificationReport report;
+  report.tolerance = rule;
+  if (actual.size() != expected.size()) {
+    report.error_message = fmt::format("{} output(s), expected {}", actual.size(), expected.size());
+    return report;
+  }
+  for (size_t i = 0; i < actual.size(); ++i) {
+    const auto dtype = expected[i].defined() ? expected[i].scalar_type() : c10::ScalarType::Float;
+    const Tolerance tolerance = tolerance_for(rule, i, dtype);
+    report.output_details.push_back({static_cast<int64_t>(i),
+                                     i < names.size() ? names[i] : std::to_string(i), tolerance,
+                                     compare_tensors(actual[i], expected[i], tolerance)});
+  }
+  summarize(report);
+  report.error_message = describe_failures(report.output_details);
+  report.is_valid = report.error_message.empty();
+  return report;
+}
+
+std::pair<bool, VerificationReport> verify_ir_with_state_dict(const IR& ir,
+                                                              const StateDict& state_dict,
+                                                              const ReferenceFn& reference,
+                                                              const std::vector<at::Tensor>& inputs,
+                                                              const VerifyOptions& options) {
+  VerificationReport report;
+  report.tolerance = options.tolerance;
+  try {
+    // The plan first: it writes to no weight, and the reference may.
+    const std::vector<at::Tensor> actual =
+        compile(ir, state_dict, options.constants, options.execution)
+            .run_checked(to_device(copies(inputs), options.execution.device));
+    const at::NoGradGuard no_grad;
+    const std::vector<at::Tensor> expected = reference(copies(inputs));
+    report = compare_outputs(actual, expected, output_names(ir), options.tolerance);
+  } catch (const std::exception& error) {
+    report.error_message = "Verification error: " + message_text(error);
+  }
+  report.optimization = options.execution.optimization;
+  return {report.is_valid, report};
+}
+
+std::pair<bool, VerificationReport> verify_ir(const IR& ir, const std::string& weights_path,
+                                              const ReferenceFn& reference,
+                                              const std::vector<at::Tensor>& inputs,
+                                              const VerifyOptions& options) {
+  StateDict weights;
+  try {
+    weights = load_weights(weights_path);
+  } catch (const std::exception& error) {
+    VerificationReport report;
+    report.tolerance = options.tolerance;
+    report.error_message = "Verification error: " + message_text(error);
+    return {false, report};
+  }
+  return verify_ir_with_state_dict(ir, weights, reference, inputs, options);
+}
+
+}  // namespace torch_ir

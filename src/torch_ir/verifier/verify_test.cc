@@ -1,0 +1,250 @@
+#include "torch_ir/verifier/verify.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <sstream>
+#include <stdexcept>
+
+#include "torch_ir/executor/testing/eager_graph.h"
+#include "torch_ir/weights/safetensors.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string text(const VerificationReport& report) {
+  std::ostringstream stream;
+  stream << report;
+  return stream.str();
+}
+
+// linear, and the model that it comes from.
+struct Linear {
+  Linear() {
+    const V x = graph.input("x", at::randn({2, 4}));
+    const V weight = graph.weight("weight", at::randn({3, 4}));
+    const V bias = graph.weight("bias", at::randn({3}));
+    graph.output(graph.call1("aten.linear.default", {x, weight, bias}));
+  }
+
+  ReferenceFn reference() const {
+    return [this](const std::vector<at::Tensor>& inputs) {
+      return std::vector<at::Tensor>{
+          at::linear(inputs.at(0), graph.weights["weight"], graph.weights["bias"])};
+    };
+  }
+
+  EagerGraph graph;
+};
+
+TEST(VerifyIr, PassesWhatComputesTheSame) {
+  const Linear model;
+  const auto [is_valid, report] = verify_ir_with_state_dict(model.graph.ir, model.graph.weights,
+                                                            model.reference(), model.graph.inputs);
+  EXPECT_TRUE(is_valid);
+  EXPECT_TRUE(report.is_valid);
+  EXPECT_EQ(report.max_diff, 0);
+  EXPECT_EQ(report.error_message, "");
+  ASSERT_EQ(report.output_details.size(), 1);
+  EXPECT_EQ(report.output_details[0].name, "n0");
+  EXPECT_EQ(text(report),
+            "Verification PASSED\n"
+            "  max diff 0, mean diff 0\n"
+            "  optimization exact, rtol 1e-05, atol 1e-05; smallest tolerance that passes: 0\n"
+            "  output 0 'n0' float32[2, 3]: equal\n");
+}
+
+TEST(VerifyIr, FailsWhatComputesSomethingElse) {
+  const Linear model;
+  const auto off_by_one = [&](const std::vector<at::Tensor>& inputs) {
+    auto outputs = model.reference()(inputs);
+    outputs[0] = outputs[0] + 1;
+    return outputs;
+  };
+  const auto [is_valid, report] = verify_ir_with_state_dict(model.graph.ir, model.graph.weights,
+                                                            off_by_one, model.graph.inputs);
+  EXPECT_FALSE(is_valid);
+  EXPECT_NEAR(report.max_diff, 1, 1e-6);
+  EXPECT_NEAR(report.mean_diff, 1, 1e-6);
+  EXPECT_THAT(report.error_message,
+              StartsWith("output 0 'n0': 6 of 6 element(s) differ (100 %): max diff 1"));
+  EXPECT_THAT(text(report), StartsWith("Verification FAILED\n  max diff 1"));
+  // What is wrong is told once.
+  EXPECT_EQ(text(report).find("6 of 6"), text(report).rfind("6 of 6"));
+  EXPECT_THAT(text(report), HasSubstr("  output 0 'n0' float32[2, 3]: 6 of 6 element(s) differ"));
+
+  VerifyOptions loose;
+  loose.tolerance = {0, 1.5};
+  EXPECT_TRUE(verify_ir_with_state_dict(model.graph.ir, model.graph.weights, off_by_one,
+                                        model.graph.inputs, loose)
+                  .first);
+}
+
+// Each side gets its own inputs, and the plan runs before the reference can change the weights.
+TEST(VerifyIr, IsNotDisturbedByAReferenceThatWrites) {
+  Linear model;
+  const at::Tensor input = model.graph.inputs[0].clone();
+  const auto reference = [&](const std::vector<at::Tensor>& inputs) {
+    auto outputs = model.reference()(inputs);
+    inputs[0].zero_();
+    model.graph.weights["bias"].zero_();
+    return outputs;
+  };
+  EXPECT_TRUE(
+      verify_ir_with_state_dict(model.graph.ir, model.graph.weights, reference, model.graph.inputs)
+          .first);
+  EXPECT_TRUE(same_bits(model.graph.inputs[0], input));
+}
+
+TEST(VerifyIr, ReportsWhatThePlanThrows) {
+  const Linear model;
+  StateDict weights;
+  weights.insert("weight", model.graph.weights["weight"]);
+  const auto [is_valid, report] =
+      verify_ir_with_state_dict(model.graph.ir, weights, model.reference(), model.graph.inputs);
+  EXPECT_FALSE(is_valid);
+  EXPECT_EQ(report.error_message,
+            "Verification error: Weight/input 'p_bias' not found in registry for node 'n0'.");
+  EXPECT_EQ(text(report),
+            "Verification FAILED\n"
+            "  Verification error: Weight/input 'p_bias' not found in registry for node 'n0'.\n");
+
+  VerifyOptions options;
+  options.constants.insert("bias", model.graph.weights["bias"]);
+  EXPECT_TRUE(verify_ir_with_state_dict(model.graph.ir, weights, model.reference(),
+                                        model.graph.inputs, options)
+                  .first);
+}
+
+TEST(VerifyIr, ReportsAnIrThatIsWrongAboutAShape) {
+  Linear model;
+  model.graph.output(model.graph.call1("aten.relu.default", {V{"n0"}}));
+  model.graph.ir.graph_outputs.erase(model.graph.ir.graph_outputs.begin());
+  model.graph.ir.nodes[0].outputs[0].shape = model.graph.ir.nodes[1].inputs[0].shape = {7, 9};
+  const auto [is_valid, report] = verify_ir_with_state_dict(model.graph.ir, model.graph.weights,
+                                                            model.reference(), model.graph.inputs);
+  EXPECT_FALSE(is_valid);
+  EXPECT_EQ(report.error_message,
+            "Verification error: node 'n0' (aten.linear.default): output 'n0' is float32 [2, 3], "
+            "but the IR says float32 [7, 9]");
+}
+
+TEST(VerifyIr, ReportsWhatTheReferenceThrows) {
+  const Linear model;
+  const auto verify = [&](const ReferenceFn& reference) {
+    return verify_ir_with_state_dict(model.graph.ir, model.graph.weights, reference,
+                                     model.graph.inputs)
+        .second.error_message;
+  };
+  EXPECT_EQ(verify([](const auto&) -> std::vector<at::Tensor> {
+              throw std::runtime_error("no reference today");
+            }),
+            "Verification error: no reference today");
+  EXPECT_EQ(verify([](const auto& inputs) -> std::vector<at::Tensor> {
+              return {inputs[0].view({3, 3})};
+            }),
+            "Verification error: shape '[3, 3]' is invalid for input of size 8");
+}
+
+TEST(VerifyIr, RunsAtTheLevelThatIsAskedFor) {
+  const Linear model;
+  VerifyOptions options;
+  options.execution.optimization = Optimization::kFast;
+  const VerificationReport report =
+      verify_ir_with_state_dict(model.graph.ir, model.graph.weights, model.reference(),
+                                model.graph.inputs, options)
+          .second;
+  EXPECT_TRUE(report.is_valid) << report;
+  EXPECT_EQ(report.optimization, Optimization::kFast);
+  EXPECT_THAT(text(report), HasSubstr("\n  optimization fast, rtol 1e-05, atol 1e-05; "));
+}
+
+// Two files of tensors are compared without any graph.
+TEST(CompareOutputs, SaysNoLevel) {
+  const VerificationReport report = compare_outputs({at::ones({2})}, {at::ones({2})}, {"a"});
+  EXPECT_FALSE(report.optimization);
+  EXPECT_THAT(text(report), HasSubstr("\n  rtol 1e-05, atol 1e-05; "));
+}
+
+TEST(VerifyIr, ReportsADifferentNumberOfOutputs) {
+  const Linear model;
+  const auto [is_valid, report] = verify_ir_with_state_dict(
+      model.graph.ir, model.graph.weights, [](const auto&) { return std::vector<at::Tensor>(); },
+      model.graph.inputs);
+  EXPECT_FALSE(is_valid);
+  EXPECT_EQ(report.error_message, "1 output(s), expected 0");
+}
+
+TEST(VerifyIr, TakesWeightsFromAFile) {
+  const Linear model;
+  const std::string path = std::string(std::getenv("TEST_TMPDIR")) + "/weights.safetensors";
+  save_weights_safetensors(model.graph.weights, path);
+  EXPECT_TRUE(verify_ir(model.graph.ir, path, model.reference(), model.graph.inputs).first);
+
+  const auto [is_valid, report] =
+      verify_ir(model.graph.ir, path + ".missing", model.reference(), model.graph.inputs);
+  EXPECT_FALSE(is_valid);
+  EXPECT_THAT(report.error_message, StartsWith("Verification error: "));
+  EXPECT_THAT(report.error_message, HasSubstr("weights.safetensors.missing"));
+}
+
+TEST(CompareOutputs, SumsUpOverOutputs) {
+  const VerificationReport report =
+      compare_outputs({at::zeros({3}), at::zeros({1}), at::zeros({2})},
+                      {at::zeros({3}), at::ones({1}) * 4, at::zeros({3})}, {"a", "b", "c"});
+  EXPECT_FALSE(report.is_valid);
+  EXPECT_EQ(report.max_diff, 4);
+  EXPECT_EQ(report.mean_diff, 1);
+  EXPECT_EQ(report.error_message,
+            "2 of 3 outputs differ, the first: output 1 'b': 1 of 1 element(s) differ (100 %): "
+            "max diff 4, mean diff 4, max relative 1, max 1082130432 ULP; worst at [0]: 0, "
+            "expected 4; passes from tolerance 0.8");
+  EXPECT_THAT(text(report), HasSubstr("  output 0 'a' float32[3]: equal\n"));
+  EXPECT_THAT(text(report), HasSubstr("  output 2 'c' float32[2]: shape [2], expected [3]\n"));
+  EXPECT_THAT(text(report), HasSubstr("  max diff 4, mean diff 1 (1 not comparable)\n"));
+  EXPECT_THAT(text(report), HasSubstr("smallest tolerance that passes: none\n"));
+}
+
+TEST(CompareOutputs, TakesTheToleranceOfEachDtype) {
+  const at::Tensor half = at::ones({1}, at::kHalf);
+  const at::Tensor single = at::ones({1});
+  const at::Tensor whole = at::ones({1}, at::kLong);
+  const VerificationReport report = compare_outputs(
+      {half * 1.001, single * 1.001, whole, at::Tensor()}, {half, single, whole, at::Tensor()},
+      {"h", "s", "w", "n"}, {.by_dtype = true});
+  EXPECT_FALSE(report.is_valid);
+  EXPECT_THAT(report.error_message, StartsWith("output 1 's': 1 of 1 element(s) differ (100 %)"));
+  EXPECT_EQ(report.output_details[0].tolerance, (Tolerance{1e-3, 1e-5}));
+  EXPECT_EQ(report.output_details[1].tolerance, (Tolerance{1.3e-6, 1e-5}));
+  EXPECT_EQ(report.output_details[2].tolerance, (Tolerance{0, 0}));
+  EXPECT_THAT(text(report), HasSubstr("\n  tolerances by dtype; smallest"));
+  EXPECT_THAT(text(report),
+              HasSubstr("\n  output 0 'h' float16[1] (rtol 0.001, atol 1e-05): close"));
+  EXPECT_THAT(text(report), HasSubstr("\n  output 2 'w' int64[1] (rtol 0, atol 0): equal\n"));
+}
+
+TEST(CompareOutputs, TakesTheToleranceOfAnOutput) {
+  const at::Tensor e = at::ones({1});
+  const ToleranceRule rule = {.fixed = {0, 0.5}, .outputs = {{1, {0, 2}}}};
+  const VerificationReport report = compare_outputs({e + 1, e + 1}, {e, e}, {"a", "b"}, rule);
+  EXPECT_THAT(report.error_message, StartsWith("output 0 'a': "));
+  EXPECT_FALSE(report.output_details[0].comparison.is_close);
+  EXPECT_TRUE(report.output_details[1].comparison.is_close);
+  EXPECT_EQ(report.tolerance, rule);
+  EXPECT_THAT(text(report), HasSubstr("\n  tolerances by output; smallest"));
+  EXPECT_THAT(text(report), HasSubstr("\n  output 0 'a' float32[1] (rtol 0, atol 0.5): 1 of 1"));
+  EXPECT_THAT(text(report), HasSubstr("\n  output 1 'b' float32[1] (rtol 0, atol 2): close"));
+}
+
+}  // namespace
+}  // namespace torch_ir

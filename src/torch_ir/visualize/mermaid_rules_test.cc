@@ -1,0 +1,131 @@
+#include "torch_ir/visualize/testing/mermaid_rules.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace torch_ir {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::string> check_flowchart(const std::string& body) {
+  return check_mermaid("flowchart TD\n" + body);
+}
+
+// A flowchart of one box with this label.
+std::vector<std::string> check_label(const std::string& label) {
+  return check_flowchart("    a[\"" + label + "\"]\n");
+}
+
+std::vector<std::string> check_pie(const std::string& body) {
+  return check_mermaid("pie showData\n" + body);
+}
+
+std::string repeat(const std::string& text, int count) {
+  std::string result;
+  for (int i = 0; i < count; ++i) result += text;
+  return result;
+}
+
+TEST(CheckMermaid, AcceptsAFlowchart) {
+  EXPECT_THAT(check_flowchart("    in[/\"Input: x<br/>1x4\"/]\n"
+                              "    op_end[\"#quot;a#quot; (b) \\ #35;\"]\n"
+                              "    in -->|\"1x4\"| op_end\n"
+                              "    out[\\\"Output\"/]\n"
+                              "    op_end -.-> out\n"),
+              IsEmpty());
+}
+
+TEST(CheckMermaid, AcceptsAPie) {
+  EXPECT_THAT(check_pie("    \"conv2d\" : 7\n    \"relu\" : 2.5\n"), IsEmpty());
+  EXPECT_THAT(check_mermaid("pie showData title Nothing\n"), IsEmpty());
+}
+
+TEST(CheckMermaid, WantsAKnownDiagram) {
+  EXPECT_THAT(check_mermaid("flowchart\n"),
+              ElementsAre("line 1: neither a flowchart with a direction nor a pie"));
+  EXPECT_THAT(check_mermaid(""),
+              ElementsAre("line 1: neither a flowchart with a direction nor a pie"));
+  EXPECT_THAT(check_mermaid("pie chart\n    \"a\" : 1\n"),
+              ElementsAre("line 1: not the header of a pie"));
+}
+
+TEST(CheckMermaid, CountsEdges) {
+  const std::string boxes = "    a[\"a\"]\n    b[\"b\"]\n";
+  EXPECT_THAT(check_flowchart(boxes + repeat("    a --> b\n", 500)), IsEmpty());
+  EXPECT_THAT(check_flowchart(boxes + repeat("    a --> b\n", 501)),
+              ElementsAre("501 edges, more than 500"));
+}
+
+TEST(CheckMermaid, CountsCharactersAsJavaScriptDoes) {
+  // "flowchart TD\n    a[\"" and "\"]\n" are 23 characters.
+  EXPECT_THAT(check_label(repeat("é", 49'977)), IsEmpty());
+  EXPECT_THAT(check_label(repeat("é", 49'978)), ElementsAre("50001 characters, more than 50000"));
+  EXPECT_THAT(check_label(repeat("🙂", 24'989)), ElementsAre("50001 characters, more than 50000"));
+}
+
+TEST(CheckMermaid, RefusesIdentifiersThatBreak) {
+  EXPECT_THAT(check_flowchart("    end[\"a\"]\n"),
+              ElementsAre("line 2: the identifier 'end' is a keyword"));
+  EXPECT_THAT(check_flowchart("    a.b[\"a\"]\n"),
+              ElementsAre("line 2: not a box with its label in double quotes"));
+  EXPECT_THAT(check_flowchart("    a[\"a\"]\n    a[\"b\"]\n"),
+              ElementsAre("line 3: 'a' is declared twice"));
+  EXPECT_THAT(check_flowchart("    a[\"a\"]\n    a --> b\n"),
+              ElementsAre("line 3: 'b' is used before it is declared"));
+}
+
+TEST(CheckMermaid, WantsSpacesAroundArrows) {
+  const std::string boxes = "    a[\"a\"]\n    ob[\"b\"]\n";
+  EXPECT_THAT(check_flowchart(boxes + "    a---ob\n"),
+              ElementsAre("line 4: an arrow must stand between spaces"));
+  EXPECT_THAT(check_flowchart(boxes + "    a ---ob\n"),
+              ElementsAre("line 4: an arrow must stand between spaces"));
+  EXPECT_THAT(check_flowchart(boxes + "    a ~~~ ob\n"),
+              ElementsAre("line 4: neither a box nor an arrow"));
+  EXPECT_THAT(check_flowchart(boxes + "    a --> ob & a\n"),
+              ElementsAre("line 4: ' & a' behind an arrow"));
+}
+
+TEST(CheckMermaid, WantsLabelsInDoubleQuotes) {
+  const std::string problem = "line 2: not a box with its label in double quotes";
+  EXPECT_THAT(check_flowchart("    a[b]\n"), ElementsAre(problem));
+  EXPECT_THAT(check_flowchart("    a[\"b\"c\"]\n"), ElementsAre(problem));
+  EXPECT_THAT(check_flowchart("    a[\"b\"\n"), ElementsAre(problem));
+  EXPECT_THAT(check_flowchart("    a[\"a\"]\n    a -->|b| a\n"),
+              ElementsAre("line 3: the label is not in double quotes"));
+}
+
+TEST(CheckMermaid, RefusesLabelsThatAreNotDrawnAsText) {
+  EXPECT_THAT(check_label("a #1"), ElementsAre("line 2: '#' outside of an entity code in 'a #1'"));
+  EXPECT_THAT(check_label("`a`"), ElementsAre("line 2: Markdown code: '`a`'"));
+  EXPECT_THAT(check_label("1. a"), ElementsAre("line 2: a Markdown list: '1. a'"));
+  EXPECT_THAT(check_label("a<br/>- b"), ElementsAre("line 2: a Markdown list: '- b'"));
+  EXPECT_THAT(check_label("> a"), ElementsAre("line 2: a Markdown quotation: '> a'"));
+  EXPECT_THAT(check_label("a <b>"), ElementsAre("line 2: '<' in 'a <b>'"));
+  EXPECT_THAT(check_label(""), ElementsAre("line 2: an empty line in a label"));
+}
+
+TEST(CheckMermaid, RefusesSlicesThatAreNotDrawn) {
+  EXPECT_THAT(check_pie("    \"a\\b\" : 1\n"),
+              ElementsAre("line 2: a backslash in a label of a pie"));
+  EXPECT_THAT(check_pie("    \"a\" : 1\n    \"a\" : 2\n"),
+              ElementsAre("line 3: a second slice 'a'"));
+  EXPECT_THAT(check_pie("    \"a\" : 1\n    \"b\" : 200\n"),
+              ElementsAre("line 2: a slice under one percent is not drawn"));
+  EXPECT_THAT(check_pie("    \"a\" : 200\n    \"Others\" : 1\n"), IsEmpty());
+  EXPECT_THAT(check_pie(""), ElementsAre("a pie with neither slices nor a title"));
+}
+
+TEST(CheckMermaid, WantsPlainNumbersInPies) {
+  for (const std::string value : {"1e3", "-1", "0", "1.", "", "x"}) {
+    EXPECT_THAT(check_pie("    \"a\" : 1\n    \"b\" : " + value + "\n"),
+                ElementsAre("line 3: '" + value + "' is not a number above 0 in plain digits"));
+  }
+  EXPECT_THAT(check_pie("    a : 1\n"),
+              testing::Contains("line 2: not a slice, '\"label\" : value'"));
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,167 @@
+#include "torch_ir/visualize/mermaid.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <iterator>
+#include <random>
+#include <sstream>
+
+#include "torch_ir/base/file.h"
+#include "torch_ir/ir/testing/test_graphs.h"
+#include "torch_ir/visualize/testing/mermaid_rules.h"
+
+namespace torch_ir {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+std::string printed_in_the_specification(const std::string& name) {
+  return read_file(std::string(std::getenv("TEST_SRCDIR")) + "/" + std::getenv("TEST_WORKSPACE") +
+                   "/src/torch_ir/visualize/testdata/" + name + ".mmd");
+}
+
+TEST(IrToMermaid, DrawsTheGraphsOfTheSpecificationAsPrinted) {
+  EXPECT_EQ(ir_to_mermaid(transformer_block_graph()),
+            printed_in_the_specification("transformer_block"));
+  EXPECT_EQ(ir_to_mermaid(masked_linear_graph()), printed_in_the_specification("masked_linear"));
+  EXPECT_EQ(ir_to_mermaid(gather_with_index_graph()),
+            printed_in_the_specification("gather_with_index"));
+  EXPECT_EQ(ir_to_mermaid(buffer_vs_constant_graph()),
+            printed_in_the_specification("buffer_vs_constant"));
+}
+
+TEST(IrToMermaid, DrawsAnEmptyGraph) { EXPECT_EQ(ir_to_mermaid(IR()), "flowchart TD\n"); }
+
+// A layered graph: each node uses the `fan_in` values before it.
+IR layered_graph(int nodes, int fan_in, const std::string& prefix = "n") {
+  TestGraphBuilder graph("Layered");
+  std::vector<std::string> values = {"x"};
+  graph.input("x", {4});
+  for (int i = 0; i < nodes; ++i) {
+    const size_t first = values.size() > static_cast<size_t>(fan_in) ? values.size() - fan_in : 0;
+    values.push_back(prefix + std::to_string(i));
+    graph.op(values.back(), "aten.cat.default", {values.begin() + first, values.end() - 1}, {4});
+  }
+  return graph.output(values.back()).build();
+}
+
+int count_lines(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (size_t i = text.find(part); i != std::string::npos; i = text.find(part, i + 1)) ++count;
+  return count;
+}
+
+TEST(IrToMermaid, ShowsAllNodesUnlessToldOtherwise) {
+  const std::string text = ir_to_mermaid(layered_graph(2000, 1));
+  EXPECT_EQ(count_lines(text, "[\"cat<br/>"), 2000);
+  EXPECT_THAT(text, Not(HasSubstr("more nodes")));
+}
+
+TEST(IrToMermaid, CutsToSoManyNodes) {
+  const std::string text = ir_to_mermaid(layered_graph(40, 2), kReportMermaidOptions);
+  EXPECT_EQ(count_lines(text, "[\"cat<br/>"), 30);
+  EXPECT_THAT(text, HasSubstr("    more_nodes[\"... 10 more nodes ...\"]\n"));
+  EXPECT_THAT(check_mermaid(text), IsEmpty());
+}
+
+TEST(IrToMermaid, CutsToWhatGitHubDraws) {
+  const std::string many_edges = ir_to_mermaid(layered_graph(60, 25), kReportMermaidOptions);
+  EXPECT_THAT(check_mermaid(many_edges), IsEmpty());
+  // Nearly all the edges that there may be are used.
+  EXPECT_GT(count_lines(many_edges, " -->"), 450);
+
+  const MermaidOptions any_number_of_nodes = {.max_edges = kGitHubMaxMermaidEdges,
+                                              .max_characters = kGitHubMaxMermaidCharacters};
+  const IR long_names = layered_graph(2000, 1, std::string(90, 'n'));
+  const std::string many_characters = ir_to_mermaid(long_names, any_number_of_nodes);
+  EXPECT_THAT(check_mermaid(many_characters), IsEmpty());
+  EXPECT_GT(many_characters.size(), 49'000u);
+}
+
+TEST(IrToMermaid, CutsInputsAndOutputsThatDoNotFit) {
+  TestGraphBuilder graph("Wide");
+  for (int i = 0; i < 1000; ++i) graph.input("x" + std::to_string(i), {4});
+  for (int i = 0; i < 1000; ++i) {
+    const std::string node = "n" + std::to_string(i);
+    graph.op(node, "aten.relu.default", {"x" + std::to_string(i)}, {4}).output(node);
+  }
+  const std::string text = ir_to_mermaid(graph.build(), kReportMermaidOptions);
+  EXPECT_THAT(check_mermaid(text), IsEmpty());
+  EXPECT_EQ(count_lines(text, "[\"relu<br/>"), 30);
+  EXPECT_THAT(text, HasSubstr(" more inputs ..."));
+  EXPECT_THAT(text, HasSubstr(" more outputs ..."));
+}
+
+TEST(IrToMermaid, DrawsOnlyNotesWhereNothingFits) {
+  EXPECT_EQ(ir_to_mermaid(layered_graph(5, 1), {.max_edges = 0}),
+            "flowchart TD\n"
+            "    more_inputs[\"... 1 more input ...\"]\n"
+            "    more_nodes[\"... 5 more nodes ...\"]\n"
+            "    more_outputs[\"... 1 more output ...\"]\n");
+}
+
+// Strings that have a meaning to Mermaid, Markdown, HTML or JavaScript, and parts to combine.
+std::vector<std::string> hostile_parts() {
+  std::istringstream words(R"(
+      end default graph subgraph style class classDef click o x ---o --> -.-> | " "] # #quot; #35 ;
+      &lt; <br/> <script> ` ``` __ _ ** ~~ [a](b) ![ \ \n %% %%{init:{}}%% { } ( ) [ ] / ::: @ www.a.b
+      https://a $$ fa:fa-x é 가 0 aten. .default Others constructor __proto__)");
+  std::vector<std::string> parts = {"1. ", "2) ", "- ",   "* ",   "> ",       ": ",   "\n",
+                                    "\t",  " ",   "\r\n", "\xFF", "\xC2\x85", "\x7F", ""};
+  parts.insert(parts.end(), std::istream_iterator<std::string>(words), {});
+  return parts;
+}
+
+std::string hostile_name(std::mt19937& random) {
+  static const std::vector<std::string> parts = hostile_parts();
+  std::string name;
+  for (uint32_t count = random() % 4; count-- > 0;) {
+    name += parts[random() % parts.size()];
+  }
+  return name;
+}
+
+// The name with something behind it that makes it unique, as names in a graph are.
+std::string unique_hostile_name(std::mt19937& random, int number) {
+  return hostile_name(random) + std::string(static_cast<size_t>(number % 7), ' ') +
+         std::to_string(number);
+}
+
+TEST(IrToMermaid, IsDrawnWhateverTheNamesAre) {
+  std::mt19937 random(20240229);
+  for (int round = 0; round < 300; ++round) {
+    TestGraphBuilder graph(hostile_name(random));
+    std::vector<std::string> values;
+    int number = 0;
+    const auto add = [&] { return values.emplace_back(unique_hostile_name(random, number++)); };
+    graph.input(add(), {4});
+    graph.weight(add(), hostile_name(random), {4});
+    for (int i = 0; i < 8; ++i) {
+      const std::vector<std::string> inputs = {values[random() % values.size()],
+                                               values[random() % values.size()]};
+      graph.op(add(), hostile_name(random), inputs, {4});
+    }
+    graph.output(values.back()).output(values.front());
+    const IR ir = graph.build();
+    const std::string flowchart = ir_to_mermaid(ir);
+    ASSERT_THAT(check_mermaid(flowchart), IsEmpty()) << flowchart;
+    const std::string pie = generate_op_distribution_pie(ir);
+    ASSERT_THAT(check_mermaid(pie), IsEmpty()) << pie;
+  }
+}
+
+TEST(DrawMermaid, SaysHowManyNodesItShows) {
+  const IR ir = transformer_block_graph();
+  EXPECT_EQ(draw_mermaid(ir).num_nodes, 25);
+  EXPECT_EQ(draw_mermaid(ir, {.max_nodes = 5}).num_nodes, 5);
+  const MermaidFlowchart cut = draw_mermaid(ir, {.max_edges = 20});
+  EXPECT_GT(cut.num_nodes, 0);
+  EXPECT_LT(cut.num_nodes, 20);
+  EXPECT_EQ(cut.text, ir_to_mermaid(ir, {.max_nodes = cut.num_nodes}));
+}
+
+}  // namespace
+}  // namespace torch_ir

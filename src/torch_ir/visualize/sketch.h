@@ -1,0 +1,56 @@
+// GraphSketch: what a drawing of an IR shows, before any notation.
+//
+// The Mermaid and the DOT writer both spell out a sketch, so the two draw the same graph. Any IR
+// can be drawn, also one that is not well formed: a value that nobody has made when
+// it is used is drawn as a weight.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+enum class BoxKind { kInput, kOperator, kWeight, kOutput, kNote };
+
+struct Box {
+  BoxKind kind;
+  // Letters, digits and underscores; unique in the drawing.
+  std::string id;
+  // One line each, as labels.h promises; `detail` may be empty.
+  std::string title;
+  std::string detail;
+  // Of the value or the node in the IR, as it is; empty for notes.
+  std::string name = {};
+};
+
+struct Arrow {
+  // Identifiers of boxes that come before the arrow.
+  std::string from;
+  std::string to;
+  // Empty for none.
+  std::string label;
+  // Drawn dashed: from a weight.
+  bool from_weight = false;
+};
+
+struct GraphSketch {
+  // In drawing order: a node's box is followed by its weights and the arrows into it.
+  std::vector<std::variant<Box, Arrow>> marks;
+  int64_t num_arrows = 0;
+};
+
+// How many there are at most; the rest of each is one note.
+struct SketchLimits {
+  int64_t nodes = std::numeric_limits<int64_t>::max();
+  int64_t inputs = std::numeric_limits<int64_t>::max();
+  int64_t outputs = std::numeric_limits<int64_t>::max();
+};
+
+GraphSketch sketch_graph(const IR& ir, const SketchLimits& limits = {});
+
+}  // namespace torch_ir

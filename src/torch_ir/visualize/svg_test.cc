@@ -1,0 +1,138 @@
+#include "torch_ir/visualize/svg.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/ir/testing/test_graphs.h"
+
+namespace torch_ir {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+size_t count(const std::string& text, const std::string& part) {
+  size_t found = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+// A chain of residual blocks, whose first value is read all along.
+IR large_graph(int num_nodes) {
+  TestGraphBuilder graph("Large");
+  graph.input("x", {1, 16});
+  std::string previous = "x";
+  for (int i = 0; i < num_nodes; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    graph.weight("p_" + name, name, {16});
+    graph.op(name, "aten.add.Tensor", {previous, i % 7 == 0 ? "x" : "p_" + name}, {1, 16});
+    previous = name;
+  }
+  return graph.output(previous).build();
+}
+
+class SvgTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::system("dot -V 2>/dev/null") != 0) GTEST_SKIP() << "Graphviz's dot is not on the PATH";
+  }
+};
+
+TEST_F(SvgTest, HasATitleAndADescription) {
+  const std::string svg = ir_to_svg(transformer_block_graph(), {.title = "A <b> & c"});
+  EXPECT_THAT(svg, StartsWith("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg role=\"img\" "
+                              "aria-labelledby=\"graph-title graph-description\" "));
+  EXPECT_THAT(svg, HasSubstr("<title id=\"graph-title\">A &lt;b&gt; &amp; c</title>\n"
+                             "<desc id=\"graph-description\">A graph of 25 nodes, "));
+  EXPECT_THAT(svg, testing::EndsWith("</svg>\n"));
+}
+
+TEST_F(SvgTest, NamesItsNodes) {
+  const IR ir = transformer_block_graph();
+  const std::string svg = ir_to_svg(ir);
+  for (const OpNode& node : ir.nodes) {
+    EXPECT_THAT(svg, HasSubstr("<title>" + node.name + "</title>"));
+  }
+  EXPECT_THAT(svg, AllOf(Not(HasSubstr("<!--")), Not(HasSubstr("DOCTYPE")), Not(HasSubstr("op_"))));
+}
+
+TEST_F(SvgTest, IsTheSameEachTime) {
+  EXPECT_EQ(ir_to_svg(deep_resnet_graph()), ir_to_svg(deep_resnet_graph()));
+}
+
+TEST_F(SvgTest, ANodeStandsOut) {
+  const std::string plain = ir_to_svg(deep_resnet_graph());
+  const std::string name = deep_resnet_graph().nodes[3].name;
+  const std::string svg = ir_to_svg(deep_resnet_graph(), {.highlighted_node = name});
+  EXPECT_EQ(count(plain, "first difference"), 0u);
+  EXPECT_EQ(count(svg, ">first difference</text>"), 1u);
+  EXPECT_THAT(svg, HasSubstr("stroke=\"#cf222e\""));
+}
+
+TEST_F(SvgTest, LargeGraphsAreDrawnWholeInSections) {
+  const std::string svg = ir_to_svg(large_graph(1000), {.time_limit = std::chrono::minutes(5)});
+  EXPECT_EQ(count(svg, ">add.Tensor</text>"), 1000u);
+  EXPECT_EQ(count(svg, ">Input: x</text>"), 10u);
+  EXPECT_EQ(count(svg, ">From: n99</text>"), 1u);
+  EXPECT_THAT(svg, HasSubstr("It is drawn in sections of 100 nodes"));
+}
+
+// Every node reads a dozen values before it: as one drawing with curves this takes minutes.
+TEST_F(SvgTest, DenseGraphsAreDrawnInTime) {
+  TestGraphBuilder graph("Dense");
+  graph.input("x", {4});
+  std::vector<std::string> values = {"x"};
+  for (int i = 0; i < 120; ++i) {
+    const std::vector<std::string> read(values.end() - std::min<size_t>(values.size(), 12),
+                                        values.end());
+    values.push_back("n" + std::to_string(i));
+    graph.op(values.back(), "aten.cat.default", read, {4});
+  }
+  const std::string svg = ir_to_svg(graph.output("n119").build());
+  EXPECT_EQ(count(svg, ">cat</text>"), 120u);
+}
+
+TEST_F(SvgTest, CountsTheNodesThatItLeavesOut) {
+  const std::string svg = ir_to_svg(large_graph(600), {.max_nodes = 450});
+  EXPECT_EQ(count(svg, ">add.Tensor</text>"), 450u);
+  EXPECT_THAT(svg, HasSubstr(">... 150 more nodes ...</text>"));
+  EXPECT_THAT(svg, HasSubstr("Nodes after the first ones are counted, not drawn."));
+  EXPECT_THAT(ir_to_svg(transformer_block_graph(), {.max_nodes = 5}),
+              HasSubstr(">... 20 more nodes ...</text>"));
+}
+
+TEST_F(SvgTest, TakesNoLongerThanItMay) {
+  try {
+    ir_to_svg(large_graph(3000), {.time_limit = std::chrono::milliseconds(1)});
+    ADD_FAILURE() << "expected an error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), StartsWith("Graphviz's 'dot' took more than "));
+  }
+}
+
+// No Graphviz on the PATH.
+TEST(SvgWithoutGraphviz, SaysSo) {
+  const std::string path = std::getenv("PATH");
+  setenv("PATH", testing::TempDir().c_str(), 1);
+  std::string message;
+  try {
+    ir_to_svg(deep_resnet_graph());
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(message,
+            "Graphviz's 'dot', which draws svg files, is not on the PATH: install graphviz, or "
+            "write .mmd or .dot instead");
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,321 @@
+#include "torch_ir/weights/pickle.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/weights/pickle_tree.h"
+#include "torch_ir/weights/testing/test_support.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using ::testing::ThrowsMessage;
+
+// Rules that let everything be named, and make a tuple of whatever is called.
+class OpenRules : public PickleRules {
+ public:
+  explicit OpenRules(PickleArena& arena) : arena_(arena) {}
+
+  PickleValue* find_global(std::string_view module, std::string_view name) override {
+    return arena_.make({PickleValue::Name{fmt::format("{}.{}", module, name)}});
+  }
+  PickleValue* call(const PickleValue& callable, const PickleItems& arguments) override {
+    PickleValue::Tuple tuple{{&callable}};
+    tuple.items.insert(tuple.items.end(), arguments.begin(), arguments.end());
+    return arena_.make({std::move(tuple)});
+  }
+  void set_state(PickleValue& object, const PickleValue& state) override {
+    std::get<PickleValue::Tuple>(object.value).items.push_back(&state);
+  }
+  PickleValue* load_persistent(const PickleValue& id) override {
+    return arena_.make({PickleValue::Tuple{{&id, &id}}});
+  }
+
+ private:
+  PickleArena& arena_;
+};
+
+// What `pickle`, without its last instruction, leaves.
+std::string run(const std::string& pickle) {
+  PickleArena arena;
+  OpenRules rules(arena);
+  PickleValue* root = unpickle(pickle + ".", arena, rules);
+  check_tree(*root);
+  return text_of(*root);
+}
+
+auto fails_with(const std::string& message) { return ThrowsMessage<WeightError>(message); }
+
+// --- Instructions ---
+
+TEST(PickleTest, Integers) {
+  EXPECT_EQ(run("I-12\n"), "-12");
+  EXPECT_EQ(run("I00\n"), "False");
+  EXPECT_EQ(run("I01\n"), "True");
+  EXPECT_EQ(run("J" + little_endian(0xfffffffe, 4)), "-2");
+  EXPECT_EQ(run("K\xff"), "255");
+  EXPECT_EQ(run("M\xff\xff"), "65535");
+  EXPECT_EQ(run("L12L\n"), "12");
+  EXPECT_EQ(run("L119547037146038801333356L\n"), "119547037146038801333356");
+  EXPECT_EQ(run("\x8a" + little_endian(0, 1)), "0");
+  EXPECT_EQ(run("\x8a\x01\xff"), "-1");
+  EXPECT_EQ(run("\x8a\x08" + little_endian(uint64_t{1} << 63, 8)), "-9223372036854775808");
+  EXPECT_EQ(run("\x8a\x09" + little_endian(uint64_t{1} << 63, 9)), "0x8000000000000000");
+  EXPECT_EQ(run("\x8a\x09" + little_endian(0, 8) + "\xff"), "-0x10000000000000000");
+  EXPECT_EQ(run("\x8a\x0a" + little_endian(5, 10)), "5") << "more bytes than it needs";
+  EXPECT_EQ(run("\x8b" + little_endian(2, 4) + "\x01\x02"), "513");
+}
+
+TEST(PickleTest, NumbersAndConstants) {
+  EXPECT_EQ(run("N"), "None");
+  EXPECT_EQ(run("\x88"), "True");
+  EXPECT_EQ(run("\x89"), "False");
+  EXPECT_EQ(run("F0.5\n"), "0.5f");
+  EXPECT_EQ(run("F-inf\n"), "-inff");
+  EXPECT_EQ(run("G\xbf\xe0" + little_endian(0, 6)), "-0.5f");
+}
+
+TEST(PickleTest, Texts) {
+  EXPECT_EQ(run("S'a\\x41\\n\\'\\101'\n"), "'aA\\x0a'A'");
+  EXPECT_EQ(run("S\"a\"\n"), "'a'");
+  EXPECT_EQ(run("T" + little_endian(2, 4) + "ab"), "'ab'");
+  EXPECT_EQ(run("U\x02"
+                "ab"),
+            "'ab'");
+  EXPECT_EQ(run("Vcaf\xe9 \\u5f20 \\U0001f525\n"), "'caf\u00e9 \u5f20 \U0001f525'");
+  EXPECT_EQ(run("X" + little_endian(2, 4) + "ab"), "'ab'");
+  EXPECT_EQ(run("\x8c\x02"
+                "ab"),
+            "'ab'");
+  EXPECT_EQ(run("\x8d" + little_endian(2, 8) + "ab"), "'ab'");
+}
+
+TEST(PickleTest, ByteStrings) {
+  EXPECT_EQ(run("B" + little_endian(2, 4) + "a\xff"), "b'a\\xff'");
+  EXPECT_EQ(run("C\x02"
+                "ab"),
+            "b'ab'");
+  EXPECT_EQ(run("\x8e" + little_endian(2, 8) + "ab"), "b'ab'");
+  EXPECT_EQ(run("\x96" + little_endian(2, 8) + "ab"), "b'ab'");
+}
+
+TEST(PickleTest, Containers) {
+  EXPECT_EQ(run("]K\x01"
+                "a(K\x02K\x03"
+                "e"),
+            "[1, 2, 3]");
+  EXPECT_EQ(run("(K\x01K\x02l"), "[1, 2]");
+  EXPECT_EQ(run(")"), "()");
+  EXPECT_EQ(run("(K\x01K\x02t"), "(1, 2)");
+  EXPECT_EQ(run("K\x01\x85"), "(1)");
+  EXPECT_EQ(run("K\x01K\x02\x86"), "(1, 2)");
+  EXPECT_EQ(run("K\x01K\x02K\x03\x87"), "(1, 2, 3)");
+  EXPECT_EQ(run("}K\x01K\x02s(K\x03K\x04K\x05K\x06u"), "{1: 2, 3: 4, 5: 6}");
+  EXPECT_EQ(run("(K\x01K\x02"
+                "d"),
+            "{1: 2}");
+  EXPECT_EQ(run("\x8f(K\x01K\x02\x90"), "set(1, 2)");
+  EXPECT_EQ(run("(K\x01\x91"), "set(1)");
+}
+
+TEST(PickleTest, StackAndMemo) {
+  EXPECT_EQ(run("K\x01K\x02"
+                "0"),
+            "1");
+  EXPECT_EQ(run("K\x01(0"), "1") << "a mark can be popped";
+  EXPECT_EQ(run("K\x01(K\x02K\x03"
+                "1"),
+            "1");
+  EXPECT_EQ(run("K\x01"
+                "2\x86"),
+            "(1, 1)");
+  EXPECT_EQ(run("K\x07p300\n0g300\n"), "7");
+  EXPECT_EQ(run("K\x07q\x05"
+                "0h\x05"),
+            "7");
+  EXPECT_EQ(run("K\x07r\xff\xff\xff\xff"
+                "0j\xff\xff\xff\xff"),
+            "7");
+  EXPECT_EQ(run("K\x07\x94K\x08\x94\x86h\x01h" + little_endian(0, 1) + "\x86\x86"),
+            "((7, 8), (8, 7))");
+}
+
+TEST(PickleTest, NamesAndCalls) {
+  EXPECT_EQ(run("cmodule\nname\n"), "module.name");
+  EXPECT_EQ(run(pickled_text("module") + pickled_text("name") + "\x93"), "module.name");
+  EXPECT_EQ(run("cm\nn\nK\x01\x85R"), "(m.n, 1)");
+  EXPECT_EQ(run("cm\nn\nK\x01R"), "(m.n, 1)") << "as TorchScript has it";
+  EXPECT_EQ(run("cm\nn\nK\x01\x85\x81"), "(m.n, 1)");
+  EXPECT_EQ(run("cm\nn\nK\x01\x85}\x92"), "(m.n, 1)");
+  EXPECT_EQ(run("(K\x01im\nn\n"), "(m.n, 1)");
+  EXPECT_EQ(run("(cm\nn\nK\x01o"), "(m.n, 1)");
+  EXPECT_EQ(run("cm\nn\n)RK\x02"
+                "b"),
+            "(m.n, 2)");
+  EXPECT_EQ(run("K\x01Q"), "(1, 1)");
+}
+
+TEST(PickleTest, ProtocolAndFrame) {
+  EXPECT_EQ(run("\x80\x05\x95" + little_endian(2, 8) + "N"), "None");
+  EXPECT_THAT([] { run("\x80\x06N"); },
+              fails_with("is damaged: byte 0 of the pickle: protocol 6 is unknown"));
+  EXPECT_THAT(
+      [] { run("\x95" + little_endian(3, 8) + "N"); },
+      fails_with("is damaged: byte 0 of the pickle: a frame of 3 bytes, but only 2 follow"));
+}
+
+TEST(PickleTest, WhatFollowsIsLeftAlone) {
+  PickleArena arena;
+  OpenRules rules(arena);
+  size_t size = 0;
+  unpickle("N.more", arena, rules, &size);
+  EXPECT_EQ(size, 2u);
+}
+
+TEST(PickleTest, OfEqualKeysTheLastValueStays) {
+  const std::string a = pickled_text("a");
+  EXPECT_EQ(run("}(" + a + "K\x01K\x05K\x02" + a + "K\x03K\x05K\x04u"), "{'a': 3, 5: 4}");
+}
+
+// --- What is refused ---
+
+TEST(PickleTest, UnknownInstructions) {
+  EXPECT_THAT([] { run("N\xff"); },
+              fails_with("is damaged: byte 1 of the pickle: unknown instruction 0xff"));
+  EXPECT_THAT([] { run("\x82\x01"); }, ThrowsMessage<WeightError>(HasSubstr("extension registry")));
+  EXPECT_THAT([] { run("\x97"); },
+              ThrowsMessage<WeightError>(HasSubstr("a buffer outside of the pickle")));
+  EXPECT_THAT([] { run("Pid\n"); },
+              ThrowsMessage<WeightError>(HasSubstr("a persistent id as text")));
+}
+
+TEST(PickleTest, MissingValuesAndMarks) {
+  for (const char* pickle : {"", "0", "\x85", "K\x01\x86", "a", "]a", "R", "K\x01(\x85", "b"}) {
+    EXPECT_THAT([&] { run(pickle); }, ThrowsMessage<WeightError>(HasSubstr("a value is missing")))
+        << pickle;
+  }
+  for (const char* pickle : {"t", "e", "u", "l", "1", "\x90"}) {
+    EXPECT_THAT([&] { run(pickle); }, ThrowsMessage<WeightError>(HasSubstr("a mark is missing")))
+        << pickle;
+  }
+  EXPECT_THAT([] { run("h\x01"); },
+              ThrowsMessage<WeightError>(HasSubstr("no value has the number 1")));
+}
+
+TEST(PickleTest, ValuesOfAnotherType) {
+  EXPECT_THAT([] { run("NNa"); },
+              fails_with("is damaged: byte 2 of the pickle: items for None instead of a list"));
+  EXPECT_THAT([] { run("]NNs"); }, ThrowsMessage<WeightError>(HasSubstr("keys for a list")));
+  EXPECT_THAT([] { run("](\x90"); }, ThrowsMessage<WeightError>(HasSubstr("items for a list")));
+  EXPECT_THAT([] { run("}(Nu"); }, ThrowsMessage<WeightError>(HasSubstr("a key without a value")));
+  EXPECT_THAT([] { run("NN\x93"); },
+              ThrowsMessage<WeightError>(HasSubstr("a name that is no string")));
+}
+
+TEST(PickleTest, Cuts) {
+  EXPECT_THAT([] { run("X" + little_endian(5, 4) + "ab"); },
+              fails_with("is damaged: byte 0 of the pickle: 5 bytes should follow, but only 3 do"));
+  EXPECT_THAT([] { run("\x8b" + little_endian(0xffffffff, 4)); },
+              ThrowsMessage<WeightError>(HasSubstr("4294967295 bytes should follow")));
+  EXPECT_THAT([] { run("I12"); }, ThrowsMessage<WeightError>(HasSubstr("a line without an end")));
+  PickleArena arena;
+  OpenRules rules(arena);
+  EXPECT_THAT([&] { unpickle("N", arena, rules); },
+              fails_with("is damaged: byte 1 of the pickle: the pickle has no end"));
+}
+
+TEST(PickleTest, TextsThatAreNotWhatTheyShouldBe) {
+  EXPECT_THAT([] { run("I1x\n"); },
+              fails_with("is damaged: byte 0 of the pickle: '1x' where an integer belongs"));
+  EXPECT_THAT([] { run("Fx\n"); }, ThrowsMessage<WeightError>(HasSubstr("'x' where a number")));
+  EXPECT_THAT([] { run("Sx\n"); }, ThrowsMessage<WeightError>(HasSubstr("without quotes")));
+  EXPECT_THAT([] { run("S'\\xg0'\n"); }, ThrowsMessage<WeightError>(HasSubstr("hexadecimal")));
+  EXPECT_THAT([] { run("V\\u12\n"); }, ThrowsMessage<WeightError>(HasSubstr("hexadecimal")));
+  EXPECT_THAT([] { run("V\\Uffffffff\n"); }, ThrowsMessage<WeightError>(HasSubstr("Unicode")));
+  EXPECT_THAT([] { run("\x8b" + little_endian(2000, 4) + std::string(2000, 'a')); },
+              ThrowsMessage<WeightError>(HasSubstr("an integer of 2000 bytes")));
+}
+
+// --- Limits ---
+
+std::string repeat(const std::string& part, size_t count) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i) text += part;
+  return text;
+}
+
+TEST(PickleLimitsTest, Depth) {
+  EXPECT_THAT(run(")" + repeat("\x85", PickleValue::kMaxDepth - 1)), StartsWith("(((("));
+  EXPECT_THAT([] { run(")" + repeat("\x85", PickleValue::kMaxDepth)); },
+              fails_with("holds a pickle of more than 200 levels"));
+  EXPECT_THAT([] { run(")" + repeat("\x85", 1'000'000)); },
+              fails_with("holds a pickle of more than 200 levels"));
+  EXPECT_THAT([] { run(repeat("]", 1'000'000) + repeat("a", 999'999)); },
+              fails_with("holds a pickle of more than 200 levels"));
+}
+
+TEST(PickleLimitsTest, DepthBelowASharedValue) {
+  // A tuple of 150 levels, first met at the top, then below 100 more.
+  const std::string deep = ")" + repeat("\x85", 149) + "q\x01";
+  EXPECT_THAT([&] { run("](" + deep + "h\x01" + repeat("\x85", 100) + "e"); },
+              fails_with("holds a pickle of more than 200 levels"));
+}
+
+TEST(PickleLimitsTest, Cycles) {
+  EXPECT_THAT(
+      [] {
+        run("]q\x01h\x01"
+            "a");
+      },
+      fails_with("holds a pickle with a list that contains itself"));
+  EXPECT_THAT([] { run("}q\x01K\x01h\x01\x85s"); },
+              fails_with("holds a pickle with a dict that contains itself"));
+}
+
+TEST(PickleLimitsTest, SharedValuesThatUnfold) {
+  std::string pickle = ")";
+  for (int i = 0; i < 40; ++i) pickle += "2\x86";
+  EXPECT_THAT([&] { run(pickle); },
+              fails_with("holds a pickle that unfolds to more than 10000000 values"));
+}
+
+TEST(PickleLimitsTest, ValuesAndStackAndMemo) {
+  EXPECT_THAT([] { run(std::string(PickleArena::kMaxValues + 1, ']')); },
+              fails_with("holds a pickle of more than 5000000 values"));
+  EXPECT_THAT([] { run(std::string(PickleArena::kMaxValues + 1, 'N')); },
+              ThrowsMessage<WeightError>(HasSubstr("too many values wait to be used")));
+  EXPECT_THAT([] { run(std::string(PickleArena::kMaxValues + 1, '(')); },
+              ThrowsMessage<WeightError>(HasSubstr("too many marks")));
+}
+
+TEST(PickleLimitsTest, ItemsOfContainers) {
+  // A thousand items again and again, in six bytes each time.
+  const std::string items = "(" + std::string(1000, 'N') + "tq\x01";
+  const std::string copies = repeat("(" + std::string(1000, 'N') + "1", 40'000);
+  EXPECT_THAT([&] { run(items + copies); },
+              fails_with("holds a pickle that needs more than 268435456 bytes without its tensors' "
+                         "data"));
+}
+
+// --- Places ---
+
+TEST(PickleTreeTest, FindsThePlaceOfAValue) {
+  const PickleValue wanted{int64_t{1}};
+  const PickleValue key{std::string("a\n")};
+  const PickleValue number{int64_t{7}};
+  const PickleValue tuple{PickleValue::Tuple{{&number, &wanted}}};
+  const PickleValue object{PickleValue::Object{"__torch__.M", {{"x", &tuple}}}};
+  const PickleValue inner{PickleValue::Dict{{{&number, &object}}}};
+  const PickleValue root{PickleValue::Dict{{{&key, &inner}}}};
+  EXPECT_EQ(find_place(root, wanted), "['a\\x0a'][7].x[1]");
+  EXPECT_EQ(find_place(root, root), "");
+}
+
+}  // namespace
+}  // namespace torch_ir

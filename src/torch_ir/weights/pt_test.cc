@@ -1,0 +1,214 @@
+#include "torch_ir/weights/pt.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/nn/modules/batchnorm.h>
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/serialize.h>
+
+#include <string>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/base/testing/zip_builder.h"
+#include "torch_ir/weights/state_dict.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::ThrowsMessage;
+
+std::string testdata(const std::string& name) { return "src/torch_ir/weights/testdata/" + name; }
+
+std::string temporary(const std::string& name) { return ::testing::TempDir() + name; }
+
+// Writes `value` as torch::pickle_save does, and returns where.
+std::string pickled(const c10::IValue& value) {
+  const std::vector<char> bytes = torch::pickle_save(value);
+  const std::string path = temporary("pickled.pt");
+  write_file(path, {bytes.data(), bytes.size()});
+  return path;
+}
+
+auto loading_fails_with(const std::string& message) { return ThrowsMessage<WeightError>(message); }
+
+void expect_same(const StateDict& actual, const StateDict& expected) {
+  EXPECT_EQ(actual.keys(), expected.keys());
+  for (const auto& item : expected) {
+    const at::Tensor* tensor = actual.find(item.key());
+    ASSERT_NE(tensor, nullptr) << item.key();
+    EXPECT_EQ(tensor->scalar_type(), item.value().scalar_type()) << item.key();
+    EXPECT_TRUE(torch::equal(*tensor, item.value())) << item.key();
+    EXPECT_FALSE(tensor->requires_grad()) << item.key();
+  }
+}
+
+// The state dict of make_pt.py: each tensor has its own number as its elements.
+void expect_numbered(const StateDict& tensors) {
+  EXPECT_EQ(tensors.size(), 7u);
+  int64_t number = 0;
+  for (const auto& item : tensors) {
+    EXPECT_TRUE((item.value() == number).all().item<bool>()) << item.key();
+    ++number;
+  }
+}
+
+// --- Files of C++ ---
+
+TEST(PtTest, ReadsAPickledDict) {
+  c10::Dict<std::string, at::Tensor> dict;
+  StateDict expected;
+  for (const auto& [name, tensor] : std::vector<std::pair<std::string, at::Tensor>>{
+           {"z.weight", torch::randn({3, 2})},
+           {"a", torch::tensor(5)},
+           {"half", torch::ones({2}, torch::kHalf)},
+           {"view", torch::arange(6).view({2, 3}).t()}}) {
+    dict.insert(name, tensor);
+    expected.insert(name, tensor);
+  }
+  expect_same(load_weights_pt(pickled(dict)), expected);
+}
+
+TEST(PtTest, ReadsASavedModule) {
+  torch::nn::Sequential model(torch::nn::Linear(2, 3), torch::nn::BatchNorm1d(3),
+                              torch::nn::Linear(torch::nn::LinearOptions(3, 1).bias(false)));
+  const std::string path = temporary("module.pt");
+  torch::save(model, path);
+  StateDict expected;
+  for (const auto& item : state_dict(*model)) expected.insert(item.key(), item.value().detach());
+  ASSERT_EQ(expected.size(), 8u);
+  const StateDict loaded = load_weights_pt(path);
+  EXPECT_EQ(loaded.size(), expected.size());
+  for (const auto& item : expected) {
+    ASSERT_TRUE(loaded.contains(item.key())) << item.key();
+    EXPECT_TRUE(torch::equal(loaded[item.key()], item.value())) << item.key();
+  }
+}
+
+TEST(PtTest, ReadsTheModulesTensorsOfTorchScript) {
+  const StateDict loaded = load_weights_pt(testdata("script.pt"));
+  EXPECT_THAT(loaded.keys(), ElementsAre("inner.0.weight", "inner.0.bias", "inner.1.weight",
+                                         "inner.1.bias", "inner.1.running_mean",
+                                         "inner.1.running_var", "inner.1.num_batches_tracked"));
+  expect_numbered(loaded);
+}
+
+// --- Files of Python; testdata/make_pt.py makes them ---
+
+TEST(PtTest, ReadsStateDictsOfPython) {
+  const StateDict loaded = load_weights_pt(testdata("python_state_dict.pt"));
+  EXPECT_THAT(loaded.keys(),
+              ElementsAre("0.weight", "0.bias", "1.weight", "1.bias", "1.running_mean",
+                          "1.running_var", "1.num_batches_tracked"));
+  expect_numbered(loaded);
+}
+
+TEST(PtTest, FindsTheOnlyStateDictOfACheckpoint) {
+  for (const char* name : {"checkpoint_2.pt", "checkpoint_5.pt", "checkpoint_legacy.pt"}) {
+    expect_numbered(load_weights_pt(testdata(name)));
+  }
+}
+
+TEST(PtTest, KeysChooseAStateDict) {
+  expect_numbered(load_weights_pt(testdata("two_state_dicts.pt"), {"first"}));
+  expect_numbered(load_weights_pt(testdata("two_state_dicts.pt"), {"more.second.ema"}));
+  expect_numbered(load_weights_pt(testdata("checkpoint_2.pt"), {"model"}));
+}
+
+TEST(PtTest, ExtraStateIsLeftOut) {
+  EXPECT_THAT(load_weights_pt(testdata("extra_state.pt")).keys(), ElementsAre("w"));
+}
+
+TEST(PtTest, SeveralStateDictsNeedAKey) {
+  const std::string path = testdata("two_state_dicts.pt");
+  EXPECT_THAT(
+      [&] { load_weights_pt(path); },
+      loading_fails_with("'" + path +
+                         "' holds 2 state dicts; choose one of 'first', 'more.second.ema' with "
+                         "--weights-key"));
+}
+
+TEST(PtTest, KeysThatLeadNowhere) {
+  const std::string path = testdata("two_state_dicts.pt");
+  EXPECT_THAT(
+      [&] { load_weights_pt(path, {"more.first"}); },
+      loading_fails_with("'" + path +
+                         "' holds a dict without 'more.first', which --weights-key names; its keys "
+                         "are 'first', 'more'"));
+  EXPECT_THAT(
+      [&] { load_weights_pt(path, {"more"}); },
+      loading_fails_with("'" + path +
+                         "' holds a dict under 'second.ema' instead of a tensor; --weights-key "
+                         "chooses a dict"));
+  EXPECT_THAT(
+      [] { load_weights_pt(testdata("checkpoint_2.pt"), {"epoch"}); },
+      loading_fails_with("'" + testdata("checkpoint_2.pt") +
+                         "' holds an int instead of a dict from names to tensors under 'epoch'"));
+}
+
+TEST(PtTest, CheckpointsOfModelsWithoutWeightsAreEmpty) {
+  EXPECT_TRUE(load_weights_pt(testdata("empty_checkpoint.pt")).is_empty());
+}
+
+TEST(PtTest, TensorsThatAreNotDenseAreNamed) {
+  EXPECT_THAT(
+      [] { load_weights_pt(testdata("unsupported.pt")); },
+      loading_fails_with("'" + testdata("unsupported.pt") +
+                         "' holds a sparse tensor under 'sparse' instead of a dense tensor"));
+}
+
+TEST(PtTest, ExportedProgramsAreNamed) {
+  const std::string path = temporary("program.zip");
+  write_file(path, build_zip({{"model/archive_format", "pt2"}}));
+  EXPECT_THAT(
+      [&] { load_weights_pt(path); },
+      loading_fails_with("'" + path +
+                         "' is an exported program (.pt2) and no file of weights; torch-ir import "
+                         "writes its weights to a file of their own"));
+}
+
+// --- What is no state dict ---
+
+TEST(PtTest, OtherValuesAreNamed) {
+  EXPECT_THAT([] { load_weights_pt(pickled(torch::ones({1}))); },
+              loading_fails_with("'" + temporary("pickled.pt") +
+                                 "' holds a tensor instead of a dict from names to tensors"));
+  EXPECT_THAT([] { load_weights_pt(pickled(c10::List<int64_t>({1}))); },
+              loading_fails_with("'" + temporary("pickled.pt") +
+                                 "' holds a list instead of a dict from names to tensors"));
+}
+
+TEST(PtTest, OtherKeysAndValuesOfADictAreNamed) {
+  c10::Dict<int64_t, at::Tensor> numbered;
+  numbered.insert(1, torch::ones({1}));
+  EXPECT_THAT([&] { load_weights_pt(pickled(numbered)); },
+              loading_fails_with("'" + temporary("pickled.pt") +
+                                 "' holds a dict with an int as a key instead of a str"));
+  c10::Dict<std::string, int64_t> numbers;
+  numbers.insert("epoch", 3);
+  EXPECT_THAT([&] { load_weights_pt(pickled(numbers)); },
+              loading_fails_with("'" + temporary("pickled.pt") +
+                                 "' holds an int under 'epoch' instead of a tensor"));
+}
+
+TEST(PtTest, MissingFileIsNamed) {
+  EXPECT_THAT([] { load_weights_pt(temporary("missing.pt")); },
+              loading_fails_with("cannot open '" + temporary("missing.pt") +
+                                 "': No such file or directory"));
+}
+
+TEST(PtTest, FileThatIsNoArchiveIsNamed) {
+  const std::string path = temporary("broken.pt");
+  write_file(path, "PK\x03\x04 and nothing else");
+  EXPECT_THAT(
+      [&] { load_weights_pt(path); },
+      loading_fails_with("'" + path +
+                         "' can not be read as a zip archive; it is damaged or cut: Not a zip "
+                         "archive"));
+}
+
+}  // namespace
+}  // namespace torch_ir

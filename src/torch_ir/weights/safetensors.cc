@@ -1,0 +1,350 @@
+#include "torch_ir/weights/safetensors.h"
+
+#include <ATen/ops/empty.h>
+#include <ATen/ops/from_blob.h>
+#include <c10/core/alignment.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/json_reader.h"
+#include "torch_ir/ir/json_value.h"
+
+namespace torch_ir {
+namespace {
+
+constexpr size_t kHeaderLengthSize = sizeof(uint64_t);
+constexpr uint64_t kMaxHeaderSize = 100'000'000;
+constexpr size_t kHeaderAlignment = 8;
+// Tensors up to this size are copied where the file does not align them as LibTorch's allocator
+// does.
+constexpr size_t kMaxRealignedSize = size_t{1} << 20;
+constexpr size_t kMaxDims = 64;
+constexpr std::string_view kMetadataKey = "__metadata__";
+
+struct Dtype {
+  std::string_view name;
+  std::string_view torch_name;
+};
+
+// In the order in which the reference implementation puts the data of a file: large elements first,
+// so that all are aligned. It can store more (F4, F6_E2M3, F6_E3M2), for which LibTorch has no
+// elements or only pairs of them; C128 and C32 are ours. By name, since not every LibTorch has
+// float8_e8m0fnu.
+constexpr Dtype kDtypes[] = {
+    {"C128", "complex128"},
+    {"U64", "uint64"},
+    {"I64", "int64"},
+    {"F64", "float64"},
+    {"C64", "complex64"},
+    {"F32", "float32"},
+    {"U32", "uint32"},
+    {"I32", "int32"},
+    {"C32", "complex32"},
+    {"BF16", "bfloat16"},
+    {"F16", "float16"},
+    {"U16", "uint16"},
+    {"I16", "int16"},
+    {"F8_E5M2FNUZ", "float8_e5m2fnuz"},
+    {"F8_E4M3FNUZ", "float8_e4m3fnuz"},
+    {"F8_E8M0", "float8_e8m0fnu"},
+    {"F8_E4M3", "float8_e4m3fn"},
+    {"F8_E5M2", "float8_e5m2"},
+    {"I8", "int8"},
+    {"U8", "uint8"},
+    {"BOOL", "bool"},
+};
+
+// --- Reading ---
+
+uint64_t decode_length(const std::byte* bytes) {
+  uint64_t length = 0;
+  for (size_t i = kHeaderLengthSize; i-- > 0;)
+    length = length << 8 | std::to_integer<uint64_t>(bytes[i]);
+  return length;
+}
+
+// Where a tensor lies in the data that follow the header.
+struct Entry {
+  std::string name;
+  c10::ScalarType dtype;
+  std::vector<int64_t> shape;
+  int64_t begin;
+  int64_t end;
+};
+
+c10::ScalarType read_dtype(JsonValue& value, const Place& place) {
+  const std::string name = take_string(value, place);
+  const auto* entry = std::ranges::find(kDtypes, name, &Dtype::name);
+  if (entry == std::end(kDtypes)) place.fail("dtype '" + printable(name) + "' is unknown");
+  const auto dtype = find_dtype(entry->torch_name);
+  if (!dtype) place.fail("dtype '" + printable(name) + "' is unknown to this version of LibTorch");
+  return *dtype;
+}
+
+std::vector<int64_t> read_sizes(JsonValue& value, const Place& place) {
+  std::vector<int64_t> sizes = as_integers(value, place);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] < 0) place.item(i).fail(std::to_string(sizes[i]) + " is negative");
+  }
+  return sizes;
+}
+
+// Strides are computed without regard to empty dimensions, so those count as one here.
+int64_t checked_num_bytes(const Entry& entry, const Place& place) {
+  int64_t num_bytes = static_cast<int64_t>(c10::elementSize(entry.dtype));
+  bool is_empty = false;
+  for (const int64_t size : entry.shape) {
+    is_empty |= size == 0;
+    if (__builtin_mul_overflow(num_bytes, std::max<int64_t>(size, 1), &num_bytes)) {
+      place.fail(fmt::format("shape [{}] is too large", fmt::join(entry.shape, ", ")));
+    }
+  }
+  return is_empty ? 0 : num_bytes;
+}
+
+// Other members than these three are allowed, and mean nothing.
+JsonValue& get_member(JsonValue::Object& members, std::string_view key, const Place& place) {
+  const auto member = std::ranges::find(members, key, &JsonValue::Object::value_type::first);
+  if (member == members.end()) place.fail("the key '" + std::string(key) + "' is missing");
+  return member->second;
+}
+
+Entry read_entry(std::string name, JsonValue& value, const Place& place) {
+  JsonValue::Object& members = as_object(value, place);
+  Entry entry;
+  entry.dtype = read_dtype(get_member(members, "dtype", place), place.key("dtype"));
+  entry.shape = read_sizes(get_member(members, "shape", place), place.key("shape"));
+  if (entry.shape.size() > kMaxDims) {
+    place.fail(fmt::format("{} dimensions, more than the {} that a tensor can have",
+                           entry.shape.size(), kMaxDims));
+  }
+  const Place offsets_place = place.key("data_offsets");
+  const auto offsets = read_sizes(get_member(members, "data_offsets", place), offsets_place);
+  if (offsets.size() != 2) {
+    offsets_place.fail(fmt::format("expected [begin, end], found {} numbers", offsets.size()));
+  }
+  if (offsets[0] > offsets[1]) {
+    offsets_place.fail(fmt::format("expected [begin, end] with begin <= end, found [{}]",
+                                   fmt::join(offsets, ", ")));
+  }
+  entry.begin = offsets[0];
+  entry.end = offsets[1];
+  const int64_t num_bytes = checked_num_bytes(entry, place);
+  if (num_bytes != entry.end - entry.begin) {
+    place.fail(fmt::format("shape [{}] of {} needs {} bytes, data_offsets has {}",
+                           fmt::join(entry.shape, ", "), dtype_name(entry.dtype), num_bytes,
+                           entry.end - entry.begin));
+  }
+  entry.name = std::move(name);
+  return entry;
+}
+
+void check_metadata(JsonValue& value, const Place& place) {
+  for (auto& [key, text] : as_object(value, place)) take_string(text, place.key(key));
+}
+
+// The data of the tensors fill the file, without holes and without overlap.
+void check_layout(const std::vector<Entry>& entries, int64_t data_size) {
+  int64_t position = 0;
+  for (const Entry& entry : entries) {
+    if (entry.begin != position) {
+      throw WeightError(
+          fmt::format("the data of tensor '{}' begin at byte {}, {} byte {}, where "
+                      "the data before end",
+                      printable(entry.name), entry.begin,
+                      entry.begin < position ? "before" : "behind", position));
+    }
+    position = entry.end;
+    if (position > data_size) {
+      throw WeightError(
+          fmt::format("the data of tensor '{}' end at byte {}, but the file has only "
+                      "{} bytes of data; it is truncated",
+                      printable(entry.name), position, data_size));
+    }
+  }
+  if (position < data_size) {
+    throw WeightError(
+        fmt::format("{} bytes follow the data of the last tensor", data_size - position));
+  }
+}
+
+// The entries of a header, in the order of their data.
+std::vector<Entry> read_header(std::string_view text) {
+  JsonValue header = parse_json(text);
+  const Place root;
+  std::vector<Entry> entries;
+  for (auto& [name, value] : as_object(header, root)) {
+    const Place place = root.key(name);
+    if (name == kMetadataKey) {
+      check_metadata(value, place);
+    } else {
+      entries.push_back(read_entry(name, value, place));
+    }
+  }
+  std::ranges::sort(entries, [](const Entry& a, const Entry& b) {
+    return std::tie(a.begin, a.end, a.name) < std::tie(b.begin, b.end, b.name);
+  });
+  return entries;
+}
+
+// The last bits of a matrix product may depend on the alignment of its operands, so small tensors
+// get that of the allocator: what was computed before a file was written is then computed from the
+// file as well. Large ones stay mapped, unless their elements would be misaligned.
+bool is_mappable(const std::byte* data, size_t size, size_t element_size) {
+  const auto address = reinterpret_cast<uintptr_t>(data);
+  if (size <= kMaxRealignedSize) return address % c10::gAlignment == 0;
+  return address % element_size == 0;
+}
+
+at::Tensor make_tensor(const Entry& entry, std::byte* data, std::shared_ptr<MappedFile> file) {
+  const at::TensorOptions options(entry.dtype);
+  if (entry.begin == entry.end) return at::empty(entry.shape, options);
+  if (!is_mappable(data, entry.end - entry.begin, c10::elementSize(entry.dtype))) {
+    at::Tensor copy = at::empty(entry.shape, options);
+    std::memcpy(copy.mutable_data_ptr(), data, copy.nbytes());
+    return copy;
+  }
+  return at::from_blob(data, entry.shape, [file = std::move(file)](void*) {}, options);
+}
+
+StateDict read_tensors(const std::shared_ptr<MappedFile>& file) {
+  if (file->size() < kHeaderLengthSize) {
+    throw WeightError(fmt::format(
+        "no safetensors file: {} bytes, too few for the length of a header", file->size()));
+  }
+  const uint64_t header_size = decode_length(file->data());
+  if (header_size > kMaxHeaderSize) {
+    throw WeightError(fmt::format("the header has {} bytes, more than the {} that are allowed",
+                                  header_size, kMaxHeaderSize));
+  }
+  const size_t rest = file->size() - kHeaderLengthSize;
+  if (header_size > rest) {
+    throw WeightError(
+        fmt::format("the header has {} bytes, but only {} follow; the file is "
+                    "truncated",
+                    header_size, rest));
+  }
+  std::byte* header = file->data() + kHeaderLengthSize;
+  std::byte* data = header + header_size;
+  const std::vector<Entry> entries =
+      read_header({reinterpret_cast<const char*>(header), static_cast<size_t>(header_size)});
+  check_layout(entries, static_cast<int64_t>(rest - header_size));
+  StateDict tensors;
+  for (const Entry& entry : entries) {
+    tensors.insert(entry.name, make_tensor(entry, data + entry.begin, file));
+  }
+  return tensors;
+}
+
+std::shared_ptr<MappedFile> map_safetensors(const std::string& path) {
+  try {
+    return MappedFile::open(path);
+  } catch (const Error& error) {
+    throw WeightError(error.what());
+  }
+}
+
+// --- Writing ---
+
+// A tensor as it will be stored.
+struct Item {
+  std::string name;
+  at::Tensor tensor;
+  const Dtype* dtype;
+};
+
+bool is_utf8(const std::string& text) {
+  try {
+    nlohmann::json(text).dump();
+    return true;
+  } catch (const nlohmann::json::type_error&) {
+    return false;
+  }
+}
+
+Item make_item(const std::string& name, const at::Tensor& tensor) {
+  const auto fail = [&](const std::string& what) {
+    throw WeightError(fmt::format("tensor '{}' can not be written: {}", printable(name), what));
+  };
+  if (!is_utf8(name)) fail("its name is not UTF-8");
+  if (name == kMetadataKey) fail("safetensors keeps this name for itself");
+  if (!tensor.defined()) fail("it is undefined");
+  if (tensor.is_meta()) fail("it is on the meta device and has no values");
+  if (tensor.layout() != c10::kStrided) fail("its layout is not strided; write it dense");
+  const std::string dtype = dtype_name(tensor.scalar_type());
+  const auto* entry = std::ranges::find(kDtypes, dtype, &Dtype::torch_name);
+  if (entry == std::end(kDtypes)) fail("safetensors has no dtype for " + dtype);
+  return {name, tensor.detach().cpu().resolve_conj().resolve_neg().contiguous(), entry};
+}
+
+std::string make_header(const std::vector<Item>& items) {
+  nlohmann::ordered_json::object_t entries;
+  int64_t position = 0;
+  for (const Item& item : items) {
+    const int64_t end = position + static_cast<int64_t>(item.tensor.nbytes());
+    nlohmann::ordered_json entry;
+    entry["dtype"] = item.dtype->name;
+    entry["shape"] = item.tensor.sizes().vec();
+    entry["data_offsets"] = {position, end};
+    // Names differ, so nothing has to be looked for, as entries[item.name] would.
+    entries.emplace_back(item.name, std::move(entry));
+    position = end;
+  }
+  std::string text = nlohmann::ordered_json(std::move(entries)).dump();
+  text.resize((text.size() + kHeaderAlignment - 1) / kHeaderAlignment * kHeaderAlignment, ' ');
+  return text;
+}
+
+std::string encode_length(uint64_t length) {
+  std::string bytes;
+  for (size_t i = 0; i < kHeaderLengthSize; ++i)
+    bytes += static_cast<char>(length >> (8 * i) & 0xff);
+  return bytes;
+}
+
+}  // namespace
+
+StateDict load_weights_safetensors(const std::string& path) {
+  const std::shared_ptr<MappedFile> file = map_safetensors(path);
+  try {
+    return read_tensors(file);
+  } catch (const SerializationError& error) {
+    throw WeightError(
+        fmt::format("{}: header of the safetensors file: {}", printable(path), error.what()));
+  } catch (const WeightError& error) {
+    throw WeightError(fmt::format("{}: {}", printable(path), error.what()));
+  }
+}
+
+void save_weights_safetensors(const StateDict& tensors, const std::string& path) {
+  std::vector<Item> items;
+  items.reserve(tensors.size());
+  for (const auto& item : tensors) items.push_back(make_item(item.key(), item.value()));
+  std::ranges::sort(items, [](const Item& a, const Item& b) {
+    return std::tie(a.dtype, a.name) < std::tie(b.dtype, b.name);
+  });
+  const std::string header = make_header(items);
+  AtomicFile file(path);
+  file.write(encode_length(header.size()));
+  file.write(header);
+  for (const Item& item : items) {
+    if (item.tensor.nbytes() == 0) continue;
+    file.write({static_cast<const char*>(item.tensor.const_data_ptr()), item.tensor.nbytes()});
+  }
+  file.commit();
+}
+
+}  // namespace torch_ir

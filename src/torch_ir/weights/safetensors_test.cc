@@ -1,0 +1,400 @@
+#include "torch_ir/weights/safetensors.h"
+
+#include <ATen/ops/_empty_affine_quantized.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <c10/util/complex.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/ir/dtype.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+constexpr const char* kDtypes[] = {
+    "bool",    "uint8",       "int8",          "int16",           "int32",           "int64",
+    "uint16",  "uint32",      "uint64",        "float16",         "bfloat16",        "float32",
+    "float64", "float8_e5m2", "float8_e4m3fn", "float8_e5m2fnuz", "float8_e4m3fnuz", "complex64"};
+
+std::string safetensors_testdata(const std::string& name) {
+  return "src/torch_ir/weights/testdata/" + name;
+}
+
+std::string temporary_safetensors(const std::string& name) { return ::testing::TempDir() + name; }
+
+// What testdata/make_safetensors.py writes.
+StateDict tensors_of_every_dtype() {
+  const at::Tensor values = at::tensor({0, 1, 2, 3, 5, 7}, at::kDouble).view({2, 3});
+  StateDict tensors;
+  for (const char* name : kDtypes) tensors.insert(name, values.to(parse_dtype(name)));
+  return tensors;
+}
+
+StateDict tensors_of_odd_shapes() {
+  StateDict tensors;
+  tensors.insert("scalar", at::empty({}, at::kLong).fill_(3));
+  tensors.insert("empty", at::zeros({2, 0}));
+  tensors.insert("quote \" line\n \x7f caf\u00e9 \x01", at::ones({1}));
+  tensors.insert("b", at::zeros({1}));
+  tensors.insert("a", at::ones({1, 1, 1}));
+  return tensors;
+}
+
+void expect_same_tensors(const at::Tensor& actual, const at::Tensor& expected) {
+  EXPECT_EQ(actual.scalar_type(), expected.scalar_type());
+  ASSERT_EQ(actual.sizes(), expected.sizes());
+  const auto* a = static_cast<const char*>(actual.const_data_ptr());
+  const auto* b = static_cast<const char*>(expected.const_data_ptr());
+  EXPECT_TRUE(std::equal(a, a + actual.nbytes(), b, b + expected.nbytes()));
+}
+
+void expect_same_tensors(const StateDict& actual, const StateDict& expected) {
+  EXPECT_EQ(actual.size(), expected.size());
+  for (const auto& item : expected) {
+    SCOPED_TRACE(item.key());
+    ASSERT_TRUE(actual.contains(item.key()));
+    expect_same_tensors(actual[item.key()], item.value());
+  }
+}
+
+std::string written(const StateDict& tensors) {
+  const std::string path = temporary_safetensors("written.safetensors");
+  save_weights_safetensors(tensors, path);
+  return read_file(path);
+}
+
+// --- Against Python's package ---
+
+TEST(SafetensorsTest, ReadsWhatPythonWrites) {
+  expect_same_tensors(load_weights_safetensors(safetensors_testdata("dtypes.safetensors")),
+                      tensors_of_every_dtype());
+  expect_same_tensors(load_weights_safetensors(safetensors_testdata("shapes.safetensors")),
+                      tensors_of_odd_shapes());
+  expect_same_tensors(load_weights_safetensors(safetensors_testdata("nothing.safetensors")),
+                      StateDict());
+}
+
+TEST(SafetensorsTest, WritesWhatPythonWrites) {
+  EXPECT_EQ(written(tensors_of_every_dtype()),
+            read_file(safetensors_testdata("dtypes.safetensors")));
+  EXPECT_EQ(written(tensors_of_odd_shapes()),
+            read_file(safetensors_testdata("shapes.safetensors")));
+  EXPECT_EQ(written(StateDict()), read_file(safetensors_testdata("nothing.safetensors")));
+}
+
+TEST(SafetensorsTest, MetadataAreNotTensors) {
+  const StateDict tensors = load_weights_safetensors(safetensors_testdata("metadata.safetensors"));
+  ASSERT_EQ(tensors.size(), 1u);
+  expect_same_tensors(tensors["a"], at::ones({2}));
+}
+
+// --- Writing ---
+
+TEST(SafetensorsTest, OrderOfInsertionDoesNotMatter) {
+  StateDict forward;
+  forward.insert("a", at::ones({1}));
+  forward.insert("b", at::ones({1}, at::kLong));
+  StateDict backward;
+  backward.insert("b", at::ones({1}, at::kLong));
+  backward.insert("a", at::ones({1}));
+  EXPECT_EQ(written(forward), written(backward));
+}
+
+TEST(SafetensorsTest, WritesViewsAsTheirValues) {
+  const at::Tensor base = at::arange(6, at::kFloat).view({2, 3});
+  StateDict views;
+  views.insert("transposed", base.t());
+  views.insert("expanded", base.select(0, 1).expand({2, 3}));
+  views.insert("conjugated", at::tensor({c10::complex<float>(1, 2)}).conj());
+  views.insert("parameter", base.clone().requires_grad_());
+  written(views);
+  const StateDict read = load_weights_safetensors(temporary_safetensors("written.safetensors"));
+  expect_same_tensors(read["transposed"], base.t().contiguous());
+  expect_same_tensors(read["expanded"], at::tensor({3.f, 4.f, 5.f, 3.f, 4.f, 5.f}).view({2, 3}));
+  expect_same_tensors(read["conjugated"], at::tensor({c10::complex<float>(1, -2)}));
+  expect_same_tensors(read["parameter"], base);
+}
+
+TEST(SafetensorsTest, ComplexDtypesThatTheFormatDoesNotHave) {
+  StateDict tensors;
+  tensors.insert("c32", at::tensor({c10::complex<float>(1, 2)}).to(at::kComplexHalf));
+  tensors.insert("c128", at::tensor({c10::complex<double>(1, 2), c10::complex<double>(3, 4)}));
+  tensors.insert("f32", at::ones({1}));
+  EXPECT_THAT(written(tensors),
+              HasSubstr(R"({"c128":{"dtype":"C128","shape":[2],"data_offsets":[0,32]},)"
+                        R"("f32":{"dtype":"F32","shape":[1],"data_offsets":[32,36]},)"
+                        R"("c32":{"dtype":"C32","shape":[1],"data_offsets":[36,40]}})"));
+  expect_same_tensors(load_weights_safetensors(temporary_safetensors("written.safetensors")),
+                      tensors);
+}
+
+TEST(SafetensorsTest, TensorsWithoutAFormAreNotWritten) {
+  const auto write = [](const std::string& name, const at::Tensor& tensor) {
+    StateDict tensors;
+    tensors.insert(name, tensor);
+    save_weights_safetensors(tensors, temporary_safetensors("unwritten.safetensors"));
+  };
+  EXPECT_THAT([&] { write("q", at::_empty_affine_quantized({1}, at::kQInt8, 1.0, 0)); },
+              ThrowsMessage<WeightError>(
+                  "tensor 'q' can not be written: safetensors has no dtype for qint8"));
+  EXPECT_THAT([&] { write("m", at::empty({1}, at::TensorOptions(at::kMeta))); },
+              ThrowsMessage<WeightError>("tensor 'm' can not be written: it is on the meta device "
+                                         "and has no values"));
+  EXPECT_THAT([&] { write("u", at::Tensor()); },
+              ThrowsMessage<WeightError>("tensor 'u' can not be written: it is undefined"));
+  EXPECT_THAT([&] { write("s", at::ones({1}).to_sparse()); },
+              ThrowsMessage<WeightError>("tensor 's' can not be written: its layout is not "
+                                         "strided; write it dense"));
+  EXPECT_THAT([&] { write("__metadata__", at::ones({1})); },
+              ThrowsMessage<WeightError>("tensor '__metadata__' can not be written: safetensors "
+                                         "keeps this name for itself"));
+  EXPECT_THAT(
+      [&] { write("\xff", at::ones({1})); },
+      ThrowsMessage<WeightError>("tensor '\\xff' can not be written: its name is not UTF-8"));
+  EXPECT_THAT([] { read_file(temporary_safetensors("unwritten.safetensors")); },
+              ::testing::Throws<Error>());
+}
+
+TEST(SafetensorsTest, UnwritablePathIsNamed) {
+  EXPECT_THAT(
+      [] { save_weights_safetensors(StateDict(), temporary_safetensors("no/such/folder/w")); },
+      ThrowsMessage<Error>(
+          HasSubstr("cannot write '" + temporary_safetensors("no/such/folder/w"))));
+}
+
+// --- Mapping ---
+
+TEST(SafetensorsTest, WritingToALoadedTensorDoesNotReachTheFile) {
+  const std::string path = temporary_safetensors("private.safetensors");
+  StateDict tensors;
+  tensors.insert("a", at::ones({1000}));
+  save_weights_safetensors(tensors, path);
+  load_weights_safetensors(path)["a"].fill_(2);
+  expect_same_tensors(load_weights_safetensors(path)["a"], tensors["a"]);
+}
+
+TEST(SafetensorsTest, TensorsOutliveTheStateDict) {
+  const at::Tensor tensor =
+      load_weights_safetensors(safetensors_testdata("dtypes.safetensors"))["int64"];
+  expect_same_tensors(tensor, tensors_of_every_dtype()["int64"]);
+}
+
+TEST(SafetensorsTest, LargeTensorsOfOneFileShareItsMapping) {
+  constexpr int64_t kSize = (1 << 20) + 1;
+  const std::string path = temporary_safetensors("large.safetensors");
+  StateDict tensors;
+  tensors.insert("a", at::ones({kSize}, at::kByte));
+  tensors.insert("b", at::ones({kSize}, at::kByte));
+  save_weights_safetensors(tensors, path);
+  const StateDict loaded = load_weights_safetensors(path);
+  const auto* first = static_cast<const char*>(loaded["a"].const_data_ptr());
+  const auto* second = static_cast<const char*>(loaded["b"].const_data_ptr());
+  EXPECT_EQ(second - first, kSize);
+}
+
+TEST(SafetensorsTest, SmallTensorsAreAlignedAsTheAllocatorAlignsThem) {
+  for (const auto& item : load_weights_safetensors(safetensors_testdata("dtypes.safetensors"))) {
+    const auto address = reinterpret_cast<uintptr_t>(item.value().const_data_ptr());
+    EXPECT_EQ(address % 64, 0u) << item.key();
+  }
+}
+
+// --- Files that break the rules ---
+
+// A file with this header and `data_size` bytes of data.
+std::string file_with(std::string_view header, size_t data_size) {
+  std::string content;
+  for (size_t i = 0; i < 8; ++i) content += static_cast<char>(header.size() >> (8 * i) & 0xff);
+  content += header;
+  for (size_t i = 0; i < data_size; ++i) content += static_cast<char>(i);
+  return content;
+}
+
+StateDict load(const std::string& content) {
+  const std::string path = temporary_safetensors("crafted.safetensors");
+  write_file(path, content);
+  return load_weights_safetensors(path);
+}
+
+// Expects that a file with `content` is refused with `message` behind its path.
+void expect_refused(const std::string& content, const std::string& message) {
+  EXPECT_THAT(
+      [&] { load(content); },
+      ThrowsMessage<WeightError>(temporary_safetensors("crafted.safetensors") + ": " + message));
+}
+
+void expect_header_refused(std::string_view header, size_t data_size, const std::string& message) {
+  expect_refused(file_with(header, data_size), "header of the safetensors file: " + message);
+}
+
+TEST(SafetensorsRulesTest, MisalignedDataAreCopied) {
+  const StateDict tensors =
+      load(file_with(R"({"a":{"dtype":"I32","shape":[2],"data_offsets":[0,8]}} )", 8));
+  const auto address = reinterpret_cast<uintptr_t>(tensors["a"].const_data_ptr());
+  EXPECT_EQ(address % sizeof(int32_t), 0u);
+  expect_same_tensors(tensors["a"], at::tensor({0x03020100, 0x07060504}, at::kInt));
+}
+
+TEST(SafetensorsRulesTest, TensorsComeInTheOrderOfTheirData) {
+  const StateDict tensors =
+      load(file_with(R"({"b":{"dtype":"U8","shape":[1],"data_offsets":[1,2]},)"
+                     R"("a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
+                     2));
+  EXPECT_EQ(tensors.keys(), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(SafetensorsRulesTest, UnknownMembersMeanNothing) {
+  expect_same_tensors(
+      load(file_with(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1],"x":1}})", 1))["a"],
+      at::zeros({1}, at::kByte));
+}
+
+TEST(SafetensorsRulesTest, MissingFile) {
+  EXPECT_THAT([] { load_weights_safetensors(temporary_safetensors("missing")); },
+              ThrowsMessage<WeightError>("cannot open '" + temporary_safetensors("missing") +
+                                         "': No such file or directory"));
+}
+
+TEST(SafetensorsRulesTest, EmptyFile) {
+  expect_refused("", "no safetensors file: 0 bytes, too few for the length of a header");
+}
+
+TEST(SafetensorsRulesTest, HeaderBeyondTheFile) {
+  expect_refused(file_with("{}", 0).substr(0, 9),
+                 "the header has 2 bytes, but only 1 follow; the file is truncated");
+}
+
+TEST(SafetensorsRulesTest, HugeHeader) {
+  expect_refused(std::string(8, '\xff') + "{}",
+                 "the header has 18446744073709551615 bytes, more than the 100000000 that are "
+                 "allowed");
+}
+
+TEST(SafetensorsRulesTest, HeaderThatIsNotJson) {
+  expect_header_refused("{", 0,
+                        "not valid JSON: parse error at line 1, column 2: syntax error while "
+                        "parsing object key - unexpected end of input; expected string literal");
+}
+
+TEST(SafetensorsRulesTest, HeaderThatIsNotUtf8) {
+  EXPECT_THAT([] { load(file_with("{\"\xff\": 0}", 0)); },
+              ThrowsMessage<WeightError>(HasSubstr("ill-formed UTF-8 byte")));
+}
+
+TEST(SafetensorsRulesTest, HeaderThatIsNoObject) {
+  expect_header_refused("[]", 0, "expected an object, found a list");
+}
+
+TEST(SafetensorsRulesTest, DuplicateName) {
+  expect_header_refused(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
+                        R"("a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
+                        2, "the key 'a' occurs twice");
+}
+
+TEST(SafetensorsRulesTest, MetadataThatAreNotStrings) {
+  expect_header_refused(R"({"__metadata__":{"epoch":3}})", 0,
+                        "__metadata__.epoch: expected a string, found an integer");
+}
+
+TEST(SafetensorsRulesTest, MissingMember) {
+  expect_header_refused(R"({"a":{"dtype":"U8","shape":[1]}})", 0,
+                        "a: the key 'data_offsets' is missing");
+}
+
+TEST(SafetensorsRulesTest, UnknownDtype) {
+  expect_header_refused(R"({"a":{"dtype":"F4","shape":[2],"data_offsets":[0,1]}})", 1,
+                        "a.dtype: dtype 'F4' is unknown");
+}
+
+TEST(SafetensorsRulesTest, NegativeSize) {
+  expect_header_refused(R"({"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,1]}})", 1,
+                        "a.shape[0]: -1 is negative");
+}
+
+TEST(SafetensorsRulesTest, SizeAndShapeDisagree) {
+  expect_header_refused(R"({"a":{"dtype":"F32","shape":[2,2],"data_offsets":[0,12]}})", 12,
+                        "a: shape [2, 2] of float32 needs 16 bytes, data_offsets has 12");
+}
+
+TEST(SafetensorsRulesTest, ShapeThatOverflows) {
+  expect_header_refused(
+      R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,4]}})", 4,
+      "a: shape [4294967296, 4294967296] is too large");
+  expect_header_refused(
+      R"({"a":{"dtype":"U8","shape":[0,4294967296,4294967296],"data_offsets":[0,0]}})", 0,
+      "a: shape [0, 4294967296, 4294967296] is too large");
+}
+
+TEST(SafetensorsRulesTest, TooManyDimensions) {
+  std::string shape = "1";
+  for (int i = 1; i < 65; ++i) shape += ",1";
+  expect_header_refused(R"({"a":{"dtype":"U8","shape":[)" + shape + R"(],"data_offsets":[0,1]}})",
+                        1, "a: 65 dimensions, more than the 64 that a tensor can have");
+}
+
+TEST(SafetensorsRulesTest, OffsetsThatAreNotOrdered) {
+  expect_header_refused(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[1,0]}})", 1,
+                        "a.data_offsets: expected [begin, end] with begin <= end, found [1, 0]");
+  expect_header_refused(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0]}})", 1,
+                        "a.data_offsets: expected [begin, end], found 1 numbers");
+}
+
+TEST(SafetensorsRulesTest, OffsetBeyond63Bits) {
+  expect_header_refused(
+      R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,9223372036854775808]}})", 1,
+      "a.data_offsets[1]: expected an integer, found an integer beyond 63 bits");
+}
+
+TEST(SafetensorsRulesTest, Overlap) {
+  expect_refused(
+      file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
+                R"("b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
+                3),
+      "the data of tensor 'b' begin at byte 1, before byte 2, where the data before end");
+}
+
+TEST(SafetensorsRulesTest, ManyTensorsAtTheSameOffsets) {
+  expect_refused(
+      file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
+                R"("b":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})",
+                2),
+      "the data of tensor 'b' begin at byte 0, before byte 2, where the data before end");
+}
+
+TEST(SafetensorsRulesTest, Hole) {
+  expect_refused(
+      file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
+                R"("b":{"dtype":"U8","shape":[2],"data_offsets":[3,5]}})",
+                5),
+      "the data of tensor 'b' begin at byte 3, behind byte 2, where the data before end");
+}
+
+TEST(SafetensorsRulesTest, TrailingBytes) {
+  expect_refused(file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", 3),
+                 "1 bytes follow the data of the last tensor");
+}
+
+TEST(SafetensorsRulesTest, MissingBytes) {
+  expect_refused(file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", 1),
+                 "the data of tensor 'a' end at byte 2, but the file has only 1 bytes of data; it "
+                 "is truncated");
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,308 @@
+#include "torch_ir/weights/state_dict.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/nn/modules/batchnorm.h>
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/serialize.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/weights/safetensors.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::ThrowsMessage;
+
+std::string temporary_file(const std::string& name) { return ::testing::TempDir() + name; }
+
+// --- state_dict ---
+
+TEST(StateDictTest, HoldsParametersThenBuffersByDottedName) {
+  torch::nn::Sequential model(torch::nn::BatchNorm1d(2), torch::nn::Linear(2, 1));
+  const StateDict tensors = state_dict(*model);
+  EXPECT_THAT(tensors.keys(),
+              ElementsAre("0.weight", "0.bias", "1.weight", "1.bias", "0.running_mean",
+                          "0.running_var", "0.num_batches_tracked"));
+}
+
+TEST(StateDictTest, TensorsAreTheModulesOwn) {
+  torch::nn::Linear model(2, 1);
+  EXPECT_TRUE(state_dict(*model)["weight"].is_same(model->weight));
+}
+
+TEST(StateDictTest, UndefinedTensorsAreLeftOut) {
+  torch::nn::Linear model(torch::nn::LinearOptions(2, 1).bias(false));
+  EXPECT_THAT(state_dict(*model).keys(), ElementsAre("weight"));
+}
+
+// --- load_weights ---
+
+TEST(LoadWeightsTest, ContentDecidesNotTheName) {
+  StateDict tensors;
+  tensors.insert("a", torch::ones({2}));
+  save_weights_safetensors(tensors, temporary_file("really_safetensors.pt"));
+  EXPECT_TRUE(
+      torch::equal(load_weights(temporary_file("really_safetensors.pt"))["a"], tensors["a"]));
+
+  torch::nn::Linear model(2, 1);
+  torch::save(model, temporary_file("really_pt.safetensors"));
+  EXPECT_TRUE(
+      torch::equal(load_weights(temporary_file("really_pt.safetensors"))["weight"], model->weight));
+}
+
+TEST(LoadWeightsTest, UnknownContentIsRefusedWithTheSupportedFormats) {
+  const std::string path = temporary_file("weights.txt");
+  write_file(path, "weights, honestly, many of them");
+  EXPECT_THAT([&] { load_weights(path); },
+              ThrowsMessage<WeightError>(
+                  "Unknown weight file format: '" + path +
+                  "'. Supported formats: .safetensors, .pt as torch.save and torch::save write "
+                  "it, and the index of a sharded checkpoint (.index.json)"));
+}
+
+TEST(LoadWeightsTest, LegacyFilesOfPythonAreRecognized) {
+  // In the newest protocols such a file could be a safetensors file with a long header, by its
+  // first bytes.
+  EXPECT_EQ(load_weights("src/torch_ir/weights/testdata/dtypes_legacy.pt").size(), 21u);
+  EXPECT_EQ(load_weights("src/torch_ir/weights/testdata/checkpoint_legacy.pt").size(), 7u);
+}
+
+TEST(LoadWeightsTest, KeysAreForCheckpoints) {
+  EXPECT_EQ(load_weights("src/torch_ir/weights/testdata/two_state_dicts.pt", {"first"}).size(), 7u);
+  const std::string path = "src/torch_ir/weights/testdata/dtypes.safetensors";
+  EXPECT_THAT([&] { load_weights(path, {"model"}); },
+              ThrowsMessage<WeightError>(
+                  "'" + path +
+                  "' has tensors by name only; --weights-key 'model' is for checkpoints of "
+                  "torch.save that hold more than a state dict"));
+}
+
+TEST(LoadWeightsTest, EmptyFileIsRefused) {
+  const std::string path = temporary_file("empty.safetensors");
+  write_file(path, "");
+  EXPECT_THAT([&] { load_weights(path); },
+              ThrowsMessage<WeightError>(::testing::StartsWith("Unknown weight file format: '" +
+                                                               path + "', which is empty. ")));
+}
+
+TEST(LoadWeightsTest, MissingFileIsNamed) {
+  EXPECT_THAT([] { load_weights(temporary_file("missing")); },
+              ThrowsMessage<WeightError>("cannot open '" + temporary_file("missing") +
+                                         "': No such file or directory"));
+}
+
+TEST(LoadWeightsTest, BrokenSafetensorsAreRefusedAsSuch) {
+  const std::string path = temporary_file("truncated.safetensors");
+  write_file(path, std::string("\x40\0\0\0\0\0\0\0{\"a\":", 13));
+  EXPECT_THAT([&] { load_weights(path); },
+              ThrowsMessage<WeightError>(
+                  path + ": the header has 64 bytes, but only 5 follow; the file is truncated"));
+}
+
+TEST(LoadWeightsTest, AbsurdHeaderLengthIsRefusedAsSuch) {
+  const std::string path = temporary_file("absurd.safetensors");
+  write_file(path, std::string(8, '\xff') + "{}");
+  EXPECT_THAT([&] { load_weights(path); },
+              ThrowsMessage<WeightError>(
+                  path + ": the header has 18446744073709551615 bytes, more than the 100000000 "
+                         "that are allowed"));
+}
+
+// --- Sharded checkpoints ---
+
+// A folder of its own with two shards and no index: one.safetensors has "a" and "b", two.pt has "c"
+// (and the other tensors of its module).
+class ShardedWeightsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = temporary_file(::testing::UnitTest::GetInstance()->current_test_info()->name()) + "/";
+    std::filesystem::create_directories(folder_ + "inner");
+    StateDict tensors;
+    tensors.insert("a", torch::ones({2}));
+    tensors.insert("b", torch::zeros({3}));
+    save_weights_safetensors(tensors, folder_ + "one.safetensors");
+    torch::save(torch::nn::Linear(2, 1), folder_ + "inner/two.pt");
+  }
+
+  // Writes an index with this weight_map.
+  std::string write_index(const std::string& map) {
+    const std::string path = folder_ + "model.safetensors.index.json";
+    write_file(path, "{\"metadata\": {\"total_size\": 1}, \"weight_map\": " + map + "}\n");
+    return path;
+  }
+  // What loading the index at `path` says behind its name.
+  static std::string message(const std::string& path) {
+    try {
+      load_weights(path);
+    } catch (const WeightError& error) {
+      const std::string begin = "'" + path + "'";
+      const std::string text = error.what();
+      EXPECT_EQ(text.substr(0, begin.size()), begin);
+      return text.substr(begin.size());
+    }
+    return "(nothing)";
+  }
+
+  std::string folder_;
+};
+
+TEST_F(ShardedWeightsTest, TensorsComeInTheOrderOfTheIndex) {
+  const std::string path =
+      write_index(R"({"b": "one.safetensors", "weight": "inner/two.pt", "a": "one.safetensors"})");
+  const StateDict tensors = load_weights(path);
+  EXPECT_THAT(tensors.keys(), ElementsAre("b", "weight", "a"));
+  EXPECT_TRUE(torch::equal(tensors["a"], torch::ones({2})));
+  EXPECT_EQ(tensors["weight"].sizes(), torch::IntArrayRef({1, 2}));
+}
+
+TEST_F(ShardedWeightsTest, FoldersAreLookedThrough) {
+  EXPECT_THAT(load_weights(folder_).keys(), ElementsAre("a", "b")) << "the only file of weights";
+  write_index(R"({"b": "one.safetensors"})");
+  EXPECT_THAT(load_weights(folder_).keys(), ElementsAre("b"));
+  write_file(folder_ + "other.index.json", "{}");
+  EXPECT_THAT([&] { load_weights(folder_); },
+              ThrowsMessage<WeightError>(
+                  "'" + folder_ +
+                  "' is a folder with 'model.safetensors.index.json', 'other.index.json'; name one "
+                  "file"));
+  std::filesystem::create_directories(folder_ + "nothing");
+  EXPECT_THAT([&] { load_weights(folder_ + "nothing"); },
+              ThrowsMessage<WeightError>("'" + folder_ +
+                                         "nothing' is a folder with no file of weights; name one "
+                                         "file"));
+}
+
+TEST_F(ShardedWeightsTest, MissingShardsAndTensorsAreNamed) {
+  EXPECT_EQ(message(write_index(R"({"a": "three.safetensors"})")),
+            " names the file 'three.safetensors', which is missing");
+  EXPECT_EQ(message(write_index(R"({"c": "one.safetensors"})")),
+            " says that tensor 'c' is in 'one.safetensors', but it is not there");
+}
+
+TEST_F(ShardedWeightsTest, OnlyFilesInTheFolderAreRead) {
+  for (const char* file :
+       {"../one.safetensors", "inner/../../one.safetensors", "/etc/passwd", ""}) {
+    EXPECT_EQ(message(write_index("{\"a\": \"" + std::string(file) + "\"}")),
+              " says that tensor 'a' is in '" + std::string(file) +
+                  "'; only files in its own folder are read");
+  }
+}
+
+TEST_F(ShardedWeightsTest, OtherJsonIsRefused) {
+  const std::string path = folder_ + "config.json";
+  write_file(path, "{\"a\": 1}");
+  EXPECT_EQ(message(path), " is JSON, but no index of weights: it has no 'weight_map'");
+  write_file(path, "{\"weight_map\": [1]}");
+  EXPECT_EQ(message(path), ": weight_map: expected an object, found a list");
+  write_file(path, "{\"weight_map\": {\"a\": 1}}");
+  EXPECT_EQ(message(path), ": weight_map.a: expected a string, found an integer");
+  write_file(path, "{\"weight_map\": {\"a\": \"config.json\"}}");
+  EXPECT_EQ(message(path), " names '" + path + "', which is an index itself");
+}
+
+// --- validate_weights_against_ir ---
+
+// Collects what TORCH_WARN says.
+class Warnings : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning& warning) override { messages_.push_back(warning.msg()); }
+  const std::vector<std::string>& messages() const { return messages_; }
+
+ private:
+  std::vector<std::string> messages_;
+};
+
+class ValidateWeightsTest : public ::testing::Test {
+ protected:
+  ValidateWeightsTest() {
+    add_weight("linear.weight", {1, 2}, "float32");
+    add_weight("mask", {2}, "int64");
+    ir_.weight_name_mapping.insert("p_linear_weight", "linear.weight");
+    ir_.weight_name_mapping.insert("c_mask", "mask");
+    weights_.insert("linear.weight", torch::ones({1, 2}));
+    weights_.insert("mask", torch::ones({2}, torch::kLong));
+  }
+
+  void add_weight(std::string name, std::vector<int64_t> shape, std::string dtype) {
+    TensorMeta& weight = ir_.weights.emplace_back();
+    weight.name = std::move(name);
+    weight.shape = std::move(shape);
+    weight.dtype = std::move(dtype);
+  }
+
+  std::vector<std::string> problems() {
+    const c10::WarningUtils::WarningHandlerGuard guard(&warnings_);
+    return validate_weights_against_ir(weights_, ir_);
+  }
+
+  IR ir_;
+  StateDict weights_;
+  Warnings warnings_;
+};
+
+TEST_F(ValidateWeightsTest, FittingWeightsHaveNoProblems) {
+  EXPECT_THAT(problems(), IsEmpty());
+  EXPECT_THAT(warnings_.messages(), IsEmpty());
+}
+
+TEST_F(ValidateWeightsTest, WeightsMayHaveTheNamesOfPlaceholders) {
+  weights_.erase("linear.weight");
+  weights_.insert("p_linear_weight", torch::ones({1, 2}));
+  EXPECT_THAT(problems(), IsEmpty());
+  EXPECT_THAT(warnings_.messages(), IsEmpty());
+}
+
+TEST_F(ValidateWeightsTest, MissingWeight) {
+  weights_.erase("linear.weight");
+  EXPECT_THAT(problems(), ElementsAre("Missing weight 'linear.weight' (float32 [1, 2])"));
+}
+
+TEST_F(ValidateWeightsTest, ConstantsAreNotMissing) {
+  weights_.erase("mask");
+  EXPECT_THAT(problems(), ElementsAre("Missing weight 'mask' (int64 [2])"));
+  ir_.constants.insert("mask", torch::ones({2}, torch::kLong));
+  EXPECT_THAT(problems(), IsEmpty());
+}
+
+TEST_F(ValidateWeightsTest, ShapeMismatch) {
+  weights_["linear.weight"] = torch::ones({2, 1});
+  EXPECT_THAT(problems(),
+              ElementsAre("Shape mismatch for 'linear.weight': expected [1, 2], got [2, 1]"));
+}
+
+TEST_F(ValidateWeightsTest, DtypeMismatch) {
+  weights_["mask"] = torch::ones({2}, torch::kInt);
+  EXPECT_THAT(problems(), ElementsAre("Dtype mismatch for 'mask': expected int64, got int32"));
+}
+
+TEST_F(ValidateWeightsTest, UndefinedWeight) {
+  weights_["mask"] = at::Tensor();
+  EXPECT_THAT(problems(), ElementsAre("Missing weight 'mask' (int64 [2])"));
+}
+
+TEST_F(ValidateWeightsTest, SurplusWeightsAreWarnedAbout) {
+  weights_.insert("head.bias", torch::ones({1}));
+  EXPECT_THAT(problems(), IsEmpty());
+  EXPECT_THAT(warnings_.messages(),
+              ElementsAre("1 weight(s) that the IR does not use: 'head.bias'"));
+}
+
+TEST_F(ValidateWeightsTest, WarningNamesAFewOfManySurplusWeights) {
+  for (int i = 0; i < 7; ++i) weights_.insert("extra" + std::to_string(i), torch::ones({1}));
+  EXPECT_THAT(problems(), IsEmpty());
+  EXPECT_THAT(warnings_.messages(),
+              ElementsAre("7 weight(s) that the IR does not use: 'extra0', 'extra1', 'extra2', "
+                          "'extra3', 'extra4', ..."));
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,142 @@
+#include "torch_ir/weights/storage_tensor.h"
+
+#include <ATen/core/TensorBody.h>
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+#include <c10/core/ScalarTypeToTypeMeta.h>
+#include <c10/core/TensorImpl.h>
+#include <c10/core/alignment.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+// Storages up to this size get the alignment of LibTorch's allocator.
+constexpr size_t kMaxRealignedStorage = size_t{1} << 20;
+// The largest element, complex128.
+constexpr size_t kElementAlignment = 16;
+// LibTorch counts them in a few places with 64 bits.
+constexpr size_t kMaxTensorDims = 64;
+
+bool is_usable(const ByteRange& bytes) {
+  if (bytes.size == 0) return true;
+  const size_t alignment = bytes.size <= kMaxRealignedStorage ? c10::gAlignment : kElementAlignment;
+  return reinterpret_cast<uintptr_t>(bytes.data) % alignment == 0;
+}
+
+c10::DataPtr copy_of(const ByteRange& bytes) {
+  c10::DataPtr copy = c10::GetCPUAllocator()->allocate(bytes.size);
+  std::memcpy(copy.get(), bytes.data, bytes.size);
+  return copy;
+}
+
+c10::DataPtr reference_to(const ByteRange& bytes) {
+  return c10::InefficientStdFunctionContext::makeDataPtr(
+      bytes.data, [owner = bytes.owner](void*) {}, c10::kCPU);
+}
+
+std::string view_text(const TensorView& view) {
+  return fmt::format("shape [{}] with strides [{}] at offset {}", fmt::join(view.sizes, ", "),
+                     fmt::join(view.strides, ", "), view.storage_offset);
+}
+
+[[noreturn]] void fail_overflow(const TensorView& view) {
+  throw WeightError(view_text(view) + " is too large");
+}
+
+void check_numbers(const TensorView& view) {
+  if (view.sizes.size() != view.strides.size()) {
+    throw WeightError(fmt::format("shape [{}] has {} dimensions, but there are {} strides",
+                                  fmt::join(view.sizes, ", "), view.sizes.size(),
+                                  view.strides.size()));
+  }
+  if (view.sizes.size() > kMaxTensorDims) {
+    throw WeightError(fmt::format("{} dimensions are more than the {} that a tensor can have",
+                                  view.sizes.size(), kMaxTensorDims));
+  }
+  const auto is_negative = [](int64_t number) { return number < 0; };
+  if (view.storage_offset < 0 || std::ranges::any_of(view.sizes, is_negative) ||
+      std::ranges::any_of(view.strides, is_negative)) {
+    throw WeightError(view_text(view) + " has a negative number");
+  }
+}
+
+// The end of the last element, in bytes from the beginning of the storage; 0 without elements.
+int64_t num_bytes_needed(const TensorView& view) {
+  int64_t num_elements = 1;
+  int64_t last = view.storage_offset;
+  for (size_t i = 0; i < view.sizes.size(); ++i) {
+    const int64_t size = view.sizes[i];
+    int64_t distance = 0;
+    // LibTorch counts an empty dimension as one of size 1 in places.
+    if (__builtin_mul_overflow(num_elements, std::max<int64_t>(size, 1), &num_elements) ||
+        __builtin_mul_overflow(std::max<int64_t>(size - 1, 0), view.strides[i], &distance) ||
+        __builtin_add_overflow(last, distance, &last)) {
+      fail_overflow(view);
+    }
+  }
+  int64_t end = 0;
+  const auto element_size = static_cast<int64_t>(c10::elementSize(view.dtype));
+  if (__builtin_mul_overflow(num_elements, element_size, &num_elements) ||
+      __builtin_add_overflow(last, 1, &end) || __builtin_mul_overflow(end, element_size, &end)) {
+    fail_overflow(view);
+  }
+  return std::ranges::count(view.sizes, 0) > 0 ? 0 : end;
+}
+
+template <size_t kSize>
+void reverse_elements(std::byte* data, size_t size) {
+  for (size_t i = 0; i + kSize <= size; i += kSize) std::reverse(data + i, data + i + kSize);
+}
+
+}  // namespace
+
+c10::Storage make_storage(const ByteRange& bytes) {
+  c10::DataPtr data = is_usable(bytes) ? reference_to(bytes) : copy_of(bytes);
+  return {c10::Storage::use_byte_size_t(), bytes.size, std::move(data), nullptr, false};
+}
+
+at::Tensor make_tensor(const c10::Storage& storage, const TensorView& view) {
+  check_numbers(view);
+  const int64_t needed = num_bytes_needed(view);
+  if (static_cast<uint64_t>(needed) > storage.nbytes()) {
+    throw WeightError(fmt::format("{} needs {} bytes, but the storage has {}", view_text(view),
+                                  needed, storage.nbytes()));
+  }
+  at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
+      c10::Storage(storage), c10::DispatchKeySet(c10::DispatchKey::CPU),
+      c10::scalarTypeToTypeMeta(view.dtype));
+  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(view.sizes, view.strides,
+                                                      view.storage_offset);
+  return tensor;
+}
+
+ByteRange swap_byte_order(const ByteRange& bytes, c10::ScalarType dtype) {
+  const auto copy = std::make_shared_for_overwrite<std::byte[]>(bytes.size);
+  if (bytes.size > 0) std::memcpy(copy.get(), bytes.data, bytes.size);
+  const size_t parts = c10::isComplexType(dtype) ? 2 : 1;
+  switch (c10::elementSize(dtype) / parts) {
+    case 2:
+      reverse_elements<2>(copy.get(), bytes.size);
+      break;
+    case 4:
+      reverse_elements<4>(copy.get(), bytes.size);
+      break;
+    case 8:
+      reverse_elements<8>(copy.get(), bytes.size);
+      break;
+    default:
+      break;
+  }
+  return {copy.get(), bytes.size, copy};
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,45 @@
+// Tensors over the bytes of a storage: where files meet tensors.
+//
+// Used by the readers of `.pt` and `.pt2` files, which say a tensor as PyTorch does: a whole
+// storage, and where in it the elements are. Nothing from a file is believed: every element must
+// lie inside the storage.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/ScalarType.h>
+#include <c10/core/Storage.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "torch_ir/base/byte_range.h"
+
+namespace torch_ir {
+
+// Where the elements of a tensor are in its storage; offset and strides count elements.
+struct TensorView {
+  c10::ScalarType dtype = c10::ScalarType::Float;
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> strides;
+  int64_t storage_offset = 0;
+};
+
+// `bytes` as the storage of CPU tensors; it keeps them alive. They are used in place where they are
+// aligned for every dtype (16 bytes) and, unless they are more than 1 MiB, as LibTorch's allocator
+// aligns (64 bytes), so that what is computed from them has the same bits as before they were
+// saved. Others are copied, once, here. Tensors that share memory share one storage.
+c10::Storage make_storage(const ByteRange& bytes);
+
+// The tensor that `view` describes; it shares the memory of `storage`, and needs no gradient.
+// Throws WeightError, which does not name the tensor, where an element would lie outside, where
+// there are more than 64 dimensions or not a stride for each, or where a size or stride is negative
+// or a number overflows: "shape [2, 3] with strides [3, 1] at offset 1 needs 28 bytes, but the
+// storage has 24". A tensor without elements needs no bytes.
+at::Tensor make_tensor(const c10::Storage& storage, const TensorView& view);
+
+// `bytes` with the elements of `dtype` in the opposite byte order, in memory of their own. A
+// complex number has two elements; bytes behind the last whole element are left as they are.
+ByteRange swap_byte_order(const ByteRange& bytes, c10::ScalarType dtype);
+
+}  // namespace torch_ir

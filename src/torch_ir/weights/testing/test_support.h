@@ -1,0 +1,23 @@
+// For the tests of this folder: values of pickles as text, and pickles by hand.
+#pragma once
+
+#include <string>
+
+#include "torch_ir/base/byte_range.h"
+#include "torch_ir/weights/pickle_value.h"
+
+namespace torch_ir {
+
+// As Python would print it: {'a': (1, True), 'w': tensor(float32, [2, 3])}. Tensors without values.
+std::string text_of(const PickleValue& value);
+
+// A copy of `bytes`, aligned as the beginning of a mapped file is.
+ByteRange range_of(const std::string& bytes);
+
+// `value` in little-endian order.
+std::string little_endian(uint64_t value, size_t size);
+
+// The instruction that makes a str of at most 255 bytes.
+std::string pickled_text(const std::string& text);
+
+}  // namespace torch_ir

@@ -1,0 +1,30 @@
+// What Python's torch.save wrote, as plain data.
+//
+// Used by pt.h for weights and by the `.pt2` reader for pickled constants and example inputs.
+// Nothing in the file is executed: the pickle may name only what pickle_globals.h lists, and
+// whatever else it names is refused by that name.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "torch_ir/base/byte_range.h"
+#include "torch_ir/base/zip_archive.h"
+#include "torch_ir/weights/pickle_value.h"
+
+namespace torch_ir {
+
+// Whether `bytes` begin like a file of torch.save or torch::save: a zip archive, or the pickle of
+// the legacy format.
+bool looks_like_torch_file(std::string_view bytes);
+
+// Reads the zip format and the legacy format, of either byte order, and archives that C++ wrote
+// (torch::save, torch::pickle_save, TorchScript). Tensors are on the CPU, wherever they were
+// before; they are views of mapped storages, and share memory where they shared it. Throws
+// WeightError; `name` is what messages call the file, such as "model.pt2:
+// data/sample_inputs/model.pt".
+PickleDocument load_torch_file(ByteRange bytes, const std::string& name);
+// The same for a zip archive that is already open.
+PickleDocument load_torch_file(const ZipArchive& archive);
+
+}  // namespace torch_ir

@@ -1,0 +1,408 @@
+#include "torch_ir/weights/torch_file.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/tensor.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/base/testing/zip_builder.h"
+#include "torch_ir/ir/dtype.h"
+#include "torch_ir/weights/find_state_dict.h"
+#include "torch_ir/weights/testing/test_support.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+using ::testing::ThrowsMessage;
+
+std::string content_of(const std::string& name) {
+  return read_file("src/torch_ir/weights/testdata/" + name);
+}
+
+PickleDocument load_document(const std::string& content) {
+  return load_torch_file(range_of(content), "f");
+}
+
+PickleDocument load_testdata(const std::string& name) { return load_document(content_of(name)); }
+
+const at::Tensor& tensor_in(const PickleDocument& document, std::string_view key) {
+  return std::get<at::Tensor>(document->find(key)->value);
+}
+
+auto file_fails_with(const std::string& message) { return ThrowsMessage<WeightError>(message); }
+
+// --- Files of Python; testdata/make_pt.py makes them ---
+
+class DtypesTest : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(DtypesTest, AreAllRead) {
+  const PickleDocument document = load_testdata(GetParam());
+  const at::Tensor values = at::tensor({1, 1, 2, 4, 8, 16}, at::kDouble).view({2, 3});
+  const auto& items = document->get_if<PickleValue::Dict>()->items;
+  EXPECT_EQ(items.size(), 21u);
+  for (const auto& [key, value] : items) {
+    const std::string& name = *key->get_if<std::string>();
+    SCOPED_TRACE(name);
+    const at::Tensor& tensor = std::get<at::Tensor>(value->value);
+    EXPECT_EQ(dtype_name(tensor.scalar_type()), name);
+    const at::Tensor expected = values.to(parse_dtype(name));
+    EXPECT_EQ(tensor.sizes(), expected.sizes());
+    EXPECT_EQ(
+        std::string_view(static_cast<const char*>(tensor.const_data_ptr()), tensor.nbytes()),
+        std::string_view(static_cast<const char*>(expected.const_data_ptr()), expected.nbytes()));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, DtypesTest,
+                         ::testing::Values("dtypes.pt", "dtypes_legacy.pt",
+                                           "dtypes_big_endian.pt"));
+
+class SharedTest : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(SharedTest, MemoryIsSharedAsItWas) {
+  const PickleDocument document = load_testdata(GetParam());
+  const at::Tensor base = at::arange(24, at::kFloat).view({4, 6});
+  EXPECT_TRUE(at::equal(tensor_in(document, "base"), base));
+  EXPECT_TRUE(at::equal(tensor_in(document, "transposed"), base.t()));
+  EXPECT_TRUE(at::equal(tensor_in(document, "sliced"), base.slice(0, 1, 3).slice(1, 2, 5)));
+  EXPECT_TRUE(at::equal(tensor_in(document, "expanded"), base[3].expand({2, 6})));
+  EXPECT_EQ(tensor_in(document, "expanded").strides(), at::IntArrayRef({0, 1}));
+  EXPECT_EQ(tensor_in(document, "element").item<float>(), 15);
+  EXPECT_EQ(tensor_in(document, "scalar").item<int64_t>(), 5);
+  EXPECT_EQ(tensor_in(document, "scalar").dim(), 0);
+  EXPECT_EQ(tensor_in(document, "nothing").sizes(), at::IntArrayRef({0, 6}));
+  EXPECT_EQ(tensor_in(document, "empty").sizes(), at::IntArrayRef({2, 0, 3}));
+
+  at::Tensor element = tensor_in(document, "element");
+  element.fill_(-1);
+  for (const char* name : {"base", "tied"}) {
+    EXPECT_EQ(tensor_in(document, name)[2][3].item<float>(), -1) << name;
+  }
+  EXPECT_EQ(tensor_in(document, "sliced")[1][1].item<float>(), -1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, SharedTest, ::testing::Values("shared.pt", "shared_legacy.pt"));
+
+// What make_pt.py calls a checkpoint. Integers beyond 64 bits are hexadecimal or, as protocol 1 has
+// them, decimal.
+std::string checkpoint_text(const std::string& big_integers) {
+  return "{'model': {'0.weight': tensor(float32, [1, 2]), '0.bias': tensor(float32, [1]), "
+         "'1.weight': tensor(float32, [1]), '1.bias': tensor(float32, [1]), "
+         "'1.running_mean': tensor(float32, [1]), '1.running_var': tensor(float32, [1]), "
+         "'1.num_batches_tracked': tensor(int64, [])}, 'epoch': 3, 'none': None, "
+         "'flags': [True, False], 'integers': (0, 255, 65535, -1, 2147483648, "
+         "-9223372036854775808, 9223372036854775807), 'big': [" +
+         big_integers +
+         "], 'floats': [0.5f, -1e+300f, inff], 'complex': (1+2j), 'text': 'caf\u00e9 "
+         "\U0001f525', 'long text': '" +
+         std::string(256, 'a') +
+         "...', 'bytes': [b'', b'\\x00\\xff', b'ab', b''], 'sets': [set(7), set(8)], "
+         "'empty': [(), [], {}], 'tuples': [(1), (1, 2), (1, 2, 3), (1, 2, 3, 4)], "
+         "'dtype': torch.float16, 'layout': torch.strided, 'device': device(cuda:1), "
+         "'size': (2, 3), 'storage': storage, 7: 'seven'}";
+}
+
+class CheckpointTest : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(CheckpointTest, HoldsWhatPythonSaved) {
+  const bool is_decimal = std::string_view(GetParam()) == "checkpoint_1.pt";
+  EXPECT_EQ(text_of(*load_testdata(GetParam())),
+            checkpoint_text(
+                is_decimal ? "9223372036854775808, -18446744073709551616, 1180591620717411303424"
+                           : "0x8000000000000000, -0x10000000000000000, 0x400000000000000000"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Protocols, CheckpointTest,
+                         ::testing::Values("checkpoint_1.pt", "checkpoint_2.pt", "checkpoint_3.pt",
+                                           "checkpoint_4.pt", "checkpoint_5.pt",
+                                           "checkpoint_legacy.pt", "checkpoint_deflated.pt"));
+
+TEST(TorchFileTest, FilesWithoutChecksumsAreRead) {
+  EXPECT_EQ(text_of(*load_testdata("without_checksums.pt")),
+            text_of(*load_testdata("python_state_dict.pt")));
+}
+
+TEST(TorchFileTest, AttributesOfTensorsChangeNothing) {
+  const PickleDocument document = load_testdata("attributes.pt");
+  EXPECT_EQ(text_of(*document),
+            "{'parameter': tensor(float32, [2]), 'attributed': tensor(float32, [2]), "
+            "'buffer': tensor(float32, [2]), 'conjugate': tensor(complex64, [1]), "
+            "'negative': tensor(float32, [1])}");
+  EXPECT_FALSE(tensor_in(document, "parameter").requires_grad());
+  EXPECT_TRUE(at::equal(tensor_in(document, "conjugate").resolve_conj(),
+                        at::tensor({c10::complex<float>(1, -2)})));
+  EXPECT_EQ(tensor_in(document, "negative").item<float>(), -2);
+}
+
+TEST(TorchFileTest, WhatIsNoDenseTensorHasAName) {
+  EXPECT_EQ(text_of(*load_testdata("unsupported.pt")),
+            "{'sparse': <a sparse tensor>, 'compressed': <a sparse tensor>, "
+            "'quantized': <a quantized tensor>, 'nested': <a nested tensor>, "
+            "'meta': <a tensor on the meta device>, "
+            "'packed': <a tensor of dtype torch.float4_e2m1fn_x2>, 'array': <a NumPy array>, "
+            "'scalar': <a NumPy scalar>}");
+}
+
+TEST(TorchFileTest, TorchScriptIsReadAsAttributes) {
+  EXPECT_THAT(text_of(*load_testdata("script.pt")),
+              AllOf(StartsWith("__torch__.Script(training=True"),
+                    HasSubstr("table={'entry': tensor(float32, [2])}"),
+                    HasSubstr("0=__torch__.torch.nn.modules.linear.Linear(weight=tensor(float32, "
+                              "[1, 2]), bias=tensor(float32, [1])")));
+}
+
+TEST(TorchFileTest, TensorsOutliveTheDocument) {
+  at::Tensor tensor = tensor_in(load_testdata("shared.pt"), "base");
+  EXPECT_EQ(tensor[3][5].item<float>(), 23);
+}
+
+TEST(TorchFileTest, LooksAtTheBeginning) {
+  EXPECT_TRUE(looks_like_torch_file(content_of("dtypes.pt")));
+  EXPECT_TRUE(looks_like_torch_file(content_of("dtypes_legacy.pt")));
+  EXPECT_TRUE(looks_like_torch_file("L119547037146038801333356L\n."));
+  EXPECT_FALSE(looks_like_torch_file(content_of("shapes.safetensors")));
+  EXPECT_FALSE(looks_like_torch_file(""));
+  EXPECT_FALSE(looks_like_torch_file("\x80\x06"));
+}
+
+// --- What is refused ---
+
+TEST(TorchFileErrorsTest, PickledModules) {
+  EXPECT_THAT(
+      [] { load_testdata("module.pt"); },
+      file_fails_with("'f' holds a pickled object of class 'torch.nn.modules.linear.Linear'; "
+                      "only tensors and plain values are read, since anything else could run "
+                      "code. Save model.state_dict() instead"));
+  EXPECT_THAT([] { load_testdata("namespace.pt"); },
+              ThrowsMessage<WeightError>(HasSubstr("class 'argparse.Namespace'")));
+}
+
+TEST(TorchFileErrorsTest, OtherArchives) {
+  EXPECT_THAT([] { load_document(build_zip({})); },
+              file_fails_with("'f' is a zip archive, but torch.save did not write it: it has no "
+                              "data.pkl"));
+  for (const char* pickle : {"\x80\x04N.",
+                             "\x80\x04"
+                             "cos\nsystem\n.",
+                             "\x80\x04"}) {
+    EXPECT_THAT([&] { load_document(pickle); },
+                file_fails_with("'f' is a pickle, but torch.save did not write it"));
+  }
+  std::string tar(512, '\0');
+  tar.replace(257, 5, "ustar");
+  EXPECT_THAT([&] { load_document(tar); },
+              ThrowsMessage<WeightError>(StartsWith("'f' is a tar archive")));
+  EXPECT_THAT(
+      [] { load_document("text"); },
+      file_fails_with("'f' is neither a zip archive nor a pickle: torch.save did not write it"));
+}
+
+// A file of the legacy format around a pickle, with one storage of four float32 behind it.
+std::string legacy_file(const std::string& pickle) {
+  const std::string magic =
+      std::string("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 15);
+  const std::string version = "M" + little_endian(1001, 2) + ".";
+  return magic + version + "}." + pickle + "](" + pickled_text("7") + "e." + little_endian(4, 8) +
+         std::string(16, '\0');
+}
+
+// The id of that storage; `view` is where a part of it begins.
+std::string storage(const std::string& storage_class = "torch\nFloatStorage", int count = 4,
+                    const std::string& view = "N") {
+  return "(" + pickled_text("storage") + "c" + storage_class + "\n" + pickled_text("7") +
+         pickled_text("cpu") + "K" + little_endian(count, 1) + view + "tQ";
+}
+
+// {"w": a tensor}; sizes and strides are tuples.
+std::string tensor_pickle(const std::string& arguments) {
+  return "}" + pickled_text("w") + "ctorch._utils\n_rebuild_tensor_v2\n(" + arguments + "\x89}tRs.";
+}
+
+TEST(TorchFileErrorsTest, LegacyFileByHand) {
+  EXPECT_EQ(
+      text_of(*load_document(legacy_file(tensor_pickle(storage() + "K\x01K\x03\x85K\x01\x85")))),
+      "{'w': tensor(float32, [3])}");
+}
+
+TEST(TorchFileErrorsTest, LegacyViewsBeginInsideTheirStorage) {
+  const std::string view = "(" + pickled_text("8") + "K\x01K\x03t";
+  const std::string part = storage("torch\nFloatStorage", 4, view);
+  const PickleDocument document =
+      load_document(legacy_file(tensor_pickle(part + "K\x01K\x02\x85K\x01\x85")));
+  EXPECT_EQ(tensor_in(document, "w").storage_offset(), 2);
+  EXPECT_THAT([&] { load_document(legacy_file(tensor_pickle(part + "K\x01K\x03\x85K\x01\x85"))); },
+              ThrowsMessage<WeightError>(HasSubstr("at offset 2 needs 20 bytes")));
+}
+
+TEST(TorchFileErrorsTest, StoragesOfArchives) {
+  const auto archive = [](const std::string& size, const std::vector<ZipEntry>& storages) {
+    std::vector<ZipEntry> entries = {
+        {"f/data.pkl", tensor_pickle(storage("torch\nFloatStorage", size == "K\x04" ? 4 : 0) +
+                                     std::string("K\0", 2) + size + "\x85K\x01\x85")}};
+    entries.insert(entries.end(), storages.begin(), storages.end());
+    return build_zip(entries);
+  };
+  EXPECT_EQ(text_of(*load_document(archive("K\x04", {{"f/data/7", std::string(16, '\0')}}))),
+            "{'w': tensor(float32, [4])}");
+  EXPECT_EQ(text_of(*load_document(archive(std::string("K\0", 2), {}))),
+            "{'w': tensor(float32, [0])}");
+  EXPECT_THAT(
+      [&] { load_document(archive("K\x04", {{"f/data/7", "short"}})); },
+      file_fails_with("'f' holds a tensor under ['w'] that can not be read: storage '7' should "
+                      "have 16 bytes and has 5"));
+  EXPECT_THAT(
+      [&] { load_document(archive("K\x04", {})); },
+      file_fails_with("'f' holds a tensor under ['w'] that can not be read: there is no storage "
+                      "'7'"));
+  EXPECT_THAT([&] { load_document(archive("K\x04", {{"f/byteorder", "middle"}})); },
+              file_fails_with("'f' has the unknown byte order 'middle'"));
+}
+
+TEST(TorchFileErrorsTest, StoragesOnTheMetaDeviceHaveNoBytes) {
+  std::string id = storage();
+  id.replace(id.find("\x03"
+                     "cpu"),
+             4, "\x04meta");
+  const std::string view = std::string("K\0", 2) + "K\x01\x85K\x01\x85";
+  EXPECT_EQ(text_of(*load_document(build_zip({{"f/data.pkl", tensor_pickle(id + view)}}))),
+            "{'w': <a tensor on the meta device>}");
+}
+
+TEST(TorchFileErrorsTest, BitsThatADtypeDoesNotHave) {
+  const std::string view = std::string("K\0", 2) + "K\x01\x85K\x01\x85\x89}}";
+  EXPECT_THAT(
+      [&] {
+        load_document(legacy_file("ctorch._utils\n_rebuild_tensor_v2\n(" + storage() + view +
+                                  pickled_text("conj") + "\x88stR."));
+      },
+      file_fails_with("'f' is damaged: its pickle calls torch._utils._rebuild_tensor_v2 with "
+                      "bits that a tensor of float32 does not have"));
+}
+
+TEST(TorchFileErrorsTest, TensorsOutsideTheirStorage) {
+  EXPECT_THAT(
+      [] { load_document(legacy_file(tensor_pickle(storage() + "K\x02K\x03\x85K\x01\x85"))); },
+      file_fails_with("'f' holds a tensor under ['w'] that can not be read: shape [3] with "
+                      "strides [1] at offset 2 needs 20 bytes, but the storage has 16"));
+  EXPECT_THAT(
+      [] {
+        load_document(
+            legacy_file(tensor_pickle(storage() + "J\xff\xff\xff\xffK\x03\x85K\x01\x85")));
+      },
+      ThrowsMessage<WeightError>(HasSubstr("at offset -1 has a negative number")));
+}
+
+TEST(TorchFileErrorsTest, StoragesThatAreNotWhatTheyShouldBe) {
+  const std::string view = "K\x01K\x03\x85K\x01\x85";
+  EXPECT_THAT(
+      [&] { load_document(legacy_file(tensor_pickle(storage("torch\nFloatStorage", 5) + view))); },
+      file_fails_with("'f' is damaged: storage '7' has 5 elements, and 4 in front of its data"));
+  EXPECT_THAT([&] { load_document(legacy_file(tensor_pickle(storage("torch\nSize") + view))); },
+              file_fails_with("'f' is damaged: its pickle has a tuple that is no id of a storage"));
+  EXPECT_THAT(
+      [&] {
+        load_document(
+            legacy_file(tensor_pickle(storage("torch.storage\nUntypedStorage", 16) + view)));
+      },
+      ThrowsMessage<WeightError>(HasSubstr("with a storage without a dtype")));
+  EXPECT_THAT([&] { load_document(legacy_file("}.")); },
+              file_fails_with("'f' is damaged: its list of storages has one that no tensor uses"));
+  const std::string file = legacy_file(tensor_pickle(storage() + view));
+  EXPECT_THAT([&] { load_document(file.substr(0, file.size() - 1)); },
+              file_fails_with("'f' is cut: storage '7' needs 16 bytes, but only 15 are left"));
+}
+
+TEST(TorchFileErrorsTest, CallsWithOtherArguments) {
+  const auto load_pickle = [](const std::string& pickle) {
+    load_document(legacy_file(pickle + "."));
+  };
+  EXPECT_THAT(
+      [&] { load_pickle("ctorch._utils\n_rebuild_tensor_v2\n)R"); },
+      file_fails_with("'f' is damaged: its pickle calls torch._utils._rebuild_tensor_v2 with 0 "
+                      "arguments"));
+  EXPECT_THAT(
+      [&] { load_pickle("ctorch\nSize\nK\x01\x85R"); },
+      file_fails_with("'f' is damaged: its pickle calls torch.Size with an int as argument 1"));
+  EXPECT_THAT(
+      [&] { load_pickle("ctorch\nfloat32\n)R"); },
+      file_fails_with("'f' is damaged: its pickle calls torch.float32, which can not be called"));
+  EXPECT_THAT([&] { load_pickle("N)R"); },
+              file_fails_with("'f' is damaged: its pickle calls None"));
+  EXPECT_THAT([&] { load_pickle("]Nb"); },
+              file_fails_with("'f' is damaged: its pickle gives attributes to a list"));
+  EXPECT_THAT([&] { load_pickle("K\x01Q"); },
+              file_fails_with("'f' is damaged: its pickle has an int that is no id of a storage"));
+}
+
+TEST(TorchFileErrorsTest, NamesThatAreNotListed) {
+  const auto load_pickle = [](const std::string& pickle) {
+    load_document(legacy_file(pickle + "."));
+  };
+  for (const char* name : {"os\nsystem", "builtins\neval", "__builtin__\ngetattr", "torch\nload",
+                           "torch.storage\n_load_from_bytes", "torch.jit\nload", "__torch__\nNet",
+                           "posix\nsystem", "torch\n_C", "numpy\nload"}) {
+    EXPECT_THAT([&] { load_pickle("c" + std::string(name) + "\n"); },
+                ThrowsMessage<WeightError>(StartsWith("'f' holds a pickled object of class '")))
+        << name;
+  }
+  EXPECT_THAT([&] { load_pickle(pickled_text("os") + pickled_text("system\n\x1b") + "\x93"); },
+              ThrowsMessage<WeightError>(StartsWith(
+                  "'f' holds a pickled object of class 'os.system\\x0a\\x1b'; only tensors")));
+}
+
+TEST(TorchFileErrorsTest, CopiesAreLimited) {
+  // A text of 100 kB made into bytes again and again, in seven bytes each time.
+  std::string pickle = "X" + little_endian(100'000, 4) + std::string(100'000, 'a') + "q\x01" +
+                       pickled_text("latin1") +
+                       "q\x02"
+                       "c_codecs\nencode\nq\x03";
+  for (int i = 0; i < 10'000; ++i) pickle += "h\x03h\x01h\x02\x86R0";
+  EXPECT_THAT([&] { load_document(legacy_file(pickle + ".")); },
+              file_fails_with("'f' holds a pickle that needs more than 268435456 bytes without its "
+                              "tensors' data"));
+}
+
+// --- Damage ---
+
+// Loads `content` as weights; it gives them or an error of one line.
+void load_damaged(const std::string& content) {
+  try {
+    find_state_dict(*load_document(content));
+  } catch (const WeightError& error) {
+    EXPECT_THAT(error.what(), Not(HasSubstr("\n")));
+  }
+}
+
+class DamageTest : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(DamageTest, EveryTruncationAndEveryChangedByteGivesWeightsOrAnError) {
+  const std::string content = content_of(GetParam());
+  ASSERT_GT(content.size(), 0u);
+  for (size_t i = 0; i < content.size(); ++i) {
+    load_damaged(content.substr(0, i));
+    for (const char change : {'\x01', '\xff'}) {
+      std::string changed = content;
+      changed[i] = static_cast<char>(changed[i] ^ change);
+      load_damaged(changed);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, DamageTest,
+                         ::testing::Values("python_state_dict.pt", "shared_legacy.pt",
+                                           "dtypes_legacy.pt", "checkpoint_legacy.pt",
+                                           "checkpoint_deflated.pt", "attributes.pt",
+                                           "unsupported.pt"));
+
+}  // namespace
+}  // namespace torch_ir
