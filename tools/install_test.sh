@@ -1,8 +1,11 @@
 #!/bin/bash
 # What install.sh leaves in a prefix, what it takes away again, and how it refuses.
+#
+#   install_test.sh INSTALL PUBLIC_HEADER...
 set -euo pipefail
 
 install="$PWD/$1"
+public_headers="$(printf '%s\n' "${@:2}" | sed 's|^src/||' | sort)"
 work="$TEST_TMPDIR"
 
 fail() {
@@ -35,6 +38,8 @@ for file in bin/harness bin/torch-ir include/torch_ir/torch_ir.h lib/libtorch_ir
   share/zsh/site-functions/_harness lib/torch_ir/libtorch/lib/libtorch_cpu.so; do
   [[ -s $work/relative/$file ]] || fail "there is no $file"
 done
+said="$(cd "$work/relative/include" && find . -type f -printf '%P\n' | sort)"
+[[ $said == "$public_headers" ]] || fail "headers: $(diff <(echo "$said") <(echo "$public_headers"))"
 [[ -z $(find "$work/relative" -name '.torch_ir*') ]] || fail "the stage is still there"
 ! grep -rn '@[A-Z_]*VERSION@' "$work/relative/lib/cmake" || fail "a version was not filled in"
 

@@ -33,7 +33,7 @@ The last run of `python tools/update_benchmarks.py`, which writes this page.
 - Software: {software}.
 {call}
 The engines, and what `peak bytes` are, are described in `executor_benchmark.cc`; how the intervals
-are computed, in `ratio_statistics.h`; how the peers are measured, in `tools/peers_benchmark.py`.
+are computed, in `ratio_reporter.h`; how the peers are measured, in `tools/peers_benchmark.py`.
 """
 
 

@@ -2,13 +2,15 @@
 
 #include <c10/core/InferenceMode.h>
 
+#include <cstring>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <utility>
 
-#include "harness/benchmark/eager_models.h"
 #include "harness/benchmark/torchscript_graph.h"
 #include "torch_ir/executor/execution_plan.h"
+#include "torch_ir/verifier/compare.h"
 
 namespace torch_ir {
 namespace {
@@ -30,11 +32,11 @@ Engine run_torchscript(torch::jit::Module module, const Tensors& inputs) {
   }};
 }
 
-Engine make_torchscript(const std::string&, const Subject& subject, const IR& ir) {
+Engine make_torchscript(const Subject& subject, const IR& ir) {
   return run_torchscript(to_torchscript(ir, subject.weights), subject.inputs);
 }
 
-Engine make_torchscript_optimized(const std::string&, const Subject& subject, const IR& ir) {
+Engine make_torchscript_optimized(const Subject& subject, const IR& ir) {
   torch::jit::Module module = to_torchscript(ir, subject.weights);
   return run_torchscript(torch::jit::optimize_for_inference(module), subject.inputs);
 }
@@ -51,29 +53,24 @@ Engine make_plan(const ExecutionOptions& options, const Subject& subject, const 
               }};
 }
 
-Engine make_eager(const std::string& model, const Subject& subject, const IR& ir) {
-  if (!has_eager_model(model)) {
-    // Node by node through the dispatcher: the same calls, and about the same time.
-    ExecutionOptions options;
-    options.trace = false;
-    return make_plan(options, subject, ir);
-  }
-  return {.run = [calls = eager_model(model, subject.weights, ir.constants),
-                  inputs = subject.inputs](Tensors& outputs) {
-    const c10::InferenceMode inference_mode;
-    outputs.clear();
-    outputs = calls(inputs);
-  }};
+// The calls of the graph as it is: nothing prepared but their arguments.
+Engine make_eager(const Subject& subject, const IR& ir) {
+  return make_plan({.trace = false, .fold_constants = false}, subject, ir);
 }
 
-Engine make_exact(const std::string&, const Subject& subject, const IR& ir) {
+Engine make_exact(const Subject& subject, const IR& ir) {
   return make_plan(ExecutionOptions(), subject, ir);
 }
 
-Engine make_fast(const std::string&, const Subject& subject, const IR& ir) {
-  ExecutionOptions options;
-  options.optimization = Optimization::kFast;
-  return make_plan(options, subject, ir);
+Engine make_fast(const Subject& subject, const IR& ir) {
+  return make_plan({.optimization = Optimization::kFast}, subject, ir);
+}
+
+bool same_bits(const at::Tensor& a, const at::Tensor& b) {
+  if (a.sizes() != b.sizes() || a.scalar_type() != b.scalar_type()) return false;
+  const at::Tensor x = a.contiguous();
+  const at::Tensor y = b.contiguous();
+  return x.numel() == 0 || std::memcmp(x.const_data_ptr(), y.const_data_ptr(), x.nbytes()) == 0;
 }
 
 }  // namespace
@@ -87,6 +84,26 @@ const std::vector<EngineKind>& engine_kinds() {
       {"fast", Agreement::kClose, make_fast},
   };
   return kinds;
+}
+
+std::string disagreement(const std::vector<at::Tensor>& outputs,
+                         const std::vector<at::Tensor>& expected, Agreement agreement) {
+  if (outputs.size() != expected.size()) {
+    return std::to_string(outputs.size()) + " outputs, and eager has " +
+           std::to_string(expected.size());
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const TensorComparison comparison =
+        compare_tensors(outputs[i], expected[i], {.rtol = 1e-4, .atol = 1e-4});
+    const bool agrees =
+        agreement == Agreement::kBits ? same_bits(outputs[i], expected[i]) : comparison.is_close;
+    if (agrees) continue;
+    std::ostringstream text;
+    text << "output " << i << " is not eager's"
+         << (agreement == Agreement::kBits ? " bit for bit: " : ": ") << comparison;
+    return text.str();
+  }
+  return "";
 }
 
 }  // namespace torch_ir

@@ -1,6 +1,8 @@
 // The ways to run a model that executor_benchmark compares.
 //
-//   eager                  the ATen calls of the graph, by hand, in InferenceMode
+//   eager                  the calls of the graph, node by node through the dispatcher, with the
+//                          arguments that are the same in each run prepared; the kernels that
+//                          InferenceMode runs
 //   torchscript            the graph as a TorchScript module, in InferenceMode
 //   torchscript_optimized  the same through torch::jit::optimize_for_inference
 //   exact, fast            the plan of the graph, at that optimization level
@@ -13,7 +15,6 @@
 #include <string>
 #include <vector>
 
-#include "harness/benchmark/benchmark_check.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/exporter/capture/model.h"
 #include "torch_ir/ir/ir.h"
@@ -28,15 +29,27 @@ struct Engine {
   std::function<int64_t()> held_bytes = [] { return 0; };
 };
 
+// What an engine has to compute before it is timed.
+enum class Agreement {
+  // The bits of eager.
+  kBits,
+  // Within 1e-4, absolute and relative.
+  kClose,
+};
+
 struct EngineKind {
   std::string name;
   // With eager.
   Agreement agreement;
   // Keeps references to neither. Throws Error for a model that the engine can not run.
-  std::function<Engine(const std::string& model, const Subject& subject, const IR& ir)> make;
+  std::function<Engine(const Subject& subject, const IR& ir)> make;
 };
 
 // All of them, "eager" first.
 const std::vector<EngineKind>& engine_kinds();
+
+// What is wrong with `outputs`, where `expected` are eager's; empty when they agree.
+std::string disagreement(const std::vector<at::Tensor>& outputs,
+                         const std::vector<at::Tensor>& expected, Agreement agreement);
 
 }  // namespace torch_ir

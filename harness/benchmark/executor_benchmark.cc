@@ -81,7 +81,7 @@ class BenchmarkedModel {
     ir_->constants = as_inference_tensors(ir_->constants);
     return *ir_;
   }
-  Engine make(const EngineKind& kind) { return kind.make(name(), subject(), ir()); }
+  Engine make(const EngineKind& kind) { return kind.make(subject(), ir()); }
 
  private:
   RegisteredModel model_;

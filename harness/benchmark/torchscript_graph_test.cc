@@ -8,13 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "harness/benchmark/benchmark_check.h"
+#include "harness/benchmark/benchmark_engines.h"
 #include "harness/benchmark/benchmark_models.h"
-#include "harness/benchmark/eager_models.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 
 namespace torch_ir {
+
+// For the messages of tests.
+static void PrintTo(const RegisteredModel& model, std::ostream* out) { *out << model.name; }
 
 namespace {
 
@@ -37,8 +39,8 @@ TEST_P(TorchScriptGraph, ComputesWhatEagerComputes) {
   const Subject subject = make_subject(GetParam(), 0);
   const IR ir = extract(GetParam(), subject);
   const c10::InferenceMode inference_mode;
-  const Tensors expected =
-      eager_model(GetParam().name, subject.weights, ir.constants)(subject.inputs);
+  Tensors expected;
+  engine_kinds().front().make(subject, ir).run(expected);
   torch::jit::Module module = to_torchscript(ir, subject.weights);
   // The first two runs of a module choose how it runs.
   for (int i = 0; i < 3; ++i) {
@@ -50,12 +52,12 @@ TEST_P(TorchScriptGraph, ComputesWhatEagerComputes) {
   }
 }
 
-std::string script_name_of(const ::testing::TestParamInfo<RegisteredModel>& info) {
+std::string name_of(const ::testing::TestParamInfo<RegisteredModel>& info) {
   return info.param.name;
 }
 
 INSTANTIATE_TEST_SUITE_P(Benchmark, TorchScriptGraph, ::testing::ValuesIn(list_benchmark_models()),
-                         script_name_of);
+                         name_of);
 
 // The message with which `ir` is refused.
 std::string refusal(const IR& ir) {

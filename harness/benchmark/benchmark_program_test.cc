@@ -1,4 +1,4 @@
-#include "harness/benchmark/benchmark_flags.h"
+#include "harness/benchmark/benchmark_program.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
