@@ -5,7 +5,7 @@ compiled together. `--define units=files` compiles them one by one, which finds 
 """
 
 # Only our own code is compiled with these; the headers of others are system headers.
-_COPTS = [
+COPTS = [
     "-Wall",
     "-Wextra",
     "-Wnon-virtual-dtor",
@@ -105,7 +105,7 @@ def torch_ir_library(name, srcs, hdrs = [], units = 1, copts = [], tags = [], te
     native.cc_library(
         name = name,
         srcs = _sources(name + "_unit", srcs, units, tags, testonly) if srcs else [],
-        copts = _COPTS + ["-I" + _SRC] + copts,
+        copts = COPTS + ["-I" + _SRC] + copts,
         # Programs and tests link it statically: a shared one would be a second build of it.
         linkstatic = True,
         tags = tags,
@@ -211,7 +211,7 @@ def torch_ir_binary(name, srcs = [], copts = [], **kwargs):
     native.cc_binary(
         name = name,
         srcs = srcs,
-        copts = _COPTS + ["-I" + _SRC] + copts,
+        copts = COPTS + ["-I" + _SRC] + copts,
         **kwargs
     )
 

@@ -1,10 +1,13 @@
 #!/bin/bash
 # Builds cmake/example against an installation, runs it and the programs that were installed, all of
 # it after the installation was moved. Needs cmake, and the LibTorch of the build where it was.
+#
+#   cmake_test.sh INSTALL EXAMPLE_FOLDER ARCHIVE_FOLDER
 set -euo pipefail
 
 install="$1"
 example="$(cd "$2" && pwd)"
+archives="$(cd "$3" && pwd)"
 prefix="$TEST_TMPDIR/prefix with a space"
 
 fail() {
@@ -32,6 +35,9 @@ expect_status 0 cmake -S "$example" -B build -DCMAKE_PREFIX_PATH="$prefix" -DCMA
 expect_status 0 cmake --build build
 expect_status 0 build/example "$TEST_TMPDIR/example.json"
 expect_text "IR\(model_name='Example', nodes=3, inputs=1, outputs=1, weights=4\)"
+
+expect_status 0 build/run_archive "$archives/llama.pt2" "$archives/llama.inputs.safetensors"
+expect_text '^[a-z_0-9]+: \[1, 12, 64\]$'
 
 expect_status 0 "$prefix/bin/torch-ir" info example.json
 expect_text "Example"

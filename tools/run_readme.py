@@ -9,8 +9,8 @@ A `sh` block runs in the repository. A comment in front of a block says otherwis
   <!-- repository file: PATH -->   the block is a new file of the repository
   <!-- before LINE in: PATH -->    the block goes into a file of the repository, in front of the
                                    first line that starts with LINE
-  <!-- part of: PATH -->           the block is JSON, and stands somewhere in that JSON file of the
-                                   repository
+  <!-- part of: PATH -->           the block stands somewhere in that file of the repository, in one
+                                   of JSON as a value
 
 Files of the repository are as before when this ends. Exits with 1 at the first block that fails.
 BAZEL_FLAGS, such as --remote_cache=URL, are more flags for Bazel in the new folder, where it builds
@@ -41,6 +41,14 @@ def contains(json_value, part):
     else:
         items = json_value if isinstance(json_value, list) else []
     return json_value == part or any(contains(item, part) for item in items)
+
+
+def stands_in(path, text):
+    """Whether a file of the repository has this text, or value."""
+    whole = (REPOSITORY / path).read_text()
+    if path.endswith(".json"):
+        return contains(json.loads(whole), json.loads(text))
+    return text in whole
 
 
 class Runner:
@@ -92,7 +100,7 @@ class Runner:
             line = "\n" + what.removeprefix("before ").removesuffix(" in")
             self.change(path, (REPOSITORY / path).read_text().replace(line, f"\n{text}{line}", 1))
         elif what == "part of":
-            if not contains(json.loads((REPOSITORY / path).read_text()), json.loads(text)):
+            if not stands_in(path, text):
                 sys.exit(f"README.md: {path} does not have this:\n{text}")
         elif block["language"] == "sh" and what == "with torch":
             self.run_with_torch(text.rstrip())
