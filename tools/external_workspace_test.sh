@@ -63,20 +63,14 @@ cc_library(
     name = "mlp",
     srcs = ["mlp.cc"],
     alwayslink = True,
-    deps = [
-        "@libtorch",
-        "@torch_ir//models:registry",
-    ],
+    deps = ["@torch_ir"],
 )
 
 cc_library(
     name = "gate",
     srcs = ["gate.cc"],
     alwayslink = True,
-    deps = [
-        "@libtorch",
-        "@torch_ir//models:registry",
-    ],
+    deps = ["@torch_ir"],
 )
 
 torch_ir_model_test(
