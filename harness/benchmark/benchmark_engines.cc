@@ -55,7 +55,9 @@ Engine make_plan(const ExecutionOptions& options, const Subject& subject, const 
 
 // The calls of the graph as it is: nothing prepared but their arguments.
 Engine make_eager(const Subject& subject, const IR& ir) {
-  return make_plan({.trace = false, .fold_constants = false}, subject, ir);
+  ExecutionOptions options;
+  options.trace = false;
+  return make_plan(options, subject, ir);
 }
 
 Engine make_exact(const Subject& subject, const IR& ir) {
@@ -63,7 +65,9 @@ Engine make_exact(const Subject& subject, const IR& ir) {
 }
 
 Engine make_fast(const Subject& subject, const IR& ir) {
-  return make_plan({.optimization = Optimization::kFast}, subject, ir);
+  ExecutionOptions options;
+  options.optimization = Optimization::kFast;
+  return make_plan(options, subject, ir);
 }
 
 bool same_bits(const at::Tensor& a, const at::Tensor& b) {
