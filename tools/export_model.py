@@ -24,7 +24,6 @@ import inspect
 import io
 import json
 import logging
-import math
 import os
 import pathlib
 import re
@@ -42,19 +41,14 @@ EPILOG = """\
 MODEL is FILE.py:NAME or PACKAGE.MODULE:NAME, where NAME is a torch.nn.Module, a class that is made
 without arguments, or a function that returns a module. It is exported in evaluation mode.
 
-Inputs are the arguments of forward, in order. SPEC is one of
+Inputs are the arguments of forward, in order: each the sizes of a tensor, as 1,3,224,224, which are
+filled with normally distributed numbers, or an expression of Python, which knows torch:
 
-  [DTYPE:]SHAPE[:LOW..HIGH]  a random tensor. SHAPE is 1,3,224,224, or the word scalar; DTYPE is
-                             float32 where it is not given. Values are from LOW up to, but not
-                             including, HIGH; else floats are normally distributed, and integers
-                             from 0..10.
-  file:PATH                  a tensor that torch.save wrote
-  int:3 float:0.5 str:TEXT true false none
-                             a value of Python, which the graph then has fixed
+  --input 'torch.randint(30522, (1, 128))' --input 'torch.load("mask.pt")' --input 'int(3)'
 
-and NAME=SPEC gives an argument by name: --input input_ids=int64:1,128:0..30522. What this can not
-say (a list of tensors, say) a function beside the model can return: --inputs-from FUNCTION, a tuple
-of arguments or a dict of named ones.
+NAME=... gives an argument by name: --input 'mask=torch.ones(2, 3)'. What takes more than an
+expression a function beside the model can return: --inputs-from FUNCTION, a tuple of arguments or a
+dict of named ones. What is no tensor is fixed in the graph.
 
 A size that may differ from run to run is declared by the name or position of its argument:
 --dynamic x:0=batch:1..64 --dynamic mask:0=batch. Sizes of the same name are equal.
@@ -202,102 +196,12 @@ def load_weights(model, path, key):
 # --- Inputs ---
 
 
-def parse_number(text, kind):
-    try:
-        number = kind(text)
-    except ValueError:
-        raise UsageError(f"'{text}' is no {kind.__name__}") from None
-    if not math.isfinite(number):
-        raise UsageError(f"'{text}' is not finite")
-    return number
-
-
-def parse_range(text, kind):
-    low, dots, high = text.partition("..")
-    if not dots:
-        raise UsageError(f"'{text}' is no range: give LOW..HIGH")
-    low, high = parse_number(low, kind), parse_number(high, kind)
-    if low >= high:
-        raise UsageError(f"the range {text} is empty")
-    return low, high
-
-
-def parse_shape(text):
-    if text == "scalar":
-        return ()
-    if not re.fullmatch(r"\d+(,\d+)*", text):
-        raise UsageError(f"'{text}' is no shape: give sizes as in 1,3,224,224, or the word scalar")
-    return tuple(int(size) for size in text.split(","))
-
-
-def random_floats(dtype, shape, limits, generator):
-    wide = torch.float64 if dtype == torch.float64 else torch.float32
-    if limits is None:
-        return torch.randn(shape, generator=generator, dtype=wide).to(dtype)
-    low, high = parse_range(limits, float)
-    return (low + (high - low) * torch.rand(shape, generator=generator, dtype=wide)).to(dtype)
-
-
-def random_integers(dtype, shape, limits, generator):
-    low, high = parse_range("0..10" if limits is None else limits, int)
-    info = torch.iinfo(dtype)
-    # Made as int64, whatever becomes of them.
-    most = min(info.max, torch.iinfo(torch.int64).max - 1)
-    if low < info.min or high - 1 > most:
-        raise UsageError(f"{limits} is not within {info.min}..{most + 1}")
-    return torch.randint(low, high, shape, generator=generator).to(dtype)
-
-
-def random_tensor(dtype, shape, limits, generator):
-    if dtype.is_floating_point:
-        return random_floats(dtype, shape, limits, generator)
-    if dtype != torch.bool and not dtype.is_complex:
-        return random_integers(dtype, shape, limits, generator)
-    if limits is not None:
-        raise UsageError(f"values of {dtype_name(dtype)} have no range")
-    if dtype == torch.bool:
-        return torch.randint(0, 2, shape, generator=generator).bool()
-    wide = torch.complex128 if dtype == torch.complex128 else torch.complex64
-    return torch.randn(shape, generator=generator, dtype=wide).to(dtype)
-
-
-def load_tensor(path):
-    tensor = load(path)
-    if not isinstance(tensor, torch.Tensor):
-        raise UsageError(f"'{path}' holds a {type(tensor).__name__}, not a tensor")
-    return tensor.detach()
-
-
-WORDS = {"none": None, "true": True, "false": False}
-
-# What is no random tensor, by the word in front of the colon.
-PREFIXES = {
-    "file": load_tensor,
-    "float": lambda text: parse_number(text, float),
-    "int": lambda text: parse_number(text, int),
-    "str": str,
-}
-
-
-def make_value(spec, generator):
-    if spec in WORDS:
-        return WORDS[spec]
-    word, colon, rest = spec.partition(":")
-    if colon and word in PREFIXES:
-        return PREFIXES[word](rest)
-    dtypes = {dtype_name(dtype): dtype for dtype in SAFETENSORS_DTYPES}
-    dtype = torch.float32
-    if word in dtypes:
-        dtype, spec = dtypes[word], rest
-    elif not re.match(r"\d|scalar\b", spec):
-        known = ", ".join([*dtypes, *PREFIXES, *WORDS])
-        raise UsageError(f"'{word}' is neither sizes, as in 1,3,224,224, nor one of {known}")
-    shape, colon, limits = spec.partition(":")
-    try:
-        return random_tensor(dtype, parse_shape(shape), limits if colon else None, generator)
-    except RuntimeError as error:
-        # Too large for the machine.
-        raise UsageError(f"cannot make the tensor: {str(error).splitlines()[0]}") from error
+def make_value(text):
+    """A tensor of the sizes that `text` gives, or the value of the expression that it is."""
+    if re.fullmatch(r"\d+(,\d+)*", text):
+        return torch.randn([int(size) for size in text.split(",")])
+    value = eval(text, {"torch": torch})
+    return value.detach() if isinstance(value, torch.Tensor) else value
 
 
 @dataclasses.dataclass
@@ -309,15 +213,12 @@ class Inputs:
 
     @staticmethod
     def parse(specs, seed):
-        # Its own, so that the values do not depend on what the model drew.
-        generator = torch.Generator().manual_seed(seed)
+        # Anew, so that the values do not depend on what the model drew.
+        torch.manual_seed(seed)
         args, kwargs = [], {}
         for spec in specs:
-            name = re.match(r"(\w+)=", spec)
-            try:
-                value = make_value(spec[name.end() :] if name else spec, generator)
-            except UsageError as error:
-                raise UsageError(f"--input {spec}: {error}") from error
+            name = re.match(r"(\w+)=(?!=)", spec)
+            value = attempt(f"--input {spec}", make_value, spec[name.end() :] if name else spec)
             if name is None:
                 args.append(value)
             elif kwargs.setdefault(name[1], value) is not value:
@@ -601,7 +502,7 @@ def make_parser():
     )
     parser.add_argument("model", metavar="MODEL", help="the model: FILE.py:NAME")
     parser.add_argument(
-        "--input", metavar="SPEC", action="append", default=[], help="an argument of forward"
+        "--input", metavar="SIZES|EXPRESSION", action="append", default=[], help="an argument of forward"
     )
     parser.add_argument(
         "--inputs-from", metavar="NAME", help="a function of the same file that returns them all"

@@ -16,7 +16,9 @@ using ::testing::HasSubstr;
 
 // The module's linear is a product and a sum, the graph's one call: the last bits may differ.
 TEST(BenchmarkEngines, HaveAnEagerThatComputesWhatTheModelComputes) {
-  for (const RegisteredModel& model : list_benchmark_models()) {
+  const std::vector<RegisteredModel> models = list_benchmark_models();
+  EXPECT_GT(models.size(), 2u) << "those of the registry are not linked";
+  for (const RegisteredModel& model : models) {
     const Subject subject = make_subject(model, 0);
     const Engine eager = engine_kinds().front().make(subject, extract(model, subject));
     std::vector<at::Tensor> outputs;

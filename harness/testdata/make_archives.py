@@ -14,8 +14,10 @@ ARCHIVES = {
     "resnet": ["ResNet", "--input", "1,3,32,32"],
     "mobilenet_v2": ["MobileNetV2", "--input", "1,3,32,32"],
     "vit": ["VisionTransformer", "--input", "2,3,24,24", "--dynamic", "images:0=batch:1..64"],
-    "gpt2": ["GPT2", "--input", "int64:1,16:0..96"],
-    "llama": ["Llama", "--input", "int64:1,12:0..64", "--dynamic", "input_ids:1=length:2..64"],
+    "gpt2": ["GPT2", "--input", "torch.randint(96, (1, 16))"],
+    "llama": [
+        "Llama", "--input", "torch.randint(64, (1, 12))", "--dynamic", "input_ids:1=length:2..64"
+    ],
 }
 
 
