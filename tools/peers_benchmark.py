@@ -1,12 +1,12 @@
 """Times AOTInductor and ONNX Runtime on the models of executor_benchmark, for the same table.
 
-    bazel build -c opt //harness/benchmark:executor_benchmark //harness/benchmark:save_benchmark_models
+    bazel build -c opt //harness/benchmark:executor_benchmark //harness/benchmark:benchmark_harness
     python tools/peers_benchmark.py --bin bazel-bin/harness/benchmark -o peers.json
     python tools/benchmark_table.py executor.json peers.json
 
 Needs a Python with torch, onnxruntime and onnxscript, and g++. The models are those that
-save_benchmark_models writes, graph and weights: each becomes a module that calls one operator a
-node, which torch.export takes to
+benchmark_harness saves, graph and weights: each becomes a module that calls one operator a node,
+which torch.export takes to
 
     aotinductor            torch._inductor.aoti_compile_and_package
     aotinductor_freezing   the same with the weights frozen into the package
@@ -58,12 +58,14 @@ def keep_memory_from_the_system():
 
 class Model:
 
-    def __init__(self, directory):
-        self.name = directory.name
-        ir = load_ir(directory / "ir.json")
-        module = GraphModule(ir, read_safetensors(directory / "weights.safetensors"))
-        saved = read_safetensors(directory / "inputs.safetensors")
-        expected = read_safetensors(directory / "expected.safetensors")
+    def __init__(self, directory, name):
+        self.name = name
+        ir = load_ir(directory / "ir" / f"{name}.json")
+        weights, saved, expected = (
+            read_safetensors(directory / "tensors" / f"{name}.{kind}.safetensors")
+            for kind in ("weights", "inputs", "expected")
+        )
+        module = GraphModule(ir, weights)
         self.input_names = [tensor["name"] for tensor in ir["graph_inputs"]]
         self.inputs = tuple(saved[name] for name in self.input_names)
         self.expected = [expected[tensor["name"]] for tensor in ir["graph_outputs"]]
@@ -205,9 +207,9 @@ def entry(name, index, rounds, iterations, real_time, cpu_time):
 
 def measure(options, directory):
     saved = directory / "models"
-    subprocess.run([options.bin / "save_benchmark_models", saved], check=True,
-                   stderr=subprocess.DEVNULL)
-    names = options.model or sorted(path.name for path in saved.iterdir())
+    subprocess.run([options.bin / "benchmark_harness", "--save-tensors", "--output", saved],
+                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    names = options.model or sorted(path.stem for path in (saved / "ir").iterdir())
     inductor, onnx = AotInductor(directory), OnnxRuntime(directory)
     engines = {
         "aotinductor": lambda model, name: inductor.prepare(model, name, freezing=False),
@@ -216,7 +218,7 @@ def measure(options, directory):
     }
     peers = []
     for name in names:
-        model = Model(saved / name)
+        model = Model(saved, name)
         for engine, prepare in engines.items():
             print(f"preparing {name} for {engine}", file=sys.stderr, flush=True)
             timed = prepare(model, engine)
@@ -242,7 +244,7 @@ def measure(options, directory):
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--bin", type=pathlib.Path, required=True, metavar="DIR",
-                        help="the folder with executor_benchmark and save_benchmark_models")
+                        help="the folder with executor_benchmark and benchmark_harness")
     parser.add_argument("-o", "--output", type=pathlib.Path, required=True)
     parser.add_argument("--model", action="append", help="only this one; may be repeated")
     parser.add_argument("--rounds", type=int, default=15)

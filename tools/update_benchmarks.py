@@ -22,7 +22,7 @@ import benchmark_table
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "harness" / "benchmark" / "BENCHMARKS.md"
-TARGETS = ["executor_benchmark", "scaling_benchmark", "save_benchmark_models"]
+TARGETS = ["executor_benchmark", "scaling_benchmark", "benchmark_harness"]
 
 INTRODUCTION = """\
 # Benchmarks

@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/benchmark/benchmark_models.h"
 #include "harness/stages/stages.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 namespace {
@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 // The module's linear is a product and a sum, the graph's one call: the last bits may differ.
 TEST(BenchmarkEngines, HaveAnEagerThatComputesWhatTheModelComputes) {
-  const std::vector<RegisteredModel> models = list_benchmark_models();
+  const std::vector<RegisteredModel> models = list_models();
   EXPECT_GT(models.size(), 2u) << "those of the registry are not linked";
   for (const RegisteredModel& model : models) {
     const Subject subject = make_subject(model, 0);

@@ -16,6 +16,9 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <vector>
+
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 namespace {
@@ -178,30 +181,19 @@ class GPTImpl : public nn::Module {
 };
 TORCH_MODULE(GPT);
 
-RegisteredModel benchmark_model(std::string name, ModelInput input, std::function<Model()> make) {
-  input.name = "x";
-  return {.name = std::move(name),
-          .spec = {.inputs = {std::move(input)}, .categories = {"benchmark"}},
-          .make = std::move(make)};
-}
+REGISTER_MODEL(ResNet18, {.inputs = {{.shape = {1, 3, 224, 224}}},
+                          .categories = {"benchmark"},
+                          .description = "Eighteen convolutions and linear layers on an image"});
+
+REGISTER_MODEL(
+    GPT, {.inputs = {{.shape = {1, kTokens}, .dtype = at::kLong, .low = 0, .high = kVocabulary}},
+          .categories = {"benchmark"},
+          .description = "Four pre-norm transformer layers on 64 tokens"});
 
 }  // namespace
 
-std::vector<RegisteredModel> list_benchmark_models() {
-  std::vector<RegisteredModel> models = list_models();
-  models.push_back(
-      benchmark_model("ResNet18", {.shape = {1, 3, 224, 224}}, [] { return Model(ResNet18()); }));
-  models.push_back(benchmark_model("GPT",
-                                   {.shape = {1, kTokens}, .dtype = at::kLong, .high = kVocabulary},
-                                   [] { return Model(GPT()); }));
-  models.back().spec.inputs[0].low = 0;
-  return models;
-}
-
-RegisteredModel transformer_stack(int64_t num_layers) {
-  return benchmark_model("Transformer", {.shape = {1, 16, 64}}, [num_layers] {
-    return Model(Transformer(num_layers, 16, TransformerShape{.width = 64, .heads = 4}));
-  });
+Model transformer_stack(int64_t num_layers) {
+  return Model(Transformer(num_layers, 16, TransformerShape{.width = 64, .heads = 4}));
 }
 
 }  // namespace torch_ir

@@ -36,11 +36,11 @@
 
 #include "harness/benchmark/allocation_counter.h"
 #include "harness/benchmark/benchmark_engines.h"
-#include "harness/benchmark/benchmark_models.h"
 #include "harness/benchmark/benchmark_program.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 namespace {
@@ -175,7 +175,7 @@ void add_stages(const SharedModel& model) {
 
 void add_benchmarks() {
   std::vector<SharedModel> models;
-  for (RegisteredModel& model : list_benchmark_models()) {
+  for (RegisteredModel& model : list_models()) {
     models.push_back(std::make_shared<BenchmarkedModel>(std::move(model)));
   }
   for (const SharedModel& model : models) {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "harness/benchmark/benchmark_engines.h"
-#include "harness/benchmark/benchmark_models.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 
@@ -56,8 +56,7 @@ std::string name_of(const ::testing::TestParamInfo<RegisteredModel>& info) {
   return info.param.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Benchmark, TorchScriptGraph, ::testing::ValuesIn(list_benchmark_models()),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(Benchmark, TorchScriptGraph, ::testing::ValuesIn(list_models()), name_of);
 
 // The message with which `ir` is refused.
 std::string refusal(const IR& ir) {
