@@ -3,8 +3,8 @@
 
     measure_harness.py HARNESS [COUNT]...
 
-HARNESS is a build of //harness/benchmark:generated_harness. Each COUNT of its models (10, 100 and 1000 where
-none is given) runs one after the other. For each, the table has
+HARNESS is a build of //harness/benchmark:generated_harness. Each COUNT of its models (10, 100 and 1000
+where none is given) runs one after the other. For each, the table has
 
     wall      milliseconds a model, all in all
     start     those that a bare process of the same program takes

@@ -209,7 +209,7 @@ def measure(options, directory):
     saved = directory / "models"
     subprocess.run([options.bin / "benchmark_harness", "--save-tensors", "--output", saved],
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    names = options.model or sorted(path.stem for path in (saved / "ir").iterdir())
+    names = options.model or sorted(path.stem for path in (saved / "ir").glob("*.json"))
     inductor, onnx = AotInductor(directory), OnnxRuntime(directory)
     engines = {
         "aotinductor": lambda model, name: inductor.prepare(model, name, freezing=False),

@@ -53,11 +53,14 @@ Engine make_plan(const ExecutionOptions& options, const Subject& subject, const 
               }};
 }
 
-// The calls of the graph as it is: nothing prepared but their arguments.
+// Node by node: nothing is prepared but the arguments that are the same in each run.
 Engine make_eager(const Subject& subject, const IR& ir) {
   ExecutionOptions options;
   options.trace = false;
-  return make_plan(options, subject, ir);
+  return {.run = [plan = make_plan(options, subject, ir)](Tensors& outputs) {
+    const c10::InferenceMode inference_mode;
+    plan.run(outputs);
+  }};
 }
 
 Engine make_exact(const Subject& subject, const IR& ir) {
