@@ -32,8 +32,9 @@ The last run of `python tools/update_benchmarks.py`, which writes this page.
 - Machine: {machine}.
 - Software: {software}.
 {call}
-The engines, and what `peak bytes` are, are described in `executor_benchmark.cc`; how the intervals
-are computed, in `ratio_reporter.h`; how the peers are measured, in `tools/peers_benchmark.py`.
+Eager is the graph's calls through the dispatcher, node by node; the other engines are described in
+`benchmark_engines.h`, what `peak bytes` are in `executor_benchmark.cc`, how the intervals are
+computed in `ratio_reporter.h`, how the peers are measured in `tools/peers_benchmark.py`.
 """
 
 
