@@ -1,7 +1,7 @@
 // The ways to run a model that executor_benchmark compares.
 //
 //   eager                  the calls of the graph, node by node through the dispatcher, in
-//                          InferenceMode; by hand in C++ they take 0.1 to 0.3 us a node less
+//                          InferenceMode; written by hand in C++ they take 0.1 us a node less
 //   torchscript            the graph as a TorchScript module, in InferenceMode
 //   torchscript_optimized  the same through torch::jit::optimize_for_inference
 //   exact, fast            the plan of the graph, at that optimization level
