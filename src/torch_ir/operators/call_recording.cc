@@ -3,13 +3,6 @@
 #include <ATen/core/List.h>
 
 namespace torch_ir {
-namespace {
-
-at::Tensor map_tensor(const at::Tensor& tensor, const TensorMap& map) {
-  return tensor.defined() ? map(tensor) : tensor;
-}
-
-}  // namespace
 
 c10::ArrayRef<c10::IValue> arguments_of(const c10::OperatorHandle& op,
                                         const torch::jit::Stack& stack) {
@@ -45,22 +38,11 @@ std::vector<at::Tensor> tensors_of(c10::ArrayRef<c10::IValue> values) {
 }
 
 c10::IValue map_tensors(const c10::IValue& value, const TensorMap& map) {
-  if (value.isTensor()) return map_tensor(value.toTensor(), map);
-  if (value.isTensorList()) {
-    c10::List<at::Tensor> mapped;
-    for (const at::Tensor& tensor : value.toTensorVector()) {
-      mapped.push_back(map_tensor(tensor, map));
-    }
-    return mapped;
-  }
-  if (value.isOptionalTensorList()) {
-    c10::List<std::optional<at::Tensor>> mapped;
-    for (const std::optional<at::Tensor>& tensor : value.toOptionalTensorVector()) {
-      mapped.push_back(tensor ? std::optional(map_tensor(*tensor, map)) : std::nullopt);
-    }
-    return mapped;
-  }
-  return value;
+  if (value.isTensor()) return value.toTensor().defined() ? map(value.toTensor()) : value;
+  if (!value.isTensorList() && !value.isOptionalTensorList()) return value;
+  c10::impl::GenericList mapped = value.toList().copy();
+  for (size_t i = 0; i < mapped.size(); ++i) mapped.set(i, map_tensors(mapped.get(i), map));
+  return mapped;
 }
 
 }  // namespace torch_ir

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -18,6 +19,9 @@
 namespace torch_ir {
 namespace {
 
+constexpr std::string_view kNamespace = "aten::";
+
+// By name without the namespace.
 using RuleTable = std::unordered_map<std::string_view, const NamedMetaRule*>;
 
 RuleTable make_table() {
@@ -31,16 +35,6 @@ RuleTable make_table() {
     }
   }
   return table;
-}
-
-// The rule for an operator named `name` ("aten::relu"); null when there is none.
-const NamedMetaRule* find_meta_rule(std::string_view name) {
-  static const RuleTable table = make_table();
-  constexpr std::string_view kNamespace = "aten::";
-  if (!name.starts_with(kNamespace)) return nullptr;
-  name.remove_prefix(kNamespace.size());
-  const auto found = table.find(name);
-  return found == table.end() ? nullptr : found->second;
 }
 
 // A shape rule, or the fallback.
@@ -86,27 +80,28 @@ bool takes_fallback(const c10::OperatorHandle& op) {
          returns_tensors_only(op.schema()) && !may_depend_on_data(op);
 }
 
-bool takes_rule(const c10::OperatorHandle& op, const NamedMetaRule* rule) {
-  return rule != nullptr && (rule->composite == Composite::kReplace || !is_composite(op));
-}
-
-void register_operator(torch::Library& library, const c10::OperatorHandle& op) {
+void register_operator(torch::Library& library, const RuleTable& rules,
+                       const c10::OperatorHandle& op) {
   if (op.hasKernelForDispatchKey(c10::DispatchKey::Meta)) return;
+  const std::string_view base = op.operator_name().name;
+  const auto found = rules.find(base.substr(kNamespace.size()));
+  const bool takes_rule = found != rules.end() &&
+                          (found->second->composite == Composite::kReplace || !is_composite(op));
+  if (!takes_rule && !takes_fallback(op)) return;
   const std::string name = c10::toString(op.operator_name());
-  const NamedMetaRule* rule = find_meta_rule(op.operator_name().name);
-  if (!takes_rule(op, rule) && !takes_fallback(op)) return;
   library.impl(name.c_str(), torch::CppFunction::makeFromBoxedFunctor(std::make_unique<MetaKernel>(
-                                 takes_rule(op, rule) ? rule->rule : nullptr)));
+                                 takes_rule ? found->second->rule : nullptr)));
 }
 
 // Lives as long as the process: with it the kernels would go.
 torch::Library* register_all() {
   auto library = std::make_unique<torch::Library>(torch::Library::IMPL, "aten",
                                                   c10::DispatchKey::Meta, __FILE__, __LINE__);
+  const RuleTable rules = make_table();
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
-    if (!name.name.starts_with("aten::")) continue;
-    if (const auto op = dispatcher.findSchema(name)) register_operator(*library, *op);
+    if (!name.name.starts_with(kNamespace)) continue;
+    if (const auto op = dispatcher.findSchema(name)) register_operator(*library, rules, *op);
   }
   return library.release();
 }

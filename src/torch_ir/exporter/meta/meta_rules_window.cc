@@ -59,14 +59,6 @@ std::vector<at::Tensor> adaptive_pool(const MetaCall& call) {
                       result_dtypes(call).at(0), format_2d(self, kWindow))};
 }
 
-template <size_t kWindow>
-std::vector<at::Tensor> max_unpool(const MetaCall& call) {
-  const at::Tensor self = call.tensor("self");
-  check_rank(call, self, kWindow);
-  return {meta_tensor(with_last(self, call.integers("output_size", kWindow)), self.scalar_type(),
-                      format_2d(self, kWindow))};
-}
-
 std::vector<at::Tensor> reflection_pad2d(const MetaCall& call) {
   const at::Tensor self = call.tensor("self");
   check_rank(call, self, 2);
@@ -125,16 +117,6 @@ std::vector<at::Tensor> pixel_unshuffle(const MetaCall& call) {
   return {meta_tensor(sizes, self.scalar_type(), self.suggest_memory_format())};
 }
 
-std::vector<at::Tensor> channel_shuffle(const MetaCall& call) {
-  const at::Tensor self = call.tensor("self");
-  const int64_t groups = call.integer("groups");
-  TORCH_CHECK(self.dim() > 2, "channel_shuffle expects input with > 2 dims, but got input with ",
-              "sizes ", self.sizes());
-  TORCH_CHECK(groups > 0 && self.size(1) % groups == 0, "Number of channels must be divisible by ",
-              "groups. Got ", self.size(1), " channels and ", groups, " groups.");
-  return {meta_tensor(self.sizes(), self.scalar_type(), self.suggest_memory_format())};
-}
-
 bool is_channels_last(const at::Tensor& tensor) {
   const c10::MemoryFormat format = tensor.suggest_memory_format();
   return format == c10::MemoryFormat::ChannelsLast || format == c10::MemoryFormat::ChannelsLast3d;
@@ -181,13 +163,10 @@ constexpr NamedMetaRule kWindowRules[] = {
     {"_adaptive_avg_pool3d", adaptive_pool<3>},
     {"adaptive_avg_pool2d", adaptive_pool<2>},
     {"adaptive_avg_pool3d", adaptive_pool<3>},
-    {"channel_shuffle", channel_shuffle},
     {"convolution_overrideable", convolution, Composite::kReplace},
     {"grid_sampler_2d", grid_sampler},
     {"grid_sampler_3d", grid_sampler},
     {"max_pool3d_with_indices", max_pool3d},
-    {"max_unpool2d", max_unpool<2>},
-    {"max_unpool3d", max_unpool<3>},
     {"pixel_shuffle", pixel_shuffle, Composite::kReplace},
     {"pixel_unshuffle", pixel_unshuffle, Composite::kReplace},
     {"reflection_pad2d", reflection_pad2d},
