@@ -37,25 +37,17 @@ class KeepGenerator {
 
 // Nodes are named by what they call, in order: where names agree, so do the calls.
 void check_same_nodes(const ExportedGraph& called, const Graph& graph) {
-  const size_t count = std::min(called.nodes.size(), graph.nodes.size());
-  const auto fail = [&](size_t index) {
-    const auto graph_has =
-        index < graph.nodes.size()
-            ? fmt::format("'{}' ({})", graph.nodes[index].name, graph.nodes[index].op_type)
-            : std::string("the end");
-    const auto model_calls =
-        index < called.nodes.size()
-            ? fmt::format("'{}' ({})", called.nodes[index].name, called.nodes[index].target)
-            : std::string("nothing more");
-    throw ExportError(
-        fmt::format("on these inputs the model calls other operators than its graph has: node {} "
-                    "of the graph is {}, the model calls {} there",
-                    index, graph_has, model_calls));
-  };
-  for (size_t i = 0; i < count; ++i) {
-    if (called.nodes[i].name != graph.nodes[i].name) fail(i);
-  }
-  if (called.nodes.size() != graph.nodes.size()) fail(count);
+  const auto [call, node] =
+      std::ranges::mismatch(called.nodes, graph.nodes, {}, &ExportedNode::name, &OpNode::name);
+  const bool has_ended = node == graph.nodes.end();
+  const bool calls_no_more = call == called.nodes.end();
+  if (has_ended && calls_no_more) return;
+  throw ExportError(fmt::format(
+      "on these inputs the model calls other operators than its graph has: node {} "
+      "of the graph is {}, the model calls {} there",
+      node - graph.nodes.begin(),
+      has_ended ? "the end" : fmt::format("'{}' ({})", node->name, node->op_type),
+      calls_no_more ? "nothing more" : fmt::format("'{}' ({})", call->name, call->target)));
 }
 
 // Runs every call as it is, and tells those values that have a name.
