@@ -24,7 +24,7 @@
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/executor_registry.h"
 #include "torch_ir/operators/number_functions.h"
-#include "torch_ir/operators/refused_operators.h"
+#include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
 namespace {

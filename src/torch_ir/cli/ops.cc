@@ -16,7 +16,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cli/commands.h"
 #include "torch_ir/cli/graph_file.h"
-#include "torch_ir/operators/operator_support.h"
+#include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
 namespace {

@@ -9,6 +9,8 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/converter/extract.h"
+#include "torch_ir/exporter/capture/capture.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/validate.h"
@@ -186,6 +188,13 @@ IR IRConverter::convert(const ExportedProgram& program, const std::string& model
 IR convert_exported_program(const ExportedProgram& program, const std::string& model_name,
                             bool strict) {
   return IRConverter(strict).convert(program, model_name);
+}
+
+IR extract_ir(const Model& model, const std::vector<at::Tensor>& inputs,
+              const ExtractOptions& options) {
+  const ExportedProgram program =
+      export_model(model, inputs, {.input_names = options.input_names, .strict = options.strict});
+  return convert_exported_program(program, options.model_name, options.strict);
 }
 
 }  // namespace torch_ir

@@ -1,13 +1,80 @@
 #include "torch_ir/operators/executor_registry.h"
 
+#include <ATen/ops/mm.h>
+#include <ATen/ops/zeros.h>
+#include <fmt/format.h>
+
+#include <iostream>
 #include <map>
 #include <mutex>
 #include <utility>
 
-#include "torch_ir/operators/python_operators.h"
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 
 namespace torch_ir {
 namespace {
+
+// The Python package torch_ir records `outputs[i]` as a node of its own: its inputs are all outputs
+// of the producer, and the attribute "index" says which of them it is.
+std::vector<at::Tensor> getitem(const OpNode& node, const std::vector<at::Tensor>& inputs) {
+  const Attribute* attribute = node.attrs.find("index");
+  const auto* index = attribute == nullptr ? nullptr : attribute->get_if<int64_t>();
+  if (index == nullptr) throw ExecutionError("attribute 'index' is not an integer");
+  if (*index < 0 || static_cast<size_t>(*index) >= inputs.size()) {
+    throw ExecutionError(fmt::format("item {} of {} does not exist", *index, inputs.size()));
+  }
+  return {inputs[static_cast<size_t>(*index)]};
+}
+
+// LibTorch has this one, but writes the text to stdout as the file has it; stdout is for results,
+// and a file must not write to the terminal as it likes.
+std::vector<at::Tensor> print(const OpNode& node, const std::vector<at::Tensor>&) {
+  const Attribute* attribute = node.attrs.find("s");
+  const auto* text = attribute == nullptr ? nullptr : attribute->get_if<std::string>();
+  if (text == nullptr) throw ExecutionError("attribute 's' is not a string");
+  std::cerr << printable(*text) << std::endl;
+  return {};
+}
+
+const at::Tensor& argument(const OpNode& node, const std::vector<at::Tensor>& inputs,
+                           const std::string& name) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (node.inputs[i].arg == name) return inputs[i];
+  }
+  throw ExecutionError(fmt::format("argument '{}' is missing", name));
+}
+
+// Hugging Face transformers (Mixtral and other mixtures of experts): rows [offs[i-1], offs[i]) of
+// `input` [rows, in] times the matrix i of `weight` [groups, in, out]; zeros behind the last group.
+std::vector<at::Tensor> grouped_mm(const OpNode& node, const std::vector<at::Tensor>& inputs) {
+  const at::Tensor& input = argument(node, inputs, "input");
+  const at::Tensor& weight = argument(node, inputs, "weight");
+  const at::Tensor ends = argument(node, inputs, "offs").to(at::kLong);
+  at::Tensor output = at::zeros({input.size(0), weight.size(2)}, input.options());
+  int64_t begin = 0;
+  for (int64_t group = 0; group < ends.size(0); ++group) {
+    const int64_t end = ends[group].item<int64_t>();
+    if (end < begin || end > input.size(0)) {
+      throw ExecutionError(fmt::format("group {} ends at row {}: it begins at {}, and there are {}",
+                                       group, end, begin, input.size(0)));
+    }
+    at::Tensor rows = output.slice(0, begin, end);
+    if (end > begin) at::mm_out(rows, input.slice(0, begin, end), weight[group]);
+    begin = end;
+  }
+  return {output};
+}
+
+// Those that only Python packages define, and that everyday models export all the same:
+// torch.export records a custom operator by its name, and LibTorch does not have it.
+std::map<std::string, OpExecutor> python_operators() {
+  return {
+      {"<built-in function getitem>", getitem},
+      {"aten._print.default", print},
+      {"transformers.grouped_mm_fallback.default", grouped_mm},
+  };
+}
 
 struct Registry {
   std::mutex mutex;

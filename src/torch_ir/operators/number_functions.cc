@@ -1,8 +1,9 @@
 #include "torch_ir/operators/number_functions.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
+#include <functional>
 #include <unordered_map>
 
 #include "torch_ir/base/error.h"
@@ -38,42 +39,28 @@ IValue arithmetic(const IValue& a, const IValue& b, Ints ints, Floats floats) {
   return IValue(ints(as_int(a), as_int(b)));
 }
 
-IValue add(const IValue& a, const IValue& b) {
-  return arithmetic(
-      a, b,
-      [](int64_t x, int64_t y) {
-        int64_t result = 0;
-        if (__builtin_add_overflow(x, y, &result)) fail_overflow();
-        return result;
-      },
-      [](double x, double y) { return x + y; });
+// The same function of both kinds of numbers.
+template <class Function>
+IValue of_numbers(const IValue& a, const IValue& b) {
+  return arithmetic(a, b, Function(), Function());
 }
 
-IValue sub(const IValue& a, const IValue& b) {
-  return arithmetic(
-      a, b,
-      [](int64_t x, int64_t y) {
-        int64_t result = 0;
-        if (__builtin_sub_overflow(x, y, &result)) fail_overflow();
-        return result;
-      },
-      [](double x, double y) { return x - y; });
+// A sum, a difference or a product, which two words always hold.
+template <class Function>
+IValue checked(const IValue& a, const IValue& b) {
+  const auto ints = [](__int128 x, __int128 y) {
+    const __int128 result = Function()(x, y);
+    if (result != static_cast<int64_t>(result)) fail_overflow();
+    return static_cast<int64_t>(result);
+  };
+  return arithmetic(a, b, ints, Function());
 }
 
-IValue mul(const IValue& a, const IValue& b) {
-  return arithmetic(
-      a, b,
-      [](int64_t x, int64_t y) {
-        int64_t result = 0;
-        if (__builtin_mul_overflow(x, y, &result)) fail_overflow();
-        return result;
-      },
-      [](double x, double y) { return x * y; });
-}
+IValue negative(const IValue& value) { return checked<std::minus<>>(IValue(int64_t{0}), value); }
 
 int64_t floor_divide(int64_t x, int64_t y) {
   if (y == 0) fail_zero();
-  if (y == -1) return as_int(sub(IValue(int64_t{0}), IValue(x)));
+  if (y == -1) return as_int(negative(x));
   return x / y - (x % y != 0 && (x < 0) != (y < 0) ? 1 : 0);
 }
 
@@ -115,40 +102,12 @@ IValue power(const IValue& a, const IValue& b) {
   return std::pow(as_double(a), as_double(b));
 }
 
-template <class Compare>
-IValue compare(const IValue& a, const IValue& b, Compare compare) {
-  if (is_float(a) || is_float(b)) return IValue(compare(as_double(a), as_double(b)));
-  return IValue(compare(as_int(a), as_int(b)));
-}
-
-IValue eq(const IValue& a, const IValue& b) {
-  return compare(a, b, [](auto x, auto y) { return x == y; });
-}
-IValue ne(const IValue& a, const IValue& b) {
-  return compare(a, b, [](auto x, auto y) { return x != y; });
-}
-IValue lt(const IValue& a, const IValue& b) {
-  return compare(a, b, [](auto x, auto y) { return x < y; });
-}
-IValue le(const IValue& a, const IValue& b) {
-  return compare(a, b, [](auto x, auto y) { return x <= y; });
-}
-IValue gt(const IValue& a, const IValue& b) { return lt(b, a); }
-IValue ge(const IValue& a, const IValue& b) { return le(b, a); }
-
 // Of two bools a bool, as in Python.
-template <class Combine>
-IValue bitwise(const IValue& a, const IValue& b, Combine combine) {
-  const int64_t result = combine(as_int(a), as_int(b));
+template <class Function>
+IValue bitwise(const IValue& a, const IValue& b) {
+  const int64_t result = Function()(as_int(a), as_int(b));
   if (a.isBool() && b.isBool()) return result != 0;
   return result;
-}
-
-IValue bit_and(const IValue& a, const IValue& b) {
-  return bitwise(a, b, [](int64_t x, int64_t y) { return x & y; });
-}
-IValue bit_or(const IValue& a, const IValue& b) {
-  return bitwise(a, b, [](int64_t x, int64_t y) { return x | y; });
 }
 
 int64_t shift_count(const IValue& value) {
@@ -161,24 +120,19 @@ IValue lshift(const IValue& a, const IValue& b) {
   const int64_t count = shift_count(b);
   if (as_int(a) == 0) return int64_t{0};
   if (count > 62) fail_overflow();
-  return mul(a, IValue(int64_t{1} << count));
+  return checked<std::multiplies<>>(a, IValue(int64_t{1} << count));
 }
 
 IValue rshift(const IValue& a, const IValue& b) {
   return as_int(a) >> std::min<int64_t>(shift_count(b), 63);
 }
 
-IValue maximum(const IValue& a, const IValue& b) {
-  return arithmetic(
-      a, b, [](int64_t x, int64_t y) { return std::max(x, y); },
-      [](double x, double y) { return std::max(x, y); });
-}
-
-IValue minimum(const IValue& a, const IValue& b) {
-  return arithmetic(
-      a, b, [](int64_t x, int64_t y) { return std::min(x, y); },
-      [](double x, double y) { return std::min(x, y); });
-}
+struct Maximum {
+  auto operator()(auto x, auto y) const { return std::max(x, y); }
+};
+struct Minimum {
+  auto operator()(auto x, auto y) const { return std::min(x, y); }
+};
 
 IValue to_int(double value) {
   constexpr double kLimit = 9223372036854775808.0;  // 2^63
@@ -186,9 +140,7 @@ IValue to_int(double value) {
   return static_cast<int64_t>(value);
 }
 
-IValue neg(const IValue& a) {
-  return is_float(a) ? IValue(-a.toDouble()) : sub(IValue(int64_t{0}), a);
-}
+IValue neg(const IValue& a) { return is_float(a) ? IValue(-a.toDouble()) : negative(a); }
 IValue pos(const IValue& a) { return is_float(a) ? a : IValue(as_int(a)); }
 IValue trunc(const IValue& a) { return is_float(a) ? to_int(std::trunc(a.toDouble())) : pos(a); }
 IValue floor(const IValue& a) { return is_float(a) ? to_int(std::floor(a.toDouble())) : pos(a); }
@@ -221,24 +173,24 @@ void if_then_else(std::vector<IValue>& stack) {
 
 NumberFunction find_number_function(std::string_view op_type) {
   static const std::unordered_map<std::string_view, NumberFunction> table = {
-      {"_operator.add", binary<add>},
-      {"_operator.and_", binary<bit_and>},
-      {"_operator.eq", binary<eq>},
+      {"_operator.add", binary<checked<std::plus<>>>},
+      {"_operator.and_", binary<bitwise<std::bit_and<>>>},
+      {"_operator.eq", binary<of_numbers<std::equal_to<>>>},
       {"_operator.floordiv", binary<floordiv>},
-      {"_operator.ge", binary<ge>},
-      {"_operator.gt", binary<gt>},
-      {"_operator.le", binary<le>},
+      {"_operator.ge", binary<of_numbers<std::greater_equal<>>>},
+      {"_operator.gt", binary<of_numbers<std::greater<>>>},
+      {"_operator.le", binary<of_numbers<std::less_equal<>>>},
       {"_operator.lshift", binary<lshift>},
-      {"_operator.lt", binary<lt>},
+      {"_operator.lt", binary<of_numbers<std::less<>>>},
       {"_operator.mod", binary<mod>},
-      {"_operator.mul", binary<mul>},
-      {"_operator.ne", binary<ne>},
+      {"_operator.mul", binary<checked<std::multiplies<>>>},
+      {"_operator.ne", binary<of_numbers<std::not_equal_to<>>>},
       {"_operator.neg", unary<neg>},
-      {"_operator.or_", binary<bit_or>},
+      {"_operator.or_", binary<bitwise<std::bit_or<>>>},
       {"_operator.pos", unary<pos>},
       {"_operator.pow", binary<power>},
       {"_operator.rshift", binary<rshift>},
-      {"_operator.sub", binary<sub>},
+      {"_operator.sub", binary<checked<std::minus<>>>},
       {"_operator.truediv", binary<truediv>},
       {"math.ceil", unary<ceil>},
       {"math.floor", unary<floor>},
@@ -247,8 +199,8 @@ NumberFunction find_number_function(std::string_view op_type) {
       {"torch.sym_float", unary<to_float>},
       {"torch.sym_int", unary<trunc>},
       {"torch.sym_ite", if_then_else},
-      {"torch.sym_max", binary<maximum>},
-      {"torch.sym_min", binary<minimum>},
+      {"torch.sym_max", binary<of_numbers<Maximum>>},
+      {"torch.sym_min", binary<of_numbers<Minimum>>},
       {"torch.sym_not", unary<logical_not>},
   };
   const auto found = table.find(op_type);

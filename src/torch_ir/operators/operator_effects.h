@@ -1,7 +1,6 @@
 // What a call does to memory: which arguments it writes, and whose memory its results may share.
 //
-// Schemas say so with their alias annotations. This file knows the operators whose schema does not
-// say all; nobody else has to.
+// Schemas say so with their alias annotations, the operator table where they do not say all.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>

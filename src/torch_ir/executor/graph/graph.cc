@@ -13,7 +13,7 @@
 #include "torch_ir/ir/builtin_operators.h"
 #include "torch_ir/ir/ivalue.h"
 #include "torch_ir/ir/name_index.h"
-#include "torch_ir/operators/refused_operators.h"
+#include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
 namespace {

@@ -81,7 +81,7 @@ struct PlanGraph {
 
 // The graph of `ir`, which it points into. Throws ExecutionError, naming the node, for a weight
 // that nobody supplies, for an operator that this process does not have or that is refused
-// (refused_operators.h), and ValidationError for arguments that do not fit the operator.
+// (operator_table.h), and ValidationError for arguments that do not fit the operator.
 PlanGraph build_graph(const IR& ir, const BoundWeights& weights);
 
 // Calls `visit` with the values that an argument, or all arguments of a node, are made of; in

@@ -15,7 +15,7 @@
 
 #include "torch_ir/executor/interpreter/run.h"
 #include "torch_ir/executor/replay/dispatched_call.h"
-#include "torch_ir/operators/operator_traits.h"
+#include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
 namespace {

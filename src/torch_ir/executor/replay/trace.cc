@@ -8,13 +8,8 @@ bool has_layout(const at::Tensor& tensor, const TraceTensor& traced) {
 }
 
 std::vector<TensorId> tensors_of(const TraceArgument& argument) {
-  if (const auto* tensor = std::get_if<TensorId>(&argument)) return {*tensor};
   std::vector<TensorId> tensors;
-  if (const auto* list = std::get_if<TraceList>(&argument)) {
-    for (const auto& item : list->items) {
-      if (item) tensors.push_back(*item);
-    }
-  }
+  for_each_id<TensorId>(argument, [&](TensorId tensor) { tensors.push_back(tensor); });
   return tensors;
 }
 

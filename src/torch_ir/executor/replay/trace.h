@@ -15,6 +15,8 @@
 #include <variant>
 #include <vector>
 
+#include "torch_ir/operators/call_recording.h"
+
 namespace torch_ir {
 
 // Indices into Trace::buffers and Trace::tensors.
@@ -44,14 +46,8 @@ struct TraceTensor {
 // Whether the sizes, strides, offset and dtype of `tensor` are those of `traced`.
 bool has_layout(const at::Tensor& tensor, const TraceTensor& traced);
 
-// The items of a list of tensors; nothing where it holds None.
-struct TraceList {
-  std::vector<std::optional<TensorId>> items;
-  // Whether the schema says `Tensor?[]`.
-  bool holds_none = false;
-};
-
-using TraceArgument = std::variant<c10::IValue, TensorId, TraceList>;
+using TraceList = RecordedList<TensorId>;
+using TraceArgument = RecordedArgument<TensorId>;
 
 struct TraceCall {
   c10::OperatorHandle op;

@@ -1,6 +1,5 @@
 #include "torch_ir/executor/replay/tracer.h"
 
-#include <ATen/core/List.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <algorithm>
@@ -8,7 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "torch_ir/operators/operator_traits.h"
+#include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
 namespace {
@@ -25,30 +24,16 @@ void check_plain(const at::Tensor& tensor) {
   if (!is_plain(tensor)) throw TraceRefused{"a tensor is not plain memory"};
 }
 
-template <class Visit>
-void for_each_tensor(const torch::jit::Stack& stack, size_t first, const Visit& visit) {
-  for (size_t i = first; i < stack.size(); ++i) {
-    const c10::IValue& value = stack[i];
-    if (value.isTensor()) {
-      visit(value.toTensor());
-    } else if (value.isTensorList()) {
-      for (const at::Tensor& tensor : value.toTensorVector()) visit(tensor);
-    }
-  }
-}
-
 }  // namespace
 
 BufferId Tracer::buffer_of(const at::Tensor& tensor) {
-  const c10::Storage& storage = tensor.storage();
+  const size_t bytes = tensor.storage().nbytes();
   const auto next = static_cast<BufferId>(trace_.buffers.size());
-  const auto [found, is_new] = buffers_.try_emplace(
-      storage.unsafeGetStorageImpl(),
-      KnownBuffer{c10::weak_intrusive_ptr<c10::StorageImpl>(storage.getWeakStorageImpl()), next});
-  if (is_new) trace_.buffers.push_back({BufferKind::kIntermediate, storage.nbytes()});
-  TraceBuffer& buffer = trace_.buffers[found->second.id];
-  buffer.bytes = std::max(buffer.bytes, storage.nbytes());
-  return found->second.id;
+  const auto [id, is_new] = buffers_.insert(tensor, next);
+  if (is_new) trace_.buffers.push_back({BufferKind::kIntermediate, bytes});
+  TraceBuffer& buffer = trace_.buffers[*id];
+  buffer.bytes = std::max(buffer.bytes, bytes);
+  return *id;
 }
 
 TensorId Tracer::add_tensor(const at::Tensor& tensor, BufferId buffer) {
@@ -61,22 +46,19 @@ TensorId Tracer::add_tensor(const at::Tensor& tensor, BufferId buffer) {
                      {}};
   if (trace_.buffers[buffer].kind == BufferKind::kConstant) traced.constant = tensor;
   trace_.tensors.push_back(std::move(traced));
-  know(tensor, id);
+  *tensors_.insert(tensor, id).first = id;
   return id;
 }
 
 TensorId Tracer::id_of(const at::Tensor& tensor) {
-  const auto found = tensors_.find(tensor.unsafeGetTensorImpl());
-  // Operators such as t_ change what a tensor is.
-  if (found != tensors_.end() && trace_.tensors[found->second.id].constant.is_same(tensor)) {
-    return found->second.id;
-  }
-  if (found != tensors_.end() && is_plain(tensor) &&
-      has_layout(tensor, trace_.tensors[found->second.id])) {
-    return found->second.id;
+  if (const TensorId* known = tensors_.find(tensor)) {
+    const TraceTensor& traced = trace_.tensors[*known];
+    // Operators such as t_ change what a tensor is.
+    const bool is_same = is_plain(tensor) && has_layout(tensor, traced);
+    if (is_same || traced.constant.is_same(tensor)) return *known;
   }
   if (!is_plain(tensor)) return add_opaque_tensor();
-  const bool is_known = buffers_.contains(tensor.storage().unsafeGetStorageImpl());
+  const bool is_known = buffers_.find(tensor) != nullptr;
   const BufferId buffer = buffer_of(tensor);
   // Operators that take a number make a tensor of it.
   if (!is_known && tensor.unsafeGetTensorImpl()->is_wrapped_number()) {
@@ -141,41 +123,14 @@ void Tracer::add_opaque_constant(const at::Tensor& constant) {
   traced.constant = constant;
   trace_.tensors.push_back(std::move(traced));
   trace_.buffers.push_back({BufferKind::kConstant, 0});
-  know(constant, id);
-}
-
-void Tracer::know(const at::Tensor& tensor, TensorId id) {
-  tensors_.insert_or_assign(
-      tensor.unsafeGetTensorImpl(),
-      KnownTensor{c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>(
-                      tensor.getIntrusivePtr()),
-                  id});
-}
-
-TraceArgument Tracer::argument(const c10::IValue& value) {
-  if (value.isTensor()) {
-    if (!value.toTensor().defined()) return c10::IValue();
-    return id_of(value.toTensor());
-  }
-  const bool is_tensors = value.isTensorList();
-  if (!is_tensors && !value.isOptionalTensorList()) return value;
-  TraceList list{{}, !is_tensors};
-  for (const c10::IValue& item : value.toListRef()) {
-    if (item.isTensor() && item.toTensor().defined()) {
-      list.items.emplace_back(id_of(item.toTensor()));
-    } else {
-      list.items.emplace_back();
-    }
-  }
-  return list;
+  *tensors_.insert(constant, id).first = id;
 }
 
 TraceCall Tracer::begin_call(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
   TraceCall call{op, {}, {}, step_};
-  const size_t num_arguments = op.schema().arguments().size();
-  call.arguments.reserve(num_arguments);
-  for (size_t i = stack.size() - num_arguments; i < stack.size(); ++i) {
-    call.arguments.push_back(argument(stack[i]));
+  for (const c10::IValue& argument : arguments_of(op, stack)) {
+    call.arguments.push_back(record_argument<TensorId>(
+        argument, [this](const at::Tensor& tensor) { return id_of(tensor); }));
   }
   return call;
 }
@@ -184,7 +139,7 @@ void Tracer::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                   torch::jit::Stack* stack) {
   // Tracing it would change what the run after draws.
   if (op.hasTag(at::Tag::nondeterministic_seeded)) throw TraceRefused{"random numbers"};
-  if (depends_on_data(op, *stack) || changes_memory(op)) {
+  if (depends_on_data(op, arguments_of(op, *stack)) || changes_memory(op)) {
     // A composite operator that does so inside is called as a whole.
     TraceCall call{op, {}, {add_opaque_tensor()}, step_};
     const c10::impl::ExcludeDispatchKeyGuard no_inner_calls(mode_key());
@@ -221,9 +176,8 @@ void Tracer::run_composite(const c10::OperatorHandle& op, c10::DispatchKeySet ke
 }
 
 void Tracer::record_results(const torch::jit::Stack& stack, size_t first, TraceCall& call) {
-  for_each_tensor(stack, first, [&](const at::Tensor& tensor) {
-    if (tensor.defined()) call.outputs.push_back(id_of(tensor));
-  });
+  for_each_tensor(c10::ArrayRef<c10::IValue>(stack).slice(first),
+                  [&](const at::Tensor& tensor) { call.outputs.push_back(id_of(tensor)); });
 }
 
 // Whether the calls since `mark` make all that `call` gives, of nothing but its arguments and
@@ -279,26 +233,20 @@ bool Tracer::fold(const TraceCall& call, const Mark& mark, const torch::jit::Sta
       !std::ranges::all_of(tensors_of(call), is_constant)) {
     return false;
   }
+  const std::vector<at::Tensor> results =
+      tensors_of(c10::ArrayRef<c10::IValue>(stack).slice(first));
+  if (results.empty() || !std::ranges::all_of(results, is_plain)) return false;
   size_t new_bytes = 0;
-  bool has_results = false;
-  bool are_plain = true;
-  for_each_tensor(stack, first, [&](const at::Tensor& tensor) {
-    if (!tensor.defined()) return;
-    has_results = true;
-    are_plain &= is_plain(tensor);
-    if (!are_plain) return;
-    const auto known = buffers_.find(tensor.storage().unsafeGetStorageImpl());
-    const bool is_new = known == buffers_.end() || known->second.id >= mark.num_buffers;
+  for (const at::Tensor& tensor : results) {
+    const BufferId* known = buffers_.find(tensor);
+    const bool is_new = known == nullptr || *known >= mark.num_buffers;
     if (is_new) new_bytes += tensor.storage().nbytes();
-  });
-  if (!has_results || !are_plain) return false;
+  }
   if (new_bytes > 0 && (!folds_constants_ || folded_bytes_ + new_bytes > kMaxFoldedBytes)) {
     return false;
   }
   folded_bytes_ += new_bytes;
-  for_each_tensor(stack, first, [&](const at::Tensor& tensor) {
-    if (tensor.defined()) add_constant(tensor);
-  });
+  for (const at::Tensor& tensor : results) add_constant(tensor);
   return true;
 }
 

@@ -4,10 +4,7 @@
 // that only take composite operators apart are replaced by the calls that they make.
 #pragma once
 
-#include <c10/util/intrusive_ptr.h>
-
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -47,14 +44,6 @@ class Tracer : public DispatchMode {
   Trace take();
 
  private:
-  struct KnownTensor {
-    c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl> tensor;
-    TensorId id;
-  };
-  struct KnownBuffer {
-    c10::weak_intrusive_ptr<c10::StorageImpl> storage;
-    BufferId id;
-  };
   // What there was before a call.
   struct Mark {
     size_t num_calls;
@@ -64,7 +53,6 @@ class Tracer : public DispatchMode {
   void run_composite(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                      torch::jit::Stack* stack);
   TraceCall begin_call(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
-  TraceArgument argument(const c10::IValue& value);
   void record_results(const torch::jit::Stack& stack, size_t first, TraceCall& call);
   bool is_explained(const Mark& mark, const TraceCall& call) const;
   void finish_call(TraceCall call, const Mark& mark, const torch::jit::Stack& stack, size_t first);
@@ -76,7 +64,6 @@ class Tracer : public DispatchMode {
   BufferId buffer_of(const at::Tensor& tensor);
   TensorId id_of(const at::Tensor& tensor);
   void add_opaque_constant(const at::Tensor& constant);
-  void know(const at::Tensor& tensor, TensorId id);
   TensorId add_tensor(const at::Tensor& tensor, BufferId buffer);
 
   bool folds_constants_;
@@ -86,8 +73,8 @@ class Tracer : public DispatchMode {
   Trace trace_;
   // Stand for what can not be replayed: tensors in layouts of oneDNN, values that depend on data.
   std::unordered_set<BufferId> opaque_buffers_;
-  std::unordered_map<const c10::TensorImpl*, KnownTensor> tensors_;
-  std::unordered_map<const c10::StorageImpl*, KnownBuffer> buffers_;
+  TensorTable<TensorId> tensors_;
+  StorageTable<BufferId> buffers_;
 };
 
 }  // namespace torch_ir

@@ -11,11 +11,8 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/headline.h"
-#include "torch_ir/exporter/capture/captured_model.h"
 #include "torch_ir/exporter/capture/lifted_constants.h"
-#include "torch_ir/exporter/capture/name_graph.h"
 #include "torch_ir/exporter/capture/recorder.h"
-#include "torch_ir/exporter/capture/rewrites.h"
 #include "torch_ir/exporter/meta/meta_kernels.h"
 
 namespace torch_ir {
@@ -159,7 +156,7 @@ CapturedModel capture_model(const Model& model, const std::vector<at::Tensor>& i
   TracedGraph graph = recorder.finish(run_in_mode(model, example_inputs, recorder));
   rewrite_to_python_form(graph);
   CapturedModel captured;
-  captured.program = name_graph(graph, &captured.value_names);
+  captured.program = name_graph(graph, captured.value_names);
   captured.program.constants = recorder.constants();
   captured.calls = recorder.calls();
   return captured;

@@ -1,5 +1,3 @@
-#include "torch_ir/exporter/capture/name_graph.h"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -7,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "torch_ir/exporter/capture/traced_graph.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/ivalue.h"
 
@@ -79,16 +78,17 @@ bool is_default(const TracedArgument& value, const c10::Argument& argument) {
 
 class GraphNamer {
  public:
-  explicit GraphNamer(const TracedGraph& graph) : graph_(graph), names_(graph.values.size()) {}
+  GraphNamer(const TracedGraph& graph, std::vector<std::string>& names)
+      : graph_(graph), names_(names) {
+    names_.assign(graph.values.size(), "");
+  }
 
   ExportedProgram run() {
     for (const TracedInput& input : graph_.inputs) add_input(input);
     for (const TracedNode& node : graph_.nodes) add_node(node);
-    for (const ValueId output : graph_.outputs) program_.outputs.push_back(names_[output]);
+    for (const TracedId output : graph_.outputs) program_.outputs.push_back(names_[output]);
     return std::move(program_);
   }
-
-  const std::vector<std::string>& names() const { return names_; }
 
  private:
   void add_input(const TracedInput& input) {
@@ -112,7 +112,7 @@ class GraphNamer {
     program_.nodes.push_back(std::move(node));
   }
 
-  void name_value(ValueId value, const std::string& name) {
+  void name_value(TracedId value, const std::string& name) {
     names_[value] = name;
     program_.values[name] = graph_.values[value];
   }
@@ -136,12 +136,12 @@ class GraphNamer {
 
   ExportedArgument named_argument(const TracedArgument& value,
                                   const c10::Argument& argument) const {
-    if (const ValueId* id = std::get_if<ValueId>(&value)) {
+    if (const TracedId* id = std::get_if<TracedId>(&value)) {
       return {argument.name(), ValueRef{names_[*id]}};
     }
-    if (const TracedList* ids = std::get_if<TracedList>(&value)) {
+    if (const auto* ids = std::get_if<RecordedList<TracedId>>(&value)) {
       ValueList list;
-      for (const auto& id : *ids) {
+      for (const auto& id : ids->items) {
         list.push_back(id ? std::optional(ValueRef{names_[*id]}) : std::nullopt);
       }
       return {argument.name(), std::move(list)};
@@ -150,18 +150,15 @@ class GraphNamer {
   }
 
   const TracedGraph& graph_;
-  std::vector<std::string> names_;
+  std::vector<std::string>& names_;
   Namer namer_;
   ExportedProgram program_;
 };
 
 }  // namespace
 
-ExportedProgram name_graph(const TracedGraph& graph, std::vector<std::string>* names) {
-  GraphNamer namer(graph);
-  ExportedProgram program = namer.run();
-  if (names != nullptr) *names = namer.names();
-  return program;
+ExportedProgram name_graph(const TracedGraph& graph, std::vector<std::string>& names) {
+  return GraphNamer(graph, names).run();
 }
 
 }  // namespace torch_ir

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/exporter/capture/recorder.h"
 
 namespace torch_ir {
 namespace {
@@ -36,25 +37,17 @@ class KeepGenerator {
 
 // Nodes are named by what they call, in order: where names agree, so do the calls.
 void check_same_nodes(const ExportedGraph& called, const Graph& graph) {
-  const size_t count = std::min(called.nodes.size(), graph.nodes.size());
-  const auto fail = [&](size_t index) {
-    const auto graph_has =
-        index < graph.nodes.size()
-            ? fmt::format("'{}' ({})", graph.nodes[index].name, graph.nodes[index].op_type)
-            : std::string("the end");
-    const auto model_calls =
-        index < called.nodes.size()
-            ? fmt::format("'{}' ({})", called.nodes[index].name, called.nodes[index].target)
-            : std::string("nothing more");
-    throw ExportError(
-        fmt::format("on these inputs the model calls other operators than its graph has: node {} "
-                    "of the graph is {}, the model calls {} there",
-                    index, graph_has, model_calls));
-  };
-  for (size_t i = 0; i < count; ++i) {
-    if (called.nodes[i].name != graph.nodes[i].name) fail(i);
-  }
-  if (called.nodes.size() != graph.nodes.size()) fail(count);
+  const auto [call, node] =
+      std::ranges::mismatch(called.nodes, graph.nodes, {}, &ExportedNode::name, &OpNode::name);
+  const bool has_ended = node == graph.nodes.end();
+  const bool calls_no_more = call == called.nodes.end();
+  if (has_ended && calls_no_more) return;
+  throw ExportError(fmt::format(
+      "on these inputs the model calls other operators than its graph has: node {} "
+      "of the graph is {}, the model calls {} there",
+      node - graph.nodes.begin(),
+      has_ended ? "the end" : fmt::format("'{}' ({})", node->name, node->op_type),
+      calls_no_more ? "nothing more" : fmt::format("'{}' ({})", call->name, call->target)));
 }
 
 // Runs every call as it is, and tells those values that have a name.
@@ -94,27 +87,22 @@ class Teller : public DispatchMode {
                     what, recorded.op.name));
   }
 
-  static torch::jit::Stack top(const torch::jit::Stack& stack, size_t count) {
-    return {stack.end() - static_cast<std::ptrdiff_t>(count), stack.end()};
-  }
-
   void tell_arguments(const RecordedCall& recorded, const c10::OperatorHandle& op,
                       const torch::jit::Stack& stack) const {
-    if (recorded.arguments.empty()) return;
-    const std::vector<at::Tensor> tensors = tensors_of(top(stack, op.schema().arguments().size()));
+    const std::vector<at::Tensor> tensors = tensors_of(arguments_of(op, stack));
     for (const auto& [index, value] : recorded.arguments) tell(value, tensors.at(index));
   }
 
   void tell_results(const RecordedCall& recorded, const c10::OperatorHandle& op,
                     const torch::jit::Stack& stack) const {
-    const std::vector<at::Tensor> tensors = tensors_of(top(stack, op.schema().returns().size()));
+    const std::vector<at::Tensor> tensors = tensors_of(results_of(op, stack));
     if (tensors.size() != recorded.outputs.size()) {
       fail(recorded, fmt::format("gets {} result(s)", tensors.size()));
     }
     for (size_t i = 0; i < tensors.size(); ++i) tell(recorded.outputs[i], tensors[i]);
   }
 
-  void tell(ValueId value, const at::Tensor& tensor) const {
+  void tell(TracedId value, const at::Tensor& tensor) const {
     const std::string& name = captured_.value_names[value];
     if (!name.empty()) observer_(name, tensor);
   }
@@ -136,15 +124,15 @@ CapturedModel capture_once(const Model& model, const std::vector<at::Tensor>& in
 
 ObservedModel::ObservedModel(const Model& model, const std::vector<at::Tensor>& inputs,
                              const std::vector<std::string>& input_names, const Graph& graph)
-    : captured_(capture_once(model, inputs, input_names)) {
-  check_same_nodes(captured_.program, graph);
+    : captured_(std::make_shared<CapturedModel>(capture_once(model, inputs, input_names))) {
+  check_same_nodes(captured_->program, graph);
 }
 
 void ObservedModel::run(const Model& model, const std::vector<at::Tensor>& inputs,
                         const ValueObserver& observer) const {
   const std::vector<at::Tensor> own = own_inputs(inputs);
   tell_inputs(model, own, observer);
-  Teller teller(captured_, observer);
+  Teller teller(*captured_, observer);
   run_in_mode(model, own, teller);
   teller.finish();
 }
@@ -157,7 +145,7 @@ void ObservedModel::tell_inputs(const Model& model, const std::vector<at::Tensor
     for (const auto& item : model.module()->named_buffers()) state[item.key()] = item.value();
   }
   size_t next_input = 0;
-  for (const ExportedInput& input : captured_.program.inputs) {
+  for (const ExportedInput& input : captured_->program.inputs) {
     if (input.kind == InputKind::kUserInput) {
       observer(input.name, inputs.at(next_input++));
     } else if (const auto found = state.find(input.target); found != state.end()) {

@@ -4,15 +4,17 @@
 // which of its calls makes which value, and then as often as wanted; nothing is kept but names.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "torch_ir/exporter/capture/captured_model.h"
 #include "torch_ir/exporter/capture/model.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/value_observer.h"
 
 namespace torch_ir {
+
+struct CapturedModel;
 
 class ObservedModel {
  public:
@@ -34,7 +36,7 @@ class ObservedModel {
   void tell_inputs(const Model& model, const std::vector<at::Tensor>& inputs,
                    const ValueObserver& observer) const;
 
-  CapturedModel captured_;
+  std::shared_ptr<const CapturedModel> captured_;
 };
 
 }  // namespace torch_ir

@@ -1,4 +1,5 @@
-// Recorder: the dispatch mode that records a model's operator calls as a TracedGraph.
+// Recorder: the dispatch mode that records a model's operator calls as a TracedGraph; and a model
+// as it saw it run once, what export_model takes the program of, and ObservedModel the calls.
 //
 // A tensor is identified by its TensorImpl, and its memory by its StorageImpl. Of every one seen a
 // weak reference is kept until the end, so that no address is used twice; what they hold is let go
@@ -15,11 +16,10 @@
 
 #include <optional>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "torch_ir/exporter/capture/capture.h"
 #include "torch_ir/exporter/capture/traced_graph.h"
 #include "torch_ir/operators/dispatch_mode.h"
 
@@ -32,13 +32,10 @@ struct RecordedCall {
   c10::OperatorName op;
   // Tensors among its arguments that became values with it, by their place among all of them:
   // constants, mostly.
-  std::vector<std::pair<size_t, ValueId>> arguments;
+  std::vector<std::pair<size_t, TracedId>> arguments;
   // One for each tensor that it returns.
-  std::vector<ValueId> outputs;
+  std::vector<TracedId> outputs;
 };
-
-// The tensors in `values`, those in lists one by one; undefined ones left out.
-std::vector<at::Tensor> tensors_of(const torch::jit::Stack& values);
 
 class Recorder : public DispatchMode {
  public:
@@ -63,6 +60,8 @@ class Recorder : public DispatchMode {
   const std::vector<RecordedCall>& calls() const { return calls_; }
 
  private:
+  using Arguments = c10::ArrayRef<c10::IValue>;
+
   // How a value lies in its memory.
   struct MemoryView {
     const c10::TensorImpl* tensor;
@@ -74,33 +73,39 @@ class Recorder : public DispatchMode {
     bool shows(const at::Tensor& other) const;
   };
 
+  // What values lie in: LibTorch's factories hand out shallow copies of what they made.
+  struct Memory {
+    std::vector<MemoryView> views = {};
+    // Whether recorded calls returned it.
+    bool is_computed = false;
+  };
+
   // A scratch tensor that is a view: the call that made it from other scratch.
   struct View {
     c10::OperatorHandle op;
-    std::vector<c10::IValue> arguments;
+    torch::jit::Stack arguments;
   };
 
-  bool runs_unrecorded(const c10::OperatorHandle& op, const torch::jit::Stack& arguments) const;
+  bool runs_unrecorded(const c10::OperatorHandle& op, Arguments arguments);
   void call_unrecorded(const c10::OperatorHandle& op, torch::jit::Stack* stack,
-                       const torch::jit::Stack& arguments);
+                       Arguments arguments);
   bool answer_question(const c10::OperatorHandle& op, torch::jit::Stack* stack,
-                       const torch::jit::Stack& arguments);
-  void call_recorded(const c10::OperatorHandle& op, torch::jit::Stack* stack,
-                     const torch::jit::Stack& arguments);
+                       Arguments arguments);
+  void call_recorded(const c10::OperatorHandle& op, torch::jit::Stack* stack, Arguments arguments);
 
   void move_to_meta(const c10::OperatorHandle& op, torch::jit::Stack* stack);
-  c10::IValue meta_twin(const c10::IValue& argument);
+  at::Tensor twin_of(const at::Tensor& tensor);
   TracedArgument trace_argument(const c10::IValue& argument);
-  std::vector<ValueId> trace_outputs(const torch::jit::Stack& stack, size_t num_returns);
+  std::vector<TracedId> trace_outputs(const c10::OperatorHandle& op,
+                                      const torch::jit::Stack& stack);
 
   // The value that `tensor` is; makes it a constant when it is none yet.
-  ValueId value_of(const at::Tensor& tensor);
-  std::optional<ValueId> find_value(const at::Tensor& tensor);
-  ValueId make_constant(const at::Tensor& tensor);
-  ValueId replay_view(const at::Tensor& tensor, const View& view);
-  ValueId add_value(const at::Tensor& tensor);
-  void keep_address(const at::Tensor& tensor);
-  bool is_scratch(const at::Tensor& tensor) const;
+  TracedId value_of(const at::Tensor& tensor);
+  std::optional<TracedId> find_value(const at::Tensor& tensor);
+  TracedId make_constant(const at::Tensor& tensor);
+  TracedId replay_view(const at::Tensor& tensor, const View& view);
+  TracedId add_value(const at::Tensor& tensor);
+  bool is_scratch(const at::Tensor& tensor);
 
   const bool on_meta_;
   TracedGraph graph_;
@@ -110,16 +115,31 @@ class Recorder : public DispatchMode {
   std::vector<RecordedCall> calls_;
   size_t num_calls_ = 0;
 
-  std::unordered_map<const c10::TensorImpl*, ValueId> values_;
-  // Values by their memory: LibTorch's factories hand out shallow copies of what they made.
-  std::unordered_map<const c10::StorageImpl*, std::vector<MemoryView>> values_by_storage_;
-  // The memory of what recorded calls returned.
-  std::unordered_set<const c10::StorageImpl*> computed_storages_;
-  std::unordered_map<const c10::TensorImpl*, std::optional<View>> scratch_;
-  std::unordered_map<const c10::TensorImpl*, std::string> constant_names_;
-  std::unordered_map<const c10::TensorImpl*, at::Tensor> twins_;
-  std::vector<c10::weak_intrusive_ptr<c10::TensorImpl, c10::UndefinedTensorImpl>> tensors_;
-  std::vector<c10::weak_intrusive_ptr<c10::StorageImpl>> storages_;
+  TensorTable<TracedId> values_;
+  StorageTable<Memory> memory_;
+  TensorTable<std::optional<View>> scratch_;
+  TensorTable<std::string> constant_names_;
+  TensorTable<at::Tensor> twins_;
 };
+
+struct CapturedModel {
+  // Without model_name and torch_version.
+  ExportedProgram program;
+  // By TracedId; empty for values that no node of the program makes.
+  std::vector<std::string> value_names;
+  std::vector<RecordedCall> calls;
+};
+
+// As export_model, which is for the options' `strict`.
+CapturedModel capture_model(const Model& model, const std::vector<at::Tensor>& inputs,
+                            const ExportOptions& options);
+
+// The tensors that a model runs on: apart from each other, so that each is its own value, and apart
+// from the caller's, so that a model that writes to its inputs does not change those.
+std::vector<at::Tensor> own_inputs(const std::vector<at::Tensor>& inputs);
+
+// Runs `model` on `inputs`, its calls by way of `mode`. Throws ExportError for what it throws.
+std::vector<at::Tensor> run_in_mode(const Model& model, const std::vector<at::Tensor>& inputs,
+                                    DispatchMode& mode);
 
 }  // namespace torch_ir

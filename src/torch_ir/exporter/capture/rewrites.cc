@@ -1,11 +1,11 @@
-#include "torch_ir/exporter/capture/rewrites.h"
-
 #include <c10/core/Scalar.h>
 
 #include <algorithm>
 #include <array>
 #include <span>
 #include <string_view>
+
+#include "torch_ir/exporter/capture/traced_graph.h"
 
 namespace torch_ir {
 namespace {
@@ -16,8 +16,8 @@ c10::OperatorHandle find_op(const char* name, const char* overload) {
   return c10::Dispatcher::singleton().findSchemaOrThrow(name, overload);
 }
 
-std::optional<ValueId> value_of(const TracedArgument& argument) {
-  const ValueId* value = std::get_if<ValueId>(&argument);
+std::optional<TracedId> value_of(const TracedArgument& argument) {
+  const TracedId* value = std::get_if<TracedId>(&argument);
   return value == nullptr ? std::nullopt : std::optional(*value);
 }
 
@@ -138,6 +138,11 @@ std::optional<TracedNode> layer_norm_without_cudnn(Match match, const Values&) {
   return layer_norm;
 }
 
+struct OpPattern {
+  std::string_view name;
+  std::string_view overload;
+};
+
 // An operator with a number where Python calls the overload for tensors with the number in it.
 struct NumberOverload {
   const char* name;
@@ -145,39 +150,30 @@ struct NumberOverload {
   const char* to;
 };
 
-template <const NumberOverload& kOverload>
-std::optional<TracedNode> number_as_tensor(Match match, const Values&) {
-  return TracedNode{find_op(kOverload.name, kOverload.to), match[0].arguments, {}};
-}
-
-struct OpPattern {
-  std::string_view name;
-  std::string_view overload;
+constexpr NumberOverload kNumberOverloads[] = {
+    {"aten::add", "Scalar", "Tensor"},           {"aten::add_", "Scalar", "Tensor"},
+    {"aten::sub", "Scalar", "Tensor"},           {"aten::sub_", "Scalar", "Tensor"},
+    {"aten::mul", "Scalar", "Tensor"},           {"aten::mul_", "Scalar", "Tensor"},
+    {"aten::div", "Scalar", "Tensor"},           {"aten::div_", "Scalar", "Tensor"},
+    {"aten::div", "Scalar_mode", "Tensor_mode"}, {"aten::div_", "Scalar_mode", "Tensor_mode"},
+    {"aten::floor_divide", "Scalar", ""},        {"aten::floor_divide_", "Scalar", "Tensor"},
 };
 
+std::optional<TracedNode> number_as_tensor(Match match, const Values&) {
+  const c10::OperatorName& op = match[0].op.operator_name();
+  for (const NumberOverload& overload : kNumberOverloads) {
+    if (op.name != overload.name || op.overload_name != overload.from) continue;
+    return TracedNode{find_op(overload.name, overload.to), match[0].arguments, {}};
+  }
+  return std::nullopt;
+}
+
 struct Rule {
+  // One for each node; those without a name match all operators.
   std::array<OpPattern, 3> pattern;
   size_t length;
   Rewrite rewrite;
 };
-
-constexpr NumberOverload kAdd = {"aten::add", "Scalar", "Tensor"};
-constexpr NumberOverload kAddInPlace = {"aten::add_", "Scalar", "Tensor"};
-constexpr NumberOverload kSub = {"aten::sub", "Scalar", "Tensor"};
-constexpr NumberOverload kSubInPlace = {"aten::sub_", "Scalar", "Tensor"};
-constexpr NumberOverload kMul = {"aten::mul", "Scalar", "Tensor"};
-constexpr NumberOverload kMulInPlace = {"aten::mul_", "Scalar", "Tensor"};
-constexpr NumberOverload kDiv = {"aten::div", "Scalar", "Tensor"};
-constexpr NumberOverload kDivInPlace = {"aten::div_", "Scalar", "Tensor"};
-constexpr NumberOverload kDivMode = {"aten::div", "Scalar_mode", "Tensor_mode"};
-constexpr NumberOverload kDivModeInPlace = {"aten::div_", "Scalar_mode", "Tensor_mode"};
-constexpr NumberOverload kFloorDivide = {"aten::floor_divide", "Scalar", ""};
-constexpr NumberOverload kFloorDivideInPlace = {"aten::floor_divide_", "Scalar", "Tensor"};
-
-template <const NumberOverload& kOverload>
-constexpr Rule number_rule() {
-  return {{{{kOverload.name, kOverload.from}}}, 1, &number_as_tensor<kOverload>};
-}
 
 // Longest first: the first rule that matches at a node is taken.
 constexpr Rule kRules[] = {
@@ -191,32 +187,12 @@ constexpr Rule kRules[] = {
     {{{{"aten::t", ""}, {"aten::addmm", ""}}}, 2, &linear_from_addmm},
     {{{{"aten::t", ""}, {"aten::matmul", ""}}}, 2, &linear_from_matmul},
     {{{{"aten::layer_norm", ""}}}, 1, &layer_norm_without_cudnn},
-    number_rule<kAdd>(),
-    number_rule<kAddInPlace>(),
-    number_rule<kSub>(),
-    number_rule<kSubInPlace>(),
-    number_rule<kMul>(),
-    number_rule<kMulInPlace>(),
-    number_rule<kDiv>(),
-    number_rule<kDivInPlace>(),
-    number_rule<kDivMode>(),
-    number_rule<kDivModeInPlace>(),
-    number_rule<kFloorDivide>(),
-    number_rule<kFloorDivideInPlace>(),
+    {{}, 1, &number_as_tensor},
 };
 
 bool matches(const OpPattern& pattern, const c10::OperatorName& name) {
-  return pattern.name == name.name && pattern.overload == name.overload_name;
-}
-
-template <class Visit>
-void for_each_value(const TracedArgument& argument, Visit visit) {
-  if (const ValueId* value = std::get_if<ValueId>(&argument)) visit(*value);
-  if (const TracedList* list = std::get_if<TracedList>(&argument)) {
-    for (const auto& value : *list) {
-      if (value) visit(*value);
-    }
-  }
+  return pattern.name.empty() ||
+         (pattern.name == name.name && pattern.overload == name.overload_name);
 }
 
 // How often nodes and graph outputs use each value.
@@ -224,10 +200,10 @@ std::vector<size_t> count_uses(const TracedGraph& graph) {
   std::vector<size_t> uses(graph.values.size());
   for (const TracedNode& node : graph.nodes) {
     for (const TracedArgument& argument : node.arguments) {
-      for_each_value(argument, [&](ValueId value) { ++uses[value]; });
+      for_each_id<TracedId>(argument, [&](TracedId value) { ++uses[value]; });
     }
   }
-  for (const ValueId output : graph.outputs) ++uses[output];
+  for (const TracedId output : graph.outputs) ++uses[output];
   return uses;
 }
 

@@ -1,14 +1,16 @@
 #include "torch_ir/exporter/meta/cpu_probe.h"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/EmptyTensor.h>
 #include <ATen/core/LegacyTypeDispatch.h>
-#include <ATen/core/List.h>
 #include <ATen/core/enum_tag.h>
+#include <ATen/ops/as_strided.h>
 
 #include <mutex>
-#include <optional>
 #include <utility>
 #include <vector>
+
+#include "torch_ir/exporter/meta/zero_twins.h"
 
 namespace torch_ir {
 namespace {
@@ -47,35 +49,45 @@ class Silence : public c10::WarningHandler {
   void process(const c10::Warning&) override {}
 };
 
-at::Tensor map_tensor(const at::Tensor& tensor, const TensorMap& map) {
-  return tensor.defined() ? map(tensor) : tensor;
+// The operator may have changed the geometry of what it wrote to.
+void update_written(const ZeroTwins& twins) {
+  for (const auto& [meta, twin] : twins.pairs()) {
+    if (twin.sizes() == meta.sizes() && twin.strides() == meta.strides()) continue;
+    meta.resize_(twin.sizes());
+    meta.as_strided_(twin.sizes(), twin.strides(), twin.storage_offset());
+  }
+}
+
+// The meta tensor that stands for `result`: an argument, a view of one, or a new tensor.
+at::Tensor to_meta(const c10::OperatorHandle& op, const ZeroTwins& twins,
+                   const at::Tensor& result) {
+  for (const auto& [meta, twin] : twins.pairs()) {
+    if (twin.is_same(result)) return meta;
+  }
+  TORCH_CHECK_NOT_IMPLEMENTED(result.layout() == c10::Layout::Strided && !result.is_quantized(),
+                              op.operator_name(), " on meta tensors: its result is ",
+                              result.layout(), " ", result.scalar_type(), ", not dense");
+  for (const auto& [meta, twin] : twins.pairs()) {
+    if (twin.is_alias_of(result) && twin.dtype() == result.dtype()) {
+      return at::as_strided(meta, result.sizes(), result.strides(), result.storage_offset());
+    }
+  }
+  return at::detail::empty_strided_meta(result.sizes(), result.strides(), result.scalar_type());
+}
+
+// Zeros must not end up in a real tensor.
+void check_writes_meta_only(const c10::OperatorHandle& op, c10::ArrayRef<c10::IValue> arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const c10::AliasInfo* alias = op.schema().arguments()[i].alias_info();
+    if (!alias || !alias->isWrite() || !arguments[i].isTensor()) continue;
+    const at::Tensor& written = arguments[i].toTensor();
+    TORCH_CHECK(!written.defined() || written.is_meta(), op.operator_name(), ": argument ",
+                op.schema().arguments()[i].name(), " is written and is on ", written.device(),
+                ", while another tensor is on the meta device");
+  }
 }
 
 }  // namespace
-
-c10::IValue map_tensors(const c10::IValue& value, const TensorMap& map) {
-  if (value.isTensor()) return map_tensor(value.toTensor(), map);
-  if (value.isTensorList()) {
-    c10::List<at::Tensor> mapped;
-    for (const at::Tensor& tensor : value.toTensorVector()) {
-      mapped.push_back(map_tensor(tensor, map));
-    }
-    return mapped;
-  }
-  if (value.isOptionalTensorList()) {
-    c10::List<std::optional<at::Tensor>> mapped;
-    for (const std::optional<at::Tensor>& tensor : value.toOptionalTensorVector()) {
-      mapped.push_back(tensor ? std::optional(map_tensor(*tensor, map)) : std::nullopt);
-    }
-    return mapped;
-  }
-  return value;
-}
-
-void copy_wrapped_number(const at::Tensor& source, const at::Tensor& tensor) {
-  if (!source.unsafeGetTensorImpl()->is_wrapped_number()) return;
-  tensor.unsafeGetTensorImpl()->set_wrapped_number(true);
-}
 
 torch::jit::Stack call_on_cpu(const c10::OperatorHandle& op, c10::ArrayRef<c10::IValue> arguments,
                               const TensorMap& substitute) {
@@ -103,6 +115,20 @@ torch::jit::Stack call_on_cpu(const c10::OperatorHandle& op, c10::ArrayRef<c10::
     TORCH_CHECK(false, op.operator_name(), " on meta tensors: ", error.what());
   }
   return stack;
+}
+
+torch::jit::Stack run_on_cpu_zeros(const c10::OperatorHandle& op,
+                                   c10::ArrayRef<c10::IValue> arguments) {
+  check_writes_meta_only(op, arguments);
+  ZeroTwins twins;
+  torch::jit::Stack results =
+      call_on_cpu(op, arguments, [&twins](const at::Tensor& meta) { return twins.of(meta); });
+  update_written(twins);
+  for (c10::IValue& result : results) {
+    result =
+        map_tensors(result, [&](const at::Tensor& tensor) { return to_meta(op, twins, tensor); });
+  }
+  return results;
 }
 
 }  // namespace torch_ir

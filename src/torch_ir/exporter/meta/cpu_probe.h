@@ -8,23 +8,26 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
 
-#include <functional>
+#include "torch_ir/operators/call_recording.h"
 
 namespace torch_ir {
-
-using TensorMap = std::function<at::Tensor(const at::Tensor&)>;
-
-// `value` with `map` applied to its tensors, also those in lists. Undefined tensors stay.
-c10::IValue map_tensors(const c10::IValue& value, const TensorMap& map);
-
-// Makes `tensor` a number in the eyes of type promotion if `source` is one: what `x + 2` wraps 2
-// into.
-void copy_wrapped_number(const at::Tensor& source, const at::Tensor& tensor);
 
 // Calls `op` with `arguments`, on the CPU: meta tensors are replaced by what `substitute` gives for
 // them, the meta device by the CPU. Random number generators are left as they were, and
 // warnings are dropped. Throws c10::Error, naming the operator, when it fails.
 torch::jit::Stack call_on_cpu(const c10::OperatorHandle& op, c10::ArrayRef<c10::IValue> arguments,
                               const TensorMap& substitute);
+
+// The results of operators that have no shape rule: runs `op` on the CPU with zeros and keeps the
+// shape, strides and dtype of what it returns.
+//
+// The CPU sees tensors with the same sizes, strides and storage sharing as the meta tensors, over
+// zeros that take no memory until they are written. In-place and out operators return the meta
+// tensors they were given, resized as on the CPU; views return views.
+//
+// It takes as long as the operator does on the CPU, and as much memory as its result. Throws
+// c10::Error, naming the operator, when the operator rejects zeros.
+torch::jit::Stack run_on_cpu_zeros(const c10::OperatorHandle& op,
+                                   c10::ArrayRef<c10::IValue> arguments);
 
 }  // namespace torch_ir

@@ -12,14 +12,6 @@ namespace {
 
 thread_local int num_active_guards = 0;
 
-// The argument called `name` of the call on top of `stack`, or null.
-c10::IValue* find_argument(const c10::FunctionSchema& schema, torch::jit::Stack& stack,
-                           const std::string& name) {
-  const std::optional<int> index = schema.argumentIndexWithName(name);
-  if (!index) return nullptr;
-  return &torch::jit::peek(stack, static_cast<size_t>(*index), schema.arguments().size());
-}
-
 bool takes_tensors(const c10::FunctionSchema& schema) {
   return std::ranges::any_of(schema.arguments(), [](const c10::Argument& argument) {
     return argument.type()->str().find("Tensor") != std::string::npos;
@@ -30,11 +22,13 @@ class MetaDeviceMode : public DispatchMode {
  public:
   void call(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) override {
     const c10::FunctionSchema& schema = op.schema();
-    c10::IValue* device = find_argument(schema, *stack, "device");
-    if (device == nullptr) return op.callBoxed(stack);
-    if (takes_tensors(schema)) return call_conversion(op, stack, *device);
-    if (device->isNone()) {
-      *device = c10::Device(c10::kMeta);
+    const std::optional<int> index = schema.argumentIndexWithName("device");
+    if (!index) return op.callBoxed(stack);
+    c10::IValue& device =
+        torch::jit::peek(*stack, static_cast<size_t>(*index), schema.arguments().size());
+    if (takes_tensors(schema)) return call_conversion(op, stack, device);
+    if (device.isNone()) {
+      device = c10::Device(c10::kMeta);
       return op.callBoxed(stack);
     }
     op.callBoxed(stack);

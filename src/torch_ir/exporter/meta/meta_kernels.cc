@@ -2,35 +2,59 @@
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/empty_strided.h>
 #include <torch/library.h>
 
 #include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
-#include "torch_ir/exporter/meta/cpu_fallback.h"
+#include "torch_ir/exporter/meta/cpu_probe.h"
 #include "torch_ir/exporter/meta/meta_rules.h"
-#include "torch_ir/operators/data_dependence.h"
+#include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
 namespace {
 
-class RuleKernel final : public c10::OperatorKernel {
+constexpr std::string_view kNamespace = "aten::";
+
+// By name without the namespace.
+using RuleTable = std::unordered_map<std::string_view, const NamedMetaRule*>;
+
+RuleTable make_table() {
+  RuleTable table;
+  for (c10::ArrayRef<NamedMetaRule> rules :
+       {pointwise_meta_rules(), reduction_meta_rules(), indexing_meta_rules(),
+        normalization_meta_rules(), window_meta_rules(), matrix_meta_rules()}) {
+    for (const NamedMetaRule& rule : rules) {
+      const bool is_new = table.emplace(rule.name, &rule).second;
+      TORCH_INTERNAL_ASSERT(is_new, "two shape rules for ", rule.name);
+    }
+  }
+  return table;
+}
+
+// A shape rule, or the fallback.
+class MetaKernel final : public c10::OperatorKernel {
  public:
-  explicit RuleKernel(MetaRule rule) : rule_(rule) {}
+  explicit MetaKernel(MetaRule rule) : rule_(rule) {}
 
   void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
     const at::AutoDispatchBelowADInplaceOrView below_autograd;
-    const size_t count = op.schema().arguments().size();
-    const MetaCall call(op, torch::jit::last(*stack, count));
-    torch::jit::Stack results = deliver(call, rule_(call));
-    torch::jit::drop(*stack, count);
+    const auto arguments = arguments_of(op, *stack);
+    const MetaCall call(op, arguments);
+    torch::jit::Stack results =
+        rule_ == nullptr ? run_on_cpu_zeros(op, arguments) : deliver(call, rule_(call));
+    torch::jit::drop(*stack, arguments.size());
     stack->insert(stack->end(), std::make_move_iterator(results.begin()),
                   std::make_move_iterator(results.end()));
   }
 
  private:
+  // Null for the fallback.
   MetaRule rule_;
 };
 
@@ -53,38 +77,48 @@ bool returns_tensors_only(const c10::FunctionSchema& schema) {
 
 bool takes_fallback(const c10::OperatorHandle& op) {
   return !is_composite(op) && op.hasKernelForDispatchKey(c10::DispatchKey::CPU) &&
-         returns_tensors_only(op.schema()) && !depends_on_data(op.operator_name().name);
+         returns_tensors_only(op.schema()) && !may_depend_on_data(op);
 }
 
-bool takes_rule(const c10::OperatorHandle& op, const NamedMetaRule* rule) {
-  return rule != nullptr && (rule->composite == Composite::kReplace || !is_composite(op));
-}
-
-void register_operator(torch::Library& library, const c10::OperatorHandle& op) {
+void register_operator(torch::Library& library, const RuleTable& rules,
+                       const c10::OperatorHandle& op) {
   if (op.hasKernelForDispatchKey(c10::DispatchKey::Meta)) return;
+  const std::string_view base = op.operator_name().name;
+  const auto found = rules.find(base.substr(kNamespace.size()));
+  const bool takes_rule = found != rules.end() &&
+                          (found->second->composite == Composite::kReplace || !is_composite(op));
+  if (!takes_rule && !takes_fallback(op)) return;
   const std::string name = c10::toString(op.operator_name());
-  const NamedMetaRule* rule = find_meta_rule(op.operator_name().name);
-  if (takes_rule(op, rule)) {
-    library.impl(name.c_str(), torch::CppFunction::makeFromBoxedFunctor(
-                                   std::make_unique<RuleKernel>(rule->rule)));
-  } else if (takes_fallback(op)) {
-    library.impl(name.c_str(), torch::CppFunction::makeFromBoxedFunction<&run_on_cpu_zeros>());
-  }
+  library.impl(name.c_str(), torch::CppFunction::makeFromBoxedFunctor(std::make_unique<MetaKernel>(
+                                 takes_rule ? found->second->rule : nullptr)));
 }
 
 // Lives as long as the process: with it the kernels would go.
 torch::Library* register_all() {
   auto library = std::make_unique<torch::Library>(torch::Library::IMPL, "aten",
                                                   c10::DispatchKey::Meta, __FILE__, __LINE__);
+  const RuleTable rules = make_table();
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
-    if (!name.name.starts_with("aten::")) continue;
-    if (const auto op = dispatcher.findSchema(name)) register_operator(*library, *op);
+    if (!name.name.starts_with(kNamespace)) continue;
+    if (const auto op = dispatcher.findSchema(name)) register_operator(*library, rules, *op);
   }
   return library.release();
 }
 
 }  // namespace
+
+void copy_wrapped_number(const at::Tensor& source, const at::Tensor& tensor) {
+  if (!source.unsafeGetTensorImpl()->is_wrapped_number()) return;
+  tensor.unsafeGetTensorImpl()->set_wrapped_number(true);
+}
+
+at::Tensor meta_twin(const at::Tensor& tensor) {
+  at::Tensor twin =
+      at::empty_strided(tensor.sizes(), tensor.strides(), tensor.options().device(c10::kMeta));
+  copy_wrapped_number(tensor, twin);
+  return twin;
+}
 
 void register_meta_kernels() {
   [[maybe_unused]] static const torch::Library* library = register_all();

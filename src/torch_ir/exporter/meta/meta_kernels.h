@@ -5,7 +5,16 @@
 // this before it runs a model on meta tensors.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
 namespace torch_ir {
+
+// Makes `tensor` a number in the eyes of type promotion if `source` is one: what `x + 2` wraps 2
+// into.
+void copy_wrapped_number(const at::Tensor& source, const at::Tensor& tensor);
+
+// `tensor` on the meta device: its sizes, strides and dtype.
+at::Tensor meta_twin(const at::Tensor& tensor);
 
 // Registers a kernel with the dispatcher's Meta key for every aten operator that has neither a
 // Meta nor a composite kernel: a shape rule for those that models meet, and for the rest one that
@@ -15,7 +24,7 @@ namespace torch_ir {
 // Thread-safe.
 //
 // Operators whose result depends on data (nonzero, item, ...) get none and fail as before; see
-// data_dependence.h.
+// may_depend_on_data.
 void register_meta_kernels();
 
 }  // namespace torch_ir

@@ -1,30 +1,31 @@
 #include "torch_ir/exporter/meta/meta_rules.h"
 
+#include <ATen/EmptyTensor.h>
+#include <ATen/native/Resize.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/ones.h>
-#include <c10/util/Exception.h>
-
-#include <string>
-#include <unordered_map>
 
 #include "torch_ir/exporter/meta/cpu_probe.h"
+#include "torch_ir/exporter/meta/meta_kernels.h"
 
 namespace torch_ir {
 namespace {
 
-using RuleTable = std::unordered_map<std::string_view, const NamedMetaRule*>;
-
-RuleTable make_table() {
-  RuleTable table;
-  for (c10::ArrayRef<NamedMetaRule> rules :
-       {pointwise_meta_rules(), reduction_meta_rules(), indexing_meta_rules(),
-        convolution_meta_rules(), normalization_meta_rules(), window_meta_rules(),
-        matrix_meta_rules()}) {
-    for (const NamedMetaRule& rule : rules) {
-      const bool is_new = table.emplace(rule.name, &rule).second;
-      TORCH_INTERNAL_ASSERT(is_new, "two shape rules for ", rule.name);
-    }
+// The argument that `result` is an alias of, which the operator writes to; null for a new tensor.
+const c10::Argument* written_argument(const c10::FunctionSchema& schema,
+                                      const c10::Argument& result) {
+  if (!result.alias_info() || !result.alias_info()->isWrite()) return nullptr;
+  for (const c10::Argument& argument : schema.arguments()) {
+    if (argument.alias_info() && *argument.alias_info() == *result.alias_info()) return &argument;
   }
-  return table;
+  return nullptr;
+}
+
+at::Tensor write_out(const at::Tensor& out, const at::Tensor& result) {
+  if (at::native::resize_output(out, result.sizes()) && out.strides() != result.strides()) {
+    out.as_strided_(result.sizes(), result.strides());
+  }
+  return out;
 }
 
 // An element for each element of `meta`, up to one a dimension.
@@ -39,13 +40,82 @@ at::Tensor shrunk_ones(const at::Tensor& meta) {
 
 }  // namespace
 
-const NamedMetaRule* find_meta_rule(std::string_view name) {
-  static const RuleTable table = make_table();
-  constexpr std::string_view kNamespace = "aten::";
-  if (!name.starts_with(kNamespace)) return nullptr;
-  name.remove_prefix(kNamespace.size());
-  const auto found = table.find(name);
-  return found == table.end() ? nullptr : found->second;
+const c10::IValue* MetaCall::find(std::string_view name) const {
+  return find_argument(op_.schema(), arguments_, name);
+}
+
+const c10::IValue& MetaCall::get(std::string_view name) const {
+  const c10::IValue* value = find(name);
+  TORCH_INTERNAL_ASSERT(value != nullptr, op_.operator_name(), " has no argument ", name);
+  return *value;
+}
+
+bool MetaCall::has(std::string_view name) const {
+  const c10::IValue* value = find(name);
+  return value != nullptr && !value->isNone() &&
+         (!value->isTensor() || value->toTensor().defined());
+}
+
+at::Tensor MetaCall::tensor(std::string_view name) const {
+  const c10::IValue& value = get(name);
+  return value.isNone() ? at::Tensor() : value.toTensor();
+}
+
+int64_t MetaCall::integer(std::string_view name) const { return get(name).toInt(); }
+
+double MetaCall::number(std::string_view name) const { return get(name).toDouble(); }
+
+bool MetaCall::boolean(std::string_view name) const { return get(name).toBool(); }
+
+Sizes MetaCall::integers(std::string_view name) const {
+  const c10::IValue& value = get(name);
+  if (value.isNone()) return {};
+  if (value.isInt()) return {value.toInt()};
+  return value.toIntVector();
+}
+
+Sizes MetaCall::integers(std::string_view name, size_t count, int64_t fallback) const {
+  Sizes list = integers(name);
+  if (list.empty()) return Sizes(count, fallback);
+  if (list.size() == 1) return Sizes(count, list[0]);
+  TORCH_CHECK(list.size() == count, op_.operator_name(), ": ", name, " must have ", count,
+              " elements, it has ", list.size());
+  return list;
+}
+
+std::vector<at::Tensor> MetaCall::inputs() const {
+  std::vector<at::Tensor> inputs;
+  for (size_t i = 0; i < arguments_.size(); ++i) {
+    if (op_.schema().arguments()[i].is_out()) continue;
+    for_each_tensor(arguments_[i], [&](const at::Tensor& t) { inputs.push_back(t); });
+  }
+  return inputs;
+}
+
+torch::jit::Stack deliver(const MetaCall& call, const std::vector<at::Tensor>& results) {
+  const c10::FunctionSchema& schema = call.op().schema();
+  TORCH_INTERNAL_ASSERT(results.size() == schema.returns().size(), call.op().operator_name(),
+                        " returns ", schema.returns().size(), " values, its rule ", results.size());
+  torch::jit::Stack delivered;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const c10::Argument* out = written_argument(schema, schema.returns()[i]);
+    if (out == nullptr) {
+      delivered.emplace_back(results[i]);
+    } else {
+      delivered.emplace_back(write_out(call.tensor(out->name()), results[i]));
+    }
+  }
+  return delivered;
+}
+
+at::Tensor meta_tensor(c10::IntArrayRef sizes, c10::ScalarType dtype, c10::MemoryFormat format) {
+  return at::detail::empty_meta(sizes, dtype, format);
+}
+
+at::Tensor meta_like(const at::Tensor& source, std::optional<c10::ScalarType> dtype) {
+  return at::empty_like(
+      source,
+      source.options().device(c10::DeviceType::Meta).dtype(dtype.value_or(source.scalar_type())));
 }
 
 std::vector<c10::ScalarType> result_dtypes(const MetaCall& call) {

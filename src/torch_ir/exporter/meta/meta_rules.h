@@ -2,17 +2,72 @@
 // arguments alone.
 //
 // One table a family of operators, one line an operator. Sizes, strides and dtype are those of the
-// CPU kernel. meta_kernels.cc registers them.
+// CPU kernel. meta_kernels.cc registers them. They are written against MetaCall, the arguments of
+// one call by name: one rule serves the functional and the out form of an operator.
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
-#include "torch_ir/exporter/meta/meta_call.h"
-
 namespace torch_ir {
+
+using Sizes = std::vector<int64_t>;
+
+class MetaCall {
+ public:
+  // Refers to both, which must outlive it.
+  MetaCall(const c10::OperatorHandle& op, c10::ArrayRef<c10::IValue> arguments)
+      : op_(op), arguments_(arguments) {}
+
+  const c10::OperatorHandle& op() const { return op_; }
+  c10::ArrayRef<c10::IValue> arguments() const { return arguments_; }
+
+  // Whether the operator has such an argument and it is not None.
+  bool has(std::string_view name) const;
+
+  // The arguments; throw when the operator has none of that name.
+  at::Tensor tensor(std::string_view name) const;
+  int64_t integer(std::string_view name) const;
+  double number(std::string_view name) const;
+  bool boolean(std::string_view name) const;
+  // A single integer counts as a list of one; None as an empty list.
+  Sizes integers(std::string_view name) const;
+  // The list, a list of one repeated to `count` elements, as the kernels read `int[2] padding`. An
+  // empty list gives `count` times `fallback`.
+  Sizes integers(std::string_view name, size_t count, int64_t fallback = 0) const;
+
+  // The defined tensors that are read, in order, those in lists included; `out` arguments are not.
+  std::vector<at::Tensor> inputs() const;
+
+ private:
+  const c10::IValue* find(std::string_view name) const;
+  const c10::IValue& get(std::string_view name) const;
+
+  const c10::OperatorHandle& op_;
+  c10::ArrayRef<c10::IValue> arguments_;
+};
+
+// Turns the results that a rule computed for the functional form of the operator into those of
+// this form: an out operator returns its out argument, resized.
+torch::jit::Stack deliver(const MetaCall& call, const std::vector<at::Tensor>& results);
+
+// A tensor without data.
+at::Tensor meta_tensor(c10::IntArrayRef sizes, c10::ScalarType dtype,
+                       c10::MemoryFormat format = c10::MemoryFormat::Contiguous);
+
+// A tensor without data, laid out as empty_like would for `source`.
+at::Tensor meta_like(const at::Tensor& source, std::optional<c10::ScalarType> dtype = std::nullopt);
+
+// The dtypes of the results, learnt from the CPU kernel itself: it is called with ones of the
+// same dtypes and number of dimensions, all of length 1. Its checks of dtypes are made on the way.
+// For operators that accept such a call whenever they accept the real one.
+std::vector<c10::ScalarType> result_dtypes(const MetaCall& call);
 
 // The results of the functional form of the operator, as meta tensors.
 using MetaRule = std::vector<at::Tensor> (*)(const MetaCall&);
@@ -31,17 +86,8 @@ struct NamedMetaRule {
 c10::ArrayRef<NamedMetaRule> pointwise_meta_rules();
 c10::ArrayRef<NamedMetaRule> reduction_meta_rules();
 c10::ArrayRef<NamedMetaRule> indexing_meta_rules();
-c10::ArrayRef<NamedMetaRule> convolution_meta_rules();
 c10::ArrayRef<NamedMetaRule> normalization_meta_rules();
 c10::ArrayRef<NamedMetaRule> window_meta_rules();
 c10::ArrayRef<NamedMetaRule> matrix_meta_rules();
-
-// The rule for an operator named `name` ("aten::relu"); null when there is none.
-const NamedMetaRule* find_meta_rule(std::string_view name);
-
-// The dtypes of the results, learnt from the CPU kernel itself: it is called with ones of the
-// same dtypes and number of dimensions, all of length 1. Its checks of dtypes are made on the way.
-// For operators that accept such a call whenever they accept the real one.
-std::vector<c10::ScalarType> result_dtypes(const MetaCall& call);
 
 }  // namespace torch_ir

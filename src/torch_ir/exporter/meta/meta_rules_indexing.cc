@@ -23,13 +23,6 @@ std::vector<at::Tensor> index_select(const MetaCall& call) {
   return {meta_tensor(sizes, self.scalar_type())};
 }
 
-std::vector<at::Tensor> take(const MetaCall& call) {
-  const at::Tensor index = call.tensor("index");
-  TORCH_CHECK(index.scalar_type() == ScalarType::Long,
-              "take(): Expected a long tensor for index, but got ", index.scalar_type());
-  return {meta_tensor(index.sizes(), call.tensor("self").scalar_type())};
-}
-
 // Where in `boundaries` each value of `self` belongs, or the one number that it is.
 std::vector<at::Tensor> places(const MetaCall& call, const at::Tensor& boundaries) {
   const ScalarType dtype = call.boolean("out_int32") ? ScalarType::Int : ScalarType::Long;
@@ -76,18 +69,10 @@ std::vector<at::Tensor> repeat_interleave(const MetaCall& call) {
   return {meta_tensor({call.integer("output_size")}, call.tensor("repeats").scalar_type())};
 }
 
-std::vector<at::Tensor> nonzero_static(const MetaCall& call) {
-  return {meta_tensor({call.integer("size"), call.tensor("self").dim()}, ScalarType::Long)};
-}
-
 constexpr NamedMetaRule kIndexingRules[] = {
-    {"bucketize", bucketize},
-    {"index_select", index_select},
-    {"multinomial", multinomial},
-    {"nonzero_static", nonzero_static},
-    {"repeat_interleave", repeat_interleave},
+    {"bucketize", bucketize},       {"index_select", index_select},
+    {"multinomial", multinomial},   {"repeat_interleave", repeat_interleave},
     {"searchsorted", searchsorted},
-    {"take", take},
 };
 
 }  // namespace

@@ -86,17 +86,6 @@ std::vector<at::Tensor> cholesky(const MetaCall& call) {
   return {meta_tensor(self.sizes(), self.scalar_type()).transpose(-2, -1)};
 }
 
-std::vector<at::Tensor> matrix_exp(const MetaCall& call) {
-  const at::Tensor self = call.tensor("self");
-  TORCH_CHECK(self.dim() >= 2 && self.size(-1) == self.size(-2),
-              "linalg.matrix_exp: A must be batches of square matrices, but they are ",
-              self.sizes());
-  TORCH_CHECK(self.is_floating_point() || self.is_complex(),
-              "linalg.matrix_exp: Expected a floating ", "point or complex tensor as input. Got ",
-              self.scalar_type());
-  return {meta_tensor(self.sizes(), self.scalar_type())};
-}
-
 constexpr NamedMetaRule kMatrixRules[] = {
     {"_cdist_forward", cdist},
     {"_scaled_dot_product_flash_attention_for_cpu", flash_attention},
@@ -104,7 +93,6 @@ constexpr NamedMetaRule kMatrixRules[] = {
     {"addbmm", addbmm},
     {"cholesky", cholesky},
     {"cholesky_inverse", cholesky},
-    {"linalg_matrix_exp", matrix_exp},
 };
 
 }  // namespace

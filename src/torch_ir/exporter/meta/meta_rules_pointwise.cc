@@ -27,24 +27,9 @@ std::vector<at::Tensor> pointwise(const MetaCall& call) {
   return results;
 }
 
-// Of complex numbers the result is made contiguous before the kernel sees it.
-std::vector<at::Tensor> angle(const MetaCall& call) {
-  const at::Tensor self = call.tensor("self");
-  if (!self.is_complex()) return pointwise(call);
-  return {meta_tensor(self.sizes(), result_dtypes(call).at(0))};
-}
-
 // Computed as sub(other, self).
 std::vector<at::Tensor> rsub(const MetaCall& call) {
   return {broadcast({call.tensor("other"), call.tensor("self")}, result_dtypes(call).at(0))};
-}
-
-// As pointwise, then over all elements unless `reduction` is none (0).
-std::vector<at::Tensor> pointwise_loss(const MetaCall& call) {
-  if (call.integer("reduction") == 0) return pointwise(call);
-  const c10::ScalarType dtype = result_dtypes(call).at(0);
-  broadcast(call.inputs(), dtype);  // for its checks
-  return {meta_tensor({}, dtype)};
 }
 
 std::vector<at::Tensor> flip(const MetaCall& call) {
@@ -67,23 +52,10 @@ std::vector<at::Tensor> roll(const MetaCall& call) {
                       is_flat ? c10::MemoryFormat::Contiguous : self.suggest_memory_format())};
 }
 
-// One random number an element, filled in in order.
-std::vector<at::Tensor> samples(const MetaCall& call) {
-  const at::Tensor parameter = call.inputs().at(0);
-  return {meta_tensor(parameter.sizes(), result_dtypes(call).at(0))};
-}
-
 std::vector<at::Tensor> log_sigmoid_forward(const MetaCall& call) {
   const at::Tensor self = call.tensor("self");
   const c10::ScalarType dtype = result_dtypes(call).at(0);
   return {meta_tensor(self.sizes(), dtype), meta_tensor(self.sizes(), dtype)};
-}
-
-std::vector<at::Tensor> dropout(const MetaCall& call) {
-  const at::Tensor input = call.tensor("input");
-  // Of an empty input the CPU kernel returns a mask that is no mask.
-  const auto mask = input.numel() == 0 ? input.scalar_type() : c10::ScalarType::Bool;
-  return {meta_like(input), meta_like(input, mask)};
 }
 
 std::vector<at::Tensor> assertion_token(const MetaCall& call) {
@@ -99,11 +71,7 @@ constexpr NamedMetaRule kPointwiseRules[] = {
     {"_assert_async", nothing},
     {"_functional_assert_async", assertion_token},
     {"_prelu_kernel", pointwise},
-    {"_standard_gamma", samples},
     {"abs", pointwise},
-    {"angle", angle},
-    {"binary_cross_entropy", pointwise_loss},
-    {"binomial", samples},
     {"complex", pointwise},
     {"conj_physical", pointwise},
     {"fake_quantize_per_tensor_affine_cachemask", pointwise},
@@ -114,7 +82,6 @@ constexpr NamedMetaRule kPointwiseRules[] = {
     {"hardswish_backward", pointwise},
     {"hardtanh", pointwise},
     {"hardtanh_backward", pointwise},
-    {"huber_loss", pointwise_loss},
     {"isnan", pointwise},
     {"log_sigmoid_backward", pointwise},
     {"log_sigmoid_forward", log_sigmoid_forward},
@@ -125,8 +92,6 @@ constexpr NamedMetaRule kPointwiseRules[] = {
     {"logit", pointwise},
     {"mvlgamma", pointwise},
     {"nan_to_num", pointwise},
-    {"native_dropout", dropout},
-    {"poisson", samples},
     {"polar", pointwise},
     {"relu", pointwise},
     {"remainder", pointwise},

@@ -1,5 +1,4 @@
 // Operators that compute one element of the result from all elements along some dimensions.
-#include <ATen/WrapDimUtils.h>
 #include <ATen/WrapDimUtilsMulti.h>
 
 #include "torch_ir/exporter/meta/meta_rules.h"
@@ -32,47 +31,12 @@ std::vector<at::Tensor> reduction(const MetaCall& call) {
   return results;
 }
 
-std::vector<at::Tensor> kthvalue(const MetaCall& call) {
-  const at::Tensor self = call.tensor("self");
-  const int64_t length = self.dim() == 0 ? 1 : self.size(call.integer("dim"));
-  TORCH_CHECK(call.integer("k") >= 1 && call.integer("k") <= length, "kthvalue(): selected number ",
-              "k out of range for dimension ", call.integer("dim"));
-  const Sizes sizes = reduced(self.sizes(), call.integers("dim"), keeps(call));
-  return {meta_tensor(sizes, self.scalar_type()), meta_tensor(sizes, c10::ScalarType::Long)};
-}
-
-// The sum of products of two vectors.
-std::vector<at::Tensor> dot(const MetaCall& call) {
-  const at::Tensor self = call.tensor("self");
-  const at::Tensor other = call.inputs().at(1);
-  TORCH_CHECK(self.dim() == 1 && other.dim() == 1, "1D tensors expected, but got ", self.dim(),
-              "D and ", other.dim(), "D tensors");
-  TORCH_CHECK(self.numel() == other.numel(), "inconsistent tensor size, expected tensor of size ",
-              self.numel(), ", got ", other.numel());
-  TORCH_CHECK(self.scalar_type() == other.scalar_type(),
-              "dot : expected both vectors to have same dtype, but found ", self.scalar_type(),
-              " and ", other.scalar_type());
-  return {meta_tensor({}, self.scalar_type())};
-}
-
 constexpr NamedMetaRule kReductionRules[] = {
-    {"_aminmax", reduction},
-    {"count_nonzero", reduction},
-    {"dot", dot},
-    {"kthvalue", kthvalue},
-    {"max", reduction},
-    {"median", reduction},
-    {"min", reduction},
-    {"mode", reduction},
-    {"nanmedian", reduction},
-    {"nansum", reduction},
-    {"prod", reduction},
-    {"std", reduction},
-    {"std_mean", reduction},
-    {"trace", reduction},
-    {"var", reduction},
-    {"var_mean", reduction},
-    {"vdot", dot},
+    {"_aminmax", reduction},  {"count_nonzero", reduction}, {"max", reduction},
+    {"median", reduction},    {"min", reduction},           {"mode", reduction},
+    {"nanmedian", reduction}, {"nansum", reduction},        {"prod", reduction},
+    {"std", reduction},       {"std_mean", reduction},      {"trace", reduction},
+    {"var", reduction},       {"var_mean", reduction},
 };
 
 }  // namespace

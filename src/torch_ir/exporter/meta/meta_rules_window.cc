@@ -1,5 +1,6 @@
-// Operators on images and volumes that look at a window or a neighbourhood: pooling, padding,
-// sampling, patches.
+// Operators on images and volumes that look at a window or a neighbourhood: convolution, pooling,
+// padding, sampling, patches.
+#include <ATen/native/ConvUtils.h>
 #include <ATen/native/Pool.h>
 
 #include "torch_ir/exporter/meta/meta_rules.h"
@@ -56,14 +57,6 @@ std::vector<at::Tensor> adaptive_pool(const MetaCall& call) {
   check_rank(call, self, kWindow);
   return {meta_tensor(with_last(self, call.integers("output_size", kWindow)),
                       result_dtypes(call).at(0), format_2d(self, kWindow))};
-}
-
-template <size_t kWindow>
-std::vector<at::Tensor> max_unpool(const MetaCall& call) {
-  const at::Tensor self = call.tensor("self");
-  check_rank(call, self, kWindow);
-  return {meta_tensor(with_last(self, call.integers("output_size", kWindow)), self.scalar_type(),
-                      format_2d(self, kWindow))};
 }
 
 std::vector<at::Tensor> reflection_pad2d(const MetaCall& call) {
@@ -124,14 +117,45 @@ std::vector<at::Tensor> pixel_unshuffle(const MetaCall& call) {
   return {meta_tensor(sizes, self.scalar_type(), self.suggest_memory_format())};
 }
 
-std::vector<at::Tensor> channel_shuffle(const MetaCall& call) {
-  const at::Tensor self = call.tensor("self");
-  const int64_t groups = call.integer("groups");
-  TORCH_CHECK(self.dim() > 2, "channel_shuffle expects input with > 2 dims, but got input with ",
-              "sizes ", self.sizes());
-  TORCH_CHECK(groups > 0 && self.size(1) % groups == 0, "Number of channels must be divisible by ",
-              "groups. Got ", self.size(1), " channels and ", groups, " groups.");
-  return {meta_tensor(self.sizes(), self.scalar_type(), self.suggest_memory_format())};
+bool is_channels_last(const at::Tensor& tensor) {
+  const c10::MemoryFormat format = tensor.suggest_memory_format();
+  return format == c10::MemoryFormat::ChannelsLast || format == c10::MemoryFormat::ChannelsLast3d;
+}
+
+// What the CPU's backends do. In three dimensions oneDNN keeps channels last, and there is no
+// oneDNN kernel for double.
+c10::MemoryFormat output_format(const at::Tensor& input, const at::Tensor& weight) {
+  if (!is_channels_last(input) && !is_channels_last(weight)) return c10::MemoryFormat::Contiguous;
+  if (weight.dim() == 4) return c10::MemoryFormat::ChannelsLast;
+  return weight.dim() == 5 && input.scalar_type() != c10::ScalarType::Double
+             ? c10::MemoryFormat::ChannelsLast3d
+             : c10::MemoryFormat::Contiguous;
+}
+
+// LibTorch checks the arguments, unsqueezes one-dimensional convolutions and takes care of empty
+// inputs; what it leaves to the backend is the convolution itself.
+std::vector<at::Tensor> convolution(const MetaCall& call) {
+  const at::Tensor input = call.tensor("input");
+  const at::Tensor weight = call.tensor("weight");
+  TORCH_CHECK(input.scalar_type() == weight.scalar_type() &&
+                  (!call.has("bias") || call.tensor("bias").scalar_type() == weight.scalar_type()),
+              "convolution: expected an input of the dtype of weight and bias, ",
+              weight.scalar_type(), ", but got ", input.scalar_type());
+  const size_t rank = input.dim() - 2;
+  const Sizes stride = call.integers("stride", rank, 1);
+  const Sizes padding = call.integers("padding", rank);
+  const Sizes dilation = call.integers("dilation", rank, 1);
+  const Sizes sizes =
+      call.boolean("transposed")
+          ? at::native::conv_input_size(input.sizes(), weight.sizes(), padding,
+                                        call.integers("output_padding", rank), stride, dilation,
+                                        call.integer("groups"))
+          : at::native::conv_output_size(input.sizes(), weight.sizes(), padding, stride, dilation);
+  for (int64_t size : sizes) {
+    TORCH_CHECK(size >= 0, "convolution of ", input.sizes(), " with a kernel of ", weight.sizes(),
+                " gives a result of negative size ", c10::IntArrayRef(sizes));
+  }
+  return {meta_tensor(sizes, input.scalar_type(), output_format(input, weight))};
 }
 
 constexpr NamedMetaRule kWindowRules[] = {
@@ -139,12 +163,10 @@ constexpr NamedMetaRule kWindowRules[] = {
     {"_adaptive_avg_pool3d", adaptive_pool<3>},
     {"adaptive_avg_pool2d", adaptive_pool<2>},
     {"adaptive_avg_pool3d", adaptive_pool<3>},
-    {"channel_shuffle", channel_shuffle},
+    {"convolution_overrideable", convolution, Composite::kReplace},
     {"grid_sampler_2d", grid_sampler},
     {"grid_sampler_3d", grid_sampler},
     {"max_pool3d_with_indices", max_pool3d},
-    {"max_unpool2d", max_unpool<2>},
-    {"max_unpool3d", max_unpool<3>},
     {"pixel_shuffle", pixel_shuffle, Composite::kReplace},
     {"pixel_unshuffle", pixel_unshuffle, Composite::kReplace},
     {"reflection_pad2d", reflection_pad2d},

@@ -1,17 +1,22 @@
 // ZeroTwins: CPU tensors of zeros in place of meta tensors, with the same sizes, strides and
 // storage sharing.
 //
-// They take no memory until they are written (zero_memory.h). Used where an operator runs on the
-// CPU to show the shape of its result.
+// Used where an operator runs on the CPU to show the shape of its result. They cost nothing until
+// they are written: a weight of many gigabytes is a range of addresses over the kernel's one zero
+// page.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
+#include <cstddef>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace torch_ir {
+
+// A resizable CPU storage of `bytes` zeros. Throws Error when the address space does not suffice.
+c10::Storage zero_storage(size_t bytes);
 
 class ZeroTwins {
  public:

@@ -2,14 +2,75 @@
 
 #include <ATen/ops/rand.h>
 #include <ATen/ops/zeros.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "torch_ir/exporter/meta/meta_kernels.h"
+#include "torch_ir/operators/call_recording.h"
 
 namespace torch_ir {
+namespace {
 
-Agreement agreement_of(const MetaCase& call) {
+std::string describe_tensor(const at::Tensor& tensor) {
+  return fmt::format("{}{}/{}", c10::toString(tensor.scalar_type()),
+                     fmt::format("{}", fmt::join(tensor.sizes(), "x")),
+                     fmt::join(tensor.strides(), ","));
+}
+
+using StackFunction = std::function<torch::jit::Stack(torch::jit::Stack)>;
+
+void run(const StackFunction& call, const torch::jit::Stack& arguments, std::string& result,
+         std::string& error) {
+  try {
+    result = describe(call(arguments));
+  } catch (const c10::Error& failure) {
+    error = failure.what_without_backtrace();
+  } catch (const std::exception& failure) {
+    error = failure.what();
+  }
+}
+
+Agreement compare(const StackFunction& call, const torch::jit::Stack& arguments) {
+  Agreement agreement;
+  torch::jit::Stack on_meta;
+  for (const c10::IValue& argument : arguments) {
+    on_meta.push_back(argument.isDevice() ? c10::IValue(c10::Device(c10::DeviceType::Meta))
+                                          : map_tensors(argument, meta_twin));
+  }
+  run(call, arguments, agreement.cpu, agreement.cpu_error);
+  run(call, on_meta, agreement.meta, agreement.meta_error);
+  return agreement;
+}
+
+torch::jit::Stack to_stack(const std::vector<at::Tensor>& tensors) {
+  return {tensors.begin(), tensors.end()};
+}
+
+}  // namespace
+
+std::string describe(const torch::jit::Stack& values) {
+  std::string text;
+  for_each_tensor(values,
+                  [&](const at::Tensor& tensor) { text += describe_tensor(tensor) + "; "; });
+  return text.empty() ? "nothing" : text;
+}
+
+Agreement compare_on_meta(const c10::OperatorHandle& op, const torch::jit::Stack& arguments) {
+  const auto call = [&](torch::jit::Stack stack) {
+    op.callBoxed(stack);
+    return stack;
+  };
+  return compare(call, arguments);
+}
+
+Agreement agreement_of(const MetaCase& meta_case) {
   register_meta_kernels();
-  return compare_on_meta(call.function, call.inputs);
+  const auto call = [&](const torch::jit::Stack& stack) {
+    Tensors inputs;
+    for (const c10::IValue& value : stack) inputs.push_back(value.toTensor());
+    return to_stack(meta_case.function(inputs));
+  };
+  return compare(call, to_stack(meta_case.inputs));
 }
 
 TEST_P(MetaKernels, AgreeWithTheCpu) {

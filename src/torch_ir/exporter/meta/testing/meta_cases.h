@@ -1,4 +1,5 @@
-// For tests: cases of calls that give on meta tensors what they give on the CPU, one line a case.
+// For tests: whether operators give on meta tensors what they give on the CPU; cases of calls for
+// which they do, one line a case.
 //
 //   MetaCases norms() {
 //     return {META_CASE("LayerNorm", at::layer_norm(a, {5}, b, b), {floats({2, 5}), floats({5})})};
@@ -7,22 +8,37 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <ostream>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "torch_ir/exporter/meta/testing/meta_agreement.h"
-
 namespace torch_ir {
+
+// Sizes, strides and dtype of each tensor in `values`, for comparison and for reading.
+std::string describe(const torch::jit::Stack& values);
+
+// The results of `op` on `arguments`, whose tensors are real, and on their meta twins.
+struct Agreement {
+  // Empty when the call failed.
+  std::string cpu;
+  std::string meta;
+  // Why it failed.
+  std::string cpu_error;
+  std::string meta_error;
+};
+Agreement compare_on_meta(const c10::OperatorHandle& op, const torch::jit::Stack& arguments);
 
 using Tensors = std::vector<at::Tensor>;
 
 struct MetaCase {
   std::string name;
-  TensorFunction function;
+  std::function<Tensors(const Tensors&)> function;
   Tensors inputs;
 };
 using MetaCases = std::vector<MetaCase>;
@@ -31,7 +47,7 @@ using MetaCases = std::vector<MetaCase>;
 void PrintTo(const MetaCase& call, std::ostream* out);
 
 // Runs the case on the CPU and, with our Meta kernels, on the meta device.
-Agreement agreement_of(const MetaCase& call);
+Agreement agreement_of(const MetaCase& meta_case);
 
 // Has a test that every case that is instantiated agrees.
 class MetaKernels : public testing::TestWithParam<MetaCase> {};

@@ -1,0 +1,36 @@
+#include "torch_ir/operators/operator_table.h"
+
+#include <gtest/gtest.h>
+
+namespace torch_ir {
+namespace {
+
+bool may_depend(const char* name, const char* overload = "") {
+  return may_depend_on_data(c10::Dispatcher::singleton().findSchemaOrThrow(name, overload));
+}
+
+TEST(OperatorTable, KnowsWhereValuesDecideTheShape) {
+  EXPECT_TRUE(may_depend("aten::nonzero"));
+  EXPECT_TRUE(may_depend("aten::item"));
+  EXPECT_TRUE(may_depend("aten::equal"));
+}
+
+TEST(OperatorTable, KnowsItWhereNoTagSaysSo) {
+  EXPECT_TRUE(may_depend("aten::is_nonzero"));
+  EXPECT_TRUE(may_depend("aten::tensor_split", "sections"));
+  EXPECT_TRUE(may_depend("aten::repeat_interleave", "self_Tensor"));
+}
+
+TEST(OperatorTable, KnowsItByWholeNamesOnly) {
+  EXPECT_FALSE(may_depend("aten::nonzero_static"));
+  EXPECT_FALSE(may_depend("aten::relu"));
+}
+
+// Their Meta kernels know the shape of most calls.
+TEST(OperatorTable, KnowsBetterThanTheTags) {
+  EXPECT_FALSE(may_depend("aten::index", "Tensor"));
+  EXPECT_FALSE(may_depend("aten::linalg_lstsq", "out"));
+}
+
+}  // namespace
+}  // namespace torch_ir
