@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/pt2/json_fields.h"
+#include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/exporter/pt2/signature.h"
 
 namespace torch_ir {
@@ -43,17 +45,17 @@ void flatten_keywords(Pointer kwargs, const std::vector<std::string>& keywords,
 }
 
 // The member `index` of a list, or null.
-const JsonValue* item(const JsonValue* value, size_t index) {
+JsonValue* item(JsonValue* value, size_t index) {
   const auto* list = value == nullptr ? nullptr : value->get_if<JsonValue::List>();
   return list == nullptr || index >= list->size() ? nullptr : &(*list)[index];
 }
 
-const JsonValue* member(const JsonValue* value, std::string_view key) {
+JsonValue* member(JsonValue* value, std::string_view key) {
   if (value == nullptr || value->get_if<JsonValue::Object>() == nullptr) return nullptr;
   return Fields(*value, Place()).find(key);
 }
 
-const std::string* text(const JsonValue* value) {
+const std::string* text(JsonValue* value) {
   return value == nullptr ? nullptr : value->get_if<std::string>();
 }
 
@@ -75,20 +77,20 @@ std::vector<Pointer> flatten_inputs(const PickleValue& inputs,
 // The names of the keyword arguments in the order in which the model expects them; empty where the
 // archive does not say. The specification of the inputs is a JSON text of its own, [1, SPEC], and
 // SPEC a tuple of a tuple and a dict, whose context are its keys, once more as JSON.
-std::vector<std::string> read_keywords(const JsonValue& root) {
-  const JsonValue* calls = member(member(&root, "graph_module"), "module_call_graph");
+std::vector<std::string> read_keywords(JsonValue& root) {
+  JsonValue* calls = member(member(&root, "graph_module"), "module_call_graph");
   const std::string* in_spec = text(member(member(item(calls, 0), "signature"), "in_spec"));
   if (in_spec == nullptr) return {};
   std::vector<std::string> names;
   try {
     const JsonValue spec = parse_json(*in_spec);
-    const JsonValue* kwargs = item(member(item(&spec, 1), "children_spec"), 1);
+    JsonValue* kwargs = item(member(item(&spec, 1), "children_spec"), 1);
     const std::string* context = text(member(kwargs, "context"));
     if (context == nullptr) return {};
     const JsonValue keys = parse_json(*context);
     const auto* list = keys.get_if<JsonValue::List>();
     if (list == nullptr) return {};
-    for (const JsonValue& key : *list) {
+    for (JsonValue& key : *list) {
       const std::string* name = text(&key);
       if (name == nullptr) return {};
       names.push_back(*name);
@@ -109,21 +111,33 @@ at::Tensor as_tensor(const PickleValue& value) {
 }
 
 // One for each argument of the model, fixed ones among them.
-std::vector<InputSpec> read_user_inputs(const JsonValue& root) {
+std::vector<InputSpec> read_user_inputs(JsonValue& root) {
   const Place place;
   const Place module_place = place.key("graph_module");
   const Fields module(Fields(root, place).get("graph_module"), module_place);
-  std::vector<InputSpec> inputs =
-      read_signature(module.get("signature"), module_place.key("signature")).inputs;
+  std::vector<InputSpec> inputs = module.read("signature", read_signature).inputs;
   std::erase_if(inputs, [](const InputSpec& input) {
     return input.role == InputSpec::Role::kToken || input.kind != InputKind::kUserInput;
   });
   return inputs;
 }
 
+constexpr const char* kInputAdvice = "give inputs with --inputs FILE.safetensors";
+
+StateDict read_examples(const std::string& path) {
+  std::optional<StateDict> examples;
+  try {
+    examples = read_pt2_example_inputs(path);
+  } catch (const Error& error) {
+    throw Error(std::string(error.what()) + "; " + kInputAdvice);
+  }
+  if (!examples) throw Error(path + ": the archive has no example inputs; " + kInputAdvice);
+  return *std::move(examples);
+}
+
 }  // namespace
 
-StateDict name_example_inputs(const PickleValue& inputs, const JsonValue& root) {
+StateDict name_example_inputs(const PickleValue& inputs, JsonValue root) {
   const std::vector<InputSpec> specs = read_user_inputs(root);
   const std::vector<Pointer> leaves = flatten_inputs(inputs, read_keywords(root));
   if (leaves.size() != specs.size()) {
@@ -144,6 +158,20 @@ StateDict name_example_inputs(const PickleValue& inputs, const JsonValue& root) 
     named.insert(specs[i].name, tensor);
   }
   return named;
+}
+
+std::vector<at::Tensor> example_graph_inputs(const std::string& path, const IR& ir) {
+  const StateDict examples = read_examples(path);
+  std::vector<at::Tensor> tensors;
+  for (const TensorMeta& input : ir.graph_inputs) {
+    const at::Tensor* tensor = examples.find(input.name);
+    if (tensor == nullptr) {
+      throw Error(path + ": the archive has no example for the input '" + printable(input.name) +
+                  "'; " + kInputAdvice);
+    }
+    tensors.push_back(*tensor);
+  }
+  return tensors;
 }
 
 }  // namespace torch_ir
