@@ -4,15 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/pt2/json_fields.h"
-#include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/exporter/pt2/signature.h"
 
 namespace torch_ir {
@@ -44,19 +43,15 @@ void flatten_keywords(Pointer kwargs, const std::vector<std::string>& keywords,
   for (const std::string& name : keywords) flatten(kwargs->find(name), leaves);
 }
 
-// The member `index` of a list, or null.
-JsonValue* item(JsonValue* value, size_t index) {
-  const auto* list = value == nullptr ? nullptr : value->get_if<JsonValue::List>();
-  return list == nullptr || index >= list->size() ? nullptr : &(*list)[index];
+JsonValue& item(JsonValue& value, size_t index) {
+  const Place place;
+  JsonValue::List& list = as_list(value, place);
+  if (index >= list.size()) place.fail("a list is too short");
+  return list[index];
 }
 
-JsonValue* member(JsonValue* value, std::string_view key) {
-  if (value == nullptr || value->get_if<JsonValue::Object>() == nullptr) return nullptr;
-  return Fields(*value, Place()).find(key);
-}
-
-const std::string* text(JsonValue* value) {
-  return value == nullptr ? nullptr : value->get_if<std::string>();
+JsonValue& member(JsonValue& value, std::string_view key) {
+  return Fields(value, Place()).get(key);
 }
 
 // The leaves of `inputs`. Keyword arguments come in the order that `keywords` has, where it has
@@ -78,27 +73,16 @@ std::vector<Pointer> flatten_inputs(const PickleValue& inputs,
 // archive does not say. The specification of the inputs is a JSON text of its own, [1, SPEC], and
 // SPEC a tuple of a tuple and a dict, whose context are its keys, once more as JSON.
 std::vector<std::string> read_keywords(JsonValue& root) {
-  JsonValue* calls = member(member(&root, "graph_module"), "module_call_graph");
-  const std::string* in_spec = text(member(member(item(calls, 0), "signature"), "in_spec"));
-  if (in_spec == nullptr) return {};
-  std::vector<std::string> names;
+  const Place place;
   try {
-    const JsonValue spec = parse_json(*in_spec);
-    JsonValue* kwargs = item(member(item(&spec, 1), "children_spec"), 1);
-    const std::string* context = text(member(kwargs, "context"));
-    if (context == nullptr) return {};
-    const JsonValue keys = parse_json(*context);
-    const auto* list = keys.get_if<JsonValue::List>();
-    if (list == nullptr) return {};
-    for (JsonValue& key : *list) {
-      const std::string* name = text(&key);
-      if (name == nullptr) return {};
-      names.push_back(*name);
-    }
+    JsonValue& call = item(member(member(root, "graph_module"), "module_call_graph"), 0);
+    JsonValue spec = parse_json(take_string(member(member(call, "signature"), "in_spec"), place));
+    JsonValue& kwargs = item(member(item(spec, 1), "children_spec"), 1);
+    JsonValue keys = parse_json(take_string(member(kwargs, "context"), place));
+    return read_items(keys, place, take_string);
   } catch (const SerializationError&) {
     return {};
   }
-  return names;
 }
 
 // A tensor, or a number as one; undefined for all else.
@@ -120,19 +104,6 @@ std::vector<InputSpec> read_user_inputs(JsonValue& root) {
     return input.role == InputSpec::Role::kToken || input.kind != InputKind::kUserInput;
   });
   return inputs;
-}
-
-constexpr const char* kInputAdvice = "give inputs with --inputs FILE.safetensors";
-
-StateDict read_examples(const std::string& path) {
-  std::optional<StateDict> examples;
-  try {
-    examples = read_pt2_example_inputs(path);
-  } catch (const Error& error) {
-    throw Error(std::string(error.what()) + "; " + kInputAdvice);
-  }
-  if (!examples) throw Error(path + ": the archive has no example inputs; " + kInputAdvice);
-  return *std::move(examples);
 }
 
 }  // namespace
@@ -158,20 +129,6 @@ StateDict name_example_inputs(const PickleValue& inputs, JsonValue root) {
     named.insert(specs[i].name, tensor);
   }
   return named;
-}
-
-std::vector<at::Tensor> example_graph_inputs(const std::string& path, const IR& ir) {
-  const StateDict examples = read_examples(path);
-  std::vector<at::Tensor> tensors;
-  for (const TensorMeta& input : ir.graph_inputs) {
-    const at::Tensor* tensor = examples.find(input.name);
-    if (tensor == nullptr) {
-      throw Error(path + ": the archive has no example for the input '" + printable(input.name) +
-                  "'; " + kInputAdvice);
-    }
-    tensors.push_back(*tensor);
-  }
-  return tensors;
 }
 
 }  // namespace torch_ir

@@ -19,6 +19,8 @@
 namespace torch_ir {
 namespace {
 
+constexpr const char* kInputAdvice = "give inputs with --inputs FILE.safetensors";
+
 // What `read` returns; whatever goes wrong below is an ExportError.
 template <class Read>
 auto as_export_error(Read read) {
@@ -74,6 +76,17 @@ std::optional<StateDict> read_example_inputs(const std::string& path) {
   }
 }
 
+StateDict read_examples(const std::string& path) {
+  std::optional<StateDict> examples;
+  try {
+    examples = read_pt2_example_inputs(path);
+  } catch (const Error& error) {
+    throw Error(std::string(error.what()) + "; " + kInputAdvice);
+  }
+  if (!examples) throw Error(path + ": the archive has no example inputs; " + kInputAdvice);
+  return *std::move(examples);
+}
+
 }  // namespace
 
 bool is_pt2_archive(const std::string& path) { return looks_like_zip(map_file(path).text()); }
@@ -84,6 +97,20 @@ Pt2Model read_pt2(const std::string& path) {
 
 std::optional<StateDict> read_pt2_example_inputs(const std::string& path) {
   return as_export_error([&] { return read_example_inputs(path); });
+}
+
+std::vector<at::Tensor> example_graph_inputs(const std::string& path, const IR& ir) {
+  const StateDict examples = read_examples(path);
+  std::vector<at::Tensor> tensors;
+  for (const TensorMeta& input : ir.graph_inputs) {
+    const at::Tensor* tensor = examples.find(input.name);
+    if (tensor == nullptr) {
+      throw Error(path + ": the archive has no example for the input '" + printable(input.name) +
+                  "'; " + kInputAdvice);
+    }
+    tensors.push_back(*tensor);
+  }
+  return tensors;
 }
 
 }  // namespace torch_ir

@@ -13,7 +13,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -291,54 +290,18 @@ Text render_floor_division(const SreprNode& node) {
           Binding::kProduct};
 }
 
-// Functions of sympy, and of torch/utils/_sympy/functions.py.
+// Functions of sympy, and of torch/utils/_sympy/functions.py; each between spaces.
+constexpr std::string_view kFunctions =
+    " Abs And BitwiseFn_bitwise_and BitwiseFn_bitwise_or BitwiseFn_bitwise_xor CeilDiv"
+    " CeilToInt CleanDiv Equality ExprCondPair FloatPow FloatTrueDiv FloorToInt"
+    " GreaterThan ITE Identity IntTrueDiv IsNonOverlappingAndDenseIndicator LShift"
+    " LessThan Max Min Mod ModularIndexing Not Or Piecewise PowByNatural PythonMod RShift"
+    " RoundDecimal RoundToInt StrictGreaterThan StrictLessThan ToFloat TruncToFloat"
+    " TruncToInt Unequality Where Xor ceiling exp floor log sign ";
+
 bool is_function(const std::string& name) {
-  static const std::unordered_set<std::string_view> names = {"Abs",
-                                                             "And",
-                                                             "BitwiseFn_bitwise_and",
-                                                             "BitwiseFn_bitwise_or",
-                                                             "BitwiseFn_bitwise_xor",
-                                                             "CeilDiv",
-                                                             "CeilToInt",
-                                                             "CleanDiv",
-                                                             "Equality",
-                                                             "ExprCondPair",
-                                                             "FloatPow",
-                                                             "FloatTrueDiv",
-                                                             "FloorToInt",
-                                                             "GreaterThan",
-                                                             "ITE",
-                                                             "Identity",
-                                                             "IntTrueDiv",
-                                                             "IsNonOverlappingAndDenseIndicator",
-                                                             "LShift",
-                                                             "LessThan",
-                                                             "Max",
-                                                             "Min",
-                                                             "Mod",
-                                                             "ModularIndexing",
-                                                             "Not",
-                                                             "Or",
-                                                             "Piecewise",
-                                                             "PowByNatural",
-                                                             "PythonMod",
-                                                             "RShift",
-                                                             "RoundDecimal",
-                                                             "RoundToInt",
-                                                             "StrictGreaterThan",
-                                                             "StrictLessThan",
-                                                             "ToFloat",
-                                                             "TruncToFloat",
-                                                             "TruncToInt",
-                                                             "Unequality",
-                                                             "Where",
-                                                             "Xor",
-                                                             "ceiling",
-                                                             "exp",
-                                                             "floor",
-                                                             "log",
-                                                             "sign"};
-  return names.contains(name) || name.starts_with("OpaqueUnaryFn_");
+  return kFunctions.find(" " + name + " ") != std::string_view::npos ||
+         name.starts_with("OpaqueUnaryFn_");
 }
 
 Text render_call(const SreprNode& node) {
