@@ -20,6 +20,7 @@ namespace torch_ir {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -230,6 +231,26 @@ std::string storage(const std::string& storage_class = "torch\nFloatStorage", in
 // {"w": a tensor}; sizes and strides are tuples.
 std::string tensor_pickle(const std::string& arguments) {
   return "}" + pickled_text("w") + "ctorch._utils\n_rebuild_tensor_v2\n(" + arguments + "\x89}tRs.";
+}
+
+// As {"model": model.state_dict(), "best_acc": numpy.float64(0.5)} is saved by NumPy 1 and 2.
+TEST(TorchFileTest, NumbersOfNumpyBesideAStateDictAreNotRead) {
+  const std::string zero("K\0", 2);
+  const std::string minus_one = "J" + little_endian(0xffffffff, 4);
+  const std::string tensor =
+      "ctorch._utils\n_rebuild_tensor_v2\n(" + storage() + zero + "K\x04\x85K\x01\x85\x89}tR";
+  const std::string dtype = "cnumpy\ndtype\n(" + pickled_text("f8") + "\x89\x88tR(K\x03" +
+                            pickled_text("<") + "NNN" + minus_one + minus_one + zero + "tb";
+  for (const char* module : {"numpy.core.multiarray", "numpy._core.multiarray"}) {
+    const std::string number =
+        "c" + std::string(module) + "\nscalar\n" + dtype + "C\x08" + std::string(8, '\0') + "\x86R";
+    const PickleDocument document =
+        load_document(legacy_file("}" + pickled_text("model") + "}" + pickled_text("w") + tensor +
+                                  "ss" + pickled_text("best_acc") + number + "s."));
+    EXPECT_EQ(text_of(*document),
+              "{'model': {'w': tensor(float32, [4])}, 'best_acc': <a NumPy scalar>}");
+    EXPECT_THAT(find_state_dict(*document).keys(), ElementsAre("w"));
+  }
 }
 
 TEST(TorchFileErrorsTest, LegacyFileByHand) {
