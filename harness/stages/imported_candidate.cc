@@ -11,11 +11,9 @@
 #include "torch_ir/converter/converter.h"
 #include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/executor/interpreter/node_run.h"
-#include "torch_ir/exporter/pt2/graph_inputs.h"
 #include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/validate.h"
-#include "torch_ir/weights/large_constants.h"
 #include "torch_ir/weights/state_dict.h"
 #include "torch_ir/weights/tensor_files.h"
 

@@ -24,7 +24,7 @@
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/executor/graph/optimization_name.h"
-#include "torch_ir/exporter/pt2/graph_inputs.h"
+#include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/weights/tensor_files.h"
 
 namespace torch_ir {

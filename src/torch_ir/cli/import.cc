@@ -20,8 +20,8 @@
 #include "torch_ir/executor/graph/memory_overlap.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/weights/large_constants.h"
 #include "torch_ir/weights/safetensors.h"
+#include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
 namespace {

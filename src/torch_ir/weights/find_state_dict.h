@@ -1,6 +1,6 @@
 // The state dict in what a file holds.
 //
-// Used by pt.h and by the `.pt2` reader. A state dict is a dict from names to tensors; under names
+// Used by pt.h. A state dict is a dict from names to tensors; under names
 // that end in "_extra_state" it may have anything, which is left out, as the tensors of a model do
 // not depend on it. A checkpoint has it somewhere among other things.
 #pragma once

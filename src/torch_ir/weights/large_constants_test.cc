@@ -1,8 +1,8 @@
-#include "torch_ir/weights/large_constants.h"
-
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
 namespace {

@@ -3,32 +3,34 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "torch_ir/base/byte_range.h"
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/ir/json_reader.h"
+#include "torch_ir/ir/json_value.h"
 #include "torch_ir/weights/pt.h"
 #include "torch_ir/weights/safetensors.h"
-#include "torch_ir/weights/sharded_weights.h"
 #include "torch_ir/weights/state_dict.h"
 #include "torch_ir/weights/torch_file.h"
 
 namespace torch_ir {
 namespace {
 
-// A header, JSON, behind its length in eight bytes.
-constexpr size_t kLengthSize = 8;
-
 bool has_header(std::string_view content) {
-  return content.size() > kLengthSize && content[kLengthSize] == '{';
+  return content.size() > kSafetensorsLengthSize && content[kSafetensorsLengthSize] == '{';
 }
 
 // A reasonable length has zeros at its end, which no text has.
 bool has_length(std::string_view content) {
-  return content.size() >= kLengthSize && content.substr(5, 3) == std::string_view("\0\0\0", 3);
+  return content.size() >= kSafetensorsLengthSize &&
+         content.substr(5, 3) == std::string_view("\0\0\0", 3);
 }
 
 bool is_safetensors(std::string_view content) { return has_header(content) && has_length(content); }
@@ -40,11 +42,6 @@ bool is_broken_safetensors(std::string_view content) {
 bool is_json_object(std::string_view content) {
   const size_t begin = content.find_first_not_of(" \t\r\n");
   return begin != std::string_view::npos && content[begin] == '{';
-}
-
-bool looks_like_tar(std::string_view content) {
-  constexpr size_t kMagicPosition = 257;
-  return content.size() > kMagicPosition && content.substr(kMagicPosition).starts_with("ustar");
 }
 
 void check_no_key(const std::string& path, const LoadWeightsOptions& options) {
@@ -60,7 +57,92 @@ StateDict load_plain_safetensors(const std::string& path, const LoadWeightsOptio
   return load_weights_safetensors(path);
 }
 
-StateDict load_shards(const std::string& path, const LoadWeightsOptions& options);
+// --- Checkpoints in several files ---
+//
+// Their index says which tensor is in which file. Hugging Face's libraries write it:
+// {"metadata": {...}, "weight_map": {"wte.weight": "model-00001-of-00002.safetensors", ...}}
+// Files are named relative to the folder of the index and must lie in it; each is loaded once.
+
+constexpr std::string_view kMap = "weight_map";
+
+// A file below the folder of the index, and nothing else that a name can reach.
+bool is_inside(const std::string& file) {
+  const std::filesystem::path path(file);
+  return !file.empty() && file.find('\0') == std::string::npos && path.is_relative() &&
+         std::ranges::count(path, "..") == 0;
+}
+
+JsonValue::Object& find_map(JsonValue& index) {
+  const Place root;
+  JsonValue::Object& members = as_object(index, root);
+  const auto map = std::ranges::find(members, kMap, &JsonValue::Object::value_type::first);
+  if (map == members.end()) {
+    throw WeightError(fmt::format("is JSON, but no index of weights: it has no '{}'", kMap));
+  }
+  return as_object(map->second, root.key(kMap));
+}
+
+StateDict load_shard(const std::string& path);
+
+class ShardReader {
+ public:
+  explicit ShardReader(const std::string& index_path)
+      : folder_(std::filesystem::path(index_path).parent_path()) {}
+
+  const at::Tensor& find(const std::string& name, const std::string& file) {
+    auto shard = shards_.find(file);
+    if (shard == shards_.end()) shard = shards_.emplace(file, load(name, file)).first;
+    const at::Tensor* tensor = shard->second.find(name);
+    if (tensor == nullptr) {
+      throw WeightError(fmt::format("says that tensor '{}' is in '{}', but it is not there",
+                                    printable(name), printable(file)));
+    }
+    return *tensor;
+  }
+
+ private:
+  StateDict load(const std::string& name, const std::string& file) const {
+    if (!is_inside(file)) {
+      throw WeightError(
+          fmt::format("says that tensor '{}' is in '{}'; only files in its own folder are read",
+                      printable(name), printable(file)));
+    }
+    const std::filesystem::path path = folder_ / file;
+    if (!std::filesystem::exists(path)) {
+      throw WeightError(fmt::format("names the file '{}', which is missing", printable(file)));
+    }
+    return load_shard(path.string());
+  }
+
+  std::filesystem::path folder_;
+  std::map<std::string, StateDict> shards_;
+};
+
+StateDict read_shards(const std::string& path) {
+  JsonValue index = parse_json(read_file(path));
+  ShardReader shards(path);
+  StateDict tensors;
+  for (auto& [name, value] : find_map(index)) {
+    const std::string file = take_string(value, Place().key(kMap).key(name));
+    tensors.insert(name, shards.find(name, file));
+  }
+  return tensors;
+}
+
+StateDict load_shards(const std::string& path, const LoadWeightsOptions& options) {
+  check_no_key(path, options);
+  try {
+    return read_shards(path);
+  } catch (const SerializationError& error) {
+    throw WeightError(fmt::format("'{}': {}", printable(path), error.what()));
+  } catch (const WeightError& error) {
+    throw WeightError(fmt::format("'{}' {}", printable(path), error.what()));
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw WeightError(fmt::format("'{}': {}", printable(path), printable(error.what())));
+  }
+}
+
+// --- Formats ---
 
 // A way to tell a format by the content of a file, and its loader. The first that matches counts.
 struct Format {
@@ -71,7 +153,6 @@ struct Format {
 constexpr Format kFormats[] = {
     {is_safetensors, load_plain_safetensors},
     {looks_like_torch_file, load_weights_pt},
-    {looks_like_tar, load_weights_pt},
     {is_json_object, load_shards},
     {is_broken_safetensors, load_plain_safetensors},
 };
@@ -91,13 +172,10 @@ StateDict load_file(const std::string& path, const LoadWeightsOptions& options) 
   return find_format(path)->load(path, options);
 }
 
-StateDict load_shards(const std::string& path, const LoadWeightsOptions& options) {
-  check_no_key(path, options);
-  return load_sharded_weights(path, [](const std::string& shard) {
-    const Format* format = find_format(shard);
-    if (format->load != load_shards) return format->load(shard, {});
-    throw WeightError(fmt::format("names '{}', which is an index itself", printable(shard)));
-  });
+StateDict load_shard(const std::string& path) {
+  const Format* format = find_format(path);
+  if (format->load != load_shards) return format->load(path, {});
+  throw WeightError(fmt::format("names '{}', which is an index itself", printable(path)));
 }
 
 // The names in `folder` that end with one of `endings`.

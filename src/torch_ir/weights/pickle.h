@@ -1,23 +1,22 @@
-// The pickle machine: the instructions of all protocols of Python's pickle, 0 to 5, and nothing
-// that they could call.
+// The pickle machine: the instructions of Python's pickle, protocols 2 to 5, and nothing that they
+// could call.
 //
 // Used by torch_file.h. A pickle is a program for a small stack machine; numbers, strings and
 // containers it makes by itself, everything else by naming something of Python and calling it. What
-// may be named, and what a call gives, the rules decide. Instructions that need more of Python (its
-// extension registry, buffers out of band, persistent ids as text) are refused.
+// may be named, and what a call gives, the rules decide. Refused by name are the instructions of
+// protocols 0 and 1, which have their arguments as text (torch.save writes protocol 2 unless it is
+// told otherwise), and those that need more of Python: its extension registry, buffers out of band.
 #pragma once
 
 #include <cstddef>
 #include <string_view>
 #include <vector>
 
-#include "torch_ir/weights/pickle_arena.h"
 #include "torch_ir/weights/pickle_value.h"
 
 namespace torch_ir {
 
-// Values as the instructions see them: some may still change.
-using PickleItems = std::vector<PickleValue*>;
+using PickleItems = std::vector<PickleValue::Pointer>;
 
 class PickleRules {
  public:
@@ -33,8 +32,9 @@ class PickleRules {
   virtual PickleValue* load_persistent(const PickleValue& id) = 0;
 };
 
-// Runs the pickle at the beginning of `bytes`, with its values in `arena`. `size`, if given, gets
-// the number of bytes that it has. Throws WeightError: "is damaged: byte 17 of the pickle: ...".
+// Runs the pickle at the beginning of `bytes`, with its values in `arena`, and checks what it
+// leaves (check_tree). `size`, if given, gets the number of bytes that it has. Throws WeightError:
+// "is damaged: byte 17 of the pickle: ...".
 PickleValue* unpickle(std::string_view bytes, PickleArena& arena, PickleRules& rules,
                       size_t* size = nullptr);
 

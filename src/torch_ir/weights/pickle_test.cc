@@ -7,7 +7,6 @@
 #include <string>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/weights/pickle_tree.h"
 #include "torch_ir/weights/testing/test_support.h"
 
 namespace torch_ir {
@@ -46,7 +45,6 @@ std::string run(const std::string& pickle) {
   PickleArena arena;
   OpenRules rules(arena);
   PickleValue* root = unpickle(pickle + ".", arena, rules);
-  check_tree(*root);
   return text_of(*root);
 }
 
@@ -55,20 +53,13 @@ auto fails_with(const std::string& message) { return ThrowsMessage<WeightError>(
 // --- Instructions ---
 
 TEST(PickleTest, Integers) {
-  EXPECT_EQ(run("I-12\n"), "-12");
-  EXPECT_EQ(run("I00\n"), "False");
-  EXPECT_EQ(run("I01\n"), "True");
   EXPECT_EQ(run("J" + little_endian(0xfffffffe, 4)), "-2");
   EXPECT_EQ(run("K\xff"), "255");
   EXPECT_EQ(run("M\xff\xff"), "65535");
-  EXPECT_EQ(run("L12L\n"), "12");
-  EXPECT_EQ(run("L119547037146038801333356L\n"), "119547037146038801333356");
   EXPECT_EQ(run("\x8a" + little_endian(0, 1)), "0");
   EXPECT_EQ(run("\x8a\x01\xff"), "-1");
   EXPECT_EQ(run("\x8a\x08" + little_endian(uint64_t{1} << 63, 8)), "-9223372036854775808");
-  EXPECT_EQ(run("\x8a\x09" + little_endian(uint64_t{1} << 63, 9)), "0x8000000000000000");
-  EXPECT_EQ(run("\x8a\x09" + little_endian(0, 8) + "\xff"), "-0x10000000000000000");
-  EXPECT_EQ(run("\x8a\x0a" + little_endian(5, 10)), "5") << "more bytes than it needs";
+  EXPECT_EQ(run("\x8a\x09" + little_endian(uint64_t{1} << 63, 9)), "<an int>");
   EXPECT_EQ(run("\x8b" + little_endian(2, 4) + "\x01\x02"), "513");
 }
 
@@ -76,19 +67,14 @@ TEST(PickleTest, NumbersAndConstants) {
   EXPECT_EQ(run("N"), "None");
   EXPECT_EQ(run("\x88"), "True");
   EXPECT_EQ(run("\x89"), "False");
-  EXPECT_EQ(run("F0.5\n"), "0.5f");
-  EXPECT_EQ(run("F-inf\n"), "-inff");
   EXPECT_EQ(run("G\xbf\xe0" + little_endian(0, 6)), "-0.5f");
 }
 
 TEST(PickleTest, Texts) {
-  EXPECT_EQ(run("S'a\\x41\\n\\'\\101'\n"), "'aA\\x0a'A'");
-  EXPECT_EQ(run("S\"a\"\n"), "'a'");
   EXPECT_EQ(run("T" + little_endian(2, 4) + "ab"), "'ab'");
   EXPECT_EQ(run("U\x02"
                 "ab"),
             "'ab'");
-  EXPECT_EQ(run("Vcaf\xe9 \\u5f20 \\U0001f525\n"), "'caf\u00e9 \u5f20 \U0001f525'");
   EXPECT_EQ(run("X" + little_endian(2, 4) + "ab"), "'ab'");
   EXPECT_EQ(run("\x8c\x02"
                 "ab"),
@@ -97,12 +83,12 @@ TEST(PickleTest, Texts) {
 }
 
 TEST(PickleTest, ByteStrings) {
-  EXPECT_EQ(run("B" + little_endian(2, 4) + "a\xff"), "b'a\\xff'");
+  EXPECT_EQ(run("B" + little_endian(2, 4) + "a\xff"), "<bytes>");
   EXPECT_EQ(run("C\x02"
                 "ab"),
-            "b'ab'");
-  EXPECT_EQ(run("\x8e" + little_endian(2, 8) + "ab"), "b'ab'");
-  EXPECT_EQ(run("\x96" + little_endian(2, 8) + "ab"), "b'ab'");
+            "<bytes>");
+  EXPECT_EQ(run("\x8e" + little_endian(2, 8) + "ab"), "<bytes>");
+  EXPECT_EQ(run("\x96" + little_endian(2, 8) + "ab"), "<bytes>");
 }
 
 TEST(PickleTest, Containers) {
@@ -110,18 +96,14 @@ TEST(PickleTest, Containers) {
                 "a(K\x02K\x03"
                 "e"),
             "[1, 2, 3]");
-  EXPECT_EQ(run("(K\x01K\x02l"), "[1, 2]");
   EXPECT_EQ(run(")"), "()");
   EXPECT_EQ(run("(K\x01K\x02t"), "(1, 2)");
   EXPECT_EQ(run("K\x01\x85"), "(1)");
   EXPECT_EQ(run("K\x01K\x02\x86"), "(1, 2)");
   EXPECT_EQ(run("K\x01K\x02K\x03\x87"), "(1, 2, 3)");
   EXPECT_EQ(run("}K\x01K\x02s(K\x03K\x04K\x05K\x06u"), "{1: 2, 3: 4, 5: 6}");
-  EXPECT_EQ(run("(K\x01K\x02"
-                "d"),
-            "{1: 2}");
-  EXPECT_EQ(run("\x8f(K\x01K\x02\x90"), "set(1, 2)");
-  EXPECT_EQ(run("(K\x01\x91"), "set(1)");
+  EXPECT_EQ(run("\x8f(K\x01K\x02\x90"), "<a set>");
+  EXPECT_EQ(run("(K\x01\x91"), "<a set>");
 }
 
 TEST(PickleTest, StackAndMemo) {
@@ -135,7 +117,6 @@ TEST(PickleTest, StackAndMemo) {
   EXPECT_EQ(run("K\x01"
                 "2\x86"),
             "(1, 1)");
-  EXPECT_EQ(run("K\x07p300\n0g300\n"), "7");
   EXPECT_EQ(run("K\x07q\x05"
                 "0h\x05"),
             "7");
@@ -152,9 +133,6 @@ TEST(PickleTest, NamesAndCalls) {
   EXPECT_EQ(run("cm\nn\nK\x01\x85R"), "(m.n, 1)");
   EXPECT_EQ(run("cm\nn\nK\x01R"), "(m.n, 1)") << "as TorchScript has it";
   EXPECT_EQ(run("cm\nn\nK\x01\x85\x81"), "(m.n, 1)");
-  EXPECT_EQ(run("cm\nn\nK\x01\x85}\x92"), "(m.n, 1)");
-  EXPECT_EQ(run("(K\x01im\nn\n"), "(m.n, 1)");
-  EXPECT_EQ(run("(cm\nn\nK\x01o"), "(m.n, 1)");
   EXPECT_EQ(run("cm\nn\n)RK\x02"
                 "b"),
             "(m.n, 2)");
@@ -191,8 +169,18 @@ TEST(PickleTest, UnknownInstructions) {
   EXPECT_THAT([] { run("\x82\x01"); }, ThrowsMessage<WeightError>(HasSubstr("extension registry")));
   EXPECT_THAT([] { run("\x97"); },
               ThrowsMessage<WeightError>(HasSubstr("a buffer outside of the pickle")));
-  EXPECT_THAT([] { run("Pid\n"); },
-              ThrowsMessage<WeightError>(HasSubstr("a persistent id as text")));
+  EXPECT_THAT([] { run("cm\nn\n)}\x92"); },
+              ThrowsMessage<WeightError>(HasSubstr("a call with keyword arguments")));
+}
+
+TEST(PickleTest, ProtocolsOfTextAreRefused) {
+  for (const char code : std::string("ILSVFldgpioP")) {
+    const std::string shown(1, code);
+    EXPECT_THAT([&] { run("N" + shown + "1\n"); },
+                fails_with("holds a pickle of protocol 0 or 1 (instruction '" + shown +
+                           "' at byte 1); load it in Python, and torch.save it again without "
+                           "pickle_protocol"));
+  }
 }
 
 TEST(PickleTest, MissingValuesAndMarks) {
@@ -200,7 +188,7 @@ TEST(PickleTest, MissingValuesAndMarks) {
     EXPECT_THAT([&] { run(pickle); }, ThrowsMessage<WeightError>(HasSubstr("a value is missing")))
         << pickle;
   }
-  for (const char* pickle : {"t", "e", "u", "l", "1", "\x90"}) {
+  for (const char* pickle : {"t", "e", "u", "1", "\x90"}) {
     EXPECT_THAT([&] { run(pickle); }, ThrowsMessage<WeightError>(HasSubstr("a mark is missing")))
         << pickle;
   }
@@ -223,23 +211,11 @@ TEST(PickleTest, Cuts) {
               fails_with("is damaged: byte 0 of the pickle: 5 bytes should follow, but only 3 do"));
   EXPECT_THAT([] { run("\x8b" + little_endian(0xffffffff, 4)); },
               ThrowsMessage<WeightError>(HasSubstr("4294967295 bytes should follow")));
-  EXPECT_THAT([] { run("I12"); }, ThrowsMessage<WeightError>(HasSubstr("a line without an end")));
+  EXPECT_THAT([] { run("c12"); }, ThrowsMessage<WeightError>(HasSubstr("a line without an end")));
   PickleArena arena;
   OpenRules rules(arena);
   EXPECT_THAT([&] { unpickle("N", arena, rules); },
               fails_with("is damaged: byte 1 of the pickle: the pickle has no end"));
-}
-
-TEST(PickleTest, TextsThatAreNotWhatTheyShouldBe) {
-  EXPECT_THAT([] { run("I1x\n"); },
-              fails_with("is damaged: byte 0 of the pickle: '1x' where an integer belongs"));
-  EXPECT_THAT([] { run("Fx\n"); }, ThrowsMessage<WeightError>(HasSubstr("'x' where a number")));
-  EXPECT_THAT([] { run("Sx\n"); }, ThrowsMessage<WeightError>(HasSubstr("without quotes")));
-  EXPECT_THAT([] { run("S'\\xg0'\n"); }, ThrowsMessage<WeightError>(HasSubstr("hexadecimal")));
-  EXPECT_THAT([] { run("V\\u12\n"); }, ThrowsMessage<WeightError>(HasSubstr("hexadecimal")));
-  EXPECT_THAT([] { run("V\\Uffffffff\n"); }, ThrowsMessage<WeightError>(HasSubstr("Unicode")));
-  EXPECT_THAT([] { run("\x8b" + little_endian(2000, 4) + std::string(2000, 'a')); },
-              ThrowsMessage<WeightError>(HasSubstr("an integer of 2000 bytes")));
 }
 
 // --- Limits ---

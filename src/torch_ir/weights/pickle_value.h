@@ -8,9 +8,9 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,22 +27,11 @@ struct PickleValue {
   using Pointer = const PickleValue*;
 
   struct None {};
-  // A number that needs more than 64 bits, in hexadecimal ("-0x1ffffffffffffffff").
-  struct BigInteger {
-    std::string text;
-  };
-  struct Bytes {
-    std::string content;
-  };
   // Also torch.Size.
   struct Tuple {
     std::vector<Pointer> items;
   };
   struct List {
-    std::vector<Pointer> items;
-  };
-  // Also frozen ones; in the order of the file.
-  struct Set {
     std::vector<Pointer> items;
   };
   // Also collections.OrderedDict, whose attributes (`_metadata`) are left out. In order; of equal
@@ -55,10 +44,6 @@ struct PickleValue {
   struct Name {
     std::string text;
   };
-  // torch.device: "cpu", "cuda:0".
-  struct Device {
-    std::string text;
-  };
   // An object of TorchScript, as its attributes.
   struct Object {
     std::string class_name;
@@ -69,14 +54,14 @@ struct PickleValue {
     size_t number;
   };
   // Known, harmless and not read: "a sparse tensor", "a quantized tensor", "a tensor on the meta
-  // device", "a NumPy scalar". A reader that needs it refuses it by this name.
+  // device", "a NumPy scalar", "bytes", "a set". A reader that needs it refuses it by this name.
   struct Unsupported {
     std::string what;
     bool is_tensor = false;
   };
 
-  std::variant<None, bool, int64_t, BigInteger, double, std::complex<double>, std::string, Bytes,
-               Tuple, List, Set, Dict, Name, Device, Object, at::Tensor, Storage, Unsupported>
+  std::variant<None, bool, int64_t, double, std::string, Tuple, List, Dict, Name, Object,
+               at::Tensor, Storage, Unsupported>
       value = None();
 
   // The value when it has this type, or null: `value.get_if<PickleValue::Dict>()`.
@@ -85,6 +70,8 @@ struct PickleValue {
     return std::get_if<T>(&value);
   }
   bool is_none() const { return get_if<None>() != nullptr; }
+  // Whether it is a tensor, be it one that is not read.
+  bool is_tensor() const;
 
   // The value under a string key of a dict, or an attribute of an object; null when there is none
   // and when this is neither. Looks at one item after the other.
@@ -96,5 +83,43 @@ struct PickleValue {
 
 // A value with all that it refers to. Whoever keeps it keeps the whole pickle.
 using PickleDocument = std::shared_ptr<const PickleValue>;
+
+// The memory of one pickle. All its values lie here and point to each other, so cycles and depth
+// cost nothing when they die. What a file can ask for is limited: it may name one thing in a few
+// bytes and have it copied a million times.
+class PickleArena {
+ public:
+  static constexpr size_t kMaxValues = 5'000'000;
+  // For what values hold: items of containers, copied strings, tensors.
+  static constexpr size_t kMaxCharge = size_t{256} << 20;
+
+  PickleArena();
+  PickleArena(const PickleArena&) = delete;
+  PickleArena& operator=(const PickleArena&) = delete;
+
+  // A new value, which lives as long as the arena. Throws WeightError where there are too many.
+  PickleValue* make(PickleValue value);
+  // The one None, True and False.
+  PickleValue* none() { return none_; }
+  PickleValue* boolean(bool value) { return value ? true_ : false_; }
+
+  // Counts `bytes` that a value will hold. Throws WeightError where they are too many.
+  void charge(size_t bytes);
+
+ private:
+  std::deque<PickleValue> values_;
+  size_t charged_ = 0;
+  PickleValue* none_;
+  PickleValue* true_;
+  PickleValue* false_;
+};
+
+// Makes the values below `root` what is promised above: of equal keys of a dict one is left. Throws
+// WeightError for a cycle and where there are too many levels or too many values.
+void check_tree(PickleValue& root);
+
+// Where below `root` the value is, such as "['model']['fc.weight']"; the first place of several.
+// Empty where it is not.
+std::string find_place(const PickleValue& root, const PickleValue& value);
 
 }  // namespace torch_ir

@@ -2,36 +2,31 @@
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
-#include <c10/core/alignment.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "torch_ir/base/byte_range.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
+#include "torch_ir/weights/storage_tensor.h"
 
 namespace torch_ir {
 namespace {
 
-constexpr size_t kHeaderLengthSize = sizeof(uint64_t);
 constexpr uint64_t kMaxHeaderSize = 100'000'000;
 constexpr size_t kHeaderAlignment = 8;
-// Tensors up to this size are copied where the file does not align them as LibTorch's allocator
-// does.
-constexpr size_t kMaxRealignedSize = size_t{1} << 20;
-constexpr size_t kMaxDims = 64;
 constexpr std::string_view kMetadataKey = "__metadata__";
 
 struct Dtype {
@@ -71,7 +66,7 @@ constexpr Dtype kDtypes[] = {
 
 uint64_t decode_length(const std::byte* bytes) {
   uint64_t length = 0;
-  for (size_t i = kHeaderLengthSize; i-- > 0;)
+  for (size_t i = kSafetensorsLengthSize; i-- > 0;)
     length = length << 8 | std::to_integer<uint64_t>(bytes[i]);
   return length;
 }
@@ -127,9 +122,9 @@ Entry read_entry(std::string name, JsonValue& value, const Place& place) {
   Entry entry;
   entry.dtype = read_dtype(get_member(members, "dtype", place), place.key("dtype"));
   entry.shape = read_sizes(get_member(members, "shape", place), place.key("shape"));
-  if (entry.shape.size() > kMaxDims) {
+  if (entry.shape.size() > kMaxTensorDims) {
     place.fail(fmt::format("{} dimensions, more than the {} that a tensor can have",
-                           entry.shape.size(), kMaxDims));
+                           entry.shape.size(), kMaxTensorDims));
   }
   const Place offsets_place = place.key("data_offsets");
   const auto offsets = read_sizes(get_member(members, "data_offsets", place), offsets_place);
@@ -200,61 +195,43 @@ std::vector<Entry> read_header(std::string_view text) {
   return entries;
 }
 
-// The last bits of a matrix product may depend on the alignment of its operands, so small tensors
-// get that of the allocator: what was computed before a file was written is then computed from the
-// file as well. Large ones stay mapped, unless their elements would be misaligned.
-bool is_mappable(const std::byte* data, size_t size, size_t element_size) {
-  const auto address = reinterpret_cast<uintptr_t>(data);
-  if (size <= kMaxRealignedSize) return address % c10::gAlignment == 0;
-  return address % element_size == 0;
-}
-
-at::Tensor make_tensor(const Entry& entry, std::byte* data, std::shared_ptr<MappedFile> file) {
+// Large tensors stay mapped, unless their elements would be misaligned.
+at::Tensor make_tensor(const Entry& entry, const ByteRange& data) {
   const at::TensorOptions options(entry.dtype);
-  if (entry.begin == entry.end) return at::empty(entry.shape, options);
-  if (!is_mappable(data, entry.end - entry.begin, c10::elementSize(entry.dtype))) {
+  const ByteRange bytes = data.part(entry.begin, entry.end - entry.begin);
+  if (bytes.size == 0) return at::empty(entry.shape, options);
+  if (!is_usable_in_place(bytes, c10::elementSize(entry.dtype))) {
     at::Tensor copy = at::empty(entry.shape, options);
-    std::memcpy(copy.mutable_data_ptr(), data, copy.nbytes());
+    std::memcpy(copy.mutable_data_ptr(), bytes.data, bytes.size);
     return copy;
   }
-  return at::from_blob(data, entry.shape, [file = std::move(file)](void*) {}, options);
+  return at::from_blob(bytes.data, entry.shape, [owner = bytes.owner](void*) {}, options);
 }
 
-StateDict read_tensors(const std::shared_ptr<MappedFile>& file) {
-  if (file->size() < kHeaderLengthSize) {
+StateDict read_tensors(const ByteRange& file) {
+  if (file.size < kSafetensorsLengthSize) {
     throw WeightError(fmt::format(
-        "no safetensors file: {} bytes, too few for the length of a header", file->size()));
+        "no safetensors file: {} bytes, too few for the length of a header", file.size));
   }
-  const uint64_t header_size = decode_length(file->data());
+  const uint64_t header_size = decode_length(file.data);
   if (header_size > kMaxHeaderSize) {
     throw WeightError(fmt::format("the header has {} bytes, more than the {} that are allowed",
                                   header_size, kMaxHeaderSize));
   }
-  const size_t rest = file->size() - kHeaderLengthSize;
+  const size_t rest = file.size - kSafetensorsLengthSize;
   if (header_size > rest) {
     throw WeightError(
         fmt::format("the header has {} bytes, but only {} follow; the file is "
                     "truncated",
                     header_size, rest));
   }
-  std::byte* header = file->data() + kHeaderLengthSize;
-  std::byte* data = header + header_size;
-  const std::vector<Entry> entries =
-      read_header({reinterpret_cast<const char*>(header), static_cast<size_t>(header_size)});
-  check_layout(entries, static_cast<int64_t>(rest - header_size));
+  const ByteRange header = file.part(kSafetensorsLengthSize, header_size);
+  const ByteRange data = file.part(kSafetensorsLengthSize + header_size, rest - header_size);
+  const std::vector<Entry> entries = read_header(header.text());
+  check_layout(entries, static_cast<int64_t>(data.size));
   StateDict tensors;
-  for (const Entry& entry : entries) {
-    tensors.insert(entry.name, make_tensor(entry, data + entry.begin, file));
-  }
+  for (const Entry& entry : entries) tensors.insert(entry.name, make_tensor(entry, data));
   return tensors;
-}
-
-std::shared_ptr<MappedFile> map_safetensors(const std::string& path) {
-  try {
-    return MappedFile::open(path);
-  } catch (const Error& error) {
-    throw WeightError(error.what());
-  }
 }
 
 // --- Writing ---
@@ -310,7 +287,7 @@ std::string make_header(const std::vector<Item>& items) {
 
 std::string encode_length(uint64_t length) {
   std::string bytes;
-  for (size_t i = 0; i < kHeaderLengthSize; ++i)
+  for (size_t i = 0; i < kSafetensorsLengthSize; ++i)
     bytes += static_cast<char>(length >> (8 * i) & 0xff);
   return bytes;
 }
@@ -318,7 +295,7 @@ std::string encode_length(uint64_t length) {
 }  // namespace
 
 StateDict load_weights_safetensors(const std::string& path) {
-  const std::shared_ptr<MappedFile> file = map_safetensors(path);
+  const ByteRange file = map_weights(path);
   try {
     return read_tensors(file);
   } catch (const SerializationError& error) {

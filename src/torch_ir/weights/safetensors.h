@@ -8,11 +8,15 @@
 // extension that is read here only: the reference implementation refuses such a file.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "torch_ir/ir/ir.h"
 
 namespace torch_ir {
+
+// A file begins with the length of its header, in so many bytes.
+constexpr size_t kSafetensorsLengthSize = 8;
 
 // The tensors of the file in the order of their data. The file is mapped: each tensor keeps the
 // mapping alive, and writing to one changes private pages, never the file. Only tensors of up to

@@ -23,14 +23,6 @@ namespace {
 constexpr size_t kMaxRealignedStorage = size_t{1} << 20;
 // The largest element, complex128.
 constexpr size_t kElementAlignment = 16;
-// LibTorch counts them in a few places with 64 bits.
-constexpr size_t kMaxTensorDims = 64;
-
-bool is_usable(const ByteRange& bytes) {
-  if (bytes.size == 0) return true;
-  const size_t alignment = bytes.size <= kMaxRealignedStorage ? c10::gAlignment : kElementAlignment;
-  return reinterpret_cast<uintptr_t>(bytes.data) % alignment == 0;
-}
 
 c10::DataPtr copy_of(const ByteRange& bytes) {
   c10::DataPtr copy = c10::GetCPUAllocator()->allocate(bytes.size);
@@ -99,8 +91,23 @@ void reverse_elements(std::byte* data, size_t size) {
 
 }  // namespace
 
+bool is_usable_in_place(const ByteRange& bytes, size_t element_alignment) {
+  if (bytes.size == 0) return true;
+  const size_t alignment = bytes.size <= kMaxRealignedStorage ? c10::gAlignment : element_alignment;
+  return reinterpret_cast<uintptr_t>(bytes.data) % alignment == 0;
+}
+
+ByteRange map_weights(const std::string& path) {
+  try {
+    return map_file(path);
+  } catch (const Error& error) {
+    throw WeightError(error.what());
+  }
+}
+
 c10::Storage make_storage(const ByteRange& bytes) {
-  c10::DataPtr data = is_usable(bytes) ? reference_to(bytes) : copy_of(bytes);
+  c10::DataPtr data =
+      is_usable_in_place(bytes, kElementAlignment) ? reference_to(bytes) : copy_of(bytes);
   return {c10::Storage::use_byte_size_t(), bytes.size, std::move(data), nullptr, false};
 }
 

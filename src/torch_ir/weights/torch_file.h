@@ -1,8 +1,8 @@
 // What Python's torch.save wrote, as plain data.
 //
 // Used by pt.h for weights and by the `.pt2` reader for pickled constants and example inputs.
-// Nothing in the file is executed: the pickle may name only what pickle_globals.h lists, and
-// whatever else it names is refused by that name.
+// Nothing in the file is executed: the pickle may name only what torch_rules.cc lists, and whatever
+// else it names is refused by that name.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@
 
 namespace torch_ir {
 
-// Whether `bytes` begin like a file of torch.save or torch::save: a zip archive, or the pickle of
-// the legacy format.
+// Whether `bytes` begin like a file of torch.save or torch::save: a zip archive, the pickle of the
+// legacy format, or the tar archive that came before, which is refused.
 bool looks_like_torch_file(std::string_view bytes);
 
 // Reads the zip format and the legacy format, of either byte order, and archives that C++ wrote

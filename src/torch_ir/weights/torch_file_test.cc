@@ -20,6 +20,7 @@ namespace torch_ir {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -93,39 +94,43 @@ TEST_P(SharedTest, MemoryIsSharedAsItWas) {
 
 INSTANTIATE_TEST_SUITE_P(Formats, SharedTest, ::testing::Values("shared.pt", "shared_legacy.pt"));
 
-// What make_pt.py calls a checkpoint. Integers beyond 64 bits are hexadecimal or, as protocol 1 has
-// them, decimal.
-std::string checkpoint_text(const std::string& big_integers) {
-  return "{'model': {'0.weight': tensor(float32, [1, 2]), '0.bias': tensor(float32, [1]), "
-         "'1.weight': tensor(float32, [1]), '1.bias': tensor(float32, [1]), "
-         "'1.running_mean': tensor(float32, [1]), '1.running_var': tensor(float32, [1]), "
-         "'1.num_batches_tracked': tensor(int64, [])}, 'epoch': 3, 'none': None, "
-         "'flags': [True, False], 'integers': (0, 255, 65535, -1, 2147483648, "
-         "-9223372036854775808, 9223372036854775807), 'big': [" +
-         big_integers +
-         "], 'floats': [0.5f, -1e+300f, inff], 'complex': (1+2j), 'text': 'caf\u00e9 "
-         "\U0001f525', 'long text': '" +
-         std::string(256, 'a') +
-         "...', 'bytes': [b'', b'\\x00\\xff', b'ab', b''], 'sets': [set(7), set(8)], "
-         "'empty': [(), [], {}], 'tuples': [(1), (1, 2), (1, 2, 3), (1, 2, 3, 4)], "
-         "'dtype': torch.float16, 'layout': torch.strided, 'device': device(cuda:1), "
-         "'size': (2, 3), 'storage': storage, 7: 'seven'}";
-}
+// What make_pt.py calls a checkpoint.
+const std::string kCheckpointText =
+    "{'model': {'0.weight': tensor(float32, [1, 2]), '0.bias': tensor(float32, [1]), "
+    "'1.weight': tensor(float32, [1]), '1.bias': tensor(float32, [1]), "
+    "'1.running_mean': tensor(float32, [1]), '1.running_var': tensor(float32, [1]), "
+    "'1.num_batches_tracked': tensor(int64, [])}, 'epoch': 3, 'none': None, "
+    "'flags': [True, False], 'integers': (0, 255, 65535, -1, 2147483648, "
+    "-9223372036854775808, 9223372036854775807), 'big': [<an int>, <an int>, <an int>], "
+    "'floats': [0.5f, -1e+300f, inff], 'complex': <a complex number>, 'text': 'caf\u00e9 "
+    "\U0001f525', 'long text': '" +
+    std::string(256, 'a') +
+    "...', 'bytes': [<bytes>, <bytes>, <bytes>, <bytes>], 'sets': [<a set>, <a set>], "
+    "'empty': [(), [], {}], 'tuples': [(1), (1, 2), (1, 2, 3), (1, 2, 3, 4)], "
+    "'dtype': torch.float16, 'layout': torch.strided, 'device': <a device>, "
+    "'size': (2, 3), 'storage': storage, 7: 'seven'}";
 
 class CheckpointTest : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(CheckpointTest, HoldsWhatPythonSaved) {
-  const bool is_decimal = std::string_view(GetParam()) == "checkpoint_1.pt";
-  EXPECT_EQ(text_of(*load_testdata(GetParam())),
-            checkpoint_text(
-                is_decimal ? "9223372036854775808, -18446744073709551616, 1180591620717411303424"
-                           : "0x8000000000000000, -0x10000000000000000, 0x400000000000000000"));
+  EXPECT_EQ(text_of(*load_testdata(GetParam())), kCheckpointText);
 }
 
 INSTANTIATE_TEST_SUITE_P(Protocols, CheckpointTest,
-                         ::testing::Values("checkpoint_1.pt", "checkpoint_2.pt", "checkpoint_3.pt",
-                                           "checkpoint_4.pt", "checkpoint_5.pt",
-                                           "checkpoint_legacy.pt", "checkpoint_deflated.pt"));
+                         ::testing::Values("checkpoint_2.pt", "checkpoint_3.pt", "checkpoint_4.pt",
+                                           "checkpoint_5.pt", "checkpoint_legacy.pt",
+                                           "checkpoint_deflated.pt"));
+
+TEST(TorchFileErrorsTest, ProtocolsOfText) {
+  EXPECT_THAT([] { load_testdata("checkpoint_1.pt"); },
+              ThrowsMessage<WeightError>(AllOf(
+                  StartsWith("'f' holds a pickle of protocol 0 or 1 (instruction 'I' at byte "),
+                  HasSubstr("); load it in Python, and torch.save it again"))));
+  EXPECT_THAT([] { load_document("L119547037146038801333356L\n.M\xe9\x03.}.}.](e."); },
+              file_fails_with("'f' holds a pickle of protocol 0 or 1 (instruction 'L' at byte 0); "
+                              "load it in Python, and torch.save it again without "
+                              "pickle_protocol"));
+}
 
 TEST(TorchFileTest, FilesWithoutChecksumsAreRead) {
   EXPECT_EQ(text_of(*load_testdata("without_checksums.pt")),
@@ -226,6 +231,26 @@ std::string storage(const std::string& storage_class = "torch\nFloatStorage", in
 // {"w": a tensor}; sizes and strides are tuples.
 std::string tensor_pickle(const std::string& arguments) {
   return "}" + pickled_text("w") + "ctorch._utils\n_rebuild_tensor_v2\n(" + arguments + "\x89}tRs.";
+}
+
+// As {"model": model.state_dict(), "best_acc": numpy.float64(0.5)} is saved by NumPy 1 and 2.
+TEST(TorchFileTest, NumbersOfNumpyBesideAStateDictAreNotRead) {
+  const std::string zero("K\0", 2);
+  const std::string minus_one = "J" + little_endian(0xffffffff, 4);
+  const std::string tensor =
+      "ctorch._utils\n_rebuild_tensor_v2\n(" + storage() + zero + "K\x04\x85K\x01\x85\x89}tR";
+  const std::string dtype = "cnumpy\ndtype\n(" + pickled_text("f8") + "\x89\x88tR(K\x03" +
+                            pickled_text("<") + "NNN" + minus_one + minus_one + zero + "tb";
+  for (const char* module : {"numpy.core.multiarray", "numpy._core.multiarray"}) {
+    const std::string number =
+        "c" + std::string(module) + "\nscalar\n" + dtype + "C\x08" + std::string(8, '\0') + "\x86R";
+    const PickleDocument document =
+        load_document(legacy_file("}" + pickled_text("model") + "}" + pickled_text("w") + tensor +
+                                  "ss" + pickled_text("best_acc") + number + "s."));
+    EXPECT_EQ(text_of(*document),
+              "{'model': {'w': tensor(float32, [4])}, 'best_acc': <a NumPy scalar>}");
+    EXPECT_THAT(find_state_dict(*document).keys(), ElementsAre("w"));
+  }
 }
 
 TEST(TorchFileErrorsTest, LegacyFileByHand) {
@@ -361,12 +386,13 @@ TEST(TorchFileErrorsTest, NamesThatAreNotListed) {
 }
 
 TEST(TorchFileErrorsTest, CopiesAreLimited) {
-  // A text of 100 kB made into bytes again and again, in seven bytes each time.
-  std::string pickle = "X" + little_endian(100'000, 4) + std::string(100'000, 'a') + "q\x01" +
-                       pickled_text("latin1") +
-                       "q\x02"
-                       "c_codecs\nencode\nq\x03";
-  for (int i = 0; i < 10'000; ++i) pickle += "h\x03h\x01h\x02\x86R0";
+  // A dict of ten thousand items made into a dict again and again, in seven bytes each time.
+  std::string pickle = "}(";
+  for (int i = 0; i < 10'000; ++i) pickle += "K\x01N";
+  pickle +=
+      "uq\x01"
+      "cbuiltins\ndict\nq\x02";
+  for (int i = 0; i < 2'000; ++i) pickle += "h\x02h\x01\x85R0";
   EXPECT_THAT([&] { load_document(legacy_file(pickle + ".")); },
               file_fails_with("'f' holds a pickle that needs more than 268435456 bytes without its "
                               "tensors' data"));

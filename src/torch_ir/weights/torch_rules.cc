@@ -2,19 +2,375 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/weights/pickle_globals.h"
+#include "torch_ir/ir/dtype.h"
 
 namespace torch_ir {
 namespace {
 
+using Dict = PickleValue::Dict;
+using List = PickleValue::List;
 using Name = PickleValue::Name;
 using Object = PickleValue::Object;
+using Pointer = PickleValue::Pointer;
+using Tuple = PickleValue::Tuple;
+using Unsupported = PickleValue::Unsupported;
 
+constexpr std::string_view kTorch = "torch.";
 constexpr size_t kStorageCost = 256;
+// What a tensor costs that is made in a few bytes of a pickle, roughly.
+constexpr size_t kTensorCost = 512;
+
+// --- Calls ---
+
+struct Call {
+  std::string_view name;
+  const PickleItems& arguments;
+  PickleArena& arena;
+  PendingTensors& tensors;
+};
+
+// All values of a pickle are made, and still owned, by the one who reads it.
+PickleValue* own(Pointer value) { return const_cast<PickleValue*>(value); }
+
+[[noreturn]] void fail_call(const Call& call, const std::string& what) {
+  throw WeightError(
+      fmt::format("is damaged: its pickle calls {} with {}", printable(call.name), what));
+}
+
+void check_count(const Call& call, size_t least, size_t most) {
+  if (call.arguments.size() >= least && call.arguments.size() <= most) return;
+  fail_call(call, fmt::format("{} arguments", call.arguments.size()));
+}
+
+[[noreturn]] void fail_argument(const Call& call, size_t index) {
+  fail_call(call, fmt::format("{} as argument {}", call.arguments[index]->kind(), index + 1));
+}
+
+template <class T>
+const T& get_argument(const Call& call, size_t index) {
+  const T* value = call.arguments[index]->get_if<T>();
+  if (value == nullptr) fail_argument(call, index);
+  return *value;
+}
+
+// The items of a list or a tuple; null for anything else.
+const PickleItems* items_of(const PickleValue& value) {
+  if (const auto* list = value.get_if<List>()) return &list->items;
+  if (const auto* tuple = value.get_if<Tuple>()) return &tuple->items;
+  return nullptr;
+}
+
+// A dict, or a list of pairs.
+PickleValue* call_dict(const Call& call) {
+  check_count(call, 0, 1);
+  if (call.arguments.empty()) return call.arena.make({Dict()});
+  if (const auto* other = call.arguments[0]->get_if<Dict>()) {
+    call.arena.charge(other->items.size() * sizeof(other->items[0]));
+    return call.arena.make({*other});
+  }
+  const PickleItems* items = items_of(*call.arguments[0]);
+  if (items == nullptr) fail_argument(call, 0);
+  Dict dict;
+  call.arena.charge(items->size() * sizeof(dict.items[0]));
+  for (const Pointer item : *items) {
+    const PickleItems* pair = items_of(*item);
+    if (pair == nullptr || pair->size() != 2) fail_call(call, item->kind() + " as an item");
+    dict.items.emplace_back((*pair)[0], (*pair)[1]);
+  }
+  return call.arena.make({std::move(dict)});
+}
+
+PickleValue* call_default_dict(const Call& call) {
+  check_count(call, 0, 1);
+  return call.arena.make({Dict()});
+}
+
+std::vector<int64_t> get_integers(const Call& call, size_t index) {
+  std::vector<int64_t> integers;
+  for (const PickleValue* item : get_argument<Tuple>(call, index).items) {
+    const auto* integer = item->get_if<int64_t>();
+    if (integer == nullptr) fail_argument(call, index);
+    integers.push_back(*integer);
+  }
+  return integers;
+}
+
+// The mathematical bits of a tensor: {"conj": True}.
+void read_bits(const Call& call, size_t index, PendingTensor& tensor) {
+  if (index >= call.arguments.size() || call.arguments[index]->is_none()) return;
+  for (const auto& [key, value] : get_argument<Dict>(call, index).items) {
+    const auto* name = key->get_if<std::string>();
+    const auto* bit = value->get_if<bool>();
+    if (name == nullptr || bit == nullptr || (*name != "conj" && *name != "neg")) {
+      fail_argument(call, index);
+    }
+    (*name == "conj" ? tensor.is_conjugate : tensor.is_negative) = *bit;
+  }
+}
+
+// What only these dtypes can have.
+void check_bits(const Call& call, const PendingTensor& tensor) {
+  const c10::ScalarType dtype = tensor.view.dtype;
+  if ((tensor.is_conjugate && !c10::isComplexType(dtype)) ||
+      (tensor.is_negative && !c10::isFloatingType(dtype))) {
+    fail_call(call, "bits that a tensor of " + dtype_name(dtype) + " does not have");
+  }
+}
+
+// The view that the first four arguments describe: storage, offset, sizes, strides.
+PendingTensor read_view(const Call& call) {
+  PendingTensor tensor;
+  call.arena.charge(kTensorCost);
+  tensor.storage = get_argument<PickleValue::Storage>(call, 0).number;
+  tensor.view.storage_offset = get_argument<int64_t>(call, 1);
+  tensor.view.sizes = get_integers(call, 2);
+  tensor.view.strides = get_integers(call, 3);
+  return tensor;
+}
+
+PickleValue* note_tensor(const Call& call, PendingTensor tensor) {
+  if (call.tensors.storages[tensor.storage].location == "meta") {
+    return call.arena.make({Unsupported{"a tensor on the meta device", true}});
+  }
+  check_bits(call, tensor);
+  tensor.value = call.arena.make({at::Tensor()});
+  call.tensors.tensors.push_back(std::move(tensor));
+  return call.tensors.tensors.back().value;
+}
+
+PickleValue* note_typed_tensor(const Call& call, PendingTensor tensor) {
+  const auto dtype = call.tensors.storages[tensor.storage].dtype;
+  if (!dtype) fail_call(call, "a storage without a dtype");
+  if (c10::isQIntType(*dtype)) {
+    return call.arena.make({Unsupported{"a quantized tensor", true}});
+  }
+  tensor.view.dtype = *dtype;
+  return note_tensor(call, std::move(tensor));
+}
+
+PickleValue* call_size(const Call& call) {
+  check_count(call, 0, 1);
+  if (call.arguments.empty()) return call.arena.make({Tuple()});
+  get_integers(call, 0);
+  return own(call.arguments[0]);
+}
+
+PickleValue* call_layout(const Call& call) {
+  check_count(call, 1, 1);
+  const auto& name = get_argument<std::string>(call, 0);
+  if (!name.starts_with(kTorch) || !find_layout(std::string_view(name).substr(kTorch.size()))) {
+    fail_call(call, fmt::format("the unknown layout '{}'", printable(name)));
+  }
+  return call.arena.make({Name{name}});
+}
+
+PickleValue* call_parameter(const Call& call) {
+  check_count(call, 1, 4);
+  if (!call.arguments[0]->is_tensor()) fail_argument(call, 0);
+  return own(call.arguments[0]);
+}
+
+PickleValue* call_first_argument(const Call& call) {
+  check_count(call, 1, 2);
+  return own(call.arguments[0]);
+}
+
+PickleValue* call_rebuild_tensor(const Call& call) {
+  check_count(call, 4, 4);
+  return note_typed_tensor(call, read_view(call));
+}
+
+// Behind the view: requires_grad, hooks, bits.
+PickleValue* call_rebuild_tensor_v2(const Call& call) {
+  check_count(call, 6, 7);
+  PendingTensor tensor = read_view(call);
+  read_bits(call, 6, tensor);
+  return note_typed_tensor(call, std::move(tensor));
+}
+
+// Behind the view: requires_grad, hooks, dtype, bits. The storage is untyped.
+PickleValue* call_rebuild_tensor_v3(const Call& call) {
+  check_count(call, 7, 8);
+  PendingTensor tensor = read_view(call);
+  const std::string& name = get_argument<Name>(call, 6).text;
+  if (!name.starts_with(kTorch)) fail_argument(call, 6);
+  const auto dtype = find_dtype(std::string_view(name).substr(kTorch.size()));
+  if (!dtype) {
+    return call.arena.make({Unsupported{"a tensor of dtype " + name, true}});
+  }
+  tensor.view.dtype = *dtype;
+  read_bits(call, 7, tensor);
+  return note_tensor(call, std::move(tensor));
+}
+
+PickleValue* call_rebuild_from_type(const Call& call);
+
+// --- Names ---
+
+struct Global {
+  // With its module: "collections.OrderedDict".
+  std::string_view name;
+  // Null where it is a value that can not be called, and where the result is not read.
+  PickleValue* (*call)(const Call&);
+  // What it gives that is not read.
+  const char* unsupported = nullptr;
+  bool is_tensor = false;
+};
+
+// Modules have their names of Python 3, see kRenamedModules.
+constexpr Global kGlobals[] = {
+    {"collections.OrderedDict", call_dict},
+    {"collections.Counter", call_dict},
+    {"collections.defaultdict", call_default_dict},
+    {"builtins.set", nullptr, "a set"},
+    {"builtins.frozenset", nullptr, "a set"},
+    {"builtins.bytes", nullptr, "bytes"},
+    {"builtins.bytearray", nullptr, "bytes"},
+    {"builtins.complex", nullptr, "a complex number"},
+    {"builtins.dict", call_dict},
+    // What defaultdicts make their items with.
+    {"builtins.float", nullptr},
+    {"builtins.int", nullptr},
+    {"builtins.list", nullptr},
+    {"_codecs.encode", nullptr, "bytes"},
+
+    {"torch.Size", call_size},
+    {"torch.device", nullptr, "a device"},
+    {"torch.serialization._get_layout", call_layout},
+    {"torch.Tensor", nullptr},
+    {"torch.nn.parameter.Parameter", call_parameter},
+    {"torch._utils._rebuild_parameter", call_parameter},
+    {"torch._utils._rebuild_parameter_with_state", call_parameter},
+    {"torch._utils._rebuild_tensor", call_rebuild_tensor},
+    {"torch._utils._rebuild_tensor_v2", call_rebuild_tensor_v2},
+    {"torch._utils._rebuild_tensor_v3", call_rebuild_tensor_v3},
+    {"torch._utils._rebuild_device_tensor_from_cpu_tensor", call_parameter},
+    {"torch._tensor._rebuild_from_type", call_rebuild_from_type},
+    {"torch._tensor._rebuild_from_type_v2", call_rebuild_from_type},
+
+    {"torch._utils._rebuild_sparse_tensor", nullptr, "a sparse tensor", true},
+    {"torch._utils._rebuild_sparse_csr_tensor", nullptr, "a sparse tensor", true},
+    {"torch._utils._rebuild_qtensor", nullptr, "a quantized tensor", true},
+    {"torch._utils._rebuild_nested_tensor", nullptr, "a nested tensor", true},
+    {"torch._utils._rebuild_wrapper_subclass", nullptr, "a tensor of a Python subclass", true},
+    {"torch._utils._rebuild_meta_tensor_no_storage", nullptr, "a tensor on the meta device", true},
+    {"torch._utils._rebuild_device_tensor_from_numpy", nullptr, "a tensor in a NumPy array", true},
+
+    // What torch::pickle_save and TorchScript write around their lists and dicts.
+    {"torch.jit._pickle.build_boollist", call_first_argument},
+    {"torch.jit._pickle.build_doublelist", call_first_argument},
+    {"torch.jit._pickle.build_intlist", call_first_argument},
+    {"torch.jit._pickle.build_tensorlist", call_first_argument},
+    {"torch.jit._pickle.restore_type_tag", call_first_argument},
+
+    {"numpy.dtype", nullptr, "a NumPy dtype"},
+    {"numpy.ndarray", nullptr},
+    {"numpy.core.multiarray._reconstruct", nullptr, "a NumPy array"},
+    {"numpy.core.multiarray.scalar", nullptr, "a NumPy scalar"},
+    {"numpy.core.numeric._frombuffer", nullptr, "a NumPy array"},
+    {"numpy._core.multiarray._reconstruct", nullptr, "a NumPy array"},
+    {"numpy._core.multiarray.scalar", nullptr, "a NumPy scalar"},
+    {"numpy._core.numeric._frombuffer", nullptr, "a NumPy array"},
+};
+
+// Names of `torch` that are values begin so, besides the dtypes that LibTorch has. Dtypes go on
+// with a digit.
+constexpr std::string_view kDtypeBegins[] = {"bits", "float", "int", "quint", "uint"};
+constexpr std::string_view kConstantBegins[] = {"channels_last", "contiguous_format",
+                                                "per_channel_", "per_tensor_", "preserve_format"};
+
+// A class of storages. Without its module, which says nothing: all is loaded to the CPU.
+struct StorageClass {
+  std::string_view name;
+  // None for untyped storages.
+  std::optional<c10::ScalarType> dtype;
+};
+
+constexpr StorageClass kStorageClasses[] = {
+    {"UntypedStorage", std::nullopt},
+    {"_UntypedStorage", std::nullopt},
+    {"DoubleStorage", c10::ScalarType::Double},
+    {"FloatStorage", c10::ScalarType::Float},
+    {"HalfStorage", c10::ScalarType::Half},
+    {"BFloat16Storage", c10::ScalarType::BFloat16},
+    {"LongStorage", c10::ScalarType::Long},
+    {"IntStorage", c10::ScalarType::Int},
+    {"ShortStorage", c10::ScalarType::Short},
+    {"CharStorage", c10::ScalarType::Char},
+    {"ByteStorage", c10::ScalarType::Byte},
+    {"BoolStorage", c10::ScalarType::Bool},
+    {"ComplexDoubleStorage", c10::ScalarType::ComplexDouble},
+    {"ComplexFloatStorage", c10::ScalarType::ComplexFloat},
+    {"ComplexHalfStorage", c10::ScalarType::ComplexHalf},
+    {"QInt8Storage", c10::ScalarType::QInt8},
+    {"QInt32Storage", c10::ScalarType::QInt32},
+    {"QUInt8Storage", c10::ScalarType::QUInt8},
+    {"QUInt4x2Storage", c10::ScalarType::QUInt4x2},
+    {"QUInt2x4Storage", c10::ScalarType::QUInt2x4},
+};
+
+constexpr std::string_view kStorageModules[] = {"torch", "torch.cuda", "torch.storage"};
+
+// Null for all that may not be named.
+const Global* find_listed(std::string_view name) {
+  static const auto& globals = *[] {
+    auto* map = new std::unordered_map<std::string_view, const Global*>();
+    for (const Global& global : kGlobals) map->emplace(global.name, &global);
+    return map;
+  }();
+  const auto found = globals.find(name);
+  return found == globals.end() ? nullptr : found->second;
+}
+
+// Names that are values: dtypes ("torch.float32"), quantization schemes, memory formats.
+bool is_torch_constant(std::string_view name) {
+  if (!name.starts_with(kTorch)) return false;
+  name.remove_prefix(kTorch.size());
+  const auto begins_name = [&](std::string_view begin) { return name.starts_with(begin); };
+  const auto begins_dtype = [&](std::string_view begin) {
+    const std::string_view rest = name.substr(std::min(begin.size(), name.size()));
+    return name.starts_with(begin) && !rest.empty() && rest[0] >= '0' && rest[0] <= '9';
+  };
+  return find_dtype(name).has_value() || std::ranges::any_of(kDtypeBegins, begins_dtype) ||
+         std::ranges::any_of(kConstantBegins, begins_name);
+}
+
+// By its name with the module ("torch.FloatStorage"); null where there is none.
+const StorageClass* find_storage_class(std::string_view name) {
+  const size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos) return nullptr;
+  if (std::ranges::count(kStorageModules, name.substr(0, dot)) == 0) return nullptr;
+  const auto* found = std::ranges::find(kStorageClasses, name.substr(dot + 1), &StorageClass::name);
+  return found == std::end(kStorageClasses) ? nullptr : found;
+}
+
+bool is_callable(const Global& global) {
+  return global.call != nullptr || global.unsupported != nullptr;
+}
+
+PickleValue* call_global(const Global& global, const Call& call) {
+  if (global.unsupported == nullptr) return global.call(call);
+  return call.arena.make({Unsupported{global.unsupported, global.is_tensor}});
+}
+
+// A tensor with attributes of its own: function, class, arguments of the function, attributes.
+PickleValue* call_rebuild_from_type(const Call& call) {
+  check_count(call, 4, 4);
+  const Global* function = find_listed(get_argument<Name>(call, 0).text);
+  const bool is_nested = function != nullptr && function->call == call_rebuild_from_type;
+  if (function == nullptr || !is_callable(*function) || is_nested) fail_argument(call, 0);
+  const PickleItems& arguments = get_argument<Tuple>(call, 2).items;
+  PickleValue* result =
+      call_global(*function, {function->name, arguments, call.arena, call.tensors});
+  if (!result->is_tensor()) fail_argument(call, 0);
+  return result;
+}
 
 struct RenamedModule {
   std::string_view old_name, new_name;
@@ -40,7 +396,7 @@ bool is_script_class(std::string_view name) { return name.starts_with("__torch__
 // The items of an id: "storage", class, key, location, number of elements, and in the legacy format
 // where a view of it begins.
 const std::vector<PickleValue::Pointer>& id_items(const PickleValue& id) {
-  const auto* tuple = id.get_if<PickleValue::Tuple>();
+  const auto* tuple = id.get_if<Tuple>();
   if (tuple == nullptr || tuple->items.size() < 5 || tuple->items.size() > 6) fail_storage(id);
   const auto* kind = tuple->items[0]->get_if<std::string>();
   if (kind == nullptr || *kind != "storage") fail_storage(id);
@@ -50,7 +406,7 @@ const std::vector<PickleValue::Pointer>& id_items(const PickleValue& id) {
 // Views are (key, first element, number of elements).
 int64_t read_view_offset(const PickleValue& id, const PickleValue& view) {
   if (view.is_none()) return 0;
-  const auto* tuple = view.get_if<PickleValue::Tuple>();
+  const auto* tuple = view.get_if<Tuple>();
   if (tuple == nullptr || tuple->items.size() != 3) fail_storage(id);
   const auto* offset = tuple->items[1]->get_if<int64_t>();
   if (offset == nullptr || *offset < 0) fail_storage(id);
@@ -85,7 +441,7 @@ void set_attributes(Object& object, const PickleValue& state, PickleArena& arena
     arena.charge(sizeof(object.attributes[0]) + name.size());
     object.attributes.emplace_back(name, value);
   };
-  const auto* dict = state.get_if<PickleValue::Dict>();
+  const auto* dict = state.get_if<Dict>();
   // What a class with a __getstate__ of its own made of itself.
   if (dict == nullptr) return set("__state__", &state);
   for (const auto& [key, value] : dict->items) {
@@ -100,7 +456,7 @@ void set_attributes(Object& object, const PickleValue& state, PickleArena& arena
 
 PickleValue* TorchRules::find_global(std::string_view module, std::string_view name) {
   std::string full_name = fmt::format("{}.{}", current_module(module), name);
-  if (find_pickle_global(full_name) == nullptr && !is_torch_constant(full_name) &&
+  if (find_listed(full_name) == nullptr && !is_torch_constant(full_name) &&
       find_storage_class(full_name) == nullptr && !(reads_objects_ && is_script_class(full_name))) {
     throw WeightError(
         kNotSupported,
@@ -121,12 +477,12 @@ PickleValue* TorchRules::call(const PickleValue& callable, const PickleItems& ar
     arena_.charge(name->text.size());
     return arena_.make({Object{name->text, {}}});
   }
-  const PickleGlobal* global = find_pickle_global(name->text);
-  if (global == nullptr || global->call == nullptr) {
+  const Global* global = find_listed(name->text);
+  if (global == nullptr || !is_callable(*global)) {
     throw WeightError(
         fmt::format("is damaged: its pickle calls {}, which can not be called", name->text));
   }
-  return global->call({global->name, arguments, arena_, tensors_});
+  return call_global(*global, {global->name, arguments, arena_, tensors_});
 }
 
 void TorchRules::set_state(PickleValue& object, const PickleValue& state) {
@@ -134,9 +490,9 @@ void TorchRules::set_state(PickleValue& object, const PickleValue& state) {
     return set_attributes(*script_object, state, arena_);
   }
   // Attributes of Python's objects (`_metadata` of an OrderedDict) change nothing that is read.
-  const bool has_state = object.get_if<PickleValue::Dict>() != nullptr ||
+  const bool has_state = object.get_if<Dict>() != nullptr ||
                          object.get_if<at::Tensor>() != nullptr ||
-                         object.get_if<PickleValue::Unsupported>() != nullptr;
+                         object.get_if<Unsupported>() != nullptr;
   if (!has_state) throw WeightError("is damaged: its pickle gives attributes to " + object.kind());
 }
 

@@ -1,16 +1,55 @@
-// The rules of the pickles that torch.save, torch::save and TorchScript write.
+// The rules of the pickles that torch.save, torch::save and TorchScript write: what they may name,
+// what a call gives, and the tensors that they describe.
 //
-// Used by torch_file.cc: names are looked up in pickle_globals.h, persistent ids are storages.
+// Used by torch_file.cc. What may be named is one list, that of torch.load(weights_only=True), less
+// what would need Python and more of what is plain data. What is known and harmless but nothing
+// that anybody reads here (sparse and quantized tensors, NumPy's arrays, sets) becomes a
+// PickleValue::Unsupported, so that a checkpoint that has one beside its weights still loads.
+// Tensors are noted only, and made when the pickle has been read: in the legacy format the storages
+// come behind it.
 #pragma once
 
+#include <c10/core/ScalarType.h>
+
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "torch_ir/weights/pending_tensors.h"
 #include "torch_ir/weights/pickle.h"
-#include "torch_ir/weights/pickle_arena.h"
+#include "torch_ir/weights/pickle_value.h"
+#include "torch_ir/weights/storage_tensor.h"
 
 namespace torch_ir {
+
+// A storage as one of its persistent ids has it.
+struct PendingStorage {
+  // Equal for storages that are one.
+  std::string key;
+  // None for untyped storages, which count bytes.
+  std::optional<c10::ScalarType> dtype;
+  // Of all elements, of which a view (an early form of sharing) begins with element `offset`.
+  int64_t num_bytes = 0;
+  int64_t offset = 0;
+  // Where it was: "cpu", "cuda:0", "meta".
+  std::string location;
+};
+
+struct PendingTensor {
+  // An undefined tensor until then.
+  PickleValue* value;
+  // Its storage in `PendingTensors::storages`.
+  size_t storage;
+  TensorView view;
+  bool is_conjugate = false;
+  bool is_negative = false;
+};
+
+struct PendingTensors {
+  std::vector<PendingStorage> storages;
+  std::vector<PendingTensor> tensors;
+};
 
 class TorchRules : public PickleRules {
  public:

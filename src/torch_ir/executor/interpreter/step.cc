@@ -83,14 +83,19 @@ bool is_absent(const c10::IValue& value) {
   return value.isNone() || (value.isTensor() && !value.toTensor().defined());
 }
 
-// Where the graph leaves out what the operator did not make, so does this.
+bool is_no_tensor(const c10::IValue& value) { return !value.isTensor(); }
+
+// Where the graph leaves out what the operator did not make, or a number or dtype that nobody
+// reads, so does this.
 void store_values(const Step& step, const Stack& stack, Slots& slots) {
   std::vector<c10::IValue> values;
   for (const c10::IValue& value : stack) append_values(value, values);
   if (values.size() != step.outputs.size()) std::erase_if(values, is_absent);
+  const size_t num_made = values.size();
+  if (values.size() != step.outputs.size()) std::erase_if(values, is_no_tensor);
   if (values.size() != step.outputs.size()) {
-    throw ExecutionError(fmt::format("it returned {} value(s), the graph says {}", values.size(),
-                                     step.outputs.size()));
+    throw ExecutionError(
+        fmt::format("it returned {} value(s), the graph says {}", num_made, step.outputs.size()));
   }
   for (size_t i = 0; i < values.size(); ++i) store(slots, step.outputs[i], std::move(values[i]));
 }

@@ -17,7 +17,6 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/exporter/pt2/call_stack.h"
 #include "torch_ir/exporter/pt2/decompose.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"

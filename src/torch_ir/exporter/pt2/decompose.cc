@@ -1,5 +1,6 @@
 #include "torch_ir/exporter/pt2/decompose.h"
 
+#include <ATen/core/List.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/jit_type.h>
 #include <ATen/ops/zeros.h>
@@ -12,16 +13,29 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/exporter/pt2/call_stack.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/ivalue.h"
 #include "torch_ir/operators/dispatch_mode.h"
 
 namespace torch_ir {
 namespace {
+
+using TensorMaker = std::function<at::Tensor(const std::string& name, const ValueMeta& meta)>;
+
+Attribute one_of(c10::ScalarType dtype) {
+  switch (dtype) {
+    case c10::ScalarType::Bool:
+      return true;
+    case c10::ScalarType::Double:
+      return 1.0;
+    default:
+      return 1;
+  }
+}
 
 constexpr c10::DispatchKey kCompositeKeys[] = {
     c10::DispatchKey::CompositeImplicitAutograd,
@@ -49,6 +63,17 @@ std::optional<Attribute> number_of(const at::Tensor& tensor) {
   return std::nullopt;
 }
 
+// The tensors among results, those of lists in a row.
+std::vector<at::Tensor> tensors_of(c10::ArrayRef<c10::IValue> results) {
+  std::vector<at::Tensor> tensors;
+  for (const c10::IValue& value : results) {
+    if (value.isTensor() && value.toTensor().defined()) tensors.push_back(value.toTensor());
+    if (!value.isTensorList()) continue;
+    for (const at::Tensor& tensor : value.toTensorVector()) tensors.push_back(tensor);
+  }
+  return tensors;
+}
+
 // Records calls; tensors are known by their address.
 class CallRecorder final : public DispatchMode {
  public:
@@ -74,7 +99,9 @@ class CallRecorder final : public DispatchMode {
       record_argument((*stack)[first + i], arguments[i], part.node);
     }
     op.callBoxed(stack);
-    for (size_t i = first; i < stack->size(); ++i) record_output((*stack)[i], part);
+    for (const at::Tensor& tensor : tensors_of(c10::ArrayRef<c10::IValue>(*stack).slice(first))) {
+      add_output(tensor, part);
+    }
     // A question about a tensor; the answer is in what is called next.
     if (part.node.outputs.empty() && !op.schema().is_mutable()) return;
     part.node.name = part.node.outputs.size() == 1 ? part.node.outputs[0]
@@ -129,14 +156,6 @@ class CallRecorder final : public DispatchMode {
     return list;
   }
 
-  void record_output(const c10::IValue& value, Part& part) {
-    if (value.isTensor()) {
-      if (value.toTensor().defined()) add_output(value.toTensor(), part);
-    } else if (value.isTensorList()) {
-      for (const at::Tensor& tensor : value.toTensorVector()) add_output(tensor, part);
-    }
-  }
-
   void add_output(const at::Tensor& tensor, Part& part) {
     part.node.outputs.push_back(builder_.new_name(op_name(part.node.target)));
     part.outputs.push_back(meta_of(tensor));
@@ -159,17 +178,6 @@ at::Tensor make_zeros(const ValueMeta& meta, at::Device device) {
     }
   }
   return at::zeros(meta.shape, at::TensorOptions(device).dtype(meta.dtype));
-}
-
-// The tensors among results, those of lists in a row.
-std::vector<at::Tensor> tensors_of(c10::ArrayRef<c10::IValue> results) {
-  std::vector<at::Tensor> tensors;
-  for (const c10::IValue& value : results) {
-    if (value.isTensor() && value.toTensor().defined()) tensors.push_back(value.toTensor());
-    if (!value.isTensorList()) continue;
-    for (const at::Tensor& tensor : value.toTensorVector()) tensors.push_back(tensor);
-  }
-  return tensors;
 }
 
 // On the meta device, where nothing is allocated: that no part makes more than what can be had.
@@ -248,6 +256,34 @@ Renames output_names(const ExportedNode& node, const torch::jit::Stack& results,
 }
 
 }  // namespace
+
+torch::jit::Stack make_stack(const ExportedNode& node, const c10::FunctionSchema& schema,
+                             const GraphBuilder& builder, const TensorMaker& make_tensor) {
+  const auto tensor = [&](const ValueRef& ref) {
+    return make_tensor(ref.name, *builder.find(ref.name));
+  };
+  const auto number = [&](const ValueRef& ref) { return one_of(builder.find(ref.name)->dtype); };
+  torch::jit::Stack stack;
+  for (const c10::Argument& argument : schema.arguments()) {
+    const auto given = std::ranges::find(node.arguments, argument.name(), &ExportedArgument::name);
+    if (given == node.arguments.end()) {
+      stack.push_back(argument.default_value().value_or(c10::IValue()));
+    } else if (const auto* ref = std::get_if<ValueRef>(&given->value)) {
+      stack.emplace_back(tensor(*ref));
+    } else if (const auto* values = std::get_if<ValueList>(&given->value)) {
+      const auto* type = argument.type()->castRaw<c10::ListType>();
+      c10::impl::GenericList list(type == nullptr ? c10::TypePtr(c10::TensorType::get())
+                                                  : type->getElementType());
+      for (const auto& value : *values) {
+        list.push_back(value ? c10::IValue(tensor(*value)) : c10::IValue());
+      }
+      stack.emplace_back(std::move(list));
+    } else {
+      stack.push_back(to_ivalue(with_values(std::get<Attribute>(given->value), number), argument));
+    }
+  }
+  return stack;
+}
 
 std::vector<Part> decompose(const ExportedNode& node, const c10::OperatorHandle& op, bool may_grow,
                             GraphBuilder& builder) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,19 +43,15 @@ void flatten_keywords(Pointer kwargs, const std::vector<std::string>& keywords,
   for (const std::string& name : keywords) flatten(kwargs->find(name), leaves);
 }
 
-// The member `index` of a list, or null.
-const JsonValue* item(const JsonValue* value, size_t index) {
-  const auto* list = value == nullptr ? nullptr : value->get_if<JsonValue::List>();
-  return list == nullptr || index >= list->size() ? nullptr : &(*list)[index];
+JsonValue& item(JsonValue& value, size_t index) {
+  const Place place;
+  JsonValue::List& list = as_list(value, place);
+  if (index >= list.size()) place.fail("a list is too short");
+  return list[index];
 }
 
-const JsonValue* member(const JsonValue* value, std::string_view key) {
-  if (value == nullptr || value->get_if<JsonValue::Object>() == nullptr) return nullptr;
-  return Fields(*value, Place()).find(key);
-}
-
-const std::string* text(const JsonValue* value) {
-  return value == nullptr ? nullptr : value->get_if<std::string>();
+JsonValue& member(JsonValue& value, std::string_view key) {
+  return Fields(value, Place()).get(key);
 }
 
 // The leaves of `inputs`. Keyword arguments come in the order that `keywords` has, where it has
@@ -75,28 +72,17 @@ std::vector<Pointer> flatten_inputs(const PickleValue& inputs,
 // The names of the keyword arguments in the order in which the model expects them; empty where the
 // archive does not say. The specification of the inputs is a JSON text of its own, [1, SPEC], and
 // SPEC a tuple of a tuple and a dict, whose context are its keys, once more as JSON.
-std::vector<std::string> read_keywords(const JsonValue& root) {
-  const JsonValue* calls = member(member(&root, "graph_module"), "module_call_graph");
-  const std::string* in_spec = text(member(member(item(calls, 0), "signature"), "in_spec"));
-  if (in_spec == nullptr) return {};
-  std::vector<std::string> names;
+std::vector<std::string> read_keywords(JsonValue& root) {
+  const Place place;
   try {
-    const JsonValue spec = parse_json(*in_spec);
-    const JsonValue* kwargs = item(member(item(&spec, 1), "children_spec"), 1);
-    const std::string* context = text(member(kwargs, "context"));
-    if (context == nullptr) return {};
-    const JsonValue keys = parse_json(*context);
-    const auto* list = keys.get_if<JsonValue::List>();
-    if (list == nullptr) return {};
-    for (const JsonValue& key : *list) {
-      const std::string* name = text(&key);
-      if (name == nullptr) return {};
-      names.push_back(*name);
-    }
+    JsonValue& call = item(member(member(root, "graph_module"), "module_call_graph"), 0);
+    JsonValue spec = parse_json(take_string(member(member(call, "signature"), "in_spec"), place));
+    JsonValue& kwargs = item(member(item(spec, 1), "children_spec"), 1);
+    JsonValue keys = parse_json(take_string(member(kwargs, "context"), place));
+    return read_items(keys, place, take_string);
   } catch (const SerializationError&) {
     return {};
   }
-  return names;
 }
 
 // A tensor, or a number as one; undefined for all else.
@@ -109,12 +95,11 @@ at::Tensor as_tensor(const PickleValue& value) {
 }
 
 // One for each argument of the model, fixed ones among them.
-std::vector<InputSpec> read_user_inputs(const JsonValue& root) {
+std::vector<InputSpec> read_user_inputs(JsonValue& root) {
   const Place place;
   const Place module_place = place.key("graph_module");
   const Fields module(Fields(root, place).get("graph_module"), module_place);
-  std::vector<InputSpec> inputs =
-      read_signature(module.get("signature"), module_place.key("signature")).inputs;
+  std::vector<InputSpec> inputs = module.read("signature", read_signature).inputs;
   std::erase_if(inputs, [](const InputSpec& input) {
     return input.role == InputSpec::Role::kToken || input.kind != InputKind::kUserInput;
   });
@@ -123,7 +108,7 @@ std::vector<InputSpec> read_user_inputs(const JsonValue& root) {
 
 }  // namespace
 
-StateDict name_example_inputs(const PickleValue& inputs, const JsonValue& root) {
+StateDict name_example_inputs(const PickleValue& inputs, JsonValue root) {
   const std::vector<InputSpec> specs = read_user_inputs(root);
   const std::vector<Pointer> leaves = flatten_inputs(inputs, read_keywords(root));
   if (leaves.size() != specs.size()) {

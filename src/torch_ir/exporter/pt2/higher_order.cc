@@ -1,5 +1,3 @@
-#include "torch_ir/exporter/pt2/higher_order.h"
-
 #include <fmt/format.h>
 
 #include <string>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/exporter/pt2/lower_graph.h"
 #include "torch_ir/ir/builtin_operators.h"
 
 namespace torch_ir {
@@ -31,8 +30,8 @@ const SerializedGraph& graph_argument(const SerializedNode& node, size_t index) 
   return *argument_as<SerializedGraphPointer>(node, index, "a graph");
 }
 
-std::vector<Operand> operands_from(const SerializedNode& node, size_t first, const Scope& scope) {
-  std::vector<Operand> operands;
+std::vector<Attribute> operands_from(const SerializedNode& node, size_t first, const Scope& scope) {
+  std::vector<Attribute> operands;
   for (size_t i = first; i < node.arguments.size(); ++i) {
     operands.push_back(scope.resolve_one(node.arguments[i].value));
   }
@@ -45,24 +44,11 @@ void check_count(const char* what, size_t expected, const char* other, size_t fo
       fmt::format("{} {} instead of {}, the number of {}", found, what, expected, other));
 }
 
-// What an input or output of a graph is called; null for a fixed one.
-const std::string* name_of(const SerializedPort& port) {
-  const auto* ref = std::get_if<ValueRef>(&port);
-  return ref == nullptr ? nullptr : &ref->name;
-}
-
-Operand operand_of(const SerializedPort& port, const Scope& scope) {
-  if (const std::string* name = name_of(port)) return scope.find(*name);
-  if (const auto* fixed = std::get_if<Attribute>(&port)) return *fixed;
-  throw ExportError(kNotSupported, fmt::format("{} as an output of a graph is not supported",
-                                               std::get<UnsupportedArgument>(port).what));
-}
-
 // The values that the graph makes for `node` are called as `node`'s outputs right away.
 void wish_output_names(const SerializedNode& node, const SerializedGraph& graph,
                        const LoweringContext& outer, Scope& inner) {
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
-    const std::string* made = name_of(graph.outputs[i]);
+    const std::string* made = referred_name(graph.outputs[i]);
     if (made != nullptr && node.outputs[i]) {
       inner.wish(*made, outer.scope.new_name(*node.outputs[i], outer.builder));
     }
@@ -70,34 +56,36 @@ void wish_output_names(const SerializedNode& node, const SerializedGraph& graph,
 }
 
 void inline_graph(const SerializedNode& node, const SerializedGraph& graph,
-                  const std::vector<Operand>& operands, const LoweringContext& context) {
+                  const std::vector<Attribute>& operands, const LoweringContext& context) {
   check_count("operands", graph.inputs.size(), "the graph's inputs", operands.size());
   check_count("outputs", graph.outputs.size(), "the graph's outputs", node.outputs.size());
   Scope inner(graph, Scope::Names::kRenamed);
   wish_output_names(node, graph, context, inner);
   for (size_t i = 0; i < operands.size(); ++i) {
-    if (const std::string* name = name_of(graph.inputs[i])) inner.bind(*name, operands[i]);
+    if (const std::string* name = referred_name(graph.inputs[i])) inner.bind(*name, operands[i]);
   }
   lower_nodes({inner, context.builder, context.autocast});
   for (size_t i = 0; i < node.outputs.size(); ++i) {
-    if (node.outputs[i]) context.scope.bind(*node.outputs[i], operand_of(graph.outputs[i], inner));
+    if (node.outputs[i])
+      context.scope.bind(*node.outputs[i],
+                         inner.resolve_one(graph.outputs[i], "an output of a graph"));
   }
 }
 
 // A graph of a control flow operator. What is fixed among its inputs is so inside; what is fixed
 // among its outputs becomes a value where the operator has one there.
 ExportedGraph lower_branch(const SerializedNode& node, const SerializedGraph& graph,
-                           const std::vector<Operand>& operands, bool returns_outputs,
+                           const std::vector<Attribute>& operands, bool returns_outputs,
                            const AutocastDtype& autocast) {
   check_count("operands", graph.inputs.size(), "the graph's inputs", operands.size());
   Scope scope(graph, Scope::Names::kKept);
   GraphBuilder builder;
   reserve_names(graph, builder);
   for (size_t i = 0; i < operands.size(); ++i) {
-    const std::string* name = name_of(graph.inputs[i]);
+    const std::string* name = referred_name(graph.inputs[i]);
     if (name == nullptr) continue;
-    if (const auto* fixed = std::get_if<Attribute>(&operands[i])) {
-      scope.bind(*name, *fixed);
+    if (operands[i].get_if<ValueRef>() == nullptr) {
+      scope.bind(*name, operands[i]);
     } else {
       builder.add_input(InputKind::kUserInput, *name, "", scope.meta(*name));
       scope.bind(*name, ValueRef{*name});
@@ -108,22 +96,20 @@ ExportedGraph lower_branch(const SerializedNode& node, const SerializedGraph& gr
     check_count("outputs", graph.outputs.size(), "the graph's outputs", node.outputs.size());
   }
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
-    const Operand output = operand_of(graph.outputs[i], scope);
+    const Attribute output = scope.resolve_one(graph.outputs[i], "an output of a graph");
     const bool is_wanted = !returns_outputs || node.outputs[i].has_value();
-    if (const auto* ref = std::get_if<ValueRef>(&output)) {
-      if (is_wanted) builder.add_output(ref->name);
-    } else if (is_wanted) {
-      builder.add_output(builder.add_number("output", std::get<Attribute>(output)));
-    }
+    if (!is_wanted) continue;
+    const auto* ref = output.get_if<ValueRef>();
+    builder.add_output(ref == nullptr ? builder.add_number("output", output) : ref->name);
   }
   return builder.take();
 }
 
 // The operands that are values; the others are fixed inside the graphs.
-ValueList values_among(const std::vector<Operand>& operands) {
+ValueList values_among(const std::vector<Attribute>& operands) {
   ValueList values;
-  for (const Operand& operand : operands) {
-    if (const auto* ref = std::get_if<ValueRef>(&operand)) values.emplace_back(*ref);
+  for (const Attribute& operand : operands) {
+    if (const auto* ref = operand.get_if<ValueRef>()) values.emplace_back(*ref);
   }
   return values;
 }
@@ -185,17 +171,11 @@ void inline_with_effects(const SerializedNode& node, const LoweringContext& cont
 }
 
 void lower_cond(const SerializedNode& node, const LoweringContext& context) {
-  const Operand condition = context.scope.resolve_one(argument(node, 0));
-  const std::vector<Operand> operands = context.scope.resolve_list(argument(node, 3));
-  ExportedArgument pred{"pred", Attribute()};
-  if (const auto* ref = std::get_if<ValueRef>(&condition)) {
-    if (context.builder.find(ref->name)->is_scalar) {
-      pred.value = Attribute(*ref);
-    } else {
-      pred.value = *ref;
-    }
-  } else {
-    pred.value = std::get<Attribute>(condition);
+  const Attribute condition = context.scope.resolve_one(argument(node, 0));
+  const std::vector<Attribute> operands = context.scope.resolve_list(argument(node, 3));
+  ExportedArgument pred{"pred", condition};
+  if (const auto* ref = condition.get_if<ValueRef>()) {
+    if (!context.builder.find(ref->name)->is_scalar) pred.value = *ref;
   }
   std::vector<ExportedGraph> branches;
   for (const size_t index : {1, 2}) {
@@ -207,15 +187,15 @@ void lower_cond(const SerializedNode& node, const LoweringContext& context) {
 }
 
 void lower_while_loop(const SerializedNode& node, const LoweringContext& context) {
-  std::vector<Operand> carried = context.scope.resolve_list(argument(node, 2));
-  const std::vector<Operand> additional = context.scope.resolve_list(argument(node, 3));
+  std::vector<Attribute> carried = context.scope.resolve_list(argument(node, 2));
+  const std::vector<Attribute> additional = context.scope.resolve_list(argument(node, 3));
   // What is carried changes from round to round, however it begins.
-  for (Operand& operand : carried) {
-    if (const auto* fixed = std::get_if<Attribute>(&operand)) {
-      operand = ValueRef{context.builder.add_number(node.name + "_carried", *fixed)};
+  for (Attribute& operand : carried) {
+    if (operand.get_if<ValueRef>() == nullptr) {
+      operand = ValueRef{context.builder.add_number(node.name + "_carried", operand)};
     }
   }
-  std::vector<Operand> operands = carried;
+  std::vector<Attribute> operands = carried;
   operands.insert(operands.end(), additional.begin(), additional.end());
   std::vector<ExportedGraph> graphs;
   graphs.push_back(lower_branch(node, graph_argument(node, 0), operands, false, context.autocast));

@@ -1,7 +1,7 @@
-#include "torch_ir/exporter/pt2/known_faults.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "torch_ir/exporter/pt2/read_program.h"
 
 namespace torch_ir {
 namespace {

@@ -2,15 +2,18 @@
 
 #include <c10/core/Storage.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <memory>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/pt2/json_fields.h"
-#include "torch_ir/exporter/pt2/schema_numbers.h"
 #include "torch_ir/exporter/pt2/value_meta.h"
+#include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/json_value.h"
 #include "torch_ir/weights/storage_tensor.h"
 #include "torch_ir/weights/torch_file.h"
@@ -18,53 +21,39 @@
 namespace torch_ir {
 namespace {
 
-[[noreturn]] void fail(const std::string& archive, const std::string& name,
+[[noreturn]] void fail(const Pt2Archive& archive, const std::string& name,
                        const std::string& what) {
-  throw ExportError(fmt::format("{}: tensor '{}': {}", archive, printable(name), what));
+  throw ExportError(fmt::format("{}: tensor '{}': {}", archive.zip.name(), printable(name), what));
 }
 
-// For a pickled object that is no tensor.
-[[noreturn]] void refuse(const std::string& archive, const std::string& name,
-                         const std::string& what) {
-  throw ExportError(kNotSupported,
-                    fmt::format("{}: tensor '{}': {}", archive, printable(name), what));
+// The tensor that `value` is, which `place` has.
+at::Tensor plain_tensor(const PickleValue& value, const std::string& place) {
+  if (const auto* tensor = value.get_if<at::Tensor>()) return *tensor;
+  throw ExportError(kNotSupported, fmt::format("{} {}, not a plain tensor", place, value.kind()));
 }
 
 // A pickled dict of tensors.
-class PickledPayload final : public Payload {
- public:
-  PickledPayload(std::string archive, PickleDocument document)
-      : archive_(std::move(archive)), document_(std::move(document)) {
-    if (document_ == nullptr) return;
-    const auto* dict = document_->get_if<PickleValue::Dict>();
-    if (dict == nullptr) {
-      throw ExportError(fmt::format("{} holds {} instead of a dict", archive_, document_->kind()));
-    }
-    for (const auto& [key, value] : dict->items) {
-      const auto* name = key->get_if<std::string>();
-      if (name == nullptr) {
-        throw ExportError(fmt::format("{} has {} as a name", archive_, key->kind()));
-      }
-      names_.push_back(*name);
-      values_.emplace(*name, value);
-    }
+Payload read_pickled_dict(const Pt2Archive& archive, const std::string& entry) {
+  Payload payload;
+  const ByteRange bytes = archive.zip.read(entry);
+  // What PyTorch writes for nothing.
+  if (bytes.size == 0) return payload;
+  const std::string source = archive.zip.name() + ": " + printable(entry);
+  const PickleDocument document = load_torch_file(bytes, source);
+  const auto* dict = document->get_if<PickleValue::Dict>();
+  if (dict == nullptr) {
+    throw ExportError(fmt::format("{} holds {} instead of a dict", source, document->kind()));
   }
-
-  std::vector<std::string> names() const override { return names_; }
-
-  at::Tensor find(const std::string& name) override {
-    const auto value = values_.find(name);
-    if (value == values_.end()) return {};
-    if (const auto* tensor = value->second->get_if<at::Tensor>()) return *tensor;
-    refuse(archive_, name, fmt::format("is {}, not a plain tensor", value->second->kind()));
+  for (const auto& [key, value] : dict->items) {
+    const auto* name = key->get_if<std::string>();
+    if (name == nullptr) {
+      throw ExportError(fmt::format("{} has {} as a name", source, key->kind()));
+    }
+    const std::string place = fmt::format("{}: tensor '{}': is", source, printable(*name));
+    payload.add(*name, [document, value = value, place] { return plain_tensor(*value, place); });
   }
-
- private:
-  std::string archive_;
-  PickleDocument document_;
-  std::vector<std::string> names_;
-  std::unordered_map<std::string, PickleValue::Pointer> values_;
-};
+  return payload;
+}
 
 // One name of a configuration.
 struct PayloadItem {
@@ -75,74 +64,54 @@ struct PayloadItem {
   TensorView view;
 };
 
-PayloadItem read_item(const JsonValue& value, const Place& place, const std::string& folder) {
+PayloadItem read_item(JsonValue& value, const Place& place, const std::string& folder) {
   const Fields fields(value, place);
   PayloadItem item;
-  item.entry = folder + read_string(fields.get("path_name"), place.key("path_name"));
-  const JsonValue* use_pickle = fields.find("use_pickle");
-  item.is_pickled = use_pickle != nullptr && read_bool(*use_pickle, place.key("use_pickle"));
-  const JsonValue* meta_value = fields.find("tensor_meta");
+  item.entry = folder + fields.text("path_name");
+  item.is_pickled = fields.read_or("use_pickle", false, as_boolean);
+  JsonValue* meta_value = fields.find("tensor_meta");
   if (meta_value == nullptr) return item;
   item.has_meta = true;
   const Place meta_place = place.key("tensor_meta");
   const Fields meta(*meta_value, meta_place);
-  item.view.dtype = read_dtype(meta.get("dtype"), meta_place.key("dtype"));
+  item.view.dtype = meta.read("dtype", read_dtype);
   check_layout(meta);
-  item.view.sizes = read_fixed_sizes(meta.get("sizes"), meta_place.key("sizes"));
-  item.view.strides = read_fixed_sizes(meta.get("strides"), meta_place.key("strides"));
-  if (const JsonValue* offset = meta.find("storage_offset")) {
-    item.view.storage_offset = read_fixed_size(*offset, meta_place.key("storage_offset"));
-  }
+  item.view.sizes = meta.read("sizes", read_fixed_sizes);
+  item.view.strides = meta.read("strides", read_fixed_sizes);
+  item.view.storage_offset = meta.read_or("storage_offset", int64_t{0}, read_fixed_size);
   return item;
 }
 
-// Raw storages, and what the configuration says about them.
-class ConfiguredPayload final : public Payload {
+// The storages of an archive, each made once.
+class Storages {
  public:
-  ConfiguredPayload(const Pt2Archive& archive, const PayloadEntries& entries) : archive_(archive) {
-    const JsonValue root = parse_json(archive.zip.read(entries.config).text());
-    const Place place;
-    const Fields fields(root, place);
-    const Place config_place = place.key("config");
-    for (const auto& [name, value] : read_object(fields.get("config"), config_place)) {
-      const std::string shown = printable(name);
-      items_.emplace(name, read_item(value, config_place.key(shown), entries.folder));
-      names_.push_back(name);
-    }
-  }
+  explicit Storages(const Pt2Archive& archive) : archive_(archive) {}
 
-  std::vector<std::string> names() const override { return names_; }
-
-  at::Tensor find(const std::string& name) override {
-    const auto found = items_.find(name);
-    if (found == items_.end()) return {};
-    const PayloadItem& item = found->second;
+  at::Tensor make(const std::string& name, const PayloadItem& item) {
     if (!archive_.zip.has(item.entry)) {
-      fail(archive_.zip.name(), name,
-           fmt::format("the entry '{}' is missing", printable(item.entry)));
+      fail(archive_, name, fmt::format("the entry '{}' is missing", printable(item.entry)));
     }
     if (item.is_pickled) return read_pickled(name, item);
-    if (!item.has_meta) fail(archive_.zip.name(), name, "has no shape and dtype");
+    if (!item.has_meta) fail(archive_, name, "has no shape and dtype");
     try {
       return make_tensor(storage_of(item), item.view);
     } catch (const Error& error) {
-      fail(archive_.zip.name(), name,
+      fail(archive_, name,
            fmt::format("in the entry '{}': {}", printable(item.entry), error.what()));
     }
   }
 
  private:
-  at::Tensor read_pickled(const std::string& name, const PayloadItem& item) {
-    const std::string entry_name = archive_.zip.name() + ": " + printable(item.entry);
-    const PickleDocument document = load_torch_file(archive_.zip.read(item.entry), entry_name);
-    if (const auto* tensor = document->get_if<at::Tensor>()) return *tensor;
-    refuse(archive_.zip.name(), name,
-           fmt::format("the entry '{}' holds {}, not a plain tensor", printable(item.entry),
-                       document->kind()));
+  at::Tensor read_pickled(const std::string& name, const PayloadItem& item) const {
+    const std::string entry = printable(item.entry);
+    const PickleDocument document =
+        load_torch_file(archive_.zip.read(item.entry), archive_.zip.name() + ": " + entry);
+    return plain_tensor(*document, fmt::format("{}: tensor '{}': the entry '{}' holds",
+                                               archive_.zip.name(), printable(name), entry));
   }
 
   // Elements of several dtypes in one storage of the other byte order can not be swapped as one.
-  c10::Storage storage_of(const PayloadItem& item) {
+  const c10::Storage& storage_of(const PayloadItem& item) {
     const bool is_swapped = archive_.is_big_endian;
     const std::string key =
         is_swapped ? fmt::format("{}:{}", static_cast<int>(item.view.dtype), item.entry)
@@ -156,31 +125,87 @@ class ConfiguredPayload final : public Payload {
   }
 
   const Pt2Archive& archive_;
-  std::vector<std::string> names_;
-  std::unordered_map<std::string, PayloadItem> items_;
   std::unordered_map<std::string, c10::Storage> storages_;
 };
 
-PickleDocument load_pickle(const Pt2Archive& archive, const std::string& entry) {
-  const ByteRange bytes = archive.zip.read(entry);
-  // What PyTorch writes for nothing.
-  if (bytes.size == 0) return nullptr;
-  return load_torch_file(bytes, archive.zip.name() + ": " + printable(entry));
+// Raw storages, and what the configuration says about them.
+Payload read_configuration(const Pt2Archive& archive, const PayloadEntries& entries) {
+  JsonValue root = parse_json(archive.zip.read(entries.config).text());
+  const Place place;
+  const Place config_place = place.key("config");
+  const auto storages = std::make_shared<Storages>(archive);
+  Payload payload;
+  for (auto& [name, value] : as_object(Fields(root, place).get("config"), config_place)) {
+    const PayloadItem item = read_item(value, config_place.key(name), entries.folder);
+    payload.add(name, [storages, name = name, item] { return storages->make(name, item); });
+  }
+  return payload;
+}
+
+std::string text(const std::vector<int64_t>& shape, c10::ScalarType dtype) {
+  return fmt::format("shape [{}] and dtype {}", fmt::join(shape, ", "), dtype_name(dtype));
+}
+
+// Non-persistent buffers are among the constants of an archive, parameters never are.
+at::Tensor find_value(const std::string& archive, const ExportedInput& input,
+                      const Payload& weights, const Payload& constants) {
+  const bool is_constant = input.kind == InputKind::kConstant;
+  at::Tensor value = is_constant ? constants.find(input.target) : weights.find(input.target);
+  if (!value.defined() && input.kind == InputKind::kBuffer) value = constants.find(input.target);
+  if (value.defined()) return value;
+  throw ExportError(fmt::format("{}: the graph uses the weight '{}', which is not among the {}",
+                                archive, printable(input.target),
+                                is_constant ? "constants" : "weights"));
+}
+
+void check_agreement(const std::string& archive, const std::string& name, const at::Tensor& value,
+                     const ValueMeta& meta) {
+  const std::vector<int64_t> shape = value.sizes().vec();
+  if (shape == meta.shape && value.scalar_type() == meta.dtype) return;
+  throw ExportError(fmt::format("{}: weight '{}' has {}, but {} in the graph", archive,
+                                printable(name), text(shape, value.scalar_type()),
+                                text(meta.shape, meta.dtype)));
+}
+
+// Two placeholders may stand for one weight.
+void insert(StateDict& tensors, const std::string& name, const at::Tensor& value) {
+  if (!tensors.contains(name)) tensors.insert(name, value);
 }
 
 }  // namespace
 
-std::unique_ptr<Payload> open_payload(const Pt2Archive& archive, const PayloadEntries& entries) {
-  const bool is_pickled = !entries.pickle.empty();
-  const std::string& entry = is_pickled ? entries.pickle : entries.config;
+void Payload::add(const std::string& name, std::function<at::Tensor()> make) {
+  if (makers_.emplace(name, std::move(make)).second) names_.push_back(name);
+}
+
+at::Tensor Payload::find(const std::string& name) const {
+  const auto maker = makers_.find(name);
+  return maker == makers_.end() ? at::Tensor() : maker->second();
+}
+
+Payload open_payload(const Pt2Archive& archive, const PayloadEntries& entries) {
+  if (!entries.pickle.empty()) return read_pickled_dict(archive, entries.pickle);
   try {
-    if (!is_pickled) return std::make_unique<ConfiguredPayload>(archive, entries);
-    return std::make_unique<PickledPayload>(archive.zip.name() + ": " + printable(entry),
-                                            load_pickle(archive, entry));
+    return read_configuration(archive, entries);
   } catch (const SerializationError& error) {
-    throw ExportError(
-        error, fmt::format("{}: {}: {}", archive.zip.name(), printable(entry), error.what()));
+    throw ExportError(error, fmt::format("{}: {}: {}", archive.zip.name(),
+                                         printable(entries.config), error.what()));
   }
+}
+
+StateDict take_weights(const std::string& archive, const Payload& weights, const Payload& constants,
+                       ExportedProgram& program) {
+  StateDict taken("Weight");
+  for (const ExportedInput& input : program.inputs) {
+    if (input.kind == InputKind::kUserInput) continue;
+    const at::Tensor value = find_value(archive, input, weights, constants);
+    check_agreement(archive, input.target, value, program.values.at(input.name));
+    insert(input.kind == InputKind::kConstant ? program.constants : taken, input.target, value);
+  }
+  for (const std::string& name : weights.names()) {
+    if (!taken.contains(name)) taken.insert(name, weights.find(name));
+  }
+  return taken;
 }
 
 }  // namespace torch_ir

@@ -52,7 +52,7 @@ Pt2Archive archive_of(const std::string& config, bool is_big_endian = false) {
 
 at::Tensor find(const std::string& value, bool is_big_endian = false) {
   const Pt2Archive archive = archive_of(R"({"config": {"name": )" + value + "}}", is_big_endian);
-  return open_payload(archive, archive.weights)->find("name");
+  return open_payload(archive, archive.weights).find("name");
 }
 
 at::Tensor shorts(std::initializer_list<int64_t> values) {
@@ -76,9 +76,9 @@ TEST(PayloadTest, NamesThatShareAnEntryShareMemory) {
   const Pt2Archive archive =
       archive_of(R"({"config": {"b": )" + item({4}, {1}) + R"(, "a": )" + item({2}, {1}, 2) + "}}");
   const auto payload = open_payload(archive, archive.weights);
-  EXPECT_THAT(payload->names(), ElementsAre("b", "a"));
-  EXPECT_EQ(payload->find("a").storage().data(), payload->find("b").storage().data());
-  EXPECT_FALSE(payload->find("c").defined());
+  EXPECT_THAT(payload.names(), ElementsAre("b", "a"));
+  EXPECT_EQ(payload.find("a").storage().data(), payload.find("b").storage().data());
+  EXPECT_FALSE(payload.find("c").defined());
 }
 
 TEST(PayloadTest, WhatDoesNotFitIsNamed) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <memory>
 #include <utility>
 
 #include "torch_ir/base/byte_range.h"
@@ -12,15 +11,15 @@
 #include "torch_ir/exporter/pt2/archive.h"
 #include "torch_ir/exporter/pt2/example_inputs.h"
 #include "torch_ir/exporter/pt2/json_fields.h"
-#include "torch_ir/exporter/pt2/known_faults.h"
 #include "torch_ir/exporter/pt2/payload.h"
 #include "torch_ir/exporter/pt2/read_program.h"
-#include "torch_ir/exporter/pt2/take_weights.h"
 #include "torch_ir/ir/json_value.h"
 #include "torch_ir/weights/torch_file.h"
 
 namespace torch_ir {
 namespace {
+
+constexpr const char* kInputAdvice = "give inputs with --inputs FILE.safetensors";
 
 // What `read` returns; whatever goes wrong below is an ExportError.
 template <class Read>
@@ -52,13 +51,12 @@ JsonValue read_json(const Pt2Archive& archive) {
 
 Pt2Model read_model(const std::string& path) {
   const Pt2Archive archive = open_pt2_archive(path);
-  const JsonValue root = read_json(archive);
   const std::string stem = std::filesystem::path(path).stem().string();
-  Pt2Model model{of_program(archive, [&] { return read_program(root, stem); })};
+  Pt2Model model{of_program(archive, [&] { return read_program(read_json(archive), stem); })};
   repair_known_faults(model.program);
-  const std::unique_ptr<Payload> weights = open_payload(archive, archive.weights);
-  const std::unique_ptr<Payload> constants = open_payload(archive, archive.constants);
-  model.weights = take_weights(path, *weights, *constants, model.program);
+  const Payload weights = open_payload(archive, archive.weights);
+  const Payload constants = open_payload(archive, archive.constants);
+  model.weights = take_weights(path, weights, constants, model.program);
   return model;
 }
 
@@ -70,12 +68,23 @@ std::optional<StateDict> read_example_inputs(const std::string& path) {
   const std::string entry = path + ": " + printable(*archive.example_inputs);
   const PickleDocument document = load_torch_file(bytes, entry);
   if (document->is_none()) return std::nullopt;
-  const JsonValue root = read_json(archive);
+  JsonValue root = read_json(archive);
   try {
-    return name_example_inputs(*document, root);
+    return name_example_inputs(*document, std::move(root));
   } catch (const Error& error) {
     throw ExportError(error, fmt::format("{}: {}", entry, error.what()));
   }
+}
+
+StateDict read_examples(const std::string& path) {
+  std::optional<StateDict> examples;
+  try {
+    examples = read_pt2_example_inputs(path);
+  } catch (const Error& error) {
+    throw Error(std::string(error.what()) + "; " + kInputAdvice);
+  }
+  if (!examples) throw Error(path + ": the archive has no example inputs; " + kInputAdvice);
+  return *std::move(examples);
 }
 
 }  // namespace
@@ -88,6 +97,20 @@ Pt2Model read_pt2(const std::string& path) {
 
 std::optional<StateDict> read_pt2_example_inputs(const std::string& path) {
   return as_export_error([&] { return read_example_inputs(path); });
+}
+
+std::vector<at::Tensor> example_graph_inputs(const std::string& path, const IR& ir) {
+  const StateDict examples = read_examples(path);
+  std::vector<at::Tensor> tensors;
+  for (const TensorMeta& input : ir.graph_inputs) {
+    const at::Tensor* tensor = examples.find(input.name);
+    if (tensor == nullptr) {
+      throw Error(path + ": the archive has no example for the input '" + printable(input.name) +
+                  "'; " + kInputAdvice);
+    }
+    tensors.push_back(*tensor);
+  }
+  return tensors;
 }
 
 }  // namespace torch_ir

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "torch_ir/exporter/exported_program.h"
 #include "torch_ir/ir/ir.h"
@@ -36,5 +37,10 @@ Pt2Model read_pt2(const std::string& path);
 // ExportError where they can not be read without executing code, or do not fit the inputs of the
 // model.
 std::optional<StateDict> read_pt2_example_inputs(const std::string& path);
+
+// The inputs that the archive at `path` was exported with, one for each graph input of `ir`, its
+// graph. Throws Error, with the advice to give inputs, where the archive does not have them all, or
+// they can not be read.
+std::vector<at::Tensor> example_graph_inputs(const std::string& path, const IR& ir);
 
 }  // namespace torch_ir

@@ -204,6 +204,34 @@ TEST(Pt2Test, EffectsAreCallsWithoutTokens) {
   EXPECT_THAT(program.outputs, ElementsAre("sin"));
 }
 
+// A dtype, which nothing in a graph can read.
+TEST(Pt2Test, ResultsThatAreNoTensorsAreLeftOut) {
+  const std::string path = ::testing::TempDir() + "/result_type.pt2";
+  for (const char* outputs : {"", R"({"as_none": true})"}) {
+    const std::string meta = R"({"dtype": 7, "sizes": [{"as_int": 2}], "layout": 7})";
+    const std::string x = R"({"as_tensor": {"name": "x"}})";
+    const std::string y = R"({"as_tensor": {"name": "y"}})";
+    const std::string model =
+        R"({"schema_version": {"major": 8, "minor": 20}, "graph_module": {"graph": {"inputs": [)" +
+        x +
+        R"(], "nodes": [{"target": "torch.ops.aten.result_type.Tensor", "name": "result_type",)" +
+        R"( "inputs": [{"name": "tensor", "arg": )" + x + R"(}, {"name": "other", "arg": )" + x +
+        R"(}], "outputs": [)" + outputs + R"(]}, {"target": "torch.ops.aten.neg.default",)" +
+        R"( "name": "y", "inputs": [{"name": "self", "arg": )" + x + R"(}], "outputs": [)" + y +
+        R"(]}], "outputs": [)" + y + R"(], "tensor_values": {"x": )" + meta + R"(, "y": )" + meta +
+        R"(}}, "signature": {"input_specs": [{"user_input": {"arg": )" + x +
+        R"(}}], "output_specs": [{"user_output": {"arg": )" + y + R"(}}]}}})";
+    write_file(path,
+               build_zip({{"r/models/model.json", model},
+                          {"r/data/weights/model_weights_config.json", R"({"config": {}})"},
+                          {"r/data/constants/model_constants_config.json", R"({"config": {}})"}}));
+    const IR ir = convert_exported_program(read_pt2(path).program);
+    ASSERT_EQ(ir.nodes.size(), 2);
+    const at::Tensor input = at::tensor({1.0f, -2.0f});
+    EXPECT_TRUE(at::equal(compile(ir, StateDict()).run({input})[0], -input));
+  }
+}
+
 TEST(Pt2Test, ExampleInputsAreFlattenedInTheOrderOfTheTree) {
   EXPECT_THAT(names_of(*read_pt2_example_inputs(data_path("signature.pt2"))),
               ElementsAre("tree_first", "tree_pair_0", "tree_pair_1", "rest_0", "scale"));

@@ -12,9 +12,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/pt2/json_fields.h"
 #include "torch_ir/exporter/pt2/lower_graph.h"
-#include "torch_ir/exporter/pt2/read_graph.h"
 #include "torch_ir/exporter/pt2/signature.h"
-#include "torch_ir/exporter/pt2/targets.h"
 
 namespace torch_ir {
 namespace {
@@ -26,8 +24,8 @@ constexpr int64_t kSchemaMinor = 20;
 void check_version(const Fields& root) {
   const Place place = root.place().key("schema_version");
   const Fields version(root.get("schema_version"), place);
-  const int64_t major = as_integer(version.get("major"), place.key("major"));
-  const int64_t minor = as_integer(version.get("minor"), place.key("minor"));
+  const int64_t major = version.read("major", as_integer);
+  const int64_t minor = version.read("minor", as_integer);
   if (major == kSchemaMajor) return;
   throw ExportError(
       kNotSupported,
@@ -39,14 +37,12 @@ void check_version(const Fields& root) {
 
 // "2.13.0" of "2.13.0+cpu".
 std::string read_torch_version(const Fields& root) {
-  const JsonValue* version = root.find("torch_version");
-  if (version == nullptr) return {};
-  const std::string& text = read_string(*version, root.place().key("torch_version"));
+  const std::string text = root.read_or("torch_version", std::string(), take_string);
   return text.substr(0, text.find('+'));
 }
 
 // A limit that is none is null, or a number at the end of the 64 bits.
-std::optional<int64_t> read_limit(const JsonValue* value, const Place& place) {
+std::optional<int64_t> read_limit(JsonValue* value, const Place& place) {
   if (value == nullptr || value->get_if<uint64_t>() != nullptr) return std::nullopt;
   const int64_t limit = as_integer(*value, place);
   constexpr int64_t kHighest = std::numeric_limits<int64_t>::max() - 1;
@@ -57,19 +53,15 @@ std::optional<int64_t> read_limit(const JsonValue* value, const Place& place) {
 // Conditions on the inputs as Python text, which Python evaluates. Shapes and ranges, which a run
 // checks, say most of it; the text itself is not understood here.
 void check_guards(const Fields& root) {
-  const JsonValue* guards = root.find("guards_code");
-  if (guards == nullptr) return;
-  const Place place = root.place().key("guards_code");
-  const JsonValue::List& items = read_list(*guards, place);
-  for (size_t i = 0; i < items.size(); ++i) read_string(items[i], place.item(i));
+  if (root.find("guards_code") != nullptr) root.items("guards_code", take_string);
 }
 
 std::vector<SymbolRange> read_ranges(const Fields& root) {
   std::vector<SymbolRange> ranges;
-  const JsonValue* table = root.find("range_constraints");
+  JsonValue* table = root.find("range_constraints");
   if (table == nullptr) return ranges;
   const Place place = root.place().key("range_constraints");
-  for (const auto& [expression, value] : read_object(*table, place)) {
+  for (auto& [expression, value] : as_object(*table, place)) {
     const std::string shown = printable(expression);
     const Place item = place.key(shown);
     const Fields limits(value, item);
@@ -86,14 +78,9 @@ void check_count(const char* what, size_t specs, size_t found) {
       fmt::format("the graph has {} {}s, but the signature has {}", found, what, specs));
 }
 
-const std::string* port_name(const SerializedPort& port) {
-  const auto* ref = std::get_if<ValueRef>(&port);
-  return ref == nullptr ? nullptr : &ref->name;
-}
-
 // What the signature calls an input or output has to be what the graph calls it.
-void check_name(const char* what, const std::string& in_signature, const SerializedPort& port) {
-  const std::string* in_graph = port_name(port);
+void check_name(const char* what, const std::string& in_signature, const SerializedValue& port) {
+  const std::string* in_graph = referred_name(port);
   if (in_graph != nullptr && *in_graph == in_signature) return;
   throw ExportError(fmt::format("an {} is '{}' in the signature, but {} in the graph", what,
                                 printable(in_signature),
@@ -139,24 +126,18 @@ class ProgramReader {
   void add_output(size_t index) {
     const OutputSpec& spec = signature_.outputs[index];
     if (spec.role == OutputSpec::Role::kToken) return;
-    const SerializedPort& port = graph_.outputs[index];
+    const SerializedValue& port = graph_.outputs[index];
     if (!spec.name.empty()) check_name("output", spec.name, port);
-    const Operand output = resolve(port);
-    if (const auto* fixed = std::get_if<Attribute>(&output)) {
-      builder_.add_output(*fixed);
+    const Attribute output = scope_.resolve_one(port, "an output");
+    const auto* ref = output.get_if<ValueRef>();
+    if (ref == nullptr) {
+      builder_.add_output(output);
     } else if (spec.role == OutputSpec::Role::kMutation) {
       mutations_.push_back({builder_.graph().outputs.size(), find_mutated(spec, signature_)});
-      builder_.add_output(std::get<ValueRef>(output).name);
+      builder_.add_output(ref->name);
     } else {
-      builder_.add_output(named(std::get<ValueRef>(output).name, *port_name(port)));
+      builder_.add_output(named(ref->name, *referred_name(port)));
     }
-  }
-
-  Operand resolve(const SerializedPort& port) const {
-    if (const std::string* name = port_name(port)) return scope_.find(*name);
-    if (const auto* fixed = std::get_if<Attribute>(&port)) return *fixed;
-    throw ExportError(kNotSupported, fmt::format("{} as an output is not supported",
-                                                 std::get<UnsupportedArgument>(port).what));
   }
 
   // `value` under the name that the archive has for it, by which callers know the output. They
@@ -186,18 +167,32 @@ std::string find_model_name(const SerializedGraph& graph) {
   return {};
 }
 
+// "aten.lstm.input" returns (output, h_n, c_n); its argument hx is [h_0, c_0].
+void repair_lstm_states(const ExportedNode& node, ExportedGraph& graph) {
+  const auto argument = std::ranges::find(node.arguments, "hx", &ExportedArgument::name);
+  if (argument == node.arguments.end()) return;
+  const auto* states = std::get_if<ValueList>(&argument->value);
+  if (states == nullptr) return;
+  for (size_t i = 0; i < states->size() && i + 1 < node.outputs.size(); ++i) {
+    const auto initial = (*states)[i] ? graph.values.find((*states)[i]->name) : graph.values.end();
+    const auto final = graph.values.find(node.outputs[i + 1]);
+    if (initial == graph.values.end() || final == graph.values.end()) continue;
+    final->second.shape = initial->second.shape;
+    final->second.symbolic_shape = initial->second.symbolic_shape;
+  }
+}
+
 }  // namespace
 
-ExportedProgram read_program(const JsonValue& value, const std::string& model_name) {
+ExportedProgram read_program(JsonValue value, const std::string& model_name) {
   const Place place;
   const Fields root(value, place);
   check_version(root);
   check_guards(root);
   const Place module_place = place.key("graph_module");
   const Fields module(root.get("graph_module"), module_place);
-  const SerializedGraph graph = read_graph(module.get("graph"), module_place.key("graph"));
-  const Signature signature =
-      read_signature(module.get("signature"), module_place.key("signature"));
+  const SerializedGraph graph = module.read("graph", read_graph);
+  const Signature signature = module.read("signature", read_signature);
   check_targets(graph);
   ExportedProgram program = ProgramReader(graph, signature).read();
   program.model_name = find_model_name(graph);
@@ -205,6 +200,13 @@ ExportedProgram read_program(const JsonValue& value, const std::string& model_na
   program.torch_version = read_torch_version(root);
   program.range_constraints = read_ranges(root);
   return program;
+}
+
+void repair_known_faults(ExportedGraph& graph) {
+  for (ExportedNode& node : graph.nodes) {
+    if (node.target == "aten.lstm.input") repair_lstm_states(node, graph);
+    for (ExportedGraph& inner : node.graphs) repair_known_faults(inner);
+  }
 }
 
 }  // namespace torch_ir

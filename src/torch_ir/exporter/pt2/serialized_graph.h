@@ -1,8 +1,8 @@
 // A graph as an archive has it, read but not yet understood.
 //
-// Between the JSON (read_graph.h, arguments.h) and the ExportedGraph (lower_graph.h): targets,
-// arguments and names are the archive's own, graphs that operators run are arguments, and nothing
-// is known yet about which operators there are.
+// Between the JSON and the ExportedGraph (lower_graph.h): targets, arguments and names are the
+// archive's own, graphs that operators run are arguments, and nothing is known yet about which
+// operators there are.
 #pragma once
 
 #include <memory>
@@ -14,6 +14,8 @@
 
 #include "torch_ir/exporter/exported_program.h"
 #include "torch_ir/ir/attribute.h"
+#include "torch_ir/ir/json_reader.h"
+#include "torch_ir/ir/json_value.h"
 
 namespace torch_ir {
 
@@ -31,9 +33,10 @@ struct UnsupportedArgument {
 
 using SerializedGraphPointer = std::shared_ptr<const SerializedGraph>;
 
-// A reference may be to a tensor or to a number: archives do not always say which.
-using SerializedValue = std::variant<Attribute, ValueRef, ValueList, SerializedGraphPointer,
-                                     OperatorTarget, UnsupportedArgument>;
+// An attribute that is a reference may be to a tensor or to a number: archives do not always say
+// which.
+using SerializedValue =
+    std::variant<Attribute, ValueList, SerializedGraphPointer, OperatorTarget, UnsupportedArgument>;
 
 struct SerializedArgument {
   // The name in the operator's schema; empty where the archive leaves it to the position.
@@ -52,14 +55,25 @@ struct SerializedNode {
   std::string root_class;
 };
 
-// An input or an output of a graph: a value, or fixed.
-using SerializedPort = std::variant<ValueRef, Attribute, UnsupportedArgument>;
-
 struct SerializedGraph {
-  std::vector<SerializedPort> inputs;
+  // Values, or fixed: attributes, or unsupported.
+  std::vector<SerializedValue> inputs;
   std::vector<SerializedNode> nodes;
-  std::vector<SerializedPort> outputs;
+  std::vector<SerializedValue> outputs;
   std::unordered_map<std::string, ValueMeta> values;
 };
+
+// Throws SerializationError or ExportError, naming the place or the node. As deep as the JSON may
+// be, graphs may hold graphs.
+SerializedGraph read_graph(JsonValue& value, const Place& place);
+
+// An input or an output of a graph, which can be neither a list nor a graph.
+SerializedValue read_port(JsonValue& value, const Place& place);
+
+// The value that `value` refers to, if it is nothing else; or null.
+const std::string* referred_name(const SerializedValue& value);
+
+// {"name": "x"}
+std::string read_name(JsonValue& value, const Place& place);
 
 }  // namespace torch_ir

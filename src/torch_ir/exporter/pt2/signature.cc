@@ -2,63 +2,62 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/exporter/pt2/arguments.h"
 #include "torch_ir/exporter/pt2/json_fields.h"
+#include "torch_ir/exporter/pt2/serialized_graph.h"
 
 namespace torch_ir {
 namespace {
 
-std::string read_text(const Fields& fields, std::string_view key) {
-  return read_string(fields.get(key), fields.place().key(key));
-}
+// What an input is called in messages, and the key of what it stands for, by InputKind.
+struct KindNames {
+  const char* text;
+  const char* key;
+};
+constexpr KindNames kKindNames[] = {
+    {"user input", "user_input_name"},
+    {"parameter", "parameter_name"},
+    {"buffer", "buffer_name"},
+    {"constant", "tensor_constant_name"},
+};
 
-std::string read_argument_name(const Fields& fields) {
-  return read_name(fields.get("arg"), fields.place().key("arg"));
-}
+const KindNames& names_of(InputKind kind) { return kKindNames[static_cast<size_t>(kind)]; }
 
-SerializedPort read_argument_port(const Fields& fields) {
-  SerializedPort port = read_port(fields.get("arg"), fields.place().key("arg"));
-  if (const auto* unsupported = std::get_if<UnsupportedArgument>(&port)) {
-    fields.place().refuse(fmt::format("{} is not supported", unsupported->what));
-  }
-  return port;
+std::string read_argument_name(const Fields& fields) { return fields.read("arg", read_name); }
+
+Attribute read_value(const Fields& fields) {
+  const SerializedValue port = fields.read("arg", read_port);
+  if (const auto* value = std::get_if<Attribute>(&port)) return *value;
+  fields.place().refuse(
+      fmt::format("{} is not supported", std::get<UnsupportedArgument>(port).what));
 }
 
 InputSpec user_input(const Fields& fields) {
-  SerializedPort port = read_argument_port(fields);
-  if (auto* ref = std::get_if<ValueRef>(&port)) {
-    return {InputSpec::Role::kValue, std::move(ref->name)};
-  }
-  return {InputSpec::Role::kFixed, {}, {}, {}, std::get<Attribute>(port)};
+  const Attribute value = read_value(fields);
+  if (const auto* ref = value.get_if<ValueRef>()) return {InputSpec::Role::kValue, ref->name};
+  return {InputSpec::Role::kFixed, {}, {}, {}, value};
 }
 
 InputSpec constant_input(const Fields& fields) {
-  const SerializedPort port = read_port(fields.get("value"), fields.place().key("value"));
+  const SerializedValue port = fields.read("value", read_port);
   const auto* value = std::get_if<Attribute>(&port);
-  if (value == nullptr) fields.place().fail("a constant input has no fixed value");
-  return {InputSpec::Role::kFixed, read_text(fields, "name"), {}, {}, *value};
+  if (value == nullptr || value->get_if<ValueRef>() != nullptr) {
+    fields.place().fail("a constant input has no fixed value");
+  }
+  return {InputSpec::Role::kFixed, fields.text("name"), {}, {}, *value};
 }
 
-InputSpec parameter(const Fields& fields) {
-  return {InputSpec::Role::kValue, read_argument_name(fields), InputKind::kParameter,
-          read_text(fields, "parameter_name")};
-}
-
-InputSpec buffer(const Fields& fields) {
-  return {InputSpec::Role::kValue, read_argument_name(fields), InputKind::kBuffer,
-          read_text(fields, "buffer_name")};
-}
-
-InputSpec tensor_constant(const Fields& fields) {
-  return {InputSpec::Role::kValue, read_argument_name(fields), InputKind::kConstant,
-          read_text(fields, "tensor_constant_name")};
+template <InputKind kKind>
+InputSpec weight(const Fields& fields) {
+  return {InputSpec::Role::kValue, read_argument_name(fields), kKind,
+          fields.text(names_of(kKind).key)};
 }
 
 InputSpec token_input(const Fields& fields) {
@@ -69,32 +68,23 @@ InputSpec custom_object(const Fields& fields) {
   fields.place().refuse(fmt::format(
       "the model uses the object '{}', which is no tensor; objects (torchbind, opaque) are not "
       "supported",
-      printable(read_text(fields, "custom_obj_name"))));
+      printable(fields.text("custom_obj_name"))));
 }
 
 OutputSpec user_output(const Fields& fields) {
-  SerializedPort port = read_argument_port(fields);
-  auto* ref = std::get_if<ValueRef>(&port);
-  return {OutputSpec::Role::kResult, ref == nullptr ? std::string() : std::move(ref->name)};
+  const Attribute value = read_value(fields);
+  const auto* ref = value.get_if<ValueRef>();
+  return {OutputSpec::Role::kResult, ref == nullptr ? std::string() : ref->name};
 }
 
 OutputSpec loss_output(const Fields& fields) {
   return {OutputSpec::Role::kResult, read_argument_name(fields)};
 }
 
-OutputSpec buffer_mutation(const Fields& fields) {
-  return {OutputSpec::Role::kMutation, read_argument_name(fields), InputKind::kBuffer,
-          read_text(fields, "buffer_name")};
-}
-
-OutputSpec parameter_mutation(const Fields& fields) {
-  return {OutputSpec::Role::kMutation, read_argument_name(fields), InputKind::kParameter,
-          read_text(fields, "parameter_name")};
-}
-
-OutputSpec user_input_mutation(const Fields& fields) {
-  return {OutputSpec::Role::kMutation, read_argument_name(fields), InputKind::kUserInput,
-          read_text(fields, "user_input_name")};
+template <InputKind kKind>
+OutputSpec mutation(const Fields& fields) {
+  return {OutputSpec::Role::kMutation, read_argument_name(fields), kKind,
+          fields.text(names_of(kKind).key)};
 }
 
 OutputSpec token_output(const Fields& fields) {
@@ -107,72 +97,49 @@ OutputSpec gradient(const Fields& fields) {
 }
 
 template <class Spec>
-using SpecTable = std::unordered_map<std::string_view, Spec (*)(const Fields&)>;
+struct SpecReader {
+  std::string_view kind;
+  Spec (*read)(const Fields&);
+};
 
-const SpecTable<InputSpec>& input_readers() {
-  static const SpecTable<InputSpec> table = {
-      {"user_input", user_input},
-      {"constant_input", constant_input},
-      {"parameter", parameter},
-      {"buffer", buffer},
-      {"tensor_constant", tensor_constant},
-      {"token", token_input},
-      {"custom_obj", custom_object},
-  };
-  return table;
-}
+constexpr SpecReader<InputSpec> kInputReaders[] = {
+    {"user_input", user_input},
+    {"constant_input", constant_input},
+    {"parameter", weight<InputKind::kParameter>},
+    {"buffer", weight<InputKind::kBuffer>},
+    {"tensor_constant", weight<InputKind::kConstant>},
+    {"token", token_input},
+    {"custom_obj", custom_object},
+};
 
-const SpecTable<OutputSpec>& output_readers() {
-  static const SpecTable<OutputSpec> table = {
-      {"user_output", user_output},
-      {"loss_output", loss_output},
-      {"buffer_mutation", buffer_mutation},
-      {"parameter_mutation", parameter_mutation},
-      {"user_input_mutation", user_input_mutation},
-      {"token", token_output},
-      {"gradient_to_parameter", gradient},
-      {"gradient_to_user_input", gradient},
-  };
-  return table;
-}
+constexpr SpecReader<OutputSpec> kOutputReaders[] = {
+    {"user_output", user_output},
+    {"loss_output", loss_output},
+    {"buffer_mutation", mutation<InputKind::kBuffer>},
+    {"parameter_mutation", mutation<InputKind::kParameter>},
+    {"user_input_mutation", mutation<InputKind::kUserInput>},
+    {"token", token_output},
+    {"gradient_to_parameter", gradient},
+    {"gradient_to_user_input", gradient},
+};
 
 template <class Spec>
-std::vector<Spec> read_specs(const JsonValue& value, const Place& place,
-                             const SpecTable<Spec>& readers) {
-  const JsonValue::List& items = read_list(value, place);
-  std::vector<Spec> specs;
-  for (size_t i = 0; i < items.size(); ++i) {
-    const Place item_place = place.item(i);
-    const Union spec = read_union(items[i], item_place);
-    const auto reader = readers.find(spec.kind);
-    if (reader == readers.end()) {
-      item_place.fail(fmt::format("unknown kind '{}'", printable(spec.kind)));
-    }
-    specs.push_back(reader->second(Fields(spec.value, item_place.key(reader->first))));
-  }
-  return specs;
-}
-
-const char* kind_text(InputKind kind) {
-  switch (kind) {
-    case InputKind::kUserInput:
-      return "user input";
-    case InputKind::kParameter:
-      return "parameter";
-    case InputKind::kBuffer:
-      return "buffer";
-    case InputKind::kConstant:
-      return "constant";
-  }
-  return "";
+std::vector<Spec> read_specs(const Fields& signature, std::string_view key,
+                             std::span<const SpecReader<Spec>> readers) {
+  return signature.items(key, [&](JsonValue& item, const Place& place) {
+    const Union spec = read_union(item, place);
+    const auto reader = std::ranges::find(readers, spec.kind, &SpecReader<Spec>::kind);
+    if (reader == readers.end()) place.fail(fmt::format("unknown kind '{}'", printable(spec.kind)));
+    return reader->read(Fields(spec.value, place.key(reader->kind)));
+  });
 }
 
 }  // namespace
 
-Signature read_signature(const JsonValue& value, const Place& place) {
+Signature read_signature(JsonValue& value, const Place& place) {
   const Fields fields(value, place);
-  return {read_specs(fields.get("input_specs"), place.key("input_specs"), input_readers()),
-          read_specs(fields.get("output_specs"), place.key("output_specs"), output_readers())};
+  return {read_specs<InputSpec>(fields, "input_specs", kInputReaders),
+          read_specs<OutputSpec>(fields, "output_specs", kOutputReaders)};
 }
 
 std::string find_mutated(const OutputSpec& output, const Signature& signature) {
@@ -183,7 +150,7 @@ std::string find_mutated(const OutputSpec& output, const Signature& signature) {
   }
   throw ExportError(fmt::format(
       "the output '{}' is the new value of the {} '{}', which is no input", printable(output.name),
-      kind_text(output.mutated_kind), printable(output.mutated)));
+      names_of(output.mutated_kind).text, printable(output.mutated)));
 }
 
 }  // namespace torch_ir

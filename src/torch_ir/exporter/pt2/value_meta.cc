@@ -1,23 +1,80 @@
 #include "torch_ir/exporter/pt2/value_meta.h"
 
+#include <c10/util/Exception.h>
 #include <fmt/format.h>
+#include <torch/version.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/exporter/pt2/schema_numbers.h"
+#include "torch_ir/exporter/pt2/json_fields.h"
 #include "torch_ir/exporter/pt2/sympy_text.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/sym_expr.h"
+#include "torch_ir/weights/storage_tensor.h"
 
 namespace torch_ir {
 namespace {
 
-constexpr size_t kMaxDimensions = 64;
+template <class T>
+struct Numbered {
+  int64_t number;
+  T value;
+};
+
+constexpr Numbered<c10::ScalarType> kDtypes[] = {
+    {1, c10::ScalarType::Byte},
+    {2, c10::ScalarType::Char},
+    {3, c10::ScalarType::Short},
+    {4, c10::ScalarType::Int},
+    {5, c10::ScalarType::Long},
+    {6, c10::ScalarType::Half},
+    {7, c10::ScalarType::Float},
+    {8, c10::ScalarType::Double},
+    {9, c10::ScalarType::ComplexHalf},
+    {10, c10::ScalarType::ComplexFloat},
+    {11, c10::ScalarType::ComplexDouble},
+    {12, c10::ScalarType::Bool},
+    {13, c10::ScalarType::BFloat16},
+    {28, c10::ScalarType::UInt16},
+    {29, c10::ScalarType::Float8_e4m3fn},
+    {30, c10::ScalarType::Float8_e5m2},
+    {31, c10::ScalarType::Float8_e4m3fnuz},
+    {32, c10::ScalarType::Float8_e5m2fnuz},
+#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 7
+    {33, c10::ScalarType::Float8_e8m0fnu},
+#endif
+    {34, c10::ScalarType::UInt32},
+    {35, c10::ScalarType::UInt64},
+};
+
+constexpr Numbered<c10::Layout> kLayouts[] = {
+    {1, c10::kSparse},    {2, c10::kSparseCsr}, {3, c10::kSparseCsc}, {4, c10::kSparseBsr},
+    {5, c10::kSparseBsc}, {6, c10::kMkldnn},    {7, c10::kStrided},
+};
+
+constexpr Numbered<c10::MemoryFormat> kMemoryFormats[] = {
+    {1, c10::MemoryFormat::Contiguous},
+    {2, c10::MemoryFormat::ChannelsLast},
+    {3, c10::MemoryFormat::ChannelsLast3d},
+    {4, c10::MemoryFormat::Preserve},
+};
+
+template <class T>
+T look_up(std::span<const Numbered<T>> table, JsonValue& value, const Place& place,
+          const char* kind) {
+  const int64_t number = as_integer(value, place);
+  for (const Numbered<T>& entry : table) {
+    if (entry.number == number) return entry.value;
+  }
+  place.fail(fmt::format("unknown {} number {}", kind, number));
+}
 
 struct Size {
   int64_t value = kDynamicSize;
@@ -37,10 +94,10 @@ Size make_size(std::string expression) {
   return {*value, {}};
 }
 
-Size read_expression(const JsonValue& value, const Place& place) {
+Size read_expression(JsonValue& value, const Place& place) {
   const Fields fields(value, place);
   const Place text_place = place.key("expr_str");
-  const std::string& text = read_string(fields.get("expr_str"), text_place);
+  const std::string text = fields.text("expr_str");
   try {
     return make_size(infix_of_srepr(text));
   } catch (const SerializationError&) {
@@ -50,7 +107,7 @@ Size read_expression(const JsonValue& value, const Place& place) {
   }
 }
 
-Size read_size(const JsonValue& value, const Place& place) {
+Size read_size(JsonValue& value, const Place& place) {
   const Union size = read_union(value, place);
   if (size.kind == "as_int") return {as_integer(size.value, place.key("as_int")), {}};
   if (size.kind != "as_expr") {
@@ -78,7 +135,7 @@ void check_bytes(const ValueMeta& meta, const Place& place) {
 }
 
 // The expressions of floats and booleans say nothing about shapes: runs compute them with nodes.
-void check_number(const JsonValue& value, const Place& place) {
+void check_number(JsonValue& value, const Place& place) {
   const Union number = read_union(value, place);
   if (number.kind != "as_expr" && number.kind != "as_float" && number.kind != "as_bool") {
     place.fail(fmt::format("a number has the unknown kind '{}'", printable(number.kind)));
@@ -87,8 +144,37 @@ void check_number(const JsonValue& value, const Place& place) {
 
 }  // namespace
 
+c10::ScalarType read_dtype(JsonValue& value, const Place& place) {
+  return look_up<c10::ScalarType>(kDtypes, value, place, "dtype");
+}
+
+c10::Layout read_layout(JsonValue& value, const Place& place) {
+  return look_up<c10::Layout>(kLayouts, value, place, "layout");
+}
+
+c10::MemoryFormat read_memory_format(JsonValue& value, const Place& place) {
+  return look_up<c10::MemoryFormat>(kMemoryFormats, value, place, "memory format");
+}
+
+c10::Device read_device(JsonValue& value, const Place& place) {
+  const Fields fields(value, place);
+  const std::string type = fields.text("type");
+  const int64_t number = fields.read_or("index", int64_t{-1}, as_integer);
+  if (number < -1 || number > std::numeric_limits<c10::DeviceIndex>::max()) {
+    place.fail(fmt::format("no device has the index {}", number));
+  }
+  try {
+    const c10::Device device(type);
+    if (!device.has_index())
+      return c10::Device(device.type(), static_cast<c10::DeviceIndex>(number));
+  } catch (const c10::Error&) {
+    // Said below.
+  }
+  place.fail(fmt::format("unknown device '{}'", printable(type)));
+}
+
 void check_layout(const Fields& meta) {
-  const JsonValue* value = meta.find("layout");
+  JsonValue* value = meta.find("layout");
   if (value == nullptr) return;
   const Place place = meta.place().key("layout");
   const c10::Layout layout = read_layout(*value, place);
@@ -96,16 +182,16 @@ void check_layout(const Fields& meta) {
   place.refuse(fmt::format("tensors of the layout {} are not supported", layout_name(layout)));
 }
 
-ValueMeta read_tensor_meta(const JsonValue& value, const Place& place) {
+ValueMeta read_tensor_meta(JsonValue& value, const Place& place) {
   const Fields fields(value, place);
   ValueMeta meta;
-  meta.dtype = read_dtype(fields.get("dtype"), place.key("dtype"));
+  meta.dtype = fields.read("dtype", read_dtype);
   check_layout(fields);
   const Place sizes_place = place.key("sizes");
-  const JsonValue::List& sizes = read_list(fields.get("sizes"), sizes_place);
-  if (sizes.size() > kMaxDimensions) {
+  JsonValue::List& sizes = as_list(fields.get("sizes"), sizes_place);
+  if (sizes.size() > kMaxTensorDims) {
     sizes_place.fail(
-        fmt::format("{} dimensions, and a tensor has at most {}", sizes.size(), kMaxDimensions));
+        fmt::format("{} dimensions, and a tensor has at most {}", sizes.size(), kMaxTensorDims));
   }
   for (size_t i = 0; i < sizes.size(); ++i) {
     Size size = read_size(sizes[i], sizes_place.item(i));
@@ -121,7 +207,7 @@ ValueMeta read_tensor_meta(const JsonValue& value, const Place& place) {
   return meta;
 }
 
-ValueMeta read_sym_int_meta(const JsonValue& value, const Place& place) {
+ValueMeta read_sym_int_meta(JsonValue& value, const Place& place) {
   ValueMeta meta = number_meta(c10::ScalarType::Long);
   Size size = read_size(value, place);
   meta.expression =
@@ -129,29 +215,24 @@ ValueMeta read_sym_int_meta(const JsonValue& value, const Place& place) {
   return meta;
 }
 
-ValueMeta read_sym_float_meta(const JsonValue& value, const Place& place) {
+ValueMeta read_sym_float_meta(JsonValue& value, const Place& place) {
   check_number(value, place);
   return number_meta(c10::ScalarType::Double);
 }
 
-ValueMeta read_sym_bool_meta(const JsonValue& value, const Place& place) {
+ValueMeta read_sym_bool_meta(JsonValue& value, const Place& place) {
   check_number(value, place);
   return number_meta(c10::ScalarType::Bool);
 }
 
-int64_t read_fixed_size(const JsonValue& value, const Place& place) {
+int64_t read_fixed_size(JsonValue& value, const Place& place) {
   const Size size = read_size(value, place);
   if (size.expression.empty()) return size.value;
   place.fail(fmt::format("the size of a weight must be fixed, and is {}", size.expression));
 }
 
-std::vector<int64_t> read_fixed_sizes(const JsonValue& value, const Place& place) {
-  const JsonValue::List& items = read_list(value, place);
-  std::vector<int64_t> sizes;
-  for (size_t i = 0; i < items.size(); ++i) {
-    sizes.push_back(read_fixed_size(items[i], place.item(i)));
-  }
-  return sizes;
+std::vector<int64_t> read_fixed_sizes(JsonValue& value, const Place& place) {
+  return read_items(value, place, read_fixed_size);
 }
 
 }  // namespace torch_ir

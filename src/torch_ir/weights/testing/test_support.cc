@@ -23,23 +23,13 @@ struct TextOf {
   std::string operator()(const PickleValue::None&) const { return "None"; }
   std::string operator()(bool value) const { return value ? "True" : "False"; }
   std::string operator()(int64_t value) const { return std::to_string(value); }
-  std::string operator()(const PickleValue::BigInteger& value) const { return value.text; }
   std::string operator()(double value) const { return fmt::format("{}f", value); }
-  std::string operator()(const std::complex<double>& value) const {
-    return fmt::format("({}+{}j)", value.real(), value.imag());
-  }
   std::string operator()(const std::string& value) const { return "'" + printable(value) + "'"; }
-  std::string operator()(const PickleValue::Bytes& value) const {
-    return "b'" + printable(value.content) + "'";
-  }
   std::string operator()(const PickleValue::Tuple& value) const {
     return "(" + items_text(value.items) + ")";
   }
   std::string operator()(const PickleValue::List& value) const {
     return "[" + items_text(value.items) + "]";
-  }
-  std::string operator()(const PickleValue::Set& value) const {
-    return "set(" + items_text(value.items) + ")";
   }
   std::string operator()(const PickleValue::Dict& value) const {
     std::string text;
@@ -49,9 +39,6 @@ struct TextOf {
     return "{" + text + "}";
   }
   std::string operator()(const PickleValue::Name& value) const { return value.text; }
-  std::string operator()(const PickleValue::Device& value) const {
-    return "device(" + value.text + ")";
-  }
   std::string operator()(const PickleValue::Object& value) const {
     std::string text;
     for (const auto& [name, item] : value.attributes) {

@@ -1,18 +1,23 @@
+#include "torch_ir/weights/state_dict.h"
+
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <torch/nn/module.h>
 
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
-#include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
 namespace {
+
+constexpr int64_t kMaxElementsInJson = 65'536;
 
 std::string sizes_text(c10::IntArrayRef sizes) {
   return fmt::format("[{}]", fmt::join(sizes.begin(), sizes.end(), ", "));
@@ -46,6 +51,12 @@ void warn_about_surplus(const std::vector<std::string_view>& names) {
 
 }  // namespace
 
+StateDict state_dict(const torch::nn::Module& module) {
+  StateDict tensors = module.named_parameters();
+  tensors.update(module.named_buffers());
+  return tensors;
+}
+
 std::vector<std::string> validate_weights_against_ir(const StateDict& weights, const IR& ir) {
   std::unordered_map<std::string_view, std::string_view> placeholders;
   for (const auto& item : ir.weight_name_mapping) placeholders.emplace(item.value(), item.key());
@@ -75,6 +86,17 @@ std::vector<std::string> validate_weights_against_ir(const StateDict& weights, c
   }
   warn_about_surplus(surplus);
   return problems;
+}
+
+void move_large_constants(IR& ir, StateDict& weights) {
+  StateDict small("Constant");
+  for (const auto& item : ir.constants) {
+    const bool is_large = item.value().numel() > kMaxElementsInJson;
+    // What weights have goes before the constants of a graph.
+    if (is_large && weights.contains(item.key())) continue;
+    (is_large ? weights : small).insert(item.key(), item.value());
+  }
+  ir.constants = std::move(small);
 }
 
 }  // namespace torch_ir

@@ -1,0 +1,281 @@
+#include "torch_ir/exporter/pt2/serialized_graph.h"
+
+#include <fmt/format.h>
+
+#include <complex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/exporter/pt2/json_fields.h"
+#include "torch_ir/exporter/pt2/value_meta.h"
+#include "torch_ir/ir/json_reader.h"
+#include "torch_ir/ir/json_value.h"
+
+namespace torch_ir {
+namespace {
+
+// --- Arguments: {"as_tensor": {"name": "x"}}, {"as_ints": [1, 2]}, ... ---
+//
+// One table says how each kind of the schema (torch/_export/serde/schema.py) is read. A kind that
+// is not in it is an error.
+
+using Reader = SerializedValue (*)(JsonValue& value, const Place& place);
+
+SerializedValue read_none(JsonValue&, const Place&) { return Attribute(); }
+
+SerializedValue read_tensor(JsonValue& value, const Place& place) {
+  return Attribute(ValueRef{read_name(value, place)});
+}
+
+SerializedValue read_tensors(JsonValue& value, const Place& place) {
+  return read_items(value, place, [](JsonValue& item, const Place& item_place) {
+    return std::optional(ValueRef{read_name(item, item_place)});
+  });
+}
+
+std::optional<ValueRef> read_optional_item(JsonValue& value, const Place& place) {
+  const Union item = read_union(value, place);
+  if (item.kind == "as_none") return std::nullopt;
+  if (item.kind == "as_tensor") return ValueRef{read_name(item.value, place.key("as_tensor"))};
+  place.fail(fmt::format("a list of optional tensors has the kind '{}'", printable(item.kind)));
+}
+
+SerializedValue read_optional_tensors(JsonValue& value, const Place& place) {
+  return read_items(value, place, read_optional_item);
+}
+
+SerializedValue read_optional_tensor(JsonValue& value, const Place& place) {
+  const auto tensor = read_optional_item(value, place);
+  return tensor ? Attribute(*tensor) : Attribute();
+}
+
+// A number: fixed, or a value of the graph.
+template <auto read_fixed>
+Attribute symbolic(JsonValue& value, const Place& place) {
+  const Union item = read_union(value, place);
+  if (item.kind == "as_name") return ValueRef{take_string(item.value, place.key("as_name"))};
+  if (item.kind == "as_int" || item.kind == "as_float" || item.kind == "as_bool") {
+    return read_fixed(item.value, place.key(item.kind));
+  }
+  place.fail(fmt::format("a number has the unknown kind '{}'", printable(item.kind)));
+}
+
+template <auto read_item>
+SerializedValue one(JsonValue& value, const Place& place) {
+  return Attribute(read_item(value, place));
+}
+
+template <auto read_item>
+Attribute list(JsonValue& value, const Place& place) {
+  return read_items(value, place, [](JsonValue& item, const Place& item_place) -> Attribute {
+    return read_item(item, item_place);
+  });
+}
+
+Attribute complex_number(JsonValue& value, const Place& place) {
+  const Fields fields(value, place);
+  return std::complex<double>(fields.read("real", read_float), fields.read("imag", read_float));
+}
+
+SerializedValue read_subgraph(JsonValue& value, const Place& place) {
+  const Fields fields(value, place);
+  return std::make_shared<const SerializedGraph>(fields.read("graph", read_graph));
+}
+
+SerializedValue read_operator(JsonValue& value, const Place& place) {
+  return OperatorTarget{take_string(value, place)};
+}
+
+SerializedValue read_custom_object(JsonValue& value, const Place& place) {
+  const Fields fields(value, place);
+  return UnsupportedArgument{
+      fmt::format("an object of the class '{}'",
+                  printable(fields.read_or("class_fqn", std::string(), take_string)))};
+}
+
+SerializedValue read_nested_tensors(JsonValue&, const Place&) {
+  return UnsupportedArgument{"a list of lists of tensors"};
+}
+
+SerializedValue read_dict(JsonValue&, const Place&) { return UnsupportedArgument{"a dict"}; }
+
+const std::unordered_map<std::string_view, Reader>& readers() {
+  static const std::unordered_map<std::string_view, Reader> table = {
+      {"as_none", read_none},
+      {"as_tensor", read_tensor},
+      {"as_tensors", read_tensors},
+      {"as_optional_tensor", read_optional_tensor},
+      {"as_optional_tensors", read_optional_tensors},
+      {"as_nested_tensors", read_nested_tensors},
+      {"as_int", one<as_integer>},
+      {"as_ints", one<list<as_integer>>},
+      {"as_int_lists", one<list<list<as_integer>>>},
+      {"as_float", one<read_float>},
+      {"as_floats", one<list<read_float>>},
+      {"as_float_lists", one<list<list<read_float>>>},
+      {"as_bool", one<as_boolean>},
+      {"as_bools", one<list<as_boolean>>},
+      {"as_string", one<take_string>},
+      {"as_strings", one<list<take_string>>},
+      {"as_complex", one<complex_number>},
+      {"as_sym_int", one<symbolic<as_integer>>},
+      {"as_sym_ints", one<list<symbolic<as_integer>>>},
+      {"as_sym_float", one<symbolic<read_float>>},
+      {"as_sym_floats", one<list<symbolic<read_float>>>},
+      {"as_sym_bool", one<symbolic<as_boolean>>},
+      {"as_sym_bools", one<list<symbolic<as_boolean>>>},
+      {"as_scalar_type", one<read_dtype>},
+      {"as_layout", one<read_layout>},
+      {"as_memory_format", one<read_memory_format>},
+      {"as_device", one<read_device>},
+      {"as_graph", read_subgraph},
+      {"as_operator", read_operator},
+      {"as_custom_obj", read_custom_object},
+      {"as_string_to_argument", read_dict},
+  };
+  return table;
+}
+
+SerializedValue read_argument(JsonValue& value, const Place& place) {
+  const Union argument = read_union(value, place);
+  const auto reader = readers().find(argument.kind);
+  if (reader == readers().end()) {
+    place.fail(fmt::format("unknown kind of argument '{}'", printable(argument.kind)));
+  }
+  return reader->second(argument.value, place.key(reader->first));
+}
+
+// Adds the names that an output of a node gives to values: one, one for each member of a list, or
+// nothing for None.
+void read_node_output(JsonValue& value, const Place& place,
+                      std::vector<std::optional<std::string>>& names) {
+  const SerializedValue argument = read_argument(value, place);
+  if (const std::string* name = referred_name(argument)) {
+    names.emplace_back(*name);
+    return;
+  }
+  if (const auto* list = std::get_if<ValueList>(&argument)) {
+    for (const auto& item : *list) {
+      names.push_back(item ? std::optional(item->name) : std::nullopt);
+    }
+    return;
+  }
+  const auto* attribute = std::get_if<Attribute>(&argument);
+  if (attribute == nullptr) place.fail("expected a value, found what no operator makes");
+  if (attribute->is_none()) {
+    names.emplace_back(std::nullopt);
+    return;
+  }
+  const std::vector<std::string> refs = value_refs(*attribute);
+  const auto* items = attribute->get_if<Attribute::List>();
+  if (items == nullptr || refs.size() != items->size()) {
+    place.fail("expected the name of a value, found a fixed value");
+  }
+  names.insert(names.end(), refs.begin(), refs.end());
+}
+
+// --- Nodes and graphs ---
+
+// The class of the outermost module in "L__self__,,models.ResNet;L__self___conv1,conv1,...".
+std::string root_class(const std::string& module_stack) {
+  const std::string_view first = std::string_view(module_stack).substr(0, module_stack.find(';'));
+  const size_t path_begin = first.find(',');
+  if (path_begin == std::string_view::npos) return {};
+  const size_t class_begin = first.find(',', path_begin + 1);
+  const bool is_root = class_begin == path_begin + 1;
+  return is_root ? std::string(first.substr(class_begin + 1)) : std::string();
+}
+
+std::string read_root_class(const Fields& node) {
+  JsonValue* metadata = node.find("metadata");
+  if (metadata == nullptr || metadata->get_if<JsonValue::Object>() == nullptr) return {};
+  const Place place = node.place().key("metadata");
+  JsonValue* stack = Fields(*metadata, place).find("nn_module_stack");
+  const auto* text = stack == nullptr ? nullptr : stack->get_if<std::string>();
+  return text == nullptr ? std::string() : root_class(*text);
+}
+
+SerializedArgument read_named_argument(JsonValue& value, const Place& place) {
+  const Fields fields(value, place);
+  return {fields.read_or("name", std::string(), take_string), fields.read("arg", read_argument)};
+}
+
+SerializedNode read_node(JsonValue& value, const Place& place) {
+  const Fields fields(value, place);
+  SerializedNode node;
+  node.target = fields.text("target");
+  node.arguments = fields.items("inputs", read_named_argument);
+  const Place outputs_place = place.key("outputs");
+  JsonValue::List& outputs = as_list(fields.get("outputs"), outputs_place);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    read_node_output(outputs[i], outputs_place.item(i), node.outputs);
+  }
+  node.name = fields.read_or("name", std::string(), take_string);
+  node.root_class = read_root_class(fields);
+  return node;
+}
+
+using MetaReader = ValueMeta (*)(JsonValue& value, const Place& place);
+
+constexpr std::pair<std::string_view, MetaReader> kValueTables[] = {
+    {"tensor_values", read_tensor_meta},
+    {"sym_int_values", read_sym_int_meta},
+    {"sym_float_values", read_sym_float_meta},
+    {"sym_bool_values", read_sym_bool_meta},
+};
+
+void read_values(const Fields& fields, SerializedGraph& graph) {
+  for (const auto& [key, read_meta] : kValueTables) {
+    JsonValue* table = fields.find(key);
+    if (table == nullptr) continue;
+    const Place place = fields.place().key(key);
+    for (auto& [name, meta] : as_object(*table, place)) {
+      const std::string shown = printable(name);
+      const Place meta_place = place.key(shown);
+      if (!graph.values.emplace(name, read_meta(meta, meta_place)).second) {
+        meta_place.fail("the value is in another table too");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::string read_name(JsonValue& value, const Place& place) {
+  const Fields fields(value, place);
+  return fields.text("name");
+}
+
+SerializedValue read_port(JsonValue& value, const Place& place) {
+  SerializedValue argument = read_argument(value, place);
+  const auto* attribute = std::get_if<Attribute>(&argument);
+  const bool is_one = attribute != nullptr && attribute->get_if<Attribute::List>() == nullptr;
+  if (!is_one && std::get_if<UnsupportedArgument>(&argument) == nullptr) {
+    place.fail("expected one value, found a list, a graph or an operator");
+  }
+  return argument;
+}
+
+const std::string* referred_name(const SerializedValue& value) {
+  const auto* attribute = std::get_if<Attribute>(&value);
+  const auto* ref = attribute == nullptr ? nullptr : attribute->get_if<ValueRef>();
+  return ref == nullptr ? nullptr : &ref->name;
+}
+
+SerializedGraph read_graph(JsonValue& value, const Place& place) {
+  const Fields fields(value, place);
+  SerializedGraph graph;
+  graph.inputs = fields.items("inputs", read_port);
+  graph.nodes = fields.items("nodes", read_node);
+  graph.outputs = fields.items("outputs", read_port);
+  read_values(fields, graph);
+  return graph;
+}
+
+}  // namespace torch_ir
