@@ -1,8 +1,9 @@
-// Trace: the operator calls that eager makes for a program on inputs of one layout.
+// Trace: the operator calls that eager makes for a graph on inputs of one layout.
 //
 // Composite operators are taken apart into what they call, views are tensors over the memory of
-// their base and no calls, and what depends on constants only is a constant. Made by trace_program,
-// read by the passes that plan memory and by frames, which run it.
+// their base and no calls, and what depends on constants only is a constant. Made by trace_graph;
+// place_buffers (trace_memory.h) gives each buffer its place in memory. Immutable from then on, and
+// shared by all frames that run it.
 #pragma once
 
 #include <ATen/DimVector.h>
@@ -15,6 +16,8 @@
 #include <variant>
 #include <vector>
 
+#include "torch_ir/executor/graph/execution_options.h"
+
 namespace torch_ir {
 
 // Indices into Trace::buffers and Trace::tensors.
@@ -23,11 +26,35 @@ using TensorId = uint32_t;
 
 enum class BufferKind { kInput, kConstant, kIntermediate };
 
+enum class Placement {
+  // Not of the run: an input or a constant.
+  kOutside,
+  // At an offset in the arena.
+  kArena,
+  // Memory of its own, that the caller gets.
+  kOutput,
+  // Memory that the operator returns.
+  kReturned,
+  // Nowhere: nobody writes or reads it.
+  kNowhere,
+};
+
+struct BufferPlace {
+  Placement placement = Placement::kOutside;
+  size_t offset = 0;
+  // The buffer whose memory it takes when nobody reads that any more; itself where it takes none.
+  BufferId owner = 0;
+  // The calls that define it and that are the last to use its memory.
+  size_t first_call = 0;
+  size_t last_call = 0;
+};
+
 // Memory that tensors lie in.
 struct TraceBuffer {
   BufferKind kind = BufferKind::kIntermediate;
   // Of an input, from its first element on.
   size_t bytes = 0;
+  BufferPlace place = {};
 };
 
 struct TraceTensor {
@@ -59,22 +86,24 @@ struct TraceCall {
   std::vector<TraceArgument> arguments;
   // The tensors that it returns, those of lists one by one.
   std::vector<TensorId> outputs;
-  // The step of the program that it belongs to.
+  // The node of the graph that it belongs to.
   size_t step = 0;
 };
-
-// A number is the same in every run.
-using TraceOutput = std::variant<c10::IValue, TensorId>;
 
 struct Trace {
   std::vector<TraceBuffer> buffers;
   std::vector<TraceTensor> tensors;
   std::vector<TraceCall> calls;
-  // The tensors that the program's inputs are; nothing for numbers.
+  // The tensors that the graph's inputs are; nothing for numbers.
   std::vector<std::optional<TensorId>> inputs;
-  std::vector<TraceOutput> outputs;
+  // Numbers are constants: they are the same in every run.
+  std::vector<TensorId> outputs;
+  // Set by place_buffers.
+  PlanMemory memory;
 
   BufferKind kind(TensorId tensor) const { return buffers[tensors[tensor].buffer].kind; }
+  TraceBuffer& buffer_of(TensorId tensor) { return buffers[tensors[tensor].buffer]; }
+  const TraceBuffer& buffer_of(TensorId tensor) const { return buffers[tensors[tensor].buffer]; }
 };
 
 // The tensors of a call's arguments, in order.
