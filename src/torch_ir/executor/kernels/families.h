@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "torch_ir/executor/kernels/kernel.h"
 
@@ -35,6 +36,9 @@ KernelTable reduction_kernels();
 KernelTable selection_kernels();
 KernelTable unary_kernels();
 KernelTable upsampling_kernels();
+
+// All of them.
+std::vector<KernelTable> kernel_families();
 
 // Kernels that others are made of.
 

@@ -2,7 +2,7 @@
 //
 // Composite operators are taken apart into what they call, views are tensors over the memory of
 // their base and no calls, and what depends on constants only is a constant. Made by trace_graph;
-// place_buffers (trace_memory.h) gives each buffer its place in memory. Immutable from then on, and
+// place_buffers gives each buffer its place in memory. Immutable from then on, and
 // shared by all frames that run it.
 #pragma once
 
@@ -112,5 +112,18 @@ std::vector<TensorId> tensors_of(const TraceCall& call);
 
 // Whether the call writes to its argument at `position`, as its schema says.
 bool writes_argument(const TraceCall& call, size_t position);
+
+// Which results of a call need a place.
+enum class NeededMemory {
+  kAll,
+  // Those that somebody reads.
+  kUsed,
+  // None: the operator makes them itself.
+  kNone,
+};
+
+// Sets the places of all buffers, and Trace::memory. `needs` has one entry for each call; empty:
+// all results of all calls. `reuse_memory` is that of ExecutionOptions.
+void place_buffers(Trace& trace, bool reuse_memory, const std::vector<NeededMemory>& needs = {});
 
 }  // namespace torch_ir

@@ -1,5 +1,3 @@
-#include "torch_ir/executor/replay/trace_memory.h"
-
 #include <ATen/core/enum_tag.h>
 #include <c10/util/accumulate.h>
 
@@ -8,6 +6,7 @@
 
 #include "torch_ir/executor/kernels/kernel.h"
 #include "torch_ir/executor/replay/memory_plan.h"
+#include "torch_ir/executor/replay/trace.h"
 
 namespace torch_ir {
 namespace {
