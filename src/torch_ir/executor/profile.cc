@@ -47,8 +47,9 @@ std::vector<NodeProfile> profile_of(const LoweredGraph& graph, const Replays::Ti
   for (const TraceCall& call : trace.calls) {
     NodeProfile& profile = profiles[call.step];
     profile.calls.push_back(call.op.schema().name());
-    for (const TensorId tensor : tensors_of(call)) profile.bytes += bytes_of(trace.tensors[tensor]);
-    for (const TensorId tensor : call.outputs) profile.bytes += bytes_of(trace.tensors[tensor]);
+    for (const TensorId tensor : tensors_and_outputs_of(call)) {
+      profile.bytes += bytes_of(trace.tensors[tensor]);
+    }
   }
   std::vector<std::vector<double>> rounds;
   for (const std::vector<double>& calls : timing.rounds) {

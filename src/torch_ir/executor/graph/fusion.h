@@ -1,4 +1,4 @@
-// Fusion: what the optimization level `fast` does to a graph before it is lowered.
+// Fusion: what the optimization level `fast` does to a graph.
 //
 // Rewrites change the order of arithmetic, but not what is computed: a batch norm becomes part of
 // the convolution before it, an addition and an activation part of the convolution that they

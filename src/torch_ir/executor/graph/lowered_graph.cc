@@ -147,7 +147,8 @@ class GraphBuilder {
   void add_node(const OpNode& node) {
     Callee& callee = callee_of(node);
     if (const auto* executor = std::get_if<OpExecutor>(&callee.call)) {
-      finish_node(node, std::make_shared<const ExecutorCall>(*executor, node), input_values(node));
+      finish_node(node, std::make_shared<const ExecutorCall>(ExecutorCall{*executor, node}),
+                  input_values(node));
     } else if (const auto* function = std::get_if<NumberFunction>(&callee.call)) {
       finish_node(node, *function, operator_arguments(node, callee));
     } else if (const auto* op = std::get_if<c10::OperatorHandle>(&callee.call)) {

@@ -285,11 +285,8 @@ std::unique_ptr<PreparedKernel> Frame::prepare_returning_call(size_t index, Kern
 }
 
 void Frame::add_users(size_t index, PreparedKernel* kernel) {
-  const TraceCall& call = trace_->calls[index];
-  std::vector<TensorId> tensors = tensors_of(call);
-  tensors.insert(tensors.end(), call.outputs.begin(), call.outputs.end());
   std::unordered_set<BufferId> buffers;
-  for (const TensorId tensor : tensors) {
+  for (const TensorId tensor : tensors_and_outputs_of(trace_->calls[index])) {
     const BufferId buffer = trace_->tensors[tensor].buffer;
     const BufferPlace& place = trace_->buffers[buffer].place;
     const bool moves = place.placement != Placement::kArena &&
@@ -300,10 +297,7 @@ void Frame::add_users(size_t index, PreparedKernel* kernel) {
 
 // Adds steps for what call `index` is the last to use.
 void Frame::add_releases(size_t index) {
-  const TraceCall& call = trace_->calls[index];
-  std::vector<TensorId> tensors = tensors_of(call);
-  tensors.insert(tensors.end(), call.outputs.begin(), call.outputs.end());
-  for (const TensorId tensor : tensors) {
+  for (const TensorId tensor : tensors_and_outputs_of(trace_->calls[index])) {
     const BufferId buffer = trace_->buffer_of(tensor).place.owner;
     const BufferPlace& place = trace_->buffers[buffer].place;
     if (place.placement == Placement::kReturned && place.last_call == index) {

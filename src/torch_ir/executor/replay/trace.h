@@ -1,9 +1,9 @@
 // Trace: the operator calls that eager makes for a graph on inputs of one layout.
 //
 // Composite operators are taken apart into what they call, views are tensors over the memory of
-// their base and no calls, and what depends on constants only is a constant. Made by trace_graph;
-// place_buffers gives each buffer its place in memory. Immutable from then on, and
-// shared by all frames that run it.
+// their base and no calls, and what depends on constants only is a constant. Replays makes it by
+// trace_graph and place_buffers, and shares it, never changed again, between the frames that run
+// it.
 #pragma once
 
 #include <ATen/DimVector.h>
@@ -109,6 +109,8 @@ struct Trace {
 // The tensors of a call's arguments, in order.
 std::vector<TensorId> tensors_of(const TraceArgument& argument);
 std::vector<TensorId> tensors_of(const TraceCall& call);
+// The same, and then its outputs.
+std::vector<TensorId> tensors_and_outputs_of(const TraceCall& call);
 
 // Whether the call writes to its argument at `position`, as its schema says.
 bool writes_argument(const TraceCall& call, size_t position);

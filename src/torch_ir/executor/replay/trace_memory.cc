@@ -21,13 +21,11 @@ void find_lifetimes(Trace& trace) {
     trace.buffers[id].place = {.owner = static_cast<BufferId>(id), .first_call = kNever};
   }
   for (size_t i = 0; i < trace.calls.size(); ++i) {
-    const auto use = [&](TensorId tensor) {
+    for (const TensorId tensor : tensors_and_outputs_of(trace.calls[i])) {
       BufferPlace& place = trace.buffer_of(tensor).place;
       if (place.first_call == kNever) place.first_call = i;
       place.last_call = i;
-    };
-    for (const TensorId tensor : tensors_of(trace.calls[i])) use(tensor);
-    for (const TensorId tensor : trace.calls[i].outputs) use(tensor);
+    }
   }
 }
 

@@ -145,42 +145,39 @@ at::Tensor duplicate(const at::Tensor& tensor) {
   return copy;
 }
 
-c10::IValue duplicate(const c10::IValue& value) {
-  if (value.isTensor()) return duplicate(value.toTensor());
+// `value` with what `change` makes of each of its tensors.
+template <class Change>
+c10::IValue change_tensors(const c10::IValue& value, const Change& change) {
+  if (value.isTensor()) return change(value.toTensor());
   if (value.isTensorList()) {
-    c10::List<at::Tensor> copies;
-    for (const at::Tensor& tensor : value.toTensorVector()) copies.push_back(duplicate(tensor));
-    return copies;
+    c10::List<at::Tensor> changed;
+    for (const at::Tensor& tensor : value.toTensorVector()) changed.push_back(change(tensor));
+    return changed;
   }
-  if (value.isOptionalTensorList()) {
-    c10::List<std::optional<at::Tensor>> copies;
-    for (const std::optional<at::Tensor>& tensor : value.toOptionalTensorVector()) {
-      copies.push_back(tensor ? std::optional(duplicate(*tensor)) : std::nullopt);
-    }
-    return copies;
+  if (!value.isOptionalTensorList()) return value;
+  c10::List<std::optional<at::Tensor>> changed;
+  for (const std::optional<at::Tensor>& tensor : value.toOptionalTensorVector()) {
+    changed.push_back(tensor ? std::optional(change(*tensor)) : std::nullopt);
   }
-  return value;
+  return changed;
 }
 
 std::vector<c10::IValue> duplicate(const std::vector<c10::IValue>& values) {
   std::vector<c10::IValue> copies;
-  for (const c10::IValue& value : values) copies.push_back(duplicate(value));
+  for (const c10::IValue& value : values) {
+    copies.push_back(
+        change_tensors(value, [](const at::Tensor& tensor) { return duplicate(tensor); }));
+  }
   return copies;
 }
 
 std::vector<at::Tensor> tensors_of(const std::vector<c10::IValue>& values) {
   std::vector<at::Tensor> tensors;
-  const auto add = [&](const at::Tensor& tensor) {
-    if (tensor.defined()) tensors.push_back(tensor);
-  };
   for (const c10::IValue& value : values) {
-    if (value.isTensor()) add(value.toTensor());
-    if (value.isTensorList()) {
-      for (const at::Tensor& tensor : value.toTensorVector()) add(tensor);
-    }
-    if (value.isOptionalTensorList()) {
-      for (const auto& tensor : value.toOptionalTensorVector()) add(tensor.value_or(at::Tensor()));
-    }
+    change_tensors(value, [&](const at::Tensor& tensor) {
+      if (tensor.defined()) tensors.push_back(tensor);
+      return tensor;
+    });
   }
   return tensors;
 }
