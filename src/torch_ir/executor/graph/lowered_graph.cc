@@ -46,11 +46,14 @@ class GraphBuilder {
     graph_.device = weights.device;
   }
 
-  LoweredGraph build() {
+  // `num_weights` is how many weights it has at most.
+  LoweredGraph build(size_t num_weights) {
     const size_t num_nodes = source_.nodes.size();
+    size_t num_values = num_weights + source_.graph_inputs.size();
+    for (const OpNode& node : source_.nodes) num_values += node.outputs.size();
     names_.reserve(num_nodes);
     entries_.reserve(num_nodes);
-    graph_.values.reserve(num_nodes);
+    graph_.values.reserve(num_values);
     graph_.nodes.reserve(num_nodes);
     for (const TensorMeta& input : source_.graph_inputs) {
       const ValueId value = add_value(input);
@@ -222,7 +225,8 @@ class GraphBuilder {
     for (const Graph& graph : node.graphs) {
       BoundWeights none;
       none.device = weights_.device;
-      control_flow.graphs.push_back(GraphBuilder(graph, torch_version_, none).build());
+      control_flow.graphs.push_back(
+          GraphBuilder(graph, torch_version_, none).build(/*num_weights=*/0));
     }
     finish_node(node, std::move(control_flow), std::move(arguments));
   }
@@ -300,7 +304,7 @@ class GraphBuilder {
 }  // namespace
 
 LoweredGraph build_graph(const IR& ir, const BoundWeights& weights) {
-  LoweredGraph graph = GraphBuilder(ir, ir.pytorch_version, weights).build();
+  LoweredGraph graph = GraphBuilder(ir, ir.pytorch_version, weights).build(ir.weights.size());
   graph.symbols = SymbolBinder(ir.graph_inputs, ir.range_constraints);
   return graph;
 }
