@@ -184,24 +184,25 @@ std::shared_ptr<Replays::Layout> Replays::find_layout(const std::vector<at::Tens
 }
 
 Replays::FrameRef Replays::make_layout(const std::vector<at::Tensor>& inputs, bool is_checked) {
-  std::optional<Trace> trace = trace_graph(graph_, inputs, {options_.fold_constants, is_checked});
-  if (!trace) {
+  std::optional<Trace> traced = trace_graph(graph_, inputs, {options_.fold_constants, is_checked});
+  if (!traced) {
     is_refused_ = true;
     return nullptr;
   }
-  // Which results need memory shows when kernels are prepared.
+  auto trace = std::make_shared<Trace>(std::move(*traced));
   place_buffers(*trace, options_.reuse_memory);
-  auto layout = std::make_shared<Layout>(InputLayout(graph_, inputs),
-                                         std::make_shared<const Trace>(*trace), is_checked);
-  FrameRef frame(new PooledFrame{layout, {layout->trace, inputs, options_.kernels}});
+  auto layout = std::make_shared<Layout>(InputLayout(graph_, inputs), trace, is_checked);
+  FrameRef frame(new PooledFrame{layout, {trace, inputs, options_.kernels}});
+  // Which results need memory shows when kernels are prepared.
   const std::vector<NeededMemory>& needs = frame->frame.needs();
   const bool needs_all =
       std::ranges::all_of(needs, [](NeededMemory needed) { return needed == NeededMemory::kAll; });
   if (!needs_all) {
+    trace = std::make_shared<Trace>(*trace);
     place_buffers(*trace, options_.reuse_memory, needs);
-    layout->trace = std::make_shared<const Trace>(std::move(*trace));
+    layout->trace = trace;
     frame.reset();
-    frame.reset(new PooledFrame{layout, {layout->trace, inputs, options_.kernels}});
+    frame.reset(new PooledFrame{layout, {trace, inputs, options_.kernels}});
   }
   layouts_.push_front(layout);
   if (layouts_.size() > kMaxLayouts) forget_oldest();
