@@ -15,7 +15,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/version.h"
 #include "torch_ir/executor/device.h"
-#include "torch_ir/executor/graph/optimization_name.h"
+#include "torch_ir/executor/graph/execution_options.h"
 
 namespace torch_ir {
 namespace {

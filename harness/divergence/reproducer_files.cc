@@ -6,7 +6,7 @@
 
 #include "harness/results/shell_word.h"
 #include "harness/stages/stages.h"
-#include "torch_ir/executor/graph/optimization_name.h"
+#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/weights/safetensors.h"
 

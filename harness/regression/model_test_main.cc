@@ -25,7 +25,7 @@
 #include "harness/run/runner.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
-#include "torch_ir/executor/graph/optimization_name.h"
+#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {

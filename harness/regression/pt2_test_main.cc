@@ -15,7 +15,7 @@
 
 #include "harness/harness.h"
 #include "harness/run/runner.h"
-#include "torch_ir/executor/graph/optimization_name.h"
+#include "torch_ir/executor/graph/execution_options.h"
 
 namespace torch_ir {
 namespace {

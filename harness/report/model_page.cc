@@ -9,7 +9,7 @@
 #include "harness/report/run_text.h"
 #include "harness/results/difference_figures.h"
 #include "templates/templates.h"
-#include "torch_ir/executor/graph/optimization_name.h"
+#include "torch_ir/executor/graph/execution_options.h"
 
 namespace torch_ir {
 namespace {

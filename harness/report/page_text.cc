@@ -13,7 +13,7 @@
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/executor/graph/optimization_name.h"
+#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/verifier/tolerance_text.h"
 
 namespace torch_ir {

@@ -3,7 +3,7 @@
 
 #include "harness/results/json_fields.h"
 #include "harness/results/result.h"
-#include "torch_ir/executor/graph/optimization_name.h"
+#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/ir/json.h"
 
 namespace torch_ir {

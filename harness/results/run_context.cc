@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "harness/results/shell_word.h"
-#include "torch_ir/executor/graph/optimization_name.h"
+#include "torch_ir/executor/graph/execution_options.h"
 
 namespace torch_ir {
 namespace {

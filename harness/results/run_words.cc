@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "torch_ir/executor/graph/optimization_name.h"
+#include "torch_ir/executor/graph/execution_options.h"
 
 namespace torch_ir {
 

@@ -23,7 +23,7 @@
 #include "torch_ir/cli/options.h"
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/execution_plan.h"
-#include "torch_ir/executor/graph/optimization_name.h"
+#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/weights/tensor_files.h"
 

@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include "torch_ir/executor/graph/build_program.h"
-#include "torch_ir/executor/graph/program.h"
+#include "torch_ir/executor/graph/lower.h"
 #include "torch_ir/executor/interpreter/run.h"
 #include "torch_ir/executor/profile.h"
 #include "torch_ir/executor/replay/replays.h"
@@ -11,19 +10,19 @@
 namespace torch_ir {
 
 struct ExecutionPlan::State {
-  State(Program lowered, const ExecutionOptions& options)
-      : program(std::move(lowered)), replays(program, options) {}
+  State(LoweredGraph lowered, const ExecutionOptions& options)
+      : graph(std::move(lowered)), replays(graph, options) {}
 
   void run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
            bool is_checked) const {
     const ReplayResult result = replays.run(inputs, outputs, is_checked);
     if (result == ReplayResult::kDone) return;
-    outputs = run_program(program, inputs, is_checked);
+    outputs = run_graph(graph, inputs, is_checked);
     // What failed only in a replay would fail again.
     if (result == ReplayResult::kFailed) replays.refuse();
   }
 
-  const Program program;
+  const LoweredGraph graph;
   // Filled while the plan is used; that does not show in what it computes.
   mutable Replays replays;
 };
@@ -57,15 +56,15 @@ std::optional<PlanMemory> ExecutionPlan::memory(const std::vector<at::Tensor>& i
 std::vector<NodeProfile> ExecutionPlan::profile(const std::vector<at::Tensor>& inputs,
                                                 int rounds) const {
   if (const auto timing = state_->replays.time(inputs, rounds)) {
-    return profile_of(state_->program, *timing);
+    return profile_of(state_->graph, *timing);
   }
-  return profile_steps(state_->program, inputs, rounds);
+  return profile_steps(state_->graph, inputs, rounds);
 }
 
 ExecutionPlan compile(const IR& ir, const StateDict& weights, const StateDict& constants,
                       const ExecutionOptions& options) {
   return ExecutionPlan(std::make_unique<const ExecutionPlan::State>(
-      build_program(ir, weights, constants, options), options));
+      lower(ir, weights, constants, options), options));
 }
 
 }  // namespace torch_ir

@@ -17,9 +17,10 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-std::vector<NodeProfile> named_profiles(const Program& program) {
+std::vector<NodeProfile> named_profiles(const LoweredGraph& graph) {
   std::vector<NodeProfile> profiles;
-  for (const Step& step : program.steps) profiles.push_back({step.name, step.op_type, {}, 0, 0});
+  for (const LoweredNode& node : graph.nodes)
+    profiles.push_back({node.name, node.op_type, {}, 0, 0});
   return profiles;
 }
 
@@ -40,14 +41,15 @@ int64_t bytes_of(const TraceTensor& tensor) {
 
 }  // namespace
 
-std::vector<NodeProfile> profile_of(const Program& program, const Replays::Timing& timing) {
-  std::vector<NodeProfile> profiles = named_profiles(program);
-  const Trace& trace = timing.schedule->trace;
+std::vector<NodeProfile> profile_of(const LoweredGraph& graph, const Replays::Timing& timing) {
+  std::vector<NodeProfile> profiles = named_profiles(graph);
+  const Trace& trace = *timing.trace;
   for (const TraceCall& call : trace.calls) {
     NodeProfile& profile = profiles[call.step];
     profile.calls.push_back(call.op.schema().name());
-    for (const TensorId tensor : tensors_of(call)) profile.bytes += bytes_of(trace.tensors[tensor]);
-    for (const TensorId tensor : call.outputs) profile.bytes += bytes_of(trace.tensors[tensor]);
+    for (const TensorId tensor : tensors_and_outputs_of(call)) {
+      profile.bytes += bytes_of(trace.tensors[tensor]);
+    }
   }
   std::vector<std::vector<double>> rounds;
   for (const std::vector<double>& calls : timing.rounds) {
@@ -58,15 +60,15 @@ std::vector<NodeProfile> profile_of(const Program& program, const Replays::Timin
   return profiles;
 }
 
-std::vector<NodeProfile> profile_steps(const Program& program,
+std::vector<NodeProfile> profile_steps(const LoweredGraph& graph,
                                        const std::vector<at::Tensor>& inputs, int rounds) {
-  std::vector<NodeProfile> profiles = named_profiles(program);
+  std::vector<NodeProfile> profiles = named_profiles(graph);
   for (size_t i = 0; i < profiles.size(); ++i) profiles[i].calls = {profiles[i].op_type};
   std::vector<std::vector<double>> times;
   for (int round = -1; round < rounds; ++round) {
-    const Stack values = input_values(program, inputs);
+    const Stack values = input_values(graph, inputs);
     std::vector<Clock::time_point> starts;
-    run_steps(program, values, nullptr, [&](size_t /*step*/) { starts.push_back(Clock::now()); });
+    run_steps(graph, values, nullptr, [&](size_t /*step*/) { starts.push_back(Clock::now()); });
     starts.push_back(Clock::now());
     if (round < 0) continue;
     times.emplace_back();

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <ostream>
 
-#include "torch_ir/executor/graph/optimization_name.h"
+#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/verifier/tolerance_text.h"
 #include "torch_ir/verifier/verify.h"
 

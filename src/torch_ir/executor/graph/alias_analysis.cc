@@ -31,7 +31,7 @@ class AliasSets {
 };
 
 // Tied weights, and weights that are views of others.
-void unite_overlapping_constants(const PlanGraph& graph, AliasSets& sets) {
+void unite_overlapping_constants(const LoweredGraph& graph, AliasSets& sets) {
   std::vector<size_t> ids;
   std::vector<at::Tensor> constants;
   for (size_t id = 0; id < graph.values.size(); ++id) {
@@ -52,14 +52,14 @@ std::vector<bool> spread(const std::vector<size_t>& marked, size_t size, AliasSe
   return spread;
 }
 
-bool may_be_true(const PlanArgument& argument) {
+bool may_be_true(const NodeArgument& argument) {
   const auto* value = std::get_if<c10::IValue>(&argument);
   return value == nullptr || !value->isBool() || value->toBool();
 }
 
 }  // namespace
 
-AliasAnalysis analyze_aliases(const PlanGraph& graph) {
+AliasAnalysis analyze_aliases(const LoweredGraph& graph) {
   const size_t size = graph.values.size();
   AliasSets sets(size);
   unite_overlapping_constants(graph, sets);
@@ -67,7 +67,7 @@ AliasAnalysis analyze_aliases(const PlanGraph& graph) {
   std::vector<std::vector<ValueId>> writes(graph.nodes.size());
   EffectsTable table;
   for (size_t index = 0; index < graph.nodes.size(); ++index) {
-    const PlanNode& node = graph.nodes[index];
+    const LoweredNode& node = graph.nodes[index];
     // What is no operator writes nothing, and may return any of its inputs.
     const auto* op = std::get_if<c10::OperatorHandle>(&node.callee);
     const OperatorEffects* effects =

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "torch_ir/executor/graph/graph.h"
+#include "torch_ir/executor/graph/lowered_graph.h"
 
 namespace torch_ir {
 
@@ -22,6 +22,6 @@ struct AliasAnalysis {
   std::vector<std::vector<ValueId>> writes;
 };
 
-AliasAnalysis analyze_aliases(const PlanGraph& graph);
+AliasAnalysis analyze_aliases(const LoweredGraph& graph);
 
 }  // namespace torch_ir

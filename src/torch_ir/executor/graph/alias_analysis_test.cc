@@ -23,13 +23,13 @@ struct Names {
 };
 
 Names analyze(const EagerGraph& recorded) {
-  const PlanGraph graph =
+  const LoweredGraph graph =
       build_graph(recorded.ir, bind_weights(recorded.ir, recorded.weights, StateDict()));
   const AliasAnalysis aliases = analyze_aliases(graph);
   Names names;
   for (size_t i = 0; i < graph.values.size(); ++i) {
-    if (aliases.is_written[i]) names.written.emplace(graph.values[i].name);
-    if (aliases.may_be_constant[i]) names.may_be_constant.emplace(graph.values[i].name);
+    if (aliases.is_written[i]) names.written.emplace(graph.values[i].meta.name);
+    if (aliases.may_be_constant[i]) names.may_be_constant.emplace(graph.values[i].meta.name);
   }
   return names;
 }

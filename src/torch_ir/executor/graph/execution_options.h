@@ -17,6 +17,12 @@ enum class Optimization {
   kFast,
 };
 
+// "exact", "fast": what a user types, and what a report says.
+std::string optimization_name(Optimization optimization);
+
+// Throws Error, with the names that there are.
+Optimization parse_optimization(const std::string& name);
+
 // What compile may do. The passes are for those who measure or test what each brings.
 struct ExecutionOptions {
   Optimization optimization = Optimization::kExact;

@@ -25,7 +25,7 @@ bool is_evaluation_batch_norm(const GraphEditor& editor, size_t index) {
 }
 
 // The statistics that come after the first result belong to training.
-bool uses_first_result_only(const GraphEditor& editor, const PlanGraph& graph, size_t index) {
+bool uses_first_result_only(const GraphEditor& editor, const LoweredGraph& graph, size_t index) {
   for (size_t i = 1; i < graph.nodes[index].outputs.size(); ++i) {
     if (!editor.is_unused(graph.nodes[index].outputs[i])) return false;
   }
@@ -72,7 +72,7 @@ void fold(GraphEditor& editor, size_t convolution, size_t norm) {
 
 }  // namespace
 
-void fold_batch_norms(PlanGraph& graph) {
+void fold_batch_norms(LoweredGraph& graph) {
   GraphEditor editor(graph);
   for (size_t norm = 0; norm < editor.num_nodes(); ++norm) {
     if (!is_evaluation_batch_norm(editor, norm) || !uses_first_result_only(editor, graph, norm) ||

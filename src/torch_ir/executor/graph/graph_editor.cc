@@ -8,40 +8,31 @@
 
 namespace torch_ir {
 
-GraphEditor::GraphEditor(PlanGraph& graph)
+GraphEditor::GraphEditor(LoweredGraph& graph)
     : graph_(graph),
       is_removed_(graph.nodes.size(), false),
       users_(graph.values.size()),
       producers_(graph.values.size()),
-      is_output_(graph.values.size(), false),
-      metas_(graph.values.size(), nullptr) {
-  for (size_t i = 0; i < graph.inputs.size(); ++i) {
-    metas_[graph.inputs[i]] = &graph.source->graph_inputs[i];
-  }
-  for (const PlanNode& node : graph.nodes) {
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      metas_[node.outputs[i]] = &node.source->outputs[i];
-    }
-  }
+      is_output_(graph.values.size(), false) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) link(i);
-  for (const ValueId value : graph.outputs) is_output_[value] = true;
+  for (const GraphPort& output : graph.outputs) is_output_[output.value] = true;
 }
 
 void GraphEditor::link(size_t index) {
-  const PlanNode& node = graph_.nodes[index];
-  for (const ValueId value : values_of(node)) users_[value].push_back(index);
+  const LoweredNode& node = graph_.nodes[index];
+  visit_values(node, [&](ValueId value) { users_[value].push_back(index); });
   for (const ValueId value : node.outputs) producers_[value] = index;
 }
 
 void GraphEditor::unlink(size_t index) {
-  const PlanNode& node = graph_.nodes[index];
-  for (const ValueId value : values_of(node)) std::erase(users_[value], index);
+  const LoweredNode& node = graph_.nodes[index];
+  visit_values(node, [&](ValueId value) { std::erase(users_[value], index); });
   for (const ValueId value : node.outputs) producers_[value].reset();
 }
 
 void GraphEditor::finish() {
   size_t index = 0;
-  std::erase_if(graph_.nodes, [&](const PlanNode&) { return is_removed_[index++]; });
+  std::erase_if(graph_.nodes, [&](const LoweredNode&) { return is_removed_[index++]; });
 }
 
 std::optional<size_t> GraphEditor::producer(ValueId value) const { return producers_[value]; }
@@ -52,7 +43,7 @@ std::optional<size_t> GraphEditor::only_user(ValueId value) const {
 }
 
 bool GraphEditor::calls(size_t index, std::string_view op_type) const {
-  const PlanNode& node = graph_.nodes[index];
+  const LoweredNode& node = graph_.nodes[index];
   const auto* op = std::get_if<c10::OperatorHandle>(&node.callee);
   return !is_removed_[index] && op != nullptr && op_type_name(op->operator_name()) == op_type;
 }
@@ -62,13 +53,13 @@ size_t GraphEditor::position(size_t index, std::string_view name) const {
   return static_cast<size_t>(op.schema().argumentIndexWithName(name).value());
 }
 
-const PlanArgument& GraphEditor::argument(size_t index, std::string_view name) const {
+const NodeArgument& GraphEditor::argument(size_t index, std::string_view name) const {
   return graph_.nodes[index].arguments[position(index, name)];
 }
 
 std::optional<ValueId> GraphEditor::value(size_t index, std::string_view name) const {
-  const auto* value = std::get_if<ValueId>(&argument(index, name));
-  return value == nullptr ? std::nullopt : std::optional(*value);
+  const auto* use = std::get_if<ValueUse>(&argument(index, name));
+  return use == nullptr ? std::nullopt : std::optional(use->value);
 }
 
 at::Tensor GraphEditor::constant(size_t index, std::string_view name) const {
@@ -78,7 +69,8 @@ at::Tensor GraphEditor::constant(size_t index, std::string_view name) const {
 
 const TensorMeta* GraphEditor::meta(size_t index, std::string_view name) const {
   const auto id = value(index, name);
-  return id ? metas_[*id] : nullptr;
+  const bool is_made = id && !graph_.values[*id].constant.defined();
+  return is_made ? &graph_.values[*id].meta : nullptr;
 }
 
 c10::IValue GraphEditor::fixed(size_t index, std::string_view name) const {
@@ -86,23 +78,22 @@ c10::IValue GraphEditor::fixed(size_t index, std::string_view name) const {
   return fixed == nullptr ? c10::IValue() : *fixed;
 }
 
-ValueId GraphEditor::add_constant(at::Tensor constant) {
+NodeArgument GraphEditor::add_constant(at::Tensor constant) {
   graph_.values.push_back({{}, std::move(constant)});
   users_.emplace_back();
   producers_.emplace_back();
   is_output_.push_back(false);
-  metas_.push_back(nullptr);
-  return static_cast<ValueId>(graph_.values.size() - 1);
+  return ValueUse{static_cast<ValueId>(graph_.values.size() - 1)};
 }
 
-void GraphEditor::set_argument(size_t index, std::string_view name, PlanArgument argument) {
+void GraphEditor::set_argument(size_t index, std::string_view name, NodeArgument argument) {
   unlink(index);
   graph_.nodes[index].arguments[position(index, name)] = std::move(argument);
   link(index);
 }
 
 void GraphEditor::replace(size_t index, const std::string& op_type,
-                          std::vector<PlanArgument> arguments) {
+                          std::vector<NodeArgument> arguments) {
   const auto op = find_operator(op_type);
   if (!op)
     throw ExecutionError("Operator '" + printable(op_type) + "' is unknown to this LibTorch.");

@@ -4,16 +4,16 @@
 
 #include "torch_ir/executor/graph/alias_analysis.h"
 #include "torch_ir/executor/graph/bind_weights.h"
-#include "torch_ir/executor/graph/graph.h"
+#include "torch_ir/executor/graph/lowered_graph.h"
 
 namespace torch_ir {
 
 GraphMemory::GraphMemory(const IR& ir, const StateDict& weights) {
   const BoundWeights bound = bind_weights(ir, weights, StateDict());
-  const PlanGraph graph = build_graph(ir, bound);
+  const LoweredGraph graph = build_graph(ir, bound);
   const AliasAnalysis aliases = analyze_aliases(graph);
   for (size_t id = 0; id < graph.values.size(); ++id) {
-    memories_.emplace(graph.values[id].name, aliases.memory[id]);
+    memories_.emplace(graph.values[id].meta.name, aliases.memory[id]);
   }
   for (const std::vector<ValueId>& written : aliases.writes) {
     std::vector<size_t>& memories = writes_.emplace_back();

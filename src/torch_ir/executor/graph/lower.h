@@ -1,22 +1,14 @@
-// lower: the last pass of compile. Turns a graph into the program that runs.
+// lower: the passes of compile, from an IR to the graph that runs.
 #pragma once
 
-#include "torch_ir/executor/graph/graph.h"
-#include "torch_ir/executor/graph/program.h"
+#include "torch_ir/executor/graph/execution_options.h"
+#include "torch_ir/executor/graph/lowered_graph.h"
+#include "torch_ir/ir/ir.h"
 
 namespace torch_ir {
 
-// What becomes of results that nobody reads.
-enum class UnreadResults {
-  kDrop,
-  // They have slots, good until the next step.
-  kKeep,
-};
-
-// The program of `graph`: argument stacks prepared, constants that are not written in place,
-// kernels chosen, values given slots from their definition to their last use. `ranges` are those of
-// the IR.
-Program lower(const PlanGraph& graph, const std::vector<SymbolRange>& ranges,
-              UnreadResults unread = UnreadResults::kDrop);
+// As compile, whose arguments and errors these are.
+LoweredGraph lower(const IR& ir, const StateDict& weights, const StateDict& constants,
+                   const ExecutionOptions& options);
 
 }  // namespace torch_ir

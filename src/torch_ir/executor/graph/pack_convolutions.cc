@@ -33,9 +33,9 @@ constexpr std::array kActivations = {
 };
 
 struct Convolution {
-  PlanArgument input;
+  NodeArgument input;
   at::Tensor weight;
-  PlanArgument bias;
+  NodeArgument bias;
   std::vector<int64_t> stride;
   std::vector<int64_t> padding;
   std::vector<int64_t> dilation;
@@ -54,7 +54,7 @@ bool is_static(const TensorMeta& meta) {
 }
 
 // Of a two-dimensional convolution of floats, whose sizes, weight and bias are known.
-std::optional<Convolution> convolution_of(const GraphEditor& editor, const PlanNode& node,
+std::optional<Convolution> convolution_of(const GraphEditor& editor, const LoweredNode& node,
                                           size_t index) {
   const bool is_general = editor.calls(index, "aten.convolution.default");
   if (!is_general && !editor.calls(index, "aten.conv2d.default")) return std::nullopt;
@@ -62,8 +62,7 @@ std::optional<Convolution> convolution_of(const GraphEditor& editor, const PlanN
   const at::Tensor weight = editor.constant(index, "weight");
   const TensorMeta* input = editor.meta(index, "input");
   if (!weight.defined() || weight.dim() != 4 || weight.scalar_type() != at::kFloat ||
-      input == nullptr || input->shape.size() != 4 || !is_static(*input) ||
-      node.source->outputs.empty()) {
+      input == nullptr || input->shape.size() != 4 || !is_static(*input) || node.outputs.empty()) {
     return std::nullopt;
   }
   const auto fixed = [&](std::string_view name) { return editor.fixed(index, name); };
@@ -98,10 +97,10 @@ at::Tensor pack(const Convolution& convolution) {
   return stack[0].toTensor();
 }
 
-PlanArgument no_scalars() { return c10::IValue(c10::List<std::optional<at::Scalar>>()); }
+NodeArgument no_scalars() { return c10::IValue(c10::List<std::optional<at::Scalar>>()); }
 
-// The activation that alone reads what node `index` makes.
-const Activation* activation_after(const GraphEditor& editor, const PlanNode& node,
+// The activation that alone reads what the node makes.
+const Activation* activation_after(const GraphEditor& editor, const LoweredNode& node,
                                    std::optional<size_t>& user) {
   user = editor.only_user(node.outputs[0]);
   if (!user) return nullptr;
@@ -111,9 +110,9 @@ const Activation* activation_after(const GraphEditor& editor, const PlanNode& no
   return found == kActivations.end() ? nullptr : &*found;
 }
 
-// What is added to what node `index` makes, of the same shape, by the one node that reads that.
-std::optional<PlanArgument> addend_after(const GraphEditor& editor, const PlanNode& node,
-                                         size_t index, std::optional<size_t>& user) {
+// What is added to what the node makes, of the same shape, by the one node that reads that.
+std::optional<NodeArgument> addend_after(const GraphEditor& editor, const LoweredNode& node,
+                                         std::optional<size_t>& user) {
   user = editor.only_user(node.outputs[0]);
   if (!user || !editor.calls(*user, "aten.add.Tensor")) return std::nullopt;
   const c10::IValue alpha = editor.fixed(*user, "alpha");
@@ -124,26 +123,24 @@ std::optional<PlanArgument> addend_after(const GraphEditor& editor, const PlanNo
   if (!is_plain || !self || !other || *self == *other) return std::nullopt;
   const std::string_view added = *self == node.outputs[0] ? "other" : "self";
   const TensorMeta* meta = editor.meta(*user, added);
-  const TensorMeta& output = editor.node(index).source->outputs[0];
-  if (meta == nullptr || meta->shape != output.shape || meta->dtype != output.dtype ||
-      editor.constant(*user, added).defined()) {
+  const TensorMeta& output = editor.meta_of(node.outputs[0]);
+  if (meta == nullptr || meta->shape != output.shape || meta->dtype != output.dtype) {
     return std::nullopt;
   }
   return editor.argument(*user, added);
 }
 
 // Whether a node asks how its input lies in memory.
-bool depends_on_strides(const PlanGraph& graph) {
-  return std::ranges::any_of(graph.nodes, [](const PlanNode& node) {
-    return node.source->op_type.starts_with("aten.as_strided") ||
-           node.source->op_type.find("stride") != std::string::npos ||
-           node.source->op_type == "aten.view.dtype";
+bool depends_on_strides(const LoweredGraph& graph) {
+  return std::ranges::any_of(graph.nodes, [](const LoweredNode& node) {
+    return node.op_type.starts_with("aten.as_strided") ||
+           node.op_type.find("stride") != std::string::npos || node.op_type == "aten.view.dtype";
   });
 }
 
 class Packing {
  public:
-  explicit Packing(PlanGraph& graph) : editor_(graph) {}
+  explicit Packing(LoweredGraph& graph) : editor_(graph) {}
 
   void pack_all() {
     bool packs_any = false;
@@ -165,24 +162,24 @@ class Packing {
 
  private:
   void pack_one(size_t index, const Convolution& convolution) {
-    const PlanArgument weight = editor_.add_constant(pack(convolution));
+    const NodeArgument weight = editor_.add_constant(pack(convolution));
     size_t last = index;
     std::optional<size_t> user;
-    const auto addend = addend_after(editor_, editor_.node(last), last, user);
+    const auto addend = addend_after(editor_, editor_.node(last), user);
     if (addend) last = merge(last, *user);
     const Activation* activation = activation_after(editor_, editor_.node(last), user);
     if (activation != nullptr) last = merge(last, *user);
     const auto text = [](std::string_view value) { return c10::IValue(std::string(value)); };
-    const PlanArgument padding = c10::IValue(convolution.padding);
-    const PlanArgument stride = c10::IValue(convolution.stride);
-    const PlanArgument dilation = c10::IValue(convolution.dilation);
-    const PlanArgument groups = c10::IValue(convolution.groups);
-    const PlanArgument none = c10::IValue();
+    const NodeArgument padding = c10::IValue(convolution.padding);
+    const NodeArgument stride = c10::IValue(convolution.stride);
+    const NodeArgument dilation = c10::IValue(convolution.dilation);
+    const NodeArgument groups = c10::IValue(convolution.groups);
+    const NodeArgument none = c10::IValue();
     if (addend) {
       editor_.replace(
           last, "mkldnn._convolution_pointwise.binary",
           {convolution.input, *addend, weight, convolution.bias, padding, stride, dilation, groups,
-           text("add"), none, activation ? PlanArgument(text(activation->attr)) : none,
+           text("add"), none, activation ? NodeArgument(text(activation->attr)) : none,
            no_scalars(), none});
     } else {
       editor_.replace(
@@ -203,7 +200,7 @@ class Packing {
 
 }  // namespace
 
-void pack_convolutions(PlanGraph& graph) {
+void pack_convolutions(LoweredGraph& graph) {
   if (!at::globalContext().hasMKLDNN() || !at::globalContext().userEnabledMkldnn()) return;
   if (!find_operator(kPacked) || depends_on_strides(graph)) return;
   Packing(graph).pack_all();

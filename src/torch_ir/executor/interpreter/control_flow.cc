@@ -1,5 +1,3 @@
-#include "torch_ir/executor/interpreter/control_flow.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -7,6 +5,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/executor/interpreter/step.h"
 
 namespace torch_ir {
 namespace {
@@ -17,11 +16,11 @@ bool decides_true(const c10::IValue& value) {
   throw ExecutionError("a bool has to decide, not " + value.tagKind());
 }
 
-void run_cond(const std::vector<Program>& programs, Stack& stack, ProgramRunner run_program) {
+void run_cond(const std::vector<LoweredGraph>& graphs, Stack& stack, GraphRunner run_graph) {
   const bool is_true = decides_true(stack.at(0));
   // A copy, so that a failure can still say what the arguments were.
   Stack operands(stack.begin() + 1, stack.end());
-  stack = run_program(programs[is_true ? 0 : 1], std::move(operands));
+  stack = run_graph(graphs[is_true ? 0 : 1], std::move(operands));
 }
 
 bool same_bits(const c10::IValue& a, const c10::IValue& b) {
@@ -58,13 +57,13 @@ class CycleDetector {
   Stack kept_;
 };
 
-void run_while_loop(const std::vector<Program>& programs, Stack& stack, ProgramRunner run_program) {
-  const Program& condition = programs[0];
-  const Program& body = programs[1];
+void run_while_loop(const std::vector<LoweredGraph>& graphs, Stack& stack, GraphRunner run_graph) {
+  const LoweredGraph& condition = graphs[0];
+  const LoweredGraph& body = graphs[1];
   const size_t num_carried = body.outputs.size();
   CycleDetector cycles;
-  while (decides_true(run_program(condition, stack).at(0))) {
-    Stack carried = run_program(body, stack);
+  while (decides_true(run_graph(condition, stack).at(0))) {
+    Stack carried = run_graph(body, stack);
     cycles.check(carried);
     std::ranges::move(carried, stack.begin());
   }
@@ -73,9 +72,9 @@ void run_while_loop(const std::vector<Program>& programs, Stack& stack, ProgramR
 
 }  // namespace
 
-void run_control_flow(const ControlFlowCall& call, Stack& stack, ProgramRunner run_program) {
+void run_control_flow(const ControlFlowCall& call, Stack& stack, GraphRunner run_graph) {
   const auto run = call.kind == ControlFlow::kCond ? run_cond : run_while_loop;
-  run(call.programs, stack, run_program);
+  run(call.graphs, stack, run_graph);
 }
 
 }  // namespace torch_ir

@@ -8,8 +8,6 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/executor/graph/program.h"
-#include "torch_ir/executor/interpreter/step_run.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/tensor_text.h"
 
@@ -26,36 +24,37 @@ bool has_known_sizes(const at::Tensor& tensor, const TensorMeta& meta) {
   return std::ranges::equal(tensor.sizes(), meta.shape, agrees);
 }
 
-void check_input(const Program& program, const ProgramInput& expected, const at::Tensor& input) {
+void check_input(const LoweredGraph& graph, const GraphPort& expected, const at::Tensor& input) {
+  const TensorMeta& meta = graph.values[expected.value].meta;
   const auto fail = [&](const std::string& what) {
-    throw ExecutionError(fmt::format("Input '{}' {}.", printable(expected.meta.name), what));
+    throw ExecutionError(fmt::format("Input '{}' {}.", printable(meta.name), what));
   };
   if (!input.defined()) fail("is undefined");
-  if (!has_known_sizes(input, expected.meta)) {
+  if (!has_known_sizes(input, meta)) {
     fail(fmt::format("has shape {}, expected {}", shape_list_text(input.sizes()),
-                     shape_list_text(expected.meta)));
+                     shape_list_text(meta)));
   }
   if (input.scalar_type() != expected.dtype) {
     fail(fmt::format("has dtype {}, expected {}", dtype_name(input.scalar_type()),
                      dtype_name(expected.dtype)));
   }
-  if (input.device() != program.device && !expected.meta.is_scalar) {
-    fail(fmt::format("is on {}, expected {}", input.device().str(), program.device.str()));
+  if (input.device() != graph.device && !meta.is_scalar) {
+    fail(fmt::format("is on {}, expected {}", input.device().str(), graph.device.str()));
   }
 }
 
 }  // namespace
 
-Stack input_values(const Program& program, const std::vector<at::Tensor>& inputs) {
-  if (inputs.size() != program.inputs.size()) {
+Stack input_values(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs) {
+  if (inputs.size() != graph.inputs.size()) {
     throw ExecutionError(fmt::format("The graph takes {} input(s), but {} were given.",
-                                     program.inputs.size(), inputs.size()));
+                                     graph.inputs.size(), inputs.size()));
   }
   Stack values;
   values.reserve(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    check_input(program, program.inputs[i], inputs[i]);
-    if (program.inputs[i].meta.is_scalar) {
+    check_input(graph, graph.inputs[i], inputs[i]);
+    if (graph.values[graph.inputs[i].value].meta.is_scalar) {
       values.emplace_back(inputs[i].item());
     } else {
       values.emplace_back(inputs[i]);
@@ -74,13 +73,13 @@ bool shares_memory(const at::Tensor& a, const at::Tensor& b) {
 
 // Replaces outputs that are constants of the plan, or views of one, by copies, so that a caller who
 // writes to them does not change the plan. Outputs that were the same tensor stay one.
-void keep_constants(const Program& program, std::vector<at::Tensor>& outputs) {
+void keep_constants(const LoweredGraph& graph, std::vector<at::Tensor>& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!program.outputs[i].may_be_constant) continue;
+    if (!graph.values[graph.outputs[i].value].may_be_constant) continue;
     const at::Tensor value = outputs[i];
-    const bool is_constant =
-        std::any_of(program.constants.begin(), program.constants.end(),
-                    [&](const at::Tensor& constant) { return shares_memory(value, constant); });
+    const bool is_constant = std::ranges::any_of(graph.values, [&](const LoweredValue& other) {
+      return other.is_fixed() && shares_memory(value, other.constant);
+    });
     if (!is_constant) continue;
     const at::Tensor copy = value.clone();
     for (at::Tensor& output : outputs) {
@@ -96,10 +95,10 @@ at::Tensor as_tensor(const c10::IValue& value, c10::ScalarType dtype) {
   return at::scalar_tensor(value.toScalar(), at::TensorOptions(dtype));
 }
 
-std::vector<c10::IValue> run_steps(const Program& program, const Stack& inputs,
+std::vector<c10::IValue> run_steps(const LoweredGraph& graph, const Stack& inputs,
                                    SymbolValues* symbols, StepObserver before_step) {
   const PlainKernelsGuard guard;
-  StepRun run(program, inputs, symbols);
+  StepRun run(graph, inputs, symbols);
   while (!run.is_done()) {
     before_step(run.next_step());
     run.advance();
@@ -107,20 +106,20 @@ std::vector<c10::IValue> run_steps(const Program& program, const Stack& inputs,
   return run.outputs();
 }
 
-std::vector<at::Tensor> run_program(const Program& program, const std::vector<at::Tensor>& inputs,
-                                    bool is_checked) {
-  const Stack values = input_values(program, inputs);
+std::vector<at::Tensor> run_graph(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs,
+                                  bool is_checked) {
+  const Stack values = input_values(graph, inputs);
   SymbolValues symbols;
-  if (!program.symbols.empty()) symbols = program.symbols.bind(values);
+  if (!graph.symbols.empty()) symbols = graph.symbols.bind(values);
   const std::vector<c10::IValue> results =
-      run_steps(program, values, is_checked ? &symbols : nullptr, [](size_t /*step*/) {});
+      run_steps(graph, values, is_checked ? &symbols : nullptr, [](size_t /*step*/) {});
   std::vector<at::Tensor> outputs;
   outputs.reserve(results.size());
   for (size_t i = 0; i < results.size(); ++i) {
-    outputs.push_back(as_tensor(results[i], program.outputs[i].dtype));
+    outputs.push_back(as_tensor(results[i], graph.outputs[i].dtype));
   }
   const PlainKernelsGuard guard;
-  keep_constants(program, outputs);
+  keep_constants(graph, outputs);
   return outputs;
 }
 

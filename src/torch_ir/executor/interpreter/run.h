@@ -1,6 +1,6 @@
-// One run of a program, step by step: each calls its operator through the dispatcher.
+// One run of a graph, node by node: each calls its operator through the dispatcher.
 //
-// What plans fall back on, and what is traced.
+// What plans fall back on, what is traced, and what NodeRun shows value by value.
 #pragma once
 
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "torch_ir/executor/graph/program.h"
+#include "torch_ir/executor/graph/lowered_graph.h"
 #include "torch_ir/executor/interpreter/step.h"
 
 namespace torch_ir {
@@ -24,21 +24,54 @@ class PlainKernelsGuard {
   c10::impl::ExcludeDispatchKeyGuard no_autocast_{c10::autocast_dispatch_keyset};
 };
 
-// One value for each input of the program. Throws ExecutionError, naming the input, for those that
-// do not fit.
-Stack input_values(const Program& program, const std::vector<at::Tensor>& inputs);
+// One value for each input of the graph. Throws ExecutionError, naming the input, for those that do
+// not fit.
+Stack input_values(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs);
+
+// A run that advances step by step, one step a node. To be made and advanced under a
+// PlainKernelsGuard.
+class StepRun {
+ public:
+  // One of `inputs` for each input of the graph, as input_values gives them. Where `symbols` is
+  // given, outputs of nodes that are not what the IR says are errors. Graph and symbols outlive
+  // the run.
+  StepRun(const LoweredGraph& graph, const Stack& inputs, SymbolValues* symbols);
+
+  size_t next_step() const { return next_step_; }
+  bool is_done() const { return next_step_ == graph_.nodes.size(); }
+
+  // Runs the next step. Throws ExecutionError, naming the node.
+  void advance();
+
+  // What `value` is now; None before it is made, and when nobody reads it any more. What the node
+  // that ran last made is there in any case.
+  const c10::IValue& value(ValueId value) const { return values_[value]; }
+
+  // One value for each output of the graph, when it is done.
+  std::vector<c10::IValue> outputs() const;
+
+ private:
+  std::vector<c10::IValue> run_inner(const LoweredGraph& graph, const Stack& inputs) const;
+  void check_results(const LoweredNode& node) const;
+
+  const LoweredGraph& graph_;
+  SymbolValues* const symbols_;
+  RunValues values_;
+  // Scratch.
+  Stack stack_;
+  size_t next_step_ = 0;
+};
 
 // Told of each step before it runs.
 using StepObserver = c10::function_ref<void(size_t step)>;
 
-// One value for each output of the program. Throws ExecutionError, naming the node; where `symbols`
-// is given, also for outputs of nodes that are not what the IR says.
-std::vector<c10::IValue> run_steps(const Program& program, const Stack& inputs,
+// A StepRun from its begin to its end, and its outputs.
+std::vector<c10::IValue> run_steps(const LoweredGraph& graph, const Stack& inputs,
                                    SymbolValues* symbols, StepObserver before_step);
 
 // As ExecutionPlan::run, or run_checked.
-std::vector<at::Tensor> run_program(const Program& program, const std::vector<at::Tensor>& inputs,
-                                    bool is_checked);
+std::vector<at::Tensor> run_graph(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs,
+                                  bool is_checked);
 
 // A number as a tensor of `dtype`.
 at::Tensor as_tensor(const c10::IValue& value, c10::ScalarType dtype);

@@ -7,30 +7,25 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/executor/interpreter/control_flow.h"
 #include "torch_ir/ir/ivalue.h"
 #include "torch_ir/ir/tensor_text.h"
 
 namespace torch_ir {
 namespace {
 
-c10::IValue take(Slots& slots, const SlotUse& use) {
-  if (use.is_last) return std::move(slots[use.slot]);
-  return slots[use.slot];
+c10::IValue take(RunValues& values, const ValueUse& use) {
+  if (use.is_last) return std::move(values[use.value]);
+  return values[use.value];
 }
 
 template <class Element>
-c10::IValue make_list(const StackList& description, Slots& slots) {
+c10::IValue make_list(const ListArgument& argument, RunValues& values) {
   c10::List<Element> list;
-  list.reserve(description.items.size());
-  for (const StackList::Item& item : description.items) {
-    if (const auto* use = std::get_if<SlotUse>(&item)) {
-      list.push_back(take(slots, *use).toTensor());
-    } else if (const auto* tensor = std::get_if<at::Tensor>(&item)) {
-      list.push_back(*tensor);
-    } else {
-      list.push_back(Element());
-    }
+  list.reserve(argument.items.size());
+  for (const auto& item : argument.items) {
+    const auto* use = std::get_if<ValueUse>(&item);
+    const c10::IValue value = use == nullptr ? std::get<c10::IValue>(item) : take(values, *use);
+    list.push_back(value.isNone() ? Element() : Element(value.toTensor()));
   }
   return list;
 }
@@ -42,22 +37,28 @@ Attribute as_attribute(const c10::IValue& value) {
   throw ExecutionError("a number is needed, not " + value.tagKind());
 }
 
-c10::IValue resolve(const StackNumbers& numbers, const Slots& slots) {
-  const Attribute attribute = with_values(numbers.attribute, [&](const ValueRef& ref) {
-    return as_attribute(slots[numbers.slots.at(ref.name)]);
-  });
+c10::IValue resolve(const NumbersArgument& numbers, const RunValues& values) {
+  // The references are found in the order of value_refs.
+  auto value = numbers.values.begin();
+  const Attribute attribute = with_values(
+      numbers.attribute, [&](const ValueRef& /*ref*/) { return as_attribute(values[*value++]); });
   return to_ivalue(attribute, *numbers.argument);
 }
 
-void fill_stack(const Step& step, Slots& slots, Stack& stack) {
-  stack.assign(step.arguments.begin(), step.arguments.end());
-  for (const StackFill& fill : step.fills) stack[fill.position] = take(slots, fill.use);
-  for (const StackList& list : step.lists) {
-    stack[list.position] = list.holds_none ? make_list<std::optional<at::Tensor>>(list, slots)
-                                           : make_list<at::Tensor>(list, slots);
-  }
-  for (const StackNumbers& numbers : step.numbers) {
-    stack[numbers.position] = resolve(numbers, slots);
+void fill_stack(const LoweredNode& node, RunValues& values, Stack& stack) {
+  stack.clear();
+  for (const NodeArgument& argument : node.arguments) {
+    if (const auto* fixed = std::get_if<c10::IValue>(&argument)) {
+      stack.push_back(*fixed);
+    } else if (const auto* use = std::get_if<ValueUse>(&argument)) {
+      stack.push_back(take(values, *use));
+    } else if (const auto* numbers = std::get_if<NumbersArgument>(&argument)) {
+      stack.push_back(resolve(*numbers, values));
+    } else {
+      const auto& list = std::get<ListArgument>(argument);
+      stack.push_back(list.holds_none ? make_list<std::optional<at::Tensor>>(list, values)
+                                      : make_list<at::Tensor>(list, values));
+    }
   }
 }
 
@@ -87,30 +88,29 @@ bool is_no_tensor(const c10::IValue& value) { return !value.isTensor(); }
 
 // Where the graph leaves out what the operator did not make, or a number or dtype that nobody
 // reads, so does this.
-void store_values(const Step& step, const Stack& stack, Slots& slots) {
-  std::vector<c10::IValue> values;
-  for (const c10::IValue& value : stack) append_values(value, values);
-  if (values.size() != step.outputs.size()) std::erase_if(values, is_absent);
-  const size_t num_made = values.size();
-  if (values.size() != step.outputs.size()) std::erase_if(values, is_no_tensor);
-  if (values.size() != step.outputs.size()) {
+void store_values(const LoweredNode& node, const Stack& stack, RunValues& values) {
+  std::vector<c10::IValue> results;
+  for (const c10::IValue& value : stack) append_values(value, results);
+  if (results.size() != node.outputs.size()) std::erase_if(results, is_absent);
+  const size_t num_made = results.size();
+  if (results.size() != node.outputs.size()) std::erase_if(results, is_no_tensor);
+  if (results.size() != node.outputs.size()) {
     throw ExecutionError(
-        fmt::format("it returned {} value(s), the graph says {}", num_made, step.outputs.size()));
+        fmt::format("it returned {} value(s), the graph says {}", num_made, node.outputs.size()));
   }
-  for (size_t i = 0; i < values.size(); ++i) store(slots, step.outputs[i], std::move(values[i]));
+  for (size_t i = 0; i < results.size(); ++i) values[node.outputs[i]] = std::move(results[i]);
 }
 
-void call(const Step& step, Stack& stack, ProgramRunner run_program) {
-  if (const auto* op = std::get_if<c10::OperatorHandle>(&step.callee)) {
+void call(const LoweredNode& node, Stack& stack, GraphRunner run_graph) {
+  if (const auto* op = std::get_if<c10::OperatorHandle>(&node.callee)) {
     op->callBoxed(stack);
-  } else if (const auto* kernel = std::get_if<Kernel>(&step.callee)) {
-    (*kernel)(stack);
+  } else if (const auto* function = std::get_if<NumberFunction>(&node.callee)) {
+    (*function)(stack);
   } else if (const auto* executor =
-                 std::get_if<std::shared_ptr<const ExecutorCall>>(&step.callee)) {
+                 std::get_if<std::shared_ptr<const ExecutorCall>>(&node.callee)) {
     call_executor(**executor, stack);
   } else {
-    run_control_flow(*std::get<std::shared_ptr<const ControlFlowCall>>(step.callee), stack,
-                     run_program);
+    run_control_flow(std::get<ControlFlowCall>(node.callee), stack, run_graph);
   }
 }
 
@@ -129,20 +129,18 @@ std::string shapes_text(const Stack& stack) {
 
 }  // namespace
 
-void run_step(const Step& step, Slots& slots, Stack& stack, ProgramRunner run_program) {
+void run_step(const LoweredNode& node, RunValues& values, Stack& stack, GraphRunner run_graph) {
   try {
-    fill_stack(step, slots, stack);
-    call(step, stack, run_program);
-    if (!step.returns_values) {
-      store_values(step, stack, slots);
+    fill_stack(node, values, stack);
+    call(node, stack, run_graph);
+    if (!node.returns_values) {
+      store_values(node, stack, values);
       return;
     }
-    for (size_t i = 0; i < step.outputs.size(); ++i) {
-      store(slots, step.outputs[i], std::move(stack[i]));
-    }
+    for (size_t i = 0; i < node.outputs.size(); ++i) values[node.outputs[i]] = std::move(stack[i]);
   } catch (const std::exception& error) {
     throw ExecutionError(fmt::format("Node '{}' ({}) failed on inputs of shape {}: {}",
-                                     printable(step.name), printable(step.op_type),
+                                     printable(node.name), printable(node.op_type),
                                      shapes_text(stack), message_text(error)));
   }
 }

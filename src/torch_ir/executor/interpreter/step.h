@@ -1,4 +1,4 @@
-// run_step: one call of a program, from the slots of a run and back into them.
+// run_step: one call of a graph, from the values of a run and back into them.
 #pragma once
 
 #include <c10/util/FunctionRef.h>
@@ -6,22 +6,24 @@
 
 #include <vector>
 
-#include "torch_ir/executor/graph/program.h"
+#include "torch_ir/executor/graph/lowered_graph.h"
 
 namespace torch_ir {
 
-using Slots = c10::SmallVector<c10::IValue, 64>;
+// What a run has made so far and somebody still reads, by ValueId.
+using RunValues = c10::SmallVector<c10::IValue, 64>;
 using Stack = std::vector<c10::IValue>;
 
-// Runs a graph of a control flow step on its inputs.
-using ProgramRunner =
-    c10::function_ref<std::vector<c10::IValue>(const Program& program, Stack inputs)>;
+// Runs a graph of a control flow node on its inputs.
+using GraphRunner =
+    c10::function_ref<std::vector<c10::IValue>(const LoweredGraph& graph, Stack inputs)>;
 
-inline void store(Slots& slots, Slot slot, c10::IValue value) {
-  if (slot != kNoSlot) slots[slot] = std::move(value);
-}
+// Throws ExecutionError that names the node and the shapes it was called with. `stack` is scratch.
+void run_step(const LoweredNode& node, RunValues& values, Stack& stack, GraphRunner run_graph);
 
-// Throws ExecutionError that names the step and the shapes it was called with. `stack` is scratch.
-void run_step(const Step& step, Slots& slots, Stack& stack, ProgramRunner run_program);
+// Replaces the arguments on the stack by the results. Of a condition the arguments are what decides
+// and the operands of the graphs; of a loop what is carried from one iteration to the next and,
+// behind it, what is the same in all.
+void run_control_flow(const ControlFlowCall& call, Stack& stack, GraphRunner run_graph);
 
 }  // namespace torch_ir

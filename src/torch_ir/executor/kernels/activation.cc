@@ -44,23 +44,22 @@ std::unique_ptr<PreparedKernel> prepare_glu(const KernelCall& call) {
 }
 
 constexpr KernelEntry kActivationKernels[] = {
-    {"aten::elu", &Structured<at::native::structured_elu_out>::prepare},
-    {"aten::gelu", &Structured<at::native::structured_gelu_out_cpu>::prepare},
+    {"aten::elu", kStructured<at::native::structured_elu_out>},
+    {"aten::gelu", kStructured<at::native::structured_gelu_out_cpu>},
     {"aten::glu", &prepare_glu},
-    {"aten::hardshrink", &Structured<at::native::structured_hardshrink_out>::prepare},
-    {"aten::hardsigmoid", &Structured<at::native::structured_hardsigmoid_out>::prepare},
-    {"aten::hardswish", &OutFunction<&at::native::hardswish_out>::prepare},
-    {"aten::hardtanh", &OutFunction<&at::native::hardtanh_out>::prepare},
-    {"aten::leaky_relu", &Structured<at::native::structured_leaky_relu_out>::prepare},
-    {"aten::log_sigmoid_forward",
-     &OutFunction<&at::native::log_sigmoid_forward_out_cpu, 2>::prepare},
-    {"aten::mish", &Structured<at::native::structured_mish_out>::prepare},
-    {"aten::mse_loss", &Structured<at::native::structured_mse_loss_out>::prepare},
-    {"aten::silu", &Structured<at::native::structured_silu_out>::prepare},
-    {"aten::smooth_l1_loss", &Structured<at::native::structured_smooth_l1_loss_out>::prepare},
-    {"aten::softplus", &Structured<at::native::structured_softplus_out>::prepare},
-    {"aten::softshrink", &Structured<at::native::structured_softshrink_out>::prepare},
-    {"aten::threshold", &Structured<at::native::structured_threshold_out>::prepare},
+    {"aten::hardshrink", kStructured<at::native::structured_hardshrink_out>},
+    {"aten::hardsigmoid", kStructured<at::native::structured_hardsigmoid_out>},
+    {"aten::hardswish", kOutFunction<&at::native::hardswish_out>},
+    {"aten::hardtanh", kOutFunction<&at::native::hardtanh_out>},
+    {"aten::leaky_relu", kStructured<at::native::structured_leaky_relu_out>},
+    {"aten::log_sigmoid_forward", kOutFunction<&at::native::log_sigmoid_forward_out_cpu, 2>},
+    {"aten::mish", kStructured<at::native::structured_mish_out>},
+    {"aten::mse_loss", kStructured<at::native::structured_mse_loss_out>},
+    {"aten::silu", kStructured<at::native::structured_silu_out>},
+    {"aten::smooth_l1_loss", kStructured<at::native::structured_smooth_l1_loss_out>},
+    {"aten::softplus", kStructured<at::native::structured_softplus_out>},
+    {"aten::softshrink", kStructured<at::native::structured_softshrink_out>},
+    {"aten::threshold", kStructured<at::native::structured_threshold_out>},
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 #include "torch_ir/executor/kernels/families.h"
 #include "torch_ir/executor/kernels/out_function.h"
-#include "torch_ir/executor/kernels/precomputed.h"
+#include "torch_ir/executor/kernels/structured.h"
 
 namespace torch_ir {
 namespace {
@@ -84,13 +84,13 @@ class ConcatenateBlocks final : public PreparedKernel {
 
 std::unique_ptr<PreparedKernel> prepare_cat(const KernelCall& call) {
   if (auto kernel = ConcatenateBlocks::prepare(call)) return kernel;
-  return Precomputed<at::native::structured_cat_out_cpu, 1, RunCat>::prepare(call);
+  return kStructured<at::native::structured_cat_out_cpu, 1, RunCat>(call);
 }
 
 constexpr KernelEntry kConcatenationKernels[] = {
-    {"aten::_stack", &OutFunction<&at::native::_stack_out_cpu>::prepare},
+    {"aten::_stack", kOutFunction<&at::native::_stack_out_cpu>},
     {"aten::cat", &prepare_cat},
-    {"aten::stack", &OutFunction<&at::native::stack_out>::prepare},
+    {"aten::stack", kOutFunction<&at::native::stack_out>},
 };
 
 }  // namespace

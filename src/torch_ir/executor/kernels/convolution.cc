@@ -12,10 +12,10 @@ namespace {
 // aten::mkldnn_convolution has none: oneDNN's functions are hidden in LibTorch, and the operator
 // returns memory of its own.
 constexpr KernelEntry kConvolutionKernels[] = {
-    {"aten::_slow_conv2d_forward", &OutFunction<&at::native::slow_conv2d_forward_out_cpu>::prepare},
-    {"aten::slow_conv3d_forward", &OutFunction<&at::native::slow_conv3d_forward_out_cpu>::prepare},
+    {"aten::_slow_conv2d_forward", kOutFunction<&at::native::slow_conv2d_forward_out_cpu>},
+    {"aten::slow_conv3d_forward", kOutFunction<&at::native::slow_conv3d_forward_out_cpu>},
     {"aten::slow_conv_transpose2d",
-     &Structured<at::native::structured_slow_conv_transpose2d_structured_cpu>::prepare},
+     kStructured<at::native::structured_slow_conv_transpose2d_structured_cpu>},
 };
 
 }  // namespace

@@ -2,8 +2,6 @@
 #include "torch_ir/executor/kernels/stub.h"
 // clang-format on
 
-#include "torch_ir/executor/kernels/copying.h"
-
 #include <ATen/Parallel.h>
 #include <ATen/TensorIterator.h>
 #include <ATen/native/Copy.h>
@@ -107,9 +105,9 @@ constexpr KernelEntry kCopyingKernels[] = {
     {"aten::_to_copy", &prepare_clone},
     {"aten::clone", &prepare_clone},
     {"aten::copy_", &prepare_copy_},
-    {"aten::fill_.Scalar", &InPlaceFunction<kFillWithNumber>::prepare},
-    {"aten::fill_.Tensor", &InPlaceFunction<kFillWithTensor>::prepare},
-    {"aten::zero_", &InPlaceFunction<&at::native::zero_>::prepare},
+    {"aten::fill_.Scalar", kInPlaceFunction<kFillWithNumber>},
+    {"aten::fill_.Tensor", kInPlaceFunction<kFillWithTensor>},
+    {"aten::zero_", kInPlaceFunction<&at::native::zero_>},
 };
 
 }  // namespace

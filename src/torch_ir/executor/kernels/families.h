@@ -4,8 +4,10 @@
 // table of its family, and a case in the family's test.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "torch_ir/executor/kernels/kernel.h"
 
@@ -34,5 +36,25 @@ KernelTable reduction_kernels();
 KernelTable selection_kernels();
 KernelTable unary_kernels();
 KernelTable upsampling_kernels();
+
+// All of them.
+std::vector<KernelTable> kernel_families();
+
+// Kernels that others are made of.
+
+// What aten::copy_ does for `call`, of which both tensors are arguments or outputs, or views of
+// them. Null for tensors that are not plain (conjugated, quantized, ...).
+std::unique_ptr<PreparedKernel> prepare_copy(const KernelCall& call, const at::Tensor& to,
+                                             const at::Tensor& from);
+
+// aten::addmm and aten::mm of float or double matrices through BLAS, without the work of ATen
+// around it. Null where ATen does more than one call of BLAS, and where LibTorch does not bring
+// BLAS.
+std::unique_ptr<PreparedKernel> prepare_addmm_with_blas(const KernelCall& call);
+std::unique_ptr<PreparedKernel> prepare_mm_with_blas(const KernelCall& call);
+
+// The values of aten::max_pool2d_with_indices where nobody asks for the positions of the maxima: of
+// contiguous float images; null for all others.
+std::unique_ptr<PreparedKernel> prepare_max_pool2d_values(const KernelCall& call);
 
 }  // namespace torch_ir

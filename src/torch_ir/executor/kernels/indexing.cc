@@ -10,7 +10,7 @@
 
 #include "torch_ir/executor/kernels/families.h"
 #include "torch_ir/executor/kernels/out_function.h"
-#include "torch_ir/executor/kernels/precomputed.h"
+#include "torch_ir/executor/kernels/structured.h"
 
 namespace torch_ir {
 namespace {
@@ -29,7 +29,7 @@ std::unique_ptr<PreparedKernel> prepare_index(const KernelCall& call) {
   for (const std::optional<at::Tensor>& index : call.arguments[1].toOptionalTensorVector()) {
     if (index && index->defined() && index->scalar_type() != at::kLong) return nullptr;
   }
-  return Precomputed<at::native::structured_index_out, 1, RunIndex>::prepare(call);
+  return kStructured<at::native::structured_index_out, 1, RunIndex>(call);
 }
 
 // Rows of a matrix by their numbers, as an embedding takes them.
@@ -40,7 +40,7 @@ class SelectRows final : public PreparedKernel {
       : self_(call.arguments[0].toTensor()),
         index_(call.arguments[2].toTensor()),
         output_(call.outputs[0]),
-        refusal_(OutFunction<&at::native::index_select_out_cpu_>::prepare(call)),
+        refusal_(kOutFunction<&at::native::index_select_out_cpu_>(call)),
         row_bytes_(self_.nbytes() / static_cast<size_t>(self_.size(0))) {}
 
   void run() override {
@@ -81,20 +81,19 @@ std::unique_ptr<PreparedKernel> prepare_index_select(const KernelCall& call) {
   if (selects_rows && index.scalar_type() == at::kInt) {
     return std::make_unique<SelectRows<int32_t>>(call);
   }
-  return OutFunction<&at::native::index_select_out_cpu_>::prepare(call);
+  return kOutFunction<&at::native::index_select_out_cpu_>(call);
 }
 
 constexpr KernelEntry kIndexingKernels[] = {
-    {"aten::gather", &Structured<at::native::structured_gather_out>::prepare},
+    {"aten::gather", kStructured<at::native::structured_gather_out>},
     {"aten::index.Tensor", &prepare_index},
     {"aten::index_select", &prepare_index_select},
-    {"aten::scatter.reduce", &Structured<at::native::structured_scatter_reduce_out>::prepare},
-    {"aten::scatter.src", &Structured<at::native::structured_scatter_src_out>::prepare},
-    {"aten::scatter.value", &Structured<at::native::structured_scatter_value_out>::prepare},
-    {"aten::scatter.value_reduce",
-     &Structured<at::native::structured_scatter_value_reduce_out>::prepare},
-    {"aten::scatter_add", &Structured<at::native::structured_scatter_add>::prepare},
-    {"aten::scatter_reduce.two", &Structured<at::native::structured_scatter_reduce_two>::prepare},
+    {"aten::scatter.reduce", kStructured<at::native::structured_scatter_reduce_out>},
+    {"aten::scatter.src", kStructured<at::native::structured_scatter_src_out>},
+    {"aten::scatter.value", kStructured<at::native::structured_scatter_value_out>},
+    {"aten::scatter.value_reduce", kStructured<at::native::structured_scatter_value_reduce_out>},
+    {"aten::scatter_add", kStructured<at::native::structured_scatter_add>},
+    {"aten::scatter_reduce.two", kStructured<at::native::structured_scatter_reduce_two>},
 };
 
 }  // namespace

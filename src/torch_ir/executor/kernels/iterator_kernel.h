@@ -1,20 +1,51 @@
 // IteratorKernel: a kernel made of a TensorIterator, built once, and what ATen runs over it.
-//
-// The iterator has to own its operands (add_owned_output, add_owned_const_input): a kernel lives
-// longer than the call that it was prepared for.
 #pragma once
 
 #include <ATen/TensorIterator.h>
 
 #include <memory>
 #include <utility>
+#include <vector>
 
-#include "torch_ir/executor/kernels/iterator_memory.h"
 #include "torch_ir/executor/kernels/kernel.h"
 
 namespace torch_ir {
 
-// `Compute` is called with the iterator.
+// What a TensorIterator that is built once needs from run to run. It keeps pointers, so it has to
+// be told when memory moves, and copies of operands that it converted to the dtype it computes in,
+// which have to be made again when the operands change.
+class IteratorMemory {
+ public:
+  // After `iterator` was built for `call`. False when it can not be used alone: it writes its
+  // results elsewhere first, or reads copies that the operator itself made of its arguments.
+  bool bind(const at::TensorIteratorBase& iterator, const KernelCall& call);
+
+  // Converts again what the iterator converted when it was built.
+  void refresh() {
+    if (!conversions_.empty()) convert();
+  }
+
+  void move(at::TensorIteratorBase& iterator, const c10::StorageImpl* storage) const;
+
+ private:
+  struct Operand {
+    const c10::StorageImpl* storage;
+    int64_t offset;
+  };
+  struct Conversion {
+    at::Tensor from;
+    at::Tensor to;
+  };
+
+  void convert();
+
+  // One for each operand; the storage is null where the pointer stays.
+  std::vector<Operand> operands_;
+  std::vector<Conversion> conversions_;
+};
+
+// `Compute` is called with the iterator, which has to own its operands (add_owned_output,
+// add_owned_const_input): a kernel lives longer than the call that it was prepared for.
 template <class Compute>
 class IteratorKernel final : public PreparedKernel {
  public:

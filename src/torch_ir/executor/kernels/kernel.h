@@ -11,7 +11,6 @@
 #include <ATen/core/ivalue.h>
 
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -53,8 +52,5 @@ using PrepareKernel = std::unique_ptr<PreparedKernel> (*)(const KernelCall& call
 // overload); null when there is none. Operators that write in place have that of their functional
 // form.
 PrepareKernel find_kernel(std::string_view operator_name);
-
-// All operators with a kernel, sorted.
-std::vector<std::string> operators_with_kernels();
 
 }  // namespace torch_ir

@@ -16,33 +16,19 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace torch_ir {
 
-// Passed as it is kept: numbers, and optional ones.
+// Passed as it is kept: numbers and dtypes, and optional ones.
 template <class Parameter>
 struct KeptArgument {
-  Parameter kept;
-  explicit KeptArgument(const c10::IValue& value) : kept(value.to<Parameter>()) {}
-  const Parameter& pass() const { return kept; }
-};
-
-template <>
-struct KeptArgument<at::ScalarType> {
-  at::ScalarType kept;
-  explicit KeptArgument(const c10::IValue& value) : kept(value.toScalarType()) {}
-  at::ScalarType pass() const { return kept; }
-};
-
-template <>
-struct KeptArgument<std::optional<at::ScalarType>> {
-  std::optional<at::ScalarType> kept;
-  explicit KeptArgument(const c10::IValue& value) {
-    if (!value.isNone()) kept = value.toScalarType();
-  }
-  std::optional<at::ScalarType> pass() const { return kept; }
+  using Kept = std::decay_t<Parameter>;
+  Kept kept;
+  explicit KeptArgument(const c10::IValue& value) : kept(value.to<Kept>()) {}
+  const Kept& pass() const { return kept; }
 };
 
 template <>
@@ -80,27 +66,8 @@ struct KeptArgument<const std::optional<at::Tensor>&> {
 };
 
 template <>
-struct KeptArgument<const at::Scalar&> {
-  at::Scalar kept;
-  explicit KeptArgument(const c10::IValue& value) : kept(value.toScalar()) {}
-  const at::Scalar& pass() const { return kept; }
-};
-
-template <>
-struct KeptArgument<const std::optional<at::Scalar>&> {
-  std::optional<at::Scalar> kept;
-  explicit KeptArgument(const c10::IValue& value) {
-    if (!value.isNone()) kept = value.toScalar();
-  }
-  const std::optional<at::Scalar>& pass() const { return kept; }
-};
-
-template <>
-struct KeptArgument<at::OptionalScalarRef> {
-  std::optional<at::Scalar> kept;
-  explicit KeptArgument(const c10::IValue& value) {
-    if (!value.isNone()) kept = value.toScalar();
-  }
+struct KeptArgument<at::OptionalScalarRef> : KeptArgument<std::optional<at::Scalar>> {
+  using KeptArgument<std::optional<at::Scalar>>::KeptArgument;
   at::OptionalScalarRef pass() const {
     return kept ? at::OptionalScalarRef(*kept) : at::OptionalScalarRef();
   }
@@ -143,17 +110,16 @@ struct KeptArgument<std::optional<std::string_view>> {
 };
 
 template <>
-struct KeptArgument<const at::ITensorListRef&> {
-  std::vector<at::Tensor> kept;
-  explicit KeptArgument(const c10::IValue& value) : kept(value.toTensorVector()) {}
-  at::ITensorListRef pass() const { return at::ITensorListRef(kept); }
-};
-
-template <>
 struct KeptArgument<at::TensorList> {
   std::vector<at::Tensor> kept;
   explicit KeptArgument(const c10::IValue& value) : kept(value.toTensorVector()) {}
   at::TensorList pass() const { return kept; }
+};
+
+template <>
+struct KeptArgument<const at::ITensorListRef&> : KeptArgument<at::TensorList> {
+  using KeptArgument<at::TensorList>::KeptArgument;
+  at::ITensorListRef pass() const { return at::ITensorListRef(kept); }
 };
 
 template <>

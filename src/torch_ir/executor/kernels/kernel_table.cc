@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string>
 #include <unordered_map>
 
 #include "torch_ir/executor/kernels/families.h"
@@ -11,18 +12,9 @@ using Table = std::unordered_map<std::string_view, PrepareKernel>;
 
 Table merge_families() {
   Table merged;
-  for (const KernelTable family :
-       {activation_kernels(), arithmetic_kernels(), attention_kernels(), comparison_kernels(),
-        concatenation_kernels(), convolution_kernels(), copying_kernels(), indexing_kernels(),
-        matrix_kernels(), normalization_kernels(), padding_kernels(), pooling_kernels(),
-        reduction_kernels(), selection_kernels(), unary_kernels(), upsampling_kernels()}) {
+  for (const KernelTable family : kernel_families()) {
     for (const KernelEntry& entry : family) merged.emplace(entry.operator_name, entry.prepare);
   }
-  return merged;
-}
-
-const Table& table() {
-  static const Table merged = merge_families();
   return merged;
 }
 
@@ -48,8 +40,9 @@ std::vector<std::string> names_without_out(std::string_view operator_name) {
 }
 
 PrepareKernel look_up(std::string_view operator_name) {
-  const auto found = table().find(operator_name);
-  return found == table().end() ? nullptr : found->second;
+  static const Table table = merge_families();
+  const auto found = table.find(operator_name);
+  return found == table.end() ? nullptr : found->second;
 }
 
 }  // namespace
@@ -63,11 +56,12 @@ PrepareKernel find_kernel(std::string_view operator_name) {
   return nullptr;
 }
 
-std::vector<std::string> operators_with_kernels() {
-  std::vector<std::string> names;
-  for (const auto& [name, prepare] : table()) names.emplace_back(name);
-  std::sort(names.begin(), names.end());
-  return names;
+std::vector<KernelTable> kernel_families() {
+  return {
+      activation_kernels(),    arithmetic_kernels(),    attention_kernels(), comparison_kernels(),
+      concatenation_kernels(), convolution_kernels(),   copying_kernels(),   indexing_kernels(),
+      matrix_kernels(),        normalization_kernels(), padding_kernels(),   pooling_kernels(),
+      reduction_kernels(),     selection_kernels(),     unary_kernels(),     upsampling_kernels()};
 }
 
 }  // namespace torch_ir

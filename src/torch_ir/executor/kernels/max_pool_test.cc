@@ -1,7 +1,7 @@
-#include "torch_ir/executor/kernels/max_pool.h"
-
 #include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
+
+#include "torch_ir/executor/kernels/families.h"
 
 namespace torch_ir {
 namespace {

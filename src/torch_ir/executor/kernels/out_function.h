@@ -1,4 +1,4 @@
-// OutFunction<f> and InPlaceFunction<f>: kernels made of ATen's C++ functions that write to given
+// kOutFunction<f> and kInPlaceFunction<f>: kernels made of ATen's C++ functions that write to given
 // tensors, such as at::native::slow_conv2d_forward_out_cpu and at::native::masked_fill__cpu.
 //
 // Unlike Structured they prepare their iteration in every run, and they save only the dispatcher
@@ -50,9 +50,9 @@ class FunctionKernel final : public PreparedKernel {
 };
 
 template <auto kFunction, size_t kNumOutputs = 1>
-using OutFunction = FunctionKernel<kFunction, kNumOutputs>;
+constexpr PrepareKernel kOutFunction = &FunctionKernel<kFunction, kNumOutputs>::prepare;
 
 template <auto kFunction>
-using InPlaceFunction = FunctionKernel<kFunction, 0>;
+constexpr PrepareKernel kInPlaceFunction = &FunctionKernel<kFunction, 0>::prepare;
 
 }  // namespace torch_ir

@@ -13,17 +13,12 @@ namespace torch_ir {
 namespace {
 
 constexpr KernelEntry kPaddingKernels[] = {
-    {"aten::reflection_pad1d",
-     &Structured<at::native::structured_reflection_pad1d_out_cpu>::prepare},
-    {"aten::reflection_pad2d", &OutFunction<&at::native::reflection_pad2d_out_cpu>::prepare},
-    {"aten::reflection_pad3d",
-     &Structured<at::native::structured_reflection_pad3d_out_cpu>::prepare},
-    {"aten::replication_pad1d",
-     &Structured<at::native::structured_replication_pad1d_out_cpu>::prepare},
-    {"aten::replication_pad2d",
-     &Structured<at::native::structured_replication_pad2d_out_cpu>::prepare},
-    {"aten::replication_pad3d",
-     &Structured<at::native::structured_replication_pad3d_out_cpu>::prepare},
+    {"aten::reflection_pad1d", kStructured<at::native::structured_reflection_pad1d_out_cpu>},
+    {"aten::reflection_pad2d", kOutFunction<&at::native::reflection_pad2d_out_cpu>},
+    {"aten::reflection_pad3d", kStructured<at::native::structured_reflection_pad3d_out_cpu>},
+    {"aten::replication_pad1d", kStructured<at::native::structured_replication_pad1d_out_cpu>},
+    {"aten::replication_pad2d", kStructured<at::native::structured_replication_pad2d_out_cpu>},
+    {"aten::replication_pad3d", kStructured<at::native::structured_replication_pad3d_out_cpu>},
 };
 
 }  // namespace

@@ -22,7 +22,7 @@
 
 #include "torch_ir/executor/kernels/families.h"
 #include "torch_ir/executor/kernels/out_function.h"
-#include "torch_ir/executor/kernels/precomputed.h"
+#include "torch_ir/executor/kernels/structured.h"
 
 namespace torch_ir {
 namespace {
@@ -45,36 +45,35 @@ constexpr auto kStd = static_cast<Spread>(&at::native::std_out);
 constexpr auto kVar = static_cast<Spread>(&at::native::var_out);
 
 constexpr KernelEntry kReductionKernels[] = {
-    {"aten::all", &Structured<at::native::structured_all_all_out>::prepare},
-    {"aten::all.dim", &Structured<at::native::structured_all_out>::prepare},
-    {"aten::all.dims", &Structured<at::native::structured_all_dims_out>::prepare},
-    {"aten::amax", &Structured<at::native::structured_amax_out>::prepare},
-    {"aten::amin", &Structured<at::native::structured_amin_out>::prepare},
-    {"aten::aminmax", &Structured<at::native::structured_aminmax_out, 2>::prepare},
-    {"aten::any", &Structured<at::native::structured_any_all_out>::prepare},
-    {"aten::any.dim", &Structured<at::native::structured_any_out>::prepare},
-    {"aten::any.dims", &Structured<at::native::structured_any_dims_out>::prepare},
-    {"aten::argmax", &Structured<at::native::structured_argmax_out>::prepare},
-    {"aten::argmin", &Structured<at::native::structured_argmin_out>::prepare},
-    {"aten::cumprod", &Structured<at::native::structured_cumprod_out>::prepare},
-    {"aten::cumsum", &Structured<at::native::structured_cumsum_out>::prepare},
-    {"aten::linalg_vector_norm",
-     &Structured<at::native::structured_linalg_vector_norm_out>::prepare},
-    {"aten::max", &OutFunction<&at::native::max_unary_out>::prepare},
-    {"aten::max.dim", &Precomputed<at::native::structured_max_out, 2, RunAlongDimension>::prepare},
-    {"aten::mean.dim", &Structured<at::native::structured_mean_out>::prepare},
-    {"aten::min", &OutFunction<&at::native::min_unary_out>::prepare},
-    {"aten::min.dim", &Precomputed<at::native::structured_min_out, 2, RunAlongDimension>::prepare},
-    {"aten::norm.ScalarOpt_dim", &Structured<at::native::structured_norm_out>::prepare},
-    {"aten::norm.ScalarOpt_dim_dtype", &Structured<at::native::structured_norm_dtype_out>::prepare},
-    {"aten::prod", &OutFunction<kProd>::prepare},
-    {"aten::prod.dim_int", &Structured<at::native::structured_prod_out>::prepare},
-    {"aten::renorm", &Structured<at::native::structured_renorm_out>::prepare},
-    {"aten::sort.stable", &Structured<at::native::structured_sort_stable_out, 2>::prepare},
-    {"aten::std.correction", &OutFunction<kStd>::prepare},
-    {"aten::sum.dim_IntList", &Structured<at::native::structured_sum_out>::prepare},
-    {"aten::topk", &Structured<at::native::structured_topk_out_cpu, 2>::prepare},
-    {"aten::var.correction", &OutFunction<kVar>::prepare},
+    {"aten::all", kStructured<at::native::structured_all_all_out>},
+    {"aten::all.dim", kStructured<at::native::structured_all_out>},
+    {"aten::all.dims", kStructured<at::native::structured_all_dims_out>},
+    {"aten::amax", kStructured<at::native::structured_amax_out>},
+    {"aten::amin", kStructured<at::native::structured_amin_out>},
+    {"aten::aminmax", kStructured<at::native::structured_aminmax_out, 2>},
+    {"aten::any", kStructured<at::native::structured_any_all_out>},
+    {"aten::any.dim", kStructured<at::native::structured_any_out>},
+    {"aten::any.dims", kStructured<at::native::structured_any_dims_out>},
+    {"aten::argmax", kStructured<at::native::structured_argmax_out>},
+    {"aten::argmin", kStructured<at::native::structured_argmin_out>},
+    {"aten::cumprod", kStructured<at::native::structured_cumprod_out>},
+    {"aten::cumsum", kStructured<at::native::structured_cumsum_out>},
+    {"aten::linalg_vector_norm", kStructured<at::native::structured_linalg_vector_norm_out>},
+    {"aten::max", kOutFunction<&at::native::max_unary_out>},
+    {"aten::max.dim", kStructured<at::native::structured_max_out, 2, RunAlongDimension>},
+    {"aten::mean.dim", kStructured<at::native::structured_mean_out>},
+    {"aten::min", kOutFunction<&at::native::min_unary_out>},
+    {"aten::min.dim", kStructured<at::native::structured_min_out, 2, RunAlongDimension>},
+    {"aten::norm.ScalarOpt_dim", kStructured<at::native::structured_norm_out>},
+    {"aten::norm.ScalarOpt_dim_dtype", kStructured<at::native::structured_norm_dtype_out>},
+    {"aten::prod", kOutFunction<kProd>},
+    {"aten::prod.dim_int", kStructured<at::native::structured_prod_out>},
+    {"aten::renorm", kStructured<at::native::structured_renorm_out>},
+    {"aten::sort.stable", kStructured<at::native::structured_sort_stable_out, 2>},
+    {"aten::std.correction", kOutFunction<kStd>},
+    {"aten::sum.dim_IntList", kStructured<at::native::structured_sum_out>},
+    {"aten::topk", kStructured<at::native::structured_topk_out_cpu, 2>},
+    {"aten::var.correction", kOutFunction<kVar>},
 };
 
 }  // namespace

@@ -10,11 +10,12 @@
 
 #include <array>
 #include <memory>
+#include <tuple>
 #include <type_traits>
 #include <utility>
-#include <vector>
+#include <variant>
 
-#include "torch_ir/executor/kernels/iterator_memory.h"
+#include "torch_ir/executor/kernels/iterator_kernel.h"
 #include "torch_ir/executor/kernels/kernel.h"
 #include "torch_ir/executor/kernels/kernel_arguments.h"
 
@@ -78,6 +79,7 @@ class WithOutputs final : public Op {
   }
 
   const at::Tensor& output(size_t index) const { return outputs_[index]; }
+  const std::array<at::Tensor, kNumOutputs>& outputs() const { return outputs_; }
 
  private:
   static bool is_in_place(const KernelCall& call) {
@@ -107,16 +109,28 @@ class WithOutputs final : public Op {
   std::array<at::Tensor, kNumOutputs> outputs_;
 };
 
-template <class Impl>
-struct ImplTraits;
+template <class Function>
+struct MetaTraits;
 
 template <class Op, class Result, class... Parameters>
-struct ImplTraits<Result (Op::*)(Parameters...)> {
+struct MetaTraits<Result (Op::*)(Parameters...)> {
   using Tuple = std::tuple<Parameters...>;
+  // What `meta` returns; nothing for most.
+  using Found = std::conditional_t<std::is_void_v<Result>, std::monostate, Result>;
 };
 
-// `kNumOutputs` is that of the operator; `impl` takes them after the operator's arguments.
-template <class Op, size_t kNumOutputs = 1>
+// Calls `impl` of most kernels: with the arguments that `meta` had, and the results.
+struct RunImpl {
+  template <class Op, class... Arguments>
+  static void impl(Op& op, const std::monostate& /*found*/, const Arguments&... arguments) {
+    std::apply([&](const auto&... output) { op.impl(arguments..., output...); }, op.outputs());
+  }
+};
+
+// `kNumOutputs` is that of the operator. Where `meta` returns parameters of `impl`, Run::impl(op,
+// found, arguments...) calls op.impl with what `meta` found, the arguments that `meta` had, and
+// op.output(i).
+template <class Op, size_t kNumOutputs = 1, class Run = RunImpl>
 class Structured final : public PreparedKernel {
  public:
   static std::unique_ptr<PreparedKernel> prepare(const KernelCall& call) {
@@ -131,10 +145,10 @@ class Structured final : public PreparedKernel {
     }
   }
 
-  explicit Structured(const KernelCall& call) : op_(call), arguments_(call.arguments) {
-    std::apply([this](const auto&... argument) { op_.meta(argument.pass()...); }, arguments_.kept);
-    for (size_t i = 0; i < kNumOutputs; ++i) {
-      if (!op_.output(i).defined()) throw OtherLayout();
+  explicit Structured(const KernelCall& call)
+      : op_(call), arguments_(call.arguments), found_(call_meta()) {
+    for (const at::Tensor& output : op_.outputs()) {
+      if (!output.defined()) throw OtherLayout();
     }
     if constexpr (decltype(op_)::kIterates) takes_call_ = memory_.bind(op_, call);
     op_.keep_operands();
@@ -143,7 +157,8 @@ class Structured final : public PreparedKernel {
   void run() override {
     op_.restore_operands();
     memory_.refresh();
-    run_impl(std::make_index_sequence<kNumOutputs>());
+    std::apply([this](const auto&... argument) { Run::impl(op_, found_, argument.pass()...); },
+               arguments_.kept);
   }
 
   void on_moved(const c10::StorageImpl* storage) override {
@@ -155,19 +170,30 @@ class Structured final : public PreparedKernel {
   }
 
  private:
-  using Parameters = typename ImplTraits<decltype(&Op::impl)>::Tuple;
-  static constexpr size_t kNumArguments = std::tuple_size_v<Parameters> - kNumOutputs;
+  using Traits = MetaTraits<decltype(&Op::meta)>;
+  using Parameters = typename Traits::Tuple;
 
-  template <size_t... I>
-  void run_impl(std::index_sequence<I...>) {
-    std::apply([this](const auto&... argument) { op_.impl(argument.pass()..., op_.output(I)...); },
-               arguments_.kept);
+  typename Traits::Found call_meta() {
+    return std::apply(
+        [this](const auto&... argument) -> typename Traits::Found {
+          if constexpr (std::is_same_v<typename Traits::Found, std::monostate>) {
+            op_.meta(argument.pass()...);
+            return {};
+          } else {
+            return op_.meta(argument.pass()...);
+          }
+        },
+        arguments_.kept);
   }
 
   WithOutputs<Op, kNumOutputs> op_;
-  KeptArguments<Parameters, std::make_index_sequence<kNumArguments>> arguments_;
+  KeptArguments<Parameters, std::make_index_sequence<std::tuple_size_v<Parameters>>> arguments_;
+  typename Traits::Found found_;
   IteratorMemory memory_;
   bool takes_call_ = true;
 };
+
+template <class Op, size_t kNumOutputs = 1, class Run = RunImpl>
+constexpr PrepareKernel kStructured = &Structured<Op, kNumOutputs, Run>::prepare;
 
 }  // namespace torch_ir

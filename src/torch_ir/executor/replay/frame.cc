@@ -4,6 +4,8 @@
 #include <ATen/ops/as_strided.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
+#include <c10/core/CPUAllocator.h>
+#include <c10/core/InferenceMode.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
@@ -44,6 +46,15 @@ c10::IValue tensor_list(const std::vector<at::Tensor>& tensors) {
   return list;
 }
 
+// A tensor laid out as `traced` is, over `storage`.
+at::Tensor make_tensor(const c10::Storage& storage, const TraceTensor& traced) {
+  at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
+      c10::Storage(storage), c10::DispatchKeySet(c10::DispatchKey::CPU),
+      c10::scalarTypeToTypeMeta(traced.dtype));
+  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(traced.sizes, traced.strides, traced.offset);
+  return tensor;
+}
+
 // `traced` over the memory that begins where `input` does.
 at::Tensor view_of(const at::Tensor& input, const TraceTensor& traced) {
   if (input.scalar_type() == traced.dtype) {
@@ -63,24 +74,59 @@ void* data_of(const at::Tensor& tensor) { return const_cast<void*>(tensor.const_
 
 }  // namespace
 
-Frame::Frame(std::shared_ptr<const Schedule> schedule, const std::vector<at::Tensor>& inputs,
+// The caller may have resized what it got.
+bool OutputMemory::is_unshared() const {
+  if (!storage_ || storage_.data() != data_ || storage_.nbytes() != bytes_) return false;
+  const bool are_released = std::ranges::all_of(returned_, [](const Returned& returned) {
+    return returned.tensor.use_count() == 1 && returned.tensor.weak_use_count() == 1;
+  });
+  return are_released && storage_.use_count() == 1 + returned_.size();
+}
+
+void* OutputMemory::take() {
+  if (!is_unshared()) {
+    returned_.clear();
+    c10::Allocator* allocator = c10::GetCPUAllocator();
+    storage_ = c10::Storage(c10::Storage::use_byte_size_t(), bytes_, allocator->allocate(bytes_),
+                            allocator, /*resizable=*/true);
+    data_ = storage_.data();
+  }
+  return storage_.mutable_data();
+}
+
+at::Tensor OutputMemory::tensor(TensorId id, const TraceTensor& traced) {
+  const auto found = std::ranges::find(returned_, id, &Returned::id);
+  if (found != returned_.end()) {
+    // As new: the caller may have made it part of a graph of gradients, or changed its shape.
+    const at::Tensor& tensor = found->tensor;
+    const bool is_as_new = tensor.key_set() == found->keys && has_layout(tensor, traced) &&
+                           tensor.unsafeGetTensorImpl()->autograd_meta() == nullptr &&
+                           tensor.is_inference() == c10::InferenceMode::is_enabled() &&
+                           tensor.storage().is_alias_of(storage_);
+    if (is_as_new) return tensor;
+    returned_.erase(found);
+  }
+  const at::Tensor tensor = make_tensor(storage_, traced);
+  returned_.push_back({id, tensor, tensor.key_set()});
+  return tensor;
+}
+
+Frame::Frame(std::shared_ptr<const Trace> trace, const std::vector<at::Tensor>& inputs,
              bool uses_kernels)
-    : schedule_(std::move(schedule)),
-      arena_(at::empty({static_cast<int64_t>(schedule_->arena_bytes)}, at::kByte)) {
-  const Trace& trace = schedule_->trace;
-  storages_.resize(trace.buffers.size());
-  tensors_.resize(trace.tensors.size());
-  users_.resize(trace.buffers.size());
-  returned_.resize(trace.buffers.size());
-  needs_.resize(trace.calls.size(), NeededMemory::kAll);
-  for (size_t i = 0; i < trace.inputs.size(); ++i) {
-    if (!trace.inputs[i]) continue;
-    inputs_.push_back({i, trace.tensors[*trace.inputs[i]].buffer, data_of(inputs[i])});
+    : trace_(std::move(trace)), arena_(at::empty({trace_->memory.arena}, at::kByte)) {
+  storages_.resize(trace_->buffers.size());
+  tensors_.resize(trace_->tensors.size());
+  users_.resize(trace_->buffers.size());
+  returned_.resize(trace_->buffers.size());
+  needs_.resize(trace_->calls.size(), NeededMemory::kAll);
+  for (size_t i = 0; i < trace_->inputs.size(); ++i) {
+    if (!trace_->inputs[i]) continue;
+    inputs_.push_back({i, trace_->tensors[*trace_->inputs[i]].buffer, data_of(inputs[i])});
   }
   const at::Tensor returned = memory_for_returned();
   make_storages(returned);
   bind_outputs();
-  for (size_t i = 0; i < trace.calls.size(); ++i) prepare(i, uses_kernels);
+  for (size_t i = 0; i < trace_->calls.size(); ++i) prepare(i, uses_kernels);
 }
 
 Frame::~Frame() = default;
@@ -89,42 +135,38 @@ Frame::~Frame() = default;
 // memory of its own, before anybody reads it.
 at::Tensor Frame::memory_for_returned() const {
   size_t bytes = 0;
-  for (size_t id = 0; id < storages_.size(); ++id) {
-    if (schedule_->places[id].place == Place::kReturned) {
-      bytes = std::max(bytes, schedule_->trace.buffers[id].bytes);
-    }
+  for (const TraceBuffer& buffer : trace_->buffers) {
+    if (buffer.place.placement == Placement::kReturned) bytes = std::max(bytes, buffer.bytes);
   }
   return at::zeros({static_cast<int64_t>(bytes)}, at::kByte);
 }
 
 void Frame::make_storages(const at::Tensor& returned) {
-  const Trace& trace = schedule_->trace;
   auto* arena = static_cast<char*>(arena_.mutable_data_ptr());
   for (size_t id = 0; id < storages_.size(); ++id) {
-    const BufferPlace& place = schedule_->places[id];
-    const size_t bytes = trace.buffers[id].bytes;
+    const auto& [kind, bytes, place] = trace_->buffers[id];
     // Owners come first: they are older.
     if (place.owner != id) {
       storages_[id] = storages_[place.owner];
-    } else if (place.place == Place::kArena) {
+    } else if (place.placement == Placement::kArena) {
       storages_[id] = storage_over(arena + place.offset, bytes);
-    } else if (place.place == Place::kOutput) {
+    } else if (place.placement == Placement::kOutput) {
       output_memory_.emplace_back(static_cast<BufferId>(id), bytes);
       storages_[id] = storage_over(output_memory_.back().take(), bytes);
-    } else if (place.place == Place::kReturned) {
+    } else if (place.placement == Placement::kReturned) {
       storages_[id] = storage_over(returned.mutable_data_ptr(), bytes);
-    } else if (place.place == Place::kNowhere) {
+    } else if (place.placement == Placement::kNowhere) {
       storages_[id] = storage_over(nullptr, bytes);
     }
   }
   for (const InputBinding& input : inputs_) {
     storages_[input.buffer] =
-        storage_over(const_cast<void*>(input.data), trace.buffers[input.buffer].bytes);
+        storage_over(const_cast<void*>(input.data), trace_->buffers[input.buffer].bytes);
   }
 }
 
 void Frame::bind_outputs() {
-  const Trace& trace = schedule_->trace;
+  const Trace& trace = *trace_;
   std::unordered_map<BufferId, OutputBinding> bindings;
   for (const InputBinding& input : inputs_) {
     bindings[input.buffer] = {OutputSource::kInputView, input.input};
@@ -134,20 +176,16 @@ void Frame::bind_outputs() {
   }
   std::unordered_map<TensorId, size_t> first_outputs;
   for (size_t i = 0; i < trace.outputs.size(); ++i) {
-    const auto* id = std::get_if<TensorId>(&trace.outputs[i]);
-    if (id == nullptr) {
-      outputs_.push_back({OutputSource::kNumber, 0});
-      continue;
-    }
-    const BufferId buffer = trace.tensors[*id].buffer;
-    if (const auto [first, is_first] = first_outputs.try_emplace(*id, i); !is_first) {
+    const TensorId id = trace.outputs[i];
+    const BufferId buffer = trace.tensors[id].buffer;
+    if (const auto [first, is_first] = first_outputs.try_emplace(id, i); !is_first) {
       outputs_.push_back({OutputSource::kOutput, first->second});
     } else if (trace.buffers[buffer].kind == BufferKind::kConstant) {
       outputs_.push_back({OutputSource::kConstant, 0});
     } else if (const auto found = bindings.find(buffer); found != bindings.end()) {
       outputs_.push_back(found->second);
       if (found->second.source == OutputSource::kInputView &&
-          trace.inputs[found->second.index] == *id) {
+          trace.inputs[found->second.index] == id) {
         outputs_.back().source = OutputSource::kInput;
       }
     } else {
@@ -159,7 +197,7 @@ void Frame::bind_outputs() {
 const at::Tensor& Frame::tensor(TensorId id) {
   at::Tensor& tensor = tensors_[id];
   if (!tensor.defined()) {
-    const TraceTensor& traced = schedule_->trace.tensors[id];
+    const TraceTensor& traced = trace_->tensors[id];
     tensor =
         traced.constant.defined() ? traced.constant : make_tensor(storages_[traced.buffer], traced);
   }
@@ -178,7 +216,7 @@ c10::IValue Frame::argument(const TraceArgument& argument) {
 
 bool Frame::is_constant(const TraceArgument& argument) const {
   return std::ranges::all_of(tensors_of(argument), [this](TensorId tensor) {
-    return schedule_->trace.kind(tensor) == BufferKind::kConstant;
+    return trace_->kind(tensor) == BufferKind::kConstant;
   });
 }
 
@@ -189,7 +227,7 @@ KernelCall Frame::kernel_call(const TraceCall& traced) {
     call.is_constant.push_back(is_constant(traced_argument));
   }
   for (const TensorId output : traced.outputs) {
-    const BufferPlace& place = schedule_->places[schedule_->trace.tensors[output].buffer];
+    const BufferPlace& place = trace_->buffer_of(output).place;
     call.outputs.push_back(tensor(output));
     call.is_used.push_back(place.last_call != place.first_call);
   }
@@ -197,13 +235,14 @@ KernelCall Frame::kernel_call(const TraceCall& traced) {
 }
 
 void Frame::prepare(size_t index, bool uses_kernels) {
-  const TraceCall& traced = schedule_->trace.calls[index];
+  const TraceCall& traced = trace_->calls[index];
   if (makes_empty(traced.op)) return;
   KernelCall call = kernel_call(traced);
   const bool is_returned = std::ranges::any_of(traced.outputs, [&](TensorId output) {
-    const BufferId buffer = schedule_->trace.tensors[output].buffer;
-    const BufferPlace& place = schedule_->places[buffer];
-    return place.place == Place::kReturned && place.owner == buffer && place.first_call == index;
+    const BufferId buffer = trace_->tensors[output].buffer;
+    const BufferPlace& place = trace_->buffers[buffer].place;
+    return place.placement == Placement::kReturned && place.owner == buffer &&
+           place.first_call == index;
   });
   std::unique_ptr<PreparedKernel> kernel;
   if (!is_returned) {
@@ -227,14 +266,14 @@ void Frame::prepare(size_t index, bool uses_kernels) {
 }
 
 std::unique_ptr<PreparedKernel> Frame::prepare_returning_call(size_t index, KernelCall call) {
-  const TraceCall& traced = schedule_->trace.calls[index];
+  const TraceCall& traced = trace_->calls[index];
   std::vector<bool> has_new_memory;
   std::vector<BufferId> buffers;
   for (const TensorId output : traced.outputs) {
-    const BufferId buffer = schedule_->trace.tensors[output].buffer;
-    const BufferPlace& place = schedule_->places[buffer];
+    const BufferId buffer = trace_->tensors[output].buffer;
+    const BufferPlace& place = trace_->buffers[buffer].place;
     buffers.push_back(place.owner);
-    has_new_memory.push_back(place.first_call == index && place.place != Place::kOutside);
+    has_new_memory.push_back(place.first_call == index && place.placement != Placement::kOutside);
   }
   needs_[index] = NeededMemory::kNone;
   return std::make_unique<ReturningCall>(
@@ -246,28 +285,22 @@ std::unique_ptr<PreparedKernel> Frame::prepare_returning_call(size_t index, Kern
 }
 
 void Frame::add_users(size_t index, PreparedKernel* kernel) {
-  const TraceCall& call = schedule_->trace.calls[index];
-  std::vector<TensorId> tensors = tensors_of(call);
-  tensors.insert(tensors.end(), call.outputs.begin(), call.outputs.end());
   std::unordered_set<BufferId> buffers;
-  for (const TensorId tensor : tensors) {
-    const BufferId buffer = schedule_->trace.tensors[tensor].buffer;
-    const BufferPlace& place = schedule_->places[buffer];
-    const bool moves = place.place != Place::kArena &&
-                       schedule_->trace.buffers[buffer].kind != BufferKind::kConstant;
+  for (const TensorId tensor : tensors_and_outputs_of(trace_->calls[index])) {
+    const BufferId buffer = trace_->tensors[tensor].buffer;
+    const BufferPlace& place = trace_->buffers[buffer].place;
+    const bool moves = place.placement != Placement::kArena &&
+                       trace_->buffers[buffer].kind != BufferKind::kConstant;
     if (moves && buffers.insert(place.owner).second) users_[place.owner].push_back(kernel);
   }
 }
 
 // Adds steps for what call `index` is the last to use.
 void Frame::add_releases(size_t index) {
-  const TraceCall& call = schedule_->trace.calls[index];
-  std::vector<TensorId> tensors = tensors_of(call);
-  tensors.insert(tensors.end(), call.outputs.begin(), call.outputs.end());
-  for (const TensorId tensor : tensors) {
-    const BufferId buffer = schedule_->places[schedule_->trace.tensors[tensor].buffer].owner;
-    const BufferPlace& place = schedule_->places[buffer];
-    if (place.place == Place::kReturned && place.last_call == index) {
+  for (const TensorId tensor : tensors_and_outputs_of(trace_->calls[index])) {
+    const BufferId buffer = trace_->buffer_of(tensor).place.owner;
+    const BufferPlace& place = trace_->buffers[buffer].place;
+    if (place.placement == Placement::kReturned && place.last_call == index) {
       steps_.push_back({std::make_unique<Release>(returned_[buffer]), index});
     }
   }
@@ -288,12 +321,9 @@ void Frame::begin_run(const std::vector<at::Tensor>& inputs, std::vector<at::Ten
 
 at::Tensor Frame::output(size_t index, const std::vector<at::Tensor>& inputs,
                          const std::vector<at::Tensor>& outputs) {
-  const Trace& trace = schedule_->trace;
+  const Trace& trace = *trace_;
   const OutputBinding& binding = outputs_[index];
-  if (binding.source == OutputSource::kNumber) {
-    return as_tensor(std::get<c10::IValue>(trace.outputs[index]), schedule_->output_dtypes[index]);
-  }
-  const TensorId id = std::get<TensorId>(trace.outputs[index]);
+  const TensorId id = trace.outputs[index];
   switch (binding.source) {
     // A caller who writes to an output must not change the plan.
     case OutputSource::kConstant:

@@ -1,8 +1,8 @@
-// Frame: what one run of a schedule changes.
+// Frame: what one run of a trace changes.
 //
 // Memory for intermediate values, tensors over it, and a kernel for each call, prepared once. A run
 // points inputs and outputs to the caller's memory and runs the kernels one after another. One
-// thread at a time may use a frame; several frames may run one schedule.
+// thread at a time may use a frame; several frames may run one trace.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,16 +11,46 @@
 #include <vector>
 
 #include "torch_ir/executor/kernels/kernel.h"
-#include "torch_ir/executor/replay/output_memory.h"
-#include "torch_ir/executor/replay/schedule.h"
+#include "torch_ir/executor/replay/trace.h"
 
 namespace torch_ir {
 
+// Where a run writes the outputs that lie in one buffer. The caller owns what a run returned and
+// may keep it while the next run goes on, so that one gets new memory; unless the caller has let go
+// of all of it, then it is used again, tensors included.
+class OutputMemory {
+ public:
+  OutputMemory(BufferId buffer, size_t bytes) : buffer_(buffer), bytes_(bytes) {}
+
+  BufferId buffer() const { return buffer_; }
+
+  // Memory for the next run; nobody but this object has it.
+  void* take();
+
+  // The output that is `traced`, number `id`, of the run that wrote to what was taken last.
+  at::Tensor tensor(TensorId id, const TraceTensor& traced);
+
+ private:
+  struct Returned {
+    TensorId id;
+    at::Tensor tensor;
+    c10::DispatchKeySet keys;
+  };
+
+  bool is_unshared() const;
+
+  BufferId buffer_;
+  size_t bytes_;
+  c10::Storage storage_;
+  const void* data_ = nullptr;
+  std::vector<Returned> returned_;
+};
+
 class Frame {
  public:
-  // `inputs` are laid out as they were when the schedule's trace was made. Kernels are looked for
+  // `inputs` are laid out as they were when the trace was made. Kernels are looked for
   // when `uses_kernels`.
-  Frame(std::shared_ptr<const Schedule> schedule, const std::vector<at::Tensor>& inputs,
+  Frame(std::shared_ptr<const Trace> trace, const std::vector<at::Tensor>& inputs,
         bool uses_kernels);
   ~Frame();
   Frame(const Frame&) = delete;
@@ -49,7 +79,6 @@ class Frame {
   };
   // Where the caller gets an output from.
   enum class OutputSource {
-    kNumber,
     kConstant,
     // The output `index`: what is one tensor in the graph is one for the caller.
     kOutput,
@@ -84,7 +113,7 @@ class Frame {
   at::Tensor output(size_t index, const std::vector<at::Tensor>& inputs,
                     const std::vector<at::Tensor>& outputs);
 
-  std::shared_ptr<const Schedule> schedule_;
+  std::shared_ptr<const Trace> trace_;
   at::Tensor arena_;
   // One for each buffer of the trace; null for constants.
   std::vector<c10::Storage> storages_;

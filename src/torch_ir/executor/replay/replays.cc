@@ -1,5 +1,7 @@
 #include "torch_ir/executor/replay/replays.h"
 
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
@@ -9,7 +11,7 @@
 #include <utility>
 
 #include "torch_ir/executor/interpreter/run.h"
-#include "torch_ir/executor/replay/trace_program.h"
+#include "torch_ir/executor/replay/trace_graph.h"
 
 namespace torch_ir {
 namespace {
@@ -20,10 +22,54 @@ size_t first_place(size_t num_places) {
   return place % num_places;
 }
 
+// What keys say of how a tensor is kept: dense, on which device, lazily conjugated. Whether it
+// takes part in autograd makes no difference.
+c10::DispatchKeySet keys_of(const at::Tensor& tensor) {
+  return tensor.key_set() - c10::autograd_dispatch_keyset -
+         c10::DispatchKeySet(c10::DispatchKey::ADInplaceOrView) - c10::autocast_dispatch_keyset;
+}
+
 }  // namespace
 
-Replays::Replays(const Program& program, const ExecutionOptions& options)
-    : program_(program), options_(options), is_refused_(!options.trace) {}
+InputLayout::Settings InputLayout::current_settings() {
+  const at::Context& context = at::globalContext();
+  return {at::get_num_threads(), context.userEnabledMkldnn(), context.deterministicAlgorithms()};
+}
+
+InputLayout::InputLayout(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs)
+    : settings_(current_settings()) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const at::Tensor& tensor = inputs[i];
+    Input input{tensor.scalar_type(), keys_of(tensor), at::DimVector(tensor.sizes()), {}, {}};
+    if (graph.values[graph.inputs[i].value].meta.is_scalar) {
+      input.number = c10::IValue(tensor.item());
+    } else if (tensor.layout() == c10::kStrided) {
+      input.strides = at::DimVector(tensor.strides());
+    }
+    inputs_.push_back(std::move(input));
+  }
+}
+
+bool InputLayout::matches(const Input& input, const at::Tensor& tensor) {
+  if (!tensor.defined() || tensor.scalar_type() != input.dtype || tensor.sizes() != input.sizes ||
+      keys_of(tensor) != input.keys) {
+    return false;
+  }
+  if (input.number) return c10::IValue(tensor.item()) == *input.number;
+  // The keys say whether it has strides.
+  return tensor.layout() != c10::kStrided || tensor.strides() == input.strides;
+}
+
+bool InputLayout::matches(const std::vector<at::Tensor>& inputs) const {
+  if (inputs.size() != inputs_.size() || !(settings_ == current_settings())) return false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!matches(inputs_[i], inputs[i])) return false;
+  }
+  return true;
+}
+
+Replays::Replays(const LoweredGraph& graph, const ExecutionOptions& options)
+    : graph_(graph), options_(options), is_refused_(!options.trace) {}
 
 Replays::~Replays() {
   for (auto& place : pool_) delete place.load();
@@ -46,7 +92,7 @@ ReplayResult Replays::run(const std::vector<at::Tensor>& inputs, std::vector<at:
 std::optional<PlanMemory> Replays::memory(const std::vector<at::Tensor>& inputs) {
   FrameRef frame = take(inputs, /*is_checked=*/false, When::kNow);
   if (frame == nullptr) return std::nullopt;
-  const PlanMemory memory = frame->layout->schedule->memory;
+  const PlanMemory memory = frame->layout->trace->memory;
   give_back(std::move(frame));
   return memory;
 }
@@ -55,12 +101,12 @@ std::optional<Replays::Timing> Replays::time(const std::vector<at::Tensor>& inpu
                                              int num_rounds) {
   FrameRef frame = take(inputs, /*is_checked=*/false, When::kNow);
   if (frame == nullptr) return std::nullopt;
-  Timing timing{frame->layout->schedule, {}};
+  Timing timing{frame->layout->trace, {}};
   const PlainKernelsGuard guard;
   std::vector<at::Tensor> outputs;
   frame->frame.run(inputs, outputs);
   for (int i = 0; i < num_rounds; ++i) {
-    timing.rounds.emplace_back(timing.schedule->trace.calls.size(), 0.0);
+    timing.rounds.emplace_back(timing.trace->calls.size(), 0.0);
     frame->frame.run_timed(inputs, outputs, timing.rounds.back());
   }
   give_back(std::move(frame));
@@ -72,7 +118,7 @@ Replays::FrameRef Replays::take(const std::vector<at::Tensor>& inputs, bool is_c
   FrameRef frame = take_pooled(inputs);
   if (frame == nullptr) frame = make(inputs, is_checked, when);
   if (frame != nullptr && is_checked && !frame->layout->is_checked) {
-    run_program(program_, inputs, /*is_checked=*/true);
+    run_graph(graph_, inputs, /*is_checked=*/true);
     frame->layout->is_checked = true;
   }
   return frame;
@@ -105,13 +151,13 @@ void Replays::give_back(FrameRef frame) {
 
 Replays::FrameRef Replays::make(const std::vector<at::Tensor>& inputs, bool is_checked, When when) {
   // Says what is wrong with inputs that do not fit.
-  input_values(program_, inputs);
+  input_values(graph_, inputs);
   // The tensors of a frame are ordinary ones, whatever mode the first run is in.
   const c10::InferenceMode no_inference_mode(false);
   const PlainKernelsGuard guard;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (const std::shared_ptr<Layout> layout = find_layout(inputs)) {
-    return FrameRef(new PooledFrame{layout, {layout->schedule, inputs, options_.kernels}});
+    return FrameRef(new PooledFrame{layout, {layout->trace, inputs, options_.kernels}});
   }
   if (when == When::kWhenMetAgain && !layouts_.empty() && !is_met_again(inputs)) return nullptr;
   return make_layout(inputs, is_checked);
@@ -124,7 +170,7 @@ bool Replays::is_met_again(const std::vector<at::Tensor>& inputs) {
     met_once_.erase(found);
     return true;
   }
-  met_once_.emplace_front(program_, inputs);
+  met_once_.emplace_front(graph_, inputs);
   if (met_once_.size() > kMaxLayouts) met_once_.pop_back();
   return false;
 }
@@ -138,28 +184,25 @@ std::shared_ptr<Replays::Layout> Replays::find_layout(const std::vector<at::Tens
 }
 
 Replays::FrameRef Replays::make_layout(const std::vector<at::Tensor>& inputs, bool is_checked) {
-  std::optional<Trace> trace =
-      trace_program(program_, inputs, {options_.fold_constants, is_checked});
-  if (!trace) {
+  std::optional<Trace> traced = trace_graph(graph_, inputs, {options_.fold_constants, is_checked});
+  if (!traced) {
     is_refused_ = true;
     return nullptr;
   }
-  std::vector<c10::ScalarType> dtypes;
-  for (const ProgramOutput& output : program_.outputs) dtypes.push_back(output.dtype);
+  auto trace = std::make_shared<Trace>(std::move(*traced));
+  place_buffers(*trace, options_.reuse_memory);
+  auto layout = std::make_shared<Layout>(InputLayout(graph_, inputs), trace, is_checked);
+  FrameRef frame(new PooledFrame{layout, {trace, inputs, options_.kernels}});
   // Which results need memory shows when kernels are prepared.
-  ScheduleOptions schedule_options{options_.reuse_memory, {}};
-  auto schedule = std::make_shared<const Schedule>(
-      make_schedule(std::move(*trace), std::move(dtypes), schedule_options));
-  auto layout = std::make_shared<Layout>(InputLayout(program_, inputs), schedule, is_checked);
-  FrameRef frame(new PooledFrame{layout, {schedule, inputs, options_.kernels}});
-  schedule_options.needs = frame->frame.needs();
-  const bool needs_all = std::ranges::all_of(
-      schedule_options.needs, [](NeededMemory needed) { return needed == NeededMemory::kAll; });
+  const std::vector<NeededMemory>& needs = frame->frame.needs();
+  const bool needs_all =
+      std::ranges::all_of(needs, [](NeededMemory needed) { return needed == NeededMemory::kAll; });
   if (!needs_all) {
-    layout->schedule = std::make_shared<const Schedule>(
-        make_schedule(schedule->trace, schedule->output_dtypes, schedule_options));
+    trace = std::make_shared<Trace>(*trace);
+    place_buffers(*trace, options_.reuse_memory, needs);
+    layout->trace = trace;
     frame.reset();
-    frame.reset(new PooledFrame{layout, {layout->schedule, inputs, options_.kernels}});
+    frame.reset(new PooledFrame{layout, {trace, inputs, options_.kernels}});
   }
   layouts_.push_front(layout);
   if (layouts_.size() > kMaxLayouts) forget_oldest();

@@ -1,9 +1,12 @@
-// Replays: the frames of a program, for the layouts of inputs met so far.
+// Replays: the frames of a graph, for the layouts of inputs met so far.
 //
-// Traces the program at the first run with inputs of a layout, and keeps a bounded number of
+// Traces the graph at the first run with inputs of a layout, and keeps a bounded number of
 // layouts (those used last). Each thread takes a frame, runs it and gives it back, without locks
 // once there are enough frames.
 #pragma once
+
+#include <ATen/DimVector.h>
+#include <ATen/core/Tensor.h>
 
 #include <array>
 #include <atomic>
@@ -14,15 +17,45 @@
 #include <vector>
 
 #include "torch_ir/executor/graph/execution_options.h"
-#include "torch_ir/executor/graph/program.h"
+#include "torch_ir/executor/graph/lowered_graph.h"
 #include "torch_ir/executor/replay/frame.h"
-#include "torch_ir/executor/replay/input_layout.h"
 
 namespace torch_ir {
 
+// What inputs have to be like for a trace to hold: sizes, strides and dtype of each input, the
+// values of those that are numbers, and the settings of LibTorch by which eager chooses kernels.
+class InputLayout {
+ public:
+  // `inputs` fit `graph` (run.h's input_values).
+  InputLayout(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs);
+
+  bool matches(const std::vector<at::Tensor>& inputs) const;
+
+ private:
+  struct Input {
+    c10::ScalarType dtype;
+    c10::DispatchKeySet keys;
+    at::DimVector sizes;
+    at::DimVector strides;
+    std::optional<c10::IValue> number;
+  };
+  struct Settings {
+    int num_threads;
+    bool uses_onednn;
+    bool is_deterministic;
+    bool operator==(const Settings&) const = default;
+  };
+
+  static Settings current_settings();
+  static bool matches(const Input& input, const at::Tensor& tensor);
+
+  Settings settings_;
+  std::vector<Input> inputs_;
+};
+
 enum class ReplayResult {
   kDone,
-  // The program has to run step by step this time.
+  // The graph has to run step by step this time.
   kNotReplayed,
   // It threw; a run step by step says why.
   kFailed,
@@ -30,8 +63,8 @@ enum class ReplayResult {
 
 class Replays {
  public:
-  // `program` outlives this.
-  Replays(const Program& program, const ExecutionOptions& options);
+  // `graph` outlives this.
+  Replays(const LoweredGraph& graph, const ExecutionOptions& options);
   ~Replays();
 
   // As ExecutionPlan::run, or run_checked. `outputs` are unspecified unless it is done.
@@ -41,13 +74,13 @@ class Replays {
   // From now on all runs are step by step: one that failed otherwise did not fail so.
   void refuse() { is_refused_ = true; }
 
-  // Nothing when the program has to run step by step.
+  // Nothing when the graph has to run step by step.
   std::optional<PlanMemory> memory(const std::vector<at::Tensor>& inputs);
 
   // Of each call the seconds that each round took, after one that does not count. Nothing when the
-  // program has to run step by step.
+  // graph has to run step by step.
   struct Timing {
-    std::shared_ptr<const Schedule> schedule;
+    std::shared_ptr<const Trace> trace;
     // rounds[i][k]: call k in round i.
     std::vector<std::vector<double>> rounds;
   };
@@ -57,7 +90,7 @@ class Replays {
   // All frames of one layout.
   struct Layout {
     InputLayout inputs;
-    std::shared_ptr<const Schedule> schedule;
+    std::shared_ptr<const Trace> trace;
     std::atomic<bool> is_checked = false;
   };
   struct PooledFrame {
@@ -81,7 +114,7 @@ class Replays {
   static constexpr size_t kMaxFrames = 32;
   static constexpr size_t kMaxLayouts = 8;
 
-  const Program& program_;
+  const LoweredGraph& graph_;
   const ExecutionOptions options_;
   std::atomic<bool> is_refused_;
   std::array<std::atomic<PooledFrame*>, kMaxFrames> pool_{};

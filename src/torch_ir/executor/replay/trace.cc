@@ -21,6 +21,12 @@ std::vector<TensorId> tensors_of(const TraceCall& call) {
   return tensors;
 }
 
+std::vector<TensorId> tensors_and_outputs_of(const TraceCall& call) {
+  std::vector<TensorId> tensors = tensors_of(call);
+  tensors.insert(tensors.end(), call.outputs.begin(), call.outputs.end());
+  return tensors;
+}
+
 bool writes_argument(const TraceCall& call, size_t position) {
   const c10::AliasInfo* info = call.op.schema().arguments()[position].alias_info();
   if (info == nullptr) return false;

@@ -1,8 +1,9 @@
-// Trace: the operator calls that eager makes for a program on inputs of one layout.
+// Trace: the operator calls that eager makes for a graph on inputs of one layout.
 //
 // Composite operators are taken apart into what they call, views are tensors over the memory of
-// their base and no calls, and what depends on constants only is a constant. Made by trace_program,
-// read by the passes that plan memory and by frames, which run it.
+// their base and no calls, and what depends on constants only is a constant. Replays makes it by
+// trace_graph and place_buffers, and shares it, never changed again, between the frames that run
+// it.
 #pragma once
 
 #include <ATen/DimVector.h>
@@ -15,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/operators/call_recording.h"
 
 namespace torch_ir {
@@ -25,11 +27,35 @@ using TensorId = uint32_t;
 
 enum class BufferKind { kInput, kConstant, kIntermediate };
 
+enum class Placement {
+  // Not of the run: an input or a constant.
+  kOutside,
+  // At an offset in the arena.
+  kArena,
+  // Memory of its own, that the caller gets.
+  kOutput,
+  // Memory that the operator returns.
+  kReturned,
+  // Nowhere: nobody writes or reads it.
+  kNowhere,
+};
+
+struct BufferPlace {
+  Placement placement = Placement::kOutside;
+  size_t offset = 0;
+  // The buffer whose memory it takes when nobody reads that any more; itself where it takes none.
+  BufferId owner = 0;
+  // The calls that define it and that are the last to use its memory.
+  size_t first_call = 0;
+  size_t last_call = 0;
+};
+
 // Memory that tensors lie in.
 struct TraceBuffer {
   BufferKind kind = BufferKind::kIntermediate;
   // Of an input, from its first element on.
   size_t bytes = 0;
+  BufferPlace place = {};
 };
 
 struct TraceTensor {
@@ -55,29 +81,46 @@ struct TraceCall {
   std::vector<TraceArgument> arguments;
   // The tensors that it returns, those of lists one by one.
   std::vector<TensorId> outputs;
-  // The step of the program that it belongs to.
+  // The node of the graph that it belongs to.
   size_t step = 0;
 };
-
-// A number is the same in every run.
-using TraceOutput = std::variant<c10::IValue, TensorId>;
 
 struct Trace {
   std::vector<TraceBuffer> buffers;
   std::vector<TraceTensor> tensors;
   std::vector<TraceCall> calls;
-  // The tensors that the program's inputs are; nothing for numbers.
+  // The tensors that the graph's inputs are; nothing for numbers.
   std::vector<std::optional<TensorId>> inputs;
-  std::vector<TraceOutput> outputs;
+  // Numbers are constants: they are the same in every run.
+  std::vector<TensorId> outputs;
+  // Set by place_buffers.
+  PlanMemory memory;
 
   BufferKind kind(TensorId tensor) const { return buffers[tensors[tensor].buffer].kind; }
+  TraceBuffer& buffer_of(TensorId tensor) { return buffers[tensors[tensor].buffer]; }
+  const TraceBuffer& buffer_of(TensorId tensor) const { return buffers[tensors[tensor].buffer]; }
 };
 
 // The tensors of a call's arguments, in order.
 std::vector<TensorId> tensors_of(const TraceArgument& argument);
 std::vector<TensorId> tensors_of(const TraceCall& call);
+// The same, and then its outputs.
+std::vector<TensorId> tensors_and_outputs_of(const TraceCall& call);
 
 // Whether the call writes to its argument at `position`, as its schema says.
 bool writes_argument(const TraceCall& call, size_t position);
+
+// Which results of a call need a place.
+enum class NeededMemory {
+  kAll,
+  // Those that somebody reads.
+  kUsed,
+  // None: the operator makes them itself.
+  kNone,
+};
+
+// Sets the places of all buffers, and Trace::memory. `needs` has one entry for each call; empty:
+// all results of all calls. `reuse_memory` is that of ExecutionOptions.
+void place_buffers(Trace& trace, bool reuse_memory, const std::vector<NeededMemory>& needs = {});
 
 }  // namespace torch_ir

@@ -27,7 +27,7 @@ class Tracer : public DispatchMode {
   TensorId add_input(const at::Tensor& input);
   void add_constant(const at::Tensor& constant);
 
-  // All calls from now on belong to this step of the program.
+  // All calls from now on belong to this node of the graph.
   void begin_step(size_t step) { step_ = step; }
 
   void call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,

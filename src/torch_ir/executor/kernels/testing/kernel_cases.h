@@ -1,8 +1,9 @@
-// Calls of operators for tests of kernels: each is prepared, run three times on changing data, and
-// compared bit for bit with what the dispatcher gives. The call that a kernel was prepared for, and
-// its tensors, are gone by then; only their memory is still there.
+// Tensors for the tests of kernels, and calls of operators with them: each is prepared, run three
+// times on changing data, and compared bit for bit with what the dispatcher gives. The call that a
+// kernel was prepared for, and its tensors, are gone by then; only their memory is still there.
 #pragma once
 
+#include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
 
 #include <set>
@@ -11,9 +12,36 @@
 #include <vector>
 
 #include "torch_ir/executor/kernels/families.h"
-#include "torch_ir/executor/kernels/testing/case_tensors.h"
 
 namespace torch_ir {
+
+// Tensors of all dtypes and layouts, with all that a dtype can hold.
+
+enum class Layout { kContiguous, kTransposed, kChannelsLast, kSliced, kExpanded };
+constexpr Layout kLayouts[] = {Layout::kContiguous, Layout::kTransposed, Layout::kChannelsLast,
+                               Layout::kSliced, Layout::kExpanded};
+
+// What a tensor holds: everything that its dtype has (zeros of both signs, infinities, NaNs with
+// and without payload), or numbers that fewer operators refuse or answer with NaN.
+enum class Values { kAny, kFinite, kPositive };
+
+inline constexpr at::ScalarType kFloats[] = {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16};
+inline constexpr at::ScalarType kAllDtypes[] = {
+    at::kFloat, at::kDouble, at::kHalf, at::kBFloat16,     at::kLong,         at::kInt,
+    at::kByte,  at::kChar,   at::kBool, at::kComplexFloat, at::kComplexDouble};
+
+// The same numbers in every run of the test.
+at::Tensor make_tensor(at::ScalarType dtype, const std::vector<int64_t>& sizes,
+                       Layout layout = Layout::kContiguous, Values values = Values::kAny);
+
+// Whole numbers from 0 to `limit` - 1.
+at::Tensor make_indices(const std::vector<int64_t>& sizes, int64_t limit,
+                        at::ScalarType dtype = at::kLong);
+
+// A tensor of no dimensions made of a number, which counts as a number in type promotion.
+at::Tensor make_wrapped_number(const at::Scalar& number);
+
+// Calls.
 
 // Runs cases of one table, and says in the end which of its kernels took none.
 class CaseRunner {

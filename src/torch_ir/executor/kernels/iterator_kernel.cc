@@ -1,4 +1,4 @@
-#include "torch_ir/executor/kernels/iterator_memory.h"
+#include "torch_ir/executor/kernels/iterator_kernel.h"
 
 #include <ATen/ops/copy_native.h>
 

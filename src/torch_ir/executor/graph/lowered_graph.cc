@@ -1,4 +1,4 @@
-#include "torch_ir/executor/graph/graph.h"
+#include "torch_ir/executor/graph/lowered_graph.h"
 
 #include <ATen/core/jit_type.h>
 #include <fmt/format.h>
@@ -11,6 +11,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/builtin_operators.h"
+#include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/ivalue.h"
 #include "torch_ir/ir/name_index.h"
 #include "torch_ir/operators/operator_table.h"
@@ -42,19 +43,22 @@ class GraphBuilder {
  public:
   GraphBuilder(const Graph& graph, const std::string& torch_version, const BoundWeights& weights)
       : source_(graph), torch_version_(torch_version), weights_(weights) {
-    graph_.source = &graph;
     graph_.device = weights.device;
   }
 
-  PlanGraph build() {
+  // `num_weights` is how many weights it has at most.
+  LoweredGraph build(size_t num_weights) {
     const size_t num_nodes = source_.nodes.size();
+    size_t num_values = num_weights + source_.graph_inputs.size();
+    for (const OpNode& node : source_.nodes) num_values += node.outputs.size();
     names_.reserve(num_nodes);
     entries_.reserve(num_nodes);
-    graph_.values.reserve(num_nodes);
+    graph_.values.reserve(num_values);
     graph_.nodes.reserve(num_nodes);
     for (const TensorMeta& input : source_.graph_inputs) {
-      graph_.inputs.push_back(add_value(input.name));
-      add_producer(input.name, graph_.inputs.back(), 1);
+      const ValueId value = add_value(input);
+      graph_.inputs.push_back({value, parse_dtype(input.dtype)});
+      add_producer(input.name, value, 1);
     }
     for (const OpNode& node : source_.nodes) add_node(node);
     for (const TensorMeta& output : source_.graph_outputs) {
@@ -63,7 +67,7 @@ class GraphBuilder {
         throw ExecutionError(
             fmt::format("Graph output '{}' not found in registry", printable(output.name)));
       }
-      graph_.outputs.push_back(*value);
+      graph_.outputs.push_back({*value, parse_dtype(output.dtype)});
     }
     return std::move(graph_);
   }
@@ -87,11 +91,17 @@ class GraphBuilder {
     return number ? &entries_[*number] : nullptr;
   }
 
-  ValueId add_value(std::string_view name, at::Tensor constant = {}) {
+  ValueId add_value(const TensorMeta& meta) {
     const auto id = static_cast<ValueId>(graph_.values.size());
-    graph_.values.push_back({name, std::move(constant)});
-    if (!name.empty()) entry(name).value = id;
+    graph_.values.push_back({meta, {}});
+    entry(meta.name).value = id;
     return id;
+  }
+
+  // Of a number that no name stands for.
+  ValueId add_constant(at::Tensor constant) {
+    graph_.values.push_back({{}, std::move(constant)});
+    return static_cast<ValueId>(graph_.values.size() - 1);
   }
 
   void add_producer(std::string_view name, ValueId first_output, size_t num_outputs) {
@@ -115,10 +125,12 @@ class GraphBuilder {
       }
     }
     if (const auto value = find_value(meta.name)) return value;
-    if (auto weight = weights_.tensors.get(meta.name)) {
-      return add_value(meta.name, std::move(*weight));
-    }
-    return std::nullopt;
+    auto weight = weights_.tensors.get(meta.name);
+    if (!weight) return std::nullopt;
+    const ValueId id = add_constant(std::move(*weight));
+    graph_.values[id].meta.name = meta.name;
+    entry(meta.name).value = id;
+    return id;
   }
 
   // A number that `node` refers to; validation has seen to it that there is one.
@@ -138,7 +150,8 @@ class GraphBuilder {
   void add_node(const OpNode& node) {
     Callee& callee = callee_of(node);
     if (const auto* executor = std::get_if<OpExecutor>(&callee.call)) {
-      finish_node(node, *executor, input_values(node));
+      finish_node(node, std::make_shared<const ExecutorCall>(ExecutorCall{*executor, node}),
+                  input_values(node));
     } else if (const auto* function = std::get_if<NumberFunction>(&callee.call)) {
       finish_node(node, *function, operator_arguments(node, callee));
     } else if (const auto* op = std::get_if<c10::OperatorHandle>(&callee.call)) {
@@ -180,10 +193,12 @@ class GraphBuilder {
     return *op;
   }
 
-  std::vector<PlanArgument> input_values(const OpNode& node) {
-    std::vector<PlanArgument> values;
+  std::vector<NodeArgument> input_values(const OpNode& node) {
+    std::vector<NodeArgument> values;
     values.reserve(node.inputs.size());
-    for (size_t i = 0; i < node.inputs.size(); ++i) values.emplace_back(input_value(node, i));
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      values.emplace_back(ValueUse{input_value(node, i)});
+    }
     return values;
   }
 
@@ -200,34 +215,36 @@ class GraphBuilder {
 
   // What decides comes first, then the values that the graphs take.
   void add_control_flow(const OpNode& node) {
-    std::vector<PlanArgument> arguments = input_values(node);
+    std::vector<NodeArgument> arguments = input_values(node);
     if (const Attribute* pred = node.attrs.find("pred")) {
       const c10::Argument& argument = find_schema(node.op_type)->arguments()[0];
       arguments.insert(arguments.begin(), attribute_argument(node, argument, *pred));
     }
-    PlanControlFlow control_flow{
+    ControlFlowCall control_flow{
         node.op_type == kCond ? ControlFlow::kCond : ControlFlow::kWhileLoop, {}};
     for (const Graph& graph : node.graphs) {
       BoundWeights none;
       none.device = weights_.device;
-      control_flow.graphs.push_back(GraphBuilder(graph, torch_version_, none).build());
+      control_flow.graphs.push_back(
+          GraphBuilder(graph, torch_version_, none).build(/*num_weights=*/0));
     }
     finish_node(node, std::move(control_flow), std::move(arguments));
   }
 
-  void finish_node(const OpNode& node, decltype(PlanNode::callee) callee,
-                   std::vector<PlanArgument> arguments) {
+  void finish_node(const OpNode& node, decltype(LoweredNode::callee) callee,
+                   std::vector<NodeArgument> arguments) {
     const auto first = static_cast<ValueId>(graph_.values.size());
     std::vector<ValueId> outputs;
     outputs.reserve(node.outputs.size());
-    for (const TensorMeta& output : node.outputs) outputs.push_back(add_value(output.name));
+    for (const TensorMeta& output : node.outputs) outputs.push_back(add_value(output));
     add_producer(node.name, first, outputs.size());
-    graph_.nodes.push_back({&node, std::move(callee), std::move(arguments), std::move(outputs)});
+    graph_.nodes.push_back(
+        {node.name, node.op_type, std::move(callee), std::move(arguments), std::move(outputs), {}});
   }
 
-  std::vector<PlanArgument> operator_arguments(const OpNode& node, Callee& callee) {
+  std::vector<NodeArgument> operator_arguments(const OpNode& node, Callee& callee) {
     const std::vector<BoundArgument>& bound = callee.binder->bind(node);
-    std::vector<PlanArgument> arguments;
+    std::vector<NodeArgument> arguments;
     arguments.reserve(bound.size());
     for (size_t i = 0; i < bound.size(); ++i) {
       arguments.push_back(operator_argument(node, callee.schema->arguments()[i], bound[i]));
@@ -235,15 +252,16 @@ class GraphBuilder {
     return arguments;
   }
 
-  PlanArgument operator_argument(const OpNode& node, const c10::Argument& argument,
+  NodeArgument operator_argument(const OpNode& node, const c10::Argument& argument,
                                  const BoundArgument& bound) {
     if (const auto* tensor = std::get_if<TensorArgument>(&bound)) {
-      return input_value(node, tensor->input);
+      return ValueUse{input_value(node, tensor->input)};
     }
     if (const auto* tensors = std::get_if<TensorListArgument>(&bound)) {
-      PlanList list{{}, holds_none(argument)};
+      ListArgument list{{}, holds_none(argument)};
       for (const auto& input : tensors->inputs) {
-        list.values.push_back(input ? std::optional(input_value(node, *input)) : std::nullopt);
+        list.items.emplace_back();
+        if (input) list.items.back() = ValueUse{input_value(node, *input)};
       }
       return list;
     }
@@ -253,10 +271,10 @@ class GraphBuilder {
     return argument.default_value().value_or(c10::IValue());
   }
 
-  PlanArgument attribute_argument(const OpNode& node, const c10::Argument& argument,
+  NodeArgument attribute_argument(const OpNode& node, const c10::Argument& argument,
                                   const Attribute& attribute) {
     if (const std::vector<std::string> names = value_refs(attribute); !names.empty()) {
-      PlanNumbers numbers{&attribute, &argument, {}};
+      NumbersArgument numbers{attribute, &argument, {}};
       for (const std::string& name : names) numbers.values.push_back(referred_value(node, name));
       return numbers;
     }
@@ -267,7 +285,7 @@ class GraphBuilder {
       throw ValidationError(fmt::format("node '{}' ({}): {}", printable(node.name),
                                         printable(node.op_type), error.what()));
     }
-    if (value.isTensor()) return add_value({}, value.toTensor());
+    if (value.isTensor()) return ValueUse{add_constant(value.toTensor())};
     // A graph that was captured on the meta device says so where it makes tensors.
     if (value.isDevice() && value.toDevice().is_meta()) return c10::IValue(graph_.device);
     return value;
@@ -276,7 +294,7 @@ class GraphBuilder {
   const Graph& source_;
   const std::string& torch_version_;
   const BoundWeights& weights_;
-  PlanGraph graph_;
+  LoweredGraph graph_;
   NameIndex names_;
   std::vector<Entry> entries_;
   // By op_type.
@@ -285,30 +303,26 @@ class GraphBuilder {
 
 }  // namespace
 
-PlanGraph build_graph(const IR& ir, const BoundWeights& weights) {
-  return GraphBuilder(ir, ir.pytorch_version, weights).build();
+LoweredGraph build_graph(const IR& ir, const BoundWeights& weights) {
+  LoweredGraph graph = GraphBuilder(ir, ir.pytorch_version, weights).build(ir.weights.size());
+  graph.symbols = SymbolBinder(ir.graph_inputs, ir.range_constraints);
+  return graph;
 }
 
-void visit_values(const PlanArgument& argument, c10::function_ref<void(ValueId)> visit) {
-  if (const auto* value = std::get_if<ValueId>(&argument)) {
-    visit(*value);
-  } else if (const auto* numbers = std::get_if<PlanNumbers>(&argument)) {
+void visit_values(const NodeArgument& argument, c10::function_ref<void(ValueId)> visit) {
+  const auto visit_use = [&](const auto& item) {
+    if (const auto* use = std::get_if<ValueUse>(&item)) visit(use->value);
+  };
+  visit_use(argument);
+  if (const auto* numbers = std::get_if<NumbersArgument>(&argument)) {
     for (const ValueId number : numbers->values) visit(number);
-  } else if (const auto* list = std::get_if<PlanList>(&argument)) {
-    for (const auto& item : list->values) {
-      if (item) visit(*item);
-    }
+  } else if (const auto* list = std::get_if<ListArgument>(&argument)) {
+    for (const auto& item : list->items) visit_use(item);
   }
 }
 
-void visit_values(const PlanNode& node, c10::function_ref<void(ValueId)> visit) {
-  for (const PlanArgument& argument : node.arguments) visit_values(argument, visit);
-}
-
-std::vector<ValueId> values_of(const PlanNode& node) {
-  std::vector<ValueId> values;
-  visit_values(node, [&](ValueId value) { values.push_back(value); });
-  return values;
+void visit_values(const LoweredNode& node, c10::function_ref<void(ValueId)> visit) {
+  for (const NodeArgument& argument : node.arguments) visit_values(argument, visit);
 }
 
 }  // namespace torch_ir

@@ -1,4 +1,4 @@
-#include "torch_ir/executor/replay/trace_program.h"
+#include "torch_ir/executor/replay/trace_graph.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,11 +10,11 @@
 namespace torch_ir {
 namespace {
 
-bool may_be_traced(const Program& program) {
-  return program.device.is_cpu() && !program.writes_in_place &&
-         std::ranges::all_of(program.steps, [](const Step& step) {
-           return std::holds_alternative<c10::OperatorHandle>(step.callee) ||
-                  std::holds_alternative<Kernel>(step.callee);
+bool may_be_traced(const LoweredGraph& graph) {
+  return graph.device.is_cpu() && !graph.writes_in_place &&
+         std::ranges::all_of(graph.nodes, [](const LoweredNode& node) {
+           return std::holds_alternative<c10::OperatorHandle>(node.callee) ||
+                  std::holds_alternative<NumberFunction>(node.callee);
          });
 }
 
@@ -46,26 +46,26 @@ Stack separate_values(const Stack& values) {
   return separated;
 }
 
-Trace trace_once(const Program& program, const Stack& values, SymbolValues* symbols,
+Trace trace_once(const LoweredGraph& graph, const Stack& values, SymbolValues* symbols,
                  Tracer& tracer) {
   std::vector<std::optional<TensorId>> inputs;
   for (const c10::IValue& value : values) {
     inputs.push_back(value.isTensor() ? std::optional(tracer.add_input(value.toTensor()))
                                       : std::nullopt);
   }
-  for (const at::Tensor& constant : program.constants) tracer.add_constant(constant);
-  std::vector<TraceOutput> outputs;
+  for (const LoweredValue& value : graph.values) {
+    if (value.is_fixed()) tracer.add_constant(value.constant);
+  }
+  std::vector<c10::IValue> results;
   {
     const DispatchModeGuard mode(tracer, DispatchDepth::kInner);
-    const std::vector<c10::IValue> results =
-        run_steps(program, values, symbols, [&](size_t step) { tracer.begin_step(step); });
-    for (const c10::IValue& result : results) {
-      if (result.isTensor()) {
-        outputs.emplace_back(tracer.find(result.toTensor()));
-      } else {
-        outputs.emplace_back(result);
-      }
-    }
+    results = run_steps(graph, values, symbols, [&](size_t step) { tracer.begin_step(step); });
+  }
+  std::vector<TensorId> outputs;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const at::Tensor output = as_tensor(results[i], graph.outputs[i].dtype);
+    if (!results[i].isTensor()) tracer.add_constant(output);
+    outputs.push_back(tracer.find(output));
   }
   Trace trace = tracer.take();
   trace.inputs = std::move(inputs);
@@ -77,9 +77,7 @@ Trace trace_once(const Program& program, const Stack& values, SymbolValues* symb
 void remove_dead_calls(Trace& trace) {
   std::vector<bool> is_needed(trace.buffers.size(), false);
   const auto need = [&](TensorId tensor) { is_needed[trace.tensors[tensor].buffer] = true; };
-  for (const TraceOutput& output : trace.outputs) {
-    if (const auto* tensor = std::get_if<TensorId>(&output)) need(*tensor);
-  }
+  std::ranges::for_each(trace.outputs, need);
   std::vector<TraceCall> live;
   for (auto call = trace.calls.rbegin(); call != trace.calls.rend(); ++call) {
     const bool is_live =
@@ -96,16 +94,16 @@ void remove_dead_calls(Trace& trace) {
 
 }  // namespace
 
-std::optional<Trace> trace_program(const Program& program, const std::vector<at::Tensor>& inputs,
-                                   const TraceOptions& options) {
-  if (!may_be_traced(program)) return std::nullopt;
-  const Stack values = input_values(program, inputs);
+std::optional<Trace> trace_graph(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs,
+                                 const TraceOptions& options) {
+  if (!may_be_traced(graph)) return std::nullopt;
+  const Stack values = input_values(graph, inputs);
   SymbolValues symbols;
-  if (!program.symbols.empty()) symbols = program.symbols.bind(values);
+  if (!graph.symbols.empty()) symbols = graph.symbols.bind(values);
   SymbolValues* checked_symbols = options.is_checked ? &symbols : nullptr;
   const auto trace_with = [&](bool fold_constants) -> std::optional<Trace> {
     Tracer tracer(fold_constants);
-    Trace trace = trace_once(program, separate_values(values), checked_symbols, tracer);
+    Trace trace = trace_once(graph, separate_values(values), checked_symbols, tracer);
     if (tracer.wrote_to_folded()) return std::nullopt;
     remove_dead_calls(trace);
     return trace;

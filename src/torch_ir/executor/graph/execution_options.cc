@@ -1,4 +1,4 @@
-#include "torch_ir/executor/graph/optimization_name.h"
+#include "torch_ir/executor/graph/execution_options.h"
 
 #include <fmt/format.h>
 
