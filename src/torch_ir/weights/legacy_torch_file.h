@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "torch_ir/base/byte_range.h"
+#include "torch_ir/base/file.h"
 #include "torch_ir/weights/pickle_value.h"
 
 namespace torch_ir {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "torch_ir/base/byte_range.h"
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/weights/pt.h"
 #include "torch_ir/weights/safetensors.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/base/byte_range.h"
+#include "torch_ir/base/file.h"
 #include "torch_ir/weights/pickle_value.h"
 #include "torch_ir/weights/storage_tensor.h"
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "torch_ir/base/byte_range.h"
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/weights/find_state_dict.h"
 #include "torch_ir/weights/torch_file.h"

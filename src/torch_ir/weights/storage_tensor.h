@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "torch_ir/base/byte_range.h"
+#include "torch_ir/base/file.h"
 
 namespace torch_ir {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/headline.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/operators/data_dependence.h"
 
 namespace torch_ir {
