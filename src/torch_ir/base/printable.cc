@@ -82,10 +82,10 @@ std::string_view take_line(std::string_view& text) {
 bool is_blank(char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7F'; }
 
 // Whether `line` is short, but for the length of its words.
-bool is_readable(std::string_view line) {
+bool is_readable(std::string_view line, size_t max_size) {
   constexpr size_t kMaxSize = 1000;
-  constexpr size_t kMaxWordSize = 60;
-  if (line.size() <= kMaxMessageSize) return true;
+  constexpr size_t kMaxWordSize = 40;
+  if (line.size() <= max_size) return true;
   if (line.size() > kMaxSize) return false;
   size_t size = 0;
   for (size_t begin = 0; begin < line.size();) {
@@ -93,7 +93,7 @@ bool is_readable(std::string_view line) {
     size += std::min(end - begin, kMaxWordSize) + 1;
     begin = end + 1;
   }
-  return size <= kMaxMessageSize;
+  return size <= max_size;
 }
 
 // Whether a character of UTF-8 goes on with `c`.
@@ -129,7 +129,7 @@ std::string headline(std::string_view text) {
   return printable(line, std::numeric_limits<size_t>::max());
 }
 
-std::string on_one_line(std::string_view text) {
+std::string on_one_line(std::string_view text, size_t max_size) {
   std::string line;
   for (const char c : text) {
     const bool is_second_blank = line.empty() || line.back() == ' ';
@@ -140,9 +140,9 @@ std::string on_one_line(std::string_view text) {
     }
   }
   if (line.ends_with(' ')) line.pop_back();
-  if (is_readable(line)) return line;
+  if (is_readable(line, max_size)) return line;
   constexpr std::string_view kGap = " ... ";
-  size_t first = (kMaxMessageSize - kGap.size()) / 2;
+  size_t first = (max_size - kGap.size()) / 2;
   size_t last = line.size() - first;
   while (first > 0 && is_continuation(line[first])) --first;
   while (last < line.size() && is_continuation(line[last])) ++last;

@@ -29,7 +29,10 @@ std::string describe_difference(const at::Tensor& tensor, c10::IntArrayRef shape
 std::string message_text(const std::exception& error) {
   const auto* c10_error = dynamic_cast<const c10::Error*>(&error);
   if (c10_error == nullptr) return error.what();
-  return on_one_line(headline(c10_error->what_without_backtrace()));
+  // LibTorch lists all backends that it knows. Whoever wraps it says more, such as which node it
+  // was.
+  constexpr size_t kMaxSize = kMaxMessageSize / 2;
+  return on_one_line(headline(c10_error->what_without_backtrace()), kMaxSize);
 }
 
 }  // namespace torch_ir
