@@ -129,7 +129,7 @@ std::string headline(std::string_view text) {
   return printable(line, std::numeric_limits<size_t>::max());
 }
 
-std::string on_one_line(std::string_view text, size_t max_size) {
+std::string short_line(std::string_view text, size_t max_size) {
   std::string line;
   for (const char c : text) {
     const bool is_second_blank = line.empty() || line.back() == ' ';

@@ -26,7 +26,7 @@ inline constexpr size_t kMaxMessageSize = 400;
 // All of `text` on one line, with single spaces for blanks and control characters. What is longer
 // than `max_size` has " ... " in the middle: the end often says what to do. Long words, such as
 // paths, count as short ones up to a size of 1000, as nothing else would say what they do.
-std::string on_one_line(std::string_view text, size_t max_size = kMaxMessageSize);
+std::string short_line(std::string_view text, size_t max_size = kMaxMessageSize);
 
 // The part of `line` between its blanks: spaces, tabs, and the rest of another system's line break.
 std::string_view trimmed(std::string_view line);

@@ -60,31 +60,31 @@ TEST(HeadlineTest, ControlCharactersAreEscaped) {
   EXPECT_EQ(headline("\xff"), "\\xff");
 }
 
-TEST(OnOneLineTest, IsOneShortLine) {
-  EXPECT_EQ(on_one_line(" a\n\tb\x1b[1m  c\x7f\n"), "a b [1m c");
+TEST(ShortLineTest, IsOneShortLine) {
+  EXPECT_EQ(short_line(" a\n\tb\x1b[1m  c\x7f\n"), "a b [1m c");
   const std::string fits(kMaxMessageSize, 'a');
-  EXPECT_EQ(on_one_line(fits), fits);
-  const std::string line = on_one_line("begin " + std::string(5000, 'a') + " end");
+  EXPECT_EQ(short_line(fits), fits);
+  const std::string line = short_line("begin " + std::string(5000, 'a') + " end");
   EXPECT_LE(line.size(), kMaxMessageSize);
   EXPECT_TRUE(line.starts_with("begin aaa")) << line;
   EXPECT_TRUE(line.ends_with("aaa end")) << line;
 }
 
-TEST(OnOneLineTest, LeavesPathsWhole) {
+TEST(ShortLineTest, LeavesPathsWhole) {
   const std::string path = "/" + std::string(200, 'a') + "/";
   const std::string line = path + "x with " + path + "y: what " + path + "z";
-  EXPECT_EQ(on_one_line(line), line);
-  EXPECT_LE(on_one_line(line + line).size(), kMaxMessageSize);
+  EXPECT_EQ(short_line(line), line);
+  EXPECT_LE(short_line(line + line).size(), kMaxMessageSize);
   std::string words;
   for (int i = 0; i < 100; ++i) words += "words ";
-  EXPECT_LE(on_one_line(words).size(), kMaxMessageSize);
+  EXPECT_LE(short_line(words).size(), kMaxMessageSize);
 }
 
-TEST(OnOneLineTest, CutsNoCharacterApart) {
+TEST(ShortLineTest, CutsNoCharacterApart) {
   for (size_t shift = 0; shift < 4; ++shift) {
     std::string text(shift, 'a');
     for (int i = 0; i < 400; ++i) text += "\U0001f525";
-    const std::string line = on_one_line(text);
+    const std::string line = short_line(text);
     EXPECT_LE(line.size(), kMaxMessageSize);
     EXPECT_EQ(printable(line, line.size()), line);
   }

@@ -34,7 +34,7 @@ Terminal terminal_of(int descriptor) {
 }
 
 std::string message_line(std::string_view program, std::string_view message) {
-  return on_one_line(std::string(program) + ": " + std::string(message)) + '\n';
+  return short_line(std::string(program) + ": " + std::string(message)) + '\n';
 }
 
 bool finish_output(std::ostream& out, std::ostream& err, const std::string& program) {

@@ -190,7 +190,7 @@ TEST_F(ExecuteTest, SaysInOneShortLineThatADeviceIsNotInThisBuild) {
                                     "--outputs", path("outputs.safetensors")});
   EXPECT_EQ(execute.status, 2);
   EXPECT_THAT(execute.err, testing::StartsWith("torch-ir: "));
-  EXPECT_THAT(execute.err, testing::HasSubstr("node 'zeros' (aten.zeros.default)"));
+  EXPECT_THAT(execute.err, testing::HasSubstr("Node 'zeros' (aten.zeros.default)"));
   EXPECT_EQ(std::ranges::count(execute.err, '\n'), 1);
   EXPECT_LE(execute.err.size() - graph.size(), 400);
 }

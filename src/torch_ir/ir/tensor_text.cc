@@ -32,7 +32,7 @@ std::string message_text(const std::exception& error) {
   // LibTorch lists all backends that it knows. Whoever wraps it says more, such as which node it
   // was.
   constexpr size_t kMaxSize = kMaxMessageSize / 2;
-  return on_one_line(headline(c10_error->what_without_backtrace()), kMaxSize);
+  return short_line(headline(c10_error->what_without_backtrace()), kMaxSize);
 }
 
 }  // namespace torch_ir
