@@ -13,7 +13,7 @@
 #include "harness/backend/backend.h"
 #include "harness/backend/command_backend.h"
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/version.h"
+#include "torch_ir/base/program.h"
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/graph/execution_options.h"
 

@@ -19,8 +19,8 @@
 #include "harness/selection/model_files.h"
 #include "harness/selection/selection.h"
 #include "torch_ir/base/completion.h"
-#include "torch_ir/base/finish_output.h"
 #include "torch_ir/base/parse_arguments.h"
+#include "torch_ir/base/program.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -108,8 +108,7 @@ std::optional<std::string> answer(const CLI::App& parser, const Arguments& argum
   if (!arguments.completion.empty()) {
     const std::string& other = arguments.harness.program;
     const std::string program = other.empty() ? kProgram : other;
-    return completion_script(arguments.completion, program, {completion_of("", "", parser)},
-                             completion_values(program));
+    return completion_script(arguments.completion, program, parser, completion_values(program));
   }
   return std::nullopt;
 }
@@ -126,7 +125,7 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
   if (program != kProgram) arguments.harness.program = program;
   declare_arguments(app, arguments);
   const auto fail = [&](const std::string& message) {
-    err << "harness: " << message << '\n';
+    err << message_line("harness", message);
     return kBadInput;
   };
   try {

@@ -252,6 +252,12 @@ TEST_F(CommandLineTest, PathsAreCompletedWhereTheyBelong) {
   }
 }
 
+TEST_F(CommandLineTest, SaysNoMoreThanAPersonReads) {
+  const Outcome result = run({"--model", std::string(5000, 'x')});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_LE(result.err.size(), 401);
+}
+
 TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
   const auto expect = [&](const std::vector<std::string>& arguments, const std::string& message) {
     const Outcome result = run(arguments);

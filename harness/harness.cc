@@ -23,7 +23,6 @@
 #include "harness/run/progress.h"
 #include "torch_ir/analysis/supported_operators.h"
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/headline.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/registry/registry.h"
 

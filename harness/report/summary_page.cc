@@ -13,7 +13,7 @@
 #include "harness/results/run_words.h"
 #include "templates/templates.h"
 #include "torch_ir/analysis/summary.h"
-#include "torch_ir/base/headline.h"
+#include "torch_ir/base/printable.h"
 
 namespace torch_ir {
 namespace {

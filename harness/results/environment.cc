@@ -3,7 +3,7 @@
 #include <ATen/Version.h>
 #include <torch/version.h>
 
-#include "torch_ir/base/headline.h"
+#include "torch_ir/base/printable.h"
 
 namespace torch_ir {
 namespace {

@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/headline.h"
+#include "torch_ir/base/printable.h"
 
 namespace torch_ir {
 

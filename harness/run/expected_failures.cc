@@ -9,7 +9,6 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/suggestion.h"
-#include "torch_ir/base/trimmed.h"
 
 namespace torch_ir {
 namespace {

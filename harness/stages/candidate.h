@@ -10,7 +10,6 @@
 
 #include "harness/selection/model_files.h"
 #include "torch_ir/ir/ir.h"
-#include "torch_ir/ir/value_observer.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "torch_ir/exporter/exported_program.h"
-#include "torch_ir/ir/value_observer.h"
+#include "torch_ir/ir/ir.h"
 
 namespace torch_ir {
 

@@ -8,10 +8,88 @@
 
 #include "torch_ir/analysis/diff_match.h"
 #include "torch_ir/analysis/diff_tables.h"
-#include "torch_ir/analysis/diff_values.h"
 
 namespace torch_ir {
 namespace {
+
+// The values of a graph, by name.
+class Values {
+ public:
+  struct Producer {
+    size_t node;
+    size_t output;
+  };
+
+  // `ir` has the weights: the graph itself, or null inside conditions and loops.
+  Values(const Graph& graph, const IR* ir) : graph_(graph), ir_(ir) {
+    for (size_t i = 0; i < graph.graph_inputs.size(); ++i) {
+      inputs_.try_emplace(graph.graph_inputs[i].name, i);
+    }
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+      for (size_t output = 0; output < graph.nodes[i].outputs.size(); ++output) {
+        producers_.try_emplace(graph.nodes[i].outputs[output].name, Producer{i, output});
+      }
+    }
+    if (ir == nullptr) return;
+    for (const TensorMeta& weight : ir->weights) weights_.try_emplace(weight.name, &weight);
+  }
+
+  const Producer* producer(const std::string& name) const {
+    const auto found = producers_.find(name);
+    return found == producers_.end() ? nullptr : &found->second;
+  }
+
+  std::optional<size_t> input(const std::string& name) const {
+    const auto found = inputs_.find(name);
+    return found == inputs_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  // The name in the state dict, or the name itself.
+  const std::string& weight(const std::string& name) const {
+    return is_mapped(name) ? *ir_->weight_name_mapping.find(name) : name;
+  }
+  bool is_mapped(const std::string& name) const {
+    return ir_ != nullptr && ir_->weight_name_mapping.contains(name);
+  }
+
+  // The value where it is made or declared; null for an unknown one.
+  const TensorMeta* source(const std::string& name) const {
+    if (const Producer* made = producer(name)) {
+      return &graph_.nodes[made->node].outputs[made->output];
+    }
+    if (const auto position = input(name)) return &graph_.graph_inputs[*position];
+    const auto found = weights_.find(weight(name));
+    return found == weights_.end() ? nullptr : found->second;
+  }
+
+  const Graph& graph() const { return graph_; }
+
+ private:
+  const Graph& graph_;
+  const IR* ir_;
+  std::unordered_map<std::string_view, size_t> inputs_;
+  std::unordered_map<std::string_view, Producer> producers_;
+  std::unordered_map<std::string_view, const TensorMeta*> weights_;
+};
+
+// "[relu, weight]"
+std::string names_text(const std::vector<TensorMeta>& values) {
+  std::string text;
+  for (const TensorMeta& value : values) text += (text.empty() ? "" : ", ") + value.name;
+  return "[" + text + "]";
+}
+
+std::string results_text(const OpNode& node) {
+  std::string text;
+  for (const TensorMeta& output : node.outputs) {
+    text += (text.empty() ? "" : ", ") + form_text(output);
+  }
+  return text;
+}
+
+std::string argument_text(const TensorMeta& input) {
+  return input.arg.empty() ? "by place" : "as " + input.arg;
+}
 
 // Compares two graphs, and those inside them.
 class GraphComparer {
@@ -22,28 +100,18 @@ class GraphComparer {
   void compare_inputs() {
     const auto& old_inputs = old_.graph().graph_inputs;
     const auto& new_inputs = new_.graph().graph_inputs;
-    for (size_t i = 0; i < old_inputs.size(); ++i) {
-      if (const auto same = new_.input(old_inputs[i].name)) pair_inputs(i, *same);
-    }
-    // The same place under another name.
-    for (size_t i = 0; i < std::min(old_inputs.size(), new_inputs.size()); ++i) {
-      if (!new_of_old_input_.contains(i) && !old_of_new_input_.contains(i)) pair_inputs(i, i);
-    }
+    pair_inputs();
     for (size_t i = 0; i < new_inputs.size(); ++i) {
       const auto old = old_of_new_input_.find(i);
       if (old == old_of_new_input_.end()) {
-        add({.kind = ChangeKind::kInputAdded,
-             .name = new_inputs[i].name,
-             .after = form_text(new_inputs[i])});
+        add(ChangeKind::kInputAdded, new_inputs[i].name, {}, {}, form_text(new_inputs[i]));
       } else {
         compare_input(old->second, i);
       }
     }
     for (size_t i = 0; i < old_inputs.size(); ++i) {
       if (new_of_old_input_.contains(i)) continue;
-      add({.kind = ChangeKind::kInputRemoved,
-           .name = old_inputs[i].name,
-           .before = form_text(old_inputs[i])});
+      add(ChangeKind::kInputRemoved, old_inputs[i].name, {}, form_text(old_inputs[i]), {});
     }
   }
 
@@ -56,14 +124,15 @@ class GraphComparer {
     size_t next_old = 0;
     const auto report_removed = [&](size_t end) {
       for (; next_old < end; ++next_old) {
-        if (!match_.new_of_old[next_old])
-          add_or_remove(ChangeKind::kOperatorRemoved, old_nodes[next_old]);
+        const OpNode& node = old_nodes[next_old];
+        if (match_.new_of_old[next_old]) continue;
+        add(ChangeKind::kOperatorRemoved, node, {}, results_text(node), {});
       }
     };
     for (size_t i = 0; i < new_nodes.size(); ++i) {
       const auto& partner = match_.old_of_new[i];
       if (!partner) {
-        add_or_remove(ChangeKind::kOperatorAdded, new_nodes[i]);
+        add(ChangeKind::kOperatorAdded, new_nodes[i], {}, {}, results_text(new_nodes[i]));
         continue;
       }
       if (!match_.is_moved[i]) report_removed(*partner);
@@ -77,75 +146,76 @@ class GraphComparer {
     const auto& new_outputs = new_.graph().graph_outputs;
     const size_t num_both = std::min(old_outputs.size(), new_outputs.size());
     for (size_t i = 0; i < num_both; ++i) {
-      const TensorMeta& before = old_outputs[i];
-      const TensorMeta& after = new_outputs[i];
-      const std::string place = "output " + std::to_string(i);
-      if (!is_same_source(before.name, after.name)) {
-        add({.kind = ChangeKind::kOutputChanged,
-             .name = place,
-             .before = before.name,
-             .after = after.name});
-      } else if (is_news(before, after)) {
-        add({.kind = ChangeKind::kOutputChanged,
-             .name = place,
-             .property = after.name,
-             .before = form_text(before),
-             .after = form_text(after)});
-      }
-      if (before.mutates.empty() != after.mutates.empty() ||
-          (!after.mutates.empty() && !is_same_source(before.mutates, after.mutates))) {
-        add({.kind = ChangeKind::kOutputChanged,
-             .name = place,
-             .property = "new value of",
-             .before = before.mutates.empty() ? "nothing" : before.mutates,
-             .after = after.mutates.empty() ? "nothing" : after.mutates});
-      }
+      compare_output("output " + std::to_string(i), old_outputs[i], new_outputs[i]);
     }
     for (size_t i = num_both; i < new_outputs.size(); ++i) {
-      add({.kind = ChangeKind::kOutputAdded,
-           .name = new_outputs[i].name,
-           .after = form_text(new_outputs[i])});
+      add(ChangeKind::kOutputAdded, new_outputs[i].name, {}, {}, form_text(new_outputs[i]));
     }
     for (size_t i = num_both; i < old_outputs.size(); ++i) {
-      add({.kind = ChangeKind::kOutputRemoved,
-           .name = old_outputs[i].name,
-           .before = form_text(old_outputs[i])});
+      add(ChangeKind::kOutputRemoved, old_outputs[i].name, {}, form_text(old_outputs[i]), {});
     }
     compare_constant_outputs();
   }
 
  private:
-  void add(Change change) {
-    change.graph = place_;
-    diff_.changes.push_back(std::move(change));
+  void add(ChangeKind kind, std::string name, std::string property, std::string before,
+           std::string after) {
+    diff_.changes.push_back({kind,
+                             place_,
+                             std::move(name),
+                             {},
+                             std::move(property),
+                             std::move(before),
+                             std::move(after)});
   }
 
-  void pair_inputs(size_t old, size_t now) {
-    new_of_old_input_.emplace(old, now);
-    old_of_new_input_.emplace(now, old);
+  void add(ChangeKind kind, const OpNode& node, std::string property, std::string before,
+           std::string after) {
+    add(kind, node.name, std::move(property), std::move(before), std::move(after));
+    diff_.changes.back().op_type = node.op_type;
+  }
+
+  // By name; then those in the same place under another name.
+  void pair_inputs() {
+    const auto pair = [&](size_t old, size_t now) {
+      new_of_old_input_.emplace(old, now);
+      old_of_new_input_.emplace(now, old);
+    };
+    const auto& old_inputs = old_.graph().graph_inputs;
+    for (size_t i = 0; i < old_inputs.size(); ++i) {
+      if (const auto same = new_.input(old_inputs[i].name)) pair(i, *same);
+    }
+    for (size_t i = 0; i < std::min(old_inputs.size(), new_.graph().graph_inputs.size()); ++i) {
+      if (!new_of_old_input_.contains(i) && !old_of_new_input_.contains(i)) pair(i, i);
+    }
   }
 
   void compare_input(size_t old, size_t now) {
     const TensorMeta& before = old_.graph().graph_inputs[old];
     const TensorMeta& after = new_.graph().graph_inputs[now];
-    Change change = {.kind = ChangeKind::kInputChanged, .name = after.name};
-    if (old != now) {
-      change.property = "place";
-      change.before = std::to_string(old);
-      change.after = std::to_string(now);
-      add(change);
+    const auto compare = [&](const char* property, std::string was, std::string is) {
+      if (was != is) {
+        add(ChangeKind::kInputChanged, after.name, property, std::move(was), std::move(is));
+      }
+    };
+    compare("place", std::to_string(old), std::to_string(now));
+    compare("name", before.name, after.name);
+    compare("", form_text(before), form_text(after));
+  }
+
+  void compare_output(const std::string& place, const TensorMeta& before, const TensorMeta& after) {
+    if (!is_same_source(before.name, after.name)) {
+      add(ChangeKind::kOutputChanged, place, {}, before.name, after.name);
+    } else if (is_news(before, after)) {
+      add(ChangeKind::kOutputChanged, place, after.name, form_text(before), form_text(after));
     }
-    if (before.name != after.name) {
-      change.property = "name";
-      change.before = before.name;
-      change.after = after.name;
-      add(change);
+    if (before.mutates.empty() && after.mutates.empty()) return;
+    if (before.mutates.empty() || after.mutates.empty() ||
+        !is_same_source(before.mutates, after.mutates)) {
+      const auto text = [](const std::string& name) { return name.empty() ? "nothing" : name; };
+      add(ChangeKind::kOutputChanged, place, "new value of", text(before.mutates),
+          text(after.mutates));
     }
-    if (form_text(before) == form_text(after)) return;
-    change.property = {};
-    change.before = form_text(before);
-    change.after = form_text(after);
-    add(change);
   }
 
   // What a value is for both graphs where no node makes it; empty where one does.
@@ -180,52 +250,16 @@ class GraphComparer {
     if (form_text(before) == form_text(after)) return false;
     const TensorMeta* old_source = old_.source(before.name);
     const TensorMeta* new_source = new_.source(after.name);
-    if (old_source == nullptr || new_source == nullptr) {
-      return !old_.is_mapped(before.name) || !new_.is_mapped(after.name) ||
-             !is_told_by_weight(before, after);
-    }
-    return form_text(*old_source) != form_text(before) ||
+    return old_source == nullptr || new_source == nullptr ||
+           form_text(*old_source) != form_text(before) ||
            form_text(*new_source) != form_text(after);
-  }
-
-  // The forms of weights are compared with the list of weights.
-  bool is_told_by_weight(const TensorMeta& before, const TensorMeta& after) const {
-    return old_weights_ != nullptr && has_form(*old_weights_, old_.weight(before.name), before) &&
-           has_form(*new_weights_, new_.weight(after.name), after);
-  }
-
- public:
-  using Weights = std::unordered_map<std::string_view, const TensorMeta*>;
-  void set_weights(const Weights& old, const Weights& now) {
-    old_weights_ = &old;
-    new_weights_ = &now;
-  }
-
- private:
-  static bool has_form(const Weights& weights, const std::string& name, const TensorMeta& value) {
-    const auto found = weights.find(name);
-    return found != weights.end() && form_text(*found->second) == form_text(value);
-  }
-
-  void add_or_remove(ChangeKind kind, const OpNode& node) {
-    std::string results;
-    for (const TensorMeta& output : node.outputs) {
-      results += (results.empty() ? "" : ", ") + form_text(output);
-    }
-    Change change = {.kind = kind, .name = node.name, .op_type = node.op_type};
-    (kind == ChangeKind::kOperatorAdded ? change.after : change.before) = results;
-    add(change);
   }
 
   void compare_node(const OpNode& old, const OpNode& now, bool is_moved) {
     if (old.name != now.name) diff_.renames.push_back({place_, old.name, now.name});
-    if (is_moved)
-      add({.kind = ChangeKind::kOperatorMoved, .name = now.name, .op_type = now.op_type});
+    if (is_moved) add(ChangeKind::kOperatorMoved, now, {}, {}, {});
     if (old.op_type != now.op_type) {
-      add({.kind = ChangeKind::kOperatorReplaced,
-           .name = now.name,
-           .before = old.op_type,
-           .after = now.op_type});
+      add(ChangeKind::kOperatorReplaced, now.name, {}, old.op_type, now.op_type);
     }
     compare_attributes(old, now);
     compare_node_inputs(old, now);
@@ -246,81 +280,53 @@ class GraphComparer {
   }
 
   void compare_attributes(const OpNode& old, const OpNode& now) {
-    const auto report = [&](const std::string& name, const Attribute* before,
-                            const Attribute* after) {
-      add({.kind = ChangeKind::kAttribute,
-           .name = now.name,
-           .op_type = now.op_type,
-           .property = name,
-           .before = before == nullptr ? "" : text_of(*before),
-           .after = after == nullptr ? "" : text_of(*after)});
-    };
     for (const auto& [name, value] : now.attrs) {
       const Attribute* before = old.attrs.find(name);
-      if (before == nullptr || !(in_new_names(*before) == value)) report(name, before, &value);
+      if (before != nullptr && in_new_names(*before) == value) continue;
+      add(ChangeKind::kAttribute, now, name, before == nullptr ? "" : text_of(*before),
+          text_of(value));
     }
     for (const auto& [name, value] : old.attrs) {
-      if (now.attrs.find(name) == nullptr) report(name, &value, nullptr);
+      if (now.attrs.find(name) == nullptr) {
+        add(ChangeKind::kAttribute, now, name, text_of(value), {});
+      }
     }
-  }
-
-  // "[relu, weight]"
-  static std::string names_text(const std::vector<TensorMeta>& values) {
-    std::string text;
-    for (const TensorMeta& value : values) text += (text.empty() ? "" : ", ") + value.name;
-    return "[" + text + "]";
   }
 
   void compare_node_inputs(const OpNode& old, const OpNode& now) {
-    Change change = {.kind = ChangeKind::kOperatorInputs, .name = now.name, .op_type = now.op_type};
     if (old.inputs.size() != now.inputs.size()) {
-      change.property = "inputs";
-      change.before = names_text(old.inputs);
-      change.after = names_text(now.inputs);
-      add(change);
+      add(ChangeKind::kOperatorInputs, now, "inputs", names_text(old.inputs),
+          names_text(now.inputs));
       return;
     }
     for (size_t i = 0; i < now.inputs.size(); ++i) {
       const TensorMeta& before = old.inputs[i];
       const TensorMeta& after = now.inputs[i];
-      change.property = "input " + std::to_string(i);
-      change.kind = ChangeKind::kOperatorInputs;
+      const std::string place = "input " + std::to_string(i);
       if (before.arg != after.arg) {
-        change.before = before.arg.empty() ? "by place" : "as " + before.arg;
-        change.after = after.arg.empty() ? "by place" : "as " + after.arg;
-        add(change);
+        add(ChangeKind::kOperatorInputs, now, place, argument_text(before), argument_text(after));
       }
       if (!is_same_source(before.name, after.name)) {
-        change.before = before.name;
-        change.after = after.name;
-        add(change);
+        add(ChangeKind::kOperatorInputs, now, place, before.name, after.name);
       } else if (is_news(before, after)) {
-        change.kind = ChangeKind::kShape;
-        change.before = form_text(before);
-        change.after = form_text(after);
-        add(change);
+        add(ChangeKind::kShape, now, place, form_text(before), form_text(after));
       }
     }
   }
 
   void compare_results(const OpNode& old, const OpNode& now) {
+    const bool is_only = old.outputs.size() == 1 && now.outputs.size() == 1;
     for (size_t i = 0; i < std::max(old.outputs.size(), now.outputs.size()); ++i) {
       const std::string before = i < old.outputs.size() ? form_text(old.outputs[i]) : "";
       const std::string after = i < now.outputs.size() ? form_text(now.outputs[i]) : "";
       if (before == after) continue;
-      const bool is_only = old.outputs.size() == 1 && now.outputs.size() == 1;
-      add({.kind = ChangeKind::kShape,
-           .name = now.name,
-           .op_type = now.op_type,
-           .property = is_only ? "result" : "result " + std::to_string(i),
-           .before = before,
-           .after = after});
+      add(ChangeKind::kShape, now, is_only ? "result" : "result " + std::to_string(i), before,
+          after);
     }
   }
 
   void compare_graphs(const OpNode& old, const OpNode& now) {
-    const size_t num_both = std::min(old.graphs.size(), now.graphs.size());
-    for (size_t i = 0; i < num_both; ++i) {
+    for (size_t i = 0; i < std::min(old.graphs.size(), now.graphs.size()); ++i) {
       const Values before(old.graphs[i], nullptr);
       const Values after(now.graphs[i], nullptr);
       const std::string place = now.name + ", graph " + std::to_string(i);
@@ -330,12 +336,8 @@ class GraphComparer {
       inner.compare_outputs();
     }
     if (old.graphs.size() == now.graphs.size()) return;
-    add({.kind = ChangeKind::kAttribute,
-         .name = now.name,
-         .op_type = now.op_type,
-         .property = "graphs",
-         .before = std::to_string(old.graphs.size()),
-         .after = std::to_string(now.graphs.size())});
+    add(ChangeKind::kAttribute, now, "graphs", std::to_string(old.graphs.size()),
+        std::to_string(now.graphs.size()));
   }
 
   void compare_constant_outputs() {
@@ -347,13 +349,12 @@ class GraphComparer {
       outputs[output.index].second = text_of(output.value);
     }
     for (const auto& [index, values] : outputs) {
-      if (values.first == values.second) continue;
-      add({.kind = values.first.empty()    ? ChangeKind::kOutputAdded
-                   : values.second.empty() ? ChangeKind::kOutputRemoved
-                                           : ChangeKind::kOutputChanged,
-           .name = "fixed output " + std::to_string(index),
-           .before = values.first,
-           .after = values.second});
+      const auto& [before, after] = values;
+      if (before == after) continue;
+      add(before.empty()  ? ChangeKind::kOutputAdded
+          : after.empty() ? ChangeKind::kOutputRemoved
+                          : ChangeKind::kOutputChanged,
+          "fixed output " + std::to_string(index), {}, before, after);
     }
   }
 
@@ -363,16 +364,8 @@ class GraphComparer {
   GraphDiff& diff_;
   std::unordered_map<size_t, size_t> new_of_old_input_;
   std::unordered_map<size_t, size_t> old_of_new_input_;
-  const Weights* old_weights_ = nullptr;
-  const Weights* new_weights_ = nullptr;
   NodeMatch match_;
 };
-
-GraphComparer::Weights weights_by_name(const IR& ir) {
-  GraphComparer::Weights weights;
-  for (const TensorMeta& weight : ir.weights) weights.emplace(weight.name, &weight);
-  return weights;
-}
 
 }  // namespace
 
@@ -386,12 +379,9 @@ GraphDiff diff(const IR& old, const IR& now) {
   };
   compare_texts(ChangeKind::kModelName, old.model_name, now.model_name);
   compare_texts(ChangeKind::kPytorchVersion, old.pytorch_version, now.pytorch_version);
-  const Values old_values(old, &old.weight_name_mapping);
-  const Values new_values(now, &now.weight_name_mapping);
-  const GraphComparer::Weights old_weights = weights_by_name(old);
-  const GraphComparer::Weights new_weights = weights_by_name(now);
+  const Values old_values(old, &old);
+  const Values new_values(now, &now);
   GraphComparer graphs(old_values, new_values, "", diff);
-  graphs.set_weights(old_weights, new_weights);
   graphs.compare_inputs();
   compare_tables(old, now, diff);
   graphs.compare_nodes();

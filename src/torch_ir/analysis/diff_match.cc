@@ -1,285 +1,308 @@
 #include "torch_ir/analysis/diff_match.h"
 
+#include <c10/util/hash.h>
+
 #include <algorithm>
-#include <span>
+#include <cstdint>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
-#include "torch_ir/analysis/diff_alignment.h"
-
 namespace torch_ir {
 namespace {
 
-using Numbers = std::vector<uint32_t>;
-using Partners = std::vector<std::optional<size_t>>;
+// One for each node.
+using Labels = std::vector<size_t>;
 
-// Equal numbers for equal texts.
-class TextNumbers {
- public:
-  uint32_t operator()(const std::string& text) {
-    return numbers_.try_emplace(text, static_cast<uint32_t>(numbers_.size())).first->second;
-  }
+// How far a neighbourhood reaches: from any operator of an attention block to one with weights.
+constexpr int kRadius = 4;
+// How often the same labels are looked at.
+constexpr int kMaxRounds = 4;
+// Gaps with more pairs of nodes than this are not searched by operator alone.
+constexpr size_t kMaxTableSize = size_t{1} << 22;
 
- private:
-  std::unordered_map<std::string, uint32_t> numbers_;
+template <class... T>
+size_t label_of(const T&... parts) {
+  return c10::get_hash(parts...);
+}
+
+// The node that makes each of the values that nodes, or the graph as its outputs, read.
+using Makers = std::vector<std::vector<std::optional<size_t>>>;
+
+struct LabelledGraph {
+  const Graph& graph;
+  // One for each node, then one for the outputs of the graph.
+  Makers makers = {};
+  Labels operators = {};
+  // The operator with the weights and graph inputs that it reads.
+  Labels calls = {};
+  // The call with those around it, up to kRadius steps away.
+  Labels neighbourhoods = {};
+  // The same with the name of what is made.
+  Labels named_calls = {};
+  Labels named_neighbourhoods = {};
 };
 
-// The operator with the weights and graph inputs that it reads.
-std::string call_text(const OpNode& node, const ExternalName& external) {
-  std::string text = node.op_type;
-  for (const TensorMeta& input : node.inputs) {
-    const std::string name = external(input.name);
-    text += '\0';
-    text += name;
-  }
-  return text;
-}
-
-bool is_same_value(const TensorMeta& a, const TensorMeta& b) {
-  return a.shape == b.shape && a.dtype == b.dtype && a.symbolic_shape == b.symbolic_shape &&
-         a.is_scalar == b.is_scalar && a.expression == b.expression;
-}
-
-// Whether both call the same with results of the same form, whatever their names are.
-bool is_same_call(const OpNode& a, const OpNode& b) {
-  const auto same_attribute = [&](const AttributeMap::Item& item) {
-    const Attribute* other = b.attrs.find(item.first);
-    const auto unnamed = [](const Attribute& value) {
-      return with_values(value, [](const ValueRef&) { return ValueRef{}; });
-    };
-    return other != nullptr && unnamed(item.second) == unnamed(*other);
-  };
-  return a.op_type == b.op_type && a.inputs.size() == b.inputs.size() &&
-         a.attrs.size() == b.attrs.size() && std::ranges::all_of(a.attrs, same_attribute) &&
-         std::ranges::equal(a.outputs, b.outputs, is_same_value);
-}
-
-// How often the results of each node are read.
-std::vector<size_t> count_uses(const Graph& graph) {
-  std::unordered_map<std::string_view, size_t> uses;
-  for (const OpNode& node : graph.nodes) {
-    for (const TensorMeta& input : node.inputs) ++uses[input.name];
-  }
-  for (const TensorMeta& output : graph.graph_outputs) ++uses[output.name];
-  std::vector<size_t> counts(graph.nodes.size());
+Makers find_makers(const Graph& graph) {
+  std::unordered_map<std::string_view, size_t> nodes;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    for (const TensorMeta& output : graph.nodes[i].outputs) {
-      const auto found = uses.find(output.name);
-      if (found != uses.end()) counts[i] += found->second;
+    for (const TensorMeta& output : graph.nodes[i].outputs) nodes.try_emplace(output.name, i);
+  }
+  Makers makers;
+  const auto add = [&](const std::vector<TensorMeta>& values) {
+    auto& made_by = makers.emplace_back();
+    for (const TensorMeta& value : values) {
+      const auto node = nodes.find(value.name);
+      made_by.push_back(node == nodes.end() ? std::nullopt : std::optional(node->second));
+    }
+  };
+  for (const OpNode& node : graph.nodes) add(node.inputs);
+  add(graph.graph_outputs);
+  return makers;
+}
+
+// The neighbourhoods with one step more.
+Labels refined(const Makers& makers, const Labels& labels) {
+  Labels result = labels;
+  // Sums, as readers have no order.
+  Labels readers(labels.size());
+  for (size_t i = 0; i < makers.size(); ++i) {
+    for (const auto& maker : makers[i]) {
+      if (!maker) continue;
+      const bool is_output = i == labels.size();
+      readers[*maker] += is_output ? 1 : labels[i];
+      if (!is_output) result[i] = c10::hash_combine(result[i], labels[*maker]);
     }
   }
-  return counts;
+  for (size_t i = 0; i < labels.size(); ++i) result[i] = c10::hash_combine(result[i], readers[i]);
+  return result;
 }
+
+LabelledGraph label(const Graph& graph, const ExternalName& external) {
+  LabelledGraph labelled{.graph = graph, .makers = find_makers(graph)};
+  for (const OpNode& node : graph.nodes) {
+    size_t call = label_of(node.op_type);
+    labelled.operators.push_back(call);
+    for (const TensorMeta& input : node.inputs) {
+      call = c10::hash_combine(call, label_of(external(input.name)));
+    }
+    labelled.calls.push_back(call);
+  }
+  labelled.neighbourhoods = labelled.calls;
+  for (int step = 0; step < kRadius; ++step) {
+    labelled.neighbourhoods = refined(labelled.makers, labelled.neighbourhoods);
+  }
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const OpNode& node = graph.nodes[i];
+    const size_t name = label_of(node.outputs.empty() ? node.name : node.outputs[0].name);
+    labelled.named_calls.push_back(c10::hash_combine(labelled.calls[i], name));
+    labelled.named_neighbourhoods.push_back(c10::hash_combine(labelled.neighbourhoods[i], name));
+  }
+  return labelled;
+}
+
+struct NodePair {
+  size_t old;
+  size_t now;
+};
+
+// Between two pairs: the nodes that have no partner yet.
+struct Gap {
+  std::vector<size_t> old;
+  std::vector<size_t> now;
+};
+
+// The pairs of nodes whose label nothing else in the gap has, in the order of the old ones.
+std::vector<NodePair> unique_pairs(const Gap& gap, const Labels& old, const Labels& now) {
+  struct Place {
+    size_t num_old = 0;
+    size_t num_new = 0;
+    size_t now = 0;
+  };
+  std::unordered_map<size_t, Place> places;
+  for (const size_t node : gap.old) ++places[old[node]].num_old;
+  for (const size_t node : gap.now) {
+    Place& place = places[now[node]];
+    ++place.num_new;
+    place.now = node;
+  }
+  std::vector<NodePair> pairs;
+  for (const size_t node : gap.old) {
+    const Place& place = places[old[node]];
+    if (place.num_old == 1 && place.num_new == 1) pairs.push_back({node, place.now});
+  }
+  return pairs;
+}
+
+// The longest part of `pairs` that is in the order of the new nodes as well.
+std::vector<NodePair> in_order(const std::vector<NodePair>& pairs) {
+  // For each length the chain that ends lowest, by its last pair; and the pair before each.
+  std::vector<size_t> ends;
+  std::vector<size_t> before(pairs.size());
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const auto end = std::ranges::lower_bound(ends, pairs[i].now, {},
+                                              [&](size_t last) { return pairs[last].now; });
+    before[i] = end == ends.begin() ? i : *(end - 1);
+    if (end == ends.end()) {
+      ends.push_back(i);
+    } else {
+      *end = i;
+    }
+  }
+  std::vector<NodePair> chain(ends.size());
+  size_t last = ends.empty() ? 0 : ends.back();
+  for (size_t i = chain.size(); i-- > 0; last = before[last]) chain[i] = pairs[last];
+  return chain;
+}
+
+// The longest common subsequence of the labels, by the table of all suffixes.
+std::vector<NodePair> common_subsequence(const Gap& gap, const Labels& old, const Labels& now) {
+  const size_t width = gap.now.size() + 1;
+  if (gap.old.size() * width > kMaxTableSize) return {};
+  std::vector<uint32_t> lengths((gap.old.size() + 1) * width);
+  const auto is_equal = [&](size_t i, size_t j) { return old[gap.old[i]] == now[gap.now[j]]; };
+  const auto length = [&](size_t i, size_t j) -> uint32_t& { return lengths[i * width + j]; };
+  for (size_t i = gap.old.size(); i-- > 0;) {
+    for (size_t j = gap.now.size(); j-- > 0;) {
+      length(i, j) =
+          is_equal(i, j) ? length(i + 1, j + 1) + 1 : std::max(length(i + 1, j), length(i, j + 1));
+    }
+  }
+  std::vector<NodePair> pairs;
+  for (size_t i = 0, j = 0; i < gap.old.size() && j < gap.now.size();) {
+    if (is_equal(i, j)) {
+      pairs.push_back({gap.old[i++], gap.now[j++]});
+    } else {
+      ++(length(i + 1, j) >= length(i, j + 1) ? i : j);
+    }
+  }
+  return pairs;
+}
+
+using Ladder = std::vector<Labels LabelledGraph::*>;
 
 class Matcher {
  public:
-  Matcher(const Graph& old, const Graph& now, const ExternalName& old_external,
-          const ExternalName& new_external)
-      : old_(old), new_(now), old_external_(old_external), new_external_(new_external) {
-    match_.old_of_new.resize(now.nodes.size());
-    match_.new_of_old.resize(old.nodes.size());
-    match_.is_moved.resize(now.nodes.size());
+  Matcher(const LabelledGraph& old, const LabelledGraph& now) : old_(old), new_(now) {
+    match_.old_of_new.resize(now.graph.nodes.size());
+    match_.new_of_old.resize(old.graph.nodes.size());
+    match_.is_moved.resize(now.graph.nodes.size());
   }
 
-  NodeMatch run() {
-    align_calls();
-    for_each_gap([&](AlignedPair begin, AlignedPair end) { align_operators(begin, end); });
-    find_moved();
-    for_each_gap([&](AlignedPair begin, AlignedPair end) { pair_replaced(begin, end); });
-    slide_rows();
+  NodeMatch run(const Ladder& ladder) && {
+    for (const auto labels : ladder) {
+      // What is not unique may be so between the pairs that were found.
+      for (int round = 0; round < kMaxRounds; ++round) {
+        size_t num_pairs = 0;
+        for (const Gap& gap : gaps()) {
+          num_pairs += pair(in_order(unique_pairs(gap, old_.*labels, new_.*labels)));
+        }
+        if (num_pairs == 0) break;
+      }
+    }
+    for (const Gap& gap : gaps()) pair(common_subsequence(gap, old_.operators, new_.operators));
+    pair_moved();
+    for (const Gap& gap : gaps()) pair_replaced(gap);
     return std::move(match_);
   }
 
  private:
-  void pair(size_t old, size_t now) {
-    match_.new_of_old[old] = now;
-    match_.old_of_new[now] = old;
+  size_t pair(const std::vector<NodePair>& pairs) {
+    for (const auto& [old, now] : pairs) {
+      match_.new_of_old[old] = now;
+      match_.old_of_new[now] = old;
+    }
+    return pairs.size();
   }
 
-  void align_calls() {
-    TextNumbers call;
-    TextNumbers operation;
-    for (const OpNode& node : old_.nodes) {
-      old_calls_.push_back(call(call_text(node, old_external_)));
-      old_operators_.push_back(operation(node.op_type));
-    }
-    for (const OpNode& node : new_.nodes) {
-      new_calls_.push_back(call(call_text(node, new_external_)));
-      new_operators_.push_back(operation(node.op_type));
-    }
-    for (const AlignedPair& both : align(old_calls_, new_calls_)) pair(both.a, both.b);
-  }
-
-  void slide_rows() {
-    const std::vector<size_t> old_uses = count_uses(old_);
-    const std::vector<size_t> new_uses = count_uses(new_);
-    // How much speaks for two nodes being the same, what they are before what they are called.
-    const auto score = [&](size_t old, size_t now) {
-      const OpNode& a = old_.nodes[old];
-      const OpNode& b = new_.nodes[now];
-      return 8 * int{old_calls_[old] == new_calls_[now]} + 4 * int{is_same_call(a, b)} +
-             2 * int{old_uses[old] == new_uses[now]} + int{a.name == b.name};
+  std::vector<Gap> gaps() const {
+    std::vector<Gap> gaps;
+    Gap gap;
+    size_t next_old = 0;
+    const auto close = [&](size_t end) {
+      for (; next_old < end; ++next_old) {
+        if (!match_.new_of_old[next_old]) gap.old.push_back(next_old);
+      }
+      if (!gap.old.empty() && !gap.now.empty()) gaps.push_back(gap);
+      gap = {};
     };
-    std::vector<bool> old_moved(old_.nodes.size());
-    for (size_t i = 0; i < new_.nodes.size(); ++i) {
-      if (match_.is_moved[i]) old_moved[*match_.old_of_new[i]] = true;
-    }
-    slide(new_operators_, match_.old_of_new, match_.new_of_old, match_.is_moved,
-          [&](size_t now, size_t old) { return score(old, now); });
-    slide(old_operators_, match_.new_of_old, match_.old_of_new, old_moved, score);
-  }
-
-  // Moves each row of nodes without a partner up or down to where, of all places that are as good,
-  // most partners agree: where the node behind the row equals the first in it, or the one before it
-  // the last in it, the partner of one may as well be that of the other.
-  static void slide(const Numbers& operators, Partners& partners, Partners& back,
-                    const std::vector<bool>& is_moved,
-                    const std::function<int(size_t, size_t)>& score) {
-    const auto may_slide = [&](size_t i) { return partners[i] && !is_moved[i]; };
-    const auto hand_over = [&](size_t from, size_t to) {
-      partners[to] = partners[from];
-      partners[from].reset();
-      back[*partners[to]] = to;
-    };
-    for (size_t begin = 0; begin < operators.size(); ++begin) {
-      if (partners[begin]) continue;
-      size_t end = begin;
-      while (end < operators.size() && !partners[end]) ++end;
-      for (; begin > 0 && may_slide(begin - 1) && operators[begin - 1] == operators[end - 1];
-           --begin, --end) {
-        hand_over(begin - 1, end - 1);
-      }
-      // All the way down, then back up to the best place; of equals the last.
-      int total = 0;
-      int best = 0;
-      size_t best_begin = begin;
-      for (; end < operators.size() && may_slide(end) && operators[end] == operators[begin];
-           ++begin, ++end) {
-        total += score(begin, *partners[end]) - score(end, *partners[end]);
-        hand_over(end, begin);
-        if (total < best) continue;
-        best = total;
-        best_begin = begin + 1;
-      }
-      for (size_t first = begin; first > best_begin; --first) {
-        hand_over(first - 1, first - 1 + (end - begin));
-      }
-      begin = end - (begin - best_begin);
-      if (begin > 0) --begin;
-    }
-  }
-
-  // Visits the parts between pairs in order, where both graphs have nodes left.
-  template <class Visit>
-  void for_each_gap(Visit visit) const {
-    std::vector<AlignedPair> ends;
-    for (size_t i = 0; i < new_.nodes.size(); ++i) {
-      if (match_.old_of_new[i] && !match_.is_moved[i]) ends.push_back({*match_.old_of_new[i], i});
-    }
-    ends.push_back({old_.nodes.size(), new_.nodes.size()});
-    AlignedPair begin;
-    for (const AlignedPair& end : ends) {
-      if (begin.a < end.a && begin.b < end.b) visit(begin, end);
-      begin = {end.a + 1, end.b + 1};
-    }
-  }
-
-  void align_operators(AlignedPair begin, AlignedPair end) {
-    const auto part = [](const Numbers& numbers, size_t first, size_t last) {
-      return std::span(numbers).subspan(first, last - first);
-    };
-    for (const AlignedPair& both :
-         align(part(old_operators_, begin.a, end.a), part(new_operators_, begin.b, end.b))) {
-      pair(begin.a + both.a, begin.b + both.b);
-    }
-  }
-
-  // What a value is, in names of the new graph; nothing for one that only the old graph has.
-  std::optional<std::string> in_new_names(
-      const std::string& value,
-      const std::unordered_map<std::string_view, AlignedPair>& old_producers) const {
-    const auto producer = old_producers.find(value);
-    if (producer == old_producers.end()) return old_external_(value);
-    const auto [node, output] = producer->second;
-    const auto& partner = match_.new_of_old[node];
-    if (!partner || output >= new_.nodes[*partner].outputs.size()) return std::nullopt;
-    return new_.nodes[*partner].outputs[output].name;
-  }
-
-  // Pairs equal calls on the same values, wherever they are.
-  void find_moved() {
-    std::unordered_map<std::string_view, AlignedPair> old_producers;
-    for (size_t i = 0; i < old_.nodes.size(); ++i) {
-      for (size_t output = 0; output < old_.nodes[i].outputs.size(); ++output) {
-        old_producers[old_.nodes[i].outputs[output].name] = {i, output};
+    for (size_t i = 0; i < new_.graph.nodes.size(); ++i) {
+      if (!match_.old_of_new[i]) {
+        gap.now.push_back(i);
+      } else if (!match_.is_moved[i]) {
+        close(*match_.old_of_new[i]);
       }
     }
-    // By call, first to last.
-    std::unordered_map<uint32_t, std::vector<size_t>> left;
-    for (size_t i = 0; i < old_.nodes.size(); ++i) {
-      if (!match_.new_of_old[i]) left[old_calls_[i]].push_back(i);
+    close(old_.graph.nodes.size());
+    return gaps;
+  }
+
+  // What is left on both sides with the same neighbourhood, wherever it is.
+  void pair_moved() {
+    Gap left;
+    for (size_t i = 0; i < old_.graph.nodes.size(); ++i) {
+      if (!match_.new_of_old[i]) left.old.push_back(i);
     }
-    for (size_t i = 0; i < new_.nodes.size(); ++i) {
-      if (match_.old_of_new[i]) continue;
-      std::vector<size_t>& candidates = left[new_calls_[i]];
-      const OpNode& node = new_.nodes[i];
-      const auto is_same = [&](size_t candidate) {
-        const OpNode& old = old_.nodes[candidate];
-        return is_same_call(old, node) &&
-               std::ranges::equal(old.inputs, node.inputs,
-                                  [&](const TensorMeta& a, const TensorMeta& b) {
-                                    const std::string external = new_external_(b.name);
-                                    return in_new_names(a.name, old_producers) ==
-                                           (external.empty() ? b.name : external);
-                                  });
-      };
-      const auto few = std::min(candidates.size(), kMaxCandidates);
-      const auto found = std::find_if(candidates.begin(),
-                                      candidates.begin() + static_cast<ptrdiff_t>(few), is_same);
-      if (found == candidates.begin() + static_cast<ptrdiff_t>(few)) continue;
-      pair(*found, i);
-      match_.is_moved[i] = true;
-      candidates.erase(found);
+    for (size_t i = 0; i < new_.graph.nodes.size(); ++i) {
+      if (!match_.old_of_new[i]) left.now.push_back(i);
     }
+    const auto pairs = unique_pairs(left, old_.neighbourhoods, new_.neighbourhoods);
+    for (const NodePair& both : pairs) match_.is_moved[both.now] = true;
+    pair(pairs);
   }
 
   // Where as many nodes went as came.
-  void pair_replaced(AlignedPair begin, AlignedPair end) {
-    std::vector<size_t> gone;
-    std::vector<size_t> come;
-    for (size_t i = begin.a; i < end.a; ++i) {
-      if (!match_.new_of_old[i]) gone.push_back(i);
+  void pair_replaced(const Gap& gap) {
+    if (gap.old.size() != gap.now.size()) return;
+    std::vector<NodePair> pairs;
+    for (size_t i = 0; i < gap.old.size(); ++i) {
+      if (old_.graph.nodes[gap.old[i]].outputs.size() !=
+          new_.graph.nodes[gap.now[i]].outputs.size())
+        return;
+      pairs.push_back({gap.old[i], gap.now[i]});
     }
-    for (size_t i = begin.b; i < end.b; ++i) {
-      if (!match_.old_of_new[i]) come.push_back(i);
-    }
-    if (gone.size() != come.size()) return;
-    for (size_t i = 0; i < gone.size(); ++i) {
-      if (old_.nodes[gone[i]].outputs.size() != new_.nodes[come[i]].outputs.size()) return;
-    }
-    for (size_t i = 0; i < gone.size(); ++i) pair(gone[i], come[i]);
+    pair(pairs);
   }
 
-  // So that a graph of nothing but equal calls takes no longer than another.
-  static constexpr size_t kMaxCandidates = 64;
-
-  const Graph& old_;
-  const Graph& new_;
-  const ExternalName& old_external_;
-  const ExternalName& new_external_;
-  Numbers old_calls_;
-  Numbers new_calls_;
-  Numbers old_operators_;
-  Numbers new_operators_;
+  const LabelledGraph& old_;
+  const LabelledGraph& new_;
   NodeMatch match_;
 };
+
+// How many operators are the same calls, and read what the partners of others make.
+size_t agreement(const LabelledGraph& old, const LabelledGraph& now, const NodeMatch& match) {
+  size_t count = 0;
+  const auto count_makers = [&](const auto& before, const auto& after) {
+    for (size_t i = 0; i < std::min(before.size(), after.size()); ++i) {
+      if (before[i] && after[i] && match.new_of_old[*before[i]] == after[i]) ++count;
+    }
+  };
+  for (size_t i = 0; i < match.new_of_old.size(); ++i) {
+    const auto& partner = match.new_of_old[i];
+    if (!partner) continue;
+    if (old.calls[i] == now.calls[*partner]) ++count;
+    count_makers(old.makers[i], now.makers[*partner]);
+  }
+  count_makers(old.makers.back(), now.makers.back());
+  return count;
+}
 
 }  // namespace
 
 NodeMatch match_nodes(const Graph& old, const Graph& now, const ExternalName& old_external,
                       const ExternalName& new_external) {
-  return Matcher(old, now, old_external, new_external).run();
+  const LabelledGraph before = label(old, old_external);
+  const LabelledGraph after = label(now, new_external);
+  // Names tell much, unless they have shifted.
+  NodeMatch by_name = Matcher(before, after)
+                          .run({&LabelledGraph::named_neighbourhoods, &LabelledGraph::named_calls,
+                                &LabelledGraph::neighbourhoods, &LabelledGraph::calls});
+  NodeMatch by_structure = Matcher(before, after)
+                               .run({&LabelledGraph::neighbourhoods, &LabelledGraph::calls,
+                                     &LabelledGraph::named_calls});
+  const bool have_shifted =
+      agreement(before, after, by_structure) > agreement(before, after, by_name);
+  return have_shifted ? by_structure : by_name;
 }
 
 }  // namespace torch_ir

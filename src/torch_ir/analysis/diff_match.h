@@ -1,10 +1,11 @@
 // match_nodes: which operators of two graphs are the same ones?
 //
-// For diff. Operators are aligned in execution order by operator and by the weights and inputs of
-// the graph that they read, then, between those, by operator alone. Where several places would do,
-// such as for one more ReLU in a row of them, that one is taken where more calls and names agree.
-// What is left is the same where an equal call reads the same values, or takes the place of as many
-// other operators.
+// For diff. An operator is known by its neighbourhood: what it calls, with which weights, on what
+// such calls made, for which others (labels as Weisfeiler and Leman refine them). Operators with a
+// label that is unique on both sides are paired first, in order, then, in the gaps between those,
+// by weaker ones, at last by operator alone. This is done with names and without, as names shift
+// when an operator comes or goes, and the better result counts. The time is nearly linear in the
+// size of the graphs.
 #pragma once
 
 #include <cstddef>

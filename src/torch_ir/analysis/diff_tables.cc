@@ -1,6 +1,8 @@
 #include "torch_ir/analysis/diff_tables.h"
 
+#include <algorithm>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -8,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "torch_ir/analysis/diff_values.h"
+#include "torch_ir/ir/dtype.h"
 
 namespace torch_ir {
 namespace {
@@ -20,6 +22,11 @@ bool is_same_constant(const at::Tensor& a, const at::Tensor& b) {
   left.constants.insert("", a);
   right.constants.insert("", b);
   return left == right;
+}
+
+std::string form_text(const at::Tensor& tensor) {
+  return torch_ir::form_text(TensorMeta{
+      .name = {}, .shape = tensor.sizes().vec(), .dtype = dtype_name(tensor.scalar_type())});
 }
 
 // Kinds for what comes, goes and changes.
@@ -74,61 +81,48 @@ Items items_of(const std::vector<TensorMeta>& weights) {
   return items;
 }
 
-// Placeholders of weights that are there before and after.
-void compare_mappings(const IR& old, const IR& now, GraphDiff& diff) {
-  const auto weights_of = [](const IR& ir) {
-    std::unordered_set<std::string_view> names;
-    for (const TensorMeta& weight : ir.weights) names.insert(weight.name);
-    return names;
-  };
-  const auto old_weights = weights_of(old);
-  const auto new_weights = weights_of(now);
-  const auto add = [&](const std::string& placeholder, const std::string& before,
-                       const std::string& after) {
-    diff.changes.push_back({.kind = ChangeKind::kWeightMapping,
-                            .name = placeholder,
-                            .before = before,
-                            .after = after});
-  };
-  for (const auto& item : now.weight_name_mapping) {
-    const std::string* before = old.weight_name_mapping.find(item.key());
-    if (before == nullptr) {
-      if (old_weights.contains(item.value())) add(item.key(), "", item.value());
-    } else if (*before != item.value()) {
-      add(item.key(), *before, item.value());
-    }
+// The placeholders of `ir` that `other` has too, or whose weight it has: what comes and goes with a
+// weight is told with the weight.
+Items mapped_items(const IR& ir, const IR& other) {
+  Items items;
+  for (const auto& item : ir.weight_name_mapping) {
+    const bool is_known =
+        other.weight_name_mapping.contains(item.key()) ||
+        std::ranges::find(other.weights, item.value(), &TensorMeta::name) != other.weights.end();
+    if (is_known) items.emplace_back(item.key(), item.value());
   }
-  for (const auto& item : old.weight_name_mapping) {
-    if (now.weight_name_mapping.contains(item.key())) continue;
-    if (new_weights.contains(item.value())) add(item.key(), item.value(), "");
-  }
+  return items;
 }
 
-void compare_constants(const IR& old, const IR& now, GraphDiff& diff) {
+Items items_of(const StateDict& constants) {
+  Items items;
+  for (const auto& item : constants) items.emplace_back(item.key(), form_text(item.value()));
+  return items;
+}
+
+// Those of the same form.
+void compare_constant_values(const IR& old, const IR& now, GraphDiff& diff) {
   for (const auto& item : now.constants) {
     const at::Tensor* before = old.constants.find(item.key());
-    const std::string form = form_text(item.value());
-    if (before == nullptr) {
-      diff.changes.push_back(
-          {.kind = ChangeKind::kConstantAdded, .name = item.key(), .after = form});
-    } else if (!is_same_constant(*before, item.value())) {
-      const bool has_same_form = form_text(*before) == form;
-      diff.changes.push_back({.kind = ChangeKind::kConstantChanged,
-                              .name = item.key(),
-                              .property = has_same_form ? "values" : "",
-                              .before = has_same_form ? "" : form_text(*before),
-                              .after = has_same_form ? "" : form});
-    }
-  }
-  for (const auto& item : old.constants) {
-    if (now.constants.contains(item.key())) continue;
-    diff.changes.push_back({.kind = ChangeKind::kConstantRemoved,
-                            .name = item.key(),
-                            .before = form_text(item.value())});
+    if (before == nullptr || form_text(*before) != form_text(item.value())) continue;
+    if (is_same_constant(*before, item.value())) continue;
+    diff.changes.push_back(
+        {.kind = ChangeKind::kConstantChanged, .name = item.key(), .property = "values"});
   }
 }
 
 }  // namespace
+
+std::string form_text(const TensorMeta& value) {
+  if (!value.is_scalar) return value.dtype + " " + shape_list_text(value);
+  return shape_text(value) + (value.expression.empty() ? "" : " " + value.expression);
+}
+
+std::string text_of(const Attribute& attribute) {
+  std::ostringstream text;
+  text << attribute;
+  return text.str();
+}
 
 void compare_tables(const IR& old, const IR& now, GraphDiff& diff) {
   const auto always = [](ChangeKind kind) { return Kinds{kind, kind, kind}; };
@@ -139,8 +133,13 @@ void compare_tables(const IR& old, const IR& now, GraphDiff& diff) {
   compare_items(items_of(old.weights), items_of(now.weights),
                 {ChangeKind::kWeightAdded, ChangeKind::kWeightRemoved, ChangeKind::kWeightChanged},
                 diff);
-  compare_mappings(old, now, diff);
-  compare_constants(old, now, diff);
+  compare_items(mapped_items(old, now), mapped_items(now, old), always(ChangeKind::kWeightMapping),
+                diff);
+  compare_items(
+      items_of(old.constants), items_of(now.constants),
+      {ChangeKind::kConstantAdded, ChangeKind::kConstantRemoved, ChangeKind::kConstantChanged},
+      diff);
+  compare_constant_values(old, now, diff);
 }
 
 }  // namespace torch_ir

@@ -14,7 +14,6 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/suggestion.h"
-#include "torch_ir/base/trimmed.h"
 #include "torch_ir/ir/binding.h"
 
 namespace torch_ir {

@@ -18,8 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-CompletionCommand describe(const std::string& name) {
-  CLI::App parser;
+void declare(CLI::App& parser) {
   static std::string value;
   static bool flag;
   parser.add_option("--level", value, "It's the level; more of it");
@@ -28,8 +27,29 @@ CompletionCommand describe(const std::string& name) {
   parser.add_option("--folder", value, "A folder")->type_name("DIR");
   parser.add_option("--seed", value, "A number")->type_name("N");
   parser.add_flag("-q,--quiet", flag, "Say nothing");
+}
+
+// A script for a program with options and one argument.
+std::string script_of_options(const std::string& shell, const CompletionValues& values) {
+  CLI::App parser;
+  declare(parser);
+  static std::string value;
   parser.add_option("FILE", value, "The graph");
-  return completion_of(name, "Do: " + name, parser);
+  return completion_script(shell, "tool", parser, values);
+}
+
+// The same for a program with commands that have these.
+std::string script_of_commands(const std::string& shell, const std::string& program,
+                               const std::vector<std::string>& commands,
+                               const CompletionValues& values) {
+  CLI::App parser;
+  static std::string value;
+  for (const std::string& command : commands) {
+    CLI::App* declared = parser.add_subcommand(command, "Do: " + command);
+    declare(*declared);
+    declared->add_option("FILE", value, "The graph");
+  }
+  return completion_script(shell, program, parser, values);
 }
 
 CompletionValues values() {
@@ -56,8 +76,7 @@ std::string complete_in_bash(const std::string& script, const std::string& progr
 }
 
 TEST(CompletionTest, BashOffersCommandsOptionsAndValues) {
-  const std::string script =
-      completion_script("bash", "the-tool", {describe("run"), describe("rest")}, values());
+  const std::string script = script_of_commands("bash", "the-tool", {"run", "rest"}, values());
   const auto offered = [&](const std::vector<std::string>& words) {
     return complete_in_bash(script, "the-tool", words);
   };
@@ -75,7 +94,7 @@ TEST(CompletionTest, BashOffersCommandsOptionsAndValues) {
 TEST(CompletionTest, BashOffersPathsWhereTheyBelong) {
   const std::string directory = ::testing::TempDir();
   std::ofstream(directory + "completion_test_file.json") << "{}";
-  const std::string script = completion_script("bash", "tool", {describe("")}, values());
+  const std::string script = script_of_options("bash", values());
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{directory + "completion_test_f"},
         {"--input", directory + "completion_test_f"}}) {
@@ -92,22 +111,22 @@ TEST(CompletionTest, BashOffersPathsWhereTheyBelong) {
 TEST(CompletionTest, BashOffersWordsForAnArgument) {
   CompletionValues words = values();
   words.words["FILE"] = {"bash", "zsh"};
-  const std::string script = completion_script("bash", "tool", {describe("run")}, words);
+  const std::string script = script_of_commands("bash", "tool", {"run"}, words);
   EXPECT_EQ(complete_in_bash(script, "tool", {"run", ""}), "bash zsh ");
   EXPECT_EQ(complete_in_bash(script, "tool", {"run", "--q"}), "--quiet ");
 }
 
 TEST(CompletionTest, BashOffersOptionsWhereThereIsNoArgument) {
-  CompletionCommand command = describe("");
-  command.arguments.clear();
-  const std::string script = completion_script("bash", "tool", {command}, {});
+  CLI::App parser;
+  declare(parser);
+  const std::string script = completion_script("bash", "tool", parser, {});
   EXPECT_EQ(complete_in_bash(script, "tool", {""}),
             "-h --help --level --model --input --folder --seed -q --quiet ");
   EXPECT_EQ(complete_in_bash(script, "tool", {"--quiet", "./"}), " ");
 }
 
 TEST(CompletionTest, ZshDescribesEachOption) {
-  const std::string script = completion_script("zsh", "tool", {describe("")}, values());
+  const std::string script = script_of_options("zsh", values());
   EXPECT_THAT(script, HasSubstr("#compdef tool\n_tool() {\n"));
   EXPECT_THAT(script, HasSubstr("'*--level[It'\\''s the level]:TEXT:(exact fast)'"));
   EXPECT_THAT(script, HasSubstr("'*--input[A file \\[of tensors\\]]:FILE:_files'"));
@@ -115,13 +134,12 @@ TEST(CompletionTest, ZshDescribesEachOption) {
   EXPECT_THAT(script, HasSubstr("'*--seed[A number]:N: '"));
   EXPECT_THAT(script, HasSubstr("'*:FILE:_files'\n}\n"));
   EXPECT_THAT(script, HasSubstr("'*--quiet[Say nothing]' \\\n"));
-  const std::string several =
-      completion_script("zsh", "tool", {describe("run"), describe("rest")}, values());
+  const std::string several = script_of_commands("zsh", "tool", {"run", "rest"}, values());
   EXPECT_THAT(several, HasSubstr("'run:Do\\: run'"));
 }
 
 TEST(CompletionTest, OtherShellsAreRefused) {
-  EXPECT_THAT([] { completion_script("fish", "tool", {}, {}); },
+  EXPECT_THAT([] { completion_script("fish", "tool", CLI::App(), {}); },
               ThrowsMessage<Error>("there is no completion for 'fish': give bash or zsh"));
 }
 

@@ -149,4 +149,11 @@ MappedFile::~MappedFile() {
   if (size_ > 0) ::munmap(data_, size_);
 }
 
+ByteRange map_file(const std::string& path) {
+  std::shared_ptr<MappedFile> file = MappedFile::open(path);
+  std::byte* data = file->data();
+  const size_t size = file->size();
+  return {data, size, std::move(file)};
+}
+
 }  // namespace torch_ir

@@ -1,7 +1,9 @@
 #include "torch_ir/base/printable.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 
 namespace torch_ir {
 namespace {
@@ -59,6 +61,44 @@ void append_escaped(std::string& result, std::string_view bytes) {
   }
 }
 
+std::string_view without_bullet(std::string_view line) {
+  for (const std::string_view bullet : {"- ", "* ", "\u2022 "}) {
+    if (line.starts_with(bullet)) return trimmed(line.substr(bullet.size()));
+  }
+  return line;
+}
+
+// Takes the next line that is not blank off `text`; empty when there is none.
+std::string_view take_line(std::string_view& text) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trimmed(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!line.empty()) return line;
+  }
+  return {};
+}
+
+bool is_blank(char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7F'; }
+
+// Whether `line` is short, but for the length of its words.
+bool is_readable(std::string_view line, size_t max_size) {
+  constexpr size_t kMaxSize = 1000;
+  constexpr size_t kMaxWordSize = 40;
+  if (line.size() <= max_size) return true;
+  if (line.size() > kMaxSize) return false;
+  size_t size = 0;
+  for (size_t begin = 0; begin < line.size();) {
+    const size_t end = std::min(line.find(' ', begin), line.size());
+    size += std::min(end - begin, kMaxWordSize) + 1;
+    begin = end + 1;
+  }
+  return size <= max_size;
+}
+
+// Whether a character of UTF-8 goes on with `c`.
+bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
 }  // namespace
 
 std::string printable(std::string_view text, size_t max_size) {
@@ -77,5 +117,45 @@ std::string printable(std::string_view text, size_t max_size) {
   }
   return result;
 }
+
+std::string headline(std::string_view text) {
+  std::string line(take_line(text));
+  while (line.ends_with(':')) {
+    const std::string_view announced = without_bullet(take_line(text));
+    if (announced.empty()) break;
+    line.append(" ").append(announced);
+  }
+  std::ranges::replace(line, '\t', ' ');
+  return printable(line, std::numeric_limits<size_t>::max());
+}
+
+std::string short_line(std::string_view text, size_t max_size) {
+  std::string line;
+  for (const char c : text) {
+    const bool is_second_blank = line.empty() || line.back() == ' ';
+    if (!is_blank(c)) {
+      line += c;
+    } else if (!is_second_blank) {
+      line += ' ';
+    }
+  }
+  if (line.ends_with(' ')) line.pop_back();
+  if (is_readable(line, max_size)) return line;
+  constexpr std::string_view kGap = " ... ";
+  size_t first = (max_size - kGap.size()) / 2;
+  size_t last = line.size() - first;
+  while (first > 0 && is_continuation(line[first])) --first;
+  while (last < line.size() && is_continuation(line[last])) ++last;
+  return line.substr(0, first) + std::string(kGap) + line.substr(last);
+}
+
+std::string_view trimmed(std::string_view line) {
+  constexpr std::string_view kBlanks = " \t\r\v\f";
+  const size_t first = line.find_first_not_of(kBlanks);
+  if (first == line.npos) return {};
+  return line.substr(first, line.find_last_not_of(kBlanks) + 1 - first);
+}
+
+size_t character_size(std::string_view text) { return decode(text).length; }
 
 }  // namespace torch_ir

@@ -34,5 +34,61 @@ TEST(PrintableTest, LongTextIsCut) {
   EXPECT_EQ(printable(std::string(257, 'a'), 257), std::string(257, 'a'));
 }
 
+TEST(HeadlineTest, IsTheFirstLine) {
+  EXPECT_EQ(headline(""), "");
+  EXPECT_EQ(headline("all there is"), "all there is");
+  EXPECT_EQ(headline("what\nwhere\n"), "what");
+  EXPECT_EQ(headline("\n  what  \r\nwhere"), "what");
+  const std::string long_line(5000, 'a');
+  EXPECT_EQ(headline(long_line), long_line);
+}
+
+TEST(HeadlineTest, AColonHasWhatItAnnouncesBehindIt) {
+  EXPECT_EQ(headline("not well formed:\n  node 'a' is made twice\n  node 'b' too"),
+            "not well formed: node 'a' is made twice");
+  EXPECT_EQ(headline("these:\n - one\n - two"), "these: one");
+  EXPECT_EQ(headline("these:\n\n\t* one"), "these: one");
+  EXPECT_EQ(headline("these:\n\u2022 one"), "these: one");
+  EXPECT_EQ(headline("outer:\n  inner:\n    reason\nmore"), "outer: inner: reason");
+  EXPECT_EQ(headline("nothing follows:\n \n"), "nothing follows:");
+  EXPECT_EQ(headline("a: b\nc"), "a: b");
+  EXPECT_EQ(headline("the value is:\n-1"), "the value is: -1");
+}
+
+TEST(HeadlineTest, ControlCharactersAreEscaped) {
+  EXPECT_EQ(headline("a\x1b[2J\rb\tc"), "a\\x1b[2J\\x0db c");
+  EXPECT_EQ(headline("\xff"), "\\xff");
+}
+
+TEST(ShortLineTest, IsOneShortLine) {
+  EXPECT_EQ(short_line(" a\n\tb\x1b[1m  c\x7f\n"), "a b [1m c");
+  const std::string fits(kMaxMessageSize, 'a');
+  EXPECT_EQ(short_line(fits), fits);
+  const std::string line = short_line("begin " + std::string(5000, 'a') + " end");
+  EXPECT_LE(line.size(), kMaxMessageSize);
+  EXPECT_TRUE(line.starts_with("begin aaa")) << line;
+  EXPECT_TRUE(line.ends_with("aaa end")) << line;
+}
+
+TEST(ShortLineTest, LeavesPathsWhole) {
+  const std::string path = "/" + std::string(200, 'a') + "/";
+  const std::string line = path + "x with " + path + "y: what " + path + "z";
+  EXPECT_EQ(short_line(line), line);
+  EXPECT_LE(short_line(line + line).size(), kMaxMessageSize);
+  std::string words;
+  for (int i = 0; i < 100; ++i) words += "words ";
+  EXPECT_LE(short_line(words).size(), kMaxMessageSize);
+}
+
+TEST(ShortLineTest, CutsNoCharacterApart) {
+  for (size_t shift = 0; shift < 4; ++shift) {
+    std::string text(shift, 'a');
+    for (int i = 0; i < 400; ++i) text += "\U0001f525";
+    const std::string line = short_line(text);
+    EXPECT_LE(line.size(), kMaxMessageSize);
+    EXPECT_EQ(printable(line, line.size()), line);
+  }
+}
+
 }  // namespace
 }  // namespace torch_ir

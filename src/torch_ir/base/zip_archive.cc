@@ -79,49 +79,6 @@ zip_int64_t serve_source(void* user, void* data, zip_uint64_t length, zip_source
   }
 }
 
-}  // namespace
-
-bool looks_like_zip(std::string_view bytes) {
-  // The first entry, or the end of an archive without any.
-  return bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06");
-}
-
-struct ZipArchive::Impl {
-  Impl(ByteRange bytes, std::string archive_name);
-  ~Impl() {
-    if (zip != nullptr) zip_discard(zip);
-    zip_error_fini(&source.error);
-  }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
-
-  [[noreturn]] void fail(const std::string& what) const {
-    throw Error("'" + printable(name) + "' " + what);
-  }
-  [[noreturn]] void fail(std::string_view entry, const std::string& what) const {
-    fail("entry '" + printable(entry) + "': " + what);
-  }
-
-  void open();
-  void read_directory();
-  zip_stat_t describe(zip_uint64_t index) const;
-  zip_uint64_t find(std::string_view entry) const;
-  ByteRange locate(const zip_stat_t& entry);
-  ByteRange inflate(const zip_stat_t& entry);
-  ByteRange map(zip_uint64_t index);
-  void check_checksum(zip_uint64_t index);
-
-  std::string name;
-  Source source;
-  zip_t* zip = nullptr;
-  std::vector<std::string> entries;
-  std::unordered_map<std::string, zip_uint64_t> indices;
-  std::unordered_map<zip_uint64_t, ByteRange> inflated;
-  uint64_t inflated_size = 0;
-};
-
-namespace {
-
 // An entry opened for reading.
 class EntryReader {
  public:
@@ -148,133 +105,163 @@ class EntryReader {
 
 }  // namespace
 
-ZipArchive::Impl::Impl(ByteRange bytes, std::string archive_name)
-    : name(std::move(archive_name)), source{std::move(bytes)} {
-  zip_error_init(&source.error);
+bool looks_like_zip(std::string_view bytes) {
+  // The first entry, or the end of an archive without any.
+  return bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06");
 }
 
-void ZipArchive::Impl::open() {
-  // To libzip an empty file is an archive without entries.
-  if (source.bytes.size == 0) fail("can not be read as a zip archive; it is empty");
-  zip_error_t error;
-  zip_error_init(&error);
-  const auto try_open = [&](int flags) {
-    zip_source_t* bytes = zip_source_function_create(serve_source, &source, &error);
-    if (bytes == nullptr) return;
-    zip = zip_open_from_source(bytes, flags, &error);
-    if (zip == nullptr) zip_source_free(bytes);
-  };
-  try_open(ZIP_RDONLY | ZIP_CHECKCONS);
-  // Which name it is that is there twice, libzip does not say; reading the directory does.
-  if (zip == nullptr && zip_error_code_zip(&error) == ZIP_ER_EXISTS) try_open(ZIP_RDONLY);
-  const std::string reason = zip_error_strerror(&error);
-  zip_error_fini(&error);
-  if (zip == nullptr) fail("can not be read as a zip archive; it is damaged or cut: " + reason);
-}
+struct ZipArchive::Impl {
+  Impl(ByteRange bytes, std::string archive_name)
+      : name(std::move(archive_name)), source{std::move(bytes)} {
+    zip_error_init(&source.error);
+  }
+  ~Impl() {
+    if (zip != nullptr) zip_discard(zip);
+    zip_error_fini(&source.error);
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
-void ZipArchive::Impl::read_directory() {
-  const zip_int64_t count = zip_get_num_entries(zip, 0);
-  for (zip_int64_t i = 0; i < count; ++i) {
-    const auto index = static_cast<zip_uint64_t>(i);
-    const zip_stat_t entry = describe(index);
-    if (!indices.emplace(entry.name, index).second) fail(entry.name, "it is there twice");
-    if (entry.encryption_method != ZIP_EM_NONE) fail(entry.name, "it is encrypted");
-    if (!std::string_view(entry.name).ends_with('/')) entries.emplace_back(entry.name);
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error("'" + printable(name) + "' " + what);
   }
-}
+  [[noreturn]] void fail(std::string_view entry, const std::string& what) const {
+    fail("entry '" + printable(entry) + "': " + what);
+  }
 
-zip_stat_t ZipArchive::Impl::describe(zip_uint64_t index) const {
-  constexpr zip_uint64_t kNeeded = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE |
-                                   ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD | ZIP_STAT_CRC;
-  zip_stat_t entry;
-  zip_stat_init(&entry);
-  if (zip_stat_index(zip, index, ZIP_FL_ENC_RAW, &entry) != 0) {
-    fail("entry " + std::to_string(index) + ": " + zip_error_strerror(zip_get_error(zip)));
+  void open() {
+    // To libzip an empty file is an archive without entries.
+    if (source.bytes.size == 0) fail("can not be read as a zip archive; it is empty");
+    zip_error_t error;
+    zip_error_init(&error);
+    const auto try_open = [&](int flags) {
+      zip_source_t* bytes = zip_source_function_create(serve_source, &source, &error);
+      if (bytes == nullptr) return;
+      zip = zip_open_from_source(bytes, flags, &error);
+      if (zip == nullptr) zip_source_free(bytes);
+    };
+    try_open(ZIP_RDONLY | ZIP_CHECKCONS);
+    // Which name it is that is there twice, libzip does not say; reading the directory does.
+    if (zip == nullptr && zip_error_code_zip(&error) == ZIP_ER_EXISTS) try_open(ZIP_RDONLY);
+    const std::string reason = zip_error_strerror(&error);
+    zip_error_fini(&error);
+    if (zip == nullptr) fail("can not be read as a zip archive; it is damaged or cut: " + reason);
   }
-  if ((entry.valid & kNeeded) != kNeeded) {
-    fail("entry " + std::to_string(index) + ": the directory is incomplete");
-  }
-  return entry;
-}
 
-zip_uint64_t ZipArchive::Impl::find(std::string_view entry) const {
-  const auto found = indices.find(std::string(entry));
-  if (found == indices.end()) fail(entry, "there is none of this name");
-  return found->second;
-}
-
-ByteRange ZipArchive::Impl::locate(const zip_stat_t& entry) {
-  if (entry.comp_size != entry.size) {
-    fail(entry.name, "it is stored, but the directory has two sizes for it, " +
-                         std::to_string(entry.size) + " and " + std::to_string(entry.comp_size));
-  }
-  if (entry.size == 0) return {source.bytes.data, 0, source.bytes.owner};
-  EntryReader reader(zip, entry.index, ZIP_FL_COMPRESSED);
-  std::byte first;
-  if (reader.read(&first, 1) != 1) fail(entry.name, "it can not be read: " + reader.reason());
-  const uint64_t offset = source.last_read;
-  if (entry.size > source.bytes.size || offset > source.bytes.size - entry.size) {
-    fail(entry.name, "its " + std::to_string(entry.size) + " bytes go beyond the end of the " +
-                         std::to_string(source.bytes.size) + " bytes of the archive");
-  }
-  return source.bytes.part(offset, entry.size);
-}
-
-ByteRange ZipArchive::Impl::inflate(const zip_stat_t& entry) {
-  if (const auto known = inflated.find(entry.index); known != inflated.end()) return known->second;
-  const std::string sizes =
-      std::to_string(entry.comp_size) + " bytes that inflate to " + std::to_string(entry.size);
-  if (entry.size / kMaxDeflateRatio > entry.comp_size) {
-    fail(entry.name, "the directory declares " + sizes + ", more than deflating can do");
-  }
-  if (entry.size > kMaxInflated - inflated_size) {
-    fail(entry.name, "it has " + sizes + ", more than the " + std::to_string(kMaxInflated) +
-                         " that the compressed entries of an archive may have together; store " +
-                         "it uncompressed, as PyTorch does");
-  }
-  const auto buffer = std::make_shared<std::byte[]>(entry.size);
-  EntryReader reader(zip, entry.index, 0);
-  uint64_t size = 0;
-  while (size < entry.size) {
-    const zip_int64_t count = reader.read(buffer.get() + size, entry.size - size);
-    if (count <= 0) {
-      fail(entry.name, "it can not be inflated: " + (count < 0 ? reader.reason() : "it is cut"));
+  void read_directory() {
+    const zip_int64_t count = zip_get_num_entries(zip, 0);
+    for (zip_int64_t i = 0; i < count; ++i) {
+      const auto index = static_cast<zip_uint64_t>(i);
+      const zip_stat_t entry = describe(index);
+      if (!indices.emplace(entry.name, index).second) fail(entry.name, "it is there twice");
+      if (entry.encryption_method != ZIP_EM_NONE) fail(entry.name, "it is encrypted");
+      if (!std::string_view(entry.name).ends_with('/')) entries.emplace_back(entry.name);
     }
-    size += static_cast<uint64_t>(count);
   }
-  // The checksum is compared when the end is seen.
-  std::byte end;
-  const zip_int64_t rest = reader.read(&end, 1);
-  if (rest < 0) fail(entry.name, "it can not be inflated: " + reader.reason());
-  if (rest > 0) fail(entry.name, "it is longer than the directory says");
-  inflated_size += size;
-  return inflated[entry.index] = {buffer.get(), size, buffer};
-}
 
-ByteRange ZipArchive::Impl::map(zip_uint64_t index) {
-  const zip_stat_t entry = describe(index);
-  switch (entry.comp_method) {
-    case ZIP_CM_STORE:
-      return locate(entry);
-    case ZIP_CM_DEFLATE:
-      return inflate(entry);
-    default:
-      fail(entry.name, "its compression method " + std::to_string(entry.comp_method) +
-                           " is not supported; store it uncompressed, as PyTorch does");
+  zip_stat_t describe(zip_uint64_t index) const {
+    constexpr zip_uint64_t kNeeded = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE |
+                                     ZIP_STAT_COMP_METHOD | ZIP_STAT_ENCRYPTION_METHOD |
+                                     ZIP_STAT_CRC;
+    zip_stat_t entry;
+    zip_stat_init(&entry);
+    if (zip_stat_index(zip, index, ZIP_FL_ENC_RAW, &entry) != 0) {
+      fail("entry " + std::to_string(index) + ": " + zip_error_strerror(zip_get_error(zip)));
+    }
+    if ((entry.valid & kNeeded) != kNeeded) {
+      fail("entry " + std::to_string(index) + ": the directory is incomplete");
+    }
+    return entry;
   }
-}
 
-void ZipArchive::Impl::check_checksum(zip_uint64_t index) {
-  const zip_stat_t entry = describe(index);
-  // Inflating has compared it already.
-  if (entry.crc == 0 || entry.comp_method != ZIP_CM_STORE) return;
-  EntryReader reader(zip, index, 0);
-  std::array<std::byte, 1 << 15> buffer;
-  zip_int64_t count = 0;
-  while ((count = reader.read(buffer.data(), buffer.size())) > 0) {
+  zip_uint64_t find(std::string_view entry) const {
+    const auto found = indices.find(std::string(entry));
+    if (found == indices.end()) fail(entry, "there is none of this name");
+    return found->second;
   }
-  if (count < 0) fail(entry.name, "it is damaged: " + reader.reason());
-}
+
+  ByteRange locate(const zip_stat_t& entry) {
+    if (entry.comp_size != entry.size) {
+      fail(entry.name, "it is stored, but the directory has two sizes for it, " +
+                           std::to_string(entry.size) + " and " + std::to_string(entry.comp_size));
+    }
+    if (entry.size == 0) return {source.bytes.data, 0, source.bytes.owner};
+    EntryReader reader(zip, entry.index, ZIP_FL_COMPRESSED);
+    std::byte first;
+    if (reader.read(&first, 1) != 1) fail(entry.name, "it can not be read: " + reader.reason());
+    const uint64_t offset = source.last_read;
+    if (entry.size > source.bytes.size || offset > source.bytes.size - entry.size) {
+      fail(entry.name, "its " + std::to_string(entry.size) + " bytes go beyond the end of the " +
+                           std::to_string(source.bytes.size) + " bytes of the archive");
+    }
+    return source.bytes.part(offset, entry.size);
+  }
+
+  ByteRange inflate(const zip_stat_t& entry) {
+    if (const auto known = inflated.find(entry.index); known != inflated.end())
+      return known->second;
+    const std::string sizes =
+        std::to_string(entry.comp_size) + " bytes that inflate to " + std::to_string(entry.size);
+    if (entry.size / kMaxDeflateRatio > entry.comp_size) {
+      fail(entry.name, "the directory declares " + sizes + ", more than deflating can do");
+    }
+    if (entry.size > kMaxInflated - inflated_size) {
+      fail(entry.name, "it has " + sizes + ", more than the " + std::to_string(kMaxInflated) +
+                           " that the compressed entries of an archive may have together; store " +
+                           "it uncompressed, as PyTorch does");
+    }
+    const auto buffer = std::make_shared<std::byte[]>(entry.size);
+    EntryReader reader(zip, entry.index, 0);
+    uint64_t size = 0;
+    while (size < entry.size) {
+      const zip_int64_t count = reader.read(buffer.get() + size, entry.size - size);
+      if (count <= 0) {
+        fail(entry.name, "it can not be inflated: " + (count < 0 ? reader.reason() : "it is cut"));
+      }
+      size += static_cast<uint64_t>(count);
+    }
+    // The checksum is compared when the end is seen.
+    std::byte end;
+    const zip_int64_t rest = reader.read(&end, 1);
+    if (rest < 0) fail(entry.name, "it can not be inflated: " + reader.reason());
+    if (rest > 0) fail(entry.name, "it is longer than the directory says");
+    inflated_size += size;
+    return inflated[entry.index] = {buffer.get(), size, buffer};
+  }
+
+  ByteRange map(zip_uint64_t index) {
+    const zip_stat_t entry = describe(index);
+    switch (entry.comp_method) {
+      case ZIP_CM_STORE:
+        return locate(entry);
+      case ZIP_CM_DEFLATE:
+        return inflate(entry);
+      default:
+        fail(entry.name, "its compression method " + std::to_string(entry.comp_method) +
+                             " is not supported; store it uncompressed, as PyTorch does");
+    }
+  }
+
+  void check_checksum(zip_uint64_t index) {
+    const zip_stat_t entry = describe(index);
+    // Inflating has compared it already.
+    if (entry.crc == 0 || entry.comp_method != ZIP_CM_STORE) return;
+    EntryReader reader(zip, index, 0);
+    std::array<std::byte, 1 << 15> buffer;
+    zip_int64_t count = 0;
+    while ((count = reader.read(buffer.data(), buffer.size())) > 0) {
+    }
+    if (count < 0) fail(entry.name, "it is damaged: " + reader.reason());
+  }
+
+  std::string name;
+  Source source;
+  zip_t* zip = nullptr;
+  std::vector<std::string> entries;
+  std::unordered_map<std::string, zip_uint64_t> indices;
+  std::unordered_map<zip_uint64_t, ByteRange> inflated;
+  uint64_t inflated_size = 0;
+};
 
 ZipArchive ZipArchive::open(const std::string& path) { return open(map_file(path), path); }
 

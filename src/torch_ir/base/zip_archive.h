@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "torch_ir/base/byte_range.h"
+#include "torch_ir/base/file.h"
 
 namespace torch_ir {
 

@@ -10,6 +10,7 @@
 #include "torch_ir/cli/testing/test_support.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/testing/test_graphs.h"
 
 namespace torch_ir {
 namespace {
@@ -112,14 +113,14 @@ TEST_F(ArchiveCommandsTest, ImportLeavesNothingWhereItFails) {
 }
 
 TEST_F(ArchiveCommandsTest, OpsTellsHowEachOperatorRuns) {
-  IR ir;
-  for (const char* op_type : {"aten.relu.default", "no_such_library.op.default",
-                              "aten.from_file.default", "aten.relu.default", "_operator.mul"}) {
-    OpNode node;
-    node.name = "n" + std::to_string(ir.nodes.size());
-    node.op_type = op_type;
-    ir.nodes.push_back(node);
-  }
+  const IR ir = TestGraphBuilder("Ops")
+                    .input("x", {4})
+                    .op("n0", "aten.relu.default", {"x"}, {4})
+                    .op("n1", "no_such_library.op.default", {"x"}, {4})
+                    .op("n2", "aten.from_file.default", {}, {4}, {{"filename", "weights.bin"}})
+                    .op("n3", "aten.relu.default", {"n0"}, {4})
+                    .op("n4", "_operator.mul", {}, {}, {{"a", 2}, {"b", 3}})
+                    .build();
   const Outcome outcome = torch_ir({"ops", graph_file("ops.json", ir), "--quiet"});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_THAT(outcome.out, StartsWith("operator"));

@@ -23,16 +23,16 @@ const CompletionValues kValues = {
 };
 
 int run_completion(const std::string& shell, Console& console) {
-  std::vector<CompletionCommand> commands;
+  CLI::App parser;
+  // What the declarations write to lives as long as the actions.
+  std::vector<Command::Action> actions;
+  bool quiet = false;
   for (const Command& command : all_commands()) {
-    CLI::App parser(command.summary, command.name);
-    // What the declarations write to lives as long as the action.
-    const Command::Action action = command.declare(parser);
-    bool quiet = false;
-    add_common_options(parser, quiet);
-    commands.push_back(completion_of(command.name, command.summary, parser));
+    CLI::App& declared = *parser.add_subcommand(command.name, command.summary);
+    actions.push_back(command.declare(declared));
+    add_common_options(declared, quiet);
   }
-  console.out() << completion_script(shell, "torch-ir", commands, kValues);
+  console.out() << completion_script(shell, "torch-ir", parser, kValues);
   return kDone;
 }
 

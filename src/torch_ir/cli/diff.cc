@@ -59,8 +59,8 @@ void print(const GraphDiff& diff, bool all, std::ostream& out) {
 }
 
 int run_diff(const DiffArguments& arguments, Console& console) {
-  const IR old = load_graph_to_show(arguments.old, console);
-  const GraphDiff changes = diff(old, load_graph_to_show(arguments.now, console));
+  const IR old = load_graph_file(arguments.old).ir;
+  const GraphDiff changes = diff(old, load_graph_file(arguments.now).ir);
   if (arguments.json) {
     // Names may hold bytes that are no UTF-8.
     console.out() << to_json(changes).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';

@@ -4,6 +4,7 @@
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "torch_ir/base/file.h"
@@ -175,6 +176,23 @@ TEST_F(ExecuteTest, RefusesAGraphThatIsNotWellFormed) {
                                     model.inputs, "--outputs", path("outputs.safetensors")});
   EXPECT_EQ(execute.status, 2);
   EXPECT_THAT(execute.err, testing::StartsWith("torch-ir: " + graph + " is not well formed: "));
+}
+
+// LibTorch lists all backends that it knows.
+TEST_F(ExecuteTest, SaysInOneShortLineThatADeviceIsNotInThisBuild) {
+  const std::string graph = graph_file(
+      "xla.json", TestGraphBuilder("Xla")
+                      .op("zeros", "aten.zeros.default", {}, {4},
+                          {{"size", Attribute::list({4})}, {"device", c10::Device("xla")}})
+                      .output("zeros")
+                      .build());
+  const Outcome execute = torch_ir({"execute", graph, "--inputs", tensor_file("x.safetensors", {}),
+                                    "--outputs", path("outputs.safetensors")});
+  EXPECT_EQ(execute.status, 2);
+  EXPECT_THAT(execute.err, testing::StartsWith("torch-ir: "));
+  EXPECT_THAT(execute.err, testing::HasSubstr("Node 'zeros' (aten.zeros.default)"));
+  EXPECT_EQ(std::ranges::count(execute.err, '\n'), 1);
+  EXPECT_LE(execute.err.size() - graph.size(), 400);
 }
 
 }  // namespace

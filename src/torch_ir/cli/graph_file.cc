@@ -48,11 +48,4 @@ GraphFile load_graph_file(const std::string& path) {
   return file;
 }
 
-IR load_graph_to_show(const std::string& path, Console& console) {
-  GraphFile file = read_graph_file(path);
-  const std::vector<std::string> problems = find_problems(file.ir);
-  if (!problems.empty()) console.warn(describe(path, problems));
-  return std::move(file.ir);
-}
-
 }  // namespace torch_ir

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "torch_ir/cli/command.h"
 #include "torch_ir/ir/ir.h"
 
 namespace torch_ir {
@@ -15,14 +14,12 @@ struct GraphFile {
   std::optional<StateDict> weights;
 };
 
-// For commands that run the graph. Throws ValidationError for an IR that is not well formed, with
-// its first problem.
+// The graph of a command. Throws ValidationError for an IR that is not well formed, with its first
+// problem.
 GraphFile load_graph_file(const std::string& path);
 
-// For commands that show the graph: also one that is not well formed, with a warning.
-IR load_graph_to_show(const std::string& path, Console& console);
-
-// The graph as it is. Throws what reading throws.
+// The graph as it is, well formed or not: for the command that lists all problems. Throws what
+// reading throws.
 GraphFile read_graph_file(const std::string& path);
 
 }  // namespace torch_ir

@@ -87,7 +87,7 @@ std::string to_text(const IRSummary& summary) {
 
 int run_info(const InfoArguments& arguments, Console& console) {
   refuse_to_overwrite(arguments.output, {arguments.file});
-  const IRSummary summary = summarize(load_graph_to_show(arguments.file, console));
+  const IRSummary summary = summarize(load_graph_file(arguments.file).ir);
   const std::string text = arguments.json ? to_json(summary) : to_text(summary);
   if (arguments.output.empty()) {
     console.out() << text;

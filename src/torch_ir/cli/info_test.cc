@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "torch_ir/base/file.h"
 #include "torch_ir/cli/testing/test_support.h"
 #include "torch_ir/ir/testing/test_graphs.h"
@@ -82,17 +84,31 @@ TEST_F(InfoTest, WritesToAFile) {
   EXPECT_EQ(read_file(path("summary.json")), printed);
 }
 
-TEST_F(InfoTest, ShowsAGraphThatIsNotWellFormedWithAWarning) {
+// As every command does that reads a graph, but for `validate`, which lists what is wrong.
+TEST_F(InfoTest, RefusesAGraphThatIsNotWellFormed) {
   IR ir = masked_linear_graph();
-  std::swap(ir.nodes[0], ir.nodes[1]);
-  const std::string graph = graph_file("model.json", ir);
-  const Outcome info = torch_ir({"info", graph});
-  EXPECT_EQ(info.status, 0);
-  EXPECT_THAT(info.out, HasSubstr("Nodes: 2\n"));
-  EXPECT_THAT(info.err,
-              testing::StartsWith("torch-ir: warning: " + graph + " is not well formed: "));
-  EXPECT_EQ(torch_ir({"info", graph, "--quiet"}).err, "");
-  EXPECT_EQ(torch_ir({"info", graph, "--quiet"}).out, info.out);
+  ir.graph_inputs[0].shape = {-3};
+  const std::string bad = graph_file("bad.json", ir);
+  const std::string good = graph_file("good.json", masked_linear_graph());
+  const std::string list = file("list", "aten.linear\n");
+  const std::vector<std::vector<std::string>> commands = {
+      {"info", bad},           {"info", bad, "--json", "-o", path("summary.json")},
+      {"visualize", bad},      {"visualize", bad, "-o", path("graph.dot")},
+      {"ops", good, bad},      {"ops", bad, "--supported", list},
+      {"diff", bad, good},     {"diff", good, bad},
+      {"benchmark", bad},      {"import", bad, "--output", path("imported")},
+      {"info", bad, "--quiet"}};
+  for (const std::vector<std::string>& command : commands) {
+    const Outcome outcome = torch_ir(command);
+    EXPECT_EQ(outcome.status, 2) << command[0];
+    EXPECT_EQ(outcome.out, "") << command[0];
+    EXPECT_THAT(outcome.err, testing::StartsWith("torch-ir: " + bad +
+                                                 " is not well formed: graph input 'x' has a "
+                                                 "negative size: [-3] (and "))
+        << command[0];
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << command[0];
+  }
+  EXPECT_THAT(files(), ElementsAre("bad.json", "good.json", "list"));
 }
 
 TEST_F(InfoTest, RefusesWhatIsNoGraph) {

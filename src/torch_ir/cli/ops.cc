@@ -35,10 +35,10 @@ struct Operator {
 };
 
 // Over all files: most frequent first, ties by name.
-std::vector<Operator> operators_in(const std::vector<std::string>& files, Console& console) {
+std::vector<Operator> operators_in(const std::vector<std::string>& files) {
   std::map<std::string, int64_t> sums;
   for (const std::string& file : files) {
-    for (const auto& [op_type, count] : count_operators(load_graph_to_show(file, console))) {
+    for (const auto& [op_type, count] : count_operators(load_graph_file(file).ir)) {
       sums[op_type] += count;
     }
   }
@@ -85,7 +85,7 @@ std::string sum_of(const std::vector<Operator>& operators) {
 }
 
 void list_operators(const OpsArguments& arguments, Console& console) {
-  const std::vector<Operator> operators = operators_in(arguments.files, console);
+  const std::vector<Operator> operators = operators_in(arguments.files);
   if (arguments.json) {
     console.out() << to_json(operators);
   } else {
@@ -98,7 +98,7 @@ void list_supported(const OpsArguments& arguments, Console& console) {
   const SupportedOperators list = SupportedOperators::load(arguments.supported);
   std::vector<GraphOperators> graphs;
   for (const std::string& file : arguments.files) {
-    graphs.push_back(operators_of(file, load_graph_to_show(file, console)));
+    graphs.push_back(operators_of(file, load_graph_file(file).ir));
   }
   const SupportReport report = supported(graphs, list);
   console.out() << (arguments.json ? to_json(report) : to_text(report, arguments.supported));

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/version.h"
+#include "torch_ir/base/program.h"
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/weights/state_dict.h"

@@ -7,10 +7,9 @@
 #include <ostream>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/finish_output.h"
 #include "torch_ir/base/parse_arguments.h"
+#include "torch_ir/base/program.h"
 #include "torch_ir/base/suggestion.h"
-#include "torch_ir/base/version.h"
 #include "torch_ir/cli/commands.h"
 #include "torch_ir/cli/options.h"
 

@@ -119,6 +119,12 @@ TEST(RunCli, PutsMessagesOnOneLine) {
   expect_usage_error({"in\n\tfo\x1B[1m"}, "unknown command 'in fo [1m' (see 'torch-ir --help')");
 }
 
+TEST(RunCli, SaysNoMoreThanAPersonReads) {
+  const std::string err = run({std::string(5000, 'x')}).err;
+  EXPECT_LE(err.size(), 401);
+  EXPECT_THAT(err, testing::EndsWith("xx' (see 'torch-ir --help')\n"));
+}
+
 TEST(RunCli, FailsWhenItCannotPrint) {
   std::ofstream full("/dev/full");
   if (!full) GTEST_SKIP() << "this system has no /dev/full";

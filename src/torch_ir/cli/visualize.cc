@@ -74,7 +74,7 @@ Renderer find_renderer(const std::string& path) {
 int run_visualize(const VisualizeArguments& arguments, Console& console) {
   refuse_to_overwrite(arguments.output, {arguments.file});
   const Renderer render = arguments.output.empty() ? draw_mermaid : find_renderer(arguments.output);
-  const IR ir = load_graph_to_show(arguments.file, console);
+  const IR ir = load_graph_file(arguments.file).ir;
   const std::string picture = render(ir, arguments.options, console);
   if (arguments.output.empty()) {
     console.out() << picture;

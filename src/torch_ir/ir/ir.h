@@ -12,6 +12,7 @@
 #include <torch/ordered_dict.h>
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -132,6 +133,11 @@ struct IR : Graph {
   std::string to_json() const;
   static IR from_json(std::string_view text);
 };
+
+// Told of the values of a graph, while whoever computes them does. `name` is the value's name in
+// the graph; numbers are tensors without dimensions, and None is an undefined one. The tensor
+// itself, not a copy: a graph that writes in place may change it later.
+using ValueObserver = std::function<void(const std::string& name, const at::Tensor& value)>;
 
 // IR(model_name='B', nodes=3, inputs=1, outputs=1, weights=4)
 std::ostream& operator<<(std::ostream& stream, const IR& ir);

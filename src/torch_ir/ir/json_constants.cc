@@ -6,6 +6,7 @@
 #include <ATen/ops/view_as_real.h>
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -16,7 +17,6 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
-#include "torch_ir/ir/json_numbers.h"
 
 namespace torch_ir {
 namespace {
@@ -30,47 +30,23 @@ enum class ElementKind { kBool, kInteger, kUInt64, kFloat, kComplex };
 struct ElementType {
   ScalarType dtype;
   ElementKind kind;
-  int64_t lowest = 0;
-  int64_t highest = 0;
 };
 
-template <class T>
-constexpr ElementType integer_type(ScalarType dtype) {
-  return {dtype, ElementKind::kInteger, std::numeric_limits<T>::lowest(),
-          std::numeric_limits<T>::max()};
+// Nothing for a dtype without a JSON form.
+std::optional<ElementType> find_element_type(ScalarType dtype) {
+  if (dtype == ScalarType::Bool) return ElementType{dtype, ElementKind::kBool};
+  if (dtype == ScalarType::UInt64) return ElementType{dtype, ElementKind::kUInt64};
+  if (c10::isIntegralType(dtype, false)) return ElementType{dtype, ElementKind::kInteger};
+  if (c10::isFloatingType(dtype)) return ElementType{dtype, ElementKind::kFloat};
+  if (c10::isComplexType(dtype)) return ElementType{dtype, ElementKind::kComplex};
+  return std::nullopt;
 }
 
-constexpr ElementType kElementTypes[] = {
-    {ScalarType::Bool, ElementKind::kBool},
-    integer_type<uint8_t>(ScalarType::Byte),
-    integer_type<int8_t>(ScalarType::Char),
-    integer_type<int16_t>(ScalarType::Short),
-    integer_type<int32_t>(ScalarType::Int),
-    integer_type<int64_t>(ScalarType::Long),
-    integer_type<uint16_t>(ScalarType::UInt16),
-    integer_type<uint32_t>(ScalarType::UInt32),
-    {ScalarType::UInt64, ElementKind::kUInt64},
-    {ScalarType::Half, ElementKind::kFloat},
-    {ScalarType::BFloat16, ElementKind::kFloat},
-    {ScalarType::Float, ElementKind::kFloat},
-    {ScalarType::Double, ElementKind::kFloat},
-    {ScalarType::Float8_e5m2, ElementKind::kFloat},
-    {ScalarType::Float8_e5m2fnuz, ElementKind::kFloat},
-    {ScalarType::Float8_e4m3fn, ElementKind::kFloat},
-    {ScalarType::Float8_e4m3fnuz, ElementKind::kFloat},
-    {ScalarType::ComplexHalf, ElementKind::kComplex},
-    {ScalarType::ComplexFloat, ElementKind::kComplex},
-    {ScalarType::ComplexDouble, ElementKind::kComplex},
-};
-
-const ElementType* find_element_type(ScalarType dtype) {
-  for (const ElementType& type : kElementTypes) {
-    if (type.dtype == dtype) return &type;
-  }
-  // A dtype of later versions than the oldest supported one, so it has no name there.
-  static const ElementType float8_e8m0fnu = {
-      find_dtype("float8_e8m0fnu").value_or(ScalarType::Undefined), ElementKind::kFloat};
-  return dtype == float8_e8m0fnu.dtype ? &float8_e8m0fnu : nullptr;
+bool is_in_range(int64_t value, ScalarType dtype) {
+  const size_t bits = 8 * c10::elementSize(dtype);
+  if (!c10::isSignedType(dtype)) return value >= 0 && value >> bits == 0;
+  const int64_t highest = std::numeric_limits<int64_t>::max() >> (64 - bits);
+  return value >= -highest - 1 && value <= highest;
 }
 
 // --- Writing ---
@@ -130,7 +106,7 @@ class ElementWriter {
     return wide_.const_data_ptr<T>()[position_++];
   }
 
-  const ElementType& type_;
+  const ElementType type_;
   JsonWriter& writer_;
   at::Tensor wide_;
   ScalarType real_dtype_ = ScalarType::Undefined;
@@ -145,15 +121,16 @@ c10::IntArrayRef visible_part(c10::IntArrayRef shape) {
   return shape;
 }
 
-const ElementType& writable_type(const std::string& name, const at::Tensor& tensor) {
+ElementType writable_type(const std::string& name, const at::Tensor& tensor) {
   const auto fail = [&](const std::string& what) {
     throw SerializationError("constant '" + printable(name) + "' can not be written: " + what);
   };
   if (!tensor.defined()) fail("it is undefined");
   if (tensor.is_meta()) fail("it is on the meta device and has no values");
   if (tensor.layout() != c10::kStrided) fail("its layout is not strided; write it dense");
-  const ElementType* type = find_element_type(tensor.scalar_type());
-  if (type == nullptr) fail("dtype " + dtype_name(tensor.scalar_type()) + " has no JSON form");
+  const std::string dtype = dtype_name(tensor.scalar_type());
+  const auto type = find_element_type(tensor.scalar_type());
+  if (!type) fail("dtype " + dtype + " has no JSON form");
   return *type;
 }
 
@@ -264,8 +241,7 @@ class ElementReader {
 
   void read_integer(const JsonValue& value, const Place& place) {
     const int64_t element = as_integer(value, place);
-    if (element < type_.lowest || element > type_.highest)
-      fail_range(std::to_string(element), place);
+    if (!is_in_range(element, type_.dtype)) fail_range(std::to_string(element), place);
     integers_.push_back(element);
   }
 
@@ -302,23 +278,31 @@ class ElementReader {
     place.fail(element + " is out of the range of " + dtype_name(type_.dtype));
   }
 
-  const ElementType& type_;
+  const ElementType type_;
   std::vector<int64_t> shape_;
   std::vector<int64_t> integers_;
   std::vector<double> floats_;
 };
 
-const ElementType& read_element_type(JsonValue& value, const Place& place) {
-  const std::string name = take_string(value, place);
+ElementType read_element_type(const JsonValue& value, const Place& place) {
+  const std::string& name = as_string(value, place);
   const std::optional<ScalarType> dtype = find_dtype(name);
-  const ElementType* type = dtype ? find_element_type(*dtype) : nullptr;
-  if (type == nullptr) place.fail("unknown dtype '" + printable(name) + "'");
+  const auto type = dtype ? find_element_type(*dtype) : std::nullopt;
+  if (!type) place.fail("unknown dtype '" + printable(name) + "'");
   return *type;
 }
 
-std::vector<int64_t> read_shape(JsonValue* value, const std::vector<int64_t>& data_shape,
-                                const Place& place) {
-  if (value == nullptr) return data_shape;
+// Whether the lists of a constant of this shape show what `data_shape` says.
+bool can_be(const std::vector<int64_t>& shape, const std::vector<int64_t>& data_shape) {
+  return visible_part(shape) == c10::IntArrayRef(data_shape) &&
+         std::ranges::all_of(shape, [](int64_t size) { return size >= 0; });
+}
+
+std::vector<int64_t> read_shape(const JsonValue* value, const std::vector<int64_t>& data_shape,
+                                const std::vector<int64_t>* declared, const Place& place) {
+  if (value == nullptr) {
+    return declared != nullptr && can_be(*declared, data_shape) ? *declared : data_shape;
+  }
   std::vector<int64_t> shape = as_integers(*value, place);
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] < 0) place.item(i).fail("size " + std::to_string(shape[i]) + " is negative");
@@ -333,29 +317,26 @@ std::vector<int64_t> read_shape(JsonValue* value, const std::vector<int64_t>& da
 }  // namespace
 
 void write_constant(const std::string& name, const at::Tensor& tensor, JsonWriter& writer) {
-  const ElementType& type = writable_type(name, tensor);
+  const ElementType type = writable_type(name, tensor);
   writer.begin_object();
   writer.key("data");
   ElementWriter(tensor, type, writer).write(visible_part(tensor.sizes()));
-  writer.key("dtype");
-  writer.string(dtype_name(tensor.scalar_type()));
+  writer.key("dtype").string(dtype_name(tensor.scalar_type()));
   if (visible_part(tensor.sizes()).size() != tensor.sizes().size()) {
-    writer.key("shape");
-    writer.begin_list();
-    for (const int64_t size : tensor.sizes()) writer.integer(size);
-    writer.end_list();
+    writer.key("shape").list(tensor.sizes(), [&](int64_t size) { writer.integer(size); });
   }
   writer.end_object();
 }
 
-at::Tensor read_constant(JsonValue& value, const Place& place) {
+at::Tensor read_constant(const JsonValue& value, const Place& place,
+                         const std::vector<int64_t>* declared) {
   const ObjectReader members(value, place, {"data", "dtype", "shape"});
   const JsonValue& data = members.get("data");
-  const ElementType& type = read_element_type(members.get("dtype"), place.key("dtype"));
+  const ElementType type = read_element_type(members.get("dtype"), place.key("dtype"));
   const Place data_place = place.key("data");
   const std::vector<int64_t> data_shape = shape_of(data, type.kind);
   const std::vector<int64_t> shape =
-      read_shape(members.find("shape"), data_shape, place.key("shape"));
+      read_shape(members.find("shape"), data_shape, declared, place.key("shape"));
   if (static_cast<int64_t>(shape.size()) > kMaxDims) {
     place.fail(std::to_string(shape.size()) + " dimensions, more than the " +
                std::to_string(kMaxDims) + " that a tensor can have");

@@ -6,7 +6,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
@@ -18,8 +20,11 @@ namespace torch_ir {
 // JSON form.
 void write_constant(const std::string& name, const at::Tensor& tensor, JsonWriter& writer);
 
-// A contiguous tensor on the CPU. Throws SerializationError that names the place when the dtype is
-// unknown, lists of one level differ in length, or an element is not one of the dtype.
-at::Tensor read_constant(JsonValue& value, const Place& place);
+// A contiguous tensor on the CPU. Files of the Python package say no shape: of an empty constant,
+// the dimensions that its list can not show are those of `declared`, the shape of the weight that
+// it is (null where there is none). Throws SerializationError that names the place when the dtype
+// is unknown, lists of one level differ in length, or an element is not one of the dtype.
+at::Tensor read_constant(const JsonValue& value, const Place& place,
+                         const std::vector<int64_t>* declared = nullptr);
 
 }  // namespace torch_ir

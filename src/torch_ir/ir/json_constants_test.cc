@@ -181,6 +181,21 @@ TEST(JsonConstantsTest, ShapeThatContradictsTheDataIsRefused) {
               fails_with("constants.c.shape[1]: size -1 is negative"));
 }
 
+// The Python package writes no shape, and its lists end at the first empty dimension.
+TEST(JsonConstantsTest, OfAnEmptyTensorTheDeclaredShapeDecides) {
+  const auto shape_of_data = [](const std::string& data, std::vector<int64_t> declared) {
+    const JsonValue value = parse_json(R"({"data": )" + data + R"(, "dtype": "float32"})");
+    return read_constant(value, Place(), &declared).sizes().vec();
+  };
+  using Shape = std::vector<int64_t>;
+  EXPECT_EQ(shape_of_data("[]", {0, 3}), (Shape{0, 3}));
+  EXPECT_EQ(shape_of_data("[[], []]", {2, 0, 3, 4}), (Shape{2, 0, 3, 4}));
+  // What contradicts the data is for validation to say.
+  EXPECT_EQ(shape_of_data("[]", {3, 0}), (Shape{0}));
+  EXPECT_EQ(shape_of_data("[]", {0, -1}), (Shape{0}));
+  EXPECT_EQ(shape_of_data("[1]", {1, 1}), (Shape{1}));
+}
+
 TEST(JsonConstantsTest, TensorsBeyondMemoryOrDimensionsAreRefused) {
   EXPECT_THAT(
       [] {

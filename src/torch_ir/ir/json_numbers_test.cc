@@ -1,5 +1,3 @@
-#include "torch_ir/ir/json_numbers.h"
-
 #include <c10/util/BFloat16.h>
 #include <c10/util/Float8_e4m3fn.h>
 #include <c10/util/Half.h>
@@ -12,6 +10,7 @@
 #include <limits>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/ir/json_writer.h"
 
 namespace torch_ir {
 namespace {

@@ -1,7 +1,7 @@
 #include "torch_ir/ir/json_reader.h"
 
 #include <algorithm>
-#include <utility>
+#include <limits>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
@@ -10,8 +10,8 @@ namespace torch_ir {
 namespace {
 
 template <class T>
-T& expect(JsonValue& value, const Place& place, const char* expected) {
-  if (T* typed = value.get_if<T>()) return *typed;
+const T& expect(const JsonValue& value, const Place& place, const char* expected) {
+  if (const T* typed = value.get_if<T>()) return *typed;
   place.fail(expected, value);
 }
 
@@ -41,55 +41,64 @@ void Place::fail(const char* expected, const JsonValue& found) const {
   fail(std::string("expected ") + expected + ", found " + found.kind());
 }
 
-ObjectReader::ObjectReader(JsonValue& value, const Place& place,
+const JsonValue::List& as_list(const JsonValue& value, const Place& place) {
+  return expect<JsonValue::List>(value, place, "a list");
+}
+
+const JsonValue::Object& as_object(const JsonValue& value, const Place& place) {
+  return expect<JsonValue::Object>(value, place, "an object");
+}
+
+const std::string& as_string(const JsonValue& value, const Place& place) {
+  return expect<std::string>(value, place, "a string");
+}
+
+bool as_boolean(const JsonValue& value, const Place& place) {
+  return expect<bool>(value, place, "a boolean");
+}
+
+int64_t as_integer(const JsonValue& value, const Place& place) {
+  return expect<int64_t>(value, place, "an integer");
+}
+
+std::vector<int64_t> as_integers(const JsonValue& value, const Place& place) {
+  expect<JsonValue::List>(value, place, "a list of integers");
+  return as_list_of(value, place, as_integer);
+}
+
+double as_float(const JsonValue& value, const Place& place) {
+  if (const auto* number = value.get_if<double>()) return *number;
+  if (const auto* number = value.get_if<int64_t>()) return static_cast<double>(*number);
+  if (const auto* number = value.get_if<uint64_t>()) return static_cast<double>(*number);
+  if (const auto* text = value.get_if<std::string>()) {
+    if (*text == "Infinity") return std::numeric_limits<double>::infinity();
+    if (*text == "-Infinity") return -std::numeric_limits<double>::infinity();
+    if (*text == "NaN") return std::numeric_limits<double>::quiet_NaN();
+  }
+  place.fail("a float", value);
+}
+
+ObjectReader::ObjectReader(const JsonValue& value, const Place& place)
+    : members_(&as_object(value, place)), place_(place), skips_null_(true) {}
+
+ObjectReader::ObjectReader(const JsonValue& value, const Place& place,
                            std::initializer_list<std::string_view> known)
-    : members_(&as_object(value, place)), place_(place) {
+    : members_(&as_object(value, place)), place_(place), skips_null_(false) {
   for (const auto& [key, member] : *members_) {
     if (std::ranges::find(known, key) == known.end())
       place.fail("unknown key '" + printable(key) + "'");
   }
 }
 
-JsonValue* ObjectReader::find(std::string_view key) const {
+const JsonValue* ObjectReader::find(std::string_view key) const {
   const auto member = std::ranges::find(*members_, key, &JsonValue::Object::value_type::first);
-  return member == members_->end() ? nullptr : &member->second;
+  const bool is_there = member != members_->end() && !(skips_null_ && member->second.is_null());
+  return is_there ? &member->second : nullptr;
 }
 
-JsonValue& ObjectReader::get(std::string_view key) const {
-  if (JsonValue* value = find(key)) return *value;
+const JsonValue& ObjectReader::get(std::string_view key) const {
+  if (const JsonValue* value = find(key)) return *value;
   place_.fail("the key '" + std::string(key) + "' is missing");
-}
-
-JsonValue::List& as_list(JsonValue& value, const Place& place) {
-  return expect<JsonValue::List>(value, place, "a list");
-}
-
-JsonValue::Object& as_object(JsonValue& value, const Place& place) {
-  return expect<JsonValue::Object>(value, place, "an object");
-}
-
-std::string take_string(JsonValue& value, const Place& place) {
-  return std::move(expect<std::string>(value, place, "a string"));
-}
-
-bool as_boolean(const JsonValue& value, const Place& place) {
-  if (const auto* boolean = value.get_if<bool>()) return *boolean;
-  place.fail("a boolean", value);
-}
-
-int64_t as_integer(const JsonValue& value, const Place& place) {
-  if (const auto* integer = value.get_if<int64_t>()) return *integer;
-  place.fail("an integer", value);
-}
-
-std::vector<int64_t> as_integers(JsonValue& value, const Place& place) {
-  const auto& items = expect<JsonValue::List>(value, place, "a list of integers");
-  std::vector<int64_t> integers;
-  integers.reserve(items.size());
-  for (size_t i = 0; i < items.size(); ++i) {
-    integers.push_back(as_integer(items[i], place.item(i)));
-  }
-  return integers;
 }
 
 }  // namespace torch_ir

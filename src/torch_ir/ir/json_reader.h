@@ -1,6 +1,8 @@
 // Reading a JsonValue as what it must be, with errors that name the place.
 //
-// Used by json.cc and json_constants.cc.
+// What every format that is JSON is read with: a function for each kind of value, ObjectReader for
+// objects, as_list_of for lists. All errors are SerializationError: "nodes[3].inputs[0].shape:
+// expected a list, found a string".
 #pragma once
 
 #include <cstddef>
@@ -8,6 +10,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "torch_ir/base/error.h"
@@ -46,27 +49,56 @@ class Place {
   size_t index_ = kNoIndex;
 };
 
-// The members of an object that may have the keys `known` and no others.
-class ObjectReader {
- public:
-  ObjectReader(JsonValue& value, const Place& place, std::initializer_list<std::string_view> known);
-
-  // The member's value, or null when there is none.
-  JsonValue* find(std::string_view key) const;
-  // The member's value; a missing one is an error.
-  JsonValue& get(std::string_view key) const;
-
- private:
-  JsonValue::Object* members_;
-  Place place_;
-};
-
-JsonValue::List& as_list(JsonValue& value, const Place& place);
-JsonValue::Object& as_object(JsonValue& value, const Place& place);
-// Taken out of `value`.
-std::string take_string(JsonValue& value, const Place& place);
+const JsonValue::List& as_list(const JsonValue& value, const Place& place);
+const JsonValue::Object& as_object(const JsonValue& value, const Place& place);
+const std::string& as_string(const JsonValue& value, const Place& place);
 bool as_boolean(const JsonValue& value, const Place& place);
 int64_t as_integer(const JsonValue& value, const Place& place);
-std::vector<int64_t> as_integers(JsonValue& value, const Place& place);
+std::vector<int64_t> as_integers(const JsonValue& value, const Place& place);
+// Also an integer, and "Infinity", "-Infinity" and "NaN" as strings.
+double as_float(const JsonValue& value, const Place& place);
+
+// What `read(value, place)` makes of each item of a list.
+template <class Read>
+auto as_list_of(const JsonValue& value, const Place& place, const Read& read) {
+  const JsonValue::List& items = as_list(value, place);
+  std::vector<std::decay_t<std::invoke_result_t<Read, const JsonValue&, const Place&>>> results;
+  results.reserve(items.size());
+  for (size_t i = 0; i < items.size(); ++i) results.push_back(read(items[i], place.item(i)));
+  return results;
+}
+
+// The members of an object.
+class ObjectReader {
+ public:
+  // With any keys; null is the same as a missing member. For formats that later versions add to.
+  ObjectReader(const JsonValue& value, const Place& place);
+  // With the keys `known` and no others.
+  ObjectReader(const JsonValue& value, const Place& place,
+               std::initializer_list<std::string_view> known);
+
+  // The member's value, or null when there is none.
+  const JsonValue* find(std::string_view key) const;
+  // The member's value; a missing one is an error.
+  const JsonValue& get(std::string_view key) const;
+
+  // What `read(value, place)` makes of the member; a missing one is an error.
+  template <class Read>
+  decltype(auto) get(std::string_view key, const Read& read) const {
+    return read(get(key), place_.key(key));
+  }
+  // The same, where there is one; otherwise `result` stays as it is.
+  template <class Read, class T>
+  void find(std::string_view key, const Read& read, T& result) const {
+    if (const JsonValue* value = find(key)) result = read(*value, place_.key(key));
+  }
+
+  const Place& place() const { return place_; }
+
+ private:
+  const JsonValue::Object* members_;
+  Place place_;
+  bool skips_null_;
+};
 
 }  // namespace torch_ir

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <string>
+#include <vector>
 
 #include "torch_ir/base/error.h"
 
@@ -42,6 +45,40 @@ TEST(ObjectReaderTest, UnknownMembersAreRefused) {
               reading_fails_with("unknown key 'z\\x0a'"));
 }
 
+TEST(ObjectReaderTest, ReadsMembers) {
+  const JsonValue value = parse_json(R"({"a": [1, 2], "n": null})");
+  const Place root;
+  const Place place = root.key("top");
+  const ObjectReader members(value, place, {"a", "b", "n"});
+  EXPECT_EQ(members.get("a", as_integers), (std::vector<int64_t>{1, 2}));
+  int64_t number = 7;
+  members.find("b", as_integer, number);
+  EXPECT_EQ(number, 7);
+  EXPECT_THAT([&] { members.get("a", as_integer); },
+              reading_fails_with("top.a: expected an integer, found a list"));
+  EXPECT_THAT([&] { members.find("n", as_integer, number); },
+              reading_fails_with("top.n: expected an integer, found null"));
+}
+
+TEST(ObjectReaderTest, FormatsThatGrowMayHaveOtherMembersAndNulls) {
+  const JsonValue value = parse_json(R"({"a": 1, "n": null})");
+  const Place root;
+  const ObjectReader members(value, root);
+  EXPECT_EQ(members.get("a", as_integer), 1);
+  EXPECT_EQ(members.find("n"), nullptr);
+  EXPECT_THAT([&] { members.get("n"); }, reading_fails_with("the key 'n' is missing"));
+}
+
+TEST(JsonReaderTest, FloatsAreNumbersAndTheWordsForNonFiniteOnes) {
+  const Place root;
+  const auto read = [&](const char* text) { return as_float(parse_json(text), root); };
+  EXPECT_EQ(read("1.5"), 1.5);
+  EXPECT_EQ(read("2"), 2.0);
+  EXPECT_EQ(read("\"-Infinity\""), -std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(read("\"NaN\"")));
+  EXPECT_THAT([&] { read("\"one\""); }, reading_fails_with("expected a float, found a string"));
+}
+
 TEST(JsonReaderTest, OtherTypesAreRefused) {
   JsonValue text = parse_json(R"("text")");
   JsonValue number = parse_json("1.5");
@@ -50,7 +87,7 @@ TEST(JsonReaderTest, OtherTypesAreRefused) {
   EXPECT_THAT([&] { as_list(text, root); }, reading_fails_with("expected a list, found a string"));
   EXPECT_THAT([&] { as_object(flags, root); },
               reading_fails_with("expected an object, found a list"));
-  EXPECT_THAT([&] { take_string(number, root); },
+  EXPECT_THAT([&] { as_string(number, root); },
               reading_fails_with("expected a string, found a float"));
   EXPECT_THAT([&] { as_integer(number, root); },
               reading_fails_with("expected an integer, found a float"));

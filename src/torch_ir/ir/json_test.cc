@@ -152,6 +152,17 @@ INSTANTIATE_TEST_SUITE_P(Json, LiftedConstantExample,
                                            "buffer_vs_constant"),
                          [](const auto& parameter) { return std::string(parameter.param); });
 
+// The Python package writes a tensor of shape [0, 3] as [] and no shape.
+TEST(JsonTest, AnEmptyConstantHasTheShapeOfItsWeight) {
+  const IR ir = deserialize_ir(R"({"graph_inputs": [], "graph_outputs": [], "nodes": [],
+      "weights": [{"name": "none", "shape": [0, 3], "dtype": "float32"}],
+      "weight_name_mapping": {"c_none": "none"},
+      "constants": {"none": {"data": [], "dtype": "float32"}}})");
+  EXPECT_EQ(ir.constants["none"].sizes(), (std::vector<int64_t>{0, 3}));
+  EXPECT_THAT(find_problems(ir), ::testing::IsEmpty());
+  EXPECT_EQ(deserialize_ir(serialize_ir(ir)), ir);
+}
+
 TEST(JsonTest, OptionalKeysMayBeMissing) {
   const IR ir = deserialize_ir(R"({
     "graph_inputs": [], "graph_outputs": [], "weights": [],

@@ -1,11 +1,26 @@
 #include "torch_ir/ir/json_writer.h"
 
+#include <c10/util/BFloat16.h>
+#include <c10/util/Float8_e4m3fn.h>
+#include <c10/util/Float8_e4m3fnuz.h>
+#include <c10/util/Float8_e5m2.h>
+#include <c10/util/Float8_e5m2fnuz.h>
+#include <c10/util/Half.h>
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/ir/json_numbers.h"
+#include "torch_ir/ir/dtype.h"
+
+#if __has_include(<c10/util/Float8_e8m0fnu.h>)
+#include <c10/util/Float8_e8m0fnu.h>
+#define TORCH_IR_HAS_FLOAT8_E8M0FNU 1
+#endif
 
 namespace torch_ir {
 namespace {
@@ -20,18 +35,48 @@ std::string escaped(std::string_view value) {
   }
 }
 
+double number_in(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
+
+template <class T>
+double rounded_to(double value) {
+  return static_cast<double>(static_cast<float>(static_cast<T>(static_cast<float>(value))));
+}
+
+// What storing a double as an element of a dtype makes of it, and how many digits surely suffice.
+struct FloatType {
+  c10::ScalarType dtype;
+  double (*round)(double);
+  int max_digits;
+};
+constexpr FloatType kFloatTypes[] = {
+    {c10::ScalarType::Float, rounded_to<float>, 9},
+    {c10::ScalarType::Half, rounded_to<c10::Half>, 5},
+    {c10::ScalarType::BFloat16, rounded_to<c10::BFloat16>, 4},
+    {c10::ScalarType::Float8_e5m2, rounded_to<c10::Float8_e5m2>, 3},
+    {c10::ScalarType::Float8_e5m2fnuz, rounded_to<c10::Float8_e5m2fnuz>, 3},
+    {c10::ScalarType::Float8_e4m3fn, rounded_to<c10::Float8_e4m3fn>, 3},
+    {c10::ScalarType::Float8_e4m3fnuz, rounded_to<c10::Float8_e4m3fnuz>, 3},
+#ifdef TORCH_IR_HAS_FLOAT8_E8M0FNU
+    {c10::ScalarType::Float8_e8m0fnu, rounded_to<c10::Float8_e8m0fnu>, 2},
+#endif
+};
+
+const FloatType& float_type(c10::ScalarType dtype) {
+  for (const FloatType& type : kFloatTypes) {
+    if (type.dtype == dtype) return type;
+  }
+  throw SerializationError("elements of dtype " + dtype_name(dtype) + " are no floats");
+}
+
 }  // namespace
 
-void JsonWriter::key(std::string_view name) {
+JsonWriter& JsonWriter::key(std::string_view name) {
   separate();
   quoted(name);
   text_ += ": ";
   after_key_ = true;
+  return *this;
 }
-
-void JsonWriter::integer(int64_t value) { raw(std::to_string(value)); }
-
-void JsonWriter::unsigned_integer(uint64_t value) { raw(std::to_string(value)); }
 
 void JsonWriter::floating(double value) { raw(python_float(value)); }
 
@@ -82,6 +127,29 @@ void JsonWriter::quoted(std::string_view value) {
   } else {
     text_ += escaped(value);
   }
+}
+
+std::string python_float(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value < 0 ? "-Infinity" : "Infinity";
+  std::string text = fmt::format("{}", value);
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+}
+
+// Text with few digits goes through double on its way back, which can round twice: so each
+// candidate is tried, and the exact value has the last word.
+std::string python_float(double value, c10::ScalarType dtype) {
+  if (dtype == c10::ScalarType::Double || !std::isfinite(value)) return python_float(value);
+  const FloatType& type = float_type(dtype);
+  if (dtype == c10::ScalarType::Float) {
+    const double candidate = number_in(fmt::format("{}", static_cast<float>(value)));
+    return python_float(type.round(candidate) == value ? candidate : value);
+  }
+  for (int num_digits = 1; num_digits <= type.max_digits; ++num_digits) {
+    const double candidate = number_in(fmt::format("{:.{}e}", value, num_digits - 1));
+    if (type.round(candidate) == value) return python_float(candidate);
+  }
+  return python_float(value);
 }
 
 }  // namespace torch_ir

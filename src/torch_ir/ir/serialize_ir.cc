@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
 #include <variant>
@@ -20,10 +21,8 @@ struct AttributeWriter {
   void operator()(int64_t value) const { writer.integer(value); }
   void operator()(double value) const { writer.floating(value); }
   void operator()(std::complex<double> value) const {
-    writer.begin_list();
-    writer.floating(value.real());
-    writer.floating(value.imag());
-    writer.end_list();
+    writer.list(std::array{value.real(), value.imag()},
+                [&](double part) { writer.floating(part); });
   }
   void operator()(const std::string& value) const { writer.string(value); }
   void operator()(c10::ScalarType value) const { writer.string(dtype_name(value)); }
@@ -32,186 +31,145 @@ struct AttributeWriter {
   void operator()(c10::Device value) const { writer.string(value.str()); }
   void operator()(const ValueRef& value) const {
     writer.begin_object();
-    writer.key("value");
-    writer.string(value.name);
+    writer.key("value").string(value.name);
     writer.end_object();
   }
   void operator()(const Attribute::List& items) const {
-    writer.begin_list();
-    for (const Attribute& item : items) std::visit(*this, item.value());
-    writer.end_list();
+    writer.list(items, [&](const Attribute& item) { std::visit(*this, item.value()); });
   }
 };
 
-void write_shape(const TensorMeta& tensor, JsonWriter& writer) {
-  writer.begin_list();
-  for (size_t i = 0; i < tensor.shape.size(); ++i) {
-    const bool is_symbolic = !tensor.symbolic_shape.empty() && !tensor.symbolic_shape[i].empty();
-    if (is_symbolic) {
-      writer.string(tensor.symbolic_shape[i]);
-    } else {
-      writer.integer(tensor.shape[i]);
+class IRWriter {
+ public:
+  std::string write(const IR& ir) && {
+    out_.begin_object();
+    if (format_version(ir) != 1) out_.key("format_version").integer(format_version(ir));
+    out_.key("model_name").string(ir.model_name);
+    out_.key("pytorch_version").string(ir.pytorch_version);
+    write_signature(ir);
+    write_tensors("weights", ir.weights);
+    out_.key("weight_name_mapping").begin_object();
+    for (const auto& item : ir.weight_name_mapping) out_.key(item.key()).string(item.value());
+    out_.end_object();
+    if (!ir.constant_inputs.empty()) write_attributes("constant_inputs", ir.constant_inputs);
+    write_range_constraints(ir.range_constraints);
+    write_nodes(ir.nodes);
+    write_constants(ir.constants);
+    out_.end_object();
+    return out_.take();
+  }
+
+ private:
+  void write_attribute(const Attribute& attribute) {
+    std::visit(AttributeWriter{out_}, attribute.value());
+  }
+
+  void write_attributes(std::string_view key, const AttributeMap& attributes) {
+    out_.key(key).begin_object();
+    for (const auto& [name, value] : attributes) {
+      out_.key(name);
+      write_attribute(value);
     }
+    out_.end_object();
   }
-  writer.end_list();
-}
 
-// A member that is there only where it says something.
-void write_text(std::string_view key, const std::string& text, JsonWriter& writer) {
-  if (text.empty()) return;
-  writer.key(key);
-  writer.string(text);
-}
-
-void write_tensor(const TensorMeta& tensor, JsonWriter& writer) {
-  writer.begin_object();
-  writer.key("name");
-  writer.string(tensor.name);
-  writer.key("shape");
-  write_shape(tensor, writer);
-  writer.key("dtype");
-  writer.string(tensor.dtype);
-  if (tensor.producer_node) {
-    writer.key("producer_node");
-    writer.string(*tensor.producer_node);
-  }
-  if (tensor.producer_node || tensor.producer_output_idx != 0) {
-    writer.key("producer_output_idx");
-    writer.integer(tensor.producer_output_idx);
-  }
-  write_text("arg", tensor.arg, writer);
-  if (tensor.is_scalar) {
-    writer.key("scalar");
-    writer.boolean(true);
-  }
-  write_text("expression", tensor.expression, writer);
-  write_text("mutates", tensor.mutates, writer);
-  writer.end_object();
-}
-
-void write_tensors(std::string_view key, const std::vector<TensorMeta>& tensors,
-                   JsonWriter& writer) {
-  writer.key(key);
-  writer.begin_list();
-  for (const TensorMeta& tensor : tensors) write_tensor(tensor, writer);
-  writer.end_list();
-}
-
-void write_attributes(std::string_view key, const AttributeMap& attributes, JsonWriter& writer) {
-  writer.key(key);
-  writer.begin_object();
-  for (const auto& [name, value] : attributes) {
-    writer.key(name);
-    std::visit(AttributeWriter{writer}, value.value());
-  }
-  writer.end_object();
-}
-
-void write_signature(const Graph& graph, JsonWriter& writer) {
-  write_tensors("graph_inputs", graph.graph_inputs, writer);
-  write_tensors("graph_outputs", graph.graph_outputs, writer);
-  if (graph.constant_outputs.empty()) return;
-  writer.key("constant_outputs");
-  writer.begin_list();
-  for (const ConstantOutput& output : graph.constant_outputs) {
-    writer.begin_object();
-    writer.key("index");
-    writer.integer(output.index);
-    writer.key("value");
-    std::visit(AttributeWriter{writer}, output.value.value());
-    writer.end_object();
-  }
-  writer.end_list();
-}
-
-void write_nodes(const std::vector<OpNode>& nodes, JsonWriter& writer);
-
-void write_node(const OpNode& node, JsonWriter& writer) {
-  writer.begin_object();
-  writer.key("name");
-  writer.string(node.name);
-  writer.key("op_type");
-  writer.string(node.op_type);
-  write_tensors("inputs", node.inputs, writer);
-  write_tensors("outputs", node.outputs, writer);
-  write_attributes("attrs", node.attrs, writer);
-  if (!node.graphs.empty()) {
-    writer.key("graphs");
-    writer.begin_list();
-    for (const Graph& graph : node.graphs) {
-      writer.begin_object();
-      write_signature(graph, writer);
-      write_nodes(graph.nodes, writer);
-      writer.end_object();
+  void write_shape(const TensorMeta& tensor) {
+    out_.begin_list();
+    for (size_t i = 0; i < tensor.shape.size(); ++i) {
+      const bool is_symbolic = !tensor.symbolic_shape.empty() && !tensor.symbolic_shape[i].empty();
+      if (is_symbolic) {
+        out_.string(tensor.symbolic_shape[i]);
+      } else {
+        out_.integer(tensor.shape[i]);
+      }
     }
-    writer.end_list();
+    out_.end_list();
   }
-  writer.end_object();
-}
 
-void write_nodes(const std::vector<OpNode>& nodes, JsonWriter& writer) {
-  writer.key("nodes");
-  writer.begin_list();
-  for (const OpNode& node : nodes) write_node(node, writer);
-  writer.end_list();
-}
+  // A member that is there only where it says something.
+  void write_text(std::string_view key, const std::string& text) {
+    if (!text.empty()) out_.key(key).string(text);
+  }
 
-void write_range_constraints(const std::vector<SymbolRange>& ranges, JsonWriter& writer) {
-  if (ranges.empty()) return;
-  const auto write_limit = [&](const std::optional<int64_t>& limit) {
-    if (limit) {
-      writer.integer(*limit);
-    } else {
-      writer.null();
+  void write_tensor(const TensorMeta& tensor) {
+    out_.begin_object();
+    out_.key("name").string(tensor.name);
+    out_.key("shape");
+    write_shape(tensor);
+    out_.key("dtype").string(tensor.dtype);
+    if (tensor.producer_node) out_.key("producer_node").string(*tensor.producer_node);
+    if (tensor.producer_node || tensor.producer_output_idx != 0) {
+      out_.key("producer_output_idx").integer(tensor.producer_output_idx);
     }
-  };
-  writer.key("range_constraints");
-  writer.begin_object();
-  for (const SymbolRange& range : ranges) {
-    writer.key(range.expression);
-    writer.begin_list();
-    write_limit(range.min);
-    write_limit(range.max);
-    writer.end_list();
+    write_text("arg", tensor.arg);
+    if (tensor.is_scalar) out_.key("scalar").boolean(true);
+    write_text("expression", tensor.expression);
+    write_text("mutates", tensor.mutates);
+    out_.end_object();
   }
-  writer.end_object();
-}
 
-void write_ir(const IR& ir, JsonWriter& writer) {
-  writer.begin_object();
-  if (format_version(ir) != 1) {
-    writer.key("format_version");
-    writer.integer(format_version(ir));
+  void write_tensors(std::string_view key, const std::vector<TensorMeta>& tensors) {
+    out_.key(key).list(tensors, [&](const TensorMeta& tensor) { write_tensor(tensor); });
   }
-  writer.key("model_name");
-  writer.string(ir.model_name);
-  writer.key("pytorch_version");
-  writer.string(ir.pytorch_version);
-  write_signature(ir, writer);
-  write_tensors("weights", ir.weights, writer);
-  writer.key("weight_name_mapping");
-  writer.begin_object();
-  for (const auto& item : ir.weight_name_mapping) {
-    writer.key(item.key());
-    writer.string(item.value());
+
+  void write_signature(const Graph& graph) {
+    write_tensors("graph_inputs", graph.graph_inputs);
+    write_tensors("graph_outputs", graph.graph_outputs);
+    if (graph.constant_outputs.empty()) return;
+    out_.key("constant_outputs").list(graph.constant_outputs, [&](const ConstantOutput& output) {
+      out_.begin_object();
+      out_.key("index").integer(output.index);
+      out_.key("value");
+      write_attribute(output.value);
+      out_.end_object();
+    });
   }
-  writer.end_object();
-  if (!ir.constant_inputs.empty()) {
-    write_attributes("constant_inputs", ir.constant_inputs, writer);
+
+  void write_nodes(const std::vector<OpNode>& nodes) {
+    out_.key("nodes").list(nodes, [&](const OpNode& node) { write_node(node); });
   }
-  write_range_constraints(ir.range_constraints, writer);
-  write_nodes(ir.nodes, writer);
-  if (!ir.constants.is_empty()) {
-    writer.key("constants");
-    writer.begin_object();
-    for (const auto& item : ir.constants) {
-      writer.key(item.key());
-      write_constant(item.key(), item.value(), writer);
+
+  void write_node(const OpNode& node) {
+    out_.begin_object();
+    out_.key("name").string(node.name);
+    out_.key("op_type").string(node.op_type);
+    write_tensors("inputs", node.inputs);
+    write_tensors("outputs", node.outputs);
+    write_attributes("attrs", node.attrs);
+    if (!node.graphs.empty()) {
+      out_.key("graphs").list(node.graphs, [&](const Graph& graph) {
+        out_.begin_object();
+        write_signature(graph);
+        write_nodes(graph.nodes);
+        out_.end_object();
+      });
     }
-    writer.end_object();
+    out_.end_object();
   }
-  writer.end_object();
-}
+
+  void write_range_constraints(const std::vector<SymbolRange>& ranges) {
+    if (ranges.empty()) return;
+    out_.key("range_constraints").begin_object();
+    for (const SymbolRange& range : ranges) {
+      out_.key(range.expression).list(std::array{range.min, range.max}, [&](const auto& limit) {
+        limit ? out_.integer(*limit) : out_.null();
+      });
+    }
+    out_.end_object();
+  }
+
+  void write_constants(const StateDict& constants) {
+    if (constants.is_empty()) return;
+    out_.key("constants").begin_object();
+    for (const auto& item : constants) {
+      out_.key(item.key());
+      write_constant(item.key(), item.value(), out_);
+    }
+    out_.end_object();
+  }
+
+  JsonWriter out_;
+};
 
 // --- The version ---
 
@@ -240,10 +198,6 @@ int64_t format_version(const IR& ir) {
   return is_first ? 1 : 2;
 }
 
-std::string serialize_ir(const IR& ir) {
-  JsonWriter writer;
-  write_ir(ir, writer);
-  return writer.take();
-}
+std::string serialize_ir(const IR& ir) { return IRWriter().write(ir); }
 
 }  // namespace torch_ir

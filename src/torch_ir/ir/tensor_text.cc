@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "torch_ir/base/headline.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
 
 namespace torch_ir {
@@ -29,7 +29,10 @@ std::string describe_difference(const at::Tensor& tensor, c10::IntArrayRef shape
 std::string message_text(const std::exception& error) {
   const auto* c10_error = dynamic_cast<const c10::Error*>(&error);
   if (c10_error == nullptr) return error.what();
-  return headline(c10_error->what_without_backtrace());
+  // LibTorch lists all backends that it knows. Whoever wraps it says more, such as which node it
+  // was.
+  constexpr size_t kMaxSize = kMaxMessageSize / 2;
+  return short_line(headline(c10_error->what_without_backtrace()), kMaxSize);
 }
 
 }  // namespace torch_ir

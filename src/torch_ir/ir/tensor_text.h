@@ -16,7 +16,7 @@ std::string shape_list_text(c10::IntArrayRef shape);
 std::string describe_difference(const at::Tensor& tensor, c10::IntArrayRef shape,
                                 c10::ScalarType dtype);
 
-// What `error` says, without the stack trace and source lines that LibTorch adds.
+// What `error` says; of LibTorch's, one line that a person would read, without the stack trace.
 std::string message_text(const std::exception& error);
 
 }  // namespace torch_ir

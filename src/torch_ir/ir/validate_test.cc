@@ -10,7 +10,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/ir/testing/test_nodes.h"
+#include "torch_ir/ir/testing/json_test_graphs.h"
 
 namespace torch_ir {
 namespace {

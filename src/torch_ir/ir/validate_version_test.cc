@@ -5,7 +5,7 @@
 #include <string>
 
 #include "torch_ir/ir/ir.h"
-#include "torch_ir/ir/testing/test_nodes.h"
+#include "torch_ir/ir/testing/json_test_graphs.h"
 #include "torch_ir/ir/validate.h"
 
 namespace torch_ir {

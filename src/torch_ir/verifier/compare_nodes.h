@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "torch_ir/ir/ir.h"
-#include "torch_ir/ir/value_observer.h"
 #include "torch_ir/verifier/node_report.h"
 
 namespace torch_ir {

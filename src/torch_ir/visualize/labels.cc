@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "torch_ir/base/printable.h"
+
 namespace torch_ir {
 namespace {
 
@@ -12,23 +14,6 @@ constexpr std::string_view kEllipsis = "...";
 
 bool is_ascii_alphanumeric(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
-
-// The length of the UTF-8 sequence at the start of `text`, or 0 when there is none. Overlong forms,
-// surrogates and values above U+10FFFF are none.
-size_t sequence_length(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return 1;
-  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  const bool overlong = (lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90);
-  const bool surrogate = lead == 0xED && byte(1) >= 0xA0;
-  const bool too_large = lead == 0xF4 && byte(1) >= 0x90;
-  return overlong || surrogate || too_large ? 0 : length;
 }
 
 // C0, DEL and C1.
@@ -48,7 +33,7 @@ std::string printable_name(std::string_view name) {
       text += kEllipsis;
       break;
     }
-    const size_t length = sequence_length(name);
+    const size_t length = character_size(name);
     const std::string_view character = length == 0 ? kReplacement : name.substr(0, length);
     text += is_control(character) ? " " : character;
     name.remove_prefix(length == 0 ? 1 : length);

@@ -2,7 +2,6 @@
 //
 // Both are for GitHub and the command line; the text obeys Mermaid's rules for identifiers and
 // labels, whatever the names in the IR are, and its limits on size where the options ask for that.
-// mermaid_rules.h checks all of it.
 #pragma once
 
 #include <cstdint>

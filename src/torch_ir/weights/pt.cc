@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/weights/find_state_dict.h"
 #include "torch_ir/weights/storage_tensor.h"

@@ -80,8 +80,8 @@ struct Entry {
   int64_t end;
 };
 
-c10::ScalarType read_dtype(JsonValue& value, const Place& place) {
-  const std::string name = take_string(value, place);
+c10::ScalarType read_dtype(const JsonValue& value, const Place& place) {
+  const std::string& name = as_string(value, place);
   const auto* entry = std::ranges::find(kDtypes, name, &Dtype::name);
   if (entry == std::end(kDtypes)) place.fail("dtype '" + printable(name) + "' is unknown");
   const auto dtype = find_dtype(entry->torch_name);
@@ -89,7 +89,7 @@ c10::ScalarType read_dtype(JsonValue& value, const Place& place) {
   return *dtype;
 }
 
-std::vector<int64_t> read_sizes(JsonValue& value, const Place& place) {
+std::vector<int64_t> read_sizes(const JsonValue& value, const Place& place) {
   std::vector<int64_t> sizes = as_integers(value, place);
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] < 0) place.item(i).fail(std::to_string(sizes[i]) + " is negative");
@@ -111,14 +111,15 @@ int64_t checked_num_bytes(const Entry& entry, const Place& place) {
 }
 
 // Other members than these three are allowed, and mean nothing.
-JsonValue& get_member(JsonValue::Object& members, std::string_view key, const Place& place) {
+const JsonValue& get_member(const JsonValue::Object& members, std::string_view key,
+                            const Place& place) {
   const auto member = std::ranges::find(members, key, &JsonValue::Object::value_type::first);
   if (member == members.end()) place.fail("the key '" + std::string(key) + "' is missing");
   return member->second;
 }
 
-Entry read_entry(std::string name, JsonValue& value, const Place& place) {
-  JsonValue::Object& members = as_object(value, place);
+Entry read_entry(std::string name, const JsonValue& value, const Place& place) {
+  const JsonValue::Object& members = as_object(value, place);
   Entry entry;
   entry.dtype = read_dtype(get_member(members, "dtype", place), place.key("dtype"));
   entry.shape = read_sizes(get_member(members, "shape", place), place.key("shape"));
@@ -147,8 +148,8 @@ Entry read_entry(std::string name, JsonValue& value, const Place& place) {
   return entry;
 }
 
-void check_metadata(JsonValue& value, const Place& place) {
-  for (auto& [key, text] : as_object(value, place)) take_string(text, place.key(key));
+void check_metadata(const JsonValue& value, const Place& place) {
+  for (const auto& [key, text] : as_object(value, place)) as_string(text, place.key(key));
 }
 
 // The data of the tensors fill the file, without holes and without overlap.
@@ -178,10 +179,10 @@ void check_layout(const std::vector<Entry>& entries, int64_t data_size) {
 
 // The entries of a header, in the order of their data.
 std::vector<Entry> read_header(std::string_view text) {
-  JsonValue header = parse_json(text);
+  const JsonValue header = parse_json(text);
   const Place root;
   std::vector<Entry> entries;
-  for (auto& [name, value] : as_object(header, root)) {
+  for (const auto& [name, value] : as_object(header, root)) {
     const Place place = root.key(name);
     if (name == kMetadataKey) {
       check_metadata(value, place);

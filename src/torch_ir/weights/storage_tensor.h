@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/base/byte_range.h"
+#include "torch_ir/base/file.h"
 
 namespace torch_ir {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "torch_ir/base/byte_range.h"
+#include "torch_ir/base/file.h"
 #include "torch_ir/base/zip_archive.h"
 #include "torch_ir/weights/pickle_value.h"
 

@@ -10,7 +10,7 @@
 #include <unordered_set>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/headline.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/capture/lifted_constants.h"
 #include "torch_ir/exporter/capture/recorder.h"
 #include "torch_ir/exporter/meta/meta_kernels.h"

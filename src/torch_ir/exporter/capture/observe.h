@@ -10,7 +10,6 @@
 
 #include "torch_ir/exporter/capture/model.h"
 #include "torch_ir/ir/ir.h"
-#include "torch_ir/ir/value_observer.h"
 
 namespace torch_ir {
 

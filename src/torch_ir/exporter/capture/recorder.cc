@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/headline.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/meta/meta_kernels.h"
 #include "torch_ir/operators/operator_table.h"
 

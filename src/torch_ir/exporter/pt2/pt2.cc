@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "torch_ir/base/byte_range.h"
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/pt2/archive.h"
 #include "torch_ir/exporter/pt2/example_inputs.h"

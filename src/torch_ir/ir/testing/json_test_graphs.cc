@@ -10,6 +10,30 @@
 
 namespace torch_ir {
 
+TensorMeta meta(std::string name, std::vector<int64_t> shape, std::string dtype) {
+  TensorMeta tensor;
+  tensor.name = std::move(name);
+  tensor.shape = std::move(shape);
+  tensor.dtype = std::move(dtype);
+  return tensor;
+}
+
+TensorMeta made_by(TensorMeta tensor, std::string producer, int64_t index) {
+  tensor.producer_node = std::move(producer);
+  tensor.producer_output_idx = index;
+  return tensor;
+}
+
+OpNode node(std::string name, std::string op_type, std::vector<TensorMeta> inputs,
+            std::vector<TensorMeta> outputs) {
+  OpNode result;
+  result.name = std::move(name);
+  result.op_type = std::move(op_type);
+  result.inputs = std::move(inputs);
+  result.outputs = std::move(outputs);
+  return result;
+}
+
 std::string ir_text(const std::string& node, const std::string& rest) {
   return R"({"graph_inputs": [], "graph_outputs": [], "weights": [], "nodes": [)" + node + "]" +
          rest + "}";

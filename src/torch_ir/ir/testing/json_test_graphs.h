@@ -1,4 +1,5 @@
-// Graphs, and texts of graphs, that the tests of the IR file have in common.
+// Values, nodes and graphs that are written by hand, and their texts: what the tests of the IR file
+// have in common.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +7,14 @@
 #include <vector>
 
 #include "torch_ir/ir/ir.h"
-#include "torch_ir/ir/testing/test_nodes.h"
 
 namespace torch_ir {
+
+// Values and nodes.
+TensorMeta meta(std::string name, std::vector<int64_t> shape, std::string dtype = "float32");
+TensorMeta made_by(TensorMeta tensor, std::string producer, int64_t index = 0);
+OpNode node(std::string name, std::string op_type, std::vector<TensorMeta> inputs,
+            std::vector<TensorMeta> outputs);
 
 // A node with attributes of every type, and an input that names its argument: what version 1 of
 // the format has.

@@ -1,9 +1,8 @@
 // check_mermaid: does a diagram obey the rules under which GitHub draws it?
 //
-// For tests of everything that writes Mermaid. It reads the Mermaid that this project writes (a
-// statement a line, labels in double quotes) and takes everything else for a mistake. The rules
-// are those that a parser does not tell: a diagram can parse and still be drawn as an error, or
-// without some of its parts.
+// For tests of everything that writes Mermaid. Only what a parser does not tell: a diagram can
+// parse and still be drawn as an error, or without some of its parts. Whether it parses is asked of
+// Mermaid itself, by //harness/report:mermaid_test.
 #pragma once
 
 #include <string>
@@ -15,12 +14,11 @@ namespace torch_ir {
 // What is wrong with `text`, the content of a ```mermaid block, one line each with the number of
 // the line; empty when nothing is. The rules:
 // - at most 500 edges and 50,000 characters;
-// - identifiers of letters, digits and underscores that are no keywords, each one declared once and
-//   before an arrow uses it; arrows stand between spaces;
-// - labels in double quotes, not empty, with "#" only in entity codes and "<" only in "<br/>", and
-//   no line that Markdown takes for code, a list, a heading or a quotation;
-// - pies: no backslash in a label, no label twice, values above 0 in plain digits, no slice under
-//   one percent (which is not drawn) but the last; a pie without slices needs a title.
+// - no label with an empty line, with "#" outside of an entity code, with "<" outside of "<br/>",
+// or
+//   with a line that Markdown takes for code, a list or a quotation;
+// - pies: no backslash in a label, no label twice, and no slice under one percent (which is not
+//   drawn) but the last.
 std::vector<std::string> check_mermaid(std::string_view text);
 
 }  // namespace torch_ir

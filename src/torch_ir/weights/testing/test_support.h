@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "torch_ir/base/byte_range.h"
+#include "torch_ir/base/file.h"
 #include "torch_ir/weights/pickle_value.h"
 
 namespace torch_ir {

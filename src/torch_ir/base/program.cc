@@ -1,0 +1,53 @@
+#include "torch_ir/base/program.h"
+
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <torch/version.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "torch_ir/base/printable.h"
+
+namespace torch_ir {
+namespace {
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+std::string version_text(const std::string& program) {
+  return program + " 0.1.0 (LibTorch " TORCH_VERSION ")";
+}
+
+Terminal terminal_of(int descriptor) {
+  Terminal terminal;
+  terminal.is_terminal = ::isatty(descriptor) != 0 && variable("TERM") != "dumb";
+  terminal.has_colours = terminal.is_terminal && variable("NO_COLOR").empty();
+  winsize size = {};
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) terminal.width = size.ws_col;
+  return terminal;
+}
+
+std::string message_line(std::string_view program, std::string_view message) {
+  return short_line(std::string(program) + ": " + std::string(message)) + '\n';
+}
+
+bool finish_output(std::ostream& out, std::ostream& err, const std::string& program) {
+  if (out.flush()) return true;
+  // What a stream failed of is not known afterwards.
+  if (&out == &std::cout && is_closed_pipe(STDOUT_FILENO)) return true;
+  err << message_line(program, "cannot write to the standard output");
+  return false;
+}
+
+bool is_closed_pipe(int descriptor) {
+  pollfd state{.fd = descriptor, .events = POLLOUT, .revents = 0};
+  return ::poll(&state, 1, 0) == 1 && (state.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+}  // namespace torch_ir
