@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cmath>
 #include <map>
-#include <memory>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -16,11 +15,11 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/cli/benchmark_report.h"
-#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/command.h"
 #include "torch_ir/cli/execution.h"
 #include "torch_ir/cli/graph_file.h"
-#include "torch_ir/cli/made_up_values.h"
 #include "torch_ir/cli/options.h"
+#include "torch_ir/cli/random_values.h"
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/executor/graph/optimization_name.h"
@@ -97,7 +96,7 @@ std::pair<std::vector<at::Tensor>, std::string> find_inputs(const ExecutionArgum
   if (!arguments.inputs.empty()) return {read_inputs(arguments.inputs, graph.ir), "file"};
   if (graph.is_archive) return {example_graph_inputs(arguments.file, graph.ir), "archive"};
   try {
-    return {make_up_inputs(graph.ir), "made up"};
+    return {random_inputs(graph.ir), "made up"};
   } catch (const Error& error) {
     throw Error(arguments.file + ": " + error.what());
   }
@@ -109,7 +108,7 @@ std::string find_weights(const ExecutionArguments& arguments, LoadedGraph& graph
   if (graph.weights) return "archive";
   if (graph.ir.weights.empty()) return "none";
   try {
-    graph.weights = make_up_weights(graph.ir, graph.constants);
+    graph.weights = random_weights(graph.ir, graph.constants);
   } catch (const Error& error) {
     throw Error(arguments.file + ": " + error.what());
   }
@@ -165,23 +164,18 @@ int run_benchmark(const BenchmarkArguments& arguments, Console& console) {
   return kDone;
 }
 
-Command::Action declare_benchmark(CLI::App& parser) {
-  const auto arguments = std::make_shared<BenchmarkArguments>();
-  add_execution_arguments(parser, arguments->execution);
-  parser
-      .add_option(
-          "--inputs", arguments->execution.inputs,
-          "The inputs: .safetensors, by the graph's names; without, the archive's examples, "
-          "or made up where the graph says their sizes")
-      ->type_name("FILE");
-  add_count_option(parser, "--rounds", arguments->rounds,
+void declare_benchmark(CLI::App& parser, BenchmarkArguments& arguments) {
+  add_execution_arguments(parser, arguments.execution);
+  add_file_option(parser, "--inputs", arguments.execution.inputs,
+                  "The inputs: .safetensors, by the graph's names; without, the archive's "
+                  "examples, or made up where the graph says their sizes");
+  add_count_option(parser, "--rounds", arguments.rounds,
                    "How often to run; without, for about half a second, at least 15 times",
                    1'000'000);
-  add_count_option(parser, "--threads", arguments->threads,
+  add_count_option(parser, "--threads", arguments.threads,
                    "How many threads an operator may use; without, as many as LibTorch thinks",
                    1024);
-  parser.add_flag("--json", arguments->json, "Print JSON");
-  return [arguments](Console& console) { return run_benchmark(*arguments, console); };
+  parser.add_flag("--json", arguments.json, "Print JSON");
 }
 
 }  // namespace
@@ -194,7 +188,7 @@ Command benchmark_command() {
               "  torch-ir benchmark model.json --threads 1 --optimization fast\n"
               "  torch-ir benchmark model.json --weights weights.safetensors \\\n"
               "      --inputs inputs.safetensors --rounds 100 --json\n",
-          .declare = declare_benchmark};
+          .declare = with_arguments(declare_benchmark, run_benchmark)};
 }
 
 }  // namespace torch_ir

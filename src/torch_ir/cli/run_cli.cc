@@ -11,7 +11,7 @@
 #include "torch_ir/base/parse_arguments.h"
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/base/version.h"
-#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
 
 namespace torch_ir {

@@ -1,4 +1,4 @@
-#include "torch_ir/cli/made_up_values.h"
+#include "torch_ir/cli/random_values.h"
 
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
@@ -70,7 +70,7 @@ ValueRange weight_range(std::string_view placeholder, const TensorMeta& weight) 
 
 }  // namespace
 
-std::vector<at::Tensor> make_up_inputs(const IR& ir) {
+std::vector<at::Tensor> random_inputs(const IR& ir) {
   Maker maker(ir, kInputAdvice);
   std::vector<at::Tensor> inputs;
   for (const TensorMeta& input : ir.graph_inputs) {
@@ -87,7 +87,7 @@ std::vector<at::Tensor> make_up_inputs(const IR& ir) {
   return inputs;
 }
 
-StateDict make_up_weights(const IR& ir, const StateDict& constants) {
+StateDict random_weights(const IR& ir, const StateDict& constants) {
   std::unordered_map<std::string, std::string> placeholders;
   for (const auto& item : ir.weight_name_mapping) placeholders.emplace(item.value(), item.key());
   Maker maker(ir, kWeightAdvice);

@@ -14,10 +14,10 @@ namespace torch_ir {
 
 // One tensor for each graph input. Throws Error for inputs whose sizes or values only a user can
 // choose, and for more than fits a small machine's memory.
-std::vector<at::Tensor> make_up_inputs(const IR& ir);
+std::vector<at::Tensor> random_inputs(const IR& ir);
 
 // Every weight that is not in `constants` and has no value in the graph. Throws Error for more than
 // fits a small machine's memory.
-StateDict make_up_weights(const IR& ir, const StateDict& constants);
+StateDict random_weights(const IR& ir, const StateDict& constants);
 
 }  // namespace torch_ir
