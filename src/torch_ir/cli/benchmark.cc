@@ -90,29 +90,21 @@ int64_t choose_rounds(Runs& runs) {
                     static_cast<long long>(kMostRounds));
 }
 
-// Those of the user, else the archive's examples, else made up; and which.
-std::pair<std::vector<at::Tensor>, std::string> find_inputs(const ExecutionArguments& arguments,
-                                                            const LoadedGraph& graph) {
-  if (!arguments.inputs.empty()) return {read_inputs(arguments.inputs, graph.ir), "file"};
-  if (graph.is_archive) return {example_graph_inputs(arguments.file, graph.ir), "archive"};
-  try {
-    return {random_inputs(graph.ir), "made up"};
-  } catch (const Error& error) {
-    throw Error(arguments.file + ": " + error.what());
-  }
-}
-
-// The same for weights, which `graph` gets.
+// The weights of the user, else the archive's, else made up for `graph`; and which.
 std::string find_weights(const ExecutionArguments& arguments, LoadedGraph& graph) {
   if (!arguments.weights.path.empty()) return "file";
   if (graph.weights) return "archive";
   if (graph.ir.weights.empty()) return "none";
-  try {
-    graph.weights = random_weights(graph.ir, graph.constants);
-  } catch (const Error& error) {
-    throw Error(arguments.file + ": " + error.what());
-  }
+  graph.weights = random_weights(arguments.file, graph.ir, graph.constants);
   return "made up";
+}
+
+// The same for inputs; those of an archive are its examples.
+std::pair<std::vector<at::Tensor>, std::string> find_inputs(const ExecutionArguments& arguments,
+                                                            const LoadedGraph& graph) {
+  if (!arguments.inputs.empty()) return {read_inputs(arguments.inputs, graph.ir), "file"};
+  if (graph.is_archive) return {example_graph_inputs(arguments.file, graph.ir), "archive"};
+  return {random_inputs(arguments.file, graph.ir), "made up"};
 }
 
 // One for each node of `ir`, in its order. A plan has fewer where one node does the work of others.
@@ -170,10 +162,10 @@ void declare_benchmark(CLI::App& parser, BenchmarkArguments& arguments) {
                   "The inputs: .safetensors, by the graph's names; without, the archive's "
                   "examples, or made up where the graph says their sizes");
   add_count_option(parser, "--rounds", arguments.rounds,
-                   "How often to run; without, for about half a second, at least 15 times",
+                   "How often to run; without, as often as takes half a second, at least 15 times",
                    1'000'000);
   add_count_option(parser, "--threads", arguments.threads,
-                   "How many threads an operator may use; without, as many as LibTorch thinks",
+                   "How many threads an operator may use; without, as many as LibTorch chooses",
                    1024);
   parser.add_flag("--json", arguments.json, "Print JSON");
 }

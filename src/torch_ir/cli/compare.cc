@@ -103,7 +103,7 @@ int run_compare(const CompareArguments& arguments, Console& console) {
 
 void declare_compare(CLI::App& parser, CompareArguments& arguments) {
   add_argument(parser, "A", arguments.actual, "The tensors (.safetensors or .pt)");
-  add_argument(parser, "B", arguments.expected, "Those that they should be");
+  add_argument(parser, "B", arguments.expected, "The tensors that they should be");
   add_tolerance_options(parser, arguments.tolerance);
 }
 

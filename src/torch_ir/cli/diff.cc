@@ -73,7 +73,7 @@ int run_diff(const DiffArguments& arguments, Console& console) {
 void declare_diff(CLI::App& parser, DiffArguments& arguments) {
   add_argument(parser, "OLD", arguments.old, "The graph as it was: IR JSON, or an archive (.pt2)");
   add_argument(parser, "NEW", arguments.now, "The graph as it is");
-  parser.add_flag("--all", arguments.all, "Name the nodes that only have another name, too");
+  parser.add_flag("--all", arguments.all, "List nodes that were only renamed, too");
   parser.add_flag("--json", arguments.json, "Print JSON");
 }
 

@@ -53,8 +53,9 @@ void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments) {
   add_weights_options(parser, arguments.weights,
                       "The weights: .safetensors, .pt, or the index of a sharded checkpoint; an "
                       "archive has its own");
-  add_file_option(parser, "--constants", arguments.constants,
-                  "Constants that the graph lacks or that replace its own, by their names there");
+  add_file_option(
+      parser, "--constants", arguments.constants,
+      "Constants that the graph lacks, or others than its own, by name: .safetensors, .pt");
   add_execution_options(parser, arguments.options);
 }
 

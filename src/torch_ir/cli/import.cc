@@ -118,7 +118,7 @@ void declare_import(CLI::App& parser, ImportArguments& arguments) {
   add_argument(parser, "MODEL", arguments.file, "The archive, .pt2");
   parser
       .add_option("--output", arguments.output,
-                  "The folder for ir.json and weights.safetensors; it is made if need be")
+                  "The folder for ir.json and weights.safetensors; made where there is none")
       ->required()
       ->type_name("DIR");
 }

@@ -18,7 +18,7 @@ using ::testing::ThrowsMessage;
 
 TEST(RandomValuesTest, InputsAreThoseOfTheHarness) {
   const IR ir = TestGraphBuilder("Tiny").input("x", {2, 3}).input("y", {}).build();
-  const std::vector<at::Tensor> inputs = random_inputs(ir);
+  const std::vector<at::Tensor> inputs = random_inputs("g.json", ir);
   ASSERT_EQ(inputs.size(), 2u);
   EXPECT_TRUE(
       at::equal(inputs[0], seeded_tensor(0, "Tiny", "input/x", {2, 3}, at::kFloat, {-1, 1})));
@@ -28,7 +28,7 @@ TEST(RandomValuesTest, InputsAreThoseOfTheHarness) {
 TEST(RandomValuesTest, WholeNumbersAreIndicesIntoAnything) {
   IR ir = TestGraphBuilder("Tiny").input("i", {5}).build();
   ir.graph_inputs[0].dtype = "int64";
-  const at::Tensor indices = random_inputs(ir).at(0);
+  const at::Tensor indices = random_inputs("g.json", ir).at(0);
   EXPECT_EQ(indices.scalar_type(), at::kLong);
   EXPECT_FALSE(indices.any().item<bool>());
 }
@@ -36,17 +36,19 @@ TEST(RandomValuesTest, WholeNumbersAreIndicesIntoAnything) {
 TEST(RandomValuesTest, SizesThatDifferAreTheUsersToChoose) {
   IR ir = TestGraphBuilder("Tiny").input("x", {kDynamicSize, 3}).build();
   ir.graph_inputs[0].symbolic_shape = {"s0", ""};
-  EXPECT_THAT([&] { random_inputs(ir); },
-              ThrowsMessage<Error>("the input 'x' has sizes that differ from run to run, s0x3: "
-                                   "give inputs with --inputs FILE.safetensors"));
+  EXPECT_THAT(
+      [&] { random_inputs("g.json", ir); },
+      ThrowsMessage<Error>("g.json: the input 'x' has sizes that differ from run to run, s0x3: "
+                           "give inputs with --inputs FILE.safetensors"));
 }
 
 TEST(RandomValuesTest, NumbersAreTheUsersToChoose) {
   IR ir = TestGraphBuilder("Tiny").input("n", {}).build();
   ir.graph_inputs[0].is_scalar = true;
-  EXPECT_THAT([&] { random_inputs(ir); },
-              ThrowsMessage<Error>("the input 'n' is a number that only you know: give inputs with "
-                                   "--inputs FILE.safetensors"));
+  EXPECT_THAT(
+      [&] { random_inputs("g.json", ir); },
+      ThrowsMessage<Error>("g.json: the input 'n' is a number that only you know: give inputs with "
+                           "--inputs FILE.safetensors"));
 }
 
 TEST(RandomValuesTest, WeightsAreThoseWithoutAValue) {
@@ -60,7 +62,7 @@ TEST(RandomValuesTest, WeightsAreThoseWithoutAValue) {
   ir.constants.insert("known", at::ones({2}));
   StateDict constants;
   constants.insert("c_m", at::ones({2}));
-  const StateDict weights = random_weights(ir, constants);
+  const StateDict weights = random_weights("g.json", ir, constants);
   EXPECT_THAT(weights.keys(),
               ElementsAre("fc.weight", "norm.running_var", "norm.num_batches_tracked"));
   EXPECT_LE(weights["fc.weight"].abs().max().item<float>(), 0.1f);
@@ -72,10 +74,11 @@ TEST(RandomValuesTest, AreNotMoreThanFitsAMachine) {
   const int64_t huge = int64_t{1} << 62;
   for (const Shape& shape : {Shape{huge, huge, 4}, Shape{1 << 20, 1 << 20}, Shape{0, huge}}) {
     const IR ir = TestGraphBuilder("Tiny").input("x", shape).weight("p_w", "w", shape).build();
-    EXPECT_THAT([&] { random_inputs(ir); },
-                ThrowsMessage<Error>("'Tiny' has more than 134,217,728 values to make up: give "
-                                     "inputs with --inputs FILE.safetensors"));
-    EXPECT_THAT([&] { random_weights(ir, StateDict()); },
+    EXPECT_THAT(
+        [&] { random_inputs("g.json", ir); },
+        ThrowsMessage<Error>("g.json: 'Tiny' has more than 134,217,728 values to make up: give "
+                             "inputs with --inputs FILE.safetensors"));
+    EXPECT_THAT([&] { random_weights("g.json", ir, StateDict()); },
                 ThrowsMessage<Error>(HasSubstr(": give weights with --weights FILE")));
   }
 }

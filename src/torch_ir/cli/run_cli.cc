@@ -35,7 +35,7 @@ class ConsoleWarnings : public c10::WarningHandler {
 };
 
 void print_help(const std::vector<Command>& commands, std::ostream& out) {
-  out << "Inspect, draw, check, run and compare IR files: models as graphs without weights.\n"
+  out << "Inspect, draw, check, run and compare models as graphs: IR JSON, or archives (.pt2).\n"
          "Usage: torch-ir COMMAND [ARGUMENTS]\n\nCommands:\n";
   for (const Command& command : commands) {
     out << "  " << command.name << std::string(12 - command.name.size(), ' ') << command.summary

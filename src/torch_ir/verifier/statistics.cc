@@ -1,6 +1,5 @@
 #include "torch_ir/verifier/statistics.h"
 
-#include <ATen/ops/abs.h>
 #include <ATen/ops/view_as_real.h>
 #include <c10/core/InferenceMode.h>
 

@@ -290,7 +290,7 @@ TEST(VerifyIr, ComparesIntegersExactly) {
 
 TEST(CompareKnownOutputs, LeavesOutThoseThatNothingIsExpectedOf) {
   IR ir;
-  for (const char* name : {"a", "b", "c"}) ir.graph_outputs.push_back({.name = name});
+  for (const char* name : {"a", "b", "c"}) ir.graph_outputs.emplace_back().name = name;
   const at::Tensor e = at::ones({1});
   const ToleranceRule rule = {.outputs = {{1, {0, 9}}, {2, {0, 2}}}};
   const VerificationReport report =
