@@ -139,9 +139,13 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
 void declare_comparison(CLI::App& parser, Arguments& arguments) {
   Options options(parser, "How they are compared");
   RunSettings& settings = arguments.harness.run.settings;
-  options.with_default("--rtol", settings.tolerance.fixed.rtol, "R", "Relative tolerance")
+  options
+      .with_default("--rtol", settings.tolerance.fixed.rtol, "R",
+                    "Relative tolerance of floating point; integers are compared exactly")
       ->transform(tolerance());
-  options.with_default("--atol", settings.tolerance.fixed.atol, "A", "Absolute tolerance")
+  options
+      .with_default("--atol", settings.tolerance.fixed.atol, "A",
+                    "Absolute tolerance of floating point")
       ->transform(tolerance());
   options
       .one("--tolerance", arguments.raw.tolerance, "dtype",

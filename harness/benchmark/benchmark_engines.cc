@@ -100,8 +100,9 @@ std::string disagreement(const std::vector<at::Tensor>& outputs,
            std::to_string(expected.size());
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const TensorComparison comparison =
-        compare_tensors(outputs[i], expected[i], {.rtol = 1e-4, .atol = 1e-4});
+    const Tolerance tolerance =
+        tolerance_for({.fixed = {.rtol = 1e-4, .atol = 1e-4}}, i, expected[i].scalar_type());
+    const TensorComparison comparison = compare_tensors(outputs[i], expected[i], tolerance);
     const bool agrees =
         agreement == Agreement::kBits ? same_bits(outputs[i], expected[i]) : comparison.is_close;
     if (agrees) continue;

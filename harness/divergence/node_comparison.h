@@ -15,7 +15,7 @@
 #include "harness/results/result.h"
 #include "harness/stages/candidate.h"
 #include "torch_ir/ir/ir.h"
-#include "torch_ir/verifier/node_report.h"
+#include "torch_ir/verifier/compare_nodes.h"
 
 namespace torch_ir {
 

@@ -20,7 +20,7 @@
 #include "harness/stages/candidate.h"
 #include "torch_ir/executor/graph/graph_memory.h"
 #include "torch_ir/ir/ir.h"
-#include "torch_ir/verifier/node_report.h"
+#include "torch_ir/verifier/compare_nodes.h"
 
 namespace torch_ir {
 

@@ -6,7 +6,7 @@
 
 #include "harness/report/plain_text.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/verifier/tolerance_text.h"
+#include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
 namespace {

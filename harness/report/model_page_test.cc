@@ -282,6 +282,17 @@ TEST(ModelPageTest, TensorsAreReplayedWithTheToleranceOfTheRun) {
             HasSubstr("--tolerance dtype\n")));
 }
 
+TEST(ModelPageTest, IntegersAreSaidToBeExact) {
+  ModelResult result = make_result();
+  OutputDetail& detail = result.trials[0].verification.output_details[0];
+  detail.tolerance = {.rtol = 0, .atol = 0};
+  detail.comparison.dtype = "int64";
+  EXPECT_THAT(render_model_page(result, {}),
+              AllOf(HasSubstr("The tolerance is rtol = 0.0001 and atol = 0.0001; integers and "
+                              "booleans are compared exactly.\n"),
+                    HasSubstr("| `add` | `int64` | 0 | 0 | exact |\n")));
+}
+
 TEST(ModelPageTest, AMismatchIsShownWithAllFigures) {
   const std::string page = render_model_page(make_mismatch(), {});
   EXPECT_THAT(page, StartsWith("# Off\n\n❌ **FAILED** in the stage **verify**: output mismatch\n\n"

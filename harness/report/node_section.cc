@@ -7,7 +7,7 @@
 #include "harness/report/plain_text.h"
 #include "harness/report/run_text.h"
 #include "torch_ir/analysis/summary.h"
-#include "torch_ir/verifier/tolerance_text.h"
+#include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
 namespace {

@@ -143,12 +143,14 @@ List differences(const ModelResult& result, const VerificationReport& report,
   return sections;
 }
 
-std::string rule_text(const ToleranceRule& rule) {
+std::string tolerance_sentence(const VerificationReport& report) {
+  const ToleranceRule& rule = report.tolerance;
   std::string text =
       rule.by_dtype
           ? "The tolerance is that of the output's dtype, as `torch.testing.assert_close` has it"
           : fmt::format("The tolerance is rtol = {} and atol = {}", number_text(rule.fixed.rtol),
                         number_text(rule.fixed.atol));
+  if (report.has_exact_outputs()) text += "; integers and booleans are compared exactly";
   if (!rule.outputs.empty()) text += ", but for outputs that are registered with their own";
   return text + ".";
 }
@@ -163,9 +165,10 @@ List tolerance_rows(const VerificationReport& report) {
     row.set("rtol", number_text(detail.tolerance.rtol));
     row.set("atol", number_text(detail.tolerance.atol));
     const bool is_own = rule.outputs.contains(static_cast<size_t>(detail.index));
-    row.set("source", is_own          ? "registered for this output"
-                      : rule.by_dtype ? "by dtype"
-                                      : "for all outputs");
+    row.set("source", is_own                             ? "registered for this output"
+                      : rule.by_dtype                    ? "by dtype"
+                      : report.is_exact_by_dtype(detail) ? "exact"
+                                                         : "for all outputs");
     rows.push_back(row);
   }
   return rows;
@@ -192,7 +195,7 @@ Data verification_section(const ModelResult& result, const RunContext& context) 
   data.set("several_outputs", report.output_details.size() > 1);
   data.set("mismatches", mismatches(report));
   data.set("differences", differences(result, report, context));
-  data.set("rule", rule_text(report.tolerance));
+  data.set("rule", tolerance_sentence(report));
   data.set("tolerances", tolerance_rows(report));
   return data;
 }

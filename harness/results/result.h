@@ -18,7 +18,7 @@
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/registry/failure_kind.h"
 #include "torch_ir/registry/registry.h"
-#include "torch_ir/verifier/node_report.h"
+#include "torch_ir/verifier/compare_nodes.h"
 #include "torch_ir/verifier/verify.h"
 
 namespace torch_ir {

@@ -19,6 +19,7 @@
 #include "harness/stages/stages.h"
 #include "harness/stages/trials.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/verifier/verify.h"
 #include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
@@ -53,26 +54,6 @@ void write_graph(const IR& ir, const std::string& path) {
   } catch (const Error& error) {
     throw OutputError(error.what());
   }
-}
-
-// Compares those outputs of which something says what they should be.
-VerificationReport compare(const IR& ir, const std::vector<at::Tensor>& outputs,
-                           const std::vector<at::Tensor>& expected,
-                           const ToleranceRule& tolerance) {
-  std::vector<std::string> names;
-  std::vector<at::Tensor> compared;
-  std::vector<at::Tensor> references;
-  ToleranceRule rule = tolerance;
-  rule.outputs.clear();
-  for (size_t i = 0; i < ir.graph_outputs.size(); ++i) {
-    if (i < expected.size() && !expected[i].defined()) continue;
-    const auto own = tolerance.outputs.find(i);
-    if (own != tolerance.outputs.end()) rule.outputs.emplace(names.size(), own->second);
-    names.push_back(ir.graph_outputs[i].name);
-    if (i < outputs.size()) compared.push_back(outputs[i]);
-    if (i < expected.size()) references.push_back(expected[i]);
-  }
-  return compare_outputs(compared, references, names, rule);
 }
 
 BackendOptions backend_options(const RunSettings& settings, const std::string& directory) {
@@ -214,7 +195,7 @@ class Pipeline {
     at::manual_seed(settings_.seed);
     run.expected = candidate_.expected(run.inputs);
     Trial& trial = add_trial();
-    trial.verification = compare(ir_, run.outputs, run.expected, settings_.tolerance);
+    trial.verification = compare_known_outputs(ir_, run.outputs, run.expected, settings_.tolerance);
     trial.verification.optimization = optimization_;
   }
 

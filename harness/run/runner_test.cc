@@ -336,6 +336,22 @@ TEST_F(RunnerTest, TolerancesOfAModelGoFirstUnlessThoseOfTheRunWin) {
   EXPECT_EQ(kind_of(run_one("LooseOutput", options)), FailureKind::kOutputMismatch);
 }
 
+// The tolerance of all outputs of a model is for floating point.
+TEST_F(RunnerTest, IntegersAreComparedExactlyUnlessTheOutputHasATolerance) {
+  RunOptions options;
+  options.settings.per_node = true;
+  const ModelResult result = run_one("WrongIndex", options);
+  EXPECT_EQ(kind_of(result), FailureKind::kOutputMismatch);
+  ASSERT_TRUE(result.nodes);
+  EXPECT_EQ(result.nodes->num_mismatched, 1);
+  ASSERT_TRUE(result.nodes->first_divergence);
+  EXPECT_EQ(result.nodes->first_divergence->node.op_type, "aten.add.Tensor");
+  EXPECT_THAT(result.failure->message,
+              HasSubstr("worst at [0, 0]: 50000, expected 50001; no tolerance passes"));
+
+  EXPECT_TRUE(run_one("LooseIndex", options).passed());
+}
+
 TEST_F(RunnerTest, ExpectedFailuresAreRegisteredOrListed) {
   EXPECT_EQ(run_one("KnownWrong").status(), Status::kExpectedFailure);
   EXPECT_EQ(run_one("MendedSince").status(), Status::kUnexpectedPass);

@@ -7,6 +7,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sysexits.h>
@@ -107,6 +108,12 @@ const bool runner_models_registered = [] {
   add("Overflows", [](const at::Tensor& x) { return x.exp() - x.exp(); });
   add("Loose", wrong_where(always), {.tolerance = Tolerance{.rtol = 0, .atol = 2}});
   add("LooseOutput", wrong_where(always), {.output_tolerances = {{0, {.rtol = 0, .atol = 2}}}});
+  // The graph looks up one token, the model the next.
+  const Forward wrong_index = [](const at::Tensor& x) {
+    return at::zeros_like(x, at::kLong) + (x.is_meta() ? 50'000 : 50'001);
+  };
+  add("WrongIndex", wrong_index, {.tolerance = Tolerance{.rtol = 1, .atol = 1}});
+  add("LooseIndex", wrong_index, {.output_tolerances = {{0, {.rtol = 0, .atol = 1}}}});
   const ExpectedFailure known{.kind = FailureKind::kOutputMismatch, .reason = "known"};
   add("KnownWrong", wrong_where(always), {.expected_failure = known});
   add("MendedSince", [](const at::Tensor& x) { return x + 1; }, {.expected_failure = known});

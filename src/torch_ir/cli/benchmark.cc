@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cmath>
 #include <map>
-#include <memory>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -16,11 +15,11 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/cli/benchmark_report.h"
-#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/command.h"
 #include "torch_ir/cli/execution.h"
 #include "torch_ir/cli/graph_file.h"
-#include "torch_ir/cli/made_up_values.h"
 #include "torch_ir/cli/options.h"
+#include "torch_ir/cli/random_values.h"
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/executor/graph/execution_options.h"
@@ -91,29 +90,21 @@ int64_t choose_rounds(Runs& runs) {
                     static_cast<long long>(kMostRounds));
 }
 
-// Those of the user, else the archive's examples, else made up; and which.
-std::pair<std::vector<at::Tensor>, std::string> find_inputs(const ExecutionArguments& arguments,
-                                                            const LoadedGraph& graph) {
-  if (!arguments.inputs.empty()) return {read_inputs(arguments.inputs, graph.ir), "file"};
-  if (graph.is_archive) return {example_graph_inputs(arguments.file, graph.ir), "archive"};
-  try {
-    return {make_up_inputs(graph.ir), "made up"};
-  } catch (const Error& error) {
-    throw Error(arguments.file + ": " + error.what());
-  }
-}
-
-// The same for weights, which `graph` gets.
+// The weights of the user, else the archive's, else made up for `graph`; and which.
 std::string find_weights(const ExecutionArguments& arguments, LoadedGraph& graph) {
   if (!arguments.weights.path.empty()) return "file";
   if (graph.weights) return "archive";
   if (graph.ir.weights.empty()) return "none";
-  try {
-    graph.weights = make_up_weights(graph.ir, graph.constants);
-  } catch (const Error& error) {
-    throw Error(arguments.file + ": " + error.what());
-  }
+  graph.weights = random_weights(arguments.file, graph.ir, graph.constants);
   return "made up";
+}
+
+// The same for inputs; those of an archive are its examples.
+std::pair<std::vector<at::Tensor>, std::string> find_inputs(const ExecutionArguments& arguments,
+                                                            const LoadedGraph& graph) {
+  if (!arguments.inputs.empty()) return {read_inputs(arguments.inputs, graph.ir), "file"};
+  if (graph.is_archive) return {example_graph_inputs(arguments.file, graph.ir), "archive"};
+  return {random_inputs(arguments.file, graph.ir), "made up"};
 }
 
 // One for each node of `ir`, in its order. A plan has fewer where one node does the work of others.
@@ -165,23 +156,18 @@ int run_benchmark(const BenchmarkArguments& arguments, Console& console) {
   return kDone;
 }
 
-Command::Action declare_benchmark(CLI::App& parser) {
-  const auto arguments = std::make_shared<BenchmarkArguments>();
-  add_execution_arguments(parser, arguments->execution);
-  parser
-      .add_option(
-          "--inputs", arguments->execution.inputs,
-          "The inputs: .safetensors, by the graph's names; without, the archive's examples, "
-          "or made up where the graph says their sizes")
-      ->type_name("FILE");
-  add_count_option(parser, "--rounds", arguments->rounds,
-                   "How often to run; without, for about half a second, at least 15 times",
+void declare_benchmark(CLI::App& parser, BenchmarkArguments& arguments) {
+  add_execution_arguments(parser, arguments.execution);
+  add_file_option(parser, "--inputs", arguments.execution.inputs,
+                  "The inputs: .safetensors, by the graph's names; without, the archive's "
+                  "examples, or made up where the graph says their sizes");
+  add_count_option(parser, "--rounds", arguments.rounds,
+                   "How often to run; without, as often as takes half a second, at least 15 times",
                    1'000'000);
-  add_count_option(parser, "--threads", arguments->threads,
-                   "How many threads an operator may use; without, as many as LibTorch thinks",
+  add_count_option(parser, "--threads", arguments.threads,
+                   "How many threads an operator may use; without, as many as LibTorch chooses",
                    1024);
-  parser.add_flag("--json", arguments->json, "Print JSON");
-  return [arguments](Console& console) { return run_benchmark(*arguments, console); };
+  parser.add_flag("--json", arguments.json, "Print JSON");
 }
 
 }  // namespace
@@ -194,7 +180,7 @@ Command benchmark_command() {
               "  torch-ir benchmark model.json --threads 1 --optimization fast\n"
               "  torch-ir benchmark model.json --weights weights.safetensors \\\n"
               "      --inputs inputs.safetensors --rounds 100 --json\n",
-          .declare = declare_benchmark};
+          .declare = with_arguments(declare_benchmark, run_benchmark)};
 }
 
 }  // namespace torch_ir

@@ -1,13 +1,15 @@
 // Command: one command of torch-ir, and what it shares with the others.
 //
-// Each command is a file of its own with one function that returns its Command; commands.h lists
-// them. A command declares its arguments and hands back what to do with them; run_cli.h parses,
+// Each command is a file of its own with one function that returns its Command, which is listed
+// below. A command declares its arguments and hands back what to do with them; run_cli.h parses,
 // runs and turns exceptions into messages and exit statuses.
 #pragma once
 
 #include <functional>
 #include <iosfwd>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -56,7 +58,33 @@ struct Command {
   // Lines to copy, for --help.
   std::string examples;
   // Declares the arguments on the parser; the action is called once they are parsed.
-  Action (*declare)(CLI::App& parser);
+  std::function<Action(CLI::App& parser)> declare;
 };
+
+// A Command::declare: `declare` adds the options to the parser, `run` gets what was parsed.
+template <class Arguments>
+std::function<Command::Action(CLI::App&)> with_arguments(void (*declare)(CLI::App&, Arguments&),
+                                                         int (*run)(const Arguments&, Console&)) {
+  return [declare, run](CLI::App& parser) {
+    const auto arguments = std::make_shared<Arguments>();
+    declare(parser, *arguments);
+    return [arguments, run](Console& console) { return run(*arguments, console); };
+  };
+}
+
+Command info_command();
+Command visualize_command();
+Command validate_command();
+Command import_command();
+Command execute_command();
+Command verify_command();
+Command compare_command();
+Command diff_command();
+Command benchmark_command();
+Command ops_command();
+Command completion_command();
+
+// All of them, in the order in which --help lists them.
+std::vector<Command> all_commands();
 
 }  // namespace torch_ir

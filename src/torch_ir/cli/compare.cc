@@ -7,15 +7,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 #include <ostream>
 #include <sstream>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/ir/dtype.h"
-#include "torch_ir/verifier/tolerance_text.h"
+#include "torch_ir/verifier/tolerance.h"
 #include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
@@ -33,6 +32,8 @@ struct Line {
   std::string type;
   std::string verdict;
   bool is_close;
+  // Whether integers or booleans were compared.
+  bool is_exact = false;
 };
 
 std::string type_text(const at::Tensor& tensor) {
@@ -45,9 +46,9 @@ Line compare_both(const std::string& name, const at::Tensor& actual, const at::T
   const Tolerance tolerance = tolerance_for(rule, 0, expected.scalar_type());
   const TensorComparison comparison = compare_tensors(actual, expected, tolerance);
   std::ostringstream verdict;
-  verdict << comparison;
-  if (rule.by_dtype) verdict << " (" << tolerance_text(tolerance) << ")";
-  return {name, type_text(actual), verdict.str(), comparison.is_close};
+  verdict << comparison << own_tolerance_text(rule, tolerance);
+  return {name, type_text(actual), verdict.str(), comparison.is_close,
+          compares_exactly(expected.scalar_type())};
 }
 
 Line only_in(const std::string& path, const std::string& name, const at::Tensor& tensor) {
@@ -94,23 +95,16 @@ int run_compare(const CompareArguments& arguments, Console& console) {
   const std::vector<Line> lines = compare_files(arguments);
   const auto num_close = static_cast<size_t>(std::ranges::count_if(lines, &Line::is_close));
   print_table(lines, console.talk());
+  const bool has_exact = std::ranges::any_of(lines, &Line::is_exact);
   console.talk() << fmt::format("{} of {} tensors agree ({})\n", num_close, lines.size(),
-                                arguments.tolerance.by_dtype
-                                    ? "tolerances by dtype"
-                                    : tolerance_text(arguments.tolerance.fixed));
+                                rule_text(arguments.tolerance, has_exact));
   return num_close == lines.size() ? kDone : kDifferent;
 }
 
-Command::Action declare_compare(CLI::App& parser) {
-  const auto arguments = std::make_shared<CompareArguments>();
-  parser.add_option("A", arguments->actual, "The tensors (.safetensors or .pt)")
-      ->required()
-      ->type_name("");
-  parser.add_option("B", arguments->expected, "Those that they should be")
-      ->required()
-      ->type_name("");
-  add_tolerance_options(parser, arguments->tolerance);
-  return [arguments](Console& console) { return run_compare(*arguments, console); };
+void declare_compare(CLI::App& parser, CompareArguments& arguments) {
+  add_argument(parser, "A", arguments.actual, "The tensors (.safetensors or .pt)");
+  add_argument(parser, "B", arguments.expected, "The tensors that they should be");
+  add_tolerance_options(parser, arguments.tolerance);
 }
 
 }  // namespace
@@ -122,7 +116,7 @@ Command compare_command() {
               "  torch-ir compare outputs.safetensors expected.safetensors --atol 1e-6\n"
               "  torch-ir compare outputs.safetensors expected.safetensors --tolerance "
               "dtype\n",
-          .declare = declare_compare};
+          .declare = with_arguments(declare_compare, run_compare)};
 }
 
 }  // namespace torch_ir

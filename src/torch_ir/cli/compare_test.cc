@@ -50,6 +50,21 @@ TEST_F(CompareTest, TakesTheTolerancesOfDtypes) {
   EXPECT_THAT(compare.out, HasSubstr("\n1 of 2 tensors agree (tolerances by dtype)\n"));
 }
 
+TEST_F(CompareTest, ComparesIntegersExactly) {
+  const at::Tensor index = at::tensor({3, 50'000}, at::kLong);
+  const std::string a =
+      tensor_file("a.safetensors", {{"w", at::tensor({1.5f})}, {"index", index + 1}});
+  const std::string b = tensor_file("b.safetensors", {{"w", at::tensor({1.0f})}, {"index", index}});
+  const Outcome compare = torch_ir({"compare", a, b, "--atol", "2"});
+  EXPECT_EQ(compare.status, 1);
+  EXPECT_EQ(compare.out,
+            "index  int64[2]    2 of 2 element(s) differ (100 %): max diff 1, mean diff 1, max "
+            "relative 0.3333; worst at [0]: 4, expected 3; no tolerance passes (rtol 0, atol 0)\n"
+            "w      float32[1]  close: max diff 0.5, mean diff 0.5, passes from tolerance 0.25\n"
+            "1 of 2 tensors agree (rtol 1e-05, atol 2, integers exact)\n");
+  EXPECT_EQ(torch_ir({"compare", b, b}).status, 0);
+}
+
 TEST_F(CompareTest, RefusesWhatIsNoRuleOfTolerances) {
   const Outcome unknown = torch_ir({"compare", "a", "b", "--tolerance", "float"});
   EXPECT_EQ(unknown.status, 2);

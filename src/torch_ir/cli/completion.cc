@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
 
 namespace torch_ir {

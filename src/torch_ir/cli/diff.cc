@@ -3,13 +3,13 @@
 #include "torch_ir/analysis/diff.h"
 
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "torch_ir/base/printable.h"
-#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/command.h"
 #include "torch_ir/cli/graph_file.h"
+#include "torch_ir/cli/options.h"
 
 namespace torch_ir {
 namespace {
@@ -70,15 +70,11 @@ int run_diff(const DiffArguments& arguments, Console& console) {
   return changes.is_equal() ? kDone : kDifferent;
 }
 
-Command::Action declare_diff(CLI::App& parser) {
-  const auto arguments = std::make_shared<DiffArguments>();
-  parser.add_option("OLD", arguments->old, "The graph as it was: IR JSON, or an archive (.pt2)")
-      ->required()
-      ->type_name("");
-  parser.add_option("NEW", arguments->now, "The graph as it is")->required()->type_name("");
-  parser.add_flag("--all", arguments->all, "Name the nodes that only have another name, too");
-  parser.add_flag("--json", arguments->json, "Print JSON");
-  return [arguments](Console& console) { return run_diff(*arguments, console); };
+void declare_diff(CLI::App& parser, DiffArguments& arguments) {
+  add_argument(parser, "OLD", arguments.old, "The graph as it was: IR JSON, or an archive (.pt2)");
+  add_argument(parser, "NEW", arguments.now, "The graph as it is");
+  parser.add_flag("--all", arguments.all, "List nodes that were only renamed, too");
+  parser.add_flag("--json", arguments.json, "Print JSON");
 }
 
 }  // namespace
@@ -89,7 +85,7 @@ Command diff_command() {
           .examples =
               "  torch-ir diff before.json after.json\n"
               "  torch-ir diff exported.pt2 model.json --json\n",
-          .declare = declare_diff};
+          .declare = with_arguments(declare_diff, run_diff)};
 }
 
 }  // namespace torch_ir

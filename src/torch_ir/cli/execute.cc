@@ -1,12 +1,11 @@
 // torch-ir execute: run a graph.
 
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <ostream>
 
-#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/command.h"
 #include "torch_ir/cli/execution.h"
-#include "torch_ir/cli/output_file.h"
+#include "torch_ir/cli/options.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/weights/tensor_files.h"
 
@@ -31,14 +30,12 @@ int run_execute(const ExecuteArguments& arguments, Console& console) {
   return kDone;
 }
 
-Command::Action declare_execute(CLI::App& parser) {
-  const auto arguments = std::make_shared<ExecuteArguments>();
-  add_execution_arguments(parser, arguments->execution);
-  add_inputs_option(parser, arguments->execution);
-  parser.add_option("--outputs", arguments->outputs, "Where to write the outputs, .safetensors")
-      ->required()
-      ->type_name("FILE");
-  return [arguments](Console& console) { return run_execute(*arguments, console); };
+void declare_execute(CLI::App& parser, ExecuteArguments& arguments) {
+  add_execution_arguments(parser, arguments.execution);
+  add_inputs_option(parser, arguments.execution);
+  add_file_option(parser, "--outputs", arguments.outputs,
+                  "Where to write the outputs, .safetensors")
+      ->required();
 }
 
 }  // namespace
@@ -51,7 +48,7 @@ Command execute_command() {
               "      --inputs inputs.safetensors --outputs outputs.safetensors\n"
               "  torch-ir execute model.pt2 --inputs inputs.safetensors --outputs "
               "outputs.safetensors\n",
-          .declare = declare_execute};
+          .declare = with_arguments(declare_execute, run_execute)};
 }
 
 }  // namespace torch_ir

@@ -53,17 +53,16 @@ void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments) {
   add_weights_options(parser, arguments.weights,
                       "The weights: .safetensors, .pt, or the index of a sharded checkpoint; an "
                       "archive has its own");
-  parser
-      .add_option("--constants", arguments.constants,
-                  "Constants that the graph lacks or that replace its own, by their names there")
-      ->type_name("FILE");
+  add_file_option(
+      parser, "--constants", arguments.constants,
+      "Constants that the graph lacks, or others than its own, by name: .safetensors, .pt");
   add_execution_options(parser, arguments.options);
 }
 
 void add_inputs_option(CLI::App& parser, ExecutionArguments& arguments) {
-  parser.add_option("--inputs", arguments.inputs, "The inputs: .safetensors, by the graph's names")
-      ->required()
-      ->type_name("FILE");
+  add_file_option(parser, "--inputs", arguments.inputs,
+                  "The inputs: .safetensors, by the graph's names")
+      ->required();
 }
 
 LoadedGraph load_graph(const ExecutionArguments& arguments) {

@@ -8,15 +8,15 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <ostream>
 #include <utility>
 #include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
-#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/command.h"
 #include "torch_ir/cli/graph_file.h"
+#include "torch_ir/cli/options.h"
 #include "torch_ir/executor/graph/memory_overlap.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/json.h"
@@ -114,15 +114,13 @@ int run_import(const ImportArguments& arguments, Console& console) {
   return kDone;
 }
 
-Command::Action declare_import(CLI::App& parser) {
-  const auto arguments = std::make_shared<ImportArguments>();
-  parser.add_option("MODEL", arguments->file, "The archive, .pt2")->required()->type_name("");
+void declare_import(CLI::App& parser, ImportArguments& arguments) {
+  add_argument(parser, "MODEL", arguments.file, "The archive, .pt2");
   parser
-      .add_option("--output", arguments->output,
-                  "The folder for ir.json and weights.safetensors; it is made if need be")
+      .add_option("--output", arguments.output,
+                  "The folder for ir.json and weights.safetensors; made where there is none")
       ->required()
       ->type_name("DIR");
-  return [arguments](Console& console) { return run_import(*arguments, console); };
 }
 
 }  // namespace
@@ -131,7 +129,7 @@ Command import_command() {
   return {.name = "import",
           .summary = "Turn an archive of torch.export.save into IR JSON and weights",
           .examples = "  torch-ir import model.pt2 --output model\n",
-          .declare = declare_import};
+          .declare = with_arguments(declare_import, run_import)};
 }
 
 }  // namespace torch_ir

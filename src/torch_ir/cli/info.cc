@@ -1,18 +1,15 @@
-// torch-ir info: the figures of a graph.
+// torch-ir info: what is in a graph.
 
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
 
 #include "torch_ir/analysis/summary.h"
-#include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/command.h"
 #include "torch_ir/cli/graph_file.h"
 #include "torch_ir/cli/options.h"
-#include "torch_ir/cli/output_file.h"
 
 namespace torch_ir {
 namespace {
@@ -89,32 +86,26 @@ int run_info(const InfoArguments& arguments, Console& console) {
   refuse_to_overwrite(arguments.output, {arguments.file});
   const IRSummary summary = summarize(load_graph_file(arguments.file).ir);
   const std::string text = arguments.json ? to_json(summary) : to_text(summary);
-  if (arguments.output.empty()) {
-    console.out() << text;
-  } else {
-    write_file(arguments.output, text);
-  }
+  write_result(arguments.output, text, console);
   return kDone;
 }
 
-Command::Action declare_info(CLI::App& parser) {
-  const auto arguments = std::make_shared<InfoArguments>();
-  add_graph_argument(parser, arguments->file);
-  parser.add_flag("--json", arguments->json, "Print JSON");
-  parser.add_option("-o,--output", arguments->output, "Write to a file")->type_name("FILE");
-  return [arguments](Console& console) { return run_info(*arguments, console); };
+void declare_info(CLI::App& parser, InfoArguments& arguments) {
+  add_graph_argument(parser, arguments.file);
+  parser.add_flag("--json", arguments.json, "Print JSON");
+  add_file_option(parser, "-o,--output", arguments.output, "Write to a file");
 }
 
 }  // namespace
 
 Command info_command() {
   return {.name = "info",
-          .summary = "Print the figures of a graph: sizes, shapes, operators",
+          .summary = "Print what is in a graph: shapes, operators, parameters",
           .examples =
               "  torch-ir info model.json\n"
               "  torch-ir info model.pt2\n"
               "  torch-ir info model.json --json -o summary.json\n",
-          .declare = declare_info};
+          .declare = with_arguments(declare_info, run_info)};
 }
 
 }  // namespace torch_ir

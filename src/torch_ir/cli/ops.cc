@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <utility>
@@ -14,7 +13,7 @@
 #include "torch_ir/analysis/support_report.h"
 #include "torch_ir/analysis/supported_operators.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/command.h"
 #include "torch_ir/cli/graph_file.h"
 #include "torch_ir/operators/operator_table.h"
 
@@ -113,13 +112,12 @@ int run_ops(const OpsArguments& arguments, Console& console) {
   return kDone;
 }
 
-Command::Action declare_ops(CLI::App& parser) {
-  const auto arguments = std::make_shared<OpsArguments>();
-  parser.add_option("FILE", arguments->files, "Graphs: IR JSON or archives (.pt2)")
+void declare_ops(CLI::App& parser, OpsArguments& arguments) {
+  parser.add_option("FILE", arguments.files, "Graphs: IR JSON or archives (.pt2)")
       ->required()
       ->type_name("");
   parser
-      .add_option("--supported", arguments->supported,
+      .add_option("--supported", arguments.supported,
                   "Say which graphs a backend can run that has the operators of this list, one a "
                   "line (aten.add.Tensor; aten.add or aten.add.* for all overloads; # comments), "
                   "which it lacks, and which to add next")
@@ -127,8 +125,7 @@ Command::Action declare_ops(CLI::App& parser) {
       ->check([](const std::string& path) {
         return path.empty() ? std::string("'' is no file: give its name") : std::string();
       });
-  parser.add_flag("--json", arguments->json, "Print JSON");
-  return [arguments](Console& console) { return run_ops(*arguments, console); };
+  parser.add_flag("--json", arguments.json, "Print JSON");
 }
 
 }  // namespace
@@ -140,7 +137,7 @@ Command ops_command() {
               "  torch-ir ops model.json\n"
               "  torch-ir ops *.pt2 --json\n"
               "  torch-ir ops *.json --supported my_chip.txt\n",
-          .declare = declare_ops};
+          .declare = with_arguments(declare_ops, run_ops)};
 }
 
 }  // namespace torch_ir

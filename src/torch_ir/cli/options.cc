@@ -2,11 +2,15 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
-#include <cmath>
+#include <filesystem>
 #include <functional>
+#include <limits>
 #include <optional>
+#include <ostream>
+#include <system_error>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
 #include "torch_ir/base/program.h"
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/graph/execution_options.h"
@@ -25,17 +29,17 @@ std::optional<Number> parse_number(const std::string& text) {
   return number;
 }
 
-CLI::Option* add_tolerance_option(CLI::App& parser, const std::string& name, double& value,
-                                  const std::string& description) {
-  const auto check = [](const std::string& text) {
-    const auto number = parse_number<double>(text);
-    const bool is_tolerance = number && *number >= 0 && std::isfinite(*number);
-    return is_tolerance ? "" : "'" + text + "' is no tolerance: give a number of 0 or more";
+// An option with a number from `least` to `most`, which is `what` where another is given.
+template <class Number>
+CLI::Option* add_number_option(CLI::App& parser, const std::string& name, Number& value,
+                               const std::string& description, Number least, Number most,
+                               const std::string& what) {
+  const auto check = [least, most, what](const std::string& text) {
+    const auto number = parse_number<Number>(text);
+    const bool fits = number && *number >= least && *number <= most;
+    return fits ? "" : "'" + text + "' is no " + what;
   };
-  return parser.add_option(name, value, description)
-      ->capture_default_str()
-      ->type_name("N")
-      ->check(check, "");
+  return parser.add_option(name, value, description)->type_name("N")->check(check, "");
 }
 
 // An option whose value `parse` takes; what that throws is the message.
@@ -60,15 +64,24 @@ void add_common_options(CLI::App& parser, bool& quiet) {
                           "Print the version of torch-ir and of LibTorch");
 }
 
+void add_argument(CLI::App& parser, const std::string& name, std::string& value,
+                  const std::string& description) {
+  parser.add_option(name, value, description)->required()->type_name("");
+}
+
+CLI::Option* add_file_option(CLI::App& parser, const std::string& name, std::string& path,
+                             const std::string& description) {
+  return parser.add_option(name, path, description)->type_name("FILE");
+}
+
 void add_graph_argument(CLI::App& parser, std::string& path) {
-  parser.add_option("FILE", path, "The graph: IR JSON, or an archive of torch.export.save (.pt2)")
-      ->required()
-      ->type_name("");
+  add_argument(parser, "FILE", path,
+               "The graph: IR JSON, or an archive of torch.export.save (.pt2)");
 }
 
 void add_weights_options(CLI::App& parser, WeightsArguments& weights,
                          const std::string& description) {
-  parser.add_option("--weights", weights.path, description)->type_name("FILE");
+  add_file_option(parser, "--weights", weights.path, description);
   parser
       .add_option("--weights-key", weights.key,
                   "Where in a checkpoint the state dict is: \"model\", \"trainer.ema\"")
@@ -82,8 +95,15 @@ StateDict load_given_weights(const WeightsArguments& weights) {
 }
 
 void add_tolerance_options(CLI::App& parser, ToleranceRule& rule) {
-  CLI::Option* rtol = add_tolerance_option(parser, "--rtol", rule.fixed.rtol, "Relative tolerance");
-  CLI::Option* atol = add_tolerance_option(parser, "--atol", rule.fixed.atol, "Absolute tolerance");
+  const auto add = [&](const std::string& name, double& value, const std::string& description) {
+    return add_number_option(parser, name, value, description, 0.0,
+                             std::numeric_limits<double>::max(),
+                             "tolerance: give a number of 0 or more")
+        ->capture_default_str();
+  };
+  CLI::Option* rtol = add("--rtol", rule.fixed.rtol,
+                          "Relative tolerance of floating point; integers are compared exactly");
+  CLI::Option* atol = add("--atol", rule.fixed.atol, "Absolute tolerance of floating point");
   const auto take = [&rule](const std::string& name) {
     if (name != "dtype") {
       throw Error("'" + name + "' is no tolerance: give dtype, or numbers as --rtol and --atol");
@@ -91,7 +111,7 @@ void add_tolerance_options(CLI::App& parser, ToleranceRule& rule) {
     rule.by_dtype = true;
   };
   add_parsed_option(parser, "--tolerance", take,
-                    "dtype: what torch.testing.assert_close takes for each dtype")
+                    "dtype: the tolerance that torch.testing.assert_close has for each dtype")
       ->type_name("dtype")
       ->excludes(rtol)
       ->excludes(atol);
@@ -114,12 +134,28 @@ void add_count_option(CLI::App& parser, const std::string& name, int64_t& count,
   const std::string limit = most == std::numeric_limits<int64_t>::max()
                                 ? "of 1 or more"
                                 : "from 1 to " + std::to_string(most);
-  const auto check = [most, limit](const std::string& text) {
-    const auto number = parse_number<int64_t>(text);
-    const bool is_count = number && *number > 0 && *number <= most;
-    return is_count ? "" : "'" + text + "' is no count: give a whole number " + limit;
-  };
-  parser.add_option(name, count, description)->type_name("N")->check(check, "");
+  add_number_option(parser, name, count, description, int64_t{1}, most,
+                    "count: give a whole number " + limit);
+}
+
+void refuse_to_overwrite(const std::string& output, const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    // A file that is not there is no other's equal; reading it says what is wrong with it.
+    std::error_code ignored;
+    if (output.empty() || input.empty() || !std::filesystem::equivalent(output, input, ignored)) {
+      continue;
+    }
+    throw Error(output + ": writing there would overwrite the input '" + input +
+                "'; give another file");
+  }
+}
+
+void write_result(const std::string& output, const std::string& text, Console& console) {
+  if (output.empty()) {
+    console.out() << text;
+  } else {
+    write_file(output, text);
+  }
 }
 
 }  // namespace torch_ir

@@ -1,23 +1,31 @@
-// Arguments that several commands have.
+// Arguments that several commands have, and what is done with them.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
+#include "torch_ir/cli/command.h"
 #include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/verifier/tolerance.h"
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace torch_ir {
 
 // --quiet and --version, which every command has.
 void add_common_options(CLI::App& parser, bool& quiet);
-// FILE, required.
+// A required argument that is no option.
+void add_argument(CLI::App& parser, const std::string& name, std::string& value,
+                  const std::string& description);
+CLI::Option* add_file_option(CLI::App& parser, const std::string& name, std::string& path,
+                             const std::string& description);
+// FILE, the graph.
 void add_graph_argument(CLI::App& parser, std::string& path);
 // --weights, and --weights-key for a checkpoint that holds several state dicts.
 struct WeightsArguments {
@@ -36,5 +44,11 @@ void add_execution_options(CLI::App& parser, ExecutionOptions& options);
 void add_count_option(CLI::App& parser, const std::string& name, int64_t& count,
                       const std::string& description,
                       int64_t most = std::numeric_limits<int64_t>::max());
+
+// Throws Error when `output` is the same file as one of `inputs`, by whatever path. An empty path
+// is none. To be called before anything is done.
+void refuse_to_overwrite(const std::string& output, const std::vector<std::string>& inputs);
+// Writes to the file, or to the console where `output` is empty.
+void write_result(const std::string& output, const std::string& text, Console& console);
 
 }  // namespace torch_ir

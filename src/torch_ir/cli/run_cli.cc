@@ -10,7 +10,7 @@
 #include "torch_ir/base/parse_arguments.h"
 #include "torch_ir/base/program.h"
 #include "torch_ir/base/suggestion.h"
-#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
 
 namespace torch_ir {
@@ -34,7 +34,7 @@ class ConsoleWarnings : public c10::WarningHandler {
 };
 
 void print_help(const std::vector<Command>& commands, std::ostream& out) {
-  out << "Inspect, draw, check, run and compare IR files: models as graphs without weights.\n"
+  out << "Inspect, draw, check, run and compare models as graphs: IR JSON, or archives (.pt2).\n"
          "Usage: torch-ir COMMAND [ARGUMENTS]\n\nCommands:\n";
   for (const Command& command : commands) {
     out << "  " << command.name << std::string(12 - command.name.size(), ' ') << command.summary

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/command.h"
 
 namespace torch_ir {
 namespace {

@@ -3,11 +3,10 @@
 #include "torch_ir/ir/validate.h"
 
 #include <CLI/CLI.hpp>
-#include <memory>
 #include <ostream>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/cli/commands.h"
+#include "torch_ir/cli/command.h"
 #include "torch_ir/cli/graph_file.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/weights/state_dict.h"
@@ -49,11 +48,10 @@ int run_validate(const ValidateArguments& arguments, Console& console) {
   return kDone;
 }
 
-Command::Action declare_validate(CLI::App& parser) {
-  const auto arguments = std::make_shared<ValidateArguments>();
-  add_graph_argument(parser, arguments->file);
-  add_weights_options(parser, arguments->weights, "Check that these fit too");
-  return [arguments](Console& console) { return run_validate(*arguments, console); };
+void declare_validate(CLI::App& parser, ValidateArguments& arguments) {
+  add_graph_argument(parser, arguments.file);
+  add_weights_options(parser, arguments.weights,
+                      "Weights that must fit the graph: .safetensors, .pt");
 }
 
 }  // namespace
@@ -64,7 +62,7 @@ Command validate_command() {
           .examples =
               "  torch-ir validate model.json\n"
               "  torch-ir validate model.json --weights weights.safetensors\n",
-          .declare = declare_validate};
+          .declare = with_arguments(declare_validate, run_validate)};
 }
 
 }  // namespace torch_ir

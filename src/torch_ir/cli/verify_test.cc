@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "torch_ir/cli/testing/test_support.h"
+#include "torch_ir/ir/testing/test_graphs.h"
 
 namespace torch_ir {
 namespace {
@@ -61,6 +62,29 @@ TEST_F(VerifyTest, TakesTheTolerancesOfDtypes) {
   EXPECT_THAT(outcome.out, HasSubstr("\n  optimization exact, tolerances by dtype; "));
   EXPECT_THAT(outcome.out, HasSubstr(" float32[1, 4] (rtol 1.3e-06, atol 1e-05): equal\n"));
   EXPECT_EQ(verify(nearly_right(), {"--tolerance", "dtype"}).status, 1);
+}
+
+// Whatever the tolerance, which is for numbers that are rounded.
+TEST_F(VerifyTest, ComparesIntegersExactly) {
+  TestGraphBuilder builder("Index");
+  builder.input("x", {2}).op("index", "aten._to_copy.default", {"x"}, {2},
+                             {{"dtype", Attribute(at::kLong)}});
+  IR ir = builder.output("index").build();
+  ir.graph_outputs[0].dtype = ir.nodes[0].outputs[0].dtype = "int64";
+  const std::string graph = graph_file("index.json", ir);
+  const auto verify_index = [&](int64_t index) {
+    return torch_ir({"verify", graph, "--inputs",
+                     tensor_file("x.safetensors", {{"x", at::tensor({7.0f, 50'000.0f})}}),
+                     "--expected",
+                     tensor_file("index.safetensors", {{"index", at::tensor({int64_t{7}, index})}}),
+                     "--rtol", "1", "--atol", "1"});
+  };
+  EXPECT_EQ(verify_index(50'000).status, 0);
+  const Outcome wrong = verify_index(50'001);
+  EXPECT_EQ(wrong.status, 1) << wrong.err;
+  EXPECT_THAT(wrong.out,
+              HasSubstr("rtol 1, atol 1, integers exact; smallest tolerance that passes: none\n"
+                        "  output 0 'index' int64[2] (rtol 0, atol 0): 1 of 2 element(s) differ"));
 }
 
 TEST_F(VerifyTest, RefusesWhatIsNoTolerance) {

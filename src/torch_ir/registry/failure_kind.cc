@@ -6,28 +6,17 @@
 
 namespace torch_ir {
 
+namespace {
+
+// In the order of kFailureKinds, which is that of the enumeration.
+constexpr std::array<std::string_view, kFailureKinds.size()> kNames = {
+    "extract unsupported", "extract failed", "serialize mismatch", "load failed",  "execute failed",
+    "output mismatch",     "crashed",        "timed out",          "out of memory"};
+
+}  // namespace
+
 std::string_view failure_kind_name(FailureKind kind) {
-  switch (kind) {
-    case FailureKind::kExtractUnsupported:
-      return "extract unsupported";
-    case FailureKind::kExtractFailed:
-      return "extract failed";
-    case FailureKind::kSerializeMismatch:
-      return "serialize mismatch";
-    case FailureKind::kLoadFailed:
-      return "load failed";
-    case FailureKind::kExecuteFailed:
-      return "execute failed";
-    case FailureKind::kOutputMismatch:
-      return "output mismatch";
-    case FailureKind::kCrashed:
-      return "crashed";
-    case FailureKind::kTimedOut:
-      return "timed out";
-    case FailureKind::kOutOfMemory:
-      return "out of memory";
-  }
-  return "";
+  return kNames.at(static_cast<size_t>(kind));
 }
 
 FailureKind parse_failure_kind(std::string_view name) {

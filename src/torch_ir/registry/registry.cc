@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -32,14 +33,18 @@ bool is_file_name(const std::string& name) {
   return !name.empty() && name[0] != '.' && std::all_of(name.begin(), name.end(), fits);
 }
 
-void check_tolerances(const std::string& name, const ModelSpec& spec) {
-  const auto check = [&](const Tolerance& tolerance) {
-    // NaN compares as false.
-    if (tolerance.rtol >= 0 && tolerance.atol >= 0) return;
-    throw Error("model '" + name + "' is registered with a tolerance below 0");
-  };
-  if (spec.tolerance) check(*spec.tolerance);
-  for (const auto& [output, tolerance] : spec.output_tolerances) check(tolerance);
+// What a registration can not be; empty when it can.
+std::string find_problem(const ModelSpec& spec) {
+  if (spec.inputs.empty()) return "without an input";
+  if (spec.categories.empty()) return "without a category";
+  if (spec.expected_failure && spec.expected_failure->reason.empty()) {
+    return "as failing without a reason";
+  }
+  // NaN compares as false.
+  const auto fits = [](const Tolerance& it) { return it.rtol >= 0 && it.atol >= 0; };
+  const bool all_fit = (!spec.tolerance || fits(*spec.tolerance)) &&
+                       std::ranges::all_of(spec.output_tolerances | std::views::values, fits);
+  return all_fit ? "" : "with a tolerance below 0";
 }
 
 }  // namespace
@@ -49,14 +54,8 @@ void register_model(std::string name, ModelSpec spec, std::function<Model()> mak
     throw Error("model name '" + name +
                 "' can not name a file: use letters, digits, '_', '-' and '.'");
   }
-  if (spec.inputs.empty()) throw Error("model '" + name + "' is registered without an input");
-  if (spec.categories.empty()) {
-    throw Error("model '" + name + "' is registered without a category");
-  }
-  if (spec.expected_failure && spec.expected_failure->reason.empty()) {
-    throw Error("model '" + name + "' is registered as failing without a reason");
-  }
-  check_tolerances(name, spec);
+  const std::string problem = find_problem(spec);
+  if (!problem.empty()) throw Error("model '" + name + "' is registered " + problem);
   name_inputs(spec.inputs);
   const auto [position, added] =
       registry().try_emplace(name, RegisteredModel{name, std::move(spec), std::move(make)});

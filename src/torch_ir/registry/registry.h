@@ -48,9 +48,10 @@ struct ModelSpec {
   std::vector<ModelInput> inputs = {};
   std::vector<std::string> categories = {};
   std::string description = {};
-  // Of all outputs, in place of the harness's own.
+  // Of all outputs of floating point, in place of the harness's own: integers and booleans are
+  // compared exactly.
   std::optional<Tolerance> tolerance = std::nullopt;
-  // Of single outputs, by their position.
+  // Of single outputs, whatever their dtype, by their position.
   std::map<size_t, Tolerance> output_tolerances = {};
   std::optional<ExpectedFailure> expected_failure = std::nullopt;
 };

@@ -1,64 +1,19 @@
 #include "torch_ir/verifier/compare.h"
 
-#include <ATen/core/Tensor.h>
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <cstring>
-#include <functional>
+#include <cmath>
 #include <limits>
+#include <ostream>
 
 #include "torch_ir/ir/dtype.h"
-#include "torch_ir/verifier/compare_figures.h"
+#include "torch_ir/verifier/comparison_metrics.h"
+#include "torch_ir/verifier/tensor_blocks.h"
 
 namespace torch_ir {
 namespace {
-
-// Small enough for the caches, large enough that a block's overhead is nothing.
-constexpr int64_t kBlockSize = 1 << 16;
-
-// Both blocks contiguous, on the CPU. Returns whether to go on.
-using BlockVisitor =
-    std::function<bool(const at::Tensor& actual, const at::Tensor& expected, int64_t first)>;
-
-at::Tensor plain_block(const at::Tensor& block) {
-  return block.cpu().resolve_conj().resolve_neg().contiguous();
-}
-
-// Visits both tensors in row-major order, a block of at most kBlockSize elements at a time. Returns
-// whether all were visited.
-bool for_each_block(const at::Tensor& actual, const at::Tensor& expected, int64_t first,
-                    const BlockVisitor& visit) {
-  const int64_t size = actual.numel();
-  if (size == 0) return true;
-  if (size <= kBlockSize) return visit(plain_block(actual), plain_block(expected), first);
-  int64_t dim = 0;
-  while (actual.size(dim) == 1) ++dim;
-  const int64_t row = size / actual.size(dim);
-  const int64_t rows_at_once = std::max<int64_t>(1, kBlockSize / row);
-  for (int64_t i = 0; i < actual.size(dim); i += rows_at_once) {
-    const int64_t count = std::min(rows_at_once, actual.size(dim) - i);
-    if (!for_each_block(actual.narrow(dim, i, count), expected.narrow(dim, i, count),
-                        first + i * row, visit)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-bool have_equal_bits(const at::Tensor& actual, const at::Tensor& expected) {
-  return for_each_block(actual, expected, 0, [](const auto& a, const auto& e, int64_t) {
-    return std::memcmp(a.const_data_ptr(), e.const_data_ptr(), a.nbytes()) == 0;
-  });
-}
-
-// The tensor in a form whose elements can be told apart by strides.
-at::Tensor strided(const at::Tensor& tensor) {
-  if (tensor.is_quantized()) return tensor.dequantize();
-  return tensor.layout() == c10::kStrided ? tensor : tensor.to_dense();
-}
 
 std::string find_mismatch(const at::Tensor& actual, const at::Tensor& expected) {
   if (!actual.defined() || !expected.defined()) {
@@ -76,7 +31,32 @@ std::string find_mismatch(const at::Tensor& actual, const at::Tensor& expected) 
   return {};
 }
 
+std::string comparison_differences_text(const TensorComparison& comparison) {
+  return fmt::format("max diff {:.4g}, mean diff {:.4g}", comparison.max_diff,
+                     comparison.mean_diff);
+}
+
+// The share of what differs, never rounded to none or all.
+std::string percent_text(int64_t part, int64_t whole) {
+  const double percent = 100 * static_cast<double>(part) / static_cast<double>(whole);
+  if (percent < 0.01) return "<0.01 %";
+  if (part < whole && percent > 99.9) return ">99.9 %";
+  return fmt::format("{:.3g} %", percent);
+}
+
+// "max relative 0.2, max 4 ULP", as far as there are such figures.
+std::string relative_text(const TensorComparison& comparison) {
+  std::string text = fmt::format("max relative {:.4g}", comparison.max_relative_diff);
+  if (comparison.max_ulp_diff) text += fmt::format(", max {} ULP", *comparison.max_ulp_diff);
+  return text;
+}
+
 }  // namespace
+
+TensorComparison compare_tensors(const at::Tensor& actual, const at::Tensor& expected) {
+  const auto dtype = expected.defined() ? expected.scalar_type() : c10::ScalarType::Float;
+  return compare_tensors(actual, expected, tolerance_for({}, 0, dtype));
+}
 
 TensorComparison compare_tensors(const at::Tensor& actual, const at::Tensor& expected,
                                  const Tolerance& tolerance) {
@@ -96,18 +76,36 @@ TensorComparison compare_tensors(const at::Tensor& actual, const at::Tensor& exp
     return result;
   }
   const c10::InferenceMode inference_mode;
-  const at::Tensor strided_actual = strided(actual);
-  const at::Tensor strided_expected = strided(expected);
-  ComparisonFigures figures(tolerance, strided_actual.scalar_type());
-  const auto add = [&](const auto& a, const auto& e, int64_t first) {
-    figures.add(a, e, first);
-    return true;
-  };
-  const bool is_equal = have_equal_bits(strided_actual, strided_expected);
-  if (!is_equal) for_each_block(strided_actual, strided_expected, 0, add);
-  figures.finish(result);
-  if (is_equal) result.histogram[0] = result.num_elements;
+  measure_difference(strided(actual), strided(expected), tolerance, result);
   return result;
+}
+
+std::string histogram_bin_name(size_t bin) {
+  if (bin == 0) return "equal";
+  const int exponent = static_cast<int>(bin) - 13;
+  return bin + 1 < kHistogramBins ? fmt::format("< 1e{}", exponent)
+                                  : fmt::format(">= 1e{}", exponent - 1);
+}
+
+std::ostream& operator<<(std::ostream& stream, const TensorComparison& comparison) {
+  if (!comparison.mismatch.empty()) return stream << comparison.mismatch;
+  const bool is_equal = comparison.is_close && comparison.worst_actual.empty();
+  if (is_equal) return stream << "equal";
+  if (comparison.is_close) {
+    return stream << "close: " << comparison_differences_text(comparison)
+                  << ", passes from tolerance "
+                  << tolerance_text(comparison.smallest_passing_tolerance);
+  }
+  return stream << fmt::format(
+             "{} of {} element(s) differ ({}): {}, {}; worst at [{}]: {}, expected {}; {}",
+             comparison.num_mismatched, comparison.num_elements,
+             percent_text(comparison.num_mismatched, comparison.num_elements),
+             comparison_differences_text(comparison), relative_text(comparison),
+             fmt::join(comparison.worst_index, ", "), comparison.worst_actual,
+             comparison.worst_expected,
+             std::isfinite(comparison.smallest_passing_tolerance)
+                 ? "passes from tolerance " + tolerance_text(comparison.smallest_passing_tolerance)
+                 : "no tolerance passes");
 }
 
 }  // namespace torch_ir

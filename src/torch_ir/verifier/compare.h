@@ -1,9 +1,10 @@
 // compare_tensors: how far apart are two tensors?
 //
 // The rule everywhere: |actual - expected| <= atol + rtol * |expected|, elementwise; NaN equals NaN
-// only where both have it, infinities equal themselves; shapes and dtypes must agree. Floats are
-// compared as doubles, integers exactly, complex numbers by the modulus of their difference. Memory
-// stays small whatever the size: elements are compared a block at a time.
+// only where both have it, infinities equal themselves; shapes and dtypes must agree. Integers and
+// booleans are equal or not, unless they are given a tolerance. Floats are compared as doubles,
+// integers in 64 bits, complex numbers by the modulus of their difference. Memory stays small
+// whatever the size: elements are compared a block at a time.
 //
 // Called for every output, and node by node, so it costs little: tensors of equal bits are only
 // read. Sums are those of doubles; squares of numbers beyond 1e154 are infinite in them.
@@ -72,12 +73,17 @@ struct TensorComparison {
   std::vector<int64_t> worst_index;
   std::string worst_actual;
   std::string worst_expected;
-  // The smallest t with which rtol = atol = t would have passed; infinite when none would.
+  // The smallest t with which rtol = atol = t would have passed; infinite when none would, as for
+  // integers that had to be equal.
   double smallest_passing_tolerance = 0;
 };
 
+// By the tolerance that outputs of their dtype have where nothing is given, see tolerance_for.
+TensorComparison compare_tensors(const at::Tensor& actual, const at::Tensor& expected);
+
+// By `tolerance`, whatever the dtype.
 TensorComparison compare_tensors(const at::Tensor& actual, const at::Tensor& expected,
-                                 const Tolerance& tolerance = {});
+                                 const Tolerance& tolerance);
 
 // One line: "equal", or the differences, and for a failure also how many elements, the worst of
 // them and the tolerance that would have passed.

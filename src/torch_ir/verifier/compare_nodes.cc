@@ -51,7 +51,7 @@ class NodeComparer {
   void observe(const std::string& name, const at::Tensor& expected) {
     const auto node = nodes_.find(name);
     if (node == nodes_.end() || !is_compared_.contains(name)) return;
-    told_.insert(node->first);
+    observed_.insert(node->first);
     if (!expected.defined()) return skip(name, "None in the model");
     const at::Tensor actual = next_actual(name);
     if (!actual.defined()) return skip(name, "not computed by itself where the graph runs");
@@ -67,7 +67,7 @@ class NodeComparer {
   }
 
   NodeReport finish() {
-    if (report_.error.empty()) skip_untold();
+    if (report_.error.empty()) skip_unobserved();
     std::ranges::sort(report_.worst, is_worse);
     if (report_.worst.size() > kMaxNodeDetails) report_.worst.resize(kMaxNodeDetails);
     return std::move(report_);
@@ -136,9 +136,9 @@ class NodeComparer {
     if (report_.skipped.size() < kMaxNodeDetails) report_.skipped.push_back({value, reason});
   }
 
-  void skip_untold() {
+  void skip_unobserved() {
     for (const std::string& value : values_) {
-      if (!told_.contains(value)) skip(value, "not told by the model");
+      if (!observed_.contains(value)) skip(value, "not told by the model");
     }
   }
 
@@ -150,14 +150,15 @@ class NodeComparer {
   std::unordered_map<std::string_view, size_t> outputs_;
   std::vector<std::string> values_;
   std::unordered_set<std::string_view> is_compared_;
-  std::unordered_set<std::string_view> told_;
+  std::unordered_set<std::string_view> observed_;
 };
 
-// Inputs refer to values by producer, or by name.
-std::unordered_set<std::string_view> read_values(const Graph& graph) {
+// What nodes and the graph's outputs read: inputs refer to values by producer, or by name, and
+// attributes to numbers by name.
+std::unordered_set<std::string> read_values(const Graph& graph) {
   std::unordered_map<std::string_view, const OpNode*> producers;
   for (const OpNode& node : graph.nodes) producers.emplace(node.name, &node);
-  std::unordered_set<std::string_view> read;
+  std::unordered_set<std::string> read;
   const auto note = [&](const TensorMeta& use) {
     read.insert(use.name);
     if (!use.producer_node) return;
@@ -167,29 +168,24 @@ std::unordered_set<std::string_view> read_values(const Graph& graph) {
       read.insert(producer->second->outputs[index].name);
     }
   };
-  for (const OpNode& node : graph.nodes) std::ranges::for_each(node.inputs, note);
+  for (const OpNode& node : graph.nodes) {
+    std::ranges::for_each(node.inputs, note);
+    for (const auto& [name, value] : node.attrs) {
+      for (std::string& number : value_refs(value)) read.insert(std::move(number));
+    }
+  }
   std::ranges::for_each(graph.graph_outputs, note);
   return read;
-}
-
-bool is_referred_to(const Graph& graph, const std::string& value) {
-  return std::ranges::any_of(graph.nodes, [&](const OpNode& node) {
-    return std::ranges::any_of(node.attrs, [&](const AttributeMap::Item& item) {
-      const std::vector<std::string> names = value_refs(item.second);
-      return std::ranges::find(names, value) != names.end();
-    });
-  });
 }
 
 }  // namespace
 
 std::vector<std::string> compared_values(const Graph& graph) {
-  const std::unordered_set<std::string_view> read = read_values(graph);
+  const std::unordered_set<std::string> read = read_values(graph);
   std::vector<std::string> values;
   for (const OpNode& node : graph.nodes) {
     for (const TensorMeta& output : node.outputs) {
-      const bool is_compared = node.outputs.size() == 1 || read.contains(output.name) ||
-                               (output.is_scalar && is_referred_to(graph, output.name));
+      const bool is_compared = node.outputs.size() == 1 || read.contains(output.name);
       if (is_compared) values.push_back(output.name);
     }
   }

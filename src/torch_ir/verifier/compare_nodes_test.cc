@@ -60,6 +60,16 @@ TEST(ComparedValues, LeavesOutWhatNobodyReadsOfSeveral) {
   EXPECT_THAT(compared_values(make_graph()), ElementsAre("a", "b_0", "c"));
 }
 
+TEST(CompareNodes, ComparesIntegersExactly) {
+  const at::Tensor index = value(50'000).to(at::kLong);
+  const Values expected = {{"a", index}, {"b_0", index}, {"c", index}};
+  const std::map<std::string, at::Tensor> actual = {{"a", index}, {"b_0", index + 1}, {"c", index}};
+  const NodeReport report = compare(make_graph(), expected, actual, {.fixed = {1, 1}});
+  EXPECT_EQ(report.num_mismatched, 1);
+  ASSERT_TRUE(report.first_divergence);
+  EXPECT_EQ(report.first_divergence->node.value, "b_0");
+}
+
 TEST(CompareNodes, NamesTheFirstValueOutsideTheTolerance) {
   const NodeReport report =
       compare(make_graph(), {{"x", value(0)}, {"a", value(1)}, {"b_0", value(2)}, {"c", value(3)}},

@@ -19,18 +19,15 @@
 #include <sstream>
 
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/verifier/testing/doubles.h"
 
 namespace torch_ir {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-const double kNanDouble = std::nan("");
-
-at::Tensor double_tensor(at::ArrayRef<double> values) { return at::tensor(values, at::kDouble); }
 
 std::string text(const TensorComparison& comparison) {
   std::ostringstream stream;
@@ -40,8 +37,8 @@ std::string text(const TensorComparison& comparison) {
 
 // torch.isclose(a, e, rtol, atol, equal_nan=True) of Python's torch 2.13 for all pairs of these
 // values: a row for each a, in it for each e whether they are close under each of kTolerances.
-const std::array<double, 13> kValues = {0.0,    -0.0,  1.0,    1.000001, 1.0001, -1.0,      1e300,
-                                        -1e308, 1e308, 5e-324, kInf,     -kInf,  kNanDouble};
+const std::array<double, 13> kValues = {0.0,    -0.0,  1.0,    1.000001, 1.0001, -1.0, 1e300,
+                                        -1e308, 1e308, 5e-324, kInf,     -kInf,  kNan};
 const std::array<Tolerance, 4> kTolerances = {{{0, 0}, {1e-5, 1e-5}, {1e-3, 0}, {0, 0.5}}};
 const std::array<const char*, 13> kIsClose = {
     "1111 1111 0000 0000 0000 0000 0000 0000 0000 0101 0000 0000 0000",
@@ -65,8 +62,7 @@ TEST(CompareTensors, AgreesWithPythonsIsclose) {
       for (size_t t = 0; t < kTolerances.size(); ++t) {
         const bool expected = kIsClose[a][e * 5 + t] == '1';
         EXPECT_EQ(
-            compare_tensors(double_tensor(kValues[a]), double_tensor(kValues[e]), kTolerances[t])
-                .is_close,
+            compare_tensors(doubles(kValues[a]), doubles(kValues[e]), kTolerances[t]).is_close,
             expected)
             << kValues[a] << " against " << kValues[e] << ", tolerance " << t;
       }
@@ -78,10 +74,9 @@ TEST(CompareTensors, AgreesWithPythonsIsclose) {
 TEST(CompareTensors, FindsTheSmallestPassingTolerance) {
   for (const double a : kValues) {
     for (const double e : kValues) {
-      const double t =
-          compare_tensors(double_tensor(a), double_tensor(e)).smallest_passing_tolerance;
+      const double t = compare_tensors(doubles(a), doubles(e)).smallest_passing_tolerance;
       const auto passes = [&](double tolerance) {
-        return compare_tensors(double_tensor(a), double_tensor(e), {tolerance, tolerance}).is_close;
+        return compare_tensors(doubles(a), doubles(e), {tolerance, tolerance}).is_close;
       };
       if (std::isinf(t)) {
         EXPECT_FALSE(passes(1e300)) << a << " against " << e;
@@ -94,8 +89,8 @@ TEST(CompareTensors, FindsTheSmallestPassingTolerance) {
 }
 
 TEST(CompareTensors, SumsUpTheDifferences) {
-  const TensorComparison result = compare_tensors(double_tensor({1, 2.5, 3, 4}).view({2, 2}),
-                                                  double_tensor({1, 2, 3, 5}).view({2, 2}));
+  const TensorComparison result =
+      compare_tensors(doubles({1, 2.5, 3, 4}).view({2, 2}), doubles({1, 2, 3, 5}).view({2, 2}));
   EXPECT_FALSE(result.is_close);
   EXPECT_EQ(result.max_diff, 1);
   EXPECT_EQ(result.mean_diff, 1.5 / 4);
@@ -112,15 +107,15 @@ TEST(CompareTensors, SumsUpTheDifferences) {
 // The worst element is the furthest outside the tolerance, not the one with the largest difference.
 TEST(CompareTensors, NamesTheElementFurthestOutsideTheTolerance) {
   const TensorComparison result =
-      compare_tensors(double_tensor({1e9 + 100, 0.5}), double_tensor({1e9, 0}), {1e-5, 1e-5});
+      compare_tensors(doubles({1e9 + 100, 0.5}), doubles({1e9, 0}), {1e-5, 1e-5});
   EXPECT_EQ(result.max_diff, 100);
   EXPECT_EQ(result.num_mismatched, 1);
   EXPECT_THAT(result.worst_index, ElementsAre(1));
 }
 
 TEST(CompareTensors, CallsEqualTensorsEqual) {
-  for (const at::Tensor& tensor : {double_tensor({1, kNanDouble, kInf}), at::empty({0, 3}),
-                                   at::scalar_tensor(3.5), at::Tensor()}) {
+  for (const at::Tensor& tensor :
+       {doubles({1, kNan, kInf}), at::empty({0, 3}), at::scalar_tensor(3.5), at::Tensor()}) {
     const TensorComparison result = compare_tensors(tensor, tensor, {0, 0});
     EXPECT_TRUE(result.is_close);
     EXPECT_EQ(result.max_diff, 0);
@@ -131,15 +126,13 @@ TEST(CompareTensors, CallsEqualTensorsEqual) {
 }
 
 TEST(CompareTensors, SaysWhichNumbersAreNotFinite) {
-  const TensorComparison infinite =
-      compare_tensors(double_tensor({1, kInf}), double_tensor({9, 2}));
+  const TensorComparison infinite = compare_tensors(doubles({1, kInf}), doubles({9, 2}));
   EXPECT_EQ(infinite.max_diff, kInf);
   EXPECT_EQ(infinite.mean_diff, kInf);
   EXPECT_EQ(infinite.smallest_passing_tolerance, kInf);
   EXPECT_THAT(infinite.worst_index, ElementsAre(1));
 
-  const TensorComparison nan =
-      compare_tensors(double_tensor({kInf, 1, 7}), double_tensor({0, kNanDouble, 0}));
+  const TensorComparison nan = compare_tensors(doubles({kInf, 1, 7}), doubles({0, kNan, 0}));
   EXPECT_TRUE(std::isnan(nan.max_diff));
   EXPECT_TRUE(std::isnan(nan.mean_diff));
   EXPECT_EQ(nan.num_mismatched, 3);
@@ -147,14 +140,13 @@ TEST(CompareTensors, SaysWhichNumbersAreNotFinite) {
   EXPECT_EQ(nan.worst_expected, "nan");
 
   // A NaN with its sign bit set is written like any other.
-  const double negative = std::copysign(kNanDouble, -1);
-  const TensorComparison negative_nan =
-      compare_tensors(double_tensor({negative}), double_tensor({2}));
+  const double negative = std::copysign(kNan, -1);
+  const TensorComparison negative_nan = compare_tensors(doubles({negative}), doubles({2}));
   EXPECT_EQ(negative_nan.worst_actual, "nan");
   std::ostringstream stream;
   stream << negative_nan;
   EXPECT_THAT(stream.str(), testing::Not(HasSubstr("-nan")));
-  const at::Tensor complex = at::complex(double_tensor({negative}), double_tensor({negative}));
+  const at::Tensor complex = at::complex(doubles({negative}), doubles({negative}));
   EXPECT_EQ(compare_tensors(complex, at::zeros_like(complex)).worst_actual, "nan+nanj");
 }
 
@@ -190,6 +182,23 @@ TEST(CompareTensors, ComparesIntegersBeyondTheDoubles) {
             std::ldexp(1.0, 64));
 }
 
+// An index into a vocabulary is right or wrong.
+TEST(CompareTensors, ComparesIntegersExactlyUnlessGivenATolerance) {
+  const at::Tensor actual = at::tensor({7, 50'001}, at::kLong);
+  const at::Tensor expected = at::tensor({7, 50'000}, at::kLong);
+  const TensorComparison exact = compare_tensors(actual, expected);
+  EXPECT_FALSE(exact.is_close);
+  EXPECT_EQ(exact.num_mismatched, 1);
+  EXPECT_EQ(exact.smallest_passing_tolerance, kInf);
+  EXPECT_EQ(text(exact),
+            "1 of 2 element(s) differ (50 %): max diff 1, mean diff 0.5, max relative 2e-05; worst "
+            "at [1]: 50001, expected 50000; no tolerance passes");
+  const TensorComparison loose = compare_tensors(actual, expected, {0, 1});
+  EXPECT_TRUE(loose.is_close);
+  EXPECT_THAT(text(loose), EndsWith("passes from tolerance 2e-05"));
+  EXPECT_TRUE(compare_tensors(expected, expected).is_close);
+}
+
 TEST(CompareTensors, ComparesUnsignedNumbersBeyondTheSigned) {
   const at::Tensor minus_one = at::full({1}, -1, at::kLong).view(at::ScalarType::UInt64);
   const at::Tensor one = at::full({1}, 1, at::kLong).view(at::ScalarType::UInt64);
@@ -210,15 +219,15 @@ TEST(CompareTensors, ComparesBooleans) {
 }
 
 TEST(CompareTensors, ComparesComplexNumbersByModulus) {
-  const at::Tensor a = at::complex(double_tensor({3, 1, kInf}), double_tensor({4, kNanDouble, 1}));
-  const at::Tensor e = at::complex(double_tensor({0, kNanDouble, kInf}), double_tensor({0, 1, 1}));
+  const at::Tensor a = at::complex(doubles({3, 1, kInf}), doubles({4, kNan, 1}));
+  const at::Tensor e = at::complex(doubles({0, kNan, kInf}), doubles({0, 1, 1}));
   const TensorComparison result = compare_tensors(a, e);
   EXPECT_EQ(result.num_mismatched, 1) << "NaN in either part is NaN, equal infinities are equal";
   EXPECT_EQ(result.max_diff, 5);
   EXPECT_EQ(result.worst_actual, "3+4j");
   EXPECT_EQ(result.worst_expected, "0+0j");
-  EXPECT_EQ(compare_tensors(at::complex(double_tensor(kInf), double_tensor(1)),
-                            at::complex(double_tensor(kInf), double_tensor(2)))
+  EXPECT_EQ(compare_tensors(at::complex(doubles(kInf), doubles(1)),
+                            at::complex(doubles(kInf), doubles(2)))
                 .max_diff,
             kInf);
   EXPECT_TRUE(compare_tensors(a.conj(), a.conj().resolve_conj()).is_close);
@@ -229,7 +238,7 @@ TEST(CompareTensors, ComparesEveryFloatingPointType) {
   for (const at::ScalarType type : {Half, BFloat16, Float, Double, Float8_e4m3fn, Float8_e5m2,
                                     Float8_e4m3fnuz, Float8_e5m2fnuz, Float8_e8m0fnu}) {
     const TensorComparison result =
-        compare_tensors(double_tensor({0.5, 2}).to(type), double_tensor({0.5, 4}).to(type), {0, 0});
+        compare_tensors(doubles({0.5, 2}).to(type), doubles({0.5, 4}).to(type), {0, 0});
     EXPECT_EQ(result.max_diff, 2) << dtype_name(type);
     EXPECT_EQ(result.num_mismatched, 1) << dtype_name(type);
     EXPECT_EQ(result.worst_actual, "2") << dtype_name(type);
@@ -286,16 +295,15 @@ TEST(CompareTensors, NeedsLittleMemoryOfItsOwn) {
 }
 
 TEST(CompareTensors, Prints) {
-  EXPECT_EQ(text(compare_tensors(double_tensor({1, 2}), double_tensor({1, 2.0000001}))),
+  EXPECT_EQ(text(compare_tensors(doubles({1, 2}), doubles({1, 2.0000001}))),
             "close: max diff 1e-07, mean diff 5e-08, passes from tolerance 3.34e-08");
-  EXPECT_EQ(text(compare_tensors(double_tensor({1, 2.5}), double_tensor({1, 2}))),
+  EXPECT_EQ(text(compare_tensors(doubles({1, 2.5}), doubles({1, 2}))),
             "1 of 2 element(s) differ (50 %): max diff 0.5, mean diff 0.25, max relative 0.25, max "
             "1125899906842624 ULP; worst at [1]: 2.5, expected 2; passes from tolerance 0.167");
-  EXPECT_EQ(text(compare_tensors(double_tensor({kNanDouble}), double_tensor({2}))),
+  EXPECT_EQ(text(compare_tensors(doubles({kNan}), doubles({2}))),
             "1 of 1 element(s) differ (100 %): max diff nan, mean diff nan, max relative nan; "
             "worst at [0]: nan, expected 2; no tolerance passes");
-  EXPECT_EQ(text(compare_tensors(double_tensor({1}), double_tensor({1, 2}))),
-            "shape [1], expected [2]");
+  EXPECT_EQ(text(compare_tensors(doubles({1}), doubles({1, 2}))), "shape [1], expected [2]");
   // No share is rounded to none or all of them.
   const at::Tensor zeros = at::zeros({100000});
   const at::Tensor ones = at::full({100000}, 1.0f);

@@ -11,16 +11,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
+#include "torch_ir/verifier/testing/doubles.h"
 
 namespace torch_ir {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsNan;
-
-constexpr double kNanValue = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfiniteValue = std::numeric_limits<double>::infinity();
 
 TEST(Statistics, AreThoseOfLibTorch) {
   // Several blocks, the last of them smaller, not contiguous.
@@ -40,9 +37,8 @@ TEST(Statistics, AreThoseOfLibTorch) {
 }
 
 TEST(Statistics, LeaveOutWhatIsNotFinite) {
-  const TensorStatistics result = statistics(
-      "x", at::tensor({1.0, kNanValue, -3.0, kInfiniteValue, -kInfiniteValue, kNanValue, kNanValue},
-                      at::kDouble));
+  const TensorStatistics result =
+      statistics("x", at::tensor({1.0, kNan, -3.0, kInf, -kInf, kNan, kNan}, at::kDouble));
   EXPECT_EQ(result.num_elements, 7);
   EXPECT_EQ(result.num_nan, 3);
   EXPECT_EQ(result.num_inf, 2);
@@ -53,7 +49,7 @@ TEST(Statistics, LeaveOutWhatIsNotFinite) {
 }
 
 TEST(Statistics, AreNanWhereNothingIsFinite) {
-  const TensorStatistics result = statistics("x", at::full({3}, kNanValue));
+  const TensorStatistics result = statistics("x", at::full({3}, kNan));
   EXPECT_EQ(result.num_nan, 3);
   EXPECT_THAT(result.min, IsNan());
   EXPECT_THAT(result.max, IsNan());
@@ -64,7 +60,7 @@ TEST(Statistics, AreNanWhereNothingIsFinite) {
 TEST(Statistics, OfComplexNumbersAreThoseOfTheirModuli) {
   const TensorStatistics result =
       statistics("z", at::complex(at::tensor({3.0F, 0.0F, 1.0F}),
-                                  at::tensor({4.0F, 1.0F, static_cast<float>(kNanValue)})));
+                                  at::tensor({4.0F, 1.0F, static_cast<float>(kNan)})));
   EXPECT_EQ(result.dtype, "complex64");
   EXPECT_EQ(result.num_elements, 3);
   EXPECT_EQ(result.num_nan, 1);
@@ -93,10 +89,10 @@ TEST(FindNonFinite, TellsNanFromInfinity) {
   at::Tensor tensor = at::randn({70000});
   EXPECT_FALSE(find_non_finite(tensor).has_nan);
   EXPECT_FALSE(find_non_finite(tensor).has_inf);
-  tensor[69999] = -kInfiniteValue;
+  tensor[69999] = -kInf;
   EXPECT_FALSE(find_non_finite(tensor).has_nan);
   EXPECT_TRUE(find_non_finite(tensor).has_inf);
-  tensor[3] = kNanValue;
+  tensor[3] = kNan;
   EXPECT_TRUE(find_non_finite(tensor).has_nan);
   EXPECT_TRUE(find_non_finite(tensor).has_inf);
   EXPECT_TRUE(find_non_finite(at::complex(tensor, tensor).conj()).has_nan);

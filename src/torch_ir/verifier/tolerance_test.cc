@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "torch_ir/verifier/tolerance_text.h"
-
 namespace torch_ir {
 namespace {
 
@@ -33,6 +31,21 @@ TEST(ToleranceFor, GoesByOutputThenByDtype) {
   const ToleranceRule rule = {.fixed = fixed, .by_dtype = true, .outputs = {{1, own}}};
   EXPECT_EQ(tolerance_for(rule, 0, Half), default_tolerance(Half));
   EXPECT_EQ(tolerance_for(rule, 1, Half), own);
+}
+
+// The tolerance of all outputs is for numbers that are rounded.
+TEST(ToleranceFor, IsExactForIntegersAndBooleansUnlessTheyHaveTheirOwn) {
+  const Tolerance fixed = {1, 2};
+  const Tolerance own = {3, 4};
+  for (const c10::ScalarType type : {Bool, Byte, Char, Short, Int, Long, UInt16, UInt32, UInt64}) {
+    EXPECT_EQ(tolerance_for({}, 0, type), (Tolerance{0, 0})) << type;
+    EXPECT_EQ(tolerance_for({.fixed = fixed}, 0, type), (Tolerance{0, 0})) << type;
+    EXPECT_EQ(tolerance_for({.fixed = fixed, .by_dtype = true}, 0, type), (Tolerance{0, 0}));
+    EXPECT_EQ(tolerance_for({.fixed = fixed, .outputs = {{0, own}}}, 0, type), own) << type;
+  }
+  for (const c10::ScalarType type : {Half, Float8_e5m2, Float8_e8m0fnu, ComplexFloat, QInt8}) {
+    EXPECT_EQ(tolerance_for({.fixed = fixed}, 0, type), fixed) << type;
+  }
 }
 
 TEST(ToleranceText, NamesBoth) {

@@ -2,14 +2,18 @@
 
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <iterator>
+#include <ostream>
 #include <sstream>
 
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/execution_plan.h"
+#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/weights/state_dict.h"
 
@@ -61,6 +65,25 @@ std::string describe_failures(const std::vector<OutputDetail>& details) {
                      first.str());
 }
 
+// "max diff 0.5, mean diff 0.1"
+std::string differences_text(const VerificationReport& report) {
+  const auto num_mismatches = std::ranges::count_if(
+      report.output_details,
+      [](const OutputDetail& detail) { return !detail.comparison.mismatch.empty(); });
+  const auto num_comparable = std::ssize(report.output_details) - num_mismatches;
+  if (num_comparable == 0) return "not comparable";
+  std::string text =
+      fmt::format("max diff {:.4g}, mean diff {:.4g}", report.max_diff, report.mean_diff);
+  if (num_mismatches > 0) text += fmt::format(" ({} not comparable)", num_mismatches);
+  return text;
+}
+
+// "optimization exact, "; empty where no graph ran.
+std::string level_text(const VerificationReport& report) {
+  if (!report.optimization) return {};
+  return "optimization " + optimization_name(*report.optimization) + ", ";
+}
+
 }  // namespace
 
 double VerificationReport::smallest_passing_tolerance() const {
@@ -69,6 +92,37 @@ double VerificationReport::smallest_passing_tolerance() const {
     smallest = std::max(smallest, detail.comparison.smallest_passing_tolerance);
   }
   return smallest;
+}
+
+bool VerificationReport::is_exact_by_dtype(const OutputDetail& detail) const {
+  const bool has_own = tolerance.outputs.contains(static_cast<size_t>(detail.index));
+  return !has_own && !tolerance.by_dtype && tolerance.fixed != kExactTolerance &&
+         detail.tolerance == kExactTolerance;
+}
+
+bool VerificationReport::has_exact_outputs() const {
+  return std::ranges::any_of(output_details,
+                             [&](const OutputDetail& detail) { return is_exact_by_dtype(detail); });
+}
+
+std::ostream& operator<<(std::ostream& stream, const VerificationReport& report) {
+  stream << "Verification " << (report.is_valid ? "PASSED" : "FAILED") << '\n';
+  if (report.output_details.empty()) {
+    if (!report.error_message.empty()) stream << "  " << report.error_message << '\n';
+    return stream;
+  }
+  stream << "  " << differences_text(report) << '\n'
+         << fmt::format("  {}{}; smallest tolerance that passes: {}\n", level_text(report),
+                        rule_text(report.tolerance, report.has_exact_outputs()),
+                        tolerance_text(report.smallest_passing_tolerance()));
+  for (const OutputDetail& detail : report.output_details) {
+    const TensorComparison& comparison = detail.comparison;
+    stream << fmt::format("  output {} '{}' {}[{}]{}: ", detail.index, detail.name,
+                          comparison.dtype, fmt::join(comparison.shape, ", "),
+                          own_tolerance_text(report.tolerance, detail.tolerance))
+           << comparison << '\n';
+  }
+  return stream;
 }
 
 VerificationReport compare_outputs(const std::vector<at::Tensor>& actual,
@@ -92,6 +146,25 @@ VerificationReport compare_outputs(const std::vector<at::Tensor>& actual,
   report.error_message = describe_failures(report.output_details);
   report.is_valid = report.error_message.empty();
   return report;
+}
+
+VerificationReport compare_known_outputs(const IR& ir, const std::vector<at::Tensor>& actual,
+                                         const std::vector<at::Tensor>& expected,
+                                         const ToleranceRule& tolerance) {
+  std::vector<std::string> names;
+  std::vector<at::Tensor> known_actual;
+  std::vector<at::Tensor> known_expected;
+  ToleranceRule rule = tolerance;
+  rule.outputs.clear();
+  for (size_t i = 0; i < ir.graph_outputs.size(); ++i) {
+    if (i < expected.size() && !expected[i].defined()) continue;
+    const auto own = tolerance.outputs.find(i);
+    if (own != tolerance.outputs.end()) rule.outputs.emplace(names.size(), own->second);
+    names.push_back(ir.graph_outputs[i].name);
+    if (i < actual.size()) known_actual.push_back(actual[i]);
+    if (i < expected.size()) known_expected.push_back(expected[i]);
+  }
+  return compare_outputs(known_actual, known_expected, names, rule);
 }
 
 std::pair<bool, VerificationReport> verify_ir_with_state_dict(const IR& ir,

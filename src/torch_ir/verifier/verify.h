@@ -41,6 +41,10 @@ struct VerificationReport {
   // The smallest t with which rtol = atol = t all outputs would have passed; infinite when none
   // would do, 0 without outputs.
   double smallest_passing_tolerance() const;
+  // Whether an output had to be equal though the rule's tolerance of all outputs is another, which
+  // is for floating point; and whether any had.
+  bool is_exact_by_dtype(const OutputDetail& detail) const;
+  bool has_exact_outputs() const;
 };
 
 // A few lines: the verdict, the differences and the tolerance, and a line for each output.
@@ -52,7 +56,15 @@ VerificationReport compare_outputs(const std::vector<at::Tensor>& actual,
                                    const std::vector<std::string>& names,
                                    const ToleranceRule& tolerance = {});
 
+// Compares what running `ir` gave with what `expected` has for its outputs. Those that it has
+// undefined, of which nothing is known, are left out.
+VerificationReport compare_known_outputs(const IR& ir, const std::vector<at::Tensor>& actual,
+                                         const std::vector<at::Tensor>& expected,
+                                         const ToleranceRule& tolerance);
+
 struct VerifyOptions {
+  // The default, and one for all outputs such as {1e-3, 1e-3}, is for floating point: integers and
+  // booleans are compared exactly, unless `outputs` has a tolerance for them.
   ToleranceRule tolerance;
   // As in IRExecutor.
   StateDict constants = StateDict();

@@ -2,7 +2,9 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/argmax.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/logical_not.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
@@ -231,6 +233,74 @@ TEST(CompareOutputs, TakesTheToleranceOfEachDtype) {
   EXPECT_THAT(text(report),
               HasSubstr("\n  output 0 'h' float16[1] (rtol 0.001, atol 1e-05): close"));
   EXPECT_THAT(text(report), HasSubstr("\n  output 2 'w' int64[1] (rtol 0, atol 0): equal\n"));
+}
+
+// What is given for all outputs is for those of floating point.
+TEST(CompareOutputs, ComparesIntegersAndBooleansExactly) {
+  const at::Tensor number = at::ones({1}) * 4;
+  const at::Tensor index = at::ones({1}, at::kLong) * 50'000;
+  const at::Tensor flag = at::ones({1}, at::kBool);
+  for (const ToleranceRule& rule :
+       {ToleranceRule(), ToleranceRule{.fixed = {0, 2}}, ToleranceRule{.by_dtype = true}}) {
+    const VerificationReport report =
+        compare_outputs({number, index + 1, at::logical_not(flag)}, {number, index, flag},
+                        {"number", "index", "flag"}, rule);
+    EXPECT_FALSE(report.is_valid);
+    EXPECT_TRUE(report.output_details[0].comparison.is_close);
+    for (const size_t i : {1, 2}) {
+      EXPECT_EQ(report.output_details[i].tolerance, (Tolerance{0, 0}));
+      EXPECT_FALSE(report.output_details[i].comparison.is_close);
+    }
+    EXPECT_THAT(report.error_message, StartsWith("2 of 3 outputs differ, the first: output 1"));
+  }
+}
+
+TEST(CompareOutputs, SaysThatIntegersAreExact) {
+  const at::Tensor number = at::ones({1}) * 4;
+  const at::Tensor index = at::ones({1}, at::kLong) * 50'000;
+  EXPECT_EQ(text(compare_outputs({number + 1, index}, {number, index}, {"a", "b"},
+                                 {.fixed = {.rtol = 0, .atol = 2}})),
+            "Verification PASSED\n"
+            "  max diff 1, mean diff 0.5\n"
+            "  rtol 0, atol 2, integers exact; smallest tolerance that passes: 0.2\n"
+            "  output 0 'a' float32[1]: close: max diff 1, mean diff 1, passes from tolerance "
+            "0.2\n"
+            "  output 1 'b' int64[1] (rtol 0, atol 0): equal\n");
+  EXPECT_THAT(text(compare_outputs({index + 1}, {index}, {"b"})),
+              HasSubstr("  rtol 1e-05, atol 1e-05, integers exact; smallest tolerance that passes: "
+                        "none\n"));
+  const ToleranceRule own = {.outputs = {{0, {.rtol = 0, .atol = 1}}}};
+  EXPECT_TRUE(compare_outputs({index + 1}, {index}, {"b"}, own).is_valid);
+}
+
+TEST(VerifyIr, ComparesIntegersExactly) {
+  EagerGraph graph;
+  graph.output(graph.call1("aten.argmax.default", {graph.input("x", at::randn({50}))}));
+  const auto off_by_one = [](const std::vector<at::Tensor>& inputs) {
+    return std::vector<at::Tensor>{at::argmax(inputs.at(0)) + 1};
+  };
+  VerifyOptions loose;
+  loose.tolerance = {0, 2};
+  EXPECT_FALSE(
+      verify_ir_with_state_dict(graph.ir, graph.weights, off_by_one, graph.inputs, loose).first);
+  loose.tolerance.outputs[0] = {0, 2};
+  EXPECT_TRUE(
+      verify_ir_with_state_dict(graph.ir, graph.weights, off_by_one, graph.inputs, loose).first);
+}
+
+TEST(CompareKnownOutputs, LeavesOutThoseThatNothingIsExpectedOf) {
+  IR ir;
+  for (const char* name : {"a", "b", "c"}) ir.graph_outputs.emplace_back().name = name;
+  const at::Tensor e = at::ones({1});
+  const ToleranceRule rule = {.outputs = {{1, {0, 9}}, {2, {0, 2}}}};
+  const VerificationReport report =
+      compare_known_outputs(ir, {e, e, e + 1}, {e, at::Tensor(), e}, rule);
+  EXPECT_TRUE(report.is_valid) << report;
+  ASSERT_EQ(report.output_details.size(), 2);
+  EXPECT_EQ(report.output_details[1].name, "c");
+  EXPECT_EQ(report.output_details[1].tolerance, (Tolerance{0, 2}));
+  EXPECT_EQ(compare_known_outputs(ir, {e, e, e}, {e}, rule).error_message,
+            "3 output(s), expected 1");
 }
 
 TEST(CompareOutputs, TakesTheToleranceOfAnOutput) {

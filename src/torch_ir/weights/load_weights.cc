@@ -122,7 +122,7 @@ StateDict read_shards(const std::string& path) {
   ShardReader shards(path);
   StateDict tensors;
   for (auto& [name, value] : find_map(index)) {
-    const std::string file = take_string(value, Place().key(kMap).key(name));
+    const std::string file = as_string(value, Place().key(kMap).key(name));
     tensors.insert(name, shards.find(name, file));
   }
   return tensors;

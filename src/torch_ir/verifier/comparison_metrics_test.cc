@@ -1,4 +1,4 @@
-// The figures of comparisons against those of numpy and Python's torch, computed by definition:
+// The metrics of comparisons against those of numpy and Python's torch, computed by definition:
 // numpy.linalg.norm for the cosine, and for distances in representable numbers the positions in the
 // sorted list of all finite values of the dtype (of float32 and float64, the integers of their
 // bits).
@@ -18,6 +18,7 @@
 
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/verifier/compare.h"
+#include "torch_ir/verifier/testing/doubles.h"
 
 namespace torch_ir {
 namespace {
@@ -25,22 +26,17 @@ namespace {
 using ::testing::ElementsAre;
 using enum at::ScalarType;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-const double kNan = std::nan("");
-
-at::Tensor doubles(at::ArrayRef<double> values) { return at::tensor(values, at::kDouble); }
-
-// NaN and the infinities equal themselves; other figures are those of numpy to 13 digits.
-void expect_figure(double figure, double expected) {
+// NaN and the infinities equal themselves; other metrics are those of numpy to 13 digits.
+void expect_metric(double metric, double expected) {
   if (std::isfinite(expected)) {
-    EXPECT_NEAR(figure, expected, 1e-13 * std::max(1.0, std::abs(expected)));
+    EXPECT_NEAR(metric, expected, 1e-13 * std::max(1.0, std::abs(expected)));
   } else {
-    EXPECT_TRUE(figure == expected || (std::isnan(figure) && std::isnan(expected)))
-        << figure << ", expected " << expected;
+    EXPECT_TRUE(metric == expected || (std::isnan(metric) && std::isnan(expected)))
+        << metric << ", expected " << expected;
   }
 }
 
-struct Figures {
+struct Metrics {
   double max_relative_diff;
   double root_mean_square_diff;
   double cosine_similarity;
@@ -48,83 +44,82 @@ struct Figures {
   std::optional<uint64_t> max_ulp_diff = std::nullopt;
 };
 
-void expect_figures(const at::Tensor& actual, const at::Tensor& expected, const Figures& figures) {
+void expect_metrics(const at::Tensor& actual, const at::Tensor& expected, const Metrics& metrics) {
   SCOPED_TRACE(dtype_name(expected.scalar_type()));
   const TensorComparison result = compare_tensors(actual, expected);
-  expect_figure(result.max_relative_diff, figures.max_relative_diff);
-  expect_figure(result.root_mean_square_diff, figures.root_mean_square_diff);
-  expect_figure(result.cosine_similarity, figures.cosine_similarity);
-  expect_figure(result.signal_to_noise, figures.signal_to_noise);
-  EXPECT_EQ(result.max_ulp_diff, figures.max_ulp_diff);
+  expect_metric(result.max_relative_diff, metrics.max_relative_diff);
+  expect_metric(result.root_mean_square_diff, metrics.root_mean_square_diff);
+  expect_metric(result.cosine_similarity, metrics.cosine_similarity);
+  expect_metric(result.signal_to_noise, metrics.signal_to_noise);
+  EXPECT_EQ(result.max_ulp_diff, metrics.max_ulp_diff);
   int64_t sum = 0;
   for (const int64_t count : result.histogram) sum += count;
   EXPECT_EQ(sum, actual.numel());
 }
 
-TEST(ComparisonFigures, AreThoseOfNumpyForFloats) {
+TEST(ComparisonMetrics, AreThoseOfNumpyForFloats) {
   const at::Tensor a = doubles({1, -2.5, 0.1, 3e3, -0.0, 7, 1e-3, 0});
   const at::Tensor e = doubles({1.001, -2.5, 0.1003, 2990, 0, -7, 1.1e-3, 1e-4});
-  expect_figures(
+  expect_metrics(
       a, e, {2, 6.082762541703399, 0.9999890747265407, 44.8005339706568, 9239134635550572544U});
-  const auto expect_in = [&](at::ScalarType type, const Figures& figures) {
-    expect_figures(a.to(type), e.to(type), figures);
+  const auto expect_in = [&](at::ScalarType type, const Metrics& metrics) {
+    expect_metrics(a.to(type), e.to(type), metrics);
   };
   expect_in(Float, {2, 6.082762541704345, 0.9999890747265406, 44.80053397065549, 2176843776U});
   expect_in(Half, {2, 6.08276254125795, 0.9999890747265517, 44.80053397126821, 36352});
   expect_in(BFloat16, {2, 7.516648189351623, 0.9999891110128418, 42.9678747290705, 33216});
 }
 
-TEST(ComparisonFigures, AreThoseOfNumpyForIntegers) {
+TEST(ComparisonMetrics, AreThoseOfNumpyForIntegers) {
   for (const at::ScalarType type : {Long, Int, Short, Char, Byte, UInt16, UInt32, UInt64}) {
-    expect_figures(at::tensor({1, 2, 3, 0, 120}).to(type), at::tensor({1, 4, 3, 5, 100}).to(type),
+    expect_metrics(at::tensor({1, 2, 3, 0, 120}).to(type), at::tensor({1, 4, 3, 5, 100}).to(type),
                    {1, 9.262828941527529, 0.9984706522852286, 13.697519808032904});
   }
-  expect_figures(at::tensor({1, 0, 1, 0}).to(Bool), at::tensor({1, 1, 0, 0}).to(Bool),
+  expect_metrics(at::tensor({1, 0, 1, 0}).to(Bool), at::tensor({1, 1, 0, 0}).to(Bool),
                  {1, 0.7071067811865476, 0.5, 0});
 }
 
-TEST(ComparisonFigures, AreThoseOfNumpyForComplexNumbers) {
-  expect_figures(at::complex(doubles({1, 3, 0}), doubles({2, -4, 0})),
+TEST(ComparisonMetrics, AreThoseOfNumpyForComplexNumbers) {
+  expect_metrics(at::complex(doubles({1, 3, 0}), doubles({2, -4, 0})),
                  at::complex(doubles({1, -3, 0}), doubles({2.5, -4, 1})),
                  {1.2, 3.5237290853109955, 0.41161093145984723, -0.4933462744518823});
 }
 
-TEST(ComparisonFigures, SayWhatIsNotFinite) {
+TEST(ComparisonMetrics, SayWhatIsNotFinite) {
   const auto expect_of = [](at::ArrayRef<double> a, at::ArrayRef<double> e,
-                            const Figures& figures) {
-    expect_figures(doubles(a), doubles(e), figures);
+                            const Metrics& metrics) {
+    expect_metrics(doubles(a), doubles(e), metrics);
   };
   // Equal ones are as if they were not there, but for the mean.
-  const Figures equal = {1.0 / 3, 0.5773502691896257, 0.9899494936611664, 10, 1ULL << 51};
-  expect_of({kInfinity, 1, 2}, {kInfinity, 1, 3}, equal);
+  const Metrics equal = {1.0 / 3, 0.5773502691896257, 0.9899494936611664, 10, 1ULL << 51};
+  expect_of({kInf, 1, 2}, {kInf, 1, 3}, equal);
   expect_of({kNan, 1, 2}, {kNan, 1, 3}, equal);
-  expect_of({kInfinity, 1}, {1, 1}, {kInfinity, kInfinity, kNan, -kInfinity});
-  expect_of({kNan, 1}, {2, 1}, {kNan, kNan, kNan, -kInfinity});
-  expect_of({1, 1}, {kInfinity, 2}, {0.5, kInfinity, kNan, -kInfinity});
-  expect_of({1, 1}, {kNan, 2}, {0.5, kNan, kNan, -kInfinity});
-  expect_of({kInfinity}, {-kInfinity}, {0, kInfinity, kNan, -kInfinity});
+  expect_of({kInf, 1}, {1, 1}, {kInf, kInf, kNan, -kInf});
+  expect_of({kNan, 1}, {2, 1}, {kNan, kNan, kNan, -kInf});
+  expect_of({1, 1}, {kInf, 2}, {0.5, kInf, kNan, -kInf});
+  expect_of({1, 1}, {kNan, 2}, {0.5, kNan, kNan, -kInf});
+  expect_of({kInf}, {-kInf}, {0, kInf, kNan, -kInf});
 }
 
-TEST(ComparisonFigures, OfEqualTensors) {
-  const Figures none = {0, 0, 1, kInfinity};
-  Figures floats = none;
+TEST(ComparisonMetrics, OfEqualTensors) {
+  const Metrics none = {0, 0, 1, kInf};
+  Metrics floats = none;
   floats.max_ulp_diff = 0;
-  expect_figures(doubles({1, kNan, -kInfinity}), doubles({1, kNan, -kInfinity}), floats);
-  expect_figures(doubles({0.0}), doubles({-0.0}), floats);
-  expect_figures(at::empty({0, 3}), at::empty({0, 3}), floats);
-  expect_figures(at::scalar_tensor(2.5), at::scalar_tensor(2.5), floats);
-  expect_figures(at::arange(3), at::arange(3), none);
+  expect_metrics(doubles({1, kNan, -kInf}), doubles({1, kNan, -kInf}), floats);
+  expect_metrics(doubles({0.0}), doubles({-0.0}), floats);
+  expect_metrics(at::empty({0, 3}), at::empty({0, 3}), floats);
+  expect_metrics(at::scalar_tensor(2.5), at::scalar_tensor(2.5), floats);
+  expect_metrics(at::arange(3), at::arange(3), none);
 }
 
-TEST(ComparisonFigures, OfZeros) {
-  expect_figures(doubles({0, 1}), doubles({0, 0}),
-                 {0, std::sqrt(0.5), 0, -kInfinity, 1023ULL << 52});
-  expect_figures(doubles({0, 0}), doubles({0, 1}), {1, std::sqrt(0.5), 0, 0, 1023ULL << 52});
-  expect_figures(doubles({1}), doubles({-1}), {2, 2, -1, -6.020599913279624, 2046ULL << 52});
+TEST(ComparisonMetrics, OfZeros) {
+  expect_metrics(doubles({0, 1}), doubles({0, 0}), {0, std::sqrt(0.5), 0, -kInf, 1023ULL << 52});
+  expect_metrics(doubles({0, 0}), doubles({0, 1}), {1, std::sqrt(0.5), 0, 0, 1023ULL << 52});
+  expect_metrics(doubles({1}), doubles({-1}), {2, 2, -1, -6.020599913279624, 2046ULL << 52});
 }
 
 // Neighbours are 1 apart, and from the greatest to the least are all finite numbers.
-TEST(ComparisonFigures, CountRepresentableNumbers) {
+TEST(ComparisonMetrics, CountRepresentableNumbers) {
   const auto ulps = [](at::ScalarType type, double a, double e) {
     return compare_tensors(doubles(a).to(type), doubles(e).to(type)).max_ulp_diff;
   };
@@ -149,7 +144,7 @@ TEST(ComparisonFigures, CountRepresentableNumbers) {
 }
 
 // Each limit itself belongs to the bin that it begins.
-TEST(ComparisonFigures, CountDifferencesByTheirSize) {
+TEST(ComparisonMetrics, CountDifferencesByTheirSize) {
   const auto bin_of = [](double difference) {
     const auto& histogram = compare_tensors(doubles(difference), doubles(0)).histogram;
     return std::ranges::find(histogram, 1) - histogram.begin();
@@ -163,12 +158,12 @@ TEST(ComparisonFigures, CountDifferencesByTheirSize) {
     EXPECT_EQ(bin_of(limit), ++bin) << limit;
     EXPECT_EQ(bin_of(-5 * limit), std::min<int64_t>(bin, 17)) << limit;
   }
-  EXPECT_EQ(bin_of(kInfinity), 17);
+  EXPECT_EQ(bin_of(kInf), 17);
   EXPECT_EQ(bin_of(kNan), 17);
   EXPECT_EQ(bin_of(std::numeric_limits<double>::max()), 17);
 }
 
-TEST(ComparisonFigures, NameTheirBins) {
+TEST(ComparisonMetrics, NameTheirBins) {
   std::vector<std::string> names;
   for (size_t bin = 0; bin < kHistogramBins; ++bin) names.push_back(histogram_bin_name(bin));
   EXPECT_THAT(names, ElementsAre("equal", "< 1e-12", "< 1e-11", "< 1e-10", "< 1e-9", "< 1e-8",
@@ -177,7 +172,7 @@ TEST(ComparisonFigures, NameTheirBins) {
 }
 
 // Of tensors of several blocks, some of them equal, in any order in memory.
-TEST(ComparisonFigures, SumOverBlocksAndStrides) {
+TEST(ComparisonMetrics, SumOverBlocksAndStrides) {
   const at::Tensor e = at::arange(300000, at::kDouble).remainder(7).view({500, 600});
   const at::Tensor a = e.t().contiguous().t().clone(at::MemoryFormat::Preserve);
   a[499].add_(0.5);
@@ -195,10 +190,10 @@ TEST(ComparisonFigures, SumOverBlocksAndStrides) {
   EXPECT_EQ(result.max_relative_diff, 0.5);
 }
 
-TEST(ComparisonFigures, NothingButNanIsNotAlike) {
+TEST(ComparisonMetrics, NothingButNanIsNotAlike) {
   const at::Tensor nan = at::full({3}, kNan, at::kFloat);
-  expect_figure(compare_tensors(nan, at::ones({3})).cosine_similarity, kNan);
-  expect_figure(compare_tensors(nan, nan).cosine_similarity, 1);
+  expect_metric(compare_tensors(nan, at::ones({3})).cosine_similarity, kNan);
+  expect_metric(compare_tensors(nan, nan).cosine_similarity, 1);
 }
 
 }  // namespace

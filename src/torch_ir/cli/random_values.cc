@@ -1,4 +1,4 @@
-#include "torch_ir/cli/made_up_values.h"
+#include "torch_ir/cli/random_values.h"
 
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
@@ -27,7 +27,8 @@ constexpr const char* kWeightAdvice = "give weights with --weights FILE";
 // Makes tensors until there are too many.
 class Maker {
  public:
-  Maker(const IR& ir, const char* advice) : ir_(ir), advice_(advice) {}
+  Maker(const std::string& path, const IR& ir, const char* advice)
+      : path_(path), ir_(ir), advice_(advice) {}
 
   at::Tensor make(const TensorMeta& meta, const std::string& name, const ValueRange& range) {
     for (const int64_t size : meta.shape) {
@@ -50,11 +51,12 @@ class Maker {
   }
 
   [[noreturn]] void fail() const {
-    throw Error(fmt::format("'{}' has more than {} values to make up: {}",
+    throw Error(fmt::format("{}: '{}' has more than {} values to make up: {}", path_,
                             printable(ir_.model_name), with_thousands_separators(kMostElements),
                             advice_));
   }
 
+  const std::string& path_;
   const IR& ir_;
   const char* advice_;
   int64_t num_elements_ = 0;
@@ -70,27 +72,28 @@ ValueRange weight_range(std::string_view placeholder, const TensorMeta& weight) 
 
 }  // namespace
 
-std::vector<at::Tensor> make_up_inputs(const IR& ir) {
-  Maker maker(ir, kInputAdvice);
+std::vector<at::Tensor> random_inputs(const std::string& path, const IR& ir) {
+  Maker maker(path, ir, kInputAdvice);
   std::vector<at::Tensor> inputs;
   for (const TensorMeta& input : ir.graph_inputs) {
     if (input.is_scalar) {
-      throw Error(fmt::format("the input '{}' is a number that only you know: {}",
+      throw Error(fmt::format("{}: the input '{}' is a number that only you know: {}", path,
                               printable(input.name), kInputAdvice));
     }
     if (is_dynamic(input)) {
-      throw Error(fmt::format("the input '{}' has sizes that differ from run to run, {}: {}",
-                              printable(input.name), printable(shape_text(input)), kInputAdvice));
+      throw Error(fmt::format("{}: the input '{}' has sizes that differ from run to run, {}: {}",
+                              path, printable(input.name), printable(shape_text(input)),
+                              kInputAdvice));
     }
     inputs.push_back(maker.make(input, "input/" + input.name, {-1, 1}));
   }
   return inputs;
 }
 
-StateDict make_up_weights(const IR& ir, const StateDict& constants) {
+StateDict random_weights(const std::string& path, const IR& ir, const StateDict& constants) {
   std::unordered_map<std::string, std::string> placeholders;
   for (const auto& item : ir.weight_name_mapping) placeholders.emplace(item.value(), item.key());
-  Maker maker(ir, kWeightAdvice);
+  Maker maker(path, ir, kWeightAdvice);
   StateDict weights;
   for (const TensorMeta& weight : ir.weights) {
     const std::string& placeholder = placeholders[weight.name];

@@ -1,4 +1,4 @@
-#include "torch_ir/cli/made_up_values.h"
+#include "torch_ir/cli/random_values.h"
 
 #include <ATen/ops/equal.h>
 #include <ATen/ops/ones.h>
@@ -16,40 +16,42 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-TEST(MadeUpValuesTest, InputsAreThoseOfTheHarness) {
+TEST(RandomValuesTest, InputsAreThoseOfTheHarness) {
   const IR ir = TestGraphBuilder("Tiny").input("x", {2, 3}).input("y", {}).build();
-  const std::vector<at::Tensor> inputs = make_up_inputs(ir);
+  const std::vector<at::Tensor> inputs = random_inputs("g.json", ir);
   ASSERT_EQ(inputs.size(), 2u);
   EXPECT_TRUE(
       at::equal(inputs[0], seeded_tensor(0, "Tiny", "input/x", {2, 3}, at::kFloat, {-1, 1})));
   EXPECT_EQ(inputs[1].dim(), 0);
 }
 
-TEST(MadeUpValuesTest, WholeNumbersAreIndicesIntoAnything) {
+TEST(RandomValuesTest, WholeNumbersAreIndicesIntoAnything) {
   IR ir = TestGraphBuilder("Tiny").input("i", {5}).build();
   ir.graph_inputs[0].dtype = "int64";
-  const at::Tensor indices = make_up_inputs(ir).at(0);
+  const at::Tensor indices = random_inputs("g.json", ir).at(0);
   EXPECT_EQ(indices.scalar_type(), at::kLong);
   EXPECT_FALSE(indices.any().item<bool>());
 }
 
-TEST(MadeUpValuesTest, SizesThatDifferAreTheUsersToChoose) {
+TEST(RandomValuesTest, SizesThatDifferAreTheUsersToChoose) {
   IR ir = TestGraphBuilder("Tiny").input("x", {kDynamicSize, 3}).build();
   ir.graph_inputs[0].symbolic_shape = {"s0", ""};
-  EXPECT_THAT([&] { make_up_inputs(ir); },
-              ThrowsMessage<Error>("the input 'x' has sizes that differ from run to run, s0x3: "
-                                   "give inputs with --inputs FILE.safetensors"));
+  EXPECT_THAT(
+      [&] { random_inputs("g.json", ir); },
+      ThrowsMessage<Error>("g.json: the input 'x' has sizes that differ from run to run, s0x3: "
+                           "give inputs with --inputs FILE.safetensors"));
 }
 
-TEST(MadeUpValuesTest, NumbersAreTheUsersToChoose) {
+TEST(RandomValuesTest, NumbersAreTheUsersToChoose) {
   IR ir = TestGraphBuilder("Tiny").input("n", {}).build();
   ir.graph_inputs[0].is_scalar = true;
-  EXPECT_THAT([&] { make_up_inputs(ir); },
-              ThrowsMessage<Error>("the input 'n' is a number that only you know: give inputs with "
-                                   "--inputs FILE.safetensors"));
+  EXPECT_THAT(
+      [&] { random_inputs("g.json", ir); },
+      ThrowsMessage<Error>("g.json: the input 'n' is a number that only you know: give inputs with "
+                           "--inputs FILE.safetensors"));
 }
 
-TEST(MadeUpValuesTest, WeightsAreThoseWithoutAValue) {
+TEST(RandomValuesTest, WeightsAreThoseWithoutAValue) {
   IR ir = TestGraphBuilder("Tiny")
               .weight("p_w", "fc.weight", {4, 300})
               .weight("b_v", "norm.running_var", {8})
@@ -60,7 +62,7 @@ TEST(MadeUpValuesTest, WeightsAreThoseWithoutAValue) {
   ir.constants.insert("known", at::ones({2}));
   StateDict constants;
   constants.insert("c_m", at::ones({2}));
-  const StateDict weights = make_up_weights(ir, constants);
+  const StateDict weights = random_weights("g.json", ir, constants);
   EXPECT_THAT(weights.keys(),
               ElementsAre("fc.weight", "norm.running_var", "norm.num_batches_tracked"));
   EXPECT_LE(weights["fc.weight"].abs().max().item<float>(), 0.1f);
@@ -68,14 +70,15 @@ TEST(MadeUpValuesTest, WeightsAreThoseWithoutAValue) {
   EXPECT_EQ(weights["norm.num_batches_tracked"].item<int64_t>(), 0);
 }
 
-TEST(MadeUpValuesTest, AreNotMoreThanFitsAMachine) {
+TEST(RandomValuesTest, AreNotMoreThanFitsAMachine) {
   const int64_t huge = int64_t{1} << 62;
   for (const Shape& shape : {Shape{huge, huge, 4}, Shape{1 << 20, 1 << 20}, Shape{0, huge}}) {
     const IR ir = TestGraphBuilder("Tiny").input("x", shape).weight("p_w", "w", shape).build();
-    EXPECT_THAT([&] { make_up_inputs(ir); },
-                ThrowsMessage<Error>("'Tiny' has more than 134,217,728 values to make up: give "
-                                     "inputs with --inputs FILE.safetensors"));
-    EXPECT_THAT([&] { make_up_weights(ir, StateDict()); },
+    EXPECT_THAT(
+        [&] { random_inputs("g.json", ir); },
+        ThrowsMessage<Error>("g.json: 'Tiny' has more than 134,217,728 values to make up: give "
+                             "inputs with --inputs FILE.safetensors"));
+    EXPECT_THAT([&] { random_weights("g.json", ir, StateDict()); },
                 ThrowsMessage<Error>(HasSubstr(": give weights with --weights FILE")));
   }
 }

@@ -1,0 +1,57 @@
+#include "torch_ir/verifier/tensor_blocks.h"
+
+#include <c10/util/SmallVector.h>
+
+#include <algorithm>
+
+namespace torch_ir {
+namespace {
+
+// Small enough for the caches, large enough that a block's overhead is nothing.
+constexpr int64_t kBlockSize = 1 << 16;
+
+using Blocks = c10::SmallVector<at::Tensor, 2>;
+
+template <class Function>
+Blocks map_blocks(c10::ArrayRef<at::Tensor> tensors, const Function& function) {
+  Blocks blocks;
+  for (const at::Tensor& tensor : tensors) blocks.push_back(function(tensor));
+  return blocks;
+}
+
+// `first` is the position of the first element of `tensors` in those that are read.
+bool visit_blocks(c10::ArrayRef<at::Tensor> tensors, int64_t first, BlockVisitor visit) {
+  const at::Tensor& shape = tensors.front();
+  const int64_t size = shape.numel();
+  if (size == 0) return true;
+  if (size <= kBlockSize) {
+    const Blocks plain = map_blocks(tensors, [](const at::Tensor& block) {
+      return block.cpu().resolve_conj().resolve_neg().contiguous();
+    });
+    return visit(plain, first);
+  }
+  int64_t dim = 0;
+  while (shape.size(dim) == 1) ++dim;
+  const int64_t row = size / shape.size(dim);
+  const int64_t rows_at_once = std::max<int64_t>(1, kBlockSize / row);
+  for (int64_t i = 0; i < shape.size(dim); i += rows_at_once) {
+    const int64_t count = std::min(rows_at_once, shape.size(dim) - i);
+    const Blocks rows =
+        map_blocks(tensors, [&](const at::Tensor& tensor) { return tensor.narrow(dim, i, count); });
+    if (!visit_blocks(rows, first + i * row, visit)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+at::Tensor strided(const at::Tensor& tensor) {
+  if (tensor.is_quantized()) return tensor.dequantize();
+  return tensor.layout() == c10::kStrided ? tensor : tensor.to_dense();
+}
+
+bool for_each_block(c10::ArrayRef<at::Tensor> tensors, BlockVisitor visit) {
+  return visit_blocks(tensors, 0, visit);
+}
+
+}  // namespace torch_ir
