@@ -71,9 +71,9 @@ bool is_inside(const std::string& file) {
          std::ranges::count(path, "..") == 0;
 }
 
-JsonValue::Object& find_map(JsonValue& index) {
+const JsonValue::Object& find_map(const JsonValue& index) {
   const Place root;
-  JsonValue::Object& members = as_object(index, root);
+  const JsonValue::Object& members = as_object(index, root);
   const auto map = std::ranges::find(members, kMap, &JsonValue::Object::value_type::first);
   if (map == members.end()) {
     throw WeightError(fmt::format("is JSON, but no index of weights: it has no '{}'", kMap));
@@ -121,8 +121,8 @@ StateDict read_shards(const std::string& path) {
   JsonValue index = parse_json(read_file(path));
   ShardReader shards(path);
   StateDict tensors;
-  for (auto& [name, value] : find_map(index)) {
-    const std::string file = as_string(value, Place().key(kMap).key(name));
+  for (const auto& [name, value] : find_map(index)) {
+    const std::string& file = as_string(value, Place().key(kMap).key(name));
     tensors.insert(name, shards.find(name, file));
   }
   return tensors;
