@@ -14,9 +14,9 @@
 #include "harness/report/page_text.h"
 #include "harness/report/plain_text.h"
 #include "harness/report/run_text.h"
-#include "harness/results/difference_figures.h"
+#include "harness/results/result.h"
 #include "harness/results/result_fields.h"
-#include "harness/results/run_words.h"
+#include "harness/results/run_context.h"
 #include "templates/templates.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/headline.h"
@@ -80,7 +80,7 @@ double lesser(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 
 // All trials as one, each figure the worst of them.
 Json worst_figures(const ModelResult& result) {
-  const DifferenceFigures differences = difference_figures(result);
+  const DifferenceMetrics differences = difference_metrics(result);
   Json json = Json::object();
   if (differences.smallest_passing_tolerance) {
     json["smallest_passing_tolerance"] = write(*differences.smallest_passing_tolerance);

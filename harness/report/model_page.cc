@@ -7,7 +7,7 @@
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
 #include "harness/report/run_text.h"
-#include "harness/results/difference_figures.h"
+#include "harness/results/result.h"
 #include "templates/templates.h"
 #include "torch_ir/executor/graph/optimization_name.h"
 
@@ -28,7 +28,7 @@ std::string inputs_text(const ModelResult& result, const RunContext& context) {
 }
 
 std::string maximum_difference(const ModelResult& result, const RunContext& context) {
-  const auto difference = difference_figures(result).max_diff;
+  const auto difference = difference_metrics(result).max_diff;
   return difference ? " Maximum difference: " + difference_text(*difference, context) : "";
 }
 

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "harness/report/markdown.h"
-#include "harness/results/run_words.h"
+#include "harness/results/run_context.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"

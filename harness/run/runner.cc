@@ -79,9 +79,7 @@ Clock::time_point deadline_after(std::chrono::duration<double> timeout) {
 // What is known of a model before it runs.
 ModelResult unstarted(const ModelSource& source) {
   if (const auto* files = std::get_if<ModelFiles>(&source)) {
-    Origin origin{.inputs = file_name(files->inputs), .expected = file_name(files->expected)};
-    (files->format == FileFormat::kGraph ? origin.graph : origin.archive) = files->short_name();
-    return {.name = files->name, .categories = {kImportedCategory}, .origin = std::move(origin)};
+    return {.name = files->name, .categories = {kImportedCategory}, .origin = origin_of(*files)};
   }
   const RegisteredModel& model = find_model(name_of(source));
   return {.name = model.name,

@@ -1,4 +1,4 @@
-#include "harness/results/environment.h"
+#include "harness/results/run_context.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,6 +33,15 @@ TEST(EnvironmentTest, TellsTheVersionFirst) {
   EXPECT_EQ(all[0], Item("libtorch", TORCH_VERSION));
   EXPECT_THAT(all, ::testing::Contains(Field(&Item::first, "cpu_capability")));
   EXPECT_THAT(all, Each(Field(&Item::second, AllOf(Not(""), Not(HasSubstr("\n"))))));
+}
+
+TEST(ShownEnvironmentTest, APortableRunDoesNotNameItsLibTorch) {
+  RunContext context;
+  context.environment = {{"libtorch", "2.13.0"}, {"blas", "mkl"}};
+  EXPECT_EQ(shown_environment(context), context.environment);
+  context.portable = true;
+  EXPECT_THAT(shown_environment(context),
+              ::testing::ElementsAre(::testing::Pair("libtorch", "<version>")));
 }
 
 }  // namespace
