@@ -51,7 +51,12 @@ struct Plan {
 };
 
 Plan make_plan(const HarnessOptions& options) {
-  const std::vector<RegisteredModel> registered = list_models();
+  std::vector<RegisteredModel> registered = list_models();
+  if (!options.registry.empty()) {
+    std::erase_if(registered, [&](const RegisteredModel& model) {
+      return std::ranges::find(options.registry, model.name) == options.registry.end();
+    });
+  }
   Plan plan;
   Coverage& coverage = plan.coverage;
   coverage.selection = of_registry(options.selection, !options.files.empty());

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,12 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/process/child_process.h"
-#include "harness/process/spawn_actions.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-
-extern char** environ;
+#include "torch_ir/base/subprocess.h"
 
 namespace torch_ir {
 namespace {
@@ -46,17 +42,12 @@ class FileDescriptor {
   int value_;
 };
 
-pid_t spawn(const std::string& line, const std::string& directory, int output) {
-  SpawnActions actions(output);
-  actions.change_directory(directory);
-  std::string words[] = {"sh", "-c", line};
-  char* argv[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
-  pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, "/bin/sh", actions.get(), nullptr, argv, environ);
-  if (error != 0) {
-    throw Error("can not start /bin/sh in '" + printable(directory) + "': " + strerror(error));
-  }
-  return pid;
+pid_t start(const std::string& line, const std::string& directory, int output) {
+  int reason = 0;
+  const pid_t pid = spawn({"/bin/sh", "-c", line},
+                          {.output = output, .error = output, .directory = directory}, reason);
+  if (reason == 0) return pid;
+  throw Error("can not start /bin/sh in '" + printable(directory) + "': " + strerror(reason));
 }
 
 void print(std::string_view text) {
@@ -79,13 +70,6 @@ bool read_some(int descriptor, std::string& output) {
   return size < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
-int wait_for(pid_t pid) {
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
-
 // Reads until the command has ended, and gives its status.
 int follow(pid_t pid, int descriptor, std::string& output) {
   while (read_some(descriptor, output)) {
@@ -97,7 +81,7 @@ int follow(pid_t pid, int descriptor, std::string& output) {
     pollfd news{.fd = descriptor, .events = POLLIN, .revents = 0};
     ::poll(&news, 1, kPatienceMilliseconds);
   }
-  return wait_for(pid);
+  return wait_for_process(pid);
 }
 
 std::string describe(int status) {
@@ -115,7 +99,7 @@ CommandEnd run_shell_command(const std::string& line, const std::string& directo
     throw Error(std::string("can not make a pipe: ") + strerror(errno));
   const FileDescriptor reading(ends[0]);
   FileDescriptor writing(ends[1]);
-  const pid_t pid = spawn(line, directory, writing.value());
+  const pid_t pid = start(line, directory, writing.value());
   writing.close();
   ::fcntl(reading.value(), F_SETFL, O_NONBLOCK);
   CommandEnd end;

@@ -14,6 +14,7 @@
 
 #include "harness/benchmark/benchmark_models.h"
 #include "harness/stages/stages.h"
+#include "torch_ir/base/file.h"
 
 namespace torch_ir {
 namespace {
@@ -29,10 +30,7 @@ void save(const RegisteredModel& model, const std::filesystem::path& directory) 
 
 int save_all(const char* directory) {
   try {
-    // Under `bazel run`, the folder is the caller's.
-    if (const char* caller = std::getenv("BUILD_WORKING_DIRECTORY")) {
-      std::filesystem::current_path(caller);
-    }
+    enter_user_directory();
     for (const RegisteredModel& model : list_benchmark_models()) {
       save(model, std::filesystem::path(directory) / model.name);
     }

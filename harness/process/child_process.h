@@ -4,8 +4,11 @@
 // that ending it ends what it started too, and a Ctrl-C reaches the parent only.
 #pragma once
 
+#include <c10/util/Exception.h>
 #include <sys/types.h>
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,7 +48,17 @@ class ChildProcess {
   std::string output_;
 };
 
-// "exited with status 3", "was killed by signal 11 (Segmentation fault)".
-std::string describe_wait_status(int status);
+// How much memory processes keep: all that this one may see, summed by process group. What several
+// of them share is counted for each.
+std::map<pid_t, int64_t> resident_bytes();
+
+// LibTorch's warnings on standard error as they are, without the clock and the thread that its own
+// handler puts in front: what a model printed last is part of the reports, which are the same for
+// the same model. Held by the process that runs a model, on its main thread.
+class PlainWarnings : public c10::WarningHandler {
+ public:
+  // "warning: ...", a line or more.
+  void process(const c10::Warning& warning) override;
+};
 
 }  // namespace torch_ir

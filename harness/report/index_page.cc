@@ -11,8 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
-#include "harness/report/plain_text.h"
 #include "harness/report/run_text.h"
 #include "harness/results/result.h"
 #include "harness/results/result_fields.h"

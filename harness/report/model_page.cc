@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "harness/report/markdown.h"
-#include "harness/report/page_sections.h"
+#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
 #include "harness/report/run_text.h"

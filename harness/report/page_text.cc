@@ -8,7 +8,7 @@
 #include <cstring>
 #include <sstream>
 
-#include "harness/report/markdown.h"
+#include "harness/report/markup.h"
 #include "harness/results/run_context.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/error.h"

@@ -4,10 +4,10 @@
 #include <optional>
 #include <system_error>
 
-#include "harness/report/baseline_text.h"
 #include "harness/report/index_page.h"
 #include "harness/report/junit.h"
-#include "harness/report/report_directory.h"
+#include "harness/report/run_text.h"
+#include "harness/report/work_directory.h"
 #include "harness/results/graph_picture.h"
 #include "harness/results/results_file.h"
 #include "torch_ir/base/error.h"

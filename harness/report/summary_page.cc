@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "harness/report/markdown.h"
+#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
 #include "harness/report/run_text.h"

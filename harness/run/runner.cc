@@ -19,16 +19,14 @@
 
 #include "harness/process/child_process.h"
 #include "harness/process/interrupt.h"
-#include "harness/process/plain_warnings.h"
-#include "harness/process/process_memory.h"
 #include "harness/results/graph_picture.h"
 #include "harness/results/result_json.h"
 #include "harness/run/run_model.h"
 #include "harness/stages/candidate.h"
-#include "harness/stages/failure.h"
 #include "harness/stages/stages.h"
 #include "harness/stages/trials.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/subprocess.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/registry/registry.h"
 

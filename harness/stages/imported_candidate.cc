@@ -6,7 +6,7 @@
 
 #include "harness/stages/candidate.h"
 #include "harness/stages/eager_program.h"
-#include "harness/stages/failure.h"
+#include "harness/stages/stages.h"
 #include "harness/stages/trials.h"
 #include "torch_ir/converter/converter.h"
 #include "torch_ir/executor/execution_plan.h"

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "harness/results/result.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/exporter/capture/model.h"
@@ -61,5 +63,40 @@ std::vector<at::Tensor> run_eagerly(const Model& model, const std::vector<at::Te
 // OutputError.
 void save_tensors(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
                   const std::vector<at::Tensor>& expected, const std::string& directory);
+
+// A graph, its weights, or the tensors that it is given can not be read, or do not fit each other.
+class LoadError : public Error {
+ public:
+  using Error::Error;
+};
+
+// A graph that was written and read is another one.
+class SerializeMismatch : public Error {
+ public:
+  using Error::Error;
+};
+
+// The outputs are not what they should be.
+class OutputMismatch : public Error {
+ public:
+  using Error::Error;
+};
+
+// Which kind of failure an exception in a stage is. The runner knows by itself what ended a
+// process.
+FailureKind failure_kind(Stage stage, const std::exception& exception);
+
+// What `load()` gives; its errors become LoadErrors.
+template <class Load>
+auto loading(Load load) {
+  try {
+    return load();
+  } catch (const Error& error) {
+    throw LoadError(error.what());
+  }
+}
+
+// `text` without the folder of a run's files, which differs from run to run.
+std::string without_folder(std::string text, const std::string& folder);
 
 }  // namespace torch_ir
