@@ -14,6 +14,7 @@
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/converter/extract.h"
+#include "torch_ir/executor/execution_plan.h"
 
 namespace torch_ir {
 
@@ -39,7 +40,8 @@ TEST_P(EagerModels, ComputeTheBitsOfTheGraph) {
   const ModelFn eager = eager_model(GetParam().name, subject.weights, ir.constants);
   const c10::InferenceMode inference_mode;
   const std::vector<at::Tensor> outputs = eager(subject.inputs);
-  EXPECT_EQ(disagreement(outputs, execute(ir, subject.weights, subject.inputs), Agreement::kBits),
+  EXPECT_EQ(disagreement(outputs, compile(ir, subject.weights).run_checked(subject.inputs),
+                         Agreement::kBits),
             "");
   // The module's linear is a product and a sum, the graph's one call: the last bits may differ.
   EXPECT_EQ(disagreement(outputs, subject.model(subject.inputs), Agreement::kClose), "");

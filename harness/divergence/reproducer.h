@@ -21,7 +21,6 @@
 #include "torch_ir/executor/graph/graph_memory.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/verifier/node_report.h"
-#include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
 
@@ -77,28 +76,5 @@ ReproducerSearch whole_graph_reproducer(const IR& ir, const StateDict& weights,
                                         const std::vector<at::Tensor>& expected,
                                         const RunSettings& settings, const std::string& message,
                                         const std::string& directory);
-
-// How a graph fails on a backend, for the search, which runs parts of it again.
-struct GraphFailure {
-  // The first output that is wrong, and its tolerance; those of the first output for an error.
-  std::string output = {};
-  Tolerance tolerance = {};
-  // One line.
-  std::string message = {};
-  // Whether it is an error, and not a wrong value.
-  bool threw = false;
-};
-
-// Runs `ir` with the seed of `settings` and compares its outputs with `expected` by the tolerance
-// of `settings`. Outputs of which `expected` says nothing, undefined or empty as it may be, are not
-// compared. Throws OutputError only.
-std::optional<GraphFailure> find_failure(Backend& backend, const IR& ir, const StateDict& weights,
-                                         const std::vector<at::Tensor>& inputs,
-                                         const std::vector<at::Tensor>& expected,
-                                         const RunSettings& settings);
-
-// Those of `weights`, known by state dict name or placeholder, that `ir` uses, by state dict name.
-// What `weights` does not have is a constant of the graph.
-StateDict used_weights(const IR& ir, const StateDict& weights);
 
 }  // namespace torch_ir

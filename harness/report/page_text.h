@@ -1,4 +1,5 @@
-// Pieces of text that the pages have in common.
+// What the pages are made of: pieces of text that they have in common, and sections of a model's
+// page.
 #pragma once
 
 #include <cstdint>
@@ -40,9 +41,6 @@ std::string link_target(std::string_view path);
 // The sign of a status: "✅", "❌", ...
 std::string_view status_mark(Status status);
 
-// Who runs the graphs: "an execution plan", "the backend `x`", "an external program".
-std::string executor_text(const RunSettings& settings);
-
 // The rows that say how a run was made, in which models ran `num_trials` times.
 void set_environment(kainjow::mustache::data& page, const RunContext& context, int num_trials);
 
@@ -52,6 +50,8 @@ std::string render(std::string_view text, const kainjow::mustache::data& page);
 
 // The same, with all blank lines.
 std::string render_exactly(std::string_view text, const kainjow::mustache::data& page);
+
+// --- The sections of a model's page, as data for its template ---
 
 // What the outputs are compared with, in the places that say it.
 struct Reference {

@@ -69,7 +69,7 @@ bool ModelResult::is_good() const {
 }
 
 std::optional<GraphSummary> ModelResult::graph_summary() const {
-  if (graph) return summarize_graph(*graph);
+  if (graph) return GraphSummary{summarize(*graph), graph_fingerprint(*graph)};
   return summary;
 }
 
@@ -100,10 +100,6 @@ std::string graph_fingerprint(const IR& graph) {
   same.pytorch_version.clear();
   same.constants = StateDict();
   return c10::sha1(serialize_ir(same)).str();
-}
-
-GraphSummary summarize_graph(const IR& graph) {
-  return {.figures = summarize(graph), .fingerprint = graph_fingerprint(graph)};
 }
 
 DifferenceMetrics difference_metrics(const VerificationReport& report) {

@@ -89,8 +89,6 @@ struct GraphSummary {
   std::string fingerprint = {};
 };
 
-GraphSummary summarize_graph(const IR& graph);
-
 // A text that two graphs have in common only when they are the same: names, operators, attributes,
 // shapes. Neither the version of PyTorch nor the values of constants count.
 std::string graph_fingerprint(const IR& graph);

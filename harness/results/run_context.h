@@ -105,4 +105,8 @@ std::vector<std::pair<std::string, std::string>> settings_in_words(const RunSett
 // The name of an entry of an Environment.
 std::string environment_name(const std::string& key);
 
+// `text` for a shell: as it stands where nothing in it is special, else in single quotes, and with
+// control characters, which would break the line, as bash and zsh read $'...'.
+std::string shell_word(const std::string& text);
+
 }  // namespace torch_ir

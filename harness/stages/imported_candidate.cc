@@ -78,7 +78,7 @@ class ArchiveCandidate : public ImportedCandidate {
   const StateDict& weights() const override { return model_.weights; }
 
   void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) override {
-    run_eagerly(model_.program, model_.weights, inputs, observer);
+    run_program(model_.program, model_.weights, inputs, observer);
   }
 
  private:
@@ -90,7 +90,7 @@ class ArchiveCandidate : public ImportedCandidate {
   }
 
   std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs) override {
-    return run_eagerly(model_.program, model_.weights, inputs);
+    return run_program(model_.program, model_.weights, inputs);
   }
 
   Pt2Model model_;

@@ -14,8 +14,6 @@
 #include "harness/stages/trials.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/converter/extract.h"
-#include "torch_ir/executor/device.h"
-#include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/exporter/capture/lifted_constants.h"
 #include "torch_ir/exporter/meta/meta_device.h"
 #include "torch_ir/ir/json.h"
@@ -30,15 +28,6 @@ Model make_for_inference(const RegisteredModel& registered) {
   Model model = registered.make();
   if (model.module()) model.module()->eval();
   return model;
-}
-
-StateDict by_name(const std::vector<TensorMeta>& names, const std::vector<at::Tensor>& tensors) {
-  StateDict result;
-  for (size_t i = 0; i < names.size(); ++i) {
-    const bool is_new = tensors.at(i).defined() && !result.contains(names[i].name);
-    if (is_new) result.insert(names[i].name, tensors[i]);
-  }
-  return result;
 }
 
 template <class... Errors>
@@ -118,12 +107,6 @@ IR serialize(const IR& ir, const std::string& path) {
   return read;
 }
 
-std::vector<at::Tensor> execute(const IR& ir, const StateDict& weights,
-                                const std::vector<at::Tensor>& inputs,
-                                const ExecutionOptions& options) {
-  return compile(ir, weights, StateDict(), options).run_checked(to_device(inputs, options.device));
-}
-
 std::vector<at::Tensor> run_eagerly(const Model& model, const std::vector<at::Tensor>& inputs) {
   const at::NoGradGuard no_grad;
   std::vector<at::Tensor> copies;
@@ -132,14 +115,24 @@ std::vector<at::Tensor> run_eagerly(const Model& model, const std::vector<at::Te
   return model(copies);
 }
 
+StateDict tensors_by_name(const std::vector<TensorMeta>& names,
+                          const std::vector<at::Tensor>& tensors) {
+  StateDict result;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const bool is_new = tensors.at(i).defined() && !result.contains(names[i].name);
+    if (is_new) result.insert(names[i].name, tensors[i]);
+  }
+  return result;
+}
+
 void save_tensors(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
                   const std::vector<at::Tensor>& expected, const std::string& directory) {
   const auto save = [&](const char* name, const StateDict& tensors) {
     write_output([&] { save_weights_safetensors(tensors, directory + "/" + name); });
   };
   save("weights.safetensors", weights);
-  save("inputs.safetensors", by_name(ir.graph_inputs, inputs));
-  save("expected.safetensors", by_name(ir.graph_outputs, expected));
+  save("inputs.safetensors", tensors_by_name(ir.graph_inputs, inputs));
+  save("expected.safetensors", tensors_by_name(ir.graph_outputs, expected));
 }
 
 std::string without_folder(std::string text, const std::string& folder) {

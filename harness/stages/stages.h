@@ -12,7 +12,6 @@
 
 #include "harness/results/result.h"
 #include "torch_ir/base/error.h"
-#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/exporter/capture/model.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/registry/registry.h"
@@ -48,19 +47,18 @@ IR extract(const RegisteredModel& model, const Subject& subject);
 // OutputError when nothing can be written.
 IR serialize(const IR& ir, const std::string& path);
 
-// The outputs of `ir`.
-std::vector<at::Tensor> execute(const IR& ir, const StateDict& weights,
-                                const std::vector<at::Tensor>& inputs,
-                                const ExecutionOptions& options = ExecutionOptions());
-
 // The outputs of `model` itself for copies of `inputs`.
 std::vector<at::Tensor> run_eagerly(const Model& model, const std::vector<at::Tensor>& inputs);
 
+// `tensors` under the names of `values`. A value that is there twice is stored once, an undefined
+// one not at all.
+StateDict tensors_by_name(const std::vector<TensorMeta>& values,
+                          const std::vector<at::Tensor>& tensors);
+
 // Writes what replays the verification by hand: DIRECTORY/weights.safetensors,
 // DIRECTORY/inputs.safetensors and DIRECTORY/expected.safetensors, the last two under the names
-// that `ir` has for its inputs and outputs. A value that is an output twice is stored once, an
-// undefined one not at all. Throws WeightError for a dtype that the format does not have,
-// OutputError.
+// that `ir` has for its inputs and outputs. Throws WeightError for a dtype that the format does not
+// have, OutputError.
 void save_tensors(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
                   const std::vector<at::Tensor>& expected, const std::string& directory);
 
