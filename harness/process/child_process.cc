@@ -1,13 +1,11 @@
 #include "harness/process/child_process.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -20,13 +18,6 @@
 
 namespace torch_ir {
 namespace {
-
-constexpr size_t kOutputLimit = 4096;
-
-void check(int error, const char* what) {
-  if (error != 0)
-    throw Error(std::string("can not start a process: ") + what + ": " + strerror(error));
-}
 
 namespace fs = std::filesystem;
 
@@ -60,40 +51,26 @@ bool is_number(const std::string& name) {
 }  // namespace
 
 ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
-  int pipe_ends[2];
-  check(::pipe2(pipe_ends, O_CLOEXEC) == 0 ? 0 : errno, "pipe");
   std::vector<std::string> words = {"harness"};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  int error = 0;
+  int reason = 0;
   pid_ = spawn(std::move(words),
-               {.output = pipe_ends[1],
-                .error = pipe_ends[1],
+               {.output = pipe_.writing_end(),
+                .error = pipe_.writing_end(),
                 .program = "/proc/self/exe",
                 .is_apart = true},
-               error);
-  ::close(pipe_ends[1]);
-  if (error != 0) ::close(pipe_ends[0]);
-  check(error, "posix_spawn");
-  descriptor_ = pipe_ends[0];
-  ::fcntl(descriptor_, F_SETFL, O_NONBLOCK);
+               reason);
+  pipe_.close_writing_end();
+  if (reason != 0) {
+    throw Error(std::string("can not start a process: posix_spawn: ") + strerror(reason));
+  }
   // Since Linux 5.3. Not inherited by other children.
   exit_descriptor_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
 }
 
 ChildProcess::~ChildProcess() {
   kill();
-  ::close(descriptor_);
   if (exit_descriptor_ >= 0) ::close(exit_descriptor_);
-}
-
-void ChildProcess::read_output() {
-  char buffer[4096];
-  ssize_t size = 0;
-  while ((size = ::read(descriptor_, buffer, sizeof(buffer))) > 0) {
-    output_.append(buffer, static_cast<size_t>(size));
-    if (output_.size() > kOutputLimit) output_.erase(0, output_.size() - kOutputLimit);
-  }
-  if (size == 0) is_output_open_ = false;
 }
 
 std::optional<int> ChildProcess::poll() {

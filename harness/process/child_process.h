@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "torch_ir/base/subprocess.h"
+
 namespace torch_ir {
 
 class ChildProcess {
@@ -25,13 +27,13 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   // Readable when the process has printed something; negative when it can print no more.
-  int output_descriptor() const { return is_output_open_ ? descriptor_ : -1; }
+  int output_descriptor() const { return pipe_.descriptor(); }
   // Readable when the process has ended; negative where the system can not tell.
   int exit_descriptor() const { return exit_descriptor_; }
   // Takes what the process has printed so far.
-  void read_output();
+  void read_output() { pipe_.read(); }
   // The end of what it printed, standard output and error together; not more than 4 KiB.
-  const std::string& output() const { return output_; }
+  const std::string& output() const { return pipe_.tail(); }
 
   // How the process ended, as waitpid tells it; nothing while it runs.
   std::optional<int> poll();
@@ -41,11 +43,9 @@ class ChildProcess {
 
  private:
   pid_t pid_ = -1;
-  int descriptor_ = -1;
-  bool is_output_open_ = true;
   int exit_descriptor_ = -1;
   std::optional<int> status_;
-  std::string output_;
+  OutputPipe pipe_;
 };
 
 // How much memory processes keep: all that this one may see, summed by process group. What several

@@ -8,6 +8,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
+
+#include "torch_ir/base/error.h"
 
 extern char** environ;
 
@@ -71,6 +74,38 @@ pid_t spawn(std::vector<std::string> words, const SpawnOptions& options, int& re
   reason = ::posix_spawnp(&process, program.c_str(), plan.actions(), plan.attributes(), argv.data(),
                           environ);
   return process;
+}
+
+OutputPipe::OutputPipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    throw Error(std::string("can not make a pipe: ") + strerror(errno));
+  }
+  reading_end_ = ends[0];
+  writing_end_ = ends[1];
+  ::fcntl(reading_end_, F_SETFL, O_NONBLOCK);
+}
+
+OutputPipe::~OutputPipe() {
+  close_writing_end();
+  ::close(reading_end_);
+}
+
+void OutputPipe::close_writing_end() {
+  if (writing_end_ >= 0) ::close(std::exchange(writing_end_, -1));
+}
+
+void OutputPipe::read(const std::function<void(std::string_view)>& observe) {
+  constexpr size_t kLimit = 4096;
+  char buffer[4096];
+  ssize_t size = 0;
+  while ((size = ::read(reading_end_, buffer, sizeof(buffer))) > 0) {
+    const std::string_view text(buffer, static_cast<size_t>(size));
+    if (observe) observe(text);
+    tail_ += text;
+    if (tail_.size() > kLimit) tail_.erase(0, tail_.size() - kLimit);
+  }
+  if (size == 0) is_open_ = false;
 }
 
 int wait_for_process(pid_t process) {

@@ -6,7 +6,9 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace torch_ir {
@@ -29,6 +31,32 @@ struct SpawnOptions {
 // and gives its number. What the system says where it refuses, as errno, is in `reason`, 0
 // otherwise.
 pid_t spawn(std::vector<std::string> words, const SpawnOptions& options, int& reason);
+
+// Takes what a process prints to a pipe.
+class OutputPipe {
+ public:
+  // Throws Error when the system has no pipe.
+  OutputPipe();
+  ~OutputPipe();
+  OutputPipe(const OutputPipe&) = delete;
+  OutputPipe& operator=(const OutputPipe&) = delete;
+
+  // For SpawnOptions, until the process has been started: to be closed then.
+  int writing_end() const { return writing_end_; }
+  void close_writing_end();
+  // Readable when something has been printed; negative when no more can come.
+  int descriptor() const { return is_open_ ? reading_end_ : -1; }
+  // Takes what there is, and tells it `observe` too.
+  void read(const std::function<void(std::string_view)>& observe = nullptr);
+  // The end of it; not more than 4 KiB.
+  const std::string& tail() const { return tail_; }
+
+ private:
+  int reading_end_ = -1;
+  int writing_end_ = -1;
+  bool is_open_ = true;
+  std::string tail_;
+};
 
 // Waits until it ends, and gives its status as waitpid does.
 int wait_for_process(pid_t process);
