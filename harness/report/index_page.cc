@@ -52,26 +52,6 @@ std::string script_json(Json json) {
   return safe;
 }
 
-std::string html_text(std::string_view text) {
-  std::string safe;
-  for (const char c : shown_text(text)) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += c;
-    }
-  }
-  return safe;
-}
-
 // NaN is greater than all else.
 double greater(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 
@@ -304,10 +284,10 @@ std::string render_index(const std::vector<ModelResult>& results, const Coverage
   page.set("heading", "torch-ir harness");
   page.set("style", std::string(templates::index_style));
   page.set("script", std::string(templates::index_script));
-  page.set("verdict", html_text(passed_text(results) + not_passed_text(results)));
+  page.set("verdict", xml_text(passed_text(results) + not_passed_text(results)));
   page.set("verdict_mark", is_good ? "✓" : "✕");
   page.set("verdict_class", is_good ? "good" : "bad");
-  page.set("coverage", html_text(coverage_text(results, coverage, plain_names)));
+  page.set("coverage", xml_text(coverage_text(results, coverage, plain_names)));
   page.set("data", script_json(run_json(results, coverage, context, changes)));
   page.set("details", details(results, context, picture_of));
   return render_exactly(templates::index_page, page);
