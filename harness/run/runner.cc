@@ -21,6 +21,7 @@
 #include "harness/process/interrupt.h"
 #include "harness/results/graph_picture.h"
 #include "harness/results/result_json.h"
+#include "harness/results/run_context.h"
 #include "harness/run/run_model.h"
 #include "harness/stages/candidate.h"
 #include "harness/stages/stages.h"
