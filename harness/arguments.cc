@@ -6,13 +6,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
-#include <filesystem>
 #include <limits>
 
 #include "harness/backend/backend.h"
 #include "harness/backend/command_backend.h"
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
 #include "torch_ir/base/program.h"
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/graph/execution_options.h"
@@ -222,13 +221,6 @@ void declare_questions(CLI::App& parser, Arguments& arguments) {
       .one("--completion", arguments.completion, "SHELL",
            "Print a completion script for bash or zsh")
       ->transform(one_of("shell that there is a script for", {"bash", "zsh"}));
-}
-
-// Under `bazel run` the working directory is Bazel's; relative paths mean the user's.
-std::string user_path(const std::string& path) {
-  const char* directory = std::getenv("BUILD_WORKING_DIRECTORY");
-  if (directory == nullptr || path.empty()) return path;
-  return (std::filesystem::path(directory) / path).string();
 }
 
 std::string given_file(const std::string& flag, const std::string& path) {

@@ -36,7 +36,7 @@ class CommandLineTest : public ::testing::Test {
   CommandLineTest() { fs::remove_all(directory_); }
   ~CommandLineTest() override { fs::remove_all(directory_); }
 
-  Outcome run(const std::vector<std::string>& arguments, bool terminal = false) {
+  HarnessOutcome run(const std::vector<std::string>& arguments, bool terminal = false) {
     return run_command_line(arguments, terminal);
   }
 
@@ -52,7 +52,7 @@ class CommandLineTest : public ::testing::Test {
 };
 
 TEST_F(CommandLineTest, WritesSummaryPagesAndGraphs) {
-  const Outcome result = run({"--output", directory_, "--category", "good"});
+  const HarnessOutcome result = run({"--output", directory_, "--category", "good"});
   EXPECT_EQ(result.status, 0);
   EXPECT_THAT(result.out, StartsWith("[1/2] Close  PASSED  max diff "));
   EXPECT_THAT(result.out,
@@ -113,7 +113,7 @@ TEST_F(CommandLineTest, AnExecutorThatFailsIsExplainedAlike) {
       "Good",
       "--executor",
       ": {weights} {inputs} {outputs}; echo reads {ir}; exit 3"};
-  const Outcome result = run(arguments);
+  const HarnessOutcome result = run(arguments);
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.err, StartsWith("Good  FAILED  execute failed: The executor exited "
                                      "with status 3; it printed: reads executor/ir.json\n"));
@@ -129,7 +129,8 @@ TEST_F(CommandLineTest, AnExecutorThatFailsIsExplainedAlike) {
 }
 
 TEST_F(CommandLineTest, AFailedModelGivesStatusOneAndTheOthersRun) {
-  const Outcome result = run({"--output", directory_, "--model", "Good", "--model", "Aborts"});
+  const HarnessOutcome result =
+      run({"--output", directory_, "--model", "Good", "--model", "Aborts"});
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.out,
               HasSubstr("Aborts  FAILED  crashed in extract: The process of the model was "
@@ -143,8 +144,8 @@ TEST_F(CommandLineTest, EveryPageSaysWhichLevelRan) {
   const auto exact = files();
   EXPECT_THAT(exact.at("Good.md"), HasSubstr("| `exact` | `cpu` | 1 | 0 |"));
   EXPECT_THAT(exact.at("SUMMARY.md"), HasSubstr("| `exact` | `cpu` | 1 | 0 |"));
-  const Outcome result = run({"--output", directory_, "--model", "Good", "--optimization", "fast",
-                              "--device", "cpu", "--save-tensors"});
+  const HarnessOutcome result = run({"--output", directory_, "--model", "Good", "--optimization",
+                                     "fast", "--device", "cpu", "--save-tensors"});
   EXPECT_EQ(result.status, 0) << result.err;
   const auto fast = files();
   EXPECT_THAT(fast.at("Good.md"), HasSubstr("| `fast` | `cpu` | 1 | 0 |"));
@@ -154,15 +155,15 @@ TEST_F(CommandLineTest, EveryPageSaysWhichLevelRan) {
 }
 
 TEST_F(CommandLineTest, RefusesLevelsAndDevicesThatThereAreNot) {
-  const Outcome level = run({"--output", directory_, "--optimization", "faster"});
+  const HarnessOutcome level = run({"--output", directory_, "--optimization", "faster"});
   EXPECT_EQ(level.status, 2);
   EXPECT_EQ(level.err,
             "harness: --optimization: 'faster' is no optimization level: give exact or fast\n");
-  const Outcome device = run({"--output", directory_, "--device", "gpu"});
+  const HarnessOutcome device = run({"--output", directory_, "--device", "gpu"});
   EXPECT_EQ(device.status, 2);
   EXPECT_EQ(device.err,
             "harness: --device: 'gpu' is no device: give cpu, cuda, or one of several as cuda:1\n");
-  const Outcome missing = run({"--output", directory_, "--device", "meta"});
+  const HarnessOutcome missing = run({"--output", directory_, "--device", "meta"});
   EXPECT_EQ(missing.status, 2);
   EXPECT_EQ(missing.err,
             "harness: --device: 'meta' can not be used: this LibTorch finds no meta device here; "
@@ -171,18 +172,18 @@ TEST_F(CommandLineTest, RefusesLevelsAndDevicesThatThereAreNot) {
 }
 
 TEST_F(CommandLineTest, QuietTellsOnlyWhatFailed) {
-  const Outcome good =
+  const HarnessOutcome good =
       run({"--output", directory_, "--model", "Good", "--quiet"}, /*terminal=*/true);
   EXPECT_EQ(good.status, 0);
   EXPECT_EQ(good.out + good.err, "");
-  const Outcome bad = run({"--output", directory_, "--model", "ThrowsOnData", "--quiet"});
+  const HarnessOutcome bad = run({"--output", directory_, "--model", "ThrowsOnData", "--quiet"});
   EXPECT_EQ(bad.status, 1);
   EXPECT_EQ(bad.out, "");
   EXPECT_EQ(bad.err, "ThrowsOnData  FAILED  execute failed in verify: no data, please\n");
 }
 
 TEST_F(CommandLineTest, ABarIsDrawnOnATerminalOnly) {
-  const Outcome result = run({"--output", directory_, "--model", "Good"}, /*terminal=*/true);
+  const HarnessOutcome result = run({"--output", directory_, "--model", "Good"}, /*terminal=*/true);
   EXPECT_THAT(result.err, HasSubstr("\r\x1b[K[........................] 0/1  0:00  Good"));
   EXPECT_THAT(result.err, HasSubstr("[########################] 1/1"));
   EXPECT_TRUE(result.err.ends_with("\r\x1b[K"));
@@ -212,18 +213,18 @@ TEST_F(CommandLineTest, AnOptionChangesTheResult) {
 }
 
 TEST_F(CommandLineTest, ListsModelsAndCategories) {
-  const Outcome models = run({"--list-models"});
+  const HarnessOutcome models = run({"--list-models"});
   EXPECT_EQ(models.status, 0);
   EXPECT_THAT(models.out, StartsWith("model         categories  description\n"
                                      "Aborts        crash       Aborts\n"));
   EXPECT_THAT(models.out, HasSubstr("\nGood          good        Good\n"));
-  const Outcome categories = run({"--list-categories"});
+  const HarnessOutcome categories = run({"--list-categories"});
   EXPECT_EQ(categories.status, 0);
   EXPECT_EQ(categories.out, "bad\ncrash\ngood\nhang\n");
 }
 
 TEST_F(CommandLineTest, HelpAndVersion) {
-  const Outcome help = run({"--help"});
+  const HarnessOutcome help = run({"--help"});
   EXPECT_EQ(help.status, 0);
   for (const char* flag : {"--output", "--category", "--model", "--pt2", "--ir", "--list-models",
                            "--list-categories", "--jobs", "--timeout", "--rtol", "--atol", "--seed",
@@ -232,7 +233,7 @@ TEST_F(CommandLineTest, HelpAndVersion) {
   }
   EXPECT_THAT(help.out, Not(HasSubstr("--run-model-in")));
   EXPECT_THAT(help.out, HasSubstr("where --model is given too, only those that it names"));
-  const Outcome version = run({"--version"});
+  const HarnessOutcome version = run({"--version"});
   EXPECT_EQ(version.status, 0);
   EXPECT_THAT(version.out, MatchesRegex("harness [0-9.]+ \\(LibTorch [0-9.]+.*\\)\n"));
 }
@@ -260,7 +261,7 @@ TEST_F(CommandLineTest, SaysNoMoreThanAPersonReads) {
 
 TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
   const auto expect = [&](const std::vector<std::string>& arguments, const std::string& message) {
-    const Outcome result = run(arguments);
+    const HarnessOutcome result = run(arguments);
     EXPECT_EQ(result.status, 2) << message;
     EXPECT_EQ(result.out, "");
     EXPECT_THAT(result.err, AllOf(StartsWith("harness: "), HasSubstr(message)));
@@ -326,24 +327,24 @@ TEST_F(CommandLineTest, AFullStandardOutputIsStatusTwo) {
 TEST_F(CommandLineTest, AnOutputThatIsNoDirectoryIsStatusTwo) {
   fs::create_directories(directory_);
   std::ofstream(directory_ + "/file") << "mine";
-  const Outcome result = run({"--output", directory_ + "/file", "--model", "Good"});
+  const HarnessOutcome result = run({"--output", directory_ + "/file", "--model", "Good"});
   EXPECT_EQ(result.status, 2);
   EXPECT_EQ(result.err,
             "harness: cannot write the reports to '" + directory_ + "/file': it is a file\n");
   EXPECT_EQ(read_file(directory_ + "/file"), "mine");
 
-  const Outcome below = run({"--output", directory_ + "/file/below", "--model", "Good"});
+  const HarnessOutcome below = run({"--output", directory_ + "/file/below", "--model", "Good"});
   EXPECT_EQ(below.status, 2);
   EXPECT_EQ(below.err, "harness: cannot write the reports to '" + directory_ +
                            "/file/below': Not a directory\n");
 
-  const Outcome nowhere = run({"--output", "/proc/x", "--model", "Good"});
+  const HarnessOutcome nowhere = run({"--output", "/proc/x", "--model", "Good"});
   EXPECT_EQ(nowhere.status, 2);
   EXPECT_EQ(nowhere.err,
             "harness: cannot write the reports to '/proc/x': No such file or directory\n");
 
   std::ofstream(directory_ + "/ir") << "mine";
-  const Outcome graphs = run({"--output", directory_, "--model", "Good"});
+  const HarnessOutcome graphs = run({"--output", directory_, "--model", "Good"});
   EXPECT_EQ(graphs.status, 2);
   EXPECT_EQ(graphs.err,
             "harness: cannot write the reports to '" + directory_ + "/ir': it is a file\n");
@@ -353,7 +354,7 @@ TEST_F(CommandLineTest, AFullDiskIsStatusTwo) {
   const rlimit limit{.rlim_cur = 600, .rlim_max = RLIM_INFINITY};
   ::setrlimit(RLIMIT_FSIZE, &limit);
   const auto previous = ::signal(SIGXFSZ, SIG_IGN);
-  const Outcome result = run({"--output", directory_, "--model", "Good"});
+  const HarnessOutcome result = run({"--output", directory_, "--model", "Good"});
   ::signal(SIGXFSZ, previous);
   const rlimit unlimited{.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
   ::setrlimit(RLIMIT_FSIZE, &unlimited);
@@ -365,7 +366,8 @@ TEST_F(CommandLineTest, AFullDiskIsStatusTwo) {
 }
 
 TEST_F(CommandLineTest, AnInterruptedRunLeavesThePagesOfModelsThatFinished) {
-  const Outcome result = run({"--output", directory_, "--model", "Good", "--model", "Interrupts"});
+  const HarnessOutcome result =
+      run({"--output", directory_, "--model", "Good", "--model", "Interrupts"});
   EXPECT_EQ(result.status, 130);
   EXPECT_EQ(result.err,
             "harness: interrupted; the pages of models that finished are written, SUMMARY.md is "
@@ -377,7 +379,7 @@ TEST_F(CommandLineTest, AnInterruptedRunLeavesNoSummaryOfAnEarlierOne) {
   EXPECT_EQ(run({"--output", directory_, "--model", "Good"}).status, 0);
   EXPECT_EQ(run({"--output", directory_, "--model", "Goood"}).status, 2);
   EXPECT_TRUE(fs::exists(directory_ + "/SUMMARY.md"));
-  const Outcome result = run({"--output", directory_, "--model", "Interrupts"});
+  const HarnessOutcome result = run({"--output", directory_, "--model", "Interrupts"});
   EXPECT_EQ(result.status, 130);
   EXPECT_EQ(result.err,
             "harness: interrupted; no model had finished, and SUMMARY.md is not written\n");
@@ -403,7 +405,8 @@ TEST_F(CommandLineTest, AModelThatPassesAgainLeavesNoReproducer) {
 }
 
 TEST_F(CommandLineTest, ATimeLimitIsPartOfTheCommand) {
-  const Outcome result = run({"--output", directory_, "--model", "Good", "--timeout", "1e-6"});
+  const HarnessOutcome result =
+      run({"--output", directory_, "--model", "Good", "--timeout", "1e-6"});
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(files().at("Good.md"), HasSubstr("--model Good --timeout 1e-06\n"));
   EXPECT_THAT(files().at("SUMMARY.md"), HasSubstr("--model Good --timeout 1e-06\n"));
@@ -413,7 +416,7 @@ TEST_F(CommandLineTest, ATimeLimitIsPartOfTheCommand) {
 
 TEST_F(CommandLineTest, RelativeOutputIsBelowTheDirectoryOfTheUser) {
   ::setenv("BUILD_WORKING_DIRECTORY", directory_.c_str(), 1);
-  const Outcome result = run({"--output", "below", "--model", "Good"});
+  const HarnessOutcome result = run({"--output", "below", "--model", "Good"});
   ::unsetenv("BUILD_WORKING_DIRECTORY");
   EXPECT_EQ(result.status, 0);
   EXPECT_THAT(result.out, HasSubstr("see below/SUMMARY.md"));
@@ -424,7 +427,7 @@ TEST_F(CommandLineTest, ListsAreOfWhatIsAskedFor) {
   const std::string good = run({"--list-models", "--category", "good"}).out;
   EXPECT_THAT(good, HasSubstr("Close"));
   EXPECT_THAT(good, Not(HasSubstr("Aborts")));
-  const Outcome unknown = run({"--list-models", "--category", "goot"});
+  const HarnessOutcome unknown = run({"--list-models", "--category", "goot"});
   EXPECT_EQ(unknown.status, 2);
   EXPECT_EQ(unknown.err, "harness: there is no category 'goot'; did you mean 'good'?\n");
   EXPECT_EQ(run({"--list-categories", "--model", "Good"}).err,
@@ -442,7 +445,7 @@ TEST_F(CommandLineTest, AModelThatIsGoneIsToldAlsoWhenQuiet) {
     text.replace(at, 7, "\"Closed\"");
   }
   std::ofstream(baseline) << text;
-  const Outcome result =
+  const HarnessOutcome result =
       run({"--output", directory_, "--quiet", "--category", "good", "--baseline", baseline});
   EXPECT_EQ(result.status, 0);
   EXPECT_THAT(result.err, HasSubstr("  gone     Closed  status: was passed\n"));
@@ -450,7 +453,7 @@ TEST_F(CommandLineTest, AModelThatIsGoneIsToldAlsoWhenQuiet) {
 
 TEST_F(CommandLineTest, AFolderInPlaceOfAReportIsLeftAlone) {
   fs::create_directories(directory_ + "/SUMMARY.md/mine");
-  const Outcome result = run({"--output", directory_, "--model", "Good"});
+  const HarnessOutcome result = run({"--output", directory_, "--model", "Good"});
   EXPECT_EQ(result.status, 2);
   EXPECT_EQ(result.err, "harness: cannot write the reports to '" + directory_ +
                             "/SUMMARY.md': it is a directory\n");

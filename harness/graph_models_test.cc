@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/backend/plan_backend.h"
+#include "harness/backend/backend.h"
 #include "harness/testing/run_command_line.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/ir/json.h"
@@ -59,7 +59,7 @@ class GraphModelsTest : public ::testing::Test {
   }
   ~GraphModelsTest() override { fs::remove_all(scratch_); }
 
-  Outcome run(std::vector<std::string> arguments) {
+  HarnessOutcome run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"--output", output_});
     return run_command_line(std::move(arguments));
   }
@@ -80,7 +80,7 @@ class GraphModelsTest : public ::testing::Test {
   }
 
   void expect_bad_usage(const std::vector<std::string>& arguments, const std::string& message) {
-    const Outcome result = run(arguments);
+    const HarnessOutcome result = run(arguments);
     EXPECT_EQ(result.status, 2) << result.out;
     EXPECT_EQ(result.err, "harness: " + message + "\n");
     EXPECT_EQ(result.out, "");
@@ -92,7 +92,7 @@ class GraphModelsTest : public ::testing::Test {
 
 TEST_F(GraphModelsTest, AReproducerFailsAsItsModelDid) {
   const std::string folder = make_reproducer();
-  const Outcome result = run({"--ir", folder});
+  const HarnessOutcome result = run({"--ir", folder});
   EXPECT_EQ(result.status, 1) << result.err;
   EXPECT_THAT(result.out, StartsWith("[1/1] Wrong  FAILED  output mismatch in verify: output 0 "));
   const std::string page = report("Wrong.md");
@@ -108,7 +108,7 @@ TEST_F(GraphModelsTest, AReproducerFailsAsItsModelDid) {
               AllOf(HasSubstr("\"num_graphs\": 1"), HasSubstr("\"graph\": \"Wrong\"")));
   // And again: what the page says to type, in the folder of the whole graph.
   fs::rename(output_ + "/repro/Wrong", path("again"));
-  const Outcome again = run({"--ir", path("again"), "--rtol", "0.0001", "--atol", "0.0001"});
+  const HarnessOutcome again = run({"--ir", path("again"), "--rtol", "0.0001", "--atol", "0.0001"});
   EXPECT_EQ(again.status, 1);
   const std::string message = result.out.substr(result.out.find("output mismatch"));
   EXPECT_THAT(again.out, HasSubstr(message.substr(0, message.find('\n'))));
@@ -117,12 +117,12 @@ TEST_F(GraphModelsTest, AReproducerFailsAsItsModelDid) {
 TEST_F(GraphModelsTest, ABackendIsComparedNodeByNode) {
   const std::string folder = make_reproducer();
   fs::remove(folder + "/expected.safetensors");
-  const Outcome good = run({"--ir", folder, "--per-node"});
+  const HarnessOutcome good = run({"--ir", folder, "--per-node"});
   EXPECT_EQ(good.status, 0) << good.out;
   EXPECT_THAT(report("Wrong.md"), AllOf(HasSubstr("No file says what to expect"),
                                         HasSubstr("1 value compared with those of the model"),
                                         HasSubstr("zeros and ones")));
-  const Outcome bad = run({"--ir", folder, "--backend", "off_by_one", "--trials", "1"});
+  const HarnessOutcome bad = run({"--ir", folder, "--backend", "off_by_one", "--trials", "1"});
   EXPECT_EQ(bad.status, 1);
   EXPECT_THAT(bad.out, HasSubstr("max diff 1, "));
   EXPECT_THAT(report("Wrong.md"),
@@ -130,14 +130,14 @@ TEST_F(GraphModelsTest, ABackendIsComparedNodeByNode) {
                     HasSubstr("harness --ir . --backend off_by_one --rtol 0.0001 --atol 0.0001")));
   // And again: what the page says to type.
   fs::rename(output_ + "/repro/Wrong", path("again"));
-  const Outcome again = run({"--ir", path("again"), "--backend", "off_by_one"});
+  const HarnessOutcome again = run({"--ir", path("again"), "--backend", "off_by_one"});
   EXPECT_EQ(again.status, 1);
   EXPECT_THAT(again.out, HasSubstr("max diff 1, "));
 }
 
 TEST_F(GraphModelsTest, AFolderOfGraphsRunsBesideModelsOfTheRegistry) {
   make_reproducer();
-  const Outcome result = run({"--ir", path("repro"), "--model", "Good", "--atol", "2"});
+  const HarnessOutcome result = run({"--ir", path("repro"), "--model", "Good", "--atol", "2"});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("2 of 2 models passed"));
   EXPECT_THAT(report("SUMMARY.md"), AllOf(HasSubstr("asked for by name, and 1 graph."),
@@ -179,7 +179,7 @@ TEST_F(GraphModelsTest, TakesWhatThePythonPackageWrites) {
   expected.insert("y", y);
   expected.insert("div", weight / 2);
   save_weights_safetensors(expected, path("mixed.expected.safetensors"));
-  const Outcome result = run({"--ir", path("mixed.json"), "--rtol", "0", "--atol", "0"});
+  const HarnessOutcome result = run({"--ir", path("mixed.json"), "--rtol", "0", "--atol", "0"});
   EXPECT_EQ(result.status, 0) << result.out << result.err;
   EXPECT_THAT(report("mixed.md"), AllOf(HasSubstr("The graph of `mixed.json`."),
                                         HasSubstr("`mixed.expected.safetensors` says")));
@@ -205,7 +205,7 @@ TEST_F(GraphModelsTest, WhatDoesNotFitFailsItsModel) {
               HasSubstr("Wrong  FAILED  load failed in extract: " + problem));
   EXPECT_THAT(report("SUMMARY.md"), HasSubstr("is not well formed: node "));
   write_file(folder + "/ir.json", "no graph");
-  const Outcome broken = run({"--ir", folder, "--model", "Good"});
+  const HarnessOutcome broken = run({"--ir", folder, "--model", "Good"});
   EXPECT_EQ(broken.status, 1);
   EXPECT_THAT(broken.out, AllOf(HasSubstr("Wrong  FAILED  load failed in extract: ir.json"),
                                 HasSubstr("Good   PASSED")));
@@ -247,7 +247,7 @@ TEST_F(GraphModelsTest, ReportsDoNotReplaceWhatTheyAreAbout) {
 TEST_F(GraphModelsTest, GraphsAreQuestionsOfSupportToo) {
   const std::string folder = make_reproducer();
   write_file(path("list.txt"), "aten.mul.Tensor\n");
-  const Outcome result = run({"--ir", folder, "--supported", path("list.txt")});
+  const HarnessOutcome result = run({"--ir", folder, "--supported", path("list.txt")});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, AllOf(HasSubstr("Wrong"), HasSubstr("aten.add.Tensor")));
 }

@@ -14,11 +14,9 @@
 #include "harness/report/report_files.h"
 #include "harness/report/run_text.h"
 #include "harness/report/work_directory.h"
-#include "harness/results/environment.h"
-#include "harness/results/graph_changes.h"
+#include "harness/results/baseline.h"
 #include "harness/results/results_file.h"
 #include "harness/results/run_context.h"
-#include "harness/results/run_results.h"
 #include "harness/run/expected_failures.h"
 #include "harness/run/progress.h"
 #include "torch_ir/analysis/supported_operators.h"
@@ -52,7 +50,12 @@ struct Plan {
 };
 
 Plan make_plan(const HarnessOptions& options) {
-  const std::vector<RegisteredModel> registered = list_models();
+  std::vector<RegisteredModel> registered = list_models();
+  if (!options.registry.empty()) {
+    std::erase_if(registered, [&](const RegisteredModel& model) {
+      return std::ranges::find(options.registry, model.name) == options.registry.end();
+    });
+  }
   Plan plan;
   Coverage& coverage = plan.coverage;
   coverage.selection = of_registry(options.selection, !options.files.empty());
@@ -173,9 +176,9 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   check_apart(plan, options.output);
   RunOptions run_options = options.run;
   run_options.expected_failures = expected_failures(options, plan);
-  std::optional<RunResults> baseline;
-  if (!options.baseline.empty()) baseline = read_results(options.baseline);
-  const RunContext context = page_context(options);
+  std::optional<RunRecord> baseline;
+  if (!options.baseline.empty()) baseline = read_run_record(options.baseline);
+  RunRecord record{.coverage = plan.coverage, .context = page_context(options)};
   GraphChanges changes;
   size_t num_finished = 0;
 
@@ -191,26 +194,22 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
           [&](ModelResult& result, const std::string& directory) {
             // First, for the graphs of the baseline may be the ones that are replaced.
             if (baseline) changes[result.name] = graph_changes(*baseline, options.baseline, result);
-            files.write_model(result, directory, context);
+            files.write_model(result, directory, record.context);
             ++num_finished;
             progress.finish(result);
             result.drop_graph();
           },
       .on_wait = [&] { progress.tick(); },
   };
-  HarnessRun run;
   try {
-    run.results = run_models(plan.models, run_options, files.work_directory(), observer);
+    record.results = run_models(plan.models, run_options, files.work_directory(), observer);
   } catch (const Interrupted&) {
     throw Interrupted(interrupted_text(num_finished));
   }
-  if (baseline) {
-    run.baseline =
-        compare_with_baseline(*baseline, run_results(run.results, plan.coverage, context), changes);
-  }
-  if (options.summary) {
-    files.write_run(run.results, plan.coverage, context, run.baseline ? &*run.baseline : nullptr);
-  }
+  HarnessRun run;
+  if (baseline) run.baseline = compare_with_baseline(*baseline, record, changes);
+  if (options.summary) files.write_run(record, run.baseline ? &*run.baseline : nullptr);
+  run.results = std::move(record.results);
   return run;
 }
 

@@ -21,6 +21,8 @@ namespace torch_ir {
 
 struct HarnessOptions {
   std::string output = "reports";
+  // The models that make up the registry for this run; empty for all of them.
+  std::vector<std::string> registry = {};
   // Where there are models in files and nothing is selected, the registry is left out.
   Selection selection = {};
   std::vector<ModelFilesArgument> files = {};

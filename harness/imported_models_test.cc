@@ -37,7 +37,7 @@ class ImportedModelsTest : public ::testing::Test {
   }
   ~ImportedModelsTest() override { fs::remove_all(scratch_); }
 
-  Outcome run(std::vector<std::string> arguments) {
+  HarnessOutcome run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"--output", output_});
     return run_command_line(std::move(arguments));
   }
@@ -62,7 +62,7 @@ class ImportedModelsTest : public ::testing::Test {
   }
 
   void expect_bad_usage(const std::vector<std::string>& arguments, const std::string& message) {
-    const Outcome result = run(arguments);
+    const HarnessOutcome result = run(arguments);
     EXPECT_EQ(result.status, 2);
     EXPECT_EQ(result.err, "harness: " + message + "\n");
     EXPECT_EQ(result.out, "");
@@ -74,7 +74,7 @@ class ImportedModelsTest : public ::testing::Test {
 };
 
 TEST_F(ImportedModelsTest, AnArchiveAloneLeavesTheRegistryOut) {
-  const Outcome result = run({"--pt2", put("llama.pt2", "m/llama.pt2")});
+  const HarnessOutcome result = run({"--pt2", put("llama.pt2", "m/llama.pt2")});
   EXPECT_EQ(result.status, 0) << result.out;
   EXPECT_THAT(result.out, StartsWith("[1/1] llama  PASSED  max diff 0\n1 of 1 models passed"));
   EXPECT_THAT(report_names(), ElementsAre("SUMMARY.md", "index.html", "ir/llama.json", "junit.xml",
@@ -89,7 +89,7 @@ TEST_F(ImportedModelsTest, AnArchiveAloneLeavesTheRegistryOut) {
 TEST_F(ImportedModelsTest, TheFilesBesideAnArchiveAreUsed) {
   put("llama.inputs.safetensors", "llama.inputs.safetensors");
   put("llama.expected.safetensors", "llama.expected.safetensors");
-  const Outcome result = run({"--pt2", put("llama.pt2", "llama.pt2"), "--save-tensors"});
+  const HarnessOutcome result = run({"--pt2", put("llama.pt2", "llama.pt2"), "--save-tensors"});
   EXPECT_EQ(result.status, 0) << result.out;
   EXPECT_THAT(report_names(),
               ElementsAre("SUMMARY.md", "index.html", "ir/llama.json", "junit.xml", "llama.md",
@@ -120,7 +120,7 @@ TEST_F(ImportedModelsTest, AnotherExpectationIsNoticed) {
   StateDict expected = load_weights_safetensors(kData + "llama.expected.safetensors");
   expected[0].value().view({-1})[5] += 1;
   save_weights_safetensors(expected, path("y.safetensors"));
-  const Outcome result = run({"--pt2", archive, "--expected", path("y.safetensors")});
+  const HarnessOutcome result = run({"--pt2", archive, "--expected", path("y.safetensors")});
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.out, HasSubstr("llama  FAILED  output mismatch in verify: "));
   EXPECT_THAT(reports().at("llama.md"), HasSubstr("worst at [0, 0, 5]: "));
@@ -131,7 +131,7 @@ TEST_F(ImportedModelsTest, WhatIsNoArchiveIsAFailedModelOfTheRun) {
   const std::string cut = write("cut.pt2", whole.substr(0, whole.size() / 2));
   const std::string text = write("text.pt2", "no archive");
   const std::string good = put("vit.pt2", "good.pt2");
-  const Outcome result = run({"--pt2", cut, "--pt2", text, "--pt2", good});
+  const HarnessOutcome result = run({"--pt2", cut, "--pt2", text, "--pt2", good});
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.out, HasSubstr("cut   FAILED  extract failed: 'cut.pt2' "));
   EXPECT_THAT(result.out, HasSubstr("text  FAILED  extract failed: text.pt2: "));
@@ -162,7 +162,7 @@ TEST_F(ImportedModelsTest, WhatIsNotSupportedIsNoFault) {
   const std::string archive =
       write("scans.pt2", edited_archive(kData + "llama.pt2", "torch.ops.aten.silu.default",
                                         "torch.ops.higher_order.scan"));
-  const Outcome result = run({"--pt2", archive});
+  const HarnessOutcome result = run({"--pt2", archive});
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.out, HasSubstr("scans  FAILED  extract unsupported: "));
   EXPECT_THAT(result.out,
@@ -172,12 +172,12 @@ TEST_F(ImportedModelsTest, WhatIsNotSupportedIsNoFault) {
 TEST_F(ImportedModelsTest, TensorsThatDoNotFitFailTheirModel) {
   const std::string archive = put("llama.pt2", "llama.pt2");
   const std::string other = put("vit.inputs.safetensors", "other.safetensors");
-  const Outcome inputs = run({"--pt2", archive, "--inputs", other});
+  const HarnessOutcome inputs = run({"--pt2", archive, "--inputs", other});
   EXPECT_EQ(inputs.status, 1);
   EXPECT_THAT(inputs.out,
               HasSubstr("llama  FAILED  load failed in execute: other.safetensors: the graph has "
                         "no input 'images'; its inputs are 'input_ids'\n"));
-  const Outcome expected = run({"--pt2", archive, "--expected", other});
+  const HarnessOutcome expected = run({"--pt2", archive, "--expected", other});
   EXPECT_THAT(expected.out, HasSubstr("llama  FAILED  load failed in verify: other.safetensors: "));
   // The graph is there to look at.
   EXPECT_THAT(report_names(), ElementsAre("SUMMARY.md", "index.html", "ir/llama.json", "junit.xml",
@@ -190,7 +190,7 @@ TEST_F(ImportedModelsTest, AFolderRunsBesideModelsOfTheRegistry) {
       put(model + extension, "models/" + model + extension);
     }
   }
-  const Outcome result = run({"--pt2", path("models"), "--model", "Good", "--jobs", "2"});
+  const HarnessOutcome result = run({"--pt2", path("models"), "--model", "Good", "--jobs", "2"});
   EXPECT_EQ(result.status, 0) << result.out;
   EXPECT_THAT(report_names(),
               ElementsAre("Good.md", "SUMMARY.md", "gpt2.md", "index.html", "ir/Good.json",

@@ -386,12 +386,12 @@ function trialBlock(model, detail) {
   if (detail.trials.length === 0) return [];
   const box = h('div', {'aria-live': 'polite'});
   const buttons = detail.trials.map((trial, i) => h('button', {type: 'button', class: 'chip', onclick: () => show(i)},
-      trial.name, ' ', h('span', {class: 'number'}, trial.verification.is_valid ? '✓ passed' : '✕ failed')));
+      trial.name, ' ', h('span', {class: 'number'}, trial.passed ? '✓ passed' : '✕ failed')));
   function show(index) {
     buttons.forEach((button, i) => button.setAttribute('aria-pressed', String(i === index)));
-    const report = detail.trials[index].verification;
-    box.replaceChildren(...(report.error_message ? [h('p', {}, report.error_message)] : []),
-                        ...report.outputs.flatMap(outputBlock));
+    const trial = detail.trials[index];
+    box.replaceChildren(...(trial.message ? [h('p', {}, trial.message)] : []),
+                        ...trial.outputs.flatMap(outputBlock));
   }
   show(worstTrial(model, detail));
   return [h('h3', {}, 'Numbers'), h('p', {class: 'hint'}, run.rule),

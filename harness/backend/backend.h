@@ -78,4 +78,24 @@ void check_backend(const std::string& name);
 // Throws as check_backend.
 std::unique_ptr<Backend> make_backend(const BackendOptions& options);
 
+// Graphs run by the execution plans of this library.
+class PlanBackend : public Backend {
+ public:
+  explicit PlanBackend(const ExecutionOptions& options);
+  ~PlanBackend() override;
+
+  // Compiles once for runs of the same graph with the same weights, one after the other.
+  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
+                              const std::vector<at::Tensor>& inputs) override;
+  // Of a run that calls each operator through the dispatcher, as it is asked.
+  std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
+                                     const std::vector<at::Tensor>& inputs) override;
+
+ private:
+  struct Compiled;
+
+  ExecutionOptions options_;
+  std::unique_ptr<Compiled> compiled_;
+};
+
 }  // namespace torch_ir

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -13,9 +12,9 @@
 
 #include "harness/backend/command_template.h"
 #include "harness/backend/shell_command.h"
-#include "harness/stages/failure.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/executor/graph/symbol_binder.h"
@@ -39,12 +38,6 @@ CommandTemplate parse_command(const std::string& command, bool has_intermediates
     throw Error("the command has {intermediates}: give --executor-intermediates too");
   }
   return CommandTemplate(command, placeholders);
-}
-
-// Where the user is, also under `bazel run`.
-std::string user_directory() {
-  const char* directory = std::getenv("BUILD_WORKING_DIRECTORY");
-  return directory == nullptr ? fs::current_path().string() : directory;
 }
 
 // "float32 [1, 10]"
@@ -128,7 +121,7 @@ std::string printed_text(const CommandEnd& end) {
 }
 
 // The tensors in the file at `path`, which the command was to write; its messages call it `name`.
-StateDict read_results(const std::string& path, const std::string& name, const CommandEnd& end) {
+StateDict read_tensors(const std::string& path, const std::string& name, const CommandEnd& end) {
   std::error_code error;
   if (!fs::exists(path, error)) {
     throw ExecutionError(fmt::format("The executor {} and wrote no file {}{}", end.description,
@@ -218,7 +211,7 @@ class CommandBackend : public Backend {
   std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
                               const std::vector<at::Tensor>& inputs) override {
     const CommandEnd end = run_command(ir, weights, inputs);
-    const StateDict file = read_results(path("outputs"), "{outputs}", end);
+    const StateDict file = read_tensors(path("outputs"), "{outputs}", end);
     return outputs_of(file, ir, bind_symbols(ir, inputs));
   }
 
@@ -226,7 +219,7 @@ class CommandBackend : public Backend {
                                      const std::vector<at::Tensor>& inputs) override {
     if (!has_intermediates_) return nullptr;
     const CommandEnd end = run_command(ir, weights, inputs);
-    return std::make_unique<FileValues>(read_results(path("intermediates"), "{intermediates}", end),
+    return std::make_unique<FileValues>(read_tensors(path("intermediates"), "{intermediates}", end),
                                         ir);
   }
 
@@ -242,7 +235,7 @@ class CommandBackend : public Backend {
     for (const char* name : {"ir", "weights", "inputs", "outputs", "intermediates"}) {
       paths[name] = path(name);
     }
-    CommandEnd end = run_shell_command(command_.fill(paths), user_directory());
+    CommandEnd end = run_shell_command(command_.fill(paths), user_path(""));
     // Before anything is cut: what is left of a path could not be told any more.
     end.output = without_folder(std::move(end.output), directory_.parent_path().string());
     if (end.succeeded) return end;

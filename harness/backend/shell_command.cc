@@ -1,62 +1,32 @@
 #include "harness/backend/shell_command.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <optional>
 #include <string_view>
 #include <vector>
 
-#include "harness/process/child_process.h"
-#include "harness/process/spawn_actions.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-
-extern char** environ;
+#include "torch_ir/base/subprocess.h"
 
 namespace torch_ir {
 namespace {
 
-constexpr size_t kOutputLimit = 4096;
 constexpr size_t kMaxLines = 3;
 // How long the end of a command that left its output open may go unnoticed.
 constexpr int kPatienceMilliseconds = 100;
 // A shell tells by such a status that its command was killed by a signal.
 constexpr int kShellSignalBase = 128;
 
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int value) : value_(value) {}
-  ~FileDescriptor() { close(); }
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-
-  int value() const { return value_; }
-  void close() {
-    if (value_ >= 0) ::close(value_);
-    value_ = -1;
-  }
-
- private:
-  int value_;
-};
-
-pid_t spawn(const std::string& line, const std::string& directory, int output) {
-  SpawnActions actions(output);
-  actions.change_directory(directory);
-  std::string words[] = {"sh", "-c", line};
-  char* argv[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
-  pid_t pid = -1;
-  const int error = ::posix_spawn(&pid, "/bin/sh", actions.get(), nullptr, argv, environ);
-  if (error != 0) {
-    throw Error("can not start /bin/sh in '" + printable(directory) + "': " + strerror(error));
-  }
-  return pid;
+pid_t start(const std::string& line, const std::string& directory, int output) {
+  int reason = 0;
+  const pid_t pid = spawn({"/bin/sh", "-c", line},
+                          {.output = output, .error = output, .directory = directory}, reason);
+  if (reason == 0) return pid;
+  throw Error("can not start /bin/sh in '" + printable(directory) + "': " + strerror(reason));
 }
 
 void print(std::string_view text) {
@@ -67,37 +37,18 @@ void print(std::string_view text) {
   }
 }
 
-// Takes what there is to read; whether more may come.
-bool read_some(int descriptor, std::string& output) {
-  char buffer[4096];
-  ssize_t size;
-  while ((size = ::read(descriptor, buffer, sizeof(buffer))) > 0) {
-    print({buffer, static_cast<size_t>(size)});
-    output.append(buffer, static_cast<size_t>(size));
-    if (output.size() > kOutputLimit) output.erase(0, output.size() - kOutputLimit);
-  }
-  return size < 0 && (errno == EAGAIN || errno == EINTR);
-}
-
-int wait_for(pid_t pid) {
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
-}
-
 // Reads until the command has ended, and gives its status.
-int follow(pid_t pid, int descriptor, std::string& output) {
-  while (read_some(descriptor, output)) {
+int follow(pid_t pid, OutputPipe& pipe) {
+  for (pipe.read(print); pipe.descriptor() >= 0; pipe.read(print)) {
     int status = 0;
     if (::waitpid(pid, &status, WNOHANG) == pid) {
-      read_some(descriptor, output);
+      pipe.read(print);
       return status;
     }
-    pollfd news{.fd = descriptor, .events = POLLIN, .revents = 0};
+    pollfd news{.fd = pipe.descriptor(), .events = POLLIN, .revents = 0};
     ::poll(&news, 1, kPatienceMilliseconds);
   }
-  return wait_for(pid);
+  return wait_for_process(pid);
 }
 
 std::string describe(int status) {
@@ -110,16 +61,12 @@ std::string describe(int status) {
 }  // namespace
 
 CommandEnd run_shell_command(const std::string& line, const std::string& directory) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
-    throw Error(std::string("can not make a pipe: ") + strerror(errno));
-  const FileDescriptor reading(ends[0]);
-  FileDescriptor writing(ends[1]);
-  const pid_t pid = spawn(line, directory, writing.value());
-  writing.close();
-  ::fcntl(reading.value(), F_SETFL, O_NONBLOCK);
+  OutputPipe pipe;
+  const pid_t pid = start(line, directory, pipe.writing_end());
+  pipe.close_writing_end();
+  const int status = follow(pid, pipe);
   CommandEnd end;
-  const int status = follow(pid, reading.value(), end.output);
+  end.output = pipe.tail();
   end.succeeded = WIFEXITED(status) && WEXITSTATUS(status) == 0;
   end.description = describe(status);
   return end;

@@ -20,6 +20,7 @@
 
 #include "harness/benchmark/ratio_reporter.h"
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
 
 namespace torch_ir {
 namespace {
@@ -109,10 +110,11 @@ int run_benchmarks(int argc, char** argv, const std::function<void()>& add_bench
   int count = static_cast<int>(pointers.size());
   benchmark::Initialize(&count, pointers.data());
   if (benchmark::ReportUnrecognizedArguments(count, pointers.data())) return 2;
-  // Under `bazel run`, the files that flags name are the caller's.
-  const char* directory = std::getenv("BUILD_WORKING_DIRECTORY");
-  if (directory != nullptr && chdir(directory) != 0) {
-    return fail(fmt::format("can not enter {}", directory));
+  // The files that flags name are the caller's.
+  try {
+    enter_user_directory();
+  } catch (const Error& error) {
+    return fail(error.what());
   }
 
   benchmark::AddCustomContext("threads", std::to_string(at::get_num_threads()));

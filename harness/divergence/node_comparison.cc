@@ -1,5 +1,6 @@
 #include "harness/divergence/node_comparison.h"
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,13 +8,13 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
-#include "harness/divergence/random_numbers.h"
 #include "harness/divergence/reproducer.h"
 #include "harness/divergence/whole_run_values.h"
 #include "harness/stages/stages.h"
@@ -24,6 +25,52 @@
 
 namespace torch_ir {
 namespace {
+
+// Where LibTorch's generator of the CPU is.
+at::Tensor generator_state() {
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  const std::lock_guard lock(generator.mutex());
+  return generator.get_state();
+}
+
+void set_generator_state(const at::Tensor& state) {
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  const std::lock_guard lock(generator.mutex());
+  generator.set_state(state);
+}
+
+// The numbers of one run that began with a seed, for two runs side by side, each of which draws as
+// if it ran alone. While a Use lives, operators draw from them, and after it again from where they
+// drew before.
+class RandomNumbers {
+ public:
+  explicit RandomNumbers(uint64_t seed) {
+    const at::Tensor outer = generator_state();
+    at::manual_seed(seed);
+    state_ = generator_state();
+    set_generator_state(outer);
+  }
+
+  class Use {
+   public:
+    explicit Use(RandomNumbers& numbers) : numbers_(numbers), outer_(generator_state()) {
+      set_generator_state(numbers.state_);
+    }
+    ~Use() {
+      numbers_.state_ = generator_state();
+      set_generator_state(outer_);
+    }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    RandomNumbers& numbers_;
+    at::Tensor outer_;
+  };
+
+ private:
+  at::Tensor state_;
+};
 
 // Whether a node of this operator may draw random numbers.
 bool may_draw(const OpNode& node) {

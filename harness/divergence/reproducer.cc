@@ -5,19 +5,90 @@
 
 #include <algorithm>
 #include <exception>
+#include <sstream>
 #include <unordered_map>
 #include <utility>
 
-#include "harness/divergence/graph_failure.h"
-#include "harness/divergence/record_part.h"
+#include "harness/divergence/graph_part.h"
 #include "harness/divergence/reproducer_files.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/ir/validate.h"
+#include "torch_ir/verifier/compare.h"
 #include "torch_ir/verifier/compare_nodes.h"
+#include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
 namespace {
+
+// How a graph fails on a backend, for the search, which runs parts of it again.
+struct GraphFailure {
+  // The first output that is wrong, and its tolerance; those of the first output for an error.
+  std::string output = {};
+  Tolerance tolerance = {};
+  // One line.
+  std::string message = {};
+  // Whether it is an error, and not a wrong value.
+  bool threw = false;
+};
+
+// Runs `ir` with the seed of `settings` and compares its outputs with `expected` by the tolerance
+// of `settings`. Outputs of which `expected` says nothing, undefined or empty as it may be, are not
+// compared. Throws OutputError only.
+std::optional<GraphFailure> find_failure(Backend& backend, const IR& ir, const StateDict& weights,
+                                         const std::vector<at::Tensor>& inputs,
+                                         const std::vector<at::Tensor>& expected,
+                                         const RunSettings& settings) {
+  const std::vector<TensorMeta>& outputs = ir.graph_outputs;
+  const auto is_known = [&](size_t i) { return i < expected.size() && expected[i].defined(); };
+  const auto tolerance_of = [&](size_t i) {
+    const auto dtype = is_known(i) ? expected[i].scalar_type() : c10::ScalarType::Float;
+    return tolerance_for(settings.tolerance, i, dtype);
+  };
+  const auto failure_of_all = [&](std::string message, bool threw) {
+    return GraphFailure{.output = outputs.empty() ? "" : outputs.front().name,
+                        .tolerance = tolerance_of(0),
+                        .message = std::move(message),
+                        .threw = threw};
+  };
+  std::vector<at::Tensor> actual;
+  at::manual_seed(settings.seed);
+  try {
+    actual = backend.run(ir, weights, inputs);
+  } catch (const OutputError&) {
+    throw;
+  } catch (const std::exception& error) {
+    return failure_of_all(message_text(error), /*threw=*/true);
+  }
+  if (actual.size() != outputs.size()) {
+    return failure_of_all(fmt::format("{} output(s), expected {}", actual.size(), outputs.size()),
+                          /*threw=*/false);
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!is_known(i)) continue;
+    const Tolerance tolerance = tolerance_of(i);
+    const TensorComparison comparison = compare_tensors(actual[i], expected[i], tolerance);
+    if (comparison.is_close) continue;
+    std::ostringstream message;
+    message << "'" << outputs[i].name << "': " << comparison;
+    return GraphFailure{
+        .output = outputs[i].name, .tolerance = tolerance, .message = message.str()};
+  }
+  return std::nullopt;
+}
+
+// Those of `weights`, known by state dict name or placeholder, that `ir` uses, by state dict name.
+// What `weights` does not have is a constant of the graph.
+StateDict used_weights(const IR& ir, const StateDict& weights) {
+  StateDict used;
+  for (const auto& item : ir.weight_name_mapping) {
+    if (used.contains(item.value())) continue;
+    const at::Tensor* weight = weights.find(item.value());
+    if (weight == nullptr) weight = weights.find(item.key());
+    if (weight != nullptr) used.insert(item.value(), *weight);
+  }
+  return used;
+}
 
 // Nodes in a row, and the values of the last of them that are looked at.
 struct Range {

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "harness/results/shell_word.h"
+#include "harness/results/run_context.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/ir/json.h"
@@ -14,15 +14,6 @@ namespace torch_ir {
 namespace {
 
 namespace fs = std::filesystem;
-
-StateDict by_name(const std::vector<TensorMeta>& names, const std::vector<at::Tensor>& tensors) {
-  StateDict result;
-  for (size_t i = 0; i < names.size(); ++i) {
-    const bool is_new = tensors.at(i).defined() && !result.contains(names[i].name);
-    if (is_new) result.insert(names[i].name, tensors[i]);
-  }
-  return result;
-}
 
 std::string tolerance_flags(const Tolerance& tolerance) {
   return fmt::format(" --rtol {} --atol {}", tolerance.rtol, tolerance.atol);
@@ -71,9 +62,10 @@ void write_reproducer(const IR& ir, const StateDict& weights, const std::vector<
   if (error) throw OutputError("cannot make '" + directory + "': " + error.message());
   const auto path = [&](const char* name) { return (fs::path(directory) / name).string(); };
   write_output([&] {
-    save_weights_safetensors(by_name(ir.graph_inputs, inputs), path("inputs.safetensors"));
+    save_weights_safetensors(tensors_by_name(ir.graph_inputs, inputs), path("inputs.safetensors"));
     if (!expected.empty()) {
-      save_weights_safetensors(by_name(ir.graph_outputs, expected), path("expected.safetensors"));
+      save_weights_safetensors(tensors_by_name(ir.graph_outputs, expected),
+                               path("expected.safetensors"));
     }
     if (!weights.is_empty()) save_weights_safetensors(weights, path("weights.safetensors"));
     save_ir(ir, path("ir.json"));

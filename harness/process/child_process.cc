@@ -1,88 +1,76 @@
 #include "harness/process/child_process.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <system_error>
 
-#include "harness/process/spawn_actions.h"
 #include "torch_ir/base/error.h"
-
-extern char** environ;
+#include "torch_ir/base/subprocess.h"
 
 namespace torch_ir {
 namespace {
 
-constexpr size_t kOutputLimit = 4096;
+namespace fs = std::filesystem;
 
-struct SpawnAttributes {
-  SpawnAttributes() { posix_spawnattr_init(&value); }
-  ~SpawnAttributes() { posix_spawnattr_destroy(&value); }
-  posix_spawnattr_t value;
+struct ProcessState {
+  pid_t group = 0;
+  int64_t resident_pages = 0;
 };
 
-std::vector<char*> to_argv(std::vector<std::string>& arguments) {
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
-  return argv;
+// Of the text of /proc/PID/stat, see proc(5): "PID (NAME) STATE PARENT GROUP ...", where NAME may
+// be anything. A text that is cut is that of a process that has gone.
+ProcessState parse_state(const std::string& text) {
+  // Of GROUP and of the resident pages, counted from STATE.
+  constexpr int kGroup = 2;
+  constexpr int kResidentPages = 21;
+  ProcessState state;
+  const size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos) return state;
+  std::istringstream fields(text.substr(name_end + 1));
+  std::string field;
+  for (int i = 0; i <= kResidentPages && fields >> field; ++i) {
+    if (i == kGroup) state.group = static_cast<pid_t>(std::stol(field));
+    if (i == kResidentPages) state.resident_pages = std::stoll(field);
+  }
+  return state;
 }
 
-void check(int error, const char* what) {
-  if (error != 0)
-    throw Error(std::string("can not start a process: ") + what + ": " + strerror(error));
+bool is_number(const std::string& name) {
+  return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
 }
 
 }  // namespace
 
 ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
-  int pipe_ends[2];
-  check(::pipe2(pipe_ends, O_CLOEXEC) == 0 ? 0 : errno, "pipe");
-  const SpawnActions actions(pipe_ends[1]);
-
-  // The parent's handlers are gone after exec, what it ignores or blocks is not.
-  SpawnAttributes attributes;
-  sigset_t signals;
-  sigemptyset(&signals);
-  posix_spawnattr_setsigmask(&attributes.value, &signals);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) sigaddset(&signals, signal);
-  posix_spawnattr_setsigdefault(&attributes.value, &signals);
-  posix_spawnattr_setpgroup(&attributes.value, 0);
-  posix_spawnattr_setflags(&attributes.value,
-                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-
   std::vector<std::string> words = {"harness"};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  const int error = ::posix_spawn(&pid_, "/proc/self/exe", actions.get(), &attributes.value,
-                                  to_argv(words).data(), environ);
-  ::close(pipe_ends[1]);
-  if (error != 0) ::close(pipe_ends[0]);
-  check(error, "posix_spawn");
-  descriptor_ = pipe_ends[0];
-  ::fcntl(descriptor_, F_SETFL, O_NONBLOCK);
+  int reason = 0;
+  pid_ = spawn(std::move(words),
+               {.output = pipe_.writing_end(),
+                .error = pipe_.writing_end(),
+                .program = "/proc/self/exe",
+                .is_apart = true},
+               reason);
+  pipe_.close_writing_end();
+  if (reason != 0) {
+    throw Error(std::string("can not start a process: posix_spawn: ") + strerror(reason));
+  }
   // Since Linux 5.3. Not inherited by other children.
   exit_descriptor_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
 }
 
 ChildProcess::~ChildProcess() {
   kill();
-  ::close(descriptor_);
   if (exit_descriptor_ >= 0) ::close(exit_descriptor_);
-}
-
-void ChildProcess::read_output() {
-  char buffer[4096];
-  ssize_t size = 0;
-  while ((size = ::read(descriptor_, buffer, sizeof(buffer))) > 0) {
-    output_.append(buffer, static_cast<size_t>(size));
-    if (output_.size() > kOutputLimit) output_.erase(0, output_.size() - kOutputLimit);
-  }
-  if (size == 0) is_output_open_ = false;
 }
 
 std::optional<int> ChildProcess::poll() {
@@ -99,19 +87,27 @@ std::optional<int> ChildProcess::poll() {
 void ChildProcess::kill() {
   if (status_) return;
   ::kill(-pid_, SIGKILL);
-  int status = 0;
-  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-  }
-  status_ = status;
+  status_ = wait_for_process(pid_);
   read_output();
 }
 
-std::string describe_wait_status(int status) {
-  if (WIFSIGNALED(status)) {
-    const int signal = WTERMSIG(status);
-    return "was killed by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
+std::map<pid_t, int64_t> resident_bytes() {
+  static const int64_t page_size = ::sysconf(_SC_PAGESIZE);
+  std::map<pid_t, int64_t> bytes;
+  std::error_code error;
+  for (fs::directory_iterator entry("/proc", error), end; entry != end; entry.increment(error)) {
+    if (!is_number(entry->path().filename().string())) continue;
+    std::ifstream file(entry->path() / "stat");
+    std::string text;
+    std::getline(file, text, '\0');
+    const ProcessState state = parse_state(text);
+    bytes[state.group] += state.resident_pages * page_size;
   }
-  return "exited with status " + std::to_string(WEXITSTATUS(status));
+  return bytes;
+}
+
+void PlainWarnings::process(const c10::Warning& warning) {
+  std::fprintf(stderr, "warning: %s\n", warning.msg().c_str());
 }
 
 }  // namespace torch_ir

@@ -4,11 +4,16 @@
 // that ending it ends what it started too, and a Ctrl-C reaches the parent only.
 #pragma once
 
+#include <c10/util/Exception.h>
 #include <sys/types.h>
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "torch_ir/base/subprocess.h"
 
 namespace torch_ir {
 
@@ -22,13 +27,13 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   // Readable when the process has printed something; negative when it can print no more.
-  int output_descriptor() const { return is_output_open_ ? descriptor_ : -1; }
+  int output_descriptor() const { return pipe_.descriptor(); }
   // Readable when the process has ended; negative where the system can not tell.
   int exit_descriptor() const { return exit_descriptor_; }
   // Takes what the process has printed so far.
-  void read_output();
+  void read_output() { pipe_.read(); }
   // The end of what it printed, standard output and error together; not more than 4 KiB.
-  const std::string& output() const { return output_; }
+  const std::string& output() const { return pipe_.tail(); }
 
   // How the process ended, as waitpid tells it; nothing while it runs.
   std::optional<int> poll();
@@ -38,14 +43,22 @@ class ChildProcess {
 
  private:
   pid_t pid_ = -1;
-  int descriptor_ = -1;
-  bool is_output_open_ = true;
   int exit_descriptor_ = -1;
   std::optional<int> status_;
-  std::string output_;
+  OutputPipe pipe_;
 };
 
-// "exited with status 3", "was killed by signal 11 (Segmentation fault)".
-std::string describe_wait_status(int status);
+// How much memory processes keep: all that this one may see, summed by process group. What several
+// of them share is counted for each.
+std::map<pid_t, int64_t> resident_bytes();
+
+// LibTorch's warnings on standard error as they are, without the clock and the thread that its own
+// handler puts in front: what a model printed last is part of the reports, which are the same for
+// the same model. Held by the process that runs a model, on its main thread.
+class PlainWarnings : public c10::WarningHandler {
+ public:
+  // "warning: ...", a line or more.
+  void process(const c10::Warning& warning) override;
+};
 
 }  // namespace torch_ir

@@ -9,7 +9,7 @@
 #include <set>
 #include <string>
 
-#include "harness/backend/plan_backend.h"
+#include "harness/backend/backend.h"
 #include "harness/divergence/node_comparison.h"
 #include "harness/stages/candidate.h"
 #include "torch_ir/registry/registry.h"

@@ -52,8 +52,19 @@ std::string portable_graph(const std::string& json) {
                             "\"pytorch_version\": \"" + std::string(kVersionPlaceholder) + "\"");
 }
 
-ReferencePages make_reference_pages(const std::string& scratch) {
+std::vector<std::string> reference_models(const std::string& directory) {
+  std::vector<std::string> models;
+  for (const auto& [path, content] : read_pages(directory)) {
+    const fs::path file = path;
+    if (file.parent_path() == "ir") models.push_back(file.stem().string());
+  }
+  return models;
+}
+
+ReferencePages make_reference_pages(const std::vector<std::string>& models,
+                                    const std::string& scratch) {
   HarnessOptions options;
+  options.registry = models;
   options.output = scratch;
   options.portable = true;
   ReferencePages run{.results = run_harness(options).results,

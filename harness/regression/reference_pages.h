@@ -1,7 +1,9 @@
-// The reference pages: what a run of the whole registry writes, kept in reports/reference.
+// The reference pages: what a run of a registry writes, kept in reports/reference.
 //
 // They hold placeholders for what may differ between machines, so that they are the same on all of
-// them. A test compares them with a new run; `bazel run //reports:update` rewrites them.
+// them. Which models they are about is said by the graphs that lie there: a model may go without. A
+// test compares them with a new run; `bazel run //reports:update -- MODEL...` rewrites them, those
+// of further models with them.
 #pragma once
 
 #include <map>
@@ -22,6 +24,9 @@ Files read_pages(const std::string& directory);
 // so a test only looks at what they show.
 Files read_pictures(const std::string& directory);
 
+// The models that have a graph below `directory`.
+std::vector<std::string> reference_models(const std::string& directory);
+
 // A graph, as JSON, with a placeholder for the version of LibTorch that captured it.
 std::string portable_graph(const std::string& json);
 
@@ -31,8 +36,10 @@ struct ReferencePages {
   Files pictures;
 };
 
-// Runs the registry, with `scratch` as its output. Throws Error when a model fails.
-ReferencePages make_reference_pages(const std::string& scratch);
+// Runs `models` as if they were the registry, with `scratch` as the output. Throws Error when one
+// fails.
+ReferencePages make_reference_pages(const std::vector<std::string>& models,
+                                    const std::string& scratch);
 
 // How two machines' pages may differ, and mean the same: a difference is 0 on one and within the
 // tolerance on the other.

@@ -31,7 +31,7 @@ class ReferencePagesTest : public ::testing::Test {
   static void SetUpTestSuite() {
     const std::string scratch = ::testing::TempDir() + "reference_test";
     std::filesystem::remove_all(scratch);
-    run_ = make_reference_pages(scratch);
+    run_ = make_reference_pages(reference_models("reports/reference"), scratch);
   }
 
   static IR graph_of(const ModelResult& result) {
@@ -60,7 +60,7 @@ bool adds_bias_after_matmul(const IR& graph) {
 }
 
 TEST_F(ReferencePagesTest, ModelsDifferOnlyWhereTheyCallOtherOperatorsThanTheirGraphs) {
-  EXPECT_EQ(run_.results.size(), 12u);
+  EXPECT_FALSE(run_.results.empty());
   for (const ModelResult& result : run_.results) {
     const double limit = adds_bias_after_matmul(graph_of(result)) ? 1e-6 : 0;
     EXPECT_LE(result.worst_trial()->verification.max_diff, limit) << result.name;

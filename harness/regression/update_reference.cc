@@ -1,9 +1,14 @@
-// Rewrites reports/reference in the workspace it is run in: bazel run //reports:update.
+// Rewrites reports/reference in the workspace it is run in, of the models that have a graph there
+// and those that are named: bazel run //reports:update -- MODEL...
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "harness/regression/reference_pages.h"
 #include "harness/run/runner.h"
@@ -14,11 +19,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void update(const fs::path& directory) {
+void update(const fs::path& directory, std::vector<std::string> models) {
   fs::create_directories(directory);
+  std::ranges::copy(torch_ir::reference_models(directory), std::back_inserter(models));
   const fs::path scratch = directory.string() + ".new";
   fs::remove_all(scratch);
-  const torch_ir::ReferencePages run = torch_ir::make_reference_pages(scratch);
+  const torch_ir::ReferencePages run = torch_ir::make_reference_pages(models, scratch);
   fs::remove_all(scratch);
   if (run.pictures.size() != run.results.size()) {
     throw torch_ir::Error("Graphviz's 'dot', which draws the pictures, is not on the PATH");
@@ -46,7 +52,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    update(fs::path(workspace) / "reports" / "reference");
+    update(fs::path(workspace) / "reports" / "reference", {argv + 1, argv + argc});
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
     return 1;

@@ -3,8 +3,7 @@
 #include <sstream>
 #include <unordered_map>
 
-#include "harness/report/markdown.h"
-#include "harness/report/page_sections.h"
+#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/visualize/mermaid.h"

@@ -11,12 +11,12 @@
 #include <string_view>
 #include <utility>
 
+#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
-#include "harness/report/plain_text.h"
 #include "harness/report/run_text.h"
-#include "harness/results/difference_figures.h"
+#include "harness/results/result.h"
 #include "harness/results/result_fields.h"
-#include "harness/results/run_words.h"
+#include "harness/results/run_context.h"
 #include "templates/templates.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/printable.h"
@@ -52,26 +52,6 @@ std::string script_json(Json json) {
   return safe;
 }
 
-std::string html_text(std::string_view text) {
-  std::string safe;
-  for (const char c : shown_text(text)) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += c;
-    }
-  }
-  return safe;
-}
-
 // NaN is greater than all else.
 double greater(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 
@@ -80,7 +60,7 @@ double lesser(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 
 // All trials as one, each figure the worst of them.
 Json worst_figures(const ModelResult& result) {
-  const DifferenceFigures differences = difference_figures(result);
+  const DifferenceMetrics differences = difference_metrics(result);
   Json json = Json::object();
   if (differences.smallest_passing_tolerance) {
     json["smallest_passing_tolerance"] = write(*differences.smallest_passing_tolerance);
@@ -304,10 +284,10 @@ std::string render_index(const std::vector<ModelResult>& results, const Coverage
   page.set("heading", "torch-ir harness");
   page.set("style", std::string(templates::index_style));
   page.set("script", std::string(templates::index_script));
-  page.set("verdict", html_text(passed_text(results) + not_passed_text(results)));
+  page.set("verdict", xml_text(passed_text(results) + not_passed_text(results)));
   page.set("verdict_mark", is_good ? "✓" : "✕");
   page.set("verdict_class", is_good ? "good" : "bad");
-  page.set("coverage", html_text(coverage_text(results, coverage, plain_names)));
+  page.set("coverage", xml_text(coverage_text(results, coverage, plain_names)));
   page.set("data", script_json(run_json(results, coverage, context, changes)));
   page.set("details", details(results, context, picture_of));
   return render_exactly(templates::index_page, page);

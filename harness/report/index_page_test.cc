@@ -84,7 +84,7 @@ TEST(IndexPageTest, HoldsAllThatIsKnownOfAModel) {
   const json detail = json::parse(script(page, "detail-0"));
   EXPECT_EQ(detail["failure"]["message"], "output 'add' differs");
   EXPECT_EQ(detail["trials"].size(), 2u);
-  EXPECT_EQ(detail["trials"][1]["verification"]["outputs"][0]["comparison"]["num_mismatched"], 12);
+  EXPECT_EQ(detail["trials"][1]["outputs"][0]["comparison"]["num_mismatched"], 12);
   EXPECT_EQ(detail["nodes"]["first_divergence"]["node"]["node"], "add");
   EXPECT_EQ(detail["nodes"]["note"], "Values were asked for one by one.");
   EXPECT_EQ(detail["reproducer"]["command"], "torch-ir verify ir.json");

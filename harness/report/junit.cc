@@ -6,8 +6,8 @@
 #include <numeric>
 #include <string_view>
 
+#include "harness/report/markup.h"
 #include "harness/report/run_text.h"
-#include "harness/report/xml_text.h"
 
 namespace torch_ir {
 namespace {

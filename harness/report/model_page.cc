@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
-#include "harness/report/markdown.h"
-#include "harness/report/page_sections.h"
+#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
 #include "harness/report/run_text.h"
-#include "harness/results/difference_figures.h"
+#include "harness/results/result.h"
 #include "templates/templates.h"
 #include "torch_ir/executor/graph/execution_options.h"
 
@@ -28,7 +27,7 @@ std::string inputs_text(const ModelResult& result, const RunContext& context) {
 }
 
 std::string maximum_difference(const ModelResult& result, const RunContext& context) {
-  const auto difference = difference_figures(result).max_diff;
+  const auto difference = difference_metrics(result).max_diff;
   return difference ? " Maximum difference: " + difference_text(*difference, context) : "";
 }
 

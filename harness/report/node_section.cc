@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "harness/report/markdown.h"
-#include "harness/report/page_sections.h"
+#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
-#include "harness/report/plain_text.h"
 #include "harness/report/run_text.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/verifier/tolerance.h"

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <sstream>
 
-#include "harness/report/markdown.h"
-#include "harness/results/run_words.h"
+#include "harness/report/markup.h"
+#include "harness/results/run_context.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
@@ -89,12 +89,6 @@ std::string_view status_mark(Status status) {
   __builtin_unreachable();
 }
 
-std::string executor_text(const RunSettings& settings) {
-  if (!settings.executor.empty()) return "an external program";
-  if (!settings.backend.empty()) return "the backend " + code_span(settings.backend);
-  return "an execution plan";
-}
-
 std::string number_text(double value) { return fmt::format("{}", value); }
 
 std::string counted(int64_t count, std::string_view noun) {
@@ -132,8 +126,9 @@ void set_environment(kainjow::mustache::data& page, const RunContext& context, i
   const RunSettings& settings = context.settings;
   const bool is_plan = settings.executor.empty() && settings.backend.empty();
   page.set("libtorch", code_cell(context.portable ? kVersionPlaceholder : TORCH_VERSION));
-  page.set("runs_on", table_cell(is_plan ? code_cell(optimization_name(settings.optimization))
-                                         : executor_text(settings)));
+  page.set("runs_on", is_plan ? code_cell(optimization_name(settings.optimization))
+                      : settings.executor.empty() ? "the backend " + code_cell(settings.backend)
+                                                  : "an external program");
   page.set("device", is_plan ? code_cell(settings.device.str()) : "");
   page.set("threads", std::to_string(settings.threads));
   page.set("seed", std::to_string(settings.seed));

@@ -1,4 +1,5 @@
-// Pieces of text that the pages have in common.
+// What the pages are made of: pieces of text that they have in common, and sections of a model's
+// page.
 #pragma once
 
 #include <cstdint>
@@ -40,9 +41,6 @@ std::string link_target(std::string_view path);
 // The sign of a status: "✅", "❌", ...
 std::string_view status_mark(Status status);
 
-// Who runs the graphs: "an execution plan", "the backend `x`", "an external program".
-std::string executor_text(const RunSettings& settings);
-
 // The rows that say how a run was made, in which models ran `num_trials` times.
 void set_environment(kainjow::mustache::data& page, const RunContext& context, int num_trials);
 
@@ -52,5 +50,32 @@ std::string render(std::string_view text, const kainjow::mustache::data& page);
 
 // The same, with all blank lines.
 std::string render_exactly(std::string_view text, const kainjow::mustache::data& page);
+
+// --- The sections of a model's page, as data for its template ---
+
+// What the outputs are compared with, in the places that say it.
+struct Reference {
+  // "the graph computes what ..."
+  std::string verdict;
+  // "2 outputs compared with ..."
+  std::string detail;
+  // "the graph gives 1, ... 2"
+  std::string worst;
+  // A sentence.
+  std::string explanation;
+};
+
+Reference reference_of(const ModelResult& result);
+
+// Trials, outputs and tolerances; of a result that has trials.
+kainjow::mustache::data verification_section(const ModelResult& result, const RunContext& context);
+
+kainjow::mustache::data node_section(const NodeReport& report, const RunContext& context);
+
+// Of a result that has a reproducer.
+kainjow::mustache::data reproducer_section(const ModelResult& result, const RunContext& context);
+
+kainjow::mustache::data graph_section(const std::string& name, const IR& ir,
+                                      const RunContext& context, const GraphPicture& picture);
 
 }  // namespace torch_ir

@@ -2,16 +2,14 @@
 
 #include <array>
 #include <optional>
-#include <set>
 #include <system_error>
 
-#include "harness/report/baseline_text.h"
 #include "harness/report/index_page.h"
 #include "harness/report/junit.h"
-#include "harness/report/report_directory.h"
+#include "harness/report/run_text.h"
+#include "harness/report/work_directory.h"
 #include "harness/results/graph_picture.h"
 #include "harness/results/results_file.h"
-#include "harness/results/run_results.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 
@@ -71,8 +69,8 @@ void replace(const fs::path& from, const fs::path& to) {
 ReportFiles::ReportFiles(const std::string& directory)
     : directory_(directory), work_directory_(directory_) {}
 
-void ReportFiles::write_model(const ModelResult& result, const std::string& files,
-                              const RunContext& context) {
+void ReportFiles::write_model(ModelResult& result, const std::string& files,
+                              const RunContext& context) const {
   const fs::path from = files;
   const std::string& name = result.name;
   replace(from / "ir.json", directory_ / "ir" / (name + ".json"));
@@ -89,7 +87,7 @@ void ReportFiles::write_model(const ModelResult& result, const std::string& file
     make_directory(svg.parent_path());
     write_file(svg, picture.svg);
   }
-  if (!picture.problem.empty()) picture_problems_[name] = picture.problem;
+  result.picture_problem = picture.problem;
   write_file(directory_ / (name + ".md"), render_model_page(result, context, picture));
 }
 
@@ -97,20 +95,15 @@ void ReportFiles::remove_run() const {
   for (const char* file : kRunFiles) delete_file(directory_ / file);
 }
 
-void ReportFiles::write_run(const std::vector<ModelResult>& results, const Coverage& coverage,
-                            const RunContext& context, const BaselineComparison* baseline) const {
+void ReportFiles::write_run(const RunRecord& run, const BaselineComparison* baseline) const {
+  const auto& [coverage, context, results] = run;
   std::optional<ChangesSection> changes;
   if (baseline != nullptr) changes = changes_section(*baseline, context.baseline);
-  std::set<std::string> without_picture;
-  for (const auto& [model, problem] : picture_problems_) without_picture.insert(model);
   const auto find_picture = [&](const ModelResult& result) {
-    const auto problem = picture_problems_.find(result.name);
-    if (problem != picture_problems_.end()) return GraphPicture{.problem = problem->second};
+    if (!result.picture_problem.empty()) return GraphPicture{.problem = result.picture_problem};
     return GraphPicture{.svg = read_file(directory_ / "svg" / (result.name + ".svg"))};
   };
-  write_file(directory_ / kResults,
-             results_to_json(results, run_results(results, coverage, context), context, baseline,
-                             without_picture));
+  write_file(directory_ / kResults, results_to_json(run, baseline));
   write_file(directory_ / kJunit, to_junit_xml(results, context));
   write_file(directory_ / kIndex, render_index(results, coverage, context, find_picture, changes));
   write_file(directory_ / kSummary, render_summary(results, coverage, context, changes));

@@ -16,9 +16,7 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <string>
-#include <vector>
 
 #include "harness/report/pages.h"
 #include "harness/report/work_directory.h"
@@ -35,20 +33,18 @@ class ReportFiles {
   // For the files of a run in progress, in the same file system.
   std::string work_directory() const { return work_directory_.path().string(); }
 
-  // The page of `result`, its picture, and the files that run_model left in `files`.
-  void write_model(const ModelResult& result, const std::string& files, const RunContext& context);
+  // The page of `result`, its picture, and the files that run_model left in `files`. Notes why
+  // there is no picture, where there is none.
+  void write_model(ModelResult& result, const std::string& files, const RunContext& context) const;
   // For the time that the pages are being replaced: what an earlier run wrote at its end does not
   // speak of them.
   void remove_run() const;
   // What is about all models. `baseline` is null where there is none to compare with.
-  void write_run(const std::vector<ModelResult>& results, const Coverage& coverage,
-                 const RunContext& context, const BaselineComparison* baseline) const;
+  void write_run(const RunRecord& run, const BaselineComparison* baseline) const;
 
  private:
   std::filesystem::path directory_;
   WorkDirectory work_directory_;
-  // Models with a graph and no picture, and why.
-  std::map<std::string, std::string> picture_problems_;
 };
 
 }  // namespace torch_ir

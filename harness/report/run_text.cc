@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "torch_ir/analysis/summary.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/verifier/tolerance_text.h"
 
 namespace torch_ir {
-
 namespace {
 
 // "3 archives and 1 graph".
@@ -21,6 +23,71 @@ std::string files_text(const Coverage& coverage) {
     text += (text.empty() ? "" : " and ") + counted(static_cast<int64_t>(number), noun);
   }
   return text;
+}
+
+constexpr size_t kMaxModels = 20;
+constexpr size_t kMaxDetails = 10;
+
+struct FigureText {
+  bool is_tolerance = false;
+
+  std::string operator()(const std::string& text) const { return printable(text); }
+  std::string operator()(int64_t count) const { return fmt::format("{}", count); }
+  std::string operator()(double figure) const {
+    return is_tolerance ? tolerance_text(figure) : fmt::format("{:.3g}", figure);
+  }
+};
+
+// "12 models compared: 2 worse, 1 gone, 3 new"
+std::string compared_text(const BaselineComparison& comparison) {
+  std::string text = fmt::format("{} model{} compared", comparison.num_compared,
+                                 comparison.num_compared == 1 ? "" : "s");
+  std::string_view separator = ": ";
+  for (const Trend trend : kTrends) {
+    const size_t count = comparison.count(trend);
+    if (count == 0) continue;
+    text += fmt::format("{}{} {}", separator, count, trend_name(trend));
+    separator = ", ";
+  }
+  return text;
+}
+
+// "max diff, normal values: 1.2e-07 -> 0.031"
+std::string change_text(const FigureChange& change) {
+  const FigureText text{.is_tolerance = change.is_tolerance};
+  const std::string before = std::visit(text, change.before);
+  const std::string now = std::visit(text, change.now);
+  const std::string what = printable(change.what);
+  if (before.empty() && now.empty()) return what + " changed";
+  if (now.empty()) return fmt::format("{}: was {}", what, before);
+  if (before.empty()) return fmt::format("{}: {}", what, now);
+  return fmt::format("{}: {} -> {}", what, before, now);
+}
+
+std::vector<std::string> shown_details(const FigureChange& change) {
+  std::vector<std::string> shown;
+  for (const std::string& detail : change.details) {
+    if (shown.size() == kMaxDetails) {
+      shown.push_back(fmt::format("... and {} more", change.details.size() - kMaxDetails));
+      break;
+    }
+    shown.push_back(printable(detail));
+  }
+  return shown;
+}
+
+// The first of `change` goes behind trend and model, the others below it.
+void append_model(const ModelChange& change, size_t name_width, std::string& text) {
+  text +=
+      fmt::format("  {:7}  {:{}}", trend_name(change.trend), printable(change.model), name_width);
+  const std::string indent(2 + 7 + 2 + name_width, ' ');
+  for (size_t i = 0; i < change.changes.size(); ++i) {
+    const FigureChange& figure = change.changes[i];
+    text += fmt::format("{}  {}\n", i == 0 ? "" : indent, change_text(figure));
+    for (const std::string& detail : shown_details(figure)) {
+      text += fmt::format("{}    {}\n", indent, detail);
+    }
+  }
 }
 
 }  // namespace
@@ -101,6 +168,45 @@ int num_trials(const std::vector<ModelResult>& results, const RunSettings& setti
   int most = results.empty() ? settings.trials : 1;
   for (const ModelResult& result : results) most = std::max(most, num_trials(result, settings));
   return most;
+}
+
+std::string baseline_text(const BaselineComparison& comparison, const std::string& file) {
+  std::string text;
+  if (comparison.models.empty()) {
+    text =
+        comparison.num_compared == 0
+            ? fmt::format("no model of this run is in {}\n", printable(file))
+            : fmt::format("no change against {}, {}\n", printable(file), compared_text(comparison));
+  } else {
+    text = fmt::format("against {}, {}\n", printable(file), compared_text(comparison));
+  }
+  for (const std::string& note : comparison.notes) {
+    text += fmt::format("  {:7}  {}\n", "note", printable(note));
+  }
+  const size_t num_shown = std::min(comparison.models.size(), kMaxModels);
+  size_t name_width = 0;
+  for (size_t i = 0; i < num_shown; ++i) {
+    name_width = std::max(name_width, printable(comparison.models[i].model).size());
+  }
+  for (size_t i = 0; i < num_shown; ++i) append_model(comparison.models[i], name_width, text);
+  if (num_shown < comparison.models.size()) {
+    text += fmt::format("  ... and {} more models\n", comparison.models.size() - num_shown);
+  }
+  return text;
+}
+
+ChangesSection changes_section(const BaselineComparison& comparison, const std::string& file) {
+  ChangesSection section{.baseline = file, .notes = {as_sentence(compared_text(comparison))}};
+  for (const std::string& note : comparison.notes) section.notes.push_back(as_sentence(note));
+  for (const ModelChange& model : comparison.models) {
+    ChangesSection::Row& row = section.rows.emplace_back(
+        ChangesSection::Row{.model = model.model, .trend = std::string(trend_name(model.trend))});
+    for (const FigureChange& change : model.changes) {
+      row.changes.push_back(change_text(change));
+      for (const std::string& detail : shown_details(change)) row.changes.push_back(detail);
+    }
+  }
+  return section;
 }
 
 }  // namespace torch_ir

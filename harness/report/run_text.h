@@ -1,6 +1,5 @@
-// Sentences about a run, as plain text.
-//
-// What the Markdown pages and index.html both say.
+// Sentences about a run, and what has changed since an earlier one, as plain text: what terminals,
+// the Markdown pages and index.html all say.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "harness/report/pages.h"
+#include "harness/results/baseline.h"
 
 namespace torch_ir {
 
@@ -39,5 +39,12 @@ int num_trials(const ModelResult& result, const RunSettings& settings);
 
 // The most that a model of the run runs.
 int num_trials(const std::vector<ModelResult>& results, const RunSettings& settings);
+
+// For SUMMARY.md.
+ChangesSection changes_section(const BaselineComparison& comparison, const std::string& file);
+
+// A few lines for a terminal, the worst first: at most twenty models, and of each graph at most ten
+// changes. Here and above `file` is the baseline, as the user named it.
+std::string baseline_text(const BaselineComparison& comparison, const std::string& file);
 
 }  // namespace torch_ir

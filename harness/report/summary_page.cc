@@ -5,12 +5,12 @@
 #include <map>
 #include <utility>
 
-#include "harness/report/markdown.h"
+#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
 #include "harness/report/run_text.h"
-#include "harness/results/difference_figures.h"
-#include "harness/results/run_words.h"
+#include "harness/results/result.h"
+#include "harness/results/run_context.h"
 #include "templates/templates.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/printable.h"
@@ -127,7 +127,7 @@ Data model_row(const ModelResult& result, const RunContext& context) {
     row.set("weights", with_thousands_separators(figures.num_weights));
     row.set("parameters", with_thousands_separators(figures.total_parameters));
   }
-  const DifferenceFigures figures = difference_figures(result);
+  const DifferenceMetrics figures = difference_metrics(result);
   if (figures.max_diff) row.set("max_diff", difference_text(*figures.max_diff, context));
   if (figures.smallest_passing_tolerance) {
     row.set("smallest", tolerance_figure(*figures.smallest_passing_tolerance, context));

@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/report/markdown.h"
-#include "harness/report/page_sections.h"
+#include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "torch_ir/analysis/summary.h"
 

@@ -12,8 +12,6 @@
 #include <system_error>
 #include <utility>
 
-#include "harness/report/report_directory.h"
-
 namespace torch_ir {
 namespace {
 
@@ -83,6 +81,21 @@ WorkDirectory::~WorkDirectory() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
   if (lock_ >= 0) ::close(lock_);
+}
+
+namespace fs = std::filesystem;
+
+Error cannot_write(const fs::path& path, const std::string& reason) {
+  return Error("cannot write the reports to '" + path.string() + "': " + reason);
+}
+
+void make_directory(const fs::path& directory) {
+  std::error_code error;
+  fs::create_directories(directory, error);
+  if (!error) return;
+  std::error_code ignored;
+  throw cannot_write(directory,
+                     fs::is_regular_file(directory, ignored) ? "it is a file" : error.message());
 }
 
 }  // namespace torch_ir

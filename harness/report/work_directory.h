@@ -1,4 +1,4 @@
-// WorkDirectory: where the files of a run lie while it runs.
+// WorkDirectory: where the files of a run lie while it runs. And making the directories of reports.
 //
 // Made by ReportFiles, one for each run, inside the directory of the reports, so that finished
 // files can be moved out of it. It is locked for as long as its run lives: what a run left that was
@@ -6,6 +6,9 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+
+#include "torch_ir/base/error.h"
 
 namespace torch_ir {
 
@@ -24,5 +27,11 @@ class WorkDirectory {
   std::filesystem::path path_;
   int lock_ = -1;
 };
+
+// "cannot write the reports to 'PATH': REASON"
+Error cannot_write(const std::filesystem::path& path, const std::string& reason);
+
+// With those above it, as far as they are missing. Throws cannot_write.
+void make_directory(const std::filesystem::path& directory);
 
 }  // namespace torch_ir

@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <iterator>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
-#include "harness/results/run_words.h"
+#include "harness/results/run_context.h"
+#include "torch_ir/analysis/diff.h"
+#include "torch_ir/base/error.h"
+#include "torch_ir/ir/json.h"
 
 namespace torch_ir {
 namespace {
@@ -18,25 +22,22 @@ namespace {
 constexpr double kNoiseFactor = 2;
 constexpr double kNoise = 1e-7;
 
-bool is_good(const ModelRecord& model) {
-  return model.status == Status::kPassed || model.status == Status::kExpectedFailure;
-}
-
-std::string status_text(const ModelRecord& model) {
-  std::string text(status_name(model.status));
-  if (model.failure) {
-    text += fmt::format(" in {} ({})", stage_name(model.stage), failure_kind_name(*model.failure));
+std::string status_text(const ModelResult& model) {
+  std::string text(status_name(model.status()));
+  if (const auto& failure = model.failure) {
+    text +=
+        fmt::format(" in {} ({})", stage_name(failure->stage), failure_kind_name(failure->kind));
   }
   return text;
 }
 
-Trend status_trend(const ModelRecord& old, const ModelRecord& now) {
-  if (is_good(old) != is_good(now)) return is_good(now) ? Trend::kBetter : Trend::kWorse;
-  if (is_good(now) || old.stage == now.stage) return Trend::kChanged;
-  return now.stage < old.stage ? Trend::kWorse : Trend::kBetter;
+Trend status_trend(const ModelResult& old, const ModelResult& now) {
+  if (old.is_good() != now.is_good()) return now.is_good() ? Trend::kBetter : Trend::kWorse;
+  if (now.is_good() || old.stage() == now.stage()) return Trend::kChanged;
+  return now.stage() < old.stage() ? Trend::kWorse : Trend::kBetter;
 }
 
-void compare_status(const ModelRecord& old, const ModelRecord& now, ModelChange& change) {
+void compare_status(const ModelResult& old, const ModelResult& now, ModelChange& change) {
   const std::string before = status_text(old);
   const std::string after = status_text(now);
   if (before == after) return;
@@ -44,21 +45,25 @@ void compare_status(const ModelRecord& old, const ModelRecord& now, ModelChange&
       {.what = "status", .before = before, .now = after, .trend = status_trend(old, now)});
 }
 
-void compare_graphs(const ModelRecord& old, const ModelRecord& now,
+void compare_graphs(const ModelResult& old, const ModelResult& now,
                     const GraphChanges& graph_changes, ModelChange& change) {
+  const std::optional<GraphSummary> before = old.graph_summary();
+  const std::optional<GraphSummary> after = now.graph_summary();
   // One that is not there goes with the status.
-  if (!old.graph || !now.graph || old.graph->fingerprint == now.graph->fingerprint) return;
+  if (!before || !after || before->fingerprint == after->fingerprint) return;
   FigureChange& graph = change.changes.emplace_back(FigureChange{.what = "graph"});
   if (const auto words = graph_changes.find(now.name); words != graph_changes.end()) {
     graph.details = words->second;
   }
-  const auto compare = [&](const char* what, int64_t before, int64_t after) {
-    if (before != after) change.changes.push_back({.what = what, .before = before, .now = after});
+  const auto compare = [&](const char* what, int64_t IRSummary::* member) {
+    const int64_t was = before->figures.*member;
+    const int64_t is = after->figures.*member;
+    if (was != is) change.changes.push_back({.what = what, .before = was, .now = is});
   };
-  compare("nodes", old.graph->nodes, now.graph->nodes);
-  compare("edges", old.graph->edges, now.graph->edges);
-  compare("weights", old.graph->weights, now.graph->weights);
-  compare("parameters", old.graph->parameters, now.graph->parameters);
+  compare("nodes", &IRSummary::num_nodes);
+  compare("edges", &IRSummary::num_edges);
+  compare("weights", &IRSummary::num_weights);
+  compare("parameters", &IRSummary::total_parameters);
 }
 
 // Whether a difference of `a` is more than one of `b`, and not by chance.
@@ -79,12 +84,12 @@ void compare_figures(FigureChange figure, std::optional<double> before, std::opt
   change.changes.push_back(std::move(figure));
 }
 
-void compare_trials(const ModelRecord& old, const ModelRecord& now, ModelChange& change) {
-  for (const TrialFigures& trial : now.trials) {
-    const auto before = std::ranges::find(old.trials, trial.name, &TrialFigures::name);
+void compare_trials(const ModelResult& old, const ModelResult& now, ModelChange& change) {
+  for (const Trial& trial : now.trials) {
+    const auto before = std::ranges::find(old.trials, trial.name, &Trial::name);
     if (before == old.trials.end()) continue;
-    const DifferenceFigures& a = before->differences;
-    const DifferenceFigures& b = trial.differences;
+    const DifferenceMetrics a = difference_metrics(before->verification);
+    const DifferenceMetrics b = difference_metrics(trial.verification);
     compare_figures({.what = "max diff, " + trial.name}, a.max_diff, b.max_diff, change);
     compare_figures({.what = "smallest passing tolerance, " + trial.name, .is_tolerance = true},
                     a.smallest_passing_tolerance, b.smallest_passing_tolerance, change);
@@ -92,7 +97,7 @@ void compare_trials(const ModelRecord& old, const ModelRecord& now, ModelChange&
 }
 
 // A model that one of the runs does not have.
-ModelChange only_status(const ModelRecord& model, Trend trend) {
+ModelChange only_status(const ModelResult& model, Trend trend) {
   FigureChange status{.what = "status", .trend = trend};
   (trend == Trend::kNew ? status.now : status.before) = status_text(model);
   return {.model = model.name, .trend = trend, .changes = {std::move(status)}};
@@ -110,8 +115,8 @@ std::vector<std::string> file_names(const Coverage& coverage) {
 }
 
 // Whether a run of `coverage` was asked for what a run of `other` has as `model`.
-bool covers(const Coverage& coverage, const Coverage& other, const ModelRecord& model) {
-  if (model.is_imported) return file_names(coverage) == file_names(other);
+bool covers(const Coverage& coverage, const Coverage& other, const ModelResult& model) {
+  if (model.origin) return file_names(coverage) == file_names(other);
   const Selection& selection = coverage.selection;
   const auto is_selected = [&](const std::string& category) {
     return contains(selection.categories, category);
@@ -128,10 +133,10 @@ void note(const std::string& what, const std::string& before, const std::string&
   notes.push_back(fmt::format("{}: {} -> {}", what, named(before), named(now)));
 }
 
-std::vector<std::string> compare_runs(const RunResults& old, const RunResults& now) {
+std::vector<std::string> compare_runs(const RunRecord& old, const RunRecord& now) {
   std::vector<std::string> notes;
-  const auto before = settings_in_words(old.settings);
-  const auto after = settings_in_words(now.settings);
+  const auto before = settings_in_words(old.context.settings);
+  const auto after = settings_in_words(now.context.settings);
   for (size_t i = 0; i < after.size(); ++i) {
     note(after[i].first, before[i].second, after[i].second, notes);
   }
@@ -139,49 +144,52 @@ std::vector<std::string> compare_runs(const RunResults& old, const RunResults& n
     const auto item = std::ranges::find(environment, name, &Environment::value_type::first);
     return item == environment.end() ? "" : item->second;
   };
-  for (const auto& [name, value] : now.environment) {
-    note(environment_name(name), find(old.environment, name), value, notes);
+  for (const auto& [name, value] : shown_environment(now.context)) {
+    note(environment_name(name), find(old.context.environment, name), value, notes);
   }
   return notes;
 }
 
-std::unordered_map<std::string, const ModelRecord*> by_name(const RunResults& run) {
-  std::unordered_map<std::string, const ModelRecord*> models;
-  for (const ModelRecord& model : run.models) models.emplace(model.name, &model);
+std::unordered_map<std::string, const ModelResult*> by_name(const RunRecord& run) {
+  std::unordered_map<std::string, const ModelResult*> models;
+  for (const ModelResult& model : run.results) models.emplace(model.name, &model);
   return models;
+}
+
+namespace fs = std::filesystem;
+
+// What differs between `graph` and the one of the file, as far as a fingerprint tells it.
+std::vector<std::string> changes(IR old, const IR& graph) {
+  old.pytorch_version = graph.pytorch_version;
+  old.constants = graph.constants;
+  const GraphDiff difference = diff(old, graph);
+  if (difference.is_equal()) return {summary_text(difference)};
+  std::vector<std::string> lines;
+  for (const Change& change : difference.changes) lines.push_back(change_text(change));
+  return lines;
 }
 
 }  // namespace
 
 std::string_view trend_name(Trend trend) {
-  switch (trend) {
-    case Trend::kWorse:
-      return "worse";
-    case Trend::kGone:
-      return "gone";
-    case Trend::kChanged:
-      return "changed";
-    case Trend::kNew:
-      return "new";
-    case Trend::kBetter:
-      return "better";
-  }
-  __builtin_unreachable();
+  constexpr std::array<std::string_view, kTrends.size()> kNames = {"worse", "gone", "changed",
+                                                                   "new", "better"};
+  return kNames.at(static_cast<size_t>(trend));
 }
 
 size_t BaselineComparison::count(Trend trend) const {
   return static_cast<size_t>(std::ranges::count(models, trend, &ModelChange::trend));
 }
 
-BaselineComparison compare_with_baseline(const RunResults& old, const RunResults& now,
+BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& now,
                                          const GraphChanges& graph_changes) {
   BaselineComparison comparison{.notes = compare_runs(old, now)};
-  const bool same_values = old.settings.seed == now.settings.seed;
+  const bool same_values = old.context.settings.seed == now.context.settings.seed;
   if (!same_values) {
     comparison.notes.push_back("figures of trials are not compared: other seeds, other values");
   }
   const auto old_models = by_name(old);
-  for (const ModelRecord& model : now.models) {
+  for (const ModelResult& model : now.results) {
     const auto before = old_models.find(model.name);
     if (before == old_models.end()) {
       if (covers(old.coverage, now.coverage, model)) {
@@ -199,12 +207,32 @@ BaselineComparison compare_with_baseline(const RunResults& old, const RunResults
     comparison.models.push_back(std::move(change));
   }
   const auto new_models = by_name(now);
-  for (const ModelRecord& model : old.models) {
+  for (const ModelResult& model : old.results) {
     if (new_models.contains(model.name) || !covers(now.coverage, old.coverage, model)) continue;
     comparison.models.push_back(only_status(model, Trend::kGone));
   }
   std::ranges::stable_sort(comparison.models, {}, &ModelChange::trend);
   return comparison;
+}
+
+std::vector<std::string> graph_changes(const RunRecord& old, const std::string& file,
+                                       const ModelResult& result) {
+  const auto model = std::ranges::find(old.results, result.name, &ModelResult::name);
+  if (model == old.results.end() || !model->graph_summary() || !result.graph) return {};
+  const std::string fingerprint = model->graph_summary()->fingerprint;
+  if (fingerprint == graph_fingerprint(*result.graph)) return {};
+  const std::string name = "ir/" + result.name + ".json";
+  const fs::path path = fs::path(file).parent_path() / name;
+  if (!fs::exists(path)) return {};
+  try {
+    IR graph = load_ir(path.string());
+    if (graph_fingerprint(graph) != fingerprint) {
+      return {name + " beside the baseline is the graph of another run"};
+    }
+    return changes(std::move(graph), *result.graph);
+  } catch (const Error& error) {
+    return {error.what()};
+  }
 }
 
 }  // namespace torch_ir

@@ -24,7 +24,8 @@
 #include <variant>
 #include <vector>
 
-#include "harness/results/run_results.h"
+#include "harness/results/result.h"
+#include "harness/results/run_context.h"
 
 namespace torch_ir {
 
@@ -73,11 +74,18 @@ struct BaselineComparison {
   bool is_worse() const { return count(Trend::kWorse) != 0; }
 };
 
-// What has changed in graphs, in words, by model, see graph_changes.h.
+// What has changed in graphs, in words, by model, as graph_changes finds it.
 using GraphChanges = std::map<std::string, std::vector<std::string>>;
 
 // Figures of trials are compared only where both runs drew their values with the same seed.
-BaselineComparison compare_with_baseline(const RunResults& old, const RunResults& now,
+BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& now,
                                          const GraphChanges& graph_changes = {});
+
+// For each model before its files are written, which may be the same files: the graph of `result`
+// compared with that of the same model in `old`, which lies in ir/ beside
+// `file`, its results.json; a line each. Empty when the graphs are the same, when a run has none,
+// and when there is no such file any more. What is wrong with the file is said in a line.
+std::vector<std::string> graph_changes(const RunRecord& old, const std::string& file,
+                                       const ModelResult& result);
 
 }  // namespace torch_ir

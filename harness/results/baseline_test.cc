@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "torch_ir/base/file.h"
+#include "torch_ir/ir/json.h"
 
 namespace torch_ir {
 namespace {
@@ -17,48 +21,50 @@ using ::testing::IsEmpty;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-ModelRecord passed(const std::string& name, double max_diff = 0, double smallest = 0) {
-  return {
-      .name = name,
-      .categories = {"a"},
-      .status = Status::kPassed,
-      .stage = Stage::kVerify,
-      .graph = GraphFigures{.nodes = 3, .fingerprint = "f"},
-      .trials = {{.name = "normal values",
-                  .differences = {.max_diff = max_diff, .smallest_passing_tolerance = smallest}}}};
+Trial trial(const std::string& name, double max_diff, double smallest = 0) {
+  Trial made{.name = name};
+  made.verification.is_valid = true;
+  made.verification.max_diff = max_diff;
+  made.verification.output_details.emplace_back().comparison.smallest_passing_tolerance = smallest;
+  return made;
 }
 
-ModelRecord failed(const std::string& name, Stage stage, FailureKind kind) {
+ModelResult passed(const std::string& name, double max_diff = 0, double smallest = 0) {
+  ModelResult result{.name = name,
+                     .categories = {"a"},
+                     .num_passed_stages = kStages.size(),
+                     .trials = {trial("normal values", max_diff, smallest)}};
+  result.summary.emplace(GraphSummary{.fingerprint = "f"}).figures.num_nodes = 3;
+  return result;
+}
+
+ModelResult failed(const std::string& name, Stage stage, FailureKind kind) {
   return {.name = name,
           .categories = {"a"},
-          .status = Status::kFailed,
-          .stage = stage,
-          .failure = kind};
+          .num_passed_stages = static_cast<size_t>(stage),
+          .failure = Failure{.kind = kind, .stage = stage}};
 }
 
-RunResults run(std::vector<ModelRecord> models) {
-  RunResults run;
-  run.environment = {{"libtorch", "2.13.0"}};
-  run.models = std::move(models);
-  return run;
+RunRecord run(std::vector<ModelResult> results) {
+  return {.context = {.environment = {{"libtorch", "2.13.0"}}}, .results = std::move(results)};
 }
 
 // What became of the one model; nothing where it did not change.
-std::optional<ModelChange> change(const ModelRecord& old, const ModelRecord& now) {
+std::optional<ModelChange> change(const ModelResult& old, const ModelResult& now) {
   const BaselineComparison comparison = compare_with_baseline(run({old}), run({now}));
   EXPECT_EQ(comparison.num_compared, 1u);
   if (comparison.models.empty()) return std::nullopt;
   return comparison.models.at(0);
 }
 
-std::optional<Trend> trend(const ModelRecord& old, const ModelRecord& now) {
+std::optional<Trend> trend(const ModelResult& old, const ModelResult& now) {
   const std::optional<ModelChange> found = change(old, now);
   if (!found) return std::nullopt;
   return found->trend;
 }
 
 TEST(BaselineTest, TheSameRunHasNoChange) {
-  const RunResults same =
+  const RunRecord same =
       run({passed("A", 1e-6, kInfinity), failed("B", Stage::kExecute, FailureKind::kCrashed),
            passed("C", kNan)});
   const BaselineComparison comparison = compare_with_baseline(same, same);
@@ -69,7 +75,7 @@ TEST(BaselineTest, TheSameRunHasNoChange) {
 }
 
 TEST(BaselineTest, AModelThatNoLongerPassesIsWorse) {
-  const ModelRecord bad = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
+  const ModelResult bad = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
   const std::optional<ModelChange> found = change(passed("A"), bad);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->trend, Trend::kWorse);
@@ -81,21 +87,21 @@ TEST(BaselineTest, AModelThatNoLongerPassesIsWorse) {
 }
 
 TEST(BaselineTest, AnEarlierStageIsWorseAndAnotherKindIsAChange) {
-  const ModelRecord mismatch = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
-  const ModelRecord crash = failed("A", Stage::kExecute, FailureKind::kCrashed);
-  const ModelRecord timeout = failed("A", Stage::kExecute, FailureKind::kTimedOut);
+  const ModelResult mismatch = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
+  const ModelResult crash = failed("A", Stage::kExecute, FailureKind::kCrashed);
+  const ModelResult timeout = failed("A", Stage::kExecute, FailureKind::kTimedOut);
   EXPECT_EQ(trend(mismatch, crash), Trend::kWorse);
   EXPECT_EQ(trend(crash, mismatch), Trend::kBetter);
   EXPECT_EQ(trend(crash, timeout), Trend::kChanged);
 }
 
 TEST(BaselineTest, AFailureThatIsExpectedNowIsAChange) {
-  ModelRecord expected = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
-  expected.status = Status::kExpectedFailure;
+  ModelResult expected = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
+  expected.expected_failure = ExpectedFailure{.kind = FailureKind::kOutputMismatch};
   EXPECT_EQ(trend(passed("A"), expected), Trend::kChanged);
   EXPECT_EQ(trend(expected, passed("A")), Trend::kChanged);
-  ModelRecord unexpected = passed("A");
-  unexpected.status = Status::kUnexpectedPass;
+  ModelResult unexpected = passed("A");
+  unexpected.expected_failure = ExpectedFailure{.kind = FailureKind::kOutputMismatch};
   EXPECT_EQ(trend(expected, unexpected), Trend::kWorse);
 }
 
@@ -116,24 +122,23 @@ TEST(BaselineTest, NanIsWorseThanInfinityAndThatThanAllElse) {
 }
 
 TEST(BaselineTest, TrialsAreComparedByName) {
-  ModelRecord old = passed("A", 1e-6);
-  ModelRecord now = passed("A", 1e-6);
-  now.trials.push_back({.name = "large magnitudes", .differences = {.max_diff = 10}});
+  ModelResult old = passed("A", 1e-6);
+  ModelResult now = passed("A", 1e-6);
+  now.trials.push_back(trial("large magnitudes", 10));
   EXPECT_EQ(trend(old, now), std::nullopt) << "one that only this run has";
-  old.trials.insert(old.trials.begin(),
-                    {.name = "large magnitudes", .differences = {.max_diff = 1}});
+  old.trials.insert(old.trials.begin(), trial("large magnitudes", 1));
   const std::optional<ModelChange> found = change(old, now);
   ASSERT_TRUE(found);
   ASSERT_EQ(found->changes.size(), 1u);
   EXPECT_EQ(found->changes[0].what, "max diff, large magnitudes");
-  now.trials[1].differences.max_diff = std::nullopt;
+  now.trials[1].verification.output_details[0].comparison.mismatch = "shape";
   EXPECT_EQ(trend(old, now), std::nullopt) << "one that could not be compared";
 }
 
 TEST(BaselineTest, FiguresOfOtherSeedsAreNotCompared) {
-  const RunResults old = run({passed("A", 0)});
-  RunResults now = run({passed("A", 1)});
-  now.settings.seed = 7;
+  const RunRecord old = run({passed("A", 0)});
+  RunRecord now = run({passed("A", 1)});
+  now.context.settings.seed = 7;
   const BaselineComparison comparison = compare_with_baseline(old, now);
   EXPECT_THAT(comparison.models, IsEmpty());
   EXPECT_THAT(
@@ -142,15 +147,15 @@ TEST(BaselineTest, FiguresOfOtherSeedsAreNotCompared) {
 }
 
 TEST(BaselineTest, SaysHowTheRunsDiffer) {
-  const RunResults old = run({passed("A")});
-  RunResults now = old;
-  now.settings.executor = "simulator";
-  now.settings.per_node = true;
-  now.settings.tolerance.fixed.rtol = 0;
-  now.settings.tolerance_wins = true;
-  now.settings.optimization = Optimization::kFast;
-  now.settings.last_stage = Stage::kExtract;
-  now.environment = {{"libtorch", "2.14.0"}, {"cpu_capability", "AVX2"}};
+  const RunRecord old = run({passed("A")});
+  RunRecord now = old;
+  now.context.settings.executor = "simulator";
+  now.context.settings.per_node = true;
+  now.context.settings.tolerance.fixed.rtol = 0;
+  now.context.settings.tolerance_wins = true;
+  now.context.settings.optimization = Optimization::kFast;
+  now.context.settings.last_stage = Stage::kExtract;
+  now.context.environment = {{"libtorch", "2.14.0"}, {"cpu_capability", "AVX2"}};
   EXPECT_THAT(compare_with_baseline(old, now).notes,
               ElementsAre("tolerance: rtol 0.0001, atol 0.0001, or as registered -> rtol 0, atol "
                           "0.0001",
@@ -160,9 +165,9 @@ TEST(BaselineTest, SaysHowTheRunsDiffer) {
 }
 
 TEST(BaselineTest, AnotherGraphIsAChange) {
-  ModelRecord now = passed("A");
-  now.graph->fingerprint = "g";
-  now.graph->nodes = 4;
+  ModelResult now = passed("A");
+  now.summary->fingerprint = "g";
+  now.summary->figures.num_nodes = 4;
   const BaselineComparison comparison = compare_with_baseline(
       run({passed("A")}), run({now}), {{"A", {"added aten.relu.default relu"}}});
   ASSERT_EQ(comparison.models.size(), 1u);
@@ -204,27 +209,27 @@ TEST(BaselineTest, ModelsOfOneRunAreNewOrGone) {
 }
 
 TEST(BaselineTest, WhatARunWasNotAskedForIsNeitherNewNorGone) {
-  ModelRecord other = passed("B");
+  ModelResult other = passed("B");
   other.categories = {"b"};
-  const RunResults all = run({passed("A"), other});
-  RunResults category = run({passed("A")});
+  const RunRecord all = run({passed("A"), other});
+  RunRecord category = run({passed("A")});
   category.coverage.selection.categories = {"a"};
   EXPECT_THAT(compare_with_baseline(all, category).models, IsEmpty());
   EXPECT_THAT(compare_with_baseline(category, all).models, IsEmpty());
-  RunResults named = run({other});
+  RunRecord named = run({other});
   named.coverage.selection.models = {"B"};
   EXPECT_THAT(compare_with_baseline(all, named).models, IsEmpty());
   // Of the category, and not there any more.
-  category.models.clear();
+  category.results.clear();
   EXPECT_THAT(names_of(compare_with_baseline(all, category), Trend::kGone), ElementsAre("A"));
 }
 
 TEST(BaselineTest, ArchivesAreGoneFromTheSameFolderOnly) {
-  ModelRecord archive = passed("A");
-  archive.is_imported = true;
-  RunResults old = run({archive});
+  ModelResult archive = passed("A");
+  archive.origin.emplace();
+  RunRecord old = run({archive});
   old.coverage.files = {{.path = "models"}};
-  RunResults now = run({});
+  RunRecord now = run({});
   EXPECT_THAT(compare_with_baseline(old, now).models, IsEmpty());
   now.coverage.files = {{.path = "elsewhere/models"}};
   EXPECT_THAT(names_of(compare_with_baseline(old, now), Trend::kGone), ElementsAre("A"));
@@ -232,6 +237,80 @@ TEST(BaselineTest, ArchivesAreGoneFromTheSameFolderOnly) {
   now.coverage.files = {{.format = FileFormat::kGraph, .path = "net"}, {.path = "models"}};
   old.coverage.files = {{.path = "models"}, {.format = FileFormat::kGraph, .path = "a/net"}};
   EXPECT_THAT(names_of(compare_with_baseline(old, now), Trend::kGone), ElementsAre("A"));
+}
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+ModelResult make_result(const std::string& op_type) {
+  ModelResult result{.name = "Tiny"};
+  IR& graph = result.graph.emplace();
+  graph.model_name = "Tiny";
+  graph.pytorch_version = "2.13.0";
+  graph.graph_inputs.push_back({.name = "x", .shape = {2}, .dtype = "float32"});
+  OpNode& node = graph.nodes.emplace_back();
+  node.name = "y";
+  node.op_type = op_type;
+  node.inputs.push_back({.name = "x", .shape = {2}, .dtype = "float32", .producer_node = "x"});
+  node.outputs.push_back({.name = "y", .shape = {2}, .dtype = "float32"});
+  graph.graph_outputs.push_back({.name = "y", .shape = {2}, .dtype = "float32"});
+  return result;
+}
+
+class GraphChangesTest : public ::testing::Test {
+ protected:
+  // A run that has left relu in `folder_`.
+  GraphChangesTest() {
+    std::filesystem::create_directories(folder_ + "ir");
+    IR graph = *make_result("aten.relu.default").graph;
+    graph.pytorch_version = "2.12.0";
+    save_ir(graph, folder_ + "ir/Tiny.json");
+    old_.results.push_back(make_result("aten.relu.default"));
+  }
+  ~GraphChangesTest() override { std::filesystem::remove_all(folder_); }
+
+  std::vector<std::string> changes(const ModelResult& result) const {
+    return graph_changes(old_, folder_ + "results.json", result);
+  }
+
+  const std::string folder_ = ::testing::TempDir() + "graph_changes_test/";
+  RunRecord old_;
+};
+
+TEST_F(GraphChangesTest, NamesWhatHasChanged) {
+  EXPECT_THAT(changes(make_result("aten.gelu.default")),
+              ElementsAre(HasSubstr("aten.relu.default")));
+}
+
+TEST_F(GraphChangesTest, TheSameGraphHasNoWords) {
+  EXPECT_THAT(changes(make_result("aten.relu.default")), IsEmpty());
+}
+
+TEST_F(GraphChangesTest, ANewNameAloneIsSaidInSummary) {
+  ModelResult renamed = make_result("aten.relu.default");
+  renamed.graph->nodes[0].name = "z";
+  renamed.graph->nodes[0].outputs[0].name = "z";
+  renamed.graph->graph_outputs[0].name = "z";
+  EXPECT_THAT(changes(renamed), ElementsAre(HasSubstr("no difference")));
+}
+
+TEST_F(GraphChangesTest, AFileOfAnotherRunIsNotCompared) {
+  save_ir(*make_result("aten.tanh.default").graph, folder_ + "ir/Tiny.json");
+  EXPECT_THAT(changes(make_result("aten.gelu.default")),
+              ElementsAre("ir/Tiny.json beside the baseline is the graph of another run"));
+}
+
+TEST_F(GraphChangesTest, AFileThatCanNotBeReadIsSaid) {
+  write_file(folder_ + "ir/Tiny.json", "{");
+  EXPECT_THAT(changes(make_result("aten.gelu.default")), ElementsAre(HasSubstr("ir/Tiny.json: ")));
+}
+
+TEST_F(GraphChangesTest, WithoutAFileOrAGraphThereAreNoWords) {
+  std::filesystem::remove(folder_ + "ir/Tiny.json");
+  EXPECT_THAT(changes(make_result("aten.gelu.default")), IsEmpty());
+  EXPECT_THAT(changes(ModelResult{.name = "Tiny"}), IsEmpty());
+  EXPECT_THAT(changes(ModelResult{.name = "Other"}), IsEmpty());
 }
 
 }  // namespace

@@ -1,160 +1,262 @@
-// Structs to JSON objects and back, by one list of fields for both.
+// Structs to JSON and back, by one list of fields for both.
 //
 // A struct names its fields in a function `fields(visit, value)` beside it, which calls
-// visit("key", value.member) for each. Numbers that JSON does not have are "nan", "inf" and "-inf";
-// an empty optional is left out.
+//
+//   visit("key", value.member)           what an older file lacks stays as it is; an empty optional
+//                                        is left out
+//   visit.required("key", value.member)  what a file must have
+//   visit.nullable("key", optional)      null where it is empty
+//   visit.derived("key", value)          only written, since it follows from other members
+//
+// for each; `Visit::kReads` tells the directions apart. Enumerations are written by their names.
+// Numbers that JSON does not have are "nan", "inf" and "-inf". What a portable file does not tell
+// (kWithinTolerance) stays as it is.
 #pragma once
 
-#include <array>
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
-#include <vector>
+#include <variant>
 
-namespace torch_ir::json_fields {
+#include "harness/results/run_context.h"
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+
+namespace torch_ir {
+
+// Specialized for each type that is written by a name, with functions `name` and `parse`.
+template <class T>
+struct Names;
+
+namespace json_fields {
 
 using Json = nlohmann::ordered_json;
 
-inline Json write(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
-
-inline void read(const Json& json, double& value) {
-  if (json.is_number()) {
-    value = json.get<double>();
-    return;
-  }
-  const std::string text = json.get<std::string>();
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (text != "nan" && text != "inf" && text != "-inf") {
-    throw std::invalid_argument("'" + text + "' is no number");
-  }
-  value = text == "nan" ? std::numeric_limits<double>::quiet_NaN()
-                        : (text == "inf" ? kInfinity : -kInfinity);
-}
-
 template <class T>
-concept Plain = std::is_integral_v<T> || std::is_same_v<T, std::string>;
+Json write(const T& value);
+// Throws Problem.
+template <class T>
+void read(const Json& json, T& value);
 
-template <Plain T>
-Json write(const T& value) {
-  return value;
+// What is wrong with a value, and where: a JSON pointer, which grows on the way out.
+struct Problem {
+  std::string what = {};
+  std::string place = {};
+};
+
+inline void expect(bool is_met, const char* what, const Json& json) {
+  if (is_met) return;
+  const std::string found = json.is_structured()
+                                ? json.type_name()
+                                : json.dump(-1, ' ', true, Json::error_handler_t::replace);
+  throw Problem{fmt::format("expected {}, found {}", what, printable(found))};
 }
-template <Plain T>
-void read(const Json& json, T& value) {
-  value = json.get<T>();
+
+// Reads what the member or item `key` holds.
+template <class Key, class T>
+void read_at(const Key& key, const Json& json, T& value) {
+  try {
+    read(json, value);
+  } catch (Problem& problem) {
+    problem.place.insert(0, fmt::format("/{}", key));
+    throw;
+  }
 }
 
 struct Writer {
+  static constexpr bool kReads = false;
   Json& json;
 
   template <class T>
-  void operator()(const char* key, const T& value) const;
+  void operator()(const char* key, const T& value) const {
+    json[key] = write(value);
+  }
   template <class T>
-  void operator()(const char* key, const std::optional<T>& value) const;
+  void operator()(const char* key, const std::optional<T>& value) const {
+    if (value) json[key] = write(*value);
+  }
+  template <class T>
+  void required(const char* key, const T& value) const {
+    json[key] = write(value);
+  }
+  template <class T>
+  void nullable(const char* key, const std::optional<T>& value) const {
+    json[key] = value ? write(*value) : Json();
+  }
+  template <class T>
+  void derived(const char* key, const T& value) const {
+    json[key] = write(value);
+  }
 };
 
 struct Reader {
+  static constexpr bool kReads = true;
   const Json& json;
 
   template <class T>
-  void operator()(const char* key, T& value) const;
+  void operator()(const char* key, T& value) const {
+    if (const Json* member = find(key)) read_at(key, *member, value);
+  }
   template <class T>
-  void operator()(const char* key, std::optional<T>& value) const;
+  void operator()(const char* key, std::optional<T>& value) const {
+    value.reset();
+    const Json* member = find(key);
+    if (member != nullptr && !member->is_null()) read_at(key, *member, value.emplace());
+  }
+  template <class T>
+  void required(const char* key, T& value) const {
+    expect(json.is_object(), "an object", json);
+    if (!json.contains(key)) throw Problem{fmt::format("'{}' is missing", key)};
+    (*this)(key, value);
+  }
+  template <class T>
+  void nullable(const char* key, std::optional<T>& value) const {
+    (*this)(key, value);
+  }
+  template <class T>
+  void derived(const char* /*key*/, const T& /*value*/) const {}
+
+ private:
+  // Null where the file does not tell it.
+  const Json* find(const char* key) const {
+    expect(json.is_object(), "an object", json);
+    const auto member = json.find(key);
+    return member == json.end() || *member == kWithinTolerance ? nullptr : &*member;
+  }
 };
 
 template <class T>
 concept Struct = requires(const Writer& writer, T& value) { fields(writer, value); };
-
-// All of them, before any of them calls another.
-template <Struct T>
-Json write(const T& value);
-template <Struct T>
-void read(const Json& json, T& value);
 template <class T>
-Json write(const std::vector<T>& values);
+concept Named = requires(const T& value) { Names<T>::name(value); };
 template <class T>
-void read(const Json& json, std::vector<T>& values);
-template <class T, size_t N>
-Json write(const std::array<T, N>& values);
-template <class T, size_t N>
-void read(const Json& json, std::array<T, N>& values);
+concept Map = requires { typename T::mapped_type; };
 template <class T>
-Json write(const std::map<size_t, T>& values);
-template <class T>
-void read(const Json& json, std::map<size_t, T>& values);
+concept Variant = requires { std::variant_size<T>::value; };
 
 template <class T>
-void Writer::operator()(const char* key, const T& value) const {
-  json[key] = write(value);
-}
-template <class T>
-void Writer::operator()(const char* key, const std::optional<T>& value) const {
-  if (value) json[key] = write(*value);
-}
-
-template <class T>
-void Reader::operator()(const char* key, T& value) const {
-  read(json.at(key), value);
-}
-template <class T>
-void Reader::operator()(const char* key, std::optional<T>& value) const {
-  value.reset();
-  if (json.contains(key)) read(json.at(key), value.emplace());
-}
-
-template <Struct T>
 Json write(const T& value) {
-  Json json = Json::object();
-  // The list of fields is for both directions; a writer changes none.
-  fields(Writer{json}, const_cast<T&>(value));
-  return json;
+  if constexpr (Struct<T>) {
+    Json json = Json::object();
+    // The list of fields is for both directions; a writer changes none.
+    fields(Writer{json}, const_cast<T&>(value));
+    return json;
+  } else if constexpr (Named<T>) {
+    return Names<T>::name(value);
+  } else if constexpr (Variant<T>) {
+    return std::visit([](const auto& held) { return write(held); }, value);
+  } else if constexpr (std::is_same_v<T, double>) {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return value;
+  } else if constexpr (std::is_constructible_v<std::string, T> || std::is_integral_v<T> ||
+                       std::is_same_v<T, Json>) {
+    return value;
+  } else if constexpr (Map<T> || std::is_same_v<T, Environment>) {
+    Json json = Json::object();
+    for (const auto& [key, item] : value) json[fmt::format("{}", key)] = write(item);
+    return json;
+  } else {
+    Json json = Json::array();
+    for (const auto& item : value) json.push_back(write(item));
+    return json;
+  }
 }
-template <Struct T>
+
+inline double read_number(const Json& json) {
+  if (json == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (json == "inf") return std::numeric_limits<double>::infinity();
+  if (json == "-inf") return -std::numeric_limits<double>::infinity();
+  expect(json.is_number(), "a number, \"nan\", \"inf\" or \"-inf\"", json);
+  return json.get<double>();
+}
+
+template <Named T>
+T read_name(const Json& json) {
+  expect(json.is_string(), "a text", json);
+  try {
+    return Names<T>::parse(json.get<std::string>());
+  } catch (const std::exception& error) {
+    const std::string_view text = error.what();
+    throw Problem{printable(text.substr(0, text.find('\n')))};
+  }
+}
+
+inline size_t read_position(const std::string& key) {
+  constexpr size_t kMostDigits = 9;
+  const bool is_number = key.find_first_not_of("0123456789") == std::string::npos;
+  if (!is_number || key.empty() || key.size() > kMostDigits) {
+    throw Problem{"'" + printable(key) + "' is no position"};
+  }
+  return std::stoul(key);
+}
+
+template <class T>
 void read(const Json& json, T& value) {
-  fields(Reader{json}, value);
+  if constexpr (Struct<T>) {
+    expect(json.is_object(), "an object", json);
+    fields(Reader{json}, value);
+  } else if constexpr (Named<T>) {
+    value = read_name<T>(json);
+  } else if constexpr (Variant<T>) {
+    // A name, or a struct.
+    json.is_string() ? read(json, value.template emplace<0>())
+                     : read(json, value.template emplace<1>());
+  } else if constexpr (std::is_same_v<T, double>) {
+    value = read_number(json);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    expect(json.is_boolean(), "true or false", json);
+    value = json.get<bool>();
+  } else if constexpr (std::is_integral_v<T>) {
+    expect(json.is_number_integer(), "an integer", json);
+    value = json.get<T>();
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    expect(json.is_string(), "a text", json);
+    value = json.get<std::string>();
+  } else if constexpr (std::is_same_v<T, Environment>) {
+    expect(json.is_object(), "an object", json);
+    value.clear();
+    for (const auto& [key, item] : json.items()) {
+      read_at(printable(key), item, value.emplace_back(key, "").second);
+    }
+  } else if constexpr (Map<T>) {
+    expect(json.is_object(), "an object", json);
+    value.clear();
+    for (const auto& [key, item] : json.items()) read_at(key, item, value[read_position(key)]);
+  } else if constexpr (requires { value.emplace_back(); }) {
+    expect(json.is_array(), "a list", json);
+    value.clear();
+    for (size_t i = 0; i < json.size(); ++i) read_at(i, json[i], value.emplace_back());
+  } else {
+    // An array.
+    expect(json.is_array() && json.size() == value.size(), "a list of the right length", json);
+    for (size_t i = 0; i < value.size(); ++i) read_at(i, json[i], value[i]);
+  }
 }
 
-template <class T>
-Json write(const std::vector<T>& values) {
-  Json json = Json::array();
-  for (const T& value : values) json.push_back(write(value));
-  return json;
-}
-template <class T>
-void read(const Json& json, std::vector<T>& values) {
-  values.clear();
-  for (const Json& item : json) read(item, values.emplace_back());
-}
-
-template <class T, size_t N>
-Json write(const std::array<T, N>& values) {
-  Json json = Json::array();
-  for (const T& value : values) json.push_back(write(value));
-  return json;
-}
-template <class T, size_t N>
-void read(const Json& json, std::array<T, N>& values) {
-  for (size_t i = 0; i < N; ++i) read(json.at(i), values[i]);
+// What `read_document` makes of the JSON in `text`. Throws SerializationError, in one line that
+// names the place.
+template <class Read>
+auto parse(std::string_view text, const Read& read_document) {
+  try {
+    return read_document(Json::parse(text));
+  } catch (const Json::exception& error) {
+    // "[json.exception.parse_error.101] parse error at ..." without the brackets.
+    std::string_view reason = error.what();
+    reason.remove_prefix(reason.find("] ") + 2);
+    throw SerializationError("this is no JSON: " + printable(reason.substr(0, reason.find('\n'))));
+  } catch (const Problem& problem) {
+    throw SerializationError(problem.place.empty() ? problem.what
+                                                   : problem.place + ": " + problem.what);
+  }
 }
 
-template <class T>
-Json write(const std::map<size_t, T>& values) {
-  Json json = Json::object();
-  for (const auto& [key, value] : values) json[std::to_string(key)] = write(value);
-  return json;
-}
-template <class T>
-void read(const Json& json, std::map<size_t, T>& values) {
-  values.clear();
-  for (const auto& [key, value] : json.items()) read(value, values[std::stoull(key)]);
-}
-
-}  // namespace torch_ir::json_fields
+}  // namespace json_fields
+}  // namespace torch_ir

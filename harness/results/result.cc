@@ -1,25 +1,30 @@
 #include "harness/results/result.h"
 
+#include <c10/util/hash.h>
+
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <tuple>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/ir/json.h"
 
 namespace torch_ir {
+namespace {
+
+void raise(std::optional<double>& greatest, const std::optional<double>& figure) {
+  if (!figure) return;
+  if (!greatest || std::isnan(*figure) || *figure > *greatest) greatest = figure;
+}
+
+}  // namespace
 
 std::string_view stage_name(Stage stage) {
-  switch (stage) {
-    case Stage::kExtract:
-      return "extract";
-    case Stage::kSerialize:
-      return "serialize";
-    case Stage::kExecute:
-      return "execute";
-    case Stage::kVerify:
-      return "verify";
-  }
-  __builtin_unreachable();
+  constexpr std::array<std::string_view, kStages.size()> kNames = {"extract", "serialize",
+                                                                   "execute", "verify"};
+  return kNames.at(static_cast<size_t>(stage));
 }
 
 Stage parse_stage(std::string_view name) {
@@ -38,17 +43,9 @@ std::string failure_line(const Failure& failure) {
 }
 
 std::string_view status_name(Status status) {
-  switch (status) {
-    case Status::kPassed:
-      return "passed";
-    case Status::kFailed:
-      return "failed";
-    case Status::kExpectedFailure:
-      return "expected failure";
-    case Status::kUnexpectedPass:
-      return "unexpected pass";
-  }
-  __builtin_unreachable();
+  constexpr std::array<std::string_view, kStatuses.size()> kNames = {
+      "passed", "failed", "expected failure", "unexpected pass"};
+  return kNames.at(static_cast<size_t>(status));
 }
 
 Status ModelResult::status() const {
@@ -57,12 +54,22 @@ Status ModelResult::status() const {
   return is_expected ? Status::kExpectedFailure : Status::kFailed;
 }
 
+Status parse_status(std::string_view name) {
+  const auto status = std::ranges::find(kStatuses, name, status_name);
+  if (status == kStatuses.end()) throw Error("'" + std::string(name) + "' is no status");
+  return *status;
+}
+
+Stage ModelResult::stage() const {
+  return failure ? failure->stage : kStages.at(std::min(num_passed_stages, kStages.size() - 1));
+}
+
 bool ModelResult::is_good() const {
   return status() == Status::kPassed || status() == Status::kExpectedFailure;
 }
 
 std::optional<GraphSummary> ModelResult::graph_summary() const {
-  if (graph) return summarize_graph(*graph);
+  if (graph) return GraphSummary{summarize(*graph), graph_fingerprint(*graph)};
   return summary;
 }
 
@@ -86,6 +93,38 @@ const Trial* ModelResult::worst_trial() const {
   };
   const auto worst = std::ranges::max_element(trials, {}, badness);
   return worst == trials.end() ? nullptr : &*worst;
+}
+
+std::string graph_fingerprint(const IR& graph) {
+  IR same = graph;
+  same.pytorch_version.clear();
+  same.constants = StateDict();
+  return c10::sha1(serialize_ir(same)).str();
+}
+
+DifferenceMetrics difference_metrics(const VerificationReport& report) {
+  DifferenceMetrics figures;
+  if (report.output_details.empty()) return figures;
+  figures.smallest_passing_tolerance = report.smallest_passing_tolerance();
+  for (const OutputDetail& detail : report.output_details) {
+    if (detail.comparison.mismatch.empty()) figures.max_diff = report.max_diff;
+  }
+  return figures;
+}
+
+DifferenceMetrics difference_metrics(const ModelResult& result) {
+  DifferenceMetrics all;
+  bool is_complete = true;
+  for (const Trial& trial : result.trials) {
+    const DifferenceMetrics figures = difference_metrics(trial.verification);
+    raise(all.max_diff, figures.max_diff);
+    raise(all.smallest_passing_tolerance, figures.smallest_passing_tolerance);
+    if (!figures.smallest_passing_tolerance) is_complete = false;
+  }
+  if (all.smallest_passing_tolerance && !is_complete) {
+    all.smallest_passing_tolerance = std::numeric_limits<double>::infinity();
+  }
+  return all;
 }
 
 }  // namespace torch_ir

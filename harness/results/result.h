@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/results/graph_summary.h"
+#include "torch_ir/analysis/summary.h"
 #include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/registry/failure_kind.h"
@@ -81,6 +81,18 @@ struct Origin {
   std::string expected = {};
 };
 
+// What reports of a whole run say of a model's graph: small whatever the size of the graph, so that
+// a run of many models need not keep their graphs.
+struct GraphSummary {
+  IRSummary figures = {};
+  // See graph_fingerprint.
+  std::string fingerprint = {};
+};
+
+// A text that two graphs have in common only when they are the same: names, operators, attributes,
+// shapes. Neither the version of PyTorch nor the values of constants count.
+std::string graph_fingerprint(const IR& graph);
+
 // One run on inputs of some kind.
 struct Trial {
   // "normal values", "zeros and ones", "large magnitudes", "normal values 2", ...
@@ -112,8 +124,14 @@ enum class Status {
   kUnexpectedPass,
 };
 
+inline constexpr std::array kStatuses = {Status::kPassed, Status::kFailed, Status::kExpectedFailure,
+                                         Status::kUnexpectedPass};
+
 // "passed", "failed", "expected failure", "unexpected pass".
 std::string_view status_name(Status status);
+
+// The inverse. Throws Error for another name.
+Status parse_status(std::string_view name);
 
 struct ModelResult {
   std::string name = {};
@@ -130,6 +148,8 @@ struct ModelResult {
   std::optional<IR> graph = std::nullopt;
   // Of a graph that was dropped.
   std::optional<GraphSummary> summary = std::nullopt;
+  // Why there is no picture of the graph, one line; empty where there is one.
+  std::string picture_problem = {};
   // From the stage verify on, in the order in which they ran; where one could not be executed, that
   // one and those before it.
   std::vector<Trial> trials = {};
@@ -144,6 +164,8 @@ struct ModelResult {
   // All stages passed.
   bool passed() const { return !failure && num_passed_stages == kStages.size(); }
   Status status() const;
+  // The one that failed, or the last one.
+  Stage stage() const;
   // Whether it counts as good: passed, or failed as expected.
   bool is_good() const;
   // Lets go of the graph, all but its summary: a run of many models keeps none.
@@ -155,5 +177,20 @@ struct ModelResult {
   // The trial that is furthest outside its tolerance, or nearest to it; null when there is none.
   const Trial* worst_trial() const;
 };
+
+// How far a graph is from what is expected, by which reports and runs are compared: of the outputs
+// of one or several trials. Nothing where none could be compared, or a portable file does not say.
+struct DifferenceMetrics {
+  std::optional<double> max_diff = std::nullopt;
+  // Infinite where none would pass.
+  std::optional<double> smallest_passing_tolerance = std::nullopt;
+};
+
+// Of one trial.
+DifferenceMetrics difference_metrics(const VerificationReport& report);
+
+// The greatest of all trials, which need not be both of the same one; NaN is greater than all else.
+// No tolerance lets a trial pass that could not be compared.
+DifferenceMetrics difference_metrics(const ModelResult& result);
 
 }  // namespace torch_ir

@@ -1,20 +1,45 @@
-// The fields of results, see json_fields.h.
+// The one list of the fields of results: what results.json has, what `--baseline` reads of it, and
+// what the process of a model sends. results_format.md says what they mean.
 #pragma once
 
+#include <string>
+
+#include "harness/results/baseline.h"
 #include "harness/results/json_fields.h"
 #include "harness/results/result.h"
 #include "torch_ir/executor/graph/execution_options.h"
-#include "torch_ir/ir/json.h"
 
 namespace torch_ir {
 
-// Types that are written by a name.
-template <class Visit, class T, class Name, class Parse>
-void named_field(const Visit& visit, const char* key, T& value, Name name, Parse parse) {
-  std::string text(name(value));
-  visit(key, text);
-  if constexpr (std::is_same_v<Visit, json_fields::Reader>) value = parse(text);
-}
+template <>
+struct Names<Stage> {
+  static constexpr auto name = stage_name;
+  static constexpr auto parse = parse_stage;
+};
+template <>
+struct Names<Status> {
+  static constexpr auto name = status_name;
+  static constexpr auto parse = parse_status;
+};
+template <>
+struct Names<FailureKind> {
+  static constexpr auto name = failure_kind_name;
+  static constexpr auto parse = parse_failure_kind;
+};
+template <>
+struct Names<Trend> {
+  static constexpr auto name = trend_name;
+};
+template <>
+struct Names<Optimization> {
+  static constexpr auto name = optimization_name;
+  static constexpr auto parse = parse_optimization;
+};
+template <>
+struct Names<c10::Device> {
+  static std::string name(const c10::Device& device) { return device.str(); }
+  static c10::Device parse(const std::string& name) { return c10::Device(name); }
+};
 
 template <class Visit>
 void fields(const Visit& visit, Tolerance& tolerance) {
@@ -57,20 +82,6 @@ void fields(const Visit& visit, OutputDetail& detail) {
   visit("name", detail.name);
   visit("tolerance", detail.tolerance);
   visit("comparison", detail.comparison);
-}
-
-template <class Visit>
-void fields(const Visit& visit, VerificationReport& report) {
-  visit("is_valid", report.is_valid);
-  visit("max_diff", report.max_diff);
-  visit("mean_diff", report.mean_diff);
-  visit("error_message", report.error_message);
-  visit("tolerance", report.tolerance);
-  std::optional<std::string> level;
-  if (report.optimization) level = optimization_name(*report.optimization);
-  visit("optimization", level);
-  if (level) report.optimization = parse_optimization(*level);
-  visit("outputs", report.output_details);
 }
 
 template <class Visit>
@@ -137,15 +148,15 @@ void fields(const Visit& visit, NodeReport& report) {
 
 template <class Visit>
 void fields(const Visit& visit, Failure& failure) {
-  named_field(visit, "kind", failure.kind, failure_kind_name, parse_failure_kind);
-  named_field(visit, "stage", failure.stage, stage_name, parse_stage);
+  visit("kind", failure.kind);
+  visit("stage", failure.stage);
   visit("message", failure.message);
   visit("output", failure.output);
 }
 
 template <class Visit>
 void fields(const Visit& visit, ExpectedFailure& failure) {
-  named_field(visit, "kind", failure.kind, failure_kind_name, parse_failure_kind);
+  visit("kind", failure.kind);
   visit("reason", failure.reason);
 }
 
@@ -159,8 +170,25 @@ void fields(const Visit& visit, Origin& origin) {
 
 template <class Visit>
 void fields(const Visit& visit, Trial& trial) {
-  visit("name", trial.name);
-  visit("verification", trial.verification);
+  VerificationReport& report = trial.verification;
+  DifferenceMetrics metrics = difference_metrics(report);
+  std::optional<double> mean_diff;
+  if (metrics.max_diff) mean_diff = report.mean_diff;
+  visit.required("name", trial.name);
+  visit("passed", report.is_valid);
+  visit.nullable("max_diff", metrics.max_diff);
+  visit.nullable("mean_diff", mean_diff);
+  visit.nullable("smallest_passing_tolerance", metrics.smallest_passing_tolerance);
+  visit("message", report.error_message);
+  visit("tolerance", report.tolerance);
+  visit("optimization", report.optimization);
+  visit("outputs", report.output_details);
+  if constexpr (Visit::kReads) {
+    report.max_diff = metrics.max_diff.value_or(0);
+    report.mean_diff = mean_diff.value_or(0);
+    // Outputs of which a portable file tells no differences are as good as none.
+    if (!metrics.smallest_passing_tolerance) report.output_details.clear();
+  }
 }
 
 template <class Visit>
@@ -179,36 +207,139 @@ void fields(const Visit& visit, RunSettings& settings) {
   visit("tolerance_wins", settings.tolerance_wins);
   visit("trials", settings.trials);
   visit("threads", settings.threads);
-  named_field(visit, "optimization", settings.optimization, optimization_name, parse_optimization);
-  named_field(
-      visit, "device", settings.device, [](const c10::Device& device) { return device.str(); },
-      [](const std::string& name) { return c10::Device(name); });
+  visit("optimization", settings.optimization);
+  visit("device", settings.device);
   visit("backend", settings.backend);
   visit("executor", settings.executor);
   visit("executor_intermediates", settings.executor_intermediates);
-  named_field(visit, "last_stage", settings.last_stage, stage_name, parse_stage);
+  visit("last_stage", settings.last_stage);
   visit("per_node", settings.per_node);
   visit("save_tensors", settings.save_tensors);
 }
 
+// The metrics of a graph that are known of it when it is not at hand any more.
+template <class Visit>
+void graph_fields(const Visit& visit, ModelResult& result) {
+  std::optional<std::string> fingerprint;
+  std::optional<int64_t> nodes, edges, weights, parameters;
+  if (const auto known = result.graph_summary()) {
+    fingerprint = known->fingerprint;
+    nodes = known->figures.num_nodes;
+    edges = known->figures.num_edges;
+    weights = known->figures.num_weights;
+    parameters = known->figures.total_parameters;
+  }
+  visit.nullable("nodes", nodes);
+  visit.nullable("edges", edges);
+  visit.nullable("weights", weights);
+  visit.nullable("parameters", parameters);
+  visit.nullable("fingerprint", fingerprint);
+  if constexpr (Visit::kReads) {
+    if (!fingerprint) return;
+    GraphSummary& summary = result.summary.emplace(GraphSummary{.fingerprint = *fingerprint});
+    summary.figures.num_nodes = nodes.value_or(0);
+    summary.figures.num_edges = edges.value_or(0);
+    summary.figures.num_weights = weights.value_or(0);
+    summary.figures.total_parameters = parameters.value_or(0);
+  }
+}
+
+// What a run leaves of a model, relative to the folder of results.json; null where it does not.
+inline json_fields::Json files_of(const ModelResult& result) {
+  const auto path = [](bool is_there, const std::string& name) {
+    return is_there ? json_fields::Json(name) : json_fields::Json();
+  };
+  const bool has_ir = result.num_passed_stages > static_cast<size_t>(Stage::kSerialize);
+  const bool has_picture = result.graph_summary() && result.picture_problem.empty();
+  return {{"page", result.name + ".md"},
+          {"ir", path(has_ir, "ir/" + result.name + ".json")},
+          {"svg", path(has_picture, "svg/" + result.name + ".svg")},
+          {"reproducer", path(result.reproducer.has_value(), "repro/" + result.name)}};
+}
+
+// All but the graph, which has a file of its own. `current_trial` is for whoever started the
+// process of a model, and not in results.json.
 template <class Visit>
 void fields(const Visit& visit, ModelResult& result) {
-  visit("name", result.name);
+  Status status = result.status();
+  Stage stage = result.stage();
+  visit.required("name", result.name);
   visit("description", result.description);
-  visit("categories", result.categories);
-  visit("origin", result.origin);
-  visit("expected_failure", result.expected_failure);
-  visit("num_passed_stages", result.num_passed_stages);
-  visit("failure", result.failure);
-  std::optional<std::string> graph;
-  if (result.graph) graph = serialize_ir(*result.graph);
-  visit("graph", graph);
-  if (graph) result.graph = deserialize_ir(*graph);
-  visit("trials", result.trials);
-  visit("current_trial", result.current_trial);
-  visit("nodes", result.nodes);
-  visit("reproducer", result.reproducer);
+  visit.required("categories", result.categories);
+  visit.nullable("origin", result.origin);
+  visit.required("status", status);
+  visit.required("stage", stage);
+  visit.nullable("failure", result.failure);
+  visit.nullable("expected_failure", result.expected_failure);
+  graph_fields(visit, result);
+  if constexpr (Visit::kReads) {
+    const bool passed = status == Status::kPassed || status == Status::kUnexpectedPass;
+    result.num_passed_stages = passed ? kStages.size() : static_cast<size_t>(stage);
+  } else {
+    const DifferenceMetrics metrics = difference_metrics(result);
+    const Trial* worst = result.worst_trial();
+    visit.nullable("max_diff", metrics.max_diff);
+    visit.nullable("smallest_passing_tolerance", metrics.smallest_passing_tolerance);
+    visit.nullable("worst_trial", worst == nullptr ? std::optional<std::string>() : worst->name);
+  }
+  visit.required("trials", result.trials);
+  visit.nullable("node_report", result.nodes);
+  visit.nullable("reproducer", result.reproducer);
+  visit.derived("files", files_of(result));
   visit("stage_seconds", result.stage_seconds);
+  visit("current_trial", result.current_trial);
+}
+
+template <class Visit>
+void fields(const Visit& visit, Coverage& coverage) {
+  std::vector<Origin> archives;
+  std::vector<Origin> graphs;
+  for (const ModelFilesArgument& files : coverage.files) {
+    (files.format == FileFormat::kGraph ? graphs : archives).push_back(origin_of(files));
+  }
+  visit("registry", coverage.registry);
+  visit.required("models", coverage.selection.models);
+  visit.required("categories", coverage.selection.categories);
+  visit.required("archives", archives);
+  visit("graphs", graphs);
+  visit("num_registered", coverage.num_registered);
+  visit("num_archives", coverage.num_archives);
+  visit("num_graphs", coverage.num_graphs);
+  if constexpr (Visit::kReads) {
+    coverage.files.clear();
+    const auto add = [&](const Origin& origin, FileFormat format, const std::string& path) {
+      coverage.files.push_back(
+          {.format = format, .path = path, .inputs = origin.inputs, .expected = origin.expected});
+    };
+    for (const Origin& origin : archives) add(origin, FileFormat::kArchive, origin.archive);
+    for (const Origin& origin : graphs) add(origin, FileFormat::kGraph, origin.graph);
+  }
+}
+
+template <class Visit>
+void fields(const Visit& visit, FigureChange& change) {
+  visit.derived("what", change.what);
+  visit.derived("before", change.before);
+  visit.derived("now", change.now);
+  visit.derived("trend", change.trend);
+  visit.derived("details", change.details);
+}
+
+template <class Visit>
+void fields(const Visit& visit, ModelChange& change) {
+  visit.derived("name", change.model);
+  visit.derived("trend", change.trend);
+  visit.derived("changes", change.changes);
+}
+
+template <class Visit>
+void fields(const Visit& visit, BaselineComparison& comparison) {
+  visit.derived("notes", comparison.notes);
+  visit.derived("compared", comparison.num_compared);
+  for (const Trend trend : kTrends) {
+    visit.derived(trend_name(trend).data(), comparison.count(trend));
+  }
+  visit.derived("models", comparison.models);
 }
 
 }  // namespace torch_ir

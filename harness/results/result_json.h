@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "harness/results/result.h"
-#include "harness/selection/model_source.h"
+#include "harness/selection/model_files.h"
 
 namespace torch_ir {
 

@@ -25,13 +25,6 @@ ModelResult make_result() {
                            .stage = Stage::kVerify,
                            .message = "differs",
                            .output = "last words"};
-  IR& graph = result.graph.emplace();
-  graph.model_name = "Tiny";
-  graph.pytorch_version = "2.13.0";
-  TensorMeta& input = graph.graph_inputs.emplace_back();
-  input.name = "x";
-  input.shape = {1, 2};
-  input.dtype = "float32";
   result.expected_failure =
       ExpectedFailure{.kind = FailureKind::kCrashed, .reason = "a known fault"};
   VerificationReport& report =
@@ -67,6 +60,7 @@ ModelResult make_result() {
   nodes.skipped = {{.value = "relu", .reason = "fused"}};
   result.reproducer = Reproducer{.num_nodes = 1, .first_node = "add", .last_node = "add"};
   result.stage_seconds = {0.5};
+  result.current_trial = 2;
   return result;
 }
 
@@ -81,7 +75,8 @@ TEST(ResultJsonTest, ResultsComeBackAsTheyWere) {
   EXPECT_EQ(read.origin->inputs, "x");
   EXPECT_EQ(read.origin->expected, "y");
   EXPECT_EQ(read.num_passed_stages, 3u);
-  EXPECT_TRUE(read.graph == result.graph);
+  EXPECT_EQ(read.current_trial, 2);
+  EXPECT_EQ(read.stage_seconds, result.stage_seconds);
   ASSERT_TRUE(read.failure);
   EXPECT_EQ(read.failure->stage, Stage::kVerify);
   EXPECT_EQ(read.failure->message, "differs");
@@ -108,6 +103,13 @@ TEST(ResultJsonTest, ResultsComeBackAsTheyWere) {
   EXPECT_EQ(read.reproducer->last_node, "add");
   // Nothing else got lost.
   EXPECT_EQ(to_json(read), to_json(result));
+}
+
+TEST(ResultJsonTest, StagesComeBackAsTheyWere) {
+  for (size_t passed = 0; passed <= kStages.size(); ++passed) {
+    const ModelResult result{.name = "Tiny", .num_passed_stages = passed};
+    EXPECT_EQ(model_result_from_json(to_json(result)).num_passed_stages, passed);
+  }
 }
 
 TEST(ResultJsonTest, WhatIsNotThereStaysAway) {

@@ -6,25 +6,18 @@
 // for what may differ between machines.
 #pragma once
 
-#include <set>
 #include <string>
-#include <vector>
 
 #include "harness/results/baseline.h"
-#include "harness/results/result.h"
 #include "harness/results/run_context.h"
-#include "harness/results/run_results.h"
 
 namespace torch_ir {
 
-// `run` is run_results(results, ...), and null is no comparison with a baseline. The graphs of the
-// models called `without_picture` are not in svg/.
-std::string results_to_json(const std::vector<ModelResult>& results, const RunResults& run,
-                            const RunContext& context, const BaselineComparison* baseline = nullptr,
-                            const std::set<std::string>& without_picture = {});
+// Null is no comparison with a baseline.
+std::string results_to_json(const RunRecord& run, const BaselineComparison* baseline = nullptr);
 
 // Throws SerializationError, in one line that names `path` and the place in it, for a file that is
 // something else, or of another version; Error when it can not be read.
-RunResults read_results(const std::string& path);
+RunRecord read_run_record(const std::string& path);
 
 }  // namespace torch_ir

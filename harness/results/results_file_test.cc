@@ -126,9 +126,14 @@ Coverage make_coverage() {
           .num_graphs = 1};
 }
 
+RunRecord make_run(const std::vector<ModelResult>& results,
+                   const RunContext& context = make_context()) {
+  return {.coverage = make_coverage(), .context = context, .results = results};
+}
+
 std::string text_of(const std::vector<ModelResult>& results,
                     const RunContext& context = make_context()) {
-  return results_to_json(results, run_results(results, make_coverage(), context), context);
+  return results_to_json(make_run(results, context));
 }
 
 const std::vector<ModelResult>& all_results() {
@@ -148,10 +153,8 @@ BaselineComparison make_baseline() {
 }
 
 std::string text_with_baseline() {
-  const RunContext context = make_context();
   const BaselineComparison baseline = make_baseline();
-  return results_to_json(all_results(), run_results(all_results(), make_coverage(), context),
-                         context, &baseline);
+  return results_to_json(make_run(all_results()), &baseline);
 }
 
 TEST(ResultsSchemaTest, HoldsForWhatIsWritten) {
@@ -254,14 +257,13 @@ TEST(ResultsFileTest, NeedsNoGraphThatWasDropped) {
   ModelResult dropped = make_passed();
   dropped.drop_graph();
   EXPECT_FALSE(dropped.graph);
-  EXPECT_EQ(results_to_json({dropped}, run_results({dropped}, {}, {}), {}),
-            results_to_json({make_passed()}, run_results({make_passed()}, {}, {}), {}));
+  EXPECT_EQ(text_of({dropped}), text_of({make_passed()}));
 }
 
 TEST(ResultsFileTest, SaysWhichPicturesCouldNotBeDrawn) {
-  const RunContext context = make_context();
-  const json results = json::parse(results_to_json(
-      all_results(), run_results(all_results(), {}, context), context, nullptr, {"Broken"}));
+  std::vector<ModelResult> drawn = all_results();
+  drawn[1].picture_problem = "it is too large";
+  const json results = json::parse(text_of(drawn));
   EXPECT_EQ(results["models"][0]["files"]["svg"], "svg/Tiny.svg");
   EXPECT_TRUE(results["models"][1]["files"]["svg"].is_null());
 }
@@ -316,17 +318,16 @@ TEST(ReadResultsTest, TakesFilesOfRunsBeforeThereWereGraphs) {
   json old = json::parse(text_of({make_passed()}));
   old["coverage"].erase("graphs");
   old["coverage"].erase("num_graphs");
-  const RunResults read = read_results(write_temporary(old.dump()));
+  const RunRecord read = read_run_record(write_temporary(old.dump()));
   ASSERT_EQ(read.coverage.files.size(), 1u);
   EXPECT_EQ(read.coverage.files[0].format, FileFormat::kArchive);
 }
 
 TEST(ReadResultsTest, ReadsWhatWasWritten) {
-  const RunContext context = make_context();
-  const RunResults written = run_results(all_results(), make_coverage(), context);
-  const RunResults read = read_results(write_temporary(text_with_baseline()));
-  EXPECT_EQ(read.settings.tolerance, written.settings.tolerance);
-  EXPECT_EQ(read.environment, written.environment);
+  const RunRecord written = make_run(all_results());
+  const RunRecord read = read_run_record(write_temporary(text_with_baseline()));
+  EXPECT_EQ(read.context.settings.tolerance, written.context.settings.tolerance);
+  EXPECT_EQ(read.context.environment, written.context.environment);
   EXPECT_EQ(read.coverage.selection.categories, written.coverage.selection.categories);
   ASSERT_EQ(read.coverage.files.size(), 2u);
   EXPECT_EQ(read.coverage.files[0].path, "broken.pt2");
@@ -335,16 +336,20 @@ TEST(ReadResultsTest, ReadsWhatWasWritten) {
   EXPECT_EQ(read.coverage.files[1].format, FileFormat::kGraph);
   EXPECT_EQ(read.coverage.num_graphs, 1u);
   EXPECT_EQ(read.coverage.num_registered, 5u);
-  ASSERT_EQ(read.models.size(), 3u);
-  EXPECT_EQ(read.models[0].graph->fingerprint, written.models[0].graph->fingerprint);
-  EXPECT_EQ(read.models[0].graph->parameters, 12);
-  EXPECT_EQ(read.models[0].trials.at(1).differences.max_diff, 0.5);
-  EXPECT_TRUE(read.models[1].is_imported);
-  EXPECT_EQ(read.models[1].status, Status::kFailed);
-  EXPECT_EQ(read.models[1].failure, FailureKind::kOutputMismatch);
-  EXPECT_EQ(read.models[1].trials.at(1).differences.smallest_passing_tolerance, kInfiniteResult);
-  EXPECT_EQ(read.models[2].stage, Stage::kExtract);
-  EXPECT_FALSE(read.models[2].graph);
+  ASSERT_EQ(read.results.size(), 3u);
+  EXPECT_EQ(read.results[0].graph_summary()->fingerprint,
+            written.results[0].graph_summary()->fingerprint);
+  EXPECT_EQ(read.results[0].summary->figures.total_parameters, 12);
+  EXPECT_EQ(read.results[0].trials.at(1).verification.max_diff, 0.5);
+  EXPECT_TRUE(read.results[1].origin);
+  EXPECT_EQ(read.results[1].status(), Status::kFailed);
+  EXPECT_EQ(read.results[1].failure->kind, FailureKind::kOutputMismatch);
+  EXPECT_EQ(read.results[1].trials.at(1).verification.smallest_passing_tolerance(),
+            kInfiniteResult);
+  EXPECT_EQ(read.results[2].stage(), Stage::kExtract);
+  EXPECT_FALSE(read.results[2].graph_summary());
+  // Nothing else got lost.
+  EXPECT_EQ(results_to_json(read), text_of(all_results()));
   // And a comparison finds nothing.
   const BaselineComparison comparison = compare_with_baseline(read, written);
   EXPECT_TRUE(comparison.models.empty());
@@ -355,8 +360,8 @@ TEST(ReadResultsTest, ReadsWhatWasWritten) {
 TEST(ReadResultsTest, PortableFiguresAreUnknown) {
   RunContext context = make_context();
   context.portable = true;
-  const RunResults read = read_results(write_temporary(text_of({make_passed()}, context)));
-  EXPECT_FALSE(read.models.at(0).trials.at(0).differences.max_diff);
+  const RunRecord read = read_run_record(write_temporary(text_of({make_passed()}, context)));
+  EXPECT_FALSE(difference_metrics(read.results.at(0)).max_diff);
 }
 
 // The error of reading valid results with `value` in the place of `pointer`, without the file.
@@ -365,7 +370,7 @@ std::string error_of(const char* pointer, const json& value) {
   changed[json::json_pointer(pointer)] = value;
   const std::string path = write_temporary(changed.dump());
   try {
-    read_results(path);
+    read_run_record(path);
   } catch (const SerializationError& error) {
     const std::string text = error.what();
     EXPECT_TRUE(text.starts_with(path + ": ")) << text;
@@ -390,25 +395,53 @@ TEST(ReadResultsTest, ErrorsNameThePlace) {
             "/models/0/trials/1/max_diff: expected a number, \"nan\", \"inf\" or \"-inf\", found "
             "\"much\"");
   EXPECT_EQ(error_of("/models/0/name", "Broken"), "/models/1/name: there are two models 'Broken'");
-  EXPECT_THAT(error_of("/settings/tolerance/fixed/rtol", "abc"),
-              HasSubstr("/settings: 'abc' is no number"));
+  EXPECT_EQ(
+      error_of("/settings/tolerance/fixed/rtol", "abc"),
+      "/settings/tolerance/fixed/rtol: expected a number, \"nan\", \"inf\" or \"-inf\", found "
+      "\"abc\"");
+  EXPECT_EQ(error_of("/settings/tolerance/outputs", json::object({{"x", 1}})),
+            "/settings/tolerance/outputs: 'x' is no position");
+  EXPECT_EQ(
+      error_of("/models/1/trials/0/outputs/0/comparison/histogram", json::array({1})),
+      "/models/1/trials/0/outputs/0/comparison/histogram: expected a list of the right length, "
+      "found array");
   EXPECT_EQ(error_of("/settings", json::array()), "/settings: expected an object, found array");
   EXPECT_EQ(error_of("/coverage", json::object()), "/coverage: 'models' is missing");
   EXPECT_EQ(error_of("", json::array()), "expected an object, found array");
+}
+
+// A file of a version of this program that knew only what a comparison needs.
+TEST(ReadResultsTest, WhatAFileDoesNotHaveIsLeftEmpty) {
+  json older = json::parse(text_of(all_results()));
+  for (json& model : older["models"]) {
+    for (const char* key : {"description", "expected_failure", "node_report", "reproducer", "files",
+                            "max_diff", "worst_trial"}) {
+      model.erase(key);
+    }
+    if (!model["failure"].is_null()) model["failure"].erase("output");
+    for (json& trial : model["trials"]) {
+      for (json& output : trial["outputs"]) output["comparison"].erase("histogram");
+    }
+  }
+  const RunRecord read = read_run_record(write_temporary(older.dump()));
+  EXPECT_EQ(read.results[0].description, "");
+  EXPECT_EQ(difference_metrics(read.results[0]).max_diff, 0.5);
+  EXPECT_FALSE(read.results[1].nodes);
+  EXPECT_THAT(compare_with_baseline(read, make_run(all_results())).models, ::testing::IsEmpty());
 }
 
 TEST(ReadResultsTest, SettingsThatAFileDoesNotHaveAreTheDefaults) {
   json older = json::parse(text_of({}));
   older["settings"].erase("trials");
   older["settings"]["seed"] = 7;
-  const RunResults read = read_results(write_temporary(older.dump()));
-  EXPECT_EQ(read.settings.trials, RunSettings().trials);
-  EXPECT_EQ(read.settings.seed, 7u);
+  const RunRecord read = read_run_record(write_temporary(older.dump()));
+  EXPECT_EQ(read.context.settings.trials, RunSettings().trials);
+  EXPECT_EQ(read.context.settings.seed, 7u);
 }
 
 TEST(ReadResultsTest, OtherFilesAreRefused) {
   const auto read = [](const std::string& text) {
-    return [text] { read_results(write_temporary(text)); };
+    return [text] { read_run_record(write_temporary(text)); };
   };
   EXPECT_THAT(read("{"), ThrowsMessage<SerializationError>(
                              AllOf(HasSubstr("results.json: this is no JSON: parse error at line"),
@@ -416,7 +449,7 @@ TEST(ReadResultsTest, OtherFilesAreRefused) {
   EXPECT_THAT(read(""), ThrowsMessage<SerializationError>(HasSubstr("this is no JSON")));
   EXPECT_THAT(read("{}"),
               ThrowsMessage<SerializationError>(HasSubstr("results.json: 'format' is missing")));
-  EXPECT_THAT([] { read_results("not/there.json"); },
+  EXPECT_THAT([] { read_run_record("not/there.json"); },
               ThrowsMessage<Error>(HasSubstr("not/there.json")));
 }
 

@@ -1,10 +1,16 @@
 #include "harness/results/run_context.h"
 
+#include <ATen/Version.h>
 #include <fmt/format.h>
+#include <torch/version.h>
 
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <map>
 #include <string_view>
 
-#include "harness/results/shell_word.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/executor/graph/execution_options.h"
 
 namespace torch_ir {
@@ -32,6 +38,29 @@ std::string program_command(const RunContext& context, bool has_options) {
   if (!context.program.empty()) return shell_word(context.program);
   if (!context.settings.backend.empty()) return "harness";
   return std::string("tools/bazel run //harness") + (has_options ? " --" : "");
+}
+
+// "PyTorch built with:", then "  - GCC 13.3".
+std::string compiler(std::string_view config) {
+  constexpr std::string_view kItem = "\n  - ";
+  const size_t at = config.find(kItem);
+  return at == config.npos ? "" : headline(config.substr(at + kItem.size()));
+}
+
+bool is_plain(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+         (c != '\0' && std::strchr("_-./:@%+=,", c) != nullptr);
+}
+
+bool is_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 0x20 || byte == 0x7F;
+}
+
+// Octal, since what follows could be read as part of a hexadecimal number.
+std::string escaped(char c) {
+  if (is_control(c)) return fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+  return c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
 }
 
 }  // namespace
@@ -93,6 +122,81 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   if (settings.save_tensors) options += " --save-tensors";
   if (context.timings) options += " --timings";
   return program_command(context, !options.empty()) + options + "\n";
+}
+
+std::string build_setting(std::string_view config, std::string_view name) {
+  for (const char* before : {", ", ": "}) {
+    const std::string key = before + std::string(name) + "=";
+    const size_t at = config.find(key);
+    if (at == config.npos) continue;
+    const std::string_view value = config.substr(at + key.size());
+    return std::string(value.substr(0, value.find_first_of(",\n")));
+  }
+  return {};
+}
+
+Environment shown_environment(const RunContext& context) {
+  if (!context.portable) return context.environment;
+  return {{"libtorch", std::string(kVersionPlaceholder)}};
+}
+
+Environment environment() {
+  const std::string config = at::show_config();
+  Environment all = {
+      {"libtorch", TORCH_VERSION},
+      {"compiler", compiler(config)},
+      {"cpu_capability", at::get_cpu_capability()},
+      {"blas", build_setting(config, "BLAS_INFO")},
+      {"lapack", build_setting(config, "LAPACK_INFO")},
+      {"mkl", headline(at::get_mkl_version())},
+      {"onednn", headline(at::get_mkldnn_version())},
+      {"openmp", headline(at::get_openmp_version())},
+  };
+  std::erase_if(all, [](const auto& item) { return item.second.empty(); });
+  return all;
+}
+
+std::string tolerance_rule_text(const RunSettings& settings) {
+  const Tolerance& fixed = settings.tolerance.fixed;
+  const std::string text = settings.tolerance.by_dtype
+                               ? "by dtype"
+                               : fmt::format("rtol {}, atol {}", fixed.rtol, fixed.atol);
+  return text + (settings.tolerance_wins ? "" : ", or as registered");
+}
+
+std::vector<std::pair<std::string, std::string>> settings_in_words(const RunSettings& settings) {
+  return {
+      {"seed", std::to_string(settings.seed)},
+      {"tolerance", tolerance_rule_text(settings)},
+      {"trials", std::to_string(settings.trials)},
+      {"threads", std::to_string(settings.threads)},
+      {"optimization", optimization_name(settings.optimization)},
+      {"device", settings.device.str()},
+      {"backend", settings.backend},
+      {"executor", settings.executor},
+      {"last stage", std::string(stage_name(settings.last_stage))},
+  };
+}
+
+std::string environment_name(const std::string& key) {
+  static const std::map<std::string, std::string> names = {
+      {"libtorch", "LibTorch"}, {"cpu_capability", "CPU instructions"},
+      {"blas", "BLAS"},         {"lapack", "LAPACK"},
+      {"mkl", "MKL"},           {"onednn", "oneDNN"},
+      {"openmp", "OpenMP"},     {"compiler", "compiler"}};
+  const auto known = names.find(key);
+  return known == names.end() ? key : known->second;
+}
+
+std::string shell_word(const std::string& text) {
+  if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;
+  std::string word;
+  if (std::ranges::any_of(text, is_control)) {
+    for (const char c : text) word += escaped(c);
+    return "$'" + word + "'";
+  }
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return "'" + word + "'";
 }
 
 }  // namespace torch_ir

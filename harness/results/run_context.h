@@ -9,9 +9,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "harness/results/environment.h"
 #include "harness/results/result.h"
 #include "harness/selection/model_files.h"
 #include "harness/selection/selection.h"
@@ -22,6 +22,18 @@ namespace torch_ir {
 // differ between machines.
 inline constexpr std::string_view kWithinTolerance = "within tolerance";
 inline constexpr std::string_view kVersionPlaceholder = "<version>";
+
+// The build of LibTorch that runs here, and nothing that names the machine: what can change the
+// last bits of a result. Names and values: "libtorch", "compiler", "cpu_capability" (the
+// instructions that its kernels use), "blas", "lapack", "mkl", "onednn", "openmp"; those that it
+// does not tell are left out.
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+Environment environment();
+
+// The value of `name` among the "Build settings: NAME=VALUE, NAME=VALUE, ..." in the text of
+// at::show_config(); empty where it is not there.
+std::string build_setting(std::string_view config, std::string_view name);
 
 // How it was made, and what its reports are to say.
 struct RunContext {
@@ -54,11 +66,47 @@ struct Coverage {
   size_t num_graphs = 0;
 };
 
+// A run: of what, how, and what came of it. Read back from an earlier results.json it has what that
+// says.
+struct RunRecord {
+  Coverage coverage = {};
+  RunContext context = {};
+  // In the order in which they ran.
+  std::vector<ModelResult> results = {};
+};
+
+// The environment as the reports of the run name it.
+Environment shown_environment(const RunContext& context);
+
 // What to type to run the models of `coverage` again as `context` says; files, and a program other
 // than //harness, are named without their folders.
 std::string reproduce_command(const Coverage& coverage, const RunContext& context);
 
+// Where the models in `files`, a ModelFiles or a ModelFilesArgument, come from.
+template <class Files>
+Origin origin_of(const Files& files) {
+  Origin origin{.inputs = file_name(files.inputs), .expected = file_name(files.expected)};
+  (files.format == FileFormat::kGraph ? origin.graph : origin.archive) = files.short_name();
+  return origin;
+}
+
 // A run of the model of `result` alone.
 Coverage coverage_of(const ModelResult& result);
+
+// What people call the settings and the environment of a run, for whatever shows them.
+
+// "rtol 0.0001, atol 0.0001, or as registered".
+std::string tolerance_rule_text(const RunSettings& settings);
+
+// Names and values of the settings that say what a run computes, in the same order for all runs;
+// the value may be empty. What it tells beside that, and keeps, is not among them.
+std::vector<std::pair<std::string, std::string>> settings_in_words(const RunSettings& settings);
+
+// The name of an entry of an Environment.
+std::string environment_name(const std::string& key);
+
+// `text` for a shell: as it stands where nothing in it is special, else in single quotes, and with
+// control characters, which would break the line, as bash and zsh read $'...'.
+std::string shell_word(const std::string& text);
 
 }  // namespace torch_ir

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "harness/results/difference_figures.h"
+#include "harness/results/result.h"
 #include "torch_ir/base/printable.h"
 
 namespace torch_ir {
@@ -52,7 +52,7 @@ std::string expectation(const ModelResult& result) {
 std::string details(const ModelResult& result) {
   switch (result.status()) {
     case Status::kPassed:
-      return fmt::format("max diff {:.3g}", difference_figures(result).max_diff.value_or(0));
+      return fmt::format("max diff {:.3g}", difference_metrics(result).max_diff.value_or(0));
     case Status::kFailed:
       return failure_line(*result.failure);
     case Status::kExpectedFailure:

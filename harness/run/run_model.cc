@@ -15,7 +15,6 @@
 #include "harness/backend/backend.h"
 #include "harness/divergence/node_comparison.h"
 #include "harness/divergence/reproducer.h"
-#include "harness/stages/failure.h"
 #include "harness/stages/stages.h"
 #include "harness/stages/trials.h"
 #include "torch_ir/ir/json.h"

@@ -19,16 +19,15 @@
 
 #include "harness/process/child_process.h"
 #include "harness/process/interrupt.h"
-#include "harness/process/plain_warnings.h"
-#include "harness/process/process_memory.h"
 #include "harness/results/graph_picture.h"
 #include "harness/results/result_json.h"
+#include "harness/results/run_context.h"
 #include "harness/run/run_model.h"
 #include "harness/stages/candidate.h"
-#include "harness/stages/failure.h"
 #include "harness/stages/stages.h"
 #include "harness/stages/trials.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/subprocess.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/registry/registry.h"
 
@@ -79,9 +78,7 @@ Clock::time_point deadline_after(std::chrono::duration<double> timeout) {
 // What is known of a model before it runs.
 ModelResult unstarted(const ModelSource& source) {
   if (const auto* files = std::get_if<ModelFiles>(&source)) {
-    Origin origin{.inputs = file_name(files->inputs), .expected = file_name(files->expected)};
-    (files->format == FileFormat::kGraph ? origin.graph : origin.archive) = files->short_name();
-    return {.name = files->name, .categories = {kImportedCategory}, .origin = std::move(origin)};
+    return {.name = files->name, .categories = {kImportedCategory}, .origin = origin_of(*files)};
   }
   const RegisteredModel& model = find_model(name_of(source));
   return {.name = model.name,

@@ -13,7 +13,7 @@
 
 #include "harness/results/result.h"
 #include "harness/run/expected_failures.h"
-#include "harness/selection/model_source.h"
+#include "harness/selection/model_files.h"
 
 namespace torch_ir {
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace torch_ir {
@@ -66,5 +67,13 @@ std::vector<ModelFiles> find_model_files(const std::vector<ModelFilesArgument>& 
 
 // The last part of `path`: what a report may say of it.
 std::string file_name(const std::string& path);
+
+// A model of the registry, by its name, or one in files.
+using ModelSource = std::variant<std::string, ModelFiles>;
+
+inline const std::string& name_of(const ModelSource& source) {
+  const auto* files = std::get_if<ModelFiles>(&source);
+  return files != nullptr ? files->name : std::get<std::string>(source);
+}
 
 }  // namespace torch_ir

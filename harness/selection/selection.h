@@ -1,4 +1,4 @@
-// Selection: which models a run is about.
+// Selection: which models a run is about, and lists of them for a person or a script.
 #pragma once
 
 #include <string>
@@ -19,5 +19,17 @@ struct Selection {
 // suggestion, for a model or a category that nobody registered, and when nothing is left.
 std::vector<std::string> select_models(const std::vector<RegisteredModel>& registered,
                                        const Selection& selection);
+
+// A table with a head, a model a line.
+std::string models_table(const std::vector<RegisteredModel>& models);
+
+// The same as a JSON list of objects, with the inputs of each model.
+std::string models_json(const std::vector<RegisteredModel>& models);
+
+// A category a line.
+std::string categories_text(const std::vector<std::string>& categories);
+
+// As a JSON list.
+std::string categories_json(const std::vector<std::string>& categories);
 
 }  // namespace torch_ir

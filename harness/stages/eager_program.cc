@@ -315,7 +315,7 @@ Stack make_inputs(const ExportedProgram& program, const StateDict& weights,
 
 }  // namespace
 
-std::vector<at::Tensor> run_eagerly(const ExportedProgram& program, const StateDict& weights,
+std::vector<at::Tensor> run_program(const ExportedProgram& program, const StateDict& weights,
                                     const std::vector<at::Tensor>& inputs,
                                     const ValueObserver& observer) {
   const at::NoGradGuard no_grad;

@@ -1,4 +1,4 @@
-// run_eagerly: the reference for an imported program, where no Python is at hand.
+// run_program: the reference for an imported program, where no Python is at hand.
 //
 // Used by the stage verify, and node by node where that fails. It calls the operator of each node,
 // one after the other, on the program as it was imported: nothing is converted, written, read,
@@ -17,7 +17,7 @@ namespace torch_ir {
 // `observer`, where there is one, is told of all values: what goes in, then what each node makes;
 // those inside conditions and loops excepted. Values are let go of after their last use. Throws
 // ExecutionError, naming the node.
-std::vector<at::Tensor> run_eagerly(const ExportedProgram& program, const StateDict& weights,
+std::vector<at::Tensor> run_program(const ExportedProgram& program, const StateDict& weights,
                                     const std::vector<at::Tensor>& inputs,
                                     const ValueObserver& observer = nullptr);
 

@@ -66,7 +66,7 @@ ExportedGraph make_add(double number) {
 
 at::Tensor run_one(const ExportedProgram& program, const std::vector<at::Tensor>& inputs,
                    const StateDict& weights = StateDict()) {
-  return run_eagerly(program, weights, inputs).at(0);
+  return run_program(program, weights, inputs).at(0);
 }
 
 TEST(EagerProgramTest, CallsTheOperatorsInOrder) {
@@ -82,7 +82,7 @@ TEST(EagerProgramTest, CallsTheOperatorsInOrder) {
   StateDict weights;
   weights.insert("l.w", at::full({2, 3}, 2.0));
   const at::Tensor x = at::ones({2, 3});
-  const std::vector<at::Tensor> outputs = run_eagerly(program, weights, {x});
+  const std::vector<at::Tensor> outputs = run_program(program, weights, {x});
   ASSERT_EQ(outputs.size(), 2u);
   EXPECT_TRUE(at::equal(outputs[0], at::full({2}, 6.0)));
   EXPECT_TRUE(outputs[1].is_same(x));
@@ -104,7 +104,7 @@ TEST(EagerProgramTest, WritesToCopiesThatShareMemoryAsTheirOriginalsDo) {
   weights.insert("row", all[1]);
   weights.insert("all", all);
   for (int run = 0; run < 2; ++run) {
-    const std::vector<at::Tensor> outputs = run_eagerly(program, weights, {x});
+    const std::vector<at::Tensor> outputs = run_program(program, weights, {x});
     EXPECT_TRUE(at::equal(outputs[0][0], at::zeros({3})));
     EXPECT_TRUE(at::equal(outputs[0][1], at::ones({3})));
     EXPECT_TRUE(at::equal(outputs[1], at::full({2, 3}, 5.0)));
@@ -127,7 +127,7 @@ TEST(EagerProgramTest, NumbersGoFromNodeToNode) {
            {value("self", "view"), attribute("other", ValueRef{"mul"})});
   program.outputs = {"sub", "mul"};
   const std::vector<at::Tensor> outputs =
-      run_eagerly(program, StateDict(), {at::zeros({2, 3}), at::scalar_tensor(1, at::kLong)});
+      run_program(program, StateDict(), {at::zeros({2, 3}), at::scalar_tensor(1, at::kLong)});
   EXPECT_TRUE(at::equal(outputs[0], at::full({3, 2}, -2.0)));
   EXPECT_TRUE(at::equal(outputs[1], at::scalar_tensor(2, at::kLong)));
 }
@@ -171,7 +171,7 @@ TEST(EagerProgramTest, AnObserverIsToldOfEveryValueInOrder) {
   weights.insert("l.w", at::full({2, 3}, 2.0));
   std::vector<std::string> names;
   std::map<std::string, at::Tensor> seen;
-  run_eagerly(program, weights, {at::full({2, 3}, 5.0)},
+  run_program(program, weights, {at::full({2, 3}, 5.0)},
               [&](const std::string& name, const at::Tensor& tensor) {
                 names.push_back(name);
                 seen[name] = tensor.clone();

@@ -6,7 +6,7 @@
 
 #include "harness/stages/candidate.h"
 #include "harness/stages/eager_program.h"
-#include "harness/stages/failure.h"
+#include "harness/stages/stages.h"
 #include "harness/stages/trials.h"
 #include "torch_ir/converter/converter.h"
 #include "torch_ir/executor/execution_plan.h"
@@ -76,7 +76,7 @@ class ArchiveCandidate : public ImportedCandidate {
   const StateDict& weights() const override { return model_.weights; }
 
   void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) override {
-    run_eagerly(model_.program, model_.weights, inputs, observer);
+    run_program(model_.program, model_.weights, inputs, observer);
   }
 
  private:
@@ -88,7 +88,7 @@ class ArchiveCandidate : public ImportedCandidate {
   }
 
   std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs) override {
-    return run_eagerly(model_.program, model_.weights, inputs);
+    return run_program(model_.program, model_.weights, inputs);
   }
 
   Pt2Model model_;

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "harness/stages/candidate.h"
-#include "harness/stages/failure.h"
+#include "harness/stages/stages.h"
 #include "torch_ir/executor/testing/eager_graph.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/weights/safetensors.h"

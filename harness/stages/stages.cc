@@ -2,16 +2,18 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
+#include <c10/util/Exception.h>
 #include <torch/nn/module.h>
 
+#include <filesystem>
+#include <new>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
-#include "harness/stages/failure.h"
-#include "harness/stages/seeded_values.h"
+#include "harness/stages/trials.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/converter/extract.h"
-#include "torch_ir/executor/device.h"
-#include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/exporter/capture/lifted_constants.h"
 #include "torch_ir/exporter/meta/meta_device.h"
 #include "torch_ir/ir/json.h"
@@ -28,13 +30,29 @@ Model make_for_inference(const RegisteredModel& registered) {
   return model;
 }
 
-StateDict by_name(const std::vector<TensorMeta>& names, const std::vector<at::Tensor>& tensors) {
-  StateDict result;
-  for (size_t i = 0; i < names.size(); ++i) {
-    const bool is_new = tensors.at(i).defined() && !result.contains(names[i].name);
-    if (is_new) result.insert(names[i].name, tensors[i]);
+template <class... Errors>
+bool is_any_of(const std::exception& exception) {
+  return ((dynamic_cast<const Errors*>(&exception) != nullptr) || ...);
+}
+
+bool is_out_of_memory(const std::exception& exception) {
+  if (is_any_of<std::bad_alloc, c10::OutOfMemoryError>(exception)) return true;
+  // LibTorch's allocator for the CPU throws a general error, which may be part of another by now.
+  const std::string_view text = exception.what();
+  return text.find("DefaultCPUAllocator: can't allocate memory") != std::string_view::npos;
+}
+
+FailureKind extract_failure(const std::exception& exception) {
+  if (is_any_of<LoadError>(exception)) return FailureKind::kLoadFailed;
+  const auto* error = dynamic_cast<const Error*>(&exception);
+  return error != nullptr && error->is_unsupported() ? FailureKind::kExtractUnsupported
+                                                     : FailureKind::kExtractFailed;
+}
+
+void remove_all(std::string& text, const std::string& part) {
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at)) {
+    text.erase(at, part.size());
   }
-  return result;
 }
 
 }  // namespace
@@ -89,12 +107,6 @@ IR serialize(const IR& ir, const std::string& path) {
   return read;
 }
 
-std::vector<at::Tensor> execute(const IR& ir, const StateDict& weights,
-                                const std::vector<at::Tensor>& inputs,
-                                const ExecutionOptions& options) {
-  return compile(ir, weights, StateDict(), options).run_checked(to_device(inputs, options.device));
-}
-
 std::vector<at::Tensor> run_eagerly(const Model& model, const std::vector<at::Tensor>& inputs) {
   const at::NoGradGuard no_grad;
   std::vector<at::Tensor> copies;
@@ -103,14 +115,46 @@ std::vector<at::Tensor> run_eagerly(const Model& model, const std::vector<at::Te
   return model(copies);
 }
 
+StateDict tensors_by_name(const std::vector<TensorMeta>& names,
+                          const std::vector<at::Tensor>& tensors) {
+  StateDict result;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const bool is_new = tensors.at(i).defined() && !result.contains(names[i].name);
+    if (is_new) result.insert(names[i].name, tensors[i]);
+  }
+  return result;
+}
+
 void save_tensors(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
                   const std::vector<at::Tensor>& expected, const std::string& directory) {
   const auto save = [&](const char* name, const StateDict& tensors) {
     write_output([&] { save_weights_safetensors(tensors, directory + "/" + name); });
   };
   save("weights.safetensors", weights);
-  save("inputs.safetensors", by_name(ir.graph_inputs, inputs));
-  save("expected.safetensors", by_name(ir.graph_outputs, expected));
+  save("inputs.safetensors", tensors_by_name(ir.graph_inputs, inputs));
+  save("expected.safetensors", tensors_by_name(ir.graph_outputs, expected));
+}
+
+std::string without_folder(std::string text, const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path absolute = fs::absolute(folder, error);
+  // The relative one last, for it is the end of the absolute one.
+  for (const fs::path& path : {fs::weakly_canonical(absolute, error), absolute, fs::path(folder)}) {
+    if (!path.empty()) remove_all(text, (path / "").string());
+  }
+  return text;
+}
+
+FailureKind failure_kind(Stage stage, const std::exception& exception) {
+  if (is_out_of_memory(exception)) return FailureKind::kOutOfMemory;
+  if (stage == Stage::kExtract) return extract_failure(exception);
+  if (is_any_of<SerializeMismatch>(exception)) return FailureKind::kSerializeMismatch;
+  if (is_any_of<OutputMismatch>(exception)) return FailureKind::kOutputMismatch;
+  const bool is_load =
+      stage == Stage::kSerialize ||
+      is_any_of<LoadError, SerializationError, ValidationError, WeightError>(exception);
+  return is_load ? FailureKind::kLoadFailed : FailureKind::kExecuteFailed;
 }
 
 }  // namespace torch_ir

@@ -5,12 +5,13 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "harness/results/result.h"
 #include "torch_ir/base/error.h"
-#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/exporter/capture/model.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/registry/registry.h"
@@ -46,20 +47,54 @@ IR extract(const RegisteredModel& model, const Subject& subject);
 // OutputError when nothing can be written.
 IR serialize(const IR& ir, const std::string& path);
 
-// The outputs of `ir`.
-std::vector<at::Tensor> execute(const IR& ir, const StateDict& weights,
-                                const std::vector<at::Tensor>& inputs,
-                                const ExecutionOptions& options = ExecutionOptions());
-
 // The outputs of `model` itself for copies of `inputs`.
 std::vector<at::Tensor> run_eagerly(const Model& model, const std::vector<at::Tensor>& inputs);
 
+// `tensors` under the names of `values`. A value that is there twice is stored once, an undefined
+// one not at all.
+StateDict tensors_by_name(const std::vector<TensorMeta>& values,
+                          const std::vector<at::Tensor>& tensors);
+
 // Writes what replays the verification by hand: DIRECTORY/weights.safetensors,
 // DIRECTORY/inputs.safetensors and DIRECTORY/expected.safetensors, the last two under the names
-// that `ir` has for its inputs and outputs. A value that is an output twice is stored once, an
-// undefined one not at all. Throws WeightError for a dtype that the format does not have,
-// OutputError.
+// that `ir` has for its inputs and outputs. Throws WeightError for a dtype that the format does not
+// have, OutputError.
 void save_tensors(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
                   const std::vector<at::Tensor>& expected, const std::string& directory);
+
+// A graph, its weights, or the tensors that it is given can not be read, or do not fit each other.
+class LoadError : public Error {
+ public:
+  using Error::Error;
+};
+
+// A graph that was written and read is another one.
+class SerializeMismatch : public Error {
+ public:
+  using Error::Error;
+};
+
+// The outputs are not what they should be.
+class OutputMismatch : public Error {
+ public:
+  using Error::Error;
+};
+
+// Which kind of failure an exception in a stage is. The runner knows by itself what ended a
+// process.
+FailureKind failure_kind(Stage stage, const std::exception& exception);
+
+// What `load()` gives; its errors become LoadErrors.
+template <class Load>
+auto loading(Load load) {
+  try {
+    return load();
+  } catch (const Error& error) {
+    throw LoadError(error.what());
+  }
+}
+
+// `text` without the folder of a run's files, which differs from run to run.
+std::string without_folder(std::string text, const std::string& folder);
 
 }  // namespace torch_ir

@@ -10,7 +10,7 @@ namespace torch_ir {
 
 namespace fs = std::filesystem;
 
-Outcome run_command_line(std::vector<std::string> arguments, bool has_bar) {
+HarnessOutcome run_command_line(std::vector<std::string> arguments, bool has_bar) {
   arguments.insert(arguments.begin(), "harness");
   std::vector<const char*> argv;
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/backend/plan_backend.h"
+#include "harness/backend/backend.h"
 #include "harness/divergence/node_comparison.h"
 #include "torch_ir/registry/registry.h"
 #include "torch_ir/verifier/verify.h"

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "torch_ir/base/error.h"
@@ -154,6 +155,20 @@ ByteRange map_file(const std::string& path) {
   std::byte* data = file->data();
   const size_t size = file->size();
   return {data, size, std::move(file)};
+}
+
+std::string user_path(const std::string& path) {
+  const char* directory = std::getenv("BUILD_WORKING_DIRECTORY");
+  if (path.empty())
+    return directory == nullptr ? std::filesystem::current_path().string() : directory;
+  return directory == nullptr ? path : (std::filesystem::path(directory) / path).string();
+}
+
+void enter_user_directory() {
+  const char* directory = std::getenv("BUILD_WORKING_DIRECTORY");
+  if (directory == nullptr || ::chdir(directory) == 0) return;
+  throw Error(std::string("cannot change to BUILD_WORKING_DIRECTORY '") + directory +
+              "': " + std::strerror(errno));
 }
 
 }  // namespace torch_ir

@@ -17,6 +17,13 @@ std::string read_file(const std::string& path);
 // Replaces `path` by `content`, as AtomicFile does.
 void write_file(const std::string& path, std::string_view content);
 
+// `path` as the user means it: under `bazel run`, which starts programs elsewhere, a relative one
+// is one of the directory where that was typed (BUILD_WORKING_DIRECTORY). "" for that directory.
+std::string user_path(const std::string& path);
+
+// Changes to that directory, where it is another one.
+void enter_user_directory();
+
 // A file written piece by piece under a temporary name in the same folder. `commit()` gives it its
 // own name; without it the destructor removes what was written, and a file that had the name
 // before stays. A symbolic link keeps pointing where it points: its target is replaced. What is

@@ -1,7 +1,6 @@
 #include "torch_ir/visualize/graphviz.h"
 
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +12,7 @@
 #include <memory>
 #include <thread>
 
-extern char** environ;
+#include "torch_ir/base/subprocess.h"
 
 namespace torch_ir {
 namespace {
@@ -56,28 +55,9 @@ class StreamFile {
   std::unique_ptr<std::FILE, Close> file_;
 };
 
-class FileActions {
- public:
-  FileActions() { posix_spawn_file_actions_init(&actions_); }
-  ~FileActions() { posix_spawn_file_actions_destroy(&actions_); }
-  FileActions(const FileActions&) = delete;
-  FileActions& operator=(const FileActions&) = delete;
-
-  void connect(const StreamFile& file, int descriptor) {
-    posix_spawn_file_actions_adddup2(&actions_, file.descriptor(), descriptor);
-  }
-  const posix_spawn_file_actions_t* get() const { return &actions_; }
-
- private:
-  posix_spawn_file_actions_t actions_;
-};
-
-pid_t start_dot(const std::string& format, const FileActions& actions) {
-  std::string program = "dot";
-  std::string option = "-T" + format;
-  char* const arguments[] = {program.data(), option.data(), nullptr};
-  pid_t child = 0;
-  const int reason = posix_spawnp(&child, "dot", actions.get(), nullptr, arguments, environ);
+pid_t start_dot(const std::string& format, const SpawnOptions& streams) {
+  int reason = 0;
+  const pid_t child = spawn({"dot", "-T" + format}, streams, reason);
   if (reason == 0) return child;
   if (reason != ENOENT) {
     throw Error(std::string("cannot run Graphviz's 'dot': ") + std::strerror(reason));
@@ -123,11 +103,9 @@ RenderedGraph render_with_graphviz(const std::string& dot_text, const std::strin
   StreamFile output;
   StreamFile errors;
   input.write(dot_text);
-  FileActions actions;
-  actions.connect(input, STDIN_FILENO);
-  actions.connect(output, STDOUT_FILENO);
-  actions.connect(errors, STDERR_FILENO);
-  const int status = wait_for(start_dot(format, actions), time_limit);
+  const SpawnOptions streams = {
+      .input = input.descriptor(), .output = output.descriptor(), .error = errors.descriptor()};
+  const int status = wait_for(start_dot(format, streams), time_limit);
   RenderedGraph result = {output.read(), errors.read()};
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !result.image.empty()) return result;
   const std::string how = WIFSIGNALED(status)

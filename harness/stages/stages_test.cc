@@ -1,4 +1,4 @@
-#include "harness/stages/failure.h"
+#include "harness/stages/stages.h"
 
 #include <ATen/ops/empty.h>
 #include <gmock/gmock.h>

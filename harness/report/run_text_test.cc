@@ -1,4 +1,4 @@
-#include "harness/report/baseline_text.h"
+#include "harness/report/run_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

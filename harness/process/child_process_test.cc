@@ -1,6 +1,7 @@
-#include "harness/process/process_memory.h"
+#include "harness/process/child_process.h"
 
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -19,6 +20,14 @@ TEST(ProcessMemoryTest, CountsWhatThisGroupTouches) {
   const int64_t touched = resident_bytes()[::getpgrp()];
   ::munmap(memory, kSize);
   EXPECT_GT(touched - before, static_cast<int64_t>(kSize / 2));
+}
+
+TEST(PlainWarningsTest, AWarningIsWrittenWithoutAClock) {
+  PlainWarnings warnings;
+  const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
+  testing::internal::CaptureStderr();
+  TORCH_WARN("the mask of layer ", 2, " is empty");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "warning: the mask of layer 2 is empty\n");
 }
 
 }  // namespace

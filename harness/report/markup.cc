@@ -1,0 +1,165 @@
+#include "harness/report/markup.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "torch_ir/base/printable.h"
+
+namespace torch_ir {
+namespace {
+
+// Includes what GitHub adds: mentions, references, formulas, entities.
+constexpr std::string_view kMarkup = "\\`*_[]<>~&$@#";
+// Markup where a line starts.
+constexpr std::string_view kLineMarkup = "+-=";
+
+size_t longest_run(std::string_view text, char c) {
+  size_t longest = 0;
+  size_t run = 0;
+  for (const char t : text) {
+    run = t == c ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  return longest;
+}
+
+std::string on_one_line(std::string_view text) {
+  std::string line(text);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  std::replace(line.begin(), line.end(), '\r', ' ');
+  return shown_text(line);
+}
+
+bool is_lower(char c) { return std::islower(static_cast<unsigned char>(c)) != 0; }
+
+// "seed", and not "oneDNN", "aten::add" or "x_1".
+bool starts_with_word(std::string_view text) {
+  std::string_view word = text.substr(0, text.find(' '));
+  if (word.ends_with(':') || word.ends_with(',')) word.remove_suffix(1);
+  return !word.empty() && std::ranges::all_of(word, is_lower);
+}
+
+struct Replacement {
+  std::string_view character;
+  std::string_view xml;
+};
+
+constexpr Replacement kEverywhere[] = {
+    {"&", "&amp;"},
+    {"<", "&lt;"},
+    // "]]>" may not stand in text.
+    {">", "&gt;"},
+    // These are UTF-8, and no characters.
+    {"\xef\xbf\xbe", "\\xef\\xbf\\xbe"},
+    {"\xef\xbf\xbf", "\\xef\\xbf\\xbf"},
+};
+constexpr Replacement kInText[] = {{"\n", "\n"}, {"\t", "\t"}};
+// A parser makes spaces of plain line breaks and tabs here.
+constexpr Replacement kInAttributes[] = {{"\n", "&#10;"}, {"\t", "&#9;"}, {"\"", "&quot;"}};
+
+// How many bytes a character has that begins with `lead`.
+size_t length_of(unsigned char lead) {
+  return lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+}
+
+// The character at the start of `text`, or as much of one as there is.
+std::string_view first_character(std::string_view text) {
+  const size_t length = length_of(static_cast<unsigned char>(text.front()));
+  size_t end = 1;
+  while (end < length && end < text.size() &&
+         (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) {
+    ++end;
+  }
+  return text.substr(0, end);
+}
+
+template <size_t N>
+const Replacement* find(const Replacement (&replacements)[N], std::string_view character) {
+  for (const Replacement& replacement : replacements) {
+    if (replacement.character == character) return &replacement;
+  }
+  return nullptr;
+}
+
+template <size_t N>
+std::string escape(std::string_view text, const Replacement (&more)[N]) {
+  std::string xml;
+  while (!text.empty()) {
+    const std::string_view character = first_character(text);
+    text.remove_prefix(character.size());
+    const Replacement* replacement = find(kEverywhere, character);
+    if (replacement == nullptr) replacement = find(more, character);
+    if (replacement != nullptr) {
+      xml += replacement->xml;
+    } else {
+      xml += printable(character);
+    }
+  }
+  return xml;
+}
+
+}  // namespace
+
+std::string escape_markdown(std::string_view text) {
+  std::string escaped;
+  for (const char c : on_one_line(text)) {
+    const bool starts_line = escaped.empty() && kLineMarkup.find(c) != std::string_view::npos;
+    if (starts_line || kMarkup.find(c) != std::string_view::npos) escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+std::string code_span(std::string_view text) {
+  if (text.empty()) return "";
+  const std::string fence(longest_run(text, '`') + 1, '`');
+  const std::string line = on_one_line(text);
+  // One space at both ends is taken away again.
+  const bool pad =
+      line.front() == '`' || line.back() == '`' || (line.front() == ' ' && line.back() == ' ');
+  return pad ? fence + " " + line + " " + fence : fence + line + fence;
+}
+
+std::string table_cell(std::string_view markdown) {
+  std::string cell;
+  for (const char c : markdown) {
+    // A table is cut at its bars before anything else is looked for, code included.
+    if (c == '|') cell += '\\';
+    cell += c;
+  }
+  return cell;
+}
+
+std::string code_block(std::string_view text, std::string_view language) {
+  const std::string fence(std::max<size_t>(3, longest_run(text, '`') + 1), '`');
+  std::string block = fence + std::string(language) + "\n" + shown_text(text);
+  if (!text.empty() && text.back() != '\n') block += '\n';
+  return block + fence + "\n";
+}
+
+std::string shown_text(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find_first_of("\n\t"), text.size());
+    shown += printable(text.substr(0, end), text.npos);
+    shown += text.substr(end, 1);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return shown;
+}
+
+std::string as_sentence(std::string text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) {
+    text.pop_back();
+  }
+  if (text.empty()) return text;
+  if (starts_with_word(text)) text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  if (std::string_view(".!?:").find(text.back()) == std::string_view::npos) text += '.';
+  return text;
+}
+
+std::string xml_text(std::string_view text) { return escape(text, kInText); }
+
+std::string xml_attribute(std::string_view text) { return escape(text, kInAttributes); }
+
+}  // namespace torch_ir

@@ -1,0 +1,192 @@
+#include "harness/results/results_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "harness/results/result_fields.h"
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/base/printable.h"
+
+namespace torch_ir {
+namespace {
+
+using json_fields::Json;
+using json_fields::Problem;
+using json_fields::write;
+
+constexpr std::string_view kFormat = "torch-ir results";
+// To be raised when a key goes, or means something else. One that is new raises nothing: readers
+// pass over keys that they do not know.
+constexpr int64_t kVersion = 1;
+
+// --- Text that people can read and git can diff ---
+
+// All but ASCII escaped; bytes that are not UTF-8 become U+FFFD.
+std::string scalar_text(const Json& value) {
+  return value.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+bool is_one_line(const Json& value) {
+  return value.is_array() &&
+         std::ranges::none_of(value, [](const Json& item) { return item.is_structured(); });
+}
+
+// Indented by two spaces, with a list of plain values in one line.
+void append(const Json& value, const std::string& indent, std::string& text) {
+  if (!value.is_structured() || value.empty()) {
+    text += scalar_text(value);
+    return;
+  }
+  const bool one_line = is_one_line(value);
+  const std::string deeper = indent + "  ";
+  std::string_view separator = "";
+  text += value.is_object() ? '{' : '[';
+  for (const auto& [key, item] : value.items()) {
+    text += separator;
+    separator = one_line ? ", " : ",";
+    if (!one_line) text += '\n' + deeper;
+    if (value.is_object()) text += scalar_text(key) + ": ";
+    append(item, deeper, text);
+  }
+  if (!one_line) text += '\n' + indent;
+  text += value.is_object() ? '}' : ']';
+}
+
+// --- Writing ---
+
+Json write_totals(const std::vector<ModelResult>& results) {
+  const auto count = [&](const auto& value_of, auto value) {
+    return std::ranges::count(results, value, value_of);
+  };
+  const auto failure_of = [](const ModelResult& result) {
+    return result.failure ? std::optional(result.failure->kind) : std::nullopt;
+  };
+  Json status = Json::object();
+  for (const Status value : kStatuses) {
+    status[std::string(status_name(value))] = count(&ModelResult::status, value);
+  }
+  Json failure = Json::object();
+  for (const FailureKind kind : kFailureKinds) {
+    failure[std::string(failure_kind_name(kind))] = count(failure_of, std::optional(kind));
+  }
+  return {{"models", results.size()}, {"status", status}, {"failure", failure}};
+}
+
+// What may differ between machines, of a value and of a difference that is not 0.
+constexpr const char* kStatistics[] = {"min", "max", "mean", "standard_deviation"};
+constexpr const char* kDifferences[] = {"max_diff",
+                                        "mean_diff",
+                                        "max_relative_diff",
+                                        "root_mean_square_diff",
+                                        "cosine_similarity",
+                                        "signal_to_noise",
+                                        "max_ulp_diff",
+                                        "histogram",
+                                        "num_mismatched",
+                                        "worst_index",
+                                        "worst_actual",
+                                        "worst_expected",
+                                        "smallest_passing_tolerance",
+                                        "worst_trial"};
+
+template <size_t N>
+void replace(Json& object, const char* const (&keys)[N]) {
+  for (const char* key : keys) {
+    if (object.contains(key)) object[key] = kWithinTolerance;
+  }
+}
+
+void make_portable(Json& json) {
+  for (Json& item : json) {
+    if (item.is_structured()) make_portable(item);
+  }
+  if (!json.is_object()) return;
+  if (json.contains("standard_deviation")) replace(json, kStatistics);
+  if (json.contains("max_diff") && !json["max_diff"].is_null() && json["max_diff"] != 0) {
+    replace(json, kDifferences);
+  }
+  // Which values differ at all, and most, in a node report.
+  if (json.contains("num_compared")) json["worst"] = Json::array();
+}
+
+Json write_model(const ModelResult& result, const RunContext& context) {
+  Json json = write(result);
+  json.erase("current_trial");
+  if (!context.timings) json.erase("stage_seconds");
+  if (context.portable) make_portable(json);
+  return json;
+}
+
+// --- Reading ---
+
+void check_format(const json_fields::Reader& visit) {
+  std::string format;
+  int64_t version = 0;
+  visit.required("format", format);
+  if (format != kFormat) {
+    throw Problem{fmt::format("expected '{}', found '{}'", kFormat, printable(format)), "/format"};
+  }
+  visit.required("version", version);
+  if (version != kVersion) {
+    throw Problem{fmt::format("the file has version {}, and this program reads version {}: "
+                              "make it again with this program",
+                              version, kVersion),
+                  "/version"};
+  }
+}
+
+RunRecord read_run(const Json& json) {
+  const json_fields::Reader visit{json};
+  check_format(visit);
+  RunRecord run;
+  visit.required("settings", run.context.settings);
+  visit.required("coverage", run.coverage);
+  visit.required("environment", run.context.environment);
+  visit.required("models", run.results);
+  std::unordered_set<std::string> names;
+  for (const ModelResult& result : run.results) {
+    if (names.insert(result.name).second) continue;
+    throw Problem{"there are two models '" + printable(result.name) + "'",
+                  fmt::format("/models/{}/name", &result - run.results.data())};
+  }
+  return run;
+}
+
+}  // namespace
+
+std::string results_to_json(const RunRecord& run, const BaselineComparison* baseline) {
+  std::string command = reproduce_command(run.coverage, run.context);
+  while (command.ends_with('\n')) command.pop_back();
+  Json models = Json::array();
+  for (const ModelResult& result : run.results) models.push_back(write_model(result, run.context));
+  Json json = {{"format", kFormat},
+               {"version", kVersion},
+               {"command", command},
+               {"environment", write(shown_environment(run.context))},
+               {"settings", write(run.context.settings)},
+               {"coverage", write(run.coverage)},
+               {"totals", write_totals(run.results)},
+               {"models", std::move(models)}};
+  if (baseline != nullptr) json["baseline"] = write(*baseline);
+  std::string text;
+  append(json, "", text);
+  return text + '\n';
+}
+
+RunRecord read_run_record(const std::string& path) {
+  const std::string text = read_file(path);
+  try {
+    return json_fields::parse(text, read_run);
+  } catch (const SerializationError& error) {
+    throw SerializationError(printable(path) + ": " + error.what());
+  }
+}
+
+}  // namespace torch_ir

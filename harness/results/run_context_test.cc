@@ -1,0 +1,85 @@
+#include "harness/results/run_context.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/version.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+namespace torch_ir {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kConfig =
+    "PyTorch built with:\n"
+    "  - GCC 13.3\n"
+    "  - Build settings: BLAS_INFO=mkl, CXX_FLAGS= -O2 -DUSE_MKL=1, USE_MKL=ON, \n";
+
+TEST(EnvironmentTest, FindsSettingsOfTheBuild) {
+  EXPECT_EQ(build_setting(kConfig, "BLAS_INFO"), "mkl");
+  EXPECT_EQ(build_setting(kConfig, "USE_MKL"), "ON");
+  EXPECT_EQ(build_setting(kConfig, "INFO"), "");
+  EXPECT_EQ(build_setting(kConfig, "LAPACK_INFO"), "");
+}
+
+using Item = Environment::value_type;
+
+TEST(EnvironmentTest, TellsTheVersionFirst) {
+  const Environment all = environment();
+  ASSERT_FALSE(all.empty());
+  EXPECT_EQ(all[0], Item("libtorch", TORCH_VERSION));
+  EXPECT_THAT(all, ::testing::Contains(Field(&Item::first, "cpu_capability")));
+  EXPECT_THAT(all, Each(Field(&Item::second, AllOf(Not(""), Not(HasSubstr("\n"))))));
+}
+
+TEST(ShownEnvironmentTest, APortableRunDoesNotNameItsLibTorch) {
+  RunContext context;
+  context.environment = {{"libtorch", "2.13.0"}, {"blas", "mkl"}};
+  EXPECT_EQ(shown_environment(context), context.environment);
+  context.portable = true;
+  EXPECT_THAT(shown_environment(context),
+              ::testing::ElementsAre(::testing::Pair("libtorch", "<version>")));
+}
+
+// What bash takes `word` for.
+std::string read_by_bash(const std::string& word) {
+  setenv("COMMAND", ("printf %s " + word).c_str(), 1);
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen("bash -c \"$COMMAND\"", "r"), ::pclose);
+  std::string text;
+  std::array<char, 256> bytes{};
+  while (const size_t size = std::fread(bytes.data(), 1, bytes.size(), pipe.get())) {
+    text.append(bytes.data(), size);
+  }
+  return text;
+}
+
+TEST(ShellWordTest, PlainTextStandsAsItIs) {
+  EXPECT_EQ(shell_word("a/b-c_d.pt2"), "a/b-c_d.pt2");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
+TEST(ShellWordTest, OthersAreQuotedOnOneLine) {
+  EXPECT_EQ(shell_word("my tiny's.pt2"), "'my tiny'\\''s.pt2'");
+  EXPECT_EQ(shell_word("a\nb"), "$'a\\012b'");
+}
+
+TEST(ShellWordTest, AShellReadsTheText) {
+  for (const std::string text : {"plain", "it's", "$HOME `x` \"y\" \\ ! * ~ {ir}",
+                                 "two\nlines\tof it's \\n\x01"
+                                 "7\x7f"}) {
+    EXPECT_EQ(read_by_bash(shell_word(text)), text) << shell_word(text);
+    EXPECT_EQ(shell_word(text).find('\n'), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace torch_ir
