@@ -254,7 +254,7 @@ TEST_F(CommandLineTest, PathsAreCompletedWhereTheyBelong) {
 }
 
 TEST_F(CommandLineTest, SaysNoMoreThanAPersonReads) {
-  const Outcome result = run({"--model", std::string(5000, 'x')});
+  const HarnessOutcome result = run({"--model", std::string(5000, 'x')});
   EXPECT_EQ(result.status, 2);
   EXPECT_LE(result.err.size(), 401);
 }

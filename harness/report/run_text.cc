@@ -9,7 +9,7 @@
 #include "harness/report/page_text.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/verifier/tolerance_text.h"
+#include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
 namespace {

@@ -1,5 +1,7 @@
 #include "torch_ir/ir/json_reader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -99,6 +101,14 @@ const JsonValue* ObjectReader::find(std::string_view key) const {
 const JsonValue& ObjectReader::get(std::string_view key) const {
   if (const JsonValue* value = find(key)) return *value;
   place_.fail("the key '" + std::string(key) + "' is missing");
+}
+
+TaggedValue as_tagged(const JsonValue& value, const Place& place) {
+  const JsonValue::Object& members = as_object(value, place);
+  if (members.size() != 1) {
+    place.fail(fmt::format("expected an object with one key, found {} keys", members.size()));
+  }
+  return {members.front().first, members.front().second};
 }
 
 }  // namespace torch_ir

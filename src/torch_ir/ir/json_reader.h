@@ -93,6 +93,18 @@ class ObjectReader {
     if (const JsonValue* value = find(key)) result = read(*value, place_.key(key));
   }
 
+  // The same; `fallback` where there is none.
+  template <class Result, class Read>
+  Result get_or(std::string_view key, Result fallback, const Read& read) const {
+    const JsonValue* value = find(key);
+    return value == nullptr ? fallback : Result(read(*value, place_.key(key)));
+  }
+  // What `read` makes of the items of a member that is a list.
+  template <class Read>
+  auto get_list(std::string_view key, const Read& read) const {
+    return as_list_of(get(key), place_.key(key), read);
+  }
+
   const Place& place() const { return place_; }
 
  private:
@@ -100,5 +112,12 @@ class ObjectReader {
   Place place_;
   bool skips_null_;
 };
+
+// An object with one key, which says what kind of value it has: {"as_int": 3}.
+struct TaggedValue {
+  const std::string& tag;
+  const JsonValue& value;
+};
+TaggedValue as_tagged(const JsonValue& value, const Place& place);
 
 }  // namespace torch_ir

@@ -11,7 +11,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/exporter/pt2/json_fields.h"
+#include "torch_ir/ir/json_reader.h"
 #include "torch_ir/exporter/pt2/signature.h"
 
 namespace torch_ir {
@@ -43,15 +43,15 @@ void flatten_keywords(Pointer kwargs, const std::vector<std::string>& keywords,
   for (const std::string& name : keywords) flatten(kwargs->find(name), leaves);
 }
 
-JsonValue& item(JsonValue& value, size_t index) {
+const JsonValue& item(const JsonValue& value, size_t index) {
   const Place place;
-  JsonValue::List& list = as_list(value, place);
+  const JsonValue::List& list = as_list(value, place);
   if (index >= list.size()) place.fail("a list is too short");
   return list[index];
 }
 
-JsonValue& member(JsonValue& value, std::string_view key) {
-  return Fields(value, Place()).get(key);
+const JsonValue& member(const JsonValue& value, std::string_view key) {
+  return ObjectReader(value, Place()).get(key);
 }
 
 // The leaves of `inputs`. Keyword arguments come in the order that `keywords` has, where it has
@@ -72,14 +72,14 @@ std::vector<Pointer> flatten_inputs(const PickleValue& inputs,
 // The names of the keyword arguments in the order in which the model expects them; empty where the
 // archive does not say. The specification of the inputs is a JSON text of its own, [1, SPEC], and
 // SPEC a tuple of a tuple and a dict, whose context are its keys, once more as JSON.
-std::vector<std::string> read_keywords(JsonValue& root) {
+std::vector<std::string> read_keywords(const JsonValue& root) {
   const Place place;
   try {
-    JsonValue& call = item(member(member(root, "graph_module"), "module_call_graph"), 0);
-    JsonValue spec = parse_json(take_string(member(member(call, "signature"), "in_spec"), place));
-    JsonValue& kwargs = item(member(item(spec, 1), "children_spec"), 1);
-    JsonValue keys = parse_json(take_string(member(kwargs, "context"), place));
-    return read_items(keys, place, take_string);
+    const JsonValue& call = item(member(member(root, "graph_module"), "module_call_graph"), 0);
+    JsonValue spec = parse_json(as_string(member(member(call, "signature"), "in_spec"), place));
+    const JsonValue& kwargs = item(member(item(spec, 1), "children_spec"), 1);
+    JsonValue keys = parse_json(as_string(member(kwargs, "context"), place));
+    return as_list_of(keys, place, as_string);
   } catch (const SerializationError&) {
     return {};
   }
@@ -95,11 +95,11 @@ at::Tensor as_tensor(const PickleValue& value) {
 }
 
 // One for each argument of the model, fixed ones among them.
-std::vector<InputSpec> read_user_inputs(JsonValue& root) {
+std::vector<InputSpec> read_user_inputs(const JsonValue& root) {
   const Place place;
   const Place module_place = place.key("graph_module");
-  const Fields module(Fields(root, place).get("graph_module"), module_place);
-  std::vector<InputSpec> inputs = module.read("signature", read_signature).inputs;
+  const ObjectReader module(ObjectReader(root, place).get("graph_module"), module_place);
+  std::vector<InputSpec> inputs = module.get("signature", read_signature).inputs;
   std::erase_if(inputs, [](const InputSpec& input) {
     return input.role == InputSpec::Role::kToken || input.kind != InputKind::kUserInput;
   });

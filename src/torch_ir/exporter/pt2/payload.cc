@@ -11,7 +11,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/exporter/pt2/json_fields.h"
+#include "torch_ir/ir/json_reader.h"
 #include "torch_ir/exporter/pt2/value_meta.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/json_value.h"
@@ -64,21 +64,21 @@ struct PayloadItem {
   TensorView view;
 };
 
-PayloadItem read_item(JsonValue& value, const Place& place, const std::string& folder) {
-  const Fields fields(value, place);
+PayloadItem read_item(const JsonValue& value, const Place& place, const std::string& folder) {
+  const ObjectReader fields(value, place);
   PayloadItem item;
-  item.entry = folder + fields.text("path_name");
-  item.is_pickled = fields.read_or("use_pickle", false, as_boolean);
-  JsonValue* meta_value = fields.find("tensor_meta");
+  item.entry = folder + fields.get("path_name", as_string);
+  item.is_pickled = fields.get_or("use_pickle", false, as_boolean);
+  const JsonValue* meta_value = fields.find("tensor_meta");
   if (meta_value == nullptr) return item;
   item.has_meta = true;
   const Place meta_place = place.key("tensor_meta");
-  const Fields meta(*meta_value, meta_place);
-  item.view.dtype = meta.read("dtype", read_dtype);
+  const ObjectReader meta(*meta_value, meta_place);
+  item.view.dtype = meta.get("dtype", read_dtype);
   check_layout(meta);
-  item.view.sizes = meta.read("sizes", read_fixed_sizes);
-  item.view.strides = meta.read("strides", read_fixed_sizes);
-  item.view.storage_offset = meta.read_or("storage_offset", int64_t{0}, read_fixed_size);
+  item.view.sizes = meta.get("sizes", read_fixed_sizes);
+  item.view.strides = meta.get("strides", read_fixed_sizes);
+  item.view.storage_offset = meta.get_or("storage_offset", int64_t{0}, read_fixed_size);
   return item;
 }
 
@@ -135,7 +135,7 @@ Payload read_configuration(const Pt2Archive& archive, const PayloadEntries& entr
   const Place config_place = place.key("config");
   const auto storages = std::make_shared<Storages>(archive);
   Payload payload;
-  for (auto& [name, value] : as_object(Fields(root, place).get("config"), config_place)) {
+  for (const auto& [name, value] : as_object(ObjectReader(root, place).get("config"), config_place)) {
     const PayloadItem item = read_item(value, config_place.key(name), entries.folder);
     payload.add(name, [storages, name = name, item] { return storages->make(name, item); });
   }

@@ -10,7 +10,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/exporter/pt2/json_fields.h"
+#include "torch_ir/ir/json_reader.h"
 #include "torch_ir/exporter/pt2/lower_graph.h"
 #include "torch_ir/exporter/pt2/signature.h"
 
@@ -21,11 +21,11 @@ namespace {
 constexpr int64_t kSchemaMajor = 8;
 constexpr int64_t kSchemaMinor = 20;
 
-void check_version(const Fields& root) {
+void check_version(const ObjectReader& root) {
   const Place place = root.place().key("schema_version");
-  const Fields version(root.get("schema_version"), place);
-  const int64_t major = version.read("major", as_integer);
-  const int64_t minor = version.read("minor", as_integer);
+  const ObjectReader version(root.get("schema_version"), place);
+  const int64_t major = version.get("major", as_integer);
+  const int64_t minor = version.get("minor", as_integer);
   if (major == kSchemaMajor) return;
   throw ExportError(
       kNotSupported,
@@ -36,13 +36,13 @@ void check_version(const Fields& root) {
 }
 
 // "2.13.0" of "2.13.0+cpu".
-std::string read_torch_version(const Fields& root) {
-  const std::string text = root.read_or("torch_version", std::string(), take_string);
+std::string read_torch_version(const ObjectReader& root) {
+  const std::string text = root.get_or("torch_version", std::string(), as_string);
   return text.substr(0, text.find('+'));
 }
 
 // A limit that is none is null, or a number at the end of the 64 bits.
-std::optional<int64_t> read_limit(JsonValue* value, const Place& place) {
+std::optional<int64_t> read_limit(const JsonValue* value, const Place& place) {
   if (value == nullptr || value->get_if<uint64_t>() != nullptr) return std::nullopt;
   const int64_t limit = as_integer(*value, place);
   constexpr int64_t kHighest = std::numeric_limits<int64_t>::max() - 1;
@@ -52,19 +52,19 @@ std::optional<int64_t> read_limit(JsonValue* value, const Place& place) {
 
 // Conditions on the inputs as Python text, which Python evaluates. Shapes and ranges, which a run
 // checks, say most of it; the text itself is not understood here.
-void check_guards(const Fields& root) {
-  if (root.find("guards_code") != nullptr) root.items("guards_code", take_string);
+void check_guards(const ObjectReader& root) {
+  if (root.find("guards_code") != nullptr) root.get_list("guards_code", as_string);
 }
 
-std::vector<SymbolRange> read_ranges(const Fields& root) {
+std::vector<SymbolRange> read_ranges(const ObjectReader& root) {
   std::vector<SymbolRange> ranges;
-  JsonValue* table = root.find("range_constraints");
+  const JsonValue* table = root.find("range_constraints");
   if (table == nullptr) return ranges;
   const Place place = root.place().key("range_constraints");
-  for (auto& [expression, value] : as_object(*table, place)) {
+  for (const auto& [expression, value] : as_object(*table, place)) {
     const std::string shown = printable(expression);
     const Place item = place.key(shown);
-    const Fields limits(value, item);
+    const ObjectReader limits(value, item);
     SymbolRange range{expression, read_limit(limits.find("min_val"), item.key("min_val")),
                       read_limit(limits.find("max_val"), item.key("max_val"))};
     if (range.min || range.max) ranges.push_back(std::move(range));
@@ -186,13 +186,13 @@ void repair_lstm_states(const ExportedNode& node, ExportedGraph& graph) {
 
 ExportedProgram read_program(JsonValue value, const std::string& model_name) {
   const Place place;
-  const Fields root(value, place);
+  const ObjectReader root(value, place);
   check_version(root);
   check_guards(root);
   const Place module_place = place.key("graph_module");
-  const Fields module(root.get("graph_module"), module_place);
-  const SerializedGraph graph = module.read("graph", read_graph);
-  const Signature signature = module.read("signature", read_signature);
+  const ObjectReader module(root.get("graph_module"), module_place);
+  const SerializedGraph graph = module.get("graph", read_graph);
+  const Signature signature = module.get("signature", read_signature);
   check_targets(graph);
   ExportedProgram program = ProgramReader(graph, signature).read();
   program.model_name = find_model_name(graph);

@@ -12,7 +12,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/exporter/pt2/json_fields.h"
+#include "torch_ir/ir/json_reader.h"
 #include "torch_ir/exporter/pt2/value_meta.h"
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
@@ -25,85 +25,85 @@ namespace {
 // One table says how each kind of the schema (torch/_export/serde/schema.py) is read. A kind that
 // is not in it is an error.
 
-using Reader = SerializedValue (*)(JsonValue& value, const Place& place);
+using Reader = SerializedValue (*)(const JsonValue& value, const Place& place);
 
-SerializedValue read_none(JsonValue&, const Place&) { return Attribute(); }
+SerializedValue read_none(const JsonValue&, const Place&) { return Attribute(); }
 
-SerializedValue read_tensor(JsonValue& value, const Place& place) {
+SerializedValue read_tensor(const JsonValue& value, const Place& place) {
   return Attribute(ValueRef{read_name(value, place)});
 }
 
-SerializedValue read_tensors(JsonValue& value, const Place& place) {
-  return read_items(value, place, [](JsonValue& item, const Place& item_place) {
+SerializedValue read_tensors(const JsonValue& value, const Place& place) {
+  return as_list_of(value, place, [](const JsonValue& item, const Place& item_place) {
     return std::optional(ValueRef{read_name(item, item_place)});
   });
 }
 
-std::optional<ValueRef> read_optional_item(JsonValue& value, const Place& place) {
-  const Union item = read_union(value, place);
-  if (item.kind == "as_none") return std::nullopt;
-  if (item.kind == "as_tensor") return ValueRef{read_name(item.value, place.key("as_tensor"))};
-  place.fail(fmt::format("a list of optional tensors has the kind '{}'", printable(item.kind)));
+std::optional<ValueRef> read_optional_item(const JsonValue& value, const Place& place) {
+  const TaggedValue item = as_tagged(value, place);
+  if (item.tag == "as_none") return std::nullopt;
+  if (item.tag == "as_tensor") return ValueRef{read_name(item.value, place.key("as_tensor"))};
+  place.fail(fmt::format("a list of optional tensors has the kind '{}'", printable(item.tag)));
 }
 
-SerializedValue read_optional_tensors(JsonValue& value, const Place& place) {
-  return read_items(value, place, read_optional_item);
+SerializedValue read_optional_tensors(const JsonValue& value, const Place& place) {
+  return as_list_of(value, place, read_optional_item);
 }
 
-SerializedValue read_optional_tensor(JsonValue& value, const Place& place) {
+SerializedValue read_optional_tensor(const JsonValue& value, const Place& place) {
   const auto tensor = read_optional_item(value, place);
   return tensor ? Attribute(*tensor) : Attribute();
 }
 
 // A number: fixed, or a value of the graph.
 template <auto read_fixed>
-Attribute symbolic(JsonValue& value, const Place& place) {
-  const Union item = read_union(value, place);
-  if (item.kind == "as_name") return ValueRef{take_string(item.value, place.key("as_name"))};
-  if (item.kind == "as_int" || item.kind == "as_float" || item.kind == "as_bool") {
-    return read_fixed(item.value, place.key(item.kind));
+Attribute symbolic(const JsonValue& value, const Place& place) {
+  const TaggedValue item = as_tagged(value, place);
+  if (item.tag == "as_name") return ValueRef{as_string(item.value, place.key("as_name"))};
+  if (item.tag == "as_int" || item.tag == "as_float" || item.tag == "as_bool") {
+    return read_fixed(item.value, place.key(item.tag));
   }
-  place.fail(fmt::format("a number has the unknown kind '{}'", printable(item.kind)));
+  place.fail(fmt::format("a number has the unknown kind '{}'", printable(item.tag)));
 }
 
 template <auto read_item>
-SerializedValue one(JsonValue& value, const Place& place) {
+SerializedValue one(const JsonValue& value, const Place& place) {
   return Attribute(read_item(value, place));
 }
 
 template <auto read_item>
-Attribute list(JsonValue& value, const Place& place) {
-  return read_items(value, place, [](JsonValue& item, const Place& item_place) -> Attribute {
+Attribute list(const JsonValue& value, const Place& place) {
+  return as_list_of(value, place, [](const JsonValue& item, const Place& item_place) -> Attribute {
     return read_item(item, item_place);
   });
 }
 
-Attribute complex_number(JsonValue& value, const Place& place) {
-  const Fields fields(value, place);
-  return std::complex<double>(fields.read("real", read_float), fields.read("imag", read_float));
+Attribute complex_number(const JsonValue& value, const Place& place) {
+  const ObjectReader fields(value, place);
+  return std::complex<double>(fields.get("real", as_float), fields.get("imag", as_float));
 }
 
-SerializedValue read_subgraph(JsonValue& value, const Place& place) {
-  const Fields fields(value, place);
-  return std::make_shared<const SerializedGraph>(fields.read("graph", read_graph));
+SerializedValue read_subgraph(const JsonValue& value, const Place& place) {
+  const ObjectReader fields(value, place);
+  return std::make_shared<const SerializedGraph>(fields.get("graph", read_graph));
 }
 
-SerializedValue read_operator(JsonValue& value, const Place& place) {
-  return OperatorTarget{take_string(value, place)};
+SerializedValue read_operator(const JsonValue& value, const Place& place) {
+  return OperatorTarget{as_string(value, place)};
 }
 
-SerializedValue read_custom_object(JsonValue& value, const Place& place) {
-  const Fields fields(value, place);
+SerializedValue read_custom_object(const JsonValue& value, const Place& place) {
+  const ObjectReader fields(value, place);
   return UnsupportedArgument{
       fmt::format("an object of the class '{}'",
-                  printable(fields.read_or("class_fqn", std::string(), take_string)))};
+                  printable(fields.get_or("class_fqn", std::string(), as_string)))};
 }
 
-SerializedValue read_nested_tensors(JsonValue&, const Place&) {
+SerializedValue read_nested_tensors(const JsonValue&, const Place&) {
   return UnsupportedArgument{"a list of lists of tensors"};
 }
 
-SerializedValue read_dict(JsonValue&, const Place&) { return UnsupportedArgument{"a dict"}; }
+SerializedValue read_dict(const JsonValue&, const Place&) { return UnsupportedArgument{"a dict"}; }
 
 const std::unordered_map<std::string_view, Reader>& readers() {
   static const std::unordered_map<std::string_view, Reader> table = {
@@ -116,18 +116,18 @@ const std::unordered_map<std::string_view, Reader>& readers() {
       {"as_int", one<as_integer>},
       {"as_ints", one<list<as_integer>>},
       {"as_int_lists", one<list<list<as_integer>>>},
-      {"as_float", one<read_float>},
-      {"as_floats", one<list<read_float>>},
-      {"as_float_lists", one<list<list<read_float>>>},
+      {"as_float", one<as_float>},
+      {"as_floats", one<list<as_float>>},
+      {"as_float_lists", one<list<list<as_float>>>},
       {"as_bool", one<as_boolean>},
       {"as_bools", one<list<as_boolean>>},
-      {"as_string", one<take_string>},
-      {"as_strings", one<list<take_string>>},
+      {"as_string", one<as_string>},
+      {"as_strings", one<list<as_string>>},
       {"as_complex", one<complex_number>},
       {"as_sym_int", one<symbolic<as_integer>>},
       {"as_sym_ints", one<list<symbolic<as_integer>>>},
-      {"as_sym_float", one<symbolic<read_float>>},
-      {"as_sym_floats", one<list<symbolic<read_float>>>},
+      {"as_sym_float", one<symbolic<as_float>>},
+      {"as_sym_floats", one<list<symbolic<as_float>>>},
       {"as_sym_bool", one<symbolic<as_boolean>>},
       {"as_sym_bools", one<list<symbolic<as_boolean>>>},
       {"as_scalar_type", one<read_dtype>},
@@ -142,18 +142,18 @@ const std::unordered_map<std::string_view, Reader>& readers() {
   return table;
 }
 
-SerializedValue read_argument(JsonValue& value, const Place& place) {
-  const Union argument = read_union(value, place);
-  const auto reader = readers().find(argument.kind);
+SerializedValue read_argument(const JsonValue& value, const Place& place) {
+  const TaggedValue argument = as_tagged(value, place);
+  const auto reader = readers().find(argument.tag);
   if (reader == readers().end()) {
-    place.fail(fmt::format("unknown kind of argument '{}'", printable(argument.kind)));
+    place.fail(fmt::format("unknown kind of argument '{}'", printable(argument.tag)));
   }
   return reader->second(argument.value, place.key(reader->first));
 }
 
 // Adds the names that an output of a node gives to values: one, one for each member of a list, or
 // nothing for None.
-void read_node_output(JsonValue& value, const Place& place,
+void read_node_output(const JsonValue& value, const Place& place,
                       std::vector<std::optional<std::string>>& names) {
   const SerializedValue argument = read_argument(value, place);
   if (const std::string* name = referred_name(argument)) {
@@ -192,36 +192,36 @@ std::string root_class(const std::string& module_stack) {
   return is_root ? std::string(first.substr(class_begin + 1)) : std::string();
 }
 
-std::string read_root_class(const Fields& node) {
-  JsonValue* metadata = node.find("metadata");
+std::string read_root_class(const ObjectReader& node) {
+  const JsonValue* metadata = node.find("metadata");
   if (metadata == nullptr || metadata->get_if<JsonValue::Object>() == nullptr) return {};
   const Place place = node.place().key("metadata");
-  JsonValue* stack = Fields(*metadata, place).find("nn_module_stack");
+  const JsonValue* stack = ObjectReader(*metadata, place).find("nn_module_stack");
   const auto* text = stack == nullptr ? nullptr : stack->get_if<std::string>();
   return text == nullptr ? std::string() : root_class(*text);
 }
 
-SerializedArgument read_named_argument(JsonValue& value, const Place& place) {
-  const Fields fields(value, place);
-  return {fields.read_or("name", std::string(), take_string), fields.read("arg", read_argument)};
+SerializedArgument read_named_argument(const JsonValue& value, const Place& place) {
+  const ObjectReader fields(value, place);
+  return {fields.get_or("name", std::string(), as_string), fields.get("arg", read_argument)};
 }
 
-SerializedNode read_node(JsonValue& value, const Place& place) {
-  const Fields fields(value, place);
+SerializedNode read_node(const JsonValue& value, const Place& place) {
+  const ObjectReader fields(value, place);
   SerializedNode node;
-  node.target = fields.text("target");
-  node.arguments = fields.items("inputs", read_named_argument);
+  node.target = fields.get("target", as_string);
+  node.arguments = fields.get_list("inputs", read_named_argument);
   const Place outputs_place = place.key("outputs");
-  JsonValue::List& outputs = as_list(fields.get("outputs"), outputs_place);
+  const JsonValue::List& outputs = as_list(fields.get("outputs"), outputs_place);
   for (size_t i = 0; i < outputs.size(); ++i) {
     read_node_output(outputs[i], outputs_place.item(i), node.outputs);
   }
-  node.name = fields.read_or("name", std::string(), take_string);
+  node.name = fields.get_or("name", std::string(), as_string);
   node.root_class = read_root_class(fields);
   return node;
 }
 
-using MetaReader = ValueMeta (*)(JsonValue& value, const Place& place);
+using MetaReader = ValueMeta (*)(const JsonValue& value, const Place& place);
 
 constexpr std::pair<std::string_view, MetaReader> kValueTables[] = {
     {"tensor_values", read_tensor_meta},
@@ -230,12 +230,12 @@ constexpr std::pair<std::string_view, MetaReader> kValueTables[] = {
     {"sym_bool_values", read_sym_bool_meta},
 };
 
-void read_values(const Fields& fields, SerializedGraph& graph) {
+void read_values(const ObjectReader& fields, SerializedGraph& graph) {
   for (const auto& [key, read_meta] : kValueTables) {
-    JsonValue* table = fields.find(key);
+    const JsonValue* table = fields.find(key);
     if (table == nullptr) continue;
     const Place place = fields.place().key(key);
-    for (auto& [name, meta] : as_object(*table, place)) {
+    for (const auto& [name, meta] : as_object(*table, place)) {
       const std::string shown = printable(name);
       const Place meta_place = place.key(shown);
       if (!graph.values.emplace(name, read_meta(meta, meta_place)).second) {
@@ -247,12 +247,12 @@ void read_values(const Fields& fields, SerializedGraph& graph) {
 
 }  // namespace
 
-std::string read_name(JsonValue& value, const Place& place) {
-  const Fields fields(value, place);
-  return fields.text("name");
+std::string read_name(const JsonValue& value, const Place& place) {
+  const ObjectReader fields(value, place);
+  return fields.get("name", as_string);
 }
 
-SerializedValue read_port(JsonValue& value, const Place& place) {
+SerializedValue read_port(const JsonValue& value, const Place& place) {
   SerializedValue argument = read_argument(value, place);
   const auto* attribute = std::get_if<Attribute>(&argument);
   const bool is_one = attribute != nullptr && attribute->get_if<Attribute::List>() == nullptr;
@@ -268,12 +268,12 @@ const std::string* referred_name(const SerializedValue& value) {
   return ref == nullptr ? nullptr : &ref->name;
 }
 
-SerializedGraph read_graph(JsonValue& value, const Place& place) {
-  const Fields fields(value, place);
+SerializedGraph read_graph(const JsonValue& value, const Place& place) {
+  const ObjectReader fields(value, place);
   SerializedGraph graph;
-  graph.inputs = fields.items("inputs", read_port);
-  graph.nodes = fields.items("nodes", read_node);
-  graph.outputs = fields.items("outputs", read_port);
+  graph.inputs = fields.get_list("inputs", read_port);
+  graph.nodes = fields.get_list("nodes", read_node);
+  graph.outputs = fields.get_list("outputs", read_port);
   read_values(fields, graph);
   return graph;
 }

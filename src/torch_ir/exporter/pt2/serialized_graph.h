@@ -65,15 +65,15 @@ struct SerializedGraph {
 
 // Throws SerializationError or ExportError, naming the place or the node. As deep as the JSON may
 // be, graphs may hold graphs.
-SerializedGraph read_graph(JsonValue& value, const Place& place);
+SerializedGraph read_graph(const JsonValue& value, const Place& place);
 
 // An input or an output of a graph, which can be neither a list nor a graph.
-SerializedValue read_port(JsonValue& value, const Place& place);
+SerializedValue read_port(const JsonValue& value, const Place& place);
 
 // The value that `value` refers to, if it is nothing else; or null.
 const std::string* referred_name(const SerializedValue& value);
 
 // {"name": "x"}
-std::string read_name(JsonValue& value, const Place& place);
+std::string read_name(const JsonValue& value, const Place& place);
 
 }  // namespace torch_ir

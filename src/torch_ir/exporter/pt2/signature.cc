@@ -10,7 +10,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/exporter/pt2/json_fields.h"
+#include "torch_ir/ir/json_reader.h"
 #include "torch_ir/exporter/pt2/serialized_graph.h"
 
 namespace torch_ir {
@@ -30,68 +30,68 @@ constexpr KindNames kKindNames[] = {
 
 const KindNames& names_of(InputKind kind) { return kKindNames[static_cast<size_t>(kind)]; }
 
-std::string read_argument_name(const Fields& fields) { return fields.read("arg", read_name); }
+std::string read_argument_name(const ObjectReader& fields) { return fields.get("arg", read_name); }
 
-Attribute read_value(const Fields& fields) {
-  const SerializedValue port = fields.read("arg", read_port);
+Attribute read_value(const ObjectReader& fields) {
+  const SerializedValue port = fields.get("arg", read_port);
   if (const auto* value = std::get_if<Attribute>(&port)) return *value;
   fields.place().refuse(
       fmt::format("{} is not supported", std::get<UnsupportedArgument>(port).what));
 }
 
-InputSpec user_input(const Fields& fields) {
+InputSpec user_input(const ObjectReader& fields) {
   const Attribute value = read_value(fields);
   if (const auto* ref = value.get_if<ValueRef>()) return {InputSpec::Role::kValue, ref->name};
   return {InputSpec::Role::kFixed, {}, {}, {}, value};
 }
 
-InputSpec constant_input(const Fields& fields) {
-  const SerializedValue port = fields.read("value", read_port);
+InputSpec constant_input(const ObjectReader& fields) {
+  const SerializedValue port = fields.get("value", read_port);
   const auto* value = std::get_if<Attribute>(&port);
   if (value == nullptr || value->get_if<ValueRef>() != nullptr) {
     fields.place().fail("a constant input has no fixed value");
   }
-  return {InputSpec::Role::kFixed, fields.text("name"), {}, {}, *value};
+  return {InputSpec::Role::kFixed, fields.get("name", as_string), {}, {}, *value};
 }
 
 template <InputKind kKind>
-InputSpec weight(const Fields& fields) {
+InputSpec weight(const ObjectReader& fields) {
   return {InputSpec::Role::kValue, read_argument_name(fields), kKind,
-          fields.text(names_of(kKind).key)};
+          fields.get(names_of(kKind).key, as_string)};
 }
 
-InputSpec token_input(const Fields& fields) {
+InputSpec token_input(const ObjectReader& fields) {
   return {InputSpec::Role::kToken, read_argument_name(fields)};
 }
 
-InputSpec custom_object(const Fields& fields) {
+InputSpec custom_object(const ObjectReader& fields) {
   fields.place().refuse(fmt::format(
       "the model uses the object '{}', which is no tensor; objects (torchbind, opaque) are not "
       "supported",
-      printable(fields.text("custom_obj_name"))));
+      printable(fields.get("custom_obj_name", as_string))));
 }
 
-OutputSpec user_output(const Fields& fields) {
+OutputSpec user_output(const ObjectReader& fields) {
   const Attribute value = read_value(fields);
   const auto* ref = value.get_if<ValueRef>();
   return {OutputSpec::Role::kResult, ref == nullptr ? std::string() : ref->name};
 }
 
-OutputSpec loss_output(const Fields& fields) {
+OutputSpec loss_output(const ObjectReader& fields) {
   return {OutputSpec::Role::kResult, read_argument_name(fields)};
 }
 
 template <InputKind kKind>
-OutputSpec mutation(const Fields& fields) {
+OutputSpec mutation(const ObjectReader& fields) {
   return {OutputSpec::Role::kMutation, read_argument_name(fields), kKind,
-          fields.text(names_of(kKind).key)};
+          fields.get(names_of(kKind).key, as_string)};
 }
 
-OutputSpec token_output(const Fields& fields) {
+OutputSpec token_output(const ObjectReader& fields) {
   return {OutputSpec::Role::kToken, read_argument_name(fields)};
 }
 
-OutputSpec gradient(const Fields& fields) {
+OutputSpec gradient(const ObjectReader& fields) {
   fields.place().refuse(
       "gradients among the outputs are not supported; export the model for inference");
 }
@@ -99,7 +99,7 @@ OutputSpec gradient(const Fields& fields) {
 template <class Spec>
 struct SpecReader {
   std::string_view kind;
-  Spec (*read)(const Fields&);
+  Spec (*read)(const ObjectReader&);
 };
 
 constexpr SpecReader<InputSpec> kInputReaders[] = {
@@ -124,20 +124,20 @@ constexpr SpecReader<OutputSpec> kOutputReaders[] = {
 };
 
 template <class Spec>
-std::vector<Spec> read_specs(const Fields& signature, std::string_view key,
+std::vector<Spec> read_specs(const ObjectReader& signature, std::string_view key,
                              std::span<const SpecReader<Spec>> readers) {
-  return signature.items(key, [&](JsonValue& item, const Place& place) {
-    const Union spec = read_union(item, place);
-    const auto reader = std::ranges::find(readers, spec.kind, &SpecReader<Spec>::kind);
-    if (reader == readers.end()) place.fail(fmt::format("unknown kind '{}'", printable(spec.kind)));
-    return reader->read(Fields(spec.value, place.key(reader->kind)));
+  return signature.get_list(key, [&](const JsonValue& item, const Place& place) {
+    const TaggedValue spec = as_tagged(item, place);
+    const auto reader = std::ranges::find(readers, spec.tag, &SpecReader<Spec>::kind);
+    if (reader == readers.end()) place.fail(fmt::format("unknown kind '{}'", printable(spec.tag)));
+    return reader->read(ObjectReader(spec.value, place.key(reader->kind)));
   });
 }
 
 }  // namespace
 
-Signature read_signature(JsonValue& value, const Place& place) {
-  const Fields fields(value, place);
+Signature read_signature(const JsonValue& value, const Place& place) {
+  const ObjectReader fields(value, place);
   return {read_specs<InputSpec>(fields, "input_specs", kInputReaders),
           read_specs<OutputSpec>(fields, "output_specs", kOutputReaders)};
 }

@@ -13,7 +13,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/exporter/pt2/json_fields.h"
+#include "torch_ir/ir/json_reader.h"
 #include "torch_ir/exporter/pt2/sympy_text.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/sym_expr.h"
@@ -67,7 +67,7 @@ constexpr Numbered<c10::MemoryFormat> kMemoryFormats[] = {
 };
 
 template <class T>
-T look_up(std::span<const Numbered<T>> table, JsonValue& value, const Place& place,
+T look_up(std::span<const Numbered<T>> table, const JsonValue& value, const Place& place,
           const char* kind) {
   const int64_t number = as_integer(value, place);
   for (const Numbered<T>& entry : table) {
@@ -94,10 +94,10 @@ Size make_size(std::string expression) {
   return {*value, {}};
 }
 
-Size read_expression(JsonValue& value, const Place& place) {
-  const Fields fields(value, place);
+Size read_expression(const JsonValue& value, const Place& place) {
+  const ObjectReader fields(value, place);
   const Place text_place = place.key("expr_str");
-  const std::string text = fields.text("expr_str");
+  const std::string text = fields.get("expr_str", as_string);
   try {
     return make_size(infix_of_srepr(text));
   } catch (const SerializationError&) {
@@ -107,11 +107,11 @@ Size read_expression(JsonValue& value, const Place& place) {
   }
 }
 
-Size read_size(JsonValue& value, const Place& place) {
-  const Union size = read_union(value, place);
-  if (size.kind == "as_int") return {as_integer(size.value, place.key("as_int")), {}};
-  if (size.kind != "as_expr") {
-    place.fail(fmt::format("a size has the unknown kind '{}'", printable(size.kind)));
+Size read_size(const JsonValue& value, const Place& place) {
+  const TaggedValue size = as_tagged(value, place);
+  if (size.tag == "as_int") return {as_integer(size.value, place.key("as_int")), {}};
+  if (size.tag != "as_expr") {
+    place.fail(fmt::format("a size has the unknown kind '{}'", printable(size.tag)));
   }
   return read_expression(size.value, place.key("as_expr"));
 }
@@ -135,31 +135,31 @@ void check_bytes(const ValueMeta& meta, const Place& place) {
 }
 
 // The expressions of floats and booleans say nothing about shapes: runs compute them with nodes.
-void check_number(JsonValue& value, const Place& place) {
-  const Union number = read_union(value, place);
-  if (number.kind != "as_expr" && number.kind != "as_float" && number.kind != "as_bool") {
-    place.fail(fmt::format("a number has the unknown kind '{}'", printable(number.kind)));
+void check_number(const JsonValue& value, const Place& place) {
+  const TaggedValue number = as_tagged(value, place);
+  if (number.tag != "as_expr" && number.tag != "as_float" && number.tag != "as_bool") {
+    place.fail(fmt::format("a number has the unknown kind '{}'", printable(number.tag)));
   }
 }
 
 }  // namespace
 
-c10::ScalarType read_dtype(JsonValue& value, const Place& place) {
+c10::ScalarType read_dtype(const JsonValue& value, const Place& place) {
   return look_up<c10::ScalarType>(kDtypes, value, place, "dtype");
 }
 
-c10::Layout read_layout(JsonValue& value, const Place& place) {
+c10::Layout read_layout(const JsonValue& value, const Place& place) {
   return look_up<c10::Layout>(kLayouts, value, place, "layout");
 }
 
-c10::MemoryFormat read_memory_format(JsonValue& value, const Place& place) {
+c10::MemoryFormat read_memory_format(const JsonValue& value, const Place& place) {
   return look_up<c10::MemoryFormat>(kMemoryFormats, value, place, "memory format");
 }
 
-c10::Device read_device(JsonValue& value, const Place& place) {
-  const Fields fields(value, place);
-  const std::string type = fields.text("type");
-  const int64_t number = fields.read_or("index", int64_t{-1}, as_integer);
+c10::Device read_device(const JsonValue& value, const Place& place) {
+  const ObjectReader fields(value, place);
+  const std::string type = fields.get("type", as_string);
+  const int64_t number = fields.get_or("index", int64_t{-1}, as_integer);
   if (number < -1 || number > std::numeric_limits<c10::DeviceIndex>::max()) {
     place.fail(fmt::format("no device has the index {}", number));
   }
@@ -173,8 +173,8 @@ c10::Device read_device(JsonValue& value, const Place& place) {
   place.fail(fmt::format("unknown device '{}'", printable(type)));
 }
 
-void check_layout(const Fields& meta) {
-  JsonValue* value = meta.find("layout");
+void check_layout(const ObjectReader& meta) {
+  const JsonValue* value = meta.find("layout");
   if (value == nullptr) return;
   const Place place = meta.place().key("layout");
   const c10::Layout layout = read_layout(*value, place);
@@ -182,13 +182,13 @@ void check_layout(const Fields& meta) {
   place.refuse(fmt::format("tensors of the layout {} are not supported", layout_name(layout)));
 }
 
-ValueMeta read_tensor_meta(JsonValue& value, const Place& place) {
-  const Fields fields(value, place);
+ValueMeta read_tensor_meta(const JsonValue& value, const Place& place) {
+  const ObjectReader fields(value, place);
   ValueMeta meta;
-  meta.dtype = fields.read("dtype", read_dtype);
+  meta.dtype = fields.get("dtype", read_dtype);
   check_layout(fields);
   const Place sizes_place = place.key("sizes");
-  JsonValue::List& sizes = as_list(fields.get("sizes"), sizes_place);
+  const JsonValue::List& sizes = as_list(fields.get("sizes"), sizes_place);
   if (sizes.size() > kMaxTensorDims) {
     sizes_place.fail(
         fmt::format("{} dimensions, and a tensor has at most {}", sizes.size(), kMaxTensorDims));
@@ -207,7 +207,7 @@ ValueMeta read_tensor_meta(JsonValue& value, const Place& place) {
   return meta;
 }
 
-ValueMeta read_sym_int_meta(JsonValue& value, const Place& place) {
+ValueMeta read_sym_int_meta(const JsonValue& value, const Place& place) {
   ValueMeta meta = number_meta(c10::ScalarType::Long);
   Size size = read_size(value, place);
   meta.expression =
@@ -215,24 +215,24 @@ ValueMeta read_sym_int_meta(JsonValue& value, const Place& place) {
   return meta;
 }
 
-ValueMeta read_sym_float_meta(JsonValue& value, const Place& place) {
+ValueMeta read_sym_float_meta(const JsonValue& value, const Place& place) {
   check_number(value, place);
   return number_meta(c10::ScalarType::Double);
 }
 
-ValueMeta read_sym_bool_meta(JsonValue& value, const Place& place) {
+ValueMeta read_sym_bool_meta(const JsonValue& value, const Place& place) {
   check_number(value, place);
   return number_meta(c10::ScalarType::Bool);
 }
 
-int64_t read_fixed_size(JsonValue& value, const Place& place) {
+int64_t read_fixed_size(const JsonValue& value, const Place& place) {
   const Size size = read_size(value, place);
   if (size.expression.empty()) return size.value;
   place.fail(fmt::format("the size of a weight must be fixed, and is {}", size.expression));
 }
 
-std::vector<int64_t> read_fixed_sizes(JsonValue& value, const Place& place) {
-  return read_items(value, place, read_fixed_size);
+std::vector<int64_t> read_fixed_sizes(const JsonValue& value, const Place& place) {
+  return as_list_of(value, place, read_fixed_size);
 }
 
 }  // namespace torch_ir

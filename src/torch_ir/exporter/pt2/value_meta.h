@@ -10,33 +10,33 @@
 #include <c10/core/ScalarType.h>
 
 #include "torch_ir/exporter/exported_program.h"
-#include "torch_ir/exporter/pt2/json_fields.h"
+#include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
 
 namespace torch_ir {
 
 // Throw SerializationError for a number that is not known, with the number.
-c10::ScalarType read_dtype(JsonValue& value, const Place& place);
-c10::Layout read_layout(JsonValue& value, const Place& place);
-c10::MemoryFormat read_memory_format(JsonValue& value, const Place& place);
+c10::ScalarType read_dtype(const JsonValue& value, const Place& place);
+c10::Layout read_layout(const JsonValue& value, const Place& place);
+c10::MemoryFormat read_memory_format(const JsonValue& value, const Place& place);
 
 // {"type": "cpu", "index": null}
-c10::Device read_device(JsonValue& value, const Place& place);
+c10::Device read_device(const JsonValue& value, const Place& place);
 
 // {"dtype": 7, "sizes": [{"as_int": 3}, {"as_expr": {...}}], ...}
-ValueMeta read_tensor_meta(JsonValue& value, const Place& place);
+ValueMeta read_tensor_meta(const JsonValue& value, const Place& place);
 
 // Throws SerializationError unless `meta` is of a dense tensor, or does not say.
-void check_layout(const Fields& meta);
+void check_layout(const ObjectReader& meta);
 
 // Numbers that nodes make; fixed or an expression of symbols.
-ValueMeta read_sym_int_meta(JsonValue& value, const Place& place);
-ValueMeta read_sym_float_meta(JsonValue& value, const Place& place);
-ValueMeta read_sym_bool_meta(JsonValue& value, const Place& place);
+ValueMeta read_sym_int_meta(const JsonValue& value, const Place& place);
+ValueMeta read_sym_float_meta(const JsonValue& value, const Place& place);
+ValueMeta read_sym_bool_meta(const JsonValue& value, const Place& place);
 
 // {"as_int": 3}, and a list of such, where none may be symbolic.
-int64_t read_fixed_size(JsonValue& value, const Place& place);
-std::vector<int64_t> read_fixed_sizes(JsonValue& value, const Place& place);
+int64_t read_fixed_size(const JsonValue& value, const Place& place);
+std::vector<int64_t> read_fixed_sizes(const JsonValue& value, const Place& place);
 
 }  // namespace torch_ir
