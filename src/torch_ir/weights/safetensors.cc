@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "torch_ir/base/file.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"

@@ -11,9 +11,9 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/ir/json_reader.h"
 #include "torch_ir/exporter/pt2/value_meta.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
 #include "torch_ir/weights/storage_tensor.h"
 #include "torch_ir/weights/torch_file.h"
@@ -135,7 +135,8 @@ Payload read_configuration(const Pt2Archive& archive, const PayloadEntries& entr
   const Place config_place = place.key("config");
   const auto storages = std::make_shared<Storages>(archive);
   Payload payload;
-  for (const auto& [name, value] : as_object(ObjectReader(root, place).get("config"), config_place)) {
+  for (const auto& [name, value] :
+       as_object(ObjectReader(root, place).get("config"), config_place)) {
     const PayloadItem item = read_item(value, config_place.key(name), entries.folder);
     payload.add(name, [storages, name = name, item] { return storages->make(name, item); });
   }

@@ -10,9 +10,9 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/pt2/archive.h"
 #include "torch_ir/exporter/pt2/example_inputs.h"
-#include "torch_ir/ir/json_reader.h"
 #include "torch_ir/exporter/pt2/payload.h"
 #include "torch_ir/exporter/pt2/read_program.h"
+#include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
 #include "torch_ir/weights/torch_file.h"
 

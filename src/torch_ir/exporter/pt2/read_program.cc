@@ -10,9 +10,9 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/ir/json_reader.h"
 #include "torch_ir/exporter/pt2/lower_graph.h"
 #include "torch_ir/exporter/pt2/signature.h"
+#include "torch_ir/ir/json_reader.h"
 
 namespace torch_ir {
 namespace {

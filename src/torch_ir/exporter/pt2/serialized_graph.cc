@@ -12,7 +12,6 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/ir/json_reader.h"
 #include "torch_ir/exporter/pt2/value_meta.h"
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"

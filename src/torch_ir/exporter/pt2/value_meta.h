@@ -11,7 +11,6 @@
 
 #include "torch_ir/exporter/exported_program.h"
 #include "torch_ir/ir/json_reader.h"
-#include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
 
 namespace torch_ir {
