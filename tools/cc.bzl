@@ -140,7 +140,8 @@ def torch_ir_room(
     Args:
       name: The name of the folder.
       hdrs: The headers that other rooms may include. All others are the room's own.
-      deps: The rooms and libraries that it uses. Nothing that they do not name can be included.
+      deps: The rooms right below it, with which come those that they use, and libraries. No other
+        room can be included.
       test_deps: What its tests use beside.
       testing_deps: What testing/ uses beside.
       units: In how many translation units it is compiled.
