@@ -1,4 +1,4 @@
-// torch-ir: inspect, draw, check, run and compare IR files.
+// torch-ir: inspect, draw, check, run and compare graphs: IR files and archives.
 
 #include <iostream>
 

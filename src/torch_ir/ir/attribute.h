@@ -1,9 +1,10 @@
 // Attribute: the value of an operator argument that is not a tensor.
 //
 // An attribute is typed in memory (a dtype is a c10::ScalarType, not a string); the JSON form
-// exists only in json.cc, and the c10::IValue form only in ivalue.cc. Lists may be nested and may
-// hold None, as `int[]?`, `bool[][]` and `float?[]` arguments do. A number that only a run knows,
-// such as a size of a dynamic shape, is a reference to the value of the graph that has it.
+// exists only where IR files are read and written, and the c10::IValue form only in ivalue.cc.
+// Lists may be nested and may hold None, as `int[]?`, `bool[][]` and `float?[]` arguments do. A
+// number that only a run knows, such as a size of a dynamic shape, is a reference to the value of
+// the graph that has it.
 #pragma once
 
 #include <c10/core/Device.h>

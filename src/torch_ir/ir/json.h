@@ -4,7 +4,7 @@
 // included (bare NaN, Infinity, -Infinity). Reading is strict: an unknown key, a missing key or a
 // value of the wrong type is a SerializationError that names the place, such as
 // "nodes[3].inputs[0].shape". deserialize_ir(serialize_ir(ir)) == ir, and writing is
-// deterministic. docs: the format's page lies beside this file.
+// deterministic. ir_format.md in the repository describes the form.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // Constants of an IR file: tensors as nested lists.
 //
 // The form is {"data": nested list, "dtype": "int64"}, with "shape" only where the list can not
-// tell it (a dimension behind an empty one). Complex elements are [re, im]. Used by json.cc.
+// tell it (a dimension behind an empty one). Complex elements are [re, im]. Used by what reads and
+// writes IR files.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,8 +1,8 @@
 // Reading a JsonValue as what it must be, with errors that name the place.
 //
-// What every format that is JSON is read with: a function for each kind of value, ObjectReader for
-// objects, as_list_of for lists. All errors are SerializationError: "nodes[3].inputs[0].shape:
-// expected a list, found a string".
+// What IR files, archives and indices of weights are read with: a function for each kind of value,
+// ObjectReader for objects, as_list_of for lists. All errors are SerializationError:
+// "nodes[3].inputs[0].shape: expected a list, found a string".
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // JSON text as Python's json module reads it, parsed into a tree.
 //
-// Used where a file is JSON: IR files (json.cc), headers of safetensors. Bare NaN, Infinity and
+// Used where a file is JSON: IR files, archives, headers of safetensors. Bare NaN, Infinity and
 // -Infinity are numbers. Stricter than Python in what hides mistakes: a key that occurs twice in
 // an object, an integer beyond 64 bits, a float beyond double, nesting deeper than 512 levels and
 // more than 16,777,216 values are errors. Object members keep their order.

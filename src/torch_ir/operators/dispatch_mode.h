@@ -3,7 +3,7 @@
 // What TorchDispatchMode is in Python: while a guard lives, each call of an operator goes to the
 // mode, with its full schema, before autograd and before composite operators are decomposed.
 // Capture and MetaDeviceGuard see the calls of a model, the executor's tracer those inside
-// operators too.
+// operators too; the reader of archives takes operators apart with it.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>

@@ -1,7 +1,7 @@
 // The operator table: what is known of operators beside their schema.
 //
-// One row an operator, in operator_table.cc; these functions ask it. Capture, the Meta kernels, the
-// analysis of aliases and the tracer do, and nobody else lists operators for what they are.
+// One row an operator, in operator_table.cc; these functions ask it. Nobody else lists
+// operators for what they are.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>

@@ -1,6 +1,6 @@
 // The model registry: the test graphs that the harness and the benchmarks run.
 //
-// A model is one file in this folder: a torch::nn module, written as any user would write it, and
+// A model is one file: a torch::nn module, written as any user would write it, and
 // one REGISTER_MODEL. Nothing here knows what is done with a model.
 //
 //   REGISTER_MODEL(SelfAttention,

@@ -1,9 +1,9 @@
 // Fusion: what the optimization level `fast` does to a graph.
 //
-// Rewrites change the order of arithmetic, but not what is computed: a batch norm becomes part of
+// Its passes change the order of arithmetic, but not what is computed: a batch norm becomes part of
 // the convolution before it, an addition and an activation part of the convolution that they
-// follow, and weights get the layout that the kernels are fastest with. Each is a function from
-// graph to graph that leaves alone what it does not know.
+// follow, and weights get the layout that the kernels are fastest with. Each edits the
+// graph in place, and leaves alone what it does not know.
 #pragma once
 
 #include "torch_ir/executor/graph/lowered_graph.h"

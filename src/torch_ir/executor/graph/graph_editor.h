@@ -1,6 +1,7 @@
 // GraphEditor: finds and replaces nodes of a graph.
 //
-// Used by the rewrites of this folder. Nodes keep their numbers until `finish`.
+// Used by the passes of `fast`. Nodes keep their numbers until `finish`, and their names and
+// `op_type`, which messages and profiles show, always: what a node calls is its callee.
 #pragma once
 
 #include <ATen/core/Tensor.h>

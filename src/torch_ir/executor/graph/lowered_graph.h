@@ -125,7 +125,7 @@ struct LoweredGraph {
 };
 
 // The graph of `ir`. Throws ExecutionError, naming the node, for a weight that nobody supplies, for
-// an operator that this process does not have or that is refused (refused_operators.h), and
+// an operator that this process does not have or that is refused (operator_table.h), and
 // ValidationError for arguments that do not fit the operator.
 LoweredGraph build_graph(const IR& ir, const BoundWeights& weights);
 

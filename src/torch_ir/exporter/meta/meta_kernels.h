@@ -1,8 +1,8 @@
 // Meta kernels: shape and dtype of operators for which LibTorch has no Meta kernel in C++.
 //
 // In Python these kernels are written in Python, so on meta tensors C++ LibTorch alone fails in
-// `relu`, `convolution`, `native_batch_norm`, `index_select` and some 150 more. Capture calls
-// this before it runs a model on meta tensors.
+// `relu`, `convolution`, `native_batch_norm`, `index_select` and some 150 more. Capture and
+// MetaDeviceGuard call this before a model runs on meta tensors.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -100,7 +100,8 @@ TEST(MetaKernelsCoverage, EveryOperatorThatCanBeCalledAgreesWithTheCpu) {
   }
   RecordProperty("without_meta_kernel", static_cast<int>(kWithoutMetaKernel.size()));
   RecordProperty("compared", called);
-  // The rest needs arguments that a schema does not tell; see the cases of meta_rules_test.
+  // The rest needs arguments that a schema does not tell; see the cases of the
+  // meta_rules_*_test.cc.
   EXPECT_GE(called, 100) << "of " << kWithoutMetaKernel.size();
 }
 
