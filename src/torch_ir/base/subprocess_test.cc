@@ -1,10 +1,10 @@
 #include "torch_ir/base/subprocess.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <string>
 
 namespace torch_ir {
