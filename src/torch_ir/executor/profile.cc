@@ -46,7 +46,7 @@ std::vector<NodeProfile> profile_of(const LoweredGraph& graph, const Replays::Ti
   const Trace& trace = *timing.trace;
   for (const TraceCall& call : trace.calls) {
     NodeProfile& profile = profiles[call.step];
-    profile.calls.push_back(call.op.schema().name());
+    profile.calls.push_back(call.name());
     for (const TensorId tensor : tensors_and_outputs_of(call)) {
       profile.bytes += bytes_of(trace.tensors[tensor]);
     }

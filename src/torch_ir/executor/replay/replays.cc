@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "torch_ir/executor/fusion/fuse_trace.h"
 #include "torch_ir/executor/interpreter/run.h"
 #include "torch_ir/executor/replay/trace_graph.h"
 
@@ -189,6 +190,7 @@ Replays::FrameRef Replays::make_layout(const std::vector<at::Tensor>& inputs, bo
     is_refused_ = true;
     return nullptr;
   }
+  if (options_.optimization == Optimization::kFast) fuse_trace(*traced, packed_weights_);
   auto trace = std::make_shared<Trace>(std::move(*traced));
   place_buffers(*trace, options_.reuse_memory);
   auto layout = std::make_shared<Layout>(InputLayout(graph_, inputs), trace, is_checked);

@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "torch_ir/executor/replay/trace.h"
+#include "torch_ir/executor/trace/trace.h"
 #include "torch_ir/operators/dispatch_mode.h"
 
 namespace torch_ir {
