@@ -136,6 +136,7 @@ void measure(const LoadedGraph& graph, const std::vector<at::Tensor>& inputs,
   report.seconds = runs.time(report.rounds);
   report.nodes = nodes_of(graph.ir, plan.profile(inputs, static_cast<int>(report.rounds)));
   report.memory = plan.memory(inputs);
+  report.not_replayed = plan.not_replayed();
 }
 
 int run_benchmark(const BenchmarkArguments& arguments, Console& console) {

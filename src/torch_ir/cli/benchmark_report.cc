@@ -125,10 +125,34 @@ std::string counted(size_t count, std::string_view noun) {
                      count == 1 ? "" : "s");
 }
 
+// Of control flow the nodes inside are not the graph's.
+size_t num_replayed(const BenchmarkReport& report) {
+  return static_cast<size_t>(std::ranges::count_if(report.nodes, [&](const BenchmarkNode& node) {
+    return std::ranges::find(report.not_replayed, node.name, &NodeNotReplayed::name) ==
+           report.not_replayed.end();
+  }));
+}
+
+std::string replay_lines(const BenchmarkReport& report) {
+  constexpr size_t kMostLines = 20;
+  std::string text = fmt::format("replayed: {} of {}\n", num_replayed(report),
+                                 counted(report.nodes.size(), "node"));
+  const size_t num_lines = std::min(kMostLines, report.not_replayed.size());
+  for (size_t i = 0; i < num_lines; ++i) {
+    const NodeNotReplayed& node = report.not_replayed[i];
+    text += fmt::format("  step by step: {} ({}): {}\n", printable(node.name),
+                        printable(node.op_type), node.reason);
+  }
+  if (num_lines < report.not_replayed.size()) {
+    text += fmt::format("  and {} more (--json lists all)\n",
+                        report.not_replayed.size() - num_lines);
+  }
+  return text;
+}
+
 std::string memory_line(const std::optional<PlanMemory>& memory) {
   if (!memory) {
-    return "memory: from LibTorch's allocator, as each run needs it; the graph runs call by call, "
-           "so bytes are not counted\n";
+    return "memory: from LibTorch's allocator, as each run needs it\n";
   }
   return fmt::format(
       "memory: arena {} (at least {}), made by operators {}, all intermediate values {}\n",
@@ -150,7 +174,7 @@ std::string to_text(const BenchmarkReport& report, bool is_utf8) {
          fmt::format("{}, {}: {} one by one; a whole run: {}\n",
                      counted(report.nodes.size(), "node"), counted(num_calls, "call"),
                      time_text(sum_of_seconds(report)), time_text(report.seconds)) +
-         memory_line(report.memory);
+         replay_lines(report) + memory_line(report.memory);
 }
 
 std::string to_json(const BenchmarkReport& report) {
@@ -165,12 +189,17 @@ std::string to_json(const BenchmarkReport& report) {
                {"seconds", report.seconds},
                {"node_seconds", sum_of_seconds(report)},
                {"memory", nullptr},
+               {"not_replayed", Json::array()},
                {"nodes", Json::array()}};
   if (const auto& memory = report.memory) {
     json["memory"] = {{"arena", memory->arena},
                       {"returned", memory->returned},
                       {"intermediates", memory->intermediates},
                       {"lower_bound", memory->lower_bound}};
+  }
+  for (const NodeNotReplayed& node : report.not_replayed) {
+    json["not_replayed"].push_back(
+        {{"name", node.name}, {"op_type", node.op_type}, {"reason", node.reason}});
   }
   for (const size_t i : by_time(report.nodes)) {
     const BenchmarkNode& node = report.nodes[i];

@@ -28,17 +28,19 @@ struct BenchmarkReport {
   double seconds = 0;
   // In the order of the graph.
   std::vector<BenchmarkNode> nodes;
+  // As ExecutionPlan::not_replayed.
+  std::vector<NodeNotReplayed> not_replayed;
   std::optional<PlanMemory> memory;
 };
 
-// One line a node, the slowest first, with a bar; then the whole run, and its memory. `is_utf8`
-// says whether the bar may be of Unicode's blocks.
+// One line a node, the slowest first, with a bar; then the whole run, which nodes are not replayed
+// and why, and the memory. `is_utf8` says whether the bar may be of Unicode's blocks.
 std::string to_text(const BenchmarkReport& report, bool is_utf8);
 
 // An object with "model_name", "optimization", "device", "threads", "rounds", "weights" and
 // "inputs" as above; "seconds", of a whole run; "node_seconds", the sum over the nodes; "memory",
 // null or an object with "arena", "returned", "intermediates" and "lower_bound", in bytes (see
-// execution_options.h); and "nodes", the slowest first: "index" (in the graph), "name", "op_type",
+// execution_options.h); "not_replayed", a list of "name", "op_type" and "reason"; and "nodes", the slowest first: "index" (in the graph), "name", "op_type",
 // "calls" (a list), "fused" (whether another node does its work), "seconds", and "bytes", 0 where
 // they are not known.
 std::string to_json(const BenchmarkReport& report);

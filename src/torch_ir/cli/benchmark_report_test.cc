@@ -28,6 +28,8 @@ BenchmarkReport make_report() {
                   {{"view", "aten.view.default", {}, 0, 0}},
                   {{"gelu", "aten.gelu.default", {}, 0, 0}, /*is_fused=*/true},
                   {{"stack", "aten.stack.default", {"aten::cat", "aten::cat"}, 0.75e-6, 999}}};
+  report.not_replayed = {{"relu", "aten.relu.default", "it draws random numbers"},
+                         {"relu > mul", "aten.mul.Tensor", "a registered executor"}};
   report.memory =
       PlanMemory{.arena = 4096, .returned = 128, .intermediates = 1'234'567, .lower_bound = 64};
   return report;
@@ -53,6 +55,9 @@ TEST(BenchmarkReportTest, IsATableWithTheSlowestNodeFirst) {
       "(fused)\n"
       "\n"
       "5 nodes, 5 calls: 4.00 us one by one; a whole run: 3.46 ms\n"
+      "replayed: 4 of 5 nodes\n"
+      "  step by step: relu (aten.relu.default): it draws random numbers\n"
+      "  step by step: relu > mul (aten.mul.Tensor): a registered executor\n"
       "memory: arena 4.10 kB (at least 64 B), made by operators 128 B, all intermediate values "
       "1.23 MB\n");
 }
@@ -67,11 +72,17 @@ TEST(BenchmarkReportTest, KeepsToAsciiWhereTheLocaleDoes) {
 TEST(BenchmarkReportTest, SaysWhereThereIsNoPlanForTheMemory) {
   BenchmarkReport report = make_report();
   report.memory.reset();
-  EXPECT_THAT(
-      to_text(report, true),
-      EndsWith("\nmemory: from LibTorch's allocator, as each run needs it; the graph runs call "
-               "by call, so bytes are not counted\n"));
+  EXPECT_THAT(to_text(report, true),
+              EndsWith("\nmemory: from LibTorch's allocator, as each run needs it\n"));
   EXPECT_TRUE(nlohmann::json::parse(to_json(report)).at("memory").is_null());
+}
+
+TEST(BenchmarkReportTest, ListsAFewOfManyNodesThatAreNotReplayed) {
+  BenchmarkReport report = make_report();
+  report.not_replayed.resize(25, report.not_replayed[0]);
+  const std::string text = to_text(report, true);
+  EXPECT_THAT(text, HasSubstr("\n  and 5 more (--json lists all)\nmemory: "));
+  EXPECT_EQ(nlohmann::json::parse(to_json(report)).at("not_replayed").size(), 25u);
 }
 
 TEST(BenchmarkReportTest, TakesAGraphWithoutNodes) {
@@ -99,7 +110,7 @@ TEST(BenchmarkReportTest, IsJson) {
   for (const auto& [key, value] : json.items()) keys.push_back(key);
   EXPECT_THAT(keys, testing::ElementsAre("model_name", "optimization", "device", "threads",
                                          "rounds", "weights", "inputs", "seconds", "node_seconds",
-                                         "memory", "nodes"));
+                                         "memory", "not_replayed", "nodes"));
   EXPECT_EQ(json["optimization"], "fast");
   EXPECT_EQ(json["rounds"], 1500);
   EXPECT_EQ(json["seconds"], 0.0034567);
@@ -112,6 +123,8 @@ TEST(BenchmarkReportTest, IsJson) {
   EXPECT_EQ(json["nodes"][0], nlohmann::ordered_json::parse(R"({"index": 1, "name": "linear",
               "op_type": "aten.linear.default", "calls": ["aten.t", "aten.addmm"], "fused": false,
               "seconds": 3e-6, "bytes": 12000})"));
+  EXPECT_EQ(json["not_replayed"][0], nlohmann::ordered_json::parse(R"({"name": "relu",
+              "op_type": "aten.relu.default", "reason": "it draws random numbers"})"));
   EXPECT_EQ(json["nodes"][3]["name"], "view");
   EXPECT_EQ(json["nodes"][4]["fused"], true);
 }

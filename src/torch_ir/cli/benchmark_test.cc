@@ -47,7 +47,7 @@ TEST_F(BenchmarkTest, PrintsALineForEveryNode) {
   std::vector<std::string> lines;
   std::istringstream stream(outcome.out);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  ASSERT_EQ(lines.size(), 8u) << outcome.out;
+  ASSERT_EQ(lines.size(), 9u) << outcome.out;
   EXPECT_THAT(lines[0], MatchesRegex("MaskedLinear: optimization exact, device cpu, 1 thread; "
                                      "medians of [0-9,]+ rounds; weights: file, inputs: file"));
   EXPECT_THAT(lines[2], StartsWith("    time    share "));
@@ -55,7 +55,8 @@ TEST_F(BenchmarkTest, PrintsALineForEveryNode) {
   EXPECT_THAT(lines[3] + lines[4], HasSubstr("  mul     aten.mul.Tensor "));
   EXPECT_THAT(lines[6], StartsWith("2 nodes, "));
   EXPECT_THAT(lines[6], HasSubstr("; a whole run: "));
-  EXPECT_THAT(lines[7], StartsWith("memory: arena "));
+  EXPECT_EQ(lines[7], "replayed: 2 of 2 nodes");
+  EXPECT_THAT(lines[8], StartsWith("memory: arena "));
 }
 
 TEST_F(BenchmarkTest, RunsAtLeastFifteenTimes) {

@@ -3,28 +3,19 @@
 #include <utility>
 
 #include "torch_ir/executor/graph/lower.h"
-#include "torch_ir/executor/interpreter/run.h"
 #include "torch_ir/executor/profile.h"
-#include "torch_ir/executor/replay/replays.h"
+#include "torch_ir/executor/replay/segmented_graph.h"
+#include "torch_ir/operators/random_state.h"
 
 namespace torch_ir {
 
 struct ExecutionPlan::State {
   State(LoweredGraph lowered, const ExecutionOptions& options)
-      : graph(std::move(lowered)), replays(graph, options) {}
-
-  void run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
-           bool is_checked) const {
-    const ReplayResult result = replays.run(inputs, outputs, is_checked);
-    if (result == ReplayResult::kDone) return;
-    outputs = run_graph(graph, inputs, is_checked);
-    // What failed only in a replay would fail again.
-    if (result == ReplayResult::kFailed) replays.refuse();
-  }
+      : graph(std::move(lowered)), segmented(graph, options) {}
 
   const LoweredGraph graph;
-  // Filled while the plan is used; that does not show in what it computes.
-  mutable Replays replays;
+  // Learns while the plan is used; that does not show in what it computes.
+  mutable SegmentedGraph segmented;
 };
 
 ExecutionPlan::ExecutionPlan(std::unique_ptr<const State> state) : state_(std::move(state)) {}
@@ -40,25 +31,27 @@ std::vector<at::Tensor> ExecutionPlan::run(const std::vector<at::Tensor>& inputs
 
 void ExecutionPlan::run(const std::vector<at::Tensor>& inputs,
                         std::vector<at::Tensor>& outputs) const {
-  state_->run(inputs, outputs, /*is_checked=*/false);
+  state_->segmented.run(inputs, outputs, /*is_checked=*/false);
 }
 
 std::vector<at::Tensor> ExecutionPlan::run_checked(const std::vector<at::Tensor>& inputs) const {
   std::vector<at::Tensor> outputs;
-  state_->run(inputs, outputs, /*is_checked=*/true);
+  state_->segmented.run(inputs, outputs, /*is_checked=*/true);
   return outputs;
 }
 
 std::optional<PlanMemory> ExecutionPlan::memory(const std::vector<at::Tensor>& inputs) const {
-  return state_->replays.memory(inputs);
+  const RandomStateGuard random;
+  return memory_of(state_->segmented.record(inputs));
 }
 
 std::vector<NodeProfile> ExecutionPlan::profile(const std::vector<at::Tensor>& inputs,
                                                 int rounds) const {
-  if (const auto timing = state_->replays.time(inputs, rounds)) {
-    return profile_of(state_->graph, *timing);
-  }
-  return profile_steps(state_->graph, inputs, rounds);
+  return profile_of(state_->graph, state_->segmented, inputs, rounds);
+}
+
+std::vector<NodeNotReplayed> ExecutionPlan::not_replayed() const {
+  return state_->segmented.not_replayed();
 }
 
 ExecutionPlan compile(const IR& ir, const StateDict& weights, const StateDict& constants,

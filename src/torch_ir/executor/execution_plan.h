@@ -2,9 +2,10 @@
 //
 // `compile` resolves every operator, binds every argument, and looks up every weight and constant.
 // The first run with inputs of some layout traces the operators that eager would call for them,
-// chooses a kernel for each, and plans their memory; every run after only calls the kernels. The
-// results are bit-identical to calling each node's ATen operator eagerly with the same number of
-// threads, unless the options ask for `fast`.
+// chooses a kernel for each, and plans their memory; every run after only calls the kernels. Nodes
+// that can not be replayed so run between those that are. The results are bit-identical to calling
+// each node's ATen operator eagerly with the same number of threads, unless the options ask for
+// `fast`.
 //
 // A plan may be run by any number of threads at once. It never writes to a weight, a constant or an
 // input: what a graph mutates in place is copied first, for each run.
@@ -41,12 +42,16 @@ class ExecutionPlan {
   // as the statistics that a batch norm saves.
   std::vector<at::Tensor> run_checked(const std::vector<at::Tensor>& inputs) const;
 
-  // Of a run with inputs of this layout. Nothing where each run takes what it needs from LibTorch's
-  // allocator: when sizes depend on data, or `trace` is off.
+  // Of a run with inputs of this layout, as far as it is replayed; by a run. Nothing where no node
+  // is, and each run takes what it needs from LibTorch's allocator.
   std::optional<PlanMemory> memory(const std::vector<at::Tensor>& inputs) const;
 
   // Runs `rounds` times after one that does not count; in the order of the graph.
   std::vector<NodeProfile> profile(const std::vector<at::Tensor>& inputs, int rounds) const;
+
+  // The nodes that call their operators through the dispatcher in each run, in order, as far as the
+  // runs until now have shown it.
+  std::vector<NodeNotReplayed> not_replayed() const;
 
  private:
   friend ExecutionPlan compile(const IR&, const StateDict&, const StateDict&,

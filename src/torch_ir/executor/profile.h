@@ -1,20 +1,21 @@
-// The time that the nodes of a graph take.
+// What runs of a graph say of its nodes.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/executor/graph/lowered_graph.h"
-#include "torch_ir/executor/replay/replays.h"
+#include "torch_ir/executor/replay/segmented_graph.h"
 
 namespace torch_ir {
 
-// What replays took, node by node.
-std::vector<NodeProfile> profile_of(const LoweredGraph& graph, const Replays::Timing& timing);
+// Of the segments that were replayed; nothing where none was.
+std::optional<PlanMemory> memory_of(const RunRecord& run);
 
-// The same for a graph that runs step by step: runs it once, and `rounds` times that count. How
-// many bytes it reads and writes is not known.
-std::vector<NodeProfile> profile_steps(const LoweredGraph& graph,
-                                       const std::vector<at::Tensor>& inputs, int rounds);
+// Runs the graph once, and `rounds` times that count. How many bytes a node reads and writes is
+// known of those that are replayed.
+std::vector<NodeProfile> profile_of(const LoweredGraph& graph, SegmentedGraph& segmented,
+                                    const std::vector<at::Tensor>& inputs, int rounds);
 
 }  // namespace torch_ir

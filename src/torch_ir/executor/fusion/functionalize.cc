@@ -63,7 +63,7 @@ class Functionalizer {
   }
 
   bool rewrite(TraceCall& call) {
-    if (!writes_in_place(call) || call.arguments.empty() || call.outputs.size() != 1) {
+    if (!call.op.schema().is_mutable() || call.arguments.empty() || call.outputs.size() != 1) {
       return false;
     }
     const auto* self = std::get_if<TensorId>(&call.arguments[0]);
@@ -118,7 +118,6 @@ void functionalize(Trace& trace) { Functionalizer(trace).run(); }
 std::vector<bool> written_buffers(const Trace& trace) {
   std::vector<bool> is_written(trace.buffers.size(), false);
   for (const TraceCall& call : trace.calls) {
-    if (!writes_in_place(call)) continue;
     for (size_t i = 0; i < call.arguments.size(); ++i) {
       if (!writes_argument(call, i)) continue;
       for (const TensorId tensor : tensors_of(call.arguments[i])) {

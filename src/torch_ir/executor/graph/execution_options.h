@@ -57,6 +57,15 @@ struct PlanMemory {
   int64_t lower_bound = 0;
 };
 
+// A node that runs by itself, through the dispatcher, between those that are replayed.
+struct NodeNotReplayed {
+  // Of a node inside control flow, with the name of that before it: "cond > mul".
+  std::string name;
+  std::string op_type;
+  // "it draws random numbers".
+  std::string reason;
+};
+
 // What the runs of one node took.
 struct NodeProfile {
   std::string name;

@@ -106,13 +106,8 @@ std::vector<c10::IValue> run_steps(const LoweredGraph& graph, const Stack& input
   return run.outputs();
 }
 
-std::vector<at::Tensor> run_graph(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs,
-                                  bool is_checked) {
-  const Stack values = input_values(graph, inputs);
-  SymbolValues symbols;
-  if (!graph.symbols.empty()) symbols = graph.symbols.bind(values);
-  const std::vector<c10::IValue> results =
-      run_steps(graph, values, is_checked ? &symbols : nullptr, [](size_t /*step*/) {});
+std::vector<at::Tensor> caller_outputs(const LoweredGraph& graph,
+                                       const std::vector<c10::IValue>& results) {
   std::vector<at::Tensor> outputs;
   outputs.reserve(results.size());
   for (size_t i = 0; i < results.size(); ++i) {
@@ -121,6 +116,15 @@ std::vector<at::Tensor> run_graph(const LoweredGraph& graph, const std::vector<a
   const PlainKernelsGuard guard;
   keep_constants(graph, outputs);
   return outputs;
+}
+
+std::vector<at::Tensor> run_graph(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs,
+                                  bool is_checked) {
+  const Stack values = input_values(graph, inputs);
+  SymbolValues symbols;
+  if (!graph.symbols.empty()) symbols = graph.symbols.bind(values);
+  return caller_outputs(
+      graph, run_steps(graph, values, is_checked ? &symbols : nullptr, [](size_t /*step*/) {}));
 }
 
 }  // namespace torch_ir

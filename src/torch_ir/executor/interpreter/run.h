@@ -8,6 +8,8 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/FunctionRef.h>
 
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "torch_ir/executor/graph/lowered_graph.h"
@@ -28,6 +30,10 @@ class PlainKernelsGuard {
 // not fit.
 Stack input_values(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs);
 
+// Runs a graph of control flow in place of a StepRun: as run_steps.
+using BodyRunner = std::function<std::vector<c10::IValue>(
+    const LoweredGraph& graph, const Stack& inputs, SymbolValues* symbols)>;
+
 // A run that advances step by step, one step a node. To be made and advanced under a
 // PlainKernelsGuard.
 class StepRun {
@@ -35,13 +41,18 @@ class StepRun {
   // One of `inputs` for each input of the graph, as input_values gives them. Where `symbols` is
   // given, outputs of nodes that are not what the IR says are errors. Graph and symbols outlive
   // the run.
-  StepRun(const LoweredGraph& graph, const Stack& inputs, SymbolValues* symbols);
+  StepRun(const LoweredGraph& graph, const Stack& inputs, SymbolValues* symbols,
+          const BodyRunner* run_body = nullptr);
 
   size_t next_step() const { return next_step_; }
   bool is_done() const { return next_step_ == graph_.nodes.size(); }
 
   // Runs the next step. Throws ExecutionError, naming the node.
   void advance();
+
+  // Goes on at `step`: somebody else made what the steps before it make, and set it.
+  void skip_to(size_t step) { next_step_ = step; }
+  void set(ValueId value, c10::IValue made) { values_[value] = std::move(made); }
 
   // What `value` is now; None before it is made, and when nobody reads it any more. What the node
   // that ran last made is there in any case.
@@ -56,6 +67,7 @@ class StepRun {
 
   const LoweredGraph& graph_;
   SymbolValues* const symbols_;
+  const BodyRunner* const run_body_;
   RunValues values_;
   // Scratch.
   Stack stack_;
@@ -68,6 +80,10 @@ using StepObserver = c10::function_ref<void(size_t step)>;
 // A StepRun from its begin to its end, and its outputs.
 std::vector<c10::IValue> run_steps(const LoweredGraph& graph, const Stack& inputs,
                                    SymbolValues* symbols, StepObserver before_step);
+
+// What a caller of the graph gets of its results.
+std::vector<at::Tensor> caller_outputs(const LoweredGraph& graph,
+                                       const std::vector<c10::IValue>& results);
 
 // As ExecutionPlan::run, or run_checked.
 std::vector<at::Tensor> run_graph(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs,

@@ -81,8 +81,9 @@ void check_result(const LoweredNode& node, const TensorMeta& meta, const c10::IV
 
 }  // namespace
 
-StepRun::StepRun(const LoweredGraph& graph, const Stack& inputs, SymbolValues* symbols)
-    : graph_(graph), symbols_(symbols), values_(graph.values.size()) {
+StepRun::StepRun(const LoweredGraph& graph, const Stack& inputs, SymbolValues* symbols,
+                 const BodyRunner* run_body)
+    : graph_(graph), symbols_(symbols), run_body_(run_body), values_(graph.values.size()) {
   store_inputs(graph, inputs, values_);
 }
 
@@ -102,7 +103,9 @@ std::vector<c10::IValue> StepRun::run_inner(const LoweredGraph& graph, const Sta
   // What depends on data may be another number in each iteration of a loop.
   SymbolValues symbols;
   if (symbols_ != nullptr) symbols = *symbols_;
-  StepRun run(graph, inputs, symbols_ == nullptr ? nullptr : &symbols);
+  SymbolValues* const checked = symbols_ == nullptr ? nullptr : &symbols;
+  if (run_body_ != nullptr) return (*run_body_)(graph, inputs, checked);
+  StepRun run(graph, inputs, checked);
   while (!run.is_done()) run.advance();
   return run.outputs();
 }

@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "torch_ir/operators/operator_table.h"
+
 namespace torch_ir {
 namespace {
 
@@ -55,8 +57,13 @@ bool misuses_results(const c10::OperatorHandle& op) {
   return op.schema().name() == "aten::binary_cross_entropy";
 }
 
+// Whether the operator may be run twice: it writes to nothing, running statistics included.
+bool is_repeatable(const c10::OperatorHandle& op) {
+  return !op.schema().is_mutable() && !statistics_condition(op);
+}
+
 std::optional<c10::OperatorHandle> find_out_overload(const c10::OperatorHandle& op) {
-  if (op.schema().is_mutable() || misuses_results(op)) return std::nullopt;
+  if (!is_repeatable(op) || misuses_results(op)) return std::nullopt;
   const auto [begin, end] = out_overloads().equal_range(op.schema().name());
   const auto found = std::find_if(begin, end, [&](const auto& entry) {
     return is_out_overload(op.schema(), entry.second.schema());

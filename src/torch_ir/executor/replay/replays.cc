@@ -70,19 +70,25 @@ bool InputLayout::matches(const std::vector<at::Tensor>& inputs) const {
 }
 
 Replays::Replays(const LoweredGraph& graph, const ExecutionOptions& options)
-    : graph_(graph), options_(options), is_refused_(!options.trace) {}
+    : graph_(graph), options_(options) {}
 
 Replays::~Replays() {
   for (auto& place : pool_) delete place.load();
 }
 
 ReplayResult Replays::run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
-                          bool is_checked) {
-  FrameRef frame = take(inputs, is_checked, is_checked ? When::kNow : When::kWhenMetAgain);
+                          const ReplayOptions& options) {
+  FrameRef frame = take(inputs, options);
   if (frame == nullptr) return ReplayResult::kNotReplayed;
   try {
     const PlainKernelsGuard guard;
-    frame->frame.run(inputs, outputs);
+    if (options.record == nullptr) {
+      frame->frame.run(inputs, outputs);
+    } else {
+      const std::shared_ptr<const Trace>& trace = frame->layout->trace;
+      *options.record = {trace, std::vector<double>(trace->calls.size(), 0.0)};
+      frame->frame.run_timed(inputs, outputs, options.record->seconds);
+    }
   } catch (const std::exception&) {
     return ReplayResult::kFailed;
   }
@@ -90,36 +96,12 @@ ReplayResult Replays::run(const std::vector<at::Tensor>& inputs, std::vector<at:
   return ReplayResult::kDone;
 }
 
-std::optional<PlanMemory> Replays::memory(const std::vector<at::Tensor>& inputs) {
-  FrameRef frame = take(inputs, /*is_checked=*/false, When::kNow);
-  if (frame == nullptr) return std::nullopt;
-  const PlanMemory memory = frame->layout->trace->memory;
-  give_back(std::move(frame));
-  return memory;
-}
-
-std::optional<Replays::Timing> Replays::time(const std::vector<at::Tensor>& inputs,
-                                             int num_rounds) {
-  FrameRef frame = take(inputs, /*is_checked=*/false, When::kNow);
-  if (frame == nullptr) return std::nullopt;
-  Timing timing{frame->layout->trace, {}};
-  const PlainKernelsGuard guard;
-  std::vector<at::Tensor> outputs;
-  frame->frame.run(inputs, outputs);
-  for (int i = 0; i < num_rounds; ++i) {
-    timing.rounds.emplace_back(timing.trace->calls.size(), 0.0);
-    frame->frame.run_timed(inputs, outputs, timing.rounds.back());
-  }
-  give_back(std::move(frame));
-  return timing;
-}
-
-Replays::FrameRef Replays::take(const std::vector<at::Tensor>& inputs, bool is_checked, When when) {
-  if (is_refused_.load(std::memory_order_relaxed)) return nullptr;
+Replays::FrameRef Replays::take(const std::vector<at::Tensor>& inputs,
+                                const ReplayOptions& options) {
   FrameRef frame = take_pooled(inputs);
-  if (frame == nullptr) frame = make(inputs, is_checked, when);
-  if (frame != nullptr && is_checked && !frame->layout->is_checked) {
-    run_graph(graph_, inputs, /*is_checked=*/true);
+  if (frame == nullptr) frame = make(inputs, options);
+  if (frame != nullptr && options.symbols != nullptr && !frame->layout->is_checked) {
+    trace_graph(graph_, inputs, {/*fold_constants=*/false, options.symbols});
     frame->layout->is_checked = true;
   }
   return frame;
@@ -150,30 +132,38 @@ void Replays::give_back(FrameRef frame) {
   }
 }
 
-Replays::FrameRef Replays::make(const std::vector<at::Tensor>& inputs, bool is_checked, When when) {
-  // Says what is wrong with inputs that do not fit.
-  input_values(graph_, inputs);
+Replays::FrameRef Replays::make(const std::vector<at::Tensor>& inputs,
+                                const ReplayOptions& options) {
   // The tensors of a frame are ordinary ones, whatever mode the first run is in.
   const c10::InferenceMode no_inference_mode(false);
   const PlainKernelsGuard guard;
+  if (options.checks_inputs) {
+    const Stack values = input_values(graph_, inputs);
+    if (!graph_.symbols.empty()) graph_.symbols.bind(values);
+  }
   const std::lock_guard<std::mutex> lock(mutex_);
   if (const std::shared_ptr<Layout> layout = find_layout(inputs)) {
     return FrameRef(new PooledFrame{layout, {layout->trace, inputs, options_.kernels}});
   }
-  if (when == When::kWhenMetAgain && !layouts_.empty() && !is_met_again(inputs)) return nullptr;
-  return make_layout(inputs, is_checked);
+  const bool is_asked_for = options.symbols != nullptr || options.record != nullptr;
+  if (!is_asked_for && !layouts_.empty() && !may_trace(inputs)) return nullptr;
+  return make_layout(inputs, options.symbols);
 }
 
-bool Replays::is_met_again(const std::vector<at::Tensor>& inputs) {
-  const auto found = std::ranges::find_if(
-      met_once_, [&](const InputLayout& layout) { return layout.matches(inputs); });
-  if (found != met_once_.end()) {
-    met_once_.erase(found);
-    return true;
+// Whether a layout that is not the first was met before, and enough runs went by.
+bool Replays::may_trace(const std::vector<at::Tensor>& inputs) {
+  ++runs_since_trace_;
+  const auto met =
+      std::ranges::find_if(met_, [&](const InputLayout& layout) { return layout.matches(inputs); });
+  if (met == met_.end()) {
+    met_.emplace_front(graph_, inputs);
+    if (met_.size() > kMaxLayouts) met_.pop_back();
+    return false;
   }
-  met_once_.emplace_front(graph_, inputs);
-  if (met_once_.size() > kMaxLayouts) met_once_.pop_back();
-  return false;
+  if (runs_since_trace_ < kRunsForATrace) return false;
+  met_.erase(met);
+  runs_since_trace_ = 0;
+  return true;
 }
 
 std::shared_ptr<Replays::Layout> Replays::find_layout(const std::vector<at::Tensor>& inputs) {
@@ -184,16 +174,13 @@ std::shared_ptr<Replays::Layout> Replays::find_layout(const std::vector<at::Tens
   return layouts_.front();
 }
 
-Replays::FrameRef Replays::make_layout(const std::vector<at::Tensor>& inputs, bool is_checked) {
-  std::optional<Trace> traced = trace_graph(graph_, inputs, {options_.fold_constants, is_checked});
-  if (!traced) {
-    is_refused_ = true;
-    return nullptr;
-  }
-  if (options_.optimization == Optimization::kFast) fuse_trace(*traced, packed_weights_);
-  auto trace = std::make_shared<Trace>(std::move(*traced));
+Replays::FrameRef Replays::make_layout(const std::vector<at::Tensor>& inputs,
+                                       SymbolValues* symbols) {
+  auto trace =
+      std::make_shared<Trace>(trace_graph(graph_, inputs, {options_.fold_constants, symbols}));
+  if (options_.optimization == Optimization::kFast) fuse_trace(*trace, packed_weights_);
   place_buffers(*trace, options_.reuse_memory);
-  auto layout = std::make_shared<Layout>(InputLayout(graph_, inputs), trace, is_checked);
+  auto layout = std::make_shared<Layout>(InputLayout(graph_, inputs), trace, symbols != nullptr);
   FrameRef frame(new PooledFrame{layout, {trace, inputs, options_.kernels}});
   // Which results need memory shows when kernels are prepared.
   const std::vector<NeededMemory>& needs = frame->frame.needs();

@@ -62,30 +62,33 @@ enum class ReplayResult {
   kFailed,
 };
 
+// One replay, for those who measure.
+struct ReplayRecord {
+  std::shared_ptr<const Trace> trace;
+  // One for each call.
+  std::vector<double> seconds;
+};
+
+struct ReplayOptions {
+  // Whether inputs of a layout that was not met before are checked against the graph.
+  bool checks_inputs = false;
+  // Where given, outputs of nodes that are not what the IR says are errors.
+  SymbolValues* symbols = nullptr;
+  // Where given, inputs of any layout are replayed, and what ran is told.
+  ReplayRecord* record = nullptr;
+};
+
 class Replays {
  public:
   // `graph` outlives this.
   Replays(const LoweredGraph& graph, const ExecutionOptions& options);
   ~Replays();
 
-  // As ExecutionPlan::run, or run_checked. `outputs` are unspecified unless it is done.
+  // As ExecutionPlan::run. `outputs` are unspecified unless it is done. Throws ExecutionError for
+  // inputs that do not fit, when they are of a layout that was not met before, and TraceRefused
+  // (tracer.h) when the graph can not be replayed.
   ReplayResult run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
-                   bool is_checked);
-
-  // From now on all runs are step by step: one that failed otherwise did not fail so.
-  void refuse() { is_refused_ = true; }
-
-  // Nothing when the graph has to run step by step.
-  std::optional<PlanMemory> memory(const std::vector<at::Tensor>& inputs);
-
-  // Of each call the seconds that each round took, after one that does not count. Nothing when the
-  // graph has to run step by step.
-  struct Timing {
-    std::shared_ptr<const Trace> trace;
-    // rounds[i][k]: call k in round i.
-    std::vector<std::vector<double>> rounds;
-  };
-  std::optional<Timing> time(const std::vector<at::Tensor>& inputs, int num_rounds);
+                   const ReplayOptions& options);
 
  private:
   // All frames of one layout.
@@ -100,32 +103,33 @@ class Replays {
   };
   using FrameRef = std::unique_ptr<PooledFrame>;
 
-  // When to trace for a layout that was not met before.
-  enum class When { kNow, kWhenMetAgain };
-
-  FrameRef take(const std::vector<at::Tensor>& inputs, bool is_checked, When when);
+  FrameRef take(const std::vector<at::Tensor>& inputs, const ReplayOptions& options);
   FrameRef take_pooled(const std::vector<at::Tensor>& inputs);
-  FrameRef make(const std::vector<at::Tensor>& inputs, bool is_checked, When when);
-  bool is_met_again(const std::vector<at::Tensor>& inputs);
+  FrameRef make(const std::vector<at::Tensor>& inputs, const ReplayOptions& options);
+  bool may_trace(const std::vector<at::Tensor>& inputs);
   std::shared_ptr<Layout> find_layout(const std::vector<at::Tensor>& inputs);
-  FrameRef make_layout(const std::vector<at::Tensor>& inputs, bool is_checked);
+  FrameRef make_layout(const std::vector<at::Tensor>& inputs, SymbolValues* symbols);
   void forget_oldest();
   void give_back(FrameRef frame);
 
   static constexpr size_t kMaxFrames = 32;
   static constexpr size_t kMaxLayouts = 8;
+  // Tracing takes as long as some runs step by step: with a trace for every so many of them at
+  // most, inputs whose layouts never stay the same cost little more than without.
+  static constexpr size_t kRunsForATrace = 32;
 
   const LoweredGraph& graph_;
   const ExecutionOptions options_;
-  std::atomic<bool> is_refused_;
   std::array<std::atomic<PooledFrame*>, kMaxFrames> pool_{};
   std::mutex mutex_;
   // Of level `fast`, shared by all layouts. Guarded by mutex_.
   PackedWeights packed_weights_;
   // The one used last comes first. Guarded by mutex_.
   std::list<std::shared_ptr<Layout>> layouts_;
-  // Those met once. Guarded by mutex_.
-  std::list<InputLayout> met_once_;
+  // Those met without a trace, the last one first. Guarded by mutex_.
+  std::list<InputLayout> met_;
+  // Runs without a trace since the last one was made. Guarded by mutex_.
+  size_t runs_since_trace_ = kRunsForATrace;
 };
 
 }  // namespace torch_ir

@@ -1,22 +1,17 @@
 #include "torch_ir/executor/replay/trace_graph.h"
 
 #include <algorithm>
+#include <optional>
+#include <unordered_set>
 #include <utility>
 
+#include "torch_ir/executor/graph/memory_overlap.h"
 #include "torch_ir/executor/interpreter/run.h"
 #include "torch_ir/executor/replay/tracer.h"
 #include "torch_ir/operators/dispatch_mode.h"
 
 namespace torch_ir {
 namespace {
-
-bool may_be_traced(const LoweredGraph& graph) {
-  return graph.device.is_cpu() && !graph.writes_in_place &&
-         std::ranges::all_of(graph.nodes, [](const LoweredNode& node) {
-           return std::holds_alternative<c10::OperatorHandle>(node.callee) ||
-                  std::holds_alternative<NumberFunction>(node.callee);
-         });
-}
 
 // The same memory under another tensor: inputs that are one tensor, or views of one, may be
 // different ones in the next run.
@@ -33,17 +28,67 @@ at::Tensor separate(const at::Tensor& plain) {
   return tensor;
 }
 
-Stack separate_values(const Stack& values) {
-  Stack separated = values;
-  for (c10::IValue& value : separated) {
-    if (!value.isTensor()) continue;
-    const at::Tensor& tensor = value.toTensor();
-    if (tensor.layout() != c10::kStrided || tensor.is_conj() || tensor.is_neg()) {
-      throw TraceRefused{"an input is not dense"};
-    }
-    value = separate(tensor);
+std::optional<size_t> first_reader(const LoweredGraph& graph, ValueId value) {
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    bool reads = false;
+    visit_values(graph.nodes[i], [&](ValueId other) { reads |= other == value; });
+    if (reads) return i;
   }
-  return separated;
+  return std::nullopt;
+}
+
+// What a trace runs on. What it may write to is copied.
+Stack separate_values(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs) {
+  Stack values;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const at::Tensor& input = inputs[i];
+    const LoweredValue& value = graph.values[graph.inputs[i].value];
+    if (value.meta.is_scalar) {
+      values.emplace_back(input.item());
+      continue;
+    }
+    if (input.layout() != c10::kStrided || input.is_conj() || input.is_neg()) {
+      throw TraceRefused{"it reads a tensor that is not dense",
+                         first_reader(graph, graph.inputs[i].value)};
+    }
+    values.emplace_back(separate(value.is_written ? copy_group({input}).front() : input));
+  }
+  return values;
+}
+
+// Weights, and what was a constant of its own.
+void add_constants(const LoweredGraph& graph, Tracer& tracer) {
+  std::unordered_set<const c10::TensorImpl*> known;
+  const auto add = [&](const at::Tensor& tensor) {
+    if (known.insert(tensor.unsafeGetTensorImpl()).second) tracer.add_constant(tensor);
+  };
+  for (const LoweredValue& value : graph.values) {
+    if (value.constant.defined()) add(value.constant);
+  }
+  const auto add_fixed = [&](const auto& item) {
+    if (const auto* fixed = std::get_if<c10::IValue>(&item)) for_each_tensor(*fixed, add);
+  };
+  for (const LoweredNode& node : graph.nodes) {
+    for (const NodeArgument& argument : node.arguments) {
+      add_fixed(argument);
+      if (const auto* list = std::get_if<ListArgument>(&argument)) {
+        std::ranges::for_each(list->items, add_fixed);
+      }
+    }
+  }
+}
+
+// A graph says of its outputs whether they are tensors or numbers, and nobody may have checked it.
+void check_output(const LoweredGraph& graph, ValueId id, const c10::IValue& value) {
+  const bool is_number = value.isScalar();
+  const bool is_tensor = value.isTensor() && value.toTensor().defined();
+  if (graph.values[id].meta.is_scalar ? is_number : is_tensor || is_number) return;
+  const auto maker = std::ranges::find_if(graph.nodes, [&](const LoweredNode& node) {
+    return std::ranges::find(node.outputs, id) != node.outputs.end();
+  });
+  std::optional<size_t> step;
+  if (maker != graph.nodes.end()) step = static_cast<size_t>(maker - graph.nodes.begin());
+  throw TraceRefused{"it returns nothing where the graph says something", step};
 }
 
 Trace trace_once(const LoweredGraph& graph, const Stack& values, SymbolValues* symbols,
@@ -53,9 +98,7 @@ Trace trace_once(const LoweredGraph& graph, const Stack& values, SymbolValues* s
     inputs.push_back(value.isTensor() ? std::optional(tracer.add_input(value.toTensor()))
                                       : std::nullopt);
   }
-  for (const LoweredValue& value : graph.values) {
-    if (value.is_fixed()) tracer.add_constant(value.constant);
-  }
+  add_constants(graph, tracer);
   std::vector<c10::IValue> results;
   {
     const DispatchModeGuard mode(tracer, DispatchDepth::kInner);
@@ -63,27 +106,37 @@ Trace trace_once(const LoweredGraph& graph, const Stack& values, SymbolValues* s
   }
   std::vector<TensorId> outputs;
   for (size_t i = 0; i < results.size(); ++i) {
+    check_output(graph, graph.outputs[i].value, results[i]);
     const at::Tensor output = as_tensor(results[i], graph.outputs[i].dtype);
     if (!results[i].isTensor()) tracer.add_constant(output);
     outputs.push_back(tracer.find(output));
   }
-  Trace trace = tracer.take();
+  Trace trace = tracer.take(std::move(outputs));
   trace.inputs = std::move(inputs);
-  trace.outputs = std::move(outputs);
   return trace;
 }
 
-// Drops calls whose results nobody reads.
+// Drops calls whose results nobody reads. Inputs that are written are somebody else's too.
 void remove_dead_calls(Trace& trace) {
   std::vector<bool> is_needed(trace.buffers.size(), false);
   const auto need = [&](TensorId tensor) { is_needed[trace.tensors[tensor].buffer] = true; };
+  const auto needed = [&](TensorId tensor) {
+    const BufferId buffer = trace.tensors[tensor].buffer;
+    return is_needed[buffer] || trace.buffers[buffer].kind == BufferKind::kInput;
+  };
+  const auto writes_needed = [&](const TraceCall& call) {
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+      if (writes_argument(call, i) && std::ranges::any_of(tensors_of(call.arguments[i]), needed)) {
+        return true;
+      }
+    }
+    return false;
+  };
   std::ranges::for_each(trace.outputs, need);
   std::vector<TraceCall> live;
   for (auto call = trace.calls.rbegin(); call != trace.calls.rend(); ++call) {
     const bool is_live =
-        call->outputs.empty() || std::ranges::any_of(call->outputs, [&](TensorId output) {
-          return is_needed[trace.tensors[output].buffer];
-        });
+        call->outputs.empty() || std::ranges::any_of(call->outputs, needed) || writes_needed(*call);
     if (!is_live) continue;
     for (const TensorId tensor : tensors_of(*call)) need(tensor);
     live.push_back(std::move(*call));
@@ -94,27 +147,17 @@ void remove_dead_calls(Trace& trace) {
 
 }  // namespace
 
-std::optional<Trace> trace_graph(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs,
-                                 const TraceOptions& options) {
-  if (!may_be_traced(graph)) return std::nullopt;
-  const Stack values = input_values(graph, inputs);
-  SymbolValues symbols;
-  if (!graph.symbols.empty()) symbols = graph.symbols.bind(values);
-  SymbolValues* checked_symbols = options.is_checked ? &symbols : nullptr;
-  const auto trace_with = [&](bool fold_constants) -> std::optional<Trace> {
-    Tracer tracer(fold_constants);
-    Trace trace = trace_once(graph, separate_values(values), checked_symbols, tracer);
-    if (tracer.wrote_to_folded()) return std::nullopt;
-    remove_dead_calls(trace);
-    return trace;
-  };
-  try {
-    if (options.fold_constants) {
-      if (auto trace = trace_with(true)) return trace;
+Trace trace_graph(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs,
+                  const TraceOptions& options) {
+  CallNumbers unfolded;
+  for (;;) {
+    Tracer tracer(options.fold_constants, unfolded);
+    Trace trace = trace_once(graph, separate_values(graph, inputs), options.symbols, tracer);
+    if (tracer.wrongly_folded().empty()) {
+      remove_dead_calls(trace);
+      return trace;
     }
-    return trace_with(false);
-  } catch (const TraceRefused&) {
-    return std::nullopt;
+    unfolded.insert(tracer.wrongly_folded().begin(), tracer.wrongly_folded().end());
   }
 }
 

@@ -1,7 +1,8 @@
 // trace_graph: the trace of a graph for inputs of one layout, by running it once.
 #pragma once
 
-#include <optional>
+#include <ATen/core/Tensor.h>
+
 #include <vector>
 
 #include "torch_ir/executor/graph/lowered_graph.h"
@@ -11,14 +12,13 @@ namespace torch_ir {
 
 struct TraceOptions {
   bool fold_constants = true;
-  // Whether to throw ExecutionError where an output of a node is not what the IR says.
-  bool is_checked = false;
+  // Where given, outputs of nodes that are not what the IR says are errors.
+  SymbolValues* symbols = nullptr;
 };
 
-// Nothing where the graph can not be replayed: its sizes depend on data, it draws random numbers,
-// it writes to inputs or weights, or runs executors or control flow. Throws ExecutionError as
-// run_graph does.
-std::optional<Trace> trace_graph(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs,
-                                 const TraceOptions& options);
+// `inputs` are one for each input of the graph, numbers as tensors; they stay as they are. Throws
+// TraceRefused (tracer.h) where the graph can not be replayed, and ExecutionError as a run does.
+Trace trace_graph(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs,
+                  const TraceOptions& options);
 
 }  // namespace torch_ir

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "torch_ir/operators/operator_table.h"
+#include "torch_ir/operators/random_state.h"
 
 namespace torch_ir {
 namespace {
@@ -20,9 +21,8 @@ bool is_plain(const at::Tensor& tensor) {
          !tensor.is_conj() && !tensor.is_neg() && !tensor._is_zerotensor();
 }
 
-void check_plain(const at::Tensor& tensor) {
-  if (!is_plain(tensor)) throw TraceRefused{"a tensor is not plain memory"};
-}
+constexpr const char* kNotPlain =
+    "it has a tensor that is not plain memory (sparse, quantized, conjugated)";
 
 }  // namespace
 
@@ -57,7 +57,7 @@ TensorId Tracer::id_of(const at::Tensor& tensor) {
     const bool is_same = is_plain(tensor) && has_layout(tensor, traced);
     if (is_same || traced.constant.is_same(tensor)) return *known;
   }
-  if (!is_plain(tensor)) return add_opaque_tensor();
+  if (!is_plain(tensor)) return add_opaque_tensor(kNotPlain);
   const bool is_known = buffers_.find(tensor) != nullptr;
   const BufferId buffer = buffer_of(tensor);
   // Operators that take a number make a tensor of it.
@@ -67,11 +67,13 @@ TensorId Tracer::id_of(const at::Tensor& tensor) {
   return add_tensor(tensor, buffer);
 }
 
-TensorId Tracer::add_opaque_tensor() {
+void Tracer::refuse(std::string reason) const { throw TraceRefused{std::move(reason), step_}; }
+
+TensorId Tracer::add_opaque_tensor(const char* reason) {
   const auto id = static_cast<TensorId>(trace_.tensors.size());
   TraceTensor opaque;
   opaque.buffer = static_cast<BufferId>(trace_.buffers.size());
-  opaque_buffers_.insert(opaque.buffer);
+  opaque_buffers_.emplace(opaque.buffer, reason);
   trace_.tensors.push_back(std::move(opaque));
   trace_.buffers.emplace_back();
   return id;
@@ -81,25 +83,28 @@ bool Tracer::is_opaque(TensorId tensor) const {
   return opaque_buffers_.contains(trace_.tensors[tensor].buffer);
 }
 
-TensorId Tracer::find(const at::Tensor& tensor) {
-  const TensorId id = id_of(tensor);
-  if (is_opaque(id)) throw TraceRefused{"an output is not plain memory"};
-  return id;
+TensorId Tracer::find(const at::Tensor& tensor) { return id_of(tensor); }
+
+void Tracer::check_plain_calls() const {
+  for (const TraceCall& call : trace_.calls) {
+    for (const TensorId tensor : tensors_and_outputs_of(call)) {
+      const auto opaque = opaque_buffers_.find(trace_.tensors[tensor].buffer);
+      if (opaque != opaque_buffers_.end()) throw TraceRefused{opaque->second, call.step};
+    }
+  }
 }
 
-Trace Tracer::take() {
-  const auto opaque = [this](TensorId tensor) { return is_opaque(tensor); };
-  for (const TraceCall& call : trace_.calls) {
-    if (std::ranges::any_of(tensors_of(call), opaque) ||
-        std::ranges::any_of(call.outputs, opaque)) {
-      throw TraceRefused{"data decide, or a tensor is not plain memory"};
-    }
+Trace Tracer::take(std::vector<TensorId> outputs) {
+  trace_.outputs = std::move(outputs);
+  check_plain_calls();
+  if (std::ranges::any_of(trace_.outputs, [this](TensorId output) { return is_opaque(output); })) {
+    throw TraceRefused{kNotPlain, std::nullopt};
   }
   return std::move(trace_);
 }
 
 TensorId Tracer::add_input(const at::Tensor& input) {
-  check_plain(input);
+  if (!is_plain(input)) refuse(kNotPlain);
   const BufferId buffer = buffer_of(input);
   trace_.buffers[buffer].kind = BufferKind::kInput;
   return add_tensor(input, buffer);
@@ -127,7 +132,7 @@ void Tracer::add_opaque_constant(const at::Tensor& constant) {
 }
 
 TraceCall Tracer::begin_call(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
-  TraceCall call{op, {}, {}, step_};
+  TraceCall call{op, {}, {}, step_.value_or(0)};
   for (const c10::IValue& argument : arguments_of(op, stack)) {
     call.arguments.push_back(record_argument<TensorId>(
         argument, [this](const at::Tensor& tensor) { return id_of(tensor); }));
@@ -135,13 +140,34 @@ TraceCall Tracer::begin_call(const c10::OperatorHandle& op, const torch::jit::St
   return call;
 }
 
+// The tag says that a call may draw random numbers; whether it does is up to its arguments: dropout
+// of 0, or not in training, draws none.
 void Tracer::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                   torch::jit::Stack* stack) {
-  // Tracing it would change what the run after draws.
-  if (op.hasTag(at::Tag::nondeterministic_seeded)) throw TraceRefused{"random numbers"};
-  if (depends_on_data(op, arguments_of(op, *stack)) || changes_memory(op)) {
+  if (!op.hasTag(at::Tag::nondeterministic_seeded)) {
+    record(op, keys, stack);
+    return;
+  }
+  const auto unseen = [](const auto& function) {
+    const c10::impl::ExcludeDispatchKeyGuard no_calls(mode_key());
+    return function();
+  };
+  const RandomState random = unseen([] { return RandomState(); });
+  record(op, keys, stack);
+  if (!unseen([&] { return random.has_moved(); })) return;
+  // The run to come is to draw what it would have drawn.
+  unseen([&] { random.restore(); });
+  refuse("it draws random numbers");
+}
+
+void Tracer::record(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                    torch::jit::Stack* stack) {
+  const bool depends = depends_on_data(op, arguments_of(op, *stack));
+  if (depends || changes_memory(op)) {
     // A composite operator that does so inside is called as a whole.
-    TraceCall call{op, {}, {add_opaque_tensor()}, step_};
+    const char* const reason =
+        depends ? "what it returns depends on data" : "it gives a tensor other memory";
+    TraceCall call{op, {}, {add_opaque_tensor(reason)}, step_.value_or(0)};
     const c10::impl::ExcludeDispatchKeyGuard no_inner_calls(mode_key());
     run(op, keys, stack);
     trace_.calls.push_back(std::move(call));
@@ -208,11 +234,12 @@ bool Tracer::is_explained(const Mark& mark, const TraceCall& call) const {
 
 void Tracer::finish_call(TraceCall call, const Mark& mark, const torch::jit::Stack& stack,
                          size_t first) {
-  if (fold(call, mark, stack, first)) return;
+  const size_t number = num_calls_++;
+  if (fold(call, number, mark, stack, first)) return;
   record_results(stack, first, call);
   const bool writes = call.op.schema().is_mutable();
-  if (writes && call.op.hasTag(at::Tag::inplace_view)) return;
   note_writes(call);
+  if (writes && call.op.hasTag(at::Tag::inplace_view)) return;
   const auto is_old = [&](TensorId output) {
     return trace_.tensors[output].buffer < mark.num_buffers;
   };
@@ -224,12 +251,12 @@ void Tracer::finish_call(TraceCall call, const Mark& mark, const torch::jit::Sta
 }
 
 // Makes constants of the results of a call that depends on constants only.
-bool Tracer::fold(const TraceCall& call, const Mark& mark, const torch::jit::Stack& stack,
-                  size_t first) {
+bool Tracer::fold(const TraceCall& call, size_t number, const Mark& mark,
+                  const torch::jit::Stack& stack, size_t first) {
   const auto is_constant = [&](TensorId tensor) {
     return trace_.kind(tensor) == BufferKind::kConstant;
   };
-  if (call.op.schema().is_mutable() || makes_empty(call.op) ||
+  if (writes_any_argument(call) || makes_empty(call.op) ||
       !std::ranges::all_of(tensors_of(call), is_constant)) {
     return false;
   }
@@ -242,11 +269,13 @@ bool Tracer::fold(const TraceCall& call, const Mark& mark, const torch::jit::Sta
     const bool is_new = known == nullptr || *known >= mark.num_buffers;
     if (is_new) new_bytes += tensor.storage().nbytes();
   }
-  if (new_bytes > 0 && (!folds_constants_ || folded_bytes_ + new_bytes > kMaxFoldedBytes)) {
-    return false;
-  }
+  const bool may_fold = folds_constants_ && folded_bytes_ + new_bytes <= kMaxFoldedBytes;
+  if (new_bytes > 0 && (!may_fold || unfolded_.contains(number))) return false;
   folded_bytes_ += new_bytes;
-  for (const at::Tensor& tensor : results) add_constant(tensor);
+  for (const at::Tensor& tensor : results) {
+    add_constant(tensor);
+    if (new_bytes > 0) folded_by_.try_emplace(buffer_of(tensor), number);
+  }
   return true;
 }
 
@@ -254,9 +283,15 @@ void Tracer::note_writes(const TraceCall& call) {
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     if (!writes_argument(call, i)) continue;
     for (const TensorId tensor : tensors_of(call.arguments[i])) {
-      if (trace_.kind(tensor) == BufferKind::kIntermediate) continue;
-      if (trace_.kind(tensor) == BufferKind::kInput) throw TraceRefused{"an input is written"};
-      wrote_to_folded_ = true;
+      const BufferId buffer = trace_.tensors[tensor].buffer;
+      if (trace_.buffers[buffer].kind == BufferKind::kInput &&
+          call.op.hasTag(at::Tag::inplace_view)) {
+        refuse("it changes the shape of a tensor in place");
+      }
+      if (trace_.buffers[buffer].kind != BufferKind::kConstant) continue;
+      const auto folded = folded_by_.find(buffer);
+      if (folded == folded_by_.end()) refuse("it writes to a constant");
+      wrongly_folded_.insert(folded->second);
     }
   }
 }

@@ -4,8 +4,12 @@
 // that only take composite operators apart are replaced by the calls that they make.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <set>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "torch_ir/executor/trace/trace.h"
@@ -16,12 +20,21 @@ namespace torch_ir {
 // What can not be replayed: results whose shape or value depends on data, random numbers.
 // Not a std::exception, which would be taken for the failure of a node.
 struct TraceRefused {
+  // "it draws random numbers"; of the node.
   std::string reason;
+  // The node that can not be replayed; nothing where it is not one node.
+  std::optional<size_t> step;
 };
+
+// Calls of one graph by the order in which it makes them.
+using CallNumbers = std::set<size_t>;
 
 class Tracer : public DispatchMode {
  public:
-  explicit Tracer(bool fold_constants) : folds_constants_(fold_constants) {}
+  // What depends on constants only becomes a constant, but for the results of the calls
+  // `unfolded`; no more than a little without `fold_constants`.
+  Tracer(bool fold_constants, CallNumbers unfolded)
+      : folds_constants_(fold_constants), unfolded_(std::move(unfolded)) {}
 
   // Before any call: what the calls will find.
   TensorId add_input(const at::Tensor& input);
@@ -36,12 +49,13 @@ class Tracer : public DispatchMode {
   // The tensor of a result.
   TensorId find(const at::Tensor& tensor);
 
-  // Whether a call wrote to what was folded: then all is to be traced again without folding.
-  bool wrote_to_folded() const { return wrote_to_folded_; }
+  // The calls whose results a later call wrote to after they were folded: then all is to be traced
+  // again, with these unfolded too.
+  const CallNumbers& wrongly_folded() const { return wrongly_folded_; }
 
-  // What was recorded; the tracer is empty after. Throws TraceRefused when some of it can not be
-  // replayed.
-  Trace take();
+  // What was recorded, up to `outputs`; the tracer is empty after. Throws TraceRefused when some
+  // of it can not be replayed.
+  Trace take(std::vector<TensorId> outputs);
 
  private:
   // What there was before a call.
@@ -50,29 +64,38 @@ class Tracer : public DispatchMode {
     BufferId num_buffers;
   };
 
+  void record(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack);
   void run_composite(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                      torch::jit::Stack* stack);
   TraceCall begin_call(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
   void record_results(const torch::jit::Stack& stack, size_t first, TraceCall& call);
   bool is_explained(const Mark& mark, const TraceCall& call) const;
   void finish_call(TraceCall call, const Mark& mark, const torch::jit::Stack& stack, size_t first);
-  bool fold(const TraceCall& call, const Mark& mark, const torch::jit::Stack& stack, size_t first);
+  bool fold(const TraceCall& call, size_t number, const Mark& mark, const torch::jit::Stack& stack,
+            size_t first);
   void note_writes(const TraceCall& call);
 
-  TensorId add_opaque_tensor();
+  [[noreturn]] void refuse(std::string reason) const;
+  TensorId add_opaque_tensor(const char* reason);
   bool is_opaque(TensorId tensor) const;
+  void check_plain_calls() const;
   BufferId buffer_of(const at::Tensor& tensor);
   TensorId id_of(const at::Tensor& tensor);
   void add_opaque_constant(const at::Tensor& constant);
   TensorId add_tensor(const at::Tensor& tensor, BufferId buffer);
 
   bool folds_constants_;
-  bool wrote_to_folded_ = false;
-  size_t step_ = 0;
+  CallNumbers unfolded_;
+  CallNumbers wrongly_folded_;
+  std::optional<size_t> step_;
+  size_t num_calls_ = 0;
   size_t folded_bytes_ = 0;
   Trace trace_;
-  // Stand for what can not be replayed: tensors in layouts of oneDNN, values that depend on data.
-  std::unordered_set<BufferId> opaque_buffers_;
+  // Stand for what can not be replayed, and why: tensors in layouts of oneDNN, values that depend
+  // on data.
+  std::unordered_map<BufferId, const char*> opaque_buffers_;
+  // The call that made what was folded.
+  std::unordered_map<BufferId, size_t> folded_by_;
   TensorTable<TensorId> tensors_;
   StorageTable<BufferId> buffers_;
 };

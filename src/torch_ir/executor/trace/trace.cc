@@ -1,5 +1,9 @@
 #include "torch_ir/executor/trace/trace.h"
 
+#include <algorithm>
+
+#include "torch_ir/operators/operator_table.h"
+
 namespace torch_ir {
 
 bool has_layout(const at::Tensor& tensor, const TraceTensor& traced) {
@@ -9,10 +13,6 @@ bool has_layout(const at::Tensor& tensor, const TraceTensor& traced) {
 
 std::string TraceCall::name() const {
   return fused != nullptr ? fused->name() : op.schema().name();
-}
-
-bool writes_in_place(const TraceCall& call) {
-  return call.fused == nullptr && call.op.schema().is_mutable();
 }
 
 std::vector<TensorId> tensors_of(const TraceArgument& argument) {
@@ -35,12 +35,32 @@ std::vector<TensorId> tensors_and_outputs_of(const TraceCall& call) {
   return tensors;
 }
 
+namespace {
+
+bool is_annotated_write(const c10::AliasInfo& info) {
+  return info.isWrite() || std::ranges::any_of(info.containedTypes(), is_annotated_write);
+}
+
+bool updates_statistics(const TraceCall& call) {
+  const auto condition = statistics_condition(call.op);
+  if (!condition) return false;
+  const auto flag = call.op.schema().argumentIndexWithName(*condition);
+  if (!flag) return true;
+  const auto* value = std::get_if<c10::IValue>(&call.arguments[static_cast<size_t>(*flag)]);
+  return value == nullptr || !value->isBool() || value->toBool();
+}
+
+}  // namespace
+
 bool writes_argument(const TraceCall& call, size_t position) {
-  const c10::AliasInfo* info = call.op.schema().arguments()[position].alias_info();
-  if (info == nullptr) return false;
-  if (info->isWrite()) return true;
-  for (const c10::AliasInfo& contained : info->containedTypes()) {
-    if (contained.isWrite()) return true;
+  const c10::Argument& argument = call.op.schema().arguments()[position];
+  if (argument.alias_info() != nullptr) return is_annotated_write(*argument.alias_info());
+  return argument.name().starts_with("running_") && updates_statistics(call);
+}
+
+bool writes_any_argument(const TraceCall& call) {
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    if (writes_argument(call, i)) return true;
   }
   return false;
 }

@@ -120,17 +120,16 @@ struct Trace {
   const TraceBuffer& buffer_of(TensorId tensor) const { return buffers[tensors[tensor].buffer]; }
 };
 
-// Whether an operator writes to memory that was there before.
-bool writes_in_place(const TraceCall& call);
-
 // The tensors of a call's arguments, in order.
 std::vector<TensorId> tensors_of(const TraceArgument& argument);
 std::vector<TensorId> tensors_of(const TraceCall& call);
 // The same, and then its outputs.
 std::vector<TensorId> tensors_and_outputs_of(const TraceCall& call);
 
-// Whether the call writes to its argument at `position`, as its schema says.
+// Whether the call writes to its argument at `position`: as its schema says, or to running
+// statistics, of which it says nothing.
 bool writes_argument(const TraceCall& call, size_t position);
+bool writes_any_argument(const TraceCall& call);
 
 // Which results of a call need a place.
 enum class NeededMemory {

@@ -1,0 +1,306 @@
+#include "torch_ir/executor/replay/segmented_graph.h"
+
+#include <ATen/ops/scalar_tensor.h>
+
+#include <algorithm>
+#include <chrono>
+#include <unordered_set>
+#include <utility>
+
+#include "torch_ir/executor/graph/memory_overlap.h"
+
+namespace torch_ir {
+namespace {
+
+// A replay that threw, maybe after it wrote to values of the run.
+struct ReplayFailed {};
+
+constexpr const char* kFailedReason = "its replay fails where a run step by step does not";
+
+// Why a node is never replayed; null for those that may be.
+const char* reason_for(const LoweredNode& node) {
+  if (std::holds_alternative<ControlFlowCall>(node.callee)) {
+    return "control flow; its graphs are replayed by themselves";
+  }
+  const bool is_executor = std::holds_alternative<std::shared_ptr<const ExecutorCall>>(node.callee);
+  return is_executor ? "a registered executor" : nullptr;
+}
+
+std::string reason_for(const LoweredGraph& graph, const ExecutionOptions& options) {
+  if (!options.trace) return "the plan was compiled without traces";
+  if (!graph.device.is_cpu()) return "it runs on " + graph.device.str();
+  return "";
+}
+
+bool share_memory(const std::vector<at::Tensor>& tensors) {
+  const std::vector<size_t> groups = overlap_groups(tensors);
+  return std::unordered_set<size_t>(groups.begin(), groups.end()).size() < groups.size();
+}
+
+// Whether writes to what a graph is given could be seen in another of its inputs or constants.
+bool may_see_writes(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs) {
+  const bool writes_inputs = std::ranges::any_of(
+      graph.inputs, [&](const GraphPort& input) { return graph.values[input.value].is_written; });
+  if (!graph.writes_in_place && !writes_inputs) return false;
+  std::vector<at::Tensor> tensors = inputs;
+  if (!writes_inputs) {
+    for (const LoweredValue& value : graph.values) {
+      if (value.constant.defined() && value.is_written) tensors.push_back(value.constant);
+    }
+  }
+  return share_memory(tensors);
+}
+
+// Numbers are tensors on their way through a replay. Nothing where a value is not what the graph
+// says of it.
+std::optional<at::Tensor> to_port(const LoweredGraph& graph, const GraphPort& port,
+                                  const c10::IValue& value) {
+  const bool is_scalar = graph.values[port.value].meta.is_scalar;
+  if (is_scalar && value.isScalar()) {
+    const at::Scalar number = value.toScalar();
+    return at::scalar_tensor(number, at::TensorOptions(number.type()));
+  }
+  if (is_scalar || !value.isTensor() || !value.toTensor().defined()) return std::nullopt;
+  return value.toTensor();
+}
+
+c10::IValue from_port(const LoweredGraph& graph, const GraphPort& port, const at::Tensor& tensor) {
+  if (graph.values[port.value].meta.is_scalar) return tensor.item();
+  return tensor;
+}
+
+std::optional<std::vector<at::Tensor>> to_ports(
+    const LoweredGraph& graph, c10::function_ref<const c10::IValue&(size_t)> input) {
+  std::vector<at::Tensor> tensors;
+  tensors.reserve(graph.inputs.size());
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    std::optional<at::Tensor> tensor = to_port(graph, graph.inputs[i], input(i));
+    if (!tensor) return std::nullopt;
+    tensors.push_back(std::move(*tensor));
+  }
+  return tensors;
+}
+
+}  // namespace
+
+SegmentedGraph::SegmentedGraph(const LoweredGraph& graph, const ExecutionOptions& options)
+    : graph_(graph),
+      options_(options),
+      slicer_(graph),
+      run_body_of_([this](const LoweredGraph& body, const Stack& inputs, SymbolValues* symbols) {
+        return bodies_.at(&body)->run_body(inputs, symbols);
+      }) {
+  const size_t num_nodes = graph.nodes.size();
+  const std::string reason = reason_for(graph, options);
+  if (!reason.empty()) {
+    segments_[0] = std::make_shared<const Segment>(Segment{0, num_nodes, std::nullopt, nullptr});
+    for (size_t i = 0; i < num_nodes; ++i) reasons_[i] = reason;
+  } else {
+    whole_segment_ = std::make_shared<const Segment>(
+        Segment{0, num_nodes, std::nullopt, std::make_unique<Replays>(graph, options)});
+    segments_[0] = whole_segment_;
+    whole_ = whole_segment_->replays.get();
+  }
+  for (size_t i = 0; i < num_nodes; ++i) {
+    const LoweredNode& node = graph.nodes[i];
+    if (const auto* call = std::get_if<ControlFlowCall>(&node.callee)) {
+      for (const LoweredGraph& body : call->graphs) {
+        bodies_[&body] = std::make_unique<SegmentedGraph>(body, options);
+      }
+    }
+    const char* const why = reason_for(node);
+    if (why != nullptr && reason.empty()) cut_at(*segments_.rbegin()->second, i, why);
+  }
+}
+
+SegmentedGraph::~SegmentedGraph() = default;
+
+void SegmentedGraph::add_replayed(size_t first, size_t last) {
+  if (first == last) return;
+  auto segment =
+      std::make_shared<Segment>(Segment{first, last, slicer_.slice(first, last), nullptr});
+  segment->replays = std::make_unique<Replays>(segment->slice->graph, options_);
+  segments_[first] = std::move(segment);
+}
+
+void SegmentedGraph::add_steps(size_t first, size_t last, const std::string& reason) {
+  segments_[first] = std::make_shared<const Segment>(Segment{first, last, std::nullopt, nullptr});
+  for (size_t i = first; i < last; ++i) reasons_[i] = reason;
+}
+
+// Takes node `node` out of `segment`.
+void SegmentedGraph::cut_at(const Segment& segment, size_t node, const std::string& reason) {
+  const auto [first, last] = std::pair(segment.first, segment.last);
+  whole_ = nullptr;
+  add_steps(node, node + 1, reason);
+  add_replayed(first, node);
+  add_replayed(node + 1, last);
+}
+
+// Runs `segment` in another way from now on: smaller segments, or step by step.
+void SegmentedGraph::cut(const Segment& segment, const TraceRefused& refused) {
+  const std::lock_guard lock(mutex_);
+  const auto found = segments_.find(segment.first);
+  // Another thread was first.
+  if (found == segments_.end() || found->second.get() != &segment) return;
+  const SegmentRef keep = found->second;
+  if (refused.step) {
+    cut_at(segment, segment.first + *refused.step, refused.reason);
+  } else if (!segment.slice) {
+    // As a segment it gets copies of what it writes to.
+    whole_ = nullptr;
+    add_replayed(segment.first, segment.last);
+  } else {
+    add_steps(segment.first, segment.last, refused.reason);
+  }
+}
+
+SegmentedGraph::SegmentRef SegmentedGraph::segment_at(size_t node) const {
+  const std::lock_guard lock(mutex_);
+  return segments_.at(node);
+}
+
+// Nothing when the segment was cut.
+std::optional<ReplayResult> SegmentedGraph::try_replay(const Segment& segment,
+                                                       const std::vector<at::Tensor>& inputs,
+                                                       std::vector<at::Tensor>& outputs,
+                                                       const ReplayOptions& options) {
+  try {
+    return segment.replays->run(inputs, outputs, options);
+  } catch (const TraceRefused& refused) {
+    cut(segment, refused);
+    return std::nullopt;
+  }
+}
+
+void SegmentedGraph::run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
+                         bool is_checked) {
+  run(inputs, outputs, is_checked, nullptr);
+}
+
+RunRecord SegmentedGraph::record(const std::vector<at::Tensor>& inputs) {
+  RunRecord record;
+  std::vector<at::Tensor> outputs;
+  run(inputs, outputs, /*is_checked=*/false, &record);
+  return record;
+}
+
+void SegmentedGraph::run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
+                         bool is_checked, RunRecord* record) {
+  SymbolValues symbols;
+  if (is_checked) symbols = graph_.symbols.bind(input_values(graph_, inputs));
+  SymbolValues* const checked = is_checked ? &symbols : nullptr;
+  if (run_whole(inputs, outputs, {true, checked, nullptr}, record)) return;
+  const Stack values = input_values(graph_, inputs);
+  if (!is_checked && !graph_.symbols.empty()) graph_.symbols.bind(values);
+  outputs = caller_outputs(graph_, run_segments(values, checked, record));
+}
+
+bool SegmentedGraph::run_whole(const std::vector<at::Tensor>& inputs,
+                               std::vector<at::Tensor>& outputs, ReplayOptions options,
+                               RunRecord* record) {
+  if (whole_.load(std::memory_order_acquire) == nullptr) return false;
+  if (graph_.writes_in_place && may_see_writes(graph_, inputs)) return false;
+  ReplayRecord replay;
+  if (record != nullptr) options.record = &replay;
+  const auto result = try_replay(*whole_segment_, inputs, outputs, options);
+  if (result == ReplayResult::kFailed) {
+    outputs = run_graph(graph_, inputs, options.symbols != nullptr);
+    cut(*whole_segment_, {kFailedReason, std::nullopt});
+    return true;
+  }
+  if (result != ReplayResult::kDone) return false;
+  if (record != nullptr) record->replayed.push_back({0, std::move(replay)});
+  return true;
+}
+
+std::vector<c10::IValue> SegmentedGraph::run_body(const Stack& inputs, SymbolValues* symbols) {
+  if (whole_.load(std::memory_order_acquire) != nullptr) {
+    const auto tensors =
+        to_ports(graph_, [&](size_t i) -> const c10::IValue& { return inputs[i]; });
+    std::vector<at::Tensor> outputs;
+    const bool may_replay =
+        tensors && !(graph_.writes_in_place && may_see_writes(graph_, *tensors));
+    if (may_replay && try_replay(*whole_segment_, *tensors, outputs, {false, symbols, nullptr}) ==
+                          ReplayResult::kDone) {
+      std::vector<c10::IValue> values;
+      for (size_t i = 0; i < outputs.size(); ++i) {
+        values.push_back(from_port(graph_, graph_.outputs[i], outputs[i]));
+      }
+      return values;
+    }
+  }
+  return run_segments(inputs, symbols, nullptr);
+}
+
+std::vector<c10::IValue> SegmentedGraph::run_segments(const Stack& inputs, SymbolValues* symbols,
+                                                      RunRecord* record) {
+  const PlainKernelsGuard guard;
+  StepRun run(graph_, inputs, symbols, &run_body_of_);
+  while (!run.is_done()) {
+    const SegmentRef segment = segment_at(run.next_step());
+    try {
+      if (!replay(*segment, run, symbols, record)) run_steps_of(*segment, run, record);
+    } catch (const ReplayFailed&) {
+      std::vector<c10::IValue> outputs = run_steps(graph_, inputs, symbols, [](size_t /*step*/) {});
+      cut(*segment, {kFailedReason, std::nullopt});
+      return outputs;
+    }
+  }
+  return run.outputs();
+}
+
+// Whether the run went on, or `segment` was cut; else its nodes are to run step by step.
+bool SegmentedGraph::replay(const Segment& segment, StepRun& run, SymbolValues* symbols,
+                            RunRecord* record) {
+  if (!segment.slice) return false;
+  const GraphSlice& slice = *segment.slice;
+  const auto inputs = to_ports(
+      slice.graph, [&](size_t i) -> const c10::IValue& { return run.value(slice.inputs[i]); });
+  if (!inputs || (slice.writes_inputs && may_see_writes(slice.graph, *inputs))) return false;
+  std::vector<at::Tensor> outputs;
+  ReplayRecord replayed;
+  const auto result = try_replay(segment, *inputs, outputs,
+                                 {false, symbols, record == nullptr ? nullptr : &replayed});
+  if (!result) return true;
+  if (result == ReplayResult::kFailed) throw ReplayFailed();
+  if (result == ReplayResult::kNotReplayed) return false;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    run.set(slice.outputs[i], from_port(slice.graph, slice.graph.outputs[i], outputs[i]));
+  }
+  for (const ValueId value : slice.released) run.set(value, c10::IValue());
+  run.skip_to(segment.last);
+  if (record != nullptr) record->replayed.push_back({segment.first, std::move(replayed)});
+  return true;
+}
+
+void SegmentedGraph::run_steps_of(const Segment& segment, StepRun& run, RunRecord* record) {
+  using Clock = std::chrono::steady_clock;
+  while (run.next_step() < segment.last) {
+    const size_t step = run.next_step();
+    const Clock::time_point start = record == nullptr ? Clock::time_point() : Clock::now();
+    run.advance();
+    if (record == nullptr) continue;
+    record->step_seconds[step] = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+}
+
+std::vector<NodeNotReplayed> SegmentedGraph::not_replayed() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<NodeNotReplayed> nodes;
+  for (const auto& [index, reason] : reasons_) {
+    const LoweredNode& node = graph_.nodes[index];
+    nodes.push_back({node.name, node.op_type, reason});
+    const auto* call = std::get_if<ControlFlowCall>(&node.callee);
+    if (call == nullptr) continue;
+    for (const LoweredGraph& body : call->graphs) {
+      for (NodeNotReplayed& inner : bodies_.at(&body)->not_replayed()) {
+        inner.name = node.name + " > " + inner.name;
+        nodes.push_back(std::move(inner));
+      }
+    }
+  }
+  return nodes;
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,106 @@
+// SegmentedGraph: a graph, cut into segments that are replayed and nodes that are not.
+//
+// What a plan runs. As long as nothing speaks against it the whole graph is one segment. A node
+// that can not be replayed (the size of its result depends on data, it draws random numbers, it is
+// control flow or a registered executor) runs as a step between segments; which nodes those are
+// shows when a segment is traced. The graphs of control flow are segmented too.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "torch_ir/executor/graph/execution_options.h"
+#include "torch_ir/executor/graph/graph_slice.h"
+#include "torch_ir/executor/graph/lowered_graph.h"
+#include "torch_ir/executor/interpreter/run.h"
+#include "torch_ir/executor/replay/replays.h"
+#include "torch_ir/executor/replay/tracer.h"
+
+namespace torch_ir {
+
+// What one run did, for those who measure.
+struct RunRecord {
+  struct Replayed {
+    // The node that the trace's step 0 is.
+    size_t first_node;
+    ReplayRecord replay;
+  };
+  std::vector<Replayed> replayed;
+  // By node, of those that ran step by step.
+  std::map<size_t, double> step_seconds;
+};
+
+class SegmentedGraph {
+ public:
+  // `graph` outlives this.
+  SegmentedGraph(const LoweredGraph& graph, const ExecutionOptions& options);
+  ~SegmentedGraph();
+
+  // As ExecutionPlan::run, or run_checked.
+  void run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
+           bool is_checked);
+
+  // A run that tells what it does. Whatever can be replayed is.
+  RunRecord record(const std::vector<at::Tensor>& inputs);
+
+  // As ExecutionPlan::not_replayed.
+  std::vector<NodeNotReplayed> not_replayed() const;
+
+ private:
+  struct Segment {
+    size_t first;
+    // Behind the last node.
+    size_t last;
+    // Nothing for a segment that is the whole graph, and for nodes that run step by step.
+    std::optional<GraphSlice> slice;
+    // Null for nodes that run step by step.
+    std::unique_ptr<Replays> replays;
+  };
+  using SegmentRef = std::shared_ptr<const Segment>;
+
+  void add_replayed(size_t first, size_t last);
+  void add_steps(size_t first, size_t last, const std::string& reason);
+  void cut_at(const Segment& segment, size_t node, const std::string& reason);
+  void cut(const Segment& segment, const TraceRefused& refused);
+  SegmentRef segment_at(size_t node) const;
+
+  void run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs, bool is_checked,
+           RunRecord* record);
+  bool run_whole(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
+                 ReplayOptions options, RunRecord* record);
+  std::vector<c10::IValue> run_body(const Stack& inputs, SymbolValues* symbols);
+  std::vector<c10::IValue> run_segments(const Stack& inputs, SymbolValues* symbols,
+                                        RunRecord* record);
+  bool replay(const Segment& segment, StepRun& run, SymbolValues* symbols, RunRecord* record);
+  std::optional<ReplayResult> try_replay(const Segment& segment,
+                                         const std::vector<at::Tensor>& inputs,
+                                         std::vector<at::Tensor>& outputs,
+                                         const ReplayOptions& options);
+  static void run_steps_of(const Segment& segment, StepRun& run, RunRecord* record);
+
+  const LoweredGraph& graph_;
+  const ExecutionOptions options_;
+  const GraphSlicer slicer_;
+  // Of the graphs of control flow.
+  std::unordered_map<const LoweredGraph*, std::unique_ptr<SegmentedGraph>> bodies_;
+  const BodyRunner run_body_of_;
+  // The segment that is the whole graph, kept for runs that go on while it is cut.
+  SegmentRef whole_segment_;
+  // Its replays, as long as it is not cut.
+  std::atomic<Replays*> whole_ = nullptr;
+  mutable std::mutex mutex_;
+  // By first node; together they are all nodes. Guarded by mutex_.
+  std::map<size_t, SegmentRef> segments_;
+  // Why a node is not replayed. Guarded by mutex_.
+  std::map<size_t, std::string> reasons_;
+};
+
+}  // namespace torch_ir
