@@ -188,28 +188,53 @@ std::optional<Replacement> replace_multiplication(TraceRewriter& rewriter, size_
   return replace_binary(rewriter, index, PostOp::Kind::kMultiply);
 }
 
-// Of channels, where all lie alike.
+Layout channels_last(const Dims& sizes) {
+  const int64_t row = sizes[1] * sizes[3];
+  return Layout::strided(sizes, {row * sizes[2], 1, row, sizes[1]});
+}
+
+// With channels last.
+size_t concatenate(TraceRewriter& rewriter, const std::vector<TensorId>& sources, TensorId output,
+                   size_t index) {
+  std::vector<Layout> layouts;
+  for (const TensorId source : sources)
+    layouts.push_back(channels_last(sizes_of(rewriter, source)));
+  const onednn::PrimitivePtr primitive =
+      onednn::make_concatenation(1, layouts, channels_last(sizes_of(rewriter, output)));
+  if (primitive == nullptr) return 0;
+  std::vector<TensorId> inputs;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    inputs.push_back(rewriter.use(sources[i], layouts[i]));
+  }
+  rewriter.emit(primitive, std::move(inputs), output, index);
+  return 1;
+}
+
+// Of channels.
 std::optional<Replacement> replace_concatenation(TraceRewriter& rewriter, size_t index) {
   const TraceCall& call = rewriter.call(index);
   const CallArguments arguments(call);
   const std::vector<TensorId> sources = arguments.tensors("tensors");
   const TensorId output = call.outputs[0];
-  const bool is_taken = !sources.empty() && arguments.number("dim", 0) == 1 &&
-                        rewriter.is_value(output) && rewriter.tensor(output).sizes.size() == 4 &&
-                        std::ranges::all_of(sources, [&](TensorId source) {
-                          return rewriter.is_value(source) &&
-                                 rewriter.tensor(source).sizes.size() == 4 &&
-                                 rewriter.is_carried(source);
-                        });
-  if (!is_taken) return std::nullopt;
-  std::vector<Layout> layouts;
-  for (const TensorId source : sources) layouts.push_back(rewriter.layout_of(source));
-  const onednn::PrimitivePtr primitive = onednn::make_concatenation(1, layouts);
-  if (primitive == nullptr) return std::nullopt;
-  std::vector<TensorId> inputs;
-  for (size_t i = 0; i < sources.size(); ++i)
-    inputs.push_back(rewriter.use(sources[i], layouts[i]));
-  return alone(rewriter, index, output, primitive, std::move(inputs));
+  const auto is_image = [&](TensorId id) {
+    return rewriter.is_value(id) && rewriter.tensor(id).sizes.size() == 4;
+  };
+  const auto is_carried = [&](TensorId id) { return rewriter.is_carried(id); };
+  if (sources.empty() || arguments.number("dim", 0) != 1 || !is_image(output) ||
+      !std::ranges::all_of(sources, is_image) || !std::ranges::any_of(sources, is_carried)) {
+    return std::nullopt;
+  }
+  const bool is_joined =
+      rewriter.tensor(output).sizes[0] == 1 && std::ranges::all_of(sources, [&](TensorId source) {
+        return rewriter.tensor(source).sizes[1] % 16 == 0;
+      });
+  return Replacement{{index}, [&rewriter, sources, output, index, is_joined] {
+                       if (is_joined) {
+                         rewriter.join(sources, output, index);
+                         return size_t{1};
+                       }
+                       return concatenate(rewriter, sources, output, index);
+                     }};
 }
 
 // A batch norm that is no part of a convolution, with the rectifier after it.

@@ -121,10 +121,21 @@ class ChainBuilder {
   bool fits(TensorId id) const {
     const TensorId first = chain_.output;
     if (!rewriter_.is_value(id)) return false;
-    if (shape_ == ChainShape::kSame) return rewriter_.have_same_layout(id, first);
+    if (shape_ == ChainShape::kSame && rewriter_.have_same_layout(id, first)) return true;
+    if (shape_ == ChainShape::kSame && !is_squeezed_alike(id, first)) return false;
     return rewriter_.is_contiguous(id) && rewriter_.tensor(id).offset == 0 &&
            c10::multiply_integers(rewriter_.tensor(id).sizes) ==
                c10::multiply_integers(rewriter_.tensor(first).sizes);
+  }
+
+  // Whether they differ in dimensions of size one only.
+  bool is_squeezed_alike(TensorId a, TensorId b) const {
+    const auto squeezed = [this](TensorId id) {
+      at::DimVector sizes = rewriter_.tensor(id).sizes;
+      sizes.erase(std::remove(sizes.begin(), sizes.end(), 1), sizes.end());
+      return sizes;
+    };
+    return rewriter_.is_contiguous(a) && rewriter_.is_contiguous(b) && squeezed(a) == squeezed(b);
   }
 
   bool reads_all(const TraceCall& call) const {

@@ -88,8 +88,11 @@ class ConvolutionBuilder {
 
   size_t emit() {
     Chain& chain = convolution_.chain;
+    const TensorId first = rewriter_.call(chain.calls.front()).outputs[0];
     // The memory of an addend that nobody else reads takes the sum.
     if (chain.operand && !may_sum(rewriter_, chain, convolution_.source)) chain.cut_at_operand();
+    chain.output = rewriter_.shaped_like(chain.output, first);
+    if (chain.operand) chain.operand = rewriter_.shaped_like(*chain.operand, first);
     const TraceTensor& output = rewriter_.tensor(chain.output);
     const bool is_done = (is_winograd(convolution_, output) && emit_with(/*is_winograd=*/true)) ||
                          emit_with(/*is_winograd=*/false);

@@ -1,5 +1,6 @@
 #include <c10/util/accumulate.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "torch_ir/executor/fusion/call_arguments.h"
@@ -41,14 +42,10 @@ class LinearBuilder {
         op->operand = output;
       }
     }
-    std::optional<Layout> bias;
-    if (linear_.bias.defined()) bias = Layout::strided({1, columns}, {columns, 1});
-    const onednn::PrimitivePtr primitive =
-        onednn::make_matmul(rewriter_.plain_layout(linear_.source),
-                            Layout::any({weight.size(0), columns}), bias, output, chain.post_ops);
+    const onednn::PrimitivePtr primitive = make(output);
     if (primitive == nullptr) return 0;
     std::vector<TensorId> inputs = {rewriter_.plain(linear_.source), packed_weight(*primitive)};
-    if (bias) inputs.push_back(rewriter_.add_constant(linear_.bias.contiguous()));
+    if (linear_.bias.defined()) inputs.push_back(rewriter_.add_constant(linear_.bias.contiguous()));
     std::optional<TensorId> written;
     if (chain.operand) {
       const TensorId operand = rewriter_.plain(*chain.operand);
@@ -63,9 +60,27 @@ class LinearBuilder {
   }
 
  private:
+  // With the weight as it is, or transposed.
+  onednn::PrimitivePtr make(const Layout& output) const {
+    const int64_t k = linear_.weight.size(0);
+    const int64_t columns = linear_.weight.size(1);
+    const Layout source = rewriter_.plain_layout(linear_.source);
+    const bool has_operand = std::ranges::any_of(
+        linear_.chain.post_ops, [](const PostOp& op) { return op.operand.has_value(); });
+    std::optional<Layout> bias;
+    if (has_operand) {
+      if (linear_.bias.defined()) bias = Layout::strided({1, columns}, {columns, 1});
+      return onednn::make_matmul(source, Layout::any({k, columns}), bias, output,
+                                 linear_.chain.post_ops);
+    }
+    if (linear_.bias.defined()) bias = Layout::strided({columns}, {1});
+    return onednn::make_inner_product(source, Layout::any({columns, k}), bias, output,
+                                      linear_.chain.post_ops);
+  }
+
   TensorId packed_weight(const onednn::Primitive& primitive) {
     const Layout& wanted = primitive.inputs()[1];
-    const at::Tensor& weight = linear_.weight;
+    const at::Tensor weight = primitive.name() == "matmul" ? linear_.weight : linear_.weight.t();
     const Layout layout = Layout::strided(wanted.sizes(), weight.strides().vec());
     return rewriter_.packed(layout.key() + wanted.key(), {weight},
                             [&] { return reorder_constant(weight, layout, wanted); });

@@ -28,6 +28,7 @@ TraceRewriter::TraceRewriter(Trace& trace, PackedWeights& weights)
 void TraceRewriter::count_readers() {
   readers_.resize(trace_.buffers.size());
   last_reader_.resize(trace_.buffers.size());
+  is_shared_.resize(trace_.buffers.size());
   for (size_t i = 0; i < calls_.size(); ++i) {
     for (const TensorId id : tensors_of(calls_[i])) {
       readers_[tensor(id).buffer].push_back(i);
@@ -177,7 +178,7 @@ TensorId TraceRewriter::use(TensorId id, const onednn::Layout& layout) {
 bool TraceRewriter::is_last_use(TensorId id, size_t index) const {
   const BufferId buffer = tensor(id).buffer;
   return buffer < readers_.size() && trace_.buffers[buffer].kind == BufferKind::kIntermediate &&
-         !is_output_[buffer] && !is_written_[buffer] &&
+         !is_output_[buffer] && !is_written_[buffer] && !is_shared_[buffer] &&
          last_reader_[buffer] <= std::max(index, current_);
 }
 
@@ -207,6 +208,14 @@ TensorId TraceRewriter::add_bytes(size_t bytes) {
                      {}};
   trace_.buffers.push_back({BufferKind::kIntermediate, bytes});
   trace_.tensors.push_back(std::move(traced));
+  return static_cast<TensorId>(trace_.tensors.size() - 1);
+}
+
+TensorId TraceRewriter::shaped_like(TensorId id, TensorId other) {
+  if (have_same_layout(id, other)) return id;
+  TraceTensor shaped = tensor(other);
+  shaped.buffer = tensor(id).buffer;
+  trace_.tensors.push_back(std::move(shaped));
   return static_cast<TensorId>(trace_.tensors.size() - 1);
 }
 
@@ -251,6 +260,43 @@ void TraceRewriter::emit(const onednn::PrimitivePtr& primitive, std::vector<Tens
   const onednn::Layout layout = is_same_shape ? primitive->output() : plain_layout(output);
   values_.insert_or_assign(tensor(output).buffer,
                            Value{output, {{layout, target}}, is_plain, is_clean});
+}
+
+// Has `part`, memory of its own, lie in `whole` instead.
+bool TraceRewriter::move_into(TensorId part, TensorId whole, int64_t offset) {
+  const BufferId from = tensor(part).buffer;
+  // One that the trace had may be an input, or be seen through views.
+  const bool is_own = from >= readers_.size() && tensor(part).offset == 0 &&
+                      static_cast<size_t>(tensor(part).sizes[0]) == trace_.buffers[from].bytes;
+  if (!is_own) return false;
+  for (TraceTensor& traced : trace_.tensors) {
+    if (traced.buffer != from) continue;
+    traced.buffer = tensor(whole).buffer;
+    traced.offset += offset;
+  }
+  return true;
+}
+
+void TraceRewriter::join(const std::vector<TensorId>& sources, TensorId output, size_t index) {
+  const onednn::Layout joined = onednn::Layout::blocked(dims_of(tensor(output).sizes));
+  const TensorId whole = add_bytes(joined.bytes());
+  int64_t offset = 0;
+  for (const TensorId source : sources) {
+    const onednn::Layout layout = onednn::Layout::blocked(dims_of(tensor(source).sizes));
+    const TensorId part = use(source, layout);
+    is_shared_[tensor(source).buffer] = true;
+    if (!move_into(part, whole, offset)) {
+      TraceTensor slice = tensor(whole);
+      slice.sizes = {static_cast<int64_t>(layout.bytes())};
+      slice.offset = offset;
+      trace_.tensors.push_back(std::move(slice));
+      add_call(onednn::make_reorder(layout, layout), {part},
+               static_cast<TensorId>(trace_.tensors.size() - 1), index);
+    }
+    offset += static_cast<int64_t>(layout.bytes());
+  }
+  is_shared_[tensor(output).buffer] = true;
+  values_.insert_or_assign(tensor(output).buffer, Value{output, {{joined, whole}}, false});
 }
 
 bool TraceRewriter::is_clean(TensorId id) const {

@@ -68,10 +68,16 @@ class TraceRewriter {
                   const std::function<at::Tensor()>& make);
   TensorId add_constant(const at::Tensor& tensor);
 
+  // All of the memory of `id`, as a tensor of the shape of another.
+  TensorId shaped_like(TensorId id, TensorId other);
+
   // Calls `primitive`; what it makes is the value of `output`, which has no NaN where `is_clean`.
   // With `written`, in the memory of that value, which it adds to.
   void emit(const onednn::PrimitivePtr& primitive, std::vector<TensorId> inputs, TensorId output,
             size_t index, std::optional<TensorId> written = std::nullopt, bool is_clean = false);
+  // Makes the value of `output` of others, in the layout `blocked`: one image, whose channels are
+  // those of `sources` one after another. What can be is written where it goes from the start.
+  void join(const std::vector<TensorId>& sources, TensorId output, size_t index);
   // Whether the value is known to have no NaN.
   bool is_clean(TensorId id) const;
 
@@ -94,6 +100,7 @@ class TraceRewriter {
   void rewrite(size_t index);
   void finish(const Replacement& replacement);
   void copy(size_t index);
+  bool move_into(TensorId part, TensorId whole, int64_t offset);
   Value* find_value(TensorId id);
   TensorId add_bytes(size_t bytes);
   void add_call(const onednn::PrimitivePtr& primitive, const std::vector<TensorId>& inputs,
@@ -109,6 +116,8 @@ class TraceRewriter {
   std::vector<size_t> last_reader_;
   std::vector<bool> is_output_;
   std::vector<bool> is_written_;
+  // Whether what is written to the memory of a value would be seen in another.
+  std::vector<bool> is_shared_;
   std::unordered_map<BufferId, Value> values_;
   FindRule find_rule_ = nullptr;
   std::vector<State> states_;

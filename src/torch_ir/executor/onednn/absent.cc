@@ -7,12 +7,18 @@ std::optional<std::string> version() { return std::nullopt; }
 // Nobody has a layout without the library.
 Layout Layout::strided(const Dims& /*sizes*/, const Dims& /*strides*/) { return {}; }
 Layout Layout::any(const Dims& /*sizes*/) { return {}; }
+Layout Layout::blocked(const Dims& /*sizes*/) { return {}; }
 size_t Layout::bytes() const { return 0; }
 bool Layout::is_strided() const { return true; }
 std::string Layout::key() const { return {}; }
 bool Layout::operator==(const Layout& /*other*/) const { return true; }
 
 PrimitivePtr make_convolution(const Convolution& /*convolution*/) { return nullptr; }
+PrimitivePtr make_inner_product(const Layout& /*source*/, const Layout& /*weights*/,
+                                const std::optional<Layout>& /*bias*/, const Layout& /*output*/,
+                                const PostOps& /*post_ops*/) {
+  return nullptr;
+}
 PrimitivePtr make_matmul(const Layout& /*source*/, const Layout& /*weights*/,
                          const std::optional<Layout>& /*bias*/, const Layout& /*output*/,
                          const PostOps& /*post_ops*/) {
@@ -32,7 +38,8 @@ PrimitivePtr make_binary(PostOp::Kind /*kind*/, const Layout& /*first*/, const L
                          const PostOps& /*post_ops*/) {
   return nullptr;
 }
-PrimitivePtr make_concatenation(size_t /*dimension*/, const std::vector<Layout>& /*sources*/) {
+PrimitivePtr make_concatenation(size_t /*dimension*/, const std::vector<Layout>& /*sources*/,
+                                const Layout& /*output*/) {
   return nullptr;
 }
 

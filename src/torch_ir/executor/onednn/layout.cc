@@ -59,6 +59,11 @@ Layout Layout::any(const Dims& sizes) {
       Descriptor(sizes, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any));
 }
 
+Layout Layout::blocked(const Dims& sizes) {
+  return LayoutAccess::layout(
+      Descriptor(sizes, dnnl::memory::data_type::f32, dnnl::memory::format_tag::nChw16c));
+}
+
 size_t Layout::bytes() const { return LayoutAccess::descriptor(*this).get_size(); }
 
 bool Layout::is_strided() const {

@@ -25,6 +25,8 @@ class Layout {
   static Layout strided(const Dims& sizes, const Dims& strides);
   // The one that a primitive is fastest with.
   static Layout any(const Dims& sizes);
+  // Of images, in blocks of 16 channels: those of one image lie one after another.
+  static Layout blocked(const Dims& sizes);
 
   const Dims& sizes() const { return sizes_; }
   size_t bytes() const;
@@ -123,6 +125,12 @@ struct Convolution {
 };
 PrimitivePtr make_convolution(const Convolution& convolution);
 
+// source [rows, k], weights [columns, k], output [rows, columns]; inputs as of a convolution.
+// Faster than make_matmul where matrices are small, and slower with an operand.
+PrimitivePtr make_inner_product(const Layout& source, const Layout& weights,
+                                const std::optional<Layout>& bias, const Layout& output,
+                                const PostOps& post_ops);
+
 // source [..., rows, k], weights [..., k, columns], bias [1, columns]; inputs as of a convolution.
 PrimitivePtr make_matmul(const Layout& source, const Layout& weights,
                          const std::optional<Layout>& bias, const Layout& output,
@@ -145,6 +153,7 @@ PrimitivePtr make_elementwise(const Layout& layout, const PostOps& functions);
 PrimitivePtr make_binary(PostOp::Kind kind, const Layout& first, const Layout& second,
                          const PostOps& post_ops);
 
-PrimitivePtr make_concatenation(size_t dimension, const std::vector<Layout>& sources);
+PrimitivePtr make_concatenation(size_t dimension, const std::vector<Layout>& sources,
+                                const Layout& output);
 
 }  // namespace torch_ir::onednn

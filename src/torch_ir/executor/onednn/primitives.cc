@@ -134,6 +134,22 @@ PrimitivePtr make_convolution(const Convolution& convolution) {
   });
 }
 
+PrimitivePtr make_inner_product(const Layout& source, const Layout& weights,
+                                const std::optional<Layout>& bias, const Layout& output,
+                                const PostOps& post_ops) {
+  return attempt([&] {
+    using Description = dnnl::inner_product_forward::desc;
+    const Description description =
+        bias ? Description(prop_kind::forward_inference, descriptor(source), descriptor(weights),
+                           descriptor(*bias), descriptor(output))
+             : Description(prop_kind::forward_inference, descriptor(source), descriptor(weights),
+                           descriptor(output));
+    const dnnl::inner_product_forward::primitive_desc made(description, attributes(post_ops), cpu(),
+                                                           /*allow_empty=*/true);
+    return finish_product("inner_product", made, bias.has_value(), post_ops);
+  });
+}
+
 PrimitivePtr make_matmul(const Layout& source, const Layout& weights,
                          const std::optional<Layout>& bias, const Layout& output,
                          const PostOps& post_ops) {
@@ -218,7 +234,8 @@ PrimitivePtr make_binary(PostOp::Kind kind, const Layout& first, const Layout& s
   });
 }
 
-PrimitivePtr make_concatenation(size_t dimension, const std::vector<Layout>& sources) {
+PrimitivePtr make_concatenation(size_t dimension, const std::vector<Layout>& sources,
+                                const Layout& output) {
   return attempt([&] {
     std::vector<dnnl::memory::desc> descriptors;
     ArgumentNames names;
@@ -226,9 +243,9 @@ PrimitivePtr make_concatenation(size_t dimension, const std::vector<Layout>& sou
       names.inputs.push_back(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(descriptors.size()));
       descriptors.push_back(descriptor(source));
     }
-    const dnnl::concat::primitive_desc made(static_cast<int>(dimension), descriptors, cpu(),
-                                            attributes());
-    return finish("concat", made, names, sources, LayoutAccess::layout(made.dst_desc()));
+    const dnnl::concat::primitive_desc made(descriptor(output), static_cast<int>(dimension),
+                                            descriptors, cpu(), attributes());
+    return finish("concat", made, names, sources, output);
   });
 }
 
