@@ -3,8 +3,9 @@
 // `compile` resolves every operator, binds every argument, and looks up every weight and constant.
 // The first run with inputs of some layout traces the operators that eager would call for them,
 // chooses a kernel for each, and plans their memory; every run after only calls the kernels. Nodes
-// that can not be replayed so run between those that are. The results are bit-identical to calling each node's ATen operator eagerly with the same number of
-// threads, unless the options ask for `fast`.
+// that can not be replayed so run between those that are. The results are bit-identical to calling
+// each node's ATen operator eagerly with the same number of threads, unless the options ask for
+// `fast`.
 //
 // A plan may be run by any number of threads at once. It never writes to a weight, a constant or an
 // input: what a graph mutates in place is copied first, for each run.

@@ -152,8 +152,8 @@ Replays::FrameRef Replays::make(const std::vector<at::Tensor>& inputs,
 // Whether a layout that is not the first was met before, and enough runs went by.
 bool Replays::may_trace(const std::vector<at::Tensor>& inputs) {
   ++runs_since_trace_;
-  const auto met = std::ranges::find_if(
-      met_, [&](const InputLayout& layout) { return layout.matches(inputs); });
+  const auto met =
+      std::ranges::find_if(met_, [&](const InputLayout& layout) { return layout.matches(inputs); });
   if (met == met_.end()) {
     met_.emplace_front(graph_, inputs);
     if (met_.size() > kMaxLayouts) met_.pop_back();

@@ -15,6 +15,7 @@ namespace {
 // A replay that threw, maybe after it wrote to values of the run.
 struct ReplayFailed {};
 
+constexpr const char* kSharedReason = "it is near a write to memory that two values share";
 constexpr const char* kFailedReason = "its replay fails where a run step by step does not";
 
 // Why a node is never replayed; null for those that may be.
@@ -39,9 +40,8 @@ bool share_memory(const std::vector<at::Tensor>& tensors) {
 
 // Whether writes to what a graph is given could be seen in another of its inputs or constants.
 bool may_see_writes(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs) {
-  const bool writes_inputs = std::ranges::any_of(graph.inputs, [&](const GraphPort& input) {
-    return graph.values[input.value].is_written;
-  });
+  const bool writes_inputs = std::ranges::any_of(
+      graph.inputs, [&](const GraphPort& input) { return graph.values[input.value].is_written; });
   if (!graph.writes_in_place && !writes_inputs) return false;
   std::vector<at::Tensor> tensors = inputs;
   if (!writes_inputs) {
@@ -118,7 +118,8 @@ SegmentedGraph::~SegmentedGraph() = default;
 
 void SegmentedGraph::add_replayed(size_t first, size_t last) {
   if (first == last) return;
-  auto segment = std::make_shared<Segment>(Segment{first, last, slicer_.slice(first, last), nullptr});
+  auto segment =
+      std::make_shared<Segment>(Segment{first, last, slicer_.slice(first, last), nullptr});
   segment->replays = std::make_unique<Replays>(segment->slice->graph, options_);
   segments_[first] = std::move(segment);
 }
@@ -255,10 +256,13 @@ bool SegmentedGraph::replay(const Segment& segment, StepRun& run, SymbolValues* 
                             RunRecord* record) {
   if (!segment.slice) return false;
   const GraphSlice& slice = *segment.slice;
-  const auto inputs = to_ports(slice.graph, [&](size_t i) -> const c10::IValue& {
-    return run.value(slice.inputs[i]);
-  });
-  if (!inputs || (slice.writes_inputs && may_see_writes(slice.graph, *inputs))) return false;
+  const auto inputs = to_ports(
+      slice.graph, [&](size_t i) -> const c10::IValue& { return run.value(slice.inputs[i]); });
+  if (!inputs) return false;
+  if (slice.writes_inputs && may_see_writes(slice.graph, *inputs)) {
+    cut(segment, {kSharedReason, std::nullopt});
+    return true;
+  }
   std::vector<at::Tensor> outputs;
   ReplayRecord replayed;
   const auto result = try_replay(segment, *inputs, outputs,
