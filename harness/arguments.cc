@@ -279,8 +279,8 @@ void require(const CLI::App& parser, const std::string& flag,
 }  // namespace
 
 void declare_arguments(CLI::App& parser, Arguments& arguments) {
-  parser.set_version_flag("--version", version_text("harness"),
-                          "Print the version of torch-ir and of LibTorch");
+  parser.set_version_flag("--version", version_text("harness", onednn_version()),
+                          "Print the versions of torch-ir, LibTorch and oneDNN");
   declare_models(parser, arguments);
   declare_comparison(parser, arguments);
   declare_execution(parser, arguments);

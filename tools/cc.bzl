@@ -120,6 +120,7 @@ def torch_ir_room(
         name,
         hdrs,
         deps = [],
+        hidden_deps = [],
         test_deps = [],
         testing_deps = [],
         units = 1,
@@ -142,6 +143,7 @@ def torch_ir_room(
       hdrs: The headers that other rooms may include. All others are the room's own.
       deps: The rooms right below it, with which come those that they use, and libraries. No other
         room can be included.
+      hidden_deps: Libraries that only its sources see: their headers do not come with it.
       test_deps: What its tests use beside.
       testing_deps: What testing/ uses beside.
       units: In how many translation units it is compiled.
@@ -167,7 +169,7 @@ def torch_ir_room(
         alwayslink = alwayslink,
         units = units,
         visibility = ["//visibility:private"],
-        deps = deps,
+        deps = deps + hidden_deps,
     )
     torch_ir_interface(
         name = name,

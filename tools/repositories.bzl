@@ -70,6 +70,17 @@ def torch_ir_dependencies():
         targets = {"zip": ["zip"]},
         packages = {"apt": "libzip-dev", "brew": "libzip", "dnf": "libzip-devel"},
     )
+    _maybe(
+        system_library,
+        name = "onednn",
+        hdrs = ["oneapi/dnnl"],
+        optional = True,
+        targets = {"onednn": ["dnnl"]},
+        # The next one makes primitives in another way.
+        version_header = "oneapi/dnnl/dnnl_version.h",
+        version_line = "#define DNNL_VERSION_MAJOR 2",
+        packages = {"apt": "libdnnl-dev", "dnf": "onednn-devel"},
+    )
 
 def _maybe(rule, name, **kwargs):
     if not native.existing_rule(name):

@@ -7,7 +7,24 @@ which a bare `-lfoo` would leave out of their cache keys.
 
 _STANDARD_INCLUDE_DIRS = ["/usr/include", "/usr/local/include", "/opt/homebrew/include"]
 
+_STANDARD_LIBRARY_DIRS = [
+    "/usr/lib/x86_64-linux-gnu",
+    "/usr/lib/aarch64-linux-gnu",
+    "/usr/lib64",
+    "/usr/lib",
+    "/usr/local/lib",
+    "/opt/homebrew/lib",
+]
+
 def _impl(ctx):
+    is_found = not ctx.attr.optional or _is_installed(ctx)
+    ctx.file("found.bzl", "FOUND = {}\n".format(is_found))
+    if is_found:
+        _link(ctx)
+    else:
+        ctx.file("BUILD.bazel", "")
+
+def _link(ctx):
     include_dirs, library_dirs = _directories(ctx)
     for header in ctx.attr.hdrs:
         ctx.symlink(_find_header(ctx, header, include_dirs), "include/" + header)
@@ -43,7 +60,7 @@ _TARGET = """cc_library(
 def _directories(ctx):
     """Where the headers and where the libraries may be."""
     if not ctx.attr.pkg_config:
-        return _STANDARD_INCLUDE_DIRS, []
+        return _STANDARD_INCLUDE_DIRS, _STANDARD_LIBRARY_DIRS
     pkg_config = ctx.which("pkg-config")
     if not pkg_config:
         fail("{} needs pkg-config, which was not found. Install it.".format(ctx.name))
@@ -51,6 +68,19 @@ def _directories(ctx):
         _ask(ctx, pkg_config, "--cflags-only-I", "-I") + _STANDARD_INCLUDE_DIRS,
         _ask(ctx, pkg_config, "--libs-only-L", "-L"),
     )
+
+def _is_installed(ctx):
+    """Whether there is an optional library, of a version that fits."""
+    for directory in _STANDARD_INCLUDE_DIRS:
+        header = ctx.path(directory + "/" + ctx.attr.version_header)
+        if not header.exists:
+            continue
+        if ctx.attr.version_line in ctx.read(header):
+            return True
+
+        # buildifier: disable=print
+        print("building without {}: {} does not say '{}'".format(ctx.name, header, ctx.attr.version_line))
+    return False
 
 def _find_header(ctx, header, directories):
     # Distributions differ in whether they keep the folder of a library that is a single file.
@@ -104,6 +134,10 @@ system_library = repository_rule(
             mandatory = True,
             doc = "Its headers, files or folders, relative to the folder where they are installed.",
         ),
+        "optional": attr.bool(
+            doc = "Whether to build without it where it is not installed: @NAME//:found.bzl has " +
+                  "FOUND, and without the library there are no targets.",
+        ),
         "packages": attr.string_dict(
             mandatory = True,
             doc = "What to install when it is missing, by package tool.",
@@ -114,6 +148,8 @@ system_library = repository_rule(
             doc = "The targets to make, each with the libraries it links; none: headers only. " +
                   "A target depends on those before it.",
         ),
+        "version_header": attr.string(doc = "The header that says the version, of an optional one."),
+        "version_line": attr.string(doc = "The line in it that the version has to have."),
     },
     environ = ["PATH", "PKG_CONFIG_LIBDIR", "PKG_CONFIG_PATH"],
     local = True,

@@ -20,8 +20,8 @@ std::string_view variable(const char* name) {
 
 }  // namespace
 
-std::string version_text(const std::string& program) {
-  return program + " 0.1.0 (LibTorch " TORCH_VERSION ")";
+std::string version_text(const std::string& program, const std::optional<std::string>& onednn) {
+  return program + " 0.1.0 (LibTorch " TORCH_VERSION + (onednn ? ", oneDNN " + *onednn : "") + ")";
 }
 
 Terminal terminal_of(int descriptor) {

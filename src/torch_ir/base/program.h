@@ -5,14 +5,16 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace torch_ir {
 
-// "torch-ir 0.1.0 (LibTorch 2.13.0)": the program, this version, and LibTorch's. The CMake package
-// takes its versions from it too.
-std::string version_text(const std::string& program);
+// "torch-ir 0.1.0 (LibTorch 2.13.0, oneDNN 2.6.3)": the program, this version, LibTorch's, and
+// oneDNN's, if there is one. The CMake package takes its versions from it too.
+std::string version_text(const std::string& program,
+                         const std::optional<std::string>& onednn = std::nullopt);
 
 struct Terminal {
   // Whether there is one that understands escape sequences: no file or pipe, and TERM is not

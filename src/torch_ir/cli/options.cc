@@ -60,8 +60,8 @@ CLI::Option* add_parsed_option(CLI::App& parser, const std::string& name,
 
 void add_common_options(CLI::App& parser, bool& quiet) {
   parser.add_flag("-q,--quiet", quiet, "Print only what was asked for, and errors");
-  parser.set_version_flag("--version", version_text("torch-ir"),
-                          "Print the version of torch-ir and of LibTorch");
+  parser.set_version_flag("--version", version_text("torch-ir", onednn_version()),
+                          "Print the versions of torch-ir, LibTorch and oneDNN");
 }
 
 void add_argument(CLI::App& parser, const std::string& name, std::string& value,

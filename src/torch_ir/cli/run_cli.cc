@@ -12,6 +12,7 @@
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
+#include "torch_ir/executor/graph/execution_options.h"
 
 namespace torch_ir {
 namespace {
@@ -42,7 +43,7 @@ void print_help(const std::vector<Command>& commands, std::ostream& out) {
   }
   out << "\nOptions:\n"
          "  -h,--help   Print this help; 'torch-ir COMMAND --help' prints a command's\n"
-         "  --version   Print the version of torch-ir and of LibTorch\n"
+         "  --version   Print the versions of torch-ir, LibTorch and oneDNN\n"
          "\nExit status: 0 done, and equal where something is compared; 1 not equal; 2 the input "
          "or\n"
          "the usage is wrong.\n";
@@ -75,7 +76,7 @@ int run_command(const Command& command, const std::vector<std::string>& argument
     console.out() << parser.help();
     return kDone;
   } catch (const CLI::CallForVersion&) {
-    console.out() << version_text("torch-ir") << '\n';
+    console.out() << version_text("torch-ir", onednn_version()) << '\n';
     return kDone;
   } catch (const Error& error) {
     throw UsageError(program, error.what());
@@ -98,7 +99,7 @@ int dispatch(std::vector<std::string> arguments, Console& console) {
   if (option == "-h" || option == "--help") {
     print_help(commands, console.out());
   } else if (option == "--version") {
-    console.out() << version_text("torch-ir") << '\n';
+    console.out() << version_text("torch-ir", onednn_version()) << '\n';
   } else {
     throw UsageError(
         "torch-ir", option.empty() ? "a command is missing" : "'" + option + "' without a command");

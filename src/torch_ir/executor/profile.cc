@@ -30,7 +30,7 @@ std::vector<NodeProfile> describe(const LoweredGraph& graph, const RunRecord& ru
     const Trace& trace = *replayed.replay.trace;
     for (const TraceCall& call : trace.calls) {
       NodeProfile& profile = profiles[replayed.first_node + call.step];
-      profile.calls.push_back(call.op.schema().name());
+      profile.calls.push_back(call.name());
       for (const TensorId tensor : tensors_and_outputs_of(call)) {
         profile.bytes += bytes_of(trace.tensors[tensor]);
       }

@@ -4,6 +4,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/executor/onednn/primitive.h"
 
 namespace torch_ir {
 
@@ -23,5 +24,7 @@ Optimization parse_optimization(const std::string& name) {
   }
   throw Error(fmt::format("'{}' is no optimization level: give exact or fast", printable(name)));
 }
+
+std::optional<std::string> onednn_version() { return onednn::version(); }
 
 }  // namespace torch_ir

@@ -23,6 +23,10 @@ std::string optimization_name(Optimization optimization);
 // Throws Error, with the names that there are.
 Optimization parse_optimization(const std::string& name);
 
+// The version of oneDNN that level `fast` computes with; nothing where torch-ir was built without
+// it.
+std::optional<std::string> onednn_version();
+
 // What compile may do. The passes are for those who measure or test what each brings.
 struct ExecutionOptions {
   Optimization optimization = Optimization::kExact;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "torch_ir/executor/graph/alias_analysis.h"
+#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/executor/graph/graph_editor.h"
 
 namespace torch_ir {
@@ -38,6 +39,8 @@ void fuse(LoweredGraph& graph) {
   const bool writes = std::ranges::find(aliases.is_written, true) != aliases.is_written.end();
   if (writes || !graph.device.is_cpu()) return;
   fold_batch_norms(graph);
+  // With oneDNN itself, fuse_trace does better.
+  if (onednn_version()) return;
   pack_convolutions(graph);
   transpose_linear_weights(graph);
 }

@@ -236,7 +236,7 @@ KernelCall Frame::kernel_call(const TraceCall& traced) {
 
 void Frame::prepare(size_t index, bool uses_kernels) {
   const TraceCall& traced = trace_->calls[index];
-  if (makes_empty(traced.op)) return;
+  if (traced.fused == nullptr && makes_empty(traced.op)) return;
   KernelCall call = kernel_call(traced);
   const bool is_returned = std::ranges::any_of(traced.outputs, [&](TensorId output) {
     const BufferId buffer = trace_->tensors[output].buffer;
@@ -245,7 +245,9 @@ void Frame::prepare(size_t index, bool uses_kernels) {
            place.first_call == index;
   });
   std::unique_ptr<PreparedKernel> kernel;
-  if (!is_returned) {
+  if (traced.fused != nullptr) {
+    kernel = traced.fused->prepare(call);
+  } else if (!is_returned) {
     try {
       const PrepareKernel prepare_kernel =
           uses_kernels ? find_kernel(c10::toString(traced.op.operator_name())) : nullptr;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "torch_ir/executor/kernels/kernel.h"
-#include "torch_ir/executor/replay/trace.h"
+#include "torch_ir/executor/trace/trace.h"
 
 namespace torch_ir {
 

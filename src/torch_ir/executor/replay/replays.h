@@ -16,6 +16,7 @@
 #include <optional>
 #include <vector>
 
+#include "torch_ir/executor/fusion/fuse_trace.h"
 #include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/executor/graph/lowered_graph.h"
 #include "torch_ir/executor/replay/frame.h"
@@ -121,6 +122,8 @@ class Replays {
   const ExecutionOptions options_;
   std::array<std::atomic<PooledFrame*>, kMaxFrames> pool_{};
   std::mutex mutex_;
+  // Of level `fast`, shared by all layouts. Guarded by mutex_.
+  PackedWeights packed_weights_;
   // The one used last comes first. Guarded by mutex_.
   std::list<std::shared_ptr<Layout>> layouts_;
   // Those met without a trace, the last one first. Guarded by mutex_.

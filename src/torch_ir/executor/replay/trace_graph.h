@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "torch_ir/executor/graph/lowered_graph.h"
-#include "torch_ir/executor/replay/trace.h"
+#include "torch_ir/executor/trace/trace.h"
 
 namespace torch_ir {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "torch_ir/executor/replay/trace.h"
+#include "torch_ir/executor/trace/trace.h"
 #include "torch_ir/operators/dispatch_mode.h"
 
 namespace torch_ir {

@@ -1,4 +1,4 @@
-#include "torch_ir/executor/replay/trace.h"
+#include "torch_ir/executor/trace/trace.h"
 
 #include <algorithm>
 
@@ -9,6 +9,10 @@ namespace torch_ir {
 bool has_layout(const at::Tensor& tensor, const TraceTensor& traced) {
   return tensor.sizes() == traced.sizes && tensor.strides() == traced.strides &&
          tensor.storage_offset() == traced.offset && tensor.scalar_type() == traced.dtype;
+}
+
+std::string TraceCall::name() const {
+  return fused != nullptr ? fused->name() : op.schema().name();
 }
 
 std::vector<TensorId> tensors_of(const TraceArgument& argument) {

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "torch_ir/executor/kernels/kernel.h"
-#include "torch_ir/executor/replay/memory_plan.h"
-#include "torch_ir/executor/replay/trace.h"
+#include "torch_ir/executor/trace/memory_plan.h"
+#include "torch_ir/executor/trace/trace.h"
 
 namespace torch_ir {
 namespace {
@@ -69,7 +69,7 @@ bool cover_alike(const Trace& trace, const TraceTensor& a, const TraceTensor& b)
 // Whether a kernel makes the first result element by element, each from the elements of the inputs
 // at the same place, so that it may write where it reads.
 bool is_elementwise(const TraceCall& call) {
-  if (call.op.schema().is_mutable() || call.outputs.empty() ||
+  if (call.fused != nullptr || call.op.schema().is_mutable() || call.outputs.empty() ||
       find_kernel(c10::toString(call.op.operator_name())) == nullptr) {
     return false;
   }

@@ -1,4 +1,4 @@
-#include "torch_ir/executor/replay/memory_plan.h"
+#include "torch_ir/executor/trace/memory_plan.h"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 //
 // Composite operators are taken apart into what they call, views are tensors over the memory of
 // their base and no calls, and what depends on constants only is a constant. Replays makes it by
-// trace_graph and place_buffers, and shares it, never changed again, between the frames that run
-// it.
+// trace_graph, fuse_trace and place_buffers, and shares it, never changed again, between the frames
+// that run it.
 #pragma once
 
 #include <ATen/DimVector.h>
@@ -12,11 +12,14 @@
 #include <ATen/core/ivalue.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
 #include "torch_ir/executor/graph/execution_options.h"
+#include "torch_ir/executor/kernels/kernel.h"
 #include "torch_ir/operators/call_recording.h"
 
 namespace torch_ir {
@@ -75,14 +78,30 @@ bool has_layout(const at::Tensor& tensor, const TraceTensor& traced);
 using TraceList = RecordedList<TensorId>;
 using TraceArgument = RecordedArgument<TensorId>;
 
+// What a pass puts in the place of calls of operators.
+class FusedCall {
+ public:
+  virtual ~FusedCall() = default;
+  // What a profile says: "onednn::convolution".
+  virtual std::string name() const = 0;
+  // For what a frame has in the place of the trace's arguments and outputs.
+  virtual std::unique_ptr<PreparedKernel> prepare(const KernelCall& call) const = 0;
+};
+
 struct TraceCall {
+  // Of a fused call, one of the operators that it stands for.
   c10::OperatorHandle op;
-  // One for each argument of the schema.
+  // One for each argument of the schema; of a fused call, its inputs.
   std::vector<TraceArgument> arguments;
   // The tensors that it returns, those of lists one by one.
   std::vector<TensorId> outputs;
   // The node of the graph that it belongs to.
   size_t step = 0;
+  // Null for the call of an operator.
+  std::shared_ptr<const FusedCall> fused = nullptr;
+
+  // "aten::addmm"
+  std::string name() const;
 };
 
 struct Trace {

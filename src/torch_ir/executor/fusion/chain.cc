@@ -1,0 +1,243 @@
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/rsqrt.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "torch_ir/executor/fusion/call_arguments.h"
+#include "torch_ir/executor/fusion/rules.h"
+
+namespace torch_ir {
+namespace {
+
+using onednn::Function;
+using onednn::PostOp;
+using onednn::PostOps;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+PostOp function(Function function, double alpha = 0, double beta = 0) {
+  return {PostOp::Kind::kFunction, function, static_cast<float>(alpha), static_cast<float>(beta)};
+}
+
+PostOps clamp_of(const CallArguments& call) {
+  return {function(Function::kClip, call.number("min", -kInfinity), call.number("max", kInfinity))};
+}
+
+PostOps clamp_min_of(const CallArguments& call) {
+  const double min = call.number("min", -kInfinity);
+  // The one that oneDNN is fastest with.
+  if (min == 0) return {function(Function::kRelu)};
+  return {function(Function::kClip, min, kInfinity)};
+}
+
+PostOps elu_of(const CallArguments& call) {
+  if (call.number("scale", 1) != 1 || call.number("input_scale", 1) != 1) return {};
+  return {function(Function::kElu, call.number("alpha", 1))};
+}
+
+PostOps gelu_of(const CallArguments& call) {
+  const bool is_tanh =
+      call.value("approximate").isString() && call.value("approximate").toStringRef() == "tanh";
+  return {function(is_tanh ? Function::kGeluTanh : Function::kGeluErf)};
+}
+
+PostOps hardsigmoid_of(const CallArguments& /*call*/) {
+  return {function(Function::kLinear, 1.0 / 6, 0.5), function(Function::kClip, 0, 1)};
+}
+
+PostOps hardtanh_of(const CallArguments& call) {
+  return {function(Function::kClip, call.number("min_val", -1), call.number("max_val", 1))};
+}
+
+PostOps leaky_relu_of(const CallArguments& call) {
+  return {function(Function::kRelu, call.number("negative_slope", 0.01))};
+}
+
+template <Function kFunction>
+PostOps plain_of(const CallArguments& /*call*/) {
+  return {function(kFunction, kFunction == Function::kSwish ? 1 : 0)};
+}
+
+struct Activation {
+  std::string_view operator_name;
+  PostOps (*functions)(const CallArguments& call);
+};
+
+constexpr Activation kActivations[] = {
+    {"aten::clamp", &clamp_of},
+    {"aten::clamp_min", &clamp_min_of},
+    {"aten::elu", &elu_of},
+    {"aten::gelu", &gelu_of},
+    {"aten::hardsigmoid", &hardsigmoid_of},
+    {"aten::hardswish", &plain_of<Function::kHardswish>},
+    {"aten::hardtanh", &hardtanh_of},
+    {"aten::leaky_relu", &leaky_relu_of},
+    {"aten::relu", &plain_of<Function::kRelu>},
+    {"aten::sigmoid", &plain_of<Function::kLogistic>},
+    {"aten::silu", &plain_of<Function::kSwish>},
+    {"aten::tanh", &plain_of<Function::kTanh>},
+};
+
+bool is_named(const TraceCall& call, std::string_view name) {
+  return c10::toString(call.op.operator_name()) == name;
+}
+
+// The addition or multiplication that `call` is.
+std::optional<PostOp::Kind> kind_of(const TraceCall& call) {
+  if (is_named(call, "aten::add.Tensor")) return PostOp::Kind::kAdd;
+  if (is_named(call, "aten::mul.Tensor")) return PostOp::Kind::kMultiply;
+  return std::nullopt;
+}
+
+// What `call` adds to `value`, or multiplies it with.
+std::optional<TensorId> operand_of(const TraceRewriter& rewriter, const TraceCall& call,
+                                   BufferId value) {
+  const CallArguments arguments(call);
+  const auto self = arguments.tensor("self");
+  const auto other = arguments.tensor("other");
+  if (!self || !other || arguments.number("alpha", 1) != 1) return std::nullopt;
+  return rewriter.tensor(*self).buffer == value ? other : self;
+}
+
+class ChainBuilder {
+ public:
+  ChainBuilder(const TraceRewriter& rewriter, size_t index, TensorId output, ChainShape shape)
+      : rewriter_(rewriter), shape_(shape), chain_{{index}, output, {}, {}, {}} {}
+
+  bool extend(bool takes_norm) {
+    const auto next = rewriter_.only_reader(chain_.output);
+    if (!next) return false;
+    const TraceCall& call = rewriter_.call(*next);
+    // The calls of a chain read one thing of it, laid out as it was made.
+    if (call.outputs.empty() || !fits(call.outputs[0]) || !reads_all(call)) return false;
+    return (takes_norm && take_norm(*next)) || take_functions(call, *next) ||
+           take_operand(call, *next);
+  }
+
+  Chain take() { return std::move(chain_); }
+
+ private:
+  bool fits(TensorId id) const {
+    const TensorId first = chain_.output;
+    if (!rewriter_.is_value(id)) return false;
+    if (shape_ == ChainShape::kSame) return rewriter_.have_same_layout(id, first);
+    return rewriter_.is_contiguous(id) && rewriter_.tensor(id).offset == 0 &&
+           c10::multiply_integers(rewriter_.tensor(id).sizes) ==
+               c10::multiply_integers(rewriter_.tensor(first).sizes);
+  }
+
+  bool reads_all(const TraceCall& call) const {
+    const BufferId buffer = rewriter_.tensor(chain_.output).buffer;
+    return std::ranges::all_of(tensors_of(call), [&](TensorId id) {
+      return rewriter_.tensor(id).buffer != buffer || fits(id);
+    });
+  }
+
+  void add(size_t index) {
+    chain_.calls.push_back(index);
+    chain_.output = rewriter_.call(index).outputs[0];
+  }
+
+  bool take_norm(size_t index) {
+    if (chain_.norm || chain_.calls.size() > 1 || !channel_scale_of(rewriter_, index)) return false;
+    chain_.norm = index;
+    add(index);
+    return true;
+  }
+
+  bool take_functions(const TraceCall& call, size_t index) {
+    const PostOps functions = functions_of(call);
+    if (functions.empty()) return false;
+    chain_.post_ops.insert(chain_.post_ops.end(), functions.begin(), functions.end());
+    add(index);
+    return true;
+  }
+
+  bool take_operand(const TraceCall& call, size_t index) {
+    const auto kind = kind_of(call);
+    if (!kind || chain_.operand) return false;
+    const auto operand = operand_of(rewriter_, call, rewriter_.tensor(chain_.output).buffer);
+    if (!operand || !fits(*operand)) return false;
+    if (shape_ == ChainShape::kContiguous &&
+        rewriter_.tensor(*operand).sizes != rewriter_.tensor(call.outputs[0]).sizes) {
+      return false;
+    }
+    chain_.operand = operand;
+    chain_.post_ops.push_back({*kind});
+    add(index);
+    return true;
+  }
+
+  const TraceRewriter& rewriter_;
+  ChainShape shape_;
+  Chain chain_;
+};
+
+}  // namespace
+
+onednn::PostOps functions_of(const TraceCall& call) {
+  const std::string name = c10::toString(call.op.operator_name());
+  const auto found = std::ranges::find(kActivations, name, &Activation::operator_name);
+  return found == std::end(kActivations) ? PostOps() : found->functions(CallArguments(call));
+}
+
+Chain chain_after(const TraceRewriter& rewriter, size_t index, TensorId output, ChainShape shape,
+                  bool takes_norm) {
+  ChainBuilder builder(rewriter, index, output, shape);
+  while (builder.extend(takes_norm)) {
+  }
+  return builder.take();
+}
+
+onednn::PostOps::iterator find_operand(onednn::PostOps& post_ops) {
+  return std::ranges::find_if(post_ops,
+                              [](const PostOp& op) { return op.kind != PostOp::Kind::kFunction; });
+}
+
+bool may_sum(const TraceRewriter& rewriter, const Chain& chain, TensorId source) {
+  const bool adds =
+      std::ranges::find(chain.post_ops, PostOp::Kind::kAdd, &PostOp::kind) != chain.post_ops.end();
+  return adds && rewriter.is_last_use(*chain.operand, chain.calls.back()) &&
+         rewriter.tensor(*chain.operand).buffer != rewriter.tensor(source).buffer &&
+         rewriter.tensor(*chain.operand).offset == 0;
+}
+
+std::optional<ChannelScale> channel_scale_of(const TraceRewriter& rewriter, size_t index) {
+  const TraceCall& call = rewriter.call(index);
+  const std::string name = c10::toString(call.op.operator_name());
+  if (name != "aten::native_batch_norm" && name != "aten::_native_batch_norm_legit_no_training") {
+    return std::nullopt;
+  }
+  const CallArguments arguments(call);
+  const c10::IValue training = arguments.value("training");
+  if (training.isBool() && training.toBool()) return std::nullopt;
+  for (size_t i = 1; i < call.outputs.size(); ++i) {
+    if (rewriter.is_read(call.outputs[i])) return std::nullopt;
+  }
+  ChannelScale result;
+  result.eps = arguments.number("eps", 0);
+  const auto constant = [&](std::string_view parameter) -> at::Tensor {
+    const auto id = arguments.tensor(parameter);
+    const at::Tensor tensor = id ? rewriter.constant(*id) : at::Tensor();
+    result.sources.push_back(tensor);
+    return tensor.defined() ? tensor.to(at::kDouble) : tensor;
+  };
+  const auto is_variable = [&](std::string_view parameter) {
+    const auto id = arguments.tensor(parameter);
+    return id && !rewriter.constant(*id).defined();
+  };
+  if (is_variable("weight") || is_variable("bias")) return std::nullopt;
+  const at::Tensor weight = constant("weight");
+  const at::Tensor bias = constant("bias");
+  const at::Tensor mean = constant("running_mean");
+  const at::Tensor variance = constant("running_var");
+  if (!mean.defined() || !variance.defined()) return std::nullopt;
+  result.scale = (variance + result.eps).rsqrt();
+  if (weight.defined()) result.scale = result.scale * weight;
+  result.shift = -mean * result.scale;
+  if (bias.defined()) result.shift = result.shift + bias;
+  return result;
+}
+
+}  // namespace torch_ir

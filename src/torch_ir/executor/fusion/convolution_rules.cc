@@ -1,0 +1,215 @@
+#include <ATen/TensorOperators.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "torch_ir/executor/fusion/call_arguments.h"
+#include "torch_ir/executor/fusion/rules.h"
+
+namespace torch_ir {
+namespace {
+
+using onednn::Dims;
+using onednn::Layout;
+using onednn::PostOp;
+using onednn::PostOps;
+
+// From these on, Winograd's algorithm is faster than the direct one, measured.
+constexpr int64_t kMinWinogradChannels = 16;
+constexpr int64_t kMinWinogradPixels = 4;
+
+// A convolution as the trace has it.
+struct TracedConvolution {
+  TensorId source;
+  at::Tensor weight;
+  at::Tensor bias;
+  Dims strides;
+  Dims padding;
+  Dims dilation;
+  int64_t groups;
+  Chain chain;
+};
+
+// The weight and the bias, scaled as the batch norm does.
+struct Parameters {
+  at::Tensor weight;
+  at::Tensor bias;
+};
+
+Parameters folded(const TracedConvolution& convolution, const ChannelScale& norm) {
+  std::vector<int64_t> by_output(static_cast<size_t>(convolution.weight.dim()), 1);
+  by_output[0] = -1;
+  at::Tensor bias = norm.shift;
+  if (convolution.bias.defined()) bias = bias + convolution.bias.to(at::kDouble) * norm.scale;
+  const at::Tensor weight = convolution.weight.to(at::kDouble) * norm.scale.view(by_output);
+  return {weight.to(at::kFloat), bias.to(at::kFloat)};
+}
+
+Dims dims_of(at::IntArrayRef sizes) { return sizes.vec(); }
+
+// With groups, the weight has them as its first dimension.
+Dims weight_dims(const TracedConvolution& convolution) {
+  Dims dims = dims_of(convolution.weight.sizes());
+  if (convolution.groups > 1) {
+    dims[0] /= convolution.groups;
+    dims.insert(dims.begin(), convolution.groups);
+  }
+  return dims;
+}
+
+bool is_winograd(const TracedConvolution& convolution, const TraceTensor& output) {
+  const auto all_are = [](const Dims& dims, int64_t number) {
+    return std::ranges::all_of(dims, [number](int64_t dim) { return dim == number; });
+  };
+  const at::Tensor& weight = convolution.weight;
+  return convolution.groups == 1 && weight.dim() == 4 && weight.size(2) == 3 &&
+         weight.size(3) == 3 && all_are(convolution.strides, 1) &&
+         all_are(convolution.dilation, 1) && weight.size(0) >= kMinWinogradChannels &&
+         weight.size(1) >= kMinWinogradChannels &&
+         output.sizes[2] * output.sizes[3] >= kMinWinogradPixels;
+}
+
+class ConvolutionBuilder {
+ public:
+  ConvolutionBuilder(TraceRewriter& rewriter, TracedConvolution convolution)
+      : rewriter_(rewriter), convolution_(std::move(convolution)) {}
+
+  bool emit() {
+    const TraceTensor& output = rewriter_.tensor(convolution_.chain.output);
+    if (is_winograd(convolution_, output) && emit_with(/*is_winograd=*/true)) return true;
+    return emit_with(/*is_winograd=*/false);
+  }
+
+ private:
+  bool emit_with(bool is_winograd) {
+    const Chain& chain = convolution_.chain;
+    const at::DimVector& output_sizes = rewriter_.tensor(chain.output).sizes;
+    const at::DimVector& source_sizes = rewriter_.tensor(convolution_.source).sizes;
+    const bool has_bias = convolution_.bias.defined() || chain.norm;
+    onednn::Convolution made{Layout::any({source_sizes.begin(), source_sizes.end()}),
+                             Layout::any(weight_dims(convolution_)),
+                             std::nullopt,
+                             Layout::any({output_sizes.begin(), output_sizes.end()}),
+                             convolution_.strides,
+                             convolution_.padding,
+                             convolution_.dilation,
+                             is_winograd,
+                             chain.post_ops};
+    if (has_bias) made.bias = Layout::strided({output_sizes[1]}, {1});
+    // The memory of an addend that nobody else reads takes the sum.
+    const bool sums = may_sum(rewriter_, chain, convolution_.source);
+    if (is_winograd && chain.operand && !sums) return false;
+    onednn::PrimitivePtr primitive = make(made, sums);
+    if (primitive == nullptr) return false;
+    std::vector<TensorId> inputs = {rewriter_.use(convolution_.source, primitive->inputs()[0])};
+    if (!add_parameters(*primitive, has_bias, inputs)) return false;
+    std::optional<TensorId> written;
+    if (chain.operand) {
+      const TensorId operand = rewriter_.use(*chain.operand, primitive->output());
+      if (sums) {
+        written = operand;
+      } else {
+        inputs.push_back(operand);
+      }
+    }
+    const bool is_clean = !is_winograd && !chain.post_ops.empty() &&
+                          chain.post_ops.back().kind == PostOp::Kind::kFunction &&
+                          chain.post_ops.back().function == onednn::Function::kRelu &&
+                          chain.post_ops.back().alpha == 0;
+    rewriter_.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written,
+                   is_clean);
+    return true;
+  }
+
+  // An operand has to have a layout, which is that of the output.
+  static onednn::PrimitivePtr make(onednn::Convolution made, bool sums) {
+    const auto op = find_operand(made.post_ops);
+    if (op == made.post_ops.end()) return onednn::make_convolution(made);
+    const PostOp::Kind kind = op->kind;
+    *op = {PostOp::Kind::kSum};
+    const onednn::PrimitivePtr summing = onednn::make_convolution(made);
+    if (sums || summing == nullptr) return summing;
+    made.output = summing->output();
+    *op = {kind};
+    op->operand = made.output;
+    return onednn::make_convolution(made);
+  }
+
+  bool add_parameters(const onednn::Primitive& primitive, bool has_bias,
+                      std::vector<TensorId>& inputs) {
+    std::vector<at::Tensor> sources = {convolution_.weight, convolution_.bias};
+    std::optional<ChannelScale> norm;
+    std::string key;
+    if (convolution_.chain.norm) {
+      norm = channel_scale_of(rewriter_, *convolution_.chain.norm);
+      sources.insert(sources.end(), norm->sources.begin(), norm->sources.end());
+      key = std::to_string(norm->eps);
+    }
+    const auto parameters = [&] {
+      return norm ? folded(convolution_, *norm)
+                  : Parameters{convolution_.weight, convolution_.bias};
+    };
+    const Layout& wanted = primitive.inputs()[1];
+    inputs.push_back(rewriter_.packed(key + wanted.key(), sources, [&] {
+      const at::Tensor weight = parameters().weight.contiguous();
+      return reorder_constant(weight, contiguous_layout(wanted.sizes()), wanted);
+    }));
+    if (has_bias) {
+      inputs.push_back(
+          rewriter_.packed(key + "bias", sources, [&] { return parameters().bias.contiguous(); }));
+    }
+    return true;
+  }
+
+  static Layout contiguous_layout(const Dims& sizes) {
+    Dims strides(sizes.size(), 1);
+    for (size_t d = sizes.size() - 1; d > 0; --d) strides[d - 1] = strides[d] * sizes[d];
+    return Layout::strided(sizes, strides);
+  }
+
+  TraceRewriter& rewriter_;
+  TracedConvolution convolution_;
+};
+
+std::optional<TraceRewriter::Replacement> replace_convolution(TraceRewriter& rewriter,
+                                                              size_t index) {
+  const TraceCall& call = rewriter.call(index);
+  const CallArguments arguments(call);
+  const auto source = arguments.tensor("self");
+  const auto weight = arguments.tensor("weight");
+  const auto bias = arguments.tensor("bias");
+  if (!source || !weight || call.outputs.empty() || !rewriter.is_value(*source) ||
+      !rewriter.is_value(call.outputs[0]) || !rewriter.constant(*weight).defined() ||
+      !rewriter.is_value(*weight) || (bias && !rewriter.constant(*bias).defined())) {
+    return std::nullopt;
+  }
+  const size_t dims = rewriter.tensor(*source).sizes.size();
+  if (dims < 3 || rewriter.tensor(*weight).sizes.size() != dims) return std::nullopt;
+  const c10::IValue groups = arguments.value("groups");
+  TracedConvolution convolution{*source,
+                                rewriter.constant(*weight),
+                                bias ? rewriter.constant(*bias) : at::Tensor(),
+                                arguments.integers("stride", dims - 2, 1),
+                                arguments.integers("padding", dims - 2, 0),
+                                arguments.integers("dilation", dims - 2, 1),
+                                groups.isInt() ? groups.toInt() : 1,
+                                chain_after(rewriter, index, call.outputs[0], ChainShape::kSame,
+                                            /*takes_norm=*/true)};
+  std::vector<size_t> calls = convolution.chain.calls;
+  auto builder = std::make_shared<ConvolutionBuilder>(rewriter, std::move(convolution));
+  return TraceRewriter::Replacement{std::move(calls), [builder] { return builder->emit(); }};
+}
+
+constexpr RuleEntry kConvolutionRules[] = {
+    {"aten::_slow_conv2d_forward", &replace_convolution},
+    {"aten::mkldnn_convolution", &replace_convolution},
+    {"aten::slow_conv3d_forward", &replace_convolution},
+    {"aten::slow_conv_dilated2d", &replace_convolution},
+};
+
+}  // namespace
+
+RuleTable convolution_rules() { return kConvolutionRules; }
+
+}  // namespace torch_ir

@@ -1,0 +1,131 @@
+#include "torch_ir/executor/fusion/functionalize.h"
+
+#include <ATen/core/enum_tag.h>
+#include <c10/util/accumulate.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace torch_ir {
+namespace {
+
+// aten::relu for aten::relu_; nothing for what is not elementwise.
+std::optional<c10::OperatorHandle> function_of(const c10::OperatorHandle& op) {
+  c10::OperatorName name = op.operator_name();
+  if (!name.name.ends_with('_') || name.name.ends_with("__")) return std::nullopt;
+  name.name.pop_back();
+  const auto found = c10::Dispatcher::singleton().findSchema(name);
+  if (!found || !found->hasTag(at::Tag::pointwise)) return std::nullopt;
+  const bool is_alike = found->schema().arguments().size() == op.schema().arguments().size();
+  return is_alike ? found : std::nullopt;
+}
+
+class Functionalizer {
+ public:
+  explicit Functionalizer(Trace& trace) : trace_(trace) {}
+
+  void run() {
+    for (TraceCall& call : trace_.calls) {
+      for (TraceArgument& argument : call.arguments) rename(argument);
+      if (!rewrite(call)) {
+        for (TensorId& output : call.outputs) rename(output);
+      }
+    }
+    for (TensorId& output : trace_.outputs) rename(output);
+  }
+
+ private:
+  // What is the memory of an earlier value is that of the one that took its place.
+  void rename(TensorId& tensor) {
+    const BufferId old = trace_.tensors[tensor].buffer;
+    const auto found = successors_.find(old);
+    if (found == successors_.end()) return;
+    const auto [known, is_new] = renamed_.try_emplace({tensor, found->second}, 0);
+    if (is_new) {
+      TraceTensor copy = trace_.tensors[tensor];
+      copy.buffer = found->second;
+      known->second = static_cast<TensorId>(trace_.tensors.size());
+      trace_.tensors.push_back(std::move(copy));
+    }
+    tensor = known->second;
+  }
+
+  void rename(TraceArgument& argument) {
+    if (auto* tensor = std::get_if<TensorId>(&argument)) rename(*tensor);
+    if (auto* list = std::get_if<TraceList>(&argument)) {
+      for (auto& item : list->items) {
+        if (item) rename(*item);
+      }
+    }
+  }
+
+  bool rewrite(TraceCall& call) {
+    if (!call.op.schema().is_mutable() || call.arguments.empty() || call.outputs.size() != 1) {
+      return false;
+    }
+    const auto* self = std::get_if<TensorId>(&call.arguments[0]);
+    const auto function = function_of(call.op);
+    if (self == nullptr || !function || !covers(*self) || !has_one_dtype(call, *self)) return false;
+    const BufferId old = trace_.tensors[*self].buffer;
+    const auto next = static_cast<BufferId>(trace_.buffers.size());
+    trace_.buffers.push_back({BufferKind::kIntermediate, trace_.buffers[old].bytes});
+    // Who knows the memory by its first name, and by that which it has now.
+    for (auto& [from, to] : successors_) {
+      if (to == old) to = next;
+    }
+    successors_[old] = next;
+    TraceTensor result = trace_.tensors[*self];
+    result.buffer = next;
+    call.op = *function;
+    call.outputs = {static_cast<TensorId>(trace_.tensors.size())};
+    trace_.tensors.push_back(std::move(result));
+    return true;
+  }
+
+  bool covers(TensorId id) const {
+    const TraceTensor& tensor = trace_.tensors[id];
+    int64_t expected = 1;
+    bool is_contiguous = true;
+    for (size_t d = tensor.sizes.size(); d-- > 0;) {
+      is_contiguous &= tensor.sizes[d] == 1 || tensor.strides[d] == expected;
+      expected *= tensor.sizes[d];
+    }
+    return trace_.kind(id) == BufferKind::kIntermediate && is_contiguous && tensor.offset == 0 &&
+           static_cast<size_t>(expected) * c10::elementSize(tensor.dtype) ==
+               trace_.buffer_of(id).bytes;
+  }
+
+  // A function of several dtypes may give another than that which is written to.
+  bool has_one_dtype(const TraceCall& call, TensorId self) const {
+    return std::ranges::all_of(tensors_of(call), [&](TensorId tensor) {
+      return trace_.tensors[tensor].dtype == trace_.tensors[self].dtype &&
+             c10::isFloatingType(trace_.tensors[tensor].dtype);
+    });
+  }
+
+  Trace& trace_;
+  std::map<BufferId, BufferId> successors_;
+  std::map<std::pair<TensorId, BufferId>, TensorId> renamed_;
+};
+
+}  // namespace
+
+void functionalize(Trace& trace) { Functionalizer(trace).run(); }
+
+std::vector<bool> written_buffers(const Trace& trace) {
+  std::vector<bool> is_written(trace.buffers.size(), false);
+  for (const TraceCall& call : trace.calls) {
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+      if (!writes_argument(call, i)) continue;
+      for (const TensorId tensor : tensors_of(call.arguments[i])) {
+        is_written[trace.tensors[tensor].buffer] = true;
+      }
+    }
+  }
+  return is_written;
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,44 @@
+#include "torch_ir/executor/fusion/fuse_trace.h"
+
+#include <algorithm>
+
+#include "torch_ir/executor/fusion/functionalize.h"
+#include "torch_ir/executor/fusion/rules.h"
+
+namespace torch_ir {
+namespace {
+
+TraceRewriter::Rule find_rule(std::string_view operator_name) {
+  static const auto table = [] {
+    std::unordered_map<std::string_view, TraceRewriter::Rule> merged;
+    for (const RuleTable rules : {convolution_rules(), linear_rules(), carried_rules()}) {
+      for (const RuleEntry& entry : rules) merged.emplace(entry.operator_name, entry.rule);
+    }
+    return merged;
+  }();
+  const auto found = table.find(operator_name);
+  return found == table.end() ? nullptr : found->second;
+}
+
+}  // namespace
+
+at::Tensor PackedWeights::find_or_make(const std::string& key,
+                                       const std::vector<at::Tensor>& sources,
+                                       const std::function<at::Tensor()>& make) {
+  std::string full_key = key;
+  for (const at::Tensor& source : sources) {
+    const void* data = source.defined() ? source.const_data_ptr() : nullptr;
+    full_key.append(reinterpret_cast<const char*>(&data), sizeof(data));
+  }
+  const auto [entry, is_new] = entries_.try_emplace(full_key);
+  if (is_new) entry->second = {sources, make()};
+  return entry->second.packed;
+}
+
+void fuse_trace(Trace& trace, PackedWeights& weights) {
+  if (!onednn_version()) return;
+  functionalize(trace);
+  TraceRewriter(trace, weights).run(&find_rule);
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,133 @@
+#include <c10/util/accumulate.h>
+
+#include <memory>
+
+#include "torch_ir/executor/fusion/call_arguments.h"
+#include "torch_ir/executor/fusion/rules.h"
+
+namespace torch_ir {
+namespace {
+
+using onednn::Dims;
+using onednn::Layout;
+using onednn::PostOp;
+
+// Multiplications below which oneDNN's fixed cost a call is more than it saves, measured.
+constexpr int64_t kMinMultiplications = 8192;
+
+// source [rows, k] times a constant [k, columns].
+struct TracedLinear {
+  TensorId source;
+  at::Tensor weight;
+  at::Tensor bias;
+  Chain chain;
+};
+
+class LinearBuilder {
+ public:
+  LinearBuilder(TraceRewriter& rewriter, TracedLinear linear)
+      : rewriter_(rewriter), linear_(std::move(linear)) {}
+
+  bool emit() {
+    const TraceTensor& source = rewriter_.tensor(linear_.source);
+    const at::Tensor& weight = linear_.weight;
+    const int64_t rows = source.sizes[0];
+    const int64_t columns = weight.size(1);
+    const Layout output = Layout::strided({rows, columns}, {columns, 1});
+    Chain& chain = linear_.chain;
+    const bool sums = may_sum(rewriter_, chain, linear_.source);
+    if (const auto op = find_operand(chain.post_ops); op != chain.post_ops.end()) {
+      if (sums) {
+        *op = {PostOp::Kind::kSum};
+      } else {
+        op->operand = output;
+      }
+    }
+    std::optional<Layout> bias;
+    if (linear_.bias.defined()) bias = Layout::strided({columns}, {1});
+    const onednn::PrimitivePtr primitive = onednn::make_inner_product(
+        rewriter_.plain_layout(linear_.source), Layout::any({columns, weight.size(0)}), bias,
+        output, chain.post_ops);
+    if (primitive == nullptr) return false;
+    std::vector<TensorId> inputs = {rewriter_.plain(linear_.source), packed_weight(*primitive)};
+    if (bias) inputs.push_back(rewriter_.add_constant(linear_.bias.contiguous()));
+    std::optional<TensorId> written;
+    if (chain.operand) {
+      const TensorId operand = rewriter_.plain(*chain.operand);
+      if (sums) {
+        written = operand;
+      } else {
+        inputs.push_back(operand);
+      }
+    }
+    rewriter_.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written);
+    return true;
+  }
+
+ private:
+  TensorId packed_weight(const onednn::Primitive& primitive) {
+    const Layout& wanted = primitive.inputs()[1];
+    const at::Tensor& weight = linear_.weight;
+    const Dims strides = {weight.stride(1), weight.stride(0)};
+    return rewriter_.packed(
+        wanted.key() + std::to_string(strides[0]) + '/' + std::to_string(strides[1]), {weight},
+        [&] { return reorder_constant(weight, Layout::strided(wanted.sizes(), strides), wanted); });
+  }
+
+  TraceRewriter& rewriter_;
+  TracedLinear linear_;
+};
+
+int64_t multiplications(const TraceRewriter& rewriter, TensorId source, TensorId weight) {
+  return rewriter.tensor(source).sizes[0] * c10::multiply_integers(rewriter.tensor(weight).sizes);
+}
+
+std::optional<TraceRewriter::Replacement> replace(TraceRewriter& rewriter, size_t index,
+                                                  std::optional<TensorId> source,
+                                                  std::optional<TensorId> weight,
+                                                  const at::Tensor& bias) {
+  const TraceCall& call = rewriter.call(index);
+  if (!source || !weight || !rewriter.is_value(*source) || !rewriter.is_value(*weight) ||
+      !rewriter.is_value(call.outputs[0]) || !rewriter.is_contiguous(call.outputs[0]) ||
+      rewriter.tensor(call.outputs[0]).offset != 0 ||
+      multiplications(rewriter, *source, *weight) < kMinMultiplications ||
+      !rewriter.constant(*weight).defined()) {
+    return std::nullopt;
+  }
+  TracedLinear linear{*source, rewriter.constant(*weight), bias,
+                      chain_after(rewriter, index, call.outputs[0], ChainShape::kContiguous,
+                                  /*takes_norm=*/false)};
+  std::vector<size_t> calls = linear.chain.calls;
+  auto builder = std::make_shared<LinearBuilder>(rewriter, std::move(linear));
+  return TraceRewriter::Replacement{std::move(calls), [builder] { return builder->emit(); }};
+}
+
+std::optional<TraceRewriter::Replacement> replace_addmm(TraceRewriter& rewriter, size_t index) {
+  const CallArguments arguments(rewriter.call(index));
+  const auto self = arguments.tensor("self");
+  const auto weight = arguments.tensor("mat2");
+  if (!self || !weight || arguments.number("alpha", 1) != 1 || arguments.number("beta", 1) != 1) {
+    return std::nullopt;
+  }
+  const at::Tensor bias = rewriter.constant(*self);
+  const bool is_row = bias.defined() && bias.dim() == 1 && rewriter.is_value(*self) &&
+                      bias.size(0) == rewriter.tensor(*weight).sizes[1];
+  if (!is_row) return std::nullopt;
+  return replace(rewriter, index, arguments.tensor("mat1"), weight, bias);
+}
+
+std::optional<TraceRewriter::Replacement> replace_mm(TraceRewriter& rewriter, size_t index) {
+  const CallArguments arguments(rewriter.call(index));
+  return replace(rewriter, index, arguments.tensor("self"), arguments.tensor("mat2"), {});
+}
+
+constexpr RuleEntry kLinearRules[] = {
+    {"aten::addmm", &replace_addmm},
+    {"aten::mm", &replace_mm},
+};
+
+}  // namespace
+
+RuleTable linear_rules() { return kLinearRules; }
+
+}  // namespace torch_ir

@@ -1,0 +1,249 @@
+#include "torch_ir/executor/fusion/trace_rewriter.h"
+
+#include <ATen/ops/empty.h>
+#include <c10/util/accumulate.h>
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "torch_ir/executor/fusion/functionalize.h"
+#include "torch_ir/executor/fusion/primitive_call.h"
+
+namespace torch_ir {
+namespace {
+
+onednn::Dims dims_of(const at::DimVector& dims) { return {dims.begin(), dims.end()}; }
+
+}  // namespace
+
+TraceRewriter::TraceRewriter(Trace& trace, PackedWeights& weights)
+    : trace_(trace), weights_(weights), is_written_(written_buffers(trace)) {
+  calls_ = std::move(trace.calls);
+  is_output_.resize(trace.buffers.size());
+  for (const TensorId output : trace.outputs) is_output_[trace.tensors[output].buffer] = true;
+  count_readers();
+}
+
+void TraceRewriter::count_readers() {
+  readers_.resize(trace_.buffers.size());
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    for (const TensorId id : tensors_of(calls_[i])) readers_[tensor(id).buffer].push_back(i);
+  }
+}
+
+void TraceRewriter::run(FindRule find_rule) {
+  std::vector<bool> is_swallowed(calls_.size(), false);
+  std::unordered_map<size_t, Replacement> replacements;
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    current_ = i;
+    if (!is_swallowed[i]) {
+      const Rule rule = find_rule(c10::toString(calls_[i].op.operator_name()));
+      std::optional<Replacement> found;
+      if (rule != nullptr) found = rule(*this, i);
+      if (!found) {
+        copy(i);
+        continue;
+      }
+      const size_t last = found->calls.back();
+      for (const size_t swallowed : found->calls) {
+        is_swallowed[swallowed] = true;
+        // They are read where it goes.
+        for (const TensorId id : tensors_of(calls_[swallowed])) {
+          readers_[tensor(id).buffer].push_back(last);
+        }
+      }
+      replacements.emplace(last, std::move(*found));
+    }
+    const auto replacement = replacements.find(i);
+    if (replacement == replacements.end()) continue;
+    if (!replacement->second.emit())
+      std::ranges::for_each(replacement->second.calls, [this](size_t index) { copy(index); });
+  }
+  for (const TensorId output : trace_.outputs) plain(output);
+  trace_.calls = std::move(rewritten_);
+}
+
+void TraceRewriter::copy(size_t index) {
+  for (const TensorId id : tensors_of(calls_[index])) plain(id);
+  rewritten_.push_back(calls_[index]);
+}
+
+bool TraceRewriter::is_read(TensorId id) const {
+  const BufferId buffer = tensor(id).buffer;
+  return is_output_[buffer] || !readers_[buffer].empty();
+}
+
+std::optional<size_t> TraceRewriter::only_reader(TensorId id) const {
+  const BufferId buffer = tensor(id).buffer;
+  if (is_output_[buffer] || is_written_[buffer] || readers_[buffer].size() != 1) {
+    return std::nullopt;
+  }
+  return readers_[buffer].front();
+}
+
+bool TraceRewriter::is_value(TensorId id) const {
+  return tensor(id).dtype == c10::kFloat && !is_written_[tensor(id).buffer] &&
+         c10::multiply_integers(tensor(id).sizes) > 0;
+}
+
+bool TraceRewriter::have_same_layout(TensorId a, TensorId b) const {
+  return tensor(a).sizes == tensor(b).sizes && tensor(a).strides == tensor(b).strides &&
+         tensor(a).offset == tensor(b).offset && tensor(a).dtype == tensor(b).dtype;
+}
+
+bool TraceRewriter::is_contiguous(TensorId id) const {
+  const TraceTensor& it = tensor(id);
+  int64_t expected = 1;
+  for (size_t d = it.sizes.size(); d-- > 0;) {
+    if (it.sizes[d] != 1 && it.strides[d] != expected) return false;
+    expected *= it.sizes[d];
+  }
+  return true;
+}
+
+onednn::Layout TraceRewriter::plain_layout(TensorId id) const {
+  return onednn::Layout::strided(dims_of(tensor(id).sizes), dims_of(tensor(id).strides));
+}
+
+TraceRewriter::Value* TraceRewriter::find_value(TensorId id) {
+  const auto found = values_.find(tensor(id).buffer);
+  if (found == values_.end() || !have_same_layout(found->second.tensor, id)) return nullptr;
+  return &found->second;
+}
+
+onednn::Layout TraceRewriter::layout_of(TensorId id) {
+  const Value* value = find_value(id);
+  return value == nullptr ? plain_layout(id) : value->variants.front().layout;
+}
+
+TensorId TraceRewriter::plain(TensorId id) {
+  const auto found = values_.find(tensor(id).buffer);
+  if (found == values_.end() || found->second.has_plain) return id;
+  Value& value = found->second;
+  value.has_plain = true;
+  const onednn::Layout layout = plain_layout(value.tensor);
+  const Variant made = value.variants.front();
+  value.variants.push_back({layout, value.tensor});
+  add_call(onednn::make_reorder(made.layout, layout), {made.tensor}, value.tensor, current_);
+  return id;
+}
+
+TensorId TraceRewriter::use(TensorId id, const onednn::Layout& layout) {
+  if (layout == plain_layout(id)) return plain(id);
+  if (find_value(id) == nullptr && !values_.contains(tensor(id).buffer) && is_value(id)) {
+    values_.emplace(tensor(id).buffer, Value{id, {{plain_layout(id), id}}, true});
+  }
+  Value* value = find_value(id);
+  if (value != nullptr) {
+    for (const Variant& variant : value->variants) {
+      if (variant.layout == layout) return variant.tensor;
+    }
+  }
+  const Variant from =
+      value != nullptr ? value->variants.front() : Variant{plain_layout(id), plain(id)};
+  const TensorId reordered = add_bytes(layout.bytes());
+  add_call(onednn::make_reorder(from.layout, layout), {from.tensor}, reordered, current_);
+  if (value != nullptr) value->variants.push_back({layout, reordered});
+  return reordered;
+}
+
+bool TraceRewriter::is_last_use(TensorId id, size_t index) const {
+  const BufferId buffer = tensor(id).buffer;
+  return buffer < readers_.size() && trace_.buffers[buffer].kind == BufferKind::kIntermediate &&
+         !is_output_[buffer] && !is_written_[buffer] &&
+         std::ranges::all_of(readers_[buffer], [index](size_t reader) { return reader <= index; });
+}
+
+TensorId TraceRewriter::packed(const std::string& key, const std::vector<at::Tensor>& sources,
+                               const std::function<at::Tensor()>& make) {
+  return add_constant(weights_.find_or_make(key, sources, make));
+}
+
+TensorId TraceRewriter::add_constant(const at::Tensor& constant) {
+  TraceTensor traced{static_cast<BufferId>(trace_.buffers.size()),
+                     constant.scalar_type(),
+                     at::DimVector(constant.sizes()),
+                     at::DimVector(constant.strides()),
+                     constant.storage_offset(),
+                     constant};
+  trace_.buffers.push_back({BufferKind::kConstant, constant.storage().nbytes()});
+  trace_.tensors.push_back(std::move(traced));
+  return static_cast<TensorId>(trace_.tensors.size() - 1);
+}
+
+TensorId TraceRewriter::add_bytes(size_t bytes) {
+  TraceTensor traced{static_cast<BufferId>(trace_.buffers.size()),
+                     c10::kByte,
+                     {static_cast<int64_t>(bytes)},
+                     {1},
+                     0,
+                     {}};
+  trace_.buffers.push_back({BufferKind::kIntermediate, bytes});
+  trace_.tensors.push_back(std::move(traced));
+  return static_cast<TensorId>(trace_.tensors.size() - 1);
+}
+
+void TraceRewriter::add_call(const onednn::PrimitivePtr& primitive,
+                             const std::vector<TensorId>& inputs, TensorId output, size_t index) {
+  TraceCall call{calls_[index].op,
+                 {},
+                 {output},
+                 calls_[index].step,
+                 std::make_shared<PrimitiveCall>(primitive)};
+  for (const TensorId input : inputs) call.arguments.emplace_back(input);
+  if (primitive->scratchpad_bytes() > 0) {
+    call.outputs.push_back(add_bytes(primitive->scratchpad_bytes()));
+  }
+  rewritten_.push_back(std::move(call));
+}
+
+void TraceRewriter::emit(const onednn::PrimitivePtr& primitive, std::vector<TensorId> inputs,
+                         TensorId output, size_t index, std::optional<TensorId> written,
+                         bool is_clean) {
+  const bool is_plain = primitive->output() == plain_layout(output) ||
+                        primitive->output().sizes() != dims_of(tensor(output).sizes);
+  TensorId target = output;
+  if (written && is_plain) {
+    // All that lay in the memory of the output lies in that of the other.
+    const BufferId from = tensor(output).buffer;
+    const BufferId to = tensor(*written).buffer;
+    for (TraceTensor& traced : trace_.tensors) {
+      if (traced.buffer == from) traced.buffer = to;
+    }
+    is_output_[to] = is_output_[from];
+    readers_[to] = readers_[from];
+    values_.erase(to);
+  } else if (written) {
+    target = *written;
+  } else if (!is_plain) {
+    target = add_bytes(primitive->output().bytes());
+  }
+  add_call(primitive, inputs, target, index);
+  const bool is_same_shape = primitive->output().sizes() == dims_of(tensor(output).sizes);
+  const onednn::Layout layout = is_same_shape ? primitive->output() : plain_layout(output);
+  values_.insert_or_assign(tensor(output).buffer,
+                           Value{output, {{layout, target}}, is_plain, is_clean});
+}
+
+bool TraceRewriter::is_clean(TensorId id) const {
+  const auto found = values_.find(tensor(id).buffer);
+  return found != values_.end() && found->second.is_clean;
+}
+
+at::Tensor reorder_constant(const at::Tensor& tensor, const onednn::Layout& from,
+                            const onednn::Layout& to) {
+  const onednn::PrimitivePtr reorder = onednn::make_reorder(from, to);
+  if (reorder == nullptr) return {};
+  at::Tensor packed = at::empty({static_cast<int64_t>(to.bytes())}, at::kByte);
+  const at::Tensor scratchpad =
+      at::empty({static_cast<int64_t>(reorder->scratchpad_bytes())}, at::kByte);
+  const std::unique_ptr<onednn::Execution> execution = reorder->bind();
+  execution->set_input(0, tensor.const_data_ptr());
+  execution->set_output(packed.mutable_data_ptr());
+  execution->set_scratchpad(scratchpad.mutable_data_ptr());
+  execution->run();
+  return packed;
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,43 @@
+#include "torch_ir/executor/onednn/primitive.h"
+
+namespace torch_ir::onednn {
+
+std::optional<std::string> version() { return std::nullopt; }
+
+// Nobody has a layout without the library.
+Layout Layout::strided(const Dims& /*sizes*/, const Dims& /*strides*/) { return {}; }
+Layout Layout::any(const Dims& /*sizes*/) { return {}; }
+size_t Layout::bytes() const { return 0; }
+bool Layout::is_strided() const { return true; }
+std::string Layout::key() const { return {}; }
+bool Layout::operator==(const Layout& /*other*/) const { return true; }
+
+PrimitivePtr make_convolution(const Convolution& /*convolution*/) { return nullptr; }
+PrimitivePtr make_inner_product(const Layout& /*source*/, const Layout& /*weights*/,
+                                const std::optional<Layout>& /*bias*/, const Layout& /*output*/,
+                                const PostOps& /*post_ops*/) {
+  return nullptr;
+}
+PrimitivePtr make_matmul(const Layout& /*first*/, const Layout& /*second*/,
+                         const Layout& /*output*/, const PostOps& /*post_ops*/) {
+  return nullptr;
+}
+PrimitivePtr make_reorder(const Layout& /*from*/, const Layout& /*to*/) { return nullptr; }
+PrimitivePtr make_pooling(Pooling /*pooling*/, const Layout& /*source*/, const Layout& /*output*/,
+                          const Dims& /*kernel*/, const Dims& /*strides*/, const Dims& /*padding*/,
+                          const Dims& /*padding_after*/) {
+  return nullptr;
+}
+PrimitivePtr make_channel_scale(const Layout& /*source*/, bool /*with_relu*/) { return nullptr; }
+PrimitivePtr make_elementwise(const Layout& /*layout*/, const PostOps& /*functions*/) {
+  return nullptr;
+}
+PrimitivePtr make_binary(PostOp::Kind /*kind*/, const Layout& /*first*/, const Layout& /*second*/,
+                         const PostOps& /*post_ops*/) {
+  return nullptr;
+}
+PrimitivePtr make_concatenation(size_t /*dimension*/, const std::vector<Layout>& /*sources*/) {
+  return nullptr;
+}
+
+}  // namespace torch_ir::onednn

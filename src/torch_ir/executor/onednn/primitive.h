@@ -1,0 +1,154 @@
+// Primitives of oneDNN, behind plain C++: the system's library itself, not LibTorch's copy of it.
+//
+// For the pass on traces. A layout says how a tensor of floats lies in memory; a primitive is made
+// for layouts, never changes, and may be executed by several threads, each with an Execution of its
+// own. What the library does not have, or has only as a slow reference, is null. Without the
+// library `version` is nothing and there are no primitives.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace torch_ir::onednn {
+
+// "2.6.3"; nothing where torch-ir was built without oneDNN.
+std::optional<std::string> version();
+
+using Dims = std::vector<int64_t>;
+
+class Layout {
+ public:
+  static Layout strided(const Dims& sizes, const Dims& strides);
+  // The one that a primitive is fastest with.
+  static Layout any(const Dims& sizes);
+
+  const Dims& sizes() const { return sizes_; }
+  size_t bytes() const;
+  // Whether it is plain memory: each dimension has a stride.
+  bool is_strided() const;
+  // Tells it from all others, for tables.
+  std::string key() const;
+  // Whether each element lies at the same place.
+  bool operator==(const Layout& other) const;
+
+ private:
+  friend struct LayoutAccess;
+  Dims sizes_;
+  std::shared_ptr<const void> descriptor_;
+};
+
+enum class Function {
+  kClip,
+  kElu,
+  kGeluErf,
+  kGeluTanh,
+  kHardswish,
+  kLinear,
+  kLogistic,
+  kRelu,
+  kSwish,
+  kTanh,
+};
+
+enum class Pooling { kMax, kAverage, kAverageWithPadding };
+
+// What is done to each result before it is written.
+struct PostOp {
+  enum class Kind {
+    // A function of it, with the numbers that it takes.
+    kFunction,
+    // What the output's memory held before is added.
+    kSum,
+    // A tensor is added, or multiplied with.
+    kAdd,
+    kMultiply,
+  };
+  Kind kind = Kind::kFunction;
+  Function function = Function::kRelu;
+  float alpha = 0;
+  float beta = 0;
+  // Of kAdd and kMultiply; one more input of the primitive.
+  std::optional<Layout> operand = {};
+};
+
+using PostOps = std::vector<PostOp>;
+
+// A primitive with memory to run on, and nothing to do for a run but to run. One thread at a time.
+class Execution {
+ public:
+  virtual ~Execution() = default;
+  // Those of the primitive, in order.
+  virtual void set_input(size_t index, const void* data) = 0;
+  virtual void set_output(void* data) = 0;
+  virtual void set_scratchpad(void* data) = 0;
+  virtual void run() = 0;
+};
+
+class Primitive {
+ public:
+  virtual ~Primitive() = default;
+  const std::string& name() const { return name_; }
+  const std::vector<Layout>& inputs() const { return inputs_; }
+  const Layout& output() const { return *output_; }
+  size_t scratchpad_bytes() const { return scratchpad_bytes_; }
+  virtual std::unique_ptr<Execution> bind() const = 0;
+
+ protected:
+  // "convolution"
+  std::string name_;
+  std::vector<Layout> inputs_;
+  std::optional<Layout> output_;
+  size_t scratchpad_bytes_ = 0;
+};
+
+using PrimitivePtr = std::shared_ptr<const Primitive>;
+
+// Inputs: source, weights, bias if there is one, then the operands of post-ops.
+struct Convolution {
+  Layout source;
+  // With groups, one dimension more.
+  Layout weights;
+  std::optional<Layout> bias;
+  Layout output;
+  Dims strides;
+  Dims padding;
+  // One is none.
+  Dims dilation;
+  bool is_winograd = false;
+  PostOps post_ops = {};
+};
+PrimitivePtr make_convolution(const Convolution& convolution);
+
+// source [rows, k], weights [columns, k], output [rows, columns]; inputs as of a convolution.
+PrimitivePtr make_inner_product(const Layout& source, const Layout& weights,
+                                const std::optional<Layout>& bias, const Layout& output,
+                                const PostOps& post_ops);
+
+// Of matrices, or batches of them; inputs: both, then the operands of post-ops.
+PrimitivePtr make_matmul(const Layout& first, const Layout& second, const Layout& output,
+                         const PostOps& post_ops);
+
+PrimitivePtr make_reorder(const Layout& from, const Layout& to);
+
+// Output `any` follows the source.
+PrimitivePtr make_pooling(Pooling pooling, const Layout& source, const Layout& output,
+                          const Dims& kernel, const Dims& strides, const Dims& padding,
+                          const Dims& padding_after);
+
+// x * scale + shift by channel; inputs: source, means of 0, variances of 1, scale, shift.
+PrimitivePtr make_channel_scale(const Layout& source, bool with_relu);
+
+// Functions one after another.
+PrimitivePtr make_elementwise(const Layout& layout, const PostOps& functions);
+
+// kAdd or kMultiply, the result laid out as the first is.
+PrimitivePtr make_binary(PostOp::Kind kind, const Layout& first, const Layout& second,
+                         const PostOps& post_ops);
+
+PrimitivePtr make_concatenation(size_t dimension, const std::vector<Layout>& sources);
+
+}  // namespace torch_ir::onednn

@@ -1,0 +1,246 @@
+#include <algorithm>
+#include <array>
+
+#include "torch_ir/executor/onednn/library.h"
+
+namespace torch_ir::onednn {
+namespace {
+
+using dnnl::algorithm;
+using dnnl::prop_kind;
+
+const dnnl::memory::desc& descriptor(const Layout& layout) {
+  return LayoutAccess::descriptor(layout);
+}
+
+algorithm algorithm_of(Function function) {
+  switch (function) {
+    case Function::kClip:
+      return algorithm::eltwise_clip;
+    case Function::kElu:
+      return algorithm::eltwise_elu;
+    case Function::kGeluErf:
+      return algorithm::eltwise_gelu_erf;
+    case Function::kGeluTanh:
+      return algorithm::eltwise_gelu_tanh;
+    case Function::kHardswish:
+      return algorithm::eltwise_hardswish;
+    case Function::kLinear:
+      return algorithm::eltwise_linear;
+    case Function::kLogistic:
+      return algorithm::eltwise_logistic;
+    case Function::kRelu:
+      return algorithm::eltwise_relu;
+    case Function::kSwish:
+      return algorithm::eltwise_swish;
+    case Function::kTanh:
+      return algorithm::eltwise_tanh;
+  }
+  return algorithm::undef;
+}
+
+algorithm algorithm_of(PostOp::Kind kind) {
+  return kind == PostOp::Kind::kMultiply ? algorithm::binary_mul : algorithm::binary_add;
+}
+
+algorithm algorithm_of(Pooling pooling) {
+  switch (pooling) {
+    case Pooling::kMax:
+      return algorithm::pooling_max;
+    case Pooling::kAverage:
+      return algorithm::pooling_avg_exclude_padding;
+    case Pooling::kAverageWithPadding:
+      return algorithm::pooling_avg_include_padding;
+  }
+  return algorithm::undef;
+}
+
+dnnl::primitive_attr attributes(const PostOps& post_ops = {}) {
+  dnnl::post_ops list;
+  for (const PostOp& op : post_ops) {
+    if (op.kind == PostOp::Kind::kSum) {
+      list.append_sum();
+    } else if (op.kind == PostOp::Kind::kFunction) {
+      list.append_eltwise(1.0F, algorithm_of(op.function), op.alpha, op.beta);
+    } else {
+      list.append_binary(algorithm_of(op.kind), descriptor(*op.operand));
+    }
+  }
+  dnnl::primitive_attr attributes;
+  attributes.set_post_ops(list);
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+// Adds the operands of post-ops to the inputs.
+void add_operands(const PostOps& post_ops, ArgumentNames& names, std::vector<Layout>& inputs) {
+  for (size_t i = 0; i < post_ops.size(); ++i) {
+    if (!post_ops[i].operand) continue;
+    names.inputs.push_back(DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(i)) | DNNL_ARG_SRC_1);
+    inputs.push_back(*post_ops[i].operand);
+  }
+}
+
+// What `make` gives; null where the library says that it can not.
+template <class Make>
+PrimitivePtr attempt(Make make) {
+  try {
+    return make();
+  } catch (const dnnl::error&) {
+    return nullptr;
+  }
+}
+
+// Of a description of a product with weights.
+template <class Descriptor>
+PrimitivePtr finish_product(const char* name, const Descriptor& product, bool has_bias,
+                            const PostOps& post_ops) {
+  if (!product || is_reference(product)) return nullptr;
+  ArgumentNames names{{DNNL_ARG_SRC, DNNL_ARG_WEIGHTS}};
+  std::vector<Layout> inputs = {LayoutAccess::layout(product.src_desc()),
+                                LayoutAccess::layout(product.weights_desc())};
+  if (has_bias) {
+    names.inputs.push_back(DNNL_ARG_BIAS);
+    inputs.push_back(LayoutAccess::layout(product.bias_desc()));
+  }
+  add_operands(post_ops, names, inputs);
+  return finish(name, product, names, std::move(inputs), LayoutAccess::layout(product.dst_desc()));
+}
+
+}  // namespace
+
+PrimitivePtr make_convolution(const Convolution& convolution) {
+  return attempt([&] {
+    const algorithm kind =
+        convolution.is_winograd ? algorithm::convolution_winograd : algorithm::convolution_direct;
+    Dims dilation = convolution.dilation;
+    for (int64_t& distance : dilation) --distance;
+    const auto describe = [&] {
+      const auto& [source, weights, bias, output, strides, padding, unused, winograd, post_ops] =
+          convolution;
+      if (bias) {
+        return dnnl::convolution_forward::desc(
+            prop_kind::forward_inference, kind, descriptor(source), descriptor(weights),
+            descriptor(*bias), descriptor(output), strides, dilation, padding, padding);
+      }
+      return dnnl::convolution_forward::desc(prop_kind::forward_inference, kind, descriptor(source),
+                                             descriptor(weights), descriptor(output), strides,
+                                             dilation, padding, padding);
+    };
+    const dnnl::convolution_forward::primitive_desc made(
+        describe(), attributes(convolution.post_ops), cpu(), /*allow_empty=*/true);
+    return finish_product(convolution.is_winograd ? "convolution_winograd" : "convolution", made,
+                          convolution.bias.has_value(), convolution.post_ops);
+  });
+}
+
+PrimitivePtr make_inner_product(const Layout& source, const Layout& weights,
+                                const std::optional<Layout>& bias, const Layout& output,
+                                const PostOps& post_ops) {
+  return attempt([&] {
+    using Description = dnnl::inner_product_forward::desc;
+    const Description description =
+        bias ? Description(prop_kind::forward_inference, descriptor(source), descriptor(weights),
+                           descriptor(*bias), descriptor(output))
+             : Description(prop_kind::forward_inference, descriptor(source), descriptor(weights),
+                           descriptor(output));
+    const dnnl::inner_product_forward::primitive_desc made(description, attributes(post_ops), cpu(),
+                                                           /*allow_empty=*/true);
+    return finish_product("inner_product", made, bias.has_value(), post_ops);
+  });
+}
+
+PrimitivePtr make_matmul(const Layout& first, const Layout& second, const Layout& output,
+                         const PostOps& post_ops) {
+  return attempt([&] {
+    const dnnl::matmul::primitive_desc made(
+        {descriptor(first), descriptor(second), descriptor(output)}, attributes(post_ops), cpu(),
+        /*allow_empty=*/true);
+    return finish_product("matmul", made, /*has_bias=*/false, post_ops);
+  });
+}
+
+PrimitivePtr make_reorder(const Layout& from, const Layout& to) {
+  return attempt([&] {
+    const dnnl::reorder::primitive_desc made(cpu(), descriptor(from), cpu(), descriptor(to),
+                                             attributes(), /*allow_empty=*/true);
+    // Also a reference: nobody else knows the layouts.
+    if (!made) return PrimitivePtr();
+    return finish("reorder", made, {{DNNL_ARG_FROM}, DNNL_ARG_TO}, {from}, to);
+  });
+}
+
+PrimitivePtr make_pooling(Pooling pooling, const Layout& source, const Layout& output,
+                          const Dims& kernel, const Dims& strides, const Dims& padding,
+                          const Dims& padding_after) {
+  return attempt([&] {
+    const dnnl::pooling_forward::primitive_desc made(
+        {prop_kind::forward_inference, algorithm_of(pooling), descriptor(source),
+         descriptor(output), strides, kernel, padding, padding_after},
+        attributes(), cpu(), /*allow_empty=*/true);
+    if (!made || is_reference(made)) return PrimitivePtr();
+    return finish("pooling", made, {{DNNL_ARG_SRC}}, {source},
+                  LayoutAccess::layout(made.dst_desc()));
+  });
+}
+
+PrimitivePtr make_channel_scale(const Layout& source, bool with_relu) {
+  return attempt([&] {
+    using dnnl::normalization_flags;
+    const normalization_flags flags = normalization_flags::use_global_stats |
+                                      normalization_flags::use_scale |
+                                      normalization_flags::use_shift;
+    const dnnl::batch_normalization_forward::primitive_desc made(
+        {prop_kind::forward_inference, descriptor(source), 0.0F,
+         with_relu ? flags | normalization_flags::fuse_norm_relu : flags},
+        attributes(), cpu(), /*allow_empty=*/true);
+    if (!made || is_reference(made)) return PrimitivePtr();
+    const Layout channel = Layout::strided({source.sizes()[1]}, {1});
+    return finish(
+        "batch_normalization", made,
+        {{DNNL_ARG_SRC, DNNL_ARG_MEAN, DNNL_ARG_VARIANCE, DNNL_ARG_SCALE, DNNL_ARG_SHIFT}},
+        {source, channel, channel, channel, channel}, source);
+  });
+}
+
+PrimitivePtr make_elementwise(const Layout& layout, const PostOps& functions) {
+  return attempt([&] {
+    const PostOp& first = functions.front();
+    const dnnl::eltwise_forward::primitive_desc made(
+        {prop_kind::forward_inference, algorithm_of(first.function), descriptor(layout),
+         first.alpha, first.beta},
+        attributes(PostOps(functions.begin() + 1, functions.end())), cpu(), /*allow_empty=*/true);
+    if (!made || is_reference(made)) return PrimitivePtr();
+    return finish("eltwise", made, {{DNNL_ARG_SRC}}, {layout}, layout);
+  });
+}
+
+PrimitivePtr make_binary(PostOp::Kind kind, const Layout& first, const Layout& second,
+                         const PostOps& post_ops) {
+  return attempt([&] {
+    const dnnl::binary::primitive_desc made(
+        {algorithm_of(kind), descriptor(first), descriptor(second), descriptor(first)},
+        attributes(post_ops), cpu(), /*allow_empty=*/true);
+    if (!made || is_reference(made)) return PrimitivePtr();
+    ArgumentNames names{{DNNL_ARG_SRC_0, DNNL_ARG_SRC_1}};
+    std::vector<Layout> inputs = {first, second};
+    add_operands(post_ops, names, inputs);
+    return finish("binary", made, names, std::move(inputs), first);
+  });
+}
+
+PrimitivePtr make_concatenation(size_t dimension, const std::vector<Layout>& sources) {
+  return attempt([&] {
+    std::vector<dnnl::memory::desc> descriptors;
+    ArgumentNames names;
+    for (const Layout& source : sources) {
+      names.inputs.push_back(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(descriptors.size()));
+      descriptors.push_back(descriptor(source));
+    }
+    const dnnl::concat::primitive_desc made(static_cast<int>(dimension), descriptors, cpu(),
+                                            attributes());
+    return finish("concat", made, names, sources, LayoutAccess::layout(made.dst_desc()));
+  });
+}
+
+}  // namespace torch_ir::onednn
