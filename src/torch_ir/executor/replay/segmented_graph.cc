@@ -263,11 +263,6 @@ bool SegmentedGraph::replay(const Segment& segment, StepRun& run, SymbolValues* 
     cut(segment, {kSharedReason, std::nullopt});
     return true;
   }
-||||||| c651559
-  const auto inputs = to_ports(slice.graph, [&](size_t i) -> const c10::IValue& {
-    return run.value(slice.inputs[i]);
-  });
-  if (!inputs || (slice.writes_inputs && may_see_writes(slice.graph, *inputs))) return false;
   std::vector<at::Tensor> outputs;
   ReplayRecord replayed;
   const auto result = try_replay(segment, *inputs, outputs,
