@@ -344,10 +344,14 @@ def build_all(sources, directory):
 def time_executor(command, models, directory):
     """One round of the engines of executor_benchmark."""
     report = directory / "executor.json"
-    subprocess.run([*command, f"--benchmark_filter=^execute/({'|'.join(models)})/",
-                    "--benchmark_repetitions=1", f"--benchmark_out={report}",
-                    "--benchmark_out_format=json"],
-                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    run = subprocess.run(
+        [*command, f"--benchmark_filter=^execute/({'|'.join(models)})/",
+         "--benchmark_repetitions=1", f"--benchmark_out={report}", "--benchmark_out_format=json"],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if run.returncode:
+        # An engine does not run, or not compute what eager does.
+        print(run.stdout, file=sys.stderr)
+        run.check_returncode()
     return json.loads(report.read_text())
 
 
