@@ -7,6 +7,7 @@
 #include <torch/version.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <exception>
@@ -27,6 +28,8 @@ namespace torch_ir {
 namespace {
 
 constexpr std::string_view kThreads = "--threads";
+constexpr std::string_view kThreadsHelp =
+    "  --threads N      threads for LibTorch (default: 1; 0: all cores)\n";
 constexpr int kMostThreads = 1024;
 
 int thread_count(std::string_view text) {
@@ -104,14 +107,19 @@ void add_benchmark(const std::string& name, std::function<void(benchmark::State&
 }
 
 int run_benchmarks(int argc, char** argv, const AddBenchmarks& add_benchmarks,
-                   std::string_view own_flag) {
+                   const OwnFlag& own_flag) {
+  if (std::find(argv, argv + argc, std::string_view("--help")) != argv + argc) {
+    fmt::print("{}{}\nand the flags of Google Benchmark:\n\n", kThreadsHelp, own_flag.help);
+    benchmark::PrintDefaultHelp();
+    return 0;
+  }
   keep_memory_from_the_system();
   NoWarnings no_warnings;
   const c10::WarningUtils::WarningHandlerGuard guard(&no_warnings);
 
   BenchmarkFlags flags;
   try {
-    flags = parse_benchmark_flags({argv, argv + argc}, own_flag);
+    flags = parse_benchmark_flags({argv, argv + argc}, own_flag.name);
   } catch (const Error& error) {
     return fail(error.what());
   }

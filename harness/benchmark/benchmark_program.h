@@ -2,6 +2,7 @@
 //
 // Flags are Google Benchmark's, and
 //   --threads N   threads for LibTorch; 1 by default, 0 for all cores
+// and one of the program's own, where it has one. --help prints them.
 //
 // Without other flags every benchmark runs 15 times, in an order drawn at random, so that a machine
 // that slows down for a while slows all of them down alike. malloc gives nothing back to the
@@ -36,6 +37,13 @@ BenchmarkFlags parse_benchmark_flags(const std::vector<std::string>& arguments,
 // Registers a benchmark. One that throws fails with the message, and so does the program.
 void add_benchmark(const std::string& name, std::function<void(benchmark::State&)> benchmark);
 
+// A flag that a program has beside all others; see parse_benchmark_flags.
+struct OwnFlag {
+  std::string_view name = {};
+  // Its lines of --help.
+  std::string_view help = {};
+};
+
 // Adds the benchmarks of a program, whose own flag was given with `values`. Throws Error where
 // these are wrong.
 using AddBenchmarks = std::function<void(const std::vector<std::string>& values)>;
@@ -45,6 +53,6 @@ using AddBenchmarks = std::function<void(const std::vector<std::string>& values)
 // the exit status: 1 when one failed or none was chosen, 2 for flags that it does not know or that
 // are wrong.
 int run_benchmarks(int argc, char** argv, const AddBenchmarks& add_benchmarks,
-                   std::string_view own_flag = "");
+                   const OwnFlag& own_flag = {});
 
 }  // namespace torch_ir

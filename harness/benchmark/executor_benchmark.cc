@@ -55,6 +55,12 @@ namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
+constexpr OwnFlag kArchivesFlag = {
+    .name = "--archives",
+    .help =
+        "  --archives PATH  an archive of torch.export.save, or a folder of them, to time\n"
+        "                   beside the models of the registry; may be repeated\n"};
+
 // The same memory as a tensor that was made in InferenceMode. Eager is faster with those: a view of
 // an ordinary tensor is kept track of, even in InferenceMode.
 at::Tensor as_inference_tensor(const at::Tensor& tensor) {
@@ -227,5 +233,5 @@ void add_benchmarks(const std::vector<std::string>& paths) {
 }  // namespace torch_ir
 
 int main(int argc, char** argv) {
-  return torch_ir::run_benchmarks(argc, argv, torch_ir::add_benchmarks, "--archives");
+  return torch_ir::run_benchmarks(argc, argv, torch_ir::add_benchmarks, torch_ir::kArchivesFlag);
 }

@@ -87,7 +87,7 @@ def make(name, model, *inputs, directory):
     arguments = [model, "-o", str(directory / f"{name}.pt2")]
     for value in inputs:
         arguments += ["--input", value]
-    if directory == FOLDER and name in DYNAMIC:
+    if name in DYNAMIC:
         arguments += ["--dynamic", DYNAMIC[name]]
     return export_model.main(arguments)
 
