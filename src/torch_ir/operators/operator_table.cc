@@ -285,7 +285,10 @@ std::string refusal(std::string_view op_type) {
 }
 
 OperatorSupport operator_support(const std::string& op_type) {
-  if (find_executor(op_type)) return {true, "registered executor", "no: a registered executor"};
+  if (const OpExecutor executor = find_executor(op_type)) {
+    return {true, "registered executor",
+            hands_on_input(executor) ? "yes" : "no: a registered executor"};
+  }
   if (find_number_function(op_type) != nullptr) return {true, "function on numbers", "yes"};
   if (num_graphs_of(op_type) > 0)
     return {true, "control flow", "no: its graphs are, by themselves"};

@@ -23,8 +23,9 @@ const char* reason_for(const LoweredNode& node) {
   if (std::holds_alternative<ControlFlowCall>(node.callee)) {
     return "control flow; its graphs are replayed by themselves";
   }
-  const bool is_executor = std::holds_alternative<std::shared_ptr<const ExecutorCall>>(node.callee);
-  return is_executor ? "a registered executor" : nullptr;
+  const auto* call = std::get_if<std::shared_ptr<const ExecutorCall>>(&node.callee);
+  const bool is_known = call == nullptr || hands_on_input((*call)->executor);
+  return is_known ? nullptr : "a registered executor";
 }
 
 std::string reason_for(const LoweredGraph& graph, const ExecutionOptions& options) {
