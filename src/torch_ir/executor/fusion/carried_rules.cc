@@ -22,9 +22,9 @@ using Replacement = TraceRewriter::Replacement;
 Replacement alone(TraceRewriter& rewriter, size_t index, TensorId output,
                   onednn::PrimitivePtr primitive, std::vector<TensorId> inputs) {
   return {{index}, [&rewriter, index, output, primitive, inputs] {
-            if (primitive == nullptr) return false;
+            if (primitive == nullptr) return size_t{0};
             rewriter.emit(primitive, inputs, output, index);
-            return true;
+            return size_t{1};
           }};
 }
 
@@ -164,7 +164,7 @@ std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index,
     return std::nullopt;
   }
   Chain chain = chain_after(rewriter, index, output, ChainShape::kSame, /*takes_norm=*/false);
-  if (chain.operand) return std::nullopt;
+  if (chain.operand) chain.cut_at_operand();
   std::vector<size_t> calls = chain.calls;
   return Replacement{
       calls, [&rewriter, chain, first, second, kind] {
@@ -173,10 +173,10 @@ std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index,
         const Layout second_layout = is_same ? layout : rewriter.plain_layout(second);
         const onednn::PrimitivePtr primitive =
             onednn::make_binary(kind, layout, second_layout, chain.post_ops);
-        if (primitive == nullptr) return false;
+        if (primitive == nullptr) return size_t{0};
         rewriter.emit(primitive, {rewriter.use(first, layout), rewriter.use(second, second_layout)},
                       chain.output, chain.calls.back());
-        return true;
+        return chain.calls.size();
       }};
 }
 
@@ -218,8 +218,8 @@ std::optional<Replacement> replace_norm(TraceRewriter& rewriter, size_t index) {
   const auto source = carried_source(rewriter, call, "input");
   if (!source || !channel_scale_of(rewriter, index)) return std::nullopt;
   const TensorId output = call.outputs[0];
-  Chain chain{{index}, output, {}, {}, {}};
-  if (const auto next = rewriter.only_reader(output)) {
+  Chain chain{{index}, output};
+  if (const auto next = rewriter.only_reader(output); next && rewriter.is_open(*next)) {
     const TraceCall& reader = rewriter.call(*next);
     const PostOps functions = functions_of(reader);
     if (functions.size() == 1 && functions[0].function == onednn::Function::kRelu &&
@@ -233,7 +233,7 @@ std::optional<Replacement> replace_norm(TraceRewriter& rewriter, size_t index) {
         const Layout layout = rewriter.layout_of(source);
         const bool with_relu = chain.calls.size() > 1;
         const onednn::PrimitivePtr primitive = onednn::make_channel_scale(layout, with_relu);
-        if (primitive == nullptr) return false;
+        if (primitive == nullptr) return size_t{0};
         const ChannelScale norm = *channel_scale_of(rewriter, index);
         std::vector<TensorId> inputs = {rewriter.use(source, layout)};
         for (const at::Tensor& constant :
@@ -241,7 +241,7 @@ std::optional<Replacement> replace_norm(TraceRewriter& rewriter, size_t index) {
           inputs.push_back(rewriter.add_constant(constant.to(at::kFloat).contiguous()));
         }
         rewriter.emit(primitive, std::move(inputs), chain.output, chain.calls.back());
-        return true;
+        return chain.calls.size();
       }};
 }
 

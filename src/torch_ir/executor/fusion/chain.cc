@@ -103,11 +103,11 @@ std::optional<TensorId> operand_of(const TraceRewriter& rewriter, const TraceCal
 class ChainBuilder {
  public:
   ChainBuilder(const TraceRewriter& rewriter, size_t index, TensorId output, ChainShape shape)
-      : rewriter_(rewriter), shape_(shape), chain_{{index}, output, {}, {}, {}} {}
+      : rewriter_(rewriter), shape_(shape), chain_{{index}, output} {}
 
   bool extend(bool takes_norm) {
     const auto next = rewriter_.only_reader(chain_.output);
-    if (!next) return false;
+    if (!next || !rewriter_.is_open(*next)) return false;
     const TraceCall& call = rewriter_.call(*next);
     // The calls of a chain read one thing of it, laid out as it was made.
     if (call.outputs.empty() || !fits(call.outputs[0]) || !reads_all(call)) return false;
@@ -164,6 +164,8 @@ class ChainBuilder {
       return false;
     }
     chain_.operand = operand;
+    chain_.calls_before_operand = chain_.calls.size();
+    chain_.output_before_operand = chain_.output;
     chain_.post_ops.push_back({*kind});
     add(index);
     return true;
@@ -188,6 +190,13 @@ Chain chain_after(const TraceRewriter& rewriter, size_t index, TensorId output, 
   while (builder.extend(takes_norm)) {
   }
   return builder.take();
+}
+
+void Chain::cut_at_operand() {
+  post_ops.erase(find_operand(post_ops), post_ops.end());
+  calls.resize(calls_before_operand);
+  output = output_before_operand;
+  operand.reset();
 }
 
 onednn::PostOps::iterator find_operand(onednn::PostOps& post_ops) {

@@ -15,9 +15,12 @@ using onednn::Layout;
 using onednn::PostOp;
 using onednn::PostOps;
 
-// From these on, Winograd's algorithm is faster than the direct one, measured.
+// From these on Winograd's algorithm is faster than the direct one, measured: of more than so many
+// weights it reads more than it saves where pixels are few, as they do not stay in the cache.
 constexpr int64_t kMinWinogradChannels = 16;
 constexpr int64_t kMinWinogradPixels = 4;
+constexpr int64_t kManyWinogradWeights = 128 * 128;
+constexpr int64_t kMinPixelsForManyWeights = 64;
 
 // A convolution as the trace has it.
 struct TracedConvolution {
@@ -63,11 +66,19 @@ bool is_winograd(const TracedConvolution& convolution, const TraceTensor& output
     return std::ranges::all_of(dims, [number](int64_t dim) { return dim == number; });
   };
   const at::Tensor& weight = convolution.weight;
-  return convolution.groups == 1 && weight.dim() == 4 && weight.size(2) == 3 &&
-         weight.size(3) == 3 && all_are(convolution.strides, 1) &&
-         all_are(convolution.dilation, 1) && weight.size(0) >= kMinWinogradChannels &&
-         weight.size(1) >= kMinWinogradChannels &&
-         output.sizes[2] * output.sizes[3] >= kMinWinogradPixels;
+  if (convolution.groups != 1 || weight.dim() != 4 || weight.size(2) != 3 || weight.size(3) != 3 ||
+      !all_are(convolution.strides, 1) || !all_are(convolution.dilation, 1)) {
+    return false;
+  }
+  const int64_t pixels = output.sizes[0] * output.sizes[2] * output.sizes[3];
+  const bool has_many_weights = weight.size(0) * weight.size(1) > kManyWinogradWeights;
+  return std::min(weight.size(0), weight.size(1)) >= kMinWinogradChannels &&
+         pixels >= (has_many_weights ? kMinPixelsForManyWeights : kMinWinogradPixels);
+}
+
+bool ends_with_relu(const PostOps& post_ops) {
+  return !post_ops.empty() && post_ops.back().kind == PostOp::Kind::kFunction &&
+         post_ops.back().function == onednn::Function::kRelu && post_ops.back().alpha == 0;
 }
 
 class ConvolutionBuilder {
@@ -75,10 +86,14 @@ class ConvolutionBuilder {
   ConvolutionBuilder(TraceRewriter& rewriter, TracedConvolution convolution)
       : rewriter_(rewriter), convolution_(std::move(convolution)) {}
 
-  bool emit() {
-    const TraceTensor& output = rewriter_.tensor(convolution_.chain.output);
-    if (is_winograd(convolution_, output) && emit_with(/*is_winograd=*/true)) return true;
-    return emit_with(/*is_winograd=*/false);
+  size_t emit() {
+    Chain& chain = convolution_.chain;
+    // The memory of an addend that nobody else reads takes the sum.
+    if (chain.operand && !may_sum(rewriter_, chain, convolution_.source)) chain.cut_at_operand();
+    const TraceTensor& output = rewriter_.tensor(chain.output);
+    const bool is_done = (is_winograd(convolution_, output) && emit_with(/*is_winograd=*/true)) ||
+                         emit_with(/*is_winograd=*/false);
+    return is_done ? chain.calls.size() : 0;
   }
 
  private:
@@ -87,56 +102,32 @@ class ConvolutionBuilder {
     const at::DimVector& output_sizes = rewriter_.tensor(chain.output).sizes;
     const at::DimVector& source_sizes = rewriter_.tensor(convolution_.source).sizes;
     const bool has_bias = convolution_.bias.defined() || chain.norm;
-    onednn::Convolution made{Layout::any({source_sizes.begin(), source_sizes.end()}),
-                             Layout::any(weight_dims(convolution_)),
-                             std::nullopt,
-                             Layout::any({output_sizes.begin(), output_sizes.end()}),
-                             convolution_.strides,
-                             convolution_.padding,
-                             convolution_.dilation,
-                             is_winograd,
-                             chain.post_ops};
-    if (has_bias) made.bias = Layout::strided({output_sizes[1]}, {1});
-    // The memory of an addend that nobody else reads takes the sum.
-    const bool sums = may_sum(rewriter_, chain, convolution_.source);
-    if (is_winograd && chain.operand && !sums) return false;
-    onednn::PrimitivePtr primitive = make(made, sums);
+    onednn::Convolution wanted{Layout::any({source_sizes.begin(), source_sizes.end()}),
+                               Layout::any(weight_dims(convolution_)),
+                               std::nullopt,
+                               Layout::any({output_sizes.begin(), output_sizes.end()}),
+                               convolution_.strides,
+                               convolution_.padding,
+                               convolution_.dilation,
+                               is_winograd,
+                               chain.post_ops};
+    if (has_bias) wanted.bias = Layout::strided({output_sizes[1]}, {1});
+    if (const auto op = find_operand(wanted.post_ops); op != wanted.post_ops.end()) {
+      *op = {PostOp::Kind::kSum};
+    }
+    const onednn::PrimitivePtr primitive = onednn::make_convolution(wanted);
     if (primitive == nullptr) return false;
     std::vector<TensorId> inputs = {rewriter_.use(convolution_.source, primitive->inputs()[0])};
-    if (!add_parameters(*primitive, has_bias, inputs)) return false;
+    add_parameters(*primitive, has_bias, inputs);
     std::optional<TensorId> written;
-    if (chain.operand) {
-      const TensorId operand = rewriter_.use(*chain.operand, primitive->output());
-      if (sums) {
-        written = operand;
-      } else {
-        inputs.push_back(operand);
-      }
-    }
-    const bool is_clean = !is_winograd && !chain.post_ops.empty() &&
-                          chain.post_ops.back().kind == PostOp::Kind::kFunction &&
-                          chain.post_ops.back().function == onednn::Function::kRelu &&
-                          chain.post_ops.back().alpha == 0;
+    if (chain.operand) written = rewriter_.use(*chain.operand, primitive->output());
+    const bool is_clean = !is_winograd && ends_with_relu(chain.post_ops);
     rewriter_.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written,
                    is_clean);
     return true;
   }
 
-  // An operand has to have a layout, which is that of the output.
-  static onednn::PrimitivePtr make(onednn::Convolution made, bool sums) {
-    const auto op = find_operand(made.post_ops);
-    if (op == made.post_ops.end()) return onednn::make_convolution(made);
-    const PostOp::Kind kind = op->kind;
-    *op = {PostOp::Kind::kSum};
-    const onednn::PrimitivePtr summing = onednn::make_convolution(made);
-    if (sums || summing == nullptr) return summing;
-    made.output = summing->output();
-    *op = {kind};
-    op->operand = made.output;
-    return onednn::make_convolution(made);
-  }
-
-  bool add_parameters(const onednn::Primitive& primitive, bool has_bias,
+  void add_parameters(const onednn::Primitive& primitive, bool has_bias,
                       std::vector<TensorId>& inputs) {
     std::vector<at::Tensor> sources = {convolution_.weight, convolution_.bias};
     std::optional<ChannelScale> norm;
@@ -159,7 +150,6 @@ class ConvolutionBuilder {
       inputs.push_back(
           rewriter_.packed(key + "bias", sources, [&] { return parameters().bias.contiguous(); }));
     }
-    return true;
   }
 
   static Layout contiguous_layout(const Dims& sizes) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "torch_ir/executor/fusion/functionalize.h"
+#include "torch_ir/executor/fusion/recognize.h"
 #include "torch_ir/executor/fusion/rules.h"
 
 namespace torch_ir {
@@ -36,8 +37,8 @@ at::Tensor PackedWeights::find_or_make(const std::string& key,
 }
 
 void fuse_trace(Trace& trace, PackedWeights& weights) {
-  if (!onednn_version()) return;
   functionalize(trace);
+  recognize_functions(trace);
   TraceRewriter(trace, weights).run(&find_rule);
 }
 

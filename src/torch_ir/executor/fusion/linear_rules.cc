@@ -8,7 +8,6 @@
 namespace torch_ir {
 namespace {
 
-using onednn::Dims;
 using onednn::Layout;
 using onednn::PostOp;
 
@@ -28,14 +27,13 @@ class LinearBuilder {
   LinearBuilder(TraceRewriter& rewriter, TracedLinear linear)
       : rewriter_(rewriter), linear_(std::move(linear)) {}
 
-  bool emit() {
-    const TraceTensor& source = rewriter_.tensor(linear_.source);
+  size_t emit() {
     const at::Tensor& weight = linear_.weight;
-    const int64_t rows = source.sizes[0];
+    const int64_t rows = rewriter_.tensor(linear_.source).sizes[0];
     const int64_t columns = weight.size(1);
     const Layout output = Layout::strided({rows, columns}, {columns, 1});
     Chain& chain = linear_.chain;
-    const bool sums = may_sum(rewriter_, chain, linear_.source);
+    const bool sums = chain.operand && may_sum(rewriter_, chain, linear_.source);
     if (const auto op = find_operand(chain.post_ops); op != chain.post_ops.end()) {
       if (sums) {
         *op = {PostOp::Kind::kSum};
@@ -44,11 +42,11 @@ class LinearBuilder {
       }
     }
     std::optional<Layout> bias;
-    if (linear_.bias.defined()) bias = Layout::strided({columns}, {1});
-    const onednn::PrimitivePtr primitive = onednn::make_inner_product(
-        rewriter_.plain_layout(linear_.source), Layout::any({columns, weight.size(0)}), bias,
-        output, chain.post_ops);
-    if (primitive == nullptr) return false;
+    if (linear_.bias.defined()) bias = Layout::strided({1, columns}, {columns, 1});
+    const onednn::PrimitivePtr primitive =
+        onednn::make_matmul(rewriter_.plain_layout(linear_.source),
+                            Layout::any({weight.size(0), columns}), bias, output, chain.post_ops);
+    if (primitive == nullptr) return 0;
     std::vector<TensorId> inputs = {rewriter_.plain(linear_.source), packed_weight(*primitive)};
     if (bias) inputs.push_back(rewriter_.add_constant(linear_.bias.contiguous()));
     std::optional<TensorId> written;
@@ -61,17 +59,16 @@ class LinearBuilder {
       }
     }
     rewriter_.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written);
-    return true;
+    return chain.calls.size();
   }
 
  private:
   TensorId packed_weight(const onednn::Primitive& primitive) {
     const Layout& wanted = primitive.inputs()[1];
     const at::Tensor& weight = linear_.weight;
-    const Dims strides = {weight.stride(1), weight.stride(0)};
-    return rewriter_.packed(
-        wanted.key() + std::to_string(strides[0]) + '/' + std::to_string(strides[1]), {weight},
-        [&] { return reorder_constant(weight, Layout::strided(wanted.sizes(), strides), wanted); });
+    const Layout layout = Layout::strided(wanted.sizes(), weight.strides().vec());
+    return rewriter_.packed(layout.key() + wanted.key(), {weight},
+                            [&] { return reorder_constant(weight, layout, wanted); });
   }
 
   TraceRewriter& rewriter_;

@@ -33,11 +33,18 @@ struct Chain {
   // What the last of them gives.
   TensorId output;
   // That which has an operand is yet without its layout.
-  onednn::PostOps post_ops;
+  onednn::PostOps post_ops = {};
   // What one of them adds or multiplies with.
-  std::optional<TensorId> operand;
+  std::optional<TensorId> operand = {};
   // Of a batch norm, before all of that.
-  std::optional<size_t> norm;
+  std::optional<size_t> norm = {};
+
+  // Leaves off the post-op that has an operand, and all after it.
+  void cut_at_operand();
+
+  // How many calls there are up to that post-op, and what they give.
+  size_t calls_before_operand = 0;
+  TensorId output_before_operand = 0;
 };
 
 enum class ChainShape {

@@ -27,44 +27,70 @@ TraceRewriter::TraceRewriter(Trace& trace, PackedWeights& weights)
 
 void TraceRewriter::count_readers() {
   readers_.resize(trace_.buffers.size());
+  last_reader_.resize(trace_.buffers.size());
   for (size_t i = 0; i < calls_.size(); ++i) {
-    for (const TensorId id : tensors_of(calls_[i])) readers_[tensor(id).buffer].push_back(i);
+    for (const TensorId id : tensors_of(calls_[i])) {
+      readers_[tensor(id).buffer].push_back(i);
+      last_reader_[tensor(id).buffer] = i;
+    }
   }
 }
 
 void TraceRewriter::run(FindRule find_rule) {
-  std::vector<bool> is_swallowed(calls_.size(), false);
-  std::unordered_map<size_t, Replacement> replacements;
-  for (size_t i = 0; i < calls_.size(); ++i) {
-    current_ = i;
-    if (!is_swallowed[i]) {
-      const Rule rule = find_rule(c10::toString(calls_[i].op.operator_name()));
-      std::optional<Replacement> found;
-      if (rule != nullptr) found = rule(*this, i);
-      if (!found) {
-        copy(i);
-        continue;
-      }
-      const size_t last = found->calls.back();
-      for (const size_t swallowed : found->calls) {
-        is_swallowed[swallowed] = true;
-        // They are read where it goes.
-        for (const TensorId id : tensors_of(calls_[swallowed])) {
-          readers_[tensor(id).buffer].push_back(last);
-        }
-      }
-      replacements.emplace(last, std::move(*found));
-    }
-    const auto replacement = replacements.find(i);
-    if (replacement == replacements.end()) continue;
-    if (!replacement->second.emit())
-      std::ranges::for_each(replacement->second.calls, [this](size_t index) { copy(index); });
+  find_rule_ = find_rule;
+  states_.assign(calls_.size(), State::kOpen);
+  for (current_ = 0; current_ < calls_.size(); ++current_) {
+    if (states_[current_] == State::kOpen) rewrite(current_);
+    if (const auto found = replacements_.extract(current_)) finish(found.mapped());
   }
+  current_ = calls_.size() - 1;
   for (const TensorId output : trace_.outputs) plain(output);
   trace_.calls = std::move(rewritten_);
 }
 
+// Copies the call, or has something go in its place, at the latest where the last is that it
+// swallows.
+void TraceRewriter::rewrite(size_t index) {
+  const Rule rule = find_rule_(c10::toString(calls_[index].op.operator_name()));
+  std::optional<Replacement> found;
+  if (rule != nullptr) found = rule(*this, index);
+  if (!found) {
+    copy(index);
+    return;
+  }
+  const size_t last = found->calls.back();
+  for (const size_t call : found->calls) {
+    states_[call] = State::kSwallowed;
+    for (const TensorId id : tensors_of(calls_[call])) {
+      size_t& reader = last_reader_[tensor(id).buffer];
+      reader = std::max(reader, last);
+    }
+  }
+  if (last <= current_) {
+    finish(*found);
+  } else {
+    replacements_.emplace(last, std::move(*found));
+  }
+}
+
+void TraceRewriter::finish(const Replacement& replacement) {
+  const size_t taken = replacement.emit();
+  const std::vector<size_t> others(replacement.calls.begin() + static_cast<std::ptrdiff_t>(taken),
+                                   replacement.calls.end());
+  for (const size_t call : replacement.calls) states_[call] = State::kDone;
+  for (const size_t call : others) states_[call] = State::kOpen;
+  for (size_t i = 0; i < others.size(); ++i) {
+    if (states_[others[i]] != State::kOpen) continue;
+    if (taken == 0 && i == 0) {
+      copy(others[i]);
+    } else {
+      rewrite(others[i]);
+    }
+  }
+}
+
 void TraceRewriter::copy(size_t index) {
+  states_[index] = State::kDone;
   for (const TensorId id : tensors_of(calls_[index])) plain(id);
   rewritten_.push_back(calls_[index]);
 }
@@ -152,7 +178,7 @@ bool TraceRewriter::is_last_use(TensorId id, size_t index) const {
   const BufferId buffer = tensor(id).buffer;
   return buffer < readers_.size() && trace_.buffers[buffer].kind == BufferKind::kIntermediate &&
          !is_output_[buffer] && !is_written_[buffer] &&
-         std::ranges::all_of(readers_[buffer], [index](size_t reader) { return reader <= index; });
+         last_reader_[buffer] <= std::max(index, current_);
 }
 
 TensorId TraceRewriter::packed(const std::string& key, const std::vector<at::Tensor>& sources,
@@ -213,6 +239,7 @@ void TraceRewriter::emit(const onednn::PrimitivePtr& primitive, std::vector<Tens
     }
     is_output_[to] = is_output_[from];
     readers_[to] = readers_[from];
+    last_reader_[to] = last_reader_[from];
     values_.erase(to);
   } else if (written) {
     target = *written;

@@ -25,8 +25,8 @@ class TraceRewriter {
   struct Replacement {
     // In order; the first is the call itself. It goes where the last of them was.
     std::vector<size_t> calls;
-    // Whether it could; otherwise the calls stay.
-    std::function<bool()> emit;
+    // Says how many of the calls it stands for; the others are looked at again.
+    std::function<size_t()> emit;
   };
   using Rule = std::optional<Replacement> (*)(TraceRewriter& rewriter, size_t index);
   using FindRule = Rule (*)(std::string_view operator_name);
@@ -43,6 +43,8 @@ class TraceRewriter {
   // The one call that reads the memory of `id`, once; nothing where there are others, or it is an
   // output, or is written again.
   std::optional<size_t> only_reader(TensorId id) const;
+  // Whether nothing has taken the place of the call.
+  bool is_open(size_t index) const { return states_[index] == State::kOpen; }
   // Plain memory of floats that no call changes.
   bool is_value(TensorId id) const;
   bool have_same_layout(TensorId a, TensorId b) const;
@@ -59,8 +61,7 @@ class TraceRewriter {
   TensorId use(TensorId id, const onednn::Layout& layout);
   // Its plain memory.
   TensorId plain(TensorId id);
-  // Whether nobody reads the value after call `index` but `index` itself, and its memory is the
-  // trace's own.
+  // Whether nobody reads the value after call `index`, and its memory is the trace's own.
   bool is_last_use(TensorId id, size_t index) const;
   // A constant that is made of others and packed for a primitive.
   TensorId packed(const std::string& key, const std::vector<at::Tensor>& sources,
@@ -87,7 +88,11 @@ class TraceRewriter {
     bool is_clean = false;
   };
 
+  enum class State { kOpen, kSwallowed, kDone };
+
   void count_readers();
+  void rewrite(size_t index);
+  void finish(const Replacement& replacement);
   void copy(size_t index);
   Value* find_value(TensorId id);
   TensorId add_bytes(size_t bytes);
@@ -100,9 +105,15 @@ class TraceRewriter {
   std::vector<TraceCall> rewritten_;
   // By buffer.
   std::vector<std::vector<size_t>> readers_;
+  // The call before which what takes the place of all readers goes.
+  std::vector<size_t> last_reader_;
   std::vector<bool> is_output_;
   std::vector<bool> is_written_;
   std::unordered_map<BufferId, Value> values_;
+  FindRule find_rule_ = nullptr;
+  std::vector<State> states_;
+  // By the call where they go.
+  std::unordered_map<size_t, Replacement> replacements_;
   size_t current_ = 0;
 };
 

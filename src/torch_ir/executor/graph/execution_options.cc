@@ -25,6 +25,11 @@ Optimization parse_optimization(const std::string& name) {
   throw Error(fmt::format("'{}' is no optimization level: give exact or fast", printable(name)));
 }
 
+bool fuses_traces(const ExecutionOptions& options) {
+  return options.optimization == Optimization::kFast && options.trace && options.onednn &&
+         onednn::version();
+}
+
 std::optional<std::string> onednn_version() { return onednn::version(); }
 
 }  // namespace torch_ir

@@ -40,9 +40,15 @@ struct ExecutionOptions {
   bool fold_constants = true;
   // Call kernels that were prepared once, and our own; off: all go through the dispatcher.
   bool kernels = true;
+  // Level `fast`: compute with oneDNN itself, where torch-ir was built with it.
+  bool onednn = true;
   // Let intermediate values share memory; off: each has its own.
   bool reuse_memory = true;
 };
+
+// Whether traces are fused into primitives of oneDNN; then passes on graphs that choose other
+// kernels would stand in the way.
+bool fuses_traces(const ExecutionOptions& options);
 
 // What a run needs besides weights, inputs and outputs, in bytes.
 struct PlanMemory {

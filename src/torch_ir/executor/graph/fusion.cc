@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "torch_ir/executor/graph/alias_analysis.h"
-#include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/executor/graph/graph_editor.h"
 
 namespace torch_ir {
@@ -34,13 +33,12 @@ void transpose_linear_weights(LoweredGraph& graph) {
   }
 }
 
-void fuse(LoweredGraph& graph) {
+void fuse(LoweredGraph& graph, const ExecutionOptions& options) {
   const AliasAnalysis aliases = analyze_aliases(graph);
   const bool writes = std::ranges::find(aliases.is_written, true) != aliases.is_written.end();
   if (writes || !graph.device.is_cpu()) return;
   fold_batch_norms(graph);
-  // With oneDNN itself, fuse_trace does better.
-  if (onednn_version()) return;
+  if (fuses_traces(options)) return;
   pack_convolutions(graph);
   transpose_linear_weights(graph);
 }

@@ -101,7 +101,7 @@ LoweredGraph lower(const IR& ir, const StateDict& weights, const StateDict& cons
                    const ExecutionOptions& options) {
   validate_ir(ir);
   LoweredGraph graph = build_graph(ir, bind_weights(ir, weights, constants, options.device));
-  if (options.optimization == Optimization::kFast) fuse(graph);
+  if (options.optimization == Optimization::kFast) fuse(graph, options);
   prepare_for_runs(graph);
   return graph;
 }

@@ -13,13 +13,9 @@ std::string Layout::key() const { return {}; }
 bool Layout::operator==(const Layout& /*other*/) const { return true; }
 
 PrimitivePtr make_convolution(const Convolution& /*convolution*/) { return nullptr; }
-PrimitivePtr make_inner_product(const Layout& /*source*/, const Layout& /*weights*/,
-                                const std::optional<Layout>& /*bias*/, const Layout& /*output*/,
-                                const PostOps& /*post_ops*/) {
-  return nullptr;
-}
-PrimitivePtr make_matmul(const Layout& /*first*/, const Layout& /*second*/,
-                         const Layout& /*output*/, const PostOps& /*post_ops*/) {
+PrimitivePtr make_matmul(const Layout& /*source*/, const Layout& /*weights*/,
+                         const std::optional<Layout>& /*bias*/, const Layout& /*output*/,
+                         const PostOps& /*post_ops*/) {
   return nullptr;
 }
 PrimitivePtr make_reorder(const Layout& /*from*/, const Layout& /*to*/) { return nullptr; }

@@ -123,13 +123,9 @@ struct Convolution {
 };
 PrimitivePtr make_convolution(const Convolution& convolution);
 
-// source [rows, k], weights [columns, k], output [rows, columns]; inputs as of a convolution.
-PrimitivePtr make_inner_product(const Layout& source, const Layout& weights,
-                                const std::optional<Layout>& bias, const Layout& output,
-                                const PostOps& post_ops);
-
-// Of matrices, or batches of them; inputs: both, then the operands of post-ops.
-PrimitivePtr make_matmul(const Layout& first, const Layout& second, const Layout& output,
+// source [..., rows, k], weights [..., k, columns], bias [1, columns]; inputs as of a convolution.
+PrimitivePtr make_matmul(const Layout& source, const Layout& weights,
+                         const std::optional<Layout>& bias, const Layout& output,
                          const PostOps& post_ops);
 
 PrimitivePtr make_reorder(const Layout& from, const Layout& to);

@@ -134,29 +134,18 @@ PrimitivePtr make_convolution(const Convolution& convolution) {
   });
 }
 
-PrimitivePtr make_inner_product(const Layout& source, const Layout& weights,
-                                const std::optional<Layout>& bias, const Layout& output,
-                                const PostOps& post_ops) {
-  return attempt([&] {
-    using Description = dnnl::inner_product_forward::desc;
-    const Description description =
-        bias ? Description(prop_kind::forward_inference, descriptor(source), descriptor(weights),
-                           descriptor(*bias), descriptor(output))
-             : Description(prop_kind::forward_inference, descriptor(source), descriptor(weights),
-                           descriptor(output));
-    const dnnl::inner_product_forward::primitive_desc made(description, attributes(post_ops), cpu(),
-                                                           /*allow_empty=*/true);
-    return finish_product("inner_product", made, bias.has_value(), post_ops);
-  });
-}
-
-PrimitivePtr make_matmul(const Layout& first, const Layout& second, const Layout& output,
+PrimitivePtr make_matmul(const Layout& source, const Layout& weights,
+                         const std::optional<Layout>& bias, const Layout& output,
                          const PostOps& post_ops) {
   return attempt([&] {
-    const dnnl::matmul::primitive_desc made(
-        {descriptor(first), descriptor(second), descriptor(output)}, attributes(post_ops), cpu(),
-        /*allow_empty=*/true);
-    return finish_product("matmul", made, /*has_bias=*/false, post_ops);
+    using Description = dnnl::matmul::desc;
+    const Description description =
+        bias ? Description(descriptor(source), descriptor(weights), descriptor(*bias),
+                           descriptor(output))
+             : Description(descriptor(source), descriptor(weights), descriptor(output));
+    const dnnl::matmul::primitive_desc made(description, attributes(post_ops), cpu(),
+                                            /*allow_empty=*/true);
+    return finish_product("matmul", made, bias.has_value(), post_ops);
   });
 }
 

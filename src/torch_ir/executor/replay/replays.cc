@@ -178,7 +178,7 @@ Replays::FrameRef Replays::make_layout(const std::vector<at::Tensor>& inputs,
                                        SymbolValues* symbols) {
   auto trace =
       std::make_shared<Trace>(trace_graph(graph_, inputs, {options_.fold_constants, symbols}));
-  if (options_.optimization == Optimization::kFast) fuse_trace(*trace, packed_weights_);
+  if (fuses_traces(options_)) fuse_trace(*trace, packed_weights_);
   place_buffers(*trace, options_.reuse_memory);
   auto layout = std::make_shared<Layout>(InputLayout(graph_, inputs), trace, symbols != nullptr);
   FrameRef frame(new PooledFrame{layout, {trace, inputs, options_.kernels}});

@@ -1,0 +1,378 @@
+// What the level `fast` makes of traces with oneDNN, and that it computes what eager does within
+// 1e-4.
+
+#include "torch_ir/executor/fusion/fuse_trace.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/allclose.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/isnan.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/zeros.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <thread>
+
+#include "torch_ir/executor/execution_plan.h"
+#include "torch_ir/executor/testing/eager_graph.h"
+
+namespace torch_ir {
+namespace {
+
+using Calls = std::vector<std::string>;
+
+class FuseTrace : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
+  }
+};
+
+ExecutionPlan fast_plan(const EagerGraph& graph) {
+  ExecutionOptions options;
+  options.optimization = Optimization::kFast;
+  return compile(graph.ir, graph.weights, StateDict(), options);
+}
+
+// In order, without reorders.
+Calls calls_of(const EagerGraph& graph) {
+  Calls calls;
+  for (const NodeProfile& node : fast_plan(graph).profile(graph.inputs, 1)) {
+    std::ranges::copy_if(node.calls, std::back_inserter(calls),
+                         [](const std::string& call) { return call != "onednn::reorder"; });
+  }
+  return calls;
+}
+
+// The first run traces; both of the later ones replay, on the memory of the one before.
+std::string error_of(const EagerGraph& graph) {
+  const ExecutionPlan plan = fast_plan(graph);
+  const std::vector<at::Tensor> expected = graph.expected();
+  for (int round = 0; round < 3; ++round) {
+    const std::vector<at::Tensor> outputs = plan.run(graph.inputs);
+    for (size_t i = 0; i < expected.size(); ++i) {
+      if (outputs[i].sizes() != expected[i].sizes()) return "another shape";
+      if (outputs[i].strides() != expected[i].strides()) return "other strides";
+      if (!at::allclose(outputs[i], expected[i], 1e-4, 1e-4, /*equal_nan=*/true)) {
+        return fmt::format("output {} differs by {} in round {}", i,
+                           (outputs[i] - expected[i]).abs().max().item<double>(), round);
+      }
+    }
+  }
+  return "";
+}
+
+Attribute pair(int64_t number) { return Attribute::list({number, number}); }
+
+struct ConvolutionCase {
+  int64_t batch = 1;
+  int64_t in = 16;
+  int64_t out = 16;
+  int64_t size = 12;
+  int64_t kernel = 3;
+  int64_t stride = 1;
+  int64_t padding = 1;
+  int64_t dilation = 1;
+  int64_t groups = 1;
+};
+
+V convolution(EagerGraph& graph, const V& x, const std::string& name, const ConvolutionCase& shape,
+              bool has_bias = true) {
+  const V weight =
+      graph.weight(name + ".weight",
+                   at::randn({shape.out, shape.in / shape.groups, shape.kernel, shape.kernel}) /
+                       static_cast<double>(shape.kernel * 4));
+  EagerArgument bias;
+  if (has_bias) bias = graph.weight(name + ".bias", at::randn({shape.out}));
+  return graph.call1("aten.conv2d.default",
+                     {x, weight, bias, pair(shape.stride), pair(shape.padding),
+                      pair(shape.dilation), Attribute(shape.groups)});
+}
+
+V image(EagerGraph& graph, const ConvolutionCase& shape = {}) {
+  return graph.input("x", at::randn({shape.batch, shape.in, shape.size, shape.size}));
+}
+
+V batch_norm(EagerGraph& graph, const V& x, const std::string& name, int64_t channels = 16) {
+  return graph.call1("aten.batch_norm.default",
+                     {x, graph.weight(name + ".weight", at::randn({channels})),
+                      graph.weight(name + ".bias", at::randn({channels})),
+                      graph.weight(name + ".running_mean", at::randn({channels})),
+                      graph.weight(name + ".running_var", at::rand({channels}) + 0.5),
+                      Attribute(false), Attribute(0.1), Attribute(1e-5), Attribute(false)});
+}
+
+TEST_F(FuseTrace, MakesPrimitivesOfConvolutions) {
+  const ConvolutionCase cases[] = {
+      {},
+      {.batch = 3},
+      {.in = 3, .out = 8, .size = 17, .kernel = 5, .stride = 2, .padding = 2},
+      {.in = 5, .out = 7, .size = 9},
+      {.size = 1, .kernel = 1, .padding = 0},
+      {.in = 24, .out = 40, .kernel = 1, .padding = 0},
+      {.in = 24, .out = 24, .groups = 24},
+      {.in = 12, .out = 24, .stride = 2, .groups = 12},
+      {.in = 32, .out = 16, .groups = 4},
+      {.padding = 2, .dilation = 2},
+      {.in = 64, .out = 64, .size = 7},
+      {.in = 17, .out = 33, .size = 5},
+  };
+  for (const ConvolutionCase& shape : cases) {
+    for (const bool has_bias : {true, false}) {
+      SCOPED_TRACE(fmt::format("{} to {}, size {}, kernel {}, groups {}", shape.in, shape.out,
+                               shape.size, shape.kernel, shape.groups));
+      EagerGraph graph;
+      graph.output(convolution(graph, image(graph, shape), "conv", shape, has_bias));
+      EXPECT_EQ(error_of(graph), "");
+    }
+  }
+}
+
+TEST_F(FuseTrace, TakesNormAdditionAndActivationIntoTheConvolution) {
+  for (const bool is_winograd : {false, true}) {
+    const ConvolutionCase shape{
+        .in = 16, .out = 16, .kernel = is_winograd ? 3 : 5, .padding = is_winograd ? 1 : 2};
+    EagerGraph graph;
+    const V x = image(graph, shape);
+    const V first = graph.call1("aten.relu.default", {convolution(graph, x, "a", shape)});
+    const V second = convolution(graph, first, "b", shape);
+    const V norm = batch_norm(graph, convolution(graph, second, "c", shape, false), "norm");
+    const V sum = graph.call1("aten.add.Tensor", {norm, first});
+    graph.output(graph.call1("aten.relu.default", {sum}));
+    const char* name = is_winograd ? "onednn::convolution_winograd" : "onednn::convolution";
+    EXPECT_EQ(calls_of(graph), Calls(3, name));
+    EXPECT_EQ(error_of(graph), "");
+  }
+}
+
+TEST_F(FuseTrace, KnowsActivations) {
+  for (const char* activation : {"relu", "sigmoid", "tanh", "silu", "hardswish", "hardsigmoid",
+                                 "gelu", "elu", "leaky_relu", "relu6", "hardtanh"}) {
+    for (const int64_t kernel : {1, 3}) {
+      EagerGraph graph;
+      const ConvolutionCase shape{.kernel = kernel, .padding = kernel / 2};
+      const V y = convolution(graph, image(graph), "conv", shape);
+      graph.output(graph.call1(fmt::format("aten.{}.default", activation), {y}));
+      EXPECT_EQ(calls_of(graph).size(), 1) << activation;
+      EXPECT_EQ(error_of(graph), "") << activation;
+    }
+  }
+}
+
+TEST_F(FuseTrace, WritesInPlaceAsFunctions) {
+  EagerGraph graph;
+  const V x = image(graph);
+  const V y = batch_norm(graph, convolution(graph, x, "a", {}, false), "norm");
+  graph.call("aten.relu_.default", {y});
+  const V z = convolution(graph, convolution(graph, y, "b", {}), "c", {});
+  graph.call("aten.add_.Tensor", {z, y});
+  graph.call("aten.relu_.default", {z});
+  graph.output(graph.call1("aten.flatten.using_ints", {z, Attribute(1)}));
+  EXPECT_EQ(calls_of(graph), Calls(3, "onednn::convolution_winograd"));
+  EXPECT_EQ(error_of(graph), "");
+}
+
+// A view of what is written sees it, also one made before.
+TEST_F(FuseTrace, WritesInPlaceSeenThroughViews) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 16, 8}));
+  const V y = graph.call1("aten.mul.Tensor", {x, x});
+  const V view = graph.call1("aten.view.default", {y, Attribute::list({16, 16})});
+  const V column = graph.call1("aten.select.int", {y, Attribute(2), Attribute(1)});
+  graph.call("aten.sub_.Tensor", {y, x});
+  graph.call("aten.mul_.Tensor", {column, column});
+  graph.call("aten.tanh_.default", {view});
+  graph.output(view);
+  graph.output(y);
+  EXPECT_EQ(error_of(graph), "");
+}
+
+TEST_F(FuseTrace, KeepsWhatOthersReadOrGet) {
+  EagerGraph graph;
+  const V x = image(graph);
+  const V y = convolution(graph, x, "a", {});
+  const V z = graph.call1("aten.relu.default", {y});
+  const V w = graph.call1("aten.add.Tensor", {convolution(graph, z, "b", {}), y});
+  const V v = graph.call1("aten.add.Tensor", {convolution(graph, w, "c", {}), w});
+  graph.output(y);
+  graph.output(z);
+  graph.output(w);
+  graph.output(v);
+  graph.output(graph.call1("aten.transpose.int", {v, Attribute(1), Attribute(2)}));
+  EXPECT_EQ(error_of(graph), "");
+}
+
+// The addend is what the convolution reads.
+TEST_F(FuseTrace, AddsTheSourceItself) {
+  for (const int64_t kernel : {1, 3}) {
+    EagerGraph graph;
+    const ConvolutionCase shape{.kernel = kernel, .padding = kernel / 2};
+    const V x = graph.call1("aten.sigmoid.default", {convolution(graph, image(graph), "a", shape)});
+    const V y = convolution(graph, x, "b", shape);
+    graph.output(graph.call1("aten.add.Tensor", {x, y}));
+    EXPECT_EQ(error_of(graph), "");
+  }
+}
+
+TEST_F(FuseTrace, CarriesLayoutsThroughPoolingConcatenationAndNorm) {
+  EagerGraph graph;
+  const V a = graph.call1("aten.relu.default",
+                          {convolution(graph, image(graph), "a", {.kernel = 1, .padding = 0})});
+  const V b = convolution(graph, a, "b", {.out = 32});
+  const V all = graph.call1("aten.cat.default", {VList{a, b}, Attribute(1)});
+  const V norm = graph.call1("aten.relu.default", {batch_norm(graph, all, "norm", 48)});
+  const V c = convolution(graph, norm, "c", {.in = 48});
+  const V pooled = graph.call1("aten.avg_pool2d.default", {c, pair(2)});
+  const V most = graph.call1("aten.max_pool2d.default", {a, pair(3), pair(2), pair(1)});
+  const V scaled = graph.call1("aten.mul.Tensor", {pooled, most});
+  graph.output(graph.call1("aten.adaptive_avg_pool2d.default", {scaled, pair(1)}));
+  graph.output(graph.call1("aten.adaptive_avg_pool2d.default", {pooled, pair(3)}));
+  graph.output(graph.call1("aten.mean.dim", {norm, Attribute::list({2, 3}), Attribute(true)}));
+  EXPECT_EQ(error_of(graph), "");
+}
+
+TEST_F(FuseTrace, ScalesChannels) {
+  EagerGraph graph;
+  const V x = convolution(graph, image(graph), "a", {});
+  const V squeezed = graph.call1("aten.adaptive_avg_pool2d.default", {x, pair(1)});
+  const V gate =
+      graph.call1("aten.hardsigmoid.default",
+                  {convolution(graph, squeezed, "b", {.size = 1, .kernel = 1, .padding = 0})});
+  const V scaled = graph.call1("aten.mul.Tensor", {gate, x});
+  graph.output(convolution(graph, scaled, "c", {}));
+  EXPECT_EQ(error_of(graph), "");
+}
+
+TEST_F(FuseTrace, PacksLinearLayers) {
+  for (const int64_t rows : {1, 5, 64}) {
+    for (const char* activation : {"relu", "gelu", "silu", "tanh", "sigmoid"}) {
+      EagerGraph graph;
+      const V x = graph.input("x", at::randn({2, rows, 100}));
+      const V w = graph.weight("w", at::randn({130, 100}) / 10);
+      const V y = graph.call1("aten.linear.default", {x, w, graph.weight("b", at::randn({130}))});
+      const V z = graph.call1(fmt::format("aten.{}.default", activation), {y});
+      graph.output(
+          graph.call1("aten.linear.default", {z, graph.weight("v", at::randn({40, 130}))}));
+      EXPECT_EQ(calls_of(graph), (Calls{"onednn::matmul", "onednn::matmul"}));
+      EXPECT_EQ(error_of(graph), "") << activation;
+    }
+  }
+}
+
+TEST_F(FuseTrace, AddsToLinearLayers) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 32, 64}));
+  const V w = graph.weight("w", at::randn({64, 64}) / 8);
+  const V b = graph.weight("b", at::randn({64}));
+  const V first =
+      graph.call1("aten.add.Tensor", {graph.call1("aten.linear.default", {x, w, b}), x});
+  const V second =
+      graph.call1("aten.add.Tensor", {first, graph.call1("aten.linear.default", {first, w, b})});
+  const V gate =
+      graph.call1("aten.silu.default", {graph.call1("aten.linear.default", {second, w})});
+  graph.output(
+      graph.call1("aten.mul.Tensor", {gate, graph.call1("aten.linear.default", {second, w, b})}));
+  graph.output(second);
+  EXPECT_EQ(calls_of(graph), Calls(4, "onednn::matmul"));
+  EXPECT_EQ(error_of(graph), "");
+}
+
+// As Hugging Face spells it.
+TEST_F(FuseTrace, RecognizesGelu) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 16, 64}));
+  const V y = graph.call1("aten.linear.default", {x, graph.weight("w", at::randn({80, 64}) / 8)});
+  const V half = graph.call1("aten.mul.Tensor", {y, graph.weight("half", at::full({}, 0.5))});
+  const V cube = graph.call1("aten.pow.Tensor_Scalar", {y, Attribute(3.0)});
+  const V scaled =
+      graph.call1("aten.mul.Tensor", {cube, graph.weight("c", at::full({}, 0.044715))});
+  const V sum = graph.call1("aten.add.Tensor", {y, scaled});
+  const V inner =
+      graph.call1("aten.mul.Tensor", {sum, graph.weight("d", at::full({}, 0.7978845608028654))});
+  const V tanh = graph.call1("aten.tanh.default", {inner});
+  const V factor = graph.call1("aten.add.Tensor", {tanh, graph.weight("one", at::full({}, 1.0))});
+  graph.output(graph.call1("aten.mul.Tensor", {half, factor}));
+  EXPECT_EQ(calls_of(graph), Calls{"onednn::matmul"});
+  EXPECT_EQ(error_of(graph), "");
+}
+
+TEST_F(FuseTrace, LeavesOtherDtypesAndSmallLinearLayers) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({1, 16, 8, 8}).to(at::kDouble));
+  const V w = graph.weight("w", at::randn({16, 16, 3, 3}).to(at::kDouble));
+  graph.output(graph.call1("aten.conv2d.default", {x, w}));
+  const V small = graph.input("small", at::randn({1, 8}));
+  graph.output(graph.call1("aten.linear.default", {small, graph.weight("v", at::randn({8, 8}))}));
+  for (const std::string& call : calls_of(graph)) EXPECT_FALSE(call.starts_with("onednn"));
+  EXPECT_EQ(difference_from_eager(graph), "");
+}
+
+TEST_F(FuseTrace, TakesInputsInAnyLayout) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 12, 12, 16}).permute({0, 3, 1, 2}));
+  const V y = convolution(graph, x, "a", {});
+  graph.output(graph.call1("aten.relu.default", {y}));
+  const V z = graph.input("z", at::randn({64, 2, 80}).transpose(0, 1));
+  graph.output(graph.call1("aten.linear.default", {z, graph.weight("v", at::randn({80, 80}))}));
+  EXPECT_EQ(error_of(graph), "");
+}
+
+// As eager does: a convolution and a maximum hand on what is not a number.
+TEST_F(FuseTrace, HandsOnWhatIsNotANumber) {
+  EagerGraph graph;
+  at::Tensor data = at::randn({1, 16, 12, 12});
+  data[0][3][4][5] = std::numeric_limits<float>::quiet_NaN();
+  const V x = graph.input("x", data);
+  const V y = convolution(graph, x, "a", {.kernel = 1, .padding = 0});
+  graph.output(graph.call1("aten.max_pool2d.default", {y, pair(2)}));
+  graph.output(y);
+  EXPECT_EQ(error_of(graph), "");
+}
+
+TEST_F(FuseTrace, SharesWeightsBetweenLayoutsAndThreads) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({1, 16, 12, 12}));
+  graph.output(graph.call1("aten.relu.default", {convolution(graph, x, "a", {})}));
+  const ExecutionPlan plan = fast_plan(graph);
+  const at::Tensor expected = graph.expected()[0];
+  std::vector<std::thread> threads;
+  std::atomic<int> num_close = 0;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 20; ++round) {
+        num_close += at::allclose(plan.run(graph.inputs)[0], expected, 1e-4, 1e-4) ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(num_close, 80);
+}
+
+TEST_F(FuseTrace, RunsOnTheThreadsThatLibTorchHas) {
+  EagerGraph graph;
+  const ConvolutionCase shape{.in = 64, .out = 64, .size = 28};
+  const V y = convolution(graph, image(graph, shape), "a", shape);
+  const V z = convolution(graph, graph.call1("aten.relu.default", {y}), "b",
+                          {.in = 64, .out = 32, .size = 28, .kernel = 1, .padding = 0});
+  const V rows = graph.call1("aten.view.default", {z, Attribute::list({32, 784})});
+  graph.output(
+      graph.call1("aten.linear.default", {rows, graph.weight("w", at::randn({50, 784}) / 28)}));
+  const ExecutionPlan plan = fast_plan(graph);
+  const int before = at::get_num_threads();
+  for (const int threads : {1, 2, 1, 2}) {
+    at::set_num_threads(threads);
+    for (int round = 0; round < 3; ++round) {
+      EXPECT_TRUE(at::allclose(plan.run(graph.inputs)[0], graph.expected()[0], 1e-4, 1e-4));
+    }
+  }
+  at::set_num_threads(before);
+}
+
+}  // namespace
+}  // namespace torch_ir
