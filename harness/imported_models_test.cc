@@ -79,11 +79,12 @@ TEST_F(ImportedModelsTest, AnArchiveAloneLeavesTheRegistryOut) {
   EXPECT_THAT(result.out, StartsWith("[1/1] llama  PASSED  max diff 0\n1 of 1 models passed"));
   EXPECT_THAT(report_names(), ElementsAre("SUMMARY.md", "index.html", "ir/llama.json", "junit.xml",
                                           "llama.md", "results.json", "svg/llama.svg"));
-  EXPECT_THAT(reports().at("llama.md"),
-              AllOf(HasSubstr("its operators compute one by one"),
-                    HasSubstr("Imported from `llama.pt2`, which PyTorch "),
-                    HasSubstr("exported from `Llama`"), HasSubstr("| Input | `input_ids` | `1xs"),
-                    HasSubstr("Categories: `imported`\n")));
+  EXPECT_THAT(
+      reports().at("llama.md"),
+      AllOf(HasSubstr("its operators compute one by one"),
+            HasSubstr("Imported from `llama.pt2`, which PyTorch "),
+            HasSubstr("exported from `LlamaForCausalLM`"),
+            HasSubstr("| Input | `input_ids` | `1xs"), HasSubstr("Categories: `imported`\n")));
 }
 
 TEST_F(ImportedModelsTest, TheFilesBesideAnArchiveAreUsed) {
@@ -176,7 +177,7 @@ TEST_F(ImportedModelsTest, TensorsThatDoNotFitFailTheirModel) {
   EXPECT_EQ(inputs.status, 1);
   EXPECT_THAT(inputs.out,
               HasSubstr("llama  FAILED  load failed in execute: other.safetensors: the graph has "
-                        "no input 'images'; its inputs are 'input_ids'\n"));
+                        "no input 'pixel_values'; its inputs are 'input_ids'\n"));
   const HarnessOutcome expected = run({"--pt2", archive, "--expected", other});
   EXPECT_THAT(expected.out, HasSubstr("llama  FAILED  load failed in verify: other.safetensors: "));
   // The graph is there to look at.

@@ -12,7 +12,8 @@ the same file, since only what ran in turns is comparable. Of all rounds, the me
 brackets its 95 % interval by order statistics: from the k-th smallest ratio to the k-th greatest,
 with the greatest k for which 2 P(B < k) <= 0.05, B being the heads in n throws of a coin. Fewer than
 6 rounds give no such interval; then it is all of them. CPU time where one thread ran, real time
-otherwise, in tables of their own.
+otherwise, in tables of their own; so are archives. Where an engine does not take a model, the word
+of the file says why.
 """
 
 import argparse
@@ -26,7 +27,10 @@ import sys
 ENGINES = ["torchscript", "torchscript_optimized", "aotinductor", "aotinductor_freezing",
            "onnxruntime", "exact", "fast"]
 
-MEMORY_COUNTERS = {"allocs": "allocations", "peak_bytes": "peak bytes", "faults": "page faults"}
+MEMORY_COUNTERS = ("allocs", "peak_bytes")
+
+# The kinds of models, by the label of their benchmarks, in the order of the tables.
+KINDS = {"": "Models of the registry", "archive": "Archives"}
 
 NANOSECONDS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 
@@ -49,6 +53,7 @@ class Report:
         self.context = report.get("context", {})
         self.threads = int(self.context.get("threads", "1"))
         self.rounds = collections.defaultdict(list)
+        self.skipped = {}
         for run in report["benchmarks"]:
             if run.get("error_occurred"):
                 message = run.get("error_message", "no message")
@@ -57,6 +62,9 @@ class Report:
                 self._add(run)
 
     def _add(self, run):
+        if run.get("skipped"):
+            self.skipped[run["name"]] = run
+            return
         time = run["cpu_time" if self.threads == 1 else "real_time"]
         nanoseconds = time * NANOSECONDS[run.get("time_unit", "ns")]
         name = run.get("run_name", run["name"]).removesuffix("/real_time")
@@ -82,11 +90,13 @@ def interval(ratios):
 
 
 class Comparison:
-    """The rounds of models and engines that ran on the same number of threads."""
+    """The rounds of models of one kind and of engines that ran on the same number of threads."""
 
     def __init__(self):
         self.eager = collections.defaultdict(list)
         self.ratios = collections.defaultdict(lambda: collections.defaultdict(list))
+        # Why an engine has none.
+        self.reasons = collections.defaultdict(dict)
 
     def add(self, model, engine, runs, base):
         if engine == "eager":
@@ -96,7 +106,14 @@ class Comparison:
                                            for run, eager in zip(runs, base)]
 
     def engines(self):
-        return in_order({engine for engines in self.ratios.values() for engine in engines})
+        return in_order({engine for found in (self.ratios, self.reasons)
+                         for engines in found.values() for engine in engines})
+
+
+def parts_of(name):
+    """Model and engine of execute/MODEL/ENGINE."""
+    parts = name.split("/")
+    return parts[1:] if parts[0] == "execute" and len(parts) == 3 else None
 
 
 class Results:
@@ -104,24 +121,29 @@ class Results:
 
     def __init__(self):
         self.comparisons = collections.defaultdict(Comparison)
-        self.memory = collections.defaultdict(dict)
+        self.memory = collections.defaultdict(lambda: collections.defaultdict(dict))
         self.growth = collections.defaultdict(dict)
 
     def add(self, report):
         for name, runs in report.rounds.items():
             parts = name.split("/")
-            if parts[0] == "execute" and len(parts) == 3:
-                base = report.rounds.get(f"execute/{parts[1]}/eager")
-                self.comparisons[report.threads].add(parts[1], parts[2], runs, base)
-                self._add_memory(parts[1], parts[2], runs)
+            if found := parts_of(name):
+                model, engine = found
+                label = runs[0].get("label", "")
+                base = report.rounds.get(f"execute/{model}/eager")
+                self.comparisons[report.threads, label].add(model, engine, runs, base)
+                self._add_memory(label, model, engine, runs)
             elif len(parts) == 3 and parts[2].isdecimal():
                 self.growth["/".join(parts[:2])][int(parts[2])] = runs
+        for name, run in report.skipped.items():
+            model, engine = parts_of(name)
+            comparison = self.comparisons[report.threads, run.get("label", "")]
+            comparison.reasons[model][engine] = run["skip_message"]
 
-    def _add_memory(self, model, engine, runs):
-        found = {key: statistics.median(run[key] for run in runs)
-                 for key in MEMORY_COUNTERS if all(key in run for run in runs)}
-        if found:
-            self.memory[model].setdefault(engine, found)
+    def _add_memory(self, label, model, engine, runs):
+        if all(key in run for run in runs for key in MEMORY_COUNTERS):
+            self.memory[label][model].setdefault(
+                engine, [statistics.median(run[key] for run in runs) for key in MEMORY_COUNTERS])
 
 
 def in_order(engines):
@@ -146,7 +168,7 @@ def ratio_table(comparison):
         cells = []
         for engine in engines:
             if engine not in found:
-                cells.append("")
+                cells.append(comparison.reasons[model].get(engine, ""))
                 continue
             low, median, high = interval(found[engine])
             medians[engine].append(median)
@@ -154,19 +176,20 @@ def ratio_table(comparison):
             cells.append(f"{median:.3f} ({low:.3f} to {high:.3f})")
         eager = statistics.median(comparison.eager[model]) / 1e3
         text += row([model, f"{eager:.1f}"] + cells)
-    means = [f"**{statistics.geometric_mean(medians[engine]):.3f}**" for engine in engines]
+    means = [f"**{statistics.geometric_mean(medians[engine]):.3f}**" if medians[engine] else ""
+             for engine in engines]
     text += row(["**geometric mean**", ""] + means)
     rounds = " or ".join(str(n) for n in sorted(num_rounds))
     return f"Time in relation to eager, and the 95 % interval; {rounds} rounds.\n\n" + text
 
 
-def memory_table(results):
-    text = head(["model", "one run of"] + list(MEMORY_COUNTERS.values()))
-    for model, found in sorted(results.memory.items()):
-        for engine in in_order(set(found)):
-            values = [f"{found[engine][key]:,.0f}" if key in found[engine] else ""
-                      for key in MEMORY_COUNTERS]
-            text += row([model, engine] + values)
+def memory_table(models):
+    engines = in_order({engine for found in models.values() for engine in found})
+    text = head(["model", *engines])
+    for model, found in sorted(models.items()):
+        cells = ["{:,.0f}: {:,.0f}".format(*found[engine]) if engine in found else ""
+                 for engine in engines]
+        text += row([model, *cells])
     return text
 
 
@@ -188,12 +211,15 @@ def tables(reports):
     for report in reports:
         results.add(report)
     sections = []
-    for threads, comparison in sorted(results.comparisons.items()):
+    for (threads, label), comparison in sorted(results.comparisons.items()):
         if comparison.ratios:
             on = "1 thread" if threads == 1 else f"{threads} threads"
-            sections.append(f"## Ratios to eager on {on}\n\n" + ratio_table(comparison))
-    if results.memory:
-        sections.append("## Memory of one run\n\n" + memory_table(results))
+            sections.append(f"## {KINDS[label]}: ratios to eager on {on}\n\n" +
+                            ratio_table(comparison))
+    for label, models in sorted(results.memory.items()):
+        sections.append(f"## {KINDS[label]}: memory of one run\n\n"
+                        "Allocations, and the most bytes that are held at a time.\n\n" +
+                        memory_table(models))
     if results.growth:
         sections.append("## Cost as the work grows\n\n" + growth_table(results))
     return "\n".join(sections)

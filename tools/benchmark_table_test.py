@@ -63,7 +63,7 @@ class BenchmarkTableTest(unittest.TestCase):
             runs("execute/Other/fast", [1]))
         self.assertEqual(
             self.table(path),
-            "## Ratios to eager on 1 thread\n"
+            "## Models of the registry: ratios to eager on 1 thread\n"
             "\n"
             "Time in relation to eager, and the 95 % interval; 1 or 15 rounds.\n"
             "\n"
@@ -88,20 +88,48 @@ class BenchmarkTableTest(unittest.TestCase):
         all_cores = self.write("all.json", runs("execute/Net/eager/real_time", [10]),
                                runs("execute/Net/exact/real_time", [5]), threads="8")
         text = self.table(all_cores, one)
-        first, second = text.split("## Ratios to eager on 8 threads\n")
+        first, second = text.split("## Models of the registry: ratios to eager on 8 threads\n")
         self.assertIn("| Net | 10.0 | 0.500", first)
         self.assertIn("| Net | 200.0 | 0.250", second)
+
+    def test_archives_have_tables_of_their_own(self):
+        path = self.write(
+            "a.json",
+            runs("execute/Net/eager", [10]), runs("execute/Net/exact", [5]),
+            runs("execute/bert/eager", [10], label="archive"),
+            runs("execute/bert/exact", [2], label="archive"))
+        registry, archives = self.table(path).split(
+            "## Archives: ratios to eager on 1 thread\n")
+        self.assertIn("| Net | 10.0 | 0.500 (0.500 to 0.500) |\n", registry)
+        self.assertNotIn("bert", registry)
+        self.assertIn("| bert | 10.0 | 0.200 (0.200 to 0.200) |\n", archives)
+
+    def test_what_an_engine_does_not_take_says_why(self):
+        skipped = {"name": "execute/Net/onnxruntime", "run_name": "execute/Net/onnxruntime",
+                   "run_type": "iteration", "skipped": True, "skip_message": "not exported"}
+        path = self.write("a.json", runs("execute/Net/eager", [10]),
+                          runs("execute/Net/exact", [5]), [skipped])
+        self.assertIn(
+            "| model | eager us | onnxruntime | exact |\n"
+            "| --- | ---: | ---: | ---: |\n"
+            "| Net | 10.0 | not exported | 0.500 (0.500 to 0.500) |\n"
+            "| **geometric mean** |  |  | **0.500** |\n", self.table(path))
 
     def test_memory_has_a_table(self):
         path = self.write(
             "a.json",
-            runs("execute/Net/exact", [1], allocs=0, peak_bytes=4096, faults=0),
-            runs("execute/Net/eager", [1], allocs=12, peak_bytes=1234567, faults=0.5))
+            runs("execute/Net/exact", [1], allocs=0, peak_bytes=4096),
+            runs("execute/Net/eager", [1], allocs=12, peak_bytes=1234567),
+            runs("execute/Other/eager", [1], allocs=1, peak_bytes=2))
         self.assertIn(
-            "| model | one run of | allocations | peak bytes | page faults |\n"
-            "| --- | ---: | ---: | ---: | ---: |\n"
-            "| Net | eager | 12 | 1,234,567 | 0 |\n"
-            "| Net | exact | 0 | 4,096 | 0 |\n", self.table(path))
+            "## Models of the registry: memory of one run\n"
+            "\n"
+            "Allocations, and the most bytes that are held at a time.\n"
+            "\n"
+            "| model | eager | exact |\n"
+            "| --- | ---: | ---: |\n"
+            "| Net | 12: 1,234,567 | 0: 4,096 |\n"
+            "| Other | 1: 2 |  |\n", self.table(path))
 
     def test_growth_is_time_a_node(self):
         path = self.write("a.json", runs("load/chain/10000", [50_000]),

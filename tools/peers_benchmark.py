@@ -1,42 +1,54 @@
-"""Times AOTInductor and ONNX Runtime on the models of executor_benchmark, for the same table.
+"""Times AOTInductor and ONNX Runtime beside the engines of executor_benchmark, for one table.
 
     bazel build -c opt //harness/benchmark:executor_benchmark //harness/benchmark:benchmark_harness
-    python tools/peers_benchmark.py --bin bazel-bin/harness/benchmark -o peers.json
-    python tools/benchmark_table.py executor.json peers.json
+    python tools/peers_benchmark.py --bin bazel-bin/harness/benchmark \\
+        --archives harness/testdata -o peers.json
+    python tools/benchmark_table.py peers.json
 
-Needs a Python with torch, onnxruntime and onnxscript, and g++. The models are those that
-benchmark_harness saves, graph and weights: each becomes a module that calls one operator a node,
-which torch.export takes to
+Needs a Python with torch, onnxruntime and onnxscript, and g++. Models of the registry are those
+that benchmark_harness saves, graph and weights: each becomes a module that calls one operator a
+node, which torch.export takes. Archives are read by torch.export.load, and have their inputs and
+expected outputs beside them, as tools/export_model.py writes them. From there
 
     aotinductor            torch._inductor.aoti_compile_and_package
     aotinductor_freezing   the same with the weights frozen into the package
     onnxruntime            torch.onnx.export, and a session with ONNX Runtime's defaults
 
-and is timed only if it computes what eager computes, within 1e-4. One thread everywhere.
+and each is timed only if it computes what eager computes, within 1e-4. What a peer can not take is
+in the report with a word that says why. One thread everywhere.
 
-Ratios across processes need care. Eager is never timed here: every round starts executor_benchmark,
-which times C++ eager once, and then each peer runs once, in random order. A round's ratio is of
-these, which ran within seconds of each other, and the rounds' median and interval carry what is
-left, such as the luck of a process with its memory. malloc is tuned as executor_benchmark tunes its
-own. AOTInductor is called from C++; ONNX Runtime is called from Python with bound inputs and
-outputs, which costs it the time that is printed as "call", measured with a graph that does nothing.
+Ratios across processes need care. Every round starts executor_benchmark, which times each of its
+engines once, in an order drawn at random, and then each peer runs once, in random order as well. A
+round's ratio to eager is of these, which ran within seconds of each other, and the rounds' median
+and interval carry what is left, such as the luck of a process with its memory. malloc is tuned as
+executor_benchmark tunes its own. AOTInductor is called from C++; ONNX Runtime is called from Python
+with bound inputs and outputs, which costs it the time that is printed as "call", measured with a
+graph that does nothing.
 
-What is written has the form of Google Benchmark's --benchmark_out: execute/MODEL/ENGINE, with
-eager's rounds beside the peers'.
+What is written has the form of Google Benchmark's --benchmark_out: execute/MODEL/ENGINE.
 """
 
 import argparse
+import concurrent.futures
+import contextlib
 import ctypes
+import dataclasses
+import functools
+import hashlib
 import json
+import multiprocessing
+import os
 import pathlib
 import random
 import subprocess
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 
 import torch
+import torch.utils._pytree as pytree
 
 from ir_graph import GraphModule, load_ir
 from safetensors_file import read_safetensors
@@ -44,6 +56,19 @@ from safetensors_file import read_safetensors
 TOLERANCE = 1e-4
 MIN_NANOSECONDS = 20e6
 WARM_UP_RUNS = 3
+
+
+class Refused(Exception):
+    """A peer does not take a model; the message is for the table."""
+
+
+@contextlib.contextmanager
+def refusing(reason):
+    try:
+        yield
+    except Exception as error:
+        traceback.print_exc()
+        raise Refused(reason) from error
 
 
 def keep_memory_from_the_system():
@@ -56,26 +81,86 @@ def keep_memory_from_the_system():
     libc.mallopt(m_top_pad, 64 << 20)
 
 
+# --- Models ---
+
+
 class Model:
+    """What peers are made of, and checked with."""
 
-    def __init__(self, directory, name):
-        self.name = name
-        ir = load_ir(directory / "ir" / f"{name}.json")
-        weights, saved, expected = (
-            read_safetensors(directory / "tensors" / f"{name}.{kind}.safetensors")
-            for kind in ("weights", "inputs", "expected")
-        )
-        module = GraphModule(ir, weights)
-        self.input_names = [tensor["name"] for tensor in ir["graph_inputs"]]
-        self.inputs = tuple(saved[name] for name in self.input_names)
-        self.expected = [expected[tensor["name"]] for tensor in ir["graph_outputs"]]
-        with torch.no_grad():
-            self.program = torch.export.export(module, self.inputs)
+    def __init__(self, program, inputs, expected):
+        self.program = program
+        self.expected = expected
+        # The tensors among the arguments of a call, and all of them.
+        self.input_names = list(inputs)
+        self.inputs = list(inputs.values())
+        leaves = [inputs[spec.arg.name] if spec.arg.name in inputs else spec.arg.value
+                  for spec in program.graph_signature.input_specs if spec.kind.name == "USER_INPUT"]
+        self.args, self.kwargs = pytree.tree_unflatten(leaves, program.call_spec.in_spec)
 
-    def check(self, outputs, engine):
+    def check(self, outputs):
         for actual, expected in zip(outputs, self.expected, strict=True):
-            if not torch.allclose(torch.as_tensor(actual), expected, TOLERANCE, TOLERANCE):
-                raise ValueError(f"{self.name}: {engine} does not compute what eager computes")
+            torch.testing.assert_close(
+                torch.as_tensor(actual), expected, rtol=TOLERANCE, atol=TOLERANCE)
+
+
+@dataclasses.dataclass(frozen=True)
+class RegisteredModel:
+    """One that benchmark_harness has saved."""
+
+    directory: pathlib.Path
+    name: str
+    label = ""
+
+    @property
+    def files(self):
+        return [self.directory / "ir" / f"{self.name}.json", self._tensors("weights")]
+
+    def load(self):
+        ir = load_ir(self.files[0])
+        weights, saved, expected = (
+            read_safetensors(self._tensors(kind)) for kind in ("weights", "inputs", "expected"))
+        inputs = [saved[tensor["name"]] for tensor in ir["graph_inputs"]]
+        with torch.no_grad():
+            program = torch.export.export(GraphModule(ir, weights), tuple(inputs))
+        return Model(program, dict(zip(program.graph_signature.user_inputs, inputs)),
+                     [expected[tensor["name"]] for tensor in ir["graph_outputs"]])
+
+    def _tensors(self, kind):
+        return self.directory / "tensors" / f"{self.name}.{kind}.safetensors"
+
+
+@dataclasses.dataclass(frozen=True)
+class Archive:
+    path: pathlib.Path
+    label = "archive"
+
+    @property
+    def name(self):
+        return self.path.stem
+
+    @property
+    def files(self):
+        return [self.path]
+
+    def load(self):
+        with contextlib.suppress(ImportError):
+            # Its operators, which archives of its models may call.
+            import transformers.integrations.moe  # noqa: F401
+        saved, expected = (
+            read_safetensors(self.path.with_name(f"{self.name}.{kind}.safetensors"))
+            for kind in ("inputs", "expected"))
+        program = torch.export.load(self.path)
+        signature = program.graph_signature
+        return Model(program, {name: saved[name] for name in signature.user_inputs if name in saved},
+                     [expected[name] for name in signature.user_outputs])
+
+
+def find_archives(paths):
+    return [Archive(path) for given in paths
+            for path in (sorted(given.glob("*.pt2")) if given.is_dir() else [given])]
+
+
+# --- Peers ---
 
 
 class AotInductor:
@@ -91,20 +176,24 @@ class AotInductor:
              "-isystem", include, "-isystem", include / "torch/csrc/api/include",
              f"-D_GLIBCXX_USE_CXX11_ABI={int(torch._C._GLIBCXX_USE_CXX11_ABI)}",
              f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-ltorch_cpu", "-lc10"], check=True)
-        self._directory = directory
         self._library = ctypes.CDLL(str(library))
         self._library.peer_error.restype = ctypes.c_char_p
         self._library.peer_load.restype = ctypes.c_void_p
         self._library.peer_add_input.restype = ctypes.c_bool
         self._library.peer_time.restype = ctypes.c_bool
 
-    def prepare(self, model, engine, freezing):
-        path = str(self._directory / f"{model.name}-{engine}.pt2")
+    @staticmethod
+    def build(model, path, freezing):
         # Weights are frozen only where no gradient can be asked for.
-        with torch.no_grad(), torch._inductor.config.patch(freezing=freezing):
+        with refusing("not compiled"), torch.no_grad(), \
+                torch._inductor.config.patch(freezing=freezing, compile_threads=1):
             torch._inductor.aoti_compile_and_package(model.program, package_path=path)
-            outputs = torch._inductor.aoti_load_package(path)(*model.inputs)
-        model.check([outputs] if isinstance(outputs, torch.Tensor) else outputs, engine)
+
+    def load(self, model, path):
+        with refusing("does not run"):
+            outputs = torch._inductor.aoti_load_package(path)(*model.args, **model.kwargs)
+        with refusing("other results"):
+            model.check(pytree.tree_leaves(outputs))
         peer = ctypes.c_void_p(self._checked(self._library.peer_load(path.encode())))
         for tensor in model.inputs:
             sizes = (ctypes.c_int64 * tensor.dim())(*tensor.shape)
@@ -132,12 +221,18 @@ class OnnxRuntime:
         self._runtime = onnxruntime
         self._directory = directory
 
-    def prepare(self, model, engine):
-        path = str(self._directory / f"{model.name}-{engine}.onnx")
-        torch.onnx.export(model.program, model.inputs, path, dynamo=True, verbose=False,
-                          input_names=model.input_names)
-        timed, outputs = self._bind(path, model.inputs)
-        model.check(outputs, engine)
+    @staticmethod
+    def build(model, path):
+        with refusing("not exported"):
+            torch.onnx.export(model.program, model.args, path, kwargs=model.kwargs, dynamo=True,
+                              verbose=False, input_names=model.input_names,
+                              external_data=False)
+
+    def load(self, model, path):
+        with refusing("does not run"):
+            timed, outputs = self._bind(path, model.inputs)
+        with refusing("other results"):
+            model.check(outputs)
         return timed
 
     def call_nanoseconds(self):
@@ -167,7 +262,8 @@ class OnnxRuntime:
             binding.bind_ortvalue_output(output.name, value)
         call, bound = session._sess.run_with_iobinding, binding._iobinding
 
-        def timed(iterations):
+        # The session reads the memory of the inputs, so they have to live as long as it does.
+        def timed(iterations, _inputs=inputs):
             start, cpu_start = time.perf_counter_ns(), time.process_time_ns()
             for _ in range(iterations):
                 call(bound, None)
@@ -188,52 +284,132 @@ def iterations_for(timed):
     return iterations
 
 
-def time_eager(benchmark, models, directory):
-    """One round of C++ eager."""
-    report = directory / "eager.json"
-    pattern = f"^execute/({'|'.join(models)})/eager$"
-    subprocess.run([benchmark, f"--benchmark_filter={pattern}", "--benchmark_repetitions=1",
-                    f"--benchmark_out={report}", "--benchmark_out_format=json"],
-                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+# --- Building, in processes beside each other: most of the time is g++'s ---
+
+ENGINES = {
+    "aotinductor": lambda model, path: AotInductor.build(model, path, freezing=False),
+    "aotinductor_freezing": lambda model, path: AotInductor.build(model, path, freezing=True),
+    "onnxruntime": OnnxRuntime.build,
+}
+
+
+def start_worker():
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+
+
+def build(source, engine, path):
+    """Why `engine` does not take the model; None where it does, and `path` is there."""
+    new = path.with_name(f"new-{path.name}")
+    try:
+        with refusing("not read"):
+            model = source.load()
+        ENGINES[engine](model, str(new))
+    except Refused as refusal:
+        return str(refusal)
+    new.replace(path)
+    return None
+
+
+def package_path(directory, source, engine):
+    """Where the package is, by all that it is made of."""
+    digest = hashlib.sha256(torch.__version__.encode())
+    for file in source.files:
+        digest.update(file.read_bytes())
+    suffix = "onnx" if engine == "onnxruntime" else "pt2"
+    return directory / f"{source.name}-{engine}-{digest.hexdigest()[:16]}.{suffix}"
+
+
+def build_all(sources, directory):
+    """Where each package is, and why it is not, by model and engine. Some may be there already."""
+    workers = concurrent.futures.ProcessPoolExecutor(
+        os.cpu_count(), multiprocessing.get_context("spawn"), start_worker)
+    with workers:
+        built = {}
+        for source in sources:
+            for engine in ENGINES:
+                path = package_path(directory, source, engine)
+                refusal = None if path.exists() else workers.submit(build, source, engine, path)
+                built[source, engine] = path, refusal
+        for (source, engine), (path, refusal) in built.items():
+            why = refusal.result() if refusal else None
+            print(f"built {source.name} for {engine}" + (f": {why}" if why else ""),
+                  file=sys.stderr, flush=True)
+            yield source, engine, str(path), why
+
+
+# --- Measuring ---
+
+
+def time_executor(command, models, directory):
+    """One round of the engines of executor_benchmark."""
+    report = directory / "executor.json"
+    run = subprocess.run(
+        [*command, f"--benchmark_filter=^execute/({'|'.join(models)})/",
+         "--benchmark_repetitions=1", f"--benchmark_out={report}", "--benchmark_out_format=json"],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if run.returncode:
+        # An engine does not run, or not compute what eager does.
+        print(run.stdout, file=sys.stderr)
+        run.check_returncode()
     return json.loads(report.read_text())
 
 
-def entry(name, index, rounds, iterations, real_time, cpu_time):
-    return {"name": name, "run_name": name, "run_type": "iteration", "repetitions": rounds,
-            "repetition_index": index, "threads": 1, "iterations": iterations,
-            "real_time": real_time / iterations, "cpu_time": cpu_time / iterations,
-            "time_unit": "ns"}
+def entry(source, engine, **more):
+    name = f"execute/{source.name}/{engine}"
+    return {"name": name, "run_name": name, "run_type": "iteration", "threads": 1,
+            "label": source.label, **more}
+
+
+class Peer:
+    """An engine that is ready to run a model."""
+
+    def __init__(self, source, engine, timed):
+        self._source, self._engine, self._timed = source, engine, timed
+        self._iterations = iterations_for(timed)
+
+    def run(self, index, rounds):
+        real_time, cpu_time = self._timed(self._iterations)
+        return entry(self._source, self._engine, repetitions=rounds, repetition_index=index,
+                     iterations=self._iterations, real_time=real_time / self._iterations,
+                     cpu_time=cpu_time / self._iterations, time_unit="ns")
 
 
 def measure(options, directory):
     saved = directory / "models"
     subprocess.run([options.bin / "benchmark_harness", "--save-tensors", "--output", saved],
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    names = options.model or sorted(path.stem for path in (saved / "ir").glob("*.json"))
-    inductor, onnx = AotInductor(directory), OnnxRuntime(directory)
-    engines = {
-        "aotinductor": lambda model, name: inductor.prepare(model, name, freezing=False),
-        "aotinductor_freezing": lambda model, name: inductor.prepare(model, name, freezing=True),
-        "onnxruntime": onnx.prepare,
-    }
-    peers = []
-    for name in names:
-        model = Model(saved, name)
-        for engine, prepare in engines.items():
-            print(f"preparing {name} for {engine}", file=sys.stderr, flush=True)
-            timed = prepare(model, engine)
-            peers.append((f"execute/{name}/{engine}", timed, iterations_for(timed)))
+    sources = [RegisteredModel(saved, path.stem) for path in sorted((saved / "ir").glob("*.json"))]
+    sources += find_archives(options.archives)
+    if options.model:
+        sources = [source for source in sources if source.name in options.model]
+
+    onnx, inductor = OnnxRuntime(directory), AotInductor(directory)
+    loaders = {"aotinductor": inductor, "aotinductor_freezing": inductor, "onnxruntime": onnx}
+    peers, benchmarks = [], []
+    load = functools.lru_cache(maxsize=1)(lambda source: source.load())
+    packages = options.packages or directory / "packages"
+    packages.mkdir(parents=True, exist_ok=True)
+    for source, engine, path, refusal in build_all(sources, packages.resolve()):
+        try:
+            if refusal:
+                raise Refused(refusal)
+            peers.append(Peer(source, engine, loaders[engine].load(load(source), path)))
+        except Refused as reason:
+            benchmarks.append(entry(source, engine, skipped=True, skip_message=str(reason)))
     call = onnx.call_nanoseconds()
     print(f"call: {call / 1e3:.2f} us of each run of ONNX Runtime", file=sys.stderr)
 
-    order, context, benchmarks = random.Random(0), {}, []
+    names = [source.name for source in sources]
+    command = [options.bin / "executor_benchmark",
+               *(f"--archives={path}" for path in options.archives)]
+    order, context = random.Random(0), {}
     for index in range(options.rounds):
-        report = time_eager(options.bin / "executor_benchmark", names, directory)
+        report = time_executor(command, names, directory)
         context = report["context"]
         for run in report["benchmarks"]:
             benchmarks.append(dict(run, repetitions=options.rounds, repetition_index=index))
-        for name, timed, iterations in order.sample(peers, len(peers)):
-            benchmarks.append(entry(name, index, options.rounds, iterations, *timed(iterations)))
+        benchmarks += [peer.run(index, options.rounds) for peer in order.sample(peers, len(peers))]
         print(f"round {index + 1} of {options.rounds}", file=sys.stderr, flush=True)
     context["torch"] = torch.__version__
     context["onnxruntime"] = onnx._runtime.__version__
@@ -246,13 +422,17 @@ def main(arguments):
     parser.add_argument("--bin", type=pathlib.Path, required=True, metavar="DIR",
                         help="the folder with executor_benchmark and benchmark_harness")
     parser.add_argument("-o", "--output", type=pathlib.Path, required=True)
+    parser.add_argument("--archives", type=pathlib.Path, action="append", default=[], metavar="PATH",
+                        help="an archive or a folder of them; may be repeated")
+    parser.add_argument("--packages", type=pathlib.Path, metavar="DIR",
+                        help="keep there what the peers make of the models, half of the work, for "
+                        "another run")
     parser.add_argument("--model", action="append", help="only this one; may be repeated")
     parser.add_argument("--rounds", type=int, default=15)
     options = parser.parse_args(arguments)
     options.bin = options.bin.resolve()
     keep_memory_from_the_system()
-    torch.set_num_threads(1)
-    warnings.simplefilter("ignore")
+    start_worker()
     with tempfile.TemporaryDirectory() as directory:
         report = measure(options, pathlib.Path(directory))
     options.output.write_text(json.dumps(report, indent=1) + "\n")

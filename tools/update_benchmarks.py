@@ -1,11 +1,15 @@
 """Runs all benchmarks and writes harness/benchmark/BENCHMARKS.md.
 
-    python tools/update_benchmarks.py [--reports DIR] [--bin DIR]
+    python tools/update_benchmarks.py [--reports DIR] [--bin DIR] [--model M]...
 
-Takes about 15 minutes, and a machine that does nothing else. Where Python's torch, onnxruntime and
-onnxscript are installed, peers_benchmark.py adds AOTInductor and ONNX Runtime. --reports keeps the
-files that the page is made of; those that are in DIR already are not measured again. --bin is the
-folder with the benchmarks where they are built already, bazel-bin/harness/benchmark.
+Takes 12 minutes on two cores, and a machine that does nothing else; the first time with --reports
+DIR 7 more, for what the peers make of the models, which DIR keeps. The models are those of the registry, the
+archives of harness/testdata, and, where Python's torch and transformers are installed, those of
+`harness/testdata/make_archives.py --benchmark`. Where Python's torch, onnxruntime and onnxscript
+are installed, peers_benchmark.py adds AOTInductor and ONNX Runtime. --reports keeps the files that
+the page is made of; those that are in DIR already are not made again. --bin is the folder with the
+benchmarks where they are built already, bazel-bin/harness/benchmark. --model M, which may be
+repeated, leaves out all others, for a try.
 """
 
 import argparse
@@ -19,6 +23,10 @@ import sys
 import tempfile
 
 import benchmark_table
+
+# What of the machine's software a report may name, by its key there.
+SOFTWARE = {"libtorch": "LibTorch", "onednn": "oneDNN", "torch": "Python's torch",
+            "onnxruntime": "ONNX Runtime"}
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "harness" / "benchmark" / "BENCHMARKS.md"
@@ -34,7 +42,9 @@ The last run of `python tools/update_benchmarks.py`, which writes this page.
 {call}
 Eager is the graph's calls through the dispatcher, node by node; the other engines are described in
 `benchmark_engines.h`, what `peak bytes` are in `executor_benchmark.cc`, how the intervals are
-computed in `ratio_reporter.h`, how the peers are measured in `tools/peers_benchmark.py`.
+computed in `ratio_reporter.h`, how the peers are measured in `tools/peers_benchmark.py`. Archives
+are made by `harness/testdata/make_archives.py`: small ones, which are in the repository, and those
+whose names end with a size.
 """
 
 
@@ -47,41 +57,46 @@ def processor():
     return f"{fields['model name']} (family {fields['cpu family']}, model {fields['model']})"
 
 
-def software(reports):
-    context = {}
-    for report in reports:
-        context.update(report.context)
-    names = {"libtorch": "LibTorch", "torch": "Python's torch", "onnxruntime": "ONNX Runtime"}
-    return ", ".join(f"{name} {context[key]}" for key, name in names.items() if key in context)
+def software(context):
+    return ", ".join(f"{name} {context[key]}" for key, name in SOFTWARE.items() if key in context)
 
 
-def call_of_onnx_runtime(reports):
+def call_of_onnx_runtime(context):
     """What its times contain that is not its own, as a line of the page."""
-    for report in reports:
-        if nanoseconds := report.context.get("onnxruntime_call_ns"):
-            microseconds = f"{int(nanoseconds) / 1e3:.1f} us"
-            return (f"- A call of ONNX Runtime that computes nothing takes {microseconds}, part of it "
-                    "Python's.\n")
+    if nanoseconds := context.get("onnxruntime_call_ns"):
+        microseconds = f"{int(nanoseconds) / 1e3:.1f} us"
+        return (f"- A call of ONNX Runtime that computes nothing takes {microseconds}, part of it "
+                "Python's.\n")
     return ""
 
 
-def has_peers():
-    return all(importlib.util.find_spec(name) for name in ("torch", "onnxruntime", "onnxscript"))
+def has(*modules):
+    return all(importlib.util.find_spec(name) for name in modules)
 
 
-def commands(binaries):
-    """The files to measure, and what measures them."""
-    executor = [binaries / "executor_benchmark", "--benchmark_filter=^execute/"]
-    result = {
-        "executor.json": executor,
-        "executor_all.json": executor + ["--threads=0"],
-        "scaling.json": [binaries / "scaling_benchmark", "--benchmark_repetitions=5"],
-    }
-    for name, command in result.items():
-        command += [f"--benchmark_out={name}", "--benchmark_out_format=json"]
-    if has_peers():
+def commands(options, binaries):
+    """The files to make, and what makes them; those of measurements end with .json."""
+    result, archives = {}, [ROOT / "harness" / "testdata"]
+    if has("torch", "transformers"):
+        make = ROOT / "harness" / "testdata" / "make_archives.py"
+        result["archives"] = [sys.executable, make, "--benchmark", "archives"]
+        archives.append("archives")
+    archives = [f"--archives={path}" for path in archives]
+    models = f"({'|'.join(options.model)})/" if options.model else ""
+    executor = [binaries / "executor_benchmark", *archives, f"--benchmark_filter=^execute/{models}"]
+    measurements = {"executor_all.json": executor + ["--threads=0"]}
+    if not options.model:
+        measurements["scaling.json"] = [binaries / "scaling_benchmark", "--benchmark_repetitions=3"]
+    if has("torch", "onnxruntime", "onnxscript"):
+        # Runs the executor, too.
         peers = ROOT / "tools" / "peers_benchmark.py"
-        result["peers.json"] = [sys.executable, peers, "--bin", binaries, "-o", "peers.json"]
+        result["peers.json"] = [sys.executable, peers, "--bin", binaries, "-o", "peers.json",
+                                "--packages", "packages", *archives,
+                                *(f"--model={model}" for model in options.model)]
+    else:
+        measurements["executor.json"] = executor
+    for name, command in measurements.items():
+        result[name] = command + [f"--benchmark_out={name}", "--benchmark_out_format=json"]
     return result
 
 
@@ -96,20 +111,27 @@ def built():
     return pathlib.Path(found.stdout.strip()) / "harness" / "benchmark"
 
 
-def measure(directory, binaries):
+def measure(directory, options):
+    binaries = options.bin.resolve() if options.bin else built()
+    # How many threads there are is for the commands to say.
+    environment = {key: value for key, value in os.environ.items() if key != "OMP_NUM_THREADS"}
     reports = []
-    for name, command in commands(binaries).items():
+    for name, command in commands(options, binaries).items():
         if not (directory / name).exists():
-            subprocess.run(command, cwd=directory, check=True)
-        reports.append(benchmark_table.Report(directory / name))
+            subprocess.run(command, cwd=directory, env=environment, check=True)
+        if name.endswith(".json"):
+            reports.append(benchmark_table.Report(directory / name))
     return reports
 
 
 def write(reports):
-    capability = reports[0].context.get("cpu_capability", "no vector instructions")
+    context = {}
+    for report in reports:
+        context.update(report.context)
+    capability = context.get("cpu_capability", "no vector instructions")
     machine = f"{processor()}, {os.cpu_count()} cores, {capability}"
-    text = INTRODUCTION.format(machine=machine, software=software(reports),
-                               call=call_of_onnx_runtime(reports))
+    text = INTRODUCTION.format(machine=machine, software=software(context),
+                               call=call_of_onnx_runtime(context))
     temporary = PAGE.with_suffix(".tmp")
     temporary.write_text(text + "\n" + benchmark_table.tables(reports), encoding="utf-8")
     temporary.rename(PAGE)
@@ -119,12 +141,13 @@ def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--reports", type=pathlib.Path, metavar="DIR")
     parser.add_argument("--bin", type=pathlib.Path, metavar="DIR")
+    parser.add_argument("--model", action="append", default=[], metavar="M")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as temporary:
         directory = (options.reports or pathlib.Path(temporary)).resolve()
         directory.mkdir(parents=True, exist_ok=True)
         try:
-            write(measure(directory, options.bin.resolve() if options.bin else built()))
+            write(measure(directory, options))
         except (benchmark_table.Failure, subprocess.CalledProcessError) as failure:
             print(failure, file=sys.stderr)
             return 1

@@ -3,6 +3,7 @@
     python tools/update_benchmarks_test.py
 """
 
+import argparse
 import json
 import pathlib
 import re
@@ -23,7 +24,7 @@ class UpdateBenchmarksTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         self.page = self.folder / "BENCHMARKS.md"
-        for attribute, value in {"PAGE": self.page, "has_peers": lambda: False}.items():
+        for attribute, value in {"PAGE": self.page, "has": lambda *modules: False}.items():
             patch = mock.patch.object(update_benchmarks, attribute, value)
             patch.start()
             self.addCleanup(patch.stop)
@@ -37,7 +38,7 @@ class UpdateBenchmarksTest(unittest.TestCase):
 
     def write_reports(self):
         times = {"execute/Net/eager": 2, "execute/Net/exact": 1}
-        self.write_report("executor.json", times, threads="1", libtorch="2.13.0",
+        self.write_report("executor.json", times, threads="1", libtorch="2.13.0", onednn="3.1",
                           cpu_capability="AVX2", host_name="secret", date="today")
         self.write_report("executor_all.json", times, threads="4")
         self.write_report("scaling.json", {"load/chain/10": 20})
@@ -51,9 +52,10 @@ class UpdateBenchmarksTest(unittest.TestCase):
         self.assertEqual(self.update(), 0)
         text = self.page.read_text()
         self.assertRegex(text, r"- Machine: .+, \d+ cores, AVX2\.\n")
-        self.assertIn("- Software: LibTorch 2.13.0.\n", text)
+        self.assertIn("- Software: LibTorch 2.13.0, oneDNN 3.1.\n", text)
         self.assertEqual(re.findall("^## (.*)", text, re.MULTILINE),
-                         ["Ratios to eager on 1 thread", "Ratios to eager on 4 threads",
+                         ["Models of the registry: ratios to eager on 1 thread",
+                          "Models of the registry: ratios to eager on 4 threads",
                           "Cost as the work grows"])
         self.assertNotRegex(text, "secret|today")
 
@@ -64,6 +66,29 @@ class UpdateBenchmarksTest(unittest.TestCase):
         with mock.patch("sys.stderr"):
             self.assertEqual(self.update(), 1)
         self.assertEqual(self.page.read_text(), "as it was")
+
+    def commands(self, *modules, **options):
+        found = lambda *names: set(names) <= set(modules)  # noqa: E731
+        with mock.patch.object(update_benchmarks, "has", found):
+            return {name: list(map(str, command)) for name, command in update_benchmarks.commands(
+                argparse.Namespace(**{"model": [], **options}), pathlib.Path("bin")).items()}
+
+    def test_archives_are_measured_with_the_models(self):
+        testdata = f"--archives={update_benchmarks.ROOT / 'harness/testdata'}"
+        commands = self.commands()
+        self.assertEqual(list(commands), ["executor_all.json", "scaling.json", "executor.json"])
+        self.assertIn(testdata, commands["executor.json"])
+
+        commands = self.commands("torch", "transformers", "onnxruntime", "onnxscript")
+        self.assertEqual(list(commands),
+                         ["archives", "peers.json", "executor_all.json", "scaling.json"])
+        for name in ("peers.json", "executor_all.json"):
+            self.assertLess({testdata, "--archives=archives"}, set(commands[name]))
+
+    def test_models_may_be_left_out(self):
+        commands = self.commands("torch", "onnxruntime", "onnxscript", model=["Net", "bert"])
+        self.assertIn("--benchmark_filter=^execute/(Net|bert)/", commands["executor_all.json"])
+        self.assertLess({"--model=Net", "--model=bert"}, set(commands["peers.json"]))
 
 
 if __name__ == "__main__":

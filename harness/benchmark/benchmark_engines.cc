@@ -32,19 +32,19 @@ Engine run_torchscript(torch::jit::Module module, const Tensors& inputs) {
   }};
 }
 
-Engine make_torchscript(const Subject& subject, const IR& ir) {
-  return run_torchscript(to_torchscript(ir, subject.weights), subject.inputs);
+Engine make_torchscript(const BenchmarkedGraph& graph) {
+  return run_torchscript(to_torchscript(graph.ir, graph.weights), graph.inputs);
 }
 
-Engine make_torchscript_optimized(const Subject& subject, const IR& ir) {
-  torch::jit::Module module = to_torchscript(ir, subject.weights);
-  return run_torchscript(torch::jit::optimize_for_inference(module), subject.inputs);
+Engine make_torchscript_optimized(const BenchmarkedGraph& graph) {
+  torch::jit::Module module = to_torchscript(graph.ir, graph.weights);
+  return run_torchscript(torch::jit::optimize_for_inference(module), graph.inputs);
 }
 
-Engine make_plan(const ExecutionOptions& options, const Subject& subject, const IR& ir) {
+Engine make_plan(const ExecutionOptions& options, const BenchmarkedGraph& graph) {
   const auto plan =
-      std::make_shared<ExecutionPlan>(compile(ir, subject.weights, StateDict(), options));
-  const Tensors& inputs = subject.inputs;
+      std::make_shared<ExecutionPlan>(compile(graph.ir, graph.weights, StateDict(), options));
+  const Tensors& inputs = graph.inputs;
   return {.run = [plan, inputs](Tensors& outputs) { plan->run(inputs, outputs); },
           .held_bytes =
               [plan, inputs] {
@@ -54,23 +54,21 @@ Engine make_plan(const ExecutionOptions& options, const Subject& subject, const 
 }
 
 // Node by node: nothing is prepared but the arguments that are the same in each run.
-Engine make_eager(const Subject& subject, const IR& ir) {
+Engine make_eager(const BenchmarkedGraph& graph) {
   ExecutionOptions options;
   options.trace = false;
-  return {.run = [plan = make_plan(options, subject, ir)](Tensors& outputs) {
+  return {.run = [plan = make_plan(options, graph)](Tensors& outputs) {
     const c10::InferenceMode inference_mode;
     plan.run(outputs);
   }};
 }
 
-Engine make_exact(const Subject& subject, const IR& ir) {
-  return make_plan(ExecutionOptions(), subject, ir);
-}
+Engine make_exact(const BenchmarkedGraph& graph) { return make_plan(ExecutionOptions(), graph); }
 
-Engine make_fast(const Subject& subject, const IR& ir) {
+Engine make_fast(const BenchmarkedGraph& graph) {
   ExecutionOptions options;
   options.optimization = Optimization::kFast;
-  return make_plan(options, subject, ir);
+  return make_plan(options, graph);
 }
 
 bool same_bits(const at::Tensor& a, const at::Tensor& b) {
@@ -85,8 +83,9 @@ bool same_bits(const at::Tensor& a, const at::Tensor& b) {
 const std::vector<EngineKind>& engine_kinds() {
   static const std::vector<EngineKind> kinds = {
       {"eager", Agreement::kBits, make_eager},
-      {"torchscript", Agreement::kClose, make_torchscript},
-      {"torchscript_optimized", Agreement::kClose, make_torchscript_optimized},
+      {"torchscript", Agreement::kClose, make_torchscript, /*takes_archives=*/false},
+      {"torchscript_optimized", Agreement::kClose, make_torchscript_optimized,
+       /*takes_archives=*/false},
       {"exact", Agreement::kBits, make_exact},
       {"fast", Agreement::kClose, make_fast},
   };

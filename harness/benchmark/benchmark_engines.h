@@ -14,15 +14,21 @@
 #include <string>
 #include <vector>
 
-#include "harness/stages/stages.h"
-#include "torch_ir/exporter/capture/model.h"
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
 
-// A model that is ready to run.
+// What an engine runs.
+struct BenchmarkedGraph {
+  IR ir;
+  StateDict weights;
+  std::vector<at::Tensor> inputs;
+};
+
+// A graph that is ready to run.
 struct Engine {
-  // Runs the model on the subject's inputs. `outputs` are those of the run before, or empty.
+  // Runs the graph on its inputs. `outputs` are those of the run before, or empty.
   std::function<void(std::vector<at::Tensor>& outputs)> run;
   // What it keeps from run to run for values that eager would allocate and free, in bytes.
   std::function<int64_t()> held_bytes = [] { return 0; };
@@ -40,8 +46,10 @@ struct EngineKind {
   std::string name;
   // With eager.
   Agreement agreement;
-  // Keeps references to neither. Throws Error for a model that the engine can not run.
-  std::function<Engine(const Subject& subject, const IR& ir)> make;
+  // Keeps no reference. Throws Error for a graph that the engine can not run.
+  std::function<Engine(const BenchmarkedGraph& graph)> make;
+  // Whether archives are run, too: TorchScript has no form for much of what they hold.
+  bool takes_archives = true;
 };
 
 // All of them, "eager" first.

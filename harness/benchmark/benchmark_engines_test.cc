@@ -20,7 +20,8 @@ TEST(BenchmarkEngines, HaveAnEagerThatComputesWhatTheModelComputes) {
   EXPECT_GT(models.size(), 2u) << "those of the registry are not linked";
   for (const RegisteredModel& model : models) {
     const Subject subject = make_subject(model, 0);
-    const Engine eager = engine_kinds().front().make(subject, extract(model, subject));
+    const Engine eager = engine_kinds().front().make(
+        {.ir = extract(model, subject), .weights = subject.weights, .inputs = subject.inputs});
     std::vector<at::Tensor> outputs;
     eager.run(outputs);
     EXPECT_EQ(disagreement(outputs, run_eagerly(subject.model, subject.inputs), Agreement::kClose),

@@ -7,9 +7,11 @@
 #include <torch/version.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <exception>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -26,6 +28,8 @@ namespace torch_ir {
 namespace {
 
 constexpr std::string_view kThreads = "--threads";
+constexpr std::string_view kThreadsHelp =
+    "  --threads N      threads for LibTorch (default: 1; 0: all cores)\n";
 constexpr int kMostThreads = 1024;
 
 int thread_count(std::string_view text) {
@@ -60,20 +64,30 @@ int fail(const std::string& reason) {
 
 }  // namespace
 
-BenchmarkFlags parse_benchmark_flags(const std::vector<std::string>& arguments) {
-  const std::string with_value = std::string(kThreads) + "=";
+BenchmarkFlags parse_benchmark_flags(const std::vector<std::string>& arguments,
+                                     std::string_view own_flag) {
   BenchmarkFlags flags;
   flags.rest = {arguments.front(), "--benchmark_repetitions=15",
                 "--benchmark_enable_random_interleaving=true", "--benchmark_min_time=0.02"};
-  for (size_t i = 1; i < arguments.size(); ++i) {
-    const std::string& argument = arguments[i];
-    if (argument == kThreads) {
-      ++i;
-      flags.threads = thread_count(i < arguments.size() ? arguments[i] : "");
-    } else if (argument.starts_with(with_value)) {
-      flags.threads = thread_count(std::string_view(argument).substr(with_value.size()));
+  for (auto argument = arguments.begin() + 1; argument != arguments.end(); ++argument) {
+    const size_t equals = argument->find('=');
+    const std::string name = argument->substr(0, equals);
+    if (name != kThreads && name != own_flag) {
+      flags.rest.push_back(*argument);
+      continue;
+    }
+    std::string value;
+    if (equals != std::string::npos) {
+      value = argument->substr(equals + 1);
+    } else if (std::next(argument) != arguments.end()) {
+      value = *++argument;
+    }
+    if (name == kThreads) {
+      flags.threads = thread_count(value);
+    } else if (value.empty()) {
+      throw Error(name + " takes a value");
     } else {
-      flags.rest.push_back(argument);
+      flags.values.push_back(value);
     }
   }
   return flags;
@@ -92,14 +106,20 @@ void add_benchmark(const std::string& name, std::function<void(benchmark::State&
   if (at::get_num_threads() != 1) added->UseRealTime();
 }
 
-int run_benchmarks(int argc, char** argv, const std::function<void()>& add_benchmarks) {
+int run_benchmarks(int argc, char** argv, const AddBenchmarks& add_benchmarks,
+                   const OwnFlag& own_flag) {
+  if (std::find(argv, argv + argc, std::string_view("--help")) != argv + argc) {
+    fmt::print("{}{}\nand the flags of Google Benchmark:\n\n", kThreadsHelp, own_flag.help);
+    benchmark::PrintDefaultHelp();
+    return 0;
+  }
   keep_memory_from_the_system();
   NoWarnings no_warnings;
   const c10::WarningUtils::WarningHandlerGuard guard(&no_warnings);
 
   BenchmarkFlags flags;
   try {
-    flags = parse_benchmark_flags({argv, argv + argc});
+    flags = parse_benchmark_flags({argv, argv + argc}, own_flag.name);
   } catch (const Error& error) {
     return fail(error.what());
   }
@@ -110,17 +130,16 @@ int run_benchmarks(int argc, char** argv, const std::function<void()>& add_bench
   int count = static_cast<int>(pointers.size());
   benchmark::Initialize(&count, pointers.data());
   if (benchmark::ReportUnrecognizedArguments(count, pointers.data())) return 2;
-  // The files that flags name are the caller's.
-  try {
-    enter_user_directory();
-  } catch (const Error& error) {
-    return fail(error.what());
-  }
-
   benchmark::AddCustomContext("threads", std::to_string(at::get_num_threads()));
   benchmark::AddCustomContext("libtorch", TORCH_VERSION);
   benchmark::AddCustomContext("cpu_capability", at::get_cpu_capability());
-  add_benchmarks();
+  try {
+    // The files that flags name are the caller's.
+    enter_user_directory();
+    add_benchmarks(flags.values);
+  } catch (const Error& error) {
+    return fail(error.what());
+  }
   RatioReporter reporter(at::get_num_threads() == 1 ? TimeKind::kCpu : TimeKind::kReal);
   const size_t num_run = benchmark::RunSpecifiedBenchmarks(&reporter);
   reporter.print_ratios();

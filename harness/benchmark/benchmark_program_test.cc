@@ -33,9 +33,18 @@ TEST(BenchmarkFlags, TakeThreadsInEitherForm) {
   EXPECT_EQ(parse_benchmark_flags({"benchmark", "--threads=2", "--threads", "3"}).threads, 3);
 }
 
+TEST(BenchmarkFlags, GatherTheValuesOfTheProgramsOwn) {
+  const BenchmarkFlags flags =
+      parse_benchmark_flags({"benchmark", "--archives", "a", "--archives=b=c"}, "--archives");
+  EXPECT_THAT(flags.values, ElementsAre("a", "b=c"));
+  EXPECT_EQ(flags.rest.size(), 4u);
+  // Another program does not know it.
+  EXPECT_EQ(parse_benchmark_flags({"benchmark", "--archives", "a"}).rest.size(), 6u);
+}
+
 std::string refusal(const std::vector<std::string>& arguments) {
   try {
-    parse_benchmark_flags(arguments);
+    parse_benchmark_flags(arguments, "--archives");
   } catch (const Error& error) {
     return error.what();
   }
@@ -48,6 +57,11 @@ TEST(BenchmarkFlags, RefuseWhatIsNoCount) {
   EXPECT_THAT(refusal({"benchmark", "--threads=2x"}), HasSubstr("and not '2x'"));
   EXPECT_THAT(refusal({"benchmark", "--threads=5000"}), HasSubstr("and not '5000'"));
   EXPECT_THAT(refusal({"benchmark", "--threads", "--other"}), HasSubstr("and not '--other'"));
+}
+
+TEST(BenchmarkFlags, RefuseAFlagWithoutItsValue) {
+  EXPECT_EQ(refusal({"benchmark", "--archives"}), "--archives takes a value");
+  EXPECT_EQ(refusal({"benchmark", "--archives="}), "--archives takes a value");
 }
 
 }  // namespace

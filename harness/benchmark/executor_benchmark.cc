@@ -1,10 +1,15 @@
-// Times the registry's models, and two of the size that people run: eager against TorchScript and
-// the plans, side by side, and the way to a plan.
+// Times the registry's models, two of the size that people run, and archives: eager against
+// TorchScript and the plans, side by side, and the way to a plan.
 //
-//   execute/MODEL/ENGINE  the model, by each engine of benchmark_engines.h
-//   extract/MODEL         capture and conversion, on the meta device
+//   execute/MODEL/ENGINE  the model, by each engine of benchmark_engines.h that takes it
+//   extract/MODEL         capture and conversion, on the meta device; of the registry's models, as
+//                         are the following
 //   save/MODEL            the IR to JSON text, in memory
 //   load/MODEL            and back
+//
+//   --archives PATH       an archive of torch.export.save, or a folder of them, each with its
+//                         NAME.inputs.safetensors where that lies beside it, otherwise with the
+//                         inputs that it was exported with; may be repeated
 //
 // Weights and inputs are tensors of InferenceMode, for all engines.
 //
@@ -18,8 +23,8 @@
 //                         and has not given back, outputs included; for a plan that keeps an arena
 //                         or its outputs from run to run, those too
 //
-// benchmark_program.h has the flags. tools/benchmark_table.py makes one table from the files that
-// --benchmark_out=FILE writes.
+// Those of archives have the label "archive". benchmark_program.h has the other flags.
+// tools/benchmark_table.py makes tables from the files that --benchmark_out=FILE writes.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/empty.h>
@@ -28,6 +33,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +43,8 @@
 #include "harness/benchmark/allocation_counter.h"
 #include "harness/benchmark/benchmark_engines.h"
 #include "harness/benchmark/benchmark_program.h"
+#include "harness/selection/model_files.h"
+#include "harness/stages/candidate.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/json.h"
@@ -46,6 +54,12 @@ namespace torch_ir {
 namespace {
 
 using Tensors = std::vector<at::Tensor>;
+
+constexpr OwnFlag kArchivesFlag = {
+    .name = "--archives",
+    .help =
+        "  --archives PATH  an archive of torch.export.save, or a folder of them, to time\n"
+        "                   beside the models of the registry; may be repeated\n"};
 
 // The same memory as a tensor that was made in InferenceMode. Eager is faster with those: a view of
 // an ordinary tensor is kept track of, even in InferenceMode.
@@ -61,35 +75,43 @@ StateDict as_inference_tensors(const StateDict& tensors) {
   return result;
 }
 
-// A model with what its benchmarks need, made when the first of them runs.
+// A model by name, with the graph that its benchmarks run, made when the first of them does.
 class BenchmarkedModel {
  public:
-  explicit BenchmarkedModel(RegisteredModel model) : model_(std::move(model)) {}
+  BenchmarkedModel(std::string name, std::string label, std::function<BenchmarkedGraph()> make)
+      : name_(std::move(name)), label_(std::move(label)), make_(std::move(make)) {}
 
-  const std::string& name() const { return model_.name; }
-  const Subject& subject() {
-    if (subject_) return *subject_;
-    subject_ = make_subject(model_, 0);
-    for (at::Tensor& input : subject_->inputs) input = as_inference_tensor(input);
-    subject_->weights = as_inference_tensors(subject_->weights);
-    return *subject_;
+  const std::string& name() const { return name_; }
+  // Of its benchmarks: which table they belong to.
+  const std::string& label() const { return label_; }
+  const BenchmarkedGraph& graph() {
+    if (graph_) return *graph_;
+    graph_ = make_();
+    for (at::Tensor& input : graph_->inputs) input = as_inference_tensor(input);
+    graph_->weights = as_inference_tensors(graph_->weights);
+    graph_->ir.constants = as_inference_tensors(graph_->ir.constants);
+    return *graph_;
   }
-  IR extract_again() { return extract(model_, subject()); }
-  const IR& ir() {
-    if (ir_) return *ir_;
-    ir_ = extract_again();
-    ir_->constants = as_inference_tensors(ir_->constants);
-    return *ir_;
-  }
-  Engine make(const EngineKind& kind) { return kind.make(subject(), ir()); }
 
  private:
-  RegisteredModel model_;
-  std::optional<Subject> subject_;
-  std::optional<IR> ir_;
+  std::string name_;
+  std::string label_;
+  std::function<BenchmarkedGraph()> make_;
+  std::optional<BenchmarkedGraph> graph_;
 };
 
 using SharedModel = std::shared_ptr<BenchmarkedModel>;
+
+BenchmarkedGraph graph_of(const RegisteredModel& model) {
+  const Subject subject = make_subject(model, 0);
+  return {extract(model, subject), subject.weights, subject.inputs};
+}
+
+BenchmarkedGraph graph_of(const ModelFiles& archive) {
+  const std::unique_ptr<Candidate> candidate = make_candidate(archive, 0);
+  IR ir = candidate->extract();
+  return {std::move(ir), candidate->weights(), candidate->inputs(0)};
+}
 
 // TorchScript chooses in its first two runs how it runs.
 constexpr int kWarmUpRuns = 3;
@@ -124,6 +146,7 @@ class BenchmarkedEngine {
 
   void run(benchmark::State& state) {
     if (!engine_) prepare();
+    state.SetLabel(model_->label());
     measure(state, [this] { engine_->run(outputs_); });
     if (!allocations_) return;
     state.counters["allocs"] = static_cast<double>(allocations_->count);
@@ -134,8 +157,8 @@ class BenchmarkedEngine {
  private:
   void prepare() {
     Tensors expected;
-    model_->make(engine_kinds().front()).run(expected);
-    engine_ = model_->make(kind_);
+    engine_kinds().front().make(model_->graph()).run(expected);
+    engine_ = kind_.make(model_->graph());
     for (int i = 0; i < kWarmUpRuns; ++i) engine_->run(outputs_);
     const std::string difference = disagreement(outputs_, expected, kind_.agreement);
     if (!difference.empty()) {
@@ -159,38 +182,56 @@ class BenchmarkedEngine {
   int64_t peak_bytes_ = 0;
 };
 
-void add_stages(const SharedModel& model) {
-  add_benchmark("extract/" + model->name(), [model](benchmark::State& state) {
-    measure(state, [&] { return model->extract_again(); });
+void add_engine(const SharedModel& model, const EngineKind& kind) {
+  const auto engine = std::make_shared<BenchmarkedEngine>(model, kind);
+  add_benchmark("execute/" + model->name() + "/" + kind.name,
+                [engine](benchmark::State& state) { engine->run(state); });
+}
+
+void add_stages(const RegisteredModel& registered, const SharedModel& model) {
+  add_benchmark("extract/" + model->name(), [registered](benchmark::State& state) {
+    const Subject subject = make_subject(registered, 0);
+    measure(state, [&] { return extract(registered, subject); });
   });
   add_benchmark("save/" + model->name(), [model](benchmark::State& state) {
-    const IR& ir = model->ir();
+    const IR& ir = model->graph().ir;
     measure(state, [&] { return serialize_ir(ir); });
   });
   add_benchmark("load/" + model->name(), [model](benchmark::State& state) {
-    const std::string text = serialize_ir(model->ir());
+    const std::string text = serialize_ir(model->graph().ir);
     measure(state, [&] { return deserialize_ir(text); });
   });
 }
 
-void add_benchmarks() {
-  std::vector<SharedModel> models;
-  for (RegisteredModel& model : list_models()) {
-    models.push_back(std::make_shared<BenchmarkedModel>(std::move(model)));
+template <class Source>
+SharedModel benchmarked(const Source& source, const std::string& label) {
+  return std::make_shared<BenchmarkedModel>(source.name, label,
+                                            [source] { return graph_of(source); });
+}
+
+void add_benchmarks(const std::vector<std::string>& paths) {
+  std::vector<ModelFilesArgument> arguments;
+  for (const std::string& path : paths) arguments.push_back({.path = path});
+  RegistryNames names;
+  for (const RegisteredModel& model : list_models()) names.all.push_back(model.name);
+  const std::vector<ModelFiles> archives = find_model_files(arguments, names);
+
+  for (const RegisteredModel& registered : list_models()) {
+    const SharedModel model = benchmarked(registered, "");
+    for (const EngineKind& kind : engine_kinds()) add_engine(model, kind);
+    add_stages(registered, model);
   }
-  for (const SharedModel& model : models) {
+  for (const ModelFiles& archive : archives) {
+    const SharedModel model = benchmarked(archive, "archive");
     for (const EngineKind& kind : engine_kinds()) {
-      const auto engine = std::make_shared<BenchmarkedEngine>(model, kind);
-      add_benchmark("execute/" + model->name() + "/" + kind.name,
-                    [engine](benchmark::State& state) { engine->run(state); });
+      if (kind.takes_archives) add_engine(model, kind);
     }
   }
-  for (const SharedModel& model : models) add_stages(model);
 }
 
 }  // namespace
 }  // namespace torch_ir
 
 int main(int argc, char** argv) {
-  return torch_ir::run_benchmarks(argc, argv, torch_ir::add_benchmarks);
+  return torch_ir::run_benchmarks(argc, argv, torch_ir::add_benchmarks, torch_ir::kArchivesFlag);
 }

@@ -230,5 +230,5 @@ void add_benchmarks() {
 }  // namespace torch_ir
 
 int main(int argc, char** argv) {
-  return torch_ir::run_benchmarks(argc, argv, torch_ir::add_benchmarks);
+  return torch_ir::run_benchmarks(argc, argv, [](const auto&) { torch_ir::add_benchmarks(); });
 }

@@ -37,11 +37,11 @@ class TorchScriptGraph : public ::testing::TestWithParam<RegisteredModel> {};
 
 TEST_P(TorchScriptGraph, ComputesWhatEagerComputes) {
   const Subject subject = make_subject(GetParam(), 0);
-  const IR ir = extract(GetParam(), subject);
+  const BenchmarkedGraph graph{extract(GetParam(), subject), subject.weights, subject.inputs};
   const c10::InferenceMode inference_mode;
   Tensors expected;
-  engine_kinds().front().make(subject, ir).run(expected);
-  torch::jit::Module module = to_torchscript(ir, subject.weights);
+  engine_kinds().front().make(graph).run(expected);
+  torch::jit::Module module = to_torchscript(graph.ir, graph.weights);
   // The first two runs of a module choose how it runs.
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(disagreement(run(module, subject.inputs), expected, Agreement::kBits), "");

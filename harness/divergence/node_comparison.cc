@@ -1,6 +1,5 @@
 #include "harness/divergence/node_comparison.h"
 
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +7,6 @@
 #include <algorithm>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,24 +18,12 @@
 #include "harness/stages/stages.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/operators/random_state.h"
 #include "torch_ir/verifier/compare_nodes.h"
 #include "torch_ir/verifier/statistics.h"
 
 namespace torch_ir {
 namespace {
-
-// Where LibTorch's generator of the CPU is.
-at::Tensor generator_state() {
-  at::Generator generator = at::detail::getDefaultCPUGenerator();
-  const std::lock_guard lock(generator.mutex());
-  return generator.get_state();
-}
-
-void set_generator_state(const at::Tensor& state) {
-  at::Generator generator = at::detail::getDefaultCPUGenerator();
-  const std::lock_guard lock(generator.mutex());
-  generator.set_state(state);
-}
 
 // The numbers of one run that began with a seed, for two runs side by side, each of which draws as
 // if it ran alone. While a Use lives, operators draw from them, and after it again from where they
@@ -45,31 +31,25 @@ void set_generator_state(const at::Tensor& state) {
 class RandomNumbers {
  public:
   explicit RandomNumbers(uint64_t seed) {
-    const at::Tensor outer = generator_state();
+    const RandomStateGuard outer;
     at::manual_seed(seed);
-    state_ = generator_state();
-    set_generator_state(outer);
+    state_ = RandomState();
   }
 
   class Use {
    public:
-    explicit Use(RandomNumbers& numbers) : numbers_(numbers), outer_(generator_state()) {
-      set_generator_state(numbers.state_);
-    }
-    ~Use() {
-      numbers_.state_ = generator_state();
-      set_generator_state(outer_);
-    }
+    explicit Use(RandomNumbers& numbers) : numbers_(numbers) { numbers.state_.restore(); }
+    ~Use() { numbers_.state_ = RandomState(); }
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
 
    private:
     RandomNumbers& numbers_;
-    at::Tensor outer_;
+    const RandomStateGuard outer_;
   };
 
  private:
-  at::Tensor state_;
+  RandomState state_;
 };
 
 // Whether a node of this operator may draw random numbers.
@@ -280,7 +260,7 @@ class Explainer {
   // Runs the model, and keeps in mind what a reproducer has to know.
   void run_reference(const ValueObserver& observer) {
     at::manual_seed(settings_.seed);
-    at::Tensor before = drawing_.empty() ? at::Tensor() : generator_state();
+    RandomState before;
     candidate_.observe(inputs_, [&](const std::string& name, const at::Tensor& value) {
       if (value.defined()) shapes_[name] = value.sizes().vec();
       note_drawing(name, before);
@@ -288,12 +268,11 @@ class Explainer {
     });
   }
 
-  void note_drawing(const std::string& name, at::Tensor& before) {
+  void note_drawing(const std::string& name, RandomState& before) {
     const auto node = producers_.find(name);
     if (node == producers_.end() || !drawing_.contains(node->second)) return;
-    at::Tensor now = generator_state();
-    if (!before.equal(now)) random_nodes_.insert(node->second);
-    before = std::move(now);
+    if (before.has_moved()) random_nodes_.insert(node->second);
+    before = RandomState();
   }
 
   // What the graph itself computed the value from, in another run of it.

@@ -44,7 +44,7 @@ TEST(FastTest, ArchivesAreWithinTheTolerance) {
   HarnessOptions options = fast_options();
   options.files = {{.path = "harness/testdata"}};
   const std::vector<ModelResult> results = run_harness(options).results;
-  EXPECT_EQ(results.size(), 5u);
+  EXPECT_GE(results.size(), 17u);
   expect_passed(results);
 }
 

@@ -87,7 +87,8 @@ TEST_P(ArchiveTest, IsEqual) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Testdata, ArchiveTest,
-                         ::testing::Values("gpt2", "llama", "mobilenet_v2", "resnet", "vit"),
+                         ::testing::Values("gpt2", "llama", "llama_cache", "lstm", "mobilenet_v3",
+                                           "resnet", "t5", "vit"),
                          [](const auto& test) { return test.param; });
 
 }  // namespace

@@ -124,8 +124,8 @@ TEST_F(ArchiveCommandsTest, OpsTellsHowEachOperatorRuns) {
   const Outcome outcome = torch_ir({"ops", graph_file("ops.json", ir), "--quiet"});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_THAT(outcome.out, StartsWith("operator"));
-  EXPECT_THAT(outcome.out, HasSubstr("aten.relu.default                 2  kernel for CPU\n"));
-  EXPECT_THAT(outcome.out, HasSubstr("_operator.mul                     1  function on numbers\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("aten.relu.default                 2  kernel for CPU  "));
+  EXPECT_THAT(outcome.out, HasSubstr("_operator.mul                     1  function on numbers  "));
   EXPECT_THAT(outcome.out, HasSubstr("no_such_library.op.default        1  unknown to LibTorch"));
   EXPECT_THAT(outcome.out,
               HasSubstr("aten.from_file.default            1  refused: it maps a file"));

@@ -144,8 +144,8 @@ std::string replay_lines(const BenchmarkReport& report) {
                         printable(node.op_type), node.reason);
   }
   if (num_lines < report.not_replayed.size()) {
-    text += fmt::format("  and {} more (--json lists all)\n",
-                        report.not_replayed.size() - num_lines);
+    text +=
+        fmt::format("  and {} more (--json lists all)\n", report.not_replayed.size() - num_lines);
   }
   return text;
 }

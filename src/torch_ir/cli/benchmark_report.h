@@ -40,9 +40,9 @@ std::string to_text(const BenchmarkReport& report, bool is_utf8);
 // An object with "model_name", "optimization", "device", "threads", "rounds", "weights" and
 // "inputs" as above; "seconds", of a whole run; "node_seconds", the sum over the nodes; "memory",
 // null or an object with "arena", "returned", "intermediates" and "lower_bound", in bytes (see
-// execution_options.h); "not_replayed", a list of "name", "op_type" and "reason"; and "nodes", the slowest first: "index" (in the graph), "name", "op_type",
-// "calls" (a list), "fused" (whether another node does its work), "seconds", and "bytes", 0 where
-// they are not known.
+// execution_options.h); "not_replayed", a list of "name", "op_type" and "reason"; and "nodes", the
+// slowest first: "index" (in the graph), "name", "op_type", "calls" (a list), "fused" (whether
+// another node does its work), "seconds", and "bytes", 0 where they are not known.
 std::string to_json(const BenchmarkReport& report);
 
 // Whether the locale's environment variables say that text is UTF-8.

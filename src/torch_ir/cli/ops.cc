@@ -55,18 +55,25 @@ std::string to_json(const std::vector<Operator>& operators) {
     list.push_back({{"op_type", printable(op_type)},
                     {"calls", calls},
                     {"runs", support.is_supported},
-                    {"runs_as", support.description}});
+                    {"runs_as", support.description},
+                    {"replayed", support.replayed}});
   }
   return nlohmann::ordered_json{{"operators", std::move(list)}}.dump(2) + '\n';
 }
 
 std::string to_text(const std::vector<Operator>& operators) {
   size_t width = 8;
-  for (const Operator& op : operators) width = std::max(width, printable(op.op_type).size());
-  std::string text = fmt::format("{:<{}}  {:>7}  {}\n", "operator", width, "calls", "runs as");
+  size_t kind_width = 7;
+  for (const Operator& op : operators) {
+    width = std::max(width, printable(op.op_type).size());
+    kind_width = std::max(kind_width, op.support.description.size());
+  }
+  std::string text = fmt::format("{:<{}}  {:>7}  {:<{}}  {}\n", "operator", width, "calls",
+                                 "runs as", kind_width, "replayed");
   for (const auto& [op_type, calls, support] : operators) {
-    text +=
-        fmt::format("{:<{}}  {:>7}  {}\n", printable(op_type), width, calls, support.description);
+    text += fmt::format("{:<{}}  {:>7}  {:<{}}  {}\n", printable(op_type), width, calls,
+                        support.description, kind_width,
+                        support.replayed.empty() ? "-" : support.replayed);
   }
   return text;
 }

@@ -19,8 +19,9 @@ TEST_F(OpsTest, PrintsJson) {
   EXPECT_EQ(ops.status, 0);
   EXPECT_EQ(nlohmann::json::parse(ops.out), nlohmann::json::parse(R"({"operators": [
     {"op_type": "aten.linear.default", "calls": 2, "runs": true,
-     "runs_as": "composite of other operators"},
-    {"op_type": "aten.mul.Tensor", "calls": 2, "runs": true, "runs_as": "kernel for CPU"}
+     "runs_as": "composite of other operators", "replayed": "yes"},
+    {"op_type": "aten.mul.Tensor", "calls": 2, "runs": true, "runs_as": "kernel for CPU",
+     "replayed": "yes"}
   ]})"));
 }
 

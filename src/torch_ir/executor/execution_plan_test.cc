@@ -151,6 +151,7 @@ TEST(ExecutionPlan, RunsGetitem) {
   graph.ir.graph_outputs.push_back(node.outputs[0]);
   const ExecutionPlan plan = compile(graph.ir, graph.weights);
   EXPECT_TRUE(same_bits(plan.run(graph.inputs)[0], graph.value(parts[1])));
+  EXPECT_TRUE(plan.not_replayed().empty());
 }
 
 TEST(ExecutionPlan, PrefersRegisteredExecutors) {

@@ -105,6 +105,11 @@ OpExecutor find_executor(const std::string& op_type) {
   return found == all.executors.end() ? OpExecutor() : found->second;
 }
 
+bool hands_on_input(const OpExecutor& executor) {
+  const auto* const function = executor.target<decltype(&getitem)>();
+  return function != nullptr && *function == getitem;
+}
+
 std::vector<std::string> list_registered_executors() {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);

@@ -27,6 +27,10 @@ void register_executor(const std::string& op_type, OpExecutor executor);
 // The executor registered for `op_type`, or an empty function.
 OpExecutor find_executor(const std::string& op_type);
 
+// Whether it does nothing but hand on one of its inputs: the one for getitem that is here from the
+// start.
+bool hands_on_input(const OpExecutor& executor);
+
 // The operators that have one, sorted.
 std::vector<std::string> list_registered_executors();
 

@@ -239,6 +239,13 @@ constexpr KernelKind kKernelKinds[] = {
     {c10::DispatchKey::BackendSelect, "kernel for the device that it is given"},
 };
 
+std::string how_replayed(const c10::OperatorHandle& op) {
+  if (changes_memory(op)) return "no: it gives a tensor other memory";
+  if (is(kShape, op)) return "unless what it returns depends on data";
+  if (may_depend_on_data(op)) return "no: what it returns depends on data";
+  return op.hasTag(at::Tag::nondeterministic_seeded) ? "unless it draws random numbers" : "yes";
+}
+
 }  // namespace
 
 bool may_be_composite(const c10::OperatorHandle& op) {
@@ -278,18 +285,22 @@ std::string refusal(std::string_view op_type) {
 }
 
 OperatorSupport operator_support(const std::string& op_type) {
-  if (find_executor(op_type)) return {true, "registered executor"};
-  if (find_number_function(op_type) != nullptr) return {true, "function on numbers"};
-  if (num_graphs_of(op_type) > 0) return {true, "control flow"};
+  if (const OpExecutor executor = find_executor(op_type)) {
+    return {true, "registered executor",
+            hands_on_input(executor) ? "yes" : "no: a registered executor"};
+  }
+  if (find_number_function(op_type) != nullptr) return {true, "function on numbers", "yes"};
+  if (num_graphs_of(op_type) > 0)
+    return {true, "control flow", "no: its graphs are, by themselves"};
   if (const std::string reason = refusal(op_type); !reason.empty()) {
-    return {false, "refused: " + reason};
+    return {false, "refused: " + reason, ""};
   }
   const auto op = find_operator(op_type);
-  if (!op) return {false, "unknown to LibTorch " TORCH_VERSION};
+  if (!op) return {false, "unknown to LibTorch " TORCH_VERSION, ""};
   for (const KernelKind& kind : kKernelKinds) {
-    if (op->hasKernelForDispatchKey(kind.key)) return {true, kind.description};
+    if (op->hasKernelForDispatchKey(kind.key)) return {true, kind.description, how_replayed(*op)};
   }
-  return {false, "no kernel for CPU"};
+  return {false, "no kernel for CPU", ""};
 }
 
 }  // namespace torch_ir

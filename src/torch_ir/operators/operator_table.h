@@ -48,6 +48,9 @@ struct OperatorSupport {
   bool is_supported;
   // "kernel for CPU", "composite of other operators", "unknown to LibTorch 2.13.0".
   std::string description;
+  // Whether a plan replays its calls: "yes", "unless it draws random numbers"; empty where it is
+  // not supported.
+  std::string replayed;
 };
 
 // What compile() and a run would make of a node of `op_type`, on the CPU.

@@ -32,5 +32,17 @@ TEST(OperatorTable, KnowsBetterThanTheTags) {
   EXPECT_FALSE(may_depend("aten::linalg_lstsq", "out"));
 }
 
+TEST(OperatorSupportTest, SaysWhatIsReplayed) {
+  EXPECT_EQ(operator_support("aten.dropout.default").replayed, "unless it draws random numbers");
+  EXPECT_EQ(operator_support("aten.index.Tensor").replayed,
+            "unless what it returns depends on data");
+  EXPECT_EQ(operator_support("aten.nonzero.default").replayed,
+            "no: what it returns depends on data");
+  EXPECT_EQ(operator_support("aten.relu_.default").replayed, "yes");
+  EXPECT_EQ(operator_support("_operator.mul").replayed, "yes");
+  EXPECT_EQ(operator_support("higher_order.cond").replayed, "no: its graphs are, by themselves");
+  EXPECT_EQ(operator_support("no.such.operator").replayed, "");
+}
+
 }  // namespace
 }  // namespace torch_ir

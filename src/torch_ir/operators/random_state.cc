@@ -7,8 +7,7 @@
 
 namespace torch_ir {
 
-RandomState::RandomState()
-    : generator_(at::detail::getDefaultCPUGenerator()), state_(current()) {}
+RandomState::RandomState() : generator_(at::detail::getDefaultCPUGenerator()), state_(current()) {}
 
 at::Tensor RandomState::current() const {
   at::Generator generator = generator_;

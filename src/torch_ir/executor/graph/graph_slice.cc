@@ -31,9 +31,10 @@ void renumber_node(LoweredNode& node, Renumber renumber) {
 }
 
 // Numbers keep all their bits on the way through a tensor.
-c10::ScalarType port_dtype(const TensorMeta& meta) {
-  const c10::ScalarType dtype = parse_dtype(meta.dtype);
-  return meta.is_scalar && c10::isFloatingType(dtype) ? c10::kDouble : dtype;
+c10::ScalarType port_dtype(const LoweredValue& value) {
+  if (value.constant.defined()) return value.constant.scalar_type();
+  const c10::ScalarType dtype = parse_dtype(value.meta.dtype);
+  return value.meta.is_scalar && c10::isFloatingType(dtype) ? c10::kDouble : dtype;
 }
 
 }  // namespace
@@ -57,7 +58,7 @@ GraphSlice GraphSlicer::slice(size_t first, size_t last) const {
     return std::pair(number->second, is_new);
   };
   const auto port = [&](ValueId value) {
-    return GraphPort{numbers.at(value), port_dtype(graph_.values[value].meta)};
+    return GraphPort{numbers.at(value), port_dtype(graph_.values[value])};
   };
   const auto add_input = [&](ValueId value) {
     const auto [number, is_new] = add(value);

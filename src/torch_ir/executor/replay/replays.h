@@ -116,7 +116,7 @@ class Replays {
   static constexpr size_t kMaxLayouts = 8;
   // Tracing takes as long as some runs step by step: with a trace for every so many of them at
   // most, inputs whose layouts never stay the same cost little more than without.
-  static constexpr size_t kRunsForATrace = 32;
+  static constexpr size_t kRunsForATrace = 64;
 
   const LoweredGraph& graph_;
   const ExecutionOptions options_;

@@ -15,6 +15,7 @@ namespace {
 // A replay that threw, maybe after it wrote to values of the run.
 struct ReplayFailed {};
 
+constexpr const char* kSharedReason = "it is near a write to memory that two values share";
 constexpr const char* kFailedReason = "its replay fails where a run step by step does not";
 
 // Why a node is never replayed; null for those that may be.
@@ -22,8 +23,9 @@ const char* reason_for(const LoweredNode& node) {
   if (std::holds_alternative<ControlFlowCall>(node.callee)) {
     return "control flow; its graphs are replayed by themselves";
   }
-  const bool is_executor = std::holds_alternative<std::shared_ptr<const ExecutorCall>>(node.callee);
-  return is_executor ? "a registered executor" : nullptr;
+  const auto* call = std::get_if<std::shared_ptr<const ExecutorCall>>(&node.callee);
+  const bool is_known = call == nullptr || hands_on_input((*call)->executor);
+  return is_known ? nullptr : "a registered executor";
 }
 
 std::string reason_for(const LoweredGraph& graph, const ExecutionOptions& options) {
@@ -257,7 +259,11 @@ bool SegmentedGraph::replay(const Segment& segment, StepRun& run, SymbolValues* 
   const GraphSlice& slice = *segment.slice;
   const auto inputs = to_ports(
       slice.graph, [&](size_t i) -> const c10::IValue& { return run.value(slice.inputs[i]); });
-  if (!inputs || (slice.writes_inputs && may_see_writes(slice.graph, *inputs))) return false;
+  if (!inputs) return false;
+  if (slice.writes_inputs && may_see_writes(slice.graph, *inputs)) {
+    cut(segment, {kSharedReason, std::nullopt});
+    return true;
+  }
   std::vector<at::Tensor> outputs;
   ReplayRecord replayed;
   const auto result = try_replay(segment, *inputs, outputs,

@@ -37,8 +37,9 @@ std::optional<size_t> first_reader(const LoweredGraph& graph, ValueId value) {
   return std::nullopt;
 }
 
-// What a trace runs on. What it may write to is copied.
-Stack separate_values(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs) {
+// What a trace runs on. What it may write to is copied, and `copies` keep its memory.
+Stack separate_values(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs,
+                      std::vector<at::Tensor>& copies) {
   Stack values;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const at::Tensor& input = inputs[i];
@@ -51,7 +52,8 @@ Stack separate_values(const LoweredGraph& graph, const std::vector<at::Tensor>& 
       throw TraceRefused{"it reads a tensor that is not dense",
                          first_reader(graph, graph.inputs[i].value)};
     }
-    values.emplace_back(separate(value.is_written ? copy_group({input}).front() : input));
+    if (value.is_written) copies.push_back(copy_group({input}).front());
+    values.emplace_back(separate(value.is_written ? copies.back() : input));
   }
   return values;
 }
@@ -152,7 +154,9 @@ Trace trace_graph(const LoweredGraph& graph, const std::vector<at::Tensor>& inpu
   CallNumbers unfolded;
   for (;;) {
     Tracer tracer(options.fold_constants, unfolded);
-    Trace trace = trace_once(graph, separate_values(graph, inputs), options.symbols, tracer);
+    std::vector<at::Tensor> copies;
+    Trace trace =
+        trace_once(graph, separate_values(graph, inputs, copies), options.symbols, tracer);
     if (tracer.wrongly_folded().empty()) {
       remove_dead_calls(trace);
       return trace;

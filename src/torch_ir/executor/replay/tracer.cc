@@ -3,6 +3,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <unordered_set>
 #include <utility>
@@ -20,6 +21,9 @@ bool is_plain(const at::Tensor& tensor) {
   return tensor.layout() == c10::kStrided && tensor.has_storage() && !tensor.is_quantized() &&
          !tensor.is_conj() && !tensor.is_neg() && !tensor._is_zerotensor();
 }
+
+// The step of calls that come before the first.
+constexpr size_t kBeforeSteps = SIZE_MAX;
 
 constexpr const char* kNotPlain =
     "it has a tensor that is not plain memory (sparse, quantized, conjugated)";
@@ -89,7 +93,27 @@ void Tracer::check_plain_calls() const {
   for (const TraceCall& call : trace_.calls) {
     for (const TensorId tensor : tensors_and_outputs_of(call)) {
       const auto opaque = opaque_buffers_.find(trace_.tensors[tensor].buffer);
-      if (opaque != opaque_buffers_.end()) throw TraceRefused{opaque->second, call.step};
+      if (opaque == opaque_buffers_.end()) continue;
+      const bool is_of_a_step = call.step != kBeforeSteps;
+      throw TraceRefused{opaque->second, is_of_a_step ? std::optional(call.step) : std::nullopt};
+    }
+  }
+}
+
+void Tracer::set_steps_of_first_calls() {
+  std::unordered_map<BufferId, size_t> first_uses;
+  for (const TraceCall& call : trace_.calls) {
+    if (call.step == kBeforeSteps) continue;
+    for (const TensorId tensor : tensors_of(call)) {
+      first_uses.try_emplace(trace_.tensors[tensor].buffer, call.step);
+    }
+  }
+  for (TraceCall& call : trace_.calls) {
+    if (call.step != kBeforeSteps) break;
+    call.step = 0;
+    for (const TensorId output : call.outputs) {
+      const auto use = first_uses.find(trace_.tensors[output].buffer);
+      if (use != first_uses.end()) call.step = use->second;
     }
   }
 }
@@ -97,6 +121,7 @@ void Tracer::check_plain_calls() const {
 Trace Tracer::take(std::vector<TensorId> outputs) {
   trace_.outputs = std::move(outputs);
   check_plain_calls();
+  set_steps_of_first_calls();
   if (std::ranges::any_of(trace_.outputs, [this](TensorId output) { return is_opaque(output); })) {
     throw TraceRefused{kNotPlain, std::nullopt};
   }
@@ -132,7 +157,7 @@ void Tracer::add_opaque_constant(const at::Tensor& constant) {
 }
 
 TraceCall Tracer::begin_call(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
-  TraceCall call{op, {}, {}, step_.value_or(0)};
+  TraceCall call{op, {}, {}, step_.value_or(kBeforeSteps)};
   for (const c10::IValue& argument : arguments_of(op, stack)) {
     call.arguments.push_back(record_argument<TensorId>(
         argument, [this](const at::Tensor& tensor) { return id_of(tensor); }));
@@ -167,7 +192,7 @@ void Tracer::record(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
     // A composite operator that does so inside is called as a whole.
     const char* const reason =
         depends ? "what it returns depends on data" : "it gives a tensor other memory";
-    TraceCall call{op, {}, {add_opaque_tensor(reason)}, step_.value_or(0)};
+    TraceCall call{op, {}, {add_opaque_tensor(reason)}, step_.value_or(kBeforeSteps)};
     const c10::impl::ExcludeDispatchKeyGuard no_inner_calls(mode_key());
     run(op, keys, stack);
     trace_.calls.push_back(std::move(call));

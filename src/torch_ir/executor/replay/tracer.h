@@ -40,7 +40,8 @@ class Tracer : public DispatchMode {
   TensorId add_input(const at::Tensor& input);
   void add_constant(const at::Tensor& constant);
 
-  // All calls from now on belong to this node of the graph.
+  // All calls from now on belong to this node of the graph; those before the first one to the node
+  // that uses their results first.
   void begin_step(size_t step) { step_ = step; }
 
   void call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
@@ -79,6 +80,7 @@ class Tracer : public DispatchMode {
   TensorId add_opaque_tensor(const char* reason);
   bool is_opaque(TensorId tensor) const;
   void check_plain_calls() const;
+  void set_steps_of_first_calls();
   BufferId buffer_of(const at::Tensor& tensor);
   TensorId id_of(const at::Tensor& tensor);
   void add_opaque_constant(const at::Tensor& constant);

@@ -1,39 +1,17 @@
 #include "torch_ir/exporter/capture/observe.h"
 
-#include <ATen/CPUGeneratorImpl.h>
 #include <fmt/format.h>
 #include <torch/nn/module.h>
 
 #include <algorithm>
-#include <mutex>
 #include <unordered_map>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/exporter/capture/recorder.h"
+#include "torch_ir/operators/random_state.h"
 
 namespace torch_ir {
 namespace {
-
-// Puts the generator of random numbers back to where it was.
-class KeepGenerator {
- public:
-  KeepGenerator() : generator_(at::detail::getDefaultCPUGenerator()), state_(state()) {}
-  ~KeepGenerator() {
-    const std::lock_guard lock(generator_.mutex());
-    generator_.set_state(state_);
-  }
-  KeepGenerator(const KeepGenerator&) = delete;
-  KeepGenerator& operator=(const KeepGenerator&) = delete;
-
- private:
-  at::Tensor state() {
-    const std::lock_guard lock(generator_.mutex());
-    return generator_.get_state();
-  }
-
-  at::Generator generator_;
-  at::Tensor state_;
-};
 
 // Nodes are named by what they call, in order: where names agree, so do the calls.
 void check_same_nodes(const ExportedGraph& called, const Graph& graph) {
@@ -116,7 +94,7 @@ class Teller : public DispatchMode {
 
 CapturedModel capture_once(const Model& model, const std::vector<at::Tensor>& inputs,
                            const std::vector<std::string>& input_names) {
-  const KeepGenerator keep_generator;
+  const RandomStateGuard keep_generator;
   return capture_model(model, inputs, {.input_names = input_names});
 }
 
