@@ -81,7 +81,7 @@ def commands(options, binaries):
         make = ROOT / "harness" / "testdata" / "make_archives.py"
         result["archives"] = [sys.executable, make, "--benchmark", "archives"]
         archives.append("archives")
-    archives = [f"--archives={path}" for path in archives]
+    archives = [f"--pt2={path}" for path in archives]
     models = f"({'|'.join(options.model)})/" if options.model else ""
     executor = [binaries / "executor_benchmark", *archives, f"--benchmark_filter=^execute/{models}"]
     measurements = {"executor_all.json": executor + ["--threads=0"]}
