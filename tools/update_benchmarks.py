@@ -41,10 +41,11 @@ The last run of `python tools/update_benchmarks.py`, which writes this page.
 - Software: {software}.
 {call}
 Eager is the graph's calls through the dispatcher, node by node; the other engines are described in
-`benchmark_engines.h`, what `peak bytes` are in `executor_benchmark.cc`, how the intervals are
-computed in `ratio_reporter.h`, how the peers are measured in `tools/peers_benchmark.py`. Archives
-are made by `harness/testdata/make_archives.py`: small ones, which are in the repository, and those
-whose names end with a size.
+`benchmark_engines.h`, how memory is counted in `executor_benchmark.cc`, how the intervals are
+computed in `ratio_reporter.h`, how the peers are measured in `tools/peers_benchmark.py`. Where a
+peer does not take a model, a word says how far it came. Archives are made by
+`harness/testdata/make_archives.py`: small ones, which are in the repository, and those whose names
+end with a size.
 """
 
 
@@ -81,7 +82,7 @@ def commands(options, binaries):
         make = ROOT / "harness" / "testdata" / "make_archives.py"
         result["archives"] = [sys.executable, make, "--benchmark", "archives"]
         archives.append("archives")
-    archives = [f"--archives={path}" for path in archives]
+    archives = [f"--pt2={path}" for path in archives]
     models = f"({'|'.join(options.model)})/" if options.model else ""
     executor = [binaries / "executor_benchmark", *archives, f"--benchmark_filter=^execute/{models}"]
     measurements = {"executor_all.json": executor + ["--threads=0"]}
