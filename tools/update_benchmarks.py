@@ -2,8 +2,8 @@
 
     python tools/update_benchmarks.py [--reports DIR] [--bin DIR] [--model M]...
 
-Takes 12 minutes on two cores, and a machine that does nothing else; the first time with --reports
-DIR 7 more, for what the peers make of the models, which DIR keeps. The models are those of the registry, the
+Takes about 8 minutes on two cores, and a machine that does nothing else; as long again takes what
+the peers make of the models, which --reports keeps for another run. The models are those of the registry, the
 archives of harness/testdata, and, where Python's torch and transformers are installed, those of
 `harness/testdata/make_archives.py --benchmark`. Where Python's torch, onnxruntime and onnxscript
 are installed, peers_benchmark.py adds AOTInductor and ONNX Runtime. --reports keeps the files that
