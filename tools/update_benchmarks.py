@@ -2,14 +2,14 @@
 
     python tools/update_benchmarks.py [--reports DIR] [--bin DIR] [--model M]...
 
-Takes 12 minutes on two cores, and a machine that does nothing else; the first time with --reports
-DIR 7 more, for what the peers make of the models, which DIR keeps. The models are those of the registry, the
-archives of harness/testdata, and, where Python's torch and transformers are installed, those of
-`harness/testdata/make_archives.py --benchmark`. Where Python's torch, onnxruntime and onnxscript
-are installed, peers_benchmark.py adds AOTInductor and ONNX Runtime. --reports keeps the files that
-the page is made of; those that are in DIR already are not made again. --bin is the folder with the
-benchmarks where they are built already, bazel-bin/harness/benchmark. --model M, which may be
-repeated, leaves out all others, for a try.
+Takes about 8 minutes on two cores, and a machine that does nothing else; as long again takes what
+the peers make of the models, which --reports keeps for another run. The models are those of the
+registry, the archives of harness/testdata, and, where Python's torch and transformers are
+installed, those of `harness/testdata/make_archives.py --benchmark`. Where Python's torch,
+onnxruntime and onnxscript are installed, peers_benchmark.py adds AOTInductor and ONNX Runtime.
+--reports keeps the files that the page is made of; those that are in DIR already are not made
+again. --bin is the folder with the benchmarks where they are built already,
+bazel-bin/harness/benchmark. --model M, which may be repeated, leaves out all others, for a try.
 """
 
 import argparse
