@@ -145,10 +145,8 @@ void Frame::make_storages(const at::Tensor& returned) {
   auto* arena = static_cast<char*>(arena_.mutable_data_ptr());
   for (size_t id = 0; id < storages_.size(); ++id) {
     const auto& [kind, bytes, place] = trace_->buffers[id];
-    // Owners come first: they are older.
-    if (place.owner != id) {
-      storages_[id] = storages_[place.owner];
-    } else if (place.placement == Placement::kArena) {
+    if (place.owner != id) continue;
+    if (place.placement == Placement::kArena) {
       storages_[id] = storage_over(arena + place.offset, bytes);
     } else if (place.placement == Placement::kOutput) {
       output_memory_.emplace_back(static_cast<BufferId>(id), bytes);
@@ -162,6 +160,10 @@ void Frame::make_storages(const at::Tensor& returned) {
   for (const InputBinding& input : inputs_) {
     storages_[input.buffer] =
         storage_over(const_cast<void*>(input.data), trace_->buffers[input.buffer].bytes);
+  }
+  for (size_t id = 0; id < storages_.size(); ++id) {
+    const BufferId owner = trace_->buffers[id].place.owner;
+    if (owner != id) storages_[id] = storages_[owner];
   }
 }
 
