@@ -210,6 +210,19 @@ size_t concatenate(TraceRewriter& rewriter, const std::vector<TensorId>& sources
   return 1;
 }
 
+// The blocks that the channels of one image can be joined in: those of the first that has some.
+std::optional<int64_t> common_block(TraceRewriter& rewriter, const std::vector<TensorId>& sources) {
+  std::optional<int64_t> block;
+  for (const TensorId source : sources) {
+    if (!block && rewriter.is_carried(source)) block = rewriter.layout_of(source).block();
+  }
+  const bool fits = block && std::ranges::all_of(sources, [&](TensorId source) {
+                      const at::DimVector& sizes = rewriter.tensor(source).sizes;
+                      return sizes[0] == 1 && sizes[1] % *block == 0;
+                    });
+  return fits ? block : std::nullopt;
+}
+
 // Of channels.
 std::optional<Replacement> replace_concatenation(TraceRewriter& rewriter, size_t index) {
   const TraceCall& call = rewriter.call(index);
@@ -224,13 +237,10 @@ std::optional<Replacement> replace_concatenation(TraceRewriter& rewriter, size_t
       !std::ranges::all_of(sources, is_image) || !std::ranges::any_of(sources, is_carried)) {
     return std::nullopt;
   }
-  const bool is_joined =
-      rewriter.tensor(output).sizes[0] == 1 && std::ranges::all_of(sources, [&](TensorId source) {
-        return rewriter.tensor(source).sizes[1] % 16 == 0;
-      });
-  return Replacement{{index}, [&rewriter, sources, output, index, is_joined] {
-                       if (is_joined) {
-                         rewriter.join(sources, output, index);
+  const auto block = common_block(rewriter, sources);
+  return Replacement{{index}, [&rewriter, sources, output, index, block] {
+                       if (block) {
+                         rewriter.join(sources, output, *block, index);
                          return size_t{1};
                        }
                        return concatenate(rewriter, sources, output, index);

@@ -149,10 +149,10 @@ class ConvolutionBuilder {
       const at::Tensor weight = parameters().weight.contiguous();
       return reorder_constant(weight, contiguous_layout(wanted.sizes()), wanted);
     }));
-    if (has_bias) {
-      inputs.push_back(
-          rewriter_.packed(key + "bias", sources, [&] { return parameters().bias.contiguous(); }));
-    }
+    if (!has_bias) return;
+    inputs.push_back(norm ? rewriter_.packed(key + "bias", sources,
+                                             [&] { return parameters().bias.contiguous(); })
+                          : rewriter_.add_constant(convolution_.bias.contiguous()));
   }
 
   static Layout contiguous_layout(const Dims& sizes) {

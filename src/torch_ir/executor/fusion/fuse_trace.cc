@@ -1,5 +1,7 @@
 #include "torch_ir/executor/fusion/fuse_trace.h"
 
+#include <ATen/Context.h>
+
 #include <algorithm>
 
 #include "torch_ir/executor/fusion/functionalize.h"
@@ -36,10 +38,17 @@ at::Tensor PackedWeights::find_or_make(const std::string& key,
   return entry->second.packed;
 }
 
+void PackedWeights::forget_unused() {
+  std::erase_if(entries_, [](const auto& item) { return item.second.packed.use_count() == 1; });
+}
+
 void fuse_trace(Trace& trace, PackedWeights& weights) {
+  // Who turned it off in LibTorch wants none.
+  if (!at::globalContext().userEnabledMkldnn()) return;
   functionalize(trace);
   recognize_functions(trace);
   TraceRewriter(trace, weights).run(&find_rule);
+  weights.forget_unused();
 }
 
 }  // namespace torch_ir

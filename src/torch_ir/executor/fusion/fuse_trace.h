@@ -26,6 +26,9 @@ class PackedWeights {
   at::Tensor find_or_make(const std::string& key, const std::vector<at::Tensor>& sources,
                           const std::function<at::Tensor()>& make);
 
+  // Lets go of what no trace has any more.
+  void forget_unused();
+
  private:
   struct Entry {
     std::vector<at::Tensor> sources;

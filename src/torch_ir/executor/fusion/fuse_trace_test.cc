@@ -178,6 +178,19 @@ TEST_F(FuseTrace, WritesInPlaceAsFunctions) {
   EXPECT_EQ(error_of(graph), "");
 }
 
+// What is written as a function takes the place of an earlier value.
+TEST_F(FuseTrace, WritesInPlaceBetweenOperatorsOfLibTorch) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({1, 16, 12, 12}));
+  const V y = graph.call1("aten.mul.Tensor", {x, x});
+  graph.call("aten.hardswish_.default", {y});
+  const V z = graph.call1("aten.exp.default", {y});
+  graph.call("aten.add_.Tensor", {z, x});
+  graph.output(graph.call1("aten.sum.dim_IntList",
+                           {graph.call1("aten.cos.default", {z}), Attribute::list({1})}));
+  EXPECT_EQ(error_of(graph), "");
+}
+
 // A view of what is written sees it, also one made before.
 TEST_F(FuseTrace, WritesInPlaceSeenThroughViews) {
   EagerGraph graph;

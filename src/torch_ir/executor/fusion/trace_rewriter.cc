@@ -277,12 +277,13 @@ bool TraceRewriter::move_into(TensorId part, TensorId whole, int64_t offset) {
   return true;
 }
 
-void TraceRewriter::join(const std::vector<TensorId>& sources, TensorId output, size_t index) {
-  const onednn::Layout joined = onednn::Layout::blocked(dims_of(tensor(output).sizes));
+void TraceRewriter::join(const std::vector<TensorId>& sources, TensorId output, int64_t block,
+                         size_t index) {
+  const onednn::Layout joined = onednn::Layout::blocked(dims_of(tensor(output).sizes), block);
   const TensorId whole = add_bytes(joined.bytes());
   int64_t offset = 0;
   for (const TensorId source : sources) {
-    const onednn::Layout layout = onednn::Layout::blocked(dims_of(tensor(source).sizes));
+    const onednn::Layout layout = onednn::Layout::blocked(dims_of(tensor(source).sizes), block);
     const TensorId part = use(source, layout);
     is_shared_[tensor(source).buffer] = true;
     if (!move_into(part, whole, offset)) {

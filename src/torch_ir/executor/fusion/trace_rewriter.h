@@ -75,9 +75,9 @@ class TraceRewriter {
   // With `written`, in the memory of that value, which it adds to.
   void emit(const onednn::PrimitivePtr& primitive, std::vector<TensorId> inputs, TensorId output,
             size_t index, std::optional<TensorId> written = std::nullopt, bool is_clean = false);
-  // Makes the value of `output` of others, in the layout `blocked`: one image, whose channels are
+  // Makes the value of `output` of others, in blocks of channels: one image, whose channels are
   // those of `sources` one after another. What can be is written where it goes from the start.
-  void join(const std::vector<TensorId>& sources, TensorId output, size_t index);
+  void join(const std::vector<TensorId>& sources, TensorId output, int64_t block, size_t index);
   // Whether the value is known to have no NaN.
   bool is_clean(TensorId id) const;
 

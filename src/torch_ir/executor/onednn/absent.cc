@@ -7,7 +7,8 @@ std::optional<std::string> version() { return std::nullopt; }
 // Nobody has a layout without the library.
 Layout Layout::strided(const Dims& /*sizes*/, const Dims& /*strides*/) { return {}; }
 Layout Layout::any(const Dims& /*sizes*/) { return {}; }
-Layout Layout::blocked(const Dims& /*sizes*/) { return {}; }
+Layout Layout::blocked(const Dims& /*sizes*/, int64_t /*block*/) { return {}; }
+std::optional<int64_t> Layout::block() const { return std::nullopt; }
 size_t Layout::bytes() const { return 0; }
 bool Layout::is_strided() const { return true; }
 std::string Layout::key() const { return {}; }

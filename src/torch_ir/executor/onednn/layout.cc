@@ -59,9 +59,17 @@ Layout Layout::any(const Dims& sizes) {
       Descriptor(sizes, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any));
 }
 
-Layout Layout::blocked(const Dims& sizes) {
+Layout Layout::blocked(const Dims& sizes, int64_t block) {
+  using Tag = dnnl::memory::format_tag;
   return LayoutAccess::layout(
-      Descriptor(sizes, dnnl::memory::data_type::f32, dnnl::memory::format_tag::nChw16c));
+      Descriptor(sizes, dnnl::memory::data_type::f32, block == 16 ? Tag::nChw16c : Tag::nChw8c));
+}
+
+std::optional<int64_t> Layout::block() const {
+  for (const int64_t size : {16, 8}) {
+    if (sizes_.size() == 4 && *this == blocked(sizes_, size)) return size;
+  }
+  return std::nullopt;
 }
 
 size_t Layout::bytes() const { return LayoutAccess::descriptor(*this).get_size(); }

@@ -25,13 +25,15 @@ class Layout {
   static Layout strided(const Dims& sizes, const Dims& strides);
   // The one that a primitive is fastest with.
   static Layout any(const Dims& sizes);
-  // Of images, in blocks of 16 channels: those of one image lie one after another.
-  static Layout blocked(const Dims& sizes);
+  // Of images, in blocks of so many channels, 8 or 16: those of one image lie one after another.
+  static Layout blocked(const Dims& sizes, int64_t block);
 
   const Dims& sizes() const { return sizes_; }
   size_t bytes() const;
   // Whether it is plain memory: each dimension has a stride.
   bool is_strided() const;
+  // The channels in one block; nothing where it is no layout that `blocked` gives.
+  std::optional<int64_t> block() const;
   // Tells it from all others, for tables.
   std::string key() const;
   // Whether each element lies at the same place.

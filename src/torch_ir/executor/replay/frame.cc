@@ -164,6 +164,10 @@ void Frame::make_storages(const at::Tensor& returned) {
     storages_[input.buffer] =
         storage_over(const_cast<void*>(input.data), trace_->buffers[input.buffer].bytes);
   }
+  for (size_t id = 0; id < storages_.size(); ++id) {
+    const BufferId owner = trace_->buffers[id].place.owner;
+    if (owner != id) storages_[id] = storages_[owner];
+  }
 }
 
 void Frame::bind_outputs() {
