@@ -157,9 +157,6 @@ void Frame::make_storages(const at::Tensor& returned) {
       storages_[id] = storage_over(nullptr, bytes);
     }
   }
-  for (size_t id = 0; id < storages_.size(); ++id) {
-    storages_[id] = storages_[trace_->buffers[id].place.owner];
-  }
   for (const InputBinding& input : inputs_) {
     storages_[input.buffer] =
         storage_over(const_cast<void*>(input.data), trace_->buffers[input.buffer].bytes);
