@@ -78,6 +78,14 @@ void reshape_there_and_back(EagerGraph& graph, std::vector<V>& values, Random& r
   values.push_back(graph.call1("aten.view.default", {flat, Attribute::list({4, 4})}));
 }
 
+// All of a value, by a call that a replay is cut at.
+void select_all(EagerGraph& graph, std::vector<V>& values, Random& random) {
+  const V value = random.pick(values);
+  const V all = graph.call1("aten.eq.Tensor", {value, value});
+  const V selected = graph.call1("aten.masked_select.default", {value, all});
+  values.push_back(graph.call1("aten.view.default", {selected, Attribute::list({4, 4})}));
+}
+
 void add_scaled(EagerGraph& graph, std::vector<V>& values, Random& random) {
   const V self = random.pick(values);
   graph.call("aten.add_.Tensor", {self, random.pick(values), Attribute(0.25)});
@@ -103,6 +111,7 @@ const std::vector<Move>& moves() {
                                         write_to_part,
                                         concatenate_halves,
                                         reshape_there_and_back,
+                                        select_all,
                                         add_scaled};
   return all;
 }
