@@ -20,11 +20,6 @@ PrimitivePtr make_inner_product(const Layout& /*source*/, const Layout& /*weight
                                 const PostOps& /*post_ops*/) {
   return nullptr;
 }
-PrimitivePtr make_matmul(const Layout& /*source*/, const Layout& /*weights*/,
-                         const std::optional<Layout>& /*bias*/, const Layout& /*output*/,
-                         const PostOps& /*post_ops*/) {
-  return nullptr;
-}
 PrimitivePtr make_reorder(const Layout& /*from*/, const Layout& /*to*/) { return nullptr; }
 PrimitivePtr make_pooling(Pooling /*pooling*/, const Layout& /*source*/, const Layout& /*output*/,
                           const Dims& /*kernel*/, const Dims& /*strides*/, const Dims& /*padding*/,
@@ -35,7 +30,7 @@ PrimitivePtr make_channel_scale(const Layout& /*source*/, bool /*with_relu*/) { 
 PrimitivePtr make_elementwise(const Layout& /*layout*/, const PostOps& /*functions*/) {
   return nullptr;
 }
-PrimitivePtr make_binary(PostOp::Kind /*kind*/, const Layout& /*first*/, const Layout& /*second*/,
+PrimitivePtr make_binary(Binary /*binary*/, const Layout& /*first*/, const Layout& /*second*/,
                          const PostOps& /*post_ops*/) {
   return nullptr;
 }
