@@ -2,7 +2,7 @@
 
     bazel build -c opt //harness/benchmark:executor_benchmark //harness/benchmark:benchmark_harness
     python tools/peers_benchmark.py --bin bazel-bin/harness/benchmark \\
-        --archives harness/testdata -o peers.json
+        --pt2 harness/testdata -o peers.json
     python tools/benchmark_table.py peers.json
 
 Needs a Python with torch, onnxruntime and onnxscript, and g++. Models of the registry are those
@@ -380,7 +380,7 @@ def measure(options, directory):
     subprocess.run([options.bin / "benchmark_harness", "--save-tensors", "--output", saved],
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     sources = [RegisteredModel(saved, path.stem) for path in sorted((saved / "ir").glob("*.json"))]
-    sources += find_archives(options.archives)
+    sources += find_archives(options.pt2)
     if options.model:
         sources = [source for source in sources if source.name in options.model]
 
@@ -402,7 +402,7 @@ def measure(options, directory):
 
     names = [source.name for source in sources]
     command = [options.bin / "executor_benchmark",
-               *(f"--archives={path}" for path in options.archives)]
+               *(f"--pt2={path}" for path in options.pt2)]
     order, context = random.Random(0), {}
     for index in range(options.rounds):
         report = time_executor(command, names, directory)
@@ -422,7 +422,7 @@ def main(arguments):
     parser.add_argument("--bin", type=pathlib.Path, required=True, metavar="DIR",
                         help="the folder with executor_benchmark and benchmark_harness")
     parser.add_argument("-o", "--output", type=pathlib.Path, required=True)
-    parser.add_argument("--archives", type=pathlib.Path, action="append", default=[], metavar="PATH",
+    parser.add_argument("--pt2", type=pathlib.Path, action="append", default=[], metavar="FILE",
                         help="an archive or a folder of them; may be repeated")
     parser.add_argument("--packages", type=pathlib.Path, metavar="DIR",
                         help="keep there what the peers make of the models, half of the work, for "

@@ -2,14 +2,14 @@
 
     python tools/update_benchmarks.py [--reports DIR] [--bin DIR] [--model M]...
 
-Takes 12 minutes on two cores, and a machine that does nothing else; the first time with --reports
-DIR 7 more, for what the peers make of the models, which DIR keeps. The models are those of the registry, the
-archives of harness/testdata, and, where Python's torch and transformers are installed, those of
-`harness/testdata/make_archives.py --benchmark`. Where Python's torch, onnxruntime and onnxscript
-are installed, peers_benchmark.py adds AOTInductor and ONNX Runtime. --reports keeps the files that
-the page is made of; those that are in DIR already are not made again. --bin is the folder with the
-benchmarks where they are built already, bazel-bin/harness/benchmark. --model M, which may be
-repeated, leaves out all others, for a try.
+Takes about 8 minutes on two cores, and a machine that does nothing else; as long again takes what
+the peers make of the models, which --reports keeps for another run. The models are those of the
+registry, the archives of harness/testdata, and, where Python's torch and transformers are
+installed, those of `harness/testdata/make_archives.py --benchmark`. Where Python's torch,
+onnxruntime and onnxscript are installed, peers_benchmark.py adds AOTInductor and ONNX Runtime.
+--reports keeps the files that the page is made of; those that are in DIR already are not made
+again. --bin is the folder with the benchmarks where they are built already,
+bazel-bin/harness/benchmark. --model M, which may be repeated, leaves out all others, for a try.
 """
 
 import argparse
@@ -41,10 +41,11 @@ The last run of `python tools/update_benchmarks.py`, which writes this page.
 - Software: {software}.
 {call}
 Eager is the graph's calls through the dispatcher, node by node; the other engines are described in
-`benchmark_engines.h`, what `peak bytes` are in `executor_benchmark.cc`, how the intervals are
-computed in `ratio_reporter.h`, how the peers are measured in `tools/peers_benchmark.py`. Archives
-are made by `harness/testdata/make_archives.py`: small ones, which are in the repository, and those
-whose names end with a size.
+`benchmark_engines.h`, how memory is counted in `executor_benchmark.cc`, how the intervals are
+computed in `ratio_reporter.h`, how the peers are measured in `tools/peers_benchmark.py`. Where a
+peer does not take a model, a word says how far it came. Archives are made by
+`harness/testdata/make_archives.py`: small ones, which are in the repository, and those whose names
+end with a size.
 """
 
 
@@ -81,7 +82,7 @@ def commands(options, binaries):
         make = ROOT / "harness" / "testdata" / "make_archives.py"
         result["archives"] = [sys.executable, make, "--benchmark", "archives"]
         archives.append("archives")
-    archives = [f"--archives={path}" for path in archives]
+    archives = [f"--pt2={path}" for path in archives]
     models = f"({'|'.join(options.model)})/" if options.model else ""
     executor = [binaries / "executor_benchmark", *archives, f"--benchmark_filter=^execute/{models}"]
     measurements = {"executor_all.json": executor + ["--threads=0"]}

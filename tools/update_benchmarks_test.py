@@ -74,7 +74,7 @@ class UpdateBenchmarksTest(unittest.TestCase):
                 argparse.Namespace(**{"model": [], **options}), pathlib.Path("bin")).items()}
 
     def test_archives_are_measured_with_the_models(self):
-        testdata = f"--archives={update_benchmarks.ROOT / 'harness/testdata'}"
+        testdata = f"--pt2={update_benchmarks.ROOT / 'harness/testdata'}"
         commands = self.commands()
         self.assertEqual(list(commands), ["executor_all.json", "scaling.json", "executor.json"])
         self.assertIn(testdata, commands["executor.json"])
@@ -83,7 +83,7 @@ class UpdateBenchmarksTest(unittest.TestCase):
         self.assertEqual(list(commands),
                          ["archives", "peers.json", "executor_all.json", "scaling.json"])
         for name in ("peers.json", "executor_all.json"):
-            self.assertLess({testdata, "--archives=archives"}, set(commands[name]))
+            self.assertLess({testdata, "--pt2=archives"}, set(commands[name]))
 
     def test_models_may_be_left_out(self):
         commands = self.commands("torch", "onnxruntime", "onnxscript", model=["Net", "bert"])

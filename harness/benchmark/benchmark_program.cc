@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::string_view kThreads = "--threads";
 constexpr std::string_view kThreadsHelp =
-    "  --threads N      threads for LibTorch (default: 1; 0: all cores)\n";
+    "  --threads N  threads for LibTorch (default: 1; 0: all cores)\n";
 constexpr int kMostThreads = 1024;
 
 int thread_count(std::string_view text) {

@@ -35,16 +35,16 @@ TEST(BenchmarkFlags, TakeThreadsInEitherForm) {
 
 TEST(BenchmarkFlags, GatherTheValuesOfTheProgramsOwn) {
   const BenchmarkFlags flags =
-      parse_benchmark_flags({"benchmark", "--archives", "a", "--archives=b=c"}, "--archives");
+      parse_benchmark_flags({"benchmark", "--pt2", "a", "--pt2=b=c"}, "--pt2");
   EXPECT_THAT(flags.values, ElementsAre("a", "b=c"));
   EXPECT_EQ(flags.rest.size(), 4u);
   // Another program does not know it.
-  EXPECT_EQ(parse_benchmark_flags({"benchmark", "--archives", "a"}).rest.size(), 6u);
+  EXPECT_EQ(parse_benchmark_flags({"benchmark", "--pt2", "a"}).rest.size(), 6u);
 }
 
 std::string refusal(const std::vector<std::string>& arguments) {
   try {
-    parse_benchmark_flags(arguments, "--archives");
+    parse_benchmark_flags(arguments, "--pt2");
   } catch (const Error& error) {
     return error.what();
   }
@@ -60,8 +60,8 @@ TEST(BenchmarkFlags, RefuseWhatIsNoCount) {
 }
 
 TEST(BenchmarkFlags, RefuseAFlagWithoutItsValue) {
-  EXPECT_EQ(refusal({"benchmark", "--archives"}), "--archives takes a value");
-  EXPECT_EQ(refusal({"benchmark", "--archives="}), "--archives takes a value");
+  EXPECT_EQ(refusal({"benchmark", "--pt2"}), "--pt2 takes a value");
+  EXPECT_EQ(refusal({"benchmark", "--pt2="}), "--pt2 takes a value");
 }
 
 }  // namespace

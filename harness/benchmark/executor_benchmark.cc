@@ -7,7 +7,7 @@
 //   save/MODEL            the IR to JSON text, in memory
 //   load/MODEL            and back
 //
-//   --archives PATH       an archive of torch.export.save, or a folder of them, each with its
+//   --pt2 FILE            an archive of torch.export.save, or a folder of them, each with its
 //                         NAME.inputs.safetensors where that lies beside it, otherwise with the
 //                         inputs that it was exported with; may be repeated
 //
@@ -55,11 +55,11 @@ namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
-constexpr OwnFlag kArchivesFlag = {
-    .name = "--archives",
+constexpr OwnFlag kArchiveFlag = {
+    .name = "--pt2",
     .help =
-        "  --archives PATH  an archive of torch.export.save, or a folder of them, to time\n"
-        "                   beside the models of the registry; may be repeated\n"};
+        "  --pt2 FILE   an archive of torch.export.save, or a folder of them, to time\n"
+        "               beside the models of the registry; may be repeated\n"};
 
 // The same memory as a tensor that was made in InferenceMode. Eager is faster with those: a view of
 // an ordinary tensor is kept track of, even in InferenceMode.
@@ -233,5 +233,5 @@ void add_benchmarks(const std::vector<std::string>& paths) {
 }  // namespace torch_ir
 
 int main(int argc, char** argv) {
-  return torch_ir::run_benchmarks(argc, argv, torch_ir::add_benchmarks, torch_ir::kArchivesFlag);
+  return torch_ir::run_benchmarks(argc, argv, torch_ir::add_benchmarks, torch_ir::kArchiveFlag);
 }

@@ -151,6 +151,7 @@ Environment environment() {
       {"mkl", headline(at::get_mkl_version())},
       {"onednn", headline(at::get_mkldnn_version())},
       {"openmp", headline(at::get_openmp_version())},
+      {"onednn_of_fast", onednn_version().value_or("")},
   };
   std::erase_if(all, [](const auto& item) { return item.second.empty(); });
   return all;
@@ -179,11 +180,15 @@ std::vector<std::pair<std::string, std::string>> settings_in_words(const RunSett
 }
 
 std::string environment_name(const std::string& key) {
-  static const std::map<std::string, std::string> names = {
-      {"libtorch", "LibTorch"}, {"cpu_capability", "CPU instructions"},
-      {"blas", "BLAS"},         {"lapack", "LAPACK"},
-      {"mkl", "MKL"},           {"onednn", "oneDNN"},
-      {"openmp", "OpenMP"},     {"compiler", "compiler"}};
+  static const std::map<std::string, std::string> names = {{"libtorch", "LibTorch"},
+                                                           {"cpu_capability", "CPU instructions"},
+                                                           {"blas", "BLAS"},
+                                                           {"lapack", "LAPACK"},
+                                                           {"mkl", "MKL"},
+                                                           {"onednn", "oneDNN"},
+                                                           {"openmp", "OpenMP"},
+                                                           {"compiler", "compiler"},
+                                                           {"onednn_of_fast", "oneDNN of fast"}};
   const auto known = names.find(key);
   return known == names.end() ? key : known->second;
 }

@@ -12,13 +12,18 @@
 namespace torch_ir {
 namespace {
 
+// LibTorch has no tag for this one.
+bool is_pointwise(const c10::OperatorHandle& op) {
+  return op.hasTag(at::Tag::pointwise) || op.schema().name() == "aten::hardswish";
+}
+
 // aten::relu for aten::relu_; nothing for what is not elementwise.
 std::optional<c10::OperatorHandle> function_of(const c10::OperatorHandle& op) {
   c10::OperatorName name = op.operator_name();
   if (!name.name.ends_with('_') || name.name.ends_with("__")) return std::nullopt;
   name.name.pop_back();
   const auto found = c10::Dispatcher::singleton().findSchema(name);
-  if (!found || !found->hasTag(at::Tag::pointwise)) return std::nullopt;
+  if (!found || !is_pointwise(*found)) return std::nullopt;
   const bool is_alike = found->schema().arguments().size() == op.schema().arguments().size();
   return is_alike ? found : std::nullopt;
 }
