@@ -142,6 +142,9 @@ class ChainBuilder {
 
   bool take_norm(size_t index) {
     if (chain_.norm || chain_.calls.size() > 1 || !channel_scale_of(rewriter_, index)) return false;
+    // A view may have other channels.
+    const TensorId output = rewriter_.call(index).outputs[0];
+    if (rewriter_.tensor(output).sizes[1] != rewriter_.tensor(chain_.output).sizes[1]) return false;
     chain_.norm = index;
     add(index);
     return true;

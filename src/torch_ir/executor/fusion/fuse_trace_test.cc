@@ -289,6 +289,14 @@ TEST_F(FuseTrace, TakesActivationsOfOneDimension) {
   EXPECT_EQ(error_of(graph), "");
 }
 
+TEST_F(FuseTrace, KeepsNormsOfOtherChannels) {
+  EagerGraph graph;
+  const V y = convolution(graph, image(graph), "a", {});
+  const V view = graph.call1("aten.view.default", {y, Attribute::list({16, 1, 12, 12})});
+  graph.output(batch_norm(graph, view, "norm", 1));
+  EXPECT_EQ(error_of(graph), "");
+}
+
 TEST_F(FuseTrace, ScalesChannels) {
   EagerGraph graph;
   const V x = convolution(graph, image(graph), "a", {});

@@ -10,7 +10,6 @@ Layout Layout::any(const Dims& /*sizes*/) { return {}; }
 Layout Layout::blocked(const Dims& /*sizes*/, int64_t /*block*/) { return {}; }
 std::optional<int64_t> Layout::block() const { return std::nullopt; }
 size_t Layout::bytes() const { return 0; }
-bool Layout::is_strided() const { return true; }
 std::string Layout::key() const { return {}; }
 bool Layout::operator==(const Layout& /*other*/) const { return true; }
 

@@ -30,8 +30,6 @@ class Layout {
 
   const Dims& sizes() const { return sizes_; }
   size_t bytes() const;
-  // Whether it is plain memory: each dimension has a stride.
-  bool is_strided() const;
   // The channels in one block; nothing where it is no layout that `blocked` gives.
   std::optional<int64_t> block() const;
   // Tells it from all others, for tables.
