@@ -13,7 +13,6 @@ namespace {
 using onednn::Dims;
 using onednn::Layout;
 using onednn::Pooling;
-using onednn::PostOp;
 using onednn::PostOps;
 
 using Replacement = TraceRewriter::Replacement;
@@ -137,7 +136,7 @@ std::optional<Replacement> replace_functions(TraceRewriter& rewriter, size_t ind
 
 // With the activation after it.
 std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index,
-                                          PostOp::Kind kind) {
+                                          onednn::Binary binary) {
   const TraceCall& call = rewriter.call(index);
   const CallArguments arguments(call);
   const auto self = arguments.tensor("self");
@@ -164,15 +163,15 @@ std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index,
     return std::nullopt;
   }
   Chain chain = chain_after(rewriter, index, output, ChainShape::kSame, /*takes_norm=*/false);
-  if (chain.operand) chain.cut_at_operand();
+  if (chain.addend) chain.cut_at_addition();
   std::vector<size_t> calls = chain.calls;
   return Replacement{
-      calls, [&rewriter, chain, first, second, kind] {
+      calls, [&rewriter, chain, first, second, binary] {
         const Layout layout = rewriter.layout_of(first);
         const bool is_same = rewriter.tensor(first).sizes == rewriter.tensor(second).sizes;
         const Layout second_layout = is_same ? layout : rewriter.plain_layout(second);
         const onednn::PrimitivePtr primitive =
-            onednn::make_binary(kind, layout, second_layout, chain.post_ops);
+            onednn::make_binary(binary, layout, second_layout, chain.post_ops);
         if (primitive == nullptr) return size_t{0};
         rewriter.emit(primitive, {rewriter.use(first, layout), rewriter.use(second, second_layout)},
                       chain.output, chain.calls.back());
@@ -181,11 +180,11 @@ std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index,
 }
 
 std::optional<Replacement> replace_addition(TraceRewriter& rewriter, size_t index) {
-  return replace_binary(rewriter, index, PostOp::Kind::kAdd);
+  return replace_binary(rewriter, index, onednn::Binary::kAdd);
 }
 
 std::optional<Replacement> replace_multiplication(TraceRewriter& rewriter, size_t index) {
-  return replace_binary(rewriter, index, PostOp::Kind::kMultiply);
+  return replace_binary(rewriter, index, onednn::Binary::kMultiply);
 }
 
 Layout channels_last(const Dims& sizes) {

@@ -79,20 +79,10 @@ constexpr Activation kActivations[] = {
     {"aten::tanh", &plain_of<Function::kTanh>},
 };
 
-bool is_named(const TraceCall& call, std::string_view name) {
-  return c10::toString(call.op.operator_name()) == name;
-}
-
-// The addition or multiplication that `call` is.
-std::optional<PostOp::Kind> kind_of(const TraceCall& call) {
-  if (is_named(call, "aten::add.Tensor")) return PostOp::Kind::kAdd;
-  if (is_named(call, "aten::mul.Tensor")) return PostOp::Kind::kMultiply;
-  return std::nullopt;
-}
-
-// What `call` adds to `value`, or multiplies it with.
-std::optional<TensorId> operand_of(const TraceRewriter& rewriter, const TraceCall& call,
-                                   BufferId value) {
+// What `call` adds to `value`.
+std::optional<TensorId> addend_of(const TraceRewriter& rewriter, const TraceCall& call,
+                                  BufferId value) {
+  if (c10::toString(call.op.operator_name()) != "aten::add.Tensor") return std::nullopt;
   const CallArguments arguments(call);
   const auto self = arguments.tensor("self");
   const auto other = arguments.tensor("other");
@@ -112,7 +102,7 @@ class ChainBuilder {
     // The calls of a chain read one thing of it, laid out as it was made.
     if (call.outputs.empty() || !fits(call.outputs[0]) || !reads_all(call)) return false;
     return (takes_norm && take_norm(*next)) || take_functions(call, *next) ||
-           take_operand(call, *next);
+           take_addition(call, *next);
   }
 
   Chain take() { return std::move(chain_); }
@@ -152,6 +142,9 @@ class ChainBuilder {
 
   bool take_norm(size_t index) {
     if (chain_.norm || chain_.calls.size() > 1 || !channel_scale_of(rewriter_, index)) return false;
+    // A view may have other channels.
+    const TensorId output = rewriter_.call(index).outputs[0];
+    if (rewriter_.tensor(output).sizes[1] != rewriter_.tensor(chain_.output).sizes[1]) return false;
     chain_.norm = index;
     add(index);
     return true;
@@ -165,19 +158,17 @@ class ChainBuilder {
     return true;
   }
 
-  bool take_operand(const TraceCall& call, size_t index) {
-    const auto kind = kind_of(call);
-    if (!kind || chain_.operand) return false;
-    const auto operand = operand_of(rewriter_, call, rewriter_.tensor(chain_.output).buffer);
-    if (!operand || !fits(*operand)) return false;
-    if (shape_ == ChainShape::kContiguous &&
-        rewriter_.tensor(*operand).sizes != rewriter_.tensor(call.outputs[0]).sizes) {
+  bool take_addition(const TraceCall& call, size_t index) {
+    if (chain_.addend) return false;
+    const auto addend = addend_of(rewriter_, call, rewriter_.tensor(chain_.output).buffer);
+    if (!addend || !fits(*addend) ||
+        rewriter_.tensor(*addend).sizes != rewriter_.tensor(call.outputs[0]).sizes) {
       return false;
     }
-    chain_.operand = operand;
-    chain_.calls_before_operand = chain_.calls.size();
-    chain_.output_before_operand = chain_.output;
-    chain_.post_ops.push_back({*kind});
+    chain_.addend = addend;
+    chain_.calls_before_addition = chain_.calls.size();
+    chain_.output_before_addition = chain_.output;
+    chain_.post_ops.push_back({PostOp::Kind::kSum});
     add(index);
     return true;
   }
@@ -203,24 +194,17 @@ Chain chain_after(const TraceRewriter& rewriter, size_t index, TensorId output, 
   return builder.take();
 }
 
-void Chain::cut_at_operand() {
-  post_ops.erase(find_operand(post_ops), post_ops.end());
-  calls.resize(calls_before_operand);
-  output = output_before_operand;
-  operand.reset();
-}
-
-onednn::PostOps::iterator find_operand(onednn::PostOps& post_ops) {
-  return std::ranges::find_if(post_ops,
-                              [](const PostOp& op) { return op.kind != PostOp::Kind::kFunction; });
+void Chain::cut_at_addition() {
+  post_ops.erase(std::ranges::find(post_ops, PostOp::Kind::kSum, &PostOp::kind), post_ops.end());
+  calls.resize(calls_before_addition);
+  output = output_before_addition;
+  addend.reset();
 }
 
 bool may_sum(const TraceRewriter& rewriter, const Chain& chain, TensorId source) {
-  const bool adds =
-      std::ranges::find(chain.post_ops, PostOp::Kind::kAdd, &PostOp::kind) != chain.post_ops.end();
-  return adds && rewriter.is_last_use(*chain.operand, chain.calls.back()) &&
-         rewriter.tensor(*chain.operand).buffer != rewriter.tensor(source).buffer &&
-         rewriter.tensor(*chain.operand).offset == 0;
+  return rewriter.is_last_use(*chain.addend, chain.calls.back()) &&
+         rewriter.tensor(*chain.addend).buffer != rewriter.tensor(source).buffer &&
+         rewriter.tensor(*chain.addend).offset == 0;
 }
 
 std::optional<ChannelScale> channel_scale_of(const TraceRewriter& rewriter, size_t index) {

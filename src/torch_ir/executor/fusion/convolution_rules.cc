@@ -89,10 +89,9 @@ class ConvolutionBuilder {
   size_t emit() {
     Chain& chain = convolution_.chain;
     const TensorId first = rewriter_.call(chain.calls.front()).outputs[0];
-    // The memory of an addend that nobody else reads takes the sum.
-    if (chain.operand && !may_sum(rewriter_, chain, convolution_.source)) chain.cut_at_operand();
+    if (chain.addend && !may_sum(rewriter_, chain, convolution_.source)) chain.cut_at_addition();
     chain.output = rewriter_.shaped_like(chain.output, first);
-    if (chain.operand) chain.operand = rewriter_.shaped_like(*chain.operand, first);
+    if (chain.addend) chain.addend = rewriter_.shaped_like(*chain.addend, first);
     const TraceTensor& output = rewriter_.tensor(chain.output);
     const bool is_done = (is_winograd(convolution_, output) && emit_with(/*is_winograd=*/true)) ||
                          emit_with(/*is_winograd=*/false);
@@ -115,15 +114,12 @@ class ConvolutionBuilder {
                                is_winograd,
                                chain.post_ops};
     if (has_bias) wanted.bias = Layout::strided({output_sizes[1]}, {1});
-    if (const auto op = find_operand(wanted.post_ops); op != wanted.post_ops.end()) {
-      *op = {PostOp::Kind::kSum};
-    }
     const onednn::PrimitivePtr primitive = onednn::make_convolution(wanted);
     if (primitive == nullptr) return false;
     std::vector<TensorId> inputs = {rewriter_.use(convolution_.source, primitive->inputs()[0])};
     add_parameters(*primitive, has_bias, inputs);
     std::optional<TensorId> written;
-    if (chain.operand) written = rewriter_.use(*chain.operand, primitive->output());
+    if (chain.addend) written = rewriter_.use(*chain.addend, primitive->output());
     const bool is_clean = !is_winograd && ends_with_relu(chain.post_ops);
     rewriter_.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written,
                    is_clean);

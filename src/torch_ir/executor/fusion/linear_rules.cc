@@ -1,6 +1,5 @@
 #include <c10/util/accumulate.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "torch_ir/executor/fusion/call_arguments.h"
@@ -10,7 +9,6 @@ namespace torch_ir {
 namespace {
 
 using onednn::Layout;
-using onednn::PostOp;
 
 // Multiplications below which oneDNN's fixed cost a call is more than it saves, measured.
 constexpr int64_t kMinMultiplications = 8192;
@@ -29,58 +27,29 @@ class LinearBuilder {
       : rewriter_(rewriter), linear_(std::move(linear)) {}
 
   size_t emit() {
-    const at::Tensor& weight = linear_.weight;
-    const int64_t rows = rewriter_.tensor(linear_.source).sizes[0];
-    const int64_t columns = weight.size(1);
-    const Layout output = Layout::strided({rows, columns}, {columns, 1});
     Chain& chain = linear_.chain;
-    const bool sums = chain.operand && may_sum(rewriter_, chain, linear_.source);
-    if (const auto op = find_operand(chain.post_ops); op != chain.post_ops.end()) {
-      if (sums) {
-        *op = {PostOp::Kind::kSum};
-      } else {
-        op->operand = output;
-      }
-    }
-    const onednn::PrimitivePtr primitive = make(output);
+    if (chain.addend && !may_sum(rewriter_, chain, linear_.source)) chain.cut_at_addition();
+    const int64_t rows = rewriter_.tensor(linear_.source).sizes[0];
+    const int64_t k = linear_.weight.size(0);
+    const int64_t columns = linear_.weight.size(1);
+    std::optional<Layout> bias;
+    if (linear_.bias.defined()) bias = Layout::strided({columns}, {1});
+    const onednn::PrimitivePtr primitive = onednn::make_inner_product(
+        rewriter_.plain_layout(linear_.source), Layout::any({columns, k}), bias,
+        Layout::strided({rows, columns}, {columns, 1}), chain.post_ops);
     if (primitive == nullptr) return 0;
-    std::vector<TensorId> inputs = {rewriter_.plain(linear_.source), packed_weight(*primitive)};
-    if (linear_.bias.defined()) inputs.push_back(rewriter_.add_constant(linear_.bias.contiguous()));
+    std::vector<TensorId> inputs = {rewriter_.plain(linear_.source),
+                                    packed_weight(primitive->inputs()[1])};
+    if (bias) inputs.push_back(rewriter_.add_constant(linear_.bias.contiguous()));
     std::optional<TensorId> written;
-    if (chain.operand) {
-      const TensorId operand = rewriter_.plain(*chain.operand);
-      if (sums) {
-        written = operand;
-      } else {
-        inputs.push_back(operand);
-      }
-    }
+    if (chain.addend) written = rewriter_.plain(*chain.addend);
     rewriter_.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written);
     return chain.calls.size();
   }
 
  private:
-  // With the weight as it is, or transposed.
-  onednn::PrimitivePtr make(const Layout& output) const {
-    const int64_t k = linear_.weight.size(0);
-    const int64_t columns = linear_.weight.size(1);
-    const Layout source = rewriter_.plain_layout(linear_.source);
-    const bool has_operand = std::ranges::any_of(
-        linear_.chain.post_ops, [](const PostOp& op) { return op.operand.has_value(); });
-    std::optional<Layout> bias;
-    if (has_operand) {
-      if (linear_.bias.defined()) bias = Layout::strided({1, columns}, {columns, 1});
-      return onednn::make_matmul(source, Layout::any({k, columns}), bias, output,
-                                 linear_.chain.post_ops);
-    }
-    if (linear_.bias.defined()) bias = Layout::strided({columns}, {1});
-    return onednn::make_inner_product(source, Layout::any({columns, k}), bias, output,
-                                      linear_.chain.post_ops);
-  }
-
-  TensorId packed_weight(const onednn::Primitive& primitive) {
-    const Layout& wanted = primitive.inputs()[1];
-    const at::Tensor weight = primitive.name() == "matmul" ? linear_.weight : linear_.weight.t();
+  TensorId packed_weight(const Layout& wanted) {
+    const at::Tensor weight = linear_.weight.t();
     const Layout layout = Layout::strided(wanted.sizes(), weight.strides().vec());
     return rewriter_.packed(layout.key() + wanted.key(), {weight},
                             [&] { return reorder_constant(weight, layout, wanted); });

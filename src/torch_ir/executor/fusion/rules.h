@@ -32,19 +32,18 @@ struct Chain {
   std::vector<size_t> calls;
   // What the last of them gives.
   TensorId output;
-  // That which has an operand is yet without its layout.
   onednn::PostOps post_ops = {};
-  // What one of them adds or multiplies with.
-  std::optional<TensorId> operand = {};
+  // What the sum among them adds.
+  std::optional<TensorId> addend = {};
   // Of a batch norm, before all of that.
   std::optional<size_t> norm = {};
 
-  // Leaves off the post-op that has an operand, and all after it.
-  void cut_at_operand();
+  // Leaves off the sum, and all after it.
+  void cut_at_addition();
 
-  // How many calls there are up to that post-op, and what they give.
-  size_t calls_before_operand = 0;
-  TensorId output_before_operand = 0;
+  // How many calls there are up to the sum, and what they give.
+  size_t calls_before_addition = 0;
+  TensorId output_before_addition = 0;
 };
 
 enum class ChainShape {
@@ -58,10 +57,7 @@ enum class ChainShape {
 Chain chain_after(const TraceRewriter& rewriter, size_t index, TensorId output, ChainShape shape,
                   bool takes_norm);
 
-// The post-op of a chain that has an operand; its end where there is none.
-onednn::PostOps::iterator find_operand(onednn::PostOps& post_ops);
-
-// Whether the post-op may add to what the operand's memory holds, which nobody reads after.
+// Whether the sum may take the memory of the addend, which nobody reads after.
 bool may_sum(const TraceRewriter& rewriter, const Chain& chain, TensorId source);
 
 // The two factors that a batch norm in evaluation is, by channel, in double precision; nothing for

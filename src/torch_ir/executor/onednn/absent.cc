@@ -10,7 +10,6 @@ Layout Layout::any(const Dims& /*sizes*/) { return {}; }
 Layout Layout::blocked(const Dims& /*sizes*/, int64_t /*block*/) { return {}; }
 std::optional<int64_t> Layout::block() const { return std::nullopt; }
 size_t Layout::bytes() const { return 0; }
-bool Layout::is_strided() const { return true; }
 std::string Layout::key() const { return {}; }
 bool Layout::operator==(const Layout& /*other*/) const { return true; }
 
@@ -18,11 +17,6 @@ PrimitivePtr make_convolution(const Convolution& /*convolution*/) { return nullp
 PrimitivePtr make_inner_product(const Layout& /*source*/, const Layout& /*weights*/,
                                 const std::optional<Layout>& /*bias*/, const Layout& /*output*/,
                                 const PostOps& /*post_ops*/) {
-  return nullptr;
-}
-PrimitivePtr make_matmul(const Layout& /*source*/, const Layout& /*weights*/,
-                         const std::optional<Layout>& /*bias*/, const Layout& /*output*/,
-                         const PostOps& /*post_ops*/) {
   return nullptr;
 }
 PrimitivePtr make_reorder(const Layout& /*from*/, const Layout& /*to*/) { return nullptr; }
@@ -35,7 +29,7 @@ PrimitivePtr make_channel_scale(const Layout& /*source*/, bool /*with_relu*/) { 
 PrimitivePtr make_elementwise(const Layout& /*layout*/, const PostOps& /*functions*/) {
   return nullptr;
 }
-PrimitivePtr make_binary(PostOp::Kind /*kind*/, const Layout& /*first*/, const Layout& /*second*/,
+PrimitivePtr make_binary(Binary /*binary*/, const Layout& /*first*/, const Layout& /*second*/,
                          const PostOps& /*post_ops*/) {
   return nullptr;
 }

@@ -74,11 +74,6 @@ std::optional<int64_t> Layout::block() const {
 
 size_t Layout::bytes() const { return LayoutAccess::descriptor(*this).get_size(); }
 
-bool Layout::is_strided() const {
-  const dnnl_memory_desc_t& md = LayoutAccess::descriptor(*this).data;
-  return md.format_kind == dnnl_blocked && md.format_desc.blocking.inner_nblks == 0;
-}
-
 std::string Layout::key() const {
   const dnnl_memory_desc_t& md = LayoutAccess::descriptor(*this).data;
   return {reinterpret_cast<const char*>(&md), sizeof(md)};

@@ -30,8 +30,6 @@ class Layout {
 
   const Dims& sizes() const { return sizes_; }
   size_t bytes() const;
-  // Whether it is plain memory: each dimension has a stride.
-  bool is_strided() const;
   // The channels in one block; nothing where it is no layout that `blocked` gives.
   std::optional<int64_t> block() const;
   // Tells it from all others, for tables.
@@ -58,6 +56,8 @@ enum class Function {
   kTanh,
 };
 
+enum class Binary { kAdd, kMultiply };
+
 enum class Pooling { kMax, kAverage, kAverageWithPadding };
 
 // What is done to each result before it is written.
@@ -67,16 +67,11 @@ struct PostOp {
     kFunction,
     // What the output's memory held before is added.
     kSum,
-    // A tensor is added, or multiplied with.
-    kAdd,
-    kMultiply,
   };
   Kind kind = Kind::kFunction;
   Function function = Function::kRelu;
   float alpha = 0;
   float beta = 0;
-  // Of kAdd and kMultiply; one more input of the primitive.
-  std::optional<Layout> operand = {};
 };
 
 using PostOps = std::vector<PostOp>;
@@ -111,7 +106,7 @@ class Primitive {
 
 using PrimitivePtr = std::shared_ptr<const Primitive>;
 
-// Inputs: source, weights, bias if there is one, then the operands of post-ops.
+// Inputs: source, weights, bias if there is one.
 struct Convolution {
   Layout source;
   // With groups, one dimension more.
@@ -128,15 +123,9 @@ struct Convolution {
 PrimitivePtr make_convolution(const Convolution& convolution);
 
 // source [rows, k], weights [columns, k], output [rows, columns]; inputs as of a convolution.
-// Faster than make_matmul where matrices are small, and slower with an operand.
 PrimitivePtr make_inner_product(const Layout& source, const Layout& weights,
                                 const std::optional<Layout>& bias, const Layout& output,
                                 const PostOps& post_ops);
-
-// source [..., rows, k], weights [..., k, columns], bias [1, columns]; inputs as of a convolution.
-PrimitivePtr make_matmul(const Layout& source, const Layout& weights,
-                         const std::optional<Layout>& bias, const Layout& output,
-                         const PostOps& post_ops);
 
 PrimitivePtr make_reorder(const Layout& from, const Layout& to);
 
@@ -151,8 +140,8 @@ PrimitivePtr make_channel_scale(const Layout& source, bool with_relu);
 // Functions one after another.
 PrimitivePtr make_elementwise(const Layout& layout, const PostOps& functions);
 
-// kAdd or kMultiply, the result laid out as the first is.
-PrimitivePtr make_binary(PostOp::Kind kind, const Layout& first, const Layout& second,
+// The result is laid out as the first is.
+PrimitivePtr make_binary(Binary binary, const Layout& first, const Layout& second,
                          const PostOps& post_ops);
 
 PrimitivePtr make_concatenation(size_t dimension, const std::vector<Layout>& sources,

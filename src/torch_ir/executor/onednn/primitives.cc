@@ -39,8 +39,8 @@ algorithm algorithm_of(Function function) {
   return algorithm::undef;
 }
 
-algorithm algorithm_of(PostOp::Kind kind) {
-  return kind == PostOp::Kind::kMultiply ? algorithm::binary_mul : algorithm::binary_add;
+algorithm algorithm_of(Binary binary) {
+  return binary == Binary::kMultiply ? algorithm::binary_mul : algorithm::binary_add;
 }
 
 algorithm algorithm_of(Pooling pooling) {
@@ -60,25 +60,14 @@ dnnl::primitive_attr attributes(const PostOps& post_ops = {}) {
   for (const PostOp& op : post_ops) {
     if (op.kind == PostOp::Kind::kSum) {
       list.append_sum();
-    } else if (op.kind == PostOp::Kind::kFunction) {
-      list.append_eltwise(1.0F, algorithm_of(op.function), op.alpha, op.beta);
     } else {
-      list.append_binary(algorithm_of(op.kind), descriptor(*op.operand));
+      list.append_eltwise(1.0F, algorithm_of(op.function), op.alpha, op.beta);
     }
   }
   dnnl::primitive_attr attributes;
   attributes.set_post_ops(list);
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   return attributes;
-}
-
-// Adds the operands of post-ops to the inputs.
-void add_operands(const PostOps& post_ops, ArgumentNames& names, std::vector<Layout>& inputs) {
-  for (size_t i = 0; i < post_ops.size(); ++i) {
-    if (!post_ops[i].operand) continue;
-    names.inputs.push_back(DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(i)) | DNNL_ARG_SRC_1);
-    inputs.push_back(*post_ops[i].operand);
-  }
 }
 
 // What `make` gives; null where the library says that it can not.
@@ -93,8 +82,7 @@ PrimitivePtr attempt(Make make) {
 
 // Of a description of a product with weights.
 template <class Descriptor>
-PrimitivePtr finish_product(const char* name, const Descriptor& product, bool has_bias,
-                            const PostOps& post_ops) {
+PrimitivePtr finish_product(const char* name, const Descriptor& product, bool has_bias) {
   if (!product || is_reference(product)) return nullptr;
   ArgumentNames names{{DNNL_ARG_SRC, DNNL_ARG_WEIGHTS}};
   std::vector<Layout> inputs = {LayoutAccess::layout(product.src_desc()),
@@ -103,7 +91,6 @@ PrimitivePtr finish_product(const char* name, const Descriptor& product, bool ha
     names.inputs.push_back(DNNL_ARG_BIAS);
     inputs.push_back(LayoutAccess::layout(product.bias_desc()));
   }
-  add_operands(post_ops, names, inputs);
   return finish(name, product, names, std::move(inputs), LayoutAccess::layout(product.dst_desc()));
 }
 
@@ -130,7 +117,7 @@ PrimitivePtr make_convolution(const Convolution& convolution) {
     const dnnl::convolution_forward::primitive_desc made(
         describe(), attributes(convolution.post_ops), cpu(), /*allow_empty=*/true);
     return finish_product(convolution.is_winograd ? "convolution_winograd" : "convolution", made,
-                          convolution.bias.has_value(), convolution.post_ops);
+                          convolution.bias.has_value());
   });
 }
 
@@ -146,22 +133,7 @@ PrimitivePtr make_inner_product(const Layout& source, const Layout& weights,
                            descriptor(output));
     const dnnl::inner_product_forward::primitive_desc made(description, attributes(post_ops), cpu(),
                                                            /*allow_empty=*/true);
-    return finish_product("inner_product", made, bias.has_value(), post_ops);
-  });
-}
-
-PrimitivePtr make_matmul(const Layout& source, const Layout& weights,
-                         const std::optional<Layout>& bias, const Layout& output,
-                         const PostOps& post_ops) {
-  return attempt([&] {
-    using Description = dnnl::matmul::desc;
-    const Description description =
-        bias ? Description(descriptor(source), descriptor(weights), descriptor(*bias),
-                           descriptor(output))
-             : Description(descriptor(source), descriptor(weights), descriptor(output));
-    const dnnl::matmul::primitive_desc made(description, attributes(post_ops), cpu(),
-                                            /*allow_empty=*/true);
-    return finish_product("matmul", made, bias.has_value(), post_ops);
+    return finish_product("inner_product", made, bias.has_value());
   });
 }
 
@@ -220,16 +192,15 @@ PrimitivePtr make_elementwise(const Layout& layout, const PostOps& functions) {
   });
 }
 
-PrimitivePtr make_binary(PostOp::Kind kind, const Layout& first, const Layout& second,
+PrimitivePtr make_binary(Binary binary, const Layout& first, const Layout& second,
                          const PostOps& post_ops) {
   return attempt([&] {
     const dnnl::binary::primitive_desc made(
-        {algorithm_of(kind), descriptor(first), descriptor(second), descriptor(first)},
+        {algorithm_of(binary), descriptor(first), descriptor(second), descriptor(first)},
         attributes(post_ops), cpu(), /*allow_empty=*/true);
     if (!made || is_reference(made)) return PrimitivePtr();
     ArgumentNames names{{DNNL_ARG_SRC_0, DNNL_ARG_SRC_1}};
     std::vector<Layout> inputs = {first, second};
-    add_operands(post_ops, names, inputs);
     return finish("binary", made, names, std::move(inputs), first);
   });
 }
