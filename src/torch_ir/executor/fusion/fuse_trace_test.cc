@@ -291,7 +291,7 @@ TEST_F(FuseTrace, TakesActivationsOfOneDimension) {
 
 TEST_F(FuseTrace, KeepsNormsOfOtherChannels) {
   EagerGraph graph;
-  const V y = convolution(graph, image(graph), "a", {});
+  const V y = convolution(graph, image(graph), "a", {}, /*has_bias=*/false);
   const V view = graph.call1("aten.view.default", {y, Attribute::list({16, 1, 12, 12})});
   graph.output(batch_norm(graph, view, "norm", 1));
   EXPECT_EQ(error_of(graph), "");
