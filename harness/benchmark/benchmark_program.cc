@@ -23,6 +23,7 @@
 #include "harness/benchmark/ratio_reporter.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/executor/graph/execution_options.h"
 
 namespace torch_ir {
 namespace {
@@ -132,6 +133,7 @@ int run_benchmarks(int argc, char** argv, const AddBenchmarks& add_benchmarks,
   if (benchmark::ReportUnrecognizedArguments(count, pointers.data())) return 2;
   benchmark::AddCustomContext("threads", std::to_string(at::get_num_threads()));
   benchmark::AddCustomContext("libtorch", TORCH_VERSION);
+  if (const auto version = onednn_version()) benchmark::AddCustomContext("onednn", *version);
   benchmark::AddCustomContext("cpu_capability", at::get_cpu_capability());
   try {
     // The files that flags name are the caller's.

@@ -14,7 +14,8 @@ namespace {
 TraceRewriter::Rule find_rule(std::string_view operator_name) {
   static const auto table = [] {
     std::unordered_map<std::string_view, TraceRewriter::Rule> merged;
-    for (const RuleTable rules : {convolution_rules(), linear_rules(), carried_rules()}) {
+    for (const RuleTable rules :
+         {convolution_rules(), linear_rules(), lstm_rules(), carried_rules()}) {
       for (const RuleEntry& entry : rules) merged.emplace(entry.operator_name, entry.rule);
     }
     return merged;

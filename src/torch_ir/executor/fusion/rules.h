@@ -20,6 +20,7 @@ using RuleTable = std::span<const RuleEntry>;
 
 RuleTable convolution_rules();
 RuleTable linear_rules();
+RuleTable lstm_rules();
 // Of operators that take what they find in the layout of a convolution.
 RuleTable carried_rules();
 

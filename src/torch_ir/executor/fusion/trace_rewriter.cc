@@ -262,6 +262,21 @@ void TraceRewriter::emit(const onednn::PrimitivePtr& primitive, std::vector<Tens
                            Value{output, {{layout, target}}, is_plain, is_clean});
 }
 
+TensorId TraceRewriter::make(const onednn::PrimitivePtr& primitive,
+                             const std::vector<TensorId>& inputs, size_t index) {
+  const TensorId made = add_bytes(primitive->output().bytes());
+  add_call(primitive, inputs, made, index);
+  return made;
+}
+
+void TraceRewriter::emit(std::shared_ptr<const FusedCall> fused,
+                         const std::vector<TensorId>& inputs, std::vector<TensorId> outputs,
+                         size_t index) {
+  TraceCall call{calls_[index].op, {}, std::move(outputs), calls_[index].step, std::move(fused)};
+  for (const TensorId input : inputs) call.arguments.emplace_back(input);
+  rewritten_.push_back(std::move(call));
+}
+
 // Has `part`, memory of its own, lie in `whole` instead.
 bool TraceRewriter::move_into(TensorId part, TensorId whole, int64_t offset) {
   const BufferId from = tensor(part).buffer;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -75,6 +76,12 @@ class TraceRewriter {
   // With `written`, in the memory of that value, which it adds to.
   void emit(const onednn::PrimitivePtr& primitive, std::vector<TensorId> inputs, TensorId output,
             size_t index, std::optional<TensorId> written = std::nullopt, bool is_clean = false);
+  // Calls `primitive` for a rule that goes on with what it makes, in memory of its own.
+  TensorId make(const onednn::PrimitivePtr& primitive, const std::vector<TensorId>& inputs,
+                size_t index);
+  // A call that is no primitive, and makes the plain memory of `outputs`.
+  void emit(std::shared_ptr<const FusedCall> fused, const std::vector<TensorId>& inputs,
+            std::vector<TensorId> outputs, size_t index);
   // Makes the value of `output` of others, in blocks of channels: one image, whose channels are
   // those of `sources` one after another. What can be is written where it goes from the start.
   void join(const std::vector<TensorId>& sources, TensorId output, int64_t block, size_t index);

@@ -53,6 +53,7 @@ bool updates_statistics(const TraceCall& call) {
 }  // namespace
 
 bool writes_argument(const TraceCall& call, size_t position) {
+  if (call.fused != nullptr) return false;
   const c10::Argument& argument = call.op.schema().arguments()[position];
   if (argument.alias_info() != nullptr) return is_annotated_write(*argument.alias_info());
   return argument.name().starts_with("running_") && updates_statistics(call);
