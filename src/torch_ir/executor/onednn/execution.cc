@@ -3,6 +3,12 @@
 
 #include "torch_ir/executor/onednn/library.h"
 
+// OpenMP's, where the library was built with it.
+extern "C" {
+int omp_get_max_threads() __attribute__((weak));
+void omp_set_num_threads(int num_threads) __attribute__((weak));
+}
+
 namespace torch_ir::onednn {
 namespace {
 
@@ -14,8 +20,8 @@ const dnnl::stream& stream() {
 class LibraryExecution final : public Execution {
  public:
   LibraryExecution(const dnnl::primitive& primitive, std::vector<int> names,
-                   const std::vector<dnnl::memory::desc>& descriptors)
-      : primitive_(primitive) {
+                   const std::vector<dnnl::memory::desc>& descriptors, bool is_small)
+      : primitive_(primitive), is_small_(is_small) {
     for (size_t i = 0; i < names.size(); ++i) {
       memory_.emplace_back(descriptors[i], cpu(), static_cast<void*>(DNNL_MEMORY_NONE));
       arguments_.push_back({names[i], memory_.back().get()});
@@ -30,6 +36,7 @@ class LibraryExecution final : public Execution {
   void set_scratchpad(void* data) override { memory_.back().set_data_handle(data); }
 
   void run() override {
+    const ThreadsGuard threads(is_small_);
     const dnnl_status_t status = dnnl_primitive_execute(
         primitive_.get(), stream().get(), static_cast<int>(arguments_.size()), arguments_.data());
     dnnl::error::wrap_c_api(status, "a primitive of oneDNN failed");
@@ -37,6 +44,7 @@ class LibraryExecution final : public Execution {
 
  private:
   dnnl::primitive primitive_;
+  bool is_small_;
   std::vector<dnnl::memory> memory_;
   std::vector<dnnl_exec_arg_t> arguments_;
 };
@@ -44,8 +52,9 @@ class LibraryExecution final : public Execution {
 class LibraryPrimitive final : public Primitive {
  public:
   LibraryPrimitive(std::string name, const dnnl::primitive_desc_base& descriptor,
-                   const ArgumentNames& arguments, std::vector<Layout> inputs, Layout output)
-      : primitive_(descriptor.get()), names_(arguments.inputs) {
+                   const ArgumentNames& arguments, std::vector<Layout> inputs, Layout output,
+                   bool is_small)
+      : primitive_(descriptor.get()), names_(arguments.inputs), is_small_(is_small) {
     name_ = std::move(name);
     inputs_ = std::move(inputs);
     output_ = std::move(output);
@@ -59,13 +68,14 @@ class LibraryPrimitive final : public Primitive {
   }
 
   std::unique_ptr<Execution> bind() const override {
-    return std::make_unique<LibraryExecution>(primitive_, names_, descriptors_);
+    return std::make_unique<LibraryExecution>(primitive_, names_, descriptors_, is_small_);
   }
 
  private:
   dnnl::primitive primitive_;
   std::vector<int> names_;
   std::vector<dnnl::memory::desc> descriptors_;
+  bool is_small_;
 };
 
 }  // namespace
@@ -75,14 +85,25 @@ const dnnl::engine& cpu() {
   return engine;
 }
 
+ThreadsGuard::ThreadsGuard(bool is_small) {
+  if (!is_small || omp_get_max_threads == nullptr || omp_get_max_threads() == 1) return;
+  num_threads_ = omp_get_max_threads();
+  omp_set_num_threads(1);
+}
+
+ThreadsGuard::~ThreadsGuard() {
+  if (num_threads_ != 0) omp_set_num_threads(num_threads_);
+}
+
 bool is_reference(const dnnl::primitive_desc_base& descriptor) {
   return std::string_view(descriptor.impl_info_str()).find("ref") != std::string_view::npos;
 }
 
 PrimitivePtr finish(std::string name, const dnnl::primitive_desc_base& descriptor,
-                    const ArgumentNames& arguments, std::vector<Layout> inputs, Layout output) {
+                    const ArgumentNames& arguments, std::vector<Layout> inputs, Layout output,
+                    bool is_small) {
   return std::make_shared<LibraryPrimitive>(std::move(name), descriptor, arguments,
-                                            std::move(inputs), std::move(output));
+                                            std::move(inputs), std::move(output), is_small);
 }
 
 }  // namespace torch_ir::onednn

@@ -29,8 +29,23 @@ struct ArgumentNames {
 // Whether the library has no better than a slow reference.
 bool is_reference(const dnnl::primitive_desc_base& descriptor);
 
-// The primitive that `descriptor` describes.
+// Limits OpenMP to one thread while it lives: for calls so small that threads cost more than they
+// bring. A primitive is executed with as many as it was made with.
+class ThreadsGuard {
+ public:
+  explicit ThreadsGuard(bool is_small);
+  ~ThreadsGuard();
+  ThreadsGuard(const ThreadsGuard&) = delete;
+  ThreadsGuard& operator=(const ThreadsGuard&) = delete;
+
+ private:
+  // 0 where nothing is to be restored.
+  int num_threads_ = 0;
+};
+
+// The primitive that `descriptor` describes, which was made under a ThreadsGuard of `is_small`.
 PrimitivePtr finish(std::string name, const dnnl::primitive_desc_base& descriptor,
-                    const ArgumentNames& arguments, std::vector<Layout> inputs, Layout output);
+                    const ArgumentNames& arguments, std::vector<Layout> inputs, Layout output,
+                    bool is_small);
 
 }  // namespace torch_ir::onednn

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <numeric>
 
 #include "torch_ir/executor/onednn/library.h"
 
@@ -70,9 +72,26 @@ dnnl::primitive_attr attributes(const PostOps& post_ops = {}) {
   return attributes;
 }
 
+// Below so much work a call is over before another thread has begun.
+constexpr int64_t kSmallElements = 1 << 15;
+constexpr int64_t kSmallMultiplications = 1 << 20;
+
+int64_t product_of(const Dims& sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies());
+}
+
+bool has_few_elements(const Layout& layout) { return product_of(layout.sizes()) < kSmallElements; }
+
+// Each weight is used once for each row or pixel of the output, which has `channels` in all.
+bool has_few_multiplications(const Layout& weights, const Layout& output, int64_t channels) {
+  return product_of(output.sizes()) / std::max<int64_t>(channels, 1) * product_of(weights.sizes()) <
+         kSmallMultiplications;
+}
+
 // What `make` gives; null where the library says that it can not.
 template <class Make>
-PrimitivePtr attempt(Make make) {
+PrimitivePtr attempt(bool is_small, Make make) {
+  const ThreadsGuard threads(is_small);
   try {
     return make();
   } catch (const dnnl::error&) {
@@ -82,7 +101,8 @@ PrimitivePtr attempt(Make make) {
 
 // Of a description of a product with weights.
 template <class Descriptor>
-PrimitivePtr finish_product(const char* name, const Descriptor& product, bool has_bias) {
+PrimitivePtr finish_product(const char* name, const Descriptor& product, bool has_bias,
+                            bool is_small) {
   if (!product || is_reference(product)) return nullptr;
   ArgumentNames names{{DNNL_ARG_SRC, DNNL_ARG_WEIGHTS}};
   std::vector<Layout> inputs = {LayoutAccess::layout(product.src_desc()),
@@ -91,13 +111,16 @@ PrimitivePtr finish_product(const char* name, const Descriptor& product, bool ha
     names.inputs.push_back(DNNL_ARG_BIAS);
     inputs.push_back(LayoutAccess::layout(product.bias_desc()));
   }
-  return finish(name, product, names, std::move(inputs), LayoutAccess::layout(product.dst_desc()));
+  return finish(name, product, names, std::move(inputs), LayoutAccess::layout(product.dst_desc()),
+                is_small);
 }
 
 }  // namespace
 
 PrimitivePtr make_convolution(const Convolution& convolution) {
-  return attempt([&] {
+  const bool is_small = has_few_multiplications(convolution.weights, convolution.output,
+                                                convolution.output.sizes()[1]);
+  return attempt(is_small, [&] {
     const algorithm kind =
         convolution.is_winograd ? algorithm::convolution_winograd : algorithm::convolution_direct;
     Dims dilation = convolution.dilation;
@@ -117,14 +140,15 @@ PrimitivePtr make_convolution(const Convolution& convolution) {
     const dnnl::convolution_forward::primitive_desc made(
         describe(), attributes(convolution.post_ops), cpu(), /*allow_empty=*/true);
     return finish_product(convolution.is_winograd ? "convolution_winograd" : "convolution", made,
-                          convolution.bias.has_value());
+                          convolution.bias.has_value(), is_small);
   });
 }
 
 PrimitivePtr make_inner_product(const Layout& source, const Layout& weights,
                                 const std::optional<Layout>& bias, const Layout& output,
                                 const PostOps& post_ops) {
-  return attempt([&] {
+  const bool is_small = has_few_multiplications(weights, output, output.sizes()[1]);
+  return attempt(is_small, [&] {
     using Description = dnnl::inner_product_forward::desc;
     const Description description =
         bias ? Description(prop_kind::forward_inference, descriptor(source), descriptor(weights),
@@ -133,36 +157,39 @@ PrimitivePtr make_inner_product(const Layout& source, const Layout& weights,
                            descriptor(output));
     const dnnl::inner_product_forward::primitive_desc made(description, attributes(post_ops), cpu(),
                                                            /*allow_empty=*/true);
-    return finish_product("inner_product", made, bias.has_value());
+    return finish_product("inner_product", made, bias.has_value(), is_small);
   });
 }
 
 PrimitivePtr make_reorder(const Layout& from, const Layout& to) {
-  return attempt([&] {
+  const bool is_small = has_few_elements(to);
+  return attempt(is_small, [&] {
     const dnnl::reorder::primitive_desc made(cpu(), descriptor(from), cpu(), descriptor(to),
                                              attributes(), /*allow_empty=*/true);
     // Also a reference: nobody else knows the layouts.
     if (!made) return PrimitivePtr();
-    return finish("reorder", made, {{DNNL_ARG_FROM}, DNNL_ARG_TO}, {from}, to);
+    return finish("reorder", made, {{DNNL_ARG_FROM}, DNNL_ARG_TO}, {from}, to, is_small);
   });
 }
 
 PrimitivePtr make_pooling(Pooling pooling, const Layout& source, const Layout& output,
                           const Dims& kernel, const Dims& strides, const Dims& padding,
                           const Dims& padding_after) {
-  return attempt([&] {
+  const bool is_small = has_few_elements(source);
+  return attempt(is_small, [&] {
     const dnnl::pooling_forward::primitive_desc made(
         {prop_kind::forward_inference, algorithm_of(pooling), descriptor(source),
          descriptor(output), strides, kernel, padding, padding_after},
         attributes(), cpu(), /*allow_empty=*/true);
     if (!made || is_reference(made)) return PrimitivePtr();
     return finish("pooling", made, {{DNNL_ARG_SRC}}, {source},
-                  LayoutAccess::layout(made.dst_desc()));
+                  LayoutAccess::layout(made.dst_desc()), is_small);
   });
 }
 
 PrimitivePtr make_channel_scale(const Layout& source, bool with_relu) {
-  return attempt([&] {
+  const bool is_small = has_few_elements(source);
+  return attempt(is_small, [&] {
     using dnnl::normalization_flags;
     const normalization_flags flags = normalization_flags::use_global_stats |
                                       normalization_flags::use_scale |
@@ -176,38 +203,41 @@ PrimitivePtr make_channel_scale(const Layout& source, bool with_relu) {
     return finish(
         "batch_normalization", made,
         {{DNNL_ARG_SRC, DNNL_ARG_MEAN, DNNL_ARG_VARIANCE, DNNL_ARG_SCALE, DNNL_ARG_SHIFT}},
-        {source, channel, channel, channel, channel}, source);
+        {source, channel, channel, channel, channel}, source, is_small);
   });
 }
 
 PrimitivePtr make_elementwise(const Layout& layout, const PostOps& functions) {
-  return attempt([&] {
+  const bool is_small = has_few_elements(layout);
+  return attempt(is_small, [&] {
     const PostOp& first = functions.front();
     const dnnl::eltwise_forward::primitive_desc made(
         {prop_kind::forward_inference, algorithm_of(first.function), descriptor(layout),
          first.alpha, first.beta},
         attributes(PostOps(functions.begin() + 1, functions.end())), cpu(), /*allow_empty=*/true);
     if (!made || is_reference(made)) return PrimitivePtr();
-    return finish("eltwise", made, {{DNNL_ARG_SRC}}, {layout}, layout);
+    return finish("eltwise", made, {{DNNL_ARG_SRC}}, {layout}, layout, is_small);
   });
 }
 
 PrimitivePtr make_binary(Binary binary, const Layout& first, const Layout& second,
                          const PostOps& post_ops) {
-  return attempt([&] {
+  const bool is_small = has_few_elements(first);
+  return attempt(is_small, [&] {
     const dnnl::binary::primitive_desc made(
         {algorithm_of(binary), descriptor(first), descriptor(second), descriptor(first)},
         attributes(post_ops), cpu(), /*allow_empty=*/true);
     if (!made || is_reference(made)) return PrimitivePtr();
     ArgumentNames names{{DNNL_ARG_SRC_0, DNNL_ARG_SRC_1}};
     std::vector<Layout> inputs = {first, second};
-    return finish("binary", made, names, std::move(inputs), first);
+    return finish("binary", made, names, std::move(inputs), first, is_small);
   });
 }
 
 PrimitivePtr make_concatenation(size_t dimension, const std::vector<Layout>& sources,
                                 const Layout& output) {
-  return attempt([&] {
+  const bool is_small = has_few_elements(output);
+  return attempt(is_small, [&] {
     std::vector<dnnl::memory::desc> descriptors;
     ArgumentNames names;
     for (const Layout& source : sources) {
@@ -216,7 +246,7 @@ PrimitivePtr make_concatenation(size_t dimension, const std::vector<Layout>& sou
     }
     const dnnl::concat::primitive_desc made(descriptor(output), static_cast<int>(dimension),
                                             descriptors, cpu(), attributes());
-    return finish("concat", made, names, sources, output);
+    return finish("concat", made, names, sources, output, is_small);
   });
 }
 
