@@ -19,8 +19,7 @@
 #include <limits>
 #include <thread>
 
-#include "torch_ir/executor/execution_plan.h"
-#include "torch_ir/executor/testing/eager_graph.h"
+#include "torch_ir/executor/testing/fast_graph.h"
 
 namespace torch_ir {
 namespace {
@@ -33,40 +32,6 @@ class FuseTrace : public testing::Test {
     if (!onednn_version()) GTEST_SKIP() << "built without oneDNN";
   }
 };
-
-ExecutionPlan fast_plan(const EagerGraph& graph) {
-  ExecutionOptions options;
-  options.optimization = Optimization::kFast;
-  return compile(graph.ir, graph.weights, StateDict(), options);
-}
-
-// In order, without reorders.
-Calls calls_of(const EagerGraph& graph) {
-  Calls calls;
-  for (const NodeProfile& node : fast_plan(graph).profile(graph.inputs, 1)) {
-    std::ranges::copy_if(node.calls, std::back_inserter(calls),
-                         [](const std::string& call) { return call != "onednn::reorder"; });
-  }
-  return calls;
-}
-
-// The first run traces; both of the later ones replay, on the memory of the one before.
-std::string error_of(const EagerGraph& graph) {
-  const ExecutionPlan plan = fast_plan(graph);
-  const std::vector<at::Tensor> expected = graph.expected();
-  for (int round = 0; round < 3; ++round) {
-    const std::vector<at::Tensor> outputs = plan.run(graph.inputs);
-    for (size_t i = 0; i < expected.size(); ++i) {
-      if (outputs[i].sizes() != expected[i].sizes()) return "another shape";
-      if (outputs[i].strides() != expected[i].strides()) return "other strides";
-      if (!at::allclose(outputs[i], expected[i], 1e-4, 1e-4, /*equal_nan=*/true)) {
-        return fmt::format("output {} differs by {} in round {}", i,
-                           (outputs[i] - expected[i]).abs().max().item<double>(), round);
-      }
-    }
-  }
-  return "";
-}
 
 Attribute pair(int64_t number) { return Attribute::list({number, number}); }
 
@@ -129,7 +94,7 @@ TEST_F(FuseTrace, MakesPrimitivesOfConvolutions) {
                                shape.size, shape.kernel, shape.groups));
       EagerGraph graph;
       graph.output(convolution(graph, image(graph, shape), "conv", shape, has_bias));
-      EXPECT_EQ(error_of(graph), "");
+      EXPECT_EQ(difference_at_fast(graph), "");
     }
   }
 }
@@ -146,8 +111,8 @@ TEST_F(FuseTrace, TakesNormAdditionAndActivationIntoTheConvolution) {
     const V sum = graph.call1("aten.add.Tensor", {norm, first});
     graph.output(graph.call1("aten.relu.default", {sum}));
     const char* name = is_winograd ? "onednn::convolution_winograd" : "onednn::convolution";
-    EXPECT_EQ(calls_of(graph), Calls(3, name));
-    EXPECT_EQ(error_of(graph), "");
+    EXPECT_EQ(calls_at_fast(graph), Calls(3, name));
+    EXPECT_EQ(difference_at_fast(graph), "");
   }
 }
 
@@ -159,8 +124,8 @@ TEST_F(FuseTrace, KnowsActivations) {
       const ConvolutionCase shape{.kernel = kernel, .padding = kernel / 2};
       const V y = convolution(graph, image(graph), "conv", shape);
       graph.output(graph.call1(fmt::format("aten.{}.default", activation), {y}));
-      EXPECT_EQ(calls_of(graph).size(), 1) << activation;
-      EXPECT_EQ(error_of(graph), "") << activation;
+      EXPECT_EQ(calls_at_fast(graph).size(), 1) << activation;
+      EXPECT_EQ(difference_at_fast(graph), "") << activation;
     }
   }
 }
@@ -174,8 +139,8 @@ TEST_F(FuseTrace, WritesInPlaceAsFunctions) {
   graph.call("aten.add_.Tensor", {z, y});
   graph.call("aten.relu_.default", {z});
   graph.output(graph.call1("aten.flatten.using_ints", {z, Attribute(1)}));
-  EXPECT_EQ(calls_of(graph), Calls(3, "onednn::convolution_winograd"));
-  EXPECT_EQ(error_of(graph), "");
+  EXPECT_EQ(calls_at_fast(graph), Calls(3, "onednn::convolution_winograd"));
+  EXPECT_EQ(difference_at_fast(graph), "");
 }
 
 // What is written as a function takes the place of an earlier value.
@@ -188,7 +153,7 @@ TEST_F(FuseTrace, WritesInPlaceBetweenOperatorsOfLibTorch) {
   graph.call("aten.add_.Tensor", {z, x});
   graph.output(graph.call1("aten.sum.dim_IntList",
                            {graph.call1("aten.cos.default", {z}), Attribute::list({1})}));
-  EXPECT_EQ(error_of(graph), "");
+  EXPECT_EQ(difference_at_fast(graph), "");
 }
 
 // A view of what is written sees it, also one made before.
@@ -203,7 +168,7 @@ TEST_F(FuseTrace, WritesInPlaceSeenThroughViews) {
   graph.call("aten.tanh_.default", {view});
   graph.output(view);
   graph.output(y);
-  EXPECT_EQ(error_of(graph), "");
+  EXPECT_EQ(difference_at_fast(graph), "");
 }
 
 TEST_F(FuseTrace, KeepsWhatOthersReadOrGet) {
@@ -218,7 +183,7 @@ TEST_F(FuseTrace, KeepsWhatOthersReadOrGet) {
   graph.output(w);
   graph.output(v);
   graph.output(graph.call1("aten.transpose.int", {v, Attribute(1), Attribute(2)}));
-  EXPECT_EQ(error_of(graph), "");
+  EXPECT_EQ(difference_at_fast(graph), "");
 }
 
 // The addend is what the convolution reads.
@@ -229,7 +194,7 @@ TEST_F(FuseTrace, AddsTheSourceItself) {
     const V x = graph.call1("aten.sigmoid.default", {convolution(graph, image(graph), "a", shape)});
     const V y = convolution(graph, x, "b", shape);
     graph.output(graph.call1("aten.add.Tensor", {x, y}));
-    EXPECT_EQ(error_of(graph), "");
+    EXPECT_EQ(difference_at_fast(graph), "");
   }
 }
 
@@ -247,7 +212,7 @@ TEST_F(FuseTrace, CarriesLayoutsThroughPoolingConcatenationAndNorm) {
   graph.output(graph.call1("aten.adaptive_avg_pool2d.default", {scaled, pair(1)}));
   graph.output(graph.call1("aten.adaptive_avg_pool2d.default", {pooled, pair(3)}));
   graph.output(graph.call1("aten.mean.dim", {norm, Attribute::list({2, 3}), Attribute(true)}));
-  EXPECT_EQ(error_of(graph), "");
+  EXPECT_EQ(difference_at_fast(graph), "");
 }
 
 // As DenseNet does; what was joined is read and added to afterwards.
@@ -267,7 +232,7 @@ TEST_F(FuseTrace, JoinsChannels) {
       const V all = graph.call1("aten.cat.default", {VList{xy, sum, x, x}, Attribute(1)});
       graph.output(graph.call1("aten.add.Tensor", {convolution(graph, sum, "d", second), y}));
       graph.output(all);
-      EXPECT_EQ(error_of(graph), "") << batch << ", " << channels;
+      EXPECT_EQ(difference_at_fast(graph), "") << batch << ", " << channels;
     }
   }
 }
@@ -286,7 +251,7 @@ TEST_F(FuseTrace, TakesActivationsOfOneDimension) {
                                                   Attribute::list({1})});
   graph.output(graph.call1("aten.add.Tensor", {w, z}));
   graph.output(graph.call1("aten.transpose.int", {z, Attribute(1), Attribute(2)}));
-  EXPECT_EQ(error_of(graph), "");
+  EXPECT_EQ(difference_at_fast(graph), "");
 }
 
 TEST_F(FuseTrace, KeepsNormsOfOtherChannels) {
@@ -294,7 +259,7 @@ TEST_F(FuseTrace, KeepsNormsOfOtherChannels) {
   const V y = convolution(graph, image(graph), "a", {}, /*has_bias=*/false);
   const V view = graph.call1("aten.view.default", {y, Attribute::list({16, 1, 12, 12})});
   graph.output(batch_norm(graph, view, "norm", 1));
-  EXPECT_EQ(error_of(graph), "");
+  EXPECT_EQ(difference_at_fast(graph), "");
 }
 
 TEST_F(FuseTrace, ScalesChannels) {
@@ -306,7 +271,7 @@ TEST_F(FuseTrace, ScalesChannels) {
                   {convolution(graph, squeezed, "b", {.size = 1, .kernel = 1, .padding = 0})});
   const V scaled = graph.call1("aten.mul.Tensor", {gate, x});
   graph.output(convolution(graph, scaled, "c", {}));
-  EXPECT_EQ(error_of(graph), "");
+  EXPECT_EQ(difference_at_fast(graph), "");
 }
 
 TEST_F(FuseTrace, PacksLinearLayers) {
@@ -319,8 +284,8 @@ TEST_F(FuseTrace, PacksLinearLayers) {
       const V z = graph.call1(fmt::format("aten.{}.default", activation), {y});
       graph.output(
           graph.call1("aten.linear.default", {z, graph.weight("v", at::randn({40, 130}))}));
-      EXPECT_EQ(calls_of(graph), Calls(2, "onednn::inner_product"));
-      EXPECT_EQ(error_of(graph), "") << activation;
+      EXPECT_EQ(calls_at_fast(graph), Calls(2, "onednn::inner_product"));
+      EXPECT_EQ(difference_at_fast(graph), "") << activation;
     }
   }
 }
@@ -340,86 +305,13 @@ TEST_F(FuseTrace, AddsToLinearLayers) {
       graph.call1("aten.mul.Tensor", {gate, graph.call1("aten.linear.default", {second, w, b})}));
   graph.output(second);
   // The first addend is an input, and the last two are no additions.
-  EXPECT_EQ(calls_of(graph),
+  EXPECT_EQ(calls_at_fast(graph),
             (Calls{"onednn::inner_product", "aten::add", "onednn::inner_product", "aten::add",
                    "onednn::inner_product", "onednn::inner_product", "aten::mul"}));
-  EXPECT_EQ(error_of(graph), "");
+  EXPECT_EQ(difference_at_fast(graph), "");
 }
 
 // As Hugging Face spells it.
-struct LstmCase {
-  int64_t steps = 7;
-  int64_t batch = 1;
-  int64_t units = 32;
-  int layers = 1;
-  bool has_biases = true;
-  bool is_bidirectional = false;
-  bool is_batch_first = false;
-};
-
-// Inputs of a `scale` of 100 saturate the gates.
-EagerGraph lstm(const LstmCase& shape, double scale) {
-  constexpr int64_t kInputs = 24;
-  EagerGraph graph;
-  const int64_t directions = shape.is_bidirectional ? 2 : 1;
-  at::Tensor inputs = at::randn({shape.steps, shape.batch, kInputs}) * scale;
-  if (shape.is_batch_first) inputs = inputs.transpose(0, 1).contiguous();
-  const V x = graph.input("x", inputs);
-  const std::vector<int64_t> state = {shape.layers * directions, shape.batch, shape.units};
-  const VList states = {graph.input("h", at::randn(state)), graph.input("c", at::randn(state))};
-  VList parameters;
-  const auto add = [&](at::IntArrayRef sizes) {
-    parameters.push_back(
-        graph.weight("w" + std::to_string(parameters.size()), at::randn(sizes) / 4));
-  };
-  for (int64_t i = 0; i < shape.layers * directions; ++i) {
-    add({4 * shape.units, i < directions ? kInputs : directions * shape.units});
-    add({4 * shape.units, shape.units});
-    if (shape.has_biases) add({4 * shape.units});
-    if (shape.has_biases) add({4 * shape.units});
-  }
-  const std::vector<V> results = graph.call(
-      "aten.lstm.input",
-      {x, states, parameters, Attribute(shape.has_biases), Attribute(shape.layers), Attribute(0.0),
-       Attribute(false), Attribute(shape.is_bidirectional), Attribute(shape.is_batch_first)});
-  for (const V& result : results) graph.output(result);
-  return graph;
-}
-
-TEST_F(FuseTrace, RunsLstmLayersOfFewSequences) {
-  for (const LstmCase& shape :
-       {LstmCase{}, LstmCase{.units = 128}, LstmCase{.steps = 1}, LstmCase{.layers = 2},
-        LstmCase{.has_biases = false}, LstmCase{.batch = 3}, LstmCase{.is_batch_first = true},
-        LstmCase{.layers = 2, .is_bidirectional = true, .is_batch_first = true}}) {
-    for (const double scale : {1.0, 100.0}) {
-      const EagerGraph graph = lstm(shape, scale);
-      EXPECT_EQ(error_of(graph), "") << shape.units << ' ' << shape.layers << ' ' << scale;
-      const Calls calls = calls_of(graph);
-      EXPECT_EQ(std::ranges::count(calls, "torch_ir::lstm_layer"),
-                shape.layers * (shape.is_bidirectional ? 2 : 1));
-    }
-  }
-}
-
-TEST_F(FuseTrace, LeavesOtherLstmLayers) {
-  for (const LstmCase& shape : {LstmCase{.batch = 9}, LstmCase{.units = 20}}) {
-    const EagerGraph graph = lstm(shape, 1);
-    EXPECT_EQ(error_of(graph), "");
-    EXPECT_EQ(std::ranges::count(calls_of(graph), "torch_ir::lstm_layer"), 0);
-  }
-}
-
-TEST_F(FuseTrace, HandsOnWhatIsNotANumberThroughAnLstm) {
-  EagerGraph graph = lstm({}, 1);
-  graph.inputs[0].view({-1})[40] = std::numeric_limits<float>::quiet_NaN();
-  const std::vector<at::Tensor> fast = fast_plan(graph).run(graph.inputs);
-  const std::vector<at::Tensor> exact = compile(graph.ir, graph.weights).run(graph.inputs);
-  for (size_t i = 0; i < fast.size(); ++i) {
-    EXPECT_TRUE(at::allclose(fast[i], exact[i], 1e-4, 1e-4, /*equal_nan=*/true)) << i;
-  }
-  EXPECT_TRUE(fast[0].isnan().any().item<bool>());
-}
-
 TEST_F(FuseTrace, RecognizesGelu) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({2, 16, 64}));
@@ -434,8 +326,8 @@ TEST_F(FuseTrace, RecognizesGelu) {
   const V tanh = graph.call1("aten.tanh.default", {inner});
   const V factor = graph.call1("aten.add.Tensor", {tanh, graph.weight("one", at::full({}, 1.0))});
   graph.output(graph.call1("aten.mul.Tensor", {half, factor}));
-  EXPECT_EQ(calls_of(graph), Calls{"onednn::inner_product"});
-  EXPECT_EQ(error_of(graph), "");
+  EXPECT_EQ(calls_at_fast(graph), Calls{"onednn::inner_product"});
+  EXPECT_EQ(difference_at_fast(graph), "");
 }
 
 TEST_F(FuseTrace, LeavesOtherDtypesAndSmallLinearLayers) {
@@ -445,7 +337,7 @@ TEST_F(FuseTrace, LeavesOtherDtypesAndSmallLinearLayers) {
   graph.output(graph.call1("aten.conv2d.default", {x, w}));
   const V small = graph.input("small", at::randn({1, 8}));
   graph.output(graph.call1("aten.linear.default", {small, graph.weight("v", at::randn({8, 8}))}));
-  for (const std::string& call : calls_of(graph)) EXPECT_FALSE(call.starts_with("onednn"));
+  for (const std::string& call : calls_at_fast(graph)) EXPECT_FALSE(call.starts_with("onednn"));
   EXPECT_EQ(difference_from_eager(graph), "");
 }
 
@@ -456,7 +348,7 @@ TEST_F(FuseTrace, TakesInputsInAnyLayout) {
   graph.output(graph.call1("aten.relu.default", {y}));
   const V z = graph.input("z", at::randn({64, 2, 80}).transpose(0, 1));
   graph.output(graph.call1("aten.linear.default", {z, graph.weight("v", at::randn({80, 80}))}));
-  EXPECT_EQ(error_of(graph), "");
+  EXPECT_EQ(difference_at_fast(graph), "");
 }
 
 // As eager does: a convolution and a maximum hand on what is not a number.
@@ -468,7 +360,7 @@ TEST_F(FuseTrace, HandsOnWhatIsNotANumber) {
   const V y = convolution(graph, x, "a", {.kernel = 1, .padding = 0});
   graph.output(graph.call1("aten.max_pool2d.default", {y, pair(2)}));
   graph.output(y);
-  EXPECT_EQ(error_of(graph), "");
+  EXPECT_EQ(difference_at_fast(graph), "");
 }
 
 TEST_F(FuseTrace, SharesWeightsBetweenLayoutsAndThreads) {
