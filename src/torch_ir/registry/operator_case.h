@@ -1,0 +1,60 @@
+// Operator cases: single calls of operators with what makes each special, the content of
+// `harness --suite operators`.
+//
+// A file of models/operators registers those of a category. Nothing here knows what is done with
+// them; expected values are eager LibTorch's, made when a case runs.
+#pragma once
+
+#include <ATen/core/ivalue.h>
+#include <c10/core/ScalarType.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torch_ir/verifier/tolerance.h"
+
+namespace torch_ir {
+
+// What is compared of the results of an operator that leaves a choice to its implementation.
+enum class CaseProperty {
+  // Each element.
+  kValues,
+  // Shapes and dtypes only: memory without values, random numbers.
+  kShape,
+};
+
+struct OperatorCase {
+  // "aten.conv2d.default"
+  std::string op_type = {};
+  // Of the first tensor, or of what it makes.
+  c10::ScalarType dtype = c10::ScalarType::Float;
+  // Tells cases of one operator and dtype apart: letters, digits, '_' ("groups", "empty").
+  std::string variant = {};
+  // "pointwise", "reduction", "convolution", ...
+  std::string category = {};
+  // What makes it special, one line ("two groups, uneven padding"); empty for the usual one.
+  std::string note = {};
+  // The arguments of the call in the order of the schema; those at its end may be left out where
+  // they are at their defaults. Tensors, also in lists, are the inputs of the graph. The same each
+  // time, on every machine.
+  std::function<std::vector<c10::IValue>()> arguments = {};
+  CaseProperty property = CaseProperty::kValues;
+  // In place of default_tolerance of the dtype, and why.
+  std::optional<Tolerance> tolerance = std::nullopt;
+  std::string tolerance_reason = {};
+
+  // "aten.conv2d.default/float32/groups"
+  std::string name() const;
+};
+
+// Adds the cases that `make` gives. Made when first listed.
+bool register_operator_cases(std::function<std::vector<OperatorCase>()> make);
+
+// All of them, sorted by category, operator, dtype and variant. Throws Error, naming it, where a
+// name is taken twice.
+const std::vector<OperatorCase>& list_operator_cases();
+
+}  // namespace torch_ir
