@@ -18,6 +18,7 @@
 #include "harness/selection/selection.h"
 #include "torch_ir/base/completion.h"
 #include "torch_ir/base/parse_arguments.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/base/program.h"
 #include "torch_ir/registry/registry.h"
 
@@ -37,6 +38,7 @@ CompletionValues completion_values(const std::string& program) {
       .words = {{"--optimization", {"exact", "fast"}},
                 {"--device", {"cpu", "cuda"}},
                 {"--tolerance", {"dtype"}},
+                {"--suite", {"models", "operators"}},
                 {"--completion", {"bash", "zsh"}},
                 {"--backend", list_backends()}},
       .commands = {{"--model", program + " --list-models 2>/dev/null | awk 'NR > 1 {print $1}'"},
@@ -51,6 +53,9 @@ constexpr const char* kFooter =
     "  harness --pt2 llama.pt2                   an archive of torch.export.save\n"
     "  harness --ir reports/repro/DenseBlock --output again --backend my_chip\n"
     "                                            a graph with its tensors, on a backend\n"
+    "  harness --suite operators --dtype bfloat16\n"
+    "                                            single calls of operators, at their edges\n"
+    "  harness --split --pt2 llama.pt2           a model, and each different call of it alone\n"
     "  harness --baseline old/results.json       what changed since an earlier run\n"
     "  harness --executor 'my_sim {ir} {weights} {inputs} {outputs}'\n"
     "                                            the graphs on a program of your own\n"
@@ -66,6 +71,7 @@ int run(const Arguments& arguments, std::ostream& out, std::ostream& err, const 
     for (const ModelResult& result : run.results) {
       if (!result.is_good()) err << result_line(result) << '\n';
     }
+    if (!all_good(run.cases, run.requires_support)) err << cases_text(run.cases) << '\n';
   }
   const auto has_lost = [](const BaselineComparison& comparison) {
     return comparison.is_worse() || comparison.count(Trend::kGone) != 0;
@@ -74,8 +80,9 @@ int run(const Arguments& arguments, std::ostream& out, std::ostream& err, const 
     (arguments.quiet ? err : out) << baseline_text(*run.baseline, arguments.harness.baseline);
   }
   if (!arguments.quiet) {
-    out << fmt::format("{}{}; see {}/SUMMARY.md, or {}/index.html in a browser\n",
-                       passed_text(run.results), not_passed_text(run.results), arguments.output,
+    out << fmt::format("{}; see {}/{}.md, or {}/index.html in a browser\n",
+                       verdict_text(run.results, run.cases), arguments.output,
+                       run.results.empty() && !run.cases.empty() ? "OPERATORS" : "SUMMARY",
                        arguments.output);
   }
   return run.is_good() ? kPassed : kFailed;
@@ -95,6 +102,15 @@ std::optional<std::string> answer(const CLI::App& parser, const Arguments& argum
   if (arguments.list_models) {
     const std::vector<RegisteredModel> models = selected_models(arguments.harness.selection);
     return arguments.json ? models_json(models) : models_table(models);
+  }
+  if (!arguments.export_suite.empty()) {
+    const size_t num_cases = export_suite(arguments.harness, arguments.export_suite);
+    return fmt::format("{}: {} case{}\n", printable(arguments.export_suite), num_cases,
+                       num_cases == 1 ? "" : "s");
+  }
+  if (arguments.list_categories && arguments.harness.selection.suite == Suite::kOperators) {
+    const std::vector<std::string> categories = categories_of(list_operator_cases());
+    return arguments.json ? categories_json(categories) : categories_text(categories);
   }
   if (arguments.list_categories) {
     return arguments.json ? categories_json(list_categories()) : categories_text(list_categories());

@@ -193,7 +193,7 @@ Reference reference_of(const ModelResult& result) {
 }
 
 std::string render_model_page(const ModelResult& result, const RunContext& context,
-                              const GraphPicture& picture) {
+                              const GraphPicture& picture, const std::vector<CaseResult>& cases) {
   Data page;
   page.set("name", escape_markdown(result.name));
   page.set("verdict", verdict(result, context));
@@ -208,6 +208,8 @@ std::string render_model_page(const ModelResult& result, const RunContext& conte
     page.set("verification", verification_section(result, context));
   }
   if (result.nodes) page.set("node_report", node_section(*result.nodes, context));
+  const Data calls = calls_section(result, cases, context);
+  if (calls.get("rows") != nullptr) page.set("calls", calls);
   if (result.reproducer) {
     page.set("reproducer", reproducer_section(result, context));
   }

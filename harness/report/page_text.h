@@ -72,6 +72,12 @@ kainjow::mustache::data verification_section(const ModelResult& result, const Ru
 
 kainjow::mustache::data node_section(const NodeReport& report, const RunContext& context);
 
+// The nodes of a model that was taken apart, with the results of `cases` that occur in it; without
+// "rows" where there are none.
+kainjow::mustache::data calls_section(const ModelResult& result,
+                                      const std::vector<CaseResult>& cases,
+                                      const RunContext& context);
+
 // Of a result that has a reproducer.
 kainjow::mustache::data reproducer_section(const ModelResult& result, const RunContext& context);
 

@@ -168,13 +168,19 @@ List category_rows(const Results& results) {
 }  // namespace
 
 std::string render_summary(const Results& results, const Coverage& coverage,
-                           const RunContext& context,
-                           const std::optional<ChangesSection>& changes) {
+                           const RunContext& context, const std::optional<ChangesSection>& changes,
+                           const std::vector<CaseResult>& cases) {
   List models;
   for (const ModelResult& result : results) models.push_back(model_row(result, context));
   const List failures = failure_rows(results);
   const List expected = expected_rows(results);
   Data page;
+  page.set("has_models", !results.empty() || cases.empty());
+  if (!cases.empty()) {
+    page.set("cases", fmt::format("{} **{}**: see [OPERATORS.md](OPERATORS.md).",
+                                  all_good(cases, context.requires_support) ? "✅" : "❌",
+                                  cases_text(cases)));
+  }
   page.set("verdict", fmt::format("{} **{}**{}", all_good(results) ? "✅" : "❌",
                                   passed_text(results), not_passed_text(results)));
   page.set("coverage", coverage_text(results, coverage, code_names));

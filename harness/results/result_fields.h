@@ -41,6 +41,24 @@ struct Names<c10::Device> {
   static c10::Device parse(const std::string& name) { return c10::Device(name); }
 };
 
+template <>
+struct Names<FileFormat> {
+  static constexpr auto name = flag_of;
+  static FileFormat parse(const std::string& flag) {
+    return flag == flag_of(FileFormat::kGraph) ? FileFormat::kGraph : FileFormat::kArchive;
+  }
+};
+
+template <class Visit>
+void fields(const Visit& visit, ModelFiles& files) {
+  visit.required("format", files.format);
+  visit.required("name", files.name);
+  visit.required("path", files.path);
+  visit.required("weights", files.weights);
+  visit.required("inputs", files.inputs);
+  visit.required("expected", files.expected);
+}
+
 template <class Visit>
 void fields(const Visit& visit, Tolerance& tolerance) {
   visit("rtol", tolerance.rtol);
@@ -297,6 +315,11 @@ void fields(const Visit& visit, Coverage& coverage) {
   for (const ModelFilesArgument& files : coverage.files) {
     (files.format == FileFormat::kGraph ? graphs : archives).push_back(origin_of(files));
   }
+  std::string suite = suite_name(coverage.selection.suite);
+  visit("suite", suite);
+  visit("operators", coverage.selection.operators);
+  visit("dtypes", coverage.selection.dtypes);
+  visit("split", coverage.is_split);
   visit("registry", coverage.registry);
   visit.required("models", coverage.selection.models);
   visit.required("categories", coverage.selection.categories);
@@ -306,6 +329,7 @@ void fields(const Visit& visit, Coverage& coverage) {
   visit("num_archives", coverage.num_archives);
   visit("num_graphs", coverage.num_graphs);
   if constexpr (Visit::kReads) {
+    coverage.selection.suite = parse_suite(suite);
     coverage.files.clear();
     const auto add = [&](const Origin& origin, FileFormat format, const std::string& path) {
       coverage.files.push_back(

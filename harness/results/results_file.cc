@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/results/case_fields.h"
 #include "harness/results/result_fields.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
@@ -61,7 +62,16 @@ void append(const Json& value, const std::string& indent, std::string& text) {
 
 // --- Writing ---
 
-Json write_totals(const std::vector<ModelResult>& results) {
+Json write_case_totals(const std::vector<CaseResult>& cases) {
+  Json status = Json::object();
+  for (const CaseStatus value : kCaseStatuses) {
+    status[std::string(case_status_name(value))] = count_status(cases, value);
+  }
+  return status;
+}
+
+Json write_totals(const RunRecord& run) {
+  const std::vector<ModelResult>& results = run.results;
   const auto count = [&](const auto& value_of, auto value) {
     return std::ranges::count(results, value, value_of);
   };
@@ -76,7 +86,9 @@ Json write_totals(const std::vector<ModelResult>& results) {
   for (const FailureKind kind : kFailureKinds) {
     failure[std::string(failure_kind_name(kind))] = count(failure_of, std::optional(kind));
   }
-  return {{"models", results.size()}, {"status", status}, {"failure", failure}};
+  Json totals = {{"models", results.size()}, {"status", status}, {"failure", failure}};
+  if (!run.cases.empty()) totals["cases"] = write_case_totals(run.cases);
+  return totals;
 }
 
 // What may differ between machines, of a value and of a difference that is not 0.
@@ -150,6 +162,7 @@ RunRecord read_run(const Json& json) {
   visit.required("coverage", run.coverage);
   visit.required("environment", run.context.environment);
   visit.required("models", run.results);
+  visit("cases", run.cases);
   std::unordered_set<std::string> names;
   for (const ModelResult& result : run.results) {
     if (names.insert(result.name).second) continue;
@@ -172,8 +185,9 @@ std::string results_to_json(const RunRecord& run, const BaselineComparison* base
                {"environment", write(shown_environment(run.context))},
                {"settings", write(run.context.settings)},
                {"coverage", write(run.coverage)},
-               {"totals", write_totals(run.results)},
+               {"totals", write_totals(run)},
                {"models", std::move(models)}};
+  if (!run.cases.empty()) json["cases"] = write(run.cases);
   if (baseline != nullptr) json["baseline"] = write(*baseline);
   std::string text;
   append(json, "", text);

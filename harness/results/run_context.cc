@@ -100,6 +100,11 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
     add_file("--inputs", files.inputs);
     add_file("--expected", files.expected);
   }
+  const Selection& selection = coverage.selection;
+  if (selection.suite != Suite::kModels) add("--suite", suite_name(selection.suite));
+  for (const std::string& name : selection.operators) add("--operator", shell_word(name));
+  for (const std::string& dtype : selection.dtypes) add("--dtype", dtype);
+  if (coverage.is_split) options += " --split";
   for (const std::string& category : coverage.selection.categories) add("--category", category);
   for (const std::string& model : coverage.selection.models) add("--model", model);
   if (settings.seed != defaults.seed) add("--seed", std::to_string(settings.seed));
@@ -113,6 +118,7 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   if (!settings.executor.empty()) add("--executor", shell_word(settings.executor));
   if (settings.executor_intermediates) options += " --executor-intermediates";
   if (settings.per_node) options += " --per-node";
+  if (context.requires_support) options += " --require-support";
   if (context.timeout) add("--timeout", fmt::format("{}", context.timeout->count()));
   if (context.memory_limit) {
     add("--memory-limit", fmt::format("{}", static_cast<double>(*context.memory_limit) / 1e6));

@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <memory>
 #include <optional>
 
 #include "harness/stages/candidate.h"
 #include "harness/stages/stages.h"
 #include "harness/stages/trials.h"
+#include "torch_ir/base/error.h"
 #include "torch_ir/exporter/capture/observe.h"
 
 namespace torch_ir {
@@ -77,8 +79,22 @@ class RegisteredCandidate : public Candidate {
 
 }  // namespace
 
+const RegisteredModel& find_model(const std::string& name) {
+  static const std::vector<RegisteredModel> models = list_models();
+  const auto model = std::ranges::lower_bound(models, name, {}, &RegisteredModel::name);
+  if (model == models.end() || model->name != name) {
+    throw Error("no model is registered as '" + name + "'");
+  }
+  return *model;
+}
+
 std::unique_ptr<Candidate> make_candidate(const RegisteredModel& model, uint64_t seed) {
   return std::make_unique<RegisteredCandidate>(model, seed);
+}
+
+std::unique_ptr<Candidate> make_candidate(const ModelSource& source, uint64_t seed) {
+  if (const auto* files = std::get_if<ModelFiles>(&source)) return make_candidate(*files, seed);
+  return make_candidate(find_model(name_of(source)), seed);
 }
 
 }  // namespace torch_ir
