@@ -5,6 +5,7 @@
 // them; expected values are eager LibTorch's, made when a case runs.
 #pragma once
 
+#include <ATen/core/Tensor.h>
 #include <ATen/core/ivalue.h>
 #include <c10/core/ScalarType.h>
 
@@ -20,11 +21,24 @@ namespace torch_ir {
 
 // What is compared of the results of an operator that leaves a choice to its implementation.
 enum class CaseProperty {
-  // Each element.
   kValues,
-  // Shapes and dtypes only: memory without values, random numbers.
   kShape,
+  kFinite,
+  kUnitInterval,
+  kZeroOrOne,
+  kInRange,
+  kPermutation,
+  kDropout,
+  kPickedValues,
+  kPickedInPlane,
+  kMagnitudes,
 };
+
+// "picked_values"
+std::string_view property_name(CaseProperty property);
+
+// What is compared, one line, for those who score an executor in another language.
+std::string_view property_description(CaseProperty property);
 
 struct OperatorCase {
   // "aten.conv2d.default"
@@ -42,13 +56,20 @@ struct OperatorCase {
   // time, on every machine.
   std::function<std::vector<c10::IValue>()> arguments = {};
   CaseProperty property = CaseProperty::kValues;
-  // In place of default_tolerance of the dtype, and why.
+  // In place of default_tolerance of the dtype of floating-point outputs, and why.
   std::optional<Tolerance> tolerance = std::nullopt;
   std::string tolerance_reason = {};
 
   // "aten.conv2d.default/float32/groups"
   std::string name() const;
 };
+
+// `outputs`, the results of a call of the case's operator, mapped to what is compared of them: two
+// executors are right where these agree, within the tolerance. `arguments` are those of the call,
+// with their values. Outputs are those that are defined, in order.
+std::vector<at::Tensor> compared_values(const OperatorCase& operator_case,
+                                        const std::vector<c10::IValue>& arguments,
+                                        const std::vector<at::Tensor>& outputs);
 
 // Adds the cases that `make` gives. Made when first listed.
 bool register_operator_cases(std::function<std::vector<OperatorCase>()> make);

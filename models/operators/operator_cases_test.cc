@@ -1,0 +1,109 @@
+// The tables themselves: how much they cover, and that eager LibTorch runs every case. What an
+// executor makes of them is the suite's to say.
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/InferenceMode.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "torch_ir/ir/binding.h"
+#include "torch_ir/registry/operator_case.h"
+
+namespace torch_ir {
+namespace {
+
+// Of the core operators, those that no case can call, and why.
+const std::map<std::string, std::string>& core_without_case() {
+  static const std::map<std::string, std::string> reasons = {
+      {"aten._native_batch_norm_legit.default", "writes the running statistics in place"},
+      {"aten.atan2.out", "writes its result into an argument"},
+      {"aten.resize_.default", "gives its argument other memory"},
+  };
+  return reasons;
+}
+
+std::vector<std::string> read_core_operators() {
+  std::vector<std::string> operators;
+  std::ifstream file("models/operators/core_aten.txt");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty() && line.front() != '#') operators.push_back(line);
+  }
+  return operators;
+}
+
+std::set<std::string> operators_with_cases() {
+  std::set<std::string> operators;
+  for (const OperatorCase& it : list_operator_cases()) operators.insert(it.op_type);
+  return operators;
+}
+
+void append_tensors(const c10::IValue& value, std::vector<at::Tensor>& tensors) {
+  if (value.isTensor() && value.toTensor().defined()) tensors.push_back(value.toTensor());
+  if (value.isList()) {
+    for (const c10::IValue& item : value.toListRef()) append_tensors(item, tensors);
+  }
+}
+
+std::vector<at::Tensor> call(const OperatorCase& it, std::vector<c10::IValue> stack) {
+  const c10::InferenceMode inference_mode;
+  find_operator(it.op_type).value().callBoxed(stack);
+  std::vector<at::Tensor> tensors;
+  for (const c10::IValue& value : stack) append_tensors(value, tensors);
+  return tensors;
+}
+
+bool are_equal(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b) {
+  const auto equal = [](const at::Tensor& x, const at::Tensor& y) {
+    return x.scalar_type() == y.scalar_type() && x.sizes() == y.sizes() &&
+           (x.numel() == 0 || x.isclose(y, 0, 0, /*equal_nan=*/true).all().item<bool>());
+  };
+  return std::ranges::equal(a, b, equal);
+}
+
+// What is wrong with a case; empty when nothing is.
+std::string problem_of(const OperatorCase& it) {
+  try {
+    const std::vector<c10::IValue> first = it.arguments();
+    const std::vector<c10::IValue> second = it.arguments();
+    const auto a = compared_values(it, first, call(it, first));
+    const auto b = compared_values(it, second, call(it, second));
+    return are_equal(a, b) ? "" : it.name() + ": two calls differ\n";
+  } catch (const c10::Error& error) {
+    return it.name() + ": " + error.what_without_backtrace() + "\n";
+  } catch (const std::exception& error) {
+    return it.name() + ": " + error.what() + "\n";
+  }
+}
+
+TEST(OperatorCasesTest, AreManyOfManyOperators) {
+  EXPECT_GE(list_operator_cases().size(), 2000u);
+  EXPECT_GE(operators_with_cases().size(), 200u);
+}
+
+TEST(OperatorCasesTest, ExcuseOnlyCoreOperatorsWithoutCase) {
+  const std::vector<std::string> core = read_core_operators();
+  for (const auto& [op_type, reason] : core_without_case()) {
+    EXPECT_EQ(std::ranges::count(core, op_type), 1) << op_type;
+    EXPECT_FALSE(operators_with_cases().contains(op_type)) << op_type;
+  }
+}
+
+TEST(OperatorCasesTest, GiveAReasonForATolerance) {
+  for (const OperatorCase& it : list_operator_cases()) {
+    EXPECT_EQ(it.tolerance.has_value(), !it.tolerance_reason.empty()) << it.name();
+  }
+}
+
+TEST(OperatorCasesTest, RunInEagerTwiceWithTheSameResult) {
+  std::string problems;
+  for (const OperatorCase& it : list_operator_cases()) problems += problem_of(it);
+  EXPECT_EQ(problems, "");
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,260 @@
+#include "torch_ir/registry/operator_case.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/abs.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/gather.h>
+#include <ATen/ops/isclose.h>
+#include <ATen/ops/isfinite.h>
+#include <ATen/ops/sort.h>
+#include <ATen/ops/take.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <tuple>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/ir/binding.h"
+#include "torch_ir/ir/dtype.h"
+
+namespace torch_ir {
+namespace {
+
+using at::Tensor;
+
+// A call whose outputs are looked at.
+class CaseCall {
+ public:
+  CaseCall(const OperatorCase& operator_case, const std::vector<c10::IValue>& arguments)
+      : name_(operator_case.name()),
+        schema_(find_schema(operator_case.op_type)),
+        arguments_(arguments) {
+    if (schema_ == nullptr) throw Error("case '" + name_ + "': there is no such operator");
+  }
+
+  // The value of the argument `name`, its default where it was left out; null where the operator
+  // has no such argument.
+  const c10::IValue* find(std::string_view name) const {
+    for (size_t i = 0; i < schema_->arguments().size(); ++i) {
+      const c10::Argument& argument = schema_->arguments()[i];
+      if (argument.name() != name) continue;
+      if (i < arguments_.size()) return &arguments_[i];
+      return argument.default_value() ? &*argument.default_value() : nullptr;
+    }
+    return nullptr;
+  }
+
+  const c10::IValue& get(std::string_view name) const {
+    const c10::IValue* value = find(name);
+    if (value != nullptr) return *value;
+    throw Error("case '" + name_ + "': its property needs the argument '" + std::string(name) +
+                "'");
+  }
+
+  const Tensor& first_tensor() const {
+    const auto found = std::ranges::find_if(arguments_, &c10::IValue::isTensor);
+    if (found == arguments_.end()) throw Error("case '" + name_ + "': its property needs a tensor");
+    return found->toTensor();
+  }
+
+  // How many dimensions a window has: the 2 of `int[2] kernel_size` or `int[2] output_size`.
+  int64_t window_rank() const {
+    for (const c10::Argument& argument : schema_->arguments()) {
+      if (argument.name() == "kernel_size" || argument.name() == "output_size") {
+        return argument.N().value_or(1);
+      }
+    }
+    throw Error("case '" + name_ + "': its operator has no windows");
+  }
+
+ private:
+  std::string name_;
+  const c10::FunctionSchema* schema_;
+  const std::vector<c10::IValue>& arguments_;
+};
+
+using Outputs = std::vector<Tensor>;
+
+// Of one output, without the call.
+template <class Function>
+Outputs each(const Outputs& outputs, Function function) {
+  Outputs mapped;
+  for (const Tensor& output : outputs) mapped.push_back(function(output));
+  return mapped;
+}
+
+Outputs all_values(const CaseCall&, const Outputs& outputs) { return outputs; }
+
+Outputs shapes(const CaseCall&, const Outputs& outputs) {
+  return each(outputs, [](const Tensor& it) { return at::zeros_like(it); });
+}
+
+Outputs are_finite(const CaseCall&, const Outputs& outputs) {
+  return each(outputs, [](const Tensor& it) { return at::isfinite(it); });
+}
+
+Outputs are_in_unit_interval(const CaseCall&, const Outputs& outputs) {
+  return each(outputs, [](const Tensor& it) { return (it >= 0).logical_and(it < 1); });
+}
+
+Outputs are_zero_or_one(const CaseCall&, const Outputs& outputs) {
+  return each(outputs, [](const Tensor& it) { return (it == 0).logical_or(it == 1); });
+}
+
+Outputs are_in_range(const CaseCall& call, const Outputs& outputs) {
+  const c10::IValue* given = call.find("low");
+  const int64_t low = given == nullptr ? 0 : given->toInt();
+  const int64_t high = call.get("high").toInt();
+  return each(outputs, [&](const Tensor& it) { return (it >= low).logical_and(it < high); });
+}
+
+Outputs sorted(const CaseCall&, const Outputs& outputs) {
+  return each(outputs, [](const Tensor& it) { return std::get<0>(at::sort(it)); });
+}
+
+Outputs are_kept_or_dropped(const CaseCall& call, const Outputs& outputs) {
+  const Tensor scaled = call.first_tensor() / (1 - call.get("p").toDouble());
+  const Tensor dropped = outputs.at(0) == 0;
+  Outputs mapped = {dropped.logical_or(at::isclose(outputs[0], scaled, 1e-2, 1e-2))};
+  if (outputs.size() > 1) mapped.push_back(outputs[1] != dropped);
+  return mapped;
+}
+
+// The elements of `values` at `indices` along `dim`, which the indices may lack.
+Tensor pick(const Tensor& values, int64_t dim, const Tensor& indices) {
+  if (indices.numel() == 0) return indices;
+  if (indices.dim() == values.dim()) return at::gather(values, dim, indices);
+  return at::gather(values, dim, indices.unsqueeze(dim)).squeeze(dim);
+}
+
+Outputs picked_values(const CaseCall& call, const Outputs& outputs) {
+  const c10::IValue* dim = call.find("dim");
+  const Tensor& values = call.first_tensor();
+  Outputs mapped = outputs;
+  Tensor& indices = mapped.back();
+  indices = dim == nullptr || dim->isNone() ? at::take(values, indices)
+                                            : pick(values, dim->toInt(), indices);
+  return mapped;
+}
+
+Outputs picked_in_plane(const CaseCall& call, const Outputs& outputs) {
+  const int64_t rank = call.window_rank();
+  Outputs mapped = outputs;
+  Tensor& indices = mapped.back();
+  const Tensor picked = pick(call.first_tensor().flatten(-rank), -1, indices.flatten(-rank));
+  indices = picked.view(indices.sizes());
+  return mapped;
+}
+
+Outputs magnitudes(const CaseCall&, const Outputs& outputs) {
+  return each(outputs, [](const Tensor& it) { return at::abs(it); });
+}
+
+struct PropertyRow {
+  CaseProperty property;
+  std::string_view name;
+  std::string_view description;
+  Outputs (*map)(const CaseCall&, const Outputs&);
+};
+
+constexpr std::array kProperties = std::to_array<PropertyRow>({
+    {CaseProperty::kValues, "values", "each element", &all_values},
+    {CaseProperty::kShape, "shape", "shapes and dtypes: the elements have no values to expect",
+     &shapes},
+    {CaseProperty::kFinite, "finite", "shapes, dtypes, and that each element is finite: random",
+     &are_finite},
+    {CaseProperty::kUnitInterval, "unit_interval",
+     "shapes, dtypes, and that each element is in [0, 1): random", &are_in_unit_interval},
+    {CaseProperty::kZeroOrOne, "zero_or_one",
+     "shapes, dtypes, and that each element is 0 or 1: random", &are_zero_or_one},
+    {CaseProperty::kInRange, "in_range",
+     "shapes, dtypes, and that each element is in [low, high), two of the arguments: random",
+     &are_in_range},
+    {CaseProperty::kPermutation, "permutation", "each row, sorted: in any order", &sorted},
+    {CaseProperty::kDropout, "dropout",
+     "that each element is 0 or that of the first input / (1 - p), and the mask says which: random",
+     &are_kept_or_dropped},
+    {CaseProperty::kPickedValues, "picked_values",
+     "in place of the last output, indices, the elements of the first input that they pick along "
+     "dim, of all of it where there is no dim: any index of equal values is right",
+     &picked_values},
+    {CaseProperty::kPickedInPlane, "picked_in_plane",
+     "in place of the last output, indices, the elements of the first input that they pick in its "
+     "plane (the dimensions of the window): any index of equal values is right",
+     &picked_in_plane},
+    {CaseProperty::kMagnitudes, "magnitudes",
+     "the magnitude of each element: vectors and factors are unique up to their signs",
+     &magnitudes},
+});
+
+const PropertyRow& row_of(CaseProperty property) {
+  for (const PropertyRow& row : kProperties) {
+    if (row.property == property) return row;
+  }
+  throw Error("no such property of a case");
+}
+
+using CaseMaker = std::function<std::vector<OperatorCase>()>;
+
+// A function, because tables register themselves before main, in any order.
+std::vector<CaseMaker>& case_makers() {
+  static std::vector<CaseMaker> makers;
+  return makers;
+}
+
+auto sort_key(const OperatorCase& it) {
+  return std::tuple(it.category, it.op_type, dtype_name(it.dtype), it.variant);
+}
+
+bool is_variant(std::string_view variant) {
+  const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  return !variant.empty() && std::ranges::all_of(variant, fits);
+}
+
+std::vector<OperatorCase> make_all_cases() {
+  std::vector<OperatorCase> cases;
+  for (const CaseMaker& make : case_makers()) std::ranges::move(make(), std::back_inserter(cases));
+  std::ranges::sort(cases, {}, sort_key);
+  for (const OperatorCase& it : cases) {
+    if (!is_variant(it.variant)) {
+      throw Error("case '" + it.name() + "': use letters, digits and '_' for its variant");
+    }
+  }
+  std::vector<std::string> names;
+  for (const OperatorCase& it : cases) names.push_back(it.name());
+  std::ranges::sort(names);
+  const auto twice = std::ranges::adjacent_find(names);
+  if (twice != names.end()) throw Error("there are two cases '" + *twice + "'");
+  return cases;
+}
+
+}  // namespace
+
+std::string OperatorCase::name() const { return op_type + "/" + dtype_name(dtype) + "/" + variant; }
+
+std::string_view property_name(CaseProperty property) { return row_of(property).name; }
+
+std::string_view property_description(CaseProperty property) {
+  return row_of(property).description;
+}
+
+std::vector<Tensor> compared_values(const OperatorCase& operator_case,
+                                    const std::vector<c10::IValue>& arguments,
+                                    const std::vector<Tensor>& outputs) {
+  return row_of(operator_case.property).map(CaseCall(operator_case, arguments), outputs);
+}
+
+bool register_operator_cases(std::function<std::vector<OperatorCase>()> make) {
+  case_makers().push_back(std::move(make));
+  return true;
+}
+
+const std::vector<OperatorCase>& list_operator_cases() {
+  static const std::vector<OperatorCase> cases = make_all_cases();
+  return cases;
+}
+
+}  // namespace torch_ir
