@@ -139,7 +139,7 @@ Tensor values_of(const Recipe& recipe, const std::string& case_name, const std::
 // n, n + 1, ... on the diagonals of matrices: they outweigh all else, no two alike.
 Tensor heavy_diagonal(const Tensor& matrices) {
   const int64_t n = matrices.size(-1);
-  return at::diag_embed(at::arange(2 * n, 3 * n, matrices.options()));
+  return at::diag_embed(at::arange(2 * n, 3 * n).to(matrices.scalar_type()));
 }
 
 Tensor with_nan(const Tensor& values) {
