@@ -63,7 +63,7 @@ REGISTER_MODEL(
     {.inputs =
          {{.name = "tokens", .shape = {2, 10}, .dtype = at::kLong, .low = 0, .high = 96},
           {.name = "decoder_tokens", .shape = {2, 6}, .dtype = at::kLong, .low = 0, .high = 96}},
-     .categories = {"language", "recurrent", "attention", "multi_io"},
+     .categories = {"language", "attention", "multi_io"},
      .description = "A bidirectional GRU, and one that looks at its outputs in each step"});
 
 }  // namespace

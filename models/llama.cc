@@ -22,7 +22,7 @@ REGISTER_MODEL(
     Llama,
     {.inputs = {{.name = "tokens", .shape = {1, 8}, .dtype = at::kLong, .low = 0, .high = 96},
                 {.name = "start", .shape = {1}, .dtype = at::kLong, .low = 0, .high = 25}},
-     .categories = {"language", "attention"},
+     .categories = {"language", "generation", "attention"},
      .description = "Llama: grouped queries, rotary positions, a cache"});
 
 }  // namespace

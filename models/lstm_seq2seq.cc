@@ -40,7 +40,7 @@ REGISTER_MODEL(
     {.inputs =
          {{.name = "tokens", .shape = {2, 10}, .dtype = at::kLong, .low = 0, .high = 96},
           {.name = "decoder_tokens", .shape = {2, 8}, .dtype = at::kLong, .low = 0, .high = 96}},
-     .categories = {"language", "recurrent", "multi_io"},
+     .categories = {"language", "multi_io"},
      .description = "Two LSTMs, the state of one the start of the other"});
 
 }  // namespace

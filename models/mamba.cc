@@ -83,7 +83,7 @@ class MambaImpl : public nn::Module {
 TORCH_MODULE(Mamba);
 
 REGISTER_MODEL(Mamba, {.inputs = {{.shape = {1, 8}, .dtype = at::kLong, .low = 0, .high = 96}},
-                       .categories = {"language", "state_space"},
+                       .categories = {"language", "generation", "state_space"},
                        .description = "Mamba: a scan whose parameters the input selects"});
 
 }  // namespace

@@ -24,7 +24,7 @@ REGISTER_MODEL(
     Mixtral,
     {.inputs = {{.name = "tokens", .shape = {1, 4}, .dtype = at::kLong, .low = 0, .high = 96},
                 {.name = "start", .shape = {1}, .dtype = at::kLong, .low = 0, .high = 29}},
-     .categories = {"language", "attention", "mixture_of_experts"},
+     .categories = {"language", "generation", "attention", "mixture_of_experts"},
      .description = "Mixtral: two of eight experts for each token"});
 
 }  // namespace

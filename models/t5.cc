@@ -156,7 +156,7 @@ REGISTER_MODEL(
     {.inputs =
          {{.name = "tokens", .shape = {1, 16}, .dtype = at::kLong, .low = 0, .high = 96},
           {.name = "decoder_tokens", .shape = {1, 8}, .dtype = at::kLong, .low = 0, .high = 96}},
-     .categories = {"language", "attention", "multi_io", "shared_weights"},
+     .categories = {"language", "generation", "attention", "multi_io", "shared_weights"},
      .description = "Encoder and decoder, with biases for relative positions"});
 
 }  // namespace

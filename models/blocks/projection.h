@@ -1,7 +1,7 @@
 // Projection: a linear layer that is one call of aten::linear, as Python's nn.Linear is.
 //
 // torch::nn::Linear computes an input of more than two dimensions with matmul and add_, so that its
-// last bits may differ from those of its graph; a model of these layers agrees to the bit.
+// last bits may differ from those of its graph.
 #pragma once
 
 #include <ATen/ops/linear.h>
