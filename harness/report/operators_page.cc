@@ -81,10 +81,35 @@ List status_list(const Cases& cases) {
   return list;
 }
 
+// Beside what is only not supported.
+bool is_bad(const CaseResult& result) {
+  return !result.passed() && result.status != CaseStatus::kUnsupported;
+}
+
+// An operator a row, with what was said of its first case.
+List unsupported_rows(const Cases& cases) {
+  std::map<std::string, std::pair<int64_t, std::string>> operators;
+  for (const CaseResult& result : cases) {
+    if (result.status != CaseStatus::kUnsupported) continue;
+    auto& [count, message] =
+        operators.try_emplace(result.info.op_type, 0, result.message).first->second;
+    ++count;
+  }
+  List rows;
+  for (const auto& [op_type, reason] : operators) {
+    Data row;
+    row.set("name", code_cell(op_type));
+    row.set("count", with_thousands_separators(reason.first));
+    row.set("message", text_cell(reason.second));
+    rows.push_back(row);
+  }
+  return rows;
+}
+
 List bad_rows(const Cases& cases, const RunContext& context) {
   List rows;
   for (const CaseResult& result : cases) {
-    if (result.passed()) continue;
+    if (!is_bad(result)) continue;
     if (rows.size() == kMostBadCases) break;
     Data row;
     row.set("name", code_cell(result.info.name));
@@ -193,7 +218,7 @@ void set_calls(const Cases& cases, const RunContext& context, Data& page) {
 List bad_html_rows(const Cases& cases, const RunContext& context) {
   List rows;
   for (const CaseResult& result : cases) {
-    if (result.passed()) continue;
+    if (!is_bad(result)) continue;
     if (rows.size() == kMostBadCases) break;
     Data row;
     row.set("name", xml_text(result.info.name));
@@ -222,7 +247,7 @@ std::string render_operators(const RunRecord& run) {
   const Cases& cases = run.cases;
   const List bad = bad_rows(cases, run.context);
   const auto num_bad = static_cast<size_t>(
-      std::ranges::count_if(cases, [](const CaseResult& it) { return !it.passed(); }));
+      std::ranges::count_if(cases, is_bad));
   Data page;
   page.set("verdict",
            fmt::format("{} **{}**", all_good(cases, run.context.requires_support) ? "✅" : "❌",
@@ -238,6 +263,8 @@ std::string render_operators(const RunRecord& run) {
   page.set("more_bad", num_bad > bad.size()
                            ? fmt::format("\n{} more are in `results.json`.\n", num_bad - bad.size())
                            : "");
+  page.set("has_unsupported", !unsupported.empty());
+  page.set("unsupported", unsupported);
   page.set("categories", category_list(cases));
   set_calls(cases, run.context, page);
   set_environment(page, run.context, 1);

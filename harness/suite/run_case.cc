@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -20,7 +21,6 @@
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/ivalue.h"
 #include "torch_ir/operators/call_recording.h"
-#include "torch_ir/operators/operator_table.h"
 #include "torch_ir/verifier/verify.h"
 
 namespace torch_ir {
@@ -99,33 +99,47 @@ std::string outputs_text(const std::vector<TensorMeta>& outputs) {
   return text;
 }
 
-// Whether a capture can make the call without data.
-bool can_be_captured(const c10::OperatorHandle& op, const GraphCase& graph_case) {
+// Whether it is a call of a model: on tensors, and making some.
+bool can_be_captured(const GraphCase& graph_case) {
   const auto is_number = [](const TensorMeta& meta) { return meta.is_scalar; };
-  return !graph_case.inputs.empty() && !may_depend_on_data(op) &&
-         std::ranges::none_of(graph_case.ir.graph_outputs, is_number);
+  return !graph_case.inputs.empty() && std::ranges::none_of(graph_case.ir.graph_outputs, is_number);
 }
 
-// What is wrong with the graph that capture gives on the meta device; empty where its outputs are
-// those of the call. Its node may be another form of the same (add.Scalar is add.Tensor in Python).
+// The graph that capture gives: on meta, or on real tensors where the operator needs data. Nothing
+// where capture refuses the call, as it does what is for training; archives may have it all the
+// same.
+std::optional<IR> capture_call(const Model& call, const GraphCase& graph_case) {
+  ExtractOptions options{.model_name = graph_case.info.name};
+  for (const TensorMeta& input : graph_case.ir.graph_inputs) {
+    options.input_names.push_back(input.name);
+  }
+  for (const auto& inputs : {meta_inputs(graph_case.inputs), graph_case.inputs}) {
+    try {
+      return extract_ir(call, inputs, options);
+    } catch (const ExportError& error) {
+      if (!error.is_unsupported()) throw;
+    }
+  }
+  return std::nullopt;
+}
+
+// What is wrong with the graph that capture gives; empty where its outputs are those of the call.
+// Its node may be another form of the same (add.Scalar is add.Tensor in Python).
 std::string capture_problem(const GraphCase& graph_case) {
   const auto op = find_operator(graph_case.info.op_type);
-  if (!op || !can_be_captured(*op, graph_case)) return {};
+  if (!op || !can_be_captured(graph_case)) return {};
   const ModelFn call = [&](const std::vector<at::Tensor>& inputs) {
     torch::jit::Stack stack = arguments_of_call(graph_case, inputs);
     op->callBoxed(stack);
     return tensors_of(stack);
   };
-  ExtractOptions options{.model_name = graph_case.info.name};
-  for (const TensorMeta& input : graph_case.ir.graph_inputs) {
-    options.input_names.push_back(input.name);
-  }
-  const IR ir = extract_ir(Model(call), meta_inputs(graph_case.inputs), options);
+  const std::optional<IR> ir = capture_call(Model(call), graph_case);
   const auto is_alike = [](const TensorMeta& a, const TensorMeta& b) {
     return a.shape == b.shape && a.dtype == b.dtype;
   };
-  if (std::ranges::equal(ir.graph_outputs, graph_case.ir.graph_outputs, is_alike)) return {};
-  return fmt::format("captured on meta it returns {}, and eager {}", outputs_text(ir.graph_outputs),
+  if (!ir || std::ranges::equal(ir->graph_outputs, graph_case.ir.graph_outputs, is_alike))
+    return {};
+  return fmt::format("captured it returns {}, and eager {}", outputs_text(ir->graph_outputs),
                      outputs_text(graph_case.ir.graph_outputs));
 }
 
