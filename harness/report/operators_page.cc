@@ -246,6 +246,7 @@ std::string operators_section(const Cases& cases, const RunContext& context) {
 std::string render_operators(const RunRecord& run) {
   const Cases& cases = run.cases;
   const List bad = bad_rows(cases, run.context);
+  const List unsupported = unsupported_rows(cases);
   const auto num_bad = static_cast<size_t>(
       std::ranges::count_if(cases, is_bad));
   Data page;
