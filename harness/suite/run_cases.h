@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "harness/results/case_result.h"
+#include "harness/results/result.h"
 #include "harness/suite/case_source.h"
 
 namespace torch_ir {
