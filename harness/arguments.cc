@@ -118,6 +118,13 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
   options.several("--model", harness.selection.models, "NAME",
                   "Run this model, which has to be of a --category where one is given (may be "
                   "repeated)");
+  options
+      .parsed(
+          "--scale",
+          [&](const std::string& name) { harness.run.settings.scale = parse_scale(name); }, "SCALE",
+          "test: small models, which are run; full: models as large as they were published, which "
+          "are extracted without weights, serialized, and not run")
+      ->default_str(std::string(scale_name(harness.run.settings.scale)));
   options.several("--pt2", arguments.raw.pt2, "FILE",
                   "Run this archive of torch.export.save, or those of this folder (may be "
                   "repeated); of the registry only what --model and --category ask for runs beside "
@@ -308,6 +315,13 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   }
   for (const char* flag : {"--model", "--category"}) {
     refuse_together(parser, "--list-categories", flag, "it lists all of them");
+  }
+  if (arguments.harness.run.settings.scale == Scale::kFull) {
+    arguments.harness.run.settings.last_stage = Stage::kSerialize;
+    for (const char* flag : {"--pt2", "--ir", "--backend", "--executor", "--optimization",
+                             "--device", "--per-node", "--save-tensors"}) {
+      refuse_together(parser, "--scale", flag, "models of full scale are not run");
+    }
   }
   require(parser, "--executor-intermediates", {"--executor"});
   require(parser, "--json", {"--list-models", "--list-categories", "--supported"});

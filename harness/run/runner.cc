@@ -58,15 +58,6 @@ constexpr auto kSilentPatience = std::chrono::milliseconds(2);
 // gigabyte a second.
 constexpr auto kMemoryPatience = std::chrono::milliseconds(20);
 
-const RegisteredModel& find_model(const std::string& name) {
-  static const std::vector<RegisteredModel> models = list_models();
-  const auto model = std::ranges::lower_bound(models, name, {}, &RegisteredModel::name);
-  if (model == models.end() || model->name != name) {
-    throw Error("no model is registered as '" + name + "'");
-  }
-  return *model;
-}
-
 // Longer ones are more than the clock can hold.
 constexpr std::chrono::duration<double> kLongestTimeout(1e9);
 
