@@ -130,6 +130,13 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
                   "be repeated)");
   options.several("--dtype", harness.selection.dtypes, "NAME",
                   "Of the suite of operators, the cases of this dtype (may be repeated)");
+  options
+      .parsed(
+          "--scale",
+          [&](const std::string& name) { harness.run.settings.scale = parse_scale(name); }, "SCALE",
+          "test: small models, which are run; full: models as large as they were published, which "
+          "are extracted without weights, serialized, and not run")
+      ->default_str(std::string(scale_name(harness.run.settings.scale)));
   options.several("--pt2", arguments.raw.pt2, "FILE",
                   "Run this archive of torch.export.save, or those of this folder (may be "
                   "repeated); of the registry only what --model and --category ask for runs beside "
@@ -339,6 +346,14 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   } else {
     for (const char* flag : {"--operator", "--dtype"}) {
       if (is_given(parser, flag)) throw Error(fmt::format("{} is for --suite operators", flag));
+    }
+  }
+  if (arguments.harness.run.settings.scale == Scale::kFull) {
+    arguments.harness.run.settings.last_stage = Stage::kSerialize;
+    for (const char* flag :
+         {"--pt2", "--ir", "--backend", "--executor", "--optimization", "--device", "--per-node",
+          "--save-tensors", "--split", "--export-suite", "--suite"}) {
+      refuse_together(parser, "--scale", flag, "models of full scale are not run");
     }
   }
   require(parser, "--executor-intermediates", {"--executor"});

@@ -37,6 +37,7 @@ CompletionValues completion_values(const std::string& program) {
   return {
       .words = {{"--optimization", {"exact", "fast"}},
                 {"--device", {"cpu", "cuda"}},
+                {"--scale", {"test", "full"}},
                 {"--tolerance", {"dtype"}},
                 {"--suite", {"models", "operators"}},
                 {"--completion", {"bash", "zsh"}},
@@ -51,6 +52,7 @@ constexpr const char* kFooter =
     "  harness --category attention --jobs 2     those of a category, two at a time\n"
     "  harness --model DenseBlock --per-node     one, every value of its graph compared\n"
     "  harness --pt2 llama.pt2                   an archive of torch.export.save\n"
+    "  harness --scale full                      models as large as published, extracted only\n"
     "  harness --ir reports/repro/DenseBlock --output again --backend my_chip\n"
     "                                            a graph with its tensors, on a backend\n"
     "  harness --suite operators --dtype bfloat16\n"
@@ -88,8 +90,8 @@ int run(const Arguments& arguments, std::ostream& out, std::ostream& err, const 
   return run.is_good() ? kPassed : kFailed;
 }
 
-std::vector<RegisteredModel> selected_models(const Selection& selection) {
-  std::vector<RegisteredModel> models = list_models();
+std::vector<RegisteredModel> selected_models(const Selection& selection, Scale scale) {
+  std::vector<RegisteredModel> models = list_models(scale);
   const std::vector<std::string> names = select_models(models, selection);
   std::erase_if(models, [&](const RegisteredModel& model) {
     return std::ranges::find(names, model.name) == names.end();
@@ -99,8 +101,9 @@ std::vector<RegisteredModel> selected_models(const Selection& selection) {
 
 // What the arguments ask for in place of a run; nothing when they ask for a run.
 std::optional<std::string> answer(const CLI::App& parser, const Arguments& arguments) {
+  const Scale scale = arguments.harness.run.settings.scale;
   if (arguments.list_models) {
-    const std::vector<RegisteredModel> models = selected_models(arguments.harness.selection);
+    const std::vector<RegisteredModel> models = selected_models(arguments.harness.selection, scale);
     return arguments.json ? models_json(models) : models_table(models);
   }
   if (!arguments.export_suite.empty()) {
@@ -113,7 +116,8 @@ std::optional<std::string> answer(const CLI::App& parser, const Arguments& argum
     return arguments.json ? categories_json(categories) : categories_text(categories);
   }
   if (arguments.list_categories) {
-    return arguments.json ? categories_json(list_categories()) : categories_text(list_categories());
+    const std::vector<std::string> categories = list_categories(scale);
+    return arguments.json ? categories_json(categories) : categories_text(categories);
   }
   if (!arguments.supported.empty()) {
     const SupportReport report = supported_models(arguments.harness, arguments.supported);

@@ -85,7 +85,8 @@ void take_suites(std::vector<ModelFilesArgument>& files, Plan& plan) {
 }
 
 Plan make_plan(const HarnessOptions& options) {
-  std::vector<RegisteredModel> registered = list_models();
+  const Scale scale = options.run.settings.scale;
+  std::vector<RegisteredModel> registered = list_models(scale);
   if (!options.registry.empty()) {
     std::erase_if(registered, [&](const RegisteredModel& model) {
       return std::ranges::find(options.registry, model.name) == options.registry.end();
@@ -145,7 +146,9 @@ void check_apart(const Plan& plan, const std::string& output) {
 ExpectedFailures expected_failures(const HarnessOptions& options, const Plan& plan) {
   if (options.expected_failures.empty()) return options.run.expected_failures;
   std::vector<std::string> names;
-  for (const RegisteredModel& model : list_models()) names.push_back(model.name);
+  for (const RegisteredModel& model : list_models(options.run.settings.scale)) {
+    names.push_back(model.name);
+  }
   for (const ModelSource& model : plan.models) names.push_back(name_of(model));
   return read_expected_failures(options.expected_failures, names);
 }

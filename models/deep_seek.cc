@@ -1,4 +1,5 @@
 #include "models/blocks/decoder.h"
+#include "models/blocks/published_decoders.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -25,18 +26,22 @@ constexpr DecoderShape kDeepSeekShape = {
                             .has_sigmoid_scores = true,
                             .scale = 2.5}};
 
-class DeepSeekImpl : public DecoderImpl {
- public:
-  DeepSeekImpl() : DecoderImpl(kDeepSeekShape) {}
-};
-TORCH_MODULE(DeepSeek);
+REGISTER_MODEL_AS(DeepSeek, "DeepSeek", Decoder(kDeepSeekShape),
+                  {.inputs = decoder_inputs(kDeepSeekShape, 4),
+                   .categories = {"language", "generation", "attention", "mixture_of_experts"},
+                   .description = "DeepSeek-V3: latent attention, experts chosen by groups"});
 
-REGISTER_MODEL(
-    DeepSeek,
-    {.inputs = {{.name = "tokens", .shape = {1, 4}, .dtype = at::kLong, .low = 0, .high = 96},
-                {.name = "start", .shape = {1}, .dtype = at::kLong, .low = 0, .high = 29}},
-     .categories = {"language", "generation", "attention", "mixture_of_experts"},
-     .description = "DeepSeek-V3: latent attention, experts chosen by groups"});
+REGISTER_MODEL_AS(DeepSeekV3, "DeepSeek-V3", Decoder(kDeepSeekV3Shape),
+                  {.inputs = decoder_inputs(kDeepSeekV3Shape, 1),
+                   .categories = {"language", "generation", "attention", "mixture_of_experts"},
+                   .description = "DeepSeek-V3: the next token, by 8 of 256 experts",
+                   .scale = Scale::kFull});
+
+REGISTER_MODEL_AS(KimiK2, "Kimi-K2", Decoder(kKimiK2Shape),
+                  {.inputs = decoder_inputs(kKimiK2Shape, 1),
+                   .categories = {"language", "generation", "attention", "mixture_of_experts"},
+                   .description = "Kimi K2: the next token, by 8 of 384 experts",
+                   .scale = Scale::kFull});
 
 }  // namespace
 }  // namespace torch_ir

@@ -40,6 +40,27 @@ struct UNetShape {
   int64_t time_width() const { return 4 * levels.front().channels; }
 };
 
+UNetShape small_shape() {
+  return {.levels = {{.channels = 16, .attention = 0}, {.channels = 32, .attention = 1}},
+          .groups = 8,
+          .head_width = 16,
+          .context_width = 24,
+          .pooled_width = 20,
+          .number_width = 8};
+}
+
+// The unet/config.json of stabilityai/stable-diffusion-xl-base-1.0.
+UNetShape sdxl_shape() {
+  return {.levels = {{.channels = 320, .attention = 0},
+                     {.channels = 640, .attention = 2},
+                     {.channels = 1280, .attention = 10}},
+          .groups = 32,
+          .head_width = 64,
+          .context_width = 2048,
+          .pooled_width = 1280,
+          .number_width = 256};
+}
+
 // Residual blocks of each level on the way down; there is one more on the way up.
 constexpr int64_t kUNetBlocks = 2;
 // The size before and after cropping, and where it was cropped.
@@ -188,7 +209,7 @@ TORCH_MODULE(UNetBlock);
 // Podell et al., SDXL, 2023.
 class DiffusionUNetImpl : public nn::Module {
  public:
-  explicit DiffusionUNetImpl(const UNetShape& shape = test_shape())
+  explicit DiffusionUNetImpl(const UNetShape& shape)
       : shape_(shape),
         time_(register_module("time",
                               EmbeddingMlp(shape.levels.front().channels, shape.time_width()))),
@@ -254,15 +275,6 @@ class DiffusionUNetImpl : public nn::Module {
   }
 
  private:
-  static UNetShape test_shape() {
-    return {.levels = {{.channels = 16, .attention = 0}, {.channels = 32, .attention = 1}},
-            .groups = 8,
-            .head_width = 16,
-            .context_width = 24,
-            .pooled_width = 20,
-            .number_width = 8};
-  }
-
   UNetShape shape_;
   EmbeddingMlp time_;
   EmbeddingMlp image_;
@@ -278,19 +290,24 @@ class DiffusionUNetImpl : public nn::Module {
 };
 TORCH_MODULE(DiffusionUNet);
 
-std::vector<ModelInput> u_net_inputs(int64_t size, int64_t tokens, int64_t context_width,
-                                     int64_t pooled_width) {
+std::vector<ModelInput> u_net_inputs(const UNetShape& shape, int64_t size, int64_t tokens) {
   return {{.name = "x", .shape = {1, kImageChannels, size, size}},
           {.name = "time", .shape = {1}, .low = 0, .high = 1000},
-          {.name = "context", .shape = {1, tokens, context_width}},
-          {.name = "pooled", .shape = {1, pooled_width}},
+          {.name = "context", .shape = {1, tokens, shape.context_width}},
+          {.name = "pooled", .shape = {1, shape.pooled_width}},
           {.name = "numbers", .shape = {1, kImageNumbers}, .low = 0, .high = 1024}};
 }
 
-REGISTER_MODEL(DiffusionUNet,
-               {.inputs = u_net_inputs(16, 5, 24, 20),
-                .categories = {"generation", "vision", "attention", "multi_io"},
-                .description = "A U-Net with time embedding that removes noise from an image"});
+REGISTER_MODEL_AS(DiffusionUNet, "DiffusionUNet", DiffusionUNet(small_shape()),
+                  {.inputs = u_net_inputs(small_shape(), 16, 5),
+                   .categories = {"generation", "vision", "attention", "multi_io"},
+                   .description = "A U-Net with time embedding that removes noise from an image"});
+
+REGISTER_MODEL_AS(SDXL, "SDXL-UNet", DiffusionUNet(sdxl_shape()),
+                  {.inputs = u_net_inputs(sdxl_shape(), 128, 77),
+                   .categories = {"generation", "vision", "attention", "multi_io"},
+                   .description = "Stable Diffusion XL's U-Net, for an image of 1024 x 1024",
+                   .scale = Scale::kFull});
 
 }  // namespace
 }  // namespace torch_ir

@@ -18,6 +18,10 @@ struct GptShape {
   int64_t layers;
 };
 
+// Brown et al., Language Models are Few-Shot Learners, 2020, table 2.1; all layers are dense here.
+constexpr GptShape kGpt3Shape = {
+    .vocabulary = 50257, .positions = 2048, .width = 12288, .heads = 96, .layers = 96};
+
 constexpr GptShape kGpt2Shape = {
     .vocabulary = 96, .positions = 32, .width = 64, .heads = 4, .layers = 2};
 
@@ -50,6 +54,12 @@ TORCH_MODULE(Gpt2);
 REGISTER_MODEL(Gpt2, {.inputs = {{.shape = {1, 16}, .dtype = at::kLong, .low = 0, .high = 96}},
                       .categories = {"language", "generation", "attention", "shared_weights"},
                       .description = "GPT-2: causal attention, the embedding as the output layer"});
+
+REGISTER_MODEL_AS(Gpt3, "GPT-3-175B", Gpt2(kGpt3Shape),
+                  {.inputs = {{.shape = {1, 2048}, .dtype = at::kLong, .low = 0, .high = 50257}},
+                   .categories = {"language", "generation", "attention", "shared_weights"},
+                   .description = "GPT-3: 2,048 tokens at once",
+                   .scale = Scale::kFull});
 
 }  // namespace
 }  // namespace torch_ir

@@ -1,4 +1,5 @@
 #include "models/blocks/decoder.h"
+#include "models/blocks/published_decoders.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -12,18 +13,16 @@ constexpr DecoderShape kLlamaShape = {.vocabulary = 96,
                                       .positions = 32,
                                       .key_heads = 2};
 
-class LlamaImpl : public DecoderImpl {
- public:
-  LlamaImpl() : DecoderImpl(kLlamaShape) {}
-};
-TORCH_MODULE(Llama);
+REGISTER_MODEL_AS(Llama, "Llama", Decoder(kLlamaShape),
+                  {.inputs = decoder_inputs(kLlamaShape, 8),
+                   .categories = {"language", "generation", "attention"},
+                   .description = "Llama: grouped queries, rotary positions, a cache"});
 
-REGISTER_MODEL(
-    Llama,
-    {.inputs = {{.name = "tokens", .shape = {1, 8}, .dtype = at::kLong, .low = 0, .high = 96},
-                {.name = "start", .shape = {1}, .dtype = at::kLong, .low = 0, .high = 25}},
-     .categories = {"language", "generation", "attention"},
-     .description = "Llama: grouped queries, rotary positions, a cache"});
+REGISTER_MODEL_AS(Llama405B, "Llama-3.1-405B", Decoder(kLlama405BShape),
+                  {.inputs = decoder_inputs(kLlama405BShape, 1),
+                   .categories = {"language", "generation", "attention"},
+                   .description = "Llama 3.1: the next token, behind up to 4,096",
+                   .scale = Scale::kFull});
 
 }  // namespace
 }  // namespace torch_ir

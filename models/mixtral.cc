@@ -14,18 +14,10 @@ constexpr DecoderShape kMixtralShape = {
     .key_heads = 2,
     .experts = ExpertsShape{.count = 8, .chosen = 2, .hidden = 96}};
 
-class MixtralImpl : public DecoderImpl {
- public:
-  MixtralImpl() : DecoderImpl(kMixtralShape) {}
-};
-TORCH_MODULE(Mixtral);
-
-REGISTER_MODEL(
-    Mixtral,
-    {.inputs = {{.name = "tokens", .shape = {1, 4}, .dtype = at::kLong, .low = 0, .high = 96},
-                {.name = "start", .shape = {1}, .dtype = at::kLong, .low = 0, .high = 29}},
-     .categories = {"language", "generation", "attention", "mixture_of_experts"},
-     .description = "Mixtral: two of eight experts for each token"});
+REGISTER_MODEL_AS(Mixtral, "Mixtral", Decoder(kMixtralShape),
+                  {.inputs = decoder_inputs(kMixtralShape, 4),
+                   .categories = {"language", "generation", "attention", "mixture_of_experts"},
+                   .description = "Mixtral: two of eight experts for each token"});
 
 }  // namespace
 }  // namespace torch_ir

@@ -61,6 +61,7 @@ const STATUSES = {
   failed: {mark: '✕', kind: 'failed'},
   'unexpected pass': {mark: '!', kind: 'unexpected'},
   'expected failure': {mark: '≈', kind: 'expected'},
+  extracted: {mark: '–', kind: 'skipped'},
   passed: {mark: '✓', kind: 'passed'},
 };
 

@@ -50,6 +50,10 @@ std::string verdict(const ModelResult& result, const RunContext& context) {
     case Status::kPassed:
       return mark + " **PASSED**: the graph computes what " + reference_of(result).verdict + "." +
              maximum_difference(result, context);
+    case Status::kExtracted:
+      return mark +
+             " **EXTRACTED**, and not run: the graph was captured without weights, written, and "
+             "read back. What it computes was not compared with anything.";
     case Status::kUnexpectedPass:
       return mark + " **UNEXPECTED PASS**: the model passes, and is " +
              expectation(*result.expected_failure) + ". Take that out of " +

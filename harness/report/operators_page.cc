@@ -247,8 +247,7 @@ std::string render_operators(const RunRecord& run) {
   const Cases& cases = run.cases;
   const List bad = bad_rows(cases, run.context);
   const List unsupported = unsupported_rows(cases);
-  const auto num_bad = static_cast<size_t>(
-      std::ranges::count_if(cases, is_bad));
+  const auto num_bad = static_cast<size_t>(std::ranges::count_if(cases, is_bad));
   Data page;
   page.set("verdict",
            fmt::format("{} **{}**", all_good(cases, run.context.requires_support) ? "✅" : "❌",

@@ -80,6 +80,8 @@ std::string_view status_mark(Status status) {
   switch (status) {
     case Status::kPassed:
       return "✅";
+    case Status::kExtracted:
+      return "☑️";
     case Status::kFailed:
     case Status::kUnexpectedPass:
       return "❌";

@@ -44,6 +44,7 @@ void delete_file(const fs::path& path) {
 // What the process of the model drew; drawn here where that came to its end too early.
 GraphPicture picture_of(const ModelResult& result, const fs::path& file) {
   if (fs::exists(file)) return {.svg = read_file(file)};
+  if (result.is_extracted()) return {.problem = "it is not drawn at full scale"};
   return draw_graph(result);
 }
 

@@ -103,6 +103,9 @@ bool all_good(const std::vector<ModelResult>& results) {
 }
 
 std::string passed_text(const std::vector<ModelResult>& results) {
+  if (const int64_t extracted = count_status(results, Status::kExtracted)) {
+    return fmt::format("{} of {} models extracted, not run", extracted, results.size());
+  }
   return fmt::format("{} of {} models passed", count_status(results, Status::kPassed),
                      results.size());
 }

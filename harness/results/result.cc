@@ -44,12 +44,13 @@ std::string failure_line(const Failure& failure) {
 
 std::string_view status_name(Status status) {
   constexpr std::array<std::string_view, kStatuses.size()> kNames = {
-      "passed", "failed", "expected failure", "unexpected pass"};
+      "passed", "extracted", "failed", "expected failure", "unexpected pass"};
   return kNames.at(static_cast<size_t>(status));
 }
 
 Status ModelResult::status() const {
   if (passed()) return expected_failure ? Status::kUnexpectedPass : Status::kPassed;
+  if (is_extracted()) return Status::kExtracted;
   const bool is_expected = expected_failure && failure && failure->kind == expected_failure->kind;
   return is_expected ? Status::kExpectedFailure : Status::kFailed;
 }
@@ -61,11 +62,12 @@ Status parse_status(std::string_view name) {
 }
 
 Stage ModelResult::stage() const {
+  if (is_extracted()) return Stage::kSerialize;
   return failure ? failure->stage : kStages.at(std::min(num_passed_stages, kStages.size() - 1));
 }
 
 bool ModelResult::is_good() const {
-  return status() == Status::kPassed || status() == Status::kExpectedFailure;
+  return status() != Status::kFailed && status() != Status::kUnexpectedPass;
 }
 
 std::optional<GraphSummary> ModelResult::graph_summary() const {

@@ -52,6 +52,8 @@ struct RunSettings {
   std::string backend = {};
   std::string executor = {};
   bool executor_intermediates = false;
+  // Which models of the registry. Those of full scale have no weights to run with.
+  Scale scale = Scale::kTest;
   // Stages after this one are left out.
   Stage last_stage = Stage::kVerify;
   // Compare node by node also where all outputs agree.
@@ -117,6 +119,8 @@ struct Reproducer {
 
 enum class Status {
   kPassed,
+  // Extracted and serialized, which is all that was asked for: nothing was run.
+  kExtracted,
   kFailed,
   // Failed, as registered.
   kExpectedFailure,
@@ -124,10 +128,10 @@ enum class Status {
   kUnexpectedPass,
 };
 
-inline constexpr std::array kStatuses = {Status::kPassed, Status::kFailed, Status::kExpectedFailure,
-                                         Status::kUnexpectedPass};
+inline constexpr std::array kStatuses = {Status::kPassed, Status::kExtracted, Status::kFailed,
+                                         Status::kExpectedFailure, Status::kUnexpectedPass};
 
-// "passed", "failed", "expected failure", "unexpected pass".
+// "passed", "extracted", "failed", "expected failure", "unexpected pass".
 std::string_view status_name(Status status);
 
 // The inverse. Throws Error for another name.
@@ -163,10 +167,14 @@ struct ModelResult {
 
   // All stages passed.
   bool passed() const { return !failure && num_passed_stages == kStages.size(); }
+  // It has a graph that was written, and was not run.
+  bool is_extracted() const {
+    return !failure && num_passed_stages == static_cast<size_t>(Stage::kExecute);
+  }
   Status status() const;
   // The one that failed, or the last one.
   Stage stage() const;
-  // Whether it counts as good: passed, or failed as expected.
+  // Whether it counts as good: passed as far as it was to go, or failed as expected.
   bool is_good() const;
   // Lets go of the graph, all but its summary: a run of many models keeps none.
   void drop_graph();

@@ -36,6 +36,11 @@ struct Names<Optimization> {
   static constexpr auto parse = parse_optimization;
 };
 template <>
+struct Names<Scale> {
+  static constexpr auto name = scale_name;
+  static constexpr auto parse = parse_scale;
+};
+template <>
 struct Names<c10::Device> {
   static std::string name(const c10::Device& device) { return device.str(); }
   static c10::Device parse(const std::string& name) { return c10::Device(name); }
@@ -230,6 +235,7 @@ void fields(const Visit& visit, RunSettings& settings) {
   visit("backend", settings.backend);
   visit("executor", settings.executor);
   visit("executor_intermediates", settings.executor_intermediates);
+  visit("scale", settings.scale);
   visit("last_stage", settings.last_stage);
   visit("per_node", settings.per_node);
   visit("save_tensors", settings.save_tensors);
@@ -291,8 +297,9 @@ void fields(const Visit& visit, ModelResult& result) {
   visit.nullable("expected_failure", result.expected_failure);
   graph_fields(visit, result);
   if constexpr (Visit::kReads) {
-    const bool passed = status == Status::kPassed || status == Status::kUnexpectedPass;
-    result.num_passed_stages = passed ? kStages.size() : static_cast<size_t>(stage);
+    const bool is_done = status == Status::kPassed || status == Status::kExtracted ||
+                         status == Status::kUnexpectedPass;
+    result.num_passed_stages = static_cast<size_t>(stage) + (is_done ? 1 : 0);
   } else {
     const DifferenceMetrics metrics = difference_metrics(result);
     const Trial* worst = result.worst_trial();

@@ -107,6 +107,7 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   if (coverage.is_split) options += " --split";
   for (const std::string& category : coverage.selection.categories) add("--category", category);
   for (const std::string& model : coverage.selection.models) add("--model", model);
+  if (settings.scale != defaults.scale) add("--scale", std::string(scale_name(settings.scale)));
   if (settings.seed != defaults.seed) add("--seed", std::to_string(settings.seed));
   if (settings.trials != defaults.trials) add("--trials", std::to_string(settings.trials));
   add_tolerance(settings, add);
@@ -181,6 +182,7 @@ std::vector<std::pair<std::string, std::string>> settings_in_words(const RunSett
       {"device", settings.device.str()},
       {"backend", settings.backend},
       {"executor", settings.executor},
+      {"scale", std::string(scale_name(settings.scale))},
       {"last stage", std::string(stage_name(settings.last_stage))},
   };
 }

@@ -53,7 +53,4 @@ std::unique_ptr<Candidate> make_candidate(const ModelFiles& files, uint64_t seed
 // Of either. Throws Error for a name that is not registered.
 std::unique_ptr<Candidate> make_candidate(const ModelSource& source, uint64_t seed);
 
-// Throws Error for a name that is not registered.
-const RegisteredModel& find_model(const std::string& name);
-
 }  // namespace torch_ir

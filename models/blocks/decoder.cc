@@ -261,6 +261,14 @@ DecoderImpl::DecoderImpl(const DecoderShape& shape)
   for (int64_t i = 0; i < shape.layers; ++i) layers_->push_back(DecoderLayer(shape, i));
 }
 
+std::vector<ModelInput> decoder_inputs(const DecoderShape& shape, int64_t length) {
+  const auto vocabulary = static_cast<double>(shape.vocabulary);
+  const auto starts = static_cast<double>(shape.positions - length + 1);
+  return {
+      {.name = "tokens", .shape = {1, length}, .dtype = at::kLong, .low = 0, .high = vocabulary},
+      {.name = "start", .shape = {1}, .dtype = at::kLong, .low = 0, .high = starts}};
+}
+
 at::Tensor DecoderImpl::forward(const at::Tensor& tokens, const at::Tensor& start) {
   const at::Tensor positions = start + at::arange(tokens.size(1), at::kLong);
   const at::Tensor half = positions.unsqueeze(-1) * frequencies_;

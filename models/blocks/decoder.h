@@ -13,6 +13,7 @@
 
 #include "models/blocks/projection.h"
 #include "models/blocks/rms_norm.h"
+#include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
 
@@ -78,5 +79,8 @@ class DecoderImpl : public torch::nn::Module {
   Projection head_;
 };
 TORCH_MODULE(Decoder);
+
+// Its inputs for `length` tokens at once.
+std::vector<ModelInput> decoder_inputs(const DecoderShape& shape, int64_t length);
 
 }  // namespace torch_ir

@@ -1,6 +1,8 @@
 // MultiHeadAttention: attention by scaled_dot_product_attention, as transformers of today call it.
 #pragma once
 
+#include <torch/nn/modules/normalization.h>
+
 #include <optional>
 
 #include "models/blocks/projection.h"
@@ -14,6 +16,8 @@ struct AttentionShape {
   std::optional<int64_t> context_width = std::nullopt;
   // Of the projections that make queries, keys and values.
   bool has_bias = true;
+  // Whether the queries and keys of each head are normalized.
+  bool normalizes_queries = false;
 };
 
 class MultiHeadAttentionImpl : public torch::nn::Module {
@@ -31,7 +35,11 @@ class MultiHeadAttentionImpl : public torch::nn::Module {
   Projection k_proj_;
   Projection v_proj_;
   Projection out_proj_;
+  torch::nn::LayerNorm q_norm_ = nullptr;
+  torch::nn::LayerNorm k_norm_ = nullptr;
 };
 TORCH_MODULE(MultiHeadAttention);
+
+torch::nn::LayerNorm layer_norm(int64_t width);
 
 }  // namespace torch_ir

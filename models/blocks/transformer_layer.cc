@@ -4,21 +4,25 @@
 
 namespace torch_ir {
 
-torch::nn::LayerNorm layer_norm(int64_t width) {
-  return torch::nn::LayerNorm(torch::nn::LayerNormOptions({width}));
-}
-
 TransformerLayerImpl::TransformerLayerImpl(const TransformerShape& shape)
     : shape_(shape),
       norm1_(register_module("norm1", layer_norm(shape.width))),
-      attention_(register_module("attention",
-                                 MultiHeadAttention(AttentionShape{shape.width, shape.heads}))),
-      norm2_(register_module("norm2", layer_norm(shape.width))),
+      attention_(register_module("attention", MultiHeadAttention(AttentionShape{
+                                                  .width = shape.width,
+                                                  .heads = shape.heads,
+                                                  .has_bias = !shape.is_parallel,
+                                                  .normalizes_queries = shape.is_parallel}))),
       up_(register_module("up", Projection(shape.width, shape.hidden.value_or(4 * shape.width)))),
       down_(register_module("down",
-                            Projection(shape.hidden.value_or(4 * shape.width), shape.width))) {}
+                            Projection(shape.hidden.value_or(4 * shape.width), shape.width))) {
+  if (!shape.is_parallel) norm2_ = register_module("norm2", layer_norm(shape.width));
+}
 
 at::Tensor TransformerLayerImpl::forward(const at::Tensor& x) {
+  if (shape_.is_parallel) {
+    const at::Tensor normed = norm1_(x);
+    return x + attend(normed) + transform(normed);
+  }
   if (shape_.normalizes_sums) {
     const at::Tensor attended = norm1_(x + attend(x));
     return norm2_(attended + transform(attended));

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <torch/nn/modules/container/modulelist.h>
-#include <torch/nn/modules/normalization.h>
 
 #include "models/blocks/multi_head_attention.h"
 
@@ -16,6 +15,8 @@ struct TransformerShape {
   std::optional<int64_t> hidden = std::nullopt;
   // Whether sums are normalized, as in BERT, in place of what goes into each part.
   bool normalizes_sums = false;
+  // Whether both parts take the same input, as in ViT-22B, which normalizes queries and keys.
+  bool is_parallel = false;
   // Whether each token sees those before it only.
   bool is_causal = false;
 };
@@ -33,7 +34,7 @@ class TransformerLayerImpl : public torch::nn::Module {
   TransformerShape shape_;
   torch::nn::LayerNorm norm1_;
   MultiHeadAttention attention_;
-  torch::nn::LayerNorm norm2_;
+  torch::nn::LayerNorm norm2_ = nullptr;
   Projection up_;
   Projection down_;
 };
@@ -49,7 +50,5 @@ class TransformerStackImpl : public torch::nn::Module {
   torch::nn::ModuleList layers_ = register_module("layers", torch::nn::ModuleList());
 };
 TORCH_MODULE(TransformerStack);
-
-torch::nn::LayerNorm layer_norm(int64_t width);
 
 }  // namespace torch_ir
