@@ -170,6 +170,18 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
       .one("--tolerance", arguments.raw.tolerance, "dtype",
            "Take the tolerance that torch.testing.assert_close has for the dtype of each output")
       ->transform(one_of("rule for tolerances", {"dtype"}));
+  options
+      .parsed(
+          "--reference",
+          [&](const std::string& name) { settings.reference = parse_reference(name); }, "NAME",
+          "model: what the model computes, within the tolerance; float64: the graph in float64, "
+          "and how much farther from it than the model the outputs are")
+      ->default_str(std::string(reference_name(settings.reference)));
+  options
+      .with_default("--error-factor", settings.error_factor, "N",
+                    "With --reference float64: how many times the error of the model an output may "
+                    "have")
+      ->transform(amount("error factor", "a number"));
   options.with_default("--seed", settings.seed, "N", "Seed of weights and inputs")
       ->transform(seed());
   options
@@ -291,7 +303,7 @@ bool is_given(const CLI::App& parser, const std::string& flag) { return parser.c
 
 void refuse_together(const CLI::App& parser, const std::string& one, const std::string& other,
                      const std::string& advice) {
-  if (is_given(parser, one) && is_given(parser, other)) {
+  if (is_given(parser, one.substr(0, one.find(' '))) && is_given(parser, other)) {
     throw Error(fmt::format("{} and {} do not go together: {}", one, other, advice));
   }
 }
@@ -361,6 +373,13 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
 
   HarnessOptions& harness = arguments.harness;
   RunSettings& settings = harness.run.settings;
+  if (settings.reference == ReferenceKind::kFloat64) {
+    for (const char* flag : {"--tolerance", "--rtol", "--atol"}) {
+      refuse_together(parser, "--reference float64", flag, "it goes by --error-factor");
+    }
+  } else if (is_given(parser, "--error-factor")) {
+    throw Error("--error-factor is for --reference float64: give that too");
+  }
   if (is_given(parser, "--backend")) check_backend(settings.backend);
   if (is_given(parser, "--executor")) {
     check_executor_command(settings.executor, settings.executor_intermediates);

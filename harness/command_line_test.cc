@@ -1,5 +1,6 @@
 #include "harness/command_line.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -331,6 +332,20 @@ TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
   for (const char* value : {"0", "-0", "-5", "x", "inf", "nan"}) {
     expect_bad_value("--timeout", value, "time limit: give seconds, more than 0");
   }
+  for (const char* value : {"0", "-1", "nan", "x"}) {
+    expect({"--output", directory_, "--reference", "float64", "--error-factor", value},
+           fmt::format("harness: --error-factor: '{}' is no error factor: give a number, more than "
+                       "0\n",
+                       value));
+  }
+  expect_bad_value("--reference", "foo", "reference: give model or float64");
+  for (const char* reference : {"model", ""}) {
+    std::vector<std::string> arguments = {"--output", directory_, "--error-factor", "2"};
+    if (*reference != '\0') arguments.insert(arguments.end(), {"--reference", reference});
+    expect(arguments, "harness: --error-factor is for --reference float64: give that too\n");
+  }
+  expect({"--output", directory_, "--reference", "float64", "--rtol", "1"},
+         "harness: --reference float64 and --rtol do not go together: it goes by --error-factor\n");
   for (const char* value : {"0", "1025", "-1", "1.5", "x"}) {
     expect_bad_value("--jobs", value, "number of jobs: give a whole number from 1 to 1024");
   }

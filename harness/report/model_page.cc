@@ -96,7 +96,8 @@ std::string verified_text(const ModelResult& result) {
   if (result.trials.size() > 1) {
     text += " in " + counted(static_cast<int64_t>(result.trials.size()), "trial");
   }
-  return text + ", all within the tolerance";
+  const bool by_float64 = result.worst_trial()->verification.error_factor.has_value();
+  return text + (by_float64 ? ", all near enough to float64" : ", all within the tolerance");
 }
 
 std::string source_of(const ModelResult& result) {
@@ -224,7 +225,8 @@ std::string render_model_page(const ModelResult& result, const RunContext& conte
   page.set("names_files",
            result.origin || !context.baseline.empty() || !context.expected_failures.empty());
   page.set("command", code_block(reproduce_command(coverage_of(result), context), "sh"));
-  if (context.settings.save_tensors && result.worst_trial() != nullptr) {
+  const bool by_tolerance = !error_factor(context.settings);
+  if (by_tolerance && context.settings.save_tensors && result.worst_trial() != nullptr) {
     page.set("replay", code_block(replay_command(result, context.settings), "sh"));
   }
   return render(templates::model_page, page);

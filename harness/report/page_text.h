@@ -17,6 +17,12 @@ std::string difference_text(double difference, const RunContext& context);
 std::string count_text(int64_t mismatched, double max_diff, const RunContext& context);
 std::string tolerance_figure(double smallest, const RunContext& context);
 
+std::string factor_text(double factor, const RunContext& context);
+
+// The cells of what float64 says: "executor_error", "eager_error", "opinion".
+void set_opinion(kainjow::mustache::data& row, const SecondOpinion& opinion,
+                 const RunContext& context);
+
 // "0.0001": the shortest text that reads back as `value`.
 std::string number_text(double value);
 

@@ -130,12 +130,16 @@ Data model_row(const ModelResult& result, const RunContext& context) {
     row.set("edges", with_thousands_separators(figures.num_edges));
     row.set("weights", with_thousands_separators(figures.num_weights));
     row.set("parameters", with_thousands_separators(figures.total_parameters));
+    const CostTotals& costs = summary->costs;
+    row.set("multiply_adds", (costs.not_counted.empty() ? "" : "≥ ") +
+                                 with_thousands_separators(costs.multiply_adds));
   }
   const DifferenceMetrics figures = difference_metrics(result);
   if (figures.max_diff) row.set("max_diff", difference_text(*figures.max_diff, context));
   if (figures.smallest_passing_tolerance) {
     row.set("smallest", tolerance_figure(*figures.smallest_passing_tolerance, context));
   }
+  if (const auto factor = worst_factor(result)) row.set("factor", factor_text(*factor, context));
   return row;
 }
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "torch_ir/analysis/cost.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/ir/ir.h"
@@ -35,12 +36,27 @@ std::string_view stage_name(Stage stage);
 // The inverse. Throws Error for another name.
 Stage parse_stage(std::string_view name);
 
+// What decides whether an output is right: the outputs of the model and a tolerance, or a run of
+// the graph in float64 and how much farther from it than the model's the output may be.
+enum class ReferenceKind { kModel, kFloat64 };
+
+inline constexpr std::array kReferenceKinds = {ReferenceKind::kModel, ReferenceKind::kFloat64};
+
+// "model", "float64".
+std::string_view reference_name(ReferenceKind reference);
+
+// The inverse. Throws Error for another name.
+ReferenceKind parse_reference(std::string_view name);
+
 // What a run was asked for, as far as it can change a result.
 struct RunSettings {
   uint64_t seed = 0;
   ToleranceRule tolerance = {.fixed = {.rtol = 1e-4, .atol = 1e-4}};
   // Whether `tolerance` goes before what models have registered.
   bool tolerance_wins = false;
+  ReferenceKind reference = ReferenceKind::kModel;
+  // The greatest factor of a second opinion that passes, where float64 is the reference.
+  double error_factor = kDefaultErrorFactor;
   // How many times each model runs, each time on other inputs, see trials.h.
   int trials = 3;
   int threads = 1;
@@ -60,6 +76,9 @@ struct RunSettings {
   bool per_node = false;
   bool save_tensors = false;
 };
+
+// What verdicts by float64 go by; nothing where the model is the reference.
+std::optional<double> error_factor(const RunSettings& settings);
 
 struct Failure {
   FailureKind kind = FailureKind::kExtractFailed;
@@ -87,6 +106,7 @@ struct Origin {
 // a run of many models need not keep their graphs.
 struct GraphSummary {
   IRSummary figures = {};
+  CostTotals costs = {};
   // See graph_fingerprint.
   std::string fingerprint = {};
 };
@@ -193,6 +213,10 @@ struct DifferenceMetrics {
   // Infinite where none would pass.
   std::optional<double> smallest_passing_tolerance = std::nullopt;
 };
+
+// How many times farther from float64 than eager the worst output of all trials is; nothing where
+// float64 says nothing of one of them.
+std::optional<double> worst_factor(const ModelResult& result);
 
 // Of one trial.
 DifferenceMetrics difference_metrics(const VerificationReport& report);

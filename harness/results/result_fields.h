@@ -27,6 +27,11 @@ struct Names<FailureKind> {
   static constexpr auto parse = parse_failure_kind;
 };
 template <>
+struct Names<ReferenceKind> {
+  static constexpr auto name = reference_name;
+  static constexpr auto parse = parse_reference;
+};
+template <>
 struct Names<Trend> {
   static constexpr auto name = trend_name;
 };
@@ -100,11 +105,23 @@ void fields(const Visit& visit, TensorComparison& comparison) {
 }
 
 template <class Visit>
+void fields(const Visit& visit, SecondOpinion& opinion) {
+  visit("executor_error", opinion.executor_error);
+  visit("eager_error", opinion.eager_error);
+  visit("executor_non_finite", opinion.executor_non_finite);
+  visit("eager_non_finite", opinion.eager_non_finite);
+  visit("factor", opinion.factor);
+  visit.derived("verdict", opinion_text(opinion));
+  visit("reason", opinion.reason);
+}
+
+template <class Visit>
 void fields(const Visit& visit, OutputDetail& detail) {
   visit("index", detail.index);
   visit("name", detail.name);
   visit("tolerance", detail.tolerance);
   visit("comparison", detail.comparison);
+  visit("second_opinion", detail.second_opinion);
 }
 
 template <class Visit>
@@ -128,6 +145,15 @@ void fields(const Visit& visit, NodeDetail& detail) {
   visit("op_type", detail.op_type);
   visit("value", detail.value);
   visit("comparison", detail.comparison);
+}
+
+template <class Visit>
+void fields(const Visit& visit, NodeOpinion& opinion) {
+  visit("index", opinion.index);
+  visit("node", opinion.node);
+  visit("op_type", opinion.op_type);
+  visit("value", opinion.value);
+  visit("second_opinion", opinion.opinion);
 }
 
 template <class Visit>
@@ -165,6 +191,10 @@ void fields(const Visit& visit, NodeReport& report) {
   visit("worst", report.worst);
   visit("skipped", report.skipped);
   visit("num_skipped", report.num_skipped);
+  visit("opinions", report.opinions);
+  visit("num_opinions", report.num_opinions);
+  visit("num_without_opinion", report.num_without_opinion);
+  visit("opinion_problem", report.opinion_problem);
   visit("error", report.error);
   visit("note", report.note);
 }
@@ -204,6 +234,7 @@ void fields(const Visit& visit, Trial& trial) {
   visit.nullable("smallest_passing_tolerance", metrics.smallest_passing_tolerance);
   visit("message", report.error_message);
   visit("tolerance", report.tolerance);
+  visit("error_factor", report.error_factor);
   visit("optimization", report.optimization);
   visit("outputs", report.output_details);
   if constexpr (Visit::kReads) {
@@ -228,6 +259,8 @@ void fields(const Visit& visit, RunSettings& settings) {
   visit("seed", settings.seed);
   visit("tolerance", settings.tolerance);
   visit("tolerance_wins", settings.tolerance_wins);
+  visit("reference", settings.reference);
+  visit("error_factor", settings.error_factor);
   visit("trials", settings.trials);
   visit("threads", settings.threads);
   visit("optimization", settings.optimization);
@@ -241,22 +274,45 @@ void fields(const Visit& visit, RunSettings& settings) {
   visit("save_tensors", settings.save_tensors);
 }
 
+template <class Visit>
+void fields(const Visit& visit, NotCounted& not_counted) {
+  visit("op_type", not_counted.op_type);
+  visit("num_nodes", not_counted.num_nodes);
+  visit("reason", not_counted.reason);
+}
+
+template <class Visit>
+void fields(const Visit& visit, CostTotals& costs) {
+  visit("multiply_adds", costs.multiply_adds);
+  visit("not_counted", costs.not_counted);
+  visit("input_bytes", costs.input_bytes);
+  visit("weight_bytes", costs.weight_bytes);
+  visit("largest_value", costs.largest_value);
+  visit("largest_bytes", costs.largest_bytes);
+  visit("peak_bytes", costs.peak_bytes);
+  visit("peak_node", costs.peak_node);
+  visit("num_unknown_sizes", costs.num_unknown_sizes);
+}
+
 // The metrics of a graph that are known of it when it is not at hand any more.
 template <class Visit>
 void graph_fields(const Visit& visit, ModelResult& result) {
   std::optional<std::string> fingerprint;
   std::optional<int64_t> nodes, edges, weights, parameters;
+  std::optional<CostTotals> costs;
   if (const auto known = result.graph_summary()) {
     fingerprint = known->fingerprint;
     nodes = known->figures.num_nodes;
     edges = known->figures.num_edges;
     weights = known->figures.num_weights;
     parameters = known->figures.total_parameters;
+    costs = known->costs;
   }
   visit.nullable("nodes", nodes);
   visit.nullable("edges", edges);
   visit.nullable("weights", weights);
   visit.nullable("parameters", parameters);
+  visit.nullable("costs", costs);
   visit.nullable("fingerprint", fingerprint);
   if constexpr (Visit::kReads) {
     if (!fingerprint) return;
@@ -265,6 +321,7 @@ void graph_fields(const Visit& visit, ModelResult& result) {
     summary.figures.num_edges = edges.value_or(0);
     summary.figures.num_weights = weights.value_or(0);
     summary.figures.total_parameters = parameters.value_or(0);
+    summary.costs = costs.value_or(CostTotals());
   }
 }
 
@@ -305,6 +362,7 @@ void fields(const Visit& visit, ModelResult& result) {
     const Trial* worst = result.worst_trial();
     visit.nullable("max_diff", metrics.max_diff);
     visit.nullable("smallest_passing_tolerance", metrics.smallest_passing_tolerance);
+    visit.nullable("worst_factor", worst_factor(result));
     visit.nullable("worst_trial", worst == nullptr ? std::optional<std::string>() : worst->name);
   }
   visit.required("trials", result.trials);

@@ -108,6 +108,14 @@ constexpr const char* kDifferences[] = {"max_diff",
                                         "smallest_passing_tolerance",
                                         "worst_trial"};
 
+// Of a second opinion: the errors that are not 0, and how they relate where they are not equal.
+void make_opinion_portable(Json& opinion) {
+  for (const char* error : {"executor_error", "eager_error"}) {
+    if (opinion[error] != 0) opinion[error] = kWithinTolerance;
+  }
+  if (opinion["factor"] != 1) opinion["factor"] = opinion["verdict"] = kWithinTolerance;
+}
+
 template <size_t N>
 void replace(Json& object, const char* const (&keys)[N]) {
   for (const char* key : keys) {
@@ -124,8 +132,11 @@ void make_portable(Json& json) {
   if (json.contains("max_diff") && !json["max_diff"].is_null() && json["max_diff"] != 0) {
     replace(json, kDifferences);
   }
+  if (json.contains("eager_error")) make_opinion_portable(json);
+  const bool has_factor = json.contains("worst_factor") && !json["worst_factor"].is_null();
+  if (has_factor && json["worst_factor"] != 1) json["worst_factor"] = kWithinTolerance;
   // Which values differ at all, and most, in a node report.
-  if (json.contains("num_compared")) json["worst"] = Json::array();
+  if (json.contains("num_compared")) json["worst"] = json["opinions"] = Json::array();
 }
 
 Json write_model(const ModelResult& result, const RunContext& context) {

@@ -111,6 +111,12 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   if (settings.seed != defaults.seed) add("--seed", std::to_string(settings.seed));
   if (settings.trials != defaults.trials) add("--trials", std::to_string(settings.trials));
   add_tolerance(settings, add);
+  if (settings.reference != defaults.reference) {
+    add("--reference", std::string(reference_name(settings.reference)));
+    if (settings.error_factor != defaults.error_factor) {
+      add("--error-factor", fmt::format("{}", settings.error_factor));
+    }
+  }
   if (settings.optimization != defaults.optimization) {
     add("--optimization", optimization_name(settings.optimization));
   }
@@ -165,6 +171,9 @@ Environment environment() {
 }
 
 std::string tolerance_rule_text(const RunSettings& settings) {
+  if (settings.reference == ReferenceKind::kFloat64) {
+    return fmt::format("error factor {} against float64", settings.error_factor);
+  }
   const Tolerance& fixed = settings.tolerance.fixed;
   const std::string text = settings.tolerance.by_dtype
                                ? "by dtype"

@@ -1,18 +1,18 @@
 #include "torch_ir/verifier/second_opinion.h"
 
 #include <ATen/Dispatch.h>
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/isfinite.h>
-#include <ATen/ops/isnan.h>
+#include <c10/util/complex.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/verifier/float64_graph.h"
 #include "torch_ir/verifier/float64_run.h"
+#include "torch_ir/verifier/tensor_blocks.h"
 #include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
@@ -20,45 +20,73 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-// In all that follows integers are numbers too: an index that is another one is an error.
-at::Tensor as_double(const at::Tensor& tensor) {
-  const at::Tensor plain = tensor.detach().cpu();
-  return plain.to(c10::isComplexType(plain.scalar_type()) ? c10::kComplexDouble : c10::kDouble);
-}
-
-// The float64 side, and what of it is the same for executor and eager.
-struct Yardstick {
-  at::Tensor value;
-  at::Tensor is_finite;
-  double scale;
-};
-
-double greatest(const at::Tensor& values) {
-  return values.numel() == 0 ? 0 : values.max().item<double>();
-}
-
-Yardstick make_yardstick(const at::Tensor& float64) {
-  const at::Tensor value = as_double(float64);
-  const at::Tensor is_finite = at::isfinite(value);
-  const double scale = greatest(value.abs().masked_select(is_finite));
-  return {value, is_finite, scale == 0 ? 1 : scale};
-}
-
+// How far one side is from float64, as blocks of elements are added.
 struct Distance {
-  double error;
-  int64_t non_finite;
+  double greatest = 0;
+  int64_t non_finite = 0;
+
+  bool operator==(const Distance&) const = default;
 };
 
-Distance distance(const at::Tensor& tensor, const Yardstick& yardstick) {
-  const at::Tensor value = as_double(tensor);
-  const at::Tensor is_finite = at::isfinite(value);
-  const at::Tensor both = is_finite.logical_and(yardstick.is_finite);
-  const at::Tensor differences = (value - yardstick.value).abs().masked_select(both);
-  const at::Tensor is_same =
-      (value == yardstick.value)
-          .logical_or(at::isnan(value).logical_and(at::isnan(yardstick.value)));
-  return {greatest(differences) / yardstick.scale,
-          both.logical_or(is_same).logical_not().sum().item<int64_t>()};
+template <class Number>
+bool is_number(const Number& number) {
+  return std::isfinite(std::abs(number));
+}
+
+// NaN is NaN, whatever its bits; of complex numbers that are not finite all are alike.
+bool are_alike(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+bool are_alike(const c10::complex<double>& /*a*/, const c10::complex<double>& /*b*/) {
+  return true;
+}
+
+template <class Number>
+void add_block(const Number* side, const Number* float64, int64_t size, Distance& distance) {
+  for (int64_t i = 0; i < size; ++i) {
+    const bool is_comparable = is_number(side[i]) && is_number(float64[i]);
+    if (is_comparable) {
+      const double difference = std::abs(side[i] - float64[i]);
+      distance.greatest = std::max(distance.greatest, difference);
+    } else if (is_number(side[i]) != is_number(float64[i]) || !are_alike(side[i], float64[i])) {
+      ++distance.non_finite;
+    }
+  }
+}
+
+struct Distances {
+  Distance executor;
+  Distance eager;
+  double scale = 0;
+};
+
+bool have_same_bytes(const at::Tensor& a, const at::Tensor& b) {
+  return a.scalar_type() == b.scalar_type() &&
+         std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0;
+}
+
+// Integers are numbers too: an index that is another one is an error. Two sides of equal bytes, as
+// they mostly are, are read once.
+template <class Number>
+Distances measure(c10::ArrayRef<at::Tensor> tensors, c10::ScalarType dtype) {
+  Distances all;
+  for_each_block(tensors, [&](c10::ArrayRef<at::Tensor> blocks, int64_t /*first*/) {
+    const int64_t size = blocks[2].numel();
+    const at::Tensor wide = blocks[2].to(dtype);
+    const auto* float64 = wide.const_data_ptr<Number>();
+    for (int64_t i = 0; i < size; ++i) {
+      if (is_number(float64[i])) all.scale = std::max(all.scale, std::abs(float64[i]));
+    }
+    const Distance executor_before = all.executor;
+    add_block(blocks[0].to(dtype).template const_data_ptr<Number>(), float64, size, all.executor);
+    const bool are_equal = executor_before == all.eager && have_same_bytes(blocks[0], blocks[1]);
+    if (are_equal) {
+      all.eager = all.executor;
+    } else {
+      add_block(blocks[1].to(dtype).template const_data_ptr<Number>(), float64, size, all.eager);
+    }
+    return true;
+  });
+  if (all.scale == 0) all.scale = 1;
+  return all;
 }
 
 // The greatest error of a tensor that was rounded to its dtype and is exact otherwise: half a unit
@@ -117,6 +145,13 @@ std::string opinion_text(const SecondOpinion& opinion) {
                                            1 / opinion.factor);
 }
 
+std::string opinion_problem(const SecondOpinion& opinion, double error_factor) {
+  if (opinion.reason.empty() && opinion.factor <= error_factor) return "";
+  std::string text = opinion_text(opinion);
+  if (opinion.reason.empty()) text += fmt::format(", where {} is the most", error_factor);
+  return text;
+}
+
 SecondOpinion second_opinion(const at::Tensor& executor, const at::Tensor& eager,
                              const at::Tensor& float64) {
   try {
@@ -129,14 +164,17 @@ SecondOpinion second_opinion(const at::Tensor& executor, const at::Tensor& eager
                                     shape_list_text(tensor->sizes()),
                                     shape_list_text(float64.sizes())));
     }
-    const Yardstick yardstick = make_yardstick(float64);
-    const Distance executor_distance = distance(executor, yardstick);
-    const Distance eager_distance = distance(eager, yardstick);
-    SecondOpinion opinion{.executor_error = executor_distance.error,
-                          .eager_error = eager_distance.error,
-                          .executor_non_finite = executor_distance.non_finite,
-                          .eager_non_finite = eager_distance.non_finite};
-    opinion.factor = factor_of(opinion, rounding_error(eager.scalar_type(), yardstick.scale));
+    const at::Tensor tensors[] = {strided(executor.detach()), strided(eager.detach()),
+                                  strided(float64.detach())};
+    const bool is_complex = executor.is_complex() || eager.is_complex() || float64.is_complex();
+    const Distances distances = is_complex
+                                    ? measure<c10::complex<double>>(tensors, c10::kComplexDouble)
+                                    : measure<double>(tensors, c10::kDouble);
+    SecondOpinion opinion{.executor_error = distances.executor.greatest / distances.scale,
+                          .eager_error = distances.eager.greatest / distances.scale,
+                          .executor_non_finite = distances.executor.non_finite,
+                          .eager_non_finite = distances.eager.non_finite};
+    opinion.factor = factor_of(opinion, rounding_error(eager.scalar_type(), distances.scale));
     return opinion;
   } catch (const std::exception& error) {
     return no_opinion(message_text(error));

@@ -41,6 +41,10 @@ struct SecondOpinion {
 // factor of 8", "no second opinion: ..."; in between, up to a factor of 2, is as good.
 std::string opinion_text(const SecondOpinion& opinion);
 
+// Why an opinion does not let a value pass that may be `error_factor` times worse than eager, one
+// line; empty where it does.
+std::string opinion_problem(const SecondOpinion& opinion, double error_factor);
+
 // How much less accurate than eager is still right where nothing else is said: results that add in
 // another order than eager stay below it.
 inline constexpr double kDefaultErrorFactor = 4;
