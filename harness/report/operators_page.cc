@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -59,6 +60,47 @@ struct Score {
 
 std::string max_diff_cell(const CaseResult& result, const RunContext& context) {
   return result.max_diff ? difference_text(*result.max_diff, context) : "";
+}
+
+// How far a case, and eager, are from float64.
+void set_errors(const CaseResult& result, const RunContext& context, Data& row) {
+  if (!result.second_opinion || !result.second_opinion->reason.empty()) return;
+  row.set("executor_error", difference_text(result.second_opinion->executor_error, context));
+  row.set("eager_error", difference_text(result.second_opinion->eager_error, context));
+}
+
+// Nothing where float64 says nothing.
+std::optional<double> factor_of(const CaseResult& result) {
+  const auto& opinion = result.second_opinion;
+  return opinion && opinion->reason.empty() ? std::optional(opinion->factor) : std::nullopt;
+}
+
+// "4.2" for the worst of several, empty where none is worse.
+std::string worst_factor_text(const std::vector<const CaseResult*>& cases) {
+  double worst = 1;
+  for (const CaseResult* it : cases) worst = std::max(worst, factor_of(*it).value_or(1));
+  return worst > 1 ? short_number(worst) : "";
+}
+
+// What float64 says of all of them.
+std::string opinions_text(const Cases& cases) {
+  // As opinion_text has it.
+  constexpr double kAsGood = 2;
+  int64_t known = 0;
+  int64_t worse = 0;
+  int64_t better = 0;
+  for (const CaseResult& it : cases) {
+    const std::optional<double> factor = factor_of(it);
+    known += factor ? 1 : 0;
+    worse += factor && *factor > kAsGood ? 1 : 0;
+    better += factor && *factor < 1 / kAsGood ? 1 : 0;
+  }
+  return fmt::format(
+      "Of {} of the cases there is a second opinion, a run in float64: {} as good as eager, {} "
+      "worse, "
+      "and {} better, where eager is the inaccurate one.",
+      with_thousands_separators(known), with_thousands_separators(known - worse - better),
+      with_thousands_separators(worse), with_thousands_separators(better));
 }
 
 std::string case_mark(const CaseResult& result) {
@@ -116,6 +158,7 @@ List bad_rows(const Cases& cases, const RunContext& context) {
     row.set("note", text_cell(result.info.note));
     row.set("status", std::string(case_status_name(result.status)));
     row.set("max_diff", max_diff_cell(result, context));
+    set_errors(result, context, row);
     row.set("message", text_cell(result.message));
     rows.push_back(row);
   }
@@ -125,9 +168,11 @@ List bad_rows(const Cases& cases, const RunContext& context) {
 // Operators against dtypes.
 Data category_data(const std::string& category, const std::vector<const CaseResult*>& cases) {
   std::map<std::string, std::map<std::string, Score>> scores;
+  std::map<std::string, std::vector<const CaseResult*>> by_operator;
   std::set<std::string> names;
   for (const CaseResult* it : cases) {
     scores[it->info.op_type][it->info.dtype].add(*it);
+    by_operator[it->info.op_type].push_back(it);
     names.insert(it->info.dtype);
   }
   std::vector<std::string> dtypes(names.begin(), names.end());
@@ -152,6 +197,7 @@ Data category_data(const std::string& category, const std::vector<const CaseResu
     row.set("plain", xml_text(op_type));
     row.set("cells", cells);
     row.set("total", total.cell());
+    row.set("factor", worst_factor_text(by_operator[op_type]));
     rows.push_back(row);
   }
   Data data;
@@ -205,6 +251,7 @@ void set_calls(const Cases& cases, const RunContext& context, Data& page) {
     row.set("note", text_cell(it.info.note));
     row.set("status", case_mark(it));
     row.set("max_diff", max_diff_cell(it, context));
+    set_errors(it, context, row);
     row.set("counts", counts);
     rows.push_back(row);
   }
@@ -265,6 +312,7 @@ std::string render_operators(const RunRecord& run) {
                            : "");
   page.set("has_unsupported", !unsupported.empty());
   page.set("unsupported", unsupported);
+  page.set("opinions", opinions_text(cases));
   page.set("categories", category_list(cases));
   set_calls(cases, run.context, page);
   set_environment(page, run.context, 1);

@@ -3,6 +3,7 @@
 
 #include "harness/results/case_result.h"
 #include "harness/results/json_fields.h"
+#include "harness/results/result_fields.h"
 
 namespace torch_ir {
 
@@ -31,6 +32,7 @@ void fields(const Visit& visit, CaseResult& result) {
   visit("message", result.message);
   visit.nullable("max_diff", result.max_diff);
   visit.nullable("smallest_passing_tolerance", result.smallest_passing_tolerance);
+  visit("second_opinion", result.second_opinion);
   visit("occurrences", result.info.occurrences);
 }
 

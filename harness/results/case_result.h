@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "torch_ir/cases/graph_case.h"
+#include "torch_ir/verifier/second_opinion.h"
 
 namespace torch_ir {
 
@@ -45,6 +46,8 @@ struct CaseResult {
   // Over all outputs; nothing where there are none to compare.
   std::optional<double> max_diff = std::nullopt;
   std::optional<double> smallest_passing_tolerance = std::nullopt;
+  // Of the worst output; nothing where single elements are not what is compared.
+  std::optional<SecondOpinion> second_opinion = std::nullopt;
 
   bool passed() const { return status == CaseStatus::kPassed; }
 };

@@ -16,6 +16,7 @@
 #include "torch_ir/cases/strided_copy.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/validate.h"
+#include "torch_ir/verifier/second_opinion.h"
 #include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/state_dict.h"
 #include "torch_ir/weights/tensor_files.h"
@@ -41,6 +42,7 @@ Each folder below `cases/` is a case: a graph, what goes in, and what has to com
 - `case.json`: operator, category, dtype, what makes the case special, and for each output the tolerance
 
 An output passes when |actual - expected| <= atol + rtol * |expected| for each element, NaN only where NaN is expected.
+`"float64_distance"` is how far PyTorch's own result is from one in float64: max |x - r| / max |r|.
 `"compare"` says where less is asked than that; `"strides"` has those inputs whose elements do not lie in a row.
 `suite.json` lists all cases. `harness --ir` on this folder runs them; `score_suite.py` of torch-ir's examples scores an executor.
 )";
@@ -86,11 +88,16 @@ Json info_json(const CaseInfo& info) {
 // How its outputs are judged: all that is not of the CaseInfo.
 Json judgement_json(const GraphCase& graph_case) {
   const ToleranceRule rule = tolerance_of(graph_case.info);
+  const std::vector<at::Tensor>& expected = graph_case.expected;
+  const std::vector<SecondOpinion> opinions =
+      second_opinions(graph_case.ir, graph_case.weights, graph_case.inputs, expected, expected);
   Json outputs = Json::object();
-  for (size_t i = 0; i < graph_case.expected.size(); ++i) {
-    if (!graph_case.expected[i].defined()) continue;
-    outputs[graph_case.ir.graph_outputs[i].name] =
-        tolerance_json(tolerance_for(rule, i, graph_case.expected[i].scalar_type()));
+  for (size_t i = 0; i < expected.size(); ++i) {
+    if (!expected[i].defined()) continue;
+    Json& json = outputs[graph_case.ir.graph_outputs[i].name];
+    json = tolerance_json(tolerance_for(rule, i, expected[i].scalar_type()));
+    const bool is_known = i < opinions.size() && opinions[i].reason.empty();
+    json["float64_distance"] = is_known ? Json(opinions[i].eager_error) : Json();
   }
   return {{"outputs", std::move(outputs)}, {"strides", strides_json(graph_case)}};
 }

@@ -26,9 +26,7 @@ GraphCase softmax_case(const std::string& variant) {
       .category = "attention",
       .note = "columns first in memory",
       .arguments =
-          [] {
-            return std::vector<c10::IValue>{at::arange(12, at::kFloat).view({3, 4}).t(), -1};
-          },
+          [] { return std::vector<c10::IValue>{at::arange(12, at::kFloat).view({3, 4}).t(), -1}; },
       .tolerance = Tolerance{.rtol = 0.5, .atol = 0.25},
       .tolerance_reason = "a test"};
   return make_graph_case(operator_case);
@@ -74,9 +72,9 @@ TEST_F(CaseFilesTest, GiveBackWhatWasWritten) {
   EXPECT_EQ(read.info.name, "aten.softmax.int/float32/usual");
   EXPECT_EQ(read.info.note, written.info.note);
   EXPECT_EQ(read.info.tolerance, written.info.tolerance);
-  EXPECT_THAT(read.info.occurrences,
-              ElementsAre(CaseOccurrence{
-                  .model = "m", .node = "n", .module = "a.b", .source = "f.py:3"}));
+  EXPECT_THAT(
+      read.info.occurrences,
+      ElementsAre(CaseOccurrence{.model = "m", .node = "n", .module = "a.b", .source = "f.py:3"}));
   EXPECT_TRUE(at::equal(read.inputs.at(0), written.inputs.at(0)));
   EXPECT_THAT(read.inputs.at(0).strides(), ElementsAre(1, 4));
   EXPECT_TRUE(at::equal(read.expected.at(0), written.expected.at(0)));
@@ -99,7 +97,9 @@ TEST_F(CaseFilesTest, ReplaceAnEarlierSuite) {
 TEST_F(CaseFilesTest, AreKeptWhereTheNewOnesAreNotFinished) {
   write({"usual"});
   const auto before = files();
-  { SuiteWriter(directory_, "tests").add(softmax_case("other")); }
+  {
+    SuiteWriter(directory_, "tests").add(softmax_case("other"));
+  }
   EXPECT_EQ(files(), before);
 }
 
