@@ -198,6 +198,7 @@ void add_opinion(const GraphCase& graph_case, const std::vector<at::Tensor>& out
         (result.second_opinion->reason.empty() && it.factor > result.second_opinion->factor);
     if (is_worse) result.second_opinion = it;
   }
+  if (!result.second_opinion || !result.second_opinion->reason.empty()) return;
   add_second_opinions(report, std::move(opinions), error_factor(settings));
 }
 
