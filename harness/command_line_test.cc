@@ -79,6 +79,7 @@ TEST_F(CommandLineTest, ModelsOfFullScaleAreExtractedAndNotRun) {
   EXPECT_THAT(page, HasSubstr("| serialize | ✅ passed |"));
   EXPECT_THAT(page, HasSubstr("| execute | not run |"));
   EXPECT_THAT(page, HasSubstr("| verify | not run |"));
+  EXPECT_THAT(page, HasSubstr("| not run |  | 1 | 0 | 0 |"));
   EXPECT_THAT(page, HasSubstr("tools/bazel run //harness -- --model Vast --scale full\n"));
   EXPECT_THAT(page, Not(HasSubstr("PASSED")));
   EXPECT_THAT(files()["SUMMARY.md"], HasSubstr("| Models | Extracted | Failed |"));

@@ -38,15 +38,17 @@ def torch_ir_models(name, deps, srcs = [], visibility = None):
       srcs: Sources and headers that they share.
       visibility: As in cc_library.
     """
-    models = [
-        src[1:] if src.startswith(":") else src
+
+    # A source may have several.
+    models = {
+        src[1:] if src.startswith(":") else src: None
         for rule in native.existing_rules().values()
         if _MODEL_TAG in rule.get("tags", [])
         for src in rule["srcs"]
-    ]
+    }
     torch_ir_library(
         name = name,
-        srcs = sorted(models + [src for src in srcs if src.endswith(".cc")]),
+        srcs = sorted(models.keys() + [src for src in srcs if src.endswith(".cc")]),
         hdrs = [src for src in srcs if src.endswith(".h")],
         alwayslink = True,
         visibility = visibility,

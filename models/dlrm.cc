@@ -1,3 +1,4 @@
+#include <ATen/TensorIndexing.h>
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/relu.h>

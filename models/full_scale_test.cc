@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "torch_ir/converter/extract.h"
 #include "torch_ir/exporter/meta/meta_device.h"
+#include "torch_ir/ir/json.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -55,6 +57,26 @@ TEST(FullScaleTest, HaveTheParametersThatWerePublished) {
     }
     EXPECT_NEAR(static_cast<double>(parameters), published.parameters, published.rounding)
         << published.name << ": " << parameters;
+  }
+}
+
+TEST(FullScaleTest, AreExtractedWithoutWeights) {
+  for (const RegisteredModel& registered : list_models(Scale::kFull)) {
+    const MetaDeviceGuard meta;
+    const Model model = registered.make();
+    model.module()->eval();
+    ExtractOptions options{.model_name = registered.name, .strict = true};
+    std::vector<at::Tensor> inputs;
+    for (const ModelInput& input : registered.spec.inputs) {
+      options.input_names.push_back(input.name);
+      inputs.push_back(at::empty(input.shape, at::dtype(input.dtype)));
+    }
+    const IR ir = extract_ir(model, inputs, options);
+    EXPECT_EQ(ir.weights.size(),
+              model.module()->parameters().size() + model.module()->buffers().size())
+        << registered.name;
+    EXPECT_TRUE(ir.constants.is_empty()) << registered.name;
+    EXPECT_TRUE(deserialize_ir(serialize_ir(ir)) == ir) << registered.name;
   }
 }
 

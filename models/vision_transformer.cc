@@ -18,8 +18,13 @@ struct VisionShape {
   TransformerShape layer;
 };
 
-constexpr VisionShape kVisionShape = {
-    .patch = 8, .patches = 16, .classes = 10, .layers = 2, .layer = {.width = 64, .heads = 4}};
+constexpr VisionShape small_vision(bool is_parallel) {
+  return {.patch = 8,
+          .patches = 16,
+          .classes = 10,
+          .layers = 2,
+          .layer = {.width = 64, .heads = 4, .is_parallel = is_parallel}};
+}
 
 // Dehghani et al., Scaling Vision Transformers to 22 Billion Parameters, 2023, table 1; with a
 // token for the class in place of their pooling.
@@ -33,7 +38,7 @@ constexpr VisionShape kViT22BShape = {
 // Dosovitskiy et al., An Image is Worth 16x16 Words, 2020.
 class VisionTransformerImpl : public nn::Module {
  public:
-  explicit VisionTransformerImpl(const VisionShape& shape = kVisionShape)
+  explicit VisionTransformerImpl(const VisionShape& shape)
       : patches_(register_module(
             "patches",
             nn::Conv2d(nn::Conv2dOptions(3, shape.layer.width, shape.patch).stride(shape.patch)))),
@@ -61,9 +66,17 @@ class VisionTransformerImpl : public nn::Module {
 };
 TORCH_MODULE(VisionTransformer);
 
-REGISTER_MODEL(VisionTransformer, {.inputs = {{.shape = {2, 3, 32, 32}}},
-                                   .categories = {"vision", "attention"},
-                                   .description = "ViT: an image as a sequence of patches"});
+REGISTER_MODEL_AS(VisionTransformer, "VisionTransformer",
+                  VisionTransformer(small_vision(/*is_parallel=*/false)),
+                  {.inputs = {{.shape = {2, 3, 32, 32}}},
+                   .categories = {"vision", "attention"},
+                   .description = "ViT: an image as a sequence of patches"});
+
+REGISTER_MODEL_AS(ParallelVisionTransformer, "ParallelVisionTransformer",
+                  VisionTransformer(small_vision(/*is_parallel=*/true)),
+                  {.inputs = {{.shape = {2, 3, 32, 32}}},
+                   .categories = {"vision", "attention"},
+                   .description = "ViT-22B, small: attention and linear layers side by side"});
 
 REGISTER_MODEL_AS(ViT22B, "ViT-22B", VisionTransformer(kViT22BShape),
                   {.inputs = {{.shape = {1, 3, 224, 224}}},

@@ -137,20 +137,26 @@ std::string build_text(const RunContext& context) {
   return text;
 }
 
+// Who runs the graphs.
+std::string engine_text(const RunSettings& settings) {
+  if (!settings.executor.empty()) return "an external program";
+  if (!settings.backend.empty()) return "the backend " + code_cell(settings.backend);
+  return code_cell(optimization_name(settings.optimization));
+}
+
 }  // namespace
 
 void set_environment(kainjow::mustache::data& page, const RunContext& context, int num_trials) {
   const RunSettings& settings = context.settings;
-  const bool is_plan = settings.executor.empty() && settings.backend.empty();
+  const bool runs = settings.last_stage > Stage::kSerialize;
+  const bool is_plan = runs && settings.executor.empty() && settings.backend.empty();
   page.set("libtorch", code_cell(context.portable ? kVersionPlaceholder : TORCH_VERSION));
-  page.set("runs_on", is_plan ? code_cell(optimization_name(settings.optimization))
-                      : settings.executor.empty() ? "the backend " + code_cell(settings.backend)
-                                                  : "an external program");
+  page.set("runs_on", runs ? engine_text(settings) : "not run");
   page.set("device", is_plan ? code_cell(settings.device.str()) : "");
   page.set("threads", std::to_string(settings.threads));
   page.set("seed", std::to_string(settings.seed));
-  page.set("trials", std::to_string(num_trials));
-  const std::string build = context.portable ? "" : build_text(context);
+  page.set("trials", std::to_string(runs ? num_trials : 0));
+  const std::string build = context.portable || !runs ? "" : build_text(context);
   page.set("has_build", !build.empty());
   page.set("build", build);
   if (!settings.executor.empty()) page.set("executor", code_block(settings.executor));

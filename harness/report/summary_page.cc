@@ -213,7 +213,8 @@ std::string render_summary(const Results& results, const Coverage& coverage,
   page.set("models", models);
   page.set("categories", category_rows(results));
   set_environment(page, context, num_trials(results, context.settings));
-  page.set("tolerance", tolerance_rule_text(context.settings));
+  page.set("tolerance",
+           passed == Status::kPassed ? tolerance_rule_text(context.settings) : std::string());
   page.set("names_files", !coverage.files.empty() || !context.baseline.empty() ||
                               !context.expected_failures.empty());
   page.set("command", code_block(reproduce_command(coverage, context), "sh"));
