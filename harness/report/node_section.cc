@@ -148,7 +148,7 @@ List opinion_rows(const NodeReport& report, const RunContext& context) {
     row.set("index", std::to_string(opinion.index));
     row.set("value", code_cell(opinion.value));
     row.set("op", code_cell(opinion.op_type));
-    set_opinion(row, opinion.opinion, context);
+    set_opinion(row, opinion.opinion, /*max_diff=*/0, context);
     rows.push_back(row);
   }
   return rows;

@@ -58,19 +58,21 @@ std::string tolerance_figure(double smallest, const RunContext& context) {
   return figure(smallest == 0, tolerance_text(smallest), context);
 }
 
-std::string factor_text(double factor, const RunContext& context) {
-  return figure(factor == 1, short_number(factor), context);
+std::string factor_text(double factor, double max_diff, const RunContext& context) {
+  return figure(max_diff == 0, short_number(factor), context);
 }
 
-void set_opinion(kainjow::mustache::data& row, const SecondOpinion& opinion,
+void set_opinion(kainjow::mustache::data& row, const SecondOpinion& opinion, double max_diff,
                  const RunContext& context) {
   const bool has_opinion = opinion.reason.empty();
-  row.set("executor_error",
-          has_opinion ? difference_text(opinion.executor_error, context) : std::string());
-  row.set("eager_error",
-          has_opinion ? difference_text(opinion.eager_error, context) : std::string());
-  const bool is_equal = !has_opinion || opinion.factor == 1;
-  row.set("opinion", figure(is_equal, text_cell(opinion_text(opinion)), context));
+  // How far they are from float64 differs between machines, also where they are equal.
+  const auto error_text = [&](double error) {
+    return has_opinion ? figure(/*is_zero=*/false, short_number(error), context) : std::string();
+  };
+  row.set("executor_error", error_text(opinion.executor_error));
+  row.set("eager_error", error_text(opinion.eager_error));
+  const bool is_portable = !has_opinion || max_diff == 0;
+  row.set("opinion", figure(is_portable, text_cell(opinion_text(opinion)), context));
 }
 
 std::string short_number(double value) { return fmt::format("{:.3g}", value); }

@@ -17,10 +17,11 @@ std::string difference_text(double difference, const RunContext& context);
 std::string count_text(int64_t mismatched, double max_diff, const RunContext& context);
 std::string tolerance_figure(double smallest, const RunContext& context);
 
-std::string factor_text(double factor, const RunContext& context);
+// How an output that differs by `max_diff` compares with float64.
+std::string factor_text(double factor, double max_diff, const RunContext& context);
 
-// The cells of what float64 says: "executor_error", "eager_error", "opinion".
-void set_opinion(kainjow::mustache::data& row, const SecondOpinion& opinion,
+// The cells of what float64 says of it: "executor_error", "eager_error", "opinion".
+void set_opinion(kainjow::mustache::data& row, const SecondOpinion& opinion, double max_diff,
                  const RunContext& context);
 
 // "0.0001": the shortest text that reads back as `value`.

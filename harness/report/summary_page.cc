@@ -139,7 +139,9 @@ Data model_row(const ModelResult& result, const RunContext& context) {
   if (figures.smallest_passing_tolerance) {
     row.set("smallest", tolerance_figure(*figures.smallest_passing_tolerance, context));
   }
-  if (const auto factor = worst_factor(result)) row.set("factor", factor_text(*factor, context));
+  if (const auto factor = worst_factor(result)) {
+    row.set("factor", factor_text(*factor, figures.max_diff.value_or(0), context));
+  }
   return row;
 }
 

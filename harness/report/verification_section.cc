@@ -162,7 +162,7 @@ List opinion_rows(const ModelResult& result, const RunContext& context) {
       Data row;
       row.set("trial", text_cell(trial.name));
       row.set("output", code_cell(detail.name));
-      set_opinion(row, *detail.second_opinion, context);
+      set_opinion(row, *detail.second_opinion, detail.comparison.max_diff, context);
       rows.push_back(row);
     }
   }
