@@ -44,6 +44,11 @@ std::string arguments_text(const OperatorRows& rows, const CaseRow& row) {
   return with_range(text, "other_domain", rows.other_domain);
 }
 
+Dtypes dtypes_of_row(const OperatorRows& rows, const CaseRow& row) {
+  if (row.dtypes != 0) return rows.dtypes & row.dtypes;
+  return &row == rows.rows.data() ? rows.dtypes : rows.dtypes & kMain;
+}
+
 OperatorCase make_case(const OperatorRows& rows, const CaseRow& row, c10::ScalarType dtype) {
   OperatorCase result = {
       .op_type = op_type_of(rows.op),
@@ -81,7 +86,7 @@ std::vector<OperatorCase> make_cases(std::string_view category, const OperatorTa
   std::vector<OperatorCase> cases;
   for (const OperatorRows& rows : table) {
     for (const CaseRow& row : rows.rows) {
-      for (const c10::ScalarType dtype : dtypes_of(rows.dtypes & row.dtypes)) {
+      for (const c10::ScalarType dtype : dtypes_of(dtypes_of_row(rows, row))) {
         cases.push_back(make_case(rows, row, dtype));
         cases.back().category = category;
       }

@@ -1,19 +1,21 @@
 // The tables themselves: how much they cover, and that eager LibTorch runs every case. What an
 // executor makes of them is the suite's to say.
 
-#include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/ops/equal.h>
-#include <c10/core/InferenceMode.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/isclose.h>
+#include <c10/util/Exception.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "torch_ir/ir/binding.h"
+#include "torch_ir/ir/validate.h"
+#include "torch_ir/registry/operator_call.h"
 #include "torch_ir/registry/operator_case.h"
 
 namespace torch_ir {
@@ -46,21 +48,6 @@ std::set<std::string> operators_with_cases() {
   return operators;
 }
 
-void append_tensors(const c10::IValue& value, std::vector<at::Tensor>& tensors) {
-  if (value.isTensor() && value.toTensor().defined()) tensors.push_back(value.toTensor());
-  if (value.isList()) {
-    for (const c10::IValue& item : value.toListRef()) append_tensors(item, tensors);
-  }
-}
-
-std::vector<at::Tensor> call(const OperatorCase& it, std::vector<c10::IValue> stack) {
-  const c10::InferenceMode inference_mode;
-  find_operator(it.op_type).value().callBoxed(stack);
-  std::vector<at::Tensor> tensors;
-  for (const c10::IValue& value : stack) append_tensors(value, tensors);
-  return tensors;
-}
-
 bool are_equal(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b) {
   const auto equal = [](const at::Tensor& x, const at::Tensor& y) {
     return x.scalar_type() == y.scalar_type() && x.sizes() == y.sizes() &&
@@ -69,14 +56,17 @@ bool are_equal(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& 
   return std::ranges::equal(a, b, equal);
 }
 
+std::vector<at::Tensor> compared_values_of(const OperatorCase& it) {
+  const OperatorCall call = call_operator(it);
+  return compared_values(it, call.arguments, call.outputs);
+}
+
 // What is wrong with a case; empty when nothing is.
 std::string problem_of(const OperatorCase& it) {
   try {
-    const std::vector<c10::IValue> first = it.arguments();
-    const std::vector<c10::IValue> second = it.arguments();
-    const auto a = compared_values(it, first, call(it, first));
-    const auto b = compared_values(it, second, call(it, second));
-    return are_equal(a, b) ? "" : it.name() + ": two calls differ\n";
+    validate_ir(call_operator(it).ir);
+    const bool is_same = are_equal(compared_values_of(it), compared_values_of(it));
+    return is_same ? "" : it.name() + ": two calls differ\n";
   } catch (const c10::Error& error) {
     return it.name() + ": " + error.what_without_backtrace() + "\n";
   } catch (const std::exception& error) {
