@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/operators/call_text.h"
+#include "models/operators/tolerances.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/binding.h"
 
@@ -57,11 +58,9 @@ OperatorCase make_case(const OperatorRows& rows, const CaseRow& row, c10::Scalar
       .note = std::string(row.note),
       .property = rows.property,
   };
-  if (rows.tolerance_factor != 1) {
-    const Tolerance usual = default_tolerance(dtype);
-    result.tolerance = {.rtol = rows.tolerance_factor * usual.rtol,
-                        .atol = rows.tolerance_factor * usual.atol};
-    result.tolerance_reason = rows.tolerance_reason;
+  if (const auto tolerance = find_case_tolerance(rows.op, dtype)) {
+    result.tolerance = tolerance->tolerance;
+    result.tolerance_reason = std::string(tolerance->reason);
   }
   result.arguments = [op_type = result.op_type, name = result.name(),
                       text = arguments_text(rows, row), dtype] {

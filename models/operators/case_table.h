@@ -62,9 +62,6 @@ struct OperatorRows {
   std::string_view domain = {};
   std::string_view other_domain = {};
   CaseProperty property = CaseProperty::kValues;
-  // Times default_tolerance, and why.
-  double tolerance_factor = 1;
-  std::string_view tolerance_reason = {};
 };
 
 using OperatorTable = std::vector<OperatorRows>;
