@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/operators/call_text.h"
+#include "models/operators/tolerances.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/binding.h"
 
@@ -44,6 +45,11 @@ std::string arguments_text(const OperatorRows& rows, const CaseRow& row) {
   return with_range(text, "other_domain", rows.other_domain);
 }
 
+Dtypes dtypes_of_row(const OperatorRows& rows, const CaseRow& row) {
+  if (row.dtypes != 0) return rows.dtypes & row.dtypes;
+  return &row == rows.rows.data() ? rows.dtypes : rows.dtypes & kMain;
+}
+
 OperatorCase make_case(const OperatorRows& rows, const CaseRow& row, c10::ScalarType dtype) {
   OperatorCase result = {
       .op_type = op_type_of(rows.op),
@@ -52,11 +58,9 @@ OperatorCase make_case(const OperatorRows& rows, const CaseRow& row, c10::Scalar
       .note = std::string(row.note),
       .property = rows.property,
   };
-  if (rows.tolerance_factor != 1) {
-    const Tolerance usual = default_tolerance(dtype);
-    result.tolerance = {.rtol = rows.tolerance_factor * usual.rtol,
-                        .atol = rows.tolerance_factor * usual.atol};
-    result.tolerance_reason = rows.tolerance_reason;
+  if (const auto tolerance = find_case_tolerance(rows.op, dtype)) {
+    result.tolerance = tolerance->tolerance;
+    result.tolerance_reason = std::string(tolerance->reason);
   }
   result.arguments = [op_type = result.op_type, name = result.name(),
                       text = arguments_text(rows, row), dtype] {
@@ -81,7 +85,7 @@ std::vector<OperatorCase> make_cases(std::string_view category, const OperatorTa
   std::vector<OperatorCase> cases;
   for (const OperatorRows& rows : table) {
     for (const CaseRow& row : rows.rows) {
-      for (const c10::ScalarType dtype : dtypes_of(rows.dtypes & row.dtypes)) {
+      for (const c10::ScalarType dtype : dtypes_of(dtypes_of_row(rows, row))) {
         cases.push_back(make_case(rows, row, dtype));
         cases.back().category = category;
       }

@@ -1,5 +1,5 @@
 // Tables of operator cases, for the files of this folder: an operator, its dtypes, and a row for
-// each kind of call. Every row becomes a case for every dtype.
+// each kind of call. A row becomes a case for each of its dtypes.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +36,9 @@ inline constexpr Dtypes kInexact = kFloats | kC64;
 inline constexpr Dtypes kNumbers = kReals | kC64;
 inline constexpr Dtypes kAll = kNumbers | kBool;
 
+// One of each kind, for what has little to do with the dtype.
+inline constexpr Dtypes kMain = kF32 | kBF16 | kC64 | kI64 | kBool;
+
 std::vector<c10::ScalarType> dtypes_of(Dtypes dtypes);
 
 // Views of text: a large table costs next to nothing to compile.
@@ -45,8 +48,9 @@ struct CaseRow {
   std::string_view arguments;
   // What makes it special.
   std::string_view note = {};
-  // Where they are not those of the operator: only those of both.
-  Dtypes dtypes = kAll;
+  // Of those of the operator; where none are named, all for its first row, the main ones for
+  // others.
+  Dtypes dtypes = 0;
 };
 
 struct OperatorRows {
@@ -58,9 +62,6 @@ struct OperatorRows {
   std::string_view domain = {};
   std::string_view other_domain = {};
   CaseProperty property = CaseProperty::kValues;
-  // Times default_tolerance, and why.
-  double tolerance_factor = 1;
-  std::string_view tolerance_reason = {};
 };
 
 using OperatorTable = std::vector<OperatorRows>;

@@ -51,7 +51,6 @@ OperatorTable transforms() {
         {"backward", "x[4,6], [0,1], 2, False", "two dimensions, by n"}}},
       {"stft", kWide, {{"usual", "x[2,32], 8, 4, 8, x[8]:0.5..1, return_complex=True"}}},
       {"stft.center", kWide, {{"usual", "x[2,32], 8, 4, 8, x[8]:0.5..1, return_complex=True"}}},
-      {"istft", kC64, {{"usual", "x[2,5,9], 8, 4, 8, float32[8]:0.5..1"}}},
   };
 }
 

@@ -66,7 +66,6 @@ OperatorTable reading() {
        {{"more", "x[6]{0,1,1,0,1,0}, size=5", "filled up"},
         {"less", "x[6]{0,1,1,0,1,0}, size=2", "the first only"}}},
       {"argwhere", kReals, {{"usual", "x[3,4]{0,1,1,0,1}"}}},
-      {"where", kReals, {{"usual", "x[3,4]{0,1,1,0,1}", "a list of indices"}}},
       {"embedding",
        kFloats,
        {{"usual", "x[7,4], int64[3]:0..7"},

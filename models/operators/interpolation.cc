@@ -76,7 +76,8 @@ OperatorTable interpolation() {
       {"upsample_trilinear3d.vec",
        kFloats,
        {{"scale", "x[1,2,2,3,3], None, True, [2.0,2.0,2.0]", "by scales"}}},
-      {"grid_sampler_2d", kWide | kHalves, points},
+      // In eager, positions of the halves are off by whole elements.
+      {"grid_sampler_2d", kWide, points},
       {"grid_sampler", kWide, points},
       {"grid_sampler_3d",
        kWide,

@@ -129,8 +129,6 @@ OperatorTable products() {
        kWide,
        {{"usual", "x[3,3]:-0.5..0.5"}, {"batched", "x[2,4,4]:-0.5..0.5", "batches"}}},
       {"block_diag", kNumbers, {{"usual", "[x[2,3], x[1], x[2,2]]"}}},
-      {"cov", kWide, {{"usual", "x[3,7]"}, {"biased", "x[3,7], correction=0", "by n"}}},
-      {"corrcoef", kWide, {{"usual", "x[3,7]"}}},
   };
 }
 

@@ -81,12 +81,12 @@ OperatorTable normalizations() {
        {{"usual", "x[2,3,4,4], x[3], x[3], True, 0.1, 1e-5"}}},
       {"_native_batch_norm_legit_functional",
        kFloats,
-       {{"usual", "x[2,3,4,4], x[3], x[3], x[3], x[3]:0.5..2, True, 0.1, 1e-5",
-         "new running statistics"}}},
+       {{"usual", "x[2,3,4,4], x[3], x[3], x[3], x[3]:0.5..2, False, 0.1, 1e-5",
+         "running statistics are outputs"}}},
       {"native_batch_norm_backward",
        kWide,
        {{"usual",
-         "x[2,3,4,4], x[2,3,4,4], x[3], x[3], x[3]:0.5..2, x[3]:-0.1..0.1, x[3]:0.5..1, True, "
+         "x[2,3,4,4], x[2,3,4,4], x[3], x[3], x[3]:0.5..2, x[3]:-0.1..0.1, x[3]:0.5..1, False, "
          "1e-5, [True,True,True]"}}},
       {"instance_norm",
        kFloats,

@@ -125,7 +125,8 @@ OperatorTable activations() {
 
 // Division of integers is not defined for 0, nor for the lowest number by -1.
 OperatorTable binary_functions() {
-  const CaseRow alpha = {"alpha", "x[3,4], x[3,4], alpha=3", "a factor for the second", kNumbers};
+  const CaseRow alpha = {"alpha", "x[3,4], x[3,4], alpha=3", "a factor for the second",
+                         kWide | kI64 | kC64};
   const std::vector<CaseRow> wrapping = {
       {"extreme", "x[6,1]:special, x[6]:special", "limits of the dtype, wrapping", kInts}};
   const std::vector<CaseRow> signs = {
@@ -144,25 +145,25 @@ OperatorTable binary_functions() {
       {"div.Tensor_mode",
        kReals,
        {{"none", "x[3,7], x[3,7]:1..8, rounding_mode=None", "true division"},
-        {"floor", "x[3,7]:-8..8, x[3,7]:1..8, rounding_mode='floor'", "rounded down"},
+        {"floor", "x[3,7]:-8..8, x[3,7]:1..8, rounding_mode='floor'", "rounded down", kReals},
         {"floor_signs", "x[4]{7,-7,7,-7}, x[4]{3,3,-3,-3}, rounding_mode='floor'",
          "each combination of signs", kFloats | kI8 | kI16 | kI32 | kI64},
         {"floor_special", "x[12,1]:special, x[12]:special, rounding_mode='floor'", kSpecialNote,
          kFloats},
-        {"trunc", "x[3,7]:-8..8, x[3,7]:1..8, rounding_mode='trunc'", "rounded to 0"},
+        {"trunc", "x[3,7]:-8..8, x[3,7]:1..8, rounding_mode='trunc'", "rounded to 0", kReals},
         {"trunc_signs", "x[4]{7,-7,7,-7}, x[4]{3,3,-3,-3}, rounding_mode='trunc'",
          "each combination of signs", kFloats | kI8 | kI16 | kI32 | kI64},
         {"trunc_special", "x[12,1]:special, x[12]:special, rounding_mode='trunc'", kSpecialNote,
          kFloats},
         {"trunc_broadcast", "x[4,1], x[3]:1..8, rounding_mode='trunc'", "broadcast"}}},
       {"true_divide.Tensor", kNumbers, {{"usual", "x[3,7], x[3,7]:1..8"}}},
-      {"floor_divide", kReals, partial_binary_rows(), "-8..8", "1..8"},
+      {"floor_divide", kReals, binary_shape_rows(), "-8..8", "1..8"},
       {"remainder.Tensor", kReals,
-       with(partial_binary_rows(),
+       with(binary_shape_rows(),
             {signs[0], {"special", "x[12,1]:special, x[12]:special", kSpecialNote, kFloats}}),
        "-8..8", "1..8"},
       {"fmod.Tensor", kReals,
-       with(partial_binary_rows(),
+       with(binary_shape_rows(),
             {signs[0], {"special", "x[12,1]:special, x[12]:special", kSpecialNote, kFloats}}),
        "-8..8", "1..8"},
       {"rsub.Tensor", kNumbers, {{"usual", "x[3,7], x[3,7]"}, alpha}},
@@ -237,7 +238,7 @@ OperatorTable binary_functions() {
 OperatorTable functions_with_numbers() {
   const std::vector<CaseRow> one_number = {{"usual", "x[3,7]:domain, 2"}};
   const std::vector<CaseRow> alpha = {
-      {"alpha", "x[3,4], 2, 3", "a factor for the number", kNumbers}};
+      {"alpha", "x[3,4], 2, 3", "a factor for the number", kWide | kI64 | kC64}};
   return {
       {"add.Scalar", kAll, with(scalar_rows(), alpha)},
       {"sub.Scalar", kNumbers, with(scalar_rows(), alpha)},
@@ -248,10 +249,10 @@ OperatorTable functions_with_numbers() {
       {"div.Scalar_mode",
        kReals,
        {{"none", "x[3,7], 3, rounding_mode=None", "true division"},
-        {"floor", "x[3,7]:-8..8, 3, rounding_mode='floor'", "rounded down"},
+        {"floor", "x[3,7]:-8..8, 3, rounding_mode='floor'", "rounded down", kReals},
         {"floor_negative", "x[3,7]:-8..8, -3, rounding_mode='floor'", "by a negative number",
          kFloats | kI32 | kI64},
-        {"trunc", "x[3,7]:-8..8, 3, rounding_mode='trunc'", "rounded to 0"},
+        {"trunc", "x[3,7]:-8..8, 3, rounding_mode='trunc'", "rounded to 0", kReals},
         {"trunc_negative", "x[3,7]:-8..8, -3, rounding_mode='trunc'", "by a negative number",
          kFloats | kI32 | kI64},
         {"trunc_fraction", "x[3,7]:-8..8, 1.5, rounding_mode='trunc'", "promotion"}}},
@@ -272,7 +273,7 @@ OperatorTable functions_with_numbers() {
         {"fraction", "x[3,7]:0..4, 1.75", "no exponent that kernels know", kReals},
         {"empty", "x[0], 2", "no elements", kF32},
         {"transposed", "x[4,6]:transposed, 2", "columns first in memory", kF32},
-        {"special_half", "x[12]:special, 0.5", kSpecialNote, kFloats},
+        {"special_half", "x[6]{0,1,4,0.25,inf,nan}, 0.5", "NaN, infinity, 0", kFloats},
         {"special_minus_one", "x[12]:special, -1", kSpecialNote, kFloats},
         {"special_three", "x[12]:special, 3", kSpecialNote, kFloats}}},
       {"pow.Scalar",

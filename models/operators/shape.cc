@@ -4,7 +4,7 @@
 namespace torch_ir {
 namespace {
 
-constexpr Dtypes kSome = kF32 | kBF16 | kI64 | kBool;
+constexpr Dtypes kSome = kF32 | kI64;
 
 OperatorTable views() {
   return {
@@ -196,7 +196,6 @@ OperatorTable joins_and_splits() {
       {"meshgrid.indexing", kSome, {{"xy", "[x[2], x[3]], indexing='xy'"}}},
       {"broadcast_tensors", kSome, {{"usual", "[x[3,1], x[4]]"}}},
       {"cartesian_prod", kSome, {{"usual", "[x[2], x[3]]"}}},
-      {"combinations", kSome, {{"usual", "x[4]"}}},
       {"repeat",
        kAll,
        {{"usual", "x[2,3], [2,1]"},

@@ -9,6 +9,7 @@
 #include <ATen/ops/sort.h>
 #include <ATen/ops/take.h>
 #include <ATen/ops/zeros_like.h>
+#include <c10/util/Exception.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +20,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/operators/call_recording.h"
 
 namespace torch_ir {
 namespace {
@@ -35,16 +37,9 @@ class CaseCall {
     if (schema_ == nullptr) throw Error("case '" + name_ + "': there is no such operator");
   }
 
-  // The value of the argument `name`, its default where it was left out; null where the operator
-  // has no such argument.
+  // Null where the operator has no such argument.
   const c10::IValue* find(std::string_view name) const {
-    for (size_t i = 0; i < schema_->arguments().size(); ++i) {
-      const c10::Argument& argument = schema_->arguments()[i];
-      if (argument.name() != name) continue;
-      if (i < arguments_.size()) return &arguments_[i];
-      return argument.default_value() ? &*argument.default_value() : nullptr;
-    }
-    return nullptr;
+    return find_argument(*schema_, arguments_, name);
   }
 
   const c10::IValue& get(std::string_view name) const {
@@ -252,7 +247,15 @@ std::string_view property_description(CaseProperty property) {
 std::vector<Tensor> compared_values(const OperatorCase& operator_case,
                                     const std::vector<c10::IValue>& arguments,
                                     const std::vector<Tensor>& outputs) {
-  return row_of(operator_case.property).map(CaseCall(operator_case, arguments), outputs);
+  const PropertyRow& row = row_of(operator_case.property);
+  const std::string about = "case '" + operator_case.name() + "', compared by its property '" +
+                            std::string(row.name) + "': ";
+  if (outputs.empty()) throw Error(about + "there is no output");
+  try {
+    return row.map(CaseCall(operator_case, arguments), outputs);
+  } catch (const c10::Error& error) {
+    throw Error(about + error.what_without_backtrace());
+  }
 }
 
 bool register_operator_cases(std::function<std::vector<OperatorCase>()> make) {

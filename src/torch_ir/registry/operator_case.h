@@ -54,9 +54,8 @@ struct OperatorCase {
   std::string category = {};
   // What makes it special, one line ("two groups, uneven padding"); empty for the usual one.
   std::string note = {};
-  // The arguments of the call in the order of the schema; those at its end may be left out where
-  // they are at their defaults. Tensors, also in lists, are the inputs of the graph. The same each
-  // time, on every machine.
+  // The arguments of the call, one for each of the schema. Tensors, also in lists, are the inputs
+  // of the graph. The same each time, on every machine.
   std::function<std::vector<c10::IValue>()> arguments = {};
   CaseProperty property = CaseProperty::kValues;
   // In place of default_tolerance of the dtype of floating-point outputs, and why.
@@ -69,7 +68,8 @@ struct OperatorCase {
 
 // `outputs`, the results of a call of the case's operator, mapped to what is compared of them: two
 // executors are right where these agree, within the tolerance. `arguments` are those of the call,
-// with their values. Outputs are those that are defined, in order.
+// with their values. Outputs are those that are defined, in order. Throws Error where they do not
+// have the property at all, such as an index that is out of range.
 std::vector<at::Tensor> compared_values(const OperatorCase& operator_case,
                                         const std::vector<c10::IValue>& arguments,
                                         const std::vector<at::Tensor>& outputs);

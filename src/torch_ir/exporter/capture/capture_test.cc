@@ -348,6 +348,11 @@ TEST(CaptureTest, RefusesTrainingModeOnlyWhereItMatters) {
   torch::nn::BatchNorm2d untracked(torch::nn::BatchNormOptions(3).track_running_stats(false));
   untracked->eval();
   EXPECT_EQ(error_of(untracked, {torch::ones({2, 3, 4, 4})}), "no error");
+  const Model without_statistics([](const Tensors& inputs) -> Tensors {
+    return {
+        std::get<0>(at::_native_batch_norm_legit(inputs[0], {}, {}, /*training=*/true, 0.1, 1e-5))};
+  });
+  EXPECT_EQ(error_of(without_statistics, {torch::ones({2, 3, 4, 4})}), "no error");
 }
 
 TEST(CaptureTest, RefusesMixedDevices) {

@@ -45,7 +45,9 @@ void check_eval_mode(const c10::FunctionSchema& schema, c10::ArrayRef<c10::IValu
   if (!is_true(training)) return;
   // Without running statistics a normalization uses those of the batch in eval mode as well.
   const c10::IValue* mean = find_argument(schema, arguments, "running_mean");
-  const bool has_no_statistics = mean != nullptr && tensors_of(*mean).empty();
+  const bool has_no_statistics = mean != nullptr
+                                     ? tensors_of(*mean).empty()
+                                     : schema.argumentIndexWithName("momentum").has_value();
   // A dropout with probability 0 keeps everything; recurrent layers call theirs "dropout".
   const char* probability = schema.argumentIndexWithName("p") ? "p" : "dropout";
   const bool drops_nothing = number_or(find_argument(schema, arguments, probability), 1) == 0;

@@ -71,5 +71,31 @@ MetaCases convolutions() {
 }
 INSTANTIATE_META_CASES(Convolution, convolutions);
 
+MetaCases gradients() {
+  return {
+      META_CASE("All",
+                at::convolution_backward(a, b, c, {{4}}, {2, 2}, {1, 1}, {1, 1}, false, {0, 0}, 1,
+                                         {true, true, true}),
+                {floats({2, 4, 5, 4}), floats({2, 3, 9, 8}), floats({4, 3, 3, 3})}),
+      META_CASE("OfInput",
+                at::convolution_backward(a, b, c, {}, {1, 1}, {1, 1}, {1, 1}, false, {0, 0}, 2,
+                                         {true, false, false}),
+                {floats({2, 6, 9, 8}), floats({2, 4, 9, 8}), floats({6, 2, 3, 3})}),
+      META_CASE("OneDimension",
+                at::convolution_backward(a, b, c, {{4}}, {1}, {1}, {1}, false, {0}, 1,
+                                         {true, true, true}),
+                {floats({2, 4, 8}), floats({2, 3, 8}), floats({4, 3, 3})}),
+      META_CASE("Transposed",
+                at::convolution_backward(a, b, c, {{4}}, {2, 2}, {0, 0}, {1, 1}, true, {0, 0}, 1,
+                                         {true, true, true}),
+                {floats({1, 4, 9, 9}), floats({1, 3, 4, 4}), floats({3, 4, 3, 3})}),
+      META_CASE("ChannelsLast",
+                at::convolution_backward(a, b, c, {{4}}, {1, 1}, {1, 1}, {1, 1}, false, {0, 0}, 1,
+                                         {true, true, true}),
+                {floats({2, 4, 9, 8}), channels_last({2, 3, 9, 8}), floats({4, 3, 3, 3})}),
+  };
+}
+INSTANTIATE_META_CASES(ConvolutionBackward, gradients);
+
 }  // namespace
 }  // namespace torch_ir

@@ -4,6 +4,7 @@
 #include <ATen/native/Pool.h>
 
 #include "torch_ir/exporter/meta/meta_rules.h"
+#include "torch_ir/operators/call_recording.h"
 
 namespace torch_ir {
 namespace {
@@ -158,11 +159,29 @@ std::vector<at::Tensor> convolution(const MetaCall& call) {
   return {meta_tensor(sizes, input.scalar_type(), output_format(input, weight))};
 }
 
+// The gradients that the mask asks for; the others are undefined.
+std::vector<at::Tensor> convolution_backward(const MetaCall& call) {
+  const at::Tensor input = call.tensor("input");
+  const at::Tensor weight = call.tensor("weight");
+  const c10::MemoryFormat format = output_format(input, weight);
+  const std::vector<at::Tensor> gradients = {
+      meta_tensor(input.sizes(), input.scalar_type(), format),
+      meta_tensor(weight.sizes(), weight.scalar_type(), format),
+      meta_tensor({call.tensor("grad_output").size(1)}, weight.scalar_type())};
+  const c10::IValue& mask = *find_argument(call.op().schema(), call.arguments(), "output_mask");
+  std::vector<at::Tensor> results(gradients.size());
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    if (mask.toBoolList().get(i)) results[i] = gradients[i];
+  }
+  return results;
+}
+
 constexpr NamedMetaRule kWindowRules[] = {
     {"_adaptive_avg_pool2d", adaptive_pool<2>},
     {"_adaptive_avg_pool3d", adaptive_pool<3>},
     {"adaptive_avg_pool2d", adaptive_pool<2>},
     {"adaptive_avg_pool3d", adaptive_pool<3>},
+    {"convolution_backward_overrideable", convolution_backward, Composite::kReplace},
     {"convolution_overrideable", convolution, Composite::kReplace},
     {"grid_sampler_2d", grid_sampler},
     {"grid_sampler_3d", grid_sampler},
