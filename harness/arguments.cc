@@ -118,6 +118,25 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
   options.several("--model", harness.selection.models, "NAME",
                   "Run this model, which has to be of a --category where one is given (may be "
                   "repeated)");
+  options
+      .parsed(
+          "--suite", [&](const std::string& name) { harness.selection.suite = parse_suite(name); },
+          "NAME",
+          "What the run is about: models, or operators, single calls of each in each dtype and at "
+          "its edges")
+      ->default_str("models");
+  options.several("--operator", harness.selection.operators, "NAME",
+                  "Of the suite of operators, this one: aten.conv2d, or one of its overloads (may "
+                  "be repeated)");
+  options.several("--dtype", harness.selection.dtypes, "NAME",
+                  "Of the suite of operators, the cases of this dtype (may be repeated)");
+  options
+      .parsed(
+          "--scale",
+          [&](const std::string& name) { harness.run.settings.scale = parse_scale(name); }, "SCALE",
+          "test: small models, which are run; full: models as large as they were published, which "
+          "are extracted without weights, serialized, and not run")
+      ->default_str(std::string(scale_name(harness.run.settings.scale)));
   options.several("--pt2", arguments.raw.pt2, "FILE",
                   "Run this archive of torch.export.save, or those of this folder (may be "
                   "repeated); of the registry only what --model and --category ask for runs beside "
@@ -125,7 +144,8 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
   options.several("--ir", arguments.raw.ir, "DIR",
                   "Run this graph: DIR/ir.json, with DIR/weights.safetensors where it has weights "
                   "and DIR/inputs.safetensors, as a reproducer has them; or the graphs in the "
-                  "folders of this folder (may be repeated, beside --pt2 too)");
+                  "folders of this folder, or the cases of a suite that --export-suite or torch-ir "
+                  "split wrote (may be repeated, beside --pt2 too)");
   options.several("--inputs", arguments.raw.inputs, "FILE",
                   "Inputs for the --pt2 or --ir in front of it, .safetensors; else "
                   "NAME.inputs.safetensors beside NAME.pt2 or the archive's example inputs, or "
@@ -150,6 +170,18 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
       .one("--tolerance", arguments.raw.tolerance, "dtype",
            "Take the tolerance that torch.testing.assert_close has for the dtype of each output")
       ->transform(one_of("rule for tolerances", {"dtype"}));
+  options
+      .parsed(
+          "--reference",
+          [&](const std::string& name) { settings.reference = parse_reference(name); }, "NAME",
+          "model: what the model computes, within the tolerance; float64: the graph in float64, "
+          "and how much farther from it than the model the outputs are")
+      ->default_str(std::string(reference_name(settings.reference)));
+  options
+      .with_default("--error-factor", settings.error_factor, "N",
+                    "With --reference float64: how many times the error of the model an output may "
+                    "have")
+      ->transform(amount("error factor", "a number"));
   options.with_default("--seed", settings.seed, "N", "Seed of weights and inputs")
       ->transform(seed());
   options
@@ -159,6 +191,11 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
       ->transform(count("number of trials", 1000));
   options.flag("--per-node", settings.per_node,
                "Compare every value in the graph, also where all outputs agree");
+  options.flag("--split", arguments.harness.is_split,
+               "Take the models apart: each different call also runs alone, on the inputs that it "
+               "has in the model");
+  options.flag("--require-support", arguments.harness.requires_support,
+               "Fail also for cases that whoever executes says it does not support");
   options.one("--baseline", arguments.harness.baseline, "FILE",
               "Say what became better and worse since the run that wrote this results.json");
   options.one("--expected-failures", arguments.harness.expected_failures, "FILE",
@@ -216,6 +253,10 @@ void declare_questions(CLI::App& parser, Arguments& arguments) {
   options.one("--supported", arguments.supported, "FILE",
               "Say which models a backend can take that has the operators of this file, and which "
               "others it would need");
+  options.one(
+      "--export-suite", arguments.export_suite, "DIR",
+      "Write the selected cases, or models, or with --split their calls, as files for other "
+      "people's tests");
   options.flag("--json", arguments.json, "Print these lists as JSON");
   options
       .one("--completion", arguments.completion, "SHELL",
@@ -262,7 +303,7 @@ bool is_given(const CLI::App& parser, const std::string& flag) { return parser.c
 
 void refuse_together(const CLI::App& parser, const std::string& one, const std::string& other,
                      const std::string& advice) {
-  if (is_given(parser, one) && is_given(parser, other)) {
+  if (is_given(parser, one.substr(0, one.find(' '))) && is_given(parser, other)) {
     throw Error(fmt::format("{} and {} do not go together: {}", one, other, advice));
   }
 }
@@ -299,7 +340,7 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
     refuse_together(parser, runs_elsewhere, "--device", "devices are those of the execution plan");
   }
   const std::vector<std::string> questions = {"--list-models", "--list-categories", "--supported",
-                                              "--completion"};
+                                              "--completion", "--export-suite"};
   for (size_t i = 0; i < questions.size(); ++i) {
     for (size_t k = 0; k < i; ++k) {
       refuse_together(parser, questions[k], questions[i], "one question at a time");
@@ -309,11 +350,36 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   for (const char* flag : {"--model", "--category"}) {
     refuse_together(parser, "--list-categories", flag, "it lists all of them");
   }
+  if (arguments.harness.selection.suite == Suite::kOperators) {
+    for (const char* flag : {"--model", "--pt2", "--ir", "--split", "--list-models", "--supported",
+                             "--baseline", "--expected-failures"}) {
+      refuse_together(parser, "--suite", flag, "the suite of operators has no models");
+    }
+  } else {
+    for (const char* flag : {"--operator", "--dtype"}) {
+      if (is_given(parser, flag)) throw Error(fmt::format("{} is for --suite operators", flag));
+    }
+  }
+  if (arguments.harness.run.settings.scale == Scale::kFull) {
+    arguments.harness.run.settings.last_stage = Stage::kSerialize;
+    for (const char* flag :
+         {"--pt2", "--ir", "--backend", "--executor", "--optimization", "--device", "--per-node",
+          "--save-tensors", "--split", "--export-suite", "--suite"}) {
+      refuse_together(parser, "--scale", flag, "models of full scale are not run");
+    }
+  }
   require(parser, "--executor-intermediates", {"--executor"});
   require(parser, "--json", {"--list-models", "--list-categories", "--supported"});
 
   HarnessOptions& harness = arguments.harness;
   RunSettings& settings = harness.run.settings;
+  if (settings.reference == ReferenceKind::kFloat64) {
+    for (const char* flag : {"--tolerance", "--rtol", "--atol"}) {
+      refuse_together(parser, "--reference float64", flag, "it goes by --error-factor");
+    }
+  } else if (is_given(parser, "--error-factor")) {
+    throw Error("--error-factor is for --reference float64: give that too");
+  }
   if (is_given(parser, "--backend")) check_backend(settings.backend);
   if (is_given(parser, "--executor")) {
     check_executor_command(settings.executor, settings.executor_intermediates);
@@ -322,11 +388,13 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   harness.output = user_path(arguments.output);
   for (const auto& [flag, path] : {std::pair("--baseline", &harness.baseline),
                                    {"--expected-failures", &harness.expected_failures},
-                                   {"--supported", &arguments.supported}}) {
+                                   {"--supported", &arguments.supported},
+                                   {"--export-suite", &arguments.export_suite}}) {
     if (is_given(parser, flag)) *path = given_file(flag, *path);
   }
   harness.files = group_files(parser, arguments);
 
+  if (harness.is_split) settings.per_node = true;
   settings.tolerance.by_dtype = is_given(parser, "--tolerance");
   settings.tolerance_wins =
       is_given(parser, "--tolerance") || is_given(parser, "--rtol") || is_given(parser, "--atol");

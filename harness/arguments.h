@@ -20,6 +20,8 @@ struct Arguments {
   // What to do in place of a run.
   bool list_models = false;
   bool list_categories = false;
+  // The folder for the selected cases or models as files.
+  std::string export_suite = {};
   // A list of operators: which models a backend with these can take.
   std::string supported = {};
   // The shell to print a completion script for.

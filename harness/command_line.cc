@@ -18,6 +18,7 @@
 #include "harness/selection/selection.h"
 #include "torch_ir/base/completion.h"
 #include "torch_ir/base/parse_arguments.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/base/program.h"
 #include "torch_ir/registry/registry.h"
 
@@ -36,7 +37,9 @@ CompletionValues completion_values(const std::string& program) {
   return {
       .words = {{"--optimization", {"exact", "fast"}},
                 {"--device", {"cpu", "cuda"}},
+                {"--scale", {"test", "full"}},
                 {"--tolerance", {"dtype"}},
+                {"--suite", {"models", "operators"}},
                 {"--completion", {"bash", "zsh"}},
                 {"--backend", list_backends()}},
       .commands = {{"--model", program + " --list-models 2>/dev/null | awk 'NR > 1 {print $1}'"},
@@ -49,8 +52,12 @@ constexpr const char* kFooter =
     "  harness --category attention --jobs 2     those of a category, two at a time\n"
     "  harness --model DenseBlock --per-node     one, every value of its graph compared\n"
     "  harness --pt2 llama.pt2                   an archive of torch.export.save\n"
+    "  harness --scale full                      models as large as published, extracted only\n"
     "  harness --ir reports/repro/DenseBlock --output again --backend my_chip\n"
     "                                            a graph with its tensors, on a backend\n"
+    "  harness --suite operators --dtype bfloat16\n"
+    "                                            single calls of operators, at their edges\n"
+    "  harness --split --pt2 llama.pt2           a model, and each different call of it alone\n"
     "  harness --baseline old/results.json       what changed since an earlier run\n"
     "  harness --executor 'my_sim {ir} {weights} {inputs} {outputs}'\n"
     "                                            the graphs on a program of your own\n"
@@ -66,6 +73,7 @@ int run(const Arguments& arguments, std::ostream& out, std::ostream& err, const 
     for (const ModelResult& result : run.results) {
       if (!result.is_good()) err << result_line(result) << '\n';
     }
+    if (!all_good(run.cases, run.requires_support)) err << cases_text(run.cases) << '\n';
   }
   const auto has_lost = [](const BaselineComparison& comparison) {
     return comparison.is_worse() || comparison.count(Trend::kGone) != 0;
@@ -74,15 +82,16 @@ int run(const Arguments& arguments, std::ostream& out, std::ostream& err, const 
     (arguments.quiet ? err : out) << baseline_text(*run.baseline, arguments.harness.baseline);
   }
   if (!arguments.quiet) {
-    out << fmt::format("{}{}; see {}/SUMMARY.md, or {}/index.html in a browser\n",
-                       passed_text(run.results), not_passed_text(run.results), arguments.output,
+    out << fmt::format("{}; see {}/{}.md, or {}/index.html in a browser\n",
+                       verdict_text(run.results, run.cases), arguments.output,
+                       run.results.empty() && !run.cases.empty() ? "OPERATORS" : "SUMMARY",
                        arguments.output);
   }
   return run.is_good() ? kPassed : kFailed;
 }
 
-std::vector<RegisteredModel> selected_models(const Selection& selection) {
-  std::vector<RegisteredModel> models = list_models();
+std::vector<RegisteredModel> selected_models(const Selection& selection, Scale scale) {
+  std::vector<RegisteredModel> models = list_models(scale);
   const std::vector<std::string> names = select_models(models, selection);
   std::erase_if(models, [&](const RegisteredModel& model) {
     return std::ranges::find(names, model.name) == names.end();
@@ -92,12 +101,23 @@ std::vector<RegisteredModel> selected_models(const Selection& selection) {
 
 // What the arguments ask for in place of a run; nothing when they ask for a run.
 std::optional<std::string> answer(const CLI::App& parser, const Arguments& arguments) {
+  const Scale scale = arguments.harness.run.settings.scale;
   if (arguments.list_models) {
-    const std::vector<RegisteredModel> models = selected_models(arguments.harness.selection);
+    const std::vector<RegisteredModel> models = selected_models(arguments.harness.selection, scale);
     return arguments.json ? models_json(models) : models_table(models);
   }
+  if (!arguments.export_suite.empty()) {
+    const size_t num_cases = export_suite(arguments.harness, arguments.export_suite);
+    return fmt::format("{}: {} case{}\n", printable(arguments.export_suite), num_cases,
+                       num_cases == 1 ? "" : "s");
+  }
+  if (arguments.list_categories && arguments.harness.selection.suite == Suite::kOperators) {
+    const std::vector<std::string> categories = categories_of(list_operator_cases());
+    return arguments.json ? categories_json(categories) : categories_text(categories);
+  }
   if (arguments.list_categories) {
-    return arguments.json ? categories_json(list_categories()) : categories_text(list_categories());
+    const std::vector<std::string> categories = list_categories(scale);
+    return arguments.json ? categories_json(categories) : categories_text(categories);
   }
   if (!arguments.supported.empty()) {
     const SupportReport report = supported_models(arguments.harness, arguments.supported);

@@ -1,10 +1,14 @@
 #include "harness/harness.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -19,9 +23,12 @@
 #include "harness/results/run_context.h"
 #include "harness/run/expected_failures.h"
 #include "harness/run/progress.h"
+#include "harness/suite/make_suite.h"
+#include "harness/suite/run_cases.h"
 #include "torch_ir/analysis/supported_operators.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/cases/case_files.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -46,11 +53,40 @@ bool is_empty(const Selection& selection) {
 // What a run is about.
 struct Plan {
   std::vector<ModelSource> models = {};
+  std::vector<CaseSource> cases = {};
   Coverage coverage = {};
 };
 
+// The cases of the tables.
+std::vector<CaseSource> operator_cases(const Selection& selection) {
+  std::vector<CaseSource> sources;
+  for (const OperatorCase& it : select_cases(list_operator_cases(), selection)) {
+    sources.push_back({.info = info_of(it)});
+  }
+  return sources;
+}
+
+std::vector<CaseSource> cases_in(const std::string& directory) {
+  std::vector<CaseSource> sources;
+  for (CaseInfo& info : read_suite(directory)) {
+    const std::string folder = case_folder(directory, info.name);
+    sources.push_back({.info = std::move(info), .folder = folder});
+  }
+  return sources;
+}
+
+// Takes the suites in files out of `files`, as cases of `plan`.
+void take_suites(std::vector<ModelFilesArgument>& files, Plan& plan) {
+  std::erase_if(files, [&](const ModelFilesArgument& argument) {
+    if (argument.format != FileFormat::kGraph || !is_suite(argument.path)) return false;
+    std::ranges::move(cases_in(argument.path), std::back_inserter(plan.cases));
+    return true;
+  });
+}
+
 Plan make_plan(const HarnessOptions& options) {
-  std::vector<RegisteredModel> registered = list_models();
+  const Scale scale = options.run.settings.scale;
+  std::vector<RegisteredModel> registered = list_models(scale);
   if (!options.registry.empty()) {
     std::erase_if(registered, [&](const RegisteredModel& model) {
       return std::ranges::find(options.registry, model.name) == options.registry.end();
@@ -58,6 +94,15 @@ Plan make_plan(const HarnessOptions& options) {
   }
   Plan plan;
   Coverage& coverage = plan.coverage;
+  if (options.selection.suite == Suite::kOperators) {
+    coverage.selection = options.selection;
+    coverage.registry = false;
+    plan.cases = operator_cases(options.selection);
+    return plan;
+  }
+  std::vector<ModelFilesArgument> files = options.files;
+  take_suites(files, plan);
+  coverage.is_split = options.is_split;
   coverage.selection = of_registry(options.selection, !options.files.empty());
   coverage.files = options.files;
   coverage.num_registered = registered.size();
@@ -66,9 +111,9 @@ Plan make_plan(const HarnessOptions& options) {
   for (const RegisteredModel& model : registered) names.all.push_back(model.name);
   if (coverage.registry) names.running = select_models(registered, coverage.selection);
   for (const std::string& name : names.running) plan.models.emplace_back(name);
-  for (ModelFiles& files : find_model_files(options.files, names)) {
-    ++(files.format == FileFormat::kGraph ? coverage.num_graphs : coverage.num_archives);
-    plan.models.emplace_back(std::move(files));
+  for (ModelFiles& model : find_model_files(files, names)) {
+    ++(model.format == FileFormat::kGraph ? coverage.num_graphs : coverage.num_archives);
+    plan.models.emplace_back(std::move(model));
   }
   return plan;
 }
@@ -101,7 +146,9 @@ void check_apart(const Plan& plan, const std::string& output) {
 ExpectedFailures expected_failures(const HarnessOptions& options, const Plan& plan) {
   if (options.expected_failures.empty()) return options.run.expected_failures;
   std::vector<std::string> names;
-  for (const RegisteredModel& model : list_models()) names.push_back(model.name);
+  for (const RegisteredModel& model : list_models(options.run.settings.scale)) {
+    names.push_back(model.name);
+  }
   for (const ModelSource& model : plan.models) names.push_back(name_of(model));
   return read_expected_failures(options.expected_failures, names);
 }
@@ -123,6 +170,7 @@ RunContext page_context(const HarnessOptions& options) {
                      .expected_failures = file_name(options.expected_failures),
                      .baseline = file_name(options.baseline),
                      .program = options.program};
+  context.requires_support = options.requires_support;
   if (options.run.timeout != RunOptions().timeout) context.timeout = options.run.timeout;
   return context;
 }
@@ -131,6 +179,38 @@ RunContext page_context(const HarnessOptions& options) {
 std::string interrupted_text(size_t num_finished) {
   if (num_finished == 0) return "interrupted; no model had finished, and SUMMARY.md is not written";
   return "interrupted; the pages of models that finished are written, SUMMARY.md is not";
+}
+
+// The different calls of `models`. Of a model that can not be taken apart its page says why it can
+// not be run either.
+std::vector<CaseSource> split(const std::vector<ModelSource>& models, const HarnessOptions& options,
+                              const std::string& directory) {
+  const SuiteRequest request{.output = directory + "/split",
+                             .what = "models",
+                             .models = models,
+                             .is_split = true,
+                             .seed = options.run.settings.seed};
+  make_suite(request, directory);
+  return cases_in(request.output);
+}
+
+std::vector<CaseResult> run_selected_cases(const std::vector<CaseSource>& cases,
+                                           const HarnessOptions& options,
+                                           const std::string& directory,
+                                           const HarnessStreams& streams) {
+  if (cases.empty()) return {};
+  const CaseRunOptions run{.settings = options.run.settings,
+                           .jobs = options.run.jobs,
+                           .timeout = options.run.timeout,
+                           .memory_limit = options.run.memory_limit};
+  const auto draw = [&](size_t num_done) {
+    if (streams.bar == nullptr) return;
+    *streams.bar << fmt::format("\r{} of {} cases", num_done, cases.size()) << std::flush;
+  };
+  std::vector<CaseResult> results = run_cases(cases, run, directory, draw);
+  if (streams.bar != nullptr) *streams.bar << "\r\x1b[K";
+  if (streams.lines != nullptr) *streams.lines << cases_lines(results);
+  return results;
 }
 
 std::unique_ptr<WorkDirectory> make_temporary_directory() {
@@ -147,7 +227,8 @@ std::unique_ptr<WorkDirectory> make_temporary_directory() {
 }  // namespace
 
 bool HarnessRun::is_good() const {
-  return all_good(results) && !(baseline && baseline->is_worse());
+  return all_good(results) && all_good(cases, requires_support) &&
+         !(baseline && baseline->is_worse());
 }
 
 SupportReport supported_models(const HarnessOptions& options, const std::string& list) {
@@ -172,7 +253,7 @@ SupportReport supported_models(const HarnessOptions& options, const std::string&
 }
 
 HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& streams) {
-  const Plan plan = make_plan(options);
+  Plan plan = make_plan(options);
   check_apart(plan, options.output);
   RunOptions run_options = options.run;
   run_options.expected_failures = expected_failures(options, plan);
@@ -194,7 +275,7 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
           [&](ModelResult& result, const std::string& directory) {
             // First, for the graphs of the baseline may be the ones that are replaced.
             if (baseline) changes[result.name] = graph_changes(*baseline, options.baseline, result);
-            files.write_model(result, directory, record.context);
+            files.write_model(result, directory, record.context, record.cases);
             ++num_finished;
             progress.finish(result);
             result.drop_graph();
@@ -202,6 +283,11 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
       .on_wait = [&] { progress.tick(); },
   };
   try {
+    if (options.is_split) {
+      std::ranges::move(split(plan.models, options, files.work_directory()),
+                        std::back_inserter(plan.cases));
+    }
+    record.cases = run_selected_cases(plan.cases, options, files.work_directory(), streams);
     record.results = run_models(plan.models, run_options, files.work_directory(), observer);
   } catch (const Interrupted&) {
     throw Interrupted(interrupted_text(num_finished));
@@ -210,7 +296,28 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   if (baseline) run.baseline = compare_with_baseline(*baseline, record, changes);
   if (options.summary) files.write_run(record, run.baseline ? &*run.baseline : nullptr);
   run.results = std::move(record.results);
+  run.cases = std::move(record.cases);
+  run.requires_support = options.requires_support;
   return run;
+}
+
+size_t export_suite(const HarnessOptions& options, const std::string& directory) {
+  const Plan plan = make_plan(options);
+  const bool is_operators = options.selection.suite == Suite::kOperators;
+  SuiteRequest request{.output = directory,
+                       .what = is_operators ? "operators" : "models",
+                       .models = plan.models,
+                       .is_split = options.is_split,
+                       .seed = options.run.settings.seed};
+  for (const CaseSource& it : plan.cases) request.operator_cases.push_back(it.info.name);
+  const InterruptGuard interrupt_guard;
+  const std::unique_ptr<WorkDirectory> work_directory = make_temporary_directory();
+  const std::vector<SuiteProblem> problems = make_suite(request, work_directory->path().string());
+  if (!problems.empty()) {
+    throw Error(fmt::format("model '{}' can not be written: {}", printable(problems[0].model),
+                            problems[0].message));
+  }
+  return read_suite(directory).size();
 }
 
 }  // namespace torch_ir

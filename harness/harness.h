@@ -39,6 +39,10 @@ struct HarnessOptions {
   bool summary = true;
   // The program that runs, where it is not //harness, see RunContext.
   std::string program = {};
+  // Whether models are taken apart, and each different call runs alone as well.
+  bool is_split = false;
+  // Whether a case that is not supported fails the run.
+  bool requires_support = false;
 };
 
 // Where a run says what it does; null for silence.
@@ -50,18 +54,27 @@ struct HarnessStreams {
 
 struct HarnessRun {
   std::vector<ModelResult> results = {};
+  std::vector<CaseResult> cases = {};
   // Where there is a baseline.
   std::optional<BaselineComparison> baseline = std::nullopt;
 
-  // Whether every model passed, or failed as expected, and nothing is worse than the baseline.
+  // Whether every model passed, or failed as expected, no case failed, and nothing is worse than
+  // the baseline.
   bool is_good() const;
+
+  bool requires_support = false;
 };
 
-// Runs the selected models of the registry, then those in files, and writes their reports. Throws
-// Error, before anything runs where it can, for names that nobody registered, for files that are
-// not there, that the reports would replace, or that can not be read or written; Interrupted, which
-// says what of the reports is there.
+// Runs the selected cases, models of the registry, then those in files, and writes their reports.
+// Throws Error, before anything runs where it can, for names that nobody registered, for files that
+// are not there, that the reports would replace, or that can not be read or written; Interrupted,
+// which says what of the reports is there.
 HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& streams = {});
+
+// Writes the selected cases or models into `directory` as files (cases/case_files.h); with
+// `is_split` the different calls of the models. Gives how many cases there are. Throws as
+// run_harness, and for a folder that holds other files.
+size_t export_suite(const HarnessOptions& options, const std::string& directory);
 
 // Which of the selected models a backend can take that has the operators of the file `list`. Only
 // extracts them; those that can not be extracted are part of the report. Throws as run_harness.

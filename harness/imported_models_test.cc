@@ -12,9 +12,12 @@
 #include <vector>
 
 #include "harness/testing/run_command_line.h"
+#include "torch_ir/analysis/cost.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/testing/zip_builder.h"
 #include "torch_ir/base/zip_archive.h"
+#include "torch_ir/converter/converter.h"
+#include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/weights/safetensors.h"
 
 namespace torch_ir {
@@ -72,6 +75,32 @@ class ImportedModelsTest : public ::testing::Test {
   const std::string scratch_ = ::testing::TempDir() + "imported_models_test";
   const std::string output_ = scratch_ + "/out";
 };
+
+// What torch.utils.flop_counter of PyTorch 2.13 counts for them on their example inputs, by two.
+TEST_F(ImportedModelsTest, MultiplyAddsAreThoseOfPython) {
+  const std::map<std::string, int64_t> expected = {
+      {"gru", 258'688},    {"mobilenet_v2", 499'344}, {"mobilenet_v3", 121'656},
+      {"resnet", 286'016}, {"resnet50", 468'224},
+  };
+  for (const auto& [name, count] : expected) {
+    const CostTotals totals =
+        cost_totals(convert_exported_program(read_pt2(kData + name + ".pt2").program));
+    EXPECT_EQ(not_counted_text(totals), "") << name;
+    EXPECT_EQ(totals.multiply_adds, count) << name;
+  }
+}
+
+// All but one, which is no operator of LibTorch.
+TEST_F(ImportedModelsTest, EveryOperatorIsCounted) {
+  for (const auto& file : fs::directory_iterator(kData)) {
+    if (file.path().extension() != ".pt2") continue;
+    const CostTotals totals = cost_totals(convert_exported_program(read_pt2(file.path()).program));
+    for (const NotCounted& one : totals.not_counted) {
+      if (one.op_type == "transformers.grouped_mm_fallback.default") continue;
+      EXPECT_EQ(one.reason, "sizes differ from run to run") << file.path() << one.op_type;
+    }
+  }
+}
 
 TEST_F(ImportedModelsTest, AnArchiveAloneLeavesTheRegistryOut) {
   const HarnessOutcome result = run({"--pt2", put("llama.pt2", "m/llama.pt2")});

@@ -21,7 +21,7 @@ class BufferVsConstantImpl : public nn::Module, public LiftedConstants {
 TORCH_MODULE(BufferVsConstant);
 
 REGISTER_MODEL(BufferVsConstant, {.inputs = {{.shape = {1, 4}}},
-                                  .categories = {"lifted_constants"},
+                                  .categories = {"lifted_constants", "specification"},
                                   .description = "A buffer and a lifted constant side by side"});
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "models/attention.h"
+#include "models/blocks/attention.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -14,7 +14,7 @@ TORCH_MODULE(CrossAttention);
 
 REGISTER_MODEL(CrossAttention, {.inputs = {{.name = "query", .shape = {1, 16, 64}},
                                            {.name = "context", .shape = {1, 32, 64}}},
-                                .categories = {"attention", "multi_io"},
+                                .categories = {"attention", "multi_io", "specification"},
                                 .description = "Cross-attention"});
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/modules/pooling.h>
 
-#include "models/conv3x3.h"
+#include "models/blocks/conv3x3.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -52,7 +52,7 @@ class DeepResNetImpl : public nn::Module {
 TORCH_MODULE(DeepResNet);
 
 REGISTER_MODEL(DeepResNet, {.inputs = {{.shape = {1, 3, 32, 32}}},
-                            .categories = {"skip_connections"},
+                            .categories = {"skip_connections", "specification"},
                             .description = "Multiple residual blocks"});
 
 }  // namespace

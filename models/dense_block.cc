@@ -7,7 +7,7 @@
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/modules/pooling.h>
 
-#include "models/conv3x3.h"
+#include "models/blocks/conv3x3.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -53,7 +53,7 @@ class DenseBlockImpl : public nn::Module {
 TORCH_MODULE(DenseBlock);
 
 REGISTER_MODEL(DenseBlock, {.inputs = {{.shape = {1, 3, 32, 32}}},
-                            .categories = {"skip_connections"},
+                            .categories = {"skip_connections", "specification"},
                             .description = "DenseNet-style connections"});
 
 }  // namespace

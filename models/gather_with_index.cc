@@ -22,7 +22,7 @@ class GatherWithIndexImpl : public nn::Module, public LiftedConstants {
 TORCH_MODULE(GatherWithIndex);
 
 REGISTER_MODEL(GatherWithIndex, {.inputs = {{.shape = {1, 8}}},
-                                 .categories = {"lifted_constants"},
+                                 .categories = {"lifted_constants", "specification"},
                                  .description = "Columns picked by a constant index tensor"});
 
 }  // namespace

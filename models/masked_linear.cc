@@ -19,7 +19,7 @@ class MaskedLinearImpl : public nn::Module, public LiftedConstants {
 TORCH_MODULE(MaskedLinear);
 
 REGISTER_MODEL(MaskedLinear, {.inputs = {{.shape = {1, 4}}},
-                              .categories = {"lifted_constants"},
+                              .categories = {"lifted_constants", "specification"},
                               .description = "Static float mask kept outside the state dict"});
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include <tuple>
 
-#include "models/conv3x3.h"
+#include "models/blocks/conv3x3.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -34,7 +34,7 @@ class MultiTaskHeadImpl : public nn::Module {
 TORCH_MODULE(MultiTaskHead);
 
 REGISTER_MODEL(MultiTaskHead, {.inputs = {{.shape = {1, 3, 32, 32}}},
-                               .categories = {"multi_io"},
+                               .categories = {"multi_io", "specification"},
                                .description = "Shared backbone + multi-output heads"});
 
 }  // namespace

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "torch_ir/base/error.h"
 #include "torch_ir/converter/extract.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/registry/registry.h"
@@ -21,10 +20,7 @@ namespace torch_ir {
 namespace {
 
 IR extract_registered(const std::string& name) {
-  const std::vector<RegisteredModel> models = list_models();
-  const auto found = std::ranges::find(models, name, &RegisteredModel::name);
-  if (found == models.end()) throw Error("no model is registered as '" + name + "'");
-  const RegisteredModel& registered = *found;
+  const RegisteredModel& registered = find_model(name);
   const Model model = registered.make();
   model.module()->eval();
   ExtractOptions options;

@@ -24,7 +24,7 @@ class RecurrentUnrollImpl : public nn::Module {
 TORCH_MODULE(RecurrentUnroll);
 
 REGISTER_MODEL(RecurrentUnroll, {.inputs = {{.shape = {1, 32}}},
-                                 .categories = {"shared_weights"},
+                                 .categories = {"shared_weights", "specification"},
                                  .description = "Repeated application of same cell"});
 
 }  // namespace

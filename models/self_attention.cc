@@ -1,4 +1,4 @@
-#include "models/attention.h"
+#include "models/blocks/attention.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -11,7 +11,7 @@ class SelfAttentionImpl : public Attention {
 TORCH_MODULE(SelfAttention);
 
 REGISTER_MODEL(SelfAttention, {.inputs = {{.shape = {1, 16, 64}}},
-                               .categories = {"attention"},
+                               .categories = {"attention", "specification"},
                                .description = "Basic self-attention"});
 
 }  // namespace

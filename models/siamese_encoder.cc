@@ -5,7 +5,7 @@
 
 #include <tuple>
 
-#include "models/conv3x3.h"
+#include "models/blocks/conv3x3.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -28,7 +28,7 @@ class SiameseEncoderImpl : public nn::Module {
 TORCH_MODULE(SiameseEncoder);
 
 REGISTER_MODEL(SiameseEncoder, {.inputs = {{.shape = {1, 3, 64, 64}}, {.shape = {1, 3, 64, 64}}},
-                                .categories = {"multi_io", "shared_weights"},
+                                .categories = {"multi_io", "shared_weights", "specification"},
                                 .description = "Apply same encoder to two images"});
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/modules/normalization.h>
 
-#include "models/attention.h"
+#include "models/blocks/attention.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -28,7 +28,7 @@ class TransformerBlockImpl : public Attention {
 TORCH_MODULE(TransformerBlock);
 
 REGISTER_MODEL(TransformerBlock, {.inputs = {{.shape = {1, 16, 64}}},
-                                  .categories = {"attention", "skip_connections"},
+                                  .categories = {"attention", "skip_connections", "specification"},
                                   .description = "Complete transformer block"});
 
 }  // namespace

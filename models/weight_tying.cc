@@ -33,7 +33,7 @@ TORCH_MODULE(WeightTying);
 
 REGISTER_MODEL(WeightTying,
                {.inputs = {{.shape = {1, 16}, .dtype = at::kLong, .low = 0, .high = kVocabulary}},
-                .categories = {"shared_weights"},
+                .categories = {"shared_weights", "specification"},
                 .description = "Embedding-output weight sharing"});
 
 }  // namespace

@@ -4,11 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <mutex>
+#include <system_error>
 #include <utility>
 
 #include "harness/backend/command_backend.h"
+#include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/executor/device.h"
@@ -95,6 +98,25 @@ std::unique_ptr<Backend> make_backend(const BackendOptions& options) {
   if (options.name.empty()) return std::make_unique<PlanBackend>(options.execution);
   check_backend(options.name);
   return find_factory(options.name)(options);
+}
+
+bool runs_plans(const RunSettings& settings) {
+  return settings.backend.empty() && settings.executor.empty();
+}
+
+std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory) {
+  const BackendOptions options{
+      .execution = {.optimization = settings.optimization, .device = settings.device},
+      .name = settings.backend,
+      .command = settings.executor,
+      .command_has_intermediates = settings.executor_intermediates,
+      .directory = directory + "/backend"};
+  if (!runs_plans(settings)) {
+    std::error_code error;
+    std::filesystem::create_directories(options.directory, error);
+    if (error) throw OutputError("cannot make '" + options.directory + "': " + error.message());
+  }
+  return make_backend(options);
 }
 
 // A plan, and what it was made of: a graph in another place may be the same, and one in the same

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/results/result.h"
 #include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/ir/ir.h"
 
@@ -60,8 +61,6 @@ struct BackendOptions {
   bool command_has_intermediates = false;
   // A directory for the files of this process.
   std::string directory = {};
-
-  bool is_builtin() const { return name.empty() && command.empty(); }
 };
 
 using BackendFactory = std::function<std::unique_ptr<Backend>(const BackendOptions&)>;
@@ -77,6 +76,13 @@ void check_backend(const std::string& name);
 
 // Throws as check_backend.
 std::unique_ptr<Backend> make_backend(const BackendOptions& options);
+
+// Whether `settings` leave the graphs to the execution plans of this library.
+bool runs_plans(const RunSettings& settings);
+
+// The backend of `settings`, with its files below `directory`, which is made where it needs one.
+// Throws as make_backend, and OutputError.
+std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory);
 
 // Graphs run by the execution plans of this library.
 class PlanBackend : public Backend {

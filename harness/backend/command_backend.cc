@@ -29,6 +29,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFolder = "executor";
 constexpr size_t kMaxNames = 8;
+// By which a command says that it does not support the graph.
+constexpr int kUnsupportedStatus = 3;
 
 CommandTemplate parse_command(const std::string& command, bool has_intermediates) {
   std::vector<std::string> placeholders = {"ir", "weights", "inputs", "outputs"};
@@ -239,6 +241,10 @@ class CommandBackend : public Backend {
     // Before anything is cut: what is left of a path could not be told any more.
     end.output = without_folder(std::move(end.output), directory_.parent_path().string());
     if (end.succeeded) return end;
+    if (end.exit_status == kUnsupportedStatus) {
+      throw ExecutionError(kNotSupported,
+                           "The executor does not support the graph" + printed_text(end));
+    }
     throw ExecutionError(fmt::format("The executor {}{}", end.description, printed_text(end)));
   }
 

@@ -20,8 +20,10 @@
 // The symbols of a dynamic shape have no file: their values are in the shapes of the inputs. An
 // output that occurs twice, or is an input or a weight, is in the file once, under its name.
 //
-// The command succeeds with status 0. All else is an error of the model, with the last lines that
-// it printed. It is ended with its model's process, unless the harness itself was killed.
+// The command succeeds with status 0. Status 3 says that it does not support the graph, which is a
+// status of its own where single operators are run (--suite operators, --split). All else is an
+// error of the model. With both go the last lines that it printed. It is ended with its model's
+// process, unless the harness itself was killed.
 #pragma once
 
 #include <memory>

@@ -67,7 +67,8 @@ CommandEnd run_shell_command(const std::string& line, const std::string& directo
   const int status = follow(pid, pipe);
   CommandEnd end;
   end.output = pipe.tail();
-  end.succeeded = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (WIFEXITED(status)) end.exit_status = WEXITSTATUS(status);
+  end.succeeded = end.exit_status == 0;
   end.description = describe(status);
   return end;
 }

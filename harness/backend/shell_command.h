@@ -6,6 +6,7 @@
 // cut off.
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace torch_ir {
@@ -13,6 +14,8 @@ namespace torch_ir {
 struct CommandEnd {
   // Exit status 0.
   bool succeeded = false;
+  // Nothing where a signal ended it.
+  std::optional<int> exit_status = std::nullopt;
   // "exited with status 3", "was killed by signal 9 (Killed)".
   std::string description;
   // The end of what it printed, standard output and error together; not more than 4 KiB.

@@ -6,7 +6,10 @@
 //   first_run/GRAPH/N  the first run of a new plan, which chooses kernels and lays out memory
 //   run/GRAPH/N        a run after that
 //   open/GRAPH/N       load, validate and compile, one after the other
-//   extract/transformer/L   capture and conversion of L transformer layers, on the meta device
+//   extract/MODEL/L    capture and conversion of L layers, on the meta device: of `transformer`,
+//   small
+//                      ones, and of `llama` and `deep_seek`, as large as those of Llama 3.1 405B
+//                      and DeepSeek-V3
 //
 // GRAPH is `chain`, additions to a tensor of one element, each of the result of the one before, or
 // `wide`, half of the additions next to each other and the rest the tree that sums them. N is the
@@ -31,6 +34,7 @@
 #include "harness/benchmark/allocation_counter.h"
 #include "harness/benchmark/benchmark_models.h"
 #include "harness/benchmark/benchmark_program.h"
+#include "models/blocks/published_decoders.h"
 #include "torch_ir/converter/extract.h"
 #include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/exporter/meta/meta_device.h"
@@ -184,13 +188,35 @@ void run(benchmark::State& state, ScaledGraph& graph) {
   measure(state, graph, [&] { plan.run(inputs, outputs); });
 }
 
-void extract_transformer(benchmark::State& state, int64_t num_layers) {
+// A model of any number of layers.
+struct LayeredModel {
+  const char* name;
+  Model (*make)(int64_t num_layers);
+  std::vector<at::Tensor> (*inputs)();
+};
+
+Model decoder(DecoderShape shape, int64_t num_layers) {
+  shape.layers = num_layers;
+  return Model(Decoder(shape));
+}
+
+std::vector<at::Tensor> one_token() {
+  const at::TensorOptions options = at::device(at::kMeta).dtype(at::kLong);
+  return {at::empty({1, 1}, options), at::empty({1}, options)};
+}
+
+const LayeredModel kLayeredModels[] = {
+    {"transformer", transformer_stack,
+     [] { return std::vector<at::Tensor>{at::empty({1, 16, 64}, at::kMeta)}; }},
+    {"llama", [](int64_t layers) { return decoder(kLlama405BShape, layers); }, one_token},
+    {"deep_seek", [](int64_t layers) { return decoder(kDeepSeekV3Shape, layers); }, one_token}};
+
+void extract_layered(benchmark::State& state, const LayeredModel& layered, int64_t num_layers) {
   const auto extract_layers = [&] {
     const MetaDeviceGuard meta;
-    const Model model = transformer_stack(num_layers);
+    const Model model = layered.make(num_layers);
     model.module()->eval();
-    const std::vector<at::Tensor> inputs = {at::empty({1, 16, 64}, at::kMeta)};
-    return extract_ir(model, inputs, {.model_name = "Transformer", .strict = true});
+    return extract_ir(model, layered.inputs(), {.model_name = layered.name, .strict = true});
   };
   count_peak(state, [&] { extract_layers(); });
   for (auto _ : state) extract_layers();
@@ -219,10 +245,12 @@ void add_graph(const std::string& name, IR (*make)(int64_t)) {
 void add_benchmarks() {
   add_graph("chain", chain);
   add_graph("wide", wide);
-  for (const int64_t num_layers : {10, 100, 1'000}) {
-    add_benchmark(
-        "extract/transformer/" + std::to_string(num_layers),
-        [num_layers](benchmark::State& state) { extract_transformer(state, num_layers); });
+  for (const LayeredModel& model : kLayeredModels) {
+    for (const int64_t num_layers : {10, 100, 1'000}) {
+      add_benchmark(
+          std::string("extract/") + model.name + "/" + std::to_string(num_layers),
+          [&, num_layers](benchmark::State& state) { extract_layered(state, model, num_layers); });
+    }
   }
 }
 

@@ -91,7 +91,10 @@ class GraphBuilder {
     }
     if (const auto* attribute = std::get_if<AttributeArgument>(&bound)) {
       if (!value_refs(*attribute->value).empty()) refuse(node, "it takes a number of the graph");
-      return graph_->insertConstant(to_ivalue(*attribute->value, schema));
+      c10::IValue constant = to_ivalue(*attribute->value, schema);
+      // A graph that was captured without data runs where its inputs are.
+      if (constant.isDevice() && constant.toDevice().is_meta()) constant = c10::Device(c10::kCPU);
+      return graph_->insertConstant(std::move(constant));
     }
     return graph_->insertConstant(schema.default_value().value_or(c10::IValue()));
   }

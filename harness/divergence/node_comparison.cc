@@ -20,6 +20,7 @@
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/verifier/compare_nodes.h"
+#include "torch_ir/verifier/float64_run.h"
 #include "torch_ir/verifier/statistics.h"
 
 namespace torch_ir {
@@ -250,9 +251,10 @@ class Explainer {
         throw;
       }
     };
+    Float64Run float64(ir_, weights_, inputs_);
     NodeReport report = compare_nodes(
         ir_, [&](const ValueObserver& observer) { run_reference(observer); }, next,
-        settings_.tolerance);
+        settings_.tolerance, NodeJudge{.run = float64, .error_factor = error_factor(settings_)});
     if (output_error) std::rethrow_exception(output_error);
     return report;
   }

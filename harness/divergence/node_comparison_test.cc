@@ -274,7 +274,8 @@ TEST_F(NodeComparisonTest, TakesTheMemoryOfAFewValuesHoweverManyThereAre) {
   }
   EXPECT_EQ(explanation.nodes.num_compared, 400);
   EXPECT_GT(counter->peak(), value_bytes);
-  EXPECT_LT(counter->peak(), 8 * value_bytes);
+  // Of the run in float64 each takes twice as much.
+  EXPECT_LT(counter->peak(), 14 * value_bytes);
 }
 
 }  // namespace

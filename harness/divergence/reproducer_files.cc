@@ -29,6 +29,12 @@ std::string plan_flags(const RunSettings& settings) {
   return flags;
 }
 
+// Of the harness, which alone can ask float64.
+std::string reference_flags(const RunSettings& settings) {
+  return fmt::format(" --reference {} --error-factor {}", reference_name(settings.reference),
+                     settings.error_factor);
+}
+
 bool runs_on_plan(const RunSettings& settings) {
   return settings.backend.empty() && settings.executor.empty();
 }
@@ -74,6 +80,10 @@ void write_reproducer(const IR& ir, const StateDict& weights, const std::vector<
 
 std::string reproducer_command(bool has_weights, const Tolerance& tolerance,
                                const RunSettings& settings) {
+  if (error_factor(settings)) {
+    const std::string flags = reference_flags(settings);
+    return harness_command(settings, flags) + (runs_on_plan(settings) ? plan_flags(settings) : "");
+  }
   const std::string flags = tolerance_flags(tolerance);
   return runs_on_plan(settings) ? plan_command(has_weights, settings, flags)
                                 : harness_command(settings, flags);
@@ -81,8 +91,9 @@ std::string reproducer_command(bool has_weights, const Tolerance& tolerance,
 
 std::string whole_graph_command(bool has_expected, const RunSettings& settings) {
   const ToleranceRule& rule = settings.tolerance;
-  std::string command =
-      harness_command(settings, rule.by_dtype ? " --tolerance dtype" : tolerance_flags(rule.fixed));
+  std::string command = harness_command(settings, error_factor(settings) ? reference_flags(settings)
+                                                  : rule.by_dtype        ? " --tolerance dtype"
+                                                                  : tolerance_flags(rule.fixed));
   if (runs_on_plan(settings)) command += plan_flags(settings);
   // Else it would run on other inputs too.
   if (!has_expected) command += " --trials 1";

@@ -21,7 +21,8 @@ void write_reproducer(const IR& ir, const StateDict& weights, const std::vector<
 
 // What shows the failure of a run with `settings`: "torch-ir verify ir.json ..." for an execution
 // plan, "harness --ir . --backend NAME ..." for a backend, and the same with an executor, whose
-// command is then to run in that folder too.
+// command is then to run in that folder too. Where float64 is the reference it is always the
+// harness.
 std::string reproducer_command(bool has_weights, const Tolerance& tolerance,
                                const RunSettings& settings);
 

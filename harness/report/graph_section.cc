@@ -5,6 +5,7 @@
 
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
+#include "torch_ir/analysis/cost.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/visualize/mermaid.h"
 
@@ -54,8 +55,22 @@ std::string outputs_cell(const std::vector<TensorMeta>& values) {
   return code_list(outputs, "<br>");
 }
 
-// Nodes of the graphs of node 2 have the numbers 2.0.0, 2.0.1, ..., 2.1.0, ...
-void add_node_rows(const Graph& graph, const std::string& prefix, List& rows) {
+std::string known(const std::optional<int64_t>& count) {
+  return count ? with_thousands_separators(*count) : "?";
+}
+
+std::string bytes_cell(const NodeCost& cost) {
+  std::string text;
+  for (const std::optional<int64_t>& bytes : cost.output_bytes) {
+    text += (text.empty() ? "" : "<br>") + known(bytes);
+  }
+  return text;
+}
+
+// Nodes of the graphs of node 2 have the numbers 2.0.0, 2.0.1, ..., 2.1.0, ... What these cost is
+// not known one by one.
+void add_node_rows(const Graph& graph, const std::string& prefix,
+                   const std::vector<NodeCost>& costs, List& rows) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const OpNode& node = graph.nodes[i];
     const std::string index = prefix + std::to_string(i);
@@ -66,17 +81,53 @@ void add_node_rows(const Graph& graph, const std::string& prefix, List& rows) {
     row.set("inputs", values_cell(node.inputs));
     row.set("outputs", outputs_cell(node.outputs));
     row.set("attributes", attributes_cell(node));
+    const bool is_costed = i < costs.size();
+    row.set("multiply_adds", is_costed ? known(costs[i].multiply_adds) : "");
+    row.set("bytes", is_costed ? bytes_cell(costs[i]) : "");
     rows.push_back(row);
     for (size_t k = 0; k < node.graphs.size(); ++k) {
-      add_node_rows(node.graphs[k], index + "." + std::to_string(k) + ".", rows);
+      add_node_rows(node.graphs[k], index + "." + std::to_string(k) + ".", {}, rows);
     }
   }
 }
 
-List node_rows(const IR& ir) {
+List node_rows(const IR& ir, const GraphCost& cost) {
   List rows;
-  add_node_rows(ir, "", rows);
+  add_node_rows(ir, "", cost.nodes, rows);
   return rows;
+}
+
+// "131 kB, `conv2d`"
+std::string bytes_and_name(int64_t bytes, const std::string& name) {
+  return name.empty() ? bytes_text(bytes) : bytes_text(bytes) + ", " + code_cell(name);
+}
+
+void set_costs(Data& data, const GraphCost& cost) {
+  const CostTotals& totals = cost.totals;
+  data.set("multiply_adds", with_thousands_separators(totals.multiply_adds));
+  data.set("weight_bytes", bytes_text(totals.weight_bytes));
+  data.set("input_bytes", bytes_text(totals.input_bytes));
+  data.set("largest", bytes_and_name(totals.largest_bytes, totals.largest_value));
+  data.set("peak", bytes_and_name(totals.peak_bytes, totals.peak_node));
+  if (const std::string text = not_counted_text(totals); !text.empty()) {
+    data.set("not_counted", escape_markdown(as_sentence(text)));
+  }
+  if (totals.num_unknown_sizes > 0) {
+    data.set("unknown_sizes",
+             fmt::format("Of {} only a run knows the bytes: they are in no figure.",
+                         counted(totals.num_unknown_sizes, "value")));
+  }
+  List rows;
+  for (const OperatorCost& op : cost.operators) {
+    Data row;
+    row.set("op", code_cell(op.op_type));
+    row.set("nodes", with_thousands_separators(op.num_nodes));
+    row.set("multiply_adds", with_thousands_separators(op.multiply_adds));
+    row.set("parameters", with_thousands_separators(op.parameters));
+    row.set("bytes", bytes_text(op.output_bytes));
+    rows.push_back(row);
+  }
+  data.set("operators", rows);
 }
 
 std::string weight_kind(const std::string& placeholder) {
@@ -131,6 +182,7 @@ std::string picture_text(const std::string& name, bool is_cut, const RunContext&
 Data graph_section(const std::string& name, const IR& ir, const RunContext& context,
                    const GraphPicture& picture) {
   const IRSummary summary = summarize(ir);
+  const GraphCost cost = cost_of(ir);
   const MermaidFlowchart chart = draw_mermaid(ir, kReportMermaidOptions);
   const std::string cut = cut_text(ir, chart);
   Data data;
@@ -151,7 +203,8 @@ Data graph_section(const std::string& name, const IR& ir, const RunContext& cont
     data.set("picture", text);
   }
   data.set("pie", code_block(generate_op_distribution_pie(ir), "mermaid"));
-  data.set("node_rows", node_rows(ir));
+  data.set("node_rows", node_rows(ir, cost));
+  set_costs(data, cost);
   data.set("has_weights", !ir.weights.empty());
   data.set("weight_rows", weight_rows(ir));
   return data;

@@ -277,14 +277,16 @@ Json run_json(const std::vector<ModelResult>& results, const Coverage& coverage,
 
 std::string render_index(const std::vector<ModelResult>& results, const Coverage& coverage,
                          const RunContext& context, const PictureOf& picture_of,
-                         const std::optional<ChangesSection>& changes) {
-  const bool is_good = all_good(results);
+                         const std::optional<ChangesSection>& changes,
+                         const std::vector<CaseResult>& cases) {
+  const bool is_good = all_good(results) && all_good(cases, context.requires_support);
   kainjow::mustache::data page;
   page.set("title", "torch-ir");
   page.set("heading", "torch-ir harness");
   page.set("style", std::string(templates::index_style));
   page.set("script", std::string(templates::index_script));
-  page.set("verdict", xml_text(passed_text(results) + not_passed_text(results)));
+  page.set("verdict", xml_text(verdict_text(results, cases)));
+  page.set("operators", operators_section(cases, context));
   page.set("verdict_mark", is_good ? "✓" : "✕");
   page.set("verdict_class", is_good ? "good" : "bad");
   page.set("coverage", xml_text(coverage_text(results, coverage, plain_names)));

@@ -26,6 +26,7 @@ inline constexpr size_t kMaxIndexPictures = 48 << 20;
 // also in a portable context.
 std::string render_index(const std::vector<ModelResult>& results, const Coverage& coverage,
                          const RunContext& context, const PictureOf& picture_of,
-                         const std::optional<ChangesSection>& changes = std::nullopt);
+                         const std::optional<ChangesSection>& changes = std::nullopt,
+                         const std::vector<CaseResult>& cases = {});
 
 }  // namespace torch_ir

@@ -71,6 +71,8 @@ std::string outcome(const ModelResult& result, const RunContext& context) {
   switch (result.status()) {
     case Status::kPassed:
       return {};
+    case Status::kExtracted:
+      return "      <skipped message=\"extracted and serialized; not run\"/>\n";
     case Status::kFailed:
       return failed(result, context);
     case Status::kExpectedFailure:
@@ -93,18 +95,37 @@ std::string test_case(const ModelResult& result, const RunContext& context) {
   return fmt::format("{}>\n{}    </testcase>\n", start, content);
 }
 
+std::string test_case(const CaseResult& result) {
+  const std::string start = fmt::format("    <testcase classname=\"{}\" name=\"{}\"",
+                                        xml_attribute("torch_ir.operators." + result.info.category),
+                                        xml_attribute(result.info.name));
+  if (result.passed()) return start + "/>\n";
+  const std::string content =
+      result.status == CaseStatus::kUnsupported
+          ? fmt::format("      <skipped message=\"{}\"/>\n", xml_attribute(result.message))
+          : failure_element(case_status_name(result.status), result.message, result.message);
+  return fmt::format("{}>\n{}    </testcase>\n", start, content);
+}
+
 }  // namespace
 
-std::string to_junit_xml(const std::vector<ModelResult>& results, const RunContext& context) {
+std::string to_junit_xml(const std::vector<ModelResult>& results, const RunContext& context,
+                         const std::vector<CaseResult>& calls) {
   size_t failures = 0;
   size_t skipped = 0;
   double seconds = 0;
   std::string cases;
   for (const ModelResult& result : results) {
     failures += result.is_good() ? 0 : 1;
-    skipped += result.status() == Status::kExpectedFailure ? 1 : 0;
+    skipped += result.is_good() && !result.passed() ? 1 : 0;
     seconds += total_seconds(result);
     cases += test_case(result, context);
+  }
+  for (const CaseResult& call : calls) {
+    const bool is_skipped = call.status == CaseStatus::kUnsupported;
+    failures += call.passed() || is_skipped ? 0 : 1;
+    skipped += is_skipped ? 1 : 0;
+    cases += test_case(call);
   }
   const std::string time = time_attribute(seconds, context);
   return fmt::format(
@@ -115,7 +136,7 @@ std::string to_junit_xml(const std::vector<ModelResult>& results, const RunConte
       "{4}"
       "  </testsuite>\n"
       "</testsuites>\n",
-      results.size(), failures, skipped, time, cases);
+      results.size() + calls.size(), failures, skipped, time, cases);
 }
 
 }  // namespace torch_ir

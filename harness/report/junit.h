@@ -5,6 +5,9 @@
 // reason, and a model that passes in spite of one has failed. What a model's process printed last
 // is its output. Valid XML 1.0 whatever bytes names and messages hold, and without times unless the
 // context asks for them.
+//
+// Single calls follow the models, by the class name "torch_ir.operators." and their category; what
+// is not supported is skipped.
 #pragma once
 
 #include <string>
@@ -15,6 +18,7 @@
 
 namespace torch_ir {
 
-std::string to_junit_xml(const std::vector<ModelResult>& results, const RunContext& context);
+std::string to_junit_xml(const std::vector<ModelResult>& results, const RunContext& context,
+                         const std::vector<CaseResult>& cases = {});
 
 }  // namespace torch_ir

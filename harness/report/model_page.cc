@@ -50,6 +50,10 @@ std::string verdict(const ModelResult& result, const RunContext& context) {
     case Status::kPassed:
       return mark + " **PASSED**: the graph computes what " + reference_of(result).verdict + "." +
              maximum_difference(result, context);
+    case Status::kExtracted:
+      return mark +
+             " **EXTRACTED**, and not run: the graph was captured without weights, written, and "
+             "read back. What it computes was not compared with anything.";
     case Status::kUnexpectedPass:
       return mark + " **UNEXPECTED PASS**: the model passes, and is " +
              expectation(*result.expected_failure) + ". Take that out of " +
@@ -92,7 +96,8 @@ std::string verified_text(const ModelResult& result) {
   if (result.trials.size() > 1) {
     text += " in " + counted(static_cast<int64_t>(result.trials.size()), "trial");
   }
-  return text + ", all within the tolerance";
+  const bool by_float64 = result.worst_trial()->verification.error_factor.has_value();
+  return text + (by_float64 ? ", all near enough to float64" : ", all within the tolerance");
 }
 
 std::string source_of(const ModelResult& result) {
@@ -193,7 +198,7 @@ Reference reference_of(const ModelResult& result) {
 }
 
 std::string render_model_page(const ModelResult& result, const RunContext& context,
-                              const GraphPicture& picture) {
+                              const GraphPicture& picture, const std::vector<CaseResult>& cases) {
   Data page;
   page.set("name", escape_markdown(result.name));
   page.set("verdict", verdict(result, context));
@@ -208,6 +213,8 @@ std::string render_model_page(const ModelResult& result, const RunContext& conte
     page.set("verification", verification_section(result, context));
   }
   if (result.nodes) page.set("node_report", node_section(*result.nodes, context));
+  const Data calls = calls_section(result, cases, context);
+  if (calls.get("rows") != nullptr) page.set("calls", calls);
   if (result.reproducer) {
     page.set("reproducer", reproducer_section(result, context));
   }
@@ -218,7 +225,8 @@ std::string render_model_page(const ModelResult& result, const RunContext& conte
   page.set("names_files",
            result.origin || !context.baseline.empty() || !context.expected_failures.empty());
   page.set("command", code_block(reproduce_command(coverage_of(result), context), "sh"));
-  if (context.settings.save_tensors && result.worst_trial() != nullptr) {
+  const bool by_tolerance = !error_factor(context.settings);
+  if (by_tolerance && context.settings.save_tensors && result.worst_trial() != nullptr) {
     page.set("replay", code_block(replay_command(result, context.settings), "sh"));
   }
   return render(templates::model_page, page);

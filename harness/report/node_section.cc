@@ -125,6 +125,35 @@ List worst_rows(const NodeReport& report) {
   return rows;
 }
 
+// "27 values compared with float64, ..., the worst as good as eager."
+std::string opinions_text(const NodeReport& report) {
+  std::string text = counted(report.num_opinions, "value") + " compared with float64";
+  if (!report.opinions.empty()) {
+    text += "; of these the worst, " + code_span(report.opinions.front().value) + ": " +
+            escape_markdown(opinion_text(report.opinions.front().opinion));
+  }
+  text += ".";
+  if (report.num_without_opinion > 0) {
+    text += fmt::format(" Of {} it says nothing, of the first because: {}.",
+                        counted(report.num_without_opinion, "value"),
+                        escape_markdown(report.opinion_problem));
+  }
+  return text;
+}
+
+List opinion_rows(const NodeReport& report, const RunContext& context) {
+  List rows;
+  for (const NodeOpinion& opinion : report.opinions) {
+    Data row;
+    row.set("index", std::to_string(opinion.index));
+    row.set("value", code_cell(opinion.value));
+    row.set("op", code_cell(opinion.op_type));
+    set_opinion(row, opinion.opinion, context);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
 List skipped_rows(const NodeReport& report) {
   List rows;
   for (const NodeReport::Skipped& skipped : report.skipped) {
@@ -157,6 +186,13 @@ Data node_section(const NodeReport& report, const RunContext& context) {
   data.set("worst_summary", "The " + counted(static_cast<int64_t>(report.worst.size()), "value") +
                                 " with the greatest errors, the greatest first");
   data.set("worst", worst_rows(report));
+  const bool asked_float64 = report.num_opinions + report.num_without_opinion > 0;
+  if (asked_float64) data.set("float64", opinions_text(report));
+  data.set("has_opinions", !report.opinions.empty());
+  data.set("opinions_summary",
+           counted(static_cast<int64_t>(report.opinions.size()), "value") +
+               " with the greatest errors next to those of eager, the greatest first");
+  data.set("opinions", opinion_rows(report, context));
   data.set("has_skipped", !report.skipped.empty());
   data.set("skipped_summary",
            "Not compared: " + part_text(report.skipped.size(), report.num_skipped));

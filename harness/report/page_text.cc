@@ -58,6 +58,21 @@ std::string tolerance_figure(double smallest, const RunContext& context) {
   return figure(smallest == 0, tolerance_text(smallest), context);
 }
 
+std::string factor_text(double factor, const RunContext& context) {
+  return figure(factor == 1, short_number(factor), context);
+}
+
+void set_opinion(kainjow::mustache::data& row, const SecondOpinion& opinion,
+                 const RunContext& context) {
+  const bool has_opinion = opinion.reason.empty();
+  row.set("executor_error",
+          has_opinion ? difference_text(opinion.executor_error, context) : std::string());
+  row.set("eager_error",
+          has_opinion ? difference_text(opinion.eager_error, context) : std::string());
+  const bool is_equal = !has_opinion || opinion.factor == 1;
+  row.set("opinion", figure(is_equal, text_cell(opinion_text(opinion)), context));
+}
+
 std::string short_number(double value) { return fmt::format("{:.3g}", value); }
 
 std::string share_text(int64_t count, int64_t total) {
@@ -80,6 +95,8 @@ std::string_view status_mark(Status status) {
   switch (status) {
     case Status::kPassed:
       return "✅";
+    case Status::kExtracted:
+      return "☑️";
     case Status::kFailed:
     case Status::kUnexpectedPass:
       return "❌";

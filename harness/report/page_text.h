@@ -17,6 +17,12 @@ std::string difference_text(double difference, const RunContext& context);
 std::string count_text(int64_t mismatched, double max_diff, const RunContext& context);
 std::string tolerance_figure(double smallest, const RunContext& context);
 
+std::string factor_text(double factor, const RunContext& context);
+
+// The cells of what float64 says: "executor_error", "eager_error", "opinion".
+void set_opinion(kainjow::mustache::data& row, const SecondOpinion& opinion,
+                 const RunContext& context);
+
 // "0.0001": the shortest text that reads back as `value`.
 std::string number_text(double value);
 
@@ -71,6 +77,12 @@ Reference reference_of(const ModelResult& result);
 kainjow::mustache::data verification_section(const ModelResult& result, const RunContext& context);
 
 kainjow::mustache::data node_section(const NodeReport& report, const RunContext& context);
+
+// The nodes of a model that was taken apart, with the results of `cases` that occur in it; without
+// "rows" where there are none.
+kainjow::mustache::data calls_section(const ModelResult& result,
+                                      const std::vector<CaseResult>& cases,
+                                      const RunContext& context);
 
 // Of a result that has a reproducer.
 kainjow::mustache::data reproducer_section(const ModelResult& result, const RunContext& context);

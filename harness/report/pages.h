@@ -14,9 +14,11 @@
 
 namespace torch_ir {
 
-// `picture` is what lies in svg/<Model>.svg, or says why there is none.
+// `picture` is what lies in svg/<Model>.svg, or says why there is none; `cases` may have calls of
+// the model.
 std::string render_model_page(const ModelResult& result, const RunContext& context,
-                              const GraphPicture& picture = {});
+                              const GraphPicture& picture = {},
+                              const std::vector<CaseResult>& cases = {});
 
 // What has changed since an earlier run, ready to be shown.
 struct ChangesSection {
@@ -35,8 +37,16 @@ struct ChangesSection {
   std::vector<Row> rows = {};
 };
 
+// Of `cases` it only says how many passed.
 std::string render_summary(const std::vector<ModelResult>& results, const Coverage& coverage,
                            const RunContext& context,
-                           const std::optional<ChangesSection>& changes = std::nullopt);
+                           const std::optional<ChangesSection>& changes = std::nullopt,
+                           const std::vector<CaseResult>& cases = {});
+
+// OPERATORS.md: the single calls of a run that has any.
+std::string render_operators(const RunRecord& run);
+
+// The same as a section of index.html; empty where there are none.
+std::string operators_section(const std::vector<CaseResult>& cases, const RunContext& context);
 
 }  // namespace torch_ir

@@ -22,7 +22,8 @@ constexpr const char* kSummary = "SUMMARY.md";
 constexpr const char* kIndex = "index.html";
 constexpr const char* kResults = "results.json";
 constexpr const char* kJunit = "junit.xml";
-constexpr std::array kRunFiles = {kSummary, kIndex, kResults, kJunit};
+constexpr const char* kOperators = "OPERATORS.md";
+constexpr std::array kRunFiles = {kSummary, kIndex, kResults, kJunit, kOperators};
 
 // A file, or a folder with all that is in it.
 void delete_path(const fs::path& path) {
@@ -43,6 +44,7 @@ void delete_file(const fs::path& path) {
 // What the process of the model drew; drawn here where that came to its end too early.
 GraphPicture picture_of(const ModelResult& result, const fs::path& file) {
   if (fs::exists(file)) return {.svg = read_file(file)};
+  if (result.is_extracted()) return {.problem = "it is not drawn at full scale"};
   return draw_graph(result);
 }
 
@@ -70,7 +72,8 @@ ReportFiles::ReportFiles(const std::string& directory)
     : directory_(directory), work_directory_(directory_) {}
 
 void ReportFiles::write_model(ModelResult& result, const std::string& files,
-                              const RunContext& context) const {
+                              const RunContext& context,
+                              const std::vector<CaseResult>& cases) const {
   const fs::path from = files;
   const std::string& name = result.name;
   replace(from / "ir.json", directory_ / "ir" / (name + ".json"));
@@ -88,7 +91,7 @@ void ReportFiles::write_model(ModelResult& result, const std::string& files,
     write_file(svg, picture.svg);
   }
   result.picture_problem = picture.problem;
-  write_file(directory_ / (name + ".md"), render_model_page(result, context, picture));
+  write_file(directory_ / (name + ".md"), render_model_page(result, context, picture, cases));
 }
 
 void ReportFiles::remove_run() const {
@@ -96,7 +99,7 @@ void ReportFiles::remove_run() const {
 }
 
 void ReportFiles::write_run(const RunRecord& run, const BaselineComparison* baseline) const {
-  const auto& [coverage, context, results] = run;
+  const auto& [coverage, context, results, cases] = run;
   std::optional<ChangesSection> changes;
   if (baseline != nullptr) changes = changes_section(*baseline, context.baseline);
   const auto find_picture = [&](const ModelResult& result) {
@@ -104,9 +107,11 @@ void ReportFiles::write_run(const RunRecord& run, const BaselineComparison* base
     return GraphPicture{.svg = read_file(directory_ / "svg" / (result.name + ".svg"))};
   };
   write_file(directory_ / kResults, results_to_json(run, baseline));
-  write_file(directory_ / kJunit, to_junit_xml(results, context));
-  write_file(directory_ / kIndex, render_index(results, coverage, context, find_picture, changes));
-  write_file(directory_ / kSummary, render_summary(results, coverage, context, changes));
+  write_file(directory_ / kJunit, to_junit_xml(results, context, cases));
+  write_file(directory_ / kIndex,
+             render_index(results, coverage, context, find_picture, changes, cases));
+  if (!cases.empty()) write_file(directory_ / kOperators, render_operators(run));
+  write_file(directory_ / kSummary, render_summary(results, coverage, context, changes, cases));
 }
 
 }  // namespace torch_ir

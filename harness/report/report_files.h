@@ -35,7 +35,9 @@ class ReportFiles {
 
   // The page of `result`, its picture, and the files that run_model left in `files`. Notes why
   // there is no picture, where there is none.
-  void write_model(ModelResult& result, const std::string& files, const RunContext& context) const;
+  // `cases` may have calls of the model.
+  void write_model(ModelResult& result, const std::string& files, const RunContext& context,
+                   const std::vector<CaseResult>& cases = {}) const;
   // For the time that the pages are being replaced: what an earlier run wrote at its end does not
   // speak of them.
   void remove_run() const;

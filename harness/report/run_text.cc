@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "harness/report/markup.h"
@@ -101,6 +103,9 @@ bool all_good(const std::vector<ModelResult>& results) {
 }
 
 std::string passed_text(const std::vector<ModelResult>& results) {
+  if (const int64_t extracted = count_status(results, Status::kExtracted)) {
+    return fmt::format("{} of {} models extracted, not run", extracted, results.size());
+  }
   return fmt::format("{} of {} models passed", count_status(results, Status::kPassed),
                      results.size());
 }
@@ -115,6 +120,66 @@ std::string not_passed_text(const std::vector<ModelResult>& results) {
     }
   }
   return text;
+}
+
+std::string cases_text(const std::vector<CaseResult>& cases) {
+  std::string text = fmt::format(
+      "{} of {} cases passed", with_thousands_separators(count_status(cases, CaseStatus::kPassed)),
+      with_thousands_separators(static_cast<int64_t>(cases.size())));
+  for (const CaseStatus status : kCaseStatuses) {
+    const int64_t some = count_status(cases, status);
+    if (status == CaseStatus::kPassed || some == 0) continue;
+    text += fmt::format(", {} {}", with_thousands_separators(some), case_status_name(status));
+  }
+  return text;
+}
+
+std::string cases_lines(const std::vector<CaseResult>& cases) {
+  std::map<std::string, std::vector<CaseResult>> by_category;
+  size_t width = 0;
+  for (const CaseResult& it : cases) {
+    by_category[it.info.category].push_back(it);
+    width = std::max(width, printable(it.info.category).size());
+  }
+  std::string text;
+  for (const auto& [category, members] : by_category) {
+    text += fmt::format("{:{}}  {}\n", printable(category), width, cases_text(members));
+  }
+  size_t num_shown = 0;
+  size_t num_bad = 0;
+  for (const CaseResult& it : cases) {
+    if (it.passed() || it.status == CaseStatus::kUnsupported) continue;
+    ++num_bad;
+    if (num_shown == kMaxModels) continue;
+    ++num_shown;
+    text += fmt::format("  {}  {}: {}\n", printable(it.info.name), case_status_name(it.status),
+                        printable(it.message));
+  }
+  if (num_shown < num_bad) text += fmt::format("  ... and {} more\n", num_bad - num_shown);
+  return text;
+}
+
+std::string verdict_text(const std::vector<ModelResult>& results,
+                         const std::vector<CaseResult>& cases) {
+  if (cases.empty()) return passed_text(results) + not_passed_text(results);
+  const std::string models =
+      results.empty() ? "" : passed_text(results) + not_passed_text(results) + "; ";
+  return models + cases_text(cases);
+}
+
+std::string cases_coverage_text(const RunRecord& run) {
+  std::set<std::string> operators;
+  for (const CaseResult& it : run.cases) operators.insert(it.info.op_type);
+  const auto num_operators = counted(static_cast<int64_t>(operators.size()), "operator");
+  if (run.coverage.is_split) {
+    return fmt::format("The calls of {} taken apart: {}.",
+                       counted(static_cast<int64_t>(run.results.size()), "model"), num_operators);
+  }
+  const Selection& selection = run.coverage.selection;
+  const bool is_part =
+      !selection.operators.empty() || !selection.dtypes.empty() || !selection.categories.empty();
+  return fmt::format("This run covers {}{}.", num_operators,
+                     is_part ? ", a part of the suite" : "");
 }
 
 std::string coverage_text(const std::vector<ModelResult>& results, const Coverage& coverage,

@@ -21,6 +21,19 @@ bool all_good(const std::vector<ModelResult>& results);
 std::string passed_text(const std::vector<ModelResult>& results);
 std::string not_passed_text(const std::vector<ModelResult>& results);
 
+// "2,410 of 2,412 cases passed, 1 differs, 1 crashed".
+std::string cases_text(const std::vector<CaseResult>& cases);
+
+// For a terminal: a line for each category, and for the first twenty cases that did not pass.
+std::string cases_lines(const std::vector<CaseResult>& cases);
+
+// Both, as far as there are any: "12 of 12 models passed; 2,412 of 2,412 cases passed".
+std::string verdict_text(const std::vector<ModelResult>& results,
+                         const std::vector<CaseResult>& cases);
+
+// Which cases the run covers, a sentence.
+std::string cases_coverage_text(const RunRecord& run);
+
 // What the run covers; `list` spells names out.
 std::string coverage_text(const std::vector<ModelResult>& results, const Coverage& coverage,
                           const std::function<std::string(const std::vector<std::string>&)>& list);

@@ -30,13 +30,17 @@ std::string link(const std::string& name) {
 
 std::string status_pie(const Results& results) {
   std::string pie = "pie showData title Models by status\n";
-  for (const Status status :
-       {Status::kPassed, Status::kFailed, Status::kExpectedFailure, Status::kUnexpectedPass}) {
+  for (const Status status : kStatuses) {
     if (const int64_t some = count_status(results, status)) {
       pie += fmt::format("    \"{}\" : {}\n", status_name(status), some);
     }
   }
   return code_block(pie, "mermaid");
+}
+
+// What the good ones of a run are: all of it ends with the same stage.
+Status passed_status(const Results& results) {
+  return count_status(results, Status::kExtracted) == 0 ? Status::kPassed : Status::kExtracted;
 }
 
 // Why a model counts as bad.
@@ -126,12 +130,16 @@ Data model_row(const ModelResult& result, const RunContext& context) {
     row.set("edges", with_thousands_separators(figures.num_edges));
     row.set("weights", with_thousands_separators(figures.num_weights));
     row.set("parameters", with_thousands_separators(figures.total_parameters));
+    const CostTotals& costs = summary->costs;
+    row.set("multiply_adds", (costs.not_counted.empty() ? "" : "≥ ") +
+                                 with_thousands_separators(costs.multiply_adds));
   }
   const DifferenceMetrics figures = difference_metrics(result);
   if (figures.max_diff) row.set("max_diff", difference_text(*figures.max_diff, context));
   if (figures.smallest_passing_tolerance) {
     row.set("smallest", tolerance_figure(*figures.smallest_passing_tolerance, context));
   }
+  if (const auto factor = worst_factor(result)) row.set("factor", factor_text(*factor, context));
   return row;
 }
 
@@ -156,7 +164,7 @@ List category_rows(const Results& results) {
     };
     row.set("name", code_cell(category));
     row.set("models", with_thousands_separators(count.models));
-    set("passed", Status::kPassed);
+    set("passed", passed_status(results));
     set("failed", Status::kFailed);
     set("expected", Status::kExpectedFailure);
     set("unexpected", Status::kUnexpectedPass);
@@ -168,13 +176,19 @@ List category_rows(const Results& results) {
 }  // namespace
 
 std::string render_summary(const Results& results, const Coverage& coverage,
-                           const RunContext& context,
-                           const std::optional<ChangesSection>& changes) {
+                           const RunContext& context, const std::optional<ChangesSection>& changes,
+                           const std::vector<CaseResult>& cases) {
   List models;
   for (const ModelResult& result : results) models.push_back(model_row(result, context));
   const List failures = failure_rows(results);
   const List expected = expected_rows(results);
   Data page;
+  page.set("has_models", !results.empty() || cases.empty());
+  if (!cases.empty()) {
+    page.set("cases", fmt::format("{} **{}**: see [OPERATORS.md](OPERATORS.md).",
+                                  all_good(cases, context.requires_support) ? "✅" : "❌",
+                                  cases_text(cases)));
+  }
   page.set("verdict", fmt::format("{} **{}**{}", all_good(results) ? "✅" : "❌",
                                   passed_text(results), not_passed_text(results)));
   page.set("coverage", coverage_text(results, coverage, code_names));
@@ -182,7 +196,9 @@ std::string render_summary(const Results& results, const Coverage& coverage,
   page.set("index",
            context.portable ? "" : " To search, filter and sort: [`index.html`](index.html).");
   page.set("num_models", with_thousands_separators(static_cast<int64_t>(results.size())));
-  page.set("num_passed", with_thousands_separators(count_status(results, Status::kPassed)));
+  const Status passed = passed_status(results);
+  page.set("passed_name", passed == Status::kPassed ? "Passed" : "Extracted");
+  page.set("num_passed", with_thousands_separators(count_status(results, passed)));
   page.set("num_failed", with_thousands_separators(count_status(results, Status::kFailed)));
   page.set("num_expected",
            with_thousands_separators(count_status(results, Status::kExpectedFailure)));

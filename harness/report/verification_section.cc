@@ -154,6 +154,21 @@ std::string tolerance_sentence(const VerificationReport& report) {
   return text + ".";
 }
 
+List opinion_rows(const ModelResult& result, const RunContext& context) {
+  List rows;
+  for (const Trial& trial : result.trials) {
+    for (const OutputDetail& detail : trial.verification.output_details) {
+      if (!detail.second_opinion) continue;
+      Data row;
+      row.set("trial", text_cell(trial.name));
+      row.set("output", code_cell(detail.name));
+      set_opinion(row, *detail.second_opinion, context);
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
 List tolerance_rows(const VerificationReport& report) {
   const ToleranceRule& rule = report.tolerance;
   List rows;
@@ -194,6 +209,11 @@ Data verification_section(const ModelResult& result, const RunContext& context) 
   data.set("several_outputs", report.output_details.size() > 1);
   data.set("mismatches", mismatches(report));
   data.set("differences", differences(result, report, context));
+  const List opinions = opinion_rows(result, context);
+  data.set("has_opinions", !opinions.empty());
+  data.set("opinions", opinions);
+  if (report.error_factor) data.set("error_factor", number_text(*report.error_factor));
+  data.set("by_tolerance", !report.error_factor.has_value());
   data.set("rule", tolerance_sentence(report));
   data.set("tolerances", tolerance_rows(report));
   return data;

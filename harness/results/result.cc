@@ -1,6 +1,7 @@
 #include "harness/results/result.h"
 
 #include <c10/util/hash.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -33,6 +34,22 @@ Stage parse_stage(std::string_view name) {
   return *stage;
 }
 
+std::string_view reference_name(ReferenceKind reference) {
+  constexpr std::array<std::string_view, kReferenceKinds.size()> kNames = {"model", "float64"};
+  return kNames.at(static_cast<size_t>(reference));
+}
+
+ReferenceKind parse_reference(std::string_view name) {
+  const auto reference = std::ranges::find(kReferenceKinds, name, reference_name);
+  if (reference != kReferenceKinds.end()) return *reference;
+  throw Error(fmt::format("'{}' is no reference: give model or float64", printable(name)));
+}
+
+std::optional<double> error_factor(const RunSettings& settings) {
+  if (settings.reference == ReferenceKind::kModel) return std::nullopt;
+  return settings.error_factor;
+}
+
 std::string failure_line(const Failure& failure) {
   const std::string_view kind = failure_kind_name(failure.kind);
   const std::string_view stage = stage_name(failure.stage);
@@ -44,12 +61,13 @@ std::string failure_line(const Failure& failure) {
 
 std::string_view status_name(Status status) {
   constexpr std::array<std::string_view, kStatuses.size()> kNames = {
-      "passed", "failed", "expected failure", "unexpected pass"};
+      "passed", "extracted", "failed", "expected failure", "unexpected pass"};
   return kNames.at(static_cast<size_t>(status));
 }
 
 Status ModelResult::status() const {
   if (passed()) return expected_failure ? Status::kUnexpectedPass : Status::kPassed;
+  if (is_extracted()) return Status::kExtracted;
   const bool is_expected = expected_failure && failure && failure->kind == expected_failure->kind;
   return is_expected ? Status::kExpectedFailure : Status::kFailed;
 }
@@ -61,15 +79,18 @@ Status parse_status(std::string_view name) {
 }
 
 Stage ModelResult::stage() const {
+  if (is_extracted()) return Stage::kSerialize;
   return failure ? failure->stage : kStages.at(std::min(num_passed_stages, kStages.size() - 1));
 }
 
 bool ModelResult::is_good() const {
-  return status() == Status::kPassed || status() == Status::kExpectedFailure;
+  return status() != Status::kFailed && status() != Status::kUnexpectedPass;
 }
 
 std::optional<GraphSummary> ModelResult::graph_summary() const {
-  if (graph) return GraphSummary{summarize(*graph), graph_fingerprint(*graph)};
+  if (graph) {
+    return GraphSummary{summarize(*graph), cost_totals(*graph), graph_fingerprint(*graph)};
+  }
   return summary;
 }
 
@@ -85,10 +106,11 @@ bool ModelResult::is_reproduced_by_whole_graph() const {
 
 const Trial* ModelResult::worst_trial() const {
   // Those that fail first, of these the one that has no outputs, then by how much the tolerance
-  // would have to be.
+  // would have to be; where float64 is the reference, by how far they are from it.
   const auto badness = [](const Trial& trial) {
     const VerificationReport& report = trial.verification;
-    return std::tuple(!report.is_valid, report.output_details.empty(),
+    const double factor = report.error_factor ? report.worst_factor().value_or(0) : 0;
+    return std::tuple(!report.is_valid, report.output_details.empty(), factor,
                       report.smallest_passing_tolerance());
   };
   const auto worst = std::ranges::max_element(trials, {}, badness);
@@ -100,6 +122,16 @@ std::string graph_fingerprint(const IR& graph) {
   same.pytorch_version.clear();
   same.constants = StateDict();
   return c10::sha1(serialize_ir(same)).str();
+}
+
+std::optional<double> worst_factor(const ModelResult& result) {
+  std::optional<double> worst;
+  for (const Trial& trial : result.trials) {
+    const std::optional<double> factor = trial.verification.worst_factor();
+    if (!factor) return std::nullopt;
+    raise(worst, factor);
+  }
+  return worst;
 }
 
 DifferenceMetrics difference_metrics(const VerificationReport& report) {

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "torch_ir/analysis/cost.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/ir/ir.h"
@@ -35,12 +36,27 @@ std::string_view stage_name(Stage stage);
 // The inverse. Throws Error for another name.
 Stage parse_stage(std::string_view name);
 
+// What decides whether an output is right: the outputs of the model and a tolerance, or a run of
+// the graph in float64 and how much farther from it than the model's the output may be.
+enum class ReferenceKind { kModel, kFloat64 };
+
+inline constexpr std::array kReferenceKinds = {ReferenceKind::kModel, ReferenceKind::kFloat64};
+
+// "model", "float64".
+std::string_view reference_name(ReferenceKind reference);
+
+// The inverse. Throws Error for another name.
+ReferenceKind parse_reference(std::string_view name);
+
 // What a run was asked for, as far as it can change a result.
 struct RunSettings {
   uint64_t seed = 0;
   ToleranceRule tolerance = {.fixed = {.rtol = 1e-4, .atol = 1e-4}};
   // Whether `tolerance` goes before what models have registered.
   bool tolerance_wins = false;
+  ReferenceKind reference = ReferenceKind::kModel;
+  // The greatest factor of a second opinion that passes, where float64 is the reference.
+  double error_factor = kDefaultErrorFactor;
   // How many times each model runs, each time on other inputs, see trials.h.
   int trials = 3;
   int threads = 1;
@@ -52,12 +68,17 @@ struct RunSettings {
   std::string backend = {};
   std::string executor = {};
   bool executor_intermediates = false;
+  // Which models of the registry. Those of full scale have no weights to run with.
+  Scale scale = Scale::kTest;
   // Stages after this one are left out.
   Stage last_stage = Stage::kVerify;
   // Compare node by node also where all outputs agree.
   bool per_node = false;
   bool save_tensors = false;
 };
+
+// What verdicts by float64 go by; nothing where the model is the reference.
+std::optional<double> error_factor(const RunSettings& settings);
 
 struct Failure {
   FailureKind kind = FailureKind::kExtractFailed;
@@ -85,6 +106,7 @@ struct Origin {
 // a run of many models need not keep their graphs.
 struct GraphSummary {
   IRSummary figures = {};
+  CostTotals costs = {};
   // See graph_fingerprint.
   std::string fingerprint = {};
 };
@@ -117,6 +139,8 @@ struct Reproducer {
 
 enum class Status {
   kPassed,
+  // Extracted and serialized, which is all that was asked for: nothing was run.
+  kExtracted,
   kFailed,
   // Failed, as registered.
   kExpectedFailure,
@@ -124,10 +148,10 @@ enum class Status {
   kUnexpectedPass,
 };
 
-inline constexpr std::array kStatuses = {Status::kPassed, Status::kFailed, Status::kExpectedFailure,
-                                         Status::kUnexpectedPass};
+inline constexpr std::array kStatuses = {Status::kPassed, Status::kExtracted, Status::kFailed,
+                                         Status::kExpectedFailure, Status::kUnexpectedPass};
 
-// "passed", "failed", "expected failure", "unexpected pass".
+// "passed", "extracted", "failed", "expected failure", "unexpected pass".
 std::string_view status_name(Status status);
 
 // The inverse. Throws Error for another name.
@@ -163,10 +187,14 @@ struct ModelResult {
 
   // All stages passed.
   bool passed() const { return !failure && num_passed_stages == kStages.size(); }
+  // It has a graph that was written, and was not run.
+  bool is_extracted() const {
+    return !failure && num_passed_stages == static_cast<size_t>(Stage::kExecute);
+  }
   Status status() const;
   // The one that failed, or the last one.
   Stage stage() const;
-  // Whether it counts as good: passed, or failed as expected.
+  // Whether it counts as good: passed as far as it was to go, or failed as expected.
   bool is_good() const;
   // Lets go of the graph, all but its summary: a run of many models keeps none.
   void drop_graph();
@@ -185,6 +213,10 @@ struct DifferenceMetrics {
   // Infinite where none would pass.
   std::optional<double> smallest_passing_tolerance = std::nullopt;
 };
+
+// How many times farther from float64 than eager the worst output of all trials is; nothing where
+// float64 says nothing of one of them.
+std::optional<double> worst_factor(const ModelResult& result);
 
 // Of one trial.
 DifferenceMetrics difference_metrics(const VerificationReport& report);

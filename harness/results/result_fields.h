@@ -27,6 +27,11 @@ struct Names<FailureKind> {
   static constexpr auto parse = parse_failure_kind;
 };
 template <>
+struct Names<ReferenceKind> {
+  static constexpr auto name = reference_name;
+  static constexpr auto parse = parse_reference;
+};
+template <>
 struct Names<Trend> {
   static constexpr auto name = trend_name;
 };
@@ -36,10 +41,33 @@ struct Names<Optimization> {
   static constexpr auto parse = parse_optimization;
 };
 template <>
+struct Names<Scale> {
+  static constexpr auto name = scale_name;
+  static constexpr auto parse = parse_scale;
+};
+template <>
 struct Names<c10::Device> {
   static std::string name(const c10::Device& device) { return device.str(); }
   static c10::Device parse(const std::string& name) { return c10::Device(name); }
 };
+
+template <>
+struct Names<FileFormat> {
+  static constexpr auto name = flag_of;
+  static FileFormat parse(const std::string& flag) {
+    return flag == flag_of(FileFormat::kGraph) ? FileFormat::kGraph : FileFormat::kArchive;
+  }
+};
+
+template <class Visit>
+void fields(const Visit& visit, ModelFiles& files) {
+  visit.required("format", files.format);
+  visit.required("name", files.name);
+  visit.required("path", files.path);
+  visit.required("weights", files.weights);
+  visit.required("inputs", files.inputs);
+  visit.required("expected", files.expected);
+}
 
 template <class Visit>
 void fields(const Visit& visit, Tolerance& tolerance) {
@@ -77,11 +105,23 @@ void fields(const Visit& visit, TensorComparison& comparison) {
 }
 
 template <class Visit>
+void fields(const Visit& visit, SecondOpinion& opinion) {
+  visit("executor_error", opinion.executor_error);
+  visit("eager_error", opinion.eager_error);
+  visit("executor_non_finite", opinion.executor_non_finite);
+  visit("eager_non_finite", opinion.eager_non_finite);
+  visit("factor", opinion.factor);
+  visit.derived("verdict", opinion_text(opinion));
+  visit("reason", opinion.reason);
+}
+
+template <class Visit>
 void fields(const Visit& visit, OutputDetail& detail) {
   visit("index", detail.index);
   visit("name", detail.name);
   visit("tolerance", detail.tolerance);
   visit("comparison", detail.comparison);
+  visit("second_opinion", detail.second_opinion);
 }
 
 template <class Visit>
@@ -105,6 +145,15 @@ void fields(const Visit& visit, NodeDetail& detail) {
   visit("op_type", detail.op_type);
   visit("value", detail.value);
   visit("comparison", detail.comparison);
+}
+
+template <class Visit>
+void fields(const Visit& visit, NodeOpinion& opinion) {
+  visit("index", opinion.index);
+  visit("node", opinion.node);
+  visit("op_type", opinion.op_type);
+  visit("value", opinion.value);
+  visit("second_opinion", opinion.opinion);
 }
 
 template <class Visit>
@@ -142,6 +191,10 @@ void fields(const Visit& visit, NodeReport& report) {
   visit("worst", report.worst);
   visit("skipped", report.skipped);
   visit("num_skipped", report.num_skipped);
+  visit("opinions", report.opinions);
+  visit("num_opinions", report.num_opinions);
+  visit("num_without_opinion", report.num_without_opinion);
+  visit("opinion_problem", report.opinion_problem);
   visit("error", report.error);
   visit("note", report.note);
 }
@@ -181,6 +234,7 @@ void fields(const Visit& visit, Trial& trial) {
   visit.nullable("smallest_passing_tolerance", metrics.smallest_passing_tolerance);
   visit("message", report.error_message);
   visit("tolerance", report.tolerance);
+  visit("error_factor", report.error_factor);
   visit("optimization", report.optimization);
   visit("outputs", report.output_details);
   if constexpr (Visit::kReads) {
@@ -205,6 +259,8 @@ void fields(const Visit& visit, RunSettings& settings) {
   visit("seed", settings.seed);
   visit("tolerance", settings.tolerance);
   visit("tolerance_wins", settings.tolerance_wins);
+  visit("reference", settings.reference);
+  visit("error_factor", settings.error_factor);
   visit("trials", settings.trials);
   visit("threads", settings.threads);
   visit("optimization", settings.optimization);
@@ -212,9 +268,30 @@ void fields(const Visit& visit, RunSettings& settings) {
   visit("backend", settings.backend);
   visit("executor", settings.executor);
   visit("executor_intermediates", settings.executor_intermediates);
+  visit("scale", settings.scale);
   visit("last_stage", settings.last_stage);
   visit("per_node", settings.per_node);
   visit("save_tensors", settings.save_tensors);
+}
+
+template <class Visit>
+void fields(const Visit& visit, NotCounted& not_counted) {
+  visit("op_type", not_counted.op_type);
+  visit("num_nodes", not_counted.num_nodes);
+  visit("reason", not_counted.reason);
+}
+
+template <class Visit>
+void fields(const Visit& visit, CostTotals& costs) {
+  visit("multiply_adds", costs.multiply_adds);
+  visit("not_counted", costs.not_counted);
+  visit("input_bytes", costs.input_bytes);
+  visit("weight_bytes", costs.weight_bytes);
+  visit("largest_value", costs.largest_value);
+  visit("largest_bytes", costs.largest_bytes);
+  visit("peak_bytes", costs.peak_bytes);
+  visit("peak_node", costs.peak_node);
+  visit("num_unknown_sizes", costs.num_unknown_sizes);
 }
 
 // The metrics of a graph that are known of it when it is not at hand any more.
@@ -222,17 +299,20 @@ template <class Visit>
 void graph_fields(const Visit& visit, ModelResult& result) {
   std::optional<std::string> fingerprint;
   std::optional<int64_t> nodes, edges, weights, parameters;
+  std::optional<CostTotals> costs;
   if (const auto known = result.graph_summary()) {
     fingerprint = known->fingerprint;
     nodes = known->figures.num_nodes;
     edges = known->figures.num_edges;
     weights = known->figures.num_weights;
     parameters = known->figures.total_parameters;
+    costs = known->costs;
   }
   visit.nullable("nodes", nodes);
   visit.nullable("edges", edges);
   visit.nullable("weights", weights);
   visit.nullable("parameters", parameters);
+  visit.nullable("costs", costs);
   visit.nullable("fingerprint", fingerprint);
   if constexpr (Visit::kReads) {
     if (!fingerprint) return;
@@ -241,6 +321,7 @@ void graph_fields(const Visit& visit, ModelResult& result) {
     summary.figures.num_edges = edges.value_or(0);
     summary.figures.num_weights = weights.value_or(0);
     summary.figures.total_parameters = parameters.value_or(0);
+    summary.costs = costs.value_or(CostTotals());
   }
 }
 
@@ -273,13 +354,15 @@ void fields(const Visit& visit, ModelResult& result) {
   visit.nullable("expected_failure", result.expected_failure);
   graph_fields(visit, result);
   if constexpr (Visit::kReads) {
-    const bool passed = status == Status::kPassed || status == Status::kUnexpectedPass;
-    result.num_passed_stages = passed ? kStages.size() : static_cast<size_t>(stage);
+    const bool is_done = status == Status::kPassed || status == Status::kExtracted ||
+                         status == Status::kUnexpectedPass;
+    result.num_passed_stages = static_cast<size_t>(stage) + (is_done ? 1 : 0);
   } else {
     const DifferenceMetrics metrics = difference_metrics(result);
     const Trial* worst = result.worst_trial();
     visit.nullable("max_diff", metrics.max_diff);
     visit.nullable("smallest_passing_tolerance", metrics.smallest_passing_tolerance);
+    visit.nullable("worst_factor", worst_factor(result));
     visit.nullable("worst_trial", worst == nullptr ? std::optional<std::string>() : worst->name);
   }
   visit.required("trials", result.trials);
@@ -297,6 +380,11 @@ void fields(const Visit& visit, Coverage& coverage) {
   for (const ModelFilesArgument& files : coverage.files) {
     (files.format == FileFormat::kGraph ? graphs : archives).push_back(origin_of(files));
   }
+  std::string suite = suite_name(coverage.selection.suite);
+  visit("suite", suite);
+  visit("operators", coverage.selection.operators);
+  visit("dtypes", coverage.selection.dtypes);
+  visit("split", coverage.is_split);
   visit("registry", coverage.registry);
   visit.required("models", coverage.selection.models);
   visit.required("categories", coverage.selection.categories);
@@ -306,6 +394,7 @@ void fields(const Visit& visit, Coverage& coverage) {
   visit("num_archives", coverage.num_archives);
   visit("num_graphs", coverage.num_graphs);
   if constexpr (Visit::kReads) {
+    coverage.selection.suite = parse_suite(suite);
     coverage.files.clear();
     const auto add = [&](const Origin& origin, FileFormat format, const std::string& path) {
       coverage.files.push_back(

@@ -5,24 +5,6 @@
 
 namespace torch_ir {
 
-template <>
-struct Names<FileFormat> {
-  static constexpr auto name = flag_of;
-  static FileFormat parse(const std::string& flag) {
-    return flag == flag_of(FileFormat::kGraph) ? FileFormat::kGraph : FileFormat::kArchive;
-  }
-};
-
-template <class Visit>
-void fields(const Visit& visit, ModelFiles& files) {
-  visit.required("format", files.format);
-  visit.required("name", files.name);
-  visit.required("path", files.path);
-  visit.required("weights", files.weights);
-  visit.required("inputs", files.inputs);
-  visit.required("expected", files.expected);
-}
-
 template <class Visit>
 void fields(const Visit& visit, RunRequest& request) {
   visit.required("model", request.source);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/results/case_fields.h"
 #include "harness/results/result_fields.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
@@ -61,7 +62,16 @@ void append(const Json& value, const std::string& indent, std::string& text) {
 
 // --- Writing ---
 
-Json write_totals(const std::vector<ModelResult>& results) {
+Json write_case_totals(const std::vector<CaseResult>& cases) {
+  Json status = Json::object();
+  for (const CaseStatus value : kCaseStatuses) {
+    status[std::string(case_status_name(value))] = count_status(cases, value);
+  }
+  return status;
+}
+
+Json write_totals(const RunRecord& run) {
+  const std::vector<ModelResult>& results = run.results;
   const auto count = [&](const auto& value_of, auto value) {
     return std::ranges::count(results, value, value_of);
   };
@@ -76,7 +86,9 @@ Json write_totals(const std::vector<ModelResult>& results) {
   for (const FailureKind kind : kFailureKinds) {
     failure[std::string(failure_kind_name(kind))] = count(failure_of, std::optional(kind));
   }
-  return {{"models", results.size()}, {"status", status}, {"failure", failure}};
+  Json totals = {{"models", results.size()}, {"status", status}, {"failure", failure}};
+  if (!run.cases.empty()) totals["cases"] = write_case_totals(run.cases);
+  return totals;
 }
 
 // What may differ between machines, of a value and of a difference that is not 0.
@@ -96,6 +108,14 @@ constexpr const char* kDifferences[] = {"max_diff",
                                         "smallest_passing_tolerance",
                                         "worst_trial"};
 
+// Of a second opinion: the errors that are not 0, and how they relate where they are not equal.
+void make_opinion_portable(Json& opinion) {
+  for (const char* error : {"executor_error", "eager_error"}) {
+    if (opinion[error] != 0) opinion[error] = kWithinTolerance;
+  }
+  if (opinion["factor"] != 1) opinion["factor"] = opinion["verdict"] = kWithinTolerance;
+}
+
 template <size_t N>
 void replace(Json& object, const char* const (&keys)[N]) {
   for (const char* key : keys) {
@@ -112,8 +132,11 @@ void make_portable(Json& json) {
   if (json.contains("max_diff") && !json["max_diff"].is_null() && json["max_diff"] != 0) {
     replace(json, kDifferences);
   }
+  if (json.contains("eager_error")) make_opinion_portable(json);
+  const bool has_factor = json.contains("worst_factor") && !json["worst_factor"].is_null();
+  if (has_factor && json["worst_factor"] != 1) json["worst_factor"] = kWithinTolerance;
   // Which values differ at all, and most, in a node report.
-  if (json.contains("num_compared")) json["worst"] = Json::array();
+  if (json.contains("num_compared")) json["worst"] = json["opinions"] = Json::array();
 }
 
 Json write_model(const ModelResult& result, const RunContext& context) {
@@ -150,6 +173,7 @@ RunRecord read_run(const Json& json) {
   visit.required("coverage", run.coverage);
   visit.required("environment", run.context.environment);
   visit.required("models", run.results);
+  visit("cases", run.cases);
   std::unordered_set<std::string> names;
   for (const ModelResult& result : run.results) {
     if (names.insert(result.name).second) continue;
@@ -172,8 +196,9 @@ std::string results_to_json(const RunRecord& run, const BaselineComparison* base
                {"environment", write(shown_environment(run.context))},
                {"settings", write(run.context.settings)},
                {"coverage", write(run.coverage)},
-               {"totals", write_totals(run.results)},
+               {"totals", write_totals(run)},
                {"models", std::move(models)}};
+  if (!run.cases.empty()) json["cases"] = write(run.cases);
   if (baseline != nullptr) json["baseline"] = write(*baseline);
   std::string text;
   append(json, "", text);

@@ -100,11 +100,23 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
     add_file("--inputs", files.inputs);
     add_file("--expected", files.expected);
   }
+  const Selection& selection = coverage.selection;
+  if (selection.suite != Suite::kModels) add("--suite", suite_name(selection.suite));
+  for (const std::string& name : selection.operators) add("--operator", shell_word(name));
+  for (const std::string& dtype : selection.dtypes) add("--dtype", dtype);
+  if (coverage.is_split) options += " --split";
   for (const std::string& category : coverage.selection.categories) add("--category", category);
   for (const std::string& model : coverage.selection.models) add("--model", model);
+  if (settings.scale != defaults.scale) add("--scale", std::string(scale_name(settings.scale)));
   if (settings.seed != defaults.seed) add("--seed", std::to_string(settings.seed));
   if (settings.trials != defaults.trials) add("--trials", std::to_string(settings.trials));
   add_tolerance(settings, add);
+  if (settings.reference != defaults.reference) {
+    add("--reference", std::string(reference_name(settings.reference)));
+    if (settings.error_factor != defaults.error_factor) {
+      add("--error-factor", fmt::format("{}", settings.error_factor));
+    }
+  }
   if (settings.optimization != defaults.optimization) {
     add("--optimization", optimization_name(settings.optimization));
   }
@@ -113,6 +125,7 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   if (!settings.executor.empty()) add("--executor", shell_word(settings.executor));
   if (settings.executor_intermediates) options += " --executor-intermediates";
   if (settings.per_node) options += " --per-node";
+  if (context.requires_support) options += " --require-support";
   if (context.timeout) add("--timeout", fmt::format("{}", context.timeout->count()));
   if (context.memory_limit) {
     add("--memory-limit", fmt::format("{}", static_cast<double>(*context.memory_limit) / 1e6));
@@ -158,6 +171,9 @@ Environment environment() {
 }
 
 std::string tolerance_rule_text(const RunSettings& settings) {
+  if (settings.reference == ReferenceKind::kFloat64) {
+    return fmt::format("error factor {} against float64", settings.error_factor);
+  }
   const Tolerance& fixed = settings.tolerance.fixed;
   const std::string text = settings.tolerance.by_dtype
                                ? "by dtype"
@@ -175,6 +191,7 @@ std::vector<std::pair<std::string, std::string>> settings_in_words(const RunSett
       {"device", settings.device.str()},
       {"backend", settings.backend},
       {"executor", settings.executor},
+      {"scale", std::string(scale_name(settings.scale))},
       {"last stage", std::string(stage_name(settings.last_stage))},
   };
 }

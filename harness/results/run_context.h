@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/results/case_result.h"
 #include "harness/results/result.h"
 #include "harness/selection/model_files.h"
 #include "harness/selection/selection.h"
@@ -45,6 +46,8 @@ struct RunContext {
   bool timings = false;
   // Build and machine, as far as they can change a result.
   Environment environment = {};
+  // Whether a case that is not supported fails the run.
+  bool requires_support = false;
   // What else was asked for, where it was: the limits of a model, and files.
   std::optional<std::chrono::duration<double>> timeout = std::nullopt;
   std::optional<int64_t> memory_limit = std::nullopt;
@@ -60,6 +63,8 @@ struct Coverage {
   Selection selection = {};
   std::vector<ModelFilesArgument> files = {};
   bool registry = true;
+  // Whether they are taken apart as well.
+  bool is_split = false;
   // How many models the registry has, and how many archives and graphs were found.
   size_t num_registered = 0;
   size_t num_archives = 0;
@@ -73,6 +78,8 @@ struct RunRecord {
   RunContext context = {};
   // In the order in which they ran.
   std::vector<ModelResult> results = {};
+  // Single calls: of the operator suite, of models taken apart, of suites in files.
+  std::vector<CaseResult> cases = {};
 };
 
 // The environment as the reports of the run name it.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "harness/results/result.h"
+#include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/printable.h"
 
 namespace torch_ir {
@@ -34,6 +35,8 @@ Verdict verdict_of(Status status) {
   switch (status) {
     case Status::kPassed:
       return {"PASSED", kGreen};
+    case Status::kExtracted:
+      return {"EXTRACTED", kGreen};
     case Status::kFailed:
       return {"FAILED", kRed};
     case Status::kExpectedFailure:
@@ -53,6 +56,12 @@ std::string details(const ModelResult& result) {
   switch (result.status()) {
     case Status::kPassed:
       return fmt::format("max diff {:.3g}", difference_metrics(result).max_diff.value_or(0));
+    case Status::kExtracted: {
+      const IRSummary figures = result.graph ? summarize(*result.graph) : result.summary->figures;
+      return fmt::format("{} nodes, {} parameters, not run",
+                         with_thousands_separators(figures.num_nodes),
+                         with_thousands_separators(figures.total_parameters));
+    }
     case Status::kFailed:
       return failure_line(*result.failure);
     case Status::kExpectedFailure:

@@ -2,13 +2,9 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <sysexits.h>
 
 #include <algorithm>
-#include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <list>
 #include <map>
@@ -24,8 +20,11 @@
 #include "harness/results/run_context.h"
 #include "harness/run/run_model.h"
 #include "harness/stages/candidate.h"
+#include "harness/stages/child_main.h"
 #include "harness/stages/stages.h"
 #include "harness/stages/trials.h"
+#include "harness/suite/make_suite.h"
+#include "harness/suite/run_cases.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/subprocess.h"
 #include "torch_ir/ir/json.h"
@@ -43,11 +42,6 @@ constexpr const char* kRequestFile = "/request.json";
 constexpr const char* kResultFile = "/result.json";
 constexpr const char* kGraphFile = "/graph.json";
 
-// How a child says that it can not write its files: with this status, and this in front of the last
-// line that it prints. A model may exit as it likes.
-constexpr int kOutputErrorStatus = EX_IOERR;
-constexpr std::string_view kOutputErrorMark = "torch-ir: output error: ";
-
 // How long a signal may go unnoticed.
 constexpr auto kPatience = std::chrono::milliseconds(100);
 
@@ -57,15 +51,6 @@ constexpr auto kSilentPatience = std::chrono::milliseconds(2);
 // How often memory is looked at, where it has a limit: often enough for a model that takes a
 // gigabyte a second.
 constexpr auto kMemoryPatience = std::chrono::milliseconds(20);
-
-const RegisteredModel& find_model(const std::string& name) {
-  static const std::vector<RegisteredModel> models = list_models();
-  const auto model = std::ranges::lower_bound(models, name, {}, &RegisteredModel::name);
-  if (model == models.end() || model->name != name) {
-    throw Error("no model is registered as '" + name + "'");
-  }
-  return *model;
-}
 
 // Longer ones are more than the clock can hold.
 constexpr std::chrono::duration<double> kLongestTimeout(1e9);
@@ -101,18 +86,6 @@ RunSettings settings_of(const ModelSource& source, RunSettings settings) {
   if (spec.tolerance) settings.tolerance = {.fixed = *spec.tolerance};
   settings.tolerance.outputs = spec.output_tolerances;
   return settings;
-}
-
-std::unique_ptr<Candidate> make_candidate(const ModelSource& source, uint64_t seed) {
-  if (const auto* files = std::get_if<ModelFiles>(&source)) return make_candidate(*files, seed);
-  return make_candidate(find_model(name_of(source)), seed);
-}
-
-// Of a process that ended by itself after it had printed `output`.
-FailureKind kind_of_crash(const std::string& output) {
-  // What a program says that nobody told what to do without memory.
-  const bool is_out_of_memory = output.find("std::bad_alloc") != std::string::npos;
-  return is_out_of_memory ? FailureKind::kOutOfMemory : FailureKind::kCrashed;
 }
 
 // Whether such a failure is the end of a process, which then can say nothing of it.
@@ -209,12 +182,7 @@ class Job {
   }
 
   ModelResult finish(int status) const {
-    const std::string& output = process_->output();
-    const std::string last_line = output.substr(output.rfind('\n') + 1);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == kOutputErrorStatus &&
-        last_line.starts_with(kOutputErrorMark)) {
-      throw OutputError(last_line.substr(kOutputErrorMark.size()));
-    }
+    rethrow_output_error(status, process_->output());
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
       ModelResult result = read_result(directory_);
       if (is_done(result)) return result;
@@ -341,22 +309,10 @@ std::vector<ModelResult> run_models(const std::vector<ModelSource>& models,
 }
 
 std::optional<int> run_as_child(int argc, char** argv) {
+  if (const auto status = run_cases_as_child(argc, argv)) return status;
+  if (const auto status = make_suite_as_child(argc, argv)) return status;
   if (argc != 2 || !std::string_view(argv[1]).starts_with(kChildFlag)) return std::nullopt;
-  // Nobody wants the result when the parent is gone.
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  PlainWarnings warnings;
-  const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
-  try {
-    run_request(argv[1] + kChildFlag.size());
-    return 0;
-  } catch (const OutputError& error) {
-    // The last line is the parent's to read.
-    std::fprintf(stderr, "\n%s%s", std::string(kOutputErrorMark).c_str(), error.what());
-    return kOutputErrorStatus;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return EX_SOFTWARE;
-  }
+  return child_main([&] { run_request(argv[1] + kChildFlag.size()); });
 }
 
 }  // namespace torch_ir

@@ -47,8 +47,9 @@ std::vector<ModelResult> run_models(const std::vector<ModelSource>& models,
                                     const RunOptions& options, const std::string& directory,
                                     const RunObserver& observer = {});
 
-// To be called first in the main function of every program that calls run_models: when the process
-// is such a child, runs its model and gives the exit status; otherwise nothing.
+// To be called first in the main function of every program that calls run_models or run_cases: when
+// the process is such a child, runs its model or cases and gives the exit status; otherwise
+// nothing.
 std::optional<int> run_as_child(int argc, char** argv);
 
 }  // namespace torch_ir

@@ -78,6 +78,54 @@ TEST_F(RunnerTest, AWrongResultFailsTheVerification) {
   EXPECT_EQ(result.num_passed_stages, 3u);
 }
 
+TEST_F(RunnerTest, EveryVerdictHasASecondOpinion) {
+  RunOptions options;
+  options.settings.per_node = true;
+  const ModelResult result = run_one("Good", options);
+  for (const Trial& trial : result.trials) {
+    const auto& opinion = trial.verification.output_details.at(0).second_opinion;
+    ASSERT_TRUE(opinion);
+    EXPECT_EQ(opinion->reason, "");
+    EXPECT_EQ(opinion->factor, 1);
+    EXPECT_EQ(opinion->executor_error, opinion->eager_error);
+  }
+  EXPECT_EQ(worst_factor(result), 1);
+  ASSERT_TRUE(result.nodes);
+  EXPECT_EQ(result.nodes->num_opinions, 1);
+  EXPECT_EQ(result.nodes->opinions.at(0).opinion.factor, 1);
+}
+
+TEST_F(RunnerTest, Float64AsTheReferenceGoesByTheErrorFactor) {
+  RunOptions options;
+  options.settings.backend = "rounds";
+  options.settings.reference = ReferenceKind::kFloat64;
+  const ModelResult failed = run_one("Good", options);
+  ASSERT_TRUE(failed.failure);
+  EXPECT_EQ(failed.failure->kind, FailureKind::kOutputMismatch);
+  EXPECT_THAT(failed.failure->message, HasSubstr("worse than eager by a factor of "));
+  EXPECT_THAT(failed.failure->message, HasSubstr(", where 4 is the most"));
+  ASSERT_TRUE(failed.nodes);
+  EXPECT_TRUE(failed.nodes->first_divergence);
+  ASSERT_TRUE(failed.reproducer);
+  EXPECT_EQ(failed.reproducer->command,
+            "harness --ir . --backend rounds --reference float64 --error-factor 4");
+  options.settings.error_factor = 1e6;
+  EXPECT_TRUE(run_one("Good", options).passed());
+}
+
+TEST_F(RunnerTest, WhatHasNoFloat64RunFailsWithTheReason) {
+  RunOptions options;
+  const ModelResult passed = run_one("Bits", options);
+  EXPECT_TRUE(passed.passed());
+  EXPECT_EQ(worst_factor(passed), std::nullopt);
+  options.settings.reference = ReferenceKind::kFloat64;
+  const ModelResult failed = run_one("Bits", options);
+  ASSERT_TRUE(failed.failure);
+  EXPECT_THAT(failed.failure->message,
+              HasSubstr("no second opinion: node 'view' (aten.view.dtype): it takes the bits of "
+                        "one dtype for those of another"));
+}
+
 TEST_F(RunnerTest, OutputsOfAnotherShapeFailTheVerification) {
   const ModelResult result = run_one("Mismatch");
   ASSERT_TRUE(result.failure);

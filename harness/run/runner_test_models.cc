@@ -105,6 +105,7 @@ const bool runner_models_registered = [] {
   add("ReadsOutside", [](const at::Tensor& x) {
     return x.flatten().index_select(0, x.flatten().abs().to(at::kLong));
   });
+  add("Bits", [](const at::Tensor& x) { return x.view(at::kInt); });
   add("Overflows", [](const at::Tensor& x) { return x.exp() - x.exp(); });
   add("Loose", wrong_where(always), {.tolerance = Tolerance{.rtol = 0, .atol = 2}});
   add("LooseOutput", wrong_where(always), {.output_tolerances = {{0, {.rtol = 0, .atol = 2}}}});

@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/zeros.h>
 #include <signal.h>
+#include <torch/nn/modules/linear.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -40,6 +41,10 @@ at::Tensor hang(const at::Tensor& x) {
 
 const bool registered = [] {
   register_test_model("Good", "good", [](const at::Tensor& x) { return x + 1; });
+  // A weight of four terabytes.
+  register_model(
+      "Vast", {.inputs = {{.shape = {1, 1 << 20}}}, .categories = {"vast"}, .scale = Scale::kFull},
+      [] { return Model(torch::nn::Linear(1 << 20, 1 << 20)); });
   register_test_model("Close", "good",
                       [](const at::Tensor& x) { return x + (x.is_meta() ? 1.0 : 1.00001); });
   register_test_model("Wrong", "bad",

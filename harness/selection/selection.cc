@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/suggestion.h"
@@ -22,7 +23,10 @@ std::string hint(const std::string& kind, const std::string& plural, const std::
                  const std::vector<std::string>& known) {
   if (name.find(',') != std::string::npos) return "; repeat --" + kind + " for each";
   const std::string suggestion = suggest(name, known);
-  return suggestion.empty() ? "; see --list-" + plural : suggestion;
+  if (!suggestion.empty()) return suggestion;
+  if (!plural.empty()) return "; see --list-" + plural;
+  constexpr size_t kMostNames = 16;
+  return known.size() > kMostNames ? "" : fmt::format("; there are {}", fmt::join(known, ", "));
 }
 
 void check_known(const std::string& kind, const std::string& plural,
@@ -36,6 +40,11 @@ void check_known(const std::string& kind, const std::string& plural,
 bool shares_an_item(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   return std::any_of(a.begin(), a.end(),
                      [&](const std::string& item) { return contains(b, item); });
+}
+
+// "aten.conv2d" of "aten.conv2d.default".
+std::string without_overload(const std::string& op_type) {
+  return op_type.substr(0, op_type.rfind('.'));
 }
 
 using Json = nlohmann::ordered_json;
@@ -91,6 +100,53 @@ std::vector<std::string> select_models(const std::vector<RegisteredModel>& regis
                                    : "no model matches both the models and the categories");
   }
   return selected;
+}
+
+std::string suite_name(Suite suite) { return suite == Suite::kModels ? "models" : "operators"; }
+
+Suite parse_suite(const std::string& name) {
+  for (const Suite suite : {Suite::kModels, Suite::kOperators}) {
+    if (suite_name(suite) == name) return suite;
+  }
+  throw Error("'" + name + "' is no suite: give models or operators");
+}
+
+std::vector<OperatorCase> select_cases(const std::vector<OperatorCase>& cases,
+                                       const Selection& selection) {
+  std::vector<std::string> operators;
+  std::set<std::string> dtypes;
+  for (const OperatorCase& it : cases) {
+    if (!operators.empty() && operators.back() == it.op_type) continue;
+    operators.push_back(it.op_type);
+    operators.push_back(without_overload(it.op_type));
+  }
+  for (const OperatorCase& it : cases) dtypes.insert(dtype_name(it.dtype));
+  check_known("category", "categories", selection.categories, categories_of(cases));
+  check_known("operator", "", selection.operators, operators);
+  check_known("dtype", "", selection.dtypes, {dtypes.begin(), dtypes.end()});
+  const auto is_selected = [](const std::vector<std::string>& asked, const std::string& value) {
+    return asked.empty() || contains(asked, value);
+  };
+  std::vector<OperatorCase> selected;
+  for (const OperatorCase& it : cases) {
+    const bool is_operator = is_selected(selection.operators, it.op_type) ||
+                             contains(selection.operators, without_overload(it.op_type));
+    if (is_operator && is_selected(selection.categories, it.category) &&
+        is_selected(selection.dtypes, dtype_name(it.dtype))) {
+      selected.push_back(it);
+    }
+  }
+  if (selected.empty()) {
+    throw Error(cases.empty() ? "no operator case is linked into this program"
+                              : "no case has both the operators, the dtypes and the categories");
+  }
+  return selected;
+}
+
+std::vector<std::string> categories_of(const std::vector<OperatorCase>& cases) {
+  std::set<std::string> categories;
+  for (const OperatorCase& it : cases) categories.insert(it.category);
+  return {categories.begin(), categories.end()};
 }
 
 std::string models_table(const std::vector<RegisteredModel>& models) {

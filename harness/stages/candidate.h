@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/selection/model_files.h"
+#include "torch_ir/exporter/exported_program.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/registry/registry.h"
 
@@ -23,6 +24,8 @@ class Candidate {
   virtual std::vector<std::string> paths() const { return {}; }
   // The graph, with the values of its constants. To be called first.
   virtual IR extract() = 0;
+  // Where its nodes come from, as far as it is known; after extract.
+  virtual NodeOrigins origins() const { return {}; }
   // What the graph runs with.
   virtual const StateDict& weights() const = 0;
   // The inputs of a trial, which count from 0, see trials.h.
@@ -46,5 +49,8 @@ std::unique_ptr<Candidate> make_candidate(const RegisteredModel& model, uint64_t
 // Where no file says what is expected, it is what the operators of the archive or the graph compute
 // when each is called eagerly.
 std::unique_ptr<Candidate> make_candidate(const ModelFiles& files, uint64_t seed);
+
+// Of either. Throws Error for a name that is not registered.
+std::unique_ptr<Candidate> make_candidate(const ModelSource& source, uint64_t seed);
 
 }  // namespace torch_ir

@@ -74,6 +74,7 @@ class ArchiveCandidate : public ImportedCandidate {
   using ImportedCandidate::ImportedCandidate;
 
   const StateDict& weights() const override { return model_.weights; }
+  NodeOrigins origins() const override { return origins_of(model_.program); }
 
   void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) override {
     run_program(model_.program, model_.weights, inputs, observer);

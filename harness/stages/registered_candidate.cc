@@ -14,7 +14,8 @@ class RegisteredCandidate : public Candidate {
   RegisteredCandidate(const RegisteredModel& model, uint64_t seed) : model_(model), seed_(seed) {}
 
   IR extract() override {
-    make();
+    // At full scale there is no memory for weights: nothing but the graph is asked for.
+    if (model_.spec.scale == Scale::kTest) make();
     IR ir = torch_ir::extract(model_, subject_);
     graph_.nodes = ir.nodes;
     return ir;
@@ -79,6 +80,11 @@ class RegisteredCandidate : public Candidate {
 
 std::unique_ptr<Candidate> make_candidate(const RegisteredModel& model, uint64_t seed) {
   return std::make_unique<RegisteredCandidate>(model, seed);
+}
+
+std::unique_ptr<Candidate> make_candidate(const ModelSource& source, uint64_t seed) {
+  if (const auto* files = std::get_if<ModelFiles>(&source)) return make_candidate(*files, seed);
+  return make_candidate(find_model(name_of(source)), seed);
 }
 
 }  // namespace torch_ir

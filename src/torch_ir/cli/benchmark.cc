@@ -19,12 +19,9 @@
 #include "torch_ir/cli/execution.h"
 #include "torch_ir/cli/graph_file.h"
 #include "torch_ir/cli/options.h"
-#include "torch_ir/cli/random_values.h"
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/executor/graph/execution_options.h"
-#include "torch_ir/exporter/pt2/pt2.h"
-#include "torch_ir/weights/tensor_files.h"
 
 namespace torch_ir {
 namespace {
@@ -88,23 +85,6 @@ int64_t choose_rounds(Runs& runs) {
   const double rounds = kSeconds / std::max(runs.time(3), 1e-9);
   return std::clamp(std::llround(rounds), static_cast<long long>(kFewestRounds),
                     static_cast<long long>(kMostRounds));
-}
-
-// The weights of the user, else the archive's, else made up for `graph`; and which.
-std::string find_weights(const ExecutionArguments& arguments, LoadedGraph& graph) {
-  if (!arguments.weights.path.empty()) return "file";
-  if (graph.weights) return "archive";
-  if (graph.ir.weights.empty()) return "none";
-  graph.weights = random_weights(arguments.file, graph.ir, graph.constants);
-  return "made up";
-}
-
-// The same for inputs; those of an archive are its examples.
-std::pair<std::vector<at::Tensor>, std::string> find_inputs(const ExecutionArguments& arguments,
-                                                            const LoadedGraph& graph) {
-  if (!arguments.inputs.empty()) return {read_inputs(arguments.inputs, graph.ir), "file"};
-  if (graph.is_archive) return {example_graph_inputs(arguments.file, graph.ir), "archive"};
-  return {random_inputs(arguments.file, graph.ir), "made up"};
 }
 
 // One for each node of `ir`, in its order. A plan has fewer where one node does the work of others.

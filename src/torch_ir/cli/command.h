@@ -82,6 +82,7 @@ Command compare_command();
 Command diff_command();
 Command benchmark_command();
 Command ops_command();
+Command split_command();
 Command completion_command();
 
 // All of them, in the order in which --help lists them.

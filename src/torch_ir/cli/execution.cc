@@ -8,8 +8,10 @@
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/cli/graph_file.h"
 #include "torch_ir/cli/options.h"
+#include "torch_ir/cli/random_values.h"
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/execution_plan.h"
+#include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/weights/state_dict.h"
 #include "torch_ir/weights/tensor_files.h"
 
@@ -71,8 +73,11 @@ LoadedGraph load_graph(const ExecutionArguments& arguments) {
   const bool is_archive = file.weights.has_value();
   std::optional<StateDict> weights = std::move(file.weights);
   if (has_weights) weights = load_given_weights(arguments.weights);
-  LoadedGraph graph{std::move(file.ir), is_archive, std::move(weights),
-                    load_if_given(arguments.constants)};
+  LoadedGraph graph{.ir = std::move(file.ir),
+                    .is_archive = is_archive,
+                    .weights = std::move(weights),
+                    .constants = load_if_given(arguments.constants),
+                    .origins = std::move(file.origins)};
   check_constants(arguments.constants, graph.constants, graph.ir);
   return graph;
 }
@@ -89,6 +94,21 @@ void name_files_in_errors(const ExecutionArguments& arguments, const LoadedGraph
     throw ExecutionError(arguments.file + what_with + ": " + error.what() +
                          missing_weight_advice(error.what(), graph.ir, arguments));
   }
+}
+
+std::string find_weights(const ExecutionArguments& arguments, LoadedGraph& graph) {
+  if (!arguments.weights.path.empty()) return "file";
+  if (graph.weights) return "archive";
+  if (graph.ir.weights.empty()) return "none";
+  graph.weights = random_weights(arguments.file, graph.ir, graph.constants);
+  return "made up";
+}
+
+std::pair<std::vector<at::Tensor>, std::string> find_inputs(const ExecutionArguments& arguments,
+                                                            const LoadedGraph& graph) {
+  if (!arguments.inputs.empty()) return {read_inputs(arguments.inputs, graph.ir), "file"};
+  if (graph.is_archive) return {example_graph_inputs(arguments.file, graph.ir), "archive"};
+  return {random_inputs(arguments.file, graph.ir), "made up"};
 }
 
 Execution execute_graph_file(const ExecutionArguments& arguments) {

@@ -5,10 +5,12 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "torch_ir/cli/options.h"
 #include "torch_ir/executor/graph/execution_options.h"
+#include "torch_ir/exporter/exported_program.h"
 #include "torch_ir/ir/ir.h"
 
 namespace CLI {
@@ -37,6 +39,8 @@ struct LoadedGraph {
   // Those of --weights, else of the archive; nothing where there is neither.
   std::optional<StateDict> weights;
   StateDict constants;
+  // As in GraphFile.
+  NodeOrigins origins = {};
 };
 
 // Throws torch_ir::Error, naming the file that is to blame.
@@ -46,6 +50,14 @@ LoadedGraph load_graph(const ExecutionArguments& arguments);
 // blame, and what to do.
 void name_files_in_errors(const ExecutionArguments& arguments, const LoadedGraph& graph,
                           c10::function_ref<void()> run);
+
+// Gives `graph` weights where it has none: those of the user, else the archive's, else made up
+// (random_values.h). Returns which: "file", "archive", "none" where it needs none, "made up".
+std::string find_weights(const ExecutionArguments& arguments, LoadedGraph& graph);
+
+// The same for inputs; those of an archive are its examples.
+std::pair<std::vector<at::Tensor>, std::string> find_inputs(const ExecutionArguments& arguments,
+                                                            const LoadedGraph& graph);
 
 struct Execution {
   IR ir;

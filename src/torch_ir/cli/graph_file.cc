@@ -32,10 +32,12 @@ bool is_zip_file(const std::string& path) {
 }  // namespace
 
 GraphFile read_graph_file(const std::string& path) {
-  if (!is_zip_file(path)) return {load_ir(path), std::nullopt};
+  if (!is_zip_file(path)) return {.ir = load_ir(path), .weights = std::nullopt};
   Pt2Model model = read_pt2(path);
   try {
-    return {convert_exported_program(model.program), std::move(model.weights)};
+    return {.ir = convert_exported_program(model.program),
+            .weights = std::move(model.weights),
+            .origins = origins_of(model.program)};
   } catch (const ConversionError& error) {
     throw ConversionError(path + ": " + error.what());
   }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "torch_ir/exporter/exported_program.h"
 #include "torch_ir/ir/ir.h"
 
 namespace torch_ir {
@@ -12,6 +13,8 @@ struct GraphFile {
   IR ir;
   // Those of an archive; an IR file has none.
   std::optional<StateDict> weights;
+  // Of the nodes of an archive.
+  NodeOrigins origins = {};
 };
 
 // The graph of a command. Throws ValidationError for an IR that is not well formed, with its first

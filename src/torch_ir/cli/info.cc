@@ -1,10 +1,14 @@
 // torch-ir info: what is in a graph.
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
 
+#include "torch_ir/analysis/cost.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cli/command.h"
@@ -34,7 +38,34 @@ nlohmann::ordered_json shape_json(const TensorMeta& value) {
   return shape;
 }
 
-std::string to_json(const IRSummary& summary) {
+nlohmann::ordered_json cost_json(const GraphCost& cost) {
+  const CostTotals& totals = cost.totals;
+  nlohmann::ordered_json json = {
+      {"multiply_adds", totals.multiply_adds},
+      {"not_counted", nlohmann::ordered_json::array()},
+      {"input_bytes", totals.input_bytes},
+      {"weight_bytes", totals.weight_bytes},
+      {"largest_value", totals.largest_value},
+      {"largest_bytes", totals.largest_bytes},
+      {"peak_bytes", totals.peak_bytes},
+      {"peak_node", totals.peak_node},
+      {"num_unknown_sizes", totals.num_unknown_sizes},
+      {"operators", nlohmann::ordered_json::object()},
+  };
+  for (const NotCounted& one : totals.not_counted) {
+    json["not_counted"].push_back(
+        {{"op_type", one.op_type}, {"num_nodes", one.num_nodes}, {"reason", one.reason}});
+  }
+  for (const OperatorCost& op : cost.operators) {
+    json["operators"][op.op_type] = {{"num_nodes", op.num_nodes},
+                                     {"multiply_adds", op.multiply_adds},
+                                     {"parameters", op.parameters},
+                                     {"output_bytes", op.output_bytes}};
+  }
+  return json;
+}
+
+std::string to_json(const IRSummary& summary, const GraphCost& cost) {
   nlohmann::ordered_json json = {
       {"model_name", summary.model_name},
       {"num_nodes", summary.num_nodes},
@@ -54,6 +85,7 @@ std::string to_json(const IRSummary& summary) {
   for (const auto& [op_type, count] : summary.op_distribution) {
     json["op_distribution"][op_type] = count;
   }
+  json["cost"] = cost_json(cost);
   return json.dump(2) + "\n";
 }
 
@@ -65,7 +97,42 @@ void write_shapes(const char* title, const std::vector<TensorMeta>& values, std:
   }
 }
 
-std::string to_text(const IRSummary& summary) {
+// "131,072 bytes, conv2d"
+std::string bytes_and_name(int64_t bytes, const std::string& name) {
+  const std::string text = with_thousands_separators(bytes) + " bytes";
+  return name.empty() ? text : text + ", " + printable(name);
+}
+
+void write_totals(const CostTotals& totals, std::ostream& out) {
+  out << "\nCosts:\n  Multiply-adds: " << with_thousands_separators(totals.multiply_adds) << '\n';
+  for (const NotCounted& one : totals.not_counted) {
+    out << fmt::format("  Not counted: {} ({} node{}): {}\n", printable(one.op_type), one.num_nodes,
+                       one.num_nodes == 1 ? "" : "s", one.reason);
+  }
+  out << "  Weights: " << bytes_and_name(totals.weight_bytes, "") << '\n'
+      << "  Inputs: " << bytes_and_name(totals.input_bytes, "") << '\n'
+      << "  Largest value: " << bytes_and_name(totals.largest_bytes, totals.largest_value) << '\n'
+      << "  Smallest peak: " << bytes_and_name(totals.peak_bytes, totals.peak_node) << '\n';
+  if (totals.num_unknown_sizes > 0) {
+    out << "  Without " << totals.num_unknown_sizes << " value(s) whose sizes only a run knows\n";
+  }
+}
+
+void write_operators(const std::vector<OperatorCost>& operators, std::ostream& out) {
+  constexpr const char* kRow = "  {:<{}}  {:>6}  {:>20}  {:>20}  {:>20}\n";
+  size_t width = 0;
+  for (const OperatorCost& op : operators) width = std::max(width, printable(op.op_type).size());
+  out << "\nCosts by operator:\n"
+      << fmt::format(kRow, "", width, "nodes", "multiply-adds", "parameters", "bytes of outputs");
+  for (const OperatorCost& op : operators) {
+    out << fmt::format(kRow, printable(op.op_type), width, op.num_nodes,
+                       with_thousands_separators(op.multiply_adds),
+                       with_thousands_separators(op.parameters),
+                       with_thousands_separators(op.output_bytes));
+  }
+}
+
+std::string to_text(const IRSummary& summary, const GraphCost& cost) {
   std::ostringstream out;
   out << "Model: " << printable(summary.model_name) << '\n'
       << "Nodes: " << summary.num_nodes << '\n'
@@ -79,13 +146,17 @@ std::string to_text(const IRSummary& summary) {
   for (const auto& [op_type, count] : summary.op_distribution) {
     out << "  " << printable(op_type) << ": " << count << '\n';
   }
+  write_totals(cost.totals, out);
+  write_operators(cost.operators, out);
   return out.str();
 }
 
 int run_info(const InfoArguments& arguments, Console& console) {
   refuse_to_overwrite(arguments.output, {arguments.file});
-  const IRSummary summary = summarize(load_graph_file(arguments.file).ir);
-  const std::string text = arguments.json ? to_json(summary) : to_text(summary);
+  const IR ir = load_graph_file(arguments.file).ir;
+  const IRSummary summary = summarize(ir);
+  const GraphCost cost = cost_of(ir);
+  const std::string text = arguments.json ? to_json(summary, cost) : to_text(summary, cost);
   write_result(arguments.output, text, console);
   return kDone;
 }
@@ -100,7 +171,7 @@ void declare_info(CLI::App& parser, InfoArguments& arguments) {
 
 Command info_command() {
   return {.name = "info",
-          .summary = "Print what is in a graph: shapes, operators, parameters",
+          .summary = "Print what is in a graph: shapes, operators, parameters, and what it costs",
           .examples =
               "  torch-ir info model.json\n"
               "  torch-ir info model.pt2\n"

@@ -11,6 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 using InfoTest = CliTest;
 
@@ -18,7 +19,7 @@ TEST_F(InfoTest, PrintsTheSummaryOfTheSpecification) {
   const Outcome info = torch_ir({"info", graph_file("model.json", deep_resnet_graph())});
   EXPECT_EQ(info.status, 0);
   EXPECT_EQ(info.err, "");
-  EXPECT_EQ(info.out, R"(Model: DeepResNet
+  EXPECT_THAT(info.out, StartsWith(R"(Model: DeepResNet
 Nodes: 27
 Inputs: 1
 Outputs: 1
@@ -39,7 +40,30 @@ Op distribution:
   aten.adaptive_avg_pool2d.default: 1
   aten.flatten.using_ints: 1
   aten.linear.default: 1
-)");
+)"));
+}
+
+TEST_F(InfoTest, SaysWhatTheGraphCosts) {
+  const Outcome info = torch_ir({"info", graph_file("model.json", deep_resnet_graph())});
+  EXPECT_THAT(info.out, HasSubstr(R"(
+Costs:
+  Multiply-adds: 57,508,160
+  Weights: 230,496 bytes
+  Inputs: 12,288 bytes
+  Largest value: 131,072 bytes, conv2d
+  Smallest peak: 393,216 bytes, batch_norm_1
+
+Costs by operator:
+)"));
+  EXPECT_THAT(info.out, testing::ContainsRegex("aten.conv2d.default +7 +57,507,840 +56,384 "));
+}
+
+TEST_F(InfoTest, NamesWhatItCouldNotCount) {
+  TestGraphBuilder graph("Odd");
+  graph.input("x", {2}).op("a", "my.op.default", {"x"}, {2}).output("a");
+  EXPECT_THAT(
+      torch_ir({"info", graph_file("model.json", graph.build())}).out,
+      HasSubstr("  Not counted: my.op.default (1 node): nothing is known of the operator\n"));
 }
 
 TEST_F(InfoTest, PrintsJson) {
@@ -70,6 +94,25 @@ TEST_F(InfoTest, PrintsJson) {
   },
   "op_distribution": {
     "aten.mul.Tensor": 1
+  },
+  "cost": {
+    "multiply_adds": 0,
+    "not_counted": [],
+    "input_bytes": 28,
+    "weight_bytes": 12,
+    "largest_value": "mul",
+    "largest_bytes": 24,
+    "peak_bytes": 24,
+    "peak_node": "mul",
+    "num_unknown_sizes": 0,
+    "operators": {
+      "aten.mul.Tensor": {
+        "num_nodes": 1,
+        "multiply_adds": 0,
+        "parameters": 3,
+        "output_bytes": 24
+      }
+    }
   }
 }
 )");
@@ -102,9 +145,9 @@ TEST_F(InfoTest, RefusesAGraphThatIsNotWellFormed) {
     const Outcome outcome = torch_ir(command);
     EXPECT_EQ(outcome.status, 2) << command[0];
     EXPECT_EQ(outcome.out, "") << command[0];
-    EXPECT_THAT(outcome.err, testing::StartsWith("torch-ir: " + bad +
-                                                 " is not well formed: graph input 'x' has a "
-                                                 "negative size: [-3] (and "))
+    EXPECT_THAT(outcome.err, StartsWith("torch-ir: " + bad +
+                                        " is not well formed: graph input 'x' has a "
+                                        "negative size: [-3] (and "))
         << command[0];
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << command[0];
   }
@@ -120,8 +163,7 @@ TEST_F(InfoTest, RefusesWhatIsNoGraph) {
   const Outcome archive =
       torch_ir({"info", file("model.pt2", "PK\x03\x04"), "-o", path("summary")});
   EXPECT_EQ(archive.status, 2);
-  EXPECT_THAT(archive.err,
-              testing::HasSubstr(path("model.pt2") + "' can not be read as a zip archive"));
+  EXPECT_THAT(archive.err, HasSubstr(path("model.pt2") + "' can not be read as a zip archive"));
   EXPECT_EQ(std::ranges::count(archive.err, '\n'), 1);
   EXPECT_THAT(files(), ElementsAre("model.pt2"));
 }

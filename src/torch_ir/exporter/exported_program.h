@@ -31,6 +31,13 @@ struct ExportedArgument {
 
 struct ExportedGraph;
 
+// Where in a model a node comes from: the path of its module ("encoder.layers.0"), and the line
+// that made the call ("model.py:42"). Empty where nobody recorded it.
+struct NodeOrigin {
+  std::string module = {};
+  std::string source = {};
+};
+
 struct ExportedNode {
   std::string name;
   // "aten.conv2d.default"
@@ -41,6 +48,7 @@ struct ExportedNode {
   std::vector<std::string> outputs;
   // What a control flow operator runs, as OpNode::graphs.
   std::vector<ExportedGraph> graphs = {};
+  NodeOrigin origin = {};
 };
 
 // What a placeholder stands for.
@@ -73,6 +81,18 @@ struct ExportedGraph {
   // Of every placeholder and every node output.
   std::unordered_map<std::string, ValueMeta> values;
 };
+
+// Where the nodes of a graph come from, by their names; those of which nothing is known left out.
+using NodeOrigins = std::unordered_map<std::string, NodeOrigin>;
+
+inline NodeOrigins origins_of(const ExportedGraph& graph) {
+  NodeOrigins origins;
+  for (const ExportedNode& node : graph.nodes) {
+    const bool is_known = !node.origin.module.empty() || !node.origin.source.empty();
+    if (is_known) origins.emplace(node.name, node.origin);
+  }
+  return origins;
+}
 
 // An output that is the new value of a placeholder: a buffer or a user input.
 struct ExportedMutation {

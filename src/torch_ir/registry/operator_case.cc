@@ -232,6 +232,14 @@ std::string OperatorCase::name() const { return op_type + "/" + dtype_name(dtype
 
 std::string_view property_name(CaseProperty property) { return row_of(property).name; }
 
+CaseProperty parse_property(std::string_view name) {
+  const auto row = std::ranges::find(kProperties, name, &PropertyRow::name);
+  if (row == kProperties.end()) {
+    throw Error("there is no property '" + std::string(name) + "' of a case");
+  }
+  return row->property;
+}
+
 std::string_view property_description(CaseProperty property) {
   return row_of(property).description;
 }

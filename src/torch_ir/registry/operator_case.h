@@ -37,6 +37,9 @@ enum class CaseProperty {
 // "picked_values"
 std::string_view property_name(CaseProperty property);
 
+// The inverse. Throws Error for another name.
+CaseProperty parse_property(std::string_view name);
+
 // What is compared, one line, for those who score an executor in another language.
 std::string_view property_description(CaseProperty property);
 

@@ -62,18 +62,35 @@ void register_model(std::string name, ModelSpec spec, std::function<Model()> mak
   if (!added) throw Error("a model '" + name + "' is registered already");
 }
 
-std::vector<RegisteredModel> list_models() {
+std::vector<RegisteredModel> list_models(Scale scale) {
   std::vector<RegisteredModel> models;
-  for (const auto& [name, model] : registry()) models.push_back(model);
+  for (const auto& [name, model] : registry()) {
+    if (model.spec.scale == scale) models.push_back(model);
+  }
   return models;
 }
 
-std::vector<std::string> list_categories() {
+std::vector<std::string> list_categories(Scale scale) {
   std::set<std::string> categories;
-  for (const auto& [name, model] : registry()) {
+  for (const RegisteredModel& model : list_models(scale)) {
     categories.insert(model.spec.categories.begin(), model.spec.categories.end());
   }
   return {categories.begin(), categories.end()};
+}
+
+const RegisteredModel& find_model(const std::string& name) {
+  const auto found = registry().find(name);
+  if (found == registry().end()) throw Error("no model is registered as '" + name + "'");
+  return found->second;
+}
+
+std::string_view scale_name(Scale scale) { return scale == Scale::kFull ? "full" : "test"; }
+
+Scale parse_scale(std::string_view name) {
+  for (const Scale scale : {Scale::kTest, Scale::kFull}) {
+    if (scale_name(scale) == name) return scale;
+  }
+  throw Error("'" + std::string(name) + "' is no scale: there are 'test' and 'full'");
 }
 
 }  // namespace torch_ir

@@ -9,6 +9,8 @@
 //                   .description = "Multi-head self-attention"});
 //
 // registers the module holder `SelfAttention`, made by its default constructor, under its name.
+// REGISTER_MODEL_AS registers what an expression makes, under any name: the same module in the size
+// of a model that was published, with `.scale = Scale::kFull`.
 #pragma once
 
 #include <c10/core/ScalarType.h>
@@ -18,6 +20,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "torch_ir/exporter/capture/model.h"
@@ -44,6 +47,19 @@ struct ExpectedFailure {
   std::string reason = {};
 };
 
+enum class Scale {
+  // Small, to be run.
+  kTest,
+  // As published: to be extracted without its weights, for which no machine has to have the memory.
+  kFull,
+};
+
+// "test", "full".
+std::string_view scale_name(Scale scale);
+
+// The inverse. Throws Error, naming both, for another name.
+Scale parse_scale(std::string_view name);
+
 struct ModelSpec {
   std::vector<ModelInput> inputs = {};
   std::vector<std::string> categories = {};
@@ -54,6 +70,7 @@ struct ModelSpec {
   // Of single outputs, whatever their dtype, by their position.
   std::map<size_t, Tolerance> output_tolerances = {};
   std::optional<ExpectedFailure> expected_failure = std::nullopt;
+  Scale scale = Scale::kTest;
 };
 
 struct RegisteredModel {
@@ -67,17 +84,23 @@ struct RegisteredModel {
 // input or no category.
 void register_model(std::string name, ModelSpec spec, std::function<Model()> make);
 
-// All models, sorted by name.
-std::vector<RegisteredModel> list_models();
+// All models of a scale, sorted by name.
+std::vector<RegisteredModel> list_models(Scale scale = Scale::kTest);
 
-// All categories that a model has, sorted.
-std::vector<std::string> list_categories();
+// All categories that a model of a scale has, sorted.
+std::vector<std::string> list_categories(Scale scale = Scale::kTest);
+
+// The model of that name, of any scale. Throws Error where there is none.
+const RegisteredModel& find_model(const std::string& name);
 
 }  // namespace torch_ir
 
-#define REGISTER_MODEL(Module, ...)                                         \
-  static const bool torch_ir_registered_##Module = [] {                     \
-    ::torch_ir::register_model(#Module, ::torch_ir::ModelSpec __VA_ARGS__,  \
-                               [] { return ::torch_ir::Model(Module()); }); \
-    return true;                                                            \
+#define REGISTER_MODEL(Module, ...) REGISTER_MODEL_AS(Module, #Module, Module(), __VA_ARGS__)
+
+// `id` tells the registrations of a file apart.
+#define REGISTER_MODEL_AS(id, name, module, ...)                          \
+  static const bool torch_ir_registered_##id = [] {                       \
+    ::torch_ir::register_model(name, ::torch_ir::ModelSpec __VA_ARGS__,   \
+                               [] { return ::torch_ir::Model(module); }); \
+    return true;                                                          \
   }()

@@ -51,6 +51,33 @@ TEST(RegistryTest, KeepsInputNamesThatAreGiven) {
   EXPECT_EQ(model->spec.inputs[1].name, "x2");
 }
 
+TEST(RegistryTest, TellsModelsOfFullScaleApart) {
+  ModelSpec large = spec(1, {"huge"});
+  large.scale = Scale::kFull;
+  register_model("Large", large, identity);
+
+  const std::vector<RegisteredModel> models = list_models(Scale::kFull);
+  ASSERT_EQ(models.size(), 1u);
+  EXPECT_EQ(models[0].name, "Large");
+  EXPECT_THAT(list_categories(Scale::kFull), ElementsAre("huge"));
+  for (const RegisteredModel& model : list_models()) EXPECT_NE(model.name, "Large");
+  EXPECT_THAT(list_categories(), ::testing::Not(::testing::Contains("huge")));
+  EXPECT_EQ(find_model("Large").spec.scale, Scale::kFull);
+}
+
+TEST(RegistryTest, KnowsScalesByName) {
+  for (const Scale scale : {Scale::kTest, Scale::kFull}) {
+    EXPECT_EQ(parse_scale(scale_name(scale)), scale);
+  }
+  EXPECT_THAT([] { parse_scale("huge"); },
+              ThrowsMessage<Error>("'huge' is no scale: there are 'test' and 'full'"));
+}
+
+TEST(RegistryTest, FindsNoModelThatNobodyRegistered) {
+  EXPECT_THAT([] { find_model("Unknown"); },
+              ThrowsMessage<Error>("no model is registered as 'Unknown'"));
+}
+
 TEST(RegistryTest, RefusesWhatCanNotBeRun) {
   register_model("Taken", spec(1, {"a"}), identity);
   EXPECT_THAT([] { register_model("Taken", spec(1, {"a"}), identity); },

@@ -33,10 +33,33 @@ bool differs(const TensorComparison& comparison) {
   return !comparison.mismatch.empty() || comparison.max_diff != 0;
 }
 
+bool is_worse_opinion(const NodeOpinion& a, const NodeOpinion& b) {
+  const auto badness = [](const NodeOpinion& opinion) {
+    return std::pair(opinion.opinion.factor, opinion.opinion.executor_error);
+  };
+  return badness(a) != badness(b) ? badness(a) > badness(b) : a.index < b.index;
+}
+
+// Adds to the worst of many, of which only so many are kept on the way.
+template <class Detail, class IsWorse>
+void keep_worst(std::vector<Detail>& worst, Detail detail, const IsWorse& is_worse) {
+  worst.push_back(std::move(detail));
+  if (worst.size() < 2 * kMaxNodeDetails) return;
+  std::ranges::nth_element(worst, worst.begin() + kMaxNodeDetails, is_worse);
+  worst.resize(kMaxNodeDetails);
+}
+
+template <class Detail, class IsWorse>
+void sort_worst(std::vector<Detail>& worst, const IsWorse& is_worse) {
+  std::ranges::sort(worst, is_worse);
+  if (worst.size() > kMaxNodeDetails) worst.resize(kMaxNodeDetails);
+}
+
 class NodeComparer {
  public:
-  NodeComparer(const Graph& graph, const ActualValue& actual, const ToleranceRule& tolerance)
-      : graph_(graph), actual_(actual) {
+  NodeComparer(const Graph& graph, const ActualValue& actual, const ToleranceRule& tolerance,
+               const std::optional<NodeJudge>& judge)
+      : graph_(graph), actual_(actual), judge_(judge) {
     report_.tolerance = tolerance;
     for (size_t i = 0; i < graph.nodes.size(); ++i) {
       for (const TensorMeta& output : graph.nodes[i].outputs) nodes_.emplace(output.name, i);
@@ -68,8 +91,8 @@ class NodeComparer {
 
   NodeReport finish() {
     if (report_.error.empty()) skip_unobserved();
-    std::ranges::sort(report_.worst, is_worse);
-    if (report_.worst.size() > kMaxNodeDetails) report_.worst.resize(kMaxNodeDetails);
+    sort_worst(report_.worst, is_worse);
+    sort_worst(report_.opinions, is_worse_opinion);
     return std::move(report_);
   }
 
@@ -87,7 +110,8 @@ class NodeComparer {
     detail.comparison = compare_tensors(actual, expected, tolerance_of(detail.value, expected));
     ++report_.num_compared;
     note_non_finite(detail, actual, expected);
-    if (!detail.comparison.is_close) {
+    const bool is_outside = judge(detail, actual, expected);
+    if (is_outside) {
       ++report_.num_mismatched;
       if (!report_.first_divergence) {
         report_.first_divergence = Divergence{.node = detail,
@@ -95,7 +119,30 @@ class NodeComparer {
                                               .expected = statistics(detail.value, expected)};
       }
     }
-    if (differs(detail.comparison)) keep(std::move(detail));
+    if (differs(detail.comparison)) keep_worst(report_.worst, std::move(detail), is_worse);
+  }
+
+  // Whether the value is outside what is allowed.
+  bool judge(const NodeDetail& detail, const at::Tensor& actual, const at::Tensor& expected) {
+    if (!judge_) return !detail.comparison.is_close;
+    const at::Tensor float64 = judge_->run.value(detail.value);
+    NodeOpinion judged{.index = detail.index,
+                       .node = detail.node,
+                       .op_type = detail.op_type,
+                       .value = detail.value,
+                       .opinion = {.reason = judge_->run.doubt(detail.value)}};
+    SecondOpinion& opinion = judged.opinion;
+    if (opinion.reason.empty()) opinion = second_opinion(actual, expected, float64);
+    const bool has_opinion = opinion.reason.empty();
+    const bool is_too_far = has_opinion && opinion.factor > judge_->error_factor.value_or(0);
+    if (has_opinion) {
+      ++report_.num_opinions;
+      keep_worst(report_.opinions, std::move(judged), is_worse_opinion);
+    } else if (report_.num_without_opinion++ == 0) {
+      report_.opinion_problem = opinion.reason;
+    }
+    const bool by_tolerance = !judge_->error_factor || !detail.comparison.mismatch.empty();
+    return by_tolerance ? !detail.comparison.is_close : is_too_far;
   }
 
   Tolerance tolerance_of(const std::string& value, const at::Tensor& expected) const {
@@ -123,14 +170,6 @@ class NodeComparer {
     if (found.has_inf) note(report_.first_inf, false, in_model.has_inf);
   }
 
-  // Of a large graph only the worst are kept on the way.
-  void keep(NodeDetail detail) {
-    report_.worst.push_back(std::move(detail));
-    if (report_.worst.size() < 2 * kMaxNodeDetails) return;
-    std::ranges::nth_element(report_.worst, report_.worst.begin() + kMaxNodeDetails, is_worse);
-    report_.worst.resize(kMaxNodeDetails);
-  }
-
   void skip(const std::string& value, const std::string& reason) {
     ++report_.num_skipped;
     if (report_.skipped.size() < kMaxNodeDetails) report_.skipped.push_back({value, reason});
@@ -144,6 +183,7 @@ class NodeComparer {
 
   const Graph& graph_;
   const ActualValue& actual_;
+  const std::optional<NodeJudge>& judge_;
   NodeReport report_;
   // Values to the nodes that make them, and to the outputs of the graph that they are.
   std::unordered_map<std::string_view, size_t> nodes_;
@@ -193,8 +233,9 @@ std::vector<std::string> compared_values(const Graph& graph) {
 }
 
 NodeReport compare_nodes(const Graph& graph, const ReferenceRun& reference,
-                         const ActualValue& actual, const ToleranceRule& tolerance) {
-  NodeComparer comparer(graph, actual, tolerance);
+                         const ActualValue& actual, const ToleranceRule& tolerance,
+                         const std::optional<NodeJudge>& judge) {
+  NodeComparer comparer(graph, actual, tolerance, judge);
   try {
     reference(
         [&](const std::string& name, const at::Tensor& value) { comparer.observe(name, value); });

@@ -17,6 +17,8 @@
 
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/verifier/compare.h"
+#include "torch_ir/verifier/float64_run.h"
+#include "torch_ir/verifier/second_opinion.h"
 #include "torch_ir/verifier/statistics.h"
 
 namespace torch_ir {
@@ -53,6 +55,15 @@ struct NonFinite {
   bool is_expected = false;
 };
 
+// What float64 says of one value.
+struct NodeOpinion {
+  int64_t index = 0;
+  std::string node = {};
+  std::string op_type = {};
+  std::string value = {};
+  SecondOpinion opinion = {};
+};
+
 struct NodeReport {
   // In effect; what it says of single outputs holds for the values that are these outputs.
   ToleranceRule tolerance = {};
@@ -71,6 +82,13 @@ struct NodeReport {
   };
   std::vector<Skipped> skipped = {};
   int64_t num_skipped = 0;
+  // Those of the second opinions with the greatest factors, the greatest first, and of equal ones
+  // those that are furthest from float64; at most kMaxNodeDetails.
+  std::vector<NodeOpinion> opinions = {};
+  int64_t num_opinions = 0;
+  // How many of the values that were compared have none, and why the first of them has not.
+  int64_t num_without_opinion = 0;
+  std::string opinion_problem = {};
   // What went wrong on the way, where the comparison came to no end.
   std::string error = {};
   // What else there is to know, one line: why there is no reproducer, or how values were obtained.
@@ -92,9 +110,18 @@ using ActualValue = std::function<at::Tensor(const std::string& name)>;
 // a batch norm saves, may differ from device to device.
 std::vector<std::string> compared_values(const Graph& graph);
 
+// Who gives second opinions of values, and whether they decide in place of the tolerance.
+struct NodeJudge {
+  Float64Run& run;
+  // The greatest factor that passes, where float64 is the reference; values of which it says
+  // nothing pass then.
+  std::optional<double> error_factor = std::nullopt;
+};
+
 // Compares the compared_values of `graph`. Throws nothing that the two runs throw: what was
 // compared until then is in the report, with the error. Leaves Divergence::inputs empty.
 NodeReport compare_nodes(const Graph& graph, const ReferenceRun& reference,
-                         const ActualValue& actual, const ToleranceRule& tolerance);
+                         const ActualValue& actual, const ToleranceRule& tolerance,
+                         const std::optional<NodeJudge>& judge = std::nullopt);
 
 }  // namespace torch_ir

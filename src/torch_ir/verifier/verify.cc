@@ -51,18 +51,28 @@ void summarize(VerificationReport& report) {
   report.mean_diff = count == 0 ? 0 : sum / count;
 }
 
-std::string describe_failures(const std::vector<OutputDetail>& details) {
-  size_t num_failed = 0;
-  std::ostringstream first;
-  for (const OutputDetail& detail : details) {
-    if (detail.comparison.is_close) continue;
-    if (num_failed++ == 0) {
-      first << "output " << detail.index << " '" << detail.name << "': " << detail.comparison;
-    }
+// What is wrong with an output; empty where nothing is.
+std::string problem_of(const OutputDetail& detail, std::optional<double> error_factor) {
+  const TensorComparison& comparison = detail.comparison;
+  if (error_factor && comparison.mismatch.empty()) {
+    return opinion_problem(detail.second_opinion.value(), *error_factor);
   }
-  if (num_failed <= 1) return first.str();
-  return fmt::format("{} of {} outputs differ, the first: {}", num_failed, details.size(),
-                     first.str());
+  std::ostringstream text;
+  if (!comparison.is_close) text << comparison;
+  return text.str();
+}
+
+std::string describe_failures(const VerificationReport& report) {
+  const std::vector<OutputDetail>& details = report.output_details;
+  size_t num_failed = 0;
+  std::string first;
+  for (const OutputDetail& detail : details) {
+    const std::string problem = problem_of(detail, report.error_factor);
+    if (problem.empty() || num_failed++ > 0) continue;
+    first = fmt::format("output {} '{}': {}", detail.index, detail.name, problem);
+  }
+  if (num_failed <= 1) return first;
+  return fmt::format("{} of {} outputs differ, the first: {}", num_failed, details.size(), first);
 }
 
 // "max diff 0.5, mean diff 0.1"
@@ -92,6 +102,15 @@ double VerificationReport::smallest_passing_tolerance() const {
     smallest = std::max(smallest, detail.comparison.smallest_passing_tolerance);
   }
   return smallest;
+}
+
+std::optional<double> VerificationReport::worst_factor() const {
+  std::optional<double> worst;
+  for (const OutputDetail& detail : output_details) {
+    if (!detail.second_opinion || !detail.second_opinion->reason.empty()) return std::nullopt;
+    worst = std::max(worst.value_or(0), detail.second_opinion->factor);
+  }
+  return worst;
 }
 
 bool VerificationReport::is_exact_by_dtype(const OutputDetail& detail) const {
@@ -143,7 +162,7 @@ VerificationReport compare_outputs(const std::vector<at::Tensor>& actual,
                                      compare_tensors(actual[i], expected[i], tolerance)});
   }
   summarize(report);
-  report.error_message = describe_failures(report.output_details);
+  report.error_message = describe_failures(report);
   report.is_valid = report.error_message.empty();
   return report;
 }
@@ -165,6 +184,18 @@ VerificationReport compare_known_outputs(const IR& ir, const std::vector<at::Ten
     if (i < expected.size()) known_expected.push_back(expected[i]);
   }
   return compare_outputs(known_actual, known_expected, names, rule);
+}
+
+void add_second_opinions(VerificationReport& report, std::vector<SecondOpinion> opinions,
+                         std::optional<double> error_factor) {
+  report.error_factor = error_factor;
+  for (size_t i = 0; i < report.output_details.size(); ++i) {
+    report.output_details[i].second_opinion = std::move(opinions.at(i));
+  }
+  const bool is_decided = !error_factor || report.output_details.empty();
+  if (is_decided) return;
+  report.error_message = describe_failures(report);
+  report.is_valid = report.error_message.empty();
 }
 
 std::pair<bool, VerificationReport> verify_ir_with_state_dict(const IR& ir,

@@ -11,6 +11,7 @@
 #include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/verifier/compare.h"
+#include "torch_ir/verifier/second_opinion.h"
 
 namespace torch_ir {
 
@@ -23,6 +24,8 @@ struct OutputDetail {
   std::string name;
   Tolerance tolerance;
   TensorComparison comparison;
+  // What float64 says of both sides, where it was asked.
+  std::optional<SecondOpinion> second_opinion = std::nullopt;
 };
 
 struct VerificationReport {
@@ -34,6 +37,9 @@ struct VerificationReport {
   // outputs; empty when it is valid.
   std::string error_message;
   ToleranceRule tolerance;
+  // The greatest factor of a second opinion that passes, where float64 is the reference; the
+  // tolerance decides nothing then.
+  std::optional<double> error_factor = std::nullopt;
   // The level that the graph ran at, where one ran.
   std::optional<Optimization> optimization = std::nullopt;
   std::vector<OutputDetail> output_details;
@@ -41,6 +47,9 @@ struct VerificationReport {
   // The smallest t with which rtol = atol = t all outputs would have passed; infinite when none
   // would do, 0 without outputs.
   double smallest_passing_tolerance() const;
+  // The greatest factor of all second opinions; nothing without any, or where float64 says nothing
+  // of an output.
+  std::optional<double> worst_factor() const;
   // Whether an output had to be equal though the rule's tolerance of all outputs is another, which
   // is for floating point; and whether any had.
   bool is_exact_by_dtype(const OutputDetail& detail) const;
@@ -61,6 +70,11 @@ VerificationReport compare_outputs(const std::vector<at::Tensor>& actual,
 VerificationReport compare_known_outputs(const IR& ir, const std::vector<at::Tensor>& actual,
                                          const std::vector<at::Tensor>& expected,
                                          const ToleranceRule& tolerance);
+
+// Adds what float64 says of each output. With `error_factor` it is the reference: an output is then
+// valid when it is no more than so many times worse than eager, and there is an opinion.
+void add_second_opinions(VerificationReport& report, std::vector<SecondOpinion> opinions,
+                         std::optional<double> error_factor = std::nullopt);
 
 struct VerifyOptions {
   // The default, and one for all outputs such as {1e-3, 1e-3}, is for floating point: integers and

@@ -54,6 +54,7 @@ void GraphBuilder::add_node(ExportedNode node, const std::vector<ValueMeta>& met
         fmt::format("there are two nodes or inputs called '{}'", printable(node.name)));
   }
   for (size_t i = 0; i < node.outputs.size(); ++i) define(node.outputs[i], metas[i]);
+  node.origin = origin_;
   graph_.nodes.push_back(std::move(node));
 }
 

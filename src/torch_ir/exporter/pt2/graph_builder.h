@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "torch_ir/exporter/exported_program.h"
@@ -16,6 +17,9 @@ class GraphBuilder {
   void reserve(const std::string& name) { taken_.insert(name); }
   // `wanted`, or with the first free number behind it: "add", "add_1", ... From now on taken.
   std::string new_name(const std::string& wanted);
+
+  // Where the nodes that are added from now on come from.
+  void set_origin(NodeOrigin origin) { origin_ = std::move(origin); }
 
   // A placeholder; `name` must be a value's.
   void add_input(InputKind kind, const std::string& name, const std::string& target,
@@ -41,6 +45,7 @@ class GraphBuilder {
   void define(const std::string& name, const ValueMeta& meta);
 
   ExportedGraph graph_;
+  NodeOrigin origin_;
   std::unordered_set<std::string> taken_;
   // Names of placeholders and nodes, which must differ.
   std::unordered_set<std::string> producers_;

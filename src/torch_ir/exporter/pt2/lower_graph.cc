@@ -303,6 +303,7 @@ std::vector<Attribute> Scope::resolve_list(const SerializedValue& value) const {
 }
 
 void lower_node(const SerializedNode& node, const LoweringContext& context) {
+  context.builder.set_origin(node.origin);
   try {
     lower_by_kind(node, context);
   } catch (const ExportError& error) {

@@ -191,13 +191,44 @@ std::string root_class(const std::string& module_stack) {
   return is_root ? std::string(first.substr(class_begin + 1)) : std::string();
 }
 
-std::string read_root_class(const ObjectReader& node) {
+// The path of the innermost module: "layers.0.attention".
+std::string module_path(const std::string& module_stack) {
+  const std::string_view last = std::string_view(module_stack).substr(module_stack.rfind(';') + 1);
+  const size_t begin = last.find(',');
+  if (begin == std::string_view::npos) return {};
+  const std::string_view path = last.substr(begin + 1);
+  return std::string(path.substr(0, path.find(',')));
+}
+
+// The innermost line of `trace` that is not PyTorch's own, without its folder: "model.py:42" of
+// 'File "/home/a/model.py", line 42, in forward'.
+std::string source_line(std::string_view trace) {
+  constexpr std::string_view kFile = "File \"";
+  constexpr std::string_view kLine = "\", line ";
+  std::string source;
+  for (size_t at = trace.find(kFile); at != trace.npos; at = trace.find(kFile, at)) {
+    at += kFile.size();
+    const size_t end = trace.find(kLine, at);
+    if (end == trace.npos) break;
+    const std::string_view path = trace.substr(at, end - at);
+    const std::string_view number = trace.substr(end + kLine.size());
+    const bool is_own = path.find("/torch/") != path.npos;
+    if (!is_own || source.empty()) {
+      source = path.substr(path.rfind('/') + 1);
+      source += ':';
+      source += number.substr(0, number.find_first_not_of("0123456789"));
+    }
+  }
+  return source;
+}
+
+// A text of the metadata of `node`; empty where the archive does not tell.
+std::string read_metadata(const ObjectReader& node, const char* key) {
   const JsonValue* metadata = node.find("metadata");
   if (metadata == nullptr || metadata->get_if<JsonValue::Object>() == nullptr) return {};
-  const Place place = node.place().key("metadata");
-  const JsonValue* stack = ObjectReader(*metadata, place).find("nn_module_stack");
-  const auto* text = stack == nullptr ? nullptr : stack->get_if<std::string>();
-  return text == nullptr ? std::string() : root_class(*text);
+  const JsonValue* value = ObjectReader(*metadata, node.place().key("metadata")).find(key);
+  const auto* text = value == nullptr ? nullptr : value->get_if<std::string>();
+  return text == nullptr ? std::string() : *text;
 }
 
 SerializedArgument read_named_argument(const JsonValue& value, const Place& place) {
@@ -216,7 +247,10 @@ SerializedNode read_node(const JsonValue& value, const Place& place) {
     read_node_output(outputs[i], outputs_place.item(i), node.outputs);
   }
   node.name = fields.get_or("name", std::string(), as_string);
-  node.root_class = read_root_class(fields);
+  const std::string module_stack = read_metadata(fields, "nn_module_stack");
+  node.root_class = root_class(module_stack);
+  node.origin = {.module = module_path(module_stack),
+                 .source = source_line(read_metadata(fields, "stack_trace"))};
   return node;
 }
 

@@ -53,6 +53,7 @@ struct SerializedNode {
   // The class of the model that the node is part of: "torchvision.models.resnet.ResNet"; empty
   // where the archive does not tell.
   std::string root_class;
+  NodeOrigin origin = {};
 };
 
 struct SerializedGraph {

@@ -1,18 +1,12 @@
-#include "models/attention.h"
+#include "models/blocks/attention.h"
 
 #include <ATen/ops/matmul.h>
 
 #include <cmath>
 
+#include "models/blocks/heads.h"
+
 namespace torch_ir {
-namespace {
-
-// batch x length x width to batch x heads x length x head width.
-at::Tensor split_heads(const at::Tensor& x, int64_t heads) {
-  return x.view({x.size(0), x.size(1), heads, x.size(2) / heads}).transpose(1, 2);
-}
-
-}  // namespace
 
 at::Tensor Attention::attend(const at::Tensor& query, const at::Tensor& context) {
   const at::Tensor q = split_heads(q_proj_(query), kHeads);

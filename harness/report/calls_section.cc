@@ -1,0 +1,81 @@
+// The calls of a model that was taken apart: each node's error alone, and what has accumulated.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "harness/report/markup.h"
+#include "harness/report/page_text.h"
+
+namespace torch_ir {
+namespace {
+
+using Data = kainjow::mustache::data;
+using List = kainjow::mustache::list;
+
+constexpr size_t kMostRows = 2000;
+
+// The greatest difference of what `node` makes in the run of the whole graph.
+std::string accumulated_text(const std::string& node, const ModelResult& result,
+                             const RunContext& context) {
+  if (!result.nodes) return "";
+  const NodeReport& report = *result.nodes;
+  const auto detail = std::ranges::find(report.worst, node, &NodeDetail::node);
+  if (detail != report.worst.end()) {
+    return detail->comparison.mismatch.empty()
+               ? difference_text(detail->comparison.max_diff, context)
+               : "not comparable";
+  }
+  const auto is_it = [&](const NodeReport::Skipped& skipped) { return skipped.value == node; };
+  if (std::ranges::any_of(report.skipped, is_it)) return "not compared";
+  if (!report.error.empty()) return "";
+  // Only so many are kept.
+  return report.worst.size() < kMaxNodeDetails ? "0" : "less than those listed above";
+}
+
+std::string alone_text(const CaseResult& result, const RunContext& context) {
+  if (result.max_diff) return difference_text(*result.max_diff, context);
+  return "";
+}
+
+}  // namespace
+
+Data calls_section(const ModelResult& result, const std::vector<CaseResult>& cases,
+                   const RunContext& context) {
+  std::map<std::string, std::pair<const CaseResult*, const CaseOccurrence*>> by_node;
+  for (const CaseResult& it : cases) {
+    for (const CaseOccurrence& occurrence : it.info.occurrences) {
+      if (occurrence.model == result.name) by_node[occurrence.node] = {&it, &occurrence};
+    }
+  }
+  Data data;
+  if (by_node.empty() || !result.graph) return data;
+  size_t num_passed = 0;
+  for (const auto& [node, call] : by_node) num_passed += call.first->passed() ? 1 : 0;
+  List rows;
+  for (const OpNode& node : result.graph->nodes) {
+    const auto call = by_node.find(node.name);
+    if (call == by_node.end() || rows.size() == kMostRows) continue;
+    const auto& [alone, occurrence] = call->second;
+    Data row;
+    row.set("node", code_cell(node.name));
+    row.set("op", code_cell(node.op_type));
+    row.set("where", text_cell(occurrence->module + (occurrence->module.empty() ? "" : " ") +
+                               occurrence->source));
+    row.set("status", std::string(alone->passed() ? "✅ " : "❌ ") +
+                          std::string(case_status_name(alone->status)));
+    row.set("alone", alone_text(*alone, context));
+    row.set("accumulated", accumulated_text(node.name, result, context));
+    rows.push_back(row);
+  }
+  data.set(
+      "summary",
+      fmt::format("{} of {} pass alone, given what the model computes before them. Accumulated "
+                  "is the difference in the run of the whole graph.",
+                  num_passed, counted(static_cast<int64_t>(by_node.size()), "call")));
+  data.set("rows", rows);
+  return data;
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,275 @@
+// OPERATORS.md: the scoreboard of single calls.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "harness/report/markup.h"
+#include "harness/report/page_text.h"
+#include "harness/report/pages.h"
+#include "harness/report/run_text.h"
+#include "templates/templates.h"
+#include "torch_ir/analysis/summary.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/cases/split.h"
+
+namespace torch_ir {
+namespace {
+
+using Data = kainjow::mustache::data;
+using List = kainjow::mustache::list;
+using Cases = std::vector<CaseResult>;
+
+// results.json has all.
+constexpr size_t kMostBadCases = 200;
+constexpr size_t kMostCalls = 1000;
+
+// The columns of dtypes, in this order; others behind them.
+constexpr std::string_view kDtypeOrder[] = {"float32",   "float64",    "float16", "bfloat16",
+                                            "complex64", "complex128", "int64",   "int32",
+                                            "int16",     "int8",       "uint8",   "bool"};
+
+size_t dtype_rank(const std::string& dtype) {
+  return static_cast<size_t>(std::ranges::find(kDtypeOrder, dtype) - std::begin(kDtypeOrder));
+}
+
+// How many passed of how many.
+struct Score {
+  int64_t passed = 0;
+  int64_t tried = 0;
+  bool is_all_unsupported = true;
+
+  void add(const CaseResult& result) {
+    ++tried;
+    passed += result.passed() ? 1 : 0;
+    is_all_unsupported &= result.status == CaseStatus::kUnsupported;
+  }
+
+  std::string cell() const {
+    if (tried == 0) return "";
+    if (passed == tried) return fmt::format("{}", tried);
+    if (is_all_unsupported) return "–";
+    return fmt::format("❌ {}/{}", passed, tried);
+  }
+};
+
+std::string max_diff_cell(const CaseResult& result, const RunContext& context) {
+  return result.max_diff ? difference_text(*result.max_diff, context) : "";
+}
+
+std::string case_mark(const CaseResult& result) {
+  if (result.passed()) return "✅";
+  return result.status == CaseStatus::kUnsupported
+             ? "– unsupported"
+             : fmt::format("❌ {}", case_status_name(result.status));
+}
+
+List status_list(const Cases& cases) {
+  List list;
+  for (const CaseStatus status : kCaseStatuses) {
+    std::string name(case_status_name(status));
+    name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+    Data item;
+    item.set("name", name);
+    item.set("count", with_thousands_separators(count_status(cases, status)));
+    list.push_back(item);
+  }
+  return list;
+}
+
+// Beside what is only not supported.
+bool is_bad(const CaseResult& result) {
+  return !result.passed() && result.status != CaseStatus::kUnsupported;
+}
+
+// An operator a row, with what was said of its first case.
+List unsupported_rows(const Cases& cases) {
+  std::map<std::string, std::pair<int64_t, std::string>> operators;
+  for (const CaseResult& result : cases) {
+    if (result.status != CaseStatus::kUnsupported) continue;
+    auto& [count, message] =
+        operators.try_emplace(result.info.op_type, 0, result.message).first->second;
+    ++count;
+  }
+  List rows;
+  for (const auto& [op_type, reason] : operators) {
+    Data row;
+    row.set("name", code_cell(op_type));
+    row.set("count", with_thousands_separators(reason.first));
+    row.set("message", text_cell(reason.second));
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+List bad_rows(const Cases& cases, const RunContext& context) {
+  List rows;
+  for (const CaseResult& result : cases) {
+    if (!is_bad(result)) continue;
+    if (rows.size() == kMostBadCases) break;
+    Data row;
+    row.set("name", code_cell(result.info.name));
+    row.set("note", text_cell(result.info.note));
+    row.set("status", std::string(case_status_name(result.status)));
+    row.set("max_diff", max_diff_cell(result, context));
+    row.set("message", text_cell(result.message));
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+// Operators against dtypes.
+Data category_data(const std::string& category, const std::vector<const CaseResult*>& cases) {
+  std::map<std::string, std::map<std::string, Score>> scores;
+  std::set<std::string> names;
+  for (const CaseResult* it : cases) {
+    scores[it->info.op_type][it->info.dtype].add(*it);
+    names.insert(it->info.dtype);
+  }
+  std::vector<std::string> dtypes(names.begin(), names.end());
+  std::ranges::stable_sort(dtypes, {}, dtype_rank);
+  List columns;
+  for (const std::string& dtype : dtypes) columns.push_back(Data(dtype));
+  List rows;
+  Score all;
+  for (const CaseResult* it : cases) all.add(*it);
+  for (auto& [op_type, by_dtype] : scores) {
+    List cells;
+    Score total;
+    for (const std::string& dtype : dtypes) {
+      const Score& score = by_dtype[dtype];
+      cells.push_back(Data(score.cell()));
+      total.passed += score.passed;
+      total.tried += score.tried;
+      if (score.tried != 0) total.is_all_unsupported &= score.is_all_unsupported;
+    }
+    Data row;
+    row.set("name", code_cell(op_type));
+    row.set("plain", xml_text(op_type));
+    row.set("cells", cells);
+    row.set("total", total.cell());
+    rows.push_back(row);
+  }
+  Data data;
+  std::string title = category;
+  if (!title.empty())
+    title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
+  data.set("name", escape_markdown(title));
+  data.set("plain", xml_text(title));
+  data.set("score", fmt::format("{} of {} passed", all.passed, all.tried));
+  data.set("dtypes", columns);
+  data.set("operators", rows);
+  return data;
+}
+
+List category_list(const Cases& cases) {
+  std::map<std::string, std::vector<const CaseResult*>> by_category;
+  for (const CaseResult& it : cases) by_category[it.info.category].push_back(&it);
+  List list;
+  for (const auto& [category, members] : by_category) {
+    if (category != kSplitCategory) list.push_back(category_data(category, members));
+  }
+  return list;
+}
+
+// In the order in which they first occur.
+std::vector<std::string> models_in(const Cases& cases) {
+  std::vector<std::string> models;
+  for (const CaseResult& it : cases) {
+    for (const CaseOccurrence& occurrence : it.info.occurrences) {
+      const bool is_known = std::ranges::find(models, occurrence.model) != models.end();
+      if (!is_known) models.push_back(occurrence.model);
+    }
+  }
+  return models;
+}
+
+void set_calls(const Cases& cases, const RunContext& context, Data& page) {
+  const std::vector<std::string> models = models_in(cases);
+  List columns;
+  for (const std::string& model : models) columns.push_back(Data(text_cell(model)));
+  List rows;
+  for (const CaseResult& it : cases) {
+    if (it.info.occurrences.empty() || rows.size() == kMostCalls) continue;
+    List counts;
+    for (const std::string& model : models) {
+      const auto count = std::ranges::count(it.info.occurrences, model, &CaseOccurrence::model);
+      counts.push_back(Data(count == 0 ? "" : with_thousands_separators(count)));
+    }
+    Data row;
+    row.set("name", code_cell(it.info.name));
+    row.set("note", text_cell(it.info.note));
+    row.set("status", case_mark(it));
+    row.set("max_diff", max_diff_cell(it, context));
+    row.set("counts", counts);
+    rows.push_back(row);
+  }
+  page.set("has_calls", !rows.empty());
+  page.set("models", columns);
+  page.set("calls", rows);
+}
+
+// --- The same in HTML ---
+
+List bad_html_rows(const Cases& cases, const RunContext& context) {
+  List rows;
+  for (const CaseResult& result : cases) {
+    if (!is_bad(result)) continue;
+    if (rows.size() == kMostBadCases) break;
+    Data row;
+    row.set("name", xml_text(result.info.name));
+    row.set("status", std::string(case_status_name(result.status)));
+    row.set("max_diff", max_diff_cell(result, context));
+    row.set("message", xml_text(result.message));
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::string operators_section(const Cases& cases, const RunContext& context) {
+  if (cases.empty()) return "";
+  const List bad = bad_html_rows(cases, context);
+  Data section;
+  section.set("verdict", xml_text(cases_text(cases)));
+  section.set("has_bad", !bad.empty());
+  section.set("bad", bad);
+  section.set("categories", category_list(cases));
+  return render_exactly(templates::operators_section, section);
+}
+
+std::string render_operators(const RunRecord& run) {
+  const Cases& cases = run.cases;
+  const List bad = bad_rows(cases, run.context);
+  const List unsupported = unsupported_rows(cases);
+  const auto num_bad = static_cast<size_t>(std::ranges::count_if(cases, is_bad));
+  Data page;
+  page.set("verdict",
+           fmt::format("{} **{}**", all_good(cases, run.context.requires_support) ? "✅" : "❌",
+                       cases_text(cases)));
+  page.set("coverage", cases_coverage_text(run));
+  page.set("judged", run.context.settings.tolerance_wins
+                         ? "within " + tolerance_rule_text(run.context.settings)
+                         : "within the tolerance of torch.testing.assert_close for its dtype "
+                           "where it has none of its own");
+  page.set("statuses", status_list(cases));
+  page.set("has_bad", !bad.empty());
+  page.set("bad", bad);
+  page.set("more_bad", num_bad > bad.size()
+                           ? fmt::format("\n{} more are in `results.json`.\n", num_bad - bad.size())
+                           : "");
+  page.set("has_unsupported", !unsupported.empty());
+  page.set("unsupported", unsupported);
+  page.set("categories", category_list(cases));
+  set_calls(cases, run.context, page);
+  set_environment(page, run.context, 1);
+  page.set("command", code_block(reproduce_command(run.coverage, run.context), "sh"));
+  return render(templates::operators, page);
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,62 @@
+// Models of full scale have the parameters that were published of them, and none in memory.
+
+#include <ATen/ops/empty.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/nn/module.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "torch_ir/exporter/meta/meta_device.h"
+#include "torch_ir/registry/registry.h"
+
+namespace torch_ir {
+namespace {
+
+struct Published {
+  const char* name;
+  double parameters;
+  // How far from that ours may be: as it is rounded, where it is.
+  double rounding;
+};
+
+constexpr Published kPublished[] = {
+    // Table 2.1 of the paper.
+    {"GPT-3-175B", 175.0e9, 0.5e9},
+    // The bytes of its weights in bfloat16, halved.
+    {"Llama-3.1-405B", 405'853'388'800, 0},
+    // Its README: 671B in all.
+    {"DeepSeek-V3", 671e9, 0.5e9},
+    // Its README: 1T in all; 1026B by its files.
+    {"Kimi-K2", 1026e9, 1e9},
+    // Table 1 of the paper, 21,743M, without the head.
+    {"ViT-22B", 21'743e6, 15e6},
+    {"SDXL-UNet", 2'567'463'684, 0},
+};
+
+TEST(FullScaleTest, ModelsAreThosePublished) {
+  std::vector<std::string> names;
+  for (const RegisteredModel& model : list_models(Scale::kFull)) names.push_back(model.name);
+  std::vector<std::string> published;
+  for (const Published& model : kPublished) published.push_back(model.name);
+  EXPECT_THAT(names, ::testing::UnorderedElementsAreArray(published));
+}
+
+TEST(FullScaleTest, HaveTheParametersThatWerePublished) {
+  for (const Published& published : kPublished) {
+    const MetaDeviceGuard meta;
+    const Model model = find_model(published.name).make();
+    int64_t parameters = 0;
+    for (const at::Tensor& parameter : model.module()->parameters()) {
+      EXPECT_TRUE(parameter.is_meta()) << published.name;
+      parameters += parameter.numel();
+    }
+    EXPECT_NEAR(static_cast<double>(parameters), published.parameters, published.rounding)
+        << published.name << ": " << parameters;
+  }
+}
+
+}  // namespace
+}  // namespace torch_ir

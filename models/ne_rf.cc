@@ -1,0 +1,81 @@
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/cumprod.h>
+#include <ATen/ops/exp.h>
+#include <ATen/ops/ones_like.h>
+#include <ATen/ops/relu.h>
+#include <ATen/ops/sigmoid.h>
+
+#include <tuple>
+
+#include "models/blocks/projection.h"
+#include "torch_ir/registry/registry.h"
+
+namespace torch_ir {
+namespace {
+
+namespace nn = torch::nn;
+
+// Mildenhall et al., NeRF: Representing Scenes as Neural Radiance Fields for View Synthesis, 2020.
+class NeRFImpl : public nn::Module {
+ public:
+  // The colours of rays, from the points on them (rays x points x 3) and their steps.
+  std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& points, const at::Tensor& directions,
+                                             const at::Tensor& steps) {
+    const at::Tensor place = encode(points, kPlaceOctaves);
+    const at::Tensor hidden = at::relu(layer2_(at::relu(layer1_(place))));
+    const at::Tensor features = at::relu(layer3_(at::cat({hidden, place}, -1)));
+    const at::Tensor density = at::relu(density_(features)).squeeze(-1);
+    const at::Tensor direction =
+        encode(directions, kDirectionOctaves).unsqueeze(1).expand({-1, points.size(1), -1});
+    const at::Tensor colors =
+        at::sigmoid(color2_(at::relu(color1_(at::cat({bottleneck_(features), direction}, -1)))));
+    return render(density, colors, steps);
+  }
+
+ private:
+  static constexpr int64_t kWidth = 32;
+  static constexpr int64_t kPlaceOctaves = 6;
+  static constexpr int64_t kDirectionOctaves = 2;
+  static constexpr int64_t kPlaceWidth = 3 + 6 * kPlaceOctaves;
+  static constexpr int64_t kDirectionWidth = 3 + 6 * kDirectionOctaves;
+
+  static at::Tensor encode(const at::Tensor& x, int64_t octaves) {
+    std::vector<at::Tensor> parts = {x};
+    for (int64_t i = 0; i < octaves; ++i) {
+      const at::Tensor scaled = x * (1 << i);
+      parts.push_back(scaled.sin());
+      parts.push_back(scaled.cos());
+    }
+    return at::cat(parts, -1);
+  }
+
+  // What reaches the eye of each point, summed, and how much there is in all.
+  static std::tuple<at::Tensor, at::Tensor> render(const at::Tensor& density,
+                                                   const at::Tensor& colors,
+                                                   const at::Tensor& steps) {
+    const at::Tensor clear = at::exp(-density * steps);
+    const at::Tensor before =
+        at::cat({at::ones_like(clear.slice(1, 0, 1)), at::cumprod(clear, 1).slice(1, 0, -1)}, 1);
+    const at::Tensor weights = before * (1 - clear);
+    return {(weights.unsqueeze(-1) * colors).sum(1), weights.sum(1)};
+  }
+
+  Projection layer1_ = register_module("layer1", Projection(kPlaceWidth, kWidth));
+  Projection layer2_ = register_module("layer2", Projection(kWidth, kWidth));
+  Projection layer3_ = register_module("layer3", Projection(kWidth + kPlaceWidth, kWidth));
+  Projection density_ = register_module("density", Projection(kWidth, 1));
+  Projection bottleneck_ = register_module("bottleneck", Projection(kWidth, kWidth));
+  Projection color1_ = register_module("color1", Projection(kWidth + kDirectionWidth, kWidth));
+  Projection color2_ = register_module("color2", Projection(kWidth, 3));
+};
+TORCH_MODULE(NeRF);
+
+REGISTER_MODEL(NeRF, {.inputs = {{.name = "points", .shape = {16, 8, 3}},
+                                 {.name = "directions", .shape = {16, 3}},
+                                 {.name = "steps", .shape = {16, 8}, .low = 0.05, .high = 0.2}},
+                      .categories = {"geometry", "generation", "multi_io"},
+                      .description = "A field of density and colour, rendered along rays"});
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,391 @@
+#include "torch_ir/analysis/cost.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "torch_ir/analysis/multiply_adds.h"
+#include "torch_ir/analysis/summary.h"
+#include "torch_ir/ir/binding.h"
+#include "torch_ir/ir/dtype.h"
+
+namespace torch_ir {
+namespace {
+
+// --- Bytes ---
+
+std::optional<int64_t> bytes_of(const TensorMeta& meta) {
+  if (meta.is_scalar) return 0;
+  const auto dtype = find_dtype(meta.dtype);
+  if (!dtype) return std::nullopt;
+  return (count_elements(meta) * static_cast<int64_t>(c10::elementSize(*dtype))).value();
+}
+
+// --- What is known of an operator, once for all its nodes ---
+
+// An argument that an output may show, or be.
+struct Source {
+  size_t argument;
+  bool is_list;
+};
+
+class KnownOperator {
+ public:
+  explicit KnownOperator(const std::string& op_type)
+      : formula_(find_formula(op_type)), schema_(find_schema(op_type)) {
+    if (schema_ != nullptr) binder_.emplace(*schema_);
+  }
+
+  const OperatorFormula& formula() const { return formula_; }
+
+  // The arguments of `node`; nothing where they do not fit, or nothing is known of the operator.
+  const std::vector<BoundArgument>* bind(const OpNode& node) {
+    if (!binder_) return nullptr;
+    try {
+      return &binder_->bind(node);
+    } catch (const std::exception&) {
+      return nullptr;
+    }
+  }
+
+  Count multiply_adds(const OpNode& node, const std::vector<BoundArgument>& arguments) const {
+    try {
+      return std::get<MultiplyAdds>(formula_)(NodeCall(node, *schema_, arguments));
+    } catch (const std::exception&) {
+      return Count::unknown();
+    }
+  }
+
+  // The input of `node` whose memory its output at `index` may share; nothing where it has memory
+  // of its own.
+  std::optional<size_t> shared_input(const OpNode& node, size_t index,
+                                     const std::vector<BoundArgument>& arguments) const {
+    const std::vector<c10::Argument>& results = schema_->returns();
+    if (results.empty()) return std::nullopt;
+    // A list is all that an operator gives.
+    const c10::Argument& result = results[std::min(index, results.size() - 1)];
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const auto* tensor = std::get_if<TensorArgument>(&arguments[i]);
+      if (tensor == nullptr) continue;
+      const bool is_shared = shares(schema_->arguments()[i], result) || returns_as_is(node, i);
+      if (is_shared && node.inputs[tensor->input].dtype == node.outputs[index].dtype) {
+        return tensor->input;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static bool shares(const c10::Argument& argument, const c10::Argument& result) {
+    const c10::AliasInfo* of_result = result.alias_info();
+    const c10::AliasInfo* of_argument = argument.alias_info();
+    if (of_result == nullptr || of_argument == nullptr) return false;
+    return std::ranges::any_of(of_argument->beforeSets(), [&](const c10::Symbol& set) {
+      return of_result->beforeSets().contains(set);
+    });
+  }
+
+  // KnownOperators that give back what they are given, without saying so, where nothing is drawn.
+  static bool returns_as_is(const OpNode& node, size_t argument) {
+    constexpr std::array<std::string_view, 3> kDropouts = {
+        "aten.dropout.default", "aten.alpha_dropout.default", "aten.feature_dropout.default"};
+    if (argument != 0 || std::ranges::find(kDropouts, node.op_type) == kDropouts.end()) {
+      return argument == 0 && node.op_type == "aten._unsafe_view.default";
+    }
+    const Attribute* trains = node.attrs.find("train");
+    return trains != nullptr && *trains == Attribute(false);
+  }
+
+  OperatorFormula formula_;
+  const c10::FunctionSchema* schema_;
+  std::optional<OperatorBinder> binder_;
+};
+
+class KnownOperators {
+ public:
+  KnownOperator& of(const std::string& op_type) {
+    return operators_.try_emplace(op_type, op_type).first->second;
+  }
+
+ private:
+  std::unordered_map<std::string, KnownOperator> operators_;
+};
+
+// --- Memory: what views show, and who reads it last ---
+
+constexpr size_t kNever = SIZE_MAX;
+
+// Memory of its own: that of an input or a weight, or of a value that a node makes.
+struct Memory {
+  std::string name = {};
+  // Of values that nodes make, as far as they are known.
+  int64_t bytes = 0;
+  // The node that makes it, and the last one that reads it.
+  size_t made = kNever;
+  size_t last = 0;
+  // Of a weight.
+  int64_t elements = 0;
+  bool is_weight = false;
+};
+
+class GraphMemories {
+ public:
+  GraphMemories(const Graph& graph, const IR* ir, KnownOperators& operators) : graph_(graph) {
+    for (const TensorMeta& input : graph.graph_inputs) add({.name = input.name}, input.name);
+    if (ir != nullptr) add_weights(*ir);
+    for (size_t i = 0; i < graph.nodes.size(); ++i) add_node(i, operators);
+    for (const TensorMeta& output : graph.graph_outputs) use(output.name, graph.nodes.size());
+  }
+
+  const std::vector<Memory>& all() const { return memories_; }
+
+  // Null for names that the graph does not have.
+  const Memory* find(const std::string& name) const {
+    const auto found = places_.find(name);
+    return found == places_.end() ? nullptr : &memories_[found->second];
+  }
+
+ private:
+  void add(Memory memory, const std::string& name) {
+    places_.insert_or_assign(name, memories_.size());
+    memories_.push_back(std::move(memory));
+  }
+
+  void add_weights(const IR& ir) {
+    std::unordered_map<std::string_view, const TensorMeta*> weights;
+    for (const TensorMeta& weight : ir.weights) weights.emplace(weight.name, &weight);
+    std::unordered_map<std::string_view, size_t> by_name;
+    for (const auto& item : ir.weight_name_mapping) {
+      const auto weight = weights.find(item.value());
+      if (weight == weights.end()) continue;
+      // Two placeholders may be of one weight.
+      const auto [place, is_new] = by_name.try_emplace(weight->first, memories_.size());
+      places_.insert_or_assign(item.key(), place->second);
+      if (!is_new) continue;
+      memories_.push_back({.name = weight->second->name,
+                           .elements = count_elements(*weight->second).value().value_or(0),
+                           .is_weight = true});
+    }
+  }
+
+  void add_node(size_t index, KnownOperators& operators) {
+    const OpNode& node = graph_.nodes[index];
+    for (const TensorMeta& input : node.inputs) use(input.name, index);
+    for (const auto& [name, value] : node.attrs) {
+      for (const std::string& ref : value_refs(value)) use(ref, index);
+    }
+    KnownOperator& op = operators.of(node.op_type);
+    const std::vector<BoundArgument>* arguments = op.bind(node);
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const TensorMeta& output = node.outputs[i];
+      const auto shared =
+          arguments == nullptr ? std::nullopt : op.shared_input(node, i, *arguments);
+      const auto source = shared ? places_.find(node.inputs[*shared].name) : places_.end();
+      if (source != places_.end()) {
+        places_.insert_or_assign(output.name, source->second);
+        continue;
+      }
+      add({.name = output.name,
+           .bytes = bytes_of(output).value_or(0),
+           .made = index,
+           .last = index},
+          output.name);
+    }
+  }
+
+  void use(const std::string& name, size_t node) {
+    const auto found = places_.find(name);
+    if (found != places_.end()) memories_[found->second].last = node;
+  }
+
+  const Graph& graph_;
+  std::vector<Memory> memories_;
+  std::unordered_map<std::string, size_t> places_;
+};
+
+struct Peak {
+  int64_t bytes = 0;
+  size_t node = kNever;
+};
+
+Peak find_peak(const Graph& graph, const std::vector<Memory>& memories,
+               const std::vector<int64_t>& inside) {
+  std::vector<int64_t> begins(graph.nodes.size() + 1);
+  std::vector<int64_t> ends(graph.nodes.size() + 1);
+  for (const Memory& memory : memories) {
+    if (memory.made == kNever) continue;
+    begins[memory.made] += memory.bytes;
+    ends[memory.last] += memory.bytes;
+  }
+  Peak peak;
+  int64_t alive = 0;
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    alive += begins[i];
+    if (alive + inside[i] > peak.bytes) peak = {alive + inside[i], i};
+    alive -= ends[i];
+  }
+  return peak;
+}
+
+// --- The sums ---
+
+class Counter {
+ public:
+  explicit Counter(const IR& ir) : ir_(ir) {}
+
+  GraphCost count() {
+    for (const TensorMeta& input : ir_.graph_inputs) add_bytes(input, cost_.totals.input_bytes);
+    for (const TensorMeta& weight : ir_.weights) add_bytes(weight, cost_.totals.weight_bytes);
+    const Peak peak = count_graph(ir_, &ir_, &cost_.nodes);
+    cost_.totals.peak_bytes = peak.bytes;
+    if (peak.node != kNever) cost_.totals.peak_node = ir_.nodes[peak.node].name;
+    std::ranges::stable_sort(cost_.operators, [](const OperatorCost& a, const OperatorCost& b) {
+      return std::pair(a.multiply_adds, a.output_bytes) >
+             std::pair(b.multiply_adds, b.output_bytes);
+    });
+    return std::move(cost_);
+  }
+
+ private:
+  void add_bytes(const TensorMeta& meta, int64_t& sum) {
+    const std::optional<int64_t> bytes = bytes_of(meta);
+    if (bytes) sum += *bytes;
+    if (!bytes) ++cost_.totals.num_unknown_sizes;
+  }
+
+  // Of control flow, the most that one of its graphs needs.
+  Peak count_graph(const Graph& graph, const IR* ir, std::vector<NodeCost>* nodes) {
+    const GraphMemories memories(graph, ir, operators_);
+    std::vector<int64_t> inside;
+    inside.reserve(graph.nodes.size());
+    for (const OpNode& node : graph.nodes) {
+      int64_t most = 0;
+      for (const Graph& inner : node.graphs) {
+        most = std::max(most, count_graph(inner, nullptr, nullptr).bytes);
+      }
+      inside.push_back(most);
+      NodeCost cost = count_node(node, memories);
+      if (nodes == nullptr) continue;
+      cost_.totals.multiply_adds += cost.multiply_adds.value_or(0);
+      nodes->push_back(std::move(cost));
+    }
+    for (const Memory& memory : memories.all()) {
+      if (memory.made == kNever || memory.bytes <= cost_.totals.largest_bytes) continue;
+      cost_.totals.largest_bytes = memory.bytes;
+      cost_.totals.largest_value = memory.name;
+    }
+    return find_peak(graph, memories.all(), inside);
+  }
+
+  NodeCost count_node(const OpNode& node, const GraphMemories& memories) {
+    NodeCost cost{.multiply_adds = count_multiply_adds(node)};
+    const auto [place, is_new] = rows_.try_emplace(node.op_type, cost_.operators.size());
+    if (is_new) cost_.operators.push_back({.op_type = node.op_type});
+    OperatorCost& row = cost_.operators[place->second];
+    ++row.num_nodes;
+    row.multiply_adds += cost.multiply_adds.value_or(0);
+    for (const TensorMeta& output : node.outputs) {
+      cost.output_bytes.push_back(bytes_of(output));
+      row.output_bytes += cost.output_bytes.back().value_or(0);
+      if (!cost.output_bytes.back()) ++cost_.totals.num_unknown_sizes;
+    }
+    std::unordered_set<const Memory*> own;
+    for (const TensorMeta& input : node.inputs) {
+      const Memory* memory = memories.find(input.name);
+      if (memory == nullptr || !memory->is_weight || !own.insert(memory).second) continue;
+      cost.parameters += memory->elements;
+      if (read_[place->second].insert(memory->name).second) row.parameters += memory->elements;
+    }
+    return cost;
+  }
+
+  std::optional<int64_t> count_multiply_adds(const OpNode& node) {
+    KnownOperator& op = operators_.of(node.op_type);
+    if (std::holds_alternative<NoMultiplyAdds>(op.formula())) return 0;
+    if (!node.graphs.empty()) return count_control_flow(node);
+    if (std::holds_alternative<std::monostate>(op.formula())) {
+      return not_counted(node, "nothing is known of the operator");
+    }
+    const std::vector<BoundArgument>* arguments = op.bind(node);
+    const auto count =
+        arguments == nullptr ? std::nullopt : op.multiply_adds(node, *arguments).value();
+    if (count) return count;
+    const auto has_unknown_size = [](const TensorMeta& meta) {
+      return std::ranges::find(meta.shape, kDynamicSize) != meta.shape.end();
+    };
+    const bool depends_on_run = std::ranges::any_of(node.inputs, has_unknown_size) ||
+                                std::ranges::any_of(node.outputs, has_unknown_size);
+    return not_counted(node, depends_on_run ? "sizes differ from run to run"
+                                            : "there is no formula for such arguments");
+  }
+
+  // What is inside is counted for its operators, and not for the whole: who knows how often it
+  // runs.
+  std::optional<int64_t> count_control_flow(const OpNode& node) {
+    return has_multiply_adds(node) ? not_counted(node, "data says how often its graphs run")
+                                   : std::optional<int64_t>(0);
+  }
+
+  bool has_multiply_adds(const OpNode& node) {
+    return std::ranges::any_of(node.graphs, [&](const Graph& graph) {
+      return std::ranges::any_of(graph.nodes, [&](const OpNode& inner) {
+        const OperatorFormula& formula = operators_.of(inner.op_type).formula();
+        return inner.graphs.empty() ? !std::holds_alternative<NoMultiplyAdds>(formula)
+                                    : has_multiply_adds(inner);
+      });
+    });
+  }
+
+  std::nullopt_t not_counted(const OpNode& node, const std::string& reason) {
+    std::vector<NotCounted>& all = cost_.totals.not_counted;
+    const auto known = std::ranges::find_if(all, [&](const NotCounted& one) {
+      return one.op_type == node.op_type && one.reason == reason;
+    });
+    if (known != all.end()) {
+      ++known->num_nodes;
+    } else {
+      all.push_back({.op_type = node.op_type, .num_nodes = 1, .reason = reason});
+    }
+    return std::nullopt;
+  }
+
+  const IR& ir_;
+  KnownOperators operators_;
+  GraphCost cost_;
+  std::unordered_map<std::string, size_t> rows_;
+  // The weights that the operator of each row reads.
+  std::unordered_map<size_t, std::unordered_set<std::string>> read_;
+};
+
+}  // namespace
+
+GraphCost cost_of(const IR& ir) { return Counter(ir).count(); }
+
+CostTotals cost_totals(const IR& ir) { return cost_of(ir).totals; }
+
+std::string not_counted_text(const CostTotals& totals) {
+  std::string text;
+  for (const NotCounted& one : totals.not_counted) {
+    text += fmt::format("{}{} ({} node{}), {}", text.empty() ? "not counted: " : "; ", one.op_type,
+                        one.num_nodes, one.num_nodes == 1 ? "" : "s", one.reason);
+  }
+  return text;
+}
+
+std::string bytes_text(int64_t bytes) {
+  constexpr std::array<std::string_view, 7> kUnits = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+  constexpr double kStep = 1000;
+  auto amount = static_cast<double>(bytes);
+  size_t unit = 0;
+  // 999.9 is printed as 1e+03.
+  for (; amount >= kStep - 0.5 && unit + 1 < kUnits.size(); ++unit) amount /= kStep;
+  return fmt::format("{:.3g} {}", amount, kUnits[unit]);
+}
+
+}  // namespace torch_ir

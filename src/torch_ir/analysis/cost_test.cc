@@ -1,0 +1,249 @@
+#include "torch_ir/analysis/cost.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+
+#include "torch_ir/ir/testing/test_graphs.h"
+
+namespace torch_ir {
+namespace {
+
+using testing::IsEmpty;
+using Shapes = std::vector<Shape>;
+
+Attribute integers(const std::vector<int64_t>& values) { return Attribute::list(values); }
+
+// The cost of one node, on inputs of these shapes. A list of tensors takes all of them.
+GraphCost cost_of_call(const std::string& op_type, const Shapes& inputs, const Shape& output,
+                       AttributeMap attrs = {}) {
+  TestGraphBuilder graph("Call");
+  std::vector<std::string> names;
+  for (const Shape& shape : inputs) {
+    names.push_back("x" + std::to_string(names.size()));
+    graph.input(names.back(), shape);
+  }
+  graph.op("y", op_type, names, output, std::move(attrs)).output("y");
+  return cost_of(graph.build());
+}
+
+std::optional<int64_t> multiply_adds(const std::string& op_type, const Shapes& inputs,
+                                     const Shape& output, AttributeMap attrs = {}) {
+  return cost_of_call(op_type, inputs, output, std::move(attrs)).nodes.at(0).multiply_adds;
+}
+
+// What torch.utils.flop_counter of PyTorch 2.13 counts for these calls, by two.
+TEST(Cost, CountsMatrixProductsAsPython) {
+  EXPECT_EQ(multiply_adds("aten.mm.default", {{2, 3}, {3, 5}}, {2, 5}), 30);
+  EXPECT_EQ(multiply_adds("aten.addmm.default", {{5}, {2, 3}, {3, 5}}, {2, 5}), 30);
+  EXPECT_EQ(multiply_adds("aten.bmm.default", {{4, 2, 3}, {4, 3, 5}}, {4, 2, 5}), 120);
+  EXPECT_EQ(multiply_adds("aten.baddbmm.default", {{4, 2, 5}, {4, 2, 3}, {4, 3, 5}}, {4, 2, 5}),
+            120);
+  EXPECT_EQ(multiply_adds("aten.matmul.default", {{7, 1, 2, 3}, {4, 3, 5}}, {7, 4, 2, 5}), 840);
+  EXPECT_EQ(multiply_adds("aten.matmul.default", {{3}, {4, 3, 5}}, {4, 5}), 60);
+  EXPECT_EQ(multiply_adds("aten.matmul.default", {{2, 3}, {4, 3, 5}}, {4, 2, 5}), 120);
+  EXPECT_EQ(multiply_adds("aten.linear.default", {{2, 7, 3}, {5, 3}, {5}}, {2, 7, 5}), 210);
+  EXPECT_EQ(multiply_adds("aten.tensordot.default", {{2, 3, 4}, {4, 3, 5}}, {2, 5},
+                          {{"dims_self", integers({1, 2})}, {"dims_other", integers({1, 0})}}),
+            120);
+}
+
+TEST(Cost, CountsSumsOverIndicesAsPython) {
+  const auto einsum = [](const char* equation, const Shapes& inputs, const Shape& output) {
+    return multiply_adds("aten.einsum.default", inputs, output,
+                         {{"equation", equation}, {"_tensor_list_sizes", integers({2})}});
+  };
+  EXPECT_EQ(einsum("bhid,bhjd->bhij", {{2, 3, 4, 5}, {2, 3, 6, 5}}, {2, 3, 4, 6}), 720);
+  EXPECT_EQ(einsum("...ij, ...jk -> ...ik", {{2, 1, 4, 5}, {3, 5, 6}}, {2, 3, 4, 6}), 720);
+  EXPECT_EQ(einsum("ij,jk", {{2, 3}, {3, 4}}, {2, 4}), 24);
+  EXPECT_EQ(einsum("i,j->ij", {{3}, {4}}, {3, 4}), 0);
+  EXPECT_EQ(einsum("bij,bjk->bk", {{2, 3, 4}, {2, 4, 5}}, {2, 5}), 40);
+}
+
+TEST(Cost, CountsConvolutionsAsPython) {
+  EXPECT_EQ(multiply_adds("aten.conv2d.default", {{2, 4, 9, 8}, {6, 2, 3, 3}, {6}}, {2, 6, 4, 3},
+                          {{"groups", 2}}),
+            2592);
+  EXPECT_EQ(multiply_adds("aten.conv1d.default", {{3, 4, 10}, {5, 4, 3}}, {3, 5, 8}), 1440);
+  EXPECT_EQ(
+      multiply_adds("aten.conv3d.default", {{1, 2, 4, 5, 6}, {3, 2, 2, 2, 2}}, {1, 3, 3, 4, 5}),
+      2880);
+  EXPECT_EQ(multiply_adds("aten.conv_transpose2d.input", {{2, 4, 5, 6}, {4, 3, 3, 3}},
+                          {2, 6, 11, 13}, {{"groups", 2}}),
+            6480);
+  EXPECT_EQ(multiply_adds("aten.convolution.default", {{2, 4, 5, 6}, {4, 3, 3, 3}}, {2, 6, 11, 13},
+                          {{"stride", integers({2, 2})},
+                           {"padding", integers({0, 0})},
+                           {"dilation", integers({1, 1})},
+                           {"transposed", true},
+                           {"output_padding", integers({0, 0})},
+                           {"groups", 2}}),
+            6480);
+}
+
+TEST(Cost, CountsAttentionAsPython) {
+  EXPECT_EQ(multiply_adds("aten.scaled_dot_product_attention.default",
+                          {{2, 4, 6, 8}, {2, 4, 10, 8}, {2, 4, 10, 16}}, {2, 4, 6, 16}),
+            11520);
+}
+
+TEST(Cost, CountsRecurrentLayersAsPython) {
+  const AttributeMap attrs = {{"has_biases", true},     {"num_layers", 1},
+                              {"dropout", 0.0},         {"train", false},
+                              {"bidirectional", false}, {"batch_first", false}};
+  AttributeMap lstm = attrs;
+  lstm.set("_tensor_list_sizes", integers({2, 5}));
+  EXPECT_EQ(multiply_adds("aten.lstm.input",
+                          {{6, 3, 5}, {1, 3, 3}, {1, 3, 7}, {28, 5}, {28, 3}, {28}, {28}, {3, 7}},
+                          {6, 3, 3}, lstm),
+            4410);
+  AttributeMap gru = attrs;
+  gru.set("_tensor_list_sizes", integers({4}));
+  EXPECT_EQ(multiply_adds("aten.rnn_tanh.input", {{6, 3, 5}, {1, 3, 7}, {7, 5}, {7, 7}, {7}, {7}},
+                          {6, 3, 7}, gru),
+            1512);
+  AttributeMap cell;
+  cell.set("_tensor_list_sizes", integers({2}));
+  EXPECT_EQ(multiply_adds("aten.lstm_cell.default",
+                          {{3, 5}, {3, 7}, {3, 7}, {28, 5}, {28, 7}, {28}, {28}}, {3, 7}, cell),
+            1008);
+}
+
+TEST(Cost, HasNoneForWhatAddsUpNoProducts) {
+  EXPECT_EQ(multiply_adds("aten.add.Tensor", {{2, 3}, {2, 3}}, {2, 3}), 0);
+  EXPECT_EQ(multiply_adds("aten.relu_.default", {{2, 3}}, {2, 3}), 0);
+  EXPECT_EQ(multiply_adds("aten.view.default", {{2, 3}}, {6}, {{"size", integers({6})}}), 0);
+  EXPECT_EQ(multiply_adds("aten.softmax.int", {{2, 3}}, {2, 3}, {{"dim", 1}}), 0);
+}
+
+TEST(Cost, NamesWhatItDoesNotKnow) {
+  const GraphCost cost = cost_of_call("my.product.default", {{2, 3}}, {2, 3});
+  EXPECT_EQ(cost.nodes[0].multiply_adds, std::nullopt);
+  EXPECT_EQ(not_counted_text(cost.totals),
+            "not counted: my.product.default (1 node), nothing is known of the operator");
+  const GraphCost dynamic =
+      cost_of_call("aten.mm.default", {{kDynamicSize, 3}, {3, 5}}, {kDynamicSize, 5});
+  EXPECT_EQ(not_counted_text(dynamic.totals),
+            "not counted: aten.mm.default (1 node), sizes differ from run to run");
+  EXPECT_EQ(dynamic.totals.num_unknown_sizes, 2);
+  // 2^22 * 2^22 * 2^22 is beyond 64 bits.
+  const int64_t large = int64_t{1} << 22;
+  const GraphCost beyond =
+      cost_of_call("aten.mm.default", {{large, large}, {large, large}}, {large, large});
+  EXPECT_EQ(beyond.nodes[0].multiply_adds, std::nullopt);
+}
+
+TEST(Cost, CountsBeyondTheDoubles) {
+  const int64_t width = (int64_t{1} << 20) + 1;
+  EXPECT_EQ(multiply_adds("aten.mm.default", {{width, width}, {width, width}}, {width, width}),
+            width * width * width);
+}
+
+// x [2, 3] -> relu 24 bytes -> view of it -> linear [2, 4], 32 bytes -> neg 32 bytes
+TEST(Cost, FindsTheLargestValueAndTheSmallestPeak) {
+  TestGraphBuilder graph("Chain");
+  graph.input("x", {2, 3}).weight("p_w", "w", {4, 3}).weight("p_b", "b", {4});
+  graph.op("relu", "aten.relu.default", {"x"}, {2, 3});
+  graph.op("view", "aten.view.default", {"relu"}, {2, 3}, {{"size", integers({2, 3})}});
+  graph.op("linear", "aten.linear.default", {"view", "p_w", "p_b"}, {2, 4});
+  graph.op("neg", "aten.neg.default", {"linear"}, {2, 4});
+  graph.output("neg").output("relu");
+  const GraphCost cost = cost_of(graph.build());
+  EXPECT_EQ(cost.totals.multiply_adds, 24);
+  EXPECT_EQ(cost.totals.input_bytes, 24);
+  EXPECT_EQ(cost.totals.weight_bytes, 64);
+  EXPECT_EQ(cost.totals.largest_value, "linear");
+  EXPECT_EQ(cost.totals.largest_bytes, 32);
+  // The output relu stays beside linear and neg.
+  EXPECT_EQ(cost.totals.peak_bytes, 24 + 32 + 32);
+  EXPECT_EQ(cost.totals.peak_node, "neg");
+  EXPECT_EQ(cost.nodes[2].parameters, 16);
+  EXPECT_EQ(cost.nodes[0].parameters, 0);
+  EXPECT_THAT(cost.totals.not_counted, IsEmpty());
+}
+
+TEST(Cost, LetsGoOfWhatIsReadNoMore) {
+  TestGraphBuilder graph("Chain");
+  graph.input("x", {10});
+  std::string last = "x";
+  for (int i = 0; i < 5; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    graph.op(name, "aten.neg.default", {last}, {10});
+    last = name;
+  }
+  EXPECT_EQ(cost_of(graph.output(last).build()).totals.peak_bytes, 80);
+}
+
+TEST(Cost, CountsAWeightOnceForAnOperator) {
+  TestGraphBuilder graph("Tied");
+  graph.input("x", {2, 4}).weight("p_w", "w", {4, 4});
+  graph.op("t", "aten.t.default", {"p_w"}, {4, 4});
+  graph.op("a", "aten.mm.default", {"x", "t"}, {2, 4});
+  graph.op("b", "aten.mm.default", {"a", "p_w"}, {2, 4}).output("b");
+  const GraphCost cost = cost_of(graph.build());
+  EXPECT_EQ(cost.nodes[1].parameters, 16);
+  EXPECT_EQ(cost.operators[0].op_type, "aten.mm.default");
+  EXPECT_EQ(cost.operators[0].num_nodes, 2);
+  EXPECT_EQ(cost.operators[0].multiply_adds, 64);
+  EXPECT_EQ(cost.operators[0].parameters, 16);
+}
+
+TEST(Cost, DoesNotGuessHowOftenALoopRuns) {
+  TestGraphBuilder inner("Body");
+  inner.input("a", {2, 2}).op("mm", "aten.mm.default", {"a", "a"}, {2, 2}).output("mm");
+  TestGraphBuilder graph("Loop");
+  graph.input("x", {2, 2});
+  graph.op("loop", "higher_order.while_loop", {"x"}, {2, 2}).output("loop");
+  IR ir = graph.build();
+  ir.nodes[0].graphs = {Graph(), inner.build()};
+  const GraphCost cost = cost_of(ir);
+  EXPECT_EQ(cost.totals.multiply_adds, 0);
+  EXPECT_EQ(not_counted_text(cost.totals),
+            "not counted: higher_order.while_loop (1 node), data says how often its graphs run");
+  ASSERT_EQ(cost.operators.size(), 2);
+  EXPECT_EQ(cost.operators[0].multiply_adds, 8);
+}
+
+// Every operator of the registry's graphs is known.
+TEST(Cost, KnowsTheRegistry) {
+  std::map<std::string, int64_t> counted;
+  for (const auto& file : std::filesystem::directory_iterator("reports/reference/ir")) {
+    const IR ir = IR::load(file.path().string());
+    const CostTotals totals = cost_totals(ir);
+    EXPECT_EQ(not_counted_text(totals), "") << file.path();
+    counted[ir.model_name] = totals.multiply_adds;
+  }
+  // 3 -> 32 channels at 32 x 32, six times 32 -> 32, and 32 -> 10.
+  EXPECT_EQ(counted["DeepResNet"], 1024 * (32 * 27 + 6 * 32 * 288) + 320);
+}
+
+TEST(Cost, IsQuickForLargeGraphs) {
+  TestGraphBuilder builder("Large");
+  builder.input("x", {8, 8}).weight("p_w", "w", {8, 8});
+  builder.op("n", "aten.mm.default", {"x", "p_w"}, {8, 8}).output("n");
+  IR ir = builder.build();
+  const OpNode first = ir.nodes[0];
+  constexpr int kNodes = 100'000;
+  for (int i = 1; i < kNodes; ++i) {
+    OpNode node = first;
+    node.name = "n" + std::to_string(i);
+    node.inputs[0] = ir.nodes.back().outputs[0];
+    node.outputs[0].name = node.name;
+    ir.nodes.push_back(std::move(node));
+  }
+  EXPECT_EQ(cost_totals(ir).multiply_adds, int64_t{512} * kNodes);
+}
+
+TEST(BytesText, HasThreeDigits) {
+  EXPECT_EQ(bytes_text(12), "12 B");
+  EXPECT_EQ(bytes_text(999), "999 B");
+  EXPECT_EQ(bytes_text(1'000), "1 kB");
+  EXPECT_EQ(bytes_text(1'234'567), "1.23 MB");
+  EXPECT_EQ(bytes_text(999'900), "1 MB");
+  EXPECT_EQ(bytes_text(2'000'000'000'000), "2 TB");
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,67 @@
+// multiply_adds: the formulas of cost.h, by operator.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "torch_ir/ir/binding.h"
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+// A number that may not be known, and then nothing computed from it is: a size that only a run has,
+// or what does not fit 64 bits.
+class Count {
+ public:
+  Count(int64_t value) : value_(value) {}
+  static Count unknown() { return Count(std::nullopt); }
+
+  std::optional<int64_t> value() const { return value_; }
+
+  friend Count operator*(const Count& a, const Count& b);
+  friend Count operator+(const Count& a, const Count& b);
+  friend Count operator/(const Count& a, const Count& b);
+
+ private:
+  explicit Count(std::optional<int64_t> value) : value_(value) {}
+
+  std::optional<int64_t> value_;
+};
+
+// The product of the sizes of `meta`.
+Count count_elements(const TensorMeta& meta);
+
+// A node with its arguments.
+class NodeCall {
+ public:
+  NodeCall(const OpNode& node, const c10::FunctionSchema& schema,
+           const std::vector<BoundArgument>& arguments)
+      : node_(node), schema_(schema), arguments_(arguments) {}
+
+  const OpNode& node() const { return node_; }
+  // Null where the argument is not given, or is no tensor.
+  const TensorMeta* find(std::string_view argument) const;
+  // Those of a list that are given.
+  std::vector<const TensorMeta*> list(std::string_view argument) const;
+  const Attribute* attribute(std::string_view argument) const;
+
+ private:
+  const BoundArgument* argument(std::string_view name) const;
+
+  const OpNode& node_;
+  const c10::FunctionSchema& schema_;
+  const std::vector<BoundArgument>& arguments_;
+};
+
+using MultiplyAdds = Count (*)(const NodeCall&);
+
+// What is known of an operator: a formula, that it has none, or nothing.
+struct NoMultiplyAdds {};
+using OperatorFormula = std::variant<std::monostate, NoMultiplyAdds, MultiplyAdds>;
+
+OperatorFormula find_formula(std::string_view op_type);
+
+}  // namespace torch_ir

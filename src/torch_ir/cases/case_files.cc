@@ -1,0 +1,293 @@
+#include "torch_ir/cases/case_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <unordered_set>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/cases/strided_copy.h"
+#include "torch_ir/ir/json.h"
+#include "torch_ir/ir/validate.h"
+#include "torch_ir/weights/safetensors.h"
+#include "torch_ir/weights/state_dict.h"
+#include "torch_ir/weights/tensor_files.h"
+
+namespace torch_ir {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kSuiteFile = "suite.json";
+constexpr const char* kReadme = "README.md";
+constexpr const char* kCases = "cases";
+constexpr const char* kFormat = "torch-ir suite";
+constexpr int kSuiteVersion = 1;
+
+constexpr const char* kReadmeText = R"(# {} cases of {}
+
+Each folder below `cases/` is a case: a graph, what goes in, and what has to come out.
+
+- `ir.json`: the graph, its operators by their names in PyTorch's ATen
+- `weights.safetensors` (where it has weights), `inputs.safetensors`, `expected.safetensors`: tensors by name
+- `case.json`: operator, category, dtype, what makes the case special, and for each output the tolerance
+
+An output passes when |actual - expected| <= atol + rtol * |expected| for each element, NaN only where NaN is expected.
+`"compare"` says where less is asked than that; `"strides"` has those inputs whose elements do not lie in a row.
+`suite.json` lists all cases. `harness --ir` on this folder runs them; `score_suite.py` of torch-ir's examples scores an executor.
+)";
+
+Json strides_json(const GraphCase& graph_case) {
+  Json json = Json::object();
+  for (size_t i = 0; i < graph_case.inputs.size(); ++i) {
+    const at::Tensor& input = graph_case.inputs[i];
+    if (!input.is_contiguous()) json[graph_case.ir.graph_inputs[i].name] = input.strides().vec();
+  }
+  return json;
+}
+
+// --- case.json ---
+
+Json tolerance_json(const Tolerance& tolerance) {
+  return {{"rtol", tolerance.rtol}, {"atol", tolerance.atol}};
+}
+
+Json occurrences_json(const std::vector<CaseOccurrence>& occurrences) {
+  Json json = Json::array();
+  for (const CaseOccurrence& it : occurrences) {
+    Json item = {{"model", it.model}, {"node", it.node}};
+    if (!it.module.empty()) item["module"] = it.module;
+    if (!it.source.empty()) item["source"] = it.source;
+    json.push_back(std::move(item));
+  }
+  return json;
+}
+
+Json info_json(const CaseInfo& info) {
+  Json json = {{"name", info.name},         {"operator", info.op_type},
+               {"category", info.category}, {"dtype", info.dtype},
+               {"note", info.note},         {"compare", property_name(info.property)}};
+  if (info.tolerance) {
+    json["tolerance"] = tolerance_json(*info.tolerance);
+    json["tolerance_reason"] = info.tolerance_reason;
+  }
+  if (!info.occurrences.empty()) json["occurrences"] = occurrences_json(info.occurrences);
+  return json;
+}
+
+// How its outputs are judged: all that is not of the CaseInfo.
+Json judgement_json(const GraphCase& graph_case) {
+  const ToleranceRule rule = tolerance_of(graph_case.info);
+  Json outputs = Json::object();
+  for (size_t i = 0; i < graph_case.expected.size(); ++i) {
+    if (!graph_case.expected[i].defined()) continue;
+    outputs[graph_case.ir.graph_outputs[i].name] =
+        tolerance_json(tolerance_for(rule, i, graph_case.expected[i].scalar_type()));
+  }
+  return {{"outputs", std::move(outputs)}, {"strides", strides_json(graph_case)}};
+}
+
+CaseInfo read_info(const Json& json) {
+  CaseInfo info{.name = json.at("name"),
+                .op_type = json.at("operator"),
+                .category = json.at("category"),
+                .dtype = json.at("dtype"),
+                .note = json.at("note"),
+                .property = parse_property(json.at("compare").get<std::string>()),
+                .tolerance_reason = json.value("tolerance_reason", "")};
+  if (json.contains("tolerance")) {
+    const Json& tolerance = json["tolerance"];
+    info.tolerance = Tolerance{.rtol = tolerance.at("rtol"), .atol = tolerance.at("atol")};
+  }
+  for (const Json& it : json.value("occurrences", Json::array())) {
+    info.occurrences.push_back({.model = it.at("model"),
+                                .node = it.at("node"),
+                                .module = it.value("module", ""),
+                                .source = it.value("source", "")});
+  }
+  return info;
+}
+
+std::string text_of(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+// What `read` makes of the JSON in `path`.
+template <class Read>
+auto read_json(const std::string& path, const Read& read) {
+  const std::string text = read_file(path);
+  try {
+    return read(Json::parse(text));
+  } catch (const Json::exception& error) {
+    throw SerializationError(printable(path) + ": " + headline(error.what()));
+  } catch (const Error& error) {
+    throw SerializationError(printable(path) + ": " + error.what());
+  }
+}
+
+// --- Folders ---
+
+// A part of a name that is a folder: what could be something else to a file system is "_".
+std::string folder_name(std::string_view part) {
+  std::string folder(part.substr(0, 200));
+  std::ranges::replace_if(
+      folder,
+      [](unsigned char c) { return std::isalnum(c) == 0 && c != '_' && c != '-' && c != '.'; },
+      '_');
+  if (folder.empty() || folder.front() == '.') folder.insert(0, "_");
+  return folder;
+}
+
+void make_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) throw Error("cannot make '" + path.string() + "': " + error.message());
+}
+
+// Where a suite grows, inside its folder.
+std::string unfinished(const std::string& directory) { return directory + "/.unfinished"; }
+
+void remove_path(const fs::path& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (error) throw Error("cannot remove '" + path.string() + "': " + error.message());
+}
+
+void move(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (error) throw Error("cannot write '" + to.string() + "': " + error.message());
+}
+
+// Throws where there is anything that no suite has.
+void check_folder(const std::string& directory) {
+  std::error_code error;
+  if (!fs::exists(directory, error)) return;
+  if (!fs::is_directory(directory, error)) throw Error("'" + directory + "' is no folder");
+  const bool was_suite = is_suite(directory);
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
+    const std::string name = entry.path().filename().string();
+    const bool is_ours = entry.path() == fs::path(unfinished(directory)) ||
+                         (was_suite && (name == kSuiteFile || name == kReadme || name == kCases));
+    if (!is_ours) {
+      throw Error(fmt::format("'{}' holds '{}', which is not of a suite: give an empty folder",
+                              directory, printable(name)));
+    }
+  }
+}
+
+}  // namespace
+
+SuiteWriter::SuiteWriter(std::string directory, std::string what)
+    : directory_(std::move(directory)), what_(std::move(what)) {
+  check_folder(directory_);
+  remove_path(unfinished(directory_));
+  make_folder(unfinished(directory_));
+}
+
+SuiteWriter::~SuiteWriter() {
+  std::error_code ignored;
+  fs::remove_all(unfinished(directory_), ignored);
+  // Where nothing was there before, nothing is left.
+  fs::remove(directory_, ignored);
+}
+
+void SuiteWriter::add(const GraphCase& graph_case) {
+  const std::string folder = case_folder(unfinished(directory_), graph_case.info.name);
+  make_folder(folder);
+  save_ir(graph_case.ir, folder + "/ir.json");
+  if (!graph_case.weights.is_empty()) {
+    save_weights_safetensors(graph_case.weights, folder + "/weights.safetensors");
+  }
+  StateDict inputs;
+  for (size_t i = 0; i < graph_case.inputs.size(); ++i) {
+    inputs.insert(graph_case.ir.graph_inputs[i].name, graph_case.inputs[i]);
+  }
+  save_weights_safetensors(inputs, folder + "/inputs.safetensors");
+  write_outputs(folder + "/expected.safetensors", graph_case.ir, graph_case.expected);
+  write_file(folder + "/case.json", text_of(judgement_json(graph_case)));
+}
+
+void SuiteWriter::finish(const std::vector<CaseInfo>& infos) {
+  const std::string from = unfinished(directory_);
+  make_folder(fs::path(from) / kCases);
+  Json cases = Json::array();
+  for (const CaseInfo& info : infos) {
+    cases.push_back(info_json(info));
+    const std::string path = case_folder(from, info.name) + "/case.json";
+    Json json = cases.back();
+    json.update(Json::parse(read_file(path)));
+    write_file(path, text_of(json));
+  }
+  // Without its list a folder is no suite: that goes first and comes last.
+  for (const char* name : {kSuiteFile, kReadme, kCases}) remove_path(fs::path(directory_) / name);
+  move(fs::path(from) / kCases, fs::path(directory_) / kCases);
+  write_file(directory_ + "/" + kReadme, fmt::format(kReadmeText, infos.size(), what_));
+  write_file(directory_ + "/" + kSuiteFile, text_of({{"format", kFormat},
+                                                     {"version", kSuiteVersion},
+                                                     {"of", what_},
+                                                     {"cases", std::move(cases)}}));
+}
+
+bool is_suite(const std::string& directory) {
+  std::error_code error;
+  return fs::is_regular_file(fs::path(directory) / kSuiteFile, error);
+}
+
+std::vector<CaseInfo> read_suite(const std::string& directory) {
+  return read_json(directory + "/" + kSuiteFile, [](const Json& json) {
+    if (json.value("format", "") != kFormat || json.value("version", 0) != kSuiteVersion) {
+      throw SerializationError("this is no suite of cases that this program knows");
+    }
+    std::vector<CaseInfo> cases;
+    std::unordered_set<std::string> names;
+    for (const Json& item : json.at("cases")) {
+      cases.push_back(read_info(item));
+      if (!names.insert(cases.back().name).second) {
+        throw SerializationError("there are two cases '" + printable(cases.back().name) + "'");
+      }
+    }
+    return cases;
+  });
+}
+
+std::string case_folder(const std::string& directory, std::string_view name) {
+  fs::path folder = fs::path(directory) / kCases;
+  for (size_t begin = 0; begin <= name.size();) {
+    const size_t end = std::min(name.find('/', begin), name.size());
+    folder /= folder_name(name.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return folder.string();
+}
+
+GraphCase read_case(const std::string& folder) {
+  GraphCase graph_case{.ir = load_ir(folder + "/ir.json")};
+  validate_ir(graph_case.ir);
+  std::error_code error;
+  const std::string weights = folder + "/weights.safetensors";
+  if (fs::exists(weights, error)) graph_case.weights = load_weights(weights);
+  graph_case.inputs = read_inputs(folder + "/inputs.safetensors", graph_case.ir);
+  graph_case.expected = read_expected(folder + "/expected.safetensors", graph_case.ir);
+  graph_case.info = read_json(folder + "/case.json", [&](const Json& json) {
+    for (const auto& [name, strides] : json.at("strides").items()) {
+      for (size_t i = 0; i < graph_case.inputs.size(); ++i) {
+        if (graph_case.ir.graph_inputs[i].name != name) continue;
+        at::Tensor& input = graph_case.inputs[i];
+        input = strided_copy(input, strides.get<std::vector<int64_t>>());
+      }
+    }
+    return read_info(json);
+  });
+  return graph_case;
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,144 @@
+#include "torch_ir/cases/case_files.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/equal.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+
+namespace torch_ir {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+GraphCase softmax_case(const std::string& variant) {
+  const OperatorCase operator_case{
+      .op_type = "aten.softmax.int",
+      .variant = variant,
+      .category = "attention",
+      .note = "columns first in memory",
+      .arguments =
+          [] {
+            return std::vector<c10::IValue>{at::arange(12, at::kFloat).view({3, 4}).t(), -1};
+          },
+      .tolerance = Tolerance{.rtol = 0.5, .atol = 0.25},
+      .tolerance_reason = "a test"};
+  return make_graph_case(operator_case);
+}
+
+class CaseFilesTest : public ::testing::Test {
+ protected:
+  CaseFilesTest() { fs::remove_all(directory_); }
+
+  void write(const std::vector<std::string>& variants) const {
+    SuiteWriter writer(directory_, "tests");
+    std::vector<CaseInfo> infos;
+    for (const std::string& variant : variants) {
+      const GraphCase graph_case = softmax_case(variant);
+      writer.add(graph_case);
+      infos.push_back(graph_case.info);
+      infos.back().occurrences = {{.model = "m", .node = "n", .module = "a.b", .source = "f.py:3"}};
+    }
+    writer.finish(infos);
+  }
+
+  std::map<std::string, std::string> files() const {
+    std::map<std::string, std::string> contents;
+    for (const auto& entry : fs::recursive_directory_iterator(directory_)) {
+      if (entry.is_regular_file()) {
+        contents[entry.path().lexically_relative(directory_)] = read_file(entry.path());
+      }
+    }
+    return contents;
+  }
+
+  const std::string directory_ = ::testing::TempDir() + "case_files_test";
+};
+
+TEST_F(CaseFilesTest, GiveBackWhatWasWritten) {
+  write({"usual", "other"});
+  ASSERT_TRUE(is_suite(directory_));
+  const std::vector<CaseInfo> infos = read_suite(directory_);
+  ASSERT_EQ(infos.size(), 2u);
+  const GraphCase written = softmax_case("usual");
+  const GraphCase read = read_case(case_folder(directory_, infos[0].name));
+  EXPECT_EQ(read.ir, written.ir);
+  EXPECT_EQ(read.info.name, "aten.softmax.int/float32/usual");
+  EXPECT_EQ(read.info.note, written.info.note);
+  EXPECT_EQ(read.info.tolerance, written.info.tolerance);
+  EXPECT_THAT(read.info.occurrences,
+              ElementsAre(CaseOccurrence{
+                  .model = "m", .node = "n", .module = "a.b", .source = "f.py:3"}));
+  EXPECT_TRUE(at::equal(read.inputs.at(0), written.inputs.at(0)));
+  EXPECT_THAT(read.inputs.at(0).strides(), ElementsAre(1, 4));
+  EXPECT_TRUE(at::equal(read.expected.at(0), written.expected.at(0)));
+}
+
+TEST_F(CaseFilesTest, AreTheSameBytesEachTime) {
+  write({"usual"});
+  const auto before = files();
+  write({"usual"});
+  EXPECT_EQ(files(), before);
+}
+
+TEST_F(CaseFilesTest, ReplaceAnEarlierSuite) {
+  write({"usual", "other"});
+  write({"third"});
+  EXPECT_EQ(read_suite(directory_).size(), 1u);
+  EXPECT_FALSE(fs::exists(directory_ + "/cases/aten.softmax.int/float32/usual"));
+}
+
+TEST_F(CaseFilesTest, AreKeptWhereTheNewOnesAreNotFinished) {
+  write({"usual"});
+  const auto before = files();
+  { SuiteWriter(directory_, "tests").add(softmax_case("other")); }
+  EXPECT_EQ(files(), before);
+}
+
+TEST_F(CaseFilesTest, DoNotReplaceOtherFiles) {
+  fs::create_directories(directory_);
+  write_file(directory_ + "/thesis.txt", "years");
+  EXPECT_THAT([&] { SuiteWriter(directory_, "tests"); },
+              ThrowsMessage<Error>("'" + directory_ +
+                                   "' holds 'thesis.txt', which is not of a suite: give an empty "
+                                   "folder"));
+  EXPECT_EQ(read_file(directory_ + "/thesis.txt"), "years");
+  EXPECT_THAT([&] { SuiteWriter(directory_ + "/thesis.txt", "tests"); },
+              ThrowsMessage<Error>("'" + directory_ + "/thesis.txt' is no folder"));
+}
+
+TEST_F(CaseFilesTest, StayInTheirFolderWhateverTheyAreCalled) {
+  EXPECT_EQ(case_folder("suite", "../../etc/passwd"), "suite/cases/_../_../etc/passwd");
+  EXPECT_EQ(case_folder("suite", "<built-in function getitem>/x//"),
+            "suite/cases/_built-in_function_getitem_/x/_/_");
+}
+
+TEST_F(CaseFilesTest, AreRefusedWithTheirPlace) {
+  write({"usual"});
+  const std::string suite = directory_ + "/suite.json";
+  write_file(suite, R"({"format": "torch-ir suite", "version": 2, "cases": []})");
+  EXPECT_THAT([&] { read_suite(directory_); },
+              ThrowsMessage<SerializationError>(
+                  suite + ": this is no suite of cases that this program knows"));
+  write_file(suite, R"({"format": "torch-ir suite", "version": 1, "cases": [{"name": 3}]})");
+  EXPECT_THAT([&] { read_suite(directory_); },
+              ThrowsMessage<SerializationError>(HasSubstr(suite + ": ")));
+  const std::string folder = case_folder(directory_, "aten.softmax.int/float32/usual");
+  const std::string text = read_file(folder + "/case.json");
+  const std::string broken = std::string(text).replace(text.find("values"), 6, "valeus");
+  write_file(folder + "/case.json", broken);
+  EXPECT_THAT([&] { read_case(folder); },
+              ThrowsMessage<SerializationError>(
+                  folder + "/case.json: there is no property 'valeus' of a case"));
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,276 @@
+#include "torch_ir/cases/split.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <sstream>
+#include <unordered_set>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/cases/strided_copy.h"
+#include "torch_ir/executor/interpreter/node_run.h"
+#include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/operators/executor_registry.h"
+#include "torch_ir/verifier/compare_nodes.h"
+
+namespace torch_ir {
+namespace {
+
+// Of tensors that no case changes. Where elements share memory, as a file gives them back.
+at::Tensor copy_of(const at::Tensor& tensor) {
+  try {
+    return strided_copy(tensor, tensor.strides());
+  } catch (const Error&) {
+    return tensor.contiguous();
+  }
+}
+
+Attribute number_of(const at::Tensor& value) {
+  const c10::Scalar number = value.item();
+  if (number.isBoolean()) return number.toBool();
+  if (number.isFloatingPoint()) return number.toDouble();
+  return number.toLong();
+}
+
+// `meta` as it was in this run.
+TensorMeta fixed(TensorMeta meta, const at::Tensor& value) {
+  meta.shape = value.sizes().vec();
+  meta.symbolic_shape.clear();
+  meta.expression.clear();
+  meta.mutates.clear();
+  return meta;
+}
+
+std::string text_of(const Attribute& attribute) {
+  std::ostringstream text;
+  text << attribute;
+  return text.str();
+}
+
+// "stride=[2, 2], groups=3"
+std::string attributes_text(const OpNode& node) {
+  std::string text;
+  for (const auto& [name, value] : node.attrs) {
+    if (name.starts_with('_')) continue;
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, text_of(value));
+  }
+  return text;
+}
+
+// Goes through the nodes of a model while it runs.
+class ModelSplit {
+ public:
+  explicit ModelSplit(const SplitModel& model)
+      : model_(model), ir_(*model.ir), run_(ir_, *model.weights, model.inputs) {
+    for (const OpNode& node : ir_.nodes) producers_.emplace(node.name, &node);
+    for (const std::string& value : compared_values(ir_)) compared_.insert(value);
+    for (size_t i = 0; i < model.inputs.size(); ++i) {
+      const std::string& name = ir_.graph_inputs.at(i).name;
+      const at::Tensor own = run_.given(name);
+      values_[name] = own.defined() ? own : model.inputs[i];
+    }
+    for (const auto& item : ir_.weight_name_mapping) {
+      const at::Tensor own = run_.given(item.key());
+      if (own.defined()) values_[item.key()] = own;
+    }
+  }
+
+  // The call of `node` as a graph, and its key, before it runs; nothing for what is no case.
+  struct Call {
+    GraphCase graph_case = {};
+    std::string key = {};
+  };
+  std::optional<Call> begin(const OpNode& node) {
+    if (hands_on_input(find_executor(node.op_type))) return std::nullopt;
+    const bool makes_tensor = std::ranges::any_of(
+        node.outputs, [](const TensorMeta& output) { return !output.is_scalar; });
+    if (!makes_tensor) return std::nullopt;
+    Call call;
+    OpNode copy = node;
+    for (auto& [name, attribute] : node.attrs) {
+      copy.attrs.set(name, with_values(attribute, [&](const ValueRef& ref) {
+                       return number_of(values_.at(ref.name));
+                     }));
+    }
+    call.key = node.op_type + "(" + attributes_text(copy);
+    // Lists are told apart by their lengths, which are attributes too.
+    for (const auto& [name, value] : copy.attrs) {
+      if (name.starts_with('_')) call.key += ";" + name + text_of(value);
+    }
+    for (TensorMeta& input : copy.inputs) add_input(input, call);
+    // What a graph inside computes is not looked into.
+    if (!node.graphs.empty()) call.key += ";" + model_.name + "/" + node.name;
+    call.graph_case.info.op_type = node.op_type;
+    call.graph_case.info.note = attributes_text(copy);
+    call.graph_case.ir.pytorch_version = ir_.pytorch_version;
+    call.graph_case.ir.nodes.push_back(std::move(copy));
+    return call;
+  }
+
+  // Runs `node`. Its results become the outputs of `graph_case`, where there is one.
+  void run(const OpNode& node, GraphCase* graph_case) {
+    for (const TensorMeta& output : node.outputs) values_[output.name] = run_.value(output.name);
+    if (graph_case != nullptr) add_outputs(node, *graph_case);
+  }
+
+ private:
+  // By producer, as plans look values up.
+  std::string value_name(const TensorMeta& meta) const {
+    if (!meta.producer_node) return meta.name;
+    const auto producer = producers_.find(*meta.producer_node);
+    const auto index = static_cast<size_t>(meta.producer_output_idx);
+    const bool is_made = producer != producers_.end() && index < producer->second->outputs.size();
+    return is_made ? producer->second->outputs[index].name : meta.name;
+  }
+
+  void add_input(TensorMeta& input, Call& call) {
+    const std::string name = value_name(input);
+    const auto value = values_.find(name);
+    const bool is_weight = value == values_.end();
+    const at::Tensor tensor = is_weight ? weight(name) : value->second;
+    if (!tensor.defined()) {
+      throw ExecutionError("the graph has no value for '" + name + "'");
+    }
+    input = fixed(std::move(input), tensor);
+    input.name = name;
+    call.key += fmt::format(";{}{} {} {}", is_weight ? "w" : "i", dtype_name(tensor.scalar_type()),
+                            shape_text(tensor.sizes().vec()), shape_text(tensor.strides().vec()));
+    if (input.is_scalar) call.key += " " + text_of(number_of(tensor));
+    if (is_weight) return add_weight(input, tensor, call.graph_case);
+    input.producer_node = name;
+    input.producer_output_idx = 0;
+    IR& ir = call.graph_case.ir;
+    const auto is_it = [&](const TensorMeta& other) { return other.name == name; };
+    if (std::ranges::any_of(ir.graph_inputs, is_it)) {
+      // The same tensor twice is another call than two tensors.
+      call.key += "=" + std::to_string(std::ranges::find_if(ir.graph_inputs, is_it) -
+                                       ir.graph_inputs.begin());
+      return;
+    }
+    ir.graph_inputs.push_back(input);
+    ir.graph_inputs.back().arg.clear();
+    call.graph_case.inputs.push_back(tensor);
+  }
+
+  at::Tensor weight(const std::string& placeholder) const {
+    const std::string* name = ir_.weight_name_mapping.find(placeholder);
+    for (const StateDict* tensors : {model_.weights, &ir_.constants}) {
+      for (const std::string* key : {name, &placeholder}) {
+        const at::Tensor* tensor = key == nullptr ? nullptr : tensors->find(*key);
+        if (tensor != nullptr) return *tensor;
+      }
+    }
+    return {};
+  }
+
+  void add_weight(const TensorMeta& input, const at::Tensor& tensor, GraphCase& graph_case) const {
+    IR& ir = graph_case.ir;
+    if (ir.weight_name_mapping.contains(input.name)) return;
+    const std::string* known = ir_.weight_name_mapping.find(input.name);
+    const std::string name = known == nullptr ? input.name : *known;
+    ir.weight_name_mapping.insert(input.name, name);
+    if (graph_case.weights.contains(name)) return;
+    graph_case.weights.insert(name, tensor);
+    TensorMeta meta = fixed(input, tensor);
+    meta.name = name;
+    meta.producer_node.reset();
+    meta.arg.clear();
+    ir.weights.push_back(std::move(meta));
+  }
+
+  void add_outputs(const OpNode& node, GraphCase& graph_case) const {
+    const bool is_read = std::ranges::any_of(
+        node.outputs, [&](const TensorMeta& output) { return compared_.contains(output.name); });
+    OpNode& copy = graph_case.ir.nodes.front();
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const at::Tensor& value = values_.at(node.outputs[i].name);
+      if (!value.defined()) continue;
+      copy.outputs[i] = fixed(copy.outputs[i], value);
+      if (is_read && !compared_.contains(node.outputs[i].name)) continue;
+      TensorMeta output = copy.outputs[i];
+      output.producer_node = node.name;
+      output.producer_output_idx = static_cast<int64_t>(i);
+      graph_case.ir.graph_outputs.push_back(std::move(output));
+      graph_case.expected.push_back(copy_of(value));
+    }
+  }
+
+  const SplitModel& model_;
+  const IR& ir_;
+  NodeRun run_;
+  std::unordered_map<std::string, const OpNode*> producers_;
+  std::unordered_set<std::string> compared_;
+  std::unordered_map<std::string, at::Tensor> values_;
+};
+
+// The first tensor that goes in, or comes out.
+const TensorMeta* first_tensor(const IR& ir) {
+  const OpNode& node = ir.nodes.front();
+  for (const auto* metas : {&node.inputs, &node.outputs}) {
+    for (const TensorMeta& meta : *metas) {
+      if (!meta.is_scalar) return &meta;
+    }
+  }
+  return nullptr;
+}
+
+// "1x3x224x224_64x3x7x7"
+std::string shapes_text(const OpNode& node) {
+  constexpr size_t kMostShapes = 3;
+  std::string text;
+  for (size_t i = 0; i < std::min(node.inputs.size(), kMostShapes); ++i) {
+    text += (i == 0 ? "" : "_") + shape_text(node.inputs[i].shape);
+  }
+  return text.empty() ? "no_inputs" : text;
+}
+
+CaseOccurrence occurrence_of(const OpNode& node, const SplitModel& model) {
+  CaseOccurrence occurrence{.model = model.name, .node = node.name};
+  const auto origin = model.origins.find(node.name);
+  if (origin != model.origins.end()) {
+    occurrence.module = origin->second.module;
+    occurrence.source = origin->second.source;
+  }
+  return occurrence;
+}
+
+}  // namespace
+
+void Splitter::describe(GraphCase& graph_case) {
+  const TensorMeta* first = first_tensor(graph_case.ir);
+  CaseInfo& info = graph_case.info;
+  info.category = kSplitCategory;
+  info.dtype = first == nullptr ? "" : first->dtype;
+  info.name =
+      fmt::format("{}/{}/{}", info.op_type, info.dtype, shapes_text(graph_case.ir.nodes.front()));
+  const size_t number = ++num_named_[info.name];
+  // No shape has a hyphen.
+  if (number > 1) info.name += fmt::format("-{}", number);
+  graph_case.ir.model_name = info.name;
+}
+
+void Splitter::add(const SplitModel& model, const CaseSink& sink) {
+  ModelSplit split(model);
+  for (const OpNode& node : model.ir->nodes) {
+    std::optional<ModelSplit::Call> call = split.begin(node);
+    if (!call) {
+      split.run(node, nullptr);
+      continue;
+    }
+    const auto [known, is_new] = by_key_.try_emplace(call->key, cases_.size());
+    if (is_new) {
+      describe(call->graph_case);
+      // Before it runs, which may write to them.
+      for (at::Tensor& input : call->graph_case.inputs) input = copy_of(input);
+      cases_.push_back(call->graph_case.info);
+    }
+    split.run(node, is_new ? &call->graph_case : nullptr);
+    if (is_new) sink(call->graph_case);
+    cases_[known->second].occurrences.push_back(occurrence_of(node, model));
+  }
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,45 @@
+#include "torch_ir/cases/strided_copy.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/equal.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "torch_ir/base/error.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+void expect_same(const at::Tensor& tensor) {
+  const at::Tensor copy = strided_copy(tensor.contiguous(), tensor.strides());
+  EXPECT_TRUE(at::equal(copy, tensor));
+  EXPECT_EQ(copy.strides(), tensor.strides());
+  EXPECT_FALSE(copy.is_alias_of(tensor));
+}
+
+TEST(StridedCopyTest, KeepsHowTensorsLie) {
+  const at::Tensor whole = at::arange(24, at::kFloat).view({2, 3, 4});
+  expect_same(whole);
+  expect_same(whole.transpose(0, 2));
+  expect_same(whole.slice(2, 0, 4, 2));
+  expect_same(whole.slice(0, 0, 1).expand({5, 3, 4}));
+  expect_same(whole.slice(1, 3, 3));
+  expect_same(at::arange(1, at::kLong).squeeze());
+}
+
+TEST(StridedCopyTest, RefusesStridesOfNoTensor) {
+  const at::Tensor tensor = at::arange(6, at::kFloat).view({2, 3});
+  const auto copy = [&](std::vector<int64_t> strides) {
+    return [&tensor, strides] { strided_copy(tensor, strides); };
+  };
+  EXPECT_THAT(copy({3}), ThrowsMessage<Error>(HasSubstr("strides [3] of a tensor of shape [2, 3]: "
+                                                        "there is one for each dimension")));
+  EXPECT_THAT(copy({-3, 1}), ThrowsMessage<Error>(HasSubstr("one is below 0")));
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,97 @@
+// torch-ir split: a model taken apart, one case for each different call.
+
+#include "torch_ir/cases/split.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <ostream>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/cases/case_files.h"
+#include "torch_ir/cli/command.h"
+#include "torch_ir/cli/execution.h"
+#include "torch_ir/cli/options.h"
+
+namespace torch_ir {
+namespace {
+
+struct SplitArguments {
+  std::vector<std::string> files;
+  // Of the only file.
+  ExecutionArguments execution;
+  std::string output;
+};
+
+// "resnet18" of "models/resnet18.pt2".
+std::string model_name(const std::string& path) {
+  const std::string file = path.substr(path.rfind('/') + 1);
+  return file.substr(0, file.rfind('.'));
+}
+
+std::string shared_name(const std::vector<std::string>& files) {
+  return files.size() == 1 ? model_name(files[0]) : fmt::format("{} models", files.size());
+}
+
+int run_split(const SplitArguments& arguments, Console& console) {
+  const bool has_tensors =
+      !arguments.execution.inputs.empty() || !arguments.execution.weights.path.empty();
+  if (arguments.files.size() > 1 && has_tensors) {
+    throw Error(
+        "--inputs and --weights are of one graph, and there are several: take them apart "
+        "one by one");
+  }
+  SuiteWriter writer(arguments.output, shared_name(arguments.files));
+  Splitter splitter;
+  for (const std::string& file : arguments.files) {
+    ExecutionArguments execution = arguments.execution;
+    execution.file = file;
+    LoadedGraph graph = load_graph(execution);
+    find_weights(execution, graph);
+    const SplitModel model{.name = model_name(file),
+                           .ir = &graph.ir,
+                           .weights = &graph.weights.emplace(graph.weights.value_or(StateDict())),
+                           .inputs = find_inputs(execution, graph).first,
+                           .origins = graph.origins};
+    name_files_in_errors(execution, graph, [&] {
+      splitter.add(model, [&](const GraphCase& graph_case) { writer.add(graph_case); });
+    });
+  }
+  writer.finish(splitter.cases());
+  size_t num_calls = 0;
+  for (const CaseInfo& info : splitter.cases()) num_calls += info.occurrences.size();
+  console.talk() << fmt::format("{}: {} cases of {} calls\n", arguments.output,
+                                splitter.cases().size(), num_calls);
+  return kDone;
+}
+
+void declare_split(CLI::App& parser, SplitArguments& arguments) {
+  parser.add_option("FILE", arguments.files, "Graphs: IR JSON, or archives (.pt2)")
+      ->required()
+      ->type_name("");
+  parser
+      .add_option("-o,--output", arguments.output,
+                  "The folder for the cases, which holds nothing else; made where there is none")
+      ->required()
+      ->type_name("DIR");
+  add_weights_options(parser, arguments.execution.weights,
+                      "The weights of the graph; an archive has its own, and where there are none "
+                      "they are made up");
+  add_file_option(parser, "--inputs", arguments.execution.inputs,
+                  "The inputs: .safetensors, by the graph's names; else the archive's examples, or "
+                  "made up");
+}
+
+}  // namespace
+
+Command split_command() {
+  return {.name = "split",
+          .summary = "Take models apart: a case with its tensors for each different call",
+          .examples =
+              "  torch-ir split model.pt2 -o cases\n"
+              "  torch-ir split a.pt2 b.pt2 -o cases    each different call once\n"
+              "  harness --ir cases --executor 'my_sim {ir} {weights} {inputs} {outputs}'\n",
+          .declare = with_arguments(declare_split, run_split)};
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,178 @@
+#include "torch_ir/verifier/float64_graph.h"
+
+#include <ATen/ops/from_blob.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/executor/graph/memory_overlap.h"
+#include "torch_ir/ir/dtype.h"
+
+namespace torch_ir {
+namespace {
+
+// --- Graphs ---
+
+// Operators, without overload, whose results say something about the dtype, and not about numbers.
+constexpr std::pair<std::string_view, std::string_view> kDtypeBound[] = {
+    {"aten.nextafter", "the next number is another one in float64"},
+    {"aten.nextafter_", "the next number is another one in float64"},
+    {"aten.nan_to_num", "the greatest number, which replaces infinity, is another one in float64"},
+    {"aten.nan_to_num_", "the greatest number, which replaces infinity, is another one in float64"},
+};
+
+std::string_view without_overload(std::string_view op_type) {
+  return op_type.substr(0, op_type.rfind('.'));
+}
+
+c10::ScalarType wide_dtype(const std::string& name) {
+  const c10::ScalarType dtype = parse_dtype(name);
+  if (c10::isQIntType(dtype)) throw Error(fmt::format("values of dtype {} are quantized", name));
+  return in_float64(dtype);
+}
+
+void widen(TensorMeta& meta) { meta.dtype = dtype_name(wide_dtype(meta.dtype)); }
+
+void widen(std::vector<TensorMeta>& metas) {
+  for (TensorMeta& meta : metas) widen(meta);
+}
+
+Attribute wide(const Attribute& attribute) {
+  if (const auto* dtype = attribute.get_if<c10::ScalarType>()) return in_float64(*dtype);
+  return attribute;
+}
+
+void widen(AttributeMap& attributes) {
+  const AttributeMap originals = attributes;
+  for (const auto& [name, value] : originals) {
+    // Of a softmax: whether the result of float16 is float32. There is none of float64.
+    attributes.set(name, name == "half_to_float" ? Attribute(false) : wide(value));
+  }
+}
+
+bool is_widened(std::string_view dtype) {
+  const auto found = find_dtype(dtype);
+  return found && in_float64(*found) != *found;
+}
+
+// Why the node would mean something else in float64; empty where it would not.
+std::string_view obstacle(const OpNode& node) {
+  for (const auto& [op, reason] : kDtypeBound) {
+    if (without_overload(node.op_type) == op) return reason;
+  }
+  const bool is_bit_cast = node.op_type == "aten.view.dtype" && !node.inputs.empty() &&
+                           !node.outputs.empty() && node.inputs[0].dtype != node.outputs[0].dtype;
+  const bool is_obstacle =
+      is_bit_cast && (is_widened(node.inputs[0].dtype) || is_widened(node.outputs[0].dtype));
+  return is_obstacle ? "it takes the bits of one dtype for those of another" : "";
+}
+
+void widen(Graph& graph) {
+  widen(graph.graph_inputs);
+  widen(graph.graph_outputs);
+  for (OpNode& node : graph.nodes) {
+    if (const std::string_view reason = obstacle(node); !reason.empty()) {
+      throw Error(
+          fmt::format("node '{}' ({}): {}", printable(node.name), printable(node.op_type), reason));
+    }
+    widen(node.inputs);
+    widen(node.outputs);
+    widen(node.attrs);
+    for (Graph& inner : node.graphs) widen(inner);
+  }
+}
+
+// --- Tensors ---
+
+// The elements of `tensor`, from the first to the last in memory.
+struct Elements {
+  uintptr_t begin;
+  int64_t count;
+};
+
+Elements elements_of(const at::Tensor& tensor) {
+  int64_t last = 0;
+  for (int64_t i = 0; i < tensor.dim(); ++i) last += (tensor.size(i) - 1) * tensor.stride(i);
+  return {reinterpret_cast<uintptr_t>(tensor.const_data_ptr()), last + 1};
+}
+
+bool is_plain(const at::Tensor& tensor) {
+  return tensor.layout() == c10::kStrided && tensor.has_storage() && tensor.numel() > 0;
+}
+
+// Widens tensors of one dtype whose memory overlaps: all elements of that memory, once.
+std::vector<at::Tensor> widen_group(const std::vector<at::Tensor>& tensors, c10::ScalarType dtype) {
+  const at::Tensor& first = tensors.front();
+  if (!is_plain(first)) return {first.to(dtype)};
+  const auto size = first.itemsize();
+  uintptr_t begin = UINTPTR_MAX;
+  uintptr_t end = 0;
+  for (const at::Tensor& tensor : tensors) {
+    if (tensor.scalar_type() != first.scalar_type()) {
+      throw Error("tensors of several dtypes share memory");
+    }
+    const Elements elements = elements_of(tensor);
+    begin = std::min(begin, elements.begin);
+    end = std::max(end, elements.begin + static_cast<uintptr_t>(elements.count) * size);
+  }
+  const at::Tensor all =
+      at::from_blob(reinterpret_cast<void*>(begin), {static_cast<int64_t>((end - begin) / size)},
+                    at::TensorOptions(first.scalar_type()))
+          .to(dtype);
+  std::vector<at::Tensor> widened;
+  for (const at::Tensor& tensor : tensors) {
+    const auto offset = static_cast<int64_t>((elements_of(tensor).begin - begin) / size);
+    widened.push_back(all.as_strided(tensor.sizes(), tensor.strides(), offset));
+  }
+  return widened;
+}
+
+}  // namespace
+
+c10::ScalarType in_float64(c10::ScalarType dtype) {
+  if (c10::isFloatingType(dtype)) return c10::kDouble;
+  return c10::isComplexType(dtype) ? c10::kComplexDouble : dtype;
+}
+
+IR in_float64(const IR& ir) {
+  IR wide = ir;
+  widen(static_cast<Graph&>(wide));
+  widen(wide.weights);
+  std::vector<at::Tensor> constants;
+  for (const auto& item : ir.constants) constants.push_back(item.value());
+  constants = in_float64(constants);
+  for (size_t i = 0; i < constants.size(); ++i)
+    wide.constants[ir.constants[i].key()] = constants[i];
+  return wide;
+}
+
+std::vector<at::Tensor> in_float64(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> widened;
+  for (const at::Tensor& tensor : tensors) {
+    widened.push_back(tensor.defined() ? tensor.detach().cpu().resolve_conj().resolve_neg()
+                                       : tensor);
+  }
+  std::map<size_t, std::vector<size_t>> groups;
+  const std::vector<size_t> group_of = overlap_groups(widened);
+  for (size_t i = 0; i < widened.size(); ++i) {
+    if (widened[i].defined()) groups[group_of[i]].push_back(i);
+  }
+  for (const auto& [group, indices] : groups) {
+    std::vector<at::Tensor> members;
+    for (const size_t i : indices) members.push_back(widened[i]);
+    const bool is_converted = std::ranges::any_of(members, [](const at::Tensor& tensor) {
+      return in_float64(tensor.scalar_type()) != tensor.scalar_type();
+    });
+    if (!is_converted) continue;
+    members = widen_group(members, in_float64(members.front().scalar_type()));
+    for (size_t k = 0; k < indices.size(); ++k) widened[indices[k]] = members[k];
+  }
+  return widened;
+}
+
+}  // namespace torch_ir

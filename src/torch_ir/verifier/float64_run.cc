@@ -1,0 +1,317 @@
+#include "torch_ir/verifier/float64_run.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/enum_tag.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/isfinite.h>
+#include <c10/core/DefaultDtype.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "torch_ir/base/printable.h"
+#include "torch_ir/executor/graph/graph_memory.h"
+#include "torch_ir/executor/graph/lower.h"
+#include "torch_ir/executor/interpreter/run.h"
+#include "torch_ir/ir/binding.h"
+#include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/operators/operator_table.h"
+#include "torch_ir/operators/random_state.h"
+#include "torch_ir/verifier/float64_graph.h"
+#include "torch_ir/verifier/tolerance.h"
+
+namespace torch_ir {
+namespace {
+
+// --- Who decides ---
+
+// Operators of aten whose results jump: a small change of an input is a great one of the result.
+constexpr std::string_view kJumps[] = {
+    "ceil",       "div",       "divide",       "fake_quantize_per_channel_affine",
+    "fix",        "floor",     "fmod",         "fake_quantize_per_tensor_affine",
+    "frac",       "heaviside", "floor_divide", "grid_sampler",
+    "hardshrink", "mode",      "remainder",    "grid_sampler_2d",
+    "round",      "sgn",       "sign",         "grid_sampler_3d",
+    "threshold",  "trunc",
+};
+
+bool is_rounded(const TensorMeta& meta) {
+  const auto dtype = find_dtype(meta.dtype);
+  return dtype && (c10::isFloatingType(*dtype) || c10::isComplexType(*dtype));
+}
+
+bool is_integral(const TensorMeta& meta) {
+  const auto dtype = find_dtype(meta.dtype);
+  return dtype && compares_exactly(*dtype);
+}
+
+bool jumps(const OpNode& node) {
+  const auto name = parse_op_type(node.op_type);
+  if (!name || name->getNamespace() != "aten") return false;
+  std::string_view base = std::string_view(name->name).substr(std::string_view("aten::").size());
+  if (base.ends_with('_')) base.remove_suffix(1);
+  // A division rounds where it is told how.
+  if (base.starts_with("div")) {
+    const Attribute* mode = node.attrs.find("rounding_mode");
+    return mode != nullptr && !mode->is_none();
+  }
+  return std::ranges::find(kJumps, base) != std::end(kJumps);
+}
+
+bool asks_only(const OpNode& node) {
+  const auto op = find_operator(node.op_type);
+  return op && asks_about_metadata(*op);
+}
+
+// Whether the node makes integers or booleans, or jumps, by what floating point values say.
+bool decides(const OpNode& node) {
+  if (!std::ranges::any_of(node.inputs, is_rounded)) return false;
+  return jumps(node) || (std::ranges::any_of(node.outputs, is_integral) && !asks_only(node));
+}
+
+bool decides_inside(const OpNode& node) {
+  return std::ranges::any_of(node.graphs, [](const Graph& graph) {
+    return std::ranges::any_of(
+        graph.nodes, [](const OpNode& inner) { return decides(inner) || decides_inside(inner); });
+  });
+}
+
+// Whether a node of this operator may draw random numbers.
+bool may_draw(const OpNode& node) {
+  const auto op = find_operator(node.op_type);
+  return !node.graphs.empty() || (op && op->hasTag(at::Tag::nondeterministic_seeded));
+}
+
+// --- What was decided ---
+
+// Whether what a jump gave is another in float64 by more than rounding. Of whole numbers that is
+// one half; others are judged by what rounding leaves of half their digits.
+bool has_jumped(const at::Tensor& eager, const at::Tensor& wide) {
+  const at::Tensor finite = at::isfinite(eager).logical_and(at::isfinite(wide));
+  const at::Tensor distance = (eager.to(wide.scalar_type()) - wide).abs().masked_select(finite);
+  if (distance.numel() == 0) return false;
+  const double scale = wide.abs().masked_select(finite).max().item<double>();
+  const double rounding = c10::isReducedFloatingType(eager.scalar_type()) ? 0x1p-4 : 0x1p-12;
+  const double greatest = distance.max().item<double>();
+  return greatest >= 0.5 || greatest > rounding * scale;
+}
+
+bool agree(const at::Tensor& eager, const at::Tensor& wide) {
+  if (eager.sizes() != wide.sizes()) return false;
+  if (compares_exactly(eager.scalar_type())) return at::equal(eager, wide);
+  return !has_jumped(eager, wide);
+}
+
+// --- Runs ---
+
+// New floating point tensors are float64 where nothing says another dtype.
+class DefaultDtypeGuard {
+ public:
+  DefaultDtypeGuard() { c10::set_default_dtype(caffe2::TypeMeta::Make<double>()); }
+  ~DefaultDtypeGuard() { c10::set_default_dtype(before_); }
+  DefaultDtypeGuard(const DefaultDtypeGuard&) = delete;
+  DefaultDtypeGuard& operator=(const DefaultDtypeGuard&) = delete;
+
+ private:
+  const caffe2::TypeMeta before_ = c10::get_default_dtype();
+};
+
+// A graph with its run, checked against what the IR says.
+struct CheckedRun {
+  CheckedRun(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs)
+      : graph(lower(ir, weights, StateDict(), ExecutionOptions{.device = c10::kCPU})),
+        values(input_values(graph, inputs)),
+        symbols(graph.symbols.empty() ? SymbolValues() : graph.symbols.bind(values)),
+        run(start()) {}
+
+  StepRun start() {
+    const PlainKernelsGuard guard;
+    return {graph, values, &symbols};
+  }
+
+  void advance() {
+    const PlainKernelsGuard guard;
+    run.advance();
+  }
+
+  // What the step that ran last made; numbers as tensors, undefined for None.
+  at::Tensor made(size_t output) const {
+    const ValueId id = graph.nodes.at(run.next_step() - 1).outputs.at(output);
+    const c10::IValue& value = run.value(id);
+    if (value.isNone()) return {};
+    return as_tensor(value, parse_dtype(graph.values[id].meta.dtype));
+  }
+
+  const LoweredGraph graph;
+  const Stack values;
+  SymbolValues symbols;
+  StepRun run;
+};
+
+// Weights and inputs together, since they may share memory.
+std::unique_ptr<CheckedRun> start_wide(const IR& ir, const StateDict& weights,
+                                       const std::vector<at::Tensor>& inputs) {
+  std::vector<at::Tensor> tensors = inputs;
+  for (const auto& item : weights) tensors.push_back(item.value());
+  tensors = in_float64(tensors);
+  StateDict wide_weights;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    wide_weights.insert(weights[i].key(), tensors[inputs.size() + i]);
+  }
+  tensors.resize(inputs.size());
+  return std::make_unique<CheckedRun>(in_float64(ir), wide_weights, tensors);
+}
+
+}  // namespace
+
+struct Float64Run::State {
+  State(const IR& graph, const StateDict& weights, const std::vector<at::Tensor>& inputs)
+      : ir(graph), memory(graph, weights), wide(start_wide(graph, weights, inputs)) {
+    if (std::ranges::any_of(ir.nodes, decides)) {
+      eager = std::make_unique<CheckedRun>(ir, weights, inputs);
+    }
+    for (size_t step = 0; step < ir.nodes.size(); ++step) {
+      const std::vector<TensorMeta>& outputs = ir.nodes[step].outputs;
+      for (size_t i = 0; i < outputs.size(); ++i) sources[outputs[i].name] = {step, i};
+    }
+  }
+
+  void advance() {
+    const size_t step = wide->run.next_step();
+    const OpNode& node = ir.nodes[step];
+    const RandomStateGuard random;
+    const bool has_drawn = advance_wide(node);
+    if (eager) eager->advance();
+    inherit(step);
+    if (has_drawn) doubt_all(step, "draws random numbers");
+    if (decides_inside(node)) doubt_all(step, "decides by floating point values inside");
+    if (decides(node)) compare_decisions(step);
+  }
+
+  bool advance_wide(const OpNode& node) {
+    const DefaultDtypeGuard dtype;
+    if (!may_draw(node)) {
+      wide->advance();
+      return false;
+    }
+    const RandomState before;
+    wide->advance();
+    return before.has_moved();
+  }
+
+  // What is made of a doubtful value is doubtful.
+  void inherit(size_t step) {
+    if (doubts.empty()) return;
+    const OpNode& node = ir.nodes[step];
+    const auto pass_on = [&](const std::string& input) {
+      const std::string* reason = find_doubt(input);
+      if (reason != nullptr) doubt_everything(step, *reason);
+    };
+    for (const TensorMeta& input : node.inputs) pass_on(input.name);
+    for (const auto& [name, value] : node.attrs) {
+      for (const std::string& ref : value_refs(value)) pass_on(ref);
+    }
+  }
+
+  void compare_decisions(size_t step) {
+    const OpNode& node = ir.nodes[step];
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (!is_integral(node.outputs[i]) && !jumps(node)) continue;
+      const at::Tensor narrow = eager->made(i);
+      const at::Tensor wide_value = wide->made(i);
+      if (narrow.defined() != wide_value.defined() ||
+          (narrow.defined() && !agree(narrow, wide_value))) {
+        doubt_value(node.outputs[i].name, about(node, "decides otherwise in float64"));
+      }
+    }
+  }
+
+  static std::string about(const OpNode& node, const std::string& what) {
+    return fmt::format("node '{}' ({}) {}", printable(node.name), printable(node.op_type), what);
+  }
+
+  void doubt_all(size_t step, const std::string& what) {
+    doubt_everything(step, about(ir.nodes[step], what));
+  }
+
+  // All that the node makes and writes to.
+  void doubt_everything(size_t step, const std::string& reason) {
+    for (const TensorMeta& output : ir.nodes[step].outputs) doubt_value(output.name, reason);
+    for (const size_t written : memory.written_by(step)) doubts.try_emplace(written, reason);
+  }
+
+  void doubt_value(const std::string& name, const std::string& reason) {
+    if (const auto found = memory.of(name)) doubts.try_emplace(*found, reason);
+  }
+
+  const std::string* find_doubt(const std::string& name) const {
+    const auto found = memory.of(name);
+    if (!found) return nullptr;
+    const auto doubt = doubts.find(*found);
+    return doubt == doubts.end() ? nullptr : &doubt->second;
+  }
+
+  struct Source {
+    size_t step;
+    size_t output;
+  };
+
+  const IR& ir;
+  const GraphMemory memory;
+  std::unique_ptr<CheckedRun> wide;
+  std::unique_ptr<CheckedRun> eager;
+  std::unordered_map<std::string_view, Source> sources;
+  // By memory, why.
+  std::unordered_map<size_t, std::string> doubts;
+};
+
+Float64Run::Float64Run(const IR& ir, const StateDict& weights,
+                       const std::vector<at::Tensor>& inputs) {
+  try {
+    state_ = std::make_unique<State>(ir, weights, inputs);
+  } catch (const std::exception& error) {
+    failure_ = message_text(error);
+  }
+}
+Float64Run::~Float64Run() = default;
+
+at::Tensor Float64Run::value(const std::string& name) {
+  if (!failure_.empty()) return {};
+  const auto found = state_->sources.find(name);
+  if (found == state_->sources.end()) return {};
+  const auto& [step, output] = found->second;
+  try {
+    while (state_->wide->run.next_step() <= step) state_->advance();
+    if (state_->wide->run.next_step() != step + 1) return {};
+    return state_->wide->made(output);
+  } catch (const std::exception& error) {
+    failure_ = message_text(error);
+    return {};
+  }
+}
+
+std::vector<at::Tensor> Float64Run::outputs() {
+  if (!failure_.empty()) return {};
+  try {
+    while (!state_->wide->run.is_done()) state_->advance();
+    return caller_outputs(state_->wide->graph, state_->wide->run.outputs());
+  } catch (const std::exception& error) {
+    failure_ = message_text(error);
+    return {};
+  }
+}
+
+std::string Float64Run::doubt(const std::string& name) const {
+  if (!failure_.empty()) return failure_;
+  const std::string* reason = state_->find_doubt(name);
+  return reason == nullptr ? "" : *reason;
+}
+
+}  // namespace torch_ir

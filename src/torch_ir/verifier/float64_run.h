@@ -1,0 +1,49 @@
+// Float64Run: the values of a graph in float64, and where they can not be compared.
+//
+// For those who ask how far a result is from what the arithmetic means. Each node calls its
+// operator through the dispatcher, on in_float64 of the graph. Where a graph decides by floating
+// point values (an index, a mask, a rounding), float64 may decide otherwise, and everything behind
+// is then another computation: a run of the graph as it is goes beside and tells. It is left out
+// where no node decides.
+//
+// While a run advances, the default dtype of this process is float64.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+class Float64Run {
+ public:
+  // Throws nothing: what stands in the way is a doubt about all values. `ir` outlives the run;
+  // weights are found as in compile.
+  Float64Run(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs);
+  ~Float64Run();
+  Float64Run(const Float64Run&) = delete;
+  Float64Run& operator=(const Float64Run&) = delete;
+
+  // As NodeRun::value, but throws nothing. Undefined where there is none.
+  at::Tensor value(const std::string& name);
+
+  // What the graph gives, after a run to its end; empty where that failed.
+  std::vector<at::Tensor> outputs();
+
+  // Why what is there of a value, a graph input included, must not be compared with, one line:
+  // "node 'argmax' (aten.argmax.default) decides otherwise in float64". Empty where it may. To be
+  // asked for after the value.
+  std::string doubt(const std::string& name) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+  // Why there is no run, or how it ended.
+  std::string failure_;
+};
+
+}  // namespace torch_ir

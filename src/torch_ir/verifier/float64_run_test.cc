@@ -1,0 +1,141 @@
+#include "torch_ir/verifier/float64_run.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/equal.h>
+#include <ATen/ops/linear.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/softmax.h>
+#include <ATen/ops/tensor.h>
+#include <c10/core/DefaultDtype.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "torch_ir/executor/testing/eager_graph.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Float64Run, ComputesWhatEagerDoesInFloat64) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 4}, at::kBFloat16));
+  const V weight = graph.weight("weight", at::randn({3, 4}, at::kBFloat16));
+  const V linear = graph.call1("aten.linear.default", {x, weight});
+  const V wide = graph.call1("aten._to_copy.default", {linear, c10::kFloat});
+  graph.output(graph.call1("aten.softmax.int", {wide, -1}));
+  Float64Run run(graph.ir, graph.weights, graph.inputs);
+  const at::Tensor expected =
+      at::linear(graph.inputs[0].to(at::kDouble), graph.weights["weight"].to(at::kDouble));
+  EXPECT_TRUE(same_bits(run.value("n0"), expected));
+  EXPECT_EQ(run.doubt("n0"), "");
+  const std::vector<at::Tensor> outputs = run.outputs();
+  ASSERT_EQ(outputs.size(), 1);
+  EXPECT_TRUE(same_bits(outputs[0], at::softmax(expected, -1)));
+}
+
+TEST(Float64Run, MakesNewTensorsInFloat64) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({3}));
+  const V ones = graph.call1("aten.ones.default", {Attribute::list({Attribute(3)})});
+  graph.output(graph.call1("aten.div.Tensor", {ones, x}));
+  Float64Run run(graph.ir, graph.weights, graph.inputs);
+  EXPECT_EQ(run.value("n0").scalar_type(), at::kDouble);
+  EXPECT_TRUE(same_bits(run.value("n1"), 1 / graph.inputs[0].to(at::kDouble)));
+  EXPECT_EQ(c10::get_default_dtype_as_scalartype(), at::kFloat);
+}
+
+TEST(Float64Run, LeavesWhatTheGraphWritesTo) {
+  EagerGraph graph;
+  const at::Tensor given = at::ones({3}, at::kDouble);
+  const V x = graph.input("x", given.clone());
+  graph.output(graph.call1("aten.add_.Scalar", {x, 1}));
+  Float64Run run(graph.ir, graph.weights, {given});
+  EXPECT_TRUE(at::equal(run.outputs().at(0), given + 1));
+  EXPECT_TRUE(at::equal(given, at::ones({3}, at::kDouble)));
+}
+
+// In bfloat16 1 + 2^-12 is 1.
+EagerGraph deciding_graph() {
+  EagerGraph graph;
+  const V x = graph.input("x", at::tensor({1.0, 2.0}, at::kDouble).to(at::kBFloat16));
+  const V sum = graph.call1("aten.add.Scalar", {x, 0x1p-12});
+  const V scaled = graph.call1("aten.mul.Tensor", {sum, x});
+  const V chosen = graph.call1("aten.gt.Scalar", {scaled, 1.0});
+  const V other = graph.call1("aten.neg.default", {x});
+  graph.output(graph.call1("aten.where.self", {chosen, scaled, other}));
+  graph.output(other);
+  return graph;
+}
+
+TEST(Float64Run, DoubtsWhatComesOfAnotherDecision) {
+  const EagerGraph graph = deciding_graph();
+  Float64Run run(graph.ir, graph.weights, graph.inputs);
+  ASSERT_EQ(run.outputs().size(), 2);
+  EXPECT_EQ(run.doubt("n2"), "node 'n2' (aten.gt.Scalar) decides otherwise in float64");
+  EXPECT_EQ(run.doubt("n4"), "node 'n2' (aten.gt.Scalar) decides otherwise in float64");
+  EXPECT_EQ(run.doubt("n1"), "");
+  EXPECT_EQ(run.doubt("n3"), "");
+}
+
+TEST(Float64Run, TrustsEqualDecisions) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::tensor({1.0, -2.0, 3.0}, at::kDouble).to(at::kFloat));
+  const V index = graph.call1("aten.argmax.default", {x});
+  graph.output(graph.call1("aten.index.Tensor", {x, VList{index}}));
+  Float64Run run(graph.ir, graph.weights, graph.inputs);
+  EXPECT_EQ(run.outputs().at(0).item<double>(), 3);
+  EXPECT_EQ(run.doubt("n1"), "");
+}
+
+TEST(Float64Run, DoubtsWhatIsRoundedOtherwise) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::tensor({1.0, 2.0}, at::kDouble).to(at::kBFloat16));
+  const V below = graph.call1("aten.sub.Scalar", {x, 0x1p-12});
+  const V whole = graph.call1("aten.floor.default", {below});
+  graph.output(graph.call1("aten.add.Tensor", {whole, x}));
+  Float64Run run(graph.ir, graph.weights, graph.inputs);
+  EXPECT_TRUE(at::equal(run.outputs().at(0), at::tensor({1.0, 3.0}, at::kDouble)));
+  EXPECT_EQ(run.doubt("n2"), "node 'n1' (aten.floor.default) decides otherwise in float64");
+}
+
+TEST(Float64Run, DoubtsRandomNumbersAndLeavesTheGenerator) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::ones({8}));
+  const V noise = graph.call1("aten.rand_like.default", {x});
+  graph.output(graph.call1("aten.add.Tensor", {x, noise}));
+  graph.output(graph.call1("aten.dropout.default", {x, 0.5, false}));
+  Float64Run run(graph.ir, graph.weights, graph.inputs);
+  at::manual_seed(1);
+  ASSERT_EQ(run.outputs().size(), 2);
+  EXPECT_EQ(run.doubt("n1"), "node 'n0' (aten.rand_like.default) draws random numbers");
+  EXPECT_EQ(run.doubt("n2"), "");
+  const at::Tensor next = at::rand({2});
+  at::manual_seed(1);
+  EXPECT_TRUE(at::equal(next, at::rand({2})));
+}
+
+TEST(Float64Run, SaysWhyThereIsNone) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::ones({4}));
+  graph.output(graph.call1("aten.view.dtype", {x, c10::kInt}));
+  Float64Run run(graph.ir, graph.weights, graph.inputs);
+  EXPECT_TRUE(run.outputs().empty());
+  EXPECT_FALSE(run.value("n0").defined());
+  EXPECT_THAT(run.doubt("n0"), HasSubstr("takes the bits of one dtype"));
+}
+
+// A cast that stays float32 whatever it is given.
+TEST(Float64Run, SaysWhereAnOperatorDoesNotComputeInFloat64) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::ones({4}));
+  graph.output(graph.call1("aten._cast_Float.default", {x}));
+  Float64Run run(graph.ir, graph.weights, graph.inputs);
+  EXPECT_TRUE(run.outputs().empty());
+  EXPECT_THAT(run.doubt("n0"), HasSubstr("float32"));
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,118 @@
+#include "torch_ir/verifier/second_opinion.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "torch_ir/executor/testing/eager_graph.h"
+#include "torch_ir/verifier/testing/doubles.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(SecondOpinion, MeasuresErrorsByTheGreatestElement) {
+  const SecondOpinion opinion =
+      second_opinion(doubles({4, 1.5, 0.25}).to(at::kFloat), doubles({4, 1.125, 0}).to(at::kFloat),
+                     doubles({4, 1, 0}));
+  EXPECT_EQ(opinion.executor_error, 0.125);
+  EXPECT_EQ(opinion.eager_error, 0.03125);
+  EXPECT_EQ(opinion.factor, 4);
+  EXPECT_EQ(opinion_text(opinion), "worse than eager by a factor of 4");
+}
+
+TEST(SecondOpinion, NamesEagerWhereItIsTheInaccurateOne) {
+  const SecondOpinion opinion = second_opinion(doubles({1.125}), doubles({2}), doubles({1}));
+  EXPECT_EQ(opinion.factor, 0.125);
+  EXPECT_EQ(opinion_text(opinion), "eager is the inaccurate one, by a factor of 8");
+}
+
+TEST(SecondOpinion, TakesRoundingAsExact) {
+  const at::Tensor exact = doubles({1, 0.5});
+  const at::Tensor eager = exact.to(at::kBFloat16);
+  EXPECT_EQ(second_opinion(eager, eager, exact).factor, 1);
+  // bfloat16 has 8 bits: half a unit in the last place of 1 is 2^-8.
+  const SecondOpinion rounded = second_opinion(doubles({1, 0.5 + 0x1p-8}), eager, exact);
+  EXPECT_EQ(rounded.executor_error, 0x1p-8);
+  EXPECT_EQ(rounded.factor, 1);
+  EXPECT_EQ(second_opinion(doubles({1, 0.5 + 0x1p-5}), eager, exact).factor, 8);
+}
+
+TEST(SecondOpinion, TakesTheLeastNumbersAsTheyAre) {
+  const at::Tensor exact = doubles({0x1p-23});
+  // The least number of float16 is 2^-24.
+  const SecondOpinion opinion = second_opinion(doubles({0x1p-24}), exact.to(at::kHalf), exact);
+  EXPECT_EQ(opinion.executor_error, 0.5);
+  EXPECT_EQ(opinion.factor, 2);
+}
+
+TEST(SecondOpinion, TellsWhatIsNotFinite) {
+  const at::Tensor exact = doubles({1, kInf, kNan, 4});
+  const SecondOpinion worse =
+      second_opinion(doubles({kNan, kInf, kNan, 4}), doubles({1, kInf, kNan, 4}), exact);
+  EXPECT_EQ(worse.executor_non_finite, 1);
+  EXPECT_EQ(worse.eager_non_finite, 0);
+  EXPECT_EQ(worse.factor, kInf);
+  EXPECT_THAT(opinion_text(worse), HasSubstr("worse than eager: 1 element(s)"));
+  const SecondOpinion better =
+      second_opinion(doubles({1, kInf, kNan, 4}), doubles({1, -kInf, kNan, kInf}), exact);
+  EXPECT_EQ(better.eager_non_finite, 2);
+  EXPECT_EQ(better.factor, 0);
+  EXPECT_THAT(opinion_text(better), HasSubstr("eager is the inaccurate one: 2 of its"));
+}
+
+TEST(SecondOpinion, ComparesIntegersExactly) {
+  const at::Tensor index = at::ones({2}, at::kLong);
+  EXPECT_EQ(second_opinion(index, index, index).factor, 1);
+  EXPECT_EQ(second_opinion(index + 1, index, index).factor, kInf);
+}
+
+TEST(SecondOpinion, HasNothingToSayOfNothing) {
+  const at::Tensor empty = at::zeros({0, 3});
+  EXPECT_EQ(second_opinion(empty, empty, empty.to(at::kDouble)).factor, 1);
+  EXPECT_NE(second_opinion(empty, at::Tensor(), empty).reason, "");
+  EXPECT_EQ(opinion_text(second_opinion(at::zeros({2}), empty, empty)),
+            "no second opinion: the executor has shape [2], in float64 it is [0, 3]");
+}
+
+// A product, in eager and by an executor that adds in the worst way for float16.
+TEST(SecondOpinions, JudgeEachOutput) {
+  EagerGraph graph;
+  const V a = graph.input("a", at::randn({8, 64}));
+  const V b = graph.weight("b", at::randn({64, 8}));
+  const V product = graph.call1("aten.matmul.default", {a, b});
+  graph.output(product);
+  graph.output(graph.call1("aten.argmax.default", {product, 1}));
+  const std::vector<at::Tensor> eager = graph.expected();
+  const at::Tensor rough = at::matmul(graph.inputs[0].to(at::kBFloat16).to(at::kFloat),
+                                      graph.weights["b"].to(at::kBFloat16).to(at::kFloat));
+  const std::vector<SecondOpinion> opinions =
+      second_opinions(graph.ir, graph.weights, graph.inputs, {rough, eager[1]}, eager);
+  ASSERT_EQ(opinions.size(), 2);
+  const at::Tensor exact =
+      at::matmul(graph.inputs[0].to(at::kDouble), graph.weights["b"].to(at::kDouble));
+  const double scale = exact.abs().max().item<double>();
+  EXPECT_EQ(opinions[0].eager_error, (eager[0] - exact).abs().max().item<double>() / scale);
+  EXPECT_EQ(opinions[0].executor_error, (rough - exact).abs().max().item<double>() / scale);
+  EXPECT_GT(opinions[0].factor, 1000);
+  EXPECT_EQ(opinions[1], SecondOpinion());
+}
+
+TEST(SecondOpinions, SayWhyThereIsNone) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::ones({4}));
+  graph.output(graph.call1("aten.rand_like.default", {x}));
+  const std::vector<SecondOpinion> opinions =
+      second_opinions(graph.ir, graph.weights, graph.inputs, graph.expected(), graph.expected());
+  ASSERT_EQ(opinions.size(), 1);
+  EXPECT_EQ(opinion_text(opinions[0]),
+            "no second opinion: node 'n0' (aten.rand_like.default) draws random numbers");
+}
+
+}  // namespace
+}  // namespace torch_ir
