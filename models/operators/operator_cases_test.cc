@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
+#include "torch_ir/cases/graph_case.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/validate.h"
 #include "torch_ir/operators/call_recording.h"
-#include "torch_ir/registry/operator_call.h"
 #include "torch_ir/registry/operator_case.h"
 
 namespace torch_ir {
@@ -59,16 +59,15 @@ bool are_equal(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& 
   return std::ranges::equal(a, b, equal);
 }
 
-std::vector<at::Tensor> compared_values_of(const OperatorCase& it) {
-  const OperatorCall call = call_operator(it);
-  return compared_values(it, call.arguments, call.outputs);
+std::vector<at::Tensor> eager_values(const OperatorCase& it) {
+  return compared_values(it, it.arguments(), make_graph_case(it).expected);
 }
 
 // What is wrong with a case; empty when nothing is.
 std::string problem_of(const OperatorCase& it) {
   try {
-    validate_ir(call_operator(it).ir);
-    const bool is_same = are_equal(compared_values_of(it), compared_values_of(it));
+    validate_ir(make_graph_case(it).ir);
+    const bool is_same = are_equal(eager_values(it), eager_values(it));
     return is_same ? "" : it.name() + ": two calls differ\n";
   } catch (const c10::Error& error) {
     return it.name() + ": " + error.what_without_backtrace() + "\n";
@@ -87,11 +86,12 @@ at::Tensor widened(const at::Tensor& tensor) {
 }
 
 // Its arguments in float64; a dtype that they ask for as well.
-std::vector<c10::IValue> widened_arguments(const OperatorCall& call,
+std::vector<c10::IValue> widened_arguments(const OperatorCase& it,
                                            const c10::FunctionSchema& schema) {
+  const std::vector<c10::IValue> given = it.arguments();
   std::vector<c10::IValue> arguments;
-  for (size_t i = 0; i < call.arguments.size(); ++i) {
-    const c10::IValue& value = call.arguments[i];
+  for (size_t i = 0; i < given.size(); ++i) {
+    const c10::IValue& value = given[i];
     const bool is_float_dtype = schema.arguments()[i].name() == "dtype" && value.isInt() &&
                                 at::isFloatingType(static_cast<at::ScalarType>(value.toInt()));
     arguments.push_back(is_float_dtype ? c10::IValue(at::kDouble) : map_tensors(value, widened));
@@ -108,14 +108,12 @@ bool is_within(const at::Tensor& a, const at::Tensor& b, const Tolerance& tolera
 
 // Whether an executor that rounds once, at the end, would be found right.
 bool admits_the_rounded_result(const OperatorCase& it) {
-  const OperatorCall call = call_operator(it);
-  if (!std::ranges::any_of(call.outputs, is_float)) return true;
   const c10::OperatorHandle op = find_operator(it.op_type).value();
-  const std::vector<c10::IValue> arguments = widened_arguments(call, op.schema());
+  const std::vector<c10::IValue> arguments = widened_arguments(it, op.schema());
   std::vector<c10::IValue> stack = arguments;
   op.callBoxed(stack);
   if (tensors_of(stack).empty()) return true;
-  const auto narrow = compared_values(it, call.arguments, call.outputs);
+  const auto narrow = eager_values(it);
   const auto wide = compared_values(it, arguments, tensors_of(stack));
   for (size_t i = 0; i < narrow.size(); ++i) {
     const auto usual = default_tolerance(narrow[i].scalar_type());

@@ -2,15 +2,34 @@
 
 #include <ATen/Context.h>
 #include <c10/util/Exception.h>
+#include <fmt/format.h>
 
 #include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/converter/converter.h"
+#include "torch_ir/exporter/capture/export_call.h"
+#include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
-#include "torch_ir/registry/operator_call.h"
 
 namespace torch_ir {
+namespace {
+
+torch::jit::Stack complete_arguments(const c10::FunctionSchema& schema, torch::jit::Stack given) {
+  const std::vector<c10::Argument>& arguments = schema.arguments();
+  if (given.size() > arguments.size()) {
+    throw Error(fmt::format("{} arguments for the {} of {}", given.size(), arguments.size(),
+                            schema.name()));
+  }
+  for (size_t i = given.size(); i < arguments.size(); ++i) {
+    given.push_back(arguments[i].default_value().value_or(c10::IValue()));
+  }
+  return given;
+}
+
+}  // namespace
+
 CaseInfo info_of(const OperatorCase& operator_case) {
   return {.name = operator_case.name(),
           .op_type = operator_case.op_type,
@@ -23,14 +42,19 @@ CaseInfo info_of(const OperatorCase& operator_case) {
 }
 
 GraphCase make_graph_case(const OperatorCase& operator_case) {
+  const auto op = find_operator(operator_case.op_type);
+  if (!op) throw Error("LibTorch has no operator " + operator_case.op_type);
   // Operators that draw random numbers draw the same each time.
   at::manual_seed(0);
   try {
-    OperatorCall call = call_operator(operator_case);
-    return {.info = info_of(operator_case),
-            .ir = std::move(call.ir),
-            .inputs = std::move(call.inputs),
-            .expected = std::move(call.outputs)};
+    ExportedCall call =
+        export_call(*op, complete_arguments(op->schema(), operator_case.arguments()));
+    GraphCase graph_case{.info = info_of(operator_case),
+                         .ir = convert_exported_program(call.program),
+                         .inputs = std::move(call.inputs),
+                         .expected = std::move(call.outputs)};
+    graph_case.ir.model_name = operator_case.name();
+    return graph_case;
   } catch (const c10::Error& error) {
     throw Error(operator_case.name() + ": " + headline(error.what_without_backtrace()));
   }

@@ -1,7 +1,6 @@
 #include "torch_ir/registry/operator_case.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/tensor.h>
 #include <gmock/gmock.h>
@@ -10,8 +9,6 @@
 #include <set>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/executor/execution_plan.h"
-#include "torch_ir/registry/operator_call.h"
 
 namespace torch_ir {
 namespace {
@@ -147,39 +144,6 @@ TEST(OperatorCaseTest, RefusesANameTwice) {
   }
   EXPECT_THAT(list_operator_cases,
               ThrowsMessage<Error>(HasSubstr("two cases 'aten.relu.default/float32/usual'")));
-}
-
-// Calls that capture would write as others, or refuse.
-TEST(OperatorCallTest, IsAGraphThatPlansRun) {
-  const at::Tensor x = at::arange(6, at::kFloat).view({2, 3});
-  const std::vector<OperatorCase> cases = {
-      make_case("aten.add.Scalar", CaseProperty::kValues, {x, 2, 1}),
-      make_case("aten.cat.default", CaseProperty::kValues, {c10::List<at::Tensor>({x, x + 1}), -1}),
-      make_case("aten.split.Tensor", CaseProperty::kValues, {x, 1, 0}),
-      make_case("aten.index.Tensor", CaseProperty::kValues,
-                {x, c10::List<std::optional<at::Tensor>>({std::nullopt, indices({2, 0})})}),
-      make_case("aten._to_copy.default", CaseProperty::kValues,
-                {x, at::kHalf, c10::IValue(), c10::IValue(), c10::IValue(), false, c10::IValue()}),
-      make_case("aten.native_layer_norm.default", CaseProperty::kValues,
-                {x, c10::List<int64_t>({3}), c10::IValue(), c10::IValue(), 1e-5}),
-      make_case("aten._local_scalar_dense.default", CaseProperty::kValues, {at::full({}, 1.5)}),
-      make_case("aten.sym_size.int", CaseProperty::kValues, {x, 1}),
-  };
-  for (const OperatorCase& it : cases) {
-    const OperatorCall call = call_operator(it);
-    ASSERT_EQ(call.ir.nodes.size(), 1u);
-    EXPECT_EQ(call.ir.nodes[0].op_type, it.op_type);
-    const auto outputs = compile(call.ir, StateDict()).run_checked(call.inputs);
-    ASSERT_EQ(outputs.size(), call.outputs.size()) << it.op_type;
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      EXPECT_TRUE(outputs[i].equal(call.outputs[i])) << it.op_type;
-    }
-  }
-}
-
-TEST(OperatorCallTest, NamesTheCaseOfAnUnknownOperator) {
-  EXPECT_THAT([] { call_operator(make_case("aten.relux.default", CaseProperty::kValues)); },
-              ThrowsMessage<Error>(HasSubstr("case 'aten.relux.default/float32/usual'")));
 }
 
 }  // namespace
