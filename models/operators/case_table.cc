@@ -25,6 +25,14 @@ constexpr std::array kDtypes = std::to_array<std::pair<Dtypes, c10::ScalarType>>
     {kBool, c10::ScalarType::Bool},
 });
 
+std::vector<c10::ScalarType> dtypes_of(Dtypes dtypes) {
+  std::vector<c10::ScalarType> result;
+  for (const auto& [bit, dtype] : kDtypes) {
+    if ((dtypes & bit) != 0) result.push_back(dtype);
+  }
+  return result;
+}
+
 std::string op_type_of(std::string_view op) {
   const bool has_overload = op.find('.') != std::string::npos;
   return "aten." + std::string(op) + (has_overload ? "" : ".default");
@@ -72,14 +80,6 @@ OperatorCase make_case(const OperatorRows& rows, const CaseRow& row, c10::Scalar
 }
 
 }  // namespace
-
-std::vector<c10::ScalarType> dtypes_of(Dtypes dtypes) {
-  std::vector<c10::ScalarType> result;
-  for (const auto& [bit, dtype] : kDtypes) {
-    if ((dtypes & bit) != 0) result.push_back(dtype);
-  }
-  return result;
-}
 
 std::vector<OperatorCase> make_cases(std::string_view category, const OperatorTable& table) {
   std::vector<OperatorCase> cases;

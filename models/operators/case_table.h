@@ -39,8 +39,6 @@ inline constexpr Dtypes kAll = kNumbers | kBool;
 // One of each kind, for what has little to do with the dtype.
 inline constexpr Dtypes kMain = kF32 | kBF16 | kC64 | kI64 | kBool;
 
-std::vector<c10::ScalarType> dtypes_of(Dtypes dtypes);
-
 // Views of text: a large table costs next to nothing to compile.
 struct CaseRow {
   std::string_view variant;

@@ -1,4 +1,7 @@
 // Comparisons, logic, and tests of numbers: results are booleans.
+#include <algorithm>
+#include <iterator>
+
 #include "models/operators/families.h"
 
 namespace torch_ir {

@@ -251,6 +251,9 @@ OperatorTable random_numbers() {
       {"feature_dropout",
        kFloats,
        {{"inference", "x[2,3,4], 0.5, False", "in inference nothing is dropped"}}},
+      {"feature_alpha_dropout",
+       kFloats,
+       {{"inference", "x[2,3,4], 0.5, False", "in inference nothing is dropped"}}},
       {"rrelu", kFloats, {{"inference", "x[5,7]", "in inference the mean slope"}}},
   };
 }

@@ -1,4 +1,7 @@
 // Reading and writing at indices and where masks say: gather, scatter, index, embedding.
+#include <algorithm>
+#include <iterator>
+
 #include "models/operators/families.h"
 
 namespace torch_ir {

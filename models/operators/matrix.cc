@@ -1,4 +1,7 @@
 // Products of matrices and vectors, distances, and linear algebra.
+#include <algorithm>
+#include <iterator>
+
 #include "models/operators/case_table.h"
 
 namespace torch_ir {

@@ -1,4 +1,7 @@
 // Pointwise operators: each element of the result from the elements at its place.
+#include <algorithm>
+#include <iterator>
+
 #include "models/operators/families.h"
 
 namespace torch_ir {

@@ -1,4 +1,7 @@
 // Pooling: averages and maxima of windows.
+#include <algorithm>
+#include <iterator>
+
 #include "models/operators/case_table.h"
 
 namespace torch_ir {

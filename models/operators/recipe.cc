@@ -7,14 +7,13 @@
 #include <ATen/ops/diag_embed.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/empty_strided.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <limits>
-#include <numeric>
 #include <optional>
 
 #include "torch_ir/base/error.h"

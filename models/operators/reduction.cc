@@ -1,4 +1,7 @@
 // Reductions and scans: sums, extremes, means, norms, along all or some dimensions.
+#include <algorithm>
+#include <iterator>
+
 #include "models/operators/families.h"
 
 namespace torch_ir {

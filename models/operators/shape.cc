@@ -1,4 +1,7 @@
 // Operators that move elements or change how they are seen: views, joins, splits, padding.
+#include <algorithm>
+#include <iterator>
+
 #include "models/operators/case_table.h"
 
 namespace torch_ir {

@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/abs.h>
-#include <ATen/ops/arange.h>
 #include <ATen/ops/gather.h>
 #include <ATen/ops/isclose.h>
 #include <ATen/ops/isfinite.h>
@@ -14,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
