@@ -8,6 +8,7 @@
 namespace torch_ir {
 
 struct CaseSource {
+  // The process is told nothing but the name.
   CaseInfo info = {};
   // With its files (case_files.h); empty for a case of the tables that are linked in.
   std::string folder = {};

@@ -144,11 +144,7 @@ std::string capture_problem(const GraphCase& graph_case) {
 }
 
 GraphCase load_case(const CaseSource& source) {
-  if (!source.folder.empty()) {
-    GraphCase graph_case = read_case(source.folder);
-    graph_case.info = source.info;
-    return graph_case;
-  }
+  if (!source.folder.empty()) return read_case(source.folder);
   return make_graph_case(find_operator_case(source.info.name));
 }
 
@@ -228,7 +224,7 @@ CaseStatus status_of(const std::exception& exception) {
 }  // namespace
 
 CaseResult run_case(const CaseSource& source, Backend& backend, const RunSettings& settings) {
-  CaseResult result{.info = source.info};
+  CaseResult result;
   try {
     const GraphCase graph_case = load_case(source);
     if (runs_plans(settings) && source.folder.empty()) {

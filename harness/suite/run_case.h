@@ -9,9 +9,9 @@
 
 namespace torch_ir {
 
-// Never throws for what is wrong with the case or with who executes it. A case of the tables is
-// also captured on the meta device, where this library executes it: shapes and attributes have to
-// be what the call itself has.
+// All but CaseResult::info. Never throws for what is wrong with the case or with who executes it. A
+// case of the tables is also captured on the meta device, where this library executes it: shapes
+// and attributes have to be what the call itself has.
 CaseResult run_case(const CaseSource& source, Backend& backend, const RunSettings& settings);
 
 }  // namespace torch_ir

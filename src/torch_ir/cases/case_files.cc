@@ -6,6 +6,7 @@
 #include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <system_error>
 #include <unordered_set>
 #include <utility>
@@ -43,7 +44,8 @@ Each folder below `cases/` is a case: a graph, what goes in, and what has to com
 
 An output passes when |actual - expected| <= atol + rtol * |expected| for each element, NaN only where NaN is expected.
 `"float64_distance"` is how far PyTorch's own result is from one in float64: max |x - r| / max |r|.
-`"compare"` says where less is asked than that; `"strides"` has those inputs whose elements do not lie in a row.
+`"strides"` has those inputs whose elements do not lie in a row. `"compare"` says what is compared:
+{}
 `suite.json` lists all cases. `harness --ir` on this folder runs them; `score_suite.py` of torch-ir's examples scores an executor.
 )";
 
@@ -138,6 +140,17 @@ auto read_json(const std::string& path, const Read& read) {
   } catch (const Error& error) {
     throw SerializationError(printable(path) + ": " + error.what());
   }
+}
+
+// What is compared of the cases, a line each.
+std::string properties_text(const std::vector<CaseInfo>& infos) {
+  std::set<CaseProperty> properties;
+  for (const CaseInfo& info : infos) properties.insert(info.property);
+  std::string text;
+  for (const CaseProperty property : properties) {
+    text += fmt::format("\n- `{}`: {}", property_name(property), property_description(property));
+  }
+  return text + "\n";
 }
 
 // --- Folders ---
@@ -237,7 +250,8 @@ void SuiteWriter::finish(const std::vector<CaseInfo>& infos) {
   // Without its list a folder is no suite: that goes first and comes last.
   for (const char* name : {kSuiteFile, kReadme, kCases}) remove_path(fs::path(directory_) / name);
   move(fs::path(from) / kCases, fs::path(directory_) / kCases);
-  write_file(directory_ + "/" + kReadme, fmt::format(kReadmeText, infos.size(), what_));
+  write_file(directory_ + "/" + kReadme,
+             fmt::format(kReadmeText, infos.size(), what_, properties_text(infos)));
   write_file(directory_ + "/" + kSuiteFile, text_of({{"format", kFormat},
                                                      {"version", kSuiteVersion},
                                                      {"of", what_},

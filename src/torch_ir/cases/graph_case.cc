@@ -1,6 +1,7 @@
 #include "torch_ir/cases/graph_case.h"
 
 #include <ATen/Context.h>
+#include <ATen/ops/zeros_like.h>
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 
@@ -26,6 +27,11 @@ torch::jit::Stack complete_arguments(const c10::FunctionSchema& schema, torch::j
     given.push_back(arguments[i].default_value().value_or(c10::IValue()));
   }
   return given;
+}
+
+// What is in memory without values differs from run to run.
+void clear(std::vector<at::Tensor>& tensors) {
+  for (at::Tensor& tensor : tensors) tensor = at::zeros_like(tensor);
 }
 
 }  // namespace
@@ -54,6 +60,7 @@ GraphCase make_graph_case(const OperatorCase& operator_case) {
                          .inputs = std::move(call.inputs),
                          .expected = std::move(call.outputs)};
     graph_case.ir.model_name = operator_case.name();
+    if (operator_case.property == CaseProperty::kShape) clear(graph_case.expected);
     return graph_case;
   } catch (const c10::Error& error) {
     throw Error(operator_case.name() + ": " + headline(error.what_without_backtrace()));

@@ -34,9 +34,9 @@ std::vector<std::string> names_of(const std::vector<TensorMeta>& metas) {
 TEST(GraphCaseTest, IsTheCallAsAGraph) {
   const at::Tensor input = at::ones({1, 4, 5, 5});
   const at::Tensor weight = at::ones({6, 2, 3, 3});
-  const GraphCase graph_case = make_graph_case(case_of(
-      "aten.conv2d.default", {input, weight, c10::IValue(), std::vector<int64_t>{2, 1},
-                              std::vector<int64_t>{0, 1}, std::vector<int64_t>{1, 1}, 2}));
+  const GraphCase graph_case = make_graph_case(
+      case_of("aten.conv2d.default", {input, weight, c10::IValue(), std::vector<int64_t>{2, 1},
+                                      std::vector<int64_t>{0, 1}, std::vector<int64_t>{1, 1}, 2}));
   EXPECT_THAT(find_problems(graph_case.ir), IsEmpty());
   EXPECT_THAT(names_of(graph_case.ir.graph_inputs), ElementsAre("input", "weight"));
   ASSERT_EQ(graph_case.ir.nodes.size(), 1u);
@@ -60,8 +60,7 @@ TEST(GraphCaseTest, NamesTensorsOfListsAndGivesEachOnce) {
 }
 
 TEST(GraphCaseTest, HasNumbersAsOutputs) {
-  const GraphCase graph_case =
-      make_graph_case(case_of("aten.sym_size.int", {at::ones({2, 7}), 1}));
+  const GraphCase graph_case = make_graph_case(case_of("aten.sym_size.int", {at::ones({2, 7}), 1}));
   ASSERT_EQ(graph_case.ir.graph_outputs.size(), 1u);
   EXPECT_TRUE(graph_case.ir.graph_outputs[0].is_scalar);
   EXPECT_EQ(graph_case.expected[0].item<int64_t>(), 7);
