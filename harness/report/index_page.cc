@@ -287,9 +287,12 @@ std::string render_index(const std::vector<ModelResult>& results, const Coverage
   page.set("script", std::string(templates::index_script));
   page.set("verdict", xml_text(verdict_text(results, cases)));
   page.set("operators", operators_section(cases, context));
+  page.set("no_models", results.empty() && !cases.empty() ? " hidden" : "");
   page.set("verdict_mark", is_good ? "✓" : "✕");
   page.set("verdict_class", is_good ? "good" : "bad");
-  page.set("coverage", xml_text(coverage_text(results, coverage, plain_names)));
+  page.set("coverage", xml_text(results.empty() && !cases.empty()
+                                    ? cases_coverage_text(cases, coverage)
+                                    : coverage_text(results, coverage, plain_names)));
   page.set("data", script_json(run_json(results, coverage, context, changes)));
   page.set("details", details(results, context, picture_of));
   return render_exactly(templates::index_page, page);

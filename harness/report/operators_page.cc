@@ -234,10 +234,18 @@ std::vector<std::string> models_in(const Cases& cases) {
   return models;
 }
 
+// For Markdown, and for HTML.
+Data named(const std::string& model) {
+  Data data;
+  data.set("name", text_cell(model));
+  data.set("plain", xml_text(model));
+  return data;
+}
+
 void set_calls(const Cases& cases, const RunContext& context, Data& page) {
   const std::vector<std::string> models = models_in(cases);
   List columns;
-  for (const std::string& model : models) columns.push_back(Data(text_cell(model)));
+  for (const std::string& model : models) columns.push_back(named(model));
   List rows;
   for (const CaseResult& it : cases) {
     if (it.info.occurrences.empty() || rows.size() == kMostCalls) continue;
@@ -248,7 +256,9 @@ void set_calls(const Cases& cases, const RunContext& context, Data& page) {
     }
     Data row;
     row.set("name", code_cell(it.info.name));
+    row.set("plain", xml_text(it.info.name));
     row.set("note", text_cell(it.info.note));
+    row.set("plain_note", xml_text(it.info.note));
     row.set("status", case_mark(it));
     row.set("max_diff", max_diff_cell(it, context));
     set_errors(it, context, row);
@@ -287,6 +297,7 @@ std::string operators_section(const Cases& cases, const RunContext& context) {
   section.set("has_bad", !bad.empty());
   section.set("bad", bad);
   section.set("categories", category_list(cases));
+  set_calls(cases, context, section);
   return render_exactly(templates::operators_section, section);
 }
 
@@ -299,7 +310,7 @@ std::string render_operators(const RunRecord& run) {
   page.set("verdict",
            fmt::format("{} **{}**", all_good(cases, run.context.requires_support) ? "✅" : "❌",
                        cases_text(cases)));
-  page.set("coverage", cases_coverage_text(run));
+  page.set("coverage", cases_coverage_text(cases, run.coverage));
   page.set("judged", run.context.settings.tolerance_wins
                          ? "within " + tolerance_rule_text(run.context.settings)
                          : "within the tolerance of torch.testing.assert_close for its dtype "

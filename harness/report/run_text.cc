@@ -167,15 +167,12 @@ std::string verdict_text(const std::vector<ModelResult>& results,
   return models + cases_text(cases);
 }
 
-std::string cases_coverage_text(const RunRecord& run) {
+std::string cases_coverage_text(const std::vector<CaseResult>& cases, const Coverage& coverage) {
   std::set<std::string> operators;
-  for (const CaseResult& it : run.cases) operators.insert(it.info.op_type);
+  for (const CaseResult& it : cases) operators.insert(it.info.op_type);
   const auto num_operators = counted(static_cast<int64_t>(operators.size()), "operator");
-  if (run.coverage.is_split) {
-    return fmt::format("The calls of {} taken apart: {}.",
-                       counted(static_cast<int64_t>(run.results.size()), "model"), num_operators);
-  }
-  const Selection& selection = run.coverage.selection;
+  if (coverage.is_split) return "Models taken apart: calls of " + num_operators + ".";
+  const Selection& selection = coverage.selection;
   const bool is_part =
       !selection.operators.empty() || !selection.dtypes.empty() || !selection.categories.empty();
   return fmt::format("This run covers {}{}.", num_operators,

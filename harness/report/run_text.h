@@ -32,7 +32,7 @@ std::string verdict_text(const std::vector<ModelResult>& results,
                          const std::vector<CaseResult>& cases);
 
 // Which cases the run covers, a sentence.
-std::string cases_coverage_text(const RunRecord& run);
+std::string cases_coverage_text(const std::vector<CaseResult>& cases, const Coverage& coverage);
 
 // What the run covers; `list` spells names out.
 std::string coverage_text(const std::vector<ModelResult>& results, const Coverage& coverage,

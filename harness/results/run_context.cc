@@ -124,7 +124,7 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   if (!settings.backend.empty()) add("--backend", shell_word(settings.backend));
   if (!settings.executor.empty()) add("--executor", shell_word(settings.executor));
   if (settings.executor_intermediates) options += " --executor-intermediates";
-  if (settings.per_node) options += " --per-node";
+  if (settings.per_node && !coverage.is_split) options += " --per-node";
   if (context.requires_support) options += " --require-support";
   if (context.timeout) add("--timeout", fmt::format("{}", context.timeout->count()));
   if (context.memory_limit) {
