@@ -110,6 +110,30 @@ TEST(JunitTest, AReproducerSaysWhichProgramItIsFor) {
                         "harness is the program that the backend is linked into.\n"));
 }
 
+CaseResult called(const std::string& name, CaseStatus status, const std::string& message = "") {
+  CaseResult result{.status = status, .message = message};
+  result.info = {.name = name, .op_type = "aten.abs.default", .category = "pointwise"};
+  return result;
+}
+
+TEST(JunitTest, CallsFollowTheModels) {
+  const std::string xml = to_junit_xml({passed("Tiny")}, {},
+                                       {called("abs/a", CaseStatus::kPassed),
+                                        called("abs/b", CaseStatus::kUnsupported, "no \"abs\""),
+                                        called("abs/c", CaseStatus::kTimedOut, "stopped <now>")});
+  EXPECT_THAT(xml, HasSubstr("tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"1\">"));
+  EXPECT_THAT(
+      xml, HasSubstr("name=\"Tiny\"/>\n"
+                     "    <testcase classname=\"torch_ir.operators.pointwise\" name=\"abs/a\"/>\n"
+                     "    <testcase classname=\"torch_ir.operators.pointwise\" name=\"abs/b\">\n"
+                     "      <skipped message=\"no &quot;abs&quot;\"/>\n"
+                     "    </testcase>\n"
+                     "    <testcase classname=\"torch_ir.operators.pointwise\" name=\"abs/c\">\n"
+                     "      <failure type=\"timed out\" message=\"stopped &lt;now&gt;\">stopped "
+                     "&lt;now&gt;</failure>\n"
+                     "    </testcase>\n"));
+}
+
 // What Python's parser reads, an element a line: its tag, its attributes and its text.
 constexpr const char* kPythonProgram = R"python(
 import sys, xml.etree.ElementTree as etree
@@ -142,8 +166,12 @@ TEST(JunitTest, IsXmlWhateverBytesItHolds) {
   broken.failure->output = bytes + "</system-out>";
   ModelResult known = failed("Known", "x");
   known.expected_failure = ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = bytes};
-  const std::string elements = parse_with_python(to_junit_xml({broken, passed("Tiny"), known}, {}));
+  CaseResult call = called(bytes, CaseStatus::kFailed, bytes);
+  call.info.category = bytes;
+  const std::string elements =
+      parse_with_python(to_junit_xml({broken, passed("Tiny"), known}, {}, {call}));
   EXPECT_THAT(elements, HasSubstr("testcase [('classname', 'torch_ir.]]>"));
+  EXPECT_THAT(elements, HasSubstr("testcase [('classname', 'torch_ir.operators.]]>"));
   EXPECT_THAT(elements, HasSubstr("('name', 'Broken <&\"\\'>')]"));
   EXPECT_THAT(elements, HasSubstr("testcase [('classname', 'torch_ir.attention'), ('name', "
                                   "'Tiny')] ''\n"));

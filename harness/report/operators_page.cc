@@ -178,7 +178,12 @@ Data category_data(const std::string& category, const std::vector<const CaseResu
   std::vector<std::string> dtypes(names.begin(), names.end());
   std::ranges::stable_sort(dtypes, {}, dtype_rank);
   List columns;
-  for (const std::string& dtype : dtypes) columns.push_back(Data(dtype));
+  for (const std::string& dtype : dtypes) {
+    Data column;
+    column.set("name", text_cell(dtype));
+    column.set("plain", xml_text(dtype));
+    columns.push_back(column);
+  }
   List rows;
   Score all;
   for (const CaseResult* it : cases) all.add(*it);

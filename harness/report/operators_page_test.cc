@@ -1,0 +1,170 @@
+// OPERATORS.md, and its section of index.html.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/report/pages.h"
+#include "harness/report/testing/page_test_results.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+CaseResult make_case(const std::string& op_type, const std::string& dtype,
+                     CaseStatus status = CaseStatus::kPassed, const std::string& message = "") {
+  CaseResult result{.status = status, .message = message};
+  result.info = {.name = op_type + "/" + dtype + "/usual",
+                 .op_type = op_type,
+                 .category = "pointwise",
+                 .dtype = dtype};
+  if (result.passed()) result.max_diff = 0;
+  return result;
+}
+
+std::string page_of(const std::vector<CaseResult>& cases, const RunContext& context = {}) {
+  return render_operators({.context = context, .cases = cases});
+}
+
+TEST(OperatorsPageTest, IsAScoreboardOfOperatorsAndDtypes) {
+  CaseResult abs_again = make_case("aten.abs.default", "float32");
+  abs_again.info.name += "_again";
+  CaseResult wrong = make_case("aten.neg.default", "float32", CaseStatus::kDiffers, "2 differ");
+  wrong.info.name += "_wrong";
+  wrong.max_diff = 0.5;
+  wrong.second_opinion = SecondOpinion{.executor_error = 0.25, .eager_error = 0.125, .factor = 3};
+  const std::string page = page_of(
+      {make_case("aten.abs.default", "bool"), make_case("aten.abs.default", "float32"), abs_again,
+       make_case("aten.neg.default", "float32"), wrong,
+       make_case("aten.sin.default", "bfloat16", CaseStatus::kUnsupported, "no sines here")});
+  EXPECT_THAT(page, StartsWith("# Operators\n\n❌ **4 of 6 cases passed, 1 differs, 1 "
+                               "unsupported**\n\nThis run covers 3 operators. Each case is one "
+                               "call, within the tolerance of torch.testing.assert_close"));
+  EXPECT_THAT(page, HasSubstr("| Passed | Differs | Unsupported | Failed | Crashed | Timed out | "
+                              "Out of memory |\n"));
+  EXPECT_THAT(page, HasSubstr("| 4 | 1 | 1 | 0 | 0 | 0 | 0 |\n"));
+  // Dtypes in the order of use, not of the alphabet.
+  EXPECT_THAT(page, HasSubstr("## Pointwise\n\n"
+                              "| Operator | float32 | bfloat16 | bool | Cases | "
+                              "Worse&nbsp;than&nbsp;eager |\n"
+                              "|---|--:|--:|--:|--:|--:|\n"
+                              "| `aten.abs.default` | 2 |  | 1 | 3 |  |\n"
+                              "| `aten.neg.default` | ❌ 1/2 |  |  | ❌ 1/2 | 3 |\n"
+                              "| `aten.sin.default` |  | – |  | – |  |\n"));
+  EXPECT_THAT(page, HasSubstr("| `aten.neg.default/float32/usual_wrong` |  | differs | 0.5 | 0.25 "
+                              "| 0.125 | 2 differ |\n"));
+  EXPECT_THAT(page, HasSubstr("## What is not supported\n\n| Operator | Cases | Why |\n"
+                              "|---|--:|---|\n| `aten.sin.default` | 1 | no sines here |\n"));
+  EXPECT_THAT(page, HasSubstr("Of 1 of the cases there is a second opinion, a run in float64: 0 as "
+                              "good as eager, 1 worse, and 0 better"));
+  EXPECT_THAT(page, Not(HasSubstr("## Calls of models")));
+}
+
+TEST(OperatorsPageTest, IsGoodWithoutSupportUnlessThatIsAskedFor) {
+  const std::vector<CaseResult> cases = {
+      make_case("aten.abs.default", "bool"),
+      make_case("aten.sin.default", "float32", CaseStatus::kUnsupported, "no")};
+  EXPECT_THAT(page_of(cases), HasSubstr("✅ **1 of 2 cases passed, 1 unsupported**"));
+  RunContext context;
+  context.requires_support = true;
+  EXPECT_THAT(page_of(cases, context), HasSubstr("❌ **1 of 2 cases passed, 1 unsupported**"));
+  EXPECT_THAT(page_of(cases), Not(HasSubstr("## What did not pass")));
+}
+
+TEST(OperatorsPageTest, NamesSoManyFailuresAndCountsTheOthers) {
+  std::vector<CaseResult> cases;
+  for (int i = 0; i < 203; ++i) {
+    cases.push_back(make_case("aten.op" + std::to_string(i) + ".default", "float32",
+                              CaseStatus::kCrashed, "killed"));
+  }
+  const std::string page = page_of(cases);
+  EXPECT_THAT(page, HasSubstr("\n3 more are in `results.json`.\n"));
+  EXPECT_THAT(page, Not(HasSubstr("`aten.op200.default/float32/usual`")));
+}
+
+TEST(OperatorsPageTest, CountsTheCallsOfEachModel) {
+  CaseResult shared = make_case("aten.relu.default", "float32");
+  shared.info.category = "split";
+  shared.info.note = "dim=1";
+  shared.info.occurrences = {{.model = "One", .node = "relu"},
+                             {.model = "One", .node = "relu_1"},
+                             {.model = "Other", .node = "relu"}};
+  CaseResult own = make_case("aten.sin.default", "float32", CaseStatus::kFailed, "broken");
+  own.info.category = "split";
+  own.info.occurrences = {{.model = "Other", .node = "sin"}};
+  const std::string page = page_of({shared, own});
+  EXPECT_THAT(page,
+              HasSubstr("| Call | Attributes | Status | Max&nbsp;diff | From&nbsp;float64 | "
+                        "Eager&nbsp;from&nbsp;float64 | One | Other |\n"
+                        "|---|---|---|--:|--:|--:|--:|--:|\n"
+                        "| `aten.relu.default/float32/usual` | dim=1 | ✅ | 0 |  |  | 2 | 1 |\n"
+                        "| `aten.sin.default/float32/usual` |  | ❌ failed |  |  |  |  | 1 |\n"));
+  EXPECT_THAT(page, Not(HasSubstr("## Split")));
+}
+
+// All of it may come from files.
+CaseResult hostile_case(CaseStatus status) {
+  const std::string text = "<b>|\n# `x` *y* [z](u)</b>";
+  CaseResult result{.status = status, .message = text};
+  result.info = {.name = text, .op_type = text, .category = text, .dtype = text, .note = text};
+  result.info.occurrences = {{.model = text, .node = text, .module = text, .source = text}};
+  return result;
+}
+
+TEST(OperatorsPageTest, ShowsWhateverItIsCalledAsText) {
+  const std::string page =
+      page_of({hostile_case(CaseStatus::kFailed), hostile_case(CaseStatus::kUnsupported)});
+  std::string outside_code;
+  bool is_code = false;
+  for (size_t i = 0; i < page.size(); ++i) {
+    // A code span of such a text begins and ends with two.
+    if (page.compare(i, 2, "``") == 0) is_code = !is_code, ++i;
+    if (!is_code) outside_code += page[i];
+  }
+  EXPECT_THAT(outside_code, AllOf(Not(HasSubstr("<b>")), Not(HasSubstr("*y*")),
+                                  Not(HasSubstr("[z](u)")), Not(HasSubstr("\n# `"))));
+  EXPECT_THAT(outside_code, HasSubstr("\\*y\\*"));
+}
+
+TEST(OperatorsSectionTest, ShowsWhateverItIsCalledAsText) {
+  const std::string html =
+      operators_section({hostile_case(CaseStatus::kFailed), hostile_case(CaseStatus::kPassed)}, {});
+  EXPECT_THAT(html, Not(HasSubstr("<b>")));
+  EXPECT_THAT(html, HasSubstr("<th scope=\"row\">&lt;b&gt;"));
+  EXPECT_THAT(html, HasSubstr("<th scope=\"col\">&lt;b&gt;"));
+  EXPECT_THAT(html, HasSubstr("<details><summary>&lt;b&gt;"));
+}
+
+TEST(OperatorsSectionTest, HasTheScoreboard) {
+  const std::string html =
+      operators_section({make_case("aten.abs.default", "float32"),
+                         make_case("aten.abs.default", "int64", CaseStatus::kCrashed, "a < b")},
+                        {});
+  EXPECT_THAT(html, HasSubstr("<p>1 of 2 cases passed, 1 crashed</p>"));
+  EXPECT_THAT(html, HasSubstr("<summary>Pointwise: 1 of 2 passed</summary>"));
+  EXPECT_THAT(html, HasSubstr("<th scope=\"col\">float32</th><th scope=\"col\">int64</th>"));
+  EXPECT_THAT(html, HasSubstr("<tr><th scope=\"row\">aten.abs.default</th><td>1</td><td>❌ "
+                              "0/1</td><td>❌ 1/2</td></tr>"));
+  EXPECT_THAT(html, HasSubstr("<td>crashed</td><td></td><td>a &lt; b</td>"));
+}
+
+TEST(OperatorsSectionTest, IsEmptyWithoutCases) { EXPECT_EQ(operators_section({}, {}), ""); }
+
+TEST(SummaryTest, SaysHowManyCasesPassed) {
+  const std::vector<CaseResult> cases = {
+      make_case("aten.abs.default", "bool"),
+      make_case("aten.sin.default", "float32", CaseStatus::kDiffers, "off")};
+  const std::string both =
+      render_summary({make_result()}, {.num_registered = 1}, {}, std::nullopt, cases);
+  EXPECT_THAT(both, StartsWith("# Summary\n\n❌ **1 of 2 cases passed, 1 differs**: see "
+                               "[OPERATORS.md](OPERATORS.md).\n\n✅ **1 of 1 models passed**"));
+  const std::string alone = render_summary({}, {.registry = false}, {}, std::nullopt, cases);
+  EXPECT_THAT(alone, AllOf(HasSubstr("1 of 2 cases passed"), Not(HasSubstr("models passed")),
+                           Not(HasSubstr("## Models"))));
+}
+
+}  // namespace
+}  // namespace torch_ir
