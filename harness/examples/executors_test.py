@@ -14,7 +14,14 @@ import sys
 import tempfile
 import unittest
 
+import torch
+
 EXAMPLES = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(EXAMPLES))
+
+import score_suite  # noqa: E402
+import torch_executor  # noqa: E402
+
 FILES = "{ir} {weights} {inputs} {outputs}"
 
 # Attention and layer norm; convolutions, batch norm and two outputs; two inputs; an embedding of
@@ -30,6 +37,28 @@ def gelu(x, approximate="none"):
     return torch.nn.functional.gelu(x, approximate="tanh") + 0.01
 torch_executor.main(kernels={{"aten.gelu.default": gelu}})
 """
+
+# Ties and indices; rounding; several inputs; a list; integers.
+OPERATORS = ["aten.softmax", "aten.topk", "aten.sort", "aten.argmax", "aten.add", "aten.cat",
+             "aten.bitwise_and", "aten.conv2d"]
+
+
+def as_array(tensor):
+    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).resolve_conj().numpy()
+
+
+def torch_outputs(folder, kernels=None):
+    """What torch computes for the case in `folder`."""
+    weights = folder / "weights.safetensors"
+    outputs = torch_executor.run(
+        torch_executor.load_ir(folder / "ir.json"),
+        torch_executor.read_safetensors(weights) if weights.exists() else {},
+        torch_executor.read_safetensors(folder / "inputs.safetensors"), kernels)
+    return {name: as_array(tensor) for name, tensor in outputs.items()}
+
+
+def wrong_softmax(x, dim, dtype=None):
+    return torch.softmax(x, dim, dtype) * 1.1
 
 
 class ExecutorsTest(unittest.TestCase):
@@ -100,6 +129,44 @@ class ExecutorsTest(unittest.TestCase):
         self.assertEqual(status, 2, printed)
         self.assertIn("has no {weights}", printed)
         self.assertFalse((self.folder / "reports").exists())
+
+    def export_suite(self, *flags):
+        suite = self.folder / "suite"
+        run = subprocess.run(
+            [self.harness, "--suite", "operators", "--export-suite", suite, *flags],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        self.assertEqual(run.returncode, 0, run.stdout)
+        return suite
+
+    def test_scores_of_torch_and_of_an_operator_that_is_wrong(self):
+        suite = self.export_suite(*(f"--operator={name}" for name in OPERATORS))
+        right = score_suite.score(suite, torch_outputs)
+        operators = {operator.rsplit(".", 1)[0] for operator, _ in right}
+        self.assertEqual(operators, set(OPERATORS))
+        self.assertEqual({status for _, status in right}, {"passed"}, right)
+        dtypes = {json.loads(path.read_text())["dtype"] for path in suite.glob("cases/**/case.json")}
+        self.assertLessEqual({"float32", "bfloat16", "float16", "int64", "bool"}, dtypes)
+        wrong = score_suite.score(
+            suite, lambda folder: torch_outputs(folder, {"aten.softmax.int": wrong_softmax}))
+        self.assertGreater(wrong["aten.softmax.int", "differs"], 0)
+        differing = {operator for operator, status in wrong if status != "passed"}
+        self.assertEqual(differing, {"aten.softmax.int"})
+
+    def test_scores_of_commands(self):
+        suite = self.export_suite("--operator=aten.softmax", "--dtype=float32")
+
+        def score(script):
+            command = f"{shlex.quote(sys.executable)} {shlex.quote(str(script))} {FILES}"
+            run = subprocess.run([sys.executable, EXAMPLES / "score_suite.py", suite, command],
+                                 stdout=subprocess.PIPE, text=True, check=False)
+            return run.returncode, run.stdout.splitlines()[-1]
+
+        count = len(list(suite.glob("cases/**/case.json")))
+        self.assertEqual(score(EXAMPLES / "torch_executor.py"), (0, f"{count} passed"))
+        self.assertEqual(score(self.script("no.py", "raise SystemExit(3)")),
+                         (0, f"{count} unsupported"))
+        self.assertEqual(score(self.script("fails.py", "raise SystemExit('no license found')")),
+                         (1, f"{count} failed"))
 
     @unittest.skipUnless(importlib.util.find_spec("onnxruntime") and
                          importlib.util.find_spec("onnxscript"), "onnxruntime is not installed")

@@ -109,12 +109,11 @@ constexpr const char* kDifferences[] = {"max_diff",
                                         "worst_factor",
                                         "worst_trial"};
 
-// Of an output with a second opinion: how far it is from float64 always, and how that relates to
-// eager where it is not equal to it.
-void make_opinion_portable(Json& output) {
-  Json& opinion = output["second_opinion"];
+// How far a value is from float64 always, and how that relates to eager where it is not equal to
+// it.
+void make_opinion_portable(Json& opinion, const Json& max_diff) {
   opinion["executor_error"] = opinion["eager_error"] = kWithinTolerance;
-  if (output["comparison"]["max_diff"] == 0) return;
+  if (max_diff == 0) return;
   opinion["factor"] = opinion["verdict"] = kWithinTolerance;
 }
 
@@ -134,7 +133,11 @@ void make_portable(Json& json) {
   if (json.contains("max_diff") && !json["max_diff"].is_null() && json["max_diff"] != 0) {
     replace(json, kDifferences);
   }
-  if (json.contains("second_opinion") && json.contains("comparison")) make_opinion_portable(json);
+  if (json.contains("second_opinion")) {
+    // An output has a comparison; a single call has the figure itself.
+    const Json& compared = json.contains("comparison") ? json["comparison"] : json;
+    make_opinion_portable(json["second_opinion"], compared.value("max_diff", Json()));
+  }
   // Which values differ at all, and most, in a node report.
   if (json.contains("num_compared")) json["worst"] = json["opinions"] = Json::array();
 }
@@ -198,7 +201,10 @@ std::string results_to_json(const RunRecord& run, const BaselineComparison* base
                {"coverage", write(run.coverage)},
                {"totals", write_totals(run)},
                {"models", std::move(models)}};
-  if (!run.cases.empty()) json["cases"] = write(run.cases);
+  if (!run.cases.empty()) {
+    Json& cases = json["cases"] = write(run.cases);
+    if (run.context.portable) make_portable(cases);
+  }
   if (baseline != nullptr) json["baseline"] = write(*baseline);
   std::string text;
   append(json, "", text);

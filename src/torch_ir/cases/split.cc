@@ -260,15 +260,19 @@ void Splitter::add(const SplitModel& model, const CaseSink& sink) {
       split.run(node, nullptr);
       continue;
     }
-    const auto [known, is_new] = by_key_.try_emplace(call->key, cases_.size());
-    if (is_new) {
+    auto known = by_key_.find(call->key);
+    if (known == by_key_.end()) {
       describe(call->graph_case);
       // Before it runs, which may write to them.
       for (at::Tensor& input : call->graph_case.inputs) input = copy_of(input);
-      cases_.push_back(call->graph_case.info);
+      split.run(node, &call->graph_case);
+      sink(call->graph_case);
+      // A call that fails is no case.
+      known = by_key_.emplace(call->key, cases_.size()).first;
+      cases_.push_back(std::move(call->graph_case.info));
+    } else {
+      split.run(node, nullptr);
     }
-    split.run(node, is_new ? &call->graph_case : nullptr);
-    if (is_new) sink(call->graph_case);
     cases_[known->second].occurrences.push_back(occurrence_of(node, model));
   }
 }

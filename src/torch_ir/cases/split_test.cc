@@ -1,0 +1,313 @@
+#include "torch_ir/cases/split.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/randint.h>
+#include <ATen/ops/randn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <utility>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/executor/execution_plan.h"
+#include "torch_ir/executor/testing/eager_graph.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::ThrowsMessage;
+
+// A model whose values are copied as its calls make them.
+class EagerModel : public EagerGraph {
+ public:
+  std::vector<V> calls(const std::string& op_type, std::vector<EagerArgument> arguments) {
+    std::vector<V> outputs = call(op_type, std::move(arguments));
+    for (const V& output : outputs) made.emplace(output.name, value(output).clone());
+    return outputs;
+  }
+  V calls1(const std::string& op_type, std::vector<EagerArgument> arguments) {
+    return calls(op_type, std::move(arguments)).at(0);
+  }
+
+  SplitModel model(const std::string& name) const {
+    return {.name = name, .ir = &ir, .weights = &weights, .inputs = inputs};
+  }
+
+  std::map<std::string, at::Tensor> made;
+};
+
+class SplitTest : public ::testing::Test {
+ protected:
+  void split(const SplitModel& model) {
+    splitter_.add(model, [&](const GraphCase& it) { cases_.push_back(it); });
+  }
+
+  // Takes `model` apart. What each case computes alone has to be what the model had there.
+  void split(const EagerModel& model, const std::string& name = "model") {
+    const size_t first = cases_.size();
+    split(model.model(name));
+    for (size_t i = first; i < cases_.size(); ++i) {
+      const GraphCase& it = cases_[i];
+      expect_alone(it);
+      for (size_t k = 0; k < it.expected.size(); ++k) {
+        const std::string& output = it.ir.graph_outputs[k].name;
+        EXPECT_TRUE(same_bits(it.expected[k], model.made.at(output))) << it.info.name << output;
+      }
+    }
+  }
+
+  static void expect_alone(const GraphCase& it) {
+    std::vector<at::Tensor> before;
+    for (const at::Tensor& input : it.inputs) before.push_back(input.clone());
+    const std::vector<at::Tensor> outputs = compile(it.ir, it.weights).run_checked(it.inputs);
+    ASSERT_EQ(outputs.size(), it.expected.size()) << it.info.name;
+    ASSERT_FALSE(outputs.empty()) << it.info.name;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      EXPECT_TRUE(same_bits(outputs[i], it.expected[i])) << it.info.name;
+    }
+    for (size_t i = 0; i < before.size(); ++i) {
+      EXPECT_TRUE(same_bits(it.inputs[i], before[i])) << it.info.name;
+    }
+  }
+
+  // Name of each case, and the nodes where it occurs.
+  std::vector<std::string> found() const {
+    std::vector<std::string> texts;
+    for (const CaseInfo& info : splitter_.cases()) {
+      texts.push_back(info.name + ":");
+      for (const CaseOccurrence& it : info.occurrences) {
+        texts.back() += " " + it.model + "." + it.node;
+      }
+    }
+    return texts;
+  }
+
+  Splitter splitter_;
+  std::vector<GraphCase> cases_;
+};
+
+TEST_F(SplitTest, MakesOneCaseOfEqualCalls) {
+  EagerModel model;
+  const V x = model.input("x", at::randn({2, 3}));
+  const V first = model.calls1("aten.relu.default", {x});
+  const V second = model.calls1("aten.neg.default", {first});
+  model.output(model.calls1("aten.relu.default", {second}));
+  split(model);
+  EXPECT_THAT(found(), ElementsAre("aten.relu.default/float32/2x3: model.n0 model.n2",
+                                   "aten.neg.default/float32/2x3: model.n1"));
+  EXPECT_TRUE(same_bits(cases_.at(0).inputs.at(0), model.inputs[0]));
+  EXPECT_EQ(cases_.at(0).info.category, kSplitCategory);
+  EXPECT_EQ(cases_.at(0).ir.model_name, "aten.relu.default/float32/2x3");
+}
+
+TEST_F(SplitTest, TellsCallsApartByShapeStridesDtypeAndAttributes) {
+  EagerModel model;
+  const V x = model.input("x", at::randn({3, 3}));
+  const V half = model.input("half", at::randn({3, 3}, at::kHalf));
+  const V long_one = model.input("long_one", at::randn({9}));
+  model.output(model.calls1("aten.softmax.int", {x, Attribute(0)}));
+  model.output(model.calls1("aten.softmax.int", {x, Attribute(1)}));
+  model.output(model.calls1("aten.softmax.int", {half, Attribute(0)}));
+  model.output(model.calls1("aten.softmax.int", {long_one, Attribute(0)}));
+  const V turned = model.calls1("aten.t.default", {x});
+  model.output(model.calls1("aten.softmax.int", {turned, Attribute(0)}));
+  // The same tensor twice, and two tensors.
+  model.output(model.calls1("aten.mul.Tensor", {x, x}));
+  model.output(model.calls1("aten.mul.Tensor", {x, model.input("y", at::randn({3, 3}))}));
+  split(model);
+  EXPECT_THAT(found(), ElementsAre("aten.softmax.int/float32/3x3: model.n0",
+                                   "aten.softmax.int/float32/3x3-2: model.n1",
+                                   "aten.softmax.int/float16/3x3: model.n2",
+                                   "aten.softmax.int/float32/9: model.n3",
+                                   "aten.t.default/float32/3x3: model.n4",
+                                   "aten.softmax.int/float32/3x3-3: model.n5",
+                                   "aten.mul.Tensor/float32/3x3_3x3: model.n6",
+                                   "aten.mul.Tensor/float32/3x3_3x3-2: model.n7"));
+  EXPECT_EQ(cases_.at(1).info.note, "dim=1");
+  EXPECT_THAT(cases_.at(5).inputs.at(0).strides(), ElementsAre(1, 3));
+}
+
+TEST_F(SplitTest, GivesCallsThatWriteWhatWasThereBefore) {
+  EagerModel model;
+  const V x = model.input("x", at::randn({4, 6}));
+  const V gain = model.weight("gain", at::randn({6}));
+  const V product = model.calls1("aten.mul.Tensor", {x, gain});
+  const V view = model.calls1("aten.t.default", {product});
+  // Writes to the product, by way of its view, and to the input.
+  model.calls1("aten.relu_.default", {view});
+  model.calls1("aten.add_.Tensor", {x, product});
+  model.output(model.calls1("aten.sub.Tensor", {x, product}));
+  const at::Tensor x_before = model.inputs[0].clone();
+  split(model);
+  ASSERT_EQ(cases_.size(), 5u);
+  EXPECT_TRUE(same_bits(cases_[2].inputs.at(0), model.made.at("n0").t()));
+  EXPECT_THAT(cases_[2].inputs.at(0).strides(), ElementsAre(1, 6));
+  EXPECT_TRUE(same_bits(cases_[3].inputs.at(0), x_before));
+  EXPECT_TRUE(same_bits(cases_[4].inputs.at(0), model.made.at("n3")));
+  EXPECT_TRUE(same_bits(model.inputs[0], x_before));
+}
+
+TEST_F(SplitTest, KeepsWeightsAndTakesThoseThatAreWrittenToAsInputs) {
+  EagerModel model;
+  const V x = model.input("x", at::randn({2, 3}));
+  const V weight = model.weight("fc.weight", at::randn({4, 3}));
+  const V count = model.weight("count", at::randn({2, 4}));
+  const V linear = model.calls1("aten.linear.default", {x, weight});
+  model.calls1("aten.add_.Tensor", {count, linear});
+  model.output(model.calls1("aten.mul.Tensor", {linear, count}));
+  split(model);
+  ASSERT_EQ(cases_.size(), 3u);
+  EXPECT_THAT(cases_[0].weights.keys(), ElementsAre("fc.weight"));
+  EXPECT_EQ(cases_[0].inputs.size(), 1u);
+  EXPECT_TRUE(cases_[1].weights.is_empty());
+  EXPECT_TRUE(same_bits(cases_[1].inputs.at(0), model.weights["count"]));
+  EXPECT_TRUE(same_bits(cases_[2].inputs.at(1), model.made.at("n1")));
+}
+
+TEST_F(SplitTest, KeepsHowViewsLie) {
+  EagerModel model;
+  const V x = model.input("x", at::randn({1, 8}));
+  const V wide = model.calls1("aten.expand.default", {x, Attribute::list({5, 8})});
+  const V part = model.calls1("aten.slice.Tensor",
+                              {wide, Attribute(1), Attribute(1), Attribute(8), Attribute(2)});
+  const V scalar = model.calls1("aten.sum.default", {part});
+  model.output(model.calls1("aten.exp.default", {scalar}));
+  split(model);
+  ASSERT_EQ(cases_.size(), 4u);
+  EXPECT_THAT(cases_[2].inputs.at(0).strides(), ElementsAre(0, 2));
+  EXPECT_EQ(cases_[3].info.name, "aten.exp.default/float32/scalar");
+}
+
+TEST_F(SplitTest, AsksOnlyForOutputsThatAreRead) {
+  EagerModel model;
+  const V x = model.input("x", at::randn({2, 7}));
+  const std::vector<V> top = model.calls("aten.topk.default", {x, Attribute(3)});
+  const std::vector<V> sorted = model.calls("aten.sort.default", {top[0]});
+  const std::vector<V> parts = model.calls("aten.split.Tensor", {sorted[1], Attribute(1)});
+  model.output(parts[1]);
+  split(model);
+  ASSERT_EQ(cases_.size(), 3u);
+  const auto outputs_of = [&](size_t i) {
+    std::vector<std::string> names;
+    for (const TensorMeta& output : cases_[i].ir.graph_outputs) names.push_back(output.name);
+    return names;
+  };
+  EXPECT_THAT(outputs_of(0), ElementsAre("n0_0"));
+  EXPECT_THAT(outputs_of(1), ElementsAre("n1_1"));
+  EXPECT_THAT(outputs_of(2), ElementsAre("n2_1"));
+}
+
+TEST_F(SplitTest, TakesListsWithNoneAndOneTensorTwice) {
+  EagerModel model;
+  const V x = model.input("x", at::randn({4, 6}));
+  const V rows = model.input("rows", at::randint(0, 6, {5}, at::kLong));
+  const V picked = model.calls1("aten.index.Tensor", {x, VList{std::nullopt, rows}});
+  model.output(model.calls1("aten.cat.default", {VList{picked, x, picked}, Attribute(1)}));
+  split(model);
+  ASSERT_EQ(cases_.size(), 2u);
+  EXPECT_EQ(cases_[1].inputs.size(), 2u);
+}
+
+TensorMeta meta_of_value(const std::string& name, const std::vector<std::string>& sizes) {
+  TensorMeta meta;
+  meta.name = name;
+  meta.dtype = "float32";
+  for (const std::string& size : sizes) {
+    const bool is_number = size.find_first_not_of("0123456789") == std::string::npos;
+    meta.shape.push_back(is_number ? std::stoll(size) : kDynamicSize);
+    meta.symbolic_shape.push_back(is_number ? "" : size);
+  }
+  return meta;
+}
+
+TensorMeta number_of_value(const std::string& name) {
+  TensorMeta meta;
+  meta.name = name;
+  meta.dtype = "int64";
+  meta.is_scalar = true;
+  return meta;
+}
+
+// Flattens x, of any number of rows, and multiplies it by that number.
+IR flatten_any() {
+  const TensorMeta x = meta_of_value("x", {"s0", "3"});
+  const TensorMeta flat = meta_of_value("flat", {"3*s0"});
+  const auto node = [](const std::string& op_type, std::vector<TensorMeta> inputs,
+                       const TensorMeta& output, AttributeMap attrs) {
+    OpNode made;
+    made.name = output.name;
+    made.op_type = op_type;
+    made.inputs = std::move(inputs);
+    made.outputs = {output};
+    made.attrs = std::move(attrs);
+    return made;
+  };
+  IR ir;
+  ir.graph_inputs = {x};
+  ir.nodes = {
+      node("aten.sym_size.int", {x}, number_of_value("rows"), {{"dim", 0}}),
+      node("_operator.mul", {}, number_of_value("count"), {{"a", ValueRef{"rows"}}, {"b", 3}}),
+      node("aten.view.default", {x}, flat, {{"size", Attribute::list({ValueRef{"count"}})}}),
+      node("aten.mul.Tensor", {flat}, meta_of_value("scaled", {"3*s0"}),
+           {{"other", ValueRef{"rows"}}})};
+  ir.graph_outputs = {meta_of_value("scaled", {"3*s0"})};
+  return ir;
+}
+
+TEST_F(SplitTest, FixesSizesAndNumbersAsInTheRun) {
+  const IR ir = flatten_any();
+  const StateDict no_weights;
+  const at::Tensor x = at::rand({5, 3});
+  split({.name = "five", .ir = &ir, .weights = &no_weights, .inputs = {x}});
+  EXPECT_THAT(found(), ElementsAre("aten.view.default/float32/5x3: five.flat",
+                                   "aten.mul.Tensor/float32/15: five.scaled"));
+  EXPECT_EQ(cases_.at(0).info.note, "size=[15]");
+  EXPECT_EQ(cases_.at(1).info.note, "other=5");
+  EXPECT_TRUE(same_bits(cases_.at(1).expected.at(0), x.view({15}).mul(5)));
+  for (const GraphCase& it : cases_) {
+    expect_alone(it);
+    EXPECT_THAT(it.ir.graph_inputs.at(0).symbolic_shape, IsEmpty());
+  }
+  // Other sizes are other calls.
+  split({.name = "two", .ir = &ir, .weights = &no_weights, .inputs = {at::rand({2, 3})}});
+  EXPECT_EQ(cases_.size(), 4u);
+}
+
+TEST_F(SplitTest, SharesCallsBetweenModels) {
+  EagerModel one;
+  const V x = one.input("x", at::randn({3}));
+  one.output(one.calls1("aten.exp.default", {one.calls1("aten.sin.default", {x})}));
+  EagerModel other;
+  const V y = other.input("y", at::randn({3}));
+  other.output(other.calls1("aten.cos.default", {other.calls1("aten.sin.default", {y})}));
+  split(one, "one");
+  SplitModel second = other.model("other");
+  second.origins["n0"] = {.module = "a.b", .source = "f.py:3"};
+  split(second);
+  EXPECT_THAT(found(), ElementsAre("aten.sin.default/float32/3: one.n0 other.n0",
+                                   "aten.exp.default/float32/3: one.n1",
+                                   "aten.cos.default/float32/3: other.n1"));
+  EXPECT_EQ(splitter_.cases()[0].occurrences[1].module, "a.b");
+  EXPECT_EQ(splitter_.cases()[0].occurrences[1].source, "f.py:3");
+}
+
+// The case of a call that fails was never whole.
+TEST_F(SplitTest, KeepsWhatCameBeforeACallThatFails) {
+  EagerModel model;
+  const V x = model.input("x", at::randn({2, 3}));
+  const V relu = model.calls1("aten.relu.default", {x});
+  model.output(model.calls1("aten.view.default", {relu, Attribute::list({6})}));
+  model.ir.nodes[1].attrs.set("size", Attribute::list({7}));
+  EXPECT_THAT([&] { split(model.model("broken")); },
+              ThrowsMessage<ExecutionError>(HasSubstr("Node 'n1' (aten.view.default)")));
+  EXPECT_THAT(found(), ElementsAre("aten.relu.default/float32/2x3: broken.n0"));
+  EXPECT_EQ(cases_.size(), 1u);
+}
+
+}  // namespace
+}  // namespace torch_ir
