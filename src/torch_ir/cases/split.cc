@@ -66,6 +66,7 @@ class ModelSplit {
   explicit ModelSplit(const SplitModel& model)
       : model_(model), ir_(*model.ir), run_(ir_, *model.weights, model.inputs) {
     for (const OpNode& node : ir_.nodes) producers_.emplace(node.name, &node);
+    find_last_uses();
     for (const std::string& value : compared_values(ir_)) compared_.insert(value);
     for (size_t i = 0; i < model.inputs.size(); ++i) {
       const std::string& name = ir_.graph_inputs.at(i).name;
@@ -114,6 +115,7 @@ class ModelSplit {
   void run(const OpNode& node, GraphCase* graph_case) {
     for (const TensorMeta& output : node.outputs) values_[output.name] = run_.value(output.name);
     if (graph_case != nullptr) add_outputs(node, *graph_case);
+    for (const std::string& value : read_last_by_[&node]) values_.erase(value);
   }
 
  private:
@@ -124,6 +126,19 @@ class ModelSplit {
     const auto index = static_cast<size_t>(meta.producer_output_idx);
     const bool is_made = producer != producers_.end() && index < producer->second->outputs.size();
     return is_made ? producer->second->outputs[index].name : meta.name;
+  }
+
+  // Memory is that of the values that are still to be read.
+  void find_last_uses() {
+    std::unordered_map<std::string, const OpNode*> last_reader;
+    for (const OpNode& node : ir_.nodes) {
+      for (const TensorMeta& input : node.inputs) last_reader[value_name(input)] = &node;
+      for (const auto& [name, attribute] : node.attrs) {
+        for (const std::string& value : value_refs(attribute)) last_reader[value] = &node;
+      }
+      for (const TensorMeta& output : node.outputs) last_reader[output.name] = &node;
+    }
+    for (const auto& [value, node] : last_reader) read_last_by_[node].push_back(value);
   }
 
   void add_input(TensorMeta& input, Call& call) {
@@ -204,6 +219,7 @@ class ModelSplit {
   std::unordered_map<std::string, const OpNode*> producers_;
   std::unordered_set<std::string> compared_;
   std::unordered_map<std::string, at::Tensor> values_;
+  std::unordered_map<const OpNode*, std::vector<std::string>> read_last_by_;
 };
 
 // The first tensor that goes in, or comes out.
