@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/ir/dtype.h"
 
 namespace torch_ir {
 namespace {
@@ -58,6 +59,62 @@ TEST(SelectionTest, UnknownNamesAreRefusedWithASuggestion) {
   EXPECT_THAT([] { select({}, {"skip,"}); },
               ThrowsMessage<Error>("there is no category 'skip,'; repeat --category for each"));
   EXPECT_THAT([] { select_models({}, {}); }, ThrowsMessage<Error>("no model is registered"));
+}
+
+std::vector<OperatorCase> cases() {
+  const auto make = [](const char* op_type, c10::ScalarType dtype, const char* category) {
+    return OperatorCase{.op_type = op_type, .dtype = dtype, .category = category};
+  };
+  return {make("aten.conv2d.default", at::kFloat, "convolution"),
+          make("aten.conv2d.padding", at::kFloat, "convolution"),
+          make("aten.abs.default", at::kFloat, "pointwise"),
+          make("aten.abs.default", at::kLong, "pointwise")};
+}
+
+// "OPERATOR/DTYPE" of each.
+std::vector<std::string> select(const Selection& selection) {
+  std::vector<std::string> names;
+  for (const OperatorCase& it : select_cases(cases(), selection)) {
+    names.push_back(it.op_type + "/" + dtype_name(it.dtype));
+  }
+  return names;
+}
+
+TEST(CaseSelectionTest, GoesByOperatorDtypeAndCategory) {
+  EXPECT_EQ(select({}).size(), 4u);
+  EXPECT_THAT(select({.operators = {"aten.conv2d"}}),
+              ElementsAre("aten.conv2d.default/float32", "aten.conv2d.padding/float32"));
+  EXPECT_THAT(select({.operators = {"aten.conv2d.padding", "aten.abs"}, .dtypes = {"float32"}}),
+              ElementsAre("aten.conv2d.padding/float32", "aten.abs.default/float32"));
+  EXPECT_THAT(select({.categories = {"pointwise"}, .dtypes = {"int64"}}),
+              ElementsAre("aten.abs.default/int64"));
+  EXPECT_THAT(categories_of(cases()), ElementsAre("convolution", "pointwise"));
+}
+
+TEST(CaseSelectionTest, RefusesWhatNoCaseHas) {
+  EXPECT_THAT(
+      [] { select({.operators = {"aten.conv3"}}); },
+      ThrowsMessage<Error>("there is no operator 'aten.conv3'; did you mean 'aten.conv2d'?"));
+  EXPECT_THAT([] { select({.operators = {"aten.abs,aten.conv2d"}}); },
+              ThrowsMessage<Error>(
+                  "there is no operator 'aten.abs,aten.conv2d'; repeat --operator for each"));
+  EXPECT_THAT([] { select({.dtypes = {"bool"}}); },
+              ThrowsMessage<Error>("there is no dtype 'bool'; there are float32, int64"));
+  EXPECT_THAT([] { select({.categories = {"zoo"}}); },
+              ThrowsMessage<Error>("there is no category 'zoo'; see --list-categories"));
+  EXPECT_THAT(
+      [] { select({.categories = {"convolution"}, .dtypes = {"int64"}}); },
+      ThrowsMessage<Error>("no case has both the operators, the dtypes and the categories"));
+  EXPECT_THAT([] { select_cases({}, {}); },
+              ThrowsMessage<Error>("no operator case is linked into this program"));
+}
+
+TEST(SuiteTest, GoesByItsName) {
+  for (const Suite suite : {Suite::kModels, Suite::kOperators}) {
+    EXPECT_EQ(parse_suite(suite_name(suite)), suite);
+  }
+  EXPECT_THAT([] { parse_suite("foo"); },
+              ThrowsMessage<Error>("'foo' is no suite: give models or operators"));
 }
 
 }  // namespace

@@ -282,10 +282,10 @@ void Splitter::add(const SplitModel& model, const CaseSink& sink) {
       // Before it runs, which may write to them.
       for (at::Tensor& input : call->graph_case.inputs) input = copy_of(input);
       split.run(node, &call->graph_case);
-      sink(call->graph_case);
       // A call that fails is no case.
       known = by_key_.emplace(call->key, cases_.size()).first;
-      cases_.push_back(std::move(call->graph_case.info));
+      cases_.push_back(call->graph_case.info);
+      sink(call->graph_case);
     } else {
       split.run(node, nullptr);
     }

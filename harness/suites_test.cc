@@ -1,0 +1,289 @@
+// The command line on single calls: the suite of operators, suites in files, models taken apart.
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/ones.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/backend/backend.h"
+#include "harness/results/testing/schema_problem.h"
+#include "harness/testing/run_command_line.h"
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/cases/case_files.h"
+#include "torch_ir/ir/json.h"
+#include "torch_ir/weights/safetensors.h"
+
+namespace torch_ir {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+OperatorCase unary_case(const std::string& op_type, c10::ScalarType dtype,
+                        const std::string& category) {
+  return {.op_type = op_type,
+          .dtype = dtype,
+          .variant = "usual",
+          .category = category,
+          .arguments = [dtype] { return std::vector<c10::IValue>{at::arange(1, 5, dtype)}; }};
+}
+
+OperatorCase convolution_case() {
+  return {.op_type = "aten.conv3d.default",
+          .variant = "usual",
+          .category = "convolution",
+          .arguments = [] {
+            return std::vector<c10::IValue>{at::ones({1, 2, 3, 3, 3}), at::ones({2, 2, 2, 2, 2})};
+          }};
+}
+
+const bool registered_single_calls = register_operator_cases([] {
+  return std::vector<OperatorCase>{unary_case("aten.abs.default", at::kFloat, "pointwise"),
+                                   unary_case("aten.abs.default", at::kBFloat16, "pointwise"),
+                                   unary_case("aten.neg.default", at::kFloat, "pointwise"),
+                                   unary_case("aten.sum.default", at::kFloat, "reduction"),
+                                   convolution_case()};
+});
+
+// A chip without absolute values.
+class NoAbs : public Backend {
+ public:
+  explicit NoAbs(const BackendOptions& options) : plans_(options.execution) {}
+
+  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
+                              const std::vector<at::Tensor>& inputs) override {
+    for (const OpNode& node : ir.nodes) {
+      if (node.op_type == "aten.abs.default") throw Error(kNotSupported, "no abs here");
+    }
+    return plans_.run(ir, weights, inputs);
+  }
+
+ private:
+  PlanBackend plans_;
+};
+
+const bool registered_no_abs = register_backend(
+    "no_abs", [](const BackendOptions& options) { return std::make_unique<NoAbs>(options); });
+
+class SuitesTest : public ::testing::Test {
+ protected:
+  SuitesTest() {
+    fs::remove_all(scratch_);
+    fs::create_directories(scratch_);
+  }
+  ~SuitesTest() override { fs::remove_all(scratch_); }
+
+  HarnessOutcome run(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"--output", output_});
+    return run_command_line(std::move(arguments));
+  }
+  HarnessOutcome run_operators(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"--suite", "operators"});
+    return run(std::move(arguments));
+  }
+
+  std::string path(const std::string& name) const { return scratch_ + "/" + name; }
+  std::map<std::string, std::string> reports() const { return files_below(output_); }
+  json results() const { return json::parse(reports().at("results.json")); }
+  std::vector<std::string> case_names() const {
+    std::vector<std::string> names;
+    const json all = results();
+    for (const json& it : all["cases"]) names.push_back(it["name"]);
+    return names;
+  }
+
+  void expect_refusal(const HarnessOutcome& outcome, const std::string& message) const {
+    EXPECT_EQ(outcome.status, 2) << message;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, AllOf(StartsWith("harness: "), HasSubstr(message)));
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    EXPECT_FALSE(fs::exists(output_));
+  }
+
+  const std::string scratch_ = ::testing::TempDir() + "suites_test";
+  const std::string output_ = scratch_ + "/reports";
+};
+
+TEST_F(SuitesTest, RunTheOperators) {
+  const HarnessOutcome outcome = run_operators({"--jobs", "2"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_THAT(outcome.out, StartsWith("convolution  1 of 1 cases passed\n"
+                                      "pointwise    3 of 3 cases passed\n"
+                                      "reduction    1 of 1 cases passed\n"
+                                      "5 of 5 cases passed; see " +
+                                      output_ + "/OPERATORS.md, or "));
+  const auto first = reports();
+  EXPECT_TRUE(first.contains("OPERATORS.md"));
+  EXPECT_THAT(first.at("OPERATORS.md"),
+              HasSubstr("tools/bazel run //harness -- --suite operators"));
+  EXPECT_THAT(first.at("index.html"), HasSubstr("<summary>Pointwise: 3 of 3 passed</summary>"));
+  EXPECT_THAT(first.at("junit.xml"), HasSubstr("tests=\"5\" failures=\"0\""));
+  EXPECT_EQ(schema_problem(results()), "");
+  EXPECT_EQ(run_operators({}).status, 0);
+  EXPECT_EQ(reports(), first);
+}
+
+TEST_F(SuitesTest, RunWhatIsAskedFor) {
+  EXPECT_EQ(run_operators({"--operator", "aten.abs"}).status, 0);
+  EXPECT_THAT(case_names(),
+              ElementsAre("aten.abs.default/bfloat16/usual", "aten.abs.default/float32/usual"));
+  EXPECT_EQ(run_operators({"--dtype", "bfloat16"}).status, 0);
+  EXPECT_THAT(case_names(), ElementsAre("aten.abs.default/bfloat16/usual"));
+  EXPECT_THAT(reports().at("OPERATORS.md"), HasSubstr("--suite operators --dtype bfloat16\n"));
+  EXPECT_EQ(run_operators({"--category", "reduction"}).status, 0);
+  EXPECT_THAT(case_names(), ElementsAre("aten.sum.default/float32/usual"));
+}
+
+TEST_F(SuitesTest, ListTheirCategories) {
+  const HarnessOutcome outcome = run_operators({"--list-categories"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.out, "convolution\npointwise\nreduction\n");
+  EXPECT_EQ(json::parse(run_operators({"--list-categories", "--json"}).out),
+            json({"convolution", "pointwise", "reduction"}));
+}
+
+TEST_F(SuitesTest, RefuseWhatThereIsNot) {
+  expect_refusal(run({"--suite", "foo"}), "--suite: 'foo' is no suite: give models or operators\n");
+  expect_refusal(run_operators({"--operator", "aten.conv3"}),
+                 "there is no operator 'aten.conv3'; did you mean 'aten.conv3d'?\n");
+  expect_refusal(run_operators({"--dtype", "float99"}), "there is no dtype 'float99'");
+  expect_refusal(run_operators({"--category", "pointwize"}),
+                 "there is no category 'pointwize'; did you mean 'pointwise'?\n");
+  expect_refusal(run_operators({"--category", "attention"}),
+                 "there is no category 'attention'; see --list-categories\n");
+  expect_refusal(run_operators({"--operator", "aten.sum", "--dtype", "bfloat16"}),
+                 "no case has both the operators, the dtypes and the categories\n");
+  expect_refusal(run({"--operator", "aten.abs"}), "--operator is for --suite operators\n");
+  expect_refusal(run({"--dtype", "float32"}), "--dtype is for --suite operators\n");
+  expect_refusal(run_operators({"--model", "Good"}),
+                 "--suite and --model do not go together: the suite of operators has no models\n");
+  expect_refusal(run_operators({"--scale", "full"}), "--scale and --suite do not go together");
+}
+
+TEST_F(SuitesTest, FailWithoutSupportOnlyWhereThatIsAskedFor) {
+  const HarnessOutcome lenient = run_operators({"--backend", "no_abs"});
+  EXPECT_EQ(lenient.status, 0) << lenient.err;
+  EXPECT_THAT(lenient.out, HasSubstr("3 of 5 cases passed, 2 unsupported; see "));
+  EXPECT_THAT(reports().at("junit.xml"), HasSubstr("failures=\"0\" errors=\"0\" skipped=\"2\""));
+  const HarnessOutcome strict = run_operators({"--backend", "no_abs", "--require-support"});
+  EXPECT_EQ(strict.status, 1);
+  EXPECT_THAT(reports().at("OPERATORS.md"), HasSubstr("❌ **3 of 5 cases passed, 2 unsupported**"));
+  const HarnessOutcome quiet =
+      run_operators({"--backend", "no_abs", "--require-support", "--quiet"});
+  EXPECT_EQ(quiet.out, "");
+  EXPECT_EQ(quiet.err, "3 of 5 cases passed, 2 unsupported\n");
+}
+
+TEST_F(SuitesTest, RunFromTheFilesThatWereWritten) {
+  const std::string suite = path("suite");
+  const HarnessOutcome written = run_operators({"--export-suite", suite});
+  EXPECT_EQ(written.status, 0) << written.err;
+  EXPECT_EQ(written.out, suite + ": 5 cases\n");
+  EXPECT_FALSE(fs::exists(output_));
+  EXPECT_EQ(read_suite(suite).size(), 5u);
+  const auto files = files_below(suite);
+  EXPECT_EQ(run_operators({"--export-suite", suite}).status, 0);
+  EXPECT_EQ(files_below(suite), files);
+
+  const HarnessOutcome good = run({"--ir", suite});
+  EXPECT_EQ(good.status, 0) << good.out << good.err;
+  EXPECT_THAT(good.out, HasSubstr("5 of 5 cases passed; see "));
+  EXPECT_EQ(case_names().size(), 5u);
+  EXPECT_EQ(schema_problem(results()), "");
+  EXPECT_EQ(run({"--ir", suite, "--backend", "no_abs", "--require-support"}).status, 1);
+  const HarnessOutcome wrong = run({"--ir", suite, "--backend", "off_by_one"});
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_THAT(wrong.out, HasSubstr("0 of 5 cases passed, 5 differs"));
+  EXPECT_EQ(files_below(suite), files);
+}
+
+TEST_F(SuitesTest, ExportModelsToo) {
+  const std::string suite = path("suite");
+  const HarnessOutcome written =
+      run({"--model", "Good", "--model", "Wrong", "--export-suite", suite});
+  EXPECT_EQ(written.status, 0) << written.err;
+  EXPECT_EQ(written.out, suite + ": 2 cases\n");
+  // What Wrong returns is not what its graph computes.
+  EXPECT_EQ(run({"--ir", suite}).status, 1);
+  const json cases = results()["cases"];
+  EXPECT_EQ(cases[0]["name"], "Good");
+  EXPECT_EQ(cases[0]["status"], "passed");
+  EXPECT_EQ(cases[1]["name"], "Wrong");
+  EXPECT_EQ(cases[1]["status"], "differs");
+}
+
+TEST_F(SuitesTest, ReplaceNoOtherFiles) {
+  const std::string folder = path("mine");
+  fs::create_directories(folder);
+  write_file(folder + "/thesis.txt", "years");
+  expect_refusal(run_operators({"--export-suite", folder}),
+                 "harness: '" + folder +
+                     "' holds 'thesis.txt', which is not of a suite: give an empty folder\n");
+  expect_refusal(run_operators({"--export-suite", folder + "/thesis.txt"}), "is no folder\n");
+  EXPECT_THAT(files_below(folder), ElementsAre(std::pair("thesis.txt", "years")));
+  expect_refusal(run_operators({"--export-suite", path("new"), "--operator", "aten.no"}),
+                 "there is no operator 'aten.no'");
+  EXPECT_FALSE(fs::exists(path("new")));
+}
+
+TEST_F(SuitesTest, ShowAModelWholeAndTakenApart) {
+  const HarnessOutcome outcome = run({"--split", "--pt2", "harness/testdata/gru.pt2"});
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("gru  PASSED"), HasSubstr("1 of 1 models passed; ")));
+  const auto pages = reports();
+  EXPECT_THAT(pages.at("OPERATORS.md"), HasSubstr("## Calls of models"));
+  EXPECT_THAT(pages.at("OPERATORS.md"), HasSubstr("The calls of 1 model taken apart"));
+  EXPECT_THAT(pages.at("gru.md"), HasSubstr("pass alone, given what the model computes before"));
+  EXPECT_THAT(pages.at("SUMMARY.md"), HasSubstr("see [OPERATORS.md](OPERATORS.md)"));
+  EXPECT_FALSE(results()["cases"].empty());
+  EXPECT_EQ(schema_problem(results()), "");
+  for (const auto& [name, content] : pages) EXPECT_THAT(content, Not(HasSubstr(scratch_))) << name;
+}
+
+TEST_F(SuitesTest, TakeTheOthersApartWhereAModelFails) {
+  EXPECT_EQ(run({"--split", "--model", "Good", "--model", "Throws"}).status, 1);
+  EXPECT_EQ(results()["cases"].size(), 1u);
+  EXPECT_EQ(results()["models"].size(), 2u);
+}
+
+// A graph that fails at its second node.
+TEST_F(SuitesTest, KeepTheCallsBeforeTheOneThatFails) {
+  EXPECT_EQ(run({"--model", "Wrong"}).status, 1);
+  fs::rename(output_ + "/repro/Wrong", path("broken"));
+  fs::remove_all(output_);
+  IR ir = load_ir(path("broken/ir.json"));
+  OpNode view;
+  view.name = "view";
+  view.op_type = "aten.view.default";
+  view.inputs = {ir.nodes.at(0).outputs.at(0)};
+  view.inputs[0].producer_node = ir.nodes[0].name;
+  view.outputs = {ir.nodes[0].outputs[0]};
+  view.outputs[0].name = "view";
+  view.attrs.set("size", Attribute::list({7}));
+  ir.nodes.push_back(view);
+  ir.graph_outputs = {view.outputs[0]};
+  save_ir(ir, path("broken/ir.json"));
+  fs::remove(path("broken/expected.safetensors"));
+  const HarnessOutcome outcome = run({"--split", "--ir", path("broken")});
+  EXPECT_EQ(outcome.status, 1) << outcome.err;
+  EXPECT_EQ(case_names().size(), 1u);
+  EXPECT_EQ(results()["models"][0]["status"], "failed");
+}
+
+}  // namespace
+}  // namespace torch_ir
