@@ -84,7 +84,7 @@ TEST_F(ImportedModelsTest, MultiplyAddsAreThoseOfPython) {
   };
   for (const auto& [name, count] : expected) {
     const CostTotals totals =
-        cost_totals(convert_exported_program(read_pt2(kData + name + ".pt2").program));
+        cost_of(convert_exported_program(read_pt2(kData + name + ".pt2").program)).totals;
     EXPECT_EQ(not_counted_text(totals), "") << name;
     EXPECT_EQ(totals.multiply_adds, count) << name;
   }
@@ -94,11 +94,34 @@ TEST_F(ImportedModelsTest, MultiplyAddsAreThoseOfPython) {
 TEST_F(ImportedModelsTest, EveryOperatorIsCounted) {
   for (const auto& file : fs::directory_iterator(kData)) {
     if (file.path().extension() != ".pt2") continue;
-    const CostTotals totals = cost_totals(convert_exported_program(read_pt2(file.path()).program));
+    const CostTotals totals =
+        cost_of(convert_exported_program(read_pt2(file.path()).program)).totals;
     for (const NotCounted& one : totals.not_counted) {
       if (one.op_type == "transformers.grouped_mm_fallback.default") continue;
       EXPECT_EQ(one.reason, "sizes differ from run to run") << file.path() << one.op_type;
     }
+  }
+}
+
+// As the flop_counter again; in results.json, and with thousands separators on the pages.
+TEST_F(ImportedModelsTest, CostsOfDynamicGraphsAreThoseOfTheFirstTrial) {
+  struct Expected {
+    std::string name, symbol, size, multiply_adds, on_page;
+  };
+  const Expected expected[] = {{"llama", "s70", "12", "245760", "| 245,760 |"},
+                               {"unet", "s77", "2", "3317760", "| 3,317,760 |"},
+                               {"vit", "s99", "2", "1034240", "| 1,034,240 |"}};
+  for (const Expected& one : expected) put(one.name + ".pt2", "models/" + one.name + ".pt2");
+  const HarnessOutcome result = run({"--pt2", path("models")});
+  EXPECT_EQ(result.status, 0) << result.out;
+  for (const Expected& one : expected) {
+    EXPECT_THAT(reports().at("results.json"),
+                AllOf(HasSubstr("\"symbol\": \"" + one.symbol + "\""),
+                      HasSubstr("\"multiply_adds\": " + one.multiply_adds + ",")));
+    EXPECT_THAT(reports().at(one.name + ".md"),
+                AllOf(HasSubstr(one.on_page), Not(HasSubstr("Not counted")),
+                      HasSubstr("Bytes and multiply-adds are those of the first trial, with `" +
+                                one.symbol + "` = " + one.size + ".\n")));
   }
 }
 

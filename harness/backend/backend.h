@@ -21,6 +21,7 @@
 #include "harness/results/result.h"
 #include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/sym_expr.h"
 
 namespace torch_ir {
 
@@ -83,6 +84,10 @@ bool runs_plans(const RunSettings& settings);
 // The backend of `settings`, with its files below `directory`, which is made where it needs one.
 // Throws as make_backend, and OutputError.
 std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory);
+
+// The symbols of the sizes of `ir` in a run with `inputs`, one for each graph input. Throws as
+// SymbolBinder::bind.
+SymbolValues bind_symbols(const IR& ir, const std::vector<at::Tensor>& inputs);
 
 // Graphs run by the execution plans of this library.
 class PlanBackend : public Backend {

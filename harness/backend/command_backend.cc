@@ -102,18 +102,6 @@ bool are_same(const StateDict& a, const StateDict& b) {
   });
 }
 
-SymbolValues bind_symbols(const IR& ir, const std::vector<at::Tensor>& inputs) {
-  std::vector<c10::IValue> values;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (ir.graph_inputs[i].is_scalar && ir.graph_inputs[i].dtype == "int64") {
-      values.emplace_back(inputs[i].item().toLong());
-    } else {
-      values.emplace_back(inputs[i]);
-    }
-  }
-  return SymbolBinder(ir.graph_inputs, ir.range_constraints).bind(values);
-}
-
 // --- What it gives back ---
 
 // "; it printed: a | b"

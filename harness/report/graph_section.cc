@@ -102,6 +102,15 @@ std::string bytes_and_name(int64_t bytes, const std::string& name) {
   return name.empty() ? bytes_text(bytes) : bytes_text(bytes) + ", " + code_cell(name);
 }
 
+// "Bytes and multiply-adds are those of the first trial, with `s0` = 4, `s1` = 16."
+std::string sizes_text(const std::vector<SymbolSize>& sizes) {
+  std::string text;
+  for (const SymbolSize& size : sizes) {
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", code_span(size.symbol), size.value);
+  }
+  return "Bytes and multiply-adds are those of the first trial, with " + text + ".";
+}
+
 void set_costs(Data& data, const GraphCost& cost) {
   const CostTotals& totals = cost.totals;
   data.set("multiply_adds", with_thousands_separators(totals.multiply_adds));
@@ -179,10 +188,12 @@ std::string picture_text(const std::string& name, bool is_cut, const RunContext&
 
 }  // namespace
 
-Data graph_section(const std::string& name, const IR& ir, const RunContext& context,
+Data graph_section(const ModelResult& result, const RunContext& context,
                    const GraphPicture& picture) {
+  const std::string& name = result.name;
+  const IR& ir = *result.graph;
   const IRSummary summary = summarize(ir);
-  const GraphCost cost = cost_of(ir);
+  const GraphCost cost = result.cost();
   const MermaidFlowchart chart = draw_mermaid(ir, kReportMermaidOptions);
   const std::string cut = cut_text(ir, chart);
   Data data;
@@ -205,6 +216,7 @@ Data graph_section(const std::string& name, const IR& ir, const RunContext& cont
   data.set("pie", code_block(generate_op_distribution_pie(ir), "mermaid"));
   data.set("node_rows", node_rows(ir, cost));
   set_costs(data, cost);
+  if (!result.sizes.empty()) data.set("sizes", sizes_text(result.sizes));
   data.set("has_weights", !ir.weights.empty());
   data.set("weight_rows", weight_rows(ir));
   return data;

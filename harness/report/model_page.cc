@@ -219,7 +219,7 @@ std::string render_model_page(const ModelResult& result, const RunContext& conte
     page.set("reproducer", reproducer_section(result, context));
   }
   if (result.graph) {
-    page.set("graph", graph_section(result.name, *result.graph, context, picture));
+    page.set("graph", graph_section(result, context, picture));
   }
   set_environment(page, context, num_trials(result, context.settings));
   page.set("names_files",

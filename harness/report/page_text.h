@@ -88,7 +88,8 @@ kainjow::mustache::data calls_section(const ModelResult& result,
 // Of a result that has a reproducer.
 kainjow::mustache::data reproducer_section(const ModelResult& result, const RunContext& context);
 
-kainjow::mustache::data graph_section(const std::string& name, const IR& ir,
-                                      const RunContext& context, const GraphPicture& picture);
+// Of a result that has a graph.
+kainjow::mustache::data graph_section(const ModelResult& result, const RunContext& context,
+                                      const GraphPicture& picture);
 
 }  // namespace torch_ir

@@ -89,9 +89,16 @@ bool ModelResult::is_good() const {
 
 std::optional<GraphSummary> ModelResult::graph_summary() const {
   if (graph) {
-    return GraphSummary{summarize(*graph), cost_totals(*graph), graph_fingerprint(*graph)};
+    return GraphSummary{summarize(*graph), cost().totals, graph_fingerprint(*graph)};
   }
   return summary;
+}
+
+GraphCost ModelResult::cost() const {
+  if (sizes.empty()) return cost_of(*graph);
+  SymbolValues values;
+  for (const SymbolSize& size : sizes) values.emplace(size.symbol, size.value);
+  return cost_of(at_sizes(*graph, values));
 }
 
 void ModelResult::drop_graph() {

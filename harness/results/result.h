@@ -157,6 +157,12 @@ std::string_view status_name(Status status);
 // The inverse. Throws Error for another name.
 Status parse_status(std::string_view name);
 
+// A size that differs from run to run, as it was in a run.
+struct SymbolSize {
+  std::string symbol = {};
+  int64_t value = 0;
+};
+
 struct ModelResult {
   std::string name = {};
   std::string description = {};
@@ -172,6 +178,8 @@ struct ModelResult {
   std::optional<IR> graph = std::nullopt;
   // Of a graph that was dropped.
   std::optional<GraphSummary> summary = std::nullopt;
+  // The sizes of the first trial, by symbol: those that the graph's costs are told at.
+  std::vector<SymbolSize> sizes = {};
   // Why there is no picture of the graph, one line; empty where there is one.
   std::string picture_problem = {};
   // From the stage verify on, in the order in which they ran; where one could not be executed, that
@@ -200,6 +208,8 @@ struct ModelResult {
   void drop_graph();
   // Nothing where there was no graph.
   std::optional<GraphSummary> graph_summary() const;
+  // Of a result that has a graph, at these sizes.
+  GraphCost cost() const;
   // Whether there is a reproducer, and it is all of the graph.
   bool is_reproduced_by_whole_graph() const;
   // The trial that is furthest outside its tolerance, or nearest to it; null when there is none.

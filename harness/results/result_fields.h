@@ -275,6 +275,12 @@ void fields(const Visit& visit, RunSettings& settings) {
 }
 
 template <class Visit>
+void fields(const Visit& visit, SymbolSize& size) {
+  visit("symbol", size.symbol);
+  visit("value", size.value);
+}
+
+template <class Visit>
 void fields(const Visit& visit, NotCounted& not_counted) {
   visit("op_type", not_counted.op_type);
   visit("num_nodes", not_counted.num_nodes);
@@ -352,6 +358,7 @@ void fields(const Visit& visit, ModelResult& result) {
   visit.required("stage", stage);
   visit.nullable("failure", result.failure);
   visit.nullable("expected_failure", result.expected_failure);
+  visit("sizes", result.sizes);
   graph_fields(visit, result);
   if constexpr (Visit::kReads) {
     const bool is_done = status == Status::kPassed || status == Status::kExtracted ||

@@ -59,6 +59,20 @@ void check_weights(const StateDict& weights, const IR& ir) {
   if (!problems.empty()) throw LoadError(problems.front());
 }
 
+// The sizes of a run with `inputs`, sorted by symbol. Inputs that do not fit give none: the run
+// says so.
+std::vector<SymbolSize> sizes_of(const IR& ir, const std::vector<at::Tensor>& inputs) {
+  std::vector<SymbolSize> sizes;
+  if (inputs.size() != ir.graph_inputs.size()) return sizes;
+  try {
+    for (const auto& [symbol, value] : bind_symbols(ir, inputs)) sizes.push_back({symbol, value});
+  } catch (const std::exception&) {
+    return {};
+  }
+  std::ranges::sort(sizes, {}, &SymbolSize::symbol);
+  return sizes;
+}
+
 using OnProgress = std::function<void(const ModelResult&)>;
 
 // The stages of one model, one function each.
@@ -160,6 +174,7 @@ class Pipeline {
       Run& run = runs_.emplace_back();
       run.inputs = candidate_.inputs(trial);
       run.is_ready = true;
+      if (trial == 0) result_.sizes = sizes_of(ir_, run.inputs);
       // Operators that draw random numbers draw the same for graph and reference.
       at::manual_seed(settings_.seed);
       run.outputs = backend_->run(ir_, candidate_.weights(), run.inputs);

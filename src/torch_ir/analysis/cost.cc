@@ -363,11 +363,52 @@ class Counter {
   std::unordered_map<size_t, std::unordered_set<std::string>> read_;
 };
 
+// --- The sizes of a run ---
+
+class SizeSetter {
+ public:
+  explicit SizeSetter(const SymbolValues& symbols) : symbols_(symbols) {}
+
+  void set(Graph& graph) {
+    set(graph.graph_inputs);
+    set(graph.graph_outputs);
+    for (OpNode& node : graph.nodes) {
+      set(node.inputs);
+      set(node.outputs);
+      for (Graph& inner : node.graphs) set(inner);
+    }
+  }
+
+ private:
+  void set(std::vector<TensorMeta>& metas) {
+    for (TensorMeta& meta : metas) {
+      for (size_t i = 0; i < meta.symbolic_shape.size(); ++i) {
+        if (meta.symbolic_shape[i].empty()) continue;
+        meta.shape[i] = size_of(meta.symbolic_shape[i]).value_or(kDynamicSize);
+      }
+    }
+  }
+
+  std::optional<int64_t> size_of(const std::string& expression) {
+    const auto [place, is_new] = known_.try_emplace(expression);
+    if (is_new) place->second = SymExpr::parse(expression).evaluate(symbols_);
+    return place->second;
+  }
+
+  const SymbolValues& symbols_;
+  // Many values have the same few expressions.
+  std::unordered_map<std::string, std::optional<int64_t>> known_;
+};
+
 }  // namespace
 
 GraphCost cost_of(const IR& ir) { return Counter(ir).count(); }
 
-CostTotals cost_totals(const IR& ir) { return cost_of(ir).totals; }
+IR at_sizes(const IR& ir, const SymbolValues& sizes) {
+  IR sized = ir;
+  SizeSetter(sizes).set(sized);
+  return sized;
+}
 
 std::string not_counted_text(const CostTotals& totals) {
   std::string text;

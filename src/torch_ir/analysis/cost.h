@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "torch_ir/ir/ir.h"
+#include "torch_ir/ir/sym_expr.h"
 
 namespace torch_ir {
 
@@ -82,8 +83,9 @@ struct GraphCost {
 
 GraphCost cost_of(const IR& ir);
 
-// The totals alone.
-CostTotals cost_totals(const IR& ir);
+// `ir` with sizes in place of the expressions that `sizes` has the symbols of: what it costs in a
+// run with these.
+IR at_sizes(const IR& ir, const SymbolValues& sizes);
 
 // "not counted: aten.foo.default (3 nodes), nothing is known of the operator; ..."; empty where all
 // is counted.

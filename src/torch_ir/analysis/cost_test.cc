@@ -11,6 +11,7 @@
 namespace torch_ir {
 namespace {
 
+using testing::ElementsAre;
 using testing::IsEmpty;
 using Shapes = std::vector<Shape>;
 
@@ -135,6 +136,29 @@ TEST(Cost, NamesWhatItDoesNotKnow) {
   EXPECT_EQ(beyond.nodes[0].multiply_adds, std::nullopt);
 }
 
+TEST(Cost, CountsAtTheSizesOfARun) {
+  TestGraphBuilder graph("Dynamic");
+  graph.input("x", {kDynamicSize, 3}).weight("p_w", "w", {3, 5});
+  graph.op("y", "aten.mm.default", {"x", "p_w"}, {kDynamicSize, 5}).output("y");
+  IR ir = graph.build();
+  for (TensorMeta* meta : {&ir.graph_inputs[0], &ir.nodes[0].inputs[0]}) {
+    meta->symbolic_shape = {"s0", ""};
+  }
+  ir.nodes[0].outputs[0].symbolic_shape = {"s0", ""};
+  const CostTotals totals = cost_of(at_sizes(ir, {{"s0", 4}})).totals;
+  EXPECT_EQ(totals.multiply_adds, 60);
+  EXPECT_EQ(totals.input_bytes, 48);
+  EXPECT_EQ(totals.peak_bytes, 80);
+  EXPECT_THAT(totals.not_counted, IsEmpty());
+  EXPECT_FALSE(cost_of(at_sizes(ir, {{"s1", 4}})).totals.not_counted.empty());
+
+  Graph inner;
+  inner.graph_inputs = ir.graph_inputs;
+  ir.nodes[0].graphs = {inner};
+  EXPECT_THAT(at_sizes(ir, {{"s0", 4}}).nodes[0].graphs[0].graph_inputs[0].shape,
+              ElementsAre(4, 3));
+}
+
 TEST(Cost, CountsBeyondTheDoubles) {
   const int64_t width = (int64_t{1} << 20) + 1;
   EXPECT_EQ(multiply_adds("aten.mm.default", {{width, width}, {width, width}}, {width, width}),
@@ -211,7 +235,7 @@ TEST(Cost, KnowsTheRegistry) {
   std::map<std::string, int64_t> counted;
   for (const auto& file : std::filesystem::directory_iterator("reports/reference/ir")) {
     const IR ir = IR::load(file.path().string());
-    const CostTotals totals = cost_totals(ir);
+    const CostTotals totals = cost_of(ir).totals;
     EXPECT_EQ(not_counted_text(totals), "") << file.path();
     counted[ir.model_name] = totals.multiply_adds;
   }
@@ -233,7 +257,7 @@ TEST(Cost, IsQuickForLargeGraphs) {
     node.outputs[0].name = node.name;
     ir.nodes.push_back(std::move(node));
   }
-  EXPECT_EQ(cost_totals(ir).multiply_adds, int64_t{512} * kNodes);
+  EXPECT_EQ(cost_of(ir).totals.multiply_adds, int64_t{512} * kNodes);
 }
 
 TEST(BytesText, HasThreeDigits) {
