@@ -159,14 +159,14 @@ TEST_F(CommandLineTest, AnExecutorThatFailsIsExplainedAlike) {
       "--model",
       "Good",
       "--executor",
-      ": {weights} {inputs} {outputs}; echo reads {ir}; exit 3"};
+      ": {weights} {inputs} {outputs}; echo reads {ir}; exit 4"};
   const HarnessOutcome result = run(arguments);
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.err, StartsWith("Good  FAILED  execute failed: The executor exited "
-                                     "with status 3; it printed: reads executor/ir.json\n"));
+                                     "with status 4; it printed: reads executor/ir.json\n"));
   const auto first = files();
   const nlohmann::json model = nlohmann::json::parse(first.at("results.json"))["models"][0];
-  EXPECT_THAT(model["node_report"]["error"].get<std::string>(), HasSubstr("exited with status 3"));
+  EXPECT_THAT(model["node_report"]["error"].get<std::string>(), HasSubstr("exited with status 4"));
   EXPECT_EQ(model["reproducer"]["num_nodes"], 1);
   EXPECT_TRUE(first.contains("repro/Good/ir.json"));
   const std::string folder = fs::absolute(directory_).string();
