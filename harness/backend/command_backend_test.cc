@@ -195,11 +195,11 @@ TEST_F(CommandBackendTest, TheCommandRunsWhereTheUserIs) {
 }
 
 TEST_F(CommandBackendTest, TellsHowACommandFailed) {
-  EXPECT_EQ(error_of(std::string("exit 3;") + kFiles),
-            "The executor exited with status 3; it printed nothing");
+  EXPECT_EQ(error_of(std::string("exit 4;") + kFiles),
+            "The executor exited with status 4; it printed nothing");
   EXPECT_EQ(
-      error_of(std::string("echo a; echo b >&2; printf 'c\\nd\\n\\033[2J'; exit 3;") + kFiles),
-      "The executor exited with status 3; it printed: c | d | \\x1b[2J");
+      error_of(std::string("echo a; echo b >&2; printf 'c\\nd\\n\\033[2J'; exit 4;") + kFiles),
+      "The executor exited with status 4; it printed: c | d | \\x1b[2J");
   EXPECT_EQ(error_of(std::string("kill -11 $$;") + kFiles),
             "The executor was killed by signal 11 (Segmentation fault); it printed nothing");
   EXPECT_THAT(error_of(std::string("no_such_program") + kFiles + "no_such_program"),
