@@ -194,6 +194,16 @@ TEST_F(CommandBackendTest, TheCommandRunsWhereTheUserIs) {
             "The executor exited with status 1; it printed: " + fs::current_path().string());
 }
 
+TEST_F(CommandBackendTest, TakesStatusThreeForLackOfSupport) {
+  try {
+    run(std::string("echo no mul; exit 3;") + kFiles);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_TRUE(error.is_unsupported());
+    EXPECT_STREQ(error.what(), "The executor does not support the graph; it printed: no mul");
+  }
+}
+
 TEST_F(CommandBackendTest, TellsHowACommandFailed) {
   EXPECT_EQ(error_of(std::string("exit 4;") + kFiles),
             "The executor exited with status 4; it printed nothing");
