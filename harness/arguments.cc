@@ -357,7 +357,9 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
     }
   } else {
     for (const char* flag : {"--operator", "--dtype"}) {
-      if (is_given(parser, flag)) throw Error(fmt::format("{} is for --suite operators", flag));
+      if (is_given(parser, flag) && !is_given(parser, "--ir")) {
+        throw Error(fmt::format("{} is for --suite operators, and for suites of --ir", flag));
+      }
     }
   }
   if (arguments.harness.run.settings.scale == Scale::kFull) {

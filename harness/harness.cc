@@ -75,11 +75,20 @@ std::vector<CaseSource> cases_in(const std::string& directory) {
   return sources;
 }
 
-// Takes the suites in files out of `files`, as cases of `plan`.
-void take_suites(std::vector<ModelFilesArgument>& files, Plan& plan) {
+// Takes the suites in files out of `files`, as cases of `plan`: those that `selection` asks for.
+void take_suites(std::vector<ModelFilesArgument>& files, const Selection& selection, Plan& plan) {
   std::erase_if(files, [&](const ModelFilesArgument& argument) {
     if (argument.format != FileFormat::kGraph || !is_suite(argument.path)) return false;
-    std::ranges::move(cases_in(argument.path), std::back_inserter(plan.cases));
+    const size_t before = plan.cases.size();
+    for (CaseSource& it : cases_in(argument.path)) {
+      if (is_selected(it.info.op_type, it.info.dtype, selection)) {
+        plan.cases.push_back(std::move(it));
+      }
+    }
+    if (plan.cases.size() == before) {
+      throw Error(flag_of(argument.format) + ": '" + printable(argument.path) +
+                  "' is a suite without such cases");
+    }
     return true;
   });
 }
@@ -101,7 +110,7 @@ Plan make_plan(const HarnessOptions& options) {
     return plan;
   }
   std::vector<ModelFilesArgument> files = options.files;
-  take_suites(files, plan);
+  take_suites(files, options.selection, plan);
   coverage.is_split = options.is_split;
   coverage.selection = of_registry(options.selection, !options.files.empty());
   coverage.files = options.files;

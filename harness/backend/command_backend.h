@@ -30,8 +30,15 @@
 #include <string>
 
 #include "harness/backend/backend.h"
+#include "torch_ir/base/error.h"
 
 namespace torch_ir {
+
+// The command was ended by a signal.
+class ExecutorCrash : public ExecutionError {
+ public:
+  using ExecutionError::ExecutionError;
+};
 
 // Throws Error, naming the flag, when `command` lacks a placeholder or has one that is unknown.
 void check_executor_command(const std::string& command, bool has_intermediates);

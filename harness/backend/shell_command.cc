@@ -51,10 +51,16 @@ int follow(pid_t pid, OutputPipe& pipe) {
   return wait_for_process(pid);
 }
 
+// That the shell tells of by its own status; 0 for none.
+int signal_of_shell(int status) {
+  const int signal = WIFEXITED(status) ? WEXITSTATUS(status) - kShellSignalBase : 0;
+  return signal > 0 && signal < NSIG ? signal : 0;
+}
+
 std::string describe(int status) {
   std::string text = describe_wait_status(status);
-  const int signal = WIFEXITED(status) ? WEXITSTATUS(status) - kShellSignalBase : 0;
-  if (signal <= 0 || signal >= NSIG) return text;
+  const int signal = signal_of_shell(status);
+  if (signal == 0) return text;
   return text + ", as for signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
 }
 
@@ -69,6 +75,7 @@ CommandEnd run_shell_command(const std::string& line, const std::string& directo
   end.output = pipe.tail();
   if (WIFEXITED(status)) end.exit_status = WEXITSTATUS(status);
   end.succeeded = end.exit_status == 0;
+  end.has_crashed = WIFSIGNALED(status) || signal_of_shell(status) != 0;
   end.description = describe(status);
   return end;
 }

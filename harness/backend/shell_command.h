@@ -14,6 +14,8 @@ namespace torch_ir {
 struct CommandEnd {
   // Exit status 0.
   bool succeeded = false;
+  // Whether a signal ended it, or what the shell ran for it.
+  bool has_crashed = false;
   // Nothing where a signal ended it.
   std::optional<int> exit_status = std::nullopt;
   // "exited with status 3", "was killed by signal 9 (Killed)".

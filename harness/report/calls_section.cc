@@ -7,6 +7,7 @@
 
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
+#include "torch_ir/base/printable.h"
 
 namespace torch_ir {
 namespace {
@@ -33,6 +34,8 @@ std::string accumulated_text(const std::string& node, const ModelResult& result,
   // Only so many are kept.
   return report.worst.size() < kMaxNodeDetails ? "0" : "less than those listed above";
 }
+
+bool is_unsupported(const CaseResult& result) { return result.status == CaseStatus::kUnsupported; }
 
 std::string alone_text(const CaseResult& result, const RunContext& context) {
   if (result.max_diff) return difference_text(*result.max_diff, context);
@@ -61,9 +64,11 @@ Data calls_section(const ModelResult& result, const std::vector<CaseResult>& cas
     Data row;
     row.set("node", code_cell(node.name));
     row.set("op", code_cell(node.op_type));
-    row.set("where", text_cell(occurrence->module + (occurrence->module.empty() ? "" : " ") +
-                               occurrence->source));
-    row.set("status", std::string(alone->passed() ? "✅ " : "❌ ") +
+    row.set("where",
+            text_cell(std::string(trimmed(occurrence->module + " " + occurrence->source))));
+    row.set("status", std::string(alone->passed()          ? "✅ "
+                                  : is_unsupported(*alone) ? "– "
+                                                           : "❌ ") +
                           std::string(case_status_name(alone->status)));
     row.set("alone", alone_text(*alone, context));
     row.set("accumulated", accumulated_text(node.name, result, context));

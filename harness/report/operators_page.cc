@@ -312,11 +312,13 @@ std::string render_operators(const RunRecord& run) {
   const List unsupported = unsupported_rows(cases);
   const auto num_bad = static_cast<size_t>(std::ranges::count_if(cases, is_bad));
   Data page;
-  page.set("verdict",
-           fmt::format("{} **{}**", all_good(cases, run.context.requires_support) ? "✅" : "❌",
-                       cases_text(cases)));
+  page.set("verdict", fmt::format("{} **{}**", cases_mark(cases, run.context.requires_support),
+                                  cases_text(cases)));
   page.set("coverage", cases_coverage_text(cases, run.coverage));
-  page.set("judged", run.context.settings.tolerance_wins
+  page.set("judged", error_factor(run.context.settings)
+                         ? "no farther from float64 than eager by the error factor, or where "
+                           "float64 says nothing within its tolerance"
+                     : run.context.settings.tolerance_wins
                          ? "within " + tolerance_rule_text(run.context.settings)
                          : "within the tolerance of torch.testing.assert_close for its dtype "
                            "where it has none of its own");

@@ -167,6 +167,11 @@ std::string verdict_text(const std::vector<ModelResult>& results,
   return models + cases_text(cases);
 }
 
+std::string_view cases_mark(const std::vector<CaseResult>& cases, bool requires_support) {
+  if (!all_good(cases, requires_support)) return "❌";
+  return count_status(cases, CaseStatus::kPassed) == 0 ? "➖" : "✅";
+}
+
 std::string cases_coverage_text(const std::vector<CaseResult>& cases, const Coverage& coverage) {
   std::set<std::string> operators;
   for (const CaseResult& it : cases) operators.insert(it.info.op_type);

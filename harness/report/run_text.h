@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/report/pages.h"
@@ -30,6 +31,9 @@ std::string cases_lines(const std::vector<CaseResult>& cases);
 // Both, as far as there are any: "12 of 12 models passed; 2,412 of 2,412 cases passed".
 std::string verdict_text(const std::vector<ModelResult>& results,
                          const std::vector<CaseResult>& cases);
+
+// "✅", "❌", or "➖" where nothing failed and nothing passed.
+std::string_view cases_mark(const std::vector<CaseResult>& cases, bool requires_support);
 
 // Which cases the run covers, a sentence.
 std::string cases_coverage_text(const std::vector<CaseResult>& cases, const Coverage& coverage);

@@ -188,8 +188,7 @@ std::string render_summary(const Results& results, const Coverage& coverage,
   page.set("has_models", !results.empty() || cases.empty());
   if (!cases.empty()) {
     page.set("cases", fmt::format("{} **{}**: see [OPERATORS.md](OPERATORS.md).",
-                                  all_good(cases, context.requires_support) ? "✅" : "❌",
-                                  cases_text(cases)));
+                                  cases_mark(cases, context.requires_support), cases_text(cases)));
   }
   page.set("verdict", fmt::format("{} **{}**{}", all_good(results) ? "✅" : "❌",
                                   passed_text(results), not_passed_text(results)));

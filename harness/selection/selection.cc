@@ -111,6 +111,12 @@ Suite parse_suite(const std::string& name) {
   throw Error("'" + name + "' is no suite: give models or operators");
 }
 
+bool is_selected(const std::string& op_type, const std::string& dtype, const Selection& selection) {
+  const bool is_operator = selection.operators.empty() || contains(selection.operators, op_type) ||
+                           contains(selection.operators, without_overload(op_type));
+  return is_operator && (selection.dtypes.empty() || contains(selection.dtypes, dtype));
+}
+
 std::vector<OperatorCase> select_cases(const std::vector<OperatorCase>& cases,
                                        const Selection& selection) {
   std::vector<std::string> operators;
@@ -124,15 +130,11 @@ std::vector<OperatorCase> select_cases(const std::vector<OperatorCase>& cases,
   check_known("category", "categories", selection.categories, categories_of(cases));
   check_known("operator", "", selection.operators, operators);
   check_known("dtype", "", selection.dtypes, {dtypes.begin(), dtypes.end()});
-  const auto is_selected = [](const std::vector<std::string>& asked, const std::string& value) {
-    return asked.empty() || contains(asked, value);
-  };
   std::vector<OperatorCase> selected;
   for (const OperatorCase& it : cases) {
-    const bool is_operator = is_selected(selection.operators, it.op_type) ||
-                             contains(selection.operators, without_overload(it.op_type));
-    if (is_operator && is_selected(selection.categories, it.category) &&
-        is_selected(selection.dtypes, dtype_name(it.dtype))) {
+    const bool is_category =
+        selection.categories.empty() || contains(selection.categories, it.category);
+    if (is_category && is_selected(it.op_type, dtype_name(it.dtype), selection)) {
       selected.push_back(it);
     }
   }

@@ -40,6 +40,9 @@ std::vector<std::string> select_models(const std::vector<RegisteredModel>& regis
 std::vector<OperatorCase> select_cases(const std::vector<OperatorCase>& cases,
                                        const Selection& selection);
 
+// Whether `selection` asks for cases of the operator and the dtype.
+bool is_selected(const std::string& op_type, const std::string& dtype, const Selection& selection);
+
 // The categories of cases, sorted.
 std::vector<std::string> categories_of(const std::vector<OperatorCase>& cases);
 

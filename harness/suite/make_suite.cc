@@ -101,10 +101,7 @@ class SuiteMaker {
   }
 
   void add_operator_case(const std::string& name) {
-    const std::vector<OperatorCase>& cases = list_operator_cases();
-    const auto found = std::ranges::find(cases, name, &OperatorCase::name);
-    if (found == cases.end()) throw Error("no case is registered as '" + name + "'");
-    add(make_graph_case(*found));
+    add(make_graph_case(find_operator_case(name)));
   }
 
   void split(const ModelSource& source, Candidate& candidate) {
@@ -145,13 +142,18 @@ std::vector<SuiteProblem> make_suite(const SuiteRequest& request, const std::str
   ChildProcess process({std::string(kSuiteFlag) + files});
   std::optional<int> status;
   while (!(status = process.poll())) {
-    if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
+    if (InterruptGuard::interrupted()) {
+      process.kill();
+      discard_unfinished(request.output);
+      throw Interrupted("interrupted; the suite is not written");
+    }
     process.read_output();
     pollfd news{.fd = process.exit_descriptor(), .events = POLLIN, .revents = 0};
     ::poll(&news, 1, kSuitePatience);
   }
   process.read_output();
   if (!WIFEXITED(*status) || WEXITSTATUS(*status) != 0) {
+    discard_unfinished(request.output);
     const std::string& output = process.output();
     const bool has_said_why = WIFEXITED(*status) && !output.empty();
     throw Error(has_said_why ? headline(output)

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/backend/command_backend.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
@@ -31,13 +32,6 @@ class CaseProblem : public Error {
  public:
   using Error::Error;
 };
-
-const OperatorCase& find_operator_case(const std::string& name) {
-  const std::vector<OperatorCase>& cases = list_operator_cases();
-  const auto found = std::ranges::find(cases, name, &OperatorCase::name);
-  if (found == cases.end()) throw CaseProblem("no case is registered as '" + name + "'");
-  return *found;
-}
 
 // --- Extract ---
 
@@ -215,6 +209,7 @@ void execute_and_compare(const GraphCase& graph_case, Backend& backend, const Ru
 }
 
 CaseStatus status_of(const std::exception& exception) {
+  if (dynamic_cast<const ExecutorCrash*>(&exception) != nullptr) return CaseStatus::kCrashed;
   if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr) return CaseStatus::kOutOfMemory;
   const auto* error = dynamic_cast<const Error*>(&exception);
   const bool is_unsupported = error != nullptr && error->is_unsupported();

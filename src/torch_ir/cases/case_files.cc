@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -34,15 +35,15 @@ constexpr const char* kCases = "cases";
 constexpr const char* kFormat = "torch-ir suite";
 constexpr int kSuiteVersion = 1;
 
-constexpr const char* kReadmeText = R"(# {} cases of {}
+constexpr const char* kReadmeText = R"(# Cases of {}
 
-Each folder below `cases/` is a case: a graph, what goes in, and what has to come out.
+There are {}, each a folder below `cases/`: a graph, what goes in, and what has to come out.
 
 - `ir.json`: the graph, its operators by their names in PyTorch's ATen
 - `weights.safetensors` (where it has weights), `inputs.safetensors`, `expected.safetensors`: tensors by name
 - `case.json`: operator, category, dtype, what makes the case special, and for each output the tolerance
 
-An output passes when |actual - expected| <= atol + rtol * |expected| for each element, NaN only where NaN is expected.
+An output passes when |actual - expected| <= atol + rtol * |expected| for each element; what is expected to be NaN or infinite is that.
 `"float64_distance"` is how far PyTorch's own result is from one in float64: max |x - r| / max |r|.
 `"strides"` has those inputs whose elements do not lie in a row. `"compare"` says what is compared:
 {}
@@ -136,7 +137,9 @@ auto read_json(const std::string& path, const Read& read) {
   try {
     return read(Json::parse(text));
   } catch (const Json::exception& error) {
-    throw SerializationError(printable(path) + ": " + headline(error.what()));
+    // "[json.exception.parse_error.101] ..." without the brackets.
+    const std::string reason = headline(error.what());
+    throw SerializationError(printable(path) + ": " + reason.substr(reason.find("] ") + 2));
   } catch (const Error& error) {
     throw SerializationError(printable(path) + ": " + error.what());
   }
@@ -187,20 +190,43 @@ void move(const fs::path& from, const fs::path& to) {
   if (error) throw Error("cannot write '" + to.string() + "': " + error.message());
 }
 
-// Throws where there is anything that no suite has.
+// Whether a path inside the folder of a suite is one that SuiteWriter writes.
+bool is_of_suite(const fs::path& path, bool is_folder) {
+  constexpr std::array kCaseFiles = {"ir.json", "weights.safetensors", "inputs.safetensors",
+                                     "expected.safetensors", "case.json"};
+  const std::string top = path.begin()->string();
+  if (top == kCases) {
+    return is_folder || std::ranges::find(kCaseFiles, path.filename()) != kCaseFiles.end();
+  }
+  return !is_folder && (path == kSuiteFile || path == kReadme);
+}
+
+bool has_suite_format(const std::string& directory) {
+  try {
+    read_suite(directory);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// Throws where there is anything that no suite has: what is there goes when the new one is
+// finished.
 void check_folder(const std::string& directory) {
   std::error_code error;
   if (!fs::exists(directory, error)) return;
   if (!fs::is_directory(directory, error)) throw Error("'" + directory + "' is no folder");
-  const bool was_suite = is_suite(directory);
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
-    const std::string name = entry.path().filename().string();
-    const bool is_ours = entry.path() == fs::path(unfinished(directory)) ||
-                         (was_suite && (name == kSuiteFile || name == kReadme || name == kCases));
-    if (!is_ours) {
-      throw Error(fmt::format("'{}' holds '{}', which is not of a suite: give an empty folder",
-                              directory, printable(name)));
+  const bool was_suite = is_suite(directory) && has_suite_format(directory);
+  for (fs::recursive_directory_iterator entry(directory), end; entry != end; ++entry) {
+    if (entry->path() == fs::path(unfinished(directory))) {
+      entry.disable_recursion_pending();
+      continue;
     }
+    const fs::path path = entry->path().lexically_relative(directory);
+    const bool is_folder = entry->is_directory() && !entry->is_symlink();
+    if (was_suite && is_of_suite(path, is_folder)) continue;
+    throw Error(fmt::format("'{}' holds '{}', which is not of a suite: give an empty folder",
+                            directory, printable(path.string())));
   }
 }
 
@@ -213,15 +239,14 @@ SuiteWriter::SuiteWriter(std::string directory, std::string what)
   make_folder(unfinished(directory_));
 }
 
-SuiteWriter::~SuiteWriter() {
-  std::error_code ignored;
-  fs::remove_all(unfinished(directory_), ignored);
-  // Where nothing was there before, nothing is left.
-  fs::remove(directory_, ignored);
-}
+SuiteWriter::~SuiteWriter() { discard_unfinished(directory_); }
 
 void SuiteWriter::add(const GraphCase& graph_case) {
   const std::string folder = case_folder(unfinished(directory_), graph_case.info.name);
+  std::error_code error;
+  if (fs::exists(folder + "/case.json", error)) {
+    throw Error("there are two cases whose folder is '" + printable(graph_case.info.name) + "'");
+  }
   make_folder(folder);
   save_ir(graph_case.ir, folder + "/ir.json");
   if (!graph_case.weights.is_empty()) {
@@ -251,11 +276,17 @@ void SuiteWriter::finish(const std::vector<CaseInfo>& infos) {
   for (const char* name : {kSuiteFile, kReadme, kCases}) remove_path(fs::path(directory_) / name);
   move(fs::path(from) / kCases, fs::path(directory_) / kCases);
   write_file(directory_ + "/" + kReadme,
-             fmt::format(kReadmeText, infos.size(), what_, properties_text(infos)));
+             fmt::format(kReadmeText, what_, infos.size(), properties_text(infos)));
   write_file(directory_ + "/" + kSuiteFile, text_of({{"format", kFormat},
                                                      {"version", kSuiteVersion},
                                                      {"of", what_},
                                                      {"cases", std::move(cases)}}));
+}
+
+void discard_unfinished(const std::string& directory) {
+  std::error_code ignored;
+  fs::remove_all(unfinished(directory), ignored);
+  fs::remove(directory, ignored);
 }
 
 bool is_suite(const std::string& directory) {

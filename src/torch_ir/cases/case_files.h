@@ -42,6 +42,10 @@ class SuiteWriter {
   const std::string what_;
 };
 
+// Removes what a SuiteWriter has left in `directory` whose process was ended, and the folder where
+// nothing else is in it.
+void discard_unfinished(const std::string& directory);
+
 // Whether `directory` holds a suite.
 bool is_suite(const std::string& directory);
 

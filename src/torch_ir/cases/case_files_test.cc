@@ -115,6 +115,27 @@ TEST_F(CaseFilesTest, DoNotReplaceOtherFiles) {
               ThrowsMessage<Error>("'" + directory_ + "/thesis.txt' is no folder"));
 }
 
+TEST_F(CaseFilesTest, DoNotReplaceWhatOnlyLooksLikeASuite) {
+  fs::create_directories(directory_ + "/cases");
+  write_file(directory_ + "/suite.json", R"({"suite": "of my own"})");
+  EXPECT_THROW(SuiteWriter(directory_, "tests"), Error);
+  EXPECT_TRUE(fs::exists(directory_ + "/suite.json"));
+  fs::remove_all(directory_);
+  write({"usual"});
+  const std::string own = directory_ + "/cases/aten.softmax.int/actual.safetensors";
+  write_file(own, "mine");
+  EXPECT_THAT([&] { SuiteWriter(directory_, "tests"); },
+              ThrowsMessage<Error>(HasSubstr("holds 'cases/aten.softmax.int/actual.safetensors'")));
+  EXPECT_EQ(read_file(own), "mine");
+}
+
+TEST_F(CaseFilesTest, HaveAFolderEach) {
+  SuiteWriter writer(directory_, "tests");
+  writer.add(softmax_case("usual"));
+  EXPECT_THAT([&] { writer.add(softmax_case("usual")); },
+              ThrowsMessage<Error>(HasSubstr("there are two cases whose folder is")));
+}
+
 TEST_F(CaseFilesTest, StayInTheirFolderWhateverTheyAreCalled) {
   EXPECT_EQ(case_folder("suite", "../../etc/passwd"), "suite/cases/_../_../etc/passwd");
   EXPECT_EQ(case_folder("suite", "<built-in function getitem>/x//"),

@@ -105,6 +105,10 @@ class ModelSplit {
     // What a graph inside computes is not looked into.
     if (!node.graphs.empty()) call.key += ";" + model_.name + "/" + node.name;
     call.graph_case.info.op_type = node.op_type;
+    // What nobody reads is no output of the case, and then there is nothing to pick from.
+    if (node.outputs.size() == 1 || is_read_whole(node)) {
+      call.graph_case.info.property = usual_property(node.op_type);
+    }
     call.graph_case.info.note = attributes_text(copy);
     call.graph_case.ir.pytorch_version = ir_.pytorch_version;
     call.graph_case.ir.nodes.push_back(std::move(copy));
@@ -114,6 +118,10 @@ class ModelSplit {
   // Runs `node`. Its results become the outputs of `graph_case`, where there is one.
   void run(const OpNode& node, GraphCase* graph_case) {
     for (const TensorMeta& output : node.outputs) values_[output.name] = run_.value(output.name);
+    if (usual_property(node.op_type) == CaseProperty::kShape) {
+      // Memory without values would differ from run to run, and what is made of it.
+      for (const TensorMeta& output : node.outputs) values_[output.name].zero_();
+    }
     if (graph_case != nullptr) add_outputs(node, *graph_case);
     for (const std::string& value : read_last_by_[&node]) values_.erase(value);
   }
@@ -126,6 +134,11 @@ class ModelSplit {
     const auto index = static_cast<size_t>(meta.producer_output_idx);
     const bool is_made = producer != producers_.end() && index < producer->second->outputs.size();
     return is_made ? producer->second->outputs[index].name : meta.name;
+  }
+
+  bool is_read_whole(const OpNode& node) const {
+    return std::ranges::all_of(
+        node.outputs, [&](const TensorMeta& output) { return compared_.contains(output.name); });
   }
 
   // Memory is that of the values that are still to be read.

@@ -4,6 +4,7 @@
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randint.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -276,6 +277,23 @@ TEST_F(SplitTest, FixesSizesAndNumbersAsInTheRun) {
   // Other sizes are other calls.
   split({.name = "two", .ir = &ir, .weights = &no_weights, .inputs = {at::rand({2, 3})}});
   EXPECT_EQ(cases_.size(), 4u);
+}
+
+TEST_F(SplitTest, HasNoMemoryWithoutValuesAndComparesChoicesByTheirProperty) {
+  EagerModel model;
+  const V x = model.input("x", at::randn({2, 3}));
+  const V memory = model.calls1("aten.empty_like.default", {x});
+  const V sum = model.calls1("aten.add.Tensor", {x, memory});
+  const std::vector<V> best = model.calls("aten.topk.default", {sum, 2});
+  model.output(best[0]);
+  model.output(best[1]);
+  SplitTest::split(model.model("model"));
+  ASSERT_EQ(cases_.size(), 3u);
+  EXPECT_EQ(cases_[0].info.property, CaseProperty::kShape);
+  EXPECT_TRUE(same_bits(cases_[0].expected.at(0), at::zeros({2, 3})));
+  EXPECT_TRUE(same_bits(cases_[1].inputs.at(1), at::zeros({2, 3})));
+  EXPECT_EQ(cases_[1].info.property, CaseProperty::kValues);
+  EXPECT_EQ(cases_[2].info.property, CaseProperty::kPickedValues);
 }
 
 TEST_F(SplitTest, SharesCallsBetweenModels) {

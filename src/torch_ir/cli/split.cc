@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <ostream>
+#include <set>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/cases/case_files.h"
@@ -40,6 +41,13 @@ int run_split(const SplitArguments& arguments, Console& console) {
     throw Error(
         "--inputs and --weights are of one graph, and there are several: take them apart "
         "one by one");
+  }
+  std::set<std::string> names;
+  for (const std::string& file : arguments.files) {
+    if (!names.insert(model_name(file)).second) {
+      throw Error("there are two files '" + model_name(file) +
+                  "': calls are told apart by the names of their models");
+    }
   }
   SuiteWriter writer(arguments.output, shared_name(arguments.files));
   Splitter splitter;

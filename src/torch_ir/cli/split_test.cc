@@ -86,7 +86,7 @@ TEST_F(SplitCommandTest, WritesACaseForEachDifferentCall) {
   ASSERT_EQ(fields["outputs"].size(), 1u);
   EXPECT_GE(fields["outputs"].front()["rtol"], 0);
   EXPECT_TRUE(fields["outputs"].front()["float64_distance"].is_number());
-  EXPECT_THAT(read_file(suite_ + "/README.md"), HasSubstr(" cases of small\n"));
+  EXPECT_THAT(read_file(suite_ + "/README.md"), HasSubstr("# Cases of small\n"));
   expect_that_each_passes();
 }
 
@@ -124,7 +124,7 @@ TEST_F(SplitCommandTest, TakesTheUsersTensors) {
 TEST_F(SplitCommandTest, WritesEachCallOfSeveralModelsOnce) {
   const Outcome outcome = split({archive_of("layout_2_7.pt2"), archive_of("layout_2_8.pt2")});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_THAT(read_file(suite_ + "/README.md"), HasSubstr(" cases of 2 models\n"));
+  EXPECT_THAT(read_file(suite_ + "/README.md"), HasSubstr("# Cases of 2 models\n"));
   for (const CaseInfo& info : cases()) {
     const auto count = [&](const char* model) {
       return std::ranges::count(info.occurrences, model, &CaseOccurrence::model);

@@ -15,6 +15,7 @@
 #include <cctype>
 #include <iterator>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "torch_ir/base/error.h"
@@ -266,6 +267,50 @@ bool register_operator_cases(std::function<std::vector<OperatorCase>()> make) {
 const std::vector<OperatorCase>& list_operator_cases() {
   static const std::vector<OperatorCase> cases = make_all_cases();
   return cases;
+}
+
+const OperatorCase& find_operator_case(const std::string& name) {
+  static const auto by_name = [] {
+    std::unordered_map<std::string, const OperatorCase*> cases;
+    for (const OperatorCase& it : list_operator_cases()) cases.emplace(it.name(), &it);
+    return cases;
+  }();
+  const auto found = by_name.find(name);
+  if (found == by_name.end()) throw Error("no case is registered as '" + name + "'");
+  return *found->second;
+}
+
+CaseProperty usual_property(std::string_view op_type) {
+  struct Row {
+    std::string_view op_type;
+    CaseProperty property;
+  };
+  static constexpr Row kRows[] = {
+      {"aten.empty.memory_format", CaseProperty::kShape},
+      {"aten.empty_like.default", CaseProperty::kShape},
+      {"aten.empty_permuted.default", CaseProperty::kShape},
+      {"aten.empty_strided.default", CaseProperty::kShape},
+      {"aten.new_empty.default", CaseProperty::kShape},
+      {"aten.new_empty_strided.default", CaseProperty::kShape},
+      {"aten.rand.default", CaseProperty::kUnitInterval},
+      {"aten.rand_like.default", CaseProperty::kUnitInterval},
+      {"aten.randn.default", CaseProperty::kFinite},
+      {"aten.randn_like.default", CaseProperty::kFinite},
+      {"aten.randint.default", CaseProperty::kInRange},
+      {"aten.randint.low", CaseProperty::kInRange},
+      {"aten.randperm.default", CaseProperty::kPermutation},
+      {"aten.bernoulli.default", CaseProperty::kZeroOrOne},
+      {"aten.bernoulli.p", CaseProperty::kZeroOrOne},
+      {"aten.argmax.default", CaseProperty::kPickedValues},
+      {"aten.argmin.default", CaseProperty::kPickedValues},
+      {"aten.argsort.default", CaseProperty::kPickedValues},
+      {"aten.max.dim", CaseProperty::kPickedValues},
+      {"aten.min.dim", CaseProperty::kPickedValues},
+      {"aten.sort.default", CaseProperty::kPickedValues},
+      {"aten.topk.default", CaseProperty::kPickedValues},
+  };
+  const auto row = std::ranges::find(kRows, op_type, &Row::op_type);
+  return row == std::end(kRows) ? CaseProperty::kValues : row->property;
 }
 
 }  // namespace torch_ir

@@ -81,4 +81,11 @@ bool register_operator_cases(std::function<std::vector<OperatorCase>()> make);
 // name is taken twice.
 const std::vector<OperatorCase>& list_operator_cases();
 
+// The case of that name. Throws Error where there is none.
+const OperatorCase& find_operator_case(const std::string& name);
+
+// What is compared of a call of `op_type` on any values, where nobody says it: of memory without
+// values, of random numbers, and of indices that pick values among equals.
+CaseProperty usual_property(std::string_view op_type);
+
 }  // namespace torch_ir
