@@ -168,8 +168,10 @@ TEST_F(SuitesTest, RefuseWhatThereIsNot) {
                  "there is no category 'attention'; see --list-categories\n");
   expect_refusal(run_operators({"--operator", "aten.sum", "--dtype", "bfloat16"}),
                  "no case has both the operators, the dtypes and the categories\n");
-  expect_refusal(run({"--operator", "aten.abs"}), "--operator is for --suite operators\n");
-  expect_refusal(run({"--dtype", "float32"}), "--dtype is for --suite operators\n");
+  expect_refusal(run({"--operator", "aten.abs"}),
+                 "--operator is for --suite operators, and for suites of --ir\n");
+  expect_refusal(run({"--dtype", "float32"}),
+                 "--dtype is for --suite operators, and for suites of --ir\n");
   expect_refusal(run_operators({"--model", "Good"}),
                  "--suite and --model do not go together: the suite of operators has no models\n");
   expect_refusal(run_operators({"--scale", "full"}), "--scale and --suite do not go together");
@@ -247,7 +249,7 @@ TEST_F(SuitesTest, ShowAModelWholeAndTakenApart) {
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("gru  PASSED"), HasSubstr("1 of 1 models passed; ")));
   const auto pages = reports();
   EXPECT_THAT(pages.at("OPERATORS.md"), HasSubstr("## Calls of models"));
-  EXPECT_THAT(pages.at("OPERATORS.md"), HasSubstr("The calls of 1 model taken apart"));
+  EXPECT_THAT(pages.at("OPERATORS.md"), HasSubstr("Models taken apart: calls of"));
   EXPECT_THAT(pages.at("gru.md"), HasSubstr("pass alone, given what the model computes before"));
   EXPECT_THAT(pages.at("SUMMARY.md"), HasSubstr("see [OPERATORS.md](OPERATORS.md)"));
   EXPECT_FALSE(results()["cases"].empty());

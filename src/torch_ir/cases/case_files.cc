@@ -285,7 +285,9 @@ void SuiteWriter::finish(const std::vector<CaseInfo>& infos) {
 
 void discard_unfinished(const std::string& directory) {
   std::error_code ignored;
+  if (!fs::is_directory(directory, ignored)) return;
   fs::remove_all(unfinished(directory), ignored);
+  // Only where it is empty.
   fs::remove(directory, ignored);
 }
 
