@@ -16,7 +16,6 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/execution_plan.h"
-#include "torch_ir/executor/graph/symbol_binder.h"
 #include "torch_ir/executor/interpreter/node_run.h"
 
 namespace torch_ir {
@@ -118,18 +117,6 @@ std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::st
     if (error) throw OutputError("cannot make '" + options.directory + "': " + error.message());
   }
   return make_backend(options);
-}
-
-SymbolValues bind_symbols(const IR& ir, const std::vector<at::Tensor>& inputs) {
-  std::vector<c10::IValue> values;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (ir.graph_inputs[i].is_scalar && ir.graph_inputs[i].dtype == "int64") {
-      values.emplace_back(inputs[i].item().toLong());
-    } else {
-      values.emplace_back(inputs[i]);
-    }
-  }
-  return SymbolBinder(ir.graph_inputs, ir.range_constraints).bind(values);
 }
 
 // A plan, and what it was made of: a graph in another place may be the same, and one in the same

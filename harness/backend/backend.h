@@ -85,10 +85,6 @@ bool runs_plans(const RunSettings& settings);
 // Throws as make_backend, and OutputError.
 std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory);
 
-// The symbols of the sizes of `ir` in a run with `inputs`, one for each graph input. Throws as
-// SymbolBinder::bind.
-SymbolValues bind_symbols(const IR& ir, const std::vector<at::Tensor>& inputs);
-
 // Graphs run by the execution plans of this library.
 class PlanBackend : public Backend {
  public:

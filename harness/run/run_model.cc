@@ -16,6 +16,7 @@
 #include "harness/divergence/reproducer.h"
 #include "harness/stages/stages.h"
 #include "harness/stages/trials.h"
+#include "torch_ir/executor/graph/symbol_binder.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/verifier/verify.h"
 #include "torch_ir/weights/state_dict.h"

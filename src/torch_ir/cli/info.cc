@@ -4,16 +4,20 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
 
 #include "torch_ir/analysis/cost.h"
 #include "torch_ir/analysis/summary.h"
+#include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/graph_file.h"
 #include "torch_ir/cli/options.h"
+#include "torch_ir/executor/graph/symbol_binder.h"
+#include "torch_ir/exporter/pt2/pt2.h"
 
 namespace torch_ir {
 namespace {
@@ -38,9 +42,30 @@ nlohmann::ordered_json shape_json(const TensorMeta& value) {
   return shape;
 }
 
-nlohmann::ordered_json cost_json(const GraphCost& cost) {
-  const CostTotals& totals = cost.totals;
+// What a graph costs, with what stands for sizes that differ from run to run.
+struct SizedCost {
+  GraphCost cost = {};
+  std::map<std::string, int64_t> sizes = {};
+};
+
+// At the sizes of the example inputs of an archive.
+SizedCost cost_of_file(const std::string& path, const GraphFile& file) {
+  if (!file.weights || !std::ranges::any_of(file.ir.graph_inputs, is_dynamic)) {
+    return {.cost = cost_of(file.ir)};
+  }
+  SymbolValues sizes;
+  try {
+    sizes = bind_symbols(file.ir, example_graph_inputs(path, file.ir));
+  } catch (const Error&) {
+    // An archive need not have any: then they are not known.
+  }
+  return {.cost = cost_of(at_sizes(file.ir, sizes)), .sizes = {sizes.begin(), sizes.end()}};
+}
+
+nlohmann::ordered_json cost_json(const SizedCost& sized) {
+  const CostTotals& totals = sized.cost.totals;
   nlohmann::ordered_json json = {
+      {"sizes", sized.sizes},
       {"multiply_adds", totals.multiply_adds},
       {"not_counted", nlohmann::ordered_json::array()},
       {"input_bytes", totals.input_bytes},
@@ -56,7 +81,7 @@ nlohmann::ordered_json cost_json(const GraphCost& cost) {
     json["not_counted"].push_back(
         {{"op_type", one.op_type}, {"num_nodes", one.num_nodes}, {"reason", one.reason}});
   }
-  for (const OperatorCost& op : cost.operators) {
+  for (const OperatorCost& op : sized.cost.operators) {
     json["operators"][op.op_type] = {{"num_nodes", op.num_nodes},
                                      {"multiply_adds", op.multiply_adds},
                                      {"parameters", op.parameters},
@@ -65,7 +90,7 @@ nlohmann::ordered_json cost_json(const GraphCost& cost) {
   return json;
 }
 
-std::string to_json(const IRSummary& summary, const GraphCost& cost) {
+std::string to_json(const IRSummary& summary, const SizedCost& cost) {
   nlohmann::ordered_json json = {
       {"model_name", summary.model_name},
       {"num_nodes", summary.num_nodes},
@@ -97,42 +122,63 @@ void write_shapes(const char* title, const std::vector<TensorMeta>& values, std:
   }
 }
 
+// A figure of which a part may not be known: never 0 for what nobody counted.
+std::string known_part(int64_t value, bool is_whole) {
+  if (is_whole) return with_thousands_separators(value);
+  return value == 0 ? "unknown" : "at least " + with_thousands_separators(value);
+}
+
 // "131,072 bytes, conv2d"
-std::string bytes_and_name(int64_t bytes, const std::string& name) {
-  const std::string text = with_thousands_separators(bytes) + " bytes";
+std::string bytes_and_name(int64_t bytes, const std::string& name, bool is_whole) {
+  std::string text = known_part(bytes, is_whole);
+  if (is_whole || bytes != 0) text += " bytes";
   return name.empty() ? text : text + ", " + printable(name);
 }
 
-void write_totals(const CostTotals& totals, std::ostream& out) {
-  out << "\nCosts:\n  Multiply-adds: " << with_thousands_separators(totals.multiply_adds) << '\n';
+void write_totals(const SizedCost& sized, std::ostream& out) {
+  const CostTotals& totals = sized.cost.totals;
+  const bool knows_sizes = totals.num_unknown_sizes == 0;
+  out << "\nCosts:\n";
+  for (const auto& [symbol, size] : sized.sizes) {
+    out << "  With " << printable(symbol) << " = " << size << ", as in the example inputs\n";
+  }
+  out << "  Multiply-adds: " << known_part(totals.multiply_adds, totals.not_counted.empty())
+      << '\n';
   for (const NotCounted& one : totals.not_counted) {
     out << fmt::format("  Not counted: {} ({} node{}): {}\n", printable(one.op_type), one.num_nodes,
                        one.num_nodes == 1 ? "" : "s", one.reason);
   }
-  out << "  Weights: " << bytes_and_name(totals.weight_bytes, "") << '\n'
-      << "  Inputs: " << bytes_and_name(totals.input_bytes, "") << '\n'
-      << "  Largest value: " << bytes_and_name(totals.largest_bytes, totals.largest_value) << '\n'
-      << "  Smallest peak: " << bytes_and_name(totals.peak_bytes, totals.peak_node) << '\n';
-  if (totals.num_unknown_sizes > 0) {
+  out << "  Weights: " << bytes_and_name(totals.weight_bytes, "", true) << '\n'
+      << "  Inputs: " << bytes_and_name(totals.input_bytes, "", knows_sizes) << '\n'
+      << "  Largest value: "
+      << bytes_and_name(totals.largest_bytes, totals.largest_value, knows_sizes) << '\n'
+      << "  Smallest peak: " << bytes_and_name(totals.peak_bytes, totals.peak_node, knows_sizes)
+      << '\n';
+  if (!knows_sizes) {
     out << "  Without " << totals.num_unknown_sizes << " value(s) whose sizes only a run knows\n";
   }
 }
 
-void write_operators(const std::vector<OperatorCost>& operators, std::ostream& out) {
+void write_operators(const GraphCost& cost, std::ostream& out) {
   constexpr const char* kRow = "  {:<{}}  {:>6}  {:>20}  {:>20}  {:>20}\n";
   size_t width = 0;
-  for (const OperatorCost& op : operators) width = std::max(width, printable(op.op_type).size());
+  for (const OperatorCost& op : cost.operators) {
+    width = std::max(width, printable(op.op_type).size());
+  }
   out << "\nCosts by operator:\n"
       << fmt::format(kRow, "", width, "nodes", "multiply-adds", "parameters", "bytes of outputs");
-  for (const OperatorCost& op : operators) {
-    out << fmt::format(kRow, printable(op.op_type), width, op.num_nodes,
-                       with_thousands_separators(op.multiply_adds),
-                       with_thousands_separators(op.parameters),
-                       with_thousands_separators(op.output_bytes));
+  for (const OperatorCost& op : cost.operators) {
+    const bool is_counted =
+        std::ranges::find(cost.totals.not_counted, op.op_type, &NotCounted::op_type) ==
+        cost.totals.not_counted.end();
+    out << fmt::format(
+        kRow, printable(op.op_type), width, op.num_nodes, known_part(op.multiply_adds, is_counted),
+        with_thousands_separators(op.parameters),
+        known_part(op.output_bytes, op.output_bytes != 0 || cost.totals.num_unknown_sizes == 0));
   }
 }
 
-std::string to_text(const IRSummary& summary, const GraphCost& cost) {
+std::string to_text(const IRSummary& summary, const SizedCost& cost) {
   std::ostringstream out;
   out << "Model: " << printable(summary.model_name) << '\n'
       << "Nodes: " << summary.num_nodes << '\n'
@@ -146,16 +192,16 @@ std::string to_text(const IRSummary& summary, const GraphCost& cost) {
   for (const auto& [op_type, count] : summary.op_distribution) {
     out << "  " << printable(op_type) << ": " << count << '\n';
   }
-  write_totals(cost.totals, out);
-  write_operators(cost.operators, out);
+  write_totals(cost, out);
+  write_operators(cost.cost, out);
   return out.str();
 }
 
 int run_info(const InfoArguments& arguments, Console& console) {
   refuse_to_overwrite(arguments.output, {arguments.file});
-  const IR ir = load_graph_file(arguments.file).ir;
-  const IRSummary summary = summarize(ir);
-  const GraphCost cost = cost_of(ir);
+  const GraphFile file = load_graph_file(arguments.file);
+  const IRSummary summary = summarize(file.ir);
+  const SizedCost cost = cost_of_file(arguments.file, file);
   const std::string text = arguments.json ? to_json(summary, cost) : to_text(summary, cost);
   write_result(arguments.output, text, console);
   return kDone;

@@ -63,7 +63,15 @@ TEST_F(InfoTest, NamesWhatItCouldNotCount) {
   graph.input("x", {2}).op("a", "my.op.default", {"x"}, {2}).output("a");
   EXPECT_THAT(
       torch_ir({"info", graph_file("model.json", graph.build())}).out,
-      HasSubstr("  Not counted: my.op.default (1 node): nothing is known of the operator\n"));
+      HasSubstr("  Multiply-adds: unknown\n"
+                "  Not counted: my.op.default (1 node): nothing is known of the operator\n"));
+}
+
+TEST_F(InfoTest, CountsADynamicArchiveAtTheSizesOfItsExampleInputs) {
+  const Outcome info = torch_ir({"info", "src/torch_ir/exporter/pt2/testdata/dynamic.pt2"});
+  EXPECT_THAT(info.out,
+              testing::ContainsRegex("With [a-z0-9]+ = [0-9]+, as in the example inputs\n"));
+  EXPECT_THAT(info.out, testing::Not(HasSubstr("unknown")));
 }
 
 TEST_F(InfoTest, PrintsJson) {
@@ -96,6 +104,7 @@ TEST_F(InfoTest, PrintsJson) {
     "aten.mul.Tensor": 1
   },
   "cost": {
+    "sizes": {},
     "multiply_adds": 0,
     "not_counted": [],
     "input_bytes": 28,

@@ -90,6 +90,18 @@ std::string SymbolBinder::place(const Size& size) {
   return fmt::format("Dimension {} of input '{}'", *size.dimension, printable(size.input_name));
 }
 
+SymbolValues bind_symbols(const IR& ir, const std::vector<at::Tensor>& inputs) {
+  std::vector<c10::IValue> values;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (ir.graph_inputs[i].is_scalar && ir.graph_inputs[i].dtype == "int64") {
+      values.emplace_back(inputs[i].item().toLong());
+    } else {
+      values.emplace_back(inputs[i]);
+    }
+  }
+  return SymbolBinder(ir.graph_inputs, ir.range_constraints).bind(values);
+}
+
 bool has_shape(const at::Tensor& tensor, const TensorMeta& meta, SymbolValues& symbols) {
   if (!is_dynamic(meta)) return tensor.sizes() == meta.shape;
   if (tensor.dim() != static_cast<int64_t>(meta.shape.size())) return false;

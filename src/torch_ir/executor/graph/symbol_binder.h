@@ -54,6 +54,10 @@ class SymbolBinder {
   std::vector<Range> ranges_;
 };
 
+// The symbols of the sizes of `ir` in a run with `inputs`, one for each graph input. Throws as
+// SymbolBinder::bind.
+SymbolValues bind_symbols(const IR& ir, const std::vector<at::Tensor>& inputs);
+
 // Whether the sizes of `tensor` are what `meta` says, as far as `symbols` tell. A symbol that
 // stands alone and has no value yet gets it here: a size that depends on data.
 bool has_shape(const at::Tensor& tensor, const TensorMeta& meta, SymbolValues& symbols);
