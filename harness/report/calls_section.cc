@@ -18,17 +18,19 @@ using List = kainjow::mustache::list;
 constexpr size_t kMostRows = 2000;
 
 // The greatest difference of what `node` makes in the run of the whole graph.
-std::string accumulated_text(const std::string& node, const ModelResult& result,
+std::string accumulated_text(const OpNode& node, const ModelResult& result,
                              const RunContext& context) {
   if (!result.nodes) return "";
   const NodeReport& report = *result.nodes;
-  const auto detail = std::ranges::find(report.worst, node, &NodeDetail::node);
+  const auto detail = std::ranges::find(report.worst, node.name, &NodeDetail::node);
   if (detail != report.worst.end()) {
     return detail->comparison.mismatch.empty()
                ? difference_text(detail->comparison.max_diff, context)
                : "not comparable";
   }
-  const auto is_it = [&](const NodeReport::Skipped& skipped) { return skipped.value == node; };
+  const auto is_it = [&](const NodeReport::Skipped& skipped) {
+    return std::ranges::find(node.outputs, skipped.value, &TensorMeta::name) != node.outputs.end();
+  };
   if (std::ranges::any_of(report.skipped, is_it)) return "not compared";
   if (!report.error.empty()) return "";
   // Only so many are kept.
@@ -71,7 +73,7 @@ Data calls_section(const ModelResult& result, const std::vector<CaseResult>& cas
                                                            : "❌ ") +
                           std::string(case_status_name(alone->status)));
     row.set("alone", alone_text(*alone, context));
-    row.set("accumulated", accumulated_text(node.name, result, context));
+    row.set("accumulated", accumulated_text(node, result, context));
     rows.push_back(row);
   }
   data.set(

@@ -84,16 +84,14 @@ std::string worst_factor_text(const std::vector<const CaseResult*>& cases) {
 
 // What float64 says of all of them.
 std::string opinions_text(const Cases& cases) {
-  // As opinion_text has it.
-  constexpr double kAsGood = 2;
   int64_t known = 0;
   int64_t worse = 0;
   int64_t better = 0;
   for (const CaseResult& it : cases) {
     const std::optional<double> factor = factor_of(it);
     known += factor ? 1 : 0;
-    worse += factor && *factor > kAsGood ? 1 : 0;
-    better += factor && *factor < 1 / kAsGood ? 1 : 0;
+    worse += factor && *factor > kAsGoodAsEager ? 1 : 0;
+    better += factor && *factor < 1 / kAsGoodAsEager ? 1 : 0;
   }
   return fmt::format(
       "Of {} of the cases there is a second opinion, a run in float64: {} as good as eager, {} "

@@ -121,7 +121,6 @@ SecondOpinion no_opinion(std::string reason) {
 }  // namespace
 
 std::string opinion_text(const SecondOpinion& opinion) {
-  constexpr double kAsGood = 2;
   if (!opinion.reason.empty()) return "no second opinion: " + opinion.reason;
   if (opinion.executor_non_finite > opinion.eager_non_finite) {
     return fmt::format(
@@ -136,10 +135,10 @@ std::string opinion_text(const SecondOpinion& opinion) {
         opinion.eager_non_finite);
   }
   if (std::isinf(opinion.factor)) return "worse than eager, which is exact";
-  if (opinion.factor > kAsGood) {
+  if (opinion.factor > kAsGoodAsEager) {
     return fmt::format("worse than eager by a factor of {:.3g}", opinion.factor);
   }
-  if (opinion.factor * kAsGood >= 1) return "as good as eager";
+  if (opinion.factor * kAsGoodAsEager >= 1) return "as good as eager";
   return opinion.factor == 0 ? "eager is the inaccurate one"
                              : fmt::format("eager is the inaccurate one, by a factor of {:.3g}",
                                            1 / opinion.factor);

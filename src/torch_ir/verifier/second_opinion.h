@@ -37,8 +37,11 @@ struct SecondOpinion {
   bool operator==(const SecondOpinion&) const = default;
 };
 
+// Factors up to this, and down to its inverse, are as good as eager.
+inline constexpr double kAsGoodAsEager = 2;
+
 // "as good as eager", "worse than eager by a factor of 12", "eager is the inaccurate one, by a
-// factor of 8", "no second opinion: ..."; in between, up to a factor of 2, is as good.
+// factor of 8", "no second opinion: ...".
 std::string opinion_text(const SecondOpinion& opinion);
 
 // Why an opinion does not let a value pass that may be `error_factor` times worse than eager, one
