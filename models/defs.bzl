@@ -11,13 +11,14 @@ def torch_ir_models(name, models, deps, srcs = [], visibility = None):
 
     Args:
       name: The name of the library.
-      models: By the names that they are registered under, the source file, which several may share,
-        and the categories that the model is registered with, in the same order.
+      models: By the names that they are registered under, "SOURCE: CATEGORY, CATEGORY": the source
+        file, which several may share, and the categories that the model is registered with, in the
+        same order.
       deps: What the models use.
       srcs: Sources and headers that they share.
       visibility: As in cc_library.
     """
-    sources = {src: None for src, _ in models.values()}
+    sources = {line.split(": ")[0]: None for line in models.values()}
     torch_ir_library(
         name = name,
         srcs = sorted(sources.keys() + [src for src in srcs if src.endswith(".cc")]),
@@ -34,10 +35,10 @@ def torch_ir_models(name, models, deps, srcs = [], visibility = None):
             "//harness/regression:model_test_main",
         ],
     )
-    for model, (_, categories) in models.items():
+    for model, line in models.items():
         torch_ir_model_test(
             name = model + "_test",
             model = model,
-            categories = categories,
+            categories = line.split(": ")[1].split(", "),
             program = ":run_model",
         )
