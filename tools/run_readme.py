@@ -28,7 +28,7 @@ import tempfile
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 
 BLOCK = re.compile(
-    r"(?:<!-- (?P<what>[a-z_ ]+): (?P<path>\S+) -->\n)?"
+    r"(?:<!-- (?P<what>[a-z_} ]+): (?P<path>\S+) -->\n)?"
     r"```(?P<language>\w+)\n(?P<text>.*?)```\n",
     re.DOTALL,
 )
