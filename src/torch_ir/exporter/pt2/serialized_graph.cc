@@ -201,7 +201,7 @@ std::string module_path(const std::string& module_stack) {
 }
 
 // The innermost line of `trace` that is not PyTorch's own, without its folder: "model.py:42" of
-// 'File "/home/a/model.py", line 42, in forward'.
+// 'File "models/model.py", line 42, in forward'.
 std::string source_line(std::string_view trace) {
   constexpr std::string_view kFile = "File \"";
   constexpr std::string_view kLine = "\", line ";
