@@ -65,52 +65,6 @@ TEST_F(CommandLineTest, WritesSummaryPagesAndGraphs) {
                                         "results.json", "svg/Close.svg", "svg/Good.svg"));
 }
 
-TEST_F(CommandLineTest, ModelsOfFullScaleAreExtractedAndNotRun) {
-  const HarnessOutcome result = run({"--scale", "full", "--output", directory_});
-  EXPECT_EQ(result.status, 0);
-  EXPECT_THAT(result.out,
-              StartsWith("[1/1] Vast  EXTRACTED  1 nodes, 1,099,512,676,352 parameters, not run\n"
-                         "1 of 1 models extracted, not run; see "));
-  EXPECT_EQ(result.err, "");
-  EXPECT_THAT(file_names(), ElementsAre("SUMMARY.md", "Vast.md", "index.html", "ir/Vast.json",
-                                        "junit.xml", "results.json"));
-  const std::string page = files()["Vast.md"];
-  EXPECT_THAT(page, HasSubstr("☑️ **EXTRACTED**, and not run: "));
-  EXPECT_THAT(page, HasSubstr("| serialize | ✅ passed |"));
-  EXPECT_THAT(page, HasSubstr("| execute | not run |"));
-  EXPECT_THAT(page, HasSubstr("| verify | not run |"));
-  EXPECT_THAT(page, HasSubstr("| not run |  | 1 | 0 | 0 |"));
-  EXPECT_THAT(page, HasSubstr("tools/bazel run //harness -- --model Vast --scale full\n"));
-  EXPECT_THAT(page, Not(HasSubstr("PASSED")));
-  EXPECT_THAT(files()["SUMMARY.md"], HasSubstr("| Models | Extracted | Failed |"));
-  EXPECT_THAT(files()["junit.xml"], HasSubstr("skipped=\"1\""));
-  const auto results = nlohmann::json::parse(files()["results.json"]);
-  EXPECT_EQ(schema_problem(results), "");
-  EXPECT_EQ(results["settings"]["scale"], "full");
-  EXPECT_EQ(results["models"][0]["status"], "extracted");
-  EXPECT_EQ(results["models"][0]["stage"], "serialize");
-  EXPECT_TRUE(results["models"][0]["files"]["svg"].is_null());
-}
-
-TEST_F(CommandLineTest, ModelsOfFullScaleAreListedByThemselves) {
-  EXPECT_THAT(run({"--scale", "full", "--list-models"}).out, HasSubstr("\nVast   vast"));
-  EXPECT_EQ(run({"--scale", "full", "--list-categories"}).out, "vast\n");
-  EXPECT_THAT(run({"--list-models"}).out, Not(HasSubstr("Vast")));
-  EXPECT_THAT(run({"--model", "Vast", "--output", directory_}).err,
-              HasSubstr("there is no model 'Vast'"));
-}
-
-TEST_F(CommandLineTest, ScalesThatCanNotBeAreRefused) {
-  const HarnessOutcome unknown = run({"--scale", "huge", "--output", directory_});
-  EXPECT_EQ(unknown.status, 2);
-  EXPECT_EQ(unknown.err, "harness: --scale: 'huge' is no scale: there are 'test' and 'full'\n");
-  const HarnessOutcome executed = run({"--scale", "full", "--per-node", "--output", directory_});
-  EXPECT_EQ(executed.status, 2);
-  EXPECT_EQ(executed.err,
-            "harness: --scale and --per-node do not go together: models of full scale are not "
-            "run\n");
-}
-
 TEST_F(CommandLineTest, TwoRunsGiveTheSameBytes) {
   const std::vector<std::string> arguments = {"--output", directory_, "--quiet", "--save-tensors",
                                               "--model",  "Good",     "--model", "Wrong",

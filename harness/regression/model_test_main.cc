@@ -10,11 +10,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <iostream>
-#include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +19,7 @@
 #include "harness/harness.h"
 #include "harness/regression/golden.h"
 #include "harness/regression/reference_pages.h"
+#include "harness/regression/test_flags.h"
 #include "harness/run/runner.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
@@ -48,11 +46,6 @@ struct BuildLine {
 BuildLine& build_line() {
   static BuildLine line;
   return line;
-}
-
-std::string report_directory() {
-  const char* outputs = std::getenv("TEST_UNDECLARED_OUTPUTS_DIR");
-  return outputs != nullptr ? outputs : ::testing::TempDir() + "torch_ir_model_test";
 }
 
 ModelResult run_model_in(const std::string& directory, const std::string& model) {
@@ -89,7 +82,7 @@ class PassesTest : public ::testing::Test {
   explicit PassesTest(std::string model) : model_(std::move(model)) {}
 
   void TestBody() override {
-    const std::string directory = report_directory();
+    const std::string directory = report_directory("torch_ir_model_test");
     const ModelResult result = run_model_in(directory, model_);
     EXPECT_TRUE(result.is_good()) << failure_text(result);
     if (const std::string& golden = build_line().golden; !golden.empty()) {
@@ -161,18 +154,10 @@ int update_goldens() {
   return 0;
 }
 
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> items;
-  std::istringstream stream(list);
-  for (std::string item; std::getline(stream, item, ',');) items.push_back(item);
-  return items;
-}
-
-// Takes one --FLAG=VALUE, or --update.
-bool parse(std::string_view argument) {
+TestFlags flags() {
   BuildLine& line = build_line();
-  const std::map<std::string_view, std::function<void(const std::string&)>> flags = {
-      {"--categories", [&](const std::string& value) { line.categories = split(value); }},
+  return {
+      {"--categories", [&](const std::string& value) { line.categories = items_of(value); }},
       {"--golden", [&](const std::string& value) { line.golden = value; }},
       {"--golden-page", [&](const std::string& value) { line.golden_page = value; }},
       {"--model", [&](const std::string& value) { line.model = value; }},
@@ -180,18 +165,16 @@ bool parse(std::string_view argument) {
        [&](const std::string& value) { line.optimization = parse_optimization(value); }},
       {"--target", [&](const std::string& value) { line.target = value; }},
   };
-  if (argument == "--update") return line.update = true;
-  const size_t equals = argument.find('=');
-  const auto flag = flags.find(argument.substr(0, equals));
-  if (equals == std::string_view::npos || flag == flags.end()) return false;
-  flag->second(std::string(argument.substr(equals + 1)));
-  return true;
 }
 
 int run(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   for (int i = 1; i < argc; ++i) {
-    if (!parse(argv[i])) throw Error(std::string("unknown argument ") + argv[i]);
+    if (argv[i] == std::string_view("--update")) {
+      build_line().update = true;
+    } else {
+      take_flag(argv[i], flags());
+    }
   }
   if (build_line().update) return update_goldens();
   register_tests();

@@ -5,18 +5,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <functional>
 #include <iostream>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "harness/harness.h"
+#include "harness/regression/test_flags.h"
 #include "harness/run/runner.h"
 #include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/registry/operator_case.h"
@@ -66,8 +63,7 @@ std::vector<std::string> operators_to_run() {
 class RunCases : public ::testing::Environment {
  public:
   void SetUp() override {
-    const char* outputs = std::getenv("TEST_UNDECLARED_OUTPUTS_DIR");
-    options().output = outputs != nullptr ? outputs : ::testing::TempDir() + "operators_test";
+    options().output = report_directory("operators_test");
     options().selection.operators = operators_to_run();
     if (options().selection.operators.empty()) return;
     for (const CaseResult& result : run_harness(options(), {.lines = &std::cout}).cases) {
@@ -92,32 +88,21 @@ TEST(OperatorsTest, HaveTheCategoriesOfTheirTests) {
               ::testing::ElementsAreArray(expected_categories()));
 }
 
-std::vector<std::string> words(const std::string& list) {
-  std::vector<std::string> items;
-  std::istringstream stream(list);
-  for (std::string item; std::getline(stream, item, ',');) items.push_back(item);
-  return items;
-}
-
-void parse(std::string_view argument) {
+TestFlags flags() {
   HarnessOptions& all = options();
-  const std::map<std::string_view, std::function<void(const std::string&)>> flags = {
+  return {
       {"--category", [&](const std::string& value) { all.selection.categories = {value}; }},
-      {"--categories", [&](const std::string& value) { expected_categories() = words(value); }},
+      {"--categories", [](const std::string& value) { expected_categories() = items_of(value); }},
       {"--optimization",
        [&](const std::string& value) {
          all.run.settings.optimization = parse_optimization(value);
        }},
   };
-  const size_t equals = std::min(argument.find('='), argument.size() - 1);
-  const auto flag = flags.find(argument.substr(0, equals));
-  if (flag == flags.end()) throw Error("unknown argument " + std::string(argument));
-  flag->second(std::string(argument.substr(equals + 1)));
 }
 
 int run(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
-  for (int i = 1; i < argc; ++i) parse(argv[i]);
+  for (int i = 1; i < argc; ++i) take_flag(argv[i], flags());
   if (options().run.settings.optimization == Optimization::kExact) {
     options().run.settings.tolerance = {.fixed = kExactTolerance};
     options().run.settings.tolerance_wins = true;

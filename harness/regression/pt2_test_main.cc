@@ -5,15 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <functional>
 #include <iostream>
-#include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "harness/harness.h"
+#include "harness/regression/test_flags.h"
 #include "harness/run/runner.h"
 #include "torch_ir/executor/graph/execution_options.h"
 
@@ -26,20 +23,19 @@ HarnessOptions& options() {
 }
 
 TEST(Pt2Test, Passes) {
-  const char* outputs = std::getenv("TEST_UNDECLARED_OUTPUTS_DIR");
-  options().output = outputs != nullptr ? outputs : ::testing::TempDir() + "pt2_test";
+  options().output = report_directory("pt2_test");
   const std::vector<ModelResult> results = run_harness(options(), {.lines = &std::cout}).results;
   ASSERT_EQ(results.size(), 1u);
   EXPECT_TRUE(results[0].passed()) << results[0].failure->message << '\n'
                                    << results[0].failure->output;
 }
 
-// Takes one --FLAG=VALUE. Throws where the value is no number and has to be one.
-bool parse(std::string_view argument) {
+// They throw where the value is no number and has to be one.
+TestFlags flags() {
   ModelFilesArgument& archive = options().files.front();
   RunSettings& settings = options().run.settings;
   Tolerance& tolerance = settings.tolerance.fixed;
-  const std::map<std::string_view, std::function<void(const std::string&)>> flags = {
+  return {
       {"--pt2", [&](const std::string& value) { archive.path = value; }},
       {"--inputs", [&](const std::string& value) { archive.inputs = value; }},
       {"--expected", [&](const std::string& value) { archive.expected = value; }},
@@ -48,11 +44,6 @@ bool parse(std::string_view argument) {
       {"--optimization",
        [&](const std::string& value) { settings.optimization = parse_optimization(value); }},
   };
-  const size_t equals = argument.find('=');
-  const auto flag = flags.find(argument.substr(0, equals));
-  if (equals == std::string_view::npos || flag == flags.end()) return false;
-  flag->second(std::string(argument.substr(equals + 1)));
-  return true;
 }
 
 }  // namespace
@@ -63,8 +54,8 @@ int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   for (int i = 1; i < argc; ++i) {
     try {
-      if (torch_ir::parse(argv[i])) continue;
-      std::cerr << "unknown argument " << argv[i] << '\n';
+      torch_ir::take_flag(argv[i], torch_ir::flags());
+      continue;
     } catch (const std::exception& error) {
       std::cerr << argv[i] << ": " << error.what() << '\n';
     }

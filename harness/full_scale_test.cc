@@ -1,0 +1,80 @@
+// The command line on models of full scale, which are extracted and not run.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "harness/results/testing/schema_problem.h"
+#include "harness/testing/run_command_line.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Key;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class FullScaleTest : public ::testing::Test {
+ protected:
+  FullScaleTest() { std::filesystem::remove_all(directory_); }
+  ~FullScaleTest() override { std::filesystem::remove_all(directory_); }
+
+  const std::string directory_ = ::testing::TempDir() + "full_scale_test";
+};
+
+TEST_F(FullScaleTest, AreExtractedAndNotRun) {
+  const HarnessOutcome result = run_command_line({"--scale", "full", "--output", directory_});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_THAT(result.out,
+              StartsWith("[1/1] Vast  EXTRACTED  1 nodes, 1,099,512,676,352 parameters, not run\n"
+                         "1 of 1 models extracted, not run; see "));
+  EXPECT_EQ(result.err, "");
+  auto files = files_below(directory_);
+  EXPECT_THAT(files, ElementsAre(Key("SUMMARY.md"), Key("Vast.md"), Key("index.html"),
+                                 Key("ir/Vast.json"), Key("junit.xml"), Key("results.json")));
+  const std::string page = files["Vast.md"];
+  EXPECT_THAT(page, HasSubstr("☑️ **EXTRACTED**, and not run: "));
+  EXPECT_THAT(page, HasSubstr("| serialize | ✅ passed |"));
+  EXPECT_THAT(page, HasSubstr("| execute | not run |"));
+  EXPECT_THAT(page, HasSubstr("| verify | not run |"));
+  EXPECT_THAT(page, HasSubstr("| not run |  | 1 | 0 | 0 |"));
+  EXPECT_THAT(page, HasSubstr("tools/bazel run //harness -- --model Vast --scale full\n"));
+  EXPECT_THAT(page, Not(HasSubstr("PASSED")));
+  EXPECT_THAT(files["SUMMARY.md"], HasSubstr("| Models | Extracted | Failed |"));
+  EXPECT_THAT(files["junit.xml"], HasSubstr("skipped=\"1\""));
+  const auto results = nlohmann::json::parse(files["results.json"]);
+  EXPECT_EQ(schema_problem(results), "");
+  EXPECT_EQ(results["settings"]["scale"], "full");
+  EXPECT_EQ(results["models"][0]["status"], "extracted");
+  EXPECT_EQ(results["models"][0]["stage"], "serialize");
+  EXPECT_TRUE(results["models"][0]["files"]["svg"].is_null());
+}
+
+TEST_F(FullScaleTest, AreListedByThemselves) {
+  EXPECT_THAT(run_command_line({"--scale", "full", "--list-models"}).out,
+              HasSubstr("\nVast   vast"));
+  EXPECT_EQ(run_command_line({"--scale", "full", "--list-categories"}).out, "vast\n");
+  EXPECT_THAT(run_command_line({"--list-models"}).out, Not(HasSubstr("Vast")));
+  EXPECT_THAT(run_command_line({"--model", "Vast", "--output", directory_}).err,
+              HasSubstr("there is no model 'Vast'"));
+}
+
+TEST_F(FullScaleTest, RefusesScalesThatCanNotBe) {
+  const HarnessOutcome unknown = run_command_line({"--scale", "huge", "--output", directory_});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_EQ(unknown.err, "harness: --scale: 'huge' is no scale: there are 'test' and 'full'\n");
+  const HarnessOutcome executed =
+      run_command_line({"--scale", "full", "--per-node", "--output", directory_});
+  EXPECT_EQ(executed.status, 2);
+  EXPECT_EQ(executed.err,
+            "harness: --scale and --per-node do not go together: models of full scale are not "
+            "run\n");
+}
+
+}  // namespace
+}  // namespace torch_ir

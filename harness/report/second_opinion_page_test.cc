@@ -1,0 +1,70 @@
+// What the pages say of second opinions in float64.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/report/pages.h"
+#include "harness/report/testing/page_test_results.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+SecondOpinion worse_opinion() {
+  return {.executor_error = 3e-5, .eager_error = 1e-6, .factor = 30};
+}
+
+TEST(SecondOpinionPageTest, SaysWhatFloat64SaysOfEachTrial) {
+  ModelResult result = make_result(2.5e-7);
+  EXPECT_THAT(render_model_page(result, {}), Not(HasSubstr("Second opinion")));
+  OutputDetail& output = result.trials[0].verification.output_details[0];
+  output.second_opinion = worse_opinion();
+  result.trials[0].name = "ones";
+  const std::string page = render_model_page(result, {});
+  EXPECT_THAT(page, HasSubstr("| ones | `add` | 3e-05 | 1e-06 | worse than eager by a factor of 30 "
+                              "|\n"));
+  EXPECT_THAT(page, HasSubstr("### Tolerance\n"));
+  EXPECT_THAT(render_summary({result}, {}, {}), HasSubstr(" | 30 |\n"));
+  EXPECT_THAT(render_model_page(result, {.portable = true}),
+              HasSubstr("| ones | `add` | within tolerance | within tolerance | within tolerance "
+                        "|\n"));
+  output.second_opinion = {.reason = "node 'a' (b) draws random numbers"};
+  EXPECT_THAT(render_model_page(result, {}),
+              HasSubstr("| ones | `add` |  |  | no second opinion: node 'a' (b) draws random "
+                        "numbers |\n"));
+  EXPECT_THAT(render_summary({result}, {}, {}), HasSubstr(" |  |\n"));
+}
+
+TEST(SecondOpinionPageTest, SaysThatFloat64IsTheReference) {
+  ModelResult result = make_result(2.5e-7);
+  VerificationReport& report = result.trials[0].verification;
+  report.output_details[0].second_opinion = worse_opinion();
+  report.error_factor = 4;
+  const std::string page = render_model_page(result, {});
+  EXPECT_THAT(page, HasSubstr("an output passes when it is at most 4 times as far"));
+  EXPECT_THAT(page, Not(HasSubstr("### Tolerance\n")));
+}
+
+TEST(SecondOpinionPageTest, SaysWhatFloat64SaysOfNodes) {
+  ModelResult result = make_result(2.5e-7);
+  NodeReport& nodes = result.nodes.emplace();
+  nodes.opinions = {{.index = 3,
+                     .node = "mul",
+                     .op_type = "aten.mul.Tensor",
+                     .value = "mul",
+                     .opinion = worse_opinion()}};
+  nodes.num_opinions = 7;
+  nodes.num_without_opinion = 2;
+  nodes.opinion_problem = "node 'gt' decides otherwise";
+  const std::string page = render_model_page(result, {});
+  EXPECT_THAT(page, HasSubstr("7 values compared with float64; of these the worst, `mul`: worse "
+                              "than eager by a factor of 30. Of 2 values it says nothing, of the "
+                              "first because: node 'gt' decides otherwise."));
+  EXPECT_THAT(page, HasSubstr("| 3 | `mul` | `aten.mul.Tensor` | 3e-05 | 1e-06 | worse than eager "
+                              "by a factor of 30 |\n"));
+}
+
+}  // namespace
+}  // namespace torch_ir
