@@ -22,7 +22,8 @@ std::string_view variable(const char* name) {
 }  // namespace
 
 std::string version_text(const std::string& program, const std::optional<std::string>& onednn) {
-  return program + " " + kVersion + " (LibTorch " TORCH_VERSION + (onednn ? ", oneDNN " + *onednn : "") + ")";
+  return program + " " + kVersion + " (LibTorch " TORCH_VERSION +
+         (onednn ? ", oneDNN " + *onednn : "") + ")";
 }
 
 Terminal terminal_of(int descriptor) {
