@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills, full disks, read-only folders: what programs leave of the files that they replace.
 
-  faults_test.py HARNESS TORCH_IR FOLDER_OF_ARCHIVES [--kills N] [--seed S]
+  faults_test.py HARNESS TORCH_IR FOLDER_OF_ARCHIVES [--kills N] [--seed S] [--only NAME]
 
 Each of `torch-ir import`, `torch-ir execute` and `harness` replaces one set of files by another,
 over and over, and is killed N times at random moments of its run, half of them close to its end,
@@ -30,6 +30,11 @@ UNSHARE = ["unshare", "--map-root-user", "--mount"]
 def check(condition, message):
     if not condition:
         sys.exit("faults_test: " + message)
+
+
+def pause(seconds=0.0002):
+    """So short that the moment of a kill is any."""
+    time.sleep(seconds)
 
 
 def files_below(folder):
@@ -105,6 +110,7 @@ class Command:
             while process.poll() is None:
                 if staged is None and self.staged():
                     staged = time.monotonic()
+                pause()
             end = time.monotonic()
             check(process.returncode == 0, f"{self.name}: exit status {process.returncode}")
             self.sets.insert(0, files_below(self.folder))
@@ -121,10 +127,10 @@ class Command:
         process = self.start(target)
         if is_late:
             while process.poll() is None and not self.staged():
-                pass
+                pause()
         end = time.monotonic() + delay
         while process.poll() is None and time.monotonic() < end:
-            pass
+            pause()
         if process.poll() is None:
             (os.killpg if whole_group else os.kill)(process.pid, signal.SIGKILL)
             process.wait()
@@ -240,10 +246,8 @@ def check_executors(harness, graph, scratch, num_kills, rng):
             start_new_session=True,
         )
         while process.poll() is None and not os.path.exists(marker):
-            pass
-        end = time.monotonic() + rng.random() * 0.01
-        while time.monotonic() < end:
-            pass
+            pause()
+        pause(rng.random() * 0.01)
         check(process.poll() is None, "the harness did not wait for its executor")
         (os.killpg if rng.random() < 0.5 else os.kill)(process.pid, signal.SIGKILL)
         process.wait()
@@ -267,7 +271,7 @@ def check_refusal(name, command, folder, reason):
 def check_disks(harness, torch_ir, archives):
     """On a small disk of its own, with an earlier set of files: full, then read-only."""
     with tempfile.TemporaryDirectory() as scratch:
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", scratch], check=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", scratch], check=True)
         every = list(commands(harness, torch_ir, archives, scratch))
         for command in every:
             subprocess.run(command.commands[0], check=True, capture_output=True)
@@ -289,6 +293,15 @@ def check_disks(harness, torch_ir, archives):
         subprocess.run(["umount", scratch], check=True)
 
 
+def run_on_disks(programs):
+    """check_disks, where this system lets somebody mount a disk."""
+    may_mount = subprocess.run([*UNSHARE, "true"], capture_output=True, check=False)
+    if may_mount.returncode == 0:
+        subprocess.run([*UNSHARE, sys.executable, __file__, *programs, "--disks"], check=True)
+    else:
+        print("full and read-only disks: skipped, this system lets nobody mount one")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("harness", type=os.path.abspath)
@@ -296,24 +309,26 @@ def main():
     parser.add_argument("archives", type=os.path.abspath)
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", help="the command with this in its name, and no disks")
     parser.add_argument("--disks", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     programs = (arguments.harness, arguments.torch_ir, arguments.archives)
     if arguments.disks:
-        return check_disks(*programs)
-    may_mount = subprocess.run([*UNSHARE, "true"], capture_output=True, check=False)
-    if may_mount.returncode == 0:
-        subprocess.run([*UNSHARE, sys.executable, __file__, *programs, "--disks"], check=True)
-    else:
-        print("full and read-only disks: skipped, this system lets nobody mount one")
-    print(f"seed {arguments.seed}")
+        check_disks(*programs)
+        return
+    if not arguments.only:
+        run_on_disks(programs)
+    print(f"seed {arguments.seed}", flush=True)
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     rng = random.Random(arguments.seed)
     with tempfile.TemporaryDirectory() as scratch:
         for command in commands(*programs, scratch):
-            command.kill(arguments.kills, rng)
+            if (arguments.only or "") in command.name:
+                command.kill(arguments.kills, rng)
         graph = os.path.join(scratch, "graph")
-        check_executors(arguments.harness, graph, scratch, max(1, arguments.kills // 10), rng)
+        if (arguments.only or "") in "harness --executor":
+            num_kills = max(1, arguments.kills // 10)
+            check_executors(arguments.harness, graph, scratch, num_kills, rng)
 
 
 if __name__ == "__main__":
