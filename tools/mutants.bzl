@@ -1,7 +1,7 @@
 """Faults that a test has to notice: what tools/mutation_check.py puts into the sources, one at a time.
 
-By file, each a tuple of what goes wrong, a text that the file has once, and what takes its place.
-Literals only, as the script reads them too.
+By file, each a tuple of what goes wrong, an expression or statements that the file has once, and what
+takes their place. Literals only, as the script reads them too.
 """
 
 MUTANTS = {
@@ -21,8 +21,8 @@ MUTANTS = {
     "src/torch_ir/executor/trace/trace_memory.cc": [
         (
             "a result takes the memory of an input that is read later",
-            "trace.buffers[place.owner].place.last_call == index && ",
-            "",
+            "trace.buffers[place.owner].place.last_call == index",
+            "true",
         ),
         (
             "memory that a result took over is free when its first value is",
@@ -31,20 +31,20 @@ MUTANTS = {
         ),
         (
             "a result takes the memory of an input that the call reads in another order too",
-            "!is_read_otherwise &&",
-            "true &&",
+            "!is_read_otherwise",
+            "true",
         ),
         (
             "a result takes the memory of an input of another layout",
-            "a.strides == b.strides && ",
-            "",
+            "a.strides == b.strides",
+            "true",
         ),
     ],
     "src/torch_ir/executor/replay/frame.cc": [
         (
             "an output that the caller kept is overwritten by the next run",
-            "return are_released && storage_",
-            "return storage_",
+            "are_released && storage_.use_count() == 1 + returned_.size()",
+            "storage_.use_count() == 1 + returned_.size()",
         ),
         (
             "the outputs of all runs share memory",
@@ -58,25 +58,25 @@ MUTANTS = {
         ),
         (
             "a caller who writes to an output changes the plan",
-            "return trace.tensors[id].constant.clone();",
-            "return trace.tensors[id].constant;",
+            "trace.tensors[id].constant.clone()",
+            "trace.tensors[id].constant",
         ),
         (
             "an output that is a view of an input forgets where the input begins",
-            "input.storage_offset() + traced.offset);",
-            "traced.offset);",
+            "input.storage_offset() + traced.offset",
+            "traced.offset",
         ),
     ],
     "src/torch_ir/executor/replay/replays.cc": [
         (
             "a trace of other strides is replayed",
-            "return tensor.layout() != c10::kStrided || tensor.strides() == input.strides;",
-            "return true;",
+            "tensor.strides() == input.strides",
+            "true",
         ),
         (
             "a trace of another number is replayed",
-            "if (input.number) return c10::IValue(tensor.item()) == *input.number;",
-            "if (input.number) return true;",
+            "c10::IValue(tensor.item()) == *input.number",
+            "true",
         ),
         (
             "an error in a replay is swallowed",
@@ -99,15 +99,15 @@ MUTANTS = {
     "src/torch_ir/executor/replay/segmented_graph.cc": [
         (
             "inputs that share memory are replayed as if they did not",
-            "if (graph_.writes_in_place && may_see_writes(graph_, inputs)) return false;",
-            "",
+            "graph_.writes_in_place && may_see_writes(graph_, inputs)",
+            "false",
         ),
     ],
     "src/torch_ir/executor/graph/graph_slice.cc": [
         (
             "a value is let go before the segment behind reads it",
-            "if (read_until_[value] <= last) slice",
-            "if (read_until_[value] <= last + 1) slice",
+            "read_until_[value] <= last",
+            "read_until_[value] <= last + 1",
         ),
         (
             "a segment writes to the plan's constant instead of the run's copy",
@@ -118,20 +118,20 @@ MUTANTS = {
     "src/torch_ir/executor/graph/symbol_binder.cc": [
         (
             "a size may be one more than the graph is made for",
-            "*value > *range.max;",
-            "*value > *range.max + 1;",
+            "*value > *range.max",
+            "*value > *range.max + 1",
         ),
     ],
     "src/torch_ir/executor/graph/lowered_graph.cc": [
         (
             "an argument that is left out is None, whatever its default",
-            "return argument.default_value().value_or(c10::IValue());",
-            "return c10::IValue();",
+            "argument.default_value().value_or(c10::IValue())",
+            "c10::IValue()",
         ),
         (
             "of several outputs the first is read",
-            "return producer->first_output + static_cast<ValueId>(index);",
-            "return producer->first_output;",
+            "producer->first_output + static_cast<ValueId>(index)",
+            "producer->first_output",
         ),
     ],
     "src/torch_ir/executor/graph/alias_analysis.cc": [
@@ -144,45 +144,45 @@ MUTANTS = {
     "src/torch_ir/executor/graph/memory_overlap.cc": [
         (
             "what lies behind a small view inside a large one does not overlap",
-            "group_end = std::max(group_end, ranges[index].end);",
-            "group_end = ranges[index].end;",
+            "std::max(group_end, ranges[index].end)",
+            "ranges[index].end",
         ),
     ],
     "src/torch_ir/executor/interpreter/run.cc": [
         (
             "a constant is handed out itself",
-            "const at::Tensor copy = value.clone();",
-            "const at::Tensor copy = value;",
+            "value.clone()",
+            "value",
         ),
         (
             "an input of another dtype is taken",
-            "if (input.scalar_type() != expected.dtype) {",
-            "if (false) {",
+            "input.scalar_type() != expected.dtype",
+            "false",
         ),
     ],
     # --- Kernels ---
     "src/torch_ir/executor/kernels/pooling.cc": [
         (
             "the greatest of a NaN and a number is the number",
-            "maximum = ((value > maximum) | (value != value)) ? value : maximum;",
-            "maximum = (value > maximum) ? value : maximum;",
+            "(value > maximum) | (value != value)",
+            "value > maximum",
         ),
         (
             "windows of three have their second element twice",
-            "load_pairs(middle, right, row + 2 * first + 1);",
-            "load_pairs(middle, right, row + 2 * first);",
+            "row + 2 * first + 1",
+            "row + 2 * first",
         ),
         (
             "the last row and column of a window are left out",
-            "(window - 1) * dilation + 1, size);",
-            "(window - 1) * dilation, size);",
+            "(window - 1) * dilation + 1",
+            "(window - 1) * dilation",
         ),
     ],
     "src/torch_ir/executor/kernels/concatenation.cc": [
         (
             "tensors of several dtypes are joined byte by byte",
-            "tensor.dtype() == output.dtype() &&",
-            "true &&",
+            "tensor.dtype() == output.dtype()",
+            "true",
         ),
     ],
     "src/torch_ir/executor/kernels/matrix.cc": [
@@ -193,8 +193,8 @@ MUTANTS = {
         ),
         (
             "what is added is scaled as the product is",
-            "beta_(beta),",
-            "beta_(alpha),",
+            "beta.to<Number>()",
+            "alpha.to<Number>()",
         ),
     ],
     "src/torch_ir/executor/kernels/selection.cc": [
@@ -214,15 +214,15 @@ MUTANTS = {
     "src/torch_ir/executor/kernels/indexing.cc": [
         (
             "a negative row is read",
-            "if (index[i] < 0 || index[i] >= limit)",
-            "if (index[i] >= limit)",
+            "index[i] < 0 || index[i] >= limit",
+            "index[i] >= limit",
         ),
     ],
     "src/torch_ir/executor/kernels/copying.cc": [
         (
             "a copy to another layout is one of bytes",
-            "(to.strides() == from.strides() && ",
-            "(",
+            "to.strides() == from.strides() && to.is_non_overlapping_and_dense()",
+            "to.is_non_overlapping_and_dense()",
         ),
     ],
     "src/torch_ir/executor/kernels/iterator_kernel.cc": [
@@ -251,24 +251,24 @@ MUTANTS = {
         (
             "a batch norm is folded without its epsilon",
             "(variance.to(at::kDouble) + eps).rsqrt()",
-            "(variance.to(at::kDouble) + 0 * eps).rsqrt()",
+            "variance.to(at::kDouble).rsqrt()",
         ),
         (
             "a batch norm is folded into a convolution that others read",
-            "convolution && editor.only_user(*input) &&",
-            "convolution &&",
+            "convolution && editor.only_user(*input)",
+            "convolution.has_value()",
         ),
     ],
     "src/torch_ir/executor/graph/pack_convolutions.cc": [
         (
             "what is broadcast is fused as an addition of equals",
-            "meta->shape != output.shape || ",
-            "",
+            "meta->shape != output.shape",
+            "false",
         ),
         (
             "an addition is fused without its factor",
-            "if (!is_plain || !self",
-            "if (!self",
+            "!is_plain",
+            "false",
         ),
     ],
     "src/torch_ir/executor/fusion/functionalize.cc": [
@@ -281,37 +281,37 @@ MUTANTS = {
     "src/torch_ir/executor/fusion/trace_rewriter.cc": [
         (
             "an output is swallowed by the call that reads it",
-            "if (is_output_[buffer] || is_written_[buffer] || readers_",
-            "if (is_written_[buffer] || readers_",
+            "is_output_[buffer] || is_written_[buffer]",
+            "is_written_[buffer]",
         ),
         (
             "a sum is written over an addend that is read later",
-            "last_reader_[buffer] <= std::max(index, current_);",
-            "true;",
+            "last_reader_[buffer] <= std::max(index, current_)",
+            "true",
         ),
     ],
     "src/torch_ir/executor/fusion/chain.cc": [
         (
             "selu is fused as elu",
-            'if (call.number("scale", 1) != 1 || call.number("input_scale", 1) != 1) return {};',
-            "",
+            'call.number("scale", 1) != 1 || call.number("input_scale", 1) != 1',
+            "false",
         ),
         (
             "gelu by tanh is fused as the other",
             "is_tanh ? Function::kGeluTanh : Function::kGeluErf",
-            "is_tanh ? Function::kGeluErf : Function::kGeluErf",
+            "Function::kGeluErf",
         ),
         (
             "a batch norm behind a view of other channels is fused",
-            "if (rewriter_.tensor(output).sizes[1] != rewriter_.tensor(chain_.output).sizes[1]) return false;",
-            "",
+            "rewriter_.tensor(output).sizes[1] != rewriter_.tensor(chain_.output).sizes[1]",
+            "false",
         ),
     ],
     "src/torch_ir/executor/fusion/linear_rules.cc": [
         (
             "what is scaled before it is added is fused as it is",
-            ' || arguments.number("beta", 1) != 1) {',
-            ") {",
+            'arguments.number("beta", 1) != 1',
+            "false",
         ),
     ],
     "src/torch_ir/executor/fusion/convolution_rules.cc": [
@@ -324,23 +324,23 @@ MUTANTS = {
     "src/torch_ir/executor/fusion/carried_rules.cc": [
         (
             "a maximum that may meet NaN is oneDNN's",
-            "source && rewriter.is_clean(*source) &&",
-            "source &&",
+            "rewriter.is_clean(*source)",
+            "true",
         ),
         (
             "an average counts padding where it must not",
-            "counts_padding ? Pooling::kAverageWithPadding : Pooling::kAverage,",
-            "counts_padding ? Pooling::kAverage : Pooling::kAverageWithPadding,",
+            "counts_padding ? Pooling::kAverageWithPadding : Pooling::kAverage",
+            "counts_padding ? Pooling::kAverage : Pooling::kAverageWithPadding",
         ),
         (
             "a leaky rectifier behind a batch norm is fused as a plain one",
-            "functions[0].alpha == 0 && ",
-            "",
+            "functions[0].alpha == 0",
+            "true",
         ),
         (
             "the channels of several images are joined as those of one",
-            "return sizes[0] == 1 && sizes[1]",
-            "return sizes[1]",
+            "sizes[0] == 1 && sizes[1] % *block == 0",
+            "sizes[1] % *block == 0",
         ),
     ],
     "src/torch_ir/executor/fusion/lstm_layer.cc": [
@@ -358,45 +358,45 @@ MUTANTS = {
     "src/torch_ir/executor/onednn/layout.cc": [
         (
             "a layout with padding equals one without",
-            "if (md.dims[d] != md.padded_dims[d]) return std::nullopt;",
-            "",
+            "md.dims[d] != md.padded_dims[d]",
+            "false",
         ),
     ],
     "src/torch_ir/executor/onednn/primitives.cc": [
         (
             "the parameters of a fused function are swapped",
-            "op.alpha, op.beta);",
-            "op.beta, op.alpha);",
+            "list.append_eltwise(1.0F, algorithm_of(op.function), op.alpha, op.beta);",
+            "list.append_eltwise(1.0F, algorithm_of(op.function), op.beta, op.alpha);",
         ),
     ],
     # --- The verifier ---
     "src/torch_ir/verifier/compare.cc": [
         (
             "tensors of several dtypes are compared",
-            "if (actual.scalar_type() != expected.scalar_type()) {",
-            "if (false) {",
+            "actual.scalar_type() != expected.scalar_type()",
+            "false",
         ),
         (
             "tensors of as many elements have equal shapes",
-            "if (actual.sizes() != expected.sizes()) {",
-            "if (actual.numel() != expected.numel()) {",
+            "actual.sizes() != expected.sizes()",
+            "actual.numel() != expected.numel()",
         ),
     ],
     "src/torch_ir/verifier/comparison_metrics.cc": [
         (
             "a NaN on one side is equal",
-            "if (a == e || (is_nan(a) && is_nan(e))) {",
-            "if (a == e || is_nan(a) || is_nan(e)) {",
+            "a == e || (is_nan(a) && is_nan(e))",
+            "a == e || is_nan(a) || is_nan(e)",
         ),
         (
             "a difference that is infinite passes",
-            "if (!is_finite_difference || excess > 0) ++num_mismatched;",
-            "if (is_finite_difference && excess > 0) ++num_mismatched;",
+            "!is_finite_difference || excess > 0",
+            "is_finite_difference && excess > 0",
         ),
         (
             "the tolerance is relative to what was computed",
-            "extremes.add(difference, magnitude(e), tolerance_, first + i);",
-            "extremes.add(difference, magnitude(a), tolerance_, first + i);",
+            "magnitude(e)",
+            "magnitude(a)",
         ),
     ],
     "src/torch_ir/verifier/tensor_blocks.cc": [
@@ -407,15 +407,15 @@ MUTANTS = {
         ),
         (
             "the rows at the end of a large tensor are left out",
-            "i < shape.size(dim); i += rows_at_once",
-            "i + rows_at_once <= shape.size(dim); i += rows_at_once",
+            "i < shape.size(dim)",
+            "i + rows_at_once <= shape.size(dim)",
         ),
     ],
     "src/torch_ir/verifier/tolerance.cc": [
         (
             "integers have the tolerance of floats",
-            "if (compares_exactly(dtype)) return kExactTolerance;",
-            "",
+            "compares_exactly(dtype)",
+            "false",
         ),
     ],
     "src/torch_ir/verifier/verify.cc": [
@@ -426,34 +426,34 @@ MUTANTS = {
         ),
         (
             "the reference writes to the caller's inputs",
-            "reference(copies(inputs));",
-            "reference(inputs);",
+            "reference(copies(inputs))",
+            "reference(inputs)",
         ),
     ],
     "src/torch_ir/verifier/second_opinion.cc": [
         (
             "who has more NaN than eager is better",
-            "opinion.executor_non_finite > opinion.eager_non_finite ? kInfinite : 0;",
-            "opinion.executor_non_finite > opinion.eager_non_finite ? 0 : kInfinite;",
+            "opinion.executor_non_finite > opinion.eager_non_finite ? kInfinite : 0",
+            "opinion.executor_non_finite > opinion.eager_non_finite ? 0 : kInfinite",
         ),
         (
             "no second opinion is a good one",
-            "if (opinion.reason.empty() && opinion.factor <= error_factor)",
-            "if (opinion.factor <= error_factor)",
+            "opinion.reason.empty() && opinion.factor <= error_factor",
+            "opinion.factor <= error_factor",
         ),
     ],
     "src/torch_ir/verifier/float64_run.cc": [
         (
             "what is made of a doubtful value is not doubtful",
-            "    inherit(step);",
+            "inherit(step);",
             "",
         ),
     ],
     "src/torch_ir/verifier/float64_graph.cc": [
         (
             "casts to float32 stay in float64",
-            "if (const auto* dtype = attribute.get_if<c10::ScalarType>()) return in_float64(*dtype);",
-            "",
+            "attribute.get_if<c10::ScalarType>()",
+            "nullptr",
         ),
     ],
     # --- The IR: writing, reading, binding, validation ---
@@ -472,29 +472,29 @@ MUTANTS = {
         ),
         (
             "files of a later version are read",
-            "if (version >= 1 && version <= kFormatVersion) return;",
-            "if (version >= 1) return;",
+            "version >= 1 && version <= kFormatVersion",
+            "version >= 1",
         ),
     ],
     "src/torch_ir/ir/json_constants.cc": [
         (
             "an empty constant loses a dimension",
-            "return shape.slice(0, i + 1);",
-            "return shape.slice(0, i);",
+            "shape.slice(0, i + 1)",
+            "shape.slice(0, i)",
         ),
     ],
     "src/torch_ir/ir/binding.cc": [
         (
             "of several ways to bind inputs the first is taken",
-            "if (num_choices != 1) fail_for_open_arguments",
-            "if (num_choices == 0) fail_for_open_arguments",
+            "num_choices != 1",
+            "num_choices == 0",
         ),
     ],
     "src/torch_ir/ir/graph_validator.cc": [
         (
             "a dtype that changes on the way is no problem",
-            "if (use.dtype != declaration.dtype) {",
-            "if (false) {",
+            "use.dtype != declaration.dtype",
+            "false",
         ),
         (
             "an output behind the last is one",
@@ -505,40 +505,40 @@ MUTANTS = {
     "src/torch_ir/ir/sym_expr.cc": [
         (
             "a quotient below zero is rounded towards it",
-            "return quotient - (is_rounded_up ? 1 : 0);",
-            "return quotient;",
+            "quotient - (is_rounded_up ? 1 : 0)",
+            "quotient",
         ),
     ],
     # --- Weights ---
     "src/torch_ir/weights/safetensors.cc": [
         (
             "holes between tensors are not noticed",
-            "if (entry.begin != position) {",
-            "if (entry.begin < position) {",
+            "entry.begin != position",
+            "entry.begin < position",
         ),
         (
             "a tensor may have more bytes than its shape needs",
-            "if (num_bytes != entry.end - entry.begin) {",
-            "if (num_bytes > entry.end - entry.begin) {",
+            "num_bytes != entry.end - entry.begin",
+            "num_bytes > entry.end - entry.begin",
         ),
     ],
     "src/torch_ir/weights/storage_tensor.cc": [
         (
             "a byte behind the storage is read",
-            "if (static_cast<uint64_t>(needed) > storage.nbytes()) {",
-            "if (static_cast<uint64_t>(needed) > storage.nbytes() + 1) {",
+            "static_cast<uint64_t>(needed) > storage.nbytes()",
+            "static_cast<uint64_t>(needed) > storage.nbytes() + 1",
         ),
         (
             "complex numbers of the other byte order are swapped as a whole",
-            "c10::isComplexType(dtype) ? 2 : 1;",
-            "1;",
+            "c10::isComplexType(dtype) ? 2 : 1",
+            "1",
         ),
     ],
     "src/torch_ir/weights/pickle.cc": [
         (
             "negative integers are read as positive",
-            "(static_cast<unsigned char>(bytes.back()) & 0x80)",
-            "false",
+            "static_cast<unsigned char>(bytes.back()) & 0x80",
+            "0",
         ),
     ],
     "src/torch_ir/weights/torch_rules.cc": [
@@ -549,15 +549,15 @@ MUTANTS = {
         ),
         (
             "conjugated tensors are negated",
-            '(*name == "conj" ? tensor.is_conjugate : tensor.is_negative) = *bit;',
-            '(*name == "conj" ? tensor.is_negative : tensor.is_conjugate) = *bit;',
+            '*name == "conj" ? tensor.is_conjugate : tensor.is_negative',
+            '*name == "conj" ? tensor.is_negative : tensor.is_conjugate',
         ),
     ],
     "src/torch_ir/weights/torch_file.cc": [
         (
             "a storage with too few bytes is taken",
-            "if (bytes.size < static_cast<uint64_t>(storage.num_bytes)) {",
-            "if (false) {",
+            "bytes.size < static_cast<uint64_t>(storage.num_bytes)",
+            "false",
         ),
     ],
     # --- Archives, capture, the converter ---
@@ -569,15 +569,15 @@ MUTANTS = {
         ),
         (
             "a weight of another dtype than the graph says is taken",
-            "if (shape == meta.shape && value.scalar_type() == meta.dtype) return;",
-            "if (shape == meta.shape) return;",
+            "value.scalar_type() == meta.dtype",
+            "true",
         ),
     ],
     "src/torch_ir/exporter/pt2/value_meta.cc": [
         (
-            "channels-last is read as contiguous",
-            "{2, c10::MemoryFormat::ChannelsLast},",
-            "{2, c10::MemoryFormat::Contiguous},",
+            "the expression of a size is dropped",
+            "meta.symbolic_shape[i] = std::move(size.expression);",
+            "",
         ),
     ],
     "src/torch_ir/exporter/pt2/lower_graph.cc": [
@@ -596,9 +596,9 @@ MUTANTS = {
     ],
     "src/torch_ir/exporter/capture/recorder.cc": [
         (
-            "all real tensors are taken for equal",
-            "if (is_same || tensors[0].sizes() != tensors[1].sizes()) {",
-            "{",
+            "whether tensors without data are equal is answered",
+            "is_same || tensors[0].sizes() != tensors[1].sizes()",
+            "true",
         ),
     ],
     "src/torch_ir/exporter/meta/meta_rules_window.cc": [
@@ -651,51 +651,51 @@ MUTANTS = {
     "harness/results/baseline.cc": [
         (
             "a model that fails now is better",
-            "return now.is_good() ? Trend::kBetter : Trend::kWorse;",
-            "return now.is_good() ? Trend::kWorse : Trend::kBetter;",
+            "now.is_good() ? Trend::kBetter : Trend::kWorse",
+            "now.is_good() ? Trend::kWorse : Trend::kBetter",
         ),
         (
             "noise is a change",
-            "return a > kNoiseFactor * b && a - b > kNoise;",
-            "return a > kNoiseFactor * b || a - b > kNoise;",
+            "a > kNoiseFactor * b && a - b > kNoise",
+            "a > kNoiseFactor * b || a - b > kNoise",
         ),
     ],
     "harness/results/result.cc": [
         (
             "a model that passes unexpectedly is good",
-            "return status() != Status::kFailed && status() != Status::kUnexpectedPass;",
-            "return status() != Status::kFailed;",
+            "status() != Status::kFailed && status() != Status::kUnexpectedPass",
+            "status() != Status::kFailed",
         ),
         (
             "any failure is the expected one",
-            "failure->kind == expected_failure->kind;",
-            "true;",
+            "failure->kind == expected_failure->kind",
+            "true",
         ),
     ],
     "harness/run/run_model.cc": [
         (
             "outputs that differ pass",
-            "if (!worst.verification.is_valid) {",
-            "if (false) {",
+            "!worst.verification.is_valid",
+            "false",
         ),
         (
             "the reference draws other random numbers than the graph",
-            "at::manual_seed(settings_.seed);\n    run.expected",
-            "run.expected",
+            "at::manual_seed(settings_.seed);\n    run.expected = candidate_.expected(run.inputs);",
+            "run.expected = candidate_.expected(run.inputs);",
         ),
     ],
     "harness/stages/stages.cc": [
         (
             "an IR that is read back as another one passes",
-            "if (!(read == ir)) {",
-            "if (false) {",
+            "!(read == ir)",
+            "false",
         ),
     ],
     "harness/suite/run_case.cc": [
         (
             "a case is run once, and never replayed",
             "runs_plans(settings) ? 2 : 1",
-            "runs_plans(settings) ? 1 : 1",
+            "1",
         ),
     ],
     "harness/backend/command_backend.cc": [
@@ -706,65 +706,65 @@ MUTANTS = {
         ),
         (
             "a command that fails has succeeded",
-            "if (end.succeeded) return end;",
-            "return end;",
+            "end.succeeded",
+            "true",
         ),
     ],
     "harness/backend/backend.cc": [
         (
             "a plan with the weights of an earlier run is used",
-            "return is_same(weights, tensors) && ir == graph;",
-            "return ir == graph;",
+            "is_same(weights, tensors) && ir == graph",
+            "ir == graph",
         ),
     ],
     "harness/run/runner.cc": [
         (
             "a process that ends with an error has done its work",
-            "if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {",
-            "if (WIFEXITED(status)) {",
+            "WIFEXITED(status) && WEXITSTATUS(status) == 0",
+            "WIFEXITED(status)",
         ),
     ],
     "harness/harness.cc": [
         (
             "a run that is worse than its baseline is good",
-            "!(baseline && baseline->is_worse());",
-            "true;",
+            "!(baseline && baseline->is_worse())",
+            "true",
         ),
     ],
     "harness/report/junit.cc": [
         (
             "failures are not counted",
-            "failures += result.is_good() ? 0 : 1;",
-            "",
+            "result.is_good() ? 0 : 1",
+            "0",
         ),
     ],
     "harness/divergence/reproducer.cc": [
         (
             "another number of outputs is no failure",
-            "if (actual.size() != outputs.size()) {",
-            "if (actual.size() < outputs.size()) {",
+            "actual.size() != outputs.size()",
+            "actual.size() < outputs.size()",
         ),
     ],
     # --- The commands ---
     "src/torch_ir/cli/verify.cc": [
         (
             "outputs that differ are done",
-            "return report.is_valid ? kDone : kDifferent;",
-            "return kDone;",
+            "report.is_valid ? kDone : kDifferent",
+            "kDone",
         ),
     ],
     "src/torch_ir/cli/compare.cc": [
         (
             "one tensor that agrees is enough",
-            "return num_close == lines.size() ?",
-            "return num_close > 0 ?",
+            "num_close == lines.size()",
+            "num_close > 0",
         ),
     ],
     "src/torch_ir/cli/diff.cc": [
         (
             "graphs that differ are done",
-            "return changes.is_equal() ? kDone : kDifferent;",
-            "return kDone;",
+            "changes.is_equal() ? kDone : kDifferent",
+            "kDone",
         ),
     ],
     "src/torch_ir/cli/run_cli.cc": [
