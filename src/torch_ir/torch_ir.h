@@ -11,6 +11,7 @@
 #include "torch_ir/converter/converter.h"
 #include "torch_ir/converter/extract.h"
 #include "torch_ir/converter/graph_analyzer.h"
+#include "torch_ir/executor/check_values.h"
 #include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/executor/ir_executor.h"

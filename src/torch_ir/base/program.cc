@@ -7,8 +7,10 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <vector>
 
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/problem_list.h"
 #include "torch_ir/base/version.h"
 
 namespace torch_ir {
@@ -36,7 +38,11 @@ Terminal terminal_of(int descriptor) {
 }
 
 std::string message_line(std::string_view program, std::string_view message) {
-  return short_line(std::string(program) + ": " + std::string(message)) + '\n';
+  const std::vector<std::string_view> lines = lines_of_problem_list(message);
+  const std::string_view first = lines.empty() ? message : lines.front();
+  std::string text = short_line(std::string(program) + ": " + std::string(first)) + '\n';
+  for (size_t i = 1; i < lines.size(); ++i) text += "  " + short_line(lines[i]) + '\n';
+  return text;
 }
 
 bool finish_output(std::ostream& out, std::ostream& err, const std::string& program) {

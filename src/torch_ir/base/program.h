@@ -29,7 +29,8 @@ struct Terminal {
 // What a file descriptor is now.
 Terminal terminal_of(int descriptor);
 
-// "PROGRAM: MESSAGE" as short_line makes it, with a line break.
+// "PROGRAM: MESSAGE" as short_line makes it, with a line break. The problems of a problem_list
+// follow, a line each.
 std::string message_line(std::string_view program, std::string_view message);
 
 // Flushes `out`, and returns whether all could be written. Where it could not, `err` is told, in

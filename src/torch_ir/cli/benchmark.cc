@@ -129,10 +129,12 @@ int run_benchmark(const BenchmarkArguments& arguments, Console& console) {
   report.device = execution.options.device.value_or(c10::Device(c10::kCPU)).str();
   report.threads = at::get_num_threads();
   report.weights = find_weights(execution, graph);
-  auto [inputs, source] = find_inputs(execution, graph);
-  report.inputs = std::move(source);
-  inputs = to_device(std::move(inputs), execution.options.device);
-  name_files_in_errors(execution, graph, [&] { measure(graph, inputs, arguments, report); });
+  const FoundInputs inputs = find_inputs(execution, graph);
+  report.inputs = inputs.source;
+  name_files_in_errors(execution, graph, [&] {
+    check_values(execution, graph, inputs);
+    measure(graph, to_device(inputs.tensors, execution.options.device), arguments, report);
+  });
   console.out() << (arguments.json ? to_json(report) : to_text(report, is_utf8_locale()));
   return kDone;
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 
 #include "torch_ir/base/file.h"
 #include "torch_ir/cli/testing/test_support.h"
@@ -61,10 +62,12 @@ TEST_F(ExecuteTest, TakesConstantsInPlaceOfThoseOfTheGraph) {
       at::equal(load_weights_safetensors(path("outputs.safetensors"))["mul"], at::zeros({1, 4})));
 }
 
-// Everything that is wrong with the input is one line, status 2, and leaves no output.
+// Everything that is wrong with the input is one line, or one and a list, status 2, and leaves no
+// output.
 class BadExecution : public CliTest {
  protected:
-  void expect_failure(const std::vector<std::string>& arguments, const std::string& message) const {
+  void expect_failure(const std::vector<std::string>& arguments, const std::string& message,
+                      int num_lines = 1) const {
     std::vector<std::string> all = {"execute", model_.graph, "--outputs",
                                     path("outputs.safetensors")};
     all.insert(all.end(), arguments.begin(), arguments.end());
@@ -73,7 +76,7 @@ class BadExecution : public CliTest {
     EXPECT_EQ(execute.out, "");
     EXPECT_THAT(execute.err, HasSubstr(message));
     EXPECT_THAT(execute.err, testing::StartsWith("torch-ir: "));
-    EXPECT_EQ(std::ranges::count(execute.err, '\n'), 1) << execute.err;
+    EXPECT_EQ(std::ranges::count(execute.err, '\n'), num_lines) << execute.err;
     EXPECT_THAT(files(), Not(testing::Contains("outputs.safetensors")));
   }
 
@@ -81,12 +84,13 @@ class BadExecution : public CliTest {
 };
 
 TEST_F(BadExecution, WithoutWeights) {
-  expect_failure({"--inputs", model_.inputs},
-                 model_.graph +
-                     " without --weights: Weight/input 'p_linear_weight' not found in "
-                     "registry for node 'linear'. It is 'linear.weight' in the state dict; "
-                     "'torch-ir validate " +
-                     model_.graph + " --weights W' lists all problems.\n");
+  expect_failure(
+      {"--inputs", model_.inputs},
+      model_.graph +
+          " without --weights: 2 problems with its weights and inputs:\n"
+          "  Weight 'linear.weight' (float32 [4, 4]) is missing; node 'linear' reads it.\n"
+          "  Weight 'linear.bias' (float32 [4]) is missing; node 'linear' reads it.\n",
+      /*num_lines=*/3);
 }
 
 TEST_F(BadExecution, WithAMissingWeight) {
@@ -95,9 +99,47 @@ TEST_F(BadExecution, WithAMissingWeight) {
   expect_failure({"--inputs", model_.inputs, "--weights", weights},
                  model_.graph + " with " + weights +
                      ": Weight/input 'p_linear_bias' not found in "
-                     "registry for node 'linear'. It is 'linear.bias' in the state dict; "
-                     "'torch-ir validate " +
-                     model_.graph + " --weights " + weights + "' lists all problems.\n");
+                     "registry for node 'linear'. It is 'linear.bias' in the state dict.\n");
+}
+
+// All that is wrong at once: what is mended one by one takes as many runs.
+TEST_F(BadExecution, WithMuchThatIsWrong) {
+  const std::string weights = tensor_file(
+      "wrong.safetensors",
+      {{"linear.weight", at::zeros({4, 5}, at::kDouble)}, {"linear.bais", at::zeros({4})}});
+  const std::string inputs = tensor_file("y.safetensors", {{"y", at::zeros({1, 4})}});
+  expect_failure({"--inputs", inputs, "--weights", weights},
+                 "torch-ir: " + model_.graph + " with " + weights +
+                     ": 5 problems with its weights and inputs:\n"
+                     "  Weight 'linear.weight' has shape [4, 5], expected [4, 4], and dtype "
+                     "float64, expected float32.\n"
+                     "  Weight 'linear.bias' (float32 [4]) is missing; node 'linear' reads it.\n"
+                     "  Weight 'linear.bais' is none of the graph's.\n  " +
+                     inputs +
+                     ": the graph has no input 'y'; its inputs are 'x'\n"
+                     "  Input 'x' (float32 [1, 4]) is missing.\n",
+                 /*num_lines=*/6);
+}
+
+TEST_F(BadExecution, WithNanWhereItIsRefused) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const at::Tensor bias = at::tensor({1.0f, nan, 2.0f, nan});
+  const std::string weights =
+      tensor_file("nan.safetensors", {{"linear.weight", at::zeros({4, 4})}, {"linear.bias", bias}});
+  const std::string inputs = tensor_file("nan_inputs.safetensors", {{"x", bias.view({1, 4})}});
+  expect_failure({"--inputs", inputs, "--weights", weights, "--reject-nan"},
+                 model_.graph + " with " + weights +
+                     ": 2 problems with its weights and inputs:\n"
+                     "  Weight 'linear.bias' has 2 NaN among 4 elements.\n"
+                     "  Input 'x' has 2 NaN among 4 elements.\n",
+                 /*num_lines=*/3);
+  expect_failure({"--inputs", model_.inputs, "--weights", model_.weights, "--constants",
+                  tensor_file("mask.safetensors", {{"mask", bias}}), "--reject-nan"},
+                 ": Weight 'mask' has 2 NaN among 4 elements.\n");
+  EXPECT_EQ(torch_ir({"execute", model_.graph, "--inputs", inputs, "--weights", weights,
+                      "--outputs", path("any.safetensors")})
+                .status,
+            0);
 }
 
 TEST_F(BadExecution, WithAWeightThatDoesNotFit) {
@@ -109,13 +151,13 @@ TEST_F(BadExecution, WithAWeightThatDoesNotFit) {
 TEST_F(BadExecution, WithAnInputOfAnotherName) {
   const std::string inputs = tensor_file("y.safetensors", {{"y", at::zeros({1, 4})}});
   expect_failure({"--inputs", inputs, "--weights", model_.weights},
-                 inputs + ": the graph has no input 'y'; its inputs are 'x'");
+                 inputs + ": the graph has no input 'y'; its inputs are 'x'\n", /*num_lines=*/3);
 }
 
 TEST_F(BadExecution, WithAMissingInput) {
   const std::string inputs = tensor_file("none.safetensors", {});
   expect_failure({"--inputs", inputs, "--weights", model_.weights},
-                 inputs + ": no tensor for the graph's input 'x'; the file has nothing");
+                 ": Input 'x' (float32 [1, 4]) is missing.\n");
 }
 
 TEST_F(BadExecution, WithAnInputThatDoesNotFit) {

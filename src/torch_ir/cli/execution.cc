@@ -2,16 +2,22 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/base/problem_list.h"
 #include "torch_ir/base/suggestion.h"
 #include "torch_ir/cli/graph_file.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/cli/random_values.h"
+#include "torch_ir/executor/check_values.h"
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/exporter/pt2/pt2.h"
+#include "torch_ir/verifier/statistics.h"
 #include "torch_ir/weights/state_dict.h"
 #include "torch_ir/weights/tensor_files.h"
 
@@ -30,22 +36,51 @@ void check_constants(const std::string& path, const StateDict& constants, const 
     known.push_back(item.value());
     known.push_back(item.key());
   }
+  std::vector<std::string> problems;
   for (const std::string& name : constants.keys()) {
     if (std::ranges::find(known, name) != known.end()) continue;
-    throw Error(path + ": the graph has no constant '" + name + "'" + suggest(name, known));
+    problems.push_back("the graph has no constant '" + printable(name) + "'" +
+                       printable(suggest(name, known)));
   }
+  if (!problems.empty()) throw Error(path + ": " + problem_list(problems, "the constants"));
 }
 
-// What to do about the weight that `message` misses; empty when it is about something else.
-std::string missing_weight_advice(const std::string& message, const IR& ir,
-                                  const ExecutionArguments& arguments) {
+// What the weight is called that `message` misses; empty when it is about something else.
+std::string missing_weight_advice(const std::string& message, const IR& ir) {
   for (const auto& item : ir.weight_name_mapping) {
     if (!message.starts_with("Weight/input '" + item.key() + "' not found")) continue;
-    const std::string weights = arguments.weights.path.empty() ? "W" : arguments.weights.path;
-    return " It is '" + item.value() + "' in the state dict; 'torch-ir validate " + arguments.file +
-           " --weights " + weights + "' lists all problems.";
+    return " It is '" + printable(item.value()) + "' in the state dict.";
   }
   return {};
+}
+
+void add_nan_problem(const std::string& what, const std::string& name, const at::Tensor& tensor,
+                     std::vector<std::string>& problems) {
+  const int64_t count = count_nan(tensor);
+  if (count == 0) return;
+  problems.push_back(what + " '" + printable(name) + "' has " + std::to_string(count) +
+                     " NaN among " + std::to_string(tensor.numel()) + " elements.");
+}
+
+std::vector<std::string> nan_problems(const LoadedGraph& graph,
+                                      const std::vector<at::Tensor>& inputs) {
+  std::vector<std::string> problems;
+  std::set<std::string> seen;
+  for (const auto& item : graph.ir.weight_name_mapping) {
+    if (!seen.insert(item.value()).second) continue;
+    const StateDict& weights = graph.weights ? *graph.weights : graph.constants;
+    for (const StateDict* tensors : {&weights, &graph.constants}) {
+      const at::Tensor* tensor = tensors->find(item.value());
+      if (tensor == nullptr) tensor = tensors->find(item.key());
+      if (tensor == nullptr) continue;
+      add_nan_problem("Weight", item.value(), *tensor, problems);
+      break;
+    }
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    add_nan_problem("Input", graph.ir.graph_inputs[i].name, inputs[i], problems);
+  }
+  return problems;
 }
 
 }  // namespace
@@ -58,6 +93,8 @@ void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments) {
   add_file_option(
       parser, "--constants", arguments.constants,
       "Constants that the graph lacks, or others than its own, by name: .safetensors, .pt");
+  parser.add_flag("--reject-nan", arguments.rejects_nan,
+                  "Refuse weights and inputs with NaN, and say how many each of them has");
   add_execution_options(parser, arguments.options);
 }
 
@@ -92,7 +129,7 @@ void name_files_in_errors(const ExecutionArguments& arguments, const LoadedGraph
                                   : graph.weights.has_value() ? ""
                                                               : " without --weights";
     throw ExecutionError(arguments.file + what_with + ": " + error.what() +
-                         missing_weight_advice(error.what(), graph.ir, arguments));
+                         missing_weight_advice(error.what(), graph.ir));
   }
 }
 
@@ -104,21 +141,38 @@ std::string find_weights(const ExecutionArguments& arguments, LoadedGraph& graph
   return "made up";
 }
 
-std::pair<std::vector<at::Tensor>, std::string> find_inputs(const ExecutionArguments& arguments,
-                                                            const LoadedGraph& graph) {
-  if (!arguments.inputs.empty()) return {read_inputs(arguments.inputs, graph.ir), "file"};
+FoundInputs find_inputs(const ExecutionArguments& arguments, const LoadedGraph& graph) {
+  if (!arguments.inputs.empty()) {
+    FoundInputs found{.tensors = {}, .source = "file"};
+    found.tensors = read_inputs(arguments.inputs, graph.ir, found.problems);
+    for (std::string& problem : found.problems) problem.insert(0, arguments.inputs + ": ");
+    return found;
+  }
   if (graph.is_archive) return {example_graph_inputs(arguments.file, graph.ir), "archive"};
   return {random_inputs(arguments.file, graph.ir), "made up"};
 }
 
+void check_values(const ExecutionArguments& arguments, const LoadedGraph& graph,
+                  const FoundInputs& inputs) {
+  std::vector<std::string> problems =
+      weight_problems(graph.ir, graph.weights.value_or(StateDict()), graph.constants);
+  std::ranges::copy(inputs.problems, std::back_inserter(problems));
+  std::ranges::move(input_problems(graph.ir, inputs.tensors), std::back_inserter(problems));
+  if (arguments.rejects_nan) {
+    std::ranges::move(nan_problems(graph, inputs.tensors), std::back_inserter(problems));
+  }
+  if (!problems.empty()) throw ExecutionError(problem_list(problems, "its weights and inputs"));
+}
+
 Execution execute_graph_file(const ExecutionArguments& arguments) {
   LoadedGraph graph = load_graph(arguments);
-  const std::vector<at::Tensor> inputs =
-      to_device(read_inputs(arguments.inputs, graph.ir), arguments.options.device);
+  const FoundInputs inputs = find_inputs(arguments, graph);
   std::vector<at::Tensor> outputs;
   name_files_in_errors(arguments, graph, [&] {
+    check_values(arguments, graph, inputs);
     const StateDict weights = graph.weights.value_or(StateDict());
-    outputs = compile(graph.ir, weights, graph.constants, arguments.options).run_checked(inputs);
+    outputs = compile(graph.ir, weights, graph.constants, arguments.options)
+                  .run_checked(to_device(inputs.tensors, arguments.options.device));
   });
   return {std::move(graph.ir), std::move(outputs)};
 }

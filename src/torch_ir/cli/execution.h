@@ -5,7 +5,6 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "torch_ir/cli/options.h"
@@ -24,6 +23,7 @@ struct ExecutionArguments {
   WeightsArguments weights;
   std::string constants;
   std::string inputs;
+  bool rejects_nan = false;
   ExecutionOptions options;
 };
 
@@ -55,9 +55,22 @@ void name_files_in_errors(const ExecutionArguments& arguments, const LoadedGraph
 // (random_values.h). Returns which: "file", "archive", "none" where it needs none, "made up".
 std::string find_weights(const ExecutionArguments& arguments, LoadedGraph& graph);
 
+struct FoundInputs {
+  // Undefined where the user's file has none.
+  std::vector<at::Tensor> tensors;
+  // As find_weights returns it.
+  std::string source;
+  // What that file has besides, a line each.
+  std::vector<std::string> problems = {};
+};
+
 // The same for inputs; those of an archive are its examples.
-std::pair<std::vector<at::Tensor>, std::string> find_inputs(const ExecutionArguments& arguments,
-                                                            const LoadedGraph& graph);
+FoundInputs find_inputs(const ExecutionArguments& arguments, const LoadedGraph& graph);
+
+// Throws ExecutionError with a problem_list of all weights and inputs that do not fit the graph,
+// and of those with NaN where the user refuses them.
+void check_values(const ExecutionArguments& arguments, const LoadedGraph& graph,
+                  const FoundInputs& inputs);
 
 struct Execution {
   IR ir;

@@ -56,12 +56,14 @@ int run_split(const SplitArguments& arguments, Console& console) {
     execution.file = file;
     LoadedGraph graph = load_graph(execution);
     find_weights(execution, graph);
+    const FoundInputs inputs = find_inputs(execution, graph);
     const SplitModel model{.name = model_name(file),
                            .ir = &graph.ir,
                            .weights = &graph.weights.emplace(graph.weights.value_or(StateDict())),
-                           .inputs = find_inputs(execution, graph).first,
+                           .inputs = inputs.tensors,
                            .origins = graph.origins};
     name_files_in_errors(execution, graph, [&] {
+      check_values(execution, graph, inputs);
       splitter.add(model, [&](const GraphCase& graph_case) { writer.add(graph_case); });
     });
   }

@@ -155,7 +155,9 @@ TEST_F(VerifyTest, RefusesAFileThatIsNotAboutTheOutputs) {
   EXPECT_EQ(other.status, 2);
   EXPECT_EQ(other.out, "");
   EXPECT_EQ(other.err, "torch-ir: " + model_.inputs +
-                           ": the graph has no output 'x'; its outputs are 'mul'\n");
+                           ": 2 problems with its tensors:\n"
+                           "  the graph has no output 'x'; its outputs are 'mul'\n"
+                           "  no tensor for the graph's output 'mul'; the file has 'x'\n");
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ class ExecutionPlan {
   // on the device of the weights. They are ordinary tensors without gradient, and the caller's to
   // write in place: one that is a weight or a view of one is a copy. One that is an input is that
   // very tensor, as in eager, unless the graph may write to it. Throws ExecutionError, naming the
-  // input or the node and tensor.
+  // inputs that do not fit, or the node and tensor.
   std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs) const;
 
   // The same into `outputs`, which are released first: a caller that keeps none of them lets the
@@ -64,8 +64,8 @@ class ExecutionPlan {
 
 // Compiles `ir`. Weights are found by state dict name or by placeholder, in `weights`, then in
 // `constants`, then in `ir.constants`; they are kept, not copied. Throws ValidationError for an IR
-// that is not well formed, and ExecutionError for a weight that is missing or does not fit, or an
-// operator that this process does not have.
+// that is not well formed, and ExecutionError for weights that are missing or do not fit, in one
+// problem_list (check_values.h), or an operator that this process does not have.
 ExecutionPlan compile(const IR& ir, const StateDict& weights,
                       const StateDict& constants = StateDict(),
                       const ExecutionOptions& options = ExecutionOptions());

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/executor/check_values.h"
 #include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/executor/testing/eager_graph.h"
 #include "torch_ir/operators/executor_registry.h"
@@ -15,7 +16,10 @@
 namespace torch_ir {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 using ::testing::StartsWith;
 
 // What the ExecutionError says that `action` throws.
@@ -94,6 +98,56 @@ TEST(PlanErrors, RefusesWeightsThatDoNotFit) {
               HasSubstr("'linear.weight' is on the meta device"));
 }
 
+TEST(PlanErrors, ListsAllWeightsThatDoNotFit) {
+  EagerGraph graph = linear_with_errors();
+  graph.output(graph.call1("aten.mul.Tensor", {V{"n0"}, graph.weight("mask", at::ones({3}))}));
+  graph.output(graph.weight("spare", at::ones({1})));
+  StateDict weights;
+  weights.insert("linear.weight", at::randn({4, 3}, at::kDouble));
+  weights.insert("linear.bais", at::randn({3}));
+  weights.insert("mask", at::ones({3}).to_sparse());
+  EXPECT_EQ(
+      execution_error([&] { compile(graph.ir, weights); }),
+      "5 problems with the weights:\n"
+      "  Weight 'linear.weight' has shape [4, 3], expected [3, 4], and dtype float64, expected "
+      "float32.\n"
+      "  Weight 'mask' has layout sparse_coo, expected strided.\n"
+      "  Weight 'linear.bias' (float32 [3]) is missing; node 'n0' reads it.\n"
+      "  Weight 'spare' (float32 [1]) is missing; output 'p_spare' reads it.\n"
+      "  Weight 'linear.bais' is none of the graph's.");
+  EXPECT_THAT(weight_problems(graph.ir, weights), SizeIs(5));
+}
+
+// A checkpoint often has more than a part of its model needs.
+TEST(PlanErrors, RefusesNoWeightsForBeingSurplus) {
+  EagerGraph graph = linear_with_errors();
+  graph.weights.insert("head.bias", at::ones({1}));
+  EXPECT_THAT(weight_problems(graph.ir, graph.weights), IsEmpty());
+  EXPECT_EQ(difference_from_eager(graph), "");
+}
+
+TEST(PlanErrors, ListsAllInputsThatDoNotFit) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 4}));
+  const V y = graph.input("y", at::randn({2, 4}));
+  const V z = graph.input("z", at::randn({4}));
+  graph.output(graph.call1("aten.add.Tensor", {graph.call1("aten.mul.Tensor", {x, y}), z}));
+  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  const std::vector<at::Tensor> wrong = {at::randn({4, 2}), graph.inputs[1],
+                                         at::randn({4}, at::kDouble)};
+  EXPECT_EQ(execution_error([&] { plan.run(wrong); }),
+            "2 problems with the inputs:\n"
+            "  Input 'x' has shape [4, 2], expected [2, 4].\n"
+            "  Input 'z' has dtype float64, expected float32.");
+  EXPECT_THAT(input_problems(graph.ir, wrong),
+              ElementsAre("Input 'x' has shape [4, 2], expected [2, 4].",
+                          "Input 'z' has dtype float64, expected float32."));
+  EXPECT_THAT(input_problems(graph.ir, graph.inputs), IsEmpty());
+  EXPECT_THAT(input_problems(graph.ir, graph.inputs, at::kMeta), SizeIs(3));
+  EXPECT_THAT(input_problems(graph.ir, {}),
+              ElementsAre("The graph takes 3 input(s), but 0 were given."));
+}
+
 TEST(PlanErrors, RefusesInputsThatDoNotFit) {
   const EagerGraph graph = linear_with_errors();
   const ExecutionPlan plan = compile(graph.ir, graph.weights);
@@ -105,7 +159,10 @@ TEST(PlanErrors, RefusesInputsThatDoNotFit) {
             "Input 'x' has dtype float64, expected float32.");
   EXPECT_EQ(execution_error([&] { plan.run({at::randn({2, 4}, at::kMeta)}); }),
             "Input 'x' is on meta, expected cpu.");
-  EXPECT_EQ(execution_error([&] { plan.run({at::Tensor()}); }), "Input 'x' is undefined.");
+  EXPECT_EQ(execution_error([&] { plan.run({at::Tensor()}); }),
+            "Input 'x' (float32 [2, 4]) is missing.");
+  EXPECT_EQ(execution_error([&] { plan.run({at::randn({2, 4}).to_sparse()}); }),
+            "Input 'x' has layout sparse_coo, expected strided.");
 }
 
 TEST(PlanErrors, NamesAnOperatorThatIsNotThere) {

@@ -4,26 +4,45 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/ir.h"
 
 namespace torch_ir {
+namespace {
+
+bool has_known_sizes(const at::Tensor& tensor, const TensorMeta& meta) {
+  const auto agrees = [](int64_t actual, int64_t expected) {
+    return expected == kDynamicSize || actual == expected;
+  };
+  return std::ranges::equal(tensor.sizes(), meta.shape, agrees);
+}
+
+}  // namespace
 
 std::string shape_list_text(c10::IntArrayRef shape) {
   return fmt::format("[{}]", fmt::join(shape.begin(), shape.end(), ", "));
 }
 
-std::string describe_difference(const at::Tensor& tensor, c10::IntArrayRef shape,
-                                c10::ScalarType dtype) {
-  if (tensor.sizes() != shape) {
-    return fmt::format("shape {}, expected {}", shape_list_text(tensor.sizes()),
-                       shape_list_text(shape));
+std::string describe_difference(const at::Tensor& tensor, const TensorMeta& meta) {
+  std::string text;
+  const auto add = [&](std::string_view what, const std::string& actual,
+                       const std::string& expected) {
+    if (!text.empty()) text += ", and ";
+    text += fmt::format("{} {}, expected {}", what, actual, expected);
+  };
+  if (!has_known_sizes(tensor, meta)) {
+    add("shape", shape_list_text(tensor.sizes()), shape_list_text(meta));
   }
-  if (tensor.scalar_type() != dtype) {
-    return fmt::format("dtype {}, expected {}", dtype_name(tensor.scalar_type()),
-                       dtype_name(dtype));
+  if (tensor.scalar_type() != parse_dtype(meta.dtype)) {
+    add("dtype", dtype_name(tensor.scalar_type()), printable(meta.dtype));
   }
-  return {};
+  if (tensor.layout() != c10::kStrided) {
+    add("layout", layout_name(tensor.layout()), layout_name(c10::kStrided));
+  }
+  return text;
 }
 
 std::string message_text(const std::exception& error) {

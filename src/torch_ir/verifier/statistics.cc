@@ -95,6 +95,19 @@ TensorStatistics statistics(const std::string& name, const at::Tensor& tensor) {
   return result;
 }
 
+int64_t count_nan(const at::Tensor& tensor) {
+  int64_t count = 0;
+  const bool may_have = has_values(tensor) && (tensor.is_floating_point() || tensor.is_complex());
+  if (!may_have) return count;
+  const int64_t parts = tensor.is_complex() ? 2 : 1;
+  for_each_block_of_numbers(tensor, [&](const double* begin, const double* end) {
+    for (; begin != end; begin += parts) {
+      count += std::isnan(*begin) || std::isnan(*(begin + parts - 1)) ? 1 : 0;
+    }
+  });
+  return count;
+}
+
 NonFiniteValues find_non_finite(const at::Tensor& tensor) {
   NonFiniteValues found;
   const bool can_have = has_values(tensor) && (tensor.is_complex() || tensor.is_floating_point()) &&

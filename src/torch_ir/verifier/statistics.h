@@ -33,6 +33,9 @@ struct TensorStatistics {
 // undefined or without values, only what there is.
 TensorStatistics statistics(const std::string& name, const at::Tensor& tensor);
 
+// How many elements are NaN; of complex ones, in either part.
+int64_t count_nan(const at::Tensor& tensor);
+
 // Which of them `tensor` has at all.
 struct NonFiniteValues {
   bool has_nan = false;

@@ -85,6 +85,20 @@ TEST(Statistics, OfNoValuesHaveNoFigures) {
   EXPECT_THAT(meta.max, IsNan());
 }
 
+TEST(CountNan, CountsElements) {
+  at::Tensor tensor = at::randn({70000});
+  EXPECT_EQ(count_nan(tensor), 0);
+  tensor[3] = kNan;
+  tensor[4] = kInf;
+  tensor[69999] = kNan;
+  EXPECT_EQ(count_nan(tensor), 2);
+  EXPECT_EQ(count_nan(tensor.to(at::kBFloat16)), 2);
+  EXPECT_EQ(count_nan(at::complex(tensor, tensor)), 2);
+  EXPECT_EQ(count_nan(at::complex(at::randn({70000}), tensor)), 2);
+  EXPECT_EQ(count_nan(at::arange(4)), 0);
+  EXPECT_EQ(count_nan(at::Tensor()), 0);
+}
+
 TEST(FindNonFinite, TellsNanFromInfinity) {
   at::Tensor tensor = at::randn({70000});
   EXPECT_FALSE(find_non_finite(tensor).has_nan);

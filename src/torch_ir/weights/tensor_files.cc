@@ -7,9 +7,11 @@
 #include <iterator>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/problem_list.h"
 #include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/state_dict.h"
 
@@ -34,32 +36,34 @@ std::vector<std::string> names_of(const std::vector<TensorMeta>& values) {
   return names;
 }
 
-const at::Tensor& get(const StateDict& file, const std::string& path, const char* what,
-                      const std::string& name) {
-  if (const at::Tensor* tensor = file.find(name)) return *tensor;
-  throw Error(path + ": no tensor for the graph's " + what + " '" + printable(name) +
-              "'; the file has " + list_names(file.keys()));
+std::string missing_problem(const StateDict& file, const char* what, const std::string& name) {
+  return std::string("no tensor for the graph's ") + what + " '" + printable(name) +
+         "'; the file has " + list_names(file.keys());
 }
 
-[[noreturn]] void fail_unknown(const std::string& path, const char* what, const std::string& name,
-                               const std::vector<TensorMeta>& values) {
-  throw Error(path + ": the graph has no " + what + " '" + printable(name) + "'; its " + what +
-              "s are " + list_names(names_of(values)));
+std::string unknown_problem(const char* what, const std::string& name,
+                            const std::vector<TensorMeta>& values) {
+  return std::string("the graph has no ") + what + " '" + printable(name) + "'; its " + what +
+         "s are " + list_names(names_of(values));
 }
 
-// An input that the graph was traced with has to be what it was then.
-void check_constant_input(const std::string& path, const std::string& name,
-                          const at::Tensor& tensor, const Attribute& value) {
+void throw_problems(const std::string& path, const std::vector<std::string>& problems) {
+  if (!problems.empty()) throw Error(path + ": " + problem_list(problems, "its tensors"));
+}
+
+// An input that the graph was traced with has to be what it was then; empty where it is.
+std::string constant_problem(const std::string& name, const at::Tensor& tensor,
+                             const Attribute& value) {
   std::optional<c10::Scalar> number;
   if (const auto* boolean = value.get_if<bool>()) number = *boolean;
   if (const auto* integer = value.get_if<int64_t>()) number = *integer;
   if (const auto* floating = value.get_if<double>()) number = *floating;
   const bool is_same = number && tensor.dim() == 0 && tensor.eq(*number).item<bool>();
-  if (is_same) return;
+  if (is_same) return {};
   std::ostringstream text;
   text << value;
-  throw Error(path + ": input '" + printable(name) + "' is fixed in the graph, to " +
-              printable(text.str()) + "; export the model again for another value");
+  return "input '" + printable(name) + "' is fixed in the graph, to " + printable(text.str()) +
+         "; export the model again for another value";
 }
 
 // The names of a graph output in a file: its own and, for the new value of a buffer or an input,
@@ -78,40 +82,71 @@ std::vector<std::string> names_in_file(const TensorMeta& output, const IR& ir) {
 
 }  // namespace
 
+namespace {
+
+std::vector<at::Tensor> inputs_in(const StateDict& file, const IR& ir,
+                                  std::vector<std::string>& problems) {
+  std::vector<at::Tensor> tensors;
+  for (const TensorMeta& input : ir.graph_inputs) {
+    const at::Tensor* tensor = file.find(input.name);
+    tensors.push_back(tensor == nullptr ? at::Tensor() : *tensor);
+  }
+  for (const auto& item : file) {
+    if (std::ranges::find(ir.graph_inputs, item.key(), &TensorMeta::name) !=
+        ir.graph_inputs.end()) {
+      continue;
+    }
+    const Attribute* constant = ir.constant_inputs.find(item.key());
+    std::string problem = constant == nullptr
+                              ? unknown_problem("input", item.key(), ir.graph_inputs)
+                              : constant_problem(item.key(), item.value(), *constant);
+    if (!problem.empty()) problems.push_back(std::move(problem));
+  }
+  return tensors;
+}
+
+}  // namespace
+
+std::vector<at::Tensor> read_inputs(const std::string& path, const IR& ir,
+                                    std::vector<std::string>& problems) {
+  return inputs_in(load_weights(path), ir, problems);
+}
+
 std::vector<at::Tensor> read_inputs(const std::string& path, const IR& ir) {
   const StateDict file = load_weights(path);
-  const std::vector<std::string> names = names_of(ir.graph_inputs);
-  for (const auto& item : file) {
-    if (std::ranges::find(names, item.key()) != names.end()) continue;
-    const Attribute* constant = ir.constant_inputs.find(item.key());
-    if (constant == nullptr) fail_unknown(path, "input", item.key(), ir.graph_inputs);
-    check_constant_input(path, item.key(), item.value(), *constant);
+  std::vector<std::string> problems;
+  std::vector<at::Tensor> tensors = inputs_in(file, ir, problems);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].defined()) continue;
+    problems.push_back(missing_problem(file, "input", ir.graph_inputs[i].name));
   }
-  std::vector<at::Tensor> tensors;
-  for (const std::string& name : names) tensors.push_back(get(file, path, "input", name));
+  throw_problems(path, problems);
   return tensors;
 }
 
 std::vector<at::Tensor> read_expected(const std::string& path, const IR& ir) {
   const StateDict file = load_weights(path);
+  std::vector<std::string> problems;
   std::vector<std::string> known;
   for (const TensorMeta& output : ir.graph_outputs) {
     std::ranges::copy(names_in_file(output, ir), std::back_inserter(known));
   }
   for (const std::string& name : file.keys()) {
     if (std::ranges::find(known, name) != known.end()) continue;
-    fail_unknown(path, "output", name, ir.graph_outputs);
+    problems.push_back(unknown_problem("output", name, ir.graph_outputs));
   }
   std::vector<at::Tensor> tensors;
   for (const TensorMeta& output : ir.graph_outputs) {
     const std::vector<std::string> names = names_in_file(output, ir);
     const auto found =
         std::ranges::find_if(names, [&](const auto& name) { return file.contains(name); });
-    const bool may_be_absent = found == names.end() && !output.mutates.empty();
-    tensors.push_back(may_be_absent
-                          ? at::Tensor()
-                          : get(file, path, "output", found == names.end() ? output.name : *found));
+    tensors.push_back(found == names.end() ? at::Tensor() : file[*found]);
+    // The new value of a buffer or an input may be absent.
+    if (found == names.end() && output.mutates.empty()) {
+      problems.push_back(missing_problem(file, "output", output.name));
+    }
   }
+  throw_problems(path, problems);
   return tensors;
 }
 

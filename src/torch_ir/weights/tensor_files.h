@@ -14,11 +14,18 @@
 namespace torch_ir {
 
 // One tensor for each graph input. Inputs that were fixed when the model was traced may be in the
-// file, as they were then. Throws Error when the file lacks an input, or has what is none.
+// file, as they were then. Throws Error with a problem_list when the file lacks inputs, or has what
+// is none.
 std::vector<at::Tensor> read_inputs(const std::string& path, const IR& ir);
 
+// The same, for who looks into the values too: inputs that the file lacks are undefined, and what
+// it has beside them is in `problems`, a line each.
+std::vector<at::Tensor> read_inputs(const std::string& path, const IR& ir,
+                                    std::vector<std::string>& problems);
+
 // One tensor for each graph output; undefined for the new value of a buffer or an input that the
-// file does not have. Throws Error when the file lacks an output, or has what is none.
+// file does not have. Throws Error with a problem_list when the file lacks outputs, or has what is
+// none.
 std::vector<at::Tensor> read_expected(const std::string& path, const IR& ir);
 
 // Writes what a run returned, one tensor for each graph output.

@@ -4,6 +4,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/problem_list.h"
 
 namespace torch_ir {
 
@@ -24,6 +25,14 @@ SymbolBinder::SymbolBinder(const std::vector<TensorMeta>& inputs,
 }
 
 SymbolValues SymbolBinder::bind(const std::vector<c10::IValue>& inputs) const {
+  std::vector<std::string> problems;
+  SymbolValues symbols = find(inputs, problems);
+  if (!problems.empty()) throw ExecutionError(problem_list(problems, "the inputs"));
+  return symbols;
+}
+
+SymbolValues SymbolBinder::find(const std::vector<c10::IValue>& inputs,
+                                std::vector<std::string>& problems) const {
   std::vector<int64_t> values;
   values.reserve(sizes_.size());
   for (const Size& size : sizes_) {
@@ -35,13 +44,14 @@ SymbolValues SymbolBinder::bind(const std::vector<c10::IValue>& inputs) const {
   for (size_t i = 0; i < sizes_.size(); ++i) {
     if (const auto symbol = sizes_[i].expression.as_symbol()) symbols.emplace(*symbol, values[i]);
   }
-  solve(values, symbols);
-  check(values, symbols);
+  solve(values, symbols, problems);
+  if (problems.empty()) check(values, symbols, problems);
   return symbols;
 }
 
 // Symbols that no size stands for alone, from expressions with one unknown.
-void SymbolBinder::solve(const std::vector<int64_t>& values, SymbolValues& symbols) const {
+void SymbolBinder::solve(const std::vector<int64_t>& values, SymbolValues& symbols,
+                         std::vector<std::string>& problems) const {
   for (size_t i = 0; i < sizes_.size(); ++i) {
     std::optional<std::string> unknown;
     size_t num_unknown = 0;
@@ -53,19 +63,21 @@ void SymbolBinder::solve(const std::vector<int64_t>& values, SymbolValues& symbo
     if (num_unknown != 1) continue;
     const auto solution = solve_linear(sizes_[i].expression, *unknown, values[i], symbols);
     if (!solution) {
-      throw ExecutionError(fmt::format("{} is {}, which is not {} for any {}.", place(sizes_[i]),
-                                       values[i], sizes_[i].text, *unknown));
+      problems.push_back(fmt::format("{} is {}, which is not {} for any {}.", place(sizes_[i]),
+                                     values[i], sizes_[i].text, *unknown));
+      continue;
     }
     symbols.emplace(*unknown, *solution);
   }
 }
 
-void SymbolBinder::check(const std::vector<int64_t>& values, const SymbolValues& symbols) const {
+void SymbolBinder::check(const std::vector<int64_t>& values, const SymbolValues& symbols,
+                         std::vector<std::string>& problems) const {
   for (size_t i = 0; i < sizes_.size(); ++i) {
     const auto expected = sizes_[i].expression.evaluate(symbols);
     if (!expected || *expected == values[i]) continue;
-    throw ExecutionError(fmt::format("{} is {}, expected {} = {}.", place(sizes_[i]), values[i],
-                                     sizes_[i].text, *expected));
+    problems.push_back(fmt::format("{} is {}, expected {} = {}.", place(sizes_[i]), values[i],
+                                   sizes_[i].text, *expected));
   }
   for (const auto& [range, expression] : ranges_) {
     const auto value = expression.evaluate(symbols);
@@ -79,7 +91,7 @@ void SymbolBinder::check(const std::vector<int64_t>& values, const SymbolValues&
     for (const Size& size : sizes_) {
       if (size.text == range.expression) where = fmt::format(" ({})", place(size));
     }
-    throw ExecutionError(fmt::format(
+    problems.push_back(fmt::format(
         "{}{} is {}, but the graph is made for {} {}.", printable(range.expression), where, *value,
         is_small ? "at least" : "at most", is_small ? *range.min : *range.max));
   }
@@ -90,7 +102,9 @@ std::string SymbolBinder::place(const Size& size) {
   return fmt::format("Dimension {} of input '{}'", *size.dimension, printable(size.input_name));
 }
 
-SymbolValues bind_symbols(const IR& ir, const std::vector<at::Tensor>& inputs) {
+namespace {
+
+std::vector<c10::IValue> symbol_inputs(const IR& ir, const std::vector<at::Tensor>& inputs) {
   std::vector<c10::IValue> values;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (ir.graph_inputs[i].is_scalar && ir.graph_inputs[i].dtype == "int64") {
@@ -99,7 +113,19 @@ SymbolValues bind_symbols(const IR& ir, const std::vector<at::Tensor>& inputs) {
       values.emplace_back(inputs[i]);
     }
   }
-  return SymbolBinder(ir.graph_inputs, ir.range_constraints).bind(values);
+  return values;
+}
+
+}  // namespace
+
+SymbolValues bind_symbols(const IR& ir, const std::vector<at::Tensor>& inputs) {
+  return SymbolBinder(ir.graph_inputs, ir.range_constraints).bind(symbol_inputs(ir, inputs));
+}
+
+std::vector<std::string> size_problems(const IR& ir, const std::vector<at::Tensor>& inputs) {
+  std::vector<std::string> problems;
+  SymbolBinder(ir.graph_inputs, ir.range_constraints).find(symbol_inputs(ir, inputs), problems);
+  return problems;
 }
 
 bool has_shape(const at::Tensor& tensor, const TensorMeta& meta, SymbolValues& symbols) {

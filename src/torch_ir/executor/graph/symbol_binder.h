@@ -26,10 +26,13 @@ class SymbolBinder {
   bool empty() const { return sizes_.empty(); }
 
   // The symbols for `inputs`, one for each graph input. Symbols that stand alone are taken from
-  // there, others are solved for where an expression is linear in them. Throws ExecutionError,
-  // naming input, dimension and both values, when an expression has not the value that the inputs
-  // give it, or is out of its range.
+  // there, others are solved for where an expression is linear in them. Throws ExecutionError with
+  // a problem_list of what `find` says.
   SymbolValues bind(const std::vector<c10::IValue>& inputs) const;
+  // The same, and in `problems`, a line each, with input, dimension and both values, the
+  // expressions that have not the value that the inputs give them, or are out of their range.
+  SymbolValues find(const std::vector<c10::IValue>& inputs,
+                    std::vector<std::string>& problems) const;
 
  private:
   // A size of an input, or an input that is a number.
@@ -47,8 +50,10 @@ class SymbolBinder {
   };
 
   static std::string place(const Size& size);
-  void solve(const std::vector<int64_t>& values, SymbolValues& symbols) const;
-  void check(const std::vector<int64_t>& values, const SymbolValues& symbols) const;
+  void solve(const std::vector<int64_t>& values, SymbolValues& symbols,
+             std::vector<std::string>& problems) const;
+  void check(const std::vector<int64_t>& values, const SymbolValues& symbols,
+             std::vector<std::string>& problems) const;
 
   std::vector<Size> sizes_;
   std::vector<Range> ranges_;
@@ -57,6 +62,9 @@ class SymbolBinder {
 // The symbols of the sizes of `ir` in a run with `inputs`, one for each graph input. Throws as
 // SymbolBinder::bind.
 SymbolValues bind_symbols(const IR& ir, const std::vector<at::Tensor>& inputs);
+
+// What SymbolBinder::find says of them.
+std::vector<std::string> size_problems(const IR& ir, const std::vector<at::Tensor>& inputs);
 
 // Whether the sizes of `tensor` are what `meta` says, as far as `symbols` tell. A symbol that
 // stands alone and has no value yet gets it here: a size that depends on data.

@@ -8,58 +8,56 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/problem_list.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/tensor_text.h"
 
 namespace torch_ir {
-namespace {
 
 // --- Inputs ---
 
-// Sizes that differ from run to run are the symbols' to check.
-bool has_known_sizes(const at::Tensor& tensor, const TensorMeta& meta) {
-  const auto agrees = [](int64_t actual, int64_t expected) {
-    return expected == kDynamicSize || actual == expected;
+std::string input_problem(const TensorMeta& meta, c10::Device device, const at::Tensor& input) {
+  const auto problem = [&](const std::string& what) {
+    return fmt::format("Input '{}' {}.", printable(meta.name), what);
   };
-  return std::ranges::equal(tensor.sizes(), meta.shape, agrees);
+  if (!input.defined()) {
+    return fmt::format("Input '{}' ({} {}) is missing.", printable(meta.name),
+                       printable(meta.dtype), shape_list_text(meta));
+  }
+  if (const std::string difference = describe_difference(input, meta); !difference.empty()) {
+    return problem("has " + difference);
+  }
+  if (input.device() != device && !meta.is_scalar) {
+    return problem(fmt::format("is on {}, expected {}", input.device().str(), device.str()));
+  }
+  return {};
 }
 
-void check_input(const LoweredGraph& graph, const GraphPort& expected, const at::Tensor& input) {
-  const TensorMeta& meta = graph.values[expected.value].meta;
-  const auto fail = [&](const std::string& what) {
-    throw ExecutionError(fmt::format("Input '{}' {}.", printable(meta.name), what));
-  };
-  if (!input.defined()) fail("is undefined");
-  if (!has_known_sizes(input, meta)) {
-    fail(fmt::format("has shape {}, expected {}", shape_list_text(input.sizes()),
-                     shape_list_text(meta)));
-  }
-  if (input.scalar_type() != expected.dtype) {
-    fail(fmt::format("has dtype {}, expected {}", dtype_name(input.scalar_type()),
-                     dtype_name(expected.dtype)));
-  }
-  if (input.device() != graph.device && !meta.is_scalar) {
-    fail(fmt::format("is on {}, expected {}", input.device().str(), graph.device.str()));
-  }
+std::string input_count_problem(size_t expected, size_t actual) {
+  if (actual == expected) return {};
+  return fmt::format("The graph takes {} input(s), but {} were given.", expected, actual);
 }
-
-}  // namespace
 
 Stack input_values(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs) {
-  if (inputs.size() != graph.inputs.size()) {
-    throw ExecutionError(fmt::format("The graph takes {} input(s), but {} were given.",
-                                     graph.inputs.size(), inputs.size()));
+  if (const std::string problem = input_count_problem(graph.inputs.size(), inputs.size());
+      !problem.empty()) {
+    throw ExecutionError(problem);
   }
+  std::vector<std::string> problems;
   Stack values;
   values.reserve(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    check_input(graph, graph.inputs[i], inputs[i]);
-    if (graph.values[graph.inputs[i].value].meta.is_scalar) {
+    std::string problem =
+        input_problem(graph.values[graph.inputs[i].value].meta, graph.device, inputs[i]);
+    if (!problem.empty()) {
+      problems.push_back(std::move(problem));
+    } else if (graph.values[graph.inputs[i].value].meta.is_scalar) {
       values.emplace_back(inputs[i].item());
     } else {
       values.emplace_back(inputs[i]);
     }
   }
+  if (!problems.empty()) throw ExecutionError(problem_list(problems, "the inputs"));
   return values;
 }
 

@@ -26,8 +26,15 @@ class PlainKernelsGuard {
   c10::impl::ExcludeDispatchKeyGuard no_autocast_{c10::autocast_dispatch_keyset};
 };
 
-// One value for each input of the graph. Throws ExecutionError, naming the input, for those that do
-// not fit.
+// Why `input` can not be the input of a graph that runs on `device`, one line: it is undefined, or
+// its shape, dtype, layout or device are others. Empty where it can, as far as its known sizes
+// tell.
+std::string input_problem(const TensorMeta& meta, c10::Device device, const at::Tensor& input);
+// The same of their number.
+std::string input_count_problem(size_t expected, size_t actual);
+
+// One value for each input of the graph. Throws ExecutionError with a problem_list, naming the
+// inputs, for those that do not fit.
 Stack input_values(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs);
 
 // Runs a graph of control flow in place of a StepRun: as run_steps.
