@@ -55,7 +55,10 @@ std::optional<Allocations> count_allocations(const std::function<void()>& action
     throw;
   }
   is_counting = false;
-  return Allocations{.count = num_allocations, .bytes = allocated_bytes, .peak_bytes = peak_bytes};
+  return Allocations{.count = num_allocations,
+                     .bytes = allocated_bytes,
+                     .peak_bytes = peak_bytes,
+                     .left_bytes = live_bytes};
 }
 
 }  // namespace torch_ir
