@@ -345,24 +345,22 @@ TEST_F(CommandLineTest, AnOutputThatIsNoDirectoryIsStatusTwo) {
   const HarnessOutcome result = run({"--output", directory_ + "/file", "--model", "Good"});
   EXPECT_EQ(result.status, 2);
   EXPECT_EQ(result.err,
-            "harness: cannot write the reports to '" + directory_ + "/file': it is a file\n");
+            "harness: cannot make the folder '" + directory_ + "/file': it is a file\n");
   EXPECT_EQ(read_file(directory_ + "/file"), "mine");
 
   const HarnessOutcome below = run({"--output", directory_ + "/file/below", "--model", "Good"});
   EXPECT_EQ(below.status, 2);
-  EXPECT_EQ(below.err, "harness: cannot write the reports to '" + directory_ +
-                           "/file/below': Not a directory\n");
+  EXPECT_EQ(below.err,
+            "harness: cannot make the folder '" + directory_ + "/file/below': Not a directory\n");
 
   const HarnessOutcome nowhere = run({"--output", "/proc/x", "--model", "Good"});
   EXPECT_EQ(nowhere.status, 2);
-  EXPECT_EQ(nowhere.err,
-            "harness: cannot write the reports to '/proc/x': No such file or directory\n");
+  EXPECT_EQ(nowhere.err, "harness: cannot make the folder '/proc/x': No such file or directory\n");
 
   std::ofstream(directory_ + "/ir") << "mine";
   const HarnessOutcome graphs = run({"--output", directory_, "--model", "Good"});
   EXPECT_EQ(graphs.status, 2);
-  EXPECT_EQ(graphs.err,
-            "harness: cannot write the reports to '" + directory_ + "/ir': it is a file\n");
+  EXPECT_EQ(graphs.err, "harness: cannot write '" + directory_ + "/ir': it is a file\n");
 }
 
 TEST_F(CommandLineTest, AFullDiskIsStatusTwo) {
@@ -377,28 +375,72 @@ TEST_F(CommandLineTest, AFullDiskIsStatusTwo) {
   EXPECT_EQ(result.status, 2);
   EXPECT_THAT(result.err, AllOf(StartsWith("harness: "), HasSubstr("File too large")));
   EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-  EXPECT_TRUE(fs::is_empty(directory_));
+  EXPECT_FALSE(fs::exists(directory_));
 }
 
-TEST_F(CommandLineTest, AnInterruptedRunLeavesThePagesOfModelsThatFinished) {
+TEST_F(CommandLineTest, AnInterruptedRunReportsTheModelsThatFinished) {
   const HarnessOutcome result =
       run({"--output", directory_, "--model", "Good", "--model", "Interrupts"});
   EXPECT_EQ(result.status, 130);
   EXPECT_EQ(result.err,
-            "harness: interrupted; the pages of models that finished are written, SUMMARY.md is "
-            "not\n");
-  EXPECT_THAT(file_names(), ElementsAre("Good.md", "ir/Good.json", "svg/Good.svg"));
+            "harness: interrupted; the reports are of the 1 of 2 models that had "
+            "finished\n");
+  EXPECT_THAT(file_names(), ElementsAre("Good.md", "SUMMARY.md", "index.html", "ir/Good.json",
+                                        "junit.xml", "results.json", "svg/Good.svg"));
+  EXPECT_THAT(files().at("SUMMARY.md"),
+              HasSubstr("This run was interrupted when 1 model had finished."));
+  const nlohmann::json results = nlohmann::json::parse(files().at("results.json"));
+  EXPECT_EQ(schema_problem(results), "");
+  EXPECT_EQ(results["coverage"]["interrupted"], true);
+  // The model that it did not come to is not gone.
+  const std::string baseline = ::testing::TempDir() + "interrupted_baseline.json";
+  fs::copy_file(directory_ + "/results.json", baseline, fs::copy_options::overwrite_existing);
+  const HarnessOutcome again =
+      run({"--output", directory_, "--model", "Good", "--model", "Close", "--baseline", baseline});
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_THAT(again.out, Not(HasSubstr("new")));
 }
 
-TEST_F(CommandLineTest, AnInterruptedRunLeavesNoSummaryOfAnEarlierOne) {
+TEST_F(CommandLineTest, ARunThatIsInterruptedAtOnceLeavesTheEarlierOne) {
   EXPECT_EQ(run({"--output", directory_, "--model", "Good"}).status, 0);
+  const auto earlier = files();
   EXPECT_EQ(run({"--output", directory_, "--model", "Goood"}).status, 2);
-  EXPECT_TRUE(fs::exists(directory_ + "/SUMMARY.md"));
   const HarnessOutcome result = run({"--output", directory_, "--model", "Interrupts"});
   EXPECT_EQ(result.status, 130);
   EXPECT_EQ(result.err,
-            "harness: interrupted; no model had finished, and SUMMARY.md is not written\n");
-  EXPECT_FALSE(fs::exists(directory_ + "/SUMMARY.md"));
+            "harness: interrupted; nothing had finished, and the reports are as they were\n");
+  EXPECT_EQ(files(), earlier);
+}
+
+// Also where it replaces the baseline.
+TEST_F(CommandLineTest, TheBaselineMayBeTheEarlierRunOfTheSameFolder) {
+  EXPECT_EQ(run({"--output", directory_, "--model", "Good"}).status, 0);
+  const std::vector<std::string> again = {"--output", directory_,   "--model",
+                                          "Good",     "--baseline", directory_ + "/results.json"};
+  EXPECT_EQ(run(again).status, 0);
+  const HarnessOutcome result = run(again);
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("no change against"));
+}
+
+TEST_F(CommandLineTest, LinksInTheFolderAreNotFollowed) {
+  const std::string elsewhere = ::testing::TempDir() + "command_line_test_elsewhere";
+  fs::remove_all(elsewhere);
+  fs::create_directories(elsewhere);
+  std::ofstream(elsewhere + "/mine") << "mine";
+  fs::create_directories(directory_);
+  fs::create_symlink(elsewhere + "/mine", directory_ + "/SUMMARY.md");
+  fs::create_symlink(elsewhere + "/mine", directory_ + "/Good.md");
+  EXPECT_EQ(run({"--output", directory_, "--model", "Good"}).status, 0);
+  EXPECT_FALSE(fs::is_symlink(directory_ + "/SUMMARY.md"));
+  EXPECT_FALSE(fs::is_symlink(directory_ + "/Good.md"));
+  fs::remove_all(directory_ + "/ir");
+  fs::create_symlink(elsewhere, directory_ + "/ir");
+  const HarnessOutcome result = run({"--output", directory_, "--model", "Good"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(result.err, "harness: cannot write '" + directory_ + "/ir': it is a symbolic link\n");
+  EXPECT_EQ(files_below(elsewhere), (std::map<std::string, std::string>{{"mine", "mine"}}));
+  fs::remove_all(elsewhere);
 }
 
 TEST_F(CommandLineTest, TheCommandIsForTheProgramThatRan) {
@@ -470,8 +512,8 @@ TEST_F(CommandLineTest, AFolderInPlaceOfAReportIsLeftAlone) {
   fs::create_directories(directory_ + "/SUMMARY.md/mine");
   const HarnessOutcome result = run({"--output", directory_, "--model", "Good"});
   EXPECT_EQ(result.status, 2);
-  EXPECT_EQ(result.err, "harness: cannot write the reports to '" + directory_ +
-                            "/SUMMARY.md': it is a directory\n");
+  EXPECT_EQ(result.err,
+            "harness: cannot write '" + directory_ + "/SUMMARY.md': it is a directory\n");
   EXPECT_TRUE(fs::exists(directory_ + "/SUMMARY.md/mine"));
 }
 

@@ -17,7 +17,6 @@
 #include "harness/process/interrupt.h"
 #include "harness/report/report_files.h"
 #include "harness/report/run_text.h"
-#include "harness/report/work_directory.h"
 #include "harness/results/baseline.h"
 #include "harness/results/results_file.h"
 #include "harness/results/run_context.h"
@@ -28,6 +27,7 @@
 #include "torch_ir/analysis/supported_operators.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/work_directory.h"
 #include "torch_ir/cases/case_files.h"
 #include "torch_ir/registry/registry.h"
 
@@ -184,10 +184,28 @@ RunContext page_context(const HarnessOptions& options) {
   return context;
 }
 
+// Whether it came to all that it was asked for.
+bool is_complete(const RunRecord& record, const Plan& plan) {
+  return record.cases.size() == plan.cases.size() && record.results.size() == plan.models.size();
+}
+
 // What an interrupted run leaves.
-std::string interrupted_text(size_t num_finished) {
-  if (num_finished == 0) return "interrupted; no model had finished, and SUMMARY.md is not written";
-  return "interrupted; the pages of models that finished are written, SUMMARY.md is not";
+std::string interrupted_text(const RunRecord& record, const Plan& plan) {
+  if (record.results.empty() && record.cases.empty()) {
+    return "interrupted; nothing had finished, and the reports are as they were";
+  }
+  const auto text = [](size_t num_finished, size_t num_planned, const char* what) {
+    return fmt::format("interrupted; the reports are of the {} of {} {} that had finished",
+                       num_finished, num_planned, what);
+  };
+  return record.results.empty() ? text(record.cases.size(), plan.cases.size(), "cases")
+                                : text(record.results.size(), plan.models.size(), "models");
+}
+
+std::vector<std::string> names_of(const std::vector<ModelSource>& models) {
+  std::vector<std::string> names;
+  for (const ModelSource& model : models) names.push_back(name_of(model));
+  return names;
 }
 
 // The different calls of `models`. Of a model that can not be taken apart its page says why it can
@@ -256,6 +274,7 @@ SupportReport supported_models(const HarnessOptions& options, const std::string&
     result.drop_graph();
   }};
   run_models(plan.models, run_options, work_directory->path().string(), observer);
+  if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
   std::vector<GraphOperators> in_order;
   for (const ModelSource& model : plan.models) in_order.push_back(graphs.at(name_of(model)));
   return supported(in_order, operators);
@@ -270,11 +289,9 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   if (!options.baseline.empty()) baseline = read_run_record(options.baseline);
   RunRecord record{.coverage = plan.coverage, .context = page_context(options)};
   GraphChanges changes;
-  size_t num_finished = 0;
 
   const InterruptGuard interrupt_guard;
-  ReportFiles files(options.output);
-  if (options.summary) files.remove_run();
+  const ReportFiles files(options.output, names_of(plan.models));
   ProgressOptions progress_options = streams.progress;
   progress_options.name_width = name_width(plan.models);
   Progress progress(plan.models.size(), streams.lines, streams.bar, progress_options);
@@ -282,28 +299,30 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
       .on_start = [&](const std::string& model) { progress.start(model); },
       .on_finish =
           [&](ModelResult& result, const std::string& directory) {
-            // First, for the graphs of the baseline may be the ones that are replaced.
             if (baseline) changes[result.name] = graph_changes(*baseline, options.baseline, result);
             files.write_model(result, directory, record.context, record.cases);
-            ++num_finished;
             progress.finish(result);
             result.drop_graph();
           },
       .on_wait = [&] { progress.tick(); },
   };
-  try {
-    if (options.is_split) {
-      std::ranges::move(split(plan.models, options, files.work_directory()),
-                        std::back_inserter(plan.cases));
-    }
-    record.cases = run_selected_cases(plan.cases, options, files.work_directory(), streams);
+  if (options.is_split) {
+    std::ranges::move(split(plan.models, options, files.work_directory()),
+                      std::back_inserter(plan.cases));
+  }
+  record.cases = run_selected_cases(plan.cases, options, files.work_directory(), streams);
+  if (!InterruptGuard::interrupted()) {
     record.results = run_models(plan.models, run_options, files.work_directory(), observer);
-  } catch (const Interrupted&) {
-    throw Interrupted(interrupted_text(num_finished));
+  }
+  record.coverage.is_interrupted = !is_complete(record, plan);
+  if (record.coverage.is_interrupted && record.results.empty() && record.cases.empty()) {
+    throw Interrupted(interrupted_text(record, plan));
   }
   HarnessRun run;
   if (baseline) run.baseline = compare_with_baseline(*baseline, record, changes);
   if (options.summary) files.write_run(record, run.baseline ? &*run.baseline : nullptr);
+  files.finish(record.results, options.summary);
+  if (record.coverage.is_interrupted) throw Interrupted(interrupted_text(record, plan));
   run.results = std::move(record.results);
   run.cases = std::move(record.cases);
   run.requires_support = options.requires_support;

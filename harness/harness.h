@@ -65,10 +65,12 @@ struct HarnessRun {
   bool requires_support = false;
 };
 
-// Runs the selected cases, models of the registry, then those in files, and writes their reports.
-// Throws Error, before anything runs where it can, for names that nobody registered, for files that
-// are not there, that the reports would replace, or that can not be read or written; Interrupted,
-// which says what of the reports is there.
+// Runs the selected cases, models of the registry, then those in files, and writes their reports,
+// all at once when they are complete (report/report_files.h). Throws Error, before anything runs
+// where it can, for names that nobody registered, for files that are not there, that the reports
+// would replace, or that can not be read or written: the reports of an earlier run are left as they
+// were. Throws Interrupted after SIGINT, SIGTERM or SIGHUP; the reports are then those of the
+// models and cases that had finished, where there are any.
 HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& streams = {});
 
 // Writes the selected cases or models into `directory` as files (cases/case_files.h); with

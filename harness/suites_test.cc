@@ -4,6 +4,8 @@
 #include <ATen/ops/ones.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -15,6 +17,7 @@
 
 #include "harness/backend/backend.h"
 #include "harness/results/testing/schema_problem.h"
+#include "harness/run/test_models.h"
 #include "harness/testing/run_command_line.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
@@ -79,6 +82,25 @@ class NoAbs : public Backend {
 const bool registered_no_abs = register_backend(
     "no_abs", [](const BackendOptions& options) { return std::make_unique<NoAbs>(options); });
 
+// Presses Ctrl-C at the first negation, and goes no further.
+class Interrupting : public NoAbs {
+ public:
+  using NoAbs::NoAbs;
+
+  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
+                              const std::vector<at::Tensor>& inputs) override {
+    if (ir.nodes.front().op_type == "aten.neg.default") {
+      signal_harness(SIGINT);
+      for (;;) ::pause();
+    }
+    return NoAbs::run(ir, weights, inputs);
+  }
+};
+
+const bool registered_interrupting = register_backend(
+    "interrupting",
+    [](const BackendOptions& options) { return std::make_unique<Interrupting>(options); });
+
 class SuitesTest : public ::testing::Test {
  protected:
   SuitesTest() {
@@ -136,6 +158,19 @@ TEST_F(SuitesTest, RunTheOperators) {
   EXPECT_EQ(schema_problem(results()), "");
   EXPECT_EQ(run_operators({}).status, 0);
   EXPECT_EQ(reports(), first);
+}
+
+TEST_F(SuitesTest, KeepWhatHadFinishedWhenInterrupted) {
+  const HarnessOutcome outcome =
+      run_operators({"--backend", "interrupting", "--category", "pointwise"});
+  EXPECT_EQ(outcome.status, 130);
+  EXPECT_EQ(outcome.err,
+            "harness: interrupted; the reports are of the 2 of 3 cases that had finished\n");
+  EXPECT_THAT(case_names(),
+              ElementsAre("aten.abs.default/bfloat16/usual", "aten.abs.default/float32/usual"));
+  EXPECT_EQ(schema_problem(results()), "");
+  EXPECT_THAT(reports().at("OPERATORS.md"),
+              HasSubstr("This run was interrupted when 2 cases had finished."));
 }
 
 TEST_F(SuitesTest, RunWhatIsAskedFor) {

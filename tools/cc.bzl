@@ -136,7 +136,7 @@ def torch_ir_room(
     """A folder: the library NAME of its sources, and the test NAME_test of all its *_test.cc.
 
     What its tests share with those of other rooms lies in testing/, which is the library
-    NAME_testing.
+    NAME_testing. Sources *_fuzz.cc are those of fuzz tests (torch_ir_fuzz_test).
 
     Args:
       name: The name of the folder.
@@ -159,11 +159,12 @@ def torch_ir_room(
     """
     native.exports_files(hdrs, visibility = ["//:__subpackages__"])
     tests = native.glob(["*_test.cc"], exclude = exclude, allow_empty = True)
+    fuzz = native.glob(["*_fuzz.cc"], allow_empty = True)
     testing = native.glob(["testing/*.cc"], allow_empty = True)
     testing_hdrs = native.glob(["testing/*.h"], allow_empty = True)
     torch_ir_library(
         name = name + "_sources",
-        srcs = native.glob(["*.cc"], exclude = tests + exclude, allow_empty = True),
+        srcs = native.glob(["*.cc"], exclude = tests + fuzz + exclude, allow_empty = True),
         hdrs = native.glob(["*.h"]),
         data = data,
         alwayslink = alwayslink,
@@ -259,6 +260,43 @@ def torch_ir_test(
         env = dict({"OMP_NUM_THREADS": "1"}, **env),
         linkstatic = True,
         deps = deps + ([main] if main else []),
+        **kwargs
+    )
+
+def torch_ir_fuzz_test(name, seeds, deps, runs = 1000, data = [], size = "small", **kwargs):
+    """A test that a reader withstands what is in a file: NAME.cc less _test, with LLVMFuzzerTestOneInput.
+
+    In a normal build it tries the seeds and some inputs made of them, the same in each run. With
+    --config=fuzz, which needs clang-16 and its libFuzzer, it is libFuzzer with all its options:
+
+        tools/bazel run --config=fuzz //src/torch_ir/weights:pt_fuzz_test -- -max_total_time=600
+
+    Args:
+      name: The name of the target: X_fuzz_test for the source X_fuzz.cc.
+      seeds: Files to begin with.
+      deps: What it tests.
+      runs: How many inputs a normal build makes.
+      data: More files that it reads.
+      size: As in cc_test.
+      **kwargs: As in cc_test.
+    """
+    is_libfuzzer = str(Label("//tools/fuzz:libfuzzer"))
+    native.cc_test(
+        name = name,
+        size = size,
+        srcs = [name[:-len("_test")] + ".cc"],
+        args = ["-seed_inputs=" + ",".join(["$(rootpath {})".format(seed) for seed in seeds])] +
+               # Mutations keep the form of an input: growing it slowly would only be in their way.
+               select({is_libfuzzer: ["-len_control=0"], "//conditions:default": ["-runs={}".format(runs)]}),
+        copts = COPTS + ["-I" + _SRC],
+        data = seeds + data,
+        env = {"OMP_NUM_THREADS": "1"},
+        linkopts = select({is_libfuzzer: ["-fsanitize=fuzzer"], "//conditions:default": []}),
+        linkstatic = True,
+        deps = deps + [str(Label("//tools/fuzz:fuzzing"))] + select({
+            is_libfuzzer: [],
+            "//conditions:default": [str(Label("//tools/fuzz:driver"))],
+        }),
         **kwargs
     )
 

@@ -57,9 +57,9 @@ def _install_impl(ctx):
     list_file = ctx.actions.declare_file(ctx.label.name + ".files")
     ctx.actions.write(list_file, "\n".join(lines) + "\n")
 
-    program = ctx.actions.declare_file(ctx.label.name + ".sh")
+    program = ctx.actions.declare_file(ctx.label.name + "." + ctx.file.program.extension)
     ctx.actions.expand_template(
-        template = ctx.file._program,
+        template = ctx.file.program,
         output = program,
         is_executable = True,
         substitutions = {
@@ -70,7 +70,7 @@ def _install_impl(ctx):
     )
     return [DefaultInfo(
         executable = program,
-        runfiles = ctx.runfiles(files.values() + [list_file, ctx.file._libtorch]),
+        runfiles = ctx.runfiles(files.values() + [list_file, ctx.file._libtorch] + ctx.files.data),
     )]
 
 torch_ir_install = rule(
@@ -78,6 +78,7 @@ torch_ir_install = rule(
     doc = "A program that copies files, and the headers of a library, below a prefix.",
     executable = True,
     attrs = {
+        "data": attr.label_list(allow_files = True, doc = "What else the program reads."),
         "files": attr.label_keyed_string_dict(
             allow_files = True,
             doc = "What is installed where, as paths below the prefix.",
@@ -86,7 +87,11 @@ torch_ir_install = rule(
             providers = [HeadersInfo],
             doc = "The library whose public headers are installed.",
         ),
+        "program": attr.label(
+            allow_single_file = True,
+            mandatory = True,
+            doc = "With {FILES}, the list of what to install, {LIBTORCH} and {WORKSPACE} in it.",
+        ),
         "_libtorch": attr.label(default = "@libtorch//:root.txt", allow_single_file = True),
-        "_program": attr.label(default = "//tools:install.sh", allow_single_file = True),
     },
 )

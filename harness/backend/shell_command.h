@@ -1,9 +1,9 @@
 // run_shell_command: a line of the user's, run by /bin/sh, and how it ended.
 //
-// Used in the process of one model for an external executor. The command belongs to that process's
-// group, so that the harness, which ends the group, ends the command too; and what it prints is
-// printed by this process, so that whoever watches it sees the last lines even of a command that is
-// cut off.
+// Used in the process of one model for an external executor. The keeper of that process
+// (process/keeper.h) ends the command with it, and all that the command has started; what it prints
+// is printed by this process, so that whoever watches it sees the last lines even of a command that
+// is cut off.
 #pragma once
 
 #include <optional>

@@ -1,67 +1,42 @@
 #include "harness/process/child_process.h"
 
-#include <signal.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
-#include <system_error>
+#include <utility>
 
+#include "harness/process/process_tree.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/subprocess.h"
 
 namespace torch_ir {
-namespace {
-
-namespace fs = std::filesystem;
-
-struct ProcessState {
-  pid_t group = 0;
-  int64_t resident_pages = 0;
-};
-
-// Of the text of /proc/PID/stat, see proc(5): "PID (NAME) STATE PARENT GROUP ...", where NAME may
-// be anything. A text that is cut is that of a process that has gone.
-ProcessState parse_state(const std::string& text) {
-  // Of GROUP and of the resident pages, counted from STATE.
-  constexpr int kGroup = 2;
-  constexpr int kResidentPages = 21;
-  ProcessState state;
-  const size_t name_end = text.rfind(')');
-  if (name_end == std::string::npos) return state;
-  std::istringstream fields(text.substr(name_end + 1));
-  std::string field;
-  for (int i = 0; i <= kResidentPages && fields >> field; ++i) {
-    if (i == kGroup) state.group = static_cast<pid_t>(std::stol(field));
-    if (i == kResidentPages) state.resident_pages = std::stoll(field);
-  }
-  return state;
-}
-
-bool is_number(const std::string& name) {
-  return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
-}
-
-}  // namespace
 
 ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
   std::vector<std::string> words = {"harness"};
   words.insert(words.end(), arguments.begin(), arguments.end());
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    throw Error(std::string("can not make a pipe: ") + strerror(errno));
+  }
+  lifeline_ = ends[1];
   int reason = 0;
   pid_ = spawn(std::move(words),
-               {.output = pipe_.writing_end(),
+               {.input = ends[0],
+                .output = pipe_.writing_end(),
                 .error = pipe_.writing_end(),
                 .program = "/proc/self/exe",
                 .is_apart = true},
                reason);
   pipe_.close_writing_end();
+  ::close(ends[0]);
   if (reason != 0) {
+    ::close(lifeline_);
     throw Error(std::string("can not start a process: posix_spawn: ") + strerror(reason));
   }
   // Since Linux 5.3. Not inherited by other children.
@@ -70,38 +45,39 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
 
 ChildProcess::~ChildProcess() {
   kill();
+  if (lifeline_ >= 0) ::close(lifeline_);
   if (exit_descriptor_ >= 0) ::close(exit_descriptor_);
 }
 
 std::optional<int> ChildProcess::poll() {
-  if (status_) return status_;
-  siginfo_t info = {};
-  if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-      info.si_pid == pid_) {
-    // Also ends what it left behind; the group's number is safe until the process is waited for.
-    kill();
+  int status = 0;
+  if (!status_ && ::waitpid(pid_, &status, WNOHANG) == pid_) {
+    status_ = status;
+    read_output();
   }
   return status_;
 }
 
 void ChildProcess::kill() {
   if (status_) return;
-  ::kill(-pid_, SIGKILL);
+  ::close(std::exchange(lifeline_, -1));
   status_ = wait_for_process(pid_);
   read_output();
 }
 
 std::map<pid_t, int64_t> resident_bytes() {
-  static const int64_t page_size = ::sysconf(_SC_PAGESIZE);
+  const pid_t self = ::getpid();
+  const std::vector<ProcessState> processes = list_processes();
+  std::map<pid_t, pid_t> parents;
+  for (const ProcessState& it : processes) parents[it.process] = it.parent;
   std::map<pid_t, int64_t> bytes;
-  std::error_code error;
-  for (fs::directory_iterator entry("/proc", error), end; entry != end; entry.increment(error)) {
-    if (!is_number(entry->path().filename().string())) continue;
-    std::ifstream file(entry->path() / "stat");
-    std::string text;
-    std::getline(file, text, '\0');
-    const ProcessState state = parse_state(text);
-    bytes[state.group] += state.resident_pages * page_size;
+  for (const ProcessState& it : processes) {
+    pid_t child = it.parent;
+    // Numbers that were given anew while the list was made could lead round and round.
+    for (size_t i = 0; i < processes.size() && child != 0 && parents[child] != self; ++i) {
+      child = parents[child];
+    }
+    if (child != 0 && parents[child] == self) bytes[child] += it.resident_bytes;
   }
   return bytes;
 }

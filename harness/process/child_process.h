@@ -1,7 +1,8 @@
 // ChildProcess: this program once more, as a process of its own that may crash or hang.
 //
 // Used by the runner for each model. Started with posix_spawn, in a process group of its own, so
-// that ending it ends what it started too, and a Ctrl-C reaches the parent only.
+// that a Ctrl-C reaches the parent only; it continues under a keeper (keeper.h), so that its end,
+// or the parent's, is the end of all that it started.
 #pragma once
 
 #include <c10/util/Exception.h>
@@ -21,7 +22,7 @@ class ChildProcess {
  public:
   // Starts this program with `arguments`. Throws Error when the system refuses.
   explicit ChildProcess(const std::vector<std::string>& arguments);
-  // Kills the process when it still runs.
+  // Kills the process when it still runs, and all that it has started.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
@@ -38,18 +39,21 @@ class ChildProcess {
   // How the process ended, as waitpid tells it; nothing while it runs.
   std::optional<int> poll();
   void kill();
-  // The number of its process group.
-  pid_t group() const { return pid_; }
+  // The number of its keeper.
+  pid_t id() const { return pid_; }
 
  private:
   pid_t pid_ = -1;
+  // While this end of a pipe is open, its keeper lets it live.
+  int lifeline_ = -1;
   int exit_descriptor_ = -1;
   std::optional<int> status_;
   OutputPipe pipe_;
 };
 
-// How much memory processes keep: all that this one may see, summed by process group. What several
-// of them share is counted for each.
+// How much memory the processes keep that each child of this one has started, and they in turn, by
+// the number of the child; without the child itself, which is a keeper. What several of them share
+// is counted for each.
 std::map<pid_t, int64_t> resident_bytes();
 
 // LibTorch's warnings on standard error as they are, without the clock and the thread that its own

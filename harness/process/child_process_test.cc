@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -10,16 +13,32 @@
 namespace torch_ir {
 namespace {
 
-TEST(ProcessMemoryTest, CountsWhatThisGroupTouches) {
+// What a child of this process has started counts as the child's, and the child does not.
+TEST(ProcessMemoryTest, CountsWhatAChildHasStarted) {
   constexpr size_t kSize = size_t{64} << 20;
-  const int64_t before = resident_bytes()[::getpgrp()];
-  EXPECT_GT(before, 0);
-  void* memory = ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(memory, MAP_FAILED);
-  std::memset(memory, 1, kSize);
-  const int64_t touched = resident_bytes()[::getpgrp()];
-  ::munmap(memory, kSize);
-  EXPECT_GT(touched - before, static_cast<int64_t>(kSize / 2));
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::fork() != 0) {
+      for (;;) ::pause();
+    }
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::setsid();
+    void* memory =
+        ::mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    std::memset(memory, 1, kSize);
+    if (::write(ends[1], "", 1) < 0) ::_exit(1);
+    for (;;) ::pause();
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ends[0], &byte, 1), 1);
+  std::map<pid_t, int64_t> bytes = resident_bytes();
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_EQ(bytes.size(), 1u);
+  EXPECT_GT(bytes[child], static_cast<int64_t>(kSize));
+  EXPECT_TRUE(resident_bytes().empty());
 }
 
 TEST(PlainWarningsTest, AWarningIsWrittenWithoutAClock) {

@@ -2,12 +2,14 @@
 
 #include <array>
 #include <optional>
+#include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "harness/report/index_page.h"
 #include "harness/report/junit.h"
 #include "harness/report/run_text.h"
-#include "harness/report/work_directory.h"
 #include "harness/results/graph_picture.h"
 #include "harness/results/results_file.h"
 #include "torch_ir/base/error.h"
@@ -23,22 +25,35 @@ constexpr const char* kIndex = "index.html";
 constexpr const char* kResults = "results.json";
 constexpr const char* kJunit = "junit.xml";
 constexpr const char* kOperators = "OPERATORS.md";
-constexpr std::array kRunFiles = {kSummary, kIndex, kResults, kJunit, kOperators};
+constexpr std::array kRunFiles = {kResults, kJunit, kIndex, kOperators, kSummary};
 
-// A file, or a folder with all that is in it.
-void delete_path(const fs::path& path) {
-  std::error_code error;
-  fs::remove_all(path, error);
-  // Below what is no directory there is nothing to remove either.
-  if (error && error != std::errc::not_a_directory) throw cannot_write(path, error.message());
+// Of a model, what stands before its name and behind it; a name that ends with "/" is a folder.
+constexpr std::array<std::pair<const char*, const char*>, 7> kModelFiles = {
+    {{"", ".md"},
+     {"ir/", ".json"},
+     {"svg/", ".svg"},
+     {"repro/", "/"},
+     {"tensors/", ".weights.safetensors"},
+     {"tensors/", ".inputs.safetensors"},
+     {"tensors/", ".expected.safetensors"}}};
+
+void add_model_files(const std::string& model, std::vector<std::string>& names) {
+  for (const auto& [before, behind] : kModelFiles) names.push_back(before + model + behind);
 }
 
-// No folder: it would not be ours.
-void delete_file(const fs::path& path) {
+void make_folder(const fs::path& path) {
   std::error_code error;
-  if (fs::is_directory(path, error)) throw cannot_write(path, "it is a directory");
-  fs::remove(path, error);
-  if (error) throw cannot_write(path, error.message());
+  fs::create_directories(path, error);
+  if (error) throw Error("cannot make '" + path.string() + "': " + error.message());
+}
+
+// Moves what may not be there.
+void move_if_there(const fs::path& from, const fs::path& to) {
+  if (!fs::exists(from)) return;
+  make_folder(to.parent_path());
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (error) throw Error("cannot write '" + to.string() + "': " + error.message());
 }
 
 // What the process of the model drew; drawn here where that came to its end too early.
@@ -48,54 +63,37 @@ GraphPicture picture_of(const ModelResult& result, const fs::path& file) {
   return draw_graph(result);
 }
 
-// What an earlier run left of a model, and the folder that it lay in, if that holds no other's.
-void delete_output(const fs::path& path) {
-  delete_path(path);
-  std::error_code not_empty;
-  fs::remove(path.parent_path(), not_empty);
-}
-
-// Gives `to` the file or folder `from`, or nothing where there is none.
-void replace(const fs::path& from, const fs::path& to) {
-  if (!fs::exists(from)) return delete_output(to);
-  // A file is renamed over the other, a folder can not be.
-  if (fs::is_directory(from)) delete_path(to);
-  make_directory(to.parent_path());
-  std::error_code error;
-  fs::rename(from, to, error);
-  if (error) throw cannot_write(to, error.message());
-}
-
 }  // namespace
 
-ReportFiles::ReportFiles(const std::string& directory)
-    : directory_(directory), work_directory_(directory_) {}
+ReportFiles::ReportFiles(const std::string& directory, const std::vector<std::string>& models)
+    : directory_(directory),
+      work_directory_(directory_),
+      unfinished_(work_directory_.path() / "finished") {
+  std::vector<std::string> names(kRunFiles.begin(), kRunFiles.end());
+  for (const std::string& model : models) add_model_files(model, names);
+  check_replaceable(directory_, names);
+  make_folder(work_directory());
+  make_folder(unfinished_);
+}
 
 void ReportFiles::write_model(ModelResult& result, const std::string& files,
                               const RunContext& context,
                               const std::vector<CaseResult>& cases) const {
   const fs::path from = files;
   const std::string& name = result.name;
-  replace(from / "ir.json", directory_ / "ir" / (name + ".json"));
-  replace(from / "repro", directory_ / "repro" / name);
+  move_if_there(from / "ir.json", unfinished_ / "ir" / (name + ".json"));
+  move_if_there(from / "repro", unfinished_ / "repro" / name);
   for (const char* kind : {"weights", "inputs", "expected"}) {
     const std::string extension = std::string(".") + kind + ".safetensors";
-    replace(from / (extension.substr(1)), directory_ / "tensors" / (name + extension));
+    move_if_there(from / (extension.substr(1)), unfinished_ / "tensors" / (name + extension));
   }
   const GraphPicture picture = picture_of(result, from / kPictureFile);
-  const fs::path svg = directory_ / "svg" / (name + ".svg");
-  if (picture.svg.empty()) {
-    delete_output(svg);
-  } else {
-    make_directory(svg.parent_path());
-    write_file(svg, picture.svg);
+  if (!picture.svg.empty()) {
+    make_folder(unfinished_ / "svg");
+    write_file(unfinished_ / "svg" / (name + ".svg"), picture.svg);
   }
   result.picture_problem = picture.problem;
-  write_file(directory_ / (name + ".md"), render_model_page(result, context, picture, cases));
-}
-
-void ReportFiles::remove_run() const {
-  for (const char* file : kRunFiles) delete_file(directory_ / file);
+  write_file(unfinished_ / (name + ".md"), render_model_page(result, context, picture, cases));
 }
 
 void ReportFiles::write_run(const RunRecord& run, const BaselineComparison* baseline) const {
@@ -104,14 +102,21 @@ void ReportFiles::write_run(const RunRecord& run, const BaselineComparison* base
   if (baseline != nullptr) changes = changes_section(*baseline, context.baseline);
   const auto find_picture = [&](const ModelResult& result) {
     if (!result.picture_problem.empty()) return GraphPicture{.problem = result.picture_problem};
-    return GraphPicture{.svg = read_file(directory_ / "svg" / (result.name + ".svg"))};
+    return GraphPicture{.svg = read_file(unfinished_ / "svg" / (result.name + ".svg"))};
   };
-  write_file(directory_ / kResults, results_to_json(run, baseline));
-  write_file(directory_ / kJunit, to_junit_xml(results, context, cases));
-  write_file(directory_ / kIndex,
+  write_file(unfinished_ / kResults, results_to_json(run, baseline));
+  write_file(unfinished_ / kJunit, to_junit_xml(results, context, cases));
+  write_file(unfinished_ / kIndex,
              render_index(results, coverage, context, find_picture, changes, cases));
-  if (!cases.empty()) write_file(directory_ / kOperators, render_operators(run));
-  write_file(directory_ / kSummary, render_summary(results, coverage, context, changes, cases));
+  if (!cases.empty()) write_file(unfinished_ / kOperators, render_operators(run));
+  write_file(unfinished_ / kSummary, render_summary(results, coverage, context, changes, cases));
+}
+
+void ReportFiles::finish(const std::vector<ModelResult>& results, bool has_run) const {
+  std::vector<std::string> names;
+  for (const ModelResult& result : results) add_model_files(result.name, names);
+  if (has_run) names.insert(names.end(), kRunFiles.begin(), kRunFiles.end());
+  replace_together(unfinished_, directory_, std::move(names));
 }
 
 }  // namespace torch_ir

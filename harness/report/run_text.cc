@@ -173,6 +173,10 @@ std::string_view cases_mark(const std::vector<CaseResult>& cases, bool requires_
 }
 
 std::string cases_coverage_text(const std::vector<CaseResult>& cases, const Coverage& coverage) {
+  if (coverage.is_interrupted) {
+    return fmt::format("This run was interrupted when {} had finished.",
+                       counted(static_cast<int64_t>(cases.size()), "case"));
+  }
   std::set<std::string> operators;
   for (const CaseResult& it : cases) operators.insert(it.info.op_type);
   const auto num_operators = counted(static_cast<int64_t>(operators.size()), "operator");
@@ -186,6 +190,12 @@ std::string cases_coverage_text(const std::vector<CaseResult>& cases, const Cove
 
 std::string coverage_text(const std::vector<ModelResult>& results, const Coverage& coverage,
                           const std::function<std::string(const std::vector<std::string>&)>& list) {
+  if (coverage.is_interrupted) {
+    return fmt::format(
+        "This run was interrupted when {} had finished. Pages of other models may be from other "
+        "runs.",
+        counted(static_cast<int64_t>(results.size()), "model"));
+  }
   const Selection& selection = coverage.selection;
   const std::string files = files_text(coverage);
   if (!coverage.registry) {

@@ -114,8 +114,9 @@ std::vector<std::string> file_names(const Coverage& coverage) {
   return names;
 }
 
-// Whether a run of `coverage` was asked for what a run of `other` has as `model`.
+// Whether a run of `coverage` was asked for what a run of `other` has as `model`, and came to it.
 bool covers(const Coverage& coverage, const Coverage& other, const ModelResult& model) {
+  if (coverage.is_interrupted) return false;
   if (model.origin) return file_names(coverage) == file_names(other);
   const Selection& selection = coverage.selection;
   const auto is_selected = [&](const std::string& category) {

@@ -12,7 +12,7 @@
 //   operators round differently.)
 // The opposite is better. Another graph, another kind of failure in the same stage, and a status
 // that is as good are changes, and neither. A model that is new, or gone, is no change of another;
-// one that either run was not asked for is not compared.
+// one that either run was not asked for, or was interrupted before, is not compared.
 #pragma once
 
 #include <array>

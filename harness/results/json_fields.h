@@ -23,11 +23,13 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "harness/results/run_context.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/ir/json_document.h"
 
 namespace torch_ir {
 
@@ -189,6 +191,12 @@ T read_name(const Json& json) {
   }
 }
 
+template <class T>
+bool is_in_range(const Json& json) {
+  return json.is_number_unsigned() ? std::in_range<T>(json.get<uint64_t>())
+                                   : std::in_range<T>(json.get<int64_t>());
+}
+
 inline size_t read_position(const std::string& key) {
   constexpr size_t kMostDigits = 9;
   const bool is_number = key.find_first_not_of("0123456789") == std::string::npos;
@@ -216,6 +224,7 @@ void read(const Json& json, T& value) {
     value = json.get<bool>();
   } else if constexpr (std::is_integral_v<T>) {
     expect(json.is_number_integer(), "an integer", json);
+    expect(is_in_range<T>(json), "a smaller integer", json);
     value = json.get<T>();
   } else if constexpr (std::is_same_v<T, std::string>) {
     expect(json.is_string(), "a text", json);
@@ -246,12 +255,7 @@ void read(const Json& json, T& value) {
 template <class Read>
 auto parse(std::string_view text, const Read& read_document) {
   try {
-    return read_document(Json::parse(text));
-  } catch (const Json::exception& error) {
-    // "[json.exception.parse_error.101] parse error at ..." without the brackets.
-    std::string_view reason = error.what();
-    reason.remove_prefix(reason.find("] ") + 2);
-    throw SerializationError("this is no JSON: " + printable(reason.substr(0, reason.find('\n'))));
+    return read_document(parse_json_document(text));
   } catch (const Problem& problem) {
     throw SerializationError(problem.place.empty() ? problem.what
                                                    : problem.place + ": " + problem.what);

@@ -444,9 +444,17 @@ TEST(ReadResultsTest, OtherFilesAreRefused) {
     return [text] { read_run_record(write_temporary(text)); };
   };
   EXPECT_THAT(read("{"), ThrowsMessage<SerializationError>(
-                             AllOf(HasSubstr("results.json: this is no JSON: parse error at line"),
+                             AllOf(HasSubstr("results.json: not valid JSON: parse error at line"),
                                    Not(HasSubstr("\n")))));
-  EXPECT_THAT(read(""), ThrowsMessage<SerializationError>(HasSubstr("this is no JSON")));
+  EXPECT_THAT(read(""), ThrowsMessage<SerializationError>(HasSubstr("not valid JSON")));
+  // The limits of any JSON.
+  EXPECT_THAT(read(R"({"format": "", "format": ""})"),
+              ThrowsMessage<SerializationError>(HasSubstr("the key 'format' occurs twice")));
+  EXPECT_THAT(read(std::string(600, '[')),
+              ThrowsMessage<SerializationError>(HasSubstr("nested deeper than 512 levels")));
+  EXPECT_THAT(read(R"({"format": "torch-ir results", "version": 18446744073709551615})"),
+              ThrowsMessage<SerializationError>(
+                  HasSubstr("/version: expected a smaller integer, found 18446744073709551615")));
   EXPECT_THAT(read("{}"),
               ThrowsMessage<SerializationError>(HasSubstr("results.json: 'format' is missing")));
   EXPECT_THAT([] { read_run_record("not/there.json"); },

@@ -65,6 +65,8 @@ struct Coverage {
   bool registry = true;
   // Whether they are taken apart as well.
   bool is_split = false;
+  // Whether it ended before all of them had finished.
+  bool is_interrupted = false;
   // How many models the registry has, and how many archives and graphs were found.
   size_t num_registered = 0;
   size_t num_archives = 0;

@@ -271,7 +271,7 @@ void run_request(const std::string& directory) {
 std::vector<ModelResult> run_models(const std::vector<ModelSource>& models,
                                     const RunOptions& options, const std::string& directory,
                                     const RunObserver& observer) {
-  std::vector<ModelResult> results(models.size());
+  std::vector<std::optional<ModelResult>> results(models.size());
   std::list<Job> jobs;
   size_t next = 0;
   while (next < models.size() || !jobs.empty()) {
@@ -286,13 +286,13 @@ std::vector<ModelResult> run_models(const std::vector<ModelSource>& models,
     }
     wait_for_news(jobs, options);
     observer.on_wait();
-    if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
+    if (InterruptGuard::interrupted()) break;
     std::map<pid_t, int64_t> memory;
     if (options.memory_limit) memory = resident_bytes();
     for (auto job = jobs.begin(); job != jobs.end();) {
       std::optional<ModelResult> result = job->poll(options);
       if (!result && options.memory_limit) {
-        result = job->limit_memory(memory[job->process().group()], options);
+        result = job->limit_memory(memory[job->process().id()], options);
       }
       if (!result) {
         ++job;
@@ -305,7 +305,12 @@ std::vector<ModelResult> run_models(const std::vector<ModelSource>& models,
       job = jobs.erase(job);
     }
   }
-  return results;
+  jobs.clear();
+  std::vector<ModelResult> finished;
+  for (std::optional<ModelResult>& result : results) {
+    if (result) finished.push_back(std::move(*result));
+  }
+  return finished;
 }
 
 std::optional<int> run_as_child(int argc, char** argv) {

@@ -40,9 +40,10 @@ struct RunObserver {
   std::function<void()> on_wait = [] {};
 };
 
-// Runs `models`, whose names differ, and gives their results, in the same order. Files are put
-// below `directory`, a folder for each model. Throws OutputError when files can not be written, and
-// Interrupted after SIGINT, SIGTERM or SIGHUP under an InterruptGuard; no child is left then.
+// Runs `models`, whose names differ, and gives their results, in the same order: after SIGINT,
+// SIGTERM or SIGHUP under an InterruptGuard, of those that had finished. No child is left. Files
+// are put below `directory`, a folder for each model. Throws OutputError when these can not be
+// written.
 std::vector<ModelResult> run_models(const std::vector<ModelSource>& models,
                                     const RunOptions& options, const std::string& directory,
                                     const RunObserver& observer = {});

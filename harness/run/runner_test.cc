@@ -230,7 +230,7 @@ TEST_F(RunnerTest, FilesAreThereWhenAModelIsFinished) {
 
 TEST_F(RunnerTest, ASignalStopsTheRun) {
   const InterruptGuard guard;
-  EXPECT_THROW(run({"Interrupts", "Good"}), Interrupted);
+  EXPECT_TRUE(run({"Interrupts", "Good"}).empty());
   // No child is left.
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
   EXPECT_EQ(errno, ECHILD);
@@ -451,7 +451,7 @@ TEST_P(RunnerSignalTest, StopsWhatIgnoresSignalsAndWhatThatStarted) {
   const InterruptGuard guard;
   RunOptions options;
   options.jobs = 3;
-  EXPECT_THROW(run({"Hangs", "HoldsOn", "Good", "Close"}, options), Interrupted);
+  EXPECT_LE(run({"Hangs", "HoldsOn", "Good", "Close"}, options).size(), 2u);
   ::unsetenv("PID_FILE");
   ::unsetenv("SIGNAL");
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);

@@ -19,6 +19,7 @@
 #include <string>
 #include <utility>
 
+#include "harness/run/test_models.h"
 #include "torch_ir/registry/registry.h"
 
 extern char** environ;
@@ -58,21 +59,21 @@ at::Tensor grow(const at::Tensor& x) {
   return x + 1;
 }
 
-// Starts a process that outlives this one if it may, notes its number in the file that the
-// environment names, and can be ended by SIGKILL only. The harness gets the signal that the
-// environment names.
+// Starts a process that outlives this one if it may, in a session of its own, notes its number in
+// the file that the environment names, and can be ended by SIGKILL only. The harness gets the
+// signal that the environment names.
 at::Tensor hold_on(const at::Tensor& x) {
   ::signal(SIGINT, SIG_IGN);
   ::signal(SIGTERM, SIG_IGN);
-  const char* sleep[] = {"sleep", "600", nullptr};
+  const char* sleep[] = {"setsid", "sleep", "600", nullptr};
   pid_t pid = 0;
-  if (::posix_spawnp(&pid, "sleep", nullptr, nullptr, const_cast<char**>(sleep), environ) != 0) {
+  if (::posix_spawnp(&pid, "setsid", nullptr, nullptr, const_cast<char**>(sleep), environ) != 0) {
     std::abort();
   }
   const std::string path = std::getenv("PID_FILE");
   std::ofstream(path + ".tmp") << pid;
   if (::rename((path + ".tmp").c_str(), path.c_str()) != 0) std::abort();
-  ::kill(::getppid(), std::atoi(std::getenv("SIGNAL")));
+  signal_harness(std::atoi(std::getenv("SIGNAL")));
   for (volatile bool forever = true; forever;) {
   }
   return x;

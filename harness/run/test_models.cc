@@ -1,4 +1,4 @@
-// Models that go wrong in every way, and two that do not, for the tests of the harness.
+#include "harness/run/test_models.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/zeros.h>
@@ -11,9 +11,17 @@
 #include <stdexcept>
 #include <string>
 
+#include "harness/process/process_tree.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
+
+void signal_harness(int signal) {
+  for (const ProcessState& it : list_processes()) {
+    if (it.process == ::getppid()) ::kill(it.parent, signal);
+  }
+}
+
 namespace {
 
 // Each model gets its chance to misbehave when the graph is captured, and when it runs on data.
@@ -67,9 +75,9 @@ const bool registered = [] {
   register_test_model("Exits", "crash",
                       [](const at::Tensor& x) { return on_data(x, [] { std::_Exit(0); }); });
   register_test_model("Hangs", "hang", [](const at::Tensor& x) { return hang(x); });
-  // Presses Ctrl-C in the parent.
+  // Presses Ctrl-C.
   register_test_model("Interrupts", "hang", [](const at::Tensor& x) {
-    ::kill(::getppid(), SIGINT);
+    signal_harness(SIGINT);
     return hang(x);
   });
   return true;

@@ -1,6 +1,5 @@
 #include "harness/stages/child_main.h"
 
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <sysexits.h>
 
@@ -10,6 +9,7 @@
 #include <string_view>
 
 #include "harness/process/child_process.h"
+#include "harness/process/keeper.h"
 #include "harness/stages/stages.h"
 
 namespace torch_ir {
@@ -23,11 +23,10 @@ constexpr std::string_view kOutputErrorMark = "torch-ir: output error: ";
 }  // namespace
 
 int child_main(const std::function<void()>& run) {
-  // Nobody wants the result when the parent is gone.
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   PlainWarnings warnings;
   const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
   try {
+    continue_under_keeper();
     run();
     return 0;
   } catch (const OutputError& error) {

@@ -12,8 +12,8 @@
 
 namespace torch_ir {
 
-// Calls `run`, and gives the exit status. The process ends with its parent; an OutputError is
-// handed to that. What `run` throws else is printed.
+// Calls `run`, under a keeper (process/keeper.h), and gives the exit status. An OutputError is
+// handed to the parent. What `run` throws else is printed.
 int child_main(const std::function<void()>& run);
 
 // Throws the OutputError of the child that ended with `wait_status` after it had printed `output`,

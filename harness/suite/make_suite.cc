@@ -21,6 +21,7 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/subprocess.h"
+#include "torch_ir/base/work_directory.h"
 #include "torch_ir/cases/case_files.h"
 #include "torch_ir/cases/split.h"
 
@@ -138,22 +139,22 @@ std::vector<SuiteProblem> make_suite(const SuiteRequest& request, const std::str
   std::error_code error;
   fs::create_directories(files, error);
   if (error) throw OutputError("cannot make '" + files + "': " + error.message());
-  write_output([&] { write_file(files + kSuiteRequestFile, json_fields::write(request).dump()); });
+  check_suite_folder(request.output);
+  // The child, which may be killed at any moment, writes here; this process does the rest.
+  const WorkDirectory unfinished(request.output);
+  SuiteRequest childs = request;
+  childs.output = (unfinished.path() / "suite").string();
+  write_output([&] { write_file(files + kSuiteRequestFile, json_fields::write(childs).dump()); });
   ChildProcess process({std::string(kSuiteFlag) + files});
   std::optional<int> status;
   while (!(status = process.poll())) {
-    if (InterruptGuard::interrupted()) {
-      process.kill();
-      discard_unfinished(request.output);
-      throw Interrupted("interrupted; the suite is not written");
-    }
+    if (InterruptGuard::interrupted()) throw Interrupted("interrupted; the suite is not written");
     process.read_output();
     pollfd news{.fd = process.exit_descriptor(), .events = POLLIN, .revents = 0};
     ::poll(&news, 1, kSuitePatience);
   }
   process.read_output();
   if (!WIFEXITED(*status) || WEXITSTATUS(*status) != 0) {
-    discard_unfinished(request.output);
     const std::string& output = process.output();
     const bool has_said_why = WIFEXITED(*status) && !output.empty();
     throw Error(has_said_why ? headline(output)
@@ -163,6 +164,7 @@ std::vector<SuiteProblem> make_suite(const SuiteRequest& request, const std::str
   json_fields::parse(read_file(files + kProblemsFile),
                      [&](const Json& json) { json_fields::read(json, problems); });
   fs::remove_all(files, error);
+  replace_suite(childs.output, request.output);
   return problems;
 }
 

@@ -91,7 +91,7 @@ void run_requested(const std::string& directory) {
 // Cases in a row, and the process that runs them.
 class CaseWorker {
  public:
-  CaseWorker(std::span<const CaseSource> cases, std::span<CaseResult> results,
+  CaseWorker(std::span<const CaseSource> cases, std::span<std::optional<CaseResult>> results,
              const CaseRunOptions& options, std::string directory)
       : cases_(cases), results_(results), options_(options), directory_(std::move(directory)) {
     std::error_code error;
@@ -126,7 +126,7 @@ class CaseWorker {
       return give_up(CaseStatus::kTimedOut, fmt::format("was stopped after {:g} s, the time limit",
                                                         options_.timeout.count()));
     }
-    const auto resident = memory.find(process_->group());
+    const auto resident = memory.find(process_->id());
     if (options_.memory_limit && resident != memory.end() &&
         resident->second > *options_.memory_limit) {
       give_up(CaseStatus::kOutOfMemory,
@@ -181,7 +181,7 @@ class CaseWorker {
   }
 
   std::span<const CaseSource> cases_;
-  std::span<CaseResult> results_;
+  std::span<std::optional<CaseResult>> results_;
   const CaseRunOptions& options_;
   const std::string directory_;
   size_t num_done_ = 0;
@@ -204,7 +204,7 @@ void wait_for_news(std::list<CaseWorker>& workers) {
 std::vector<CaseResult> run_cases(const std::vector<CaseSource>& cases,
                                   const CaseRunOptions& options, const std::string& directory,
                                   const std::function<void(size_t)>& on_progress) {
-  std::vector<CaseResult> results(cases.size());
+  std::vector<std::optional<CaseResult>> results(cases.size());
   const auto jobs = static_cast<size_t>(std::max(1, options.jobs));
   const size_t share = std::clamp<size_t>(cases.size() / (4 * jobs), 1, kCasesOfProcess);
   std::list<CaseWorker> workers;
@@ -219,7 +219,7 @@ std::vector<CaseResult> run_cases(const std::vector<CaseSource>& cases,
       next += count;
     }
     wait_for_news(workers);
-    if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
+    if (InterruptGuard::interrupted()) break;
     std::map<pid_t, int64_t> memory;
     if (options.memory_limit) memory = resident_bytes();
     size_t num_running = 0;
@@ -235,7 +235,12 @@ std::vector<CaseResult> run_cases(const std::vector<CaseSource>& cases,
     }
     on_progress(num_done + num_running);
   }
-  return results;
+  workers.clear();
+  std::vector<CaseResult> finished;
+  for (std::optional<CaseResult>& result : results) {
+    if (result) finished.push_back(std::move(*result));
+  }
+  return finished;
 }
 
 std::optional<int> run_cases_as_child(int argc, char** argv) {

@@ -26,9 +26,9 @@ struct CaseRunOptions {
   std::optional<int64_t> memory_limit = std::nullopt;
 };
 
-// Runs `cases` and gives their results, in the same order. Files are put below `directory`.
-// `on_progress` is told a few times a second how many are done. Throws OutputError, and Interrupted
-// after SIGINT, SIGTERM or SIGHUP under an InterruptGuard.
+// Runs `cases` and gives their results, in the same order: after SIGINT, SIGTERM or SIGHUP under an
+// InterruptGuard, of those that had finished. Files are put below `directory`. `on_progress` is
+// told a few times a second how many are done. Throws OutputError.
 std::vector<CaseResult> run_cases(const std::vector<CaseSource>& cases,
                                   const CaseRunOptions& options, const std::string& directory,
                                   const std::function<void(size_t num_done)>& on_progress);

@@ -7,6 +7,7 @@
 // IWYU pragma: begin_exports
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/version.h"
 #include "torch_ir/converter/converter.h"
 #include "torch_ir/converter/extract.h"
 #include "torch_ir/converter/graph_analyzer.h"

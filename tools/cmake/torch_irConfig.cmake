@@ -1,10 +1,11 @@
 # find_package(torch_ir) gives the target torch_ir::torch_ir, and finds Torch, which it is built on:
-# the LibTorch that it was installed with, unless CMAKE_PREFIX_PATH or Torch_DIR lead to another.
+# the LibTorch that it was installed with, or the Python package beside the one of a wheel, unless
+# CMAKE_PREFIX_PATH or Torch_DIR lead to another.
 
 get_filename_component(_torch_ir_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 set(_torch_ir_libtorch "${_torch_ir_prefix}/lib/torch_ir/libtorch")
 
-find_package(Torch QUIET HINTS "${_torch_ir_libtorch}")
+find_package(Torch QUIET HINTS "${_torch_ir_libtorch}" "${_torch_ir_prefix}/../torch")
 if(NOT Torch_FOUND)
   set(torch_ir_FOUND FALSE)
   set(torch_ir_NOT_FOUND_MESSAGE

@@ -1,22 +1,26 @@
 #include "torch_ir/base/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/work_directory.h"
 
 namespace torch_ir {
 namespace {
+
+namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const char* what, const std::string& path, const std::string& reason) {
   throw Error(std::string(what) + " '" + path + "': " + reason);
@@ -61,10 +65,59 @@ std::string resolve_links(const std::string& path) {
   return target;
 }
 
-// No other writer, in this process or another one, has this name.
-std::string temporary_name(const std::string& target) {
-  static std::atomic<unsigned> count = 0;
-  return target + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(count++);
+// Whether it stands for an open file of a process: /dev/stdout, and what a shell gives for >(...).
+bool is_open_file(const fs::path& path) {
+  std::error_code error;
+  const fs::path parent = fs::canonical(path.has_parent_path() ? path.parent_path() : ".", error);
+  const fs::path link = fs::read_symlink(path, error);
+  const auto is_of_processes = [](const fs::path& it) { return it.string().starts_with("/proc/"); };
+  return is_of_processes(link) || is_of_processes(parent);
+}
+
+// The `number`th name for what is to become `target`. A long name is cut: names may have 255 bytes.
+std::string temporary_name(const fs::path& target, unsigned number) {
+  const std::string name = "." + target.filename().string().substr(0, 200) + ".torch-ir-tmp";
+  return (target.parent_path() / name).string() + (number == 0 ? "" : "-" + std::to_string(number));
+}
+
+// Removes the temporary file `path` that nobody writes to any more; tells whether it did.
+bool remove_if_left(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  struct stat opened = {};
+  struct stat named = {};
+  const bool is_left = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 &&
+                       ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+                       opened.st_ino == named.st_ino;
+  const bool is_removed = is_left && ::unlink(path.c_str()) == 0;
+  ::close(descriptor);
+  return is_removed;
+}
+
+// A new file of that name that this process has locked; -1 where the name is taken or the system
+// refuses.
+int create_locked(const std::string& path) {
+  while (true) {
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor < 0) return -1;
+    // Some file systems have no locks: nothing is found to be left there.
+    while (::flock(descriptor, LOCK_EX) != 0 && errno == EINTR) {
+    }
+    struct stat status = {};
+    ::fstat(descriptor, &status);
+    if (status.st_nlink > 0) return descriptor;
+    // It was taken for one that was left.
+    ::close(descriptor);
+  }
+}
+
+// Which a new name in it reaches the disk with. That a system may refuse: the file is there.
+void flush_folder_of(const fs::path& file) {
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
 }
 
 }  // namespace
@@ -92,23 +145,44 @@ void write_file(const std::string& path, std::string_view content) {
   file.commit();
 }
 
-AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(resolve_links(path)) {
+AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(path) {
+  const bool is_open = is_open_file(path);
+  if (is_open) target_ = resolve_links(path);
   struct stat status = {};
-  const bool exists = ::stat(target_.c_str(), &status) == 0;
-  if (exists && S_ISDIR(status.st_mode)) fail("cannot write", path_, "it is a directory");
-  if (exists && !S_ISREG(status.st_mode)) {
-    descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (::stat(target_.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
+    fail("cannot write", path_, "it is a directory");
+  }
+  const auto look = is_open ? ::stat : ::lstat;
+  const bool is_replaced =
+      look(target_.c_str(), &status) != 0 || S_ISREG(status.st_mode) || S_ISLNK(status.st_mode);
+  if (is_replaced) {
+    open_temporary();
   } else {
-    temporary_ = temporary_name(target_);
-    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
   }
   if (descriptor_ < 0) fail_with_errno("cannot write", path_);
 }
 
+void AtomicFile::open_temporary() {
+  // As many as may write the same file at once.
+  constexpr unsigned kMaxNames = 1000;
+  unsigned number = 0;
+  for (bool is_taken = true; is_taken && number < kMaxNames; number += is_taken ? 1 : 0) {
+    temporary_ = temporary_name(target_, number);
+    do {
+      descriptor_ = create_locked(temporary_);
+      is_taken = descriptor_ < 0 && errno == EEXIST;
+    } while (is_taken && remove_if_left(temporary_));
+  }
+  if (descriptor_ < 0) return;
+  while (remove_if_left(temporary_name(target_, ++number))) {
+  }
+}
+
 AtomicFile::~AtomicFile() {
   if (descriptor_ < 0) return;
-  ::close(descriptor_);
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  ::close(descriptor_);
 }
 
 void AtomicFile::write(std::string_view bytes) {
@@ -121,16 +195,14 @@ void AtomicFile::write(std::string_view bytes) {
 }
 
 void AtomicFile::commit() {
-  bool done = ::close(std::exchange(descriptor_, -1)) == 0;
-  if (temporary_.empty()) {
-    if (!done) fail_with_errno("cannot write", path_);
-    return;
-  }
-  done = done && std::rename(temporary_.c_str(), target_.c_str()) == 0;
-  if (done) return;
-  const std::string reason = std::strerror(errno);
-  ::unlink(temporary_.c_str());
-  fail("cannot write", path_, reason);
+  const bool is_flushed = !temporary_.empty() && !is_in_work_directory(target_);
+  bool done = !is_flushed || ::fsync(descriptor_) == 0;
+  // Closed last: until it has its name, the lock says that it is not left behind.
+  done = done && (temporary_.empty() || std::rename(temporary_.c_str(), target_.c_str()) == 0);
+  if (done) temporary_.clear();
+  done = done && ::close(std::exchange(descriptor_, -1)) == 0;
+  if (!done) fail_with_errno("cannot write", path_);
+  if (is_flushed) flush_folder_of(target_);
 }
 
 std::shared_ptr<MappedFile> MappedFile::open(const std::string& path) {

@@ -24,10 +24,13 @@ std::string user_path(const std::string& path);
 // Changes to that directory, where it is another one.
 void enter_user_directory();
 
-// A file written piece by piece under a temporary name in the same folder. `commit()` gives it its
-// own name; without it the destructor removes what was written, and a file that had the name
-// before stays. A symbolic link keeps pointing where it points: its target is replaced. What is
-// no regular file (a device, a pipe) has no name to swap and is written to directly.
+// A file written piece by piece under a temporary name in the same folder, ".NAME.torch-ir-tmp".
+// `commit()` flushes it to the disk and gives it its own name; without it the destructor removes
+// what was written, and a file that had the name before stays, whole, however the process ends.
+// What a killed process left goes with the next file of that name; two that are written at once do
+// not meet. A symbolic link that has the name is replaced, and not followed, but for one that
+// stands for an open file (/dev/stdout). What is no regular file (a device, a pipe) has no name to
+// swap and is written to directly.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path);
@@ -39,12 +42,15 @@ class AtomicFile {
   void commit();
 
  private:
+  void open_temporary();
+
   // As the caller named it, for messages.
   std::string path_;
-  // What will be replaced: `path_` with symbolic links followed.
+  // What will be replaced.
   std::string target_;
   // Empty when `target_` is written to directly.
   std::string temporary_;
+  // Locked while it is written to: a temporary file without a lock is nobody's.
   int descriptor_ = -1;
 };
 

@@ -1,13 +1,17 @@
 #include "torch_ir/base/file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -139,12 +143,81 @@ TEST_F(FileTest, NewFileHasTheUsualPermissions) {
   EXPECT_EQ(status.st_mode & 0777, 0640u);
 }
 
-TEST_F(FileTest, SymbolicLinkStaysAndItsTargetIsReplaced) {
+TEST_F(FileTest, SymbolicLinkIsReplacedAndNotFollowed) {
   write_file(path("target"), "old");
   std::filesystem::create_symlink("target", path("link"));
+  std::filesystem::create_symlink("nowhere", path("dangling"));
   write_file(path("link"), "new");
-  EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
-  EXPECT_EQ(read_file(path("target")), "new");
+  write_file(path("dangling"), "new");
+  EXPECT_EQ(read_file(path("target")), "old");
+  for (const char* name : {"link", "dangling"}) {
+    EXPECT_FALSE(std::filesystem::is_symlink(path(name)));
+    EXPECT_EQ(read_file(path(name)), "new");
+  }
+  std::filesystem::create_directory_symlink(".", path("folder"));
+  EXPECT_THAT([&] { write_file(path("folder"), "new"); },
+              ThrowsMessage<Error>(HasSubstr("it is a directory")));
+}
+
+TEST_F(FileTest, NameOfAnOpenFileMeansThatFile) {
+  write_file(path("a"), "old");
+  const int descriptor = ::open(path("a").c_str(), O_WRONLY);
+  const std::string name = "/dev/fd/" + std::to_string(descriptor);
+  write_file(name, "new");
+  EXPECT_EQ(read_file(path("a")), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(name));
+  ::close(descriptor);
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  write_file("/dev/fd/" + std::to_string(ends[1]), "text");
+  char text[5] = {};
+  EXPECT_EQ(::read(ends[0], text, 4), 4);
+  EXPECT_STREQ(text, "text");
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+TEST_F(FileTest, WhatAKilledProcessLeftGoesWithTheNextFile) {
+  const auto leave = [&](int num_files) {
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      std::vector<std::unique_ptr<AtomicFile>> files;
+      for (int i = 0; i < num_files; ++i) {
+        files.push_back(std::make_unique<AtomicFile>(path("a")));
+        files.back()->write("half");
+      }
+      if (::write(ends[1], "", 1) < 0) ::_exit(1);
+      for (;;) ::pause();
+    }
+    char byte = 0;
+    ASSERT_EQ(::read(ends[0], &byte, 1), 1);
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    ::close(ends[0]);
+    ::close(ends[1]);
+  };
+  write_file(path("a"), "old");
+  leave(3);
+  EXPECT_EQ(read_file(path("a")), "old");
+  EXPECT_EQ(entries().size(), 4u);
+  AtomicFile other(path("a"));
+  EXPECT_EQ(entries().size(), 2u);
+  write_file(path("a"), "new");
+  EXPECT_EQ(read_file(path("a")), "new");
+  // That of `other` is not touched.
+  EXPECT_EQ(entries().size(), 2u);
+  other.write("last");
+  other.commit();
+  EXPECT_EQ(read_file(path("a")), "last");
+  EXPECT_THAT(entries(), ::testing::ElementsAre("a"));
+}
+
+TEST_F(FileTest, LongNameIsWritten) {
+  const std::string name(250, 'x');
+  write_file(path(name), "text");
+  EXPECT_EQ(read_file(path(name)), "text");
 }
 
 TEST_F(FileTest, DeviceIsWrittenToAndNotReplaced) {

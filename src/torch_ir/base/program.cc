@@ -9,6 +9,7 @@
 #include <iostream>
 
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/version.h"
 
 namespace torch_ir {
 namespace {
@@ -21,7 +22,8 @@ std::string_view variable(const char* name) {
 }  // namespace
 
 std::string version_text(const std::string& program, const std::optional<std::string>& onednn) {
-  return program + " 0.1.0 (LibTorch " TORCH_VERSION + (onednn ? ", oneDNN " + *onednn : "") + ")";
+  return program + " " + kVersion + " (LibTorch " TORCH_VERSION +
+         (onednn ? ", oneDNN " + *onednn : "") + ")";
 }
 
 Terminal terminal_of(int descriptor) {

@@ -10,13 +10,12 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
 
 namespace torch_ir {
 namespace {
 
-// How much all deflated entries of an archive may need together.
-constexpr uint64_t kMaxInflated = uint64_t{512} << 20;
 // No deflated byte makes more than this many; what declares more lies.
 constexpr uint64_t kMaxDeflateRatio = 1032;
 
@@ -205,8 +204,8 @@ struct ZipArchive::Impl {
     if (entry.size / kMaxDeflateRatio > entry.comp_size) {
       fail(entry.name, "the directory declares " + sizes + ", more than deflating can do");
     }
-    if (entry.size > kMaxInflated - inflated_size) {
-      fail(entry.name, "it has " + sizes + ", more than the " + std::to_string(kMaxInflated) +
+    if (entry.size > kMaxInflatedBytes - inflated_size) {
+      fail(entry.name, "it has " + sizes + ", more than the " + std::to_string(kMaxInflatedBytes) +
                            " that the compressed entries of an archive may have together; store " +
                            "it uncompressed, as PyTorch does");
     }

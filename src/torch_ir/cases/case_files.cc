@@ -17,6 +17,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cases/strided_copy.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/ir/json_document.h"
 #include "torch_ir/ir/validate.h"
 #include "torch_ir/verifier/second_opinion.h"
 #include "torch_ir/weights/safetensors.h"
@@ -135,7 +136,7 @@ template <class Read>
 auto read_json(const std::string& path, const Read& read) {
   const std::string text = read_file(path);
   try {
-    return read(Json::parse(text));
+    return read(parse_json_document(text));
   } catch (const Json::exception& error) {
     // "[json.exception.parse_error.101] ..." without the brackets.
     const std::string reason = headline(error.what());
@@ -175,21 +176,6 @@ void make_folder(const fs::path& path) {
   if (error) throw Error("cannot make '" + path.string() + "': " + error.message());
 }
 
-// Where a suite grows, inside its folder.
-std::string unfinished(const std::string& directory) { return directory + "/.unfinished"; }
-
-void remove_path(const fs::path& path) {
-  std::error_code error;
-  fs::remove_all(path, error);
-  if (error) throw Error("cannot remove '" + path.string() + "': " + error.message());
-}
-
-void move(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  fs::rename(from, to, error);
-  if (error) throw Error("cannot write '" + to.string() + "': " + error.message());
-}
-
 // Whether a path inside the folder of a suite is one that SuiteWriter writes.
 bool is_of_suite(const fs::path& path, bool is_folder) {
   constexpr std::array kCaseFiles = {"ir.json", "weights.safetensors", "inputs.safetensors",
@@ -210,15 +196,16 @@ bool has_suite_format(const std::string& directory) {
   }
 }
 
-// Throws where there is anything that no suite has: what is there goes when the new one is
-// finished.
-void check_folder(const std::string& directory) {
+}  // namespace
+
+void check_suite_folder(const std::string& directory) {
   std::error_code error;
   if (!fs::exists(directory, error)) return;
   if (!fs::is_directory(directory, error)) throw Error("'" + directory + "' is no folder");
+  remove_stale_work_directories(directory);
   const bool was_suite = is_suite(directory) && has_suite_format(directory);
   for (fs::recursive_directory_iterator entry(directory), end; entry != end; ++entry) {
-    if (entry->path() == fs::path(unfinished(directory))) {
+    if (is_in_work_directory(entry->path().lexically_relative(directory).string())) {
       entry.disable_recursion_pending();
       continue;
     }
@@ -230,19 +217,20 @@ void check_folder(const std::string& directory) {
   }
 }
 
-}  // namespace
+void replace_suite(const std::string& from, const std::string& directory) {
+  replace_together(from, directory, {std::string(kCases) + "/", kReadme, kSuiteFile});
+}
 
 SuiteWriter::SuiteWriter(std::string directory, std::string what)
     : directory_(std::move(directory)), what_(std::move(what)) {
-  check_folder(directory_);
-  remove_path(unfinished(directory_));
-  make_folder(unfinished(directory_));
+  check_suite_folder(directory_);
+  unfinished_.emplace(directory_);
 }
 
-SuiteWriter::~SuiteWriter() { discard_unfinished(directory_); }
+SuiteWriter::~SuiteWriter() = default;
 
 void SuiteWriter::add(const GraphCase& graph_case) {
-  const std::string folder = case_folder(unfinished(directory_), graph_case.info.name);
+  const std::string folder = case_folder(unfinished_->path().string(), graph_case.info.name);
   std::error_code error;
   if (fs::exists(folder + "/case.json", error)) {
     throw Error("there are two cases whose folder is '" + printable(graph_case.info.name) + "'");
@@ -262,7 +250,7 @@ void SuiteWriter::add(const GraphCase& graph_case) {
 }
 
 void SuiteWriter::finish(const std::vector<CaseInfo>& infos) {
-  const std::string from = unfinished(directory_);
+  const std::string from = unfinished_->path().string();
   make_folder(fs::path(from) / kCases);
   Json cases = Json::array();
   for (const CaseInfo& info : infos) {
@@ -272,23 +260,13 @@ void SuiteWriter::finish(const std::vector<CaseInfo>& infos) {
     json.update(Json::parse(read_file(path)));
     write_file(path, text_of(json));
   }
-  // Without its list a folder is no suite: that goes first and comes last.
-  for (const char* name : {kSuiteFile, kReadme, kCases}) remove_path(fs::path(directory_) / name);
-  move(fs::path(from) / kCases, fs::path(directory_) / kCases);
-  write_file(directory_ + "/" + kReadme,
+  write_file(from + "/" + kReadme,
              fmt::format(kReadmeText, what_, infos.size(), properties_text(infos)));
-  write_file(directory_ + "/" + kSuiteFile, text_of({{"format", kFormat},
-                                                     {"version", kSuiteVersion},
-                                                     {"of", what_},
-                                                     {"cases", std::move(cases)}}));
-}
-
-void discard_unfinished(const std::string& directory) {
-  std::error_code ignored;
-  if (!fs::is_directory(directory, ignored)) return;
-  fs::remove_all(unfinished(directory), ignored);
-  // Only where it is empty.
-  fs::remove(directory, ignored);
+  write_file(from + "/" + kSuiteFile, text_of({{"format", kFormat},
+                                               {"version", kSuiteVersion},
+                                               {"of", what_},
+                                               {"cases", std::move(cases)}}));
+  replace_suite(from, directory_);
 }
 
 bool is_suite(const std::string& directory) {

@@ -11,15 +11,26 @@
 // The same cases give the same bytes.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "torch_ir/base/work_directory.h"
 #include "torch_ir/cases/graph_case.h"
 
 namespace torch_ir {
 
-// Writes cases one by one. An earlier suite in the folder stays until the new one is finished.
+// Throws Error where a suite can not be put into `directory`, as it holds other files than those of
+// a suite.
+void check_suite_folder(const std::string& directory);
+
+// Puts the suite in the folder `from` into `directory`, all of it at once, as replace_together does
+// (base/work_directory.h). Throws Error.
+void replace_suite(const std::string& from, const std::string& directory);
+
+// Writes cases one by one. An earlier suite in the folder stays until the new one is finished, also
+// when the process is killed, and is then replaced by it as a whole.
 class SuiteWriter {
  public:
   // `what` says what the cases are of ("operators", "resnet18"). Makes `directory`. Throws Error
@@ -40,11 +51,8 @@ class SuiteWriter {
  private:
   const std::string directory_;
   const std::string what_;
+  std::optional<WorkDirectory> unfinished_;
 };
-
-// Removes what a SuiteWriter has left in `directory` whose process was ended, and the folder where
-// nothing else is in it.
-void discard_unfinished(const std::string& directory);
 
 // Whether `directory` holds a suite.
 bool is_suite(const std::string& directory);

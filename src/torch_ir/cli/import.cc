@@ -1,12 +1,7 @@
 // torch-ir import: an archive of torch.export.save as an IR file and its weights.
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <ostream>
 #include <utility>
@@ -14,6 +9,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/work_directory.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/graph_file.h"
 #include "torch_ir/cli/options.h"
@@ -25,6 +21,9 @@
 
 namespace torch_ir {
 namespace {
+
+constexpr const char* kGraphFile = "ir.json";
+constexpr const char* kWeightsFile = "weights.safetensors";
 
 struct ImportArguments {
   std::string file;
@@ -67,29 +66,6 @@ void check_written_weights(const std::string& path, const IR& ir, const StateDic
   }
 }
 
-// The folder, made now or there before; one that was made goes again unless it is kept.
-class OutputFolder {
- public:
-  explicit OutputFolder(std::string path) : path_(std::move(path)) {
-    is_new_ = mkdir(path_.c_str(), 0777) == 0;
-    if (is_new_ || std::filesystem::is_directory(path_)) return;
-    throw Error(path_ + ": cannot make the folder: " + std::strerror(errno));
-  }
-  ~OutputFolder() {
-    if (is_new_ && !is_kept_) rmdir(path_.c_str());
-  }
-  OutputFolder(const OutputFolder&) = delete;
-  OutputFolder& operator=(const OutputFolder&) = delete;
-
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-  void keep() { is_kept_ = true; }
-
- private:
-  std::string path_;
-  bool is_new_ = false;
-  bool is_kept_ = false;
-};
-
 int run_import(const ImportArguments& arguments, Console& console) {
   GraphFile file = load_graph_file(arguments.file);
   if (!file.weights) {
@@ -98,19 +74,14 @@ int run_import(const ImportArguments& arguments, Console& console) {
   check_written_weights(arguments.file, file.ir, *file.weights);
   move_large_constants(file.ir, *file.weights);
   const std::string json = serialize_ir(file.ir);
-  OutputFolder folder(arguments.output);
-  const std::string graph_path = folder.file("ir.json");
-  const std::string weights_path = folder.file("weights.safetensors");
-  save_weights_safetensors(*file.weights, weights_path);
-  try {
-    write_file(graph_path, json);
-  } catch (const Error&) {
-    unlink(weights_path.c_str());
-    throw;
-  }
-  folder.keep();
-  console.talk() << graph_path << ": " << file.ir << '\n'
-                 << weights_path << ": " << file.weights->size() << " tensors\n";
+  const std::filesystem::path folder = arguments.output;
+  const WorkDirectory unfinished(folder);
+  write_file((unfinished.path() / kGraphFile).string(), json);
+  save_weights_safetensors(*file.weights, (unfinished.path() / kWeightsFile).string());
+  replace_together(unfinished.path(), folder, {kGraphFile, kWeightsFile});
+  console.talk() << (folder / kGraphFile).string() << ": " << file.ir << '\n'
+                 << (folder / kWeightsFile).string() << ": " << file.weights->size()
+                 << " tensors\n";
   return kDone;
 }
 

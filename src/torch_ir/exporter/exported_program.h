@@ -29,26 +29,11 @@ struct ExportedArgument {
   std::variant<ValueRef, ValueList, Attribute> value;
 };
 
-struct ExportedGraph;
-
 // Where in a model a node comes from: the path of its module ("encoder.layers.0"), and the line
 // that made the call ("model.py:42"). Empty where nobody recorded it.
 struct NodeOrigin {
   std::string module = {};
   std::string source = {};
-};
-
-struct ExportedNode {
-  std::string name;
-  // "aten.conv2d.default"
-  std::string target;
-  // Those that were given, in schema order. Trailing positional arguments and keyword-only
-  // arguments at their defaults are not.
-  std::vector<ExportedArgument> arguments;
-  std::vector<std::string> outputs;
-  // What a control flow operator runs, as OpNode::graphs.
-  std::vector<ExportedGraph> graphs = {};
-  NodeOrigin origin = {};
 };
 
 // What a placeholder stands for.
@@ -71,6 +56,8 @@ struct ValueMeta {
   std::string expression = {};
 };
 
+struct ExportedNode;
+
 struct ExportedGraph {
   // Parameters, buffers, constants, then user inputs: the order of torch.export.
   std::vector<ExportedInput> inputs;
@@ -80,6 +67,19 @@ struct ExportedGraph {
   std::vector<ConstantOutput> constant_outputs = {};
   // Of every placeholder and every node output.
   std::unordered_map<std::string, ValueMeta> values;
+};
+
+struct ExportedNode {
+  std::string name;
+  // "aten.conv2d.default"
+  std::string target;
+  // Those that were given, in schema order. Trailing positional arguments and keyword-only
+  // arguments at their defaults are not.
+  std::vector<ExportedArgument> arguments;
+  std::vector<std::string> outputs;
+  // What a control flow operator runs, as OpNode::graphs.
+  std::vector<ExportedGraph> graphs = {};
+  NodeOrigin origin = {};
 };
 
 // Where the nodes of a graph come from, by their names; those of which nothing is known left out.

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/builtin_operators.h"
@@ -27,6 +28,24 @@ std::string expression_problem(const std::string& text) {
   } catch (const ValidationError& error) {
     return error.what();
   }
+}
+
+// What keeps a tensor of this shape and dtype from being made anywhere; empty where nothing does.
+// Sizes that are not known, or wrong, count as one.
+std::string size_problem(const TensorMeta& meta, c10::ScalarType dtype) {
+  if (meta.shape.size() > kMaxTensorDims) {
+    return fmt::format("has {} dimensions, more than the {} that a tensor can have",
+                       meta.shape.size(), kMaxTensorDims);
+  }
+  auto num_bytes = static_cast<int64_t>(c10::elementSize(dtype));
+  for (const int64_t size : meta.shape) {
+    if (__builtin_mul_overflow(num_bytes, std::max<int64_t>(size, 1), &num_bytes) ||
+        num_bytes > kMaxTensorBytes) {
+      return fmt::format("has shape {}, which needs more than {} bytes", shape_list_text(meta),
+                         kMaxTensorBytes);
+    }
+  }
+  return {};
 }
 
 bool is_scalar_dtype(const std::string& dtype) {
@@ -96,7 +115,12 @@ void GraphValidator::check_meta(const TensorMeta& meta, c10::function_ref<std::s
       break;
     }
   }
-  if (!find_dtype(meta.dtype)) report("{} has the unknown dtype '{}'", what(), meta.dtype);
+  const auto dtype = find_dtype(meta.dtype);
+  if (!dtype) {
+    report("{} has the unknown dtype '{}'", what(), meta.dtype);
+  } else if (const std::string problem = size_problem(meta, *dtype); !problem.empty()) {
+    report("{} {}", what(), problem);
+  }
   if (!meta.is_scalar) return;
   if (!meta.shape.empty())
     report("{} is a number, but has the shape {}", what(), shape_list_text(meta));

@@ -59,7 +59,26 @@ struct TensorMeta {
   bool operator==(const TensorMeta&) const = default;
 };
 
-struct Graph;
+// An output that is fixed: None or a number.
+struct ConstantOutput {
+  // Its place among all outputs, those of Graph::graph_outputs included.
+  int64_t index;
+  Attribute value;
+
+  bool operator==(const ConstantOutput&) const = default;
+};
+
+struct OpNode;
+
+// Nodes over the values that come in and those they make.
+struct Graph {
+  std::vector<TensorMeta> graph_inputs;
+  std::vector<TensorMeta> graph_outputs;
+  std::vector<ConstantOutput> constant_outputs = {};
+  std::vector<OpNode> nodes;
+
+  bool operator==(const Graph&) const = default;
+};
 
 // One call of an operator.
 struct OpNode {
@@ -76,25 +95,6 @@ struct OpNode {
   std::vector<Graph> graphs = {};
 
   bool operator==(const OpNode& other) const;
-};
-
-// An output that is fixed: None or a number.
-struct ConstantOutput {
-  // Its place among all outputs, those of Graph::graph_outputs included.
-  int64_t index;
-  Attribute value;
-
-  bool operator==(const ConstantOutput&) const = default;
-};
-
-// Nodes over the values that come in and those they make.
-struct Graph {
-  std::vector<TensorMeta> graph_inputs;
-  std::vector<TensorMeta> graph_outputs;
-  std::vector<ConstantOutput> constant_outputs = {};
-  std::vector<OpNode> nodes;
-
-  bool operator==(const Graph&) const = default;
 };
 
 // What is known about the value of an expression of symbols; no limit where empty.

@@ -182,11 +182,12 @@ void check_format_version(const JsonValue& value, const Place& place) {
 }
 
 void read_constants(const JsonValue& value, const Place& place, IR& ir) {
+  std::unordered_map<std::string_view, const std::vector<int64_t>*> declared;
+  for (const TensorMeta& weight : ir.weights) declared.emplace(weight.name, &weight.shape);
   for (const auto& [name, constant] : as_object(value, place)) {
-    const auto declared = std::ranges::find(ir.weights, name, &TensorMeta::name);
-    ir.constants.insert(name,
-                        read_constant(constant, place.key(name),
-                                      declared == ir.weights.end() ? nullptr : &declared->shape));
+    const auto shape = declared.find(name);
+    ir.constants.insert(name, read_constant(constant, place.key(name),
+                                            shape == declared.end() ? nullptr : shape->second));
   }
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
 
@@ -22,8 +23,6 @@ namespace torch_ir {
 namespace {
 
 using c10::ScalarType;
-
-constexpr int64_t kMaxDims = 64;
 
 enum class ElementKind { kBool, kInteger, kUInt64, kFloat, kComplex };
 
@@ -337,9 +336,9 @@ at::Tensor read_constant(const JsonValue& value, const Place& place,
   const std::vector<int64_t> data_shape = shape_of(data, type.kind);
   const std::vector<int64_t> shape =
       read_shape(members.find("shape"), data_shape, declared, place.key("shape"));
-  if (static_cast<int64_t>(shape.size()) > kMaxDims) {
+  if (shape.size() > kMaxTensorDims) {
     place.fail(std::to_string(shape.size()) + " dimensions, more than the " +
-               std::to_string(kMaxDims) + " that a tensor can have");
+               std::to_string(kMaxTensorDims) + " that a tensor can have");
   }
   ElementReader elements(type, data_shape);
   elements.read(data, data_place);

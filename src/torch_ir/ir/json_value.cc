@@ -8,14 +8,11 @@
 #include <unordered_set>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
 
 namespace torch_ir {
 namespace {
-
-constexpr size_t kMaxDepth = 512;
-// A value takes up to 20 times the memory of its text: a graph of a million nodes has as many.
-constexpr size_t kMaxValues = size_t{1} << 24;
 
 // nlohmann/json reads no bare NaN and Infinity. Before it sees a text that has them, each is
 // replaced by a number of the same length, so that positions in messages stay right. These
@@ -140,9 +137,6 @@ class TreeBuilder {
  private:
   // Where the next value goes: into the last member of an object, a new item of a list.
   JsonValue& next_slot() {
-    if (++num_values_ > kMaxValues) {
-      throw SerializationError("more than " + std::to_string(kMaxValues) + " values");
-    }
     if (open_.empty()) return root_;
     if (auto* list = open_.back()->get_if<JsonValue::List>()) return list->emplace_back();
     return open_.back()->get_if<JsonValue::Object>()->back().second;
@@ -157,8 +151,8 @@ class TreeBuilder {
   // Only the innermost container grows while it is open, so pointers to the outer ones stay valid.
   template <class T>
   bool push(T container) {
-    if (open_.size() == kMaxDepth) {
-      throw SerializationError("nested deeper than " + std::to_string(kMaxDepth) + " levels");
+    if (open_.size() == kMaxJsonDepth) {
+      throw SerializationError("nested deeper than " + std::to_string(kMaxJsonDepth) + " levels");
     }
     JsonValue& slot = next_slot();
     slot.set(std::move(container));
@@ -206,7 +200,6 @@ class TreeBuilder {
   }
 
   bool has_stand_ins_;
-  size_t num_values_ = 0;
   JsonValue root_;
   std::vector<JsonValue*> open_;
 };
@@ -220,6 +213,21 @@ JsonValue parse(std::string_view text, bool has_stand_ins) {
 bool may_have_non_finite(std::string_view text) {
   return text.find("NaN") != std::string_view::npos ||
          text.find("Infinity") != std::string_view::npos;
+}
+
+// How many values `text` has, if it is JSON; empty containers count twice: every value follows a
+// comma, begins a container or is the root.
+size_t count_values(std::string_view text) {
+  size_t count = 1;
+  for (size_t i = 0; i < text.size();) {
+    if (text[i] == '"') {
+      i = skip_string(text, i);
+    } else {
+      const char c = text[i++];
+      count += c == ',' || c == '[' || c == '{';
+    }
+  }
+  return count;
 }
 
 struct KindName {
@@ -237,7 +245,13 @@ struct KindName {
 
 const char* JsonValue::kind() const { return std::visit(KindName(), value_); }
 
-JsonValue parse_json(std::string_view text) {
+JsonValue parse_json(std::string_view text) { return parse_json(text, kMaxJsonValues); }
+
+JsonValue parse_json(std::string_view text, size_t max_values) {
+  // Each takes a byte at least.
+  if (text.size() > max_values && count_values(text) > max_values) {
+    throw SerializationError("more than " + std::to_string(max_values) + " values");
+  }
   if (may_have_non_finite(text)) return parse(with_stand_ins(text), true);
   return parse(text, false);
 }

@@ -2,10 +2,11 @@
 //
 // Used where a file is JSON: IR files, archives, headers of safetensors. Bare NaN, Infinity and
 // -Infinity are numbers. Stricter than Python in what hides mistakes: a key that occurs twice in
-// an object, an integer beyond 64 bits, a float beyond double, nesting deeper than 512 levels and
-// more than 16,777,216 values are errors. Object members keep their order.
+// an object, an integer beyond 64 bits, a float beyond double, and more levels and values than
+// limits.h allows are errors. Object members keep their order.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -35,6 +36,12 @@ class JsonValue {
     return std::get_if<T>(&value_);
   }
 
+  // Calls `visitor` with the value, as std::visit.
+  template <class Visitor>
+  decltype(auto) visit(const Visitor& visitor) {
+    return std::visit(visitor, value_);
+  }
+
   // Replaces the value, null at first.
   template <class T>
   T& set(T value) {
@@ -51,7 +58,9 @@ class JsonValue {
   Value value_;
 };
 
-// Throws SerializationError that says where `text` stops being JSON.
+// Throws SerializationError that says where `text` stops being JSON. Too many values are refused
+// before any is made.
 JsonValue parse_json(std::string_view text);
+JsonValue parse_json(std::string_view text, size_t max_values);
 
 }  // namespace torch_ir

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/limits.h"
 
 namespace torch_ir {
 namespace {
@@ -127,6 +128,17 @@ TEST(JsonValueTest, NestingIsLimited) {
               parsing_fails_with("nested deeper than 512 levels"));
   EXPECT_THAT([&] { parse_json(std::string(1000000, '[')); },
               parsing_fails_with("nested deeper than 512 levels"));
+}
+
+TEST(JsonValueTest, NumberOfValuesIsLimited) {
+  EXPECT_NO_THROW(parse_json("[1,[2],\"3,[{4\\\",\"]", 6));
+  EXPECT_THAT([] { parse_json("[1,[2],3,4,5]", 6); }, parsing_fails_with("more than 6 values"));
+  EXPECT_THAT([] { parse_json(R"({"a":{"b":[1,2]},"c":3})", 5); },
+              parsing_fails_with("more than 5 values"));
+  // Not parsed before it is refused.
+  std::string text = "[NaN, x";
+  text.append(2 * kMaxJsonValues, ',');
+  EXPECT_THAT([&] { parse_json(text); }, parsing_fails_with("more than 16777216 values"));
 }
 
 TEST(JsonValueTest, NotJsonIsRefused) {

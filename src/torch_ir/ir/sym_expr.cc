@@ -8,13 +8,11 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
 
 namespace torch_ir {
 namespace {
-
-constexpr size_t kMaxLength = 10'000;
-constexpr int kMaxExpressionDepth = 100;
 
 bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -24,7 +22,8 @@ class Parser {
   Parser(std::string_view text, std::vector<SymNode>& nodes) : text_(text), nodes_(nodes) {}
 
   void parse() {
-    if (text_.size() > kMaxLength) fail(fmt::format("is longer than {} characters", kMaxLength));
+    if (text_.size() > kMaxExpressionLength)
+      fail(fmt::format("is longer than {} characters", kMaxExpressionLength));
     parse_sum();
     skip_spaces();
     if (position_ < text_.size()) fail_here();

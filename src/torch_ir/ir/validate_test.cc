@@ -287,6 +287,23 @@ TEST(ValidateTest, DtypesThatDisagree) {
                                              "with dtype float32"));
 }
 
+TEST(ValidateTest, TensorsThatNobodyCanMake) {
+  IR ir = well_formed();
+  ir.weights[1].shape = {1, int64_t{1} << 32, int64_t{1} << 32};
+  ir.constants.erase("c");
+  EXPECT_THAT(find_problems(ir),
+              ElementsAre("weight 'c' has shape [1, 4294967296, 4294967296], which needs more than "
+                          "140737488355328 bytes"));
+  ir.weights[1].shape = {int64_t{1} << 45};
+  EXPECT_THAT(find_problems(ir), ElementsAre("weight 'c' has shape [35184372088832], which needs "
+                                             "more than 140737488355328 bytes"));
+  ir.weights[1].shape = {int64_t{1} << 44};
+  EXPECT_THAT(find_problems(ir), IsEmpty());
+  ir.weights[1].shape.assign(65, 1);
+  EXPECT_THAT(find_problems(ir), ElementsAre("weight 'c' has 65 dimensions, more than the 64 that "
+                                             "a tensor can have"));
+}
+
 TEST(ValidateTest, NegativeSize) {
   IR ir = well_formed();
   ir.weights[1].shape = {-3};

@@ -11,6 +11,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
@@ -118,7 +119,7 @@ class ShardReader {
 };
 
 StateDict read_shards(const std::string& path) {
-  JsonValue index = parse_json(read_file(path));
+  JsonValue index = parse_json(read_file(path), kMaxDocumentValues);
   ShardReader shards(path);
   StateDict tensors;
   for (const auto& [name, value] : find_map(index)) {

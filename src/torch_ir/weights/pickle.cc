@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/limits.h"
 
 namespace torch_ir {
 namespace {
@@ -70,7 +71,7 @@ class PickleMachine {
   // --- The stack ---
 
   void push(PickleValue* value) {
-    if (stack_.size() == kMaxStackSize) fail("too many values wait to be used");
+    if (stack_.size() == kMaxPickleValues) fail("too many values wait to be used");
     stack_.push_back(value);
   }
   void push(PickleValue value) { push(arena_.make(std::move(value))); }
@@ -89,7 +90,7 @@ class PickleMachine {
     return value;
   }
   void push_mark() {
-    if (marks_.size() == kMaxStackSize) fail("too many marks");
+    if (marks_.size() == kMaxPickleValues) fail("too many marks");
     marks_.push_back(stack_.size());
   }
   // What was pushed behind the last mark.
@@ -117,7 +118,7 @@ class PickleMachine {
   // --- The memo ---
 
   void memoize(uint64_t index) {
-    if (memo_.size() == PickleArena::kMaxValues) fail("too many values are remembered");
+    if (memo_.size() == kMaxPickleValues) fail("too many values are remembered");
     memo_[index] = top();
   }
   void memoize_next() { memoize(memo_.size()); }
@@ -214,7 +215,6 @@ class PickleMachine {
   }
 
  private:
-  static constexpr size_t kMaxStackSize = PickleArena::kMaxValues;
   static constexpr uint8_t kNewestProtocol = 5;
 
   // The innermost mark: below it the stack belongs to instructions that are not done.

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/limits.h"
 #include "torch_ir/weights/testing/test_support.h"
 
 namespace torch_ir {
@@ -227,8 +228,8 @@ std::string repeat(const std::string& part, size_t count) {
 }
 
 TEST(PickleLimitsTest, Depth) {
-  EXPECT_THAT(run(")" + repeat("\x85", PickleValue::kMaxDepth - 1)), StartsWith("(((("));
-  EXPECT_THAT([] { run(")" + repeat("\x85", PickleValue::kMaxDepth)); },
+  EXPECT_THAT(run(")" + repeat("\x85", kMaxPickleDepth - 1)), StartsWith("(((("));
+  EXPECT_THAT([] { run(")" + repeat("\x85", kMaxPickleDepth)); },
               fails_with("holds a pickle of more than 200 levels"));
   EXPECT_THAT([] { run(")" + repeat("\x85", 1'000'000)); },
               fails_with("holds a pickle of more than 200 levels"));
@@ -262,11 +263,11 @@ TEST(PickleLimitsTest, SharedValuesThatUnfold) {
 }
 
 TEST(PickleLimitsTest, ValuesAndStackAndMemo) {
-  EXPECT_THAT([] { run(std::string(PickleArena::kMaxValues + 1, ']')); },
+  EXPECT_THAT([] { run(std::string(kMaxPickleValues + 1, ']')); },
               fails_with("holds a pickle of more than 5000000 values"));
-  EXPECT_THAT([] { run(std::string(PickleArena::kMaxValues + 1, 'N')); },
+  EXPECT_THAT([] { run(std::string(kMaxPickleValues + 1, 'N')); },
               ThrowsMessage<WeightError>(HasSubstr("too many values wait to be used")));
-  EXPECT_THAT([] { run(std::string(PickleArena::kMaxValues + 1, '(')); },
+  EXPECT_THAT([] { run(std::string(kMaxPickleValues + 1, '(')); },
               ThrowsMessage<WeightError>(HasSubstr("too many marks")));
 }
 

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
 
 namespace torch_ir {
@@ -131,13 +132,12 @@ class TreeCheck {
 
  private:
   static void check(size_t depth, size_t size) {
-    if (depth > PickleValue::kMaxDepth) {
-      throw WeightError(
-          fmt::format("holds a pickle of more than {} levels", PickleValue::kMaxDepth));
+    if (depth > kMaxPickleDepth) {
+      throw WeightError(fmt::format("holds a pickle of more than {} levels", kMaxPickleDepth));
     }
-    if (size > PickleValue::kMaxTreeSize) {
-      throw WeightError(fmt::format("holds a pickle that unfolds to more than {} values",
-                                    PickleValue::kMaxTreeSize));
+    if (size > kMaxPickleTreeSize) {
+      throw WeightError(
+          fmt::format("holds a pickle that unfolds to more than {} values", kMaxPickleTreeSize));
     }
   }
 
@@ -177,16 +177,16 @@ PickleArena::PickleArena()
     : none_(make({PickleValue::None()})), true_(make({true})), false_(make({false})) {}
 
 PickleValue* PickleArena::make(PickleValue value) {
-  if (values_.size() == kMaxValues) {
-    throw WeightError(fmt::format("holds a pickle of more than {} values", kMaxValues));
+  if (values_.size() == kMaxPickleValues) {
+    throw WeightError(fmt::format("holds a pickle of more than {} values", kMaxPickleValues));
   }
   return &values_.emplace_back(std::move(value));
 }
 
 void PickleArena::charge(size_t bytes) {
-  if (bytes > kMaxCharge - charged_) {
+  if (bytes > kMaxPickleBytes - charged_) {
     throw WeightError(fmt::format(
-        "holds a pickle that needs more than {} bytes without its tensors' data", kMaxCharge));
+        "holds a pickle that needs more than {} bytes without its tensors' data", kMaxPickleBytes));
   }
   charged_ += bytes;
 }

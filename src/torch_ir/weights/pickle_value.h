@@ -1,9 +1,9 @@
 // What a pickle holds, as plain data.
 //
 // Made by pickle.h and torch_file.h; read by whoever looks for weights, constants or example
-// inputs. A value is a finite tree: at most kMaxDepth levels deep, without cycles, and with at most
-// kMaxTreeSize values when each is counted as often as it is met. So readers may recurse. Values
-// met twice in a pickle are one object here too.
+// inputs. A value is a finite tree: at most kMaxPickleDepth levels deep, without cycles, and with
+// at most kMaxPickleTreeSize values when each is counted as often as it is met (limits.h). So
+// readers may recurse. Values met twice in a pickle are one object here too.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -21,9 +21,6 @@
 namespace torch_ir {
 
 struct PickleValue {
-  static constexpr size_t kMaxDepth = 200;
-  static constexpr size_t kMaxTreeSize = 10'000'000;
-
   using Pointer = const PickleValue*;
 
   struct None {};
@@ -89,10 +86,6 @@ using PickleDocument = std::shared_ptr<const PickleValue>;
 // bytes and have it copied a million times.
 class PickleArena {
  public:
-  static constexpr size_t kMaxValues = 5'000'000;
-  // For what values hold: items of containers, copied strings, tensors.
-  static constexpr size_t kMaxCharge = size_t{256} << 20;
-
   PickleArena();
   PickleArena(const PickleArena&) = delete;
   PickleArena& operator=(const PickleArena&) = delete;

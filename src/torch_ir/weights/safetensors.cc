@@ -15,6 +15,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/json_reader.h"
@@ -24,7 +25,6 @@
 namespace torch_ir {
 namespace {
 
-constexpr uint64_t kMaxHeaderSize = 100'000'000;
 constexpr size_t kHeaderAlignment = 8;
 constexpr std::string_view kMetadataKey = "__metadata__";
 
@@ -178,7 +178,7 @@ void check_layout(const std::vector<Entry>& entries, int64_t data_size) {
 
 // The entries of a header, in the order of their data.
 std::vector<Entry> read_header(std::string_view text) {
-  const JsonValue header = parse_json(text);
+  const JsonValue header = parse_json(text, kMaxDocumentValues);
   const Place root;
   std::vector<Entry> entries;
   for (const auto& [name, value] : as_object(header, root)) {
@@ -214,9 +214,9 @@ StateDict read_tensors(const ByteRange& file) {
         "no safetensors file: {} bytes, too few for the length of a header", file.size));
   }
   const uint64_t header_size = decode_length(file.data);
-  if (header_size > kMaxHeaderSize) {
+  if (header_size > kMaxHeaderBytes) {
     throw WeightError(fmt::format("the header has {} bytes, more than the {} that are allowed",
-                                  header_size, kMaxHeaderSize));
+                                  header_size, kMaxHeaderBytes));
   }
   const size_t rest = file.size - kSafetensorsLengthSize;
   if (header_size > rest) {

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/limits.h"
 
 namespace torch_ir {
 namespace {

@@ -18,9 +18,6 @@
 
 namespace torch_ir {
 
-// LibTorch counts them in a few places with 64 bits.
-constexpr size_t kMaxTensorDims = 64;
-
 // Whether tensors can use `bytes` in place: whether they are aligned to `element_alignment` and,
 // unless they are more than 1 MiB, as LibTorch's allocator aligns (64 bytes). The last bits of a
 // matrix product may depend on the alignment of its operands, so small tensors get that of the

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
 
 namespace torch_ir {
@@ -40,9 +41,6 @@ struct SreprNode {
   bool is_call(std::string_view name) const { return kind == Kind::kCall && text == name; }
 };
 
-constexpr size_t kMaxLength = 20'000;
-constexpr int kMaxDepth = 100;
-
 // The assumptions of sympy, and the precision of its floats.
 constexpr std::string_view kKeywords[] = {
     "algebraic",   "antihermitian", "commutative",   "complex",  "composite",  "dps",
@@ -61,7 +59,8 @@ class SreprParser {
   explicit SreprParser(std::string_view text) : text_(text) {}
 
   SreprNode parse() {
-    if (text_.size() > kMaxLength) fail(fmt::format("is longer than {} characters", kMaxLength));
+    if (text_.size() > kMaxSerializedExpressionLength)
+      fail(fmt::format("is longer than {} characters", kMaxSerializedExpressionLength));
     SreprNode root = parse_value(1);
     if (position_ < text_.size()) fail_here();
     return root;
@@ -96,7 +95,8 @@ class SreprParser {
   }
 
   SreprNode parse_value(int depth) {
-    if (depth > kMaxDepth) fail(fmt::format("is nested deeper than {} levels", kMaxDepth));
+    if (depth > kMaxExpressionDepth)
+      fail(fmt::format("is nested deeper than {} levels", kMaxExpressionDepth));
     if (is_name_start(peek())) return parse_name(depth);
     if (peek() == '\'' || peek() == '"') return parse_string();
     return parse_number();

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/pt2/sympy_text.h"
 #include "torch_ir/ir/dtype.h"

@@ -1,0 +1,16 @@
+// The keeper of a child process: sees that nothing outlives it.
+//
+// Between the harness and each process that runs models stands a small one, its keeper. All that a
+// model, or the shell of an executor, starts belongs to the keeper, whatever group or session it
+// moves to; and when the model's process has ended, or the harness has, however it ended, the
+// keeper ends the rest and then itself.
+#pragma once
+
+namespace torch_ir {
+
+// Called first by a child that ChildProcess started: what returns is a new process that goes on;
+// the one that called stays as its keeper, ends as that ends, and does not return. Throws Error
+// when the system refuses.
+void continue_under_keeper();
+
+}  // namespace torch_ir

@@ -1,0 +1,124 @@
+#include "harness/process/keeper.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "torch_ir/base/subprocess.h"
+
+namespace torch_ir {
+namespace {
+
+// A child under a keeper, as the harness starts it.
+class KeeperTest : public ::testing::Test {
+ protected:
+  // `run` is what the child does, and then waits; it may start others.
+  void start(const std::function<void()>& run) {
+    int lifeline[2];
+    int alive[2];
+    ASSERT_EQ(::pipe(lifeline), 0);
+    ASSERT_EQ(::pipe(alive), 0);
+    keeper_ = ::fork();
+    if (keeper_ == 0) {
+      ::dup2(lifeline[0], STDIN_FILENO);
+      ::close(lifeline[0]);
+      ::close(lifeline[1]);
+      continue_under_keeper();
+      run();
+      if (::write(alive[1], "", 1) != 1) ::_exit(1);
+      for (;;) ::pause();
+    }
+    ::close(lifeline[0]);
+    ::close(alive[1]);
+    lifeline_ = lifeline[1];
+    alive_ = alive[0];
+  }
+  ~KeeperTest() override {
+    ::close(lifeline_);
+    ::close(alive_);
+  }
+
+  // Blocks until it has.
+  bool has_run() const {
+    char byte = 0;
+    return ::read(alive_, &byte, 1) == 1;
+  }
+  // Blocks while any process lives that the child has started.
+  bool all_are_gone() const {
+    char byte = 0;
+    return ::read(alive_, &byte, 1) == 0;
+  }
+  void let_go() { ::close(std::exchange(lifeline_, -1)); }
+  std::string end() const { return describe_wait_status(wait_for_process(keeper_)); }
+
+ private:
+  pid_t keeper_ = -1;
+  int lifeline_ = -1;
+  int alive_ = -1;
+};
+
+// In a session of its own, with one more that its parent leaves, and again one in a session.
+void start_others() {
+  if (::fork() == 0) {
+    ::setsid();
+    if (::fork() == 0) {
+      if (::fork() != 0) ::_exit(0);
+      ::setsid();
+    }
+    ::signal(SIGTERM, SIG_IGN);
+    for (;;) ::pause();
+  }
+}
+
+TEST_F(KeeperTest, EndsAllWhenNobodyHoldsTheLifeline) {
+  start(start_others);
+  EXPECT_TRUE(has_run());
+  let_go();
+  EXPECT_TRUE(all_are_gone());
+  EXPECT_EQ(end(), "was killed by signal 9 (Killed)");
+}
+
+TEST_F(KeeperTest, EndsAsItsChildDoesAndLeavesNoOther) {
+  start([] {
+    start_others();
+    ::_exit(3);
+  });
+  EXPECT_TRUE(all_are_gone());
+  EXPECT_EQ(end(), "exited with status 3");
+}
+
+TEST_F(KeeperTest, EndsByTheSignalThatItsChildDoes) {
+  start([] {
+    start_others();
+    ::signal(SIGSEGV, SIG_DFL);
+    ::raise(SIGSEGV);
+  });
+  EXPECT_TRUE(all_are_gone());
+  EXPECT_EQ(end(), "was killed by signal 11 (Segmentation fault)");
+}
+
+// As a model that calls kill(0, ...) does.
+TEST_F(KeeperTest, IsNotInTheGroupOfItsChild) {
+  start([] {
+    start_others();
+    ::kill(0, SIGKILL);
+  });
+  EXPECT_TRUE(all_are_gone());
+  EXPECT_EQ(end(), "was killed by signal 9 (Killed)");
+}
+
+TEST_F(KeeperTest, ItsChildReadsNothing) {
+  start([] {
+    char byte = 0;
+    ::_exit(::read(STDIN_FILENO, &byte, 1) == 0 ? 0 : 1);
+  });
+  EXPECT_EQ(end(), "exited with status 0");
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,11 @@
+// Any text is a list of expected failures, or an error.
+#include "harness/run/expected_failures.h"
+#include "tools/fuzz/fuzzing.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  torch_ir::expect_result_or_error([&] {
+    torch_ir::parse_expected_failures(torch_ir::input_text(data, size), "list",
+                                      {"TiedDecoder", "tiny_llama", "a:b"});
+  });
+  return 0;
+}

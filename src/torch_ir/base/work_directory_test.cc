@@ -1,0 +1,242 @@
+#include "torch_ir/base/work_directory.h"
+
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+
+namespace torch_ir {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+class WorkDirectoryTest : public ::testing::Test {
+ protected:
+  WorkDirectoryTest() { fs::remove_all(parent_); }
+  ~WorkDirectoryTest() override { fs::remove_all(parent_); }
+
+  size_t num_entries() const {
+    return static_cast<size_t>(std::distance(fs::directory_iterator(parent_), {}));
+  }
+
+  const fs::path parent_ = ::testing::TempDir() + "work_directory_test/reports";
+};
+
+// What a process leaves that was killed in the middle of a run.
+fs::path leave_stale(const fs::path& parent) {
+  int ends[2];
+  EXPECT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const WorkDirectory directory(parent);
+    std::ofstream(directory.path() / "request.json") << "{}";
+    const std::string path = directory.path().string();
+    if (::write(ends[1], path.data(), path.size()) < 0) ::_exit(1);
+    ::close(ends[1]);
+    for (;;) ::pause();
+  }
+  ::close(ends[1]);
+  char path[4096];
+  const ssize_t size = ::read(ends[0], path, sizeof(path));
+  ::close(ends[0]);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  return std::string(path, static_cast<size_t>(std::max<ssize_t>(size, 0)));
+}
+
+TEST_F(WorkDirectoryTest, IsGoneWithItsRun) {
+  fs::create_directories(parent_);
+  {
+    const WorkDirectory directory(parent_);
+    EXPECT_TRUE(fs::is_directory(directory.path()));
+    EXPECT_EQ(directory.path().parent_path(), parent_);
+    std::ofstream(directory.path() / "request.json") << "{}";
+  }
+  EXPECT_EQ(num_entries(), 0u);
+}
+
+TEST_F(WorkDirectoryTest, AFolderThatWasMadeForItGoesWhereItStaysEmpty) {
+  {
+    const WorkDirectory directory(parent_);
+  }
+  EXPECT_FALSE(fs::exists(parent_));
+  {
+    const WorkDirectory directory(parent_);
+    std::ofstream(parent_ / "notes") << "mine";
+  }
+  EXPECT_EQ(num_entries(), 1u);
+}
+
+TEST_F(WorkDirectoryTest, WhatAKilledRunLeftGoesWithTheNext) {
+  const fs::path stale = leave_stale(parent_);
+  EXPECT_TRUE(fs::exists(stale / "request.json"));
+  const WorkDirectory directory(parent_);
+  EXPECT_FALSE(fs::exists(stale));
+  EXPECT_EQ(num_entries(), 1u);
+}
+
+TEST_F(WorkDirectoryTest, ARunBesideThisOneKeepsItsOwn) {
+  const WorkDirectory first(parent_);
+  const WorkDirectory second(parent_);
+  EXPECT_NE(first.path(), second.path());
+  EXPECT_TRUE(fs::exists(first.path()));
+  EXPECT_TRUE(fs::exists(second.path()));
+}
+
+TEST_F(WorkDirectoryTest, OtherFilesAreLeftAlone) {
+  fs::create_directories(parent_ / "run-mine");
+  fs::create_directories(parent_ / ".run-mine");
+  fs::create_directories(parent_ / ".torch-ir-run-of-mine");
+  std::ofstream(parent_ / ".run-notes") << "mine";
+  const WorkDirectory directory(parent_);
+  EXPECT_TRUE(fs::exists(parent_ / "run-mine"));
+  EXPECT_TRUE(fs::exists(parent_ / ".run-mine"));
+  EXPECT_TRUE(fs::exists(parent_ / ".torch-ir-run-of-mine"));
+  EXPECT_TRUE(fs::exists(parent_ / ".run-notes"));
+}
+
+TEST_F(WorkDirectoryTest, ADirectoryThatCanNotBeIsAnError) {
+  fs::create_directories(parent_.parent_path());
+  std::ofstream(parent_) << "a file";
+  EXPECT_THAT([&] { WorkDirectory directory(parent_); },
+              ThrowsMessage<Error>(HasSubstr("reports': it is a file")));
+}
+
+TEST_F(WorkDirectoryTest, KnowsWhatLiesInOne) {
+  const WorkDirectory directory(parent_);
+  EXPECT_TRUE(is_in_work_directory((directory.path() / "ir" / "a.json").string()));
+  EXPECT_FALSE(is_in_work_directory((parent_ / "ir" / "a.json").string()));
+}
+
+using Files = std::map<std::string, std::string>;
+
+// A folder `to` with an earlier set of files, and a new one in `from`.
+class ReplaceTogetherTest : public ::testing::Test {
+ protected:
+  ReplaceTogetherTest() {
+    fs::remove_all(scratch_);
+    write(to_, kOld);
+    write(from_, kNew);
+  }
+  ~ReplaceTogetherTest() override { fs::remove_all(scratch_); }
+
+  static void write(const fs::path& folder, const Files& files) {
+    for (const auto& [name, content] : files) {
+      fs::create_directories((folder / name).parent_path());
+      std::ofstream(folder / name) << content;
+    }
+  }
+  static Files files_in(const fs::path& folder) {
+    Files files;
+    for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+      const std::string name = entry.path().lexically_relative(folder).string();
+      if (entry.is_regular_file()) files[name] = read_file(entry.path().string());
+      if (entry.is_directory() && fs::is_empty(entry.path())) files[name] = "an empty folder";
+    }
+    return files;
+  }
+  void replace() const { replace_together(from_, to_, kNames); }
+
+  const std::vector<std::string> kNames = {"a.md",     "gone.md",   "none.md", "ir/a.json",
+                                           "repro/a/", "tensors/a", "svg/a",   "SUMMARY.md"};
+  const Files kOld = {{"a.md", "old"},           {"gone.md", "old"},    {"ir/a.json", "old"},
+                      {"ir/other.json", "mine"}, {"repro/a/x", "old"},  {"repro/a/y", "old"},
+                      {"tensors/a", "old"},      {"SUMMARY.md", "old"}, {"notes.txt", "mine"}};
+  const Files kNew = {{"a.md", "new"},
+                      {"ir/a.json", "new"},
+                      {"repro/a/x", "new"},
+                      {"svg/a", "new"},
+                      {"SUMMARY.md", "new"}};
+  const Files kReplaced = {{"a.md", "new"},      {"ir/a.json", "new"}, {"ir/other.json", "mine"},
+                           {"repro/a/x", "new"}, {"svg/a", "new"},     {"SUMMARY.md", "new"},
+                           {"notes.txt", "mine"}};
+
+  const fs::path scratch_ = ::testing::TempDir() + "replace_together_test";
+  const fs::path to_ = scratch_ / "to";
+  const fs::path from_ = scratch_ / "from";
+};
+
+TEST_F(ReplaceTogetherTest, GivesWhatIsNewAndTakesWhatIsGone) {
+  replace();
+  EXPECT_EQ(files_in(to_), kReplaced);
+  replace();
+  EXPECT_EQ(files_in(to_), kOld);
+}
+
+TEST_F(ReplaceTogetherTest, ReplacesLinksAndFollowsNone) {
+  write(scratch_ / "elsewhere", {{"a.md", "mine"}, {"folder/x", "mine"}});
+  fs::remove(to_ / "a.md");
+  fs::remove_all(to_ / "repro/a");
+  fs::create_symlink("../elsewhere/a.md", to_ / "a.md");
+  fs::create_symlink("../../elsewhere/folder", to_ / "repro/a");
+  replace();
+  EXPECT_EQ(files_in(to_), kReplaced);
+  EXPECT_EQ(files_in(scratch_ / "elsewhere"), (Files{{"a.md", "mine"}, {"folder/x", "mine"}}));
+}
+
+TEST_F(ReplaceTogetherTest, RefusesAFolderThatIsALinkOrAFile) {
+  fs::rename(to_ / "ir", scratch_ / "elsewhere");
+  fs::create_symlink("../elsewhere", to_ / "ir");
+  EXPECT_THAT([&] { replace(); }, ThrowsMessage<Error>("cannot write '" + (to_ / "ir").string() +
+                                                       "': it is a symbolic link"));
+  fs::remove(to_ / "ir");
+  std::ofstream(to_ / "ir") << "mine";
+  EXPECT_THAT([&] { replace(); }, ThrowsMessage<Error>(HasSubstr("ir': it is a file")));
+  EXPECT_EQ(read_file(to_ / "a.md"), "old");
+}
+
+TEST_F(ReplaceTogetherTest, RefusesAFolderInPlaceOfAFile) {
+  fs::remove(to_ / "SUMMARY.md");
+  fs::create_directories(to_ / "SUMMARY.md");
+  EXPECT_THAT([&] { replace(); }, ThrowsMessage<Error>(HasSubstr("it is a directory")));
+  EXPECT_EQ(read_file(to_ / "a.md"), "old");
+}
+
+TEST_F(ReplaceTogetherTest, TakesBackWhatTheSystemStops) {
+  // Longer than a name may be: found only when it is its turn.
+  std::vector<std::string> names = kNames;
+  names.push_back(std::string(300, 'x'));
+  EXPECT_THAT([&] { replace_together(from_, to_, names); },
+              ThrowsMessage<Error>(HasSubstr("File name too long")));
+  EXPECT_EQ(files_in(to_), kOld);
+}
+
+// A process that replaces the one by the other, over and over, is killed somewhere in between.
+TEST_F(ReplaceTogetherTest, AKillLeavesAllOfTheOldOrAllOfTheNew) {
+  for (int i = 0; i < 30; ++i) {
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      for (char byte = 0; ::write(ends[1], &byte, 1) == 1;) replace();
+      ::_exit(1);
+    }
+    for (int k = 0; k <= i % 3; ++k) {
+      char byte = 0;
+      ASSERT_EQ(::read(ends[0], &byte, 1), 1);
+    }
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    {
+      // Waits for the exchange, if there is one.
+      const WorkDirectory finished(to_);
+    }
+    const Files files = files_in(to_);
+    ASSERT_TRUE(files == kOld || files == kReplaced) << ::testing::PrintToString(files);
+  }
+}
+
+}  // namespace
+}  // namespace torch_ir

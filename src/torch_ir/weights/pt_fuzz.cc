@@ -1,0 +1,24 @@
+// Any bytes are a state dict whose tensors can be read to their last byte, or an error: zip
+// archives and the legacy format.
+#include <vector>
+
+#include "tools/fuzz/fuzzing.h"
+#include "torch_ir/weights/find_state_dict.h"
+#include "torch_ir/weights/testing/read_all.h"
+#include "torch_ir/weights/torch_file.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  torch_ir::expect_result_or_error([&] {
+    // Its own memory, so that a byte read too many is noticed.
+    const auto bytes = std::make_shared<std::vector<uint8_t>>(data, data + size);
+    torch_ir::ByteRange range{reinterpret_cast<std::byte*>(bytes->data()), size, bytes};
+    const torch_ir::PickleDocument document = torch_ir::load_torch_file(range, "fuzz.pt");
+    torch_ir::read_all(torch_ir::find_state_dict(*document));
+  });
+  return 0;
+}
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
+                                          unsigned seed) {
+  return torch_ir::mutate_input(data, size, max_size, seed, torch_ir::mutate_zip);
+}

@@ -1,0 +1,175 @@
+// The main function of fuzz tests in builds without libFuzzer: seeds, and a few inputs made of
+// them.
+//
+// The inputs are the same in every run, so that a test that passes goes on passing. It takes the
+// arguments that the rule gives to libFuzzer too: -seed_inputs=A,B, the files to begin with, and
+// -runs=N, how many inputs to make of them. Files named beside these are tried instead. The input
+// that ends the process is kept, for the same test under libFuzzer or for this one.
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <random>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+extern "C" [[gnu::weak]] int LLVMFuzzerInitialize(int* argc, char*** argv);
+extern "C" [[gnu::weak]] size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
+                                                        unsigned seed);
+
+namespace {
+
+constexpr size_t kMaxSize = size_t{1} << 16;
+
+std::mt19937_64& random_bits() {
+  static std::mt19937_64 engine;
+  return engine;
+}
+
+size_t random_below(size_t limit) { return limit == 0 ? 0 : random_bits()() % limit; }
+
+// --- Mutations ---
+
+using Bytes = std::vector<uint8_t>;
+
+void flip_bit(Bytes& bytes) {
+  if (!bytes.empty()) bytes[random_below(bytes.size())] ^= 1 << random_below(8);
+}
+
+void set_byte(Bytes& bytes) {
+  constexpr std::array<uint8_t, 6> kInteresting = {0x00, 0x01, 0x7f, 0x80, 0xfe, 0xff};
+  if (!bytes.empty()) {
+    bytes[random_below(bytes.size())] = kInteresting[random_below(kInteresting.size())];
+  }
+}
+
+void erase_part(Bytes& bytes) {
+  const size_t begin = random_below(bytes.size());
+  const size_t size = random_below(std::min<size_t>(bytes.size() - begin, 64) + 1);
+  bytes.erase(bytes.begin() + begin, bytes.begin() + begin + size);
+}
+
+void repeat_part(Bytes& bytes) {
+  const size_t begin = random_below(bytes.size());
+  const size_t size = random_below(std::min<size_t>(bytes.size() - begin, 64) + 1);
+  const Bytes part(bytes.begin() + begin, bytes.begin() + begin + size);
+  bytes.insert(bytes.begin() + random_below(bytes.size() + 1), part.begin(), part.end());
+}
+
+void insert_byte(Bytes& bytes) {
+  bytes.insert(bytes.begin() + random_below(bytes.size() + 1), random_bits()());
+}
+
+constexpr void (*kMutations[])(Bytes&) = {flip_bit, set_byte, erase_part, repeat_part, insert_byte};
+
+}  // namespace
+
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size) {
+  Bytes bytes(data, data + size);
+  for (size_t count = random_below(4) + 1; count > 0; --count) {
+    kMutations[random_below(std::size(kMutations))](bytes);
+  }
+  bytes.resize(std::min(bytes.size(), max_size));
+  std::ranges::copy(bytes, data);
+  return bytes.size();
+}
+
+namespace {
+
+Bytes mutated(Bytes bytes) {
+  const size_t size = bytes.size();
+  bytes.resize(std::max(size, kMaxSize));
+  const auto seed = static_cast<unsigned>(random_bits()());
+  bytes.resize(LLVMFuzzerCustomMutator != nullptr
+                   ? LLVMFuzzerCustomMutator(bytes.data(), size, bytes.size(), seed)
+                   : LLVMFuzzerMutate(bytes.data(), size, bytes.size()));
+  return bytes;
+}
+
+// --- Inputs ---
+
+// What is tried right now, for keep_input.
+Bytes current;
+
+void try_input(Bytes bytes) {
+  current = std::move(bytes);
+  LLVMFuzzerTestOneInput(current.data(), current.size());
+}
+
+std::string output_folder() {
+  const char* folder = std::getenv("TEST_UNDECLARED_OUTPUTS_DIR");
+  return folder == nullptr ? "." : folder;
+}
+
+// The process ends behind it, so what a handler of signals may not do matters little.
+void keep_input(int signal) {
+  const std::string path = output_folder() + "/crash";
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(current.data()),
+             static_cast<std::streamsize>(current.size()));
+  std::cerr << "signal " << signal << "; the input is in " << path << '\n';
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+Bytes read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    std::cerr << "cannot read '" << path << "'\n";
+    std::exit(2);
+  }
+  return Bytes(std::istreambuf_iterator<char>(file), {});
+}
+
+struct Arguments {
+  std::vector<std::string> seeds;
+  size_t num_runs = 0;
+  std::vector<std::string> files;
+
+  Arguments(int count, char** values) {
+    for (const std::string_view argument :
+         std::vector<std::string_view>(values + 1, values + count)) {
+      const size_t equals = argument.find('=') + 1;
+      const std::string value(argument.substr(equals));
+      if (argument.starts_with("-seed_inputs=")) {
+        std::istringstream names(value);
+        for (std::string name; std::getline(names, name, ',');) seeds.push_back(name);
+      } else if (argument.starts_with("-runs=")) {
+        num_runs = std::stoul(value);
+      } else if (argument.starts_with('-')) {
+        std::cerr << argument << ": only with --config=fuzz\n";
+        std::exit(2);
+      } else {
+        files.emplace_back(argument);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL})
+    std::signal(signal, keep_input);
+  if (LLVMFuzzerInitialize != nullptr) LLVMFuzzerInitialize(&argc, &argv);
+  const Arguments arguments(argc, argv);
+  for (const std::string& file : arguments.files) try_input(read(file));
+  if (!arguments.files.empty()) return 0;
+  std::vector<Bytes> seeds;
+  for (const std::string& file : arguments.seeds) seeds.push_back(read(file));
+  for (const Bytes& seed : seeds) try_input(seed);
+  for (size_t i = 0; i < arguments.num_runs; ++i) {
+    try_input(mutated(seeds.empty() ? Bytes() : seeds[i % seeds.size()]));
+  }
+  std::cout << seeds.size() << " seeds, " << arguments.num_runs << " inputs made of them\n";
+  return 0;
+}
