@@ -2,7 +2,8 @@
 
 #include <cstdlib>
 
-#ifdef __GLIBC__
+// Sanitizers stand in the same place.
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 #include <malloc.h>
 
