@@ -2,7 +2,8 @@
 
 #include <cstdlib>
 
-#ifdef __GLIBC__
+// Sanitizers stand in the same place.
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 #include <malloc.h>
 
@@ -55,7 +56,10 @@ std::optional<Allocations> count_allocations(const std::function<void()>& action
     throw;
   }
   is_counting = false;
-  return Allocations{.count = num_allocations, .bytes = allocated_bytes, .peak_bytes = peak_bytes};
+  return Allocations{.count = num_allocations,
+                     .bytes = allocated_bytes,
+                     .peak_bytes = peak_bytes,
+                     .left_bytes = live_bytes};
 }
 
 }  // namespace torch_ir

@@ -18,10 +18,12 @@ struct Allocations {
   int64_t bytes = 0;
   // The most that was held at one time, above what was held before.
   int64_t peak_bytes = 0;
+  // What is held more at the end than at the beginning.
+  int64_t left_bytes = 0;
 };
 
-// What `action` takes, in all threads. Nothing where the C library is not glibc. Not for two
-// threads at once.
+// What `action` takes, in all threads. Nothing where the C library is not glibc, and under
+// the sanitizers that have a malloc. Not for two threads at once.
 std::optional<Allocations> count_allocations(const std::function<void()>& action);
 
 }  // namespace torch_ir

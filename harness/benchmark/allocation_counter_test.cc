@@ -27,6 +27,7 @@ TEST(AllocationCounter, CountsWhatIsTakenAndHeld) {
   });
   if (!found) GTEST_SKIP() << "not with this C library";
   EXPECT_EQ(found->count, 6);
+  EXPECT_EQ(found->left_bytes, 0);
   EXPECT_NEAR(static_cast<double>(found->bytes), 9 * kBlock, kSlack);
   EXPECT_NEAR(static_cast<double>(found->peak_bytes), 3 * kBlock, kSlack);
 }
@@ -39,6 +40,7 @@ TEST(AllocationCounter, CountsReallocatedMemoryOnce) {
   if (!found) GTEST_SKIP() << "not with this C library";
   EXPECT_EQ(found->count, 1);
   EXPECT_NEAR(static_cast<double>(found->peak_bytes), kBlock, kSlack);
+  EXPECT_EQ(found->left_bytes, found->peak_bytes);
 }
 
 TEST(AllocationCounter, SeesTheTensorsOfLibTorch) {

@@ -23,7 +23,6 @@
 #include <benchmark/benchmark.h>
 #include <torch/nn/module.h>
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -31,6 +30,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/benchmark/addition_graphs.h"
 #include "harness/benchmark/allocation_counter.h"
 #include "harness/benchmark/benchmark_models.h"
 #include "harness/benchmark/benchmark_program.h"
@@ -43,59 +43,6 @@
 
 namespace torch_ir {
 namespace {
-
-TensorMeta one_element(std::string name) {
-  return {.name = name, .shape = {1}, .dtype = "float32", .producer_node = std::move(name)};
-}
-
-// Additions of values of one element.
-class Additions {
- public:
-  Additions() {
-    ir_.model_name = "Additions";
-    ir_.graph_inputs = {one_element("x")};
-  }
-
-  const TensorMeta& input() const { return ir_.graph_inputs[0]; }
-
-  TensorMeta add(const TensorMeta& a, const TensorMeta& b) {
-    TensorMeta sum = one_element("add_" + std::to_string(ir_.nodes.size()));
-    ir_.nodes.push_back({.name = sum.name,
-                         .op_type = "aten.add.Tensor",
-                         .inputs = {a, b},
-                         .outputs = {sum},
-                         .attrs = {}});
-    return sum;
-  }
-
-  IR returning(const TensorMeta& output) {
-    ir_.graph_outputs = {output};
-    return std::move(ir_);
-  }
-
- private:
-  IR ir_;
-};
-
-IR chain(int64_t num_nodes) {
-  Additions graph;
-  TensorMeta last = graph.input();
-  for (int64_t i = 0; i < num_nodes; ++i) last = graph.add(last, graph.input());
-  return graph.returning(last);
-}
-
-IR wide(int64_t num_nodes) {
-  Additions graph;
-  std::deque<TensorMeta> row;
-  for (int64_t i = 0; i < num_nodes / 2; ++i)
-    row.push_back(graph.add(graph.input(), graph.input()));
-  while (row.size() > 1) {
-    row.push_back(graph.add(row[0], row[1]));
-    row.erase(row.begin(), row.begin() + 2);
-  }
-  // A tree has one node less than its leaves.
-  return graph.returning(graph.add(row[0], graph.input()));
-}
 
 // A graph with what its benchmarks need, made when the first of them runs.
 class ScaledGraph {
@@ -243,8 +190,8 @@ void add_graph(const std::string& name, IR (*make)(int64_t)) {
 }
 
 void add_benchmarks() {
-  add_graph("chain", chain);
-  add_graph("wide", wide);
+  add_graph("chain", addition_chain);
+  add_graph("wide", wide_additions);
   for (const LayeredModel& model : kLayeredModels) {
     for (const int64_t num_layers : {10, 100, 1'000}) {
       add_benchmark(
