@@ -59,8 +59,8 @@ struct Distances {
 };
 
 bool have_same_bytes(const at::Tensor& a, const at::Tensor& b) {
-  return a.scalar_type() == b.scalar_type() &&
-         std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0;
+  if (a.scalar_type() != b.scalar_type()) return false;
+  return a.numel() == 0 || std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0;
 }
 
 // Integers are numbers too: an index that is another one is an error. Two sides of equal bytes, as

@@ -27,7 +27,7 @@ constexpr size_t kElementAlignment = 16;
 
 c10::DataPtr copy_of(const ByteRange& bytes) {
   c10::DataPtr copy = c10::GetCPUAllocator()->allocate(bytes.size);
-  std::memcpy(copy.get(), bytes.data, bytes.size);
+  if (bytes.size > 0) std::memcpy(copy.get(), bytes.data, bytes.size);
   return copy;
 }
 

@@ -24,6 +24,8 @@ class CopyBytes final : public PreparedKernel {
   CopyBytes(at::Tensor to, at::Tensor from) : to_(std::move(to)), from_(std::move(from)) {}
 
   void run() override {
+    // An empty tensor may have no memory, which memmove must not be given.
+    if (to_.numel() == 0) return;
     std::memmove(to_.mutable_data_ptr(), from_.const_data_ptr(), to_.nbytes());
   }
 
