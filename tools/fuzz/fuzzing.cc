@@ -31,6 +31,16 @@ constexpr size_t kMaxGrowth = 4096;
 
 size_t below(RandomBits& random, size_t limit) { return limit == 0 ? 0 : random() % limit; }
 
+bool can_be_shown(std::string_view message) {
+  while (!message.empty()) {
+    const size_t size = character_size(message);
+    const auto first = static_cast<unsigned char>(message.front());
+    if (size == 0 || (first < ' ' && first != '\n') || first == 0x7f) return false;
+    message.remove_prefix(size);
+  }
+  return true;
+}
+
 // --- JSON ---
 
 using Json = nlohmann::ordered_json;
@@ -245,9 +255,10 @@ void expect_result_or_error(const std::function<void()>& read) {
   try {
     read();
   } catch (const Error& error) {
-    const std::string_view message = error.what();
-    if (message.empty()) fail_input("an error without a message");
-    if (headline(message).empty()) fail_input("an error without a headline");
+    if (headline(error.what()).empty()) fail_input("an error without a message");
+    if (!can_be_shown(error.what())) {
+      fail_input(std::string("a message that no terminal should get: ") + error.what());
+    }
   }
 }
 

@@ -18,8 +18,9 @@ inline std::string_view input_text(const uint8_t* data, size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-// Runs `read`, which may return or throw Error with a message that fits on one line. Anything else
-// ends the process, which is what a fuzzer notices.
+// Runs `read`, which may return or throw Error with a message that a terminal can show: UTF-8
+// without control characters, in lines. Anything else ends the process, which is what a fuzzer
+// notices.
 void expect_result_or_error(const std::function<void()>& read);
 
 // Ends the process for an input that was read as what it is not.

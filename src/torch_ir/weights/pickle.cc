@@ -182,8 +182,10 @@ class PickleMachine {
     const PickleValue::Pointer arguments = pop();
     const PickleValue::Pointer callable = pop();
     const auto* tuple = arguments->get_if<Tuple>();
-    // TorchScript calls its enumerations with a bare value.
-    push(rules_.call(*callable, tuple == nullptr ? PickleItems{arguments} : tuple->items));
+    // TorchScript calls its enumerations with a bare value. No copy: one long tuple can be the
+    // arguments of a million calls.
+    const PickleItems alone = {arguments};
+    push(rules_.call(*callable, tuple == nullptr ? alone : tuple->items));
   }
   void build() {
     const PickleValue* state = pop();

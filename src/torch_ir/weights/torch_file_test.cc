@@ -375,7 +375,7 @@ TEST(TorchFileErrorsTest, NamesThatAreNotListed) {
   };
   for (const char* name : {"os\nsystem", "builtins\neval", "__builtin__\ngetattr", "torch\nload",
                            "torch.storage\n_load_from_bytes", "torch.jit\nload", "__torch__\nNet",
-                           "posix\nsystem", "torch\n_C", "numpy\nload"}) {
+                           "posix\nsystem", "torch\n_C", "numpy\nload", "torch\nint8\x1b"}) {
     EXPECT_THAT([&] { load_pickle("c" + std::string(name) + "\n"); },
                 ThrowsMessage<WeightError>(StartsWith("'f' holds a pickled object of class '")))
         << name;
@@ -393,6 +393,19 @@ TEST(TorchFileErrorsTest, CopiesAreLimited) {
       "uq\x01"
       "cbuiltins\ndict\nq\x02";
   for (int i = 0; i < 2'000; ++i) pickle += "h\x02h\x01\x85R0";
+  EXPECT_THAT([&] { load_document(legacy_file(pickle + ".")); },
+              file_fails_with("'f' holds a pickle that needs more than 268435456 bytes without its "
+                              "tensors' data"));
+}
+
+TEST(TorchFileErrorsTest, LongArgumentsAreLimited) {
+  // A torch.Size of ten thousand numbers, again and again.
+  std::string pickle = "(";
+  for (int i = 0; i < 10'000; ++i) pickle += "K\x01";
+  pickle +=
+      "tq\x01"
+      "ctorch\nSize\nq\x02";
+  for (int i = 0; i < 4'000; ++i) pickle += "h\x02h\x01\x85R0";
   EXPECT_THAT([&] { load_document(legacy_file(pickle + ".")); },
               file_fails_with("'f' holds a pickle that needs more than 268435456 bytes without its "
                               "tensors' data"));

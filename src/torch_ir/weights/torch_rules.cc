@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <unordered_map>
 #include <utility>
 
@@ -92,8 +93,10 @@ PickleValue* call_default_dict(const Call& call) {
 }
 
 std::vector<int64_t> get_integers(const Call& call, size_t index) {
+  const PickleItems& items = get_argument<Tuple>(call, index).items;
+  call.arena.charge(items.size() * sizeof(int64_t));
   std::vector<int64_t> integers;
-  for (const PickleValue* item : get_argument<Tuple>(call, index).items) {
+  for (const PickleValue* item : items) {
     const auto* integer = item->get_if<int64_t>();
     if (integer == nullptr) fail_argument(call, index);
     integers.push_back(*integer);
@@ -104,7 +107,9 @@ std::vector<int64_t> get_integers(const Call& call, size_t index) {
 // The mathematical bits of a tensor: {"conj": True}.
 void read_bits(const Call& call, size_t index, PendingTensor& tensor) {
   if (index >= call.arguments.size() || call.arguments[index]->is_none()) return;
-  for (const auto& [key, value] : get_argument<Dict>(call, index).items) {
+  const auto& bits = get_argument<Dict>(call, index).items;
+  if (bits.size() > 2) fail_argument(call, index);
+  for (const auto& [key, value] : bits) {
     const auto* name = key->get_if<std::string>();
     const auto* bit = value->get_if<bool>();
     if (name == nullptr || bit == nullptr || (*name != "conj" && *name != "neg")) {
@@ -332,6 +337,8 @@ const Global* find_listed(std::string_view name) {
 bool is_torch_constant(std::string_view name) {
   if (!name.starts_with(kTorch)) return false;
   name.remove_prefix(kTorch.size());
+  const auto is_letter = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  if (!std::ranges::all_of(name, is_letter)) return false;
   const auto begins_name = [&](std::string_view begin) { return name.starts_with(begin); };
   const auto begins_dtype = [&](std::string_view begin) {
     const std::string_view rest = name.substr(std::min(begin.size(), name.size()));

@@ -102,7 +102,14 @@ class Storages {
   }
 
  private:
-  at::Tensor read_pickled(const std::string& name, const PayloadItem& item) const {
+  // Any number of names may have one entry.
+  at::Tensor read_pickled(const std::string& name, const PayloadItem& item) {
+    at::Tensor& known = pickled_[item.entry];
+    if (!known.defined()) known = unpickle_tensor(name, item);
+    return known;
+  }
+
+  at::Tensor unpickle_tensor(const std::string& name, const PayloadItem& item) const {
     const std::string entry = printable(item.entry);
     const PickleDocument document =
         load_torch_file(archive_.zip.read(item.entry), archive_.zip.name() + ": " + entry);
@@ -126,6 +133,7 @@ class Storages {
 
   const Pt2Archive& archive_;
   std::unordered_map<std::string, c10::Storage> storages_;
+  std::unordered_map<std::string, at::Tensor> pickled_;
 };
 
 // Raw storages, and what the configuration says about them.
