@@ -122,7 +122,8 @@ class Command:
     def kill_once(self, rng, target):
         """Kills it on the way to the set `target`; tells whether that was within the exchange."""
         is_late = rng.random() < 0.5
-        delay = rng.random() * 1.1 * (self.seconds_of_end if is_late else self.seconds)
+        # The new files are in place long before the process has taken leave of its libraries.
+        delay = rng.random() ** 3 * self.seconds_of_end if is_late else rng.random() * self.seconds
         whole_group = rng.random() < 0.5
         process = self.start(target)
         if is_late:
@@ -178,68 +179,52 @@ def work_directory_has(folder, name):
 
 
 def commands(harness, torch_ir, archives, scratch):
-    def make(*words):
-        subprocess.run([torch_ir, *words], check=True, capture_output=True)
-
-    def archive(name):
-        return os.path.join(archives, name)
-
-    graph = os.path.join(scratch, "graph")
-    make("import", archive("small.pt2"), "--output", graph)
-    ir = os.path.join(graph, "ir.json")
-    weights = os.path.join(graph, "weights.safetensors")
+    archive = {name: os.path.join(archives, name + ".pt2") for name in ("small", "recurrent")}
     folder = os.path.join(scratch, "import")
     yield Command(
         "torch-ir import",
         folder,
-        [
-            [torch_ir, "import", archive(name), "--output", folder]
-            for name in ("small.pt2", "recurrent.pt2")
-        ],
+        [[torch_ir, "import", file, "--output", folder] for file in archive.values()],
         work_directory_has(folder, "weights.safetensors"),
     )
     folder = os.path.join(scratch, "reports")
-    reports = [harness, "--ir", graph, "--output", folder]
+    reports = [harness, "--pt2", archive["small"], "--output", folder]
     yield Command(
         "harness",
         folder,
         [reports + ["--save-tensors"], reports + ["--seed", "7"]],
         work_directory_has(folder, "finished/SUMMARY.md"),
     )
+    tensors = os.path.join(scratch, "tensors")
+    both = [word for file in archive.values() for word in ("--pt2", file)]
+    subprocess.run(
+        [harness, *both, "--output", tensors, "--save-tensors"], check=True, capture_output=True
+    )
     folder = os.path.join(scratch, "execute")
     os.mkdir(folder)
-    tensors = os.path.join(scratch, "reports", "tensors", "graph.{}.safetensors")
-    subprocess.run([*reports, "--save-tensors"], check=True, capture_output=True)
-    other = os.path.join(scratch, "other.safetensors")
-    outputs = os.path.join(folder, "outputs.safetensors")
-    execute = [torch_ir, "execute", ir, "--weights", weights, "--outputs", outputs, "--inputs"]
-    subprocess.run(
-        [harness, "--ir", graph, "--output", os.path.join(scratch, "r"), "--seed", "9"]
-        + ["--save-tensors"],
-        check=True,
-        capture_output=True,
-    )
-    os.rename(os.path.join(scratch, "r", "tensors", "graph.inputs.safetensors"), other)
-    keep = os.path.join(scratch, "inputs.safetensors")
-    os.rename(tensors.format("inputs"), keep)
+    outputs = ["--outputs", os.path.join(folder, "outputs.safetensors")]
     yield Command(
         "torch-ir execute",
         folder,
-        [execute + [keep], execute + [other]],
+        [
+            [torch_ir, "execute", file, "--inputs", f"{tensors}/tensors/{name}.inputs.safetensors"]
+            + outputs
+            for name, file in archive.items()
+        ],
         lambda: os.path.exists(os.path.join(folder, ".outputs.safetensors.torch-ir-tmp")),
     )
 
 
-def check_executors(harness, graph, scratch, num_kills, rng):
+def check_executors(harness, archive, scratch, num_kills, rng):
     """What the shell of an executor has started is gone with the harness, also what left."""
     marker = os.path.join(scratch, "started")
     line = (
         "sleep 1000 & setsid sleep 1001 & (setsid sh -c 'sleep 1002 & sleep 1003' &) ; "
-        f"touch '{marker}'; sleep 1004"
+        f"touch '{marker}'; sleep 1004 # {{ir}} {{weights}} {{inputs}} {{outputs}}"
     )
     for i in range(num_kills):
         process = subprocess.Popen(
-            [harness, "--ir", graph, "--output", os.path.join(scratch, "e"), "--executor", line],
+            [harness, "--pt2", archive, "--output", os.path.join(scratch, "e"), "--executor", line],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -325,10 +310,10 @@ def main():
         for command in commands(*programs, scratch):
             if (arguments.only or "") in command.name:
                 command.kill(arguments.kills, rng)
-        graph = os.path.join(scratch, "graph")
         if (arguments.only or "") in "harness --executor":
+            archive = os.path.join(arguments.archives, "small.pt2")
             num_kills = max(1, arguments.kills // 10)
-            check_executors(arguments.harness, graph, scratch, num_kills, rng)
+            check_executors(arguments.harness, archive, scratch, num_kills, rng)
 
 
 if __name__ == "__main__":
