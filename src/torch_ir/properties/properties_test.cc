@@ -71,14 +71,21 @@ RC_GTEST_PROP(EveryGraph, GivesTheBitsOfEagerCalls, (const GraphRecipe& recipe))
   expect_none(difference_from_eager(make_graph(recipe)));
 }
 
-// Plans that replay, that do not, and that share no memory, each on one input after the other.
+// Replayed; step by step; without kernels; without shared memory and constants made once.
+std::vector<ExecutionOptions> ways_to_run() {
+  std::vector<ExecutionOptions> ways(4);
+  ways[1].trace = false;
+  ways[2].kernels = false;
+  ways[3].fold_constants = ways[3].reuse_memory = false;
+  return ways;
+}
+
+// Each plan on one input after the other.
 RC_GTEST_PROP(EveryGraph, GivesTheSameHoweverItRuns, (const GraphRecipe& recipe)) {
   const EagerGraph graph = make_graph(recipe);
   const EagerGraph other = make_graph(recipe, /*rows=*/5, /*seed=*/2);
   RC_PRE(make_same_calls(graph.ir, other.ir));
-  for (const ExecutionOptions& options :
-       {ExecutionOptions(), ExecutionOptions{.trace = false}, ExecutionOptions{.kernels = false},
-        ExecutionOptions{.fold_constants = false, .reuse_memory = false}}) {
+  for (const ExecutionOptions& options : ways_to_run()) {
     const ExecutionPlan plan = compile(graph.ir, graph.weights, StateDict(), options);
     const std::vector<at::Tensor> first = plan.run(graph.inputs);
     const std::vector<at::Tensor> second = plan.run(other.inputs);

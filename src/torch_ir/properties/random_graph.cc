@@ -1,13 +1,14 @@
 #include "torch_ir/properties/random_graph.h"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randn.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
-#include <tuple>
 #include <utility>
 
 namespace torch_ir {
