@@ -23,6 +23,13 @@ def torch_ir_dependencies():
     )
     _maybe(
         system_library,
+        name = "rapidcheck",
+        hdrs = ["rapidcheck.h", "rapidcheck"],
+        targets = {"rapidcheck": ["rapidcheck"]},
+        packages = {"apt": "librapidcheck-dev", "dnf": "rapidcheck-devel"},
+    )
+    _maybe(
+        system_library,
         name = "benchmark",
         hdrs = ["benchmark"],
         pkg_config = "benchmark",

@@ -111,5 +111,20 @@ TEST(ModelResultTest, TheStageIsTheOneThatFailedOrTheLast) {
   EXPECT_FALSE(result.graph_summary());
 }
 
+TEST(ModelResultTest, OnlyTheFailureThatIsExpectedIsGood) {
+  ModelResult result{.name = "Net", .num_passed_stages = kStages.size()};
+  EXPECT_TRUE(result.is_good());
+  result.expected_failure = ExpectedFailure{.kind = FailureKind::kCrashed, .reason = "known"};
+  EXPECT_EQ(result.status(), Status::kUnexpectedPass);
+  EXPECT_FALSE(result.is_good());
+  result.num_passed_stages = 2;
+  result.failure = Failure{.kind = FailureKind::kCrashed, .stage = Stage::kExecute};
+  EXPECT_EQ(result.status(), Status::kExpectedFailure);
+  EXPECT_TRUE(result.is_good());
+  result.failure->kind = FailureKind::kOutOfMemory;
+  EXPECT_EQ(result.status(), Status::kFailed);
+  EXPECT_FALSE(result.is_good());
+}
+
 }  // namespace
 }  // namespace torch_ir

@@ -38,6 +38,16 @@ TEST(FailureTest, ARunFailsForWhatItIsGivenOrForWhatItDoes) {
   EXPECT_EQ(failure_kind(Stage::kVerify, OutputMismatch("other")), FailureKind::kOutputMismatch);
 }
 
+// No symbol in any dimension is written as no symbols at all.
+TEST(SerializeTest, AnIrThatIsReadAsAnotherOneIsAMismatch) {
+  const std::string path = ::testing::TempDir() + "/mismatch.json";
+  IR ir;
+  ir.graph_inputs = {{.name = "x", .shape = {2}, .dtype = "float32"}};
+  EXPECT_EQ(serialize(ir, path), ir);
+  ir.graph_inputs[0].symbolic_shape = {""};
+  EXPECT_THROW(serialize(ir, path), SerializeMismatch);
+}
+
 TEST(FailureTest, MemoryRunsOutInEveryStage) {
   EXPECT_EQ(failure_kind(Stage::kExtract, std::bad_alloc()), FailureKind::kOutOfMemory);
   try {

@@ -81,6 +81,13 @@ TEST(SecondOpinion, HasNothingToSayOfNothing) {
 }
 
 // A product, in eager and by an executor that adds in the worst way for float16.
+TEST(OpinionProblem, IsThereUnlessTheOpinionIsGoodEnough) {
+  EXPECT_EQ(opinion_problem({.factor = 4}, 4), "");
+  EXPECT_NE(opinion_problem({.factor = 4.5}, 4), "");
+  EXPECT_EQ(opinion_problem({.reason = "it draws random numbers"}, 4),
+            "no second opinion: it draws random numbers");
+}
+
 TEST(SecondOpinions, JudgeEachOutput) {
   EagerGraph graph;
   const V a = graph.input("a", at::randn({8, 64}));

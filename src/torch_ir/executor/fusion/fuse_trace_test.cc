@@ -215,6 +215,46 @@ TEST_F(FuseTrace, CarriesLayoutsThroughPoolingConcatenationAndNorm) {
   EXPECT_EQ(difference_at_fast(graph), "");
 }
 
+// A norm that is no part of a convolution takes no other activation than the rectifier.
+TEST_F(FuseTrace, NormalizesWhatWasJoined) {
+  for (const char* activation : {"relu", "leaky_relu", "relu6", "silu"}) {
+    EagerGraph graph;
+    const V a = convolution(graph, image(graph), "a", {});
+    const V all =
+        graph.call1("aten.cat.default", {VList{a, convolution(graph, a, "b", {})}, Attribute(1)});
+    const V norm = batch_norm(graph, all, "norm", 32);
+    const V y = graph.call1(fmt::format("aten.{}.default", activation), {norm});
+    graph.output(convolution(graph, y, "c", {.in = 32}));
+    EXPECT_EQ(difference_at_fast(graph), "") << activation;
+  }
+}
+
+TEST_F(FuseTrace, AveragesWithAndWithoutPadding) {
+  for (const bool counts_padding : {true, false}) {
+    EagerGraph graph;
+    const V y = convolution(graph, image(graph), "a", {});
+    graph.output(graph.call1("aten.avg_pool2d.default",
+                             {y, pair(3), pair(2), pair(1), Attribute(false), counts_padding}));
+    EXPECT_EQ(difference_at_fast(graph), "") << counts_padding;
+  }
+}
+
+// Weights are packed with the norm behind them.
+TEST_F(FuseTrace, PacksOneWeightForSeveralNorms) {
+  EagerGraph graph;
+  const V x = image(graph);
+  const V weight = graph.weight("weight", at::randn({16, 16, 3, 3}) / 12.0);
+  const V mean = graph.weight("mean", at::randn({16}));
+  const V variance = graph.weight("variance", at::rand({16}));
+  for (const double epsilon : {1e-5, 0.5}) {
+    const V y = graph.call1("aten.conv2d.default", {x, weight, std::monostate(), pair(1), pair(1)});
+    graph.output(graph.call1("aten.batch_norm.default",
+                             {y, std::monostate(), std::monostate(), mean, variance,
+                              Attribute(false), Attribute(0.1), epsilon, Attribute(false)}));
+  }
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
 // As DenseNet does; what was joined is read and added to afterwards.
 TEST_F(FuseTrace, JoinsChannels) {
   for (const int64_t batch : {1, 2}) {
@@ -308,6 +348,30 @@ TEST_F(FuseTrace, AddsToLinearLayers) {
   EXPECT_EQ(calls_at_fast(graph),
             (Calls{"onednn::inner_product", "aten::add", "onednn::inner_product", "aten::add",
                    "onednn::inner_product", "onednn::inner_product", "aten::mul"}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+TEST_F(FuseTrace, ScalesWhatLinearLayersAdd) {
+  for (const double beta : {1.0, 0.5}) {
+    EagerGraph graph;
+    const V x = graph.input("x", at::randn({32, 64}));
+    const V weight = graph.weight("weight", at::randn({64, 64}) / 8);
+    const V y =
+        graph.call1("aten.addmm.default", {graph.weight("bias", at::randn({64})), x, weight, beta});
+    graph.output(y);
+    EXPECT_EQ(difference_at_fast(graph), "") << beta;
+  }
+}
+
+TEST_F(FuseTrace, TellsActivationsOfOneOperatorApart) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({32, 64}));
+  const V weight = graph.weight("weight", at::randn({64, 64}) / 8);
+  const auto linear = [&] { return graph.call1("aten.linear.default", {x, weight}); };
+  graph.output(graph.call1("aten.gelu.default", {linear()}));
+  graph.output(graph.call1("aten.gelu.default", {linear(), "tanh"}));
+  graph.output(graph.call1("aten.elu.default", {linear()}));
+  graph.output(graph.call1("aten.selu.default", {linear()}));
   EXPECT_EQ(difference_at_fast(graph), "");
 }
 

@@ -1,0 +1,112 @@
+// Mermaid of a graph with any names: each line is one of the few forms that Mermaid has for it.
+//
+// With MERMAID_PAGE the diagrams are written to that file, for the real parser:
+// `node harness/report/mermaid_test.mjs FILE`.
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "torch_ir/properties/random_graph.h"
+#include "torch_ir/visualize/mermaid.h"
+
+namespace torch_ir {
+namespace {
+
+using Names = std::vector<std::string>;
+
+const Names kPieces = {
+    "end",       "subgraph", "click",        "\"",   "`",      "%%",    "%%{init",
+    "]",         "/]",       "-->",          "|",    "#quot;", ";",     "<b>",
+    "\n",        "www.a.b",  "1. ",          "- ",   "__a__",  "class", "default",
+    "o",         "x",        "{{",           "\\",   "&amp;",  " ",     "https://",
+    "fa:fa-car", "\xc3\xa9", "\xe2\x80\xa8", "\xff", "$$"};
+
+// Bytes of any kind, and what means something to Mermaid, Markdown or HTML.
+rc::Gen<std::string> any_name() {
+  const auto pieces = rc::gen::container<Names>(
+      rc::gen::oneOf(rc::gen::arbitrary<std::string>(), rc::gen::elementOf(kPieces)));
+  return rc::gen::map(rc::gen::resize(4, pieces), [](const Names& parts) {
+    std::string name;
+    for (const std::string& part : parts) name += part;
+    return name;
+  });
+}
+
+// `ir` with these names for all that has one; some may be the same.
+IR with_names(IR ir, const Names& names) {
+  size_t next = 0;
+  const auto rename = [&](std::string& name) { name = pick(names, next++); };
+  const auto rename_all = [&](std::vector<TensorMeta>& metas) {
+    for (TensorMeta& meta : metas) rename(meta.name);
+  };
+  rename(ir.model_name);
+  rename_all(ir.graph_inputs);
+  rename_all(ir.graph_outputs);
+  for (OpNode& node : ir.nodes) {
+    rename(node.name);
+    rename(node.op_type);
+    rename_all(node.inputs);
+    rename_all(node.outputs);
+  }
+  return ir;
+}
+
+// With letters in the place of bytes outside ASCII, which all are plain text.
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    std::ranges::replace_if(line, [](unsigned char c) { return c >= 0x80; }, 'x');
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+// Text in quotes, of which nothing but letters, a little punctuation and entity codes is left.
+const std::string kLabel = R"re((?:[A-Za-z0-9 .,_/()?:-]|#(?:\d+|quot);)+)re";
+const std::string kText = kLabel + "(?:<br/>" + kLabel + ")?";
+
+bool is_flowchart(const std::string& text) {
+  static const std::regex line_form(R"re(    \w+\[(?:"|/"|\\"))re" + kText +
+                                    R"re((?:"|"/)\]|    \w+ -(?:-|\.-)>(?:\|")re" + kLabel +
+                                    R"re("\|)? \w+)re");
+  const std::vector<std::string> lines = lines_of(text);
+  if (lines.at(0) != "flowchart TD") return false;
+  return std::all_of(lines.begin() + 1, lines.end(),
+                     [](const std::string& line) { return std::regex_match(line, line_form); });
+}
+
+bool is_pie(const std::string& text) {
+  static const std::regex line_form("    \"" + kLabel + "\" : [1-9]\\d*");
+  const std::vector<std::string> lines = lines_of(text);
+  if (!lines.at(0).starts_with("pie showData")) return false;
+  return std::all_of(lines.begin() + 1, lines.end(),
+                     [](const std::string& line) { return std::regex_match(line, line_form); });
+}
+
+void write_diagram(const std::string& text) {
+  const char* const page = std::getenv("MERMAID_PAGE");
+  if (page != nullptr) std::ofstream(page, std::ios::app) << "```mermaid\n" << text << "```\n";
+}
+
+RC_GTEST_PROP(EveryGraph, IsDrawnByMermaidWhateverItsNames, (const GraphRecipe& recipe)) {
+  const auto names = *rc::gen::nonEmpty(rc::gen::container<Names>(any_name()));
+  const IR ir = with_names(make_graph(recipe).ir, names);
+  const std::string flowchart = ir_to_mermaid(ir);
+  const std::string pie = generate_op_distribution_pie(ir);
+  write_diagram(flowchart);
+  write_diagram(pie);
+  RC_ASSERT(is_flowchart(flowchart));
+  RC_ASSERT(is_pie(pie));
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,304 @@
+#include "torch_ir/properties/random_graph.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/randn.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+namespace torch_ir {
+namespace {
+
+// What has more elements is read by no other call.
+constexpr int64_t kMaxElements = 1024;
+
+class GraphMaker {
+ public:
+  GraphMaker(int64_t rows, uint64_t seed) {
+    at::manual_seed(1);
+    add(graph_.weight("square", at::randn({4, 4})));
+    add(graph_.weight("row", at::randn({4})));
+    add(graph_.weight("variance", at::rand({4}) + 0.5));
+    at::manual_seed(seed);
+    add(graph_.input("x", at::randn({rows, 4})));
+    add(graph_.input("y", at::randn({4, rows}).t()));
+    add(graph_.input("z", at::randn({rows, 1, 4})));
+  }
+
+  EagerGraph make(const GraphRecipe& recipe);
+
+  // For the moves.
+
+  V value(size_t choice) const { return pick(values_, choice); }
+  void add(const V& made) {
+    if (graph_.value(made).numel() <= kMaxElements) values_.push_back(made);
+  }
+  // Calls an operator, whose results are values from now on.
+  void call(const std::string& op_type, std::vector<EagerArgument> arguments) {
+    for (const V& made : graph_.call(op_type, std::move(arguments))) add(made);
+  }
+  // One that is read by the same move only.
+  V part(const std::string& op_type, std::vector<EagerArgument> arguments) {
+    return graph_.call1(op_type, std::move(arguments));
+  }
+
+ private:
+  EagerGraph graph_;
+  std::vector<V> values_;
+};
+
+Attribute below(size_t choice, size_t bound) { return static_cast<int64_t>(choice % bound); }
+// A dimension, from the first or from the last.
+Attribute dimension(size_t choice) { return static_cast<int64_t>(choice % 4) - 2; }
+
+// --- Moves of operators that take only values ---
+
+struct PlainMove {
+  const char* op_type;
+  size_t num_values;
+};
+
+const std::vector<PlainMove> kPlainMoves = {
+    {"aten.tanh.default", 1},     {"aten.relu.default", 1},       {"aten.sigmoid.default", 1},
+    {"aten.neg.default", 1},      {"aten.exp.default", 1},        {"aten.t.default", 1},
+    {"aten.relu_.default", 1},    {"aten.sin_.default", 1},       {"aten.neg_.default", 1},
+    {"aten.clone.default", 1},    {"aten.contiguous.default", 1}, {"aten.detach.default", 1},
+    {"aten.zero_.default", 1},    {"aten.zeros_like.default", 1}, {"aten.sum.default", 1},
+    {"aten.max.default", 1},      {"aten.add.Tensor", 2},         {"aten.mul.Tensor", 2},
+    {"aten.sub.Tensor", 2},       {"aten.maximum.default", 2},    {"aten.gt.Tensor", 2},
+    {"aten.mm.default", 2},       {"aten.matmul.default", 2},     {"aten.linear.default", 2},
+    {"aten.copy_.default", 2},    {"aten.mul_.Tensor", 2},        {"aten.add_.Tensor", 2},
+    {"aten.type_as.default", 2},  {"aten.expand_as.default", 2},  {"aten.where.self", 3},
+    {"aten.addmm.default", 3},    {"aten.linear.default", 3},     {"aten.lerp.Tensor", 3},
+    {"aten.addcmul_.default", 3},
+};
+
+void make_plain(GraphMaker& maker, const Choices& choices, const PlainMove& move) {
+  std::vector<EagerArgument> arguments;
+  for (size_t i = 0; i < move.num_values; ++i) arguments.emplace_back(maker.value(choices[i]));
+  maker.call(move.op_type, std::move(arguments));
+}
+
+// --- Other moves ---
+
+void slice(GraphMaker& maker, const Choices& c) {
+  maker.call("aten.slice.Tensor",
+             {maker.value(c[0]), dimension(c[1]), below(c[2], 2),
+              static_cast<int64_t>(2 + c[2] % 3), static_cast<int64_t>(1 + c[3] % 2)});
+}
+
+void select(GraphMaker& maker, const Choices& c) {
+  maker.call("aten.select.int", {maker.value(c[0]), dimension(c[1]), below(c[2], 2)});
+}
+
+// Writes to a part of a value, through a view of it.
+void write_to_part(GraphMaker& maker, const Choices& c) {
+  const V part =
+      maker.part("aten.slice.Tensor", {maker.value(c[0]), dimension(c[1]), below(c[2], 2), 3});
+  maker.call("aten.mul_.Scalar", {part, -0.5});
+}
+
+void add_scaled(GraphMaker& maker, const Choices& c) {
+  maker.call("aten.add_.Tensor", {maker.value(c[0]), maker.value(c[1]), 0.25});
+}
+
+void split(GraphMaker& maker, const Choices& c) {
+  maker.call("aten.split.Tensor", {maker.value(c[0]), 2, -1});
+}
+
+void unbind(GraphMaker& maker, const Choices& c) {
+  maker.call("aten.unbind.int", {maker.value(c[0]), -1});
+}
+
+void concatenate(GraphMaker& maker, const Choices& c) {
+  maker.call("aten.cat.default",
+             {VList{maker.value(c[0]), maker.value(c[1]), maker.value(c[0])}, dimension(c[2])});
+}
+
+void stack(GraphMaker& maker, const Choices& c) {
+  maker.call("aten.stack.default", {VList{maker.value(c[0]), maker.value(c[1])}, dimension(c[2])});
+}
+
+void flatten(GraphMaker& maker, const Choices& c) {
+  maker.call("aten.reshape.default", {maker.value(c[0]), Attribute::list({-1, 4})});
+}
+
+void view(GraphMaker& maker, const Choices& c) {
+  maker.call("aten.view.default", {maker.value(c[0]), Attribute::list({2, -1})});
+}
+
+void transpose(GraphMaker& maker, const Choices& c) {
+  maker.call("aten.transpose.int", {maker.value(c[0]), dimension(c[1]), dimension(c[2])});
+}
+
+void unsqueeze(GraphMaker& maker, const Choices& c) {
+  maker.call("aten.unsqueeze.default", {maker.value(c[0]), dimension(c[1])});
+}
+
+void convert(GraphMaker& maker, const Choices& c) {
+  const std::vector<c10::ScalarType> dtypes = {at::kDouble, at::kFloat, at::kBFloat16, at::kLong};
+  maker.call("aten._to_copy.default", {maker.value(c[0]), pick(dtypes, c[1])});
+}
+
+void reduce(GraphMaker& maker, const Choices& c) {
+  const std::vector<std::string> operators = {"aten.sum.dim_IntList", "aten.mean.dim",
+                                              "aten.amax.default"};
+  maker.call(pick(operators, c[1]),
+             {maker.value(c[0]), Attribute::list({dimension(c[2])}), c[3] % 2 == 0});
+}
+
+// The greatest elements and where they are; then those elements by their places.
+void find_greatest(GraphMaker& maker, const Choices& c) {
+  const V value = maker.value(c[0]);
+  maker.call("aten.max.dim", {value, dimension(c[1]), true});
+  const V places = maker.part("aten.argmax.default", {value, dimension(c[1]), true});
+  maker.call("aten.gather.default", {value, dimension(c[1]), places});
+}
+
+void sort(GraphMaker& maker, const Choices& c) {
+  maker.call("aten.sort.stable", {maker.value(c[0]), true, dimension(c[1]), c[2] % 2 == 0});
+}
+
+void normalize(GraphMaker& maker, const Choices& c) {
+  if (c[1] % 2 == 0) {
+    maker.call("aten.softmax.int", {maker.value(c[0]), dimension(c[2])});
+  } else {
+    maker.call("aten.native_layer_norm.default",
+               {maker.value(c[0]), Attribute::list({4}), V{"p_row"}, V{"p_variance"}, 1e-5});
+  }
+}
+
+// In training, which writes to the statistics.
+void normalize_batch(GraphMaker& maker, const Choices& c) {
+  maker.call("aten.batch_norm.default",
+             {maker.value(c[0]), std::monostate(), std::monostate(), V{"p_row"}, V{"p_variance"},
+              c[1] % 2 == 0, 0.25, 1e-5, false});
+}
+
+void mask(GraphMaker& maker, const Choices& c) {
+  const V value = maker.value(c[0]);
+  const V positive = maker.part("aten.gt.Scalar", {value, 0.25});
+  maker.call(c[1] % 2 == 0 ? "aten.masked_fill.Scalar" : "aten.masked_fill_.Scalar",
+             {value, positive, -1.5});
+}
+
+// All of a value, by a call that a replay is cut at.
+void select_all(GraphMaker& maker, const Choices& c) {
+  const V value = maker.value(c[0]);
+  const V all = maker.part("aten.ones_like.default", {value, at::kBool});
+  const V selected = maker.part("aten.masked_select.default", {value, all});
+  maker.call("aten.view_as.default", {selected, value});
+}
+
+using OtherMove = void (*)(GraphMaker&, const Choices&);
+
+const std::vector<OtherMove> kOtherMoves = {
+    slice,         select,  write_to_part, add_scaled,      split,     unbind,     concatenate,
+    stack,         flatten, view,          transpose,       unsqueeze, convert,    reduce,
+    find_greatest, sort,    normalize,     normalize_batch, mask,      select_all,
+};
+
+void make_move(GraphMaker& maker, const Move& move) {
+  const size_t kind = move.kind % (kPlainMoves.size() + kOtherMoves.size());
+  if (kind < kPlainMoves.size()) {
+    make_plain(maker, move.choices, kPlainMoves[kind]);
+  } else {
+    kOtherMoves[kind - kPlainMoves.size()](maker, move.choices);
+  }
+}
+
+EagerGraph GraphMaker::make(const GraphRecipe& recipe) {
+  for (const Move& move : recipe.moves) {
+    try {
+      make_move(*this, move);
+    } catch (const c10::Error&) {
+      // Not a node: shapes or dtypes that do not fit, or memory that can not be written to.
+    }
+  }
+  for (const size_t choice : recipe.outputs) graph_.output(value(choice));
+  graph_.output(values_.back());
+  return std::move(graph_);
+}
+
+// --- Dynamic graphs ---
+
+// The sizes of two graphs of the same calls.
+constexpr int64_t kRows = 5;
+constexpr int64_t kOtherRows = 7;
+
+// A size that is a straight line of the rows, as an expression of s0; nothing for others.
+std::optional<std::string> expression_of(int64_t size, int64_t other) {
+  const int64_t rise = other - size;
+  if (rise % (kOtherRows - kRows) != 0) return std::nullopt;
+  const int64_t factor = rise / (kOtherRows - kRows);
+  const int64_t rest = size - factor * kRows;
+  std::string text = factor == 1 ? "s0" : std::to_string(factor) + "*s0";
+  if (rest != 0) text += (rest < 0 ? " - " : " + ") + std::to_string(std::abs(rest));
+  return text;
+}
+
+bool add_symbols(TensorMeta& meta, const TensorMeta& other) {
+  if (meta.shape.size() != other.shape.size()) return false;
+  for (size_t i = 0; i < meta.shape.size(); ++i) {
+    if (meta.shape[i] == other.shape[i]) continue;
+    const auto expression = expression_of(meta.shape[i], other.shape[i]);
+    if (!expression) return false;
+    meta.symbolic_shape.resize(meta.shape.size());
+    meta.symbolic_shape[i] = *expression;
+    meta.shape[i] = kDynamicSize;
+  }
+  return true;
+}
+
+bool add_symbols(std::vector<TensorMeta>& metas, const std::vector<TensorMeta>& others) {
+  for (size_t i = 0; i < metas.size(); ++i) {
+    if (!add_symbols(metas[i], others[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+EagerGraph make_graph(const GraphRecipe& recipe, int64_t rows, uint64_t seed) {
+  return GraphMaker(rows, seed).make(recipe);
+}
+
+bool make_same_calls(const IR& a, const IR& b) {
+  const auto names = [](const std::vector<TensorMeta>& metas) {
+    std::vector<std::string> all;
+    for (const TensorMeta& meta : metas) all.push_back(meta.name);
+    return all;
+  };
+  const auto is_same = [&](const OpNode& x, const OpNode& y) {
+    return x.op_type == y.op_type && x.attrs == y.attrs && names(x.inputs) == names(y.inputs) &&
+           names(x.outputs) == names(y.outputs);
+  };
+  return std::ranges::equal(a.nodes, b.nodes, is_same) &&
+         names(a.graph_outputs) == names(b.graph_outputs);
+}
+
+std::optional<IR> make_dynamic_graph(const GraphRecipe& recipe) {
+  IR ir = make_graph(recipe, kRows).ir;
+  const IR other = make_graph(recipe, kOtherRows).ir;
+  if (!make_same_calls(ir, other)) return std::nullopt;
+  bool fits = add_symbols(ir.graph_inputs, other.graph_inputs) &&
+              add_symbols(ir.graph_outputs, other.graph_outputs);
+  for (size_t i = 0; i < ir.nodes.size() && fits; ++i) {
+    fits = add_symbols(ir.nodes[i].inputs, other.nodes[i].inputs) &&
+           add_symbols(ir.nodes[i].outputs, other.nodes[i].outputs);
+  }
+  if (!fits) return std::nullopt;
+  ir.range_constraints = {{"s0", 3, 100}};
+  return ir;
+}
+
+void showValue(const GraphRecipe& recipe, std::ostream& stream) {
+  print_graph(make_graph(recipe).ir, stream);
+}
+
+}  // namespace torch_ir
