@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/executor/graph/graph_memory.h"
 #include "torch_ir/executor/graph/lower.h"
@@ -155,9 +156,26 @@ struct CheckedRun {
   StepRun run;
 };
 
+// What weights may take in float64: those that fit into memory as they are need not fit so.
+constexpr int64_t kMaxWeightBytes = int64_t{8} << 30;
+
+void check_size(const StateDict& weights) {
+  int64_t bytes = 0;
+  for (const auto& item : weights) {
+    const at::Tensor& weight = item.value();
+    const c10::ScalarType wide = in_float64(weight.scalar_type());
+    if (wide == weight.scalar_type()) continue;
+    bytes += weight.numel() * static_cast<int64_t>(c10::elementSize(wide));
+  }
+  if (bytes <= kMaxWeightBytes) return;
+  throw Error(fmt::format("the weights would take {:.3g} GiB in float64, where {} are the most",
+                          static_cast<double>(bytes) / (1 << 30), kMaxWeightBytes >> 30));
+}
+
 // Weights and inputs together, since they may share memory.
 std::unique_ptr<CheckedRun> start_wide(const IR& ir, const StateDict& weights,
                                        const std::vector<at::Tensor>& inputs) {
+  check_size(weights);
   std::vector<at::Tensor> tensors = inputs;
   for (const auto& item : weights) tensors.push_back(item.value());
   tensors = in_float64(tensors);

@@ -57,6 +57,16 @@ TEST(Float64Run, LeavesWhatTheGraphWritesTo) {
   EXPECT_TRUE(at::equal(given, at::ones({3}, at::kDouble)));
 }
 
+// One number, seen as so many that their copies would fill the memory.
+TEST(Float64Run, LeavesWeightsThatAreTooLarge) {
+  EagerGraph graph;
+  const V w = graph.weight("w", at::ones({1}).expand({(int64_t{1} << 30) + 1}));
+  graph.output(graph.call1("aten.select.int", {w, 0, 5}));
+  Float64Run run(graph.ir, graph.weights, {});
+  EXPECT_FALSE(run.value("n0").defined());
+  EXPECT_THAT(run.doubt("n0"), HasSubstr("8 GiB in float64"));
+}
+
 // In bfloat16 1 + 2^-12 is 1.
 EagerGraph deciding_graph() {
   EagerGraph graph;
