@@ -103,7 +103,7 @@ std::optional<PartEnd> run_part(const std::string& directory, const RunSettings&
       run_deadline = now + std::chrono::duration_cast<Clock::duration>(limits.run);
     }
     if (run_deadline && now >= *run_deadline) return PartEnd{.kind = FailureKind::kTimedOut};
-    if (limits.memory && resident_bytes()[process.group()] > *limits.memory) {
+    if (limits.memory && resident_bytes()[process.id()] > *limits.memory) {
       return PartEnd{.kind = FailureKind::kOutOfMemory};
     }
   }
