@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -180,16 +181,23 @@ at::Tensor make_zeros(const ValueMeta& meta, at::Device device) {
   return at::zeros(meta.shape, at::TensorOptions(device).dtype(meta.dtype));
 }
 
-// On the meta device, where nothing is allocated: that no part makes more than what can be had.
+// On the meta device, where nothing is allocated: that sizes fit together, which not every kernel
+// asks (oneDNN's LSTM reads behind weights that are too small), and that no part makes more than
+// `limit` elements.
 class SizeCheck final : public DispatchMode {
  public:
+  explicit SizeCheck(int64_t limit) : limit_(limit) {}
+
   void call(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) override {
     const size_t first = stack->size() - op.schema().arguments().size();
     op.callBoxed(stack);
     for (const at::Tensor& tensor : tensors_of(c10::ArrayRef<c10::IValue>(*stack).slice(first))) {
-      if (tensor.numel() > kMaxElements) refuse("it is too large to be taken apart");
+      if (tensor.numel() > limit_) refuse("it is too large to be taken apart");
     }
   }
+
+ private:
+  int64_t limit_;
 };
 
 c10::DispatchKey composite_key(const c10::OperatorHandle& op) {
@@ -211,9 +219,9 @@ torch::jit::Stack run(const c10::OperatorHandle& op, torch::jit::Stack stack, Di
   return stack;
 }
 
-void check_sizes(const ExportedNode& node, const c10::OperatorHandle& op,
+void check_sizes(const ExportedNode& node, const c10::OperatorHandle& op, int64_t limit,
                  const GraphBuilder& builder) {
-  SizeCheck check;
+  SizeCheck check(limit);
   run(op,
       make_stack(
           node, op.schema(), builder,
@@ -287,7 +295,7 @@ torch::jit::Stack make_stack(const ExportedNode& node, const c10::FunctionSchema
 
 std::vector<Part> decompose(const ExportedNode& node, const c10::OperatorHandle& op, bool may_grow,
                             GraphBuilder& builder) {
-  if (may_grow) check_sizes(node, op, builder);
+  check_sizes(node, op, may_grow ? kMaxElements : std::numeric_limits<int64_t>::max(), builder);
   CallRecorder recorder(builder);
   std::unordered_map<std::string, at::Tensor> tensors;
   torch::jit::Stack stack =

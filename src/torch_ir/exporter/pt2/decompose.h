@@ -32,8 +32,8 @@ struct Part {
 
 // The calls that `op` makes for `node`, in order, by running it on zeros of the shapes that the
 // graph says. The last ones make `node`'s outputs, under their names; other values get new names.
-// Where `may_grow`, it runs on the meta device first, to see that it makes nothing much larger than
-// it takes; not all operators can.
+// It runs on the meta device first, to see that shapes fit together and, where it `may_grow`, that
+// it makes nothing much larger than it takes.
 //
 // Throws ExportError for an operator that is not composite, for shapes that are not known or so
 // large that this would take long, and where it can not be said which calls make what.
