@@ -14,8 +14,8 @@ MUTANTS = {
         ),
         (
             "a block takes the place of one that began before it",
-            "if (std::max(blocks_[other].first, block.first) == call)",
-            "if (blocks_[other].first == call)",
+            "std::max(blocks_[other].first, block.first) == call",
+            "blocks_[other].first == call",
         ),
     ],
     "src/torch_ir/executor/trace/trace_memory.cc": [
