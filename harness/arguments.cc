@@ -231,7 +231,9 @@ void declare_run(CLI::App& parser, Arguments& arguments) {
   options.with_default("--jobs", arguments.harness.run.jobs, "N", "How many models to run at once")
       ->transform(count("number of jobs", 1024));
   options
-      .with_default("--timeout", arguments.raw.timeout, "SECONDS", "How long one model may take")
+      .with_default("--timeout", arguments.raw.timeout, "SECONDS",
+                    "How long one model may take, and the search for the smallest part of one that "
+                    "crashes, hangs or takes too much memory")
       ->transform(amount("time limit", "seconds"));
   options
       .one("--memory-limit", arguments.raw.memory_limit, "MB",
@@ -354,6 +356,10 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
     for (const char* flag : {"--model", "--pt2", "--ir", "--split", "--list-models", "--supported",
                              "--baseline", "--expected-failures"}) {
       refuse_together(parser, "--suite", flag, "the suite of operators has no models");
+    }
+    for (const char* flag : {"--trials", "--seed", "--per-node", "--save-tensors"}) {
+      refuse_together(parser, "--suite", flag,
+                      "the cases of operators are single calls with inputs of their own");
     }
   } else {
     for (const char* flag : {"--operator", "--dtype"}) {

@@ -131,6 +131,9 @@ TEST_F(SuitesTest, RunTheOperators) {
   EXPECT_TRUE(first.contains("OPERATORS.md"));
   EXPECT_THAT(first.at("OPERATORS.md"),
               HasSubstr("tools/bazel run //harness -- --suite operators"));
+  EXPECT_THAT(first.at("SUMMARY.md"),
+              AllOf(HasSubstr("| LibTorch | Runs on | Device | Threads |\n|---|---|---|--:|\n"),
+                    Not(HasSubstr("olerance"))));
   EXPECT_THAT(first.at("index.html"), HasSubstr("<summary>Pointwise: 3 of 3 passed</summary>"));
   EXPECT_THAT(first.at("junit.xml"), HasSubstr("tests=\"5\" failures=\"0\""));
   EXPECT_EQ(schema_problem(results()), "");
@@ -175,6 +178,15 @@ TEST_F(SuitesTest, RefuseWhatThereIsNot) {
   expect_refusal(run_operators({"--model", "Good"}),
                  "--suite and --model do not go together: the suite of operators has no models\n");
   expect_refusal(run_operators({"--scale", "full"}), "--scale and --suite do not go together");
+  for (const std::string flag : {"--trials", "--seed"}) {
+    expect_refusal(run_operators({flag, "2"}),
+                   "--suite and " + flag +
+                       " do not go together: the cases of operators are single calls with inputs "
+                       "of their own\n");
+  }
+  for (const std::string flag : {"--per-node", "--save-tensors"}) {
+    expect_refusal(run_operators({flag}), "--suite and " + flag + " do not go together: ");
+  }
 }
 
 TEST_F(SuitesTest, FailWithoutSupportOnlyWhereThatIsAskedFor) {
