@@ -192,8 +192,17 @@ TEST_F(GraphModelsTest, WhatDoesNotFitFailsItsModel) {
   save_weights_safetensors(other, path("other.safetensors"));
   EXPECT_THAT(
       run({"--ir", folder, "--inputs", path("other.safetensors")}).out,
-      HasSubstr("Wrong  FAILED  load failed in execute: other.safetensors: the graph has no "
-                "input 'z'; its inputs are 'x'"));
+      HasSubstr("Wrong  FAILED  load failed in execute: other.safetensors: 2 problems with its "
+                "tensors: the graph has no input 'z'; its inputs are 'x'\n"));
+  EXPECT_THAT(report("Wrong.md"),
+              HasSubstr("  no tensor for the graph's input 'x'; the file has 'z'\n"));
+  StateDict wide;
+  wide.insert("x", at::ones({2, 4}, at::kDouble));
+  save_weights_safetensors(wide, path("wide.safetensors"));
+  EXPECT_THAT(
+      run({"--ir", folder, "--inputs", path("wide.safetensors"), "--backend", "off_by_one"}).out,
+      HasSubstr("Wrong  FAILED  load failed in execute: Input 'x' has shape [2, 4], "
+                "expected [2, 3], and dtype float64, expected float32.\n"));
   EXPECT_THAT(run({"--ir", folder, "--expected", path("other.safetensors")}).out,
               HasSubstr("Wrong  FAILED  load failed in verify: other.safetensors: "));
   IR twice = load_ir(folder + "/ir.json");

@@ -229,8 +229,9 @@ TEST_F(ImportedModelsTest, TensorsThatDoNotFitFailTheirModel) {
   const HarnessOutcome inputs = run({"--pt2", archive, "--inputs", other});
   EXPECT_EQ(inputs.status, 1);
   EXPECT_THAT(inputs.out,
-              HasSubstr("llama  FAILED  load failed in execute: other.safetensors: the graph has "
-                        "no input 'pixel_values'; its inputs are 'input_ids'\n"));
+              HasSubstr("llama  FAILED  load failed in execute: other.safetensors: 2 problems with "
+                        "its tensors: the graph has no input 'pixel_values'; its inputs are "
+                        "'input_ids'\n"));
   const HarnessOutcome expected = run({"--pt2", archive, "--expected", other});
   EXPECT_THAT(expected.out, HasSubstr("llama  FAILED  load failed in verify: other.safetensors: "));
   // The graph is there to look at.

@@ -349,10 +349,12 @@ function share(c) {
   return `${count(c.num_mismatched)} of ${count(c.num_elements)} (${figure(percent)} %)`;
 }
 
-// Bins that begin at `limit` or beyond it are marked.
+// Bins that begin at `limit` or beyond it are marked. NaN on one side has a row of its own.
 function histogram(c, limit) {
-  const most = Math.max(1, ...c.histogram);
-  const body = c.histogram.map((value, bin) => [run.bins[bin], value, bin]).filter(([, value]) => value > 0);
+  const nan = c.num_nan || 0;
+  const counts = [...c.histogram.slice(0, -1), c.histogram[c.histogram.length - 1] - nan, nan];
+  const most = Math.max(1, ...counts);
+  const body = counts.map((value, bin) => [run.bins[bin] || 'NaN', value, bin]).filter(([, value]) => value > 0);
   return h('table', {class: 'histogram'},
       h('caption', {class: 'hidden-text'}, 'How many elements differ by how much'),
       h('tbody', {}, ...body.map(([name, value, bin]) => h('tr', {},
@@ -471,9 +473,9 @@ function reproducerBlock(model, detail) {
   const where = r.first_node === r.last_node ? [code(r.first_node)]
       : ['from ', code(r.first_node), ' to ', code(r.last_node)];
   const what = r.is_whole_graph
-      ? [`It is the whole graph, ${plural(r.num_nodes, 'node')}, with the inputs of the run`]
+      ? [`It is the whole graph, ${plural(r.num_nodes, 'node')}, with the inputs of the trial “${r.trial}”`]
       : [`The smallest part known to fail by itself has ${plural(r.num_nodes, 'node')}, `, ...where,
-         '. It is given what the model computes before it'];
+         `. It is given what the model computes before it in the trial “${r.trial}”`];
   return [h('h3', {}, 'Reproducer'),
     h('p', {}, ...what, ', and lies in ',
       h('a', {href: `repro/${encodeURIComponent(model.name)}/`}, `repro/${model.name}/`), '.'),

@@ -13,10 +13,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "harness/divergence/reference_watch.h"
 #include "harness/divergence/reproducer.h"
 #include "harness/divergence/whole_run_values.h"
 #include "harness/stages/stages.h"
-#include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/verifier/compare_nodes.h"
@@ -53,12 +53,6 @@ class RandomNumbers {
   RandomState state_;
 };
 
-// Whether a node of this operator may draw random numbers.
-bool may_draw(const OpNode& node) {
-  const auto op = find_operator(node.op_type);
-  return !node.graphs.empty() || (op && op->hasTag(at::Tag::nondeterministic_seeded));
-}
-
 // The values of the backend, which draws random numbers of its own.
 class BackendValues {
  public:
@@ -93,10 +87,10 @@ class Explainer {
         backend_(backend),
         settings_(settings),
         memory_(ir, weights),
-        weights_(apart_from_model(weights)) {
+        weights_(apart_from_model(weights)),
+        watch_(ir) {
     for (size_t i = 0; i < ir.nodes.size(); ++i) {
       for (const TensorMeta& output : ir.nodes[i].outputs) producers_.emplace(output.name, i);
-      if (may_draw(ir.nodes[i])) drawing_.insert(i);
     }
   }
 
@@ -126,11 +120,10 @@ class Explainer {
                            .weights = weights_,
                            .inputs = inputs_,
                            .expected = expected_,
-                           .backend = backend_,
+                           .check = check_on(backend_),
                            .settings = settings_,
                            .memory = memory_,
-                           .shapes = shapes_,
-                           .random_nodes = random_nodes_,
+                           .reference = watch_,
                            .divergence = report.first_divergence,
                            .nodes_agree = report.error.empty() && report.num_compared > 0 &&
                                           report.num_mismatched == 0};
@@ -261,20 +254,11 @@ class Explainer {
 
   // Runs the model, and keeps in mind what a reproducer has to know.
   void run_reference(const ValueObserver& observer) {
-    at::manual_seed(settings_.seed);
-    RandomState before;
+    watch_.start(settings_.seed);
     candidate_.observe(inputs_, [&](const std::string& name, const at::Tensor& value) {
-      if (value.defined()) shapes_[name] = value.sizes().vec();
-      note_drawing(name, before);
+      watch_.see(name, value);
       observer(name, value);
     });
-  }
-
-  void note_drawing(const std::string& name, RandomState& before) {
-    const auto node = producers_.find(name);
-    if (node == producers_.end() || !drawing_.contains(node->second)) return;
-    if (before.has_moved()) random_nodes_.insert(node->second);
-    before = RandomState();
   }
 
   // What the graph itself computed the value from, in another run of it.
@@ -337,10 +321,7 @@ class Explainer {
   const StateDict weights_;
   // Values to the nodes that make them.
   std::unordered_map<std::string, size_t> producers_;
-  // Nodes that may draw random numbers, and those that did.
-  std::set<size_t> drawing_;
-  std::set<size_t> random_nodes_;
-  ValueShapes shapes_;
+  ReferenceWatch watch_;
   // Whether the backend runs whole graphs for the values of nodes.
   bool runs_whole_ = false;
   // Values that the model has, and the backend did not tell in the last comparison; in their order.

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <exception>
 #include <sstream>
+#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "harness/divergence/graph_part.h"
@@ -22,20 +24,6 @@
 namespace torch_ir {
 namespace {
 
-// How a graph fails on a backend, for the search, which runs parts of it again.
-struct GraphFailure {
-  // The first output that is wrong, and its tolerance; those of the first output for an error.
-  std::string output = {};
-  Tolerance tolerance = {};
-  // One line.
-  std::string message = {};
-  // Whether it is an error, and not a wrong value.
-  bool threw = false;
-};
-
-// Runs `ir` with the seed of `settings` and compares its outputs with `expected` by the tolerance
-// of `settings`, or by float64 where that is the reference. Outputs of which `expected` says
-// nothing, undefined or empty as it may be, are not compared. Throws OutputError only.
 std::optional<GraphFailure> find_failure(Backend& backend, const IR& ir, const StateDict& weights,
                                          const std::vector<at::Tensor>& inputs,
                                          const std::vector<at::Tensor>& expected,
@@ -47,7 +35,7 @@ std::optional<GraphFailure> find_failure(Backend& backend, const IR& ir, const S
     return tolerance_for(settings.tolerance, i, dtype);
   };
   const auto failure_of_all = [&](std::string message, bool threw) {
-    return GraphFailure{.output = outputs.empty() ? "" : outputs.front().name,
+    return GraphFailure{.output = outputs.empty() ? "" : outputs.back().name,
                         .tolerance = tolerance_of(0),
                         .message = std::move(message),
                         .threw = threw};
@@ -143,27 +131,43 @@ class Search {
   // Of the first range that could not be looked at by itself; may be empty.
   const std::string& problem() const { return problem_; }
 
+  // Of all that failed so far, for a search that is ended.
+  const std::optional<FailingPart>& smallest() const { return smallest_; }
+
  private:
   Range divergent_range() const {
     const auto index = static_cast<size_t>(failed_.divergence->node.index);
     return Range{index, index, {failed_.divergence->node.value}};
   }
 
-  Range range_to(size_t last) const { return {0, last, values_.at(last)}; }
+  Range make_range(size_t first, size_t last) const {
+    return {first, last, outputs_of(first, last)};
+  }
+
+  // What is looked at of nodes [first, last]. Values are wrong where they are made, and from there
+  // on; what ends with an error does so whoever reads the values, so that no node may be left out.
+  std::vector<std::string> outputs_of(size_t first, size_t last) const {
+    if (!failed_.threw()) return values_.at(last);
+    std::unordered_set<std::string_view> read;
+    for (size_t i = first; i <= last; ++i) {
+      for (const TensorMeta& input : failed_.ir.nodes[i].inputs) read.insert(input.name);
+    }
+    std::vector<std::string> outputs;
+    for (size_t i = first; i <= last; ++i) {
+      const auto values = values_.find(i);
+      if (values == values_.end()) continue;
+      for (const std::string& value : values->second) {
+        if (i == last || !read.contains(value)) outputs.push_back(value);
+      }
+    }
+    return outputs;
+  }
 
   // The first node at which the graph fails when it runs from its beginning to there; nothing when
   // that does not reproduce the failure. The failure goes on to the outputs, so that bisection
   // finds a node behind which all is wrong, and before which it is not.
   std::optional<Range> find_end() {
-    std::optional<size_t> wrong;
-    for (const TensorMeta& output : failed_.ir.graph_outputs) {
-      const auto producer = producers_.find(output.name);
-      if (producer == producers_.end()) continue;
-      if (fails(range_to(producer->second))) {
-        wrong = producer->second;
-        break;
-      }
-    }
+    const std::optional<size_t> wrong = find_wrong_node();
     if (!wrong) return std::nullopt;
     // Nodes with values to look at.
     std::vector<size_t> nodes;
@@ -173,15 +177,38 @@ class Search {
     std::ranges::sort(nodes);
     size_t right = 0;
     size_t bad = nodes.size() - 1;
-    if (fails(range_to(nodes[0]))) return start_at(nodes[0]);
+    if (fails(make_range(0, nodes[0]))) return make_range(nodes[0], nodes[0]);
     while (bad - right > 1) {
       const size_t middle = right + (bad - right) / 2;
-      (fails(range_to(nodes[middle])) ? bad : right) = middle;
+      (fails(make_range(0, nodes[middle])) ? bad : right) = middle;
     }
-    return start_at(nodes[bad]);
+    return make_range(nodes[bad], nodes[bad]);
   }
 
-  Range start_at(size_t last) const { return {last, last, values_.at(last)}; }
+  // A node that makes an output wrong; for an error, the last one.
+  std::optional<size_t> find_wrong_node() {
+    std::vector<size_t> nodes;
+    if (failed_.threw()) {
+      for (const auto& [node, values] : values_) nodes.push_back(node);
+      if (!nodes.empty()) nodes = {*std::ranges::max_element(nodes)};
+    } else {
+      for (const TensorMeta& output : failed_.ir.graph_outputs) {
+        const auto producer = producers_.find(output.name);
+        if (producer != producers_.end()) nodes.push_back(producer->second);
+      }
+    }
+    const auto wrong =
+        std::ranges::find_if(nodes, [&](size_t node) { return fails(make_range(0, node)); });
+    return wrong == nodes.end() ? std::nullopt : std::optional(*wrong);
+  }
+
+  // With other nodes at its beginning.
+  Range beginning_at(size_t first, const Range& range) const {
+    Range other = range;
+    other.first = first;
+    if (failed_.threw()) other.outputs = outputs_of(first, range.last);
+    return other;
+  }
 
   std::optional<FailingPart> find_smallest(Range range) {
     std::optional<FailingPart> smallest = try_range(range);
@@ -201,14 +228,14 @@ class Search {
     size_t good = range.first;
     std::optional<FailingPart> failing;
     for (size_t length = 2; !failing && good > 0; length *= 2) {
-      range.first = range.last + 1 > length ? range.last + 1 - length : 0;
+      range = beginning_at(range.last + 1 > length ? range.last + 1 - length : 0, range);
       failing = try_range(range);
       if (!failing) good = range.first;
     }
     if (!failing) return std::nullopt;
     size_t bad = range.first;
     while (good - bad > 1) {
-      range.first = bad + (good - bad) / 2;
+      range = beginning_at(bad + (good - bad) / 2, range);
       if (std::optional<FailingPart> shorter = try_range(range)) {
         failing = std::move(shorter);
         bad = range.first;
@@ -216,16 +243,15 @@ class Search {
         good = range.first;
       }
     }
-    range.first = bad;
+    range = beginning_at(bad, range);
     return failing;
   }
 
   void shrink_end(Range range, std::optional<FailingPart>& smallest) {
     while (range.last > range.first) {
       --range.last;
-      const auto values = values_.find(range.last);
-      if (values == values_.end()) continue;
-      range.outputs = values->second;
+      if (!values_.contains(range.last)) continue;
+      range.outputs = outputs_of(range.first, range.last);
       std::optional<FailingPart> shorter = try_range(range);
       if (!shorter) return;
       smallest = std::move(shorter);
@@ -235,10 +261,11 @@ class Search {
   bool fails(const Range& range) { return try_range(range).has_value(); }
 
   std::optional<FailingPart> try_range(const Range& range) {
-    FailingPart failing{.range = range,
-                        .part = make_graph_part(failed_.ir, failed_.memory, failed_.shapes,
-                                                range.first, range.last, range.outputs),
-                        .values = {}};
+    FailingPart failing{
+        .range = range,
+        .part = make_graph_part(failed_.ir, failed_.memory, failed_.reference.shapes(), range.first,
+                                range.last, range.outputs),
+        .values = {}};
     if (!can_run_alone(failing.part)) return std::nullopt;
     failing.weights = used_weights(failing.part.ir, failed_.weights);
     at::manual_seed(failed_.settings.seed);
@@ -251,12 +278,13 @@ class Search {
     }
     failing.values = *values;
     if (!run(failing)) return std::nullopt;
+    if (!smallest_ || failing.part.nodes.size() < smallest_->part.nodes.size()) smallest_ = failing;
     return failing;
   }
 
   bool can_run_alone(GraphPart& part) {
     for (const size_t node : part.nodes) {
-      if (!failed_.random_nodes.contains(node) || !part.problem.empty()) continue;
+      if (!failed_.reference.random_nodes().contains(node) || !part.problem.empty()) continue;
       part.problem = fmt::format("node '{}' draws random numbers", failed_.ir.nodes[node].name);
     }
     if (part.problem.empty()) {
@@ -276,8 +304,8 @@ class Search {
   bool run(FailingPart& failing) {
     RunSettings settings = failed_.settings;
     settings.tolerance = tolerance_of(failing.part.ir);
-    const auto failure = find_failure(failed_.backend, failing.part.ir, failing.weights,
-                                      failing.values.inputs, failing.values.outputs, settings);
+    const auto failure = failed_.check(failing.part.ir, failing.weights, failing.values.inputs,
+                                       failing.values.outputs, settings);
     if (!failure || (failure->threw && !failed_.threw())) return false;
     failing.failure = *failure;
     return true;
@@ -302,6 +330,7 @@ class Search {
   std::unordered_map<std::string, size_t> producers_;
   std::unordered_map<size_t, std::vector<std::string>> values_;
   std::string problem_;
+  std::optional<FailingPart> smallest_;
 };
 
 struct FoundPart {
@@ -309,6 +338,7 @@ struct FoundPart {
   // Whether it is one that ends where the values first differ, if they do.
   bool ends_at_divergence = true;
   std::string problem = {};
+  bool is_cut_short = false;
 };
 
 // What the model throws ends the search only.
@@ -324,6 +354,9 @@ FoundPart find_part(const FailedRun& failed) {
     found.problem = search.problem();
   } catch (const OutputError&) {
     throw;
+  } catch (const SearchEnded&) {
+    found.part = search.smallest();
+    found.is_cut_short = true;
   } catch (const std::exception& error) {
     found.problem = message_text(error);
   }
@@ -371,9 +404,8 @@ ReproducerSearch try_whole_graph(const FailedRun& failed, const std::string& pro
                                  const std::string& directory) {
   const std::vector<at::Tensor> expected = expected_outputs(failed);
   const std::vector<at::Tensor> inputs = as_in_files(failed.inputs);
-  const auto failure =
-      find_failure(failed.backend, failed.ir, used_weights(failed.ir, failed.weights), inputs,
-                   expected, failed.settings);
+  const auto failure = failed.check(failed.ir, used_weights(failed.ir, failed.weights), inputs,
+                                    expected, failed.settings);
   if (!failure) {
     return {.note =
                 "No reproducer: the graph failed once, and did not when it ran again on the "
@@ -413,6 +445,30 @@ ReproducerSearch find_reproducer(const FailedRun& failed, const std::string& dir
   } catch (const WeightError& error) {
     return try_whole_graph(failed, error.what(), directory);
   }
+}
+
+GraphCheck check_on(Backend& backend) {
+  return [&backend](const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
+                    const std::vector<at::Tensor>& expected, const RunSettings& settings) {
+    return find_failure(backend, ir, weights, inputs, expected, settings);
+  };
+}
+
+ReproducerSearch find_part_that_ends(const FailedRun& failed, const std::string& directory) {
+  const FoundPart found = find_part(failed);
+  const std::string cut =
+      found.is_cut_short ? "The search was cut short, so that a smaller part may fail too" : "";
+  if (!found.part || found.part->part.nodes.size() >= failed.ir.nodes.size()) {
+    return {.note = found.is_cut_short
+                        ? cut
+                        : "No smaller part of the graph fails so by itself" + colon(found.problem)};
+  }
+  const IR& part = found.part->part.ir;
+  ReproducerSearch search =
+      whole_graph_reproducer(part, found.part->weights, found.part->values.inputs, /*expected=*/{},
+                             failed.settings, /*message=*/"", directory);
+  if (search.reproducer) search.note = cut;
+  return search;
 }
 
 ReproducerSearch whole_graph_reproducer(const IR& ir, const StateDict& weights,

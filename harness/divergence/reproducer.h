@@ -4,18 +4,20 @@
 // search starts from the node that diverged and grows backwards, by doubling, until the part fails;
 // then it shrinks from both ends. So it finds as well what goes wrong only when nodes run together,
 // while each of them alone is right. Where no value tells where to start, or that leads to nothing,
-// it starts from the outputs. What is left in the end is the whole graph.
+// it starts from the outputs. What is left in the end is the whole graph. For a run that ended with
+// an error it starts at the first node up to which the graph fails.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "harness/backend/backend.h"
 #include "harness/divergence/graph_part.h"
+#include "harness/divergence/reference_watch.h"
 #include "harness/results/result.h"
 #include "harness/stages/candidate.h"
 #include "torch_ir/executor/graph/graph_memory.h"
@@ -23,6 +25,30 @@
 #include "torch_ir/verifier/compare_nodes.h"
 
 namespace torch_ir {
+
+// How a graph fails.
+struct GraphFailure {
+  // The first output that is wrong, and its tolerance; for an error, the last output.
+  std::string output = {};
+  Tolerance tolerance = {};
+  // One line.
+  std::string message = {};
+  // Whether it is an error, and not a wrong value.
+  bool threw = false;
+};
+
+// Runs a graph, or a part of one, and says how it fails. Outputs of which `expected` says nothing,
+// undefined or empty as it may be, are not compared.
+using GraphCheck = std::function<std::optional<GraphFailure>(
+    const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
+    const std::vector<at::Tensor>& expected, const RunSettings& settings)>;
+
+// By `backend`, in this process, with the seed of the settings; outputs are compared by their
+// tolerance, or by float64 where that is the reference. Throws OutputError only.
+GraphCheck check_on(Backend& backend);
+
+// Thrown by a check that may run no more; what was found so far counts.
+struct SearchEnded {};
 
 // What failed, and what is known of it. All that it refers to outlives it.
 struct FailedRun {
@@ -33,13 +59,11 @@ struct FailedRun {
   // What the outputs were compared with, undefined where nothing says it; empty for a run that
   // ended with an error before.
   const std::vector<at::Tensor>& expected;
-  Backend& backend;
+  GraphCheck check;
   const RunSettings& settings;
   const GraphMemory& memory;
-  // Of the values that the model told.
-  ValueShapes shapes = {};
-  // Nodes that drew random numbers: a part of a graph would draw others.
-  std::set<size_t> random_nodes = {};
+  // A part of a graph would draw other random numbers than the whole one.
+  const ReferenceWatch& reference;
   // The node that diverged and its value, where one did.
   std::optional<Divergence> divergence = std::nullopt;
   // Whether all values that were compared agree.
@@ -60,9 +84,12 @@ struct ReproducerSearch {
 // run again, does not fail either. Throws OutputError for files that can not be written.
 ReproducerSearch find_reproducer(const FailedRun& failed, const std::string& directory);
 
-// The whole graph as a reproducer, with all that it ran with: for a failure that can not be
-// searched into, because it ends the process. Runs nothing, so that the caller has to know that it
-// fails.
+// The smallest part of a run that ended its process, where there is one that is smaller than the
+// whole graph, as files in `directory`. The check runs in a process of its own. Throws OutputError.
+ReproducerSearch find_part_that_ends(const FailedRun& failed, const std::string& directory);
+
+// The whole graph as a reproducer, with all that it ran with. Runs nothing, so that the caller has
+// to know that it fails.
 //
 // `weights` may have more than the graph uses, by state dict name or placeholder. `expected` has
 // one tensor for each graph output, undefined where nothing says what it should be, or is empty:

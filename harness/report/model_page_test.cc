@@ -346,9 +346,21 @@ TEST(ModelPageTest, NodesSayWhereItBegins) {
   EXPECT_THAT(other, HasSubstr("\nThe comparison came to no end: it ended.\n"));
 }
 
+TEST(ModelPageTest, NanHasARowOfItsOwnInTheHistogram) {
+  ModelResult result = make_mismatch();
+  TensorComparison& c = result.trials[0].verification.output_details[0].comparison;
+  c.histogram.back() = 5;
+  c.num_nan = 3;
+  const std::string page = render_model_page(result, {});
+  EXPECT_THAT(page, HasSubstr("\n  >= 1e3  █ 2\n     NaN  █ 3\n"));
+  c.num_nan = std::nullopt;
+  EXPECT_THAT(render_model_page(result, {}), Not(HasSubstr("     NaN ")));
+}
+
 TEST(ModelPageTest, AReproducerComesWithItsCommand) {
   ModelResult result = make_mismatch();
-  result.reproducer = Reproducer{.num_nodes = 2,
+  result.reproducer = Reproducer{.trial = "zeros and ones",
+                                 .num_nodes = 2,
                                  .first_node = "mul",
                                  .last_node = "add",
                                  .command = "torch-ir verify ir.json",
@@ -356,7 +368,8 @@ TEST(ModelPageTest, AReproducerComesWithItsCommand) {
   const std::string page = render_model_page(result, {});
   EXPECT_THAT(page,
               HasSubstr("has 2 nodes, from `mul` to `add`. It is given what the model computes "
-                        "before it, and lies in [`repro/Off/`](repro/Off/):\n"));
+                        "before it in the trial “zeros and ones”, and lies in "
+                        "[`repro/Off/`](repro/Off/):\n"));
   EXPECT_THAT(page, HasSubstr("```\n12 of 2048 differ\n```\n"));
   EXPECT_THAT(page, HasSubstr("```sh\ntorch-ir verify ir.json\n```\n"));
   EXPECT_THAT(page, Not(HasSubstr("rogram")));
@@ -371,10 +384,11 @@ TEST(ModelPageTest, AReproducerComesWithItsCommand) {
 
 TEST(ModelPageTest, AReproducerMayBeTheWholeGraph) {
   ModelResult result = make_mismatch();
-  result.reproducer = Reproducer{.num_nodes = 1, .first_node = "add", .last_node = "add"};
+  result.reproducer =
+      Reproducer{.trial = "normal values", .num_nodes = 1, .first_node = "add", .last_node = "add"};
   EXPECT_THAT(render_model_page(result, {}),
-              HasSubstr("\nIt is the whole graph, 1 node, with the inputs of the run, and lies in "
-                        "[`repro/Off/`](repro/Off/):\n"));
+              HasSubstr("\nIt is the whole graph, 1 node, with the inputs of the trial “normal "
+                        "values”, and lies in [`repro/Off/`](repro/Off/):\n"));
 }
 
 TEST(ModelPageTest, AReproducerOfAnExecutorSaysWhereItsProgramRuns) {

@@ -204,6 +204,7 @@ Data reproducer_section(const ModelResult& result, const RunContext& context) {
   const Reproducer& reproducer = *result.reproducer;
   const std::string folder = "repro/" + result.name + "/";
   const std::string nodes = counted(reproducer.num_nodes, "node");
+  const std::string trial = escape_markdown(reproducer.trial);
   const std::string lies = fmt::format("lies in [{}]({}):", code_span(folder), link_target(folder));
   const std::string where =
       reproducer.first_node == reproducer.last_node
@@ -211,12 +212,12 @@ Data reproducer_section(const ModelResult& result, const RunContext& context) {
           : "from " + code_span(reproducer.first_node) + " to " + code_span(reproducer.last_node);
   const std::string text =
       result.is_reproduced_by_whole_graph()
-          ? fmt::format("It is the whole graph, {}, with the inputs of the run, and {}", nodes,
-                        lies)
+          ? fmt::format("It is the whole graph, {}, with the inputs of the trial “{}”, and {}",
+                        nodes, trial, lies)
           : fmt::format(
                 "The smallest part of the graph known to fail by itself has {}, {}. It is "
-                "given what the model computes before it, and {}",
-                nodes, where, lies);
+                "given what the model computes before it in the trial “{}”, and {}",
+                nodes, where, trial, lies);
   Data data;
   data.set("text", text);
   data.set("message", code_block(reproducer.message));

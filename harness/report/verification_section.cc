@@ -82,18 +82,30 @@ List mismatches(const VerificationReport& report) {
   return lines;
 }
 
+// Rows of a histogram: elements that are NaN on one side have one of their own.
+std::vector<std::pair<std::string, int64_t>> histogram_rows(const TensorComparison& comparison) {
+  std::vector<std::pair<std::string, int64_t>> rows;
+  for (size_t bin = 0; bin < kHistogramBins; ++bin) {
+    rows.emplace_back(histogram_bin_name(bin), comparison.histogram[bin]);
+  }
+  const int64_t num_nan = comparison.num_nan.value_or(0);
+  rows.back().second -= num_nan;
+  rows.emplace_back("NaN", num_nan);
+  return rows;
+}
+
 // Bars, and at least a mark for one element.
 std::string histogram(const TensorComparison& comparison) {
-  const auto& counts = comparison.histogram;
-  const int64_t most = std::max<int64_t>(1, *std::ranges::max_element(counts));
+  const auto rows = histogram_rows(comparison);
+  int64_t most = 1;
+  for (const auto& [name, count] : rows) most = std::max(most, count);
   std::string lines;
-  for (size_t bin = 0; bin < counts.size(); ++bin) {
-    if (counts[bin] == 0) continue;
-    const int64_t width = std::max<int64_t>(1, counts[bin] * kHistogramWidth / most);
+  for (const auto& [name, count] : rows) {
+    if (count == 0) continue;
+    const int64_t width = std::max<int64_t>(1, count * kHistogramWidth / most);
     std::string bar;
     for (int64_t i = 0; i < width; ++i) bar += "█";
-    lines += fmt::format("{:>8}  {} {}\n", histogram_bin_name(bin), bar,
-                         with_thousands_separators(counts[bin]));
+    lines += fmt::format("{:>8}  {} {}\n", name, bar, with_thousands_separators(count));
   }
   return code_block(lines, "text");
 }

@@ -123,10 +123,12 @@ struct Trial {
 };
 
 // The smallest part of the graph known to fail when it is given what the model computes before it;
-// the whole graph where no part does, or where nobody could look for one. It lies in repro/<model>/
-// of the reports: ir.json, weights.safetensors where it has weights, inputs.safetensors, and
-// expected.safetensors unless its process ended.
+// the whole graph where no part does. It lies in repro/<model>/ of the reports: ir.json,
+// weights.safetensors where it has weights, inputs.safetensors, and expected.safetensors unless its
+// process ended.
 struct Reproducer {
+  // The trial on whose inputs it fails.
+  std::string trial = {};
   int64_t num_nodes = 0;
   // The first and the last node in it.
   std::string first_node = {};

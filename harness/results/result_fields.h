@@ -96,6 +96,7 @@ void fields(const Visit& visit, TensorComparison& comparison) {
   visit("signal_to_noise", comparison.signal_to_noise);
   visit("max_ulp_diff", comparison.max_ulp_diff);
   visit("histogram", comparison.histogram);
+  visit("num_nan", comparison.num_nan);
   visit("num_elements", comparison.num_elements);
   visit("num_mismatched", comparison.num_mismatched);
   visit("worst_index", comparison.worst_index);
@@ -247,6 +248,7 @@ void fields(const Visit& visit, Trial& trial) {
 
 template <class Visit>
 void fields(const Visit& visit, Reproducer& reproducer) {
+  visit("trial", reproducer.trial);
   visit("num_nodes", reproducer.num_nodes);
   visit("first_node", reproducer.first_node);
   visit("last_node", reproducer.last_node);

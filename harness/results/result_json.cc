@@ -6,10 +6,18 @@
 namespace torch_ir {
 
 template <class Visit>
+void fields(const Visit& visit, EndedProcess& ended) {
+  visit.required("trial", ended.trial);
+  visit.required("kind", ended.kind);
+  visit.required("timeout", ended.timeout);
+  visit("memory_limit", ended.memory_limit);
+}
+
+template <class Visit>
 void fields(const Visit& visit, RunRequest& request) {
   visit.required("model", request.source);
   visit.required("settings", request.settings);
-  visit("reproduces_trial", request.reproduces_trial);
+  visit("reproduces", request.reproduces);
 }
 
 namespace {

@@ -9,13 +9,25 @@
 
 namespace torch_ir {
 
+// A graph that ended its process, and what may be spent on looking for the smallest part of it that
+// does so too.
+struct EndedProcess {
+  // Of which it ran on the inputs.
+  int trial = 0;
+  // crashed, timed out, or out of memory.
+  FailureKind kind = FailureKind::kCrashed;
+  // In seconds, for the whole search.
+  double timeout = 0;
+  // In bytes.
+  std::optional<int64_t> memory_limit = std::nullopt;
+};
+
 // One model to run, and how.
 struct RunRequest {
   ModelSource source = {};
   RunSettings settings = {};
-  // With a trial, nothing is executed: the whole graph is written as what reproduces a failure on
-  // the inputs of that trial.
-  std::optional<int> reproduces_trial = std::nullopt;
+  // With it, what reproduces that failure is looked for in place of a run.
+  std::optional<EndedProcess> reproduces = std::nullopt;
 };
 
 std::string to_json(const RunRequest& request);

@@ -140,8 +140,9 @@ TEST(ResultJsonTest, RequestsComeBackAsTheyWere) {
   settings.device = c10::Device(c10::kCUDA, 1);
   settings.executor = "run {ir}";
   settings.save_tensors = true;
-  EXPECT_EQ(run_request_from_json(to_json(request)).reproduces_trial, std::nullopt);
-  request.reproduces_trial = 2;
+  EXPECT_FALSE(run_request_from_json(to_json(request)).reproduces);
+  request.reproduces = {
+      .trial = 2, .kind = FailureKind::kTimedOut, .timeout = 1.5, .memory_limit = 1'000'000};
   const RunRequest read = run_request_from_json(to_json(request));
   EXPECT_EQ(read.source, ModelSource("Tiny"));
   EXPECT_EQ(read.settings.seed, std::numeric_limits<uint64_t>::max());
@@ -151,7 +152,11 @@ TEST(ResultJsonTest, RequestsComeBackAsTheyWere) {
   EXPECT_EQ(read.settings.device, c10::Device(c10::kCUDA, 1));
   EXPECT_TRUE(read.settings.save_tensors);
   EXPECT_EQ(read.settings.executor, "run {ir}");
-  EXPECT_EQ(read.reproduces_trial, 2);
+  ASSERT_TRUE(read.reproduces);
+  EXPECT_EQ(read.reproduces->trial, 2);
+  EXPECT_EQ(read.reproduces->kind, FailureKind::kTimedOut);
+  EXPECT_EQ(read.reproduces->timeout, 1.5);
+  EXPECT_EQ(read.reproduces->memory_limit, 1'000'000);
 }
 
 TEST(ResultJsonTest, RequestsOfArchivesComeBackAsTheyWere) {

@@ -93,21 +93,14 @@ Json write_totals(const RunRecord& run) {
 
 // What may differ between machines, of a value and of a difference that is not 0.
 constexpr const char* kStatistics[] = {"min", "max", "mean", "standard_deviation"};
-constexpr const char* kDifferences[] = {"max_diff",
-                                        "mean_diff",
-                                        "max_relative_diff",
-                                        "root_mean_square_diff",
-                                        "cosine_similarity",
-                                        "signal_to_noise",
-                                        "max_ulp_diff",
-                                        "histogram",
-                                        "num_mismatched",
-                                        "worst_index",
-                                        "worst_actual",
-                                        "worst_expected",
-                                        "smallest_passing_tolerance",
-                                        "worst_factor",
-                                        "worst_trial"};
+constexpr const char* kDifferences[] = {"max_diff",          "mean_diff",
+                                        "max_relative_diff", "root_mean_square_diff",
+                                        "cosine_similarity", "signal_to_noise",
+                                        "max_ulp_diff",      "histogram",
+                                        "num_nan",           "num_mismatched",
+                                        "worst_index",       "worst_actual",
+                                        "worst_expected",    "smallest_passing_tolerance",
+                                        "worst_factor",      "worst_trial"};
 
 // How far a value is from float64 always, and how that relates to eager where it is not equal to
 // it.

@@ -7,15 +7,19 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "harness/backend/backend.h"
+#include "harness/divergence/ended_process.h"
 #include "harness/divergence/node_comparison.h"
 #include "harness/divergence/reproducer.h"
 #include "harness/stages/stages.h"
 #include "harness/stages/trials.h"
+#include "torch_ir/base/problem_list.h"
+#include "torch_ir/executor/check_values.h"
 #include "torch_ir/executor/graph/symbol_binder.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/verifier/verify.h"
@@ -55,9 +59,11 @@ void write_graph(const IR& ir, const std::string& path) {
   }
 }
 
-void check_weights(const StateDict& weights, const IR& ir) {
-  const std::vector<std::string> problems = validate_weights_against_ir(weights, ir);
-  if (!problems.empty()) throw LoadError(problems.front());
+// Throws LoadError, with all that do not fit.
+void check_values(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs) {
+  std::vector<std::string> problems = validate_weights_against_ir(weights, ir);
+  std::ranges::move(input_problems(ir, inputs), std::back_inserter(problems));
+  if (!problems.empty()) throw LoadError(problem_list(problems, "its weights and inputs"));
 }
 
 // The sizes of a run with `inputs`, sorted by symbol. Inputs that do not fit give none: the run
@@ -120,6 +126,7 @@ class Pipeline {
     result_.nodes = to_show(std::move(explanation.nodes));
     result_.reproducer = std::move(explanation.reproducer);
     if (result_.reproducer) {
+      result_.reproducer->trial = trial_name(worst_number());
       std::string& message = result_.reproducer->message;
       message = without_folder(std::move(message), directory_);
     }
@@ -165,7 +172,6 @@ class Pipeline {
   void write_and_read() { ir_ = serialize(ir_, directory_ + "/ir.json"); }
 
   void execute() {
-    check_weights(candidate_.weights(), ir_);
     backend_ = open_backend(settings_, directory_);
     if (runs_plans(settings_)) optimization_ = settings_.optimization;
     const int num_trials = candidate_.takes_trials() ? std::max(1, settings_.trials) : 1;
@@ -174,6 +180,7 @@ class Pipeline {
       if (trial > 0) on_progress_(result_);
       Run& run = runs_.emplace_back();
       run.inputs = candidate_.inputs(trial);
+      if (trial == 0) check_values(ir_, candidate_.weights(), run.inputs);
       run.is_ready = true;
       if (trial == 0) result_.sizes = sizes_of(ir_, run.inputs);
       // Operators that draw random numbers draw the same for graph and reference.
@@ -230,11 +237,12 @@ class Pipeline {
            result_.failure->kind == FailureKind::kExecuteFailed && runs_.back().is_ready;
   }
 
-  // The one that could not be executed, or else the one of the worst trial.
-  const Run& worst_run() const {
-    if (failed_to_execute()) return runs_.back();
-    return runs_.at(static_cast<size_t>(result_.worst_trial() - result_.trials.data()));
+  // The one that could not be executed, or else the worst trial.
+  int worst_number() const {
+    if (failed_to_execute()) return static_cast<int>(runs_.size()) - 1;
+    return static_cast<int>(result_.worst_trial() - result_.trials.data());
   }
+  const Run& worst_run() const { return runs_.at(static_cast<size_t>(worst_number())); }
 
   Candidate& candidate_;
   ModelResult& result_;
@@ -289,12 +297,23 @@ ModelResult run_model(Candidate& candidate, ModelResult result, const RunSetting
   return result;
 }
 
-std::optional<Reproducer> write_whole_graph(Candidate& candidate, const RunSettings& settings,
-                                            int trial, const std::string& directory) {
+ModelResult reproduce(Candidate& candidate, ModelResult result, const RunSettings& settings,
+                      const EndedProcess& ended, const std::string& directory,
+                      const OnProgress& on_progress) {
+  at::set_num_threads(settings.threads);
+  const auto take = [&](ReproducerSearch search) {
+    result.nodes.emplace().note = std::move(search.note);
+    result.reproducer = std::move(search.reproducer);
+    if (result.reproducer) result.reproducer->trial = trial_name(ended.trial);
+  };
   const IR ir = serialize(candidate.extract(), directory + "/ir.json");
-  return whole_graph_reproducer(ir, candidate.weights(), candidate.inputs(trial), /*expected=*/{},
-                                settings, /*message=*/"", directory + "/repro")
-      .reproducer;
+  const std::vector<at::Tensor> inputs = candidate.inputs(ended.trial);
+  const auto on_whole = [&](const ReproducerSearch& whole) {
+    take(whole);
+    on_progress(result);
+  };
+  take(reproduce_end(candidate, ir, inputs, settings, ended, directory, on_whole));
+  return result;
 }
 
 }  // namespace torch_ir

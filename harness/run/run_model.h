@@ -5,10 +5,10 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 
 #include "harness/results/result.h"
+#include "harness/results/result_json.h"
 #include "harness/stages/candidate.h"
 
 namespace torch_ir {
@@ -22,11 +22,12 @@ ModelResult run_model(Candidate& candidate, ModelResult result, const RunSetting
                       const std::string& directory,
                       const std::function<void(const ModelResult&)>& on_progress);
 
-// For a run that ended its process in the stage execute: the whole graph as what shows it, with the
-// inputs of `trial`, in repro/ of `directory`. Nothing is executed. The message is the caller's to
-// fill in. Nothing where a file can not hold what it takes. Throws OutputError, and what extracting
-// throws.
-std::optional<Reproducer> write_whole_graph(Candidate& candidate, const RunSettings& settings,
-                                            int trial, const std::string& directory);
+// For a run that ended its process in the stage execute: what shows that, in repro/ of `directory`
+// and in `result`, with a note in its nodes. `on_progress` gets the result when it is the whole
+// graph, before a smaller part is looked for. The message is the caller's to fill in. Nothing where
+// a file can not hold what it takes. Throws OutputError, and what extracting throws.
+ModelResult reproduce(Candidate& candidate, ModelResult result, const RunSettings& settings,
+                      const EndedProcess& ended, const std::string& directory,
+                      const std::function<void(const ModelResult&)>& on_progress);
 
 }  // namespace torch_ir

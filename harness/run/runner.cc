@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "harness/divergence/part_process.h"
 #include "harness/process/child_process.h"
 #include "harness/process/interrupt.h"
 #include "harness/results/graph_picture.h"
@@ -135,7 +136,8 @@ class Job {
 
   // The result of a process that keeps `resident` bytes, when these are too many.
   std::optional<ModelResult> limit_memory(int64_t resident, const RunOptions& options) {
-    if (resident <= *options.memory_limit) return std::nullopt;
+    // The second process watches what it starts itself.
+    if (resident <= *options.memory_limit || ended_) return std::nullopt;
     process_->kill();
     const std::string limit = fmt::format("{:g}", static_cast<double>(*options.memory_limit) / 1e6);
     return conclude(unfinished(FailureKind::kOutOfMemory, "was stopped with more than " + limit +
@@ -146,18 +148,26 @@ class Job {
  private:
   void start(const RunOptions& options) {
     write_file(directory_ + kRequestFile, to_json(request_));
-    deadline_ = deadline_after(options.timeout);
+    // The second process bounds its search itself, and needs time around it.
+    deadline_ = deadline_after(request_.reproduces ? 2 * options.timeout : options.timeout);
     process_ = std::make_unique<ChildProcess>(
         std::vector<std::string>{std::string(kChildFlag) + directory_});
   }
 
   // `result` of the process that has ended, or of the first one with the reproducer that the second
-  // one left. Where the graph ended its process, which therefore could write no reproducer, a
+  // one left. Where the graph ended its process, which therefore could look for no reproducer, a
   // second one is started, and nothing is returned yet. `flags` are those that made the end come.
   std::optional<ModelResult> conclude(ModelResult result, const std::string& flags,
                                       const RunOptions& options) {
     if (ended_) {
       ended_->reproducer = std::move(result.reproducer);
+      if (result.nodes) {
+        add_sentence(ended_->nodes->note, result.nodes->note);
+        if (!result.nodes->error.empty()) {
+          add_sentence(ended_->nodes->note,
+                       "The search for a smaller part came to no end: " + result.nodes->error);
+        }
+      }
       if (ended_->reproducer) {
         ended_->reproducer->command += flags_;
         ended_->reproducer->message = ended_->failure->message;
@@ -169,15 +179,19 @@ class Job {
     const bool has_ended_process = result.failure && result.failure->stage == Stage::kExecute &&
                                    ends_process(result.failure->kind);
     if (!has_ended_process) return result;
-    request_.reproduces_trial = result.current_trial;
+    request_.reproduces = EndedProcess{.trial = result.current_trial,
+                                       .kind = result.failure->kind,
+                                       .timeout = options.timeout.count(),
+                                       .memory_limit = options.memory_limit};
     flags_ = flags;
     ended_ = std::move(result);
+    if (!ended_->nodes) ended_->nodes.emplace().error = ended_->failure->message;
     start(options);
     return std::nullopt;
   }
 
   bool is_done(const ModelResult& result) const {
-    return request_.reproduces_trial || result.failure ||
+    return request_.reproduces || result.failure ||
            result.num_passed_stages > static_cast<size_t>(request_.settings.last_stage);
   }
 
@@ -197,7 +211,7 @@ class Job {
     const std::string message = "The process of the model " + end + ".";
     if (is_done(result)) {
       // All that may be missing is an explanation.
-      if (!result.nodes) {
+      if (!result.nodes || request_.reproduces) {
         result.nodes.emplace().error = message;
       } else if (result.failure && !result.reproducer) {
         add_sentence(result.nodes->note, "The search for a reproducer came to no end: " + message);
@@ -257,10 +271,9 @@ void run_request(const std::string& directory) {
   const RunSettings settings = settings_of(request.source, request.settings);
   const std::unique_ptr<Candidate> candidate = make_candidate(request.source, settings.seed);
   ModelResult result = model_result_from_json(read_file(directory + kResultFile));
-  if (request.reproduces_trial) {
-    result.reproducer =
-        write_whole_graph(*candidate, settings, *request.reproduces_trial, directory);
-    return save(result);
+  if (request.reproduces) {
+    return save(
+        reproduce(*candidate, std::move(result), settings, *request.reproduces, directory, save));
   }
   save(run_model(*candidate, std::move(result), settings, directory, save));
   if (settings.last_stage == Stage::kVerify) draw(directory);
@@ -311,6 +324,7 @@ std::vector<ModelResult> run_models(const std::vector<ModelSource>& models,
 std::optional<int> run_as_child(int argc, char** argv) {
   if (const auto status = run_cases_as_child(argc, argv)) return status;
   if (const auto status = make_suite_as_child(argc, argv)) return status;
+  if (const auto status = run_part_as_child(argc, argv)) return status;
   if (argc != 2 || !std::string_view(argv[1]).starts_with(kChildFlag)) return std::nullopt;
   return child_main([&] { run_request(argv[1] + kChildFlag.size()); });
 }

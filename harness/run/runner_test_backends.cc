@@ -1,10 +1,14 @@
 // Backends that end the process that they run in, for the tests of the runner.
 
 #include <ATen/ops/ones.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/backend/backend.h"
@@ -44,13 +48,65 @@ class Rounds : public Backend {
   }
 };
 
+bool has(const IR& ir, const std::string& op_type) {
+  return std::ranges::find(ir.nodes, op_type, &OpNode::op_type) != ir.nodes.end();
+}
+
+// Computes as plans do, but for graphs with operators that it can not cope with.
+class Faulty : public Backend {
+ public:
+  Faulty(std::vector<std::string> op_types, void (*fail)())
+      : op_types_(std::move(op_types)), fail_(fail) {}
+
+  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
+                              const std::vector<at::Tensor>& inputs) override {
+    if (std::ranges::all_of(op_types_, [&](const auto& op_type) { return has(ir, op_type); })) {
+      fail_();
+    }
+    return plans_.run(ir, weights, inputs);
+  }
+
+ private:
+  const std::vector<std::string> op_types_;
+  void (*const fail_)();
+  PlanBackend plans_ = PlanBackend(ExecutionOptions());
+};
+
+// Where the environment names a file that is not there, and now is.
+void abort_once() {
+  const std::string path = std::getenv("ONCE_FILE");
+  if (::access(path.c_str(), F_OK) == 0) return;
+  std::fclose(std::fopen(path.c_str(), "w"));
+  std::abort();
+}
+
+void hang() {
+  for (;;) ::pause();
+}
+
+// Touches all the memory that there is.
+void grow() {
+  for (std::vector<at::Tensor> kept;;) kept.push_back(at::ones({1 << 22}));
+}
+
+bool add_faulty(const char* name, const std::vector<std::string>& op_types, void (*fail)()) {
+  return register_backend(
+      name, [=](const BackendOptions&) { return std::make_unique<Faulty>(op_types, fail); });
+}
+
 template <class Made>
 bool add(const char* name) {
   return register_backend(name, [](const BackendOptions&) { return std::make_unique<Made>(); });
 }
 
 const bool registered =
-    add<Aborts>("aborts") && add<AbortsOnParts>("aborts_on_parts") && add<Rounds>("rounds");
+    add<Aborts>("aborts") && add<AbortsOnParts>("aborts_on_parts") && add<Rounds>("rounds") &&
+    add_faulty("aborts_on_exp", {"aten.exp.default"}, [] { std::abort(); }) &&
+    add_faulty("aborts_on_both", {"aten.sin.default", "aten.exp.default"}, [] { std::abort(); }) &&
+    add_faulty("aborts_once", {}, abort_once) &&
+    add_faulty("hangs_on_exp", {"aten.exp.default"}, hang) &&
+    add_faulty("grows_on_exp", {"aten.exp.default"}, grow) &&
+    add_faulty("leaves_on_exp", {"aten.exp.default"}, [] { std::_Exit(0); });
 
 }  // namespace
 }  // namespace torch_ir

@@ -106,6 +106,11 @@ const bool runner_models_registered = [] {
     return x.flatten().index_select(0, x.flatten().abs().to(at::kLong));
   });
   add("Bits", [](const at::Tensor& x) { return x.view(at::kInt); });
+  // Two branches of three nodes each, one after the other.
+  add("Branches", [](const at::Tensor& x) {
+    const at::Tensor left = x.neg().sin().abs();
+    return left * x.cos().exp().tanh();
+  });
   add("Overflows", [](const at::Tensor& x) { return x.exp() - x.exp(); });
   add("Loose", wrong_where(always), {.tolerance = Tolerance{.rtol = 0, .atol = 2}});
   add("LooseOutput", wrong_where(always), {.output_tolerances = {{0, {.rtol = 0, .atol = 2}}}});

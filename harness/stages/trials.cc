@@ -72,7 +72,7 @@ std::string trial_name(int trial) {
 std::string with_trial(std::string message, int trial) {
   if (trial == 0) return message;
   size_t end = std::min(message.find('\n'), message.size());
-  if (end > 0 && message[end - 1] == '.') --end;
+  if (end > 0 && (message[end - 1] == '.' || message[end - 1] == ':')) --end;
   return message.insert(end, " (with " + trial_name(trial) + ")");
 }
 

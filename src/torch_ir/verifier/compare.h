@@ -65,6 +65,8 @@ struct TensorComparison {
   std::optional<uint64_t> max_ulp_diff = std::nullopt;
   // How many elements differ by how much, see kHistogramBins.
   std::array<int64_t, kHistogramBins> histogram = {};
+  // How many in its last bin differ because one side is NaN; nothing where none does.
+  std::optional<int64_t> num_nan = std::nullopt;
   int64_t num_elements = 0;
   // Elements outside the tolerance.
   int64_t num_mismatched = 0;

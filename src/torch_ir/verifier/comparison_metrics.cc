@@ -283,6 +283,7 @@ class ComparisonMetrics {
       result.max_ulp_diff = extremes_.max_ulp_diff;
     }
     result.histogram = histogram_;
+    if (num_nan_ > 0) result.num_nan = num_nan_;
     result.num_mismatched = extremes_.num_mismatched;
     // What is given for all outputs is not for integers.
     const bool must_be_equal = compares_exactly(dtype_) && tolerance_ == kExactTolerance;
@@ -319,6 +320,7 @@ class ComparisonMetrics {
       sum += difference;
       sum_of_squares += difference * difference;
       ++histogram_[histogram_bin(difference)];
+      if (std::isnan(difference)) ++num_nan_;
       if (!is_finite(a) || !is_finite(e)) {
         extremes.differs_in_non_finite = true;
       } else if constexpr (!std::is_same_v<Bits, NoBits>) {
@@ -373,6 +375,7 @@ class ComparisonMetrics {
   double sum_of_squares_ = 0;
   Products products_;
   std::array<int64_t, kHistogramBins> histogram_ = {};
+  int64_t num_nan_ = 0;
   Extremes extremes_;
   Element worst_actual_;
   Element worst_expected_;

@@ -163,6 +163,18 @@ TEST(ComparisonMetrics, CountDifferencesByTheirSize) {
   EXPECT_EQ(bin_of(std::numeric_limits<double>::max()), 17);
 }
 
+// NaN on one side is no large number.
+TEST(ComparisonMetrics, CountNanByItself) {
+  const at::Tensor expected = at::tensor({1.0, kNan, kNan, 2.0, 3.0});
+  const at::Tensor actual = at::tensor({kNan, kNan, 1.0, kInf, 3.0});
+  EXPECT_EQ(compare_tensors(actual, expected).histogram.back(), 3);
+  EXPECT_EQ(compare_tensors(actual, expected).num_nan, 2);
+  EXPECT_EQ(compare_tensors(at::complex(actual, actual), at::complex(expected, expected)).num_nan,
+            2);
+  EXPECT_EQ(compare_tensors(expected, expected).num_nan, std::nullopt);
+  EXPECT_EQ(compare_tensors(doubles(1e9), doubles(0)).num_nan, std::nullopt);
+}
+
 TEST(ComparisonMetrics, NameTheirBins) {
   std::vector<std::string> names;
   for (size_t bin = 0; bin < kHistogramBins; ++bin) names.push_back(histogram_bin_name(bin));

@@ -1,0 +1,167 @@
+#include "harness/divergence/ended_process.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "harness/divergence/part_process.h"
+#include "harness/divergence/reference_watch.h"
+#include "harness/divergence/reproducer_files.h"
+#include "harness/stages/stages.h"
+#include "torch_ir/base/error.h"
+#include "torch_ir/executor/graph/graph_memory.h"
+#include "torch_ir/ir/tensor_text.h"
+
+namespace torch_ir {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
+
+// So many parts may hang until the time is spent. Bisection tries some ten at either end.
+constexpr double kNumHangs = 20;
+
+// Longer than any run, and what the clock can hold.
+constexpr Seconds kLongest(1e8);
+
+const char* verb_of(FailureKind kind) {
+  if (kind == FailureKind::kTimedOut) return "hang";
+  return kind == FailureKind::kOutOfMemory ? "run out of memory" : "crash so";
+}
+
+class EndSearch {
+ public:
+  EndSearch(Candidate& candidate, const IR& ir, const std::vector<at::Tensor>& inputs,
+            const RunSettings& settings, const EndedProcess& ended, const std::string& directory)
+      : candidate_(candidate),
+        ir_(ir),
+        inputs_(inputs),
+        settings_(settings),
+        ended_(ended),
+        whole_(directory + "/repro"),
+        part_(directory + "/part"),
+        found_(directory + "/found"),
+        budget_(std::min(Seconds(ended.timeout), kLongest)),
+        deadline_(Clock::now() + std::chrono::duration_cast<Clock::duration>(budget_)) {}
+
+  ReproducerSearch write_whole() {
+    return whole_graph_reproducer(ir_, candidate_.weights(), inputs_, /*expected=*/{}, settings_,
+                                  /*message=*/"", whole_);
+  }
+
+  // A smaller one, in place of the whole graph.
+  ReproducerSearch find_part() {
+    const std::optional<PartEnd> end = run_part(whole_, settings_, limits());
+    if (!end || end->kind != ended_.kind) {
+      return {.note = fmt::format(
+                  "The graph did not {} again when it ran by itself, so that no smaller part was "
+                  "looked for.",
+                  verb_of(ended_.kind))};
+    }
+    const GraphMemory memory(ir_, candidate_.weights());
+    ReferenceWatch watch(ir_);
+    watch.start(settings_.seed);
+    candidate_.observe(
+        inputs_, [&](const std::string& name, const at::Tensor& value) { watch.see(name, value); });
+    const FailedRun failed{.candidate = candidate_,
+                           .ir = ir_,
+                           .weights = candidate_.weights(),
+                           .inputs = inputs_,
+                           .expected = nothing_,
+                           .check = [&](auto&&... graph) { return this->check(*end, graph...); },
+                           .settings = settings_,
+                           .memory = memory,
+                           .reference = watch};
+    ReproducerSearch search = find_part_that_ends(failed, found_);
+    if (search.reproducer) replace_whole();
+    if (!search.note.empty()) search.note += ". ";
+    search.note += bounds_text();
+    return search;
+  }
+
+ private:
+  PartLimits limits() const {
+    const bool hangs = ended_.kind == FailureKind::kTimedOut;
+    return {.run = hangs ? budget_ / kNumHangs : kLongest,
+            .deadline = deadline_,
+            .memory = ended_.memory_limit};
+  }
+
+  std::optional<GraphFailure> check(const PartEnd& wanted, const IR& ir, const StateDict& weights,
+                                    const std::vector<at::Tensor>& inputs,
+                                    const std::vector<at::Tensor>& /*expected*/,
+                                    const RunSettings& settings) {
+    if (Clock::now() >= deadline_) throw SearchEnded();
+    fs::remove_all(part_);
+    try {
+      write_reproducer(ir, weights, inputs, /*expected=*/{}, part_);
+    } catch (const WeightError&) {
+      // No file holds its values.
+      return std::nullopt;
+    }
+    if (run_part(part_, settings, limits()) != wanted) return std::nullopt;
+    return GraphFailure{.output = ir.graph_outputs.back().name, .threw = true};
+  }
+
+  void replace_whole() const {
+    std::error_code error;
+    fs::remove_all(whole_, error);
+    fs::rename(found_, whole_, error);
+    if (error) throw OutputError("cannot make '" + whole_ + "': " + error.message());
+  }
+
+  std::string bounds_text() const {
+    std::string text = fmt::format(
+        "Parts of the graph were tried each in a process of its own, for at most {:g} s together",
+        ended_.timeout);
+    if (ended_.kind == FailureKind::kTimedOut) {
+      text += fmt::format("; one that had not ended after {:g} s counted as one that hangs",
+                          (budget_ / kNumHangs).count());
+    }
+    return text + ".";
+  }
+
+  Candidate& candidate_;
+  const IR& ir_;
+  const std::vector<at::Tensor>& inputs_;
+  const RunSettings& settings_;
+  const EndedProcess& ended_;
+  // Folders: of the reproducer, of the part that is tried, and of that which was found.
+  const std::string whole_;
+  const std::string part_;
+  const std::string found_;
+  const std::vector<at::Tensor> nothing_;
+  const Seconds budget_;
+  const Clock::time_point deadline_;
+};
+
+}  // namespace
+
+ReproducerSearch reproduce_end(Candidate& candidate, const IR& ir,
+                               const std::vector<at::Tensor>& inputs, const RunSettings& settings,
+                               const EndedProcess& ended, const std::string& directory,
+                               const std::function<void(const ReproducerSearch&)>& on_whole) {
+  EndSearch search(candidate, ir, inputs, settings, ended, directory);
+  ReproducerSearch whole = search.write_whole();
+  if (!whole.reproducer) return whole;
+  on_whole(whole);
+  try {
+    ReproducerSearch part = search.find_part();
+    if (!part.reproducer) part.reproducer = std::move(whole.reproducer);
+    return part;
+  } catch (const OutputError&) {
+    throw;
+  } catch (const std::exception& error) {
+    whole.note = "The search for a smaller part ended with an error: " + message_text(error);
+    return whole;
+  }
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,33 @@
+// reproduce_end: the smallest part of a graph that ends its process, as the graph did: by the same
+// signal, by hanging, or by taking too much memory.
+//
+// Called for a model whose process ended in the stage execute, by a process that takes its place.
+// The graph and its parts run in processes of their own (part_process.h), on what the model itself
+// computes before them.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "harness/divergence/reproducer.h"
+#include "harness/results/result.h"
+#include "harness/results/result_json.h"
+#include "harness/stages/candidate.h"
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+// Leaves the reproducer in repro/ of `directory`: the whole graph with `inputs`, which `on_whole`
+// hears of, and then the smallest part that was found, if any. A part that has not ended after a
+// twentieth of `ended.timeout` counts as one that hangs. The note says what the search came to. The
+// message of the reproducer is the caller's to fill in. Throws OutputError; what the model throws
+// ends the search only.
+ReproducerSearch reproduce_end(Candidate& candidate, const IR& ir,
+                               const std::vector<at::Tensor>& inputs, const RunSettings& settings,
+                               const EndedProcess& ended, const std::string& directory,
+                               const std::function<void(const ReproducerSearch&)>& on_whole);
+
+}  // namespace torch_ir

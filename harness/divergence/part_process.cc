@@ -1,0 +1,117 @@
+#include "harness/divergence/part_process.h"
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <poll.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+#include <new>
+#include <string_view>
+#include <vector>
+
+#include "harness/backend/backend.h"
+#include "harness/process/child_process.h"
+#include "harness/results/result_fields.h"
+#include "harness/stages/child_main.h"
+#include "harness/stages/stages.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/base/subprocess.h"
+#include "torch_ir/ir/json.h"
+#include "torch_ir/weights/state_dict.h"
+#include "torch_ir/weights/tensor_files.h"
+
+namespace torch_ir {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+// The argument that makes a program such a child: with the folder of its files.
+constexpr std::string_view kPartFlag = "--run-part-in=";
+constexpr const char* kSettingsFile = "/settings.json";
+// Are there when the graph has begun to run, and when its run has ended.
+constexpr const char* kBegunFile = "/begun";
+constexpr const char* kEndedFile = "/ended";
+
+// How often is looked at what it does.
+constexpr int kPatienceMilliseconds = 20;
+
+void mark(const std::string& path) {
+  write_output([&] { write_file(path, ""); });
+}
+
+void run_given_part(const std::string& directory) {
+  RunSettings settings;
+  json_fields::parse(read_file(directory + kSettingsFile),
+                     [&](const json_fields::Json& json) { json_fields::read(json, settings); });
+  const IR ir = load_ir(directory + "/ir.json");
+  StateDict weights;
+  if (const std::string file = directory + "/weights.safetensors"; fs::exists(file)) {
+    weights = load_weights(file);
+  }
+  const std::vector<at::Tensor> inputs = read_inputs(directory + "/inputs.safetensors", ir);
+  at::set_num_threads(settings.threads);
+  const std::unique_ptr<Backend> backend = open_backend(settings, directory);
+  at::manual_seed(settings.seed);
+  mark(directory + kBegunFile);
+  try {
+    backend->run(ir, weights, inputs);
+  } catch (const OutputError&) {
+    throw;
+  } catch (const std::exception& error) {
+    // As the parent knows it of a process that said no more.
+    if (failure_kind(Stage::kExecute, error) == FailureKind::kOutOfMemory) throw std::bad_alloc();
+  }
+  mark(directory + kEndedFile);
+}
+
+PartEnd end_of(int status, const std::string& output) {
+  const FailureKind kind = kind_of_crash(output);
+  return {.kind = kind,
+          .description = kind == FailureKind::kCrashed ? describe_wait_status(status) : ""};
+}
+
+void wait_a_little(const ChildProcess& process) {
+  pollfd news[] = {{.fd = process.output_descriptor(), .events = POLLIN, .revents = 0},
+                   {.fd = process.exit_descriptor(), .events = POLLIN, .revents = 0}};
+  ::poll(news, 2, kPatienceMilliseconds);
+}
+
+}  // namespace
+
+std::optional<PartEnd> run_part(const std::string& directory, const RunSettings& settings,
+                                const PartLimits& limits) {
+  write_output([&] { write_file(directory + kSettingsFile, json_fields::write(settings).dump()); });
+  fs::remove(directory + kBegunFile);
+  fs::remove(directory + kEndedFile);
+  ChildProcess process({std::string(kPartFlag) + directory});
+  std::optional<Clock::time_point> run_deadline;
+  while (true) {
+    wait_a_little(process);
+    process.read_output();
+    const std::optional<int> status = process.poll();
+    const bool has_begun = fs::exists(directory + kBegunFile);
+    if (status) {
+      rethrow_output_error(*status, process.output());
+      if (!has_begun || fs::exists(directory + kEndedFile)) return std::nullopt;
+      return end_of(*status, process.output());
+    }
+    const Clock::time_point now = Clock::now();
+    if (now >= limits.deadline) return std::nullopt;
+    if (has_begun && !run_deadline) {
+      run_deadline = now + std::chrono::duration_cast<Clock::duration>(limits.run);
+    }
+    if (run_deadline && now >= *run_deadline) return PartEnd{.kind = FailureKind::kTimedOut};
+    if (limits.memory && resident_bytes()[process.group()] > *limits.memory) {
+      return PartEnd{.kind = FailureKind::kOutOfMemory};
+    }
+  }
+}
+
+std::optional<int> run_part_as_child(int argc, char** argv) {
+  if (argc != 2 || !std::string_view(argv[1]).starts_with(kPartFlag)) return std::nullopt;
+  return child_main([&] { run_given_part(argv[1] + kPartFlag.size()); });
+}
+
+}  // namespace torch_ir
