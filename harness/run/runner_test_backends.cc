@@ -85,7 +85,7 @@ void hang() {
 }
 
 // Touches all the memory that there is.
-void grow() {
+void take_all_memory() {
   for (std::vector<at::Tensor> kept;;) kept.push_back(at::ones({1 << 22}));
 }
 
@@ -105,7 +105,7 @@ const bool registered =
     add_faulty("aborts_on_both", {"aten.sin.default", "aten.exp.default"}, [] { std::abort(); }) &&
     add_faulty("aborts_once", {}, abort_once) &&
     add_faulty("hangs_on_exp", {"aten.exp.default"}, hang) &&
-    add_faulty("grows_on_exp", {"aten.exp.default"}, grow) &&
+    add_faulty("grows_on_exp", {"aten.exp.default"}, take_all_memory) &&
     add_faulty("leaves_on_exp", {"aten.exp.default"}, [] { std::_Exit(0); });
 
 }  // namespace
