@@ -1,5 +1,6 @@
 #include "tools/fuzz/fuzzing.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,7 +10,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -39,6 +39,14 @@ bool can_be_shown(std::string_view message) {
     message.remove_prefix(size);
   }
   return true;
+}
+
+void set_content(int descriptor, std::string_view content) {
+  const auto size = static_cast<ssize_t>(content.size());
+  if (::pwrite(descriptor, content.data(), content.size(), 0) != size ||
+      ::ftruncate(descriptor, size) != 0) {
+    fail_input("cannot write an input");
+  }
 }
 
 // --- JSON ---
@@ -265,11 +273,7 @@ void expect_result_or_error(const std::function<void()>& read) {
 const std::string& file_in_memory(std::string_view content) {
   static const int descriptor = ::memfd_create("input", MFD_CLOEXEC);
   static const auto& path = *new std::string("/proc/self/fd/" + std::to_string(descriptor));
-  if (descriptor < 0 || ::ftruncate(descriptor, 0) != 0 ||
-      ::pwrite(descriptor, content.data(), content.size(), 0) !=
-          static_cast<ssize_t>(content.size())) {
-    fail_input("no file in memory");
-  }
+  set_content(descriptor, content);
   return path;
 }
 
@@ -284,10 +288,10 @@ const std::string& scratch_folder() {
 }
 
 void overwrite_file(const std::string& path, std::string_view content) {
-  std::ofstream file(path, std::ios::binary);
-  if (!file.write(content.data(), static_cast<std::streamsize>(content.size()))) {
-    fail_input("cannot write " + path);
-  }
+  // Opened without truncating it, for which some file systems would wait for the disk each time.
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  set_content(descriptor, content);
+  ::close(descriptor);
 }
 
 std::string mutate_bytes(const std::string& bytes, RandomBits&) {
