@@ -25,7 +25,9 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-// So many parts may hang until the time is spent. Bisection tries some ten at either end.
+// Of the time, what the whole graph has, and a part: so many of these may hang until it is spent.
+// Bisection tries some ten at either end.
+constexpr double kNumWholeHangs = 3;
 constexpr double kNumHangs = 20;
 
 // Longer than any run, and what the clock can hold.
@@ -58,7 +60,7 @@ class EndSearch {
 
   // A smaller one, in place of the whole graph.
   ReproducerSearch find_part() {
-    const std::optional<PartEnd> end = run_part(whole_, settings_, limits());
+    const std::optional<PartEnd> end = run_part(whole_, settings_, limits(kNumWholeHangs));
     if (!end || end->kind != ended_.kind) {
       return {.note = fmt::format(
                   "The graph did not {} again when it ran by itself, so that no smaller part was "
@@ -87,9 +89,9 @@ class EndSearch {
   }
 
  private:
-  PartLimits limits() const {
+  PartLimits limits(double num_hangs) const {
     const bool hangs = ended_.kind == FailureKind::kTimedOut;
-    return {.run = hangs ? budget_ / kNumHangs : kLongest,
+    return {.run = hangs ? budget_ / num_hangs : kLongest,
             .deadline = deadline_,
             .memory = ended_.memory_limit};
   }
@@ -106,7 +108,7 @@ class EndSearch {
       // No file holds its values.
       return std::nullopt;
     }
-    if (run_part(part_, settings, limits()) != wanted) return std::nullopt;
+    if (run_part(part_, settings, limits(kNumHangs)) != wanted) return std::nullopt;
     return GraphFailure{.output = ir.graph_outputs.back().name, .threw = true};
   }
 

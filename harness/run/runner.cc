@@ -136,10 +136,11 @@ class Job {
 
   // The result of a process that keeps `resident` bytes, when these are too many.
   std::optional<ModelResult> limit_memory(int64_t resident, const RunOptions& options) {
-    // The second process watches what it starts itself.
-    if (resident <= *options.memory_limit || ended_) return std::nullopt;
+    // The second process runs the model beside a part, which may take all of the limit by itself.
+    const int64_t most = ended_ ? 2 * *options.memory_limit : *options.memory_limit;
+    if (resident <= most) return std::nullopt;
     process_->kill();
-    const std::string limit = fmt::format("{:g}", static_cast<double>(*options.memory_limit) / 1e6);
+    const std::string limit = fmt::format("{:g}", static_cast<double>(most) / 1e6);
     return conclude(unfinished(FailureKind::kOutOfMemory, "was stopped with more than " + limit +
                                                               " MB in memory, the memory limit"),
                     " --memory-limit " + limit, options);

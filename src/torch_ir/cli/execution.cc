@@ -65,18 +65,21 @@ void add_nan_problem(const std::string& what, const std::string& name, const at:
 std::vector<std::string> nan_problems(const LoadedGraph& graph,
                                       const std::vector<at::Tensor>& inputs) {
   std::vector<std::string> problems;
+  const StateDict& weights = graph.weights ? *graph.weights : graph.constants;
   std::set<std::string> seen;
-  for (const auto& item : graph.ir.weight_name_mapping) {
-    if (!seen.insert(item.value()).second) continue;
-    const StateDict& weights = graph.weights ? *graph.weights : graph.constants;
-    for (const StateDict* tensors : {&weights, &graph.constants}) {
-      const at::Tensor* tensor = tensors->find(item.value());
-      if (tensor == nullptr) tensor = tensors->find(item.key());
+  // As a plan looks for a weight: by either name, in these one after the other.
+  const auto add = [&](const std::string& placeholder, const std::string& name) {
+    if (!seen.insert(name).second) return;
+    for (const StateDict* tensors : {&weights, &graph.constants, &graph.ir.constants}) {
+      const at::Tensor* tensor = tensors->find(name);
+      if (tensor == nullptr) tensor = tensors->find(placeholder);
       if (tensor == nullptr) continue;
-      add_nan_problem("Weight", item.value(), *tensor, problems);
-      break;
+      add_nan_problem("Weight", name, *tensor, problems);
+      return;
     }
-  }
+  };
+  for (const auto& item : graph.ir.weight_name_mapping) add(item.key(), item.value());
+  for (const TensorMeta& weight : graph.ir.weights) add(weight.name, weight.name);
   for (size_t i = 0; i < inputs.size(); ++i) {
     add_nan_problem("Input", graph.ir.graph_inputs[i].name, inputs[i], problems);
   }
