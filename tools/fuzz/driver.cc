@@ -5,13 +5,14 @@
 // arguments that the rule gives to libFuzzer too: -seed_inputs=A,B, the files to begin with, and
 // -runs=N, how many inputs to make of them. Files named beside these are tried instead. The input
 // that ends the process is kept, for the same test under libFuzzer or for this one.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -97,29 +98,38 @@ Bytes mutated(Bytes bytes) {
 
 // --- Inputs ---
 
-// What is tried right now, for keep_input.
-Bytes current;
-
-void try_input(Bytes bytes) {
-  current = std::move(bytes);
-  LLVMFuzzerTestOneInput(current.data(), current.size());
-}
-
 std::string output_folder() {
   const char* folder = std::getenv("TEST_UNDECLARED_OUTPUTS_DIR");
   return folder == nullptr ? "." : folder;
 }
 
-// The process ends behind it, so what a handler of signals may not do matters little.
-void keep_input(int signal) {
-  const std::string path = output_folder() + "/crash";
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(current.data()),
-             static_cast<std::streamsize>(current.size()));
-  std::cerr << "signal " << signal << "; the input is in " << path << '\n';
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
-}
+// Tries inputs, each of which lies in a file meanwhile: it is there whatever ends the process, a
+// signal, a sanitizer, or whoever waited too long.
+class Trials {
+ public:
+  Trials()
+      : path_(output_folder() + "/input"), file_(::open(path_.c_str(), O_CREAT | O_RDWR, 0666)) {
+    std::cerr << "what is tried is in " << path_ << '\n';
+  }
+  // All went well.
+  ~Trials() {
+    ::close(file_);
+    ::unlink(path_.c_str());
+  }
+
+  void operator()(const Bytes& bytes) const {
+    const auto size = static_cast<off_t>(bytes.size());
+    if (::pwrite(file_, bytes.data(), bytes.size(), 0) != size || ::ftruncate(file_, size) != 0) {
+      std::cerr << "cannot write " << path_ << '\n';
+      std::exit(2);
+    }
+    LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
+  }
+
+ private:
+  std::string path_;
+  int file_;
+};
 
 Bytes read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -158,10 +168,9 @@ struct Arguments {
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL})
-    std::signal(signal, keep_input);
   if (LLVMFuzzerInitialize != nullptr) LLVMFuzzerInitialize(&argc, &argv);
   const Arguments arguments(argc, argv);
+  const Trials try_input;
   for (const std::string& file : arguments.files) try_input(read(file));
   if (!arguments.files.empty()) return 0;
   std::vector<Bytes> seeds;
