@@ -155,8 +155,8 @@ MUTANTS = {
             "value",
         ),
         (
-            "an input of another dtype is taken",
-            "input.scalar_type() != expected.dtype",
+            "an input of another shape or dtype is taken",
+            "!difference.empty()",
             "false",
         ),
     ],
