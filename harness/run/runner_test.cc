@@ -336,7 +336,7 @@ INSTANTIATE_TEST_SUITE_P(
         SmallestPart{"aborts_on_both", FailureKind::kCrashed, "sin", "exp", " --trials 1"},
         SmallestPart{"leaves_on_exp", FailureKind::kCrashed, "exp", "exp", " --trials 1"},
         SmallestPart{"hangs_on_exp", FailureKind::kTimedOut, "exp", "exp",
-                     " --trials 1 --timeout 30"},
+                     " --trials 1 --timeout 15"},
         SmallestPart{"grows_on_exp", FailureKind::kOutOfMemory, "exp", "exp",
                      " --trials 1 --memory-limit 600"}),
     [](const auto& test) { return test.param.backend; });
@@ -345,7 +345,7 @@ TEST_P(SmallestPartTest, OfWhatEndsItsProcessIsTheReproducer) {
   const SmallestPart& expected = GetParam();
   RunOptions options;
   options.settings.backend = expected.backend;
-  if (expected.kind == FailureKind::kTimedOut) options.timeout = std::chrono::seconds(30);
+  if (expected.kind == FailureKind::kTimedOut) options.timeout = std::chrono::seconds(15);
   if (expected.kind == FailureKind::kOutOfMemory) options.memory_limit = 600'000'000;
   IR part;
   const RunObserver observer{.on_finish = [&](ModelResult&, const std::string& directory) {
