@@ -1,6 +1,7 @@
 #include "torch_ir/properties/random_graph.h"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/MemoryOverlap.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/rand.h>
 #include <ATen/ops/randn.h>
@@ -40,6 +41,7 @@ class GraphMaker {
   }
   // Calls an operator, whose results are values from now on.
   void call(const std::string& op_type, std::vector<EagerArgument> arguments) {
+    TORCH_CHECK(!writes_over_operand(op_type, arguments), "PyTorch leaves undefined what it gives");
     for (const V& made : graph_.call(op_type, std::move(arguments))) add(made);
   }
   // One that is read by the same move only.
@@ -48,6 +50,21 @@ class GraphMaker {
   }
 
  private:
+  // Whether the call writes to memory that it reads as another element: the order would decide.
+  bool writes_over_operand(const std::string& op_type,
+                           const std::vector<EagerArgument>& arguments) const {
+    if (op_type.find("_.") == std::string::npos) return false;
+    const auto target = graph_.value(std::get<V>(arguments[0]));
+    return std::ranges::any_of(arguments, [&](const EagerArgument& argument) {
+      const V* operand = std::get_if<V>(&argument);
+      if (operand == nullptr) return false;
+      const at::Tensor& tensor = graph_.value(*operand);
+      return tensor.is_alias_of(target) &&
+             at::get_overlap_status(tensor, target) != at::MemOverlapStatus::Full &&
+             !tensor.is_same(target);
+    });
+  }
+
   EagerGraph graph_;
   std::vector<V> values_;
 };
