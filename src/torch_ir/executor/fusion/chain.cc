@@ -152,10 +152,20 @@ class ChainBuilder {
 
   bool take_functions(const TraceCall& call, size_t index) {
     const PostOps functions = functions_of(call);
-    if (functions.empty()) return false;
+    if (functions.empty() || contradicts(functions)) return false;
     chain_.post_ops.insert(chain_.post_ops.end(), functions.begin(), functions.end());
     add(index);
     return true;
+  }
+
+  // oneDNN 2 computes all functions of a kind with the numbers of one of them.
+  bool contradicts(const PostOps& functions) const {
+    return std::ranges::any_of(functions, [this](const PostOp& next) {
+      return std::ranges::any_of(chain_.post_ops, [&](const PostOp& taken) {
+        return taken.kind == next.kind && taken.function == next.function &&
+               (taken.alpha != next.alpha || taken.beta != next.beta);
+      });
+    });
   }
 
   bool take_addition(const TraceCall& call, size_t index) {

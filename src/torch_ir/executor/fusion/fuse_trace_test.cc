@@ -130,6 +130,24 @@ TEST_F(FuseTrace, KnowsActivations) {
   }
 }
 
+// Each in its turn: the second sees what the first has made of negative numbers.
+TEST_F(FuseTrace, AppliesActivationsOneAfterTheOther) {
+  for (const char* first : {"relu", "hardtanh", "leaky_relu", "sigmoid", "hardswish", "tanh"}) {
+    for (const char* second : {"relu", "relu6", "leaky_relu", "hardsigmoid", "gelu", "tanh"}) {
+      for (const bool is_winograd : {false, true}) {
+        EagerGraph graph;
+        const ConvolutionCase shape{
+            .in = 16, .out = 16, .kernel = is_winograd ? 3 : 1, .padding = is_winograd ? 1 : 0};
+        V y = convolution(graph, image(graph, shape), "conv", shape);
+        y = graph.call1(fmt::format("aten.{}.default", first), {y});
+        y = graph.call1(fmt::format("aten.{}.default", second), {y});
+        graph.output(y);
+        EXPECT_EQ(difference_at_fast(graph), "") << first << ", " << second << ", " << is_winograd;
+      }
+    }
+  }
+}
+
 TEST_F(FuseTrace, WritesInPlaceAsFunctions) {
   EagerGraph graph;
   const V x = image(graph);
