@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -28,15 +29,23 @@ sigset_t child_signal() {
 }
 
 // Kills what this process has started, what that has, and so on: who loses its parent becomes a
-// child of this process, which is a subreaper.
+// child of this process, which is a subreaper. One that can not be killed, as it has another user
+// or the system holds it, is not waited for longer than kPatience: the harness waits meanwhile.
 void end_descendants() {
+  constexpr std::chrono::seconds kPatience(2);
   const pid_t self = ::getpid();
+  const sigset_t signals = child_signal();
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
   // Most often there is nobody.
-  while (::waitpid(-1, nullptr, WNOHANG) != -1 || errno == EINTR) {
+  pid_t ended = 0;
+  while ((ended = ::waitpid(-1, nullptr, WNOHANG)) >= 0) {
+    if (ended > 0) continue;
+    if (std::chrono::steady_clock::now() >= deadline) return;
     for (const ProcessState& it : list_processes()) {
       if (it.parent == self) ::kill(it.process, SIGKILL);
     }
-    ::waitpid(-1, nullptr, 0);
+    const timespec pause = {.tv_sec = 0, .tv_nsec = 10'000'000};
+    ::sigtimedwait(&signals, nullptr, &pause);
   }
 }
 
@@ -74,9 +83,11 @@ std::optional<int> watch(pid_t process) {
   const rlimit none = {.rlim_cur = 0, .rlim_max = 0};
   ::setrlimit(RLIMIT_CORE, &none);
   ::signal(signal, SIG_DFL);
-  sigset_t all;
-  sigfillset(&all);
-  ::sigprocmask(SIG_UNBLOCK, &all, nullptr);
+  // No other that has come: this one tells how the child has ended.
+  sigset_t own;
+  sigemptyset(&own);
+  sigaddset(&own, signal);
+  ::sigprocmask(SIG_UNBLOCK, &own, nullptr);
   ::raise(signal);
   ::_exit(128 + signal);
 }
@@ -98,9 +109,11 @@ void leave_keeper(pid_t keeper, const sigset_t& mask) {
 void continue_under_keeper() {
   const pid_t keeper = ::getpid();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const sigset_t signals = child_signal();
+  // A model may signal its parent, and what it has started would outlive a keeper that ended.
+  sigset_t all;
   sigset_t mask;
-  ::sigprocmask(SIG_BLOCK, &signals, &mask);
+  sigfillset(&all);
+  ::sigprocmask(SIG_SETMASK, &all, &mask);
   const pid_t process = ::fork();
   if (process < 0) throw Error(std::string("can not start a process: fork: ") + strerror(errno));
   if (process == 0) return leave_keeper(keeper, mask);

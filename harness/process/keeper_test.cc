@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "harness/process/process_tree.h"
 #include "torch_ir/base/subprocess.h"
 
 namespace torch_ir {
@@ -54,6 +56,12 @@ class KeeperTest : public ::testing::Test {
     return ::read(alive_, &byte, 1) == 0;
   }
   void let_go() { ::close(std::exchange(lifeline_, -1)); }
+  pid_t child() const {
+    for (const ProcessState& it : list_processes()) {
+      if (it.parent == keeper_) return it.process;
+    }
+    return -1;
+  }
   std::string end() const { return describe_wait_status(wait_for_process(keeper_)); }
 
  private:
@@ -110,6 +118,36 @@ TEST_F(KeeperTest, IsNotInTheGroupOfItsChild) {
   });
   EXPECT_TRUE(all_are_gone());
   EXPECT_EQ(end(), "was killed by signal 9 (Killed)");
+}
+
+// As a model that calls kill(getppid(), ...) does.
+TEST_F(KeeperTest, SignalsOfItsChildDoNotEndIt) {
+  start([] {
+    start_others();
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1}) {
+      ::kill(::getppid(), signal);
+    }
+    ::signal(SIGABRT, SIG_DFL);
+    ::raise(SIGABRT);
+  });
+  EXPECT_TRUE(all_are_gone());
+  EXPECT_EQ(end(), "was killed by signal 6 (Aborted)");
+}
+
+TEST_F(KeeperTest, ItsChildIsEndedBySignals) {
+  start([] { ::raise(SIGTERM); });
+  EXPECT_EQ(end(), "was killed by signal 15 (Terminated)");
+}
+
+// What is traced by another process stays a child of its own until that lets go of it.
+TEST_F(KeeperTest, DoesNotWaitForeverForWhatDoesNotGo) {
+  start([] {});
+  EXPECT_TRUE(has_run());
+  const pid_t traced = child();
+  if (::ptrace(PTRACE_SEIZE, traced, nullptr, nullptr) != 0) GTEST_SKIP() << "no ptrace here";
+  let_go();
+  EXPECT_EQ(end(), "was killed by signal 9 (Killed)");
+  EXPECT_EQ(::waitpid(traced, nullptr, __WALL), traced);
 }
 
 TEST_F(KeeperTest, ItsChildReadsNothing) {

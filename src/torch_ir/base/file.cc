@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -56,22 +57,20 @@ class ReadDescriptor {
   struct stat status_ = {};
 };
 
-// `path` with symbolic links followed, as far as it exists.
-std::string resolve_links(const std::string& path) {
-  char* resolved = ::realpath(path.c_str(), nullptr);
-  if (resolved == nullptr) return path;
-  std::string target = resolved;
-  std::free(resolved);
-  return target;
-}
-
-// Whether it stands for an open file of a process: /dev/stdout, and what a shell gives for >(...).
-bool is_open_file(const fs::path& path) {
-  std::error_code error;
-  const fs::path parent = fs::canonical(path.has_parent_path() ? path.parent_path() : ".", error);
-  const fs::path link = fs::read_symlink(path, error);
-  const auto is_of_processes = [](const fs::path& it) { return it.string().starts_with("/proc/"); };
-  return is_of_processes(link) || is_of_processes(parent);
+// The descriptor of this process that `path` stands for, itself or as a link: /dev/stdout, and what
+// a shell gives for >(...). -1 for other paths: what else is below /proc may lead anywhere.
+int descriptor_of(const fs::path& path) {
+  std::error_code ignored;
+  const fs::path descriptors = fs::canonical("/proc/self/fd", ignored);
+  const fs::path linked = path.parent_path() / fs::read_symlink(path, ignored);
+  for (const fs::path& it : {path, linked}) {
+    if (descriptors.empty() || fs::canonical(it.parent_path(), ignored) != descriptors) continue;
+    const std::string name = it.filename().string();
+    int number = -1;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (error == std::errc() && end == name.data() + name.size()) return number;
+  }
+  return -1;
 }
 
 // The `number`th name for what is to become `target`. A long name is cut: names may have 255 bytes.
@@ -96,9 +95,9 @@ bool remove_if_left(const std::string& path) {
 
 // A new file of that name that this process has locked; -1 where the name is taken or the system
 // refuses.
-int create_locked(const std::string& path) {
+int create_locked(const std::string& path, mode_t mode) {
   while (true) {
-    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (descriptor < 0) return -1;
     // Some file systems have no locks: nothing is found to be left there.
     while (::flock(descriptor, LOCK_EX) != 0 && errno == EINTR) {
@@ -145,37 +144,45 @@ void write_file(const std::string& path, std::string_view content) {
   file.commit();
 }
 
-AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(path) {
-  const bool is_open = is_open_file(path);
-  if (is_open) target_ = resolve_links(path);
+AtomicFile::AtomicFile(const std::string& path) : path_(path) {
   struct stat status = {};
-  if (::stat(target_.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
+  if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
     fail("cannot write", path_, "it is a directory");
   }
-  const auto look = is_open ? ::stat : ::lstat;
-  const bool is_replaced =
-      look(target_.c_str(), &status) != 0 || S_ISREG(status.st_mode) || S_ISLNK(status.st_mode);
-  if (is_replaced) {
-    open_temporary();
+  const int open_file = descriptor_of(path);
+  const bool is_there = ::lstat(path.c_str(), &status) == 0;
+  if (open_file >= 0) {
+    descriptor_ = ::fcntl(open_file, F_DUPFD_CLOEXEC, 0);
+  } else if (is_there && S_ISREG(status.st_mode)) {
+    open_temporary(status.st_mode & 0777);
+    // The umask is not for a mode that its owner gave.
+    if (descriptor_ >= 0 && status.st_uid == ::geteuid()) {
+      ::fchmod(descriptor_, status.st_mode & 0777);
+    }
+  } else if (!is_there || S_ISLNK(status.st_mode)) {
+    open_temporary(0666);
   } else {
-    descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+    descriptor_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   }
   if (descriptor_ < 0) fail_with_errno("cannot write", path_);
 }
 
-void AtomicFile::open_temporary() {
+void AtomicFile::open_temporary(mode_t mode) {
   // As many as may write the same file at once.
   constexpr unsigned kMaxNames = 1000;
   unsigned number = 0;
   for (bool is_taken = true; is_taken && number < kMaxNames; number += is_taken ? 1 : 0) {
-    temporary_ = temporary_name(target_, number);
+    temporary_ = temporary_name(path_, number);
     do {
-      descriptor_ = create_locked(temporary_);
+      descriptor_ = create_locked(temporary_, mode);
       is_taken = descriptor_ < 0 && errno == EEXIST;
     } while (is_taken && remove_if_left(temporary_));
   }
   if (descriptor_ < 0) return;
-  while (remove_if_left(temporary_name(target_, ++number))) {
+  // Others may be written to, or have been, between those that are left.
+  constexpr unsigned kMaxGap = 16;
+  for (unsigned gap = 0; gap < kMaxGap;) {
+    gap = remove_if_left(temporary_name(path_, ++number)) ? 0 : gap + 1;
   }
 }
 
@@ -195,14 +202,14 @@ void AtomicFile::write(std::string_view bytes) {
 }
 
 void AtomicFile::commit() {
-  const bool is_flushed = !temporary_.empty() && !is_in_work_directory(target_);
+  const bool is_flushed = !temporary_.empty() && !is_in_work_directory(path_);
   bool done = !is_flushed || ::fsync(descriptor_) == 0;
   // Closed last: until it has its name, the lock says that it is not left behind.
-  done = done && (temporary_.empty() || std::rename(temporary_.c_str(), target_.c_str()) == 0);
+  done = done && (temporary_.empty() || std::rename(temporary_.c_str(), path_.c_str()) == 0);
   if (done) temporary_.clear();
   done = done && ::close(std::exchange(descriptor_, -1)) == 0;
   if (!done) fail_with_errno("cannot write", path_);
-  if (is_flushed) flush_folder_of(target_);
+  if (is_flushed) flush_folder_of(path_);
 }
 
 std::shared_ptr<MappedFile> MappedFile::open(const std::string& path) {

@@ -4,6 +4,8 @@
 // the system's reason.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -27,10 +29,13 @@ void enter_user_directory();
 // A file written piece by piece under a temporary name in the same folder, ".NAME.torch-ir-tmp".
 // `commit()` flushes it to the disk and gives it its own name; without it the destructor removes
 // what was written, and a file that had the name before stays, whole, however the process ends.
-// What a killed process left goes with the next file of that name; two that are written at once do
-// not meet. A symbolic link that has the name is replaced, and not followed, but for one that
-// stands for an open file (/dev/stdout). What is no regular file (a device, a pipe) has no name to
-// swap and is written to directly.
+// What a killed process left goes with the next file of that name, unless more than a dozen others
+// were written at once with it; two that are written at once do not meet. A file that is replaced
+// hands on its permissions. A symbolic link that has the name is replaced and not followed.
+//
+// Two kinds have no name to swap and are written to directly: what is no regular file (a device, a
+// pipe), and an open file of this process by its name in /proc/self/fd, or by a link to that
+// (/dev/stdout): it goes on where it is, deleted or not, at its end where it was opened so.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path);
@@ -42,13 +47,10 @@ class AtomicFile {
   void commit();
 
  private:
-  void open_temporary();
+  void open_temporary(mode_t mode);
 
-  // As the caller named it, for messages.
   std::string path_;
-  // What will be replaced.
-  std::string target_;
-  // Empty when `target_` is written to directly.
+  // Empty when `path_` is written to directly.
   std::string temporary_;
   // Locked while it is written to: a temporary file without a lock is nobody's.
   int descriptor_ = -1;

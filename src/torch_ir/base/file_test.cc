@@ -143,6 +143,19 @@ TEST_F(FileTest, NewFileHasTheUsualPermissions) {
   EXPECT_EQ(status.st_mode & 0777, 0640u);
 }
 
+TEST_F(FileTest, ReplacedFileHandsOnItsPermissions) {
+  write_file(path("a"), "old");
+  for (const mode_t mode : {0600u, 0664u, 0444u}) {
+    ASSERT_EQ(::chmod(path("a").c_str(), mode), 0);
+    const mode_t old_mask = ::umask(022);
+    write_file(path("a"), "new");
+    ::umask(old_mask);
+    struct stat status = {};
+    ASSERT_EQ(::stat(path("a").c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, mode);
+  }
+}
+
 TEST_F(FileTest, SymbolicLinkIsReplacedAndNotFollowed) {
   write_file(path("target"), "old");
   std::filesystem::create_symlink("target", path("link"));
@@ -157,6 +170,46 @@ TEST_F(FileTest, SymbolicLinkIsReplacedAndNotFollowed) {
   std::filesystem::create_directory_symlink(".", path("folder"));
   EXPECT_THAT([&] { write_file(path("folder"), "new"); },
               ThrowsMessage<Error>(HasSubstr("it is a directory")));
+}
+
+TEST_F(FileTest, LinkThroughAProcessIsReplacedAndNotFollowed) {
+  write_file(path("target"), "old");
+  const std::string process = "/proc/" + std::to_string(::getpid());
+  for (const std::string& root : {std::string("/proc/self"), process}) {
+    std::filesystem::remove(path("link"));
+    std::filesystem::create_symlink(root + "/root" + path("target"), path("link"));
+    ASSERT_EQ(read_file(path("link")), "old");
+    write_file(path("link"), "new");
+    EXPECT_EQ(read_file(path("target")), "old");
+    EXPECT_FALSE(std::filesystem::is_symlink(path("link")));
+    EXPECT_EQ(read_file(path("link")), "new");
+  }
+}
+
+TEST_F(FileTest, LinkToAnOpenFileMeansThatFile) {
+  write_file(path("a"), "old");
+  const int kept = ::open(path("a").c_str(), O_WRONLY | O_APPEND);
+  const int deleted = ::open(path("b").c_str(), O_RDWR | O_CREAT, 0600);
+  ::unlink(path("b").c_str());
+  struct stat before = {};
+  ASSERT_EQ(::fstat(kept, &before), 0);
+  for (const int descriptor : {kept, deleted}) {
+    std::filesystem::remove(path("link"));
+    std::filesystem::create_symlink("/proc/self/fd/" + std::to_string(descriptor), path("link"));
+    write_file(path("link"), "new");
+    write_file(path("link"), "er");
+    EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+  }
+  struct stat after = {};
+  ASSERT_EQ(::stat(path("a").c_str(), &after), 0);
+  EXPECT_EQ(before.st_ino, after.st_ino);
+  EXPECT_EQ(read_file(path("a")), "oldnewer");
+  char text[8] = {};
+  EXPECT_EQ(::pread(deleted, text, 7, 0), 5);
+  EXPECT_STREQ(text, "newer");
+  EXPECT_THAT(entries(), ::testing::UnorderedElementsAre("a", "link"));
+  ::close(kept);
+  ::close(deleted);
 }
 
 TEST_F(FileTest, NameOfAnOpenFileMeansThatFile) {
@@ -212,6 +265,15 @@ TEST_F(FileTest, WhatAKilledProcessLeftGoesWithTheNextFile) {
   other.commit();
   EXPECT_EQ(read_file(path("a")), "last");
   EXPECT_THAT(entries(), ::testing::ElementsAre("a"));
+}
+
+TEST_F(FileTest, WhatIsLeftBehindAFileThatIsWrittenGoesToo) {
+  AtomicFile first(path("a"));
+  const AtomicFile second(path("a"));
+  for (const char* number : {"3", "9"}) write_file(path(".a.torch-ir-tmp-") + number, "left");
+  first.commit();
+  write_file(path("a"), "new");
+  EXPECT_THAT(entries(), ::testing::UnorderedElementsAre("a", ".a.torch-ir-tmp-1"));
 }
 
 TEST_F(FileTest, LongNameIsWritten) {

@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "torch_ir/base/error.h"
@@ -32,15 +34,27 @@ int open_directory(const fs::path& directory) {
   return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-// A lock on a directory while it lives.
+using std::chrono::milliseconds;
+
+// How long to wait for a lock: to remove what was left, and to exchange what is finished.
+constexpr milliseconds kBriefly(200);
+constexpr milliseconds kLong(10'000);
+
+// A lock on a directory while it lives. It is waited for no longer than `patience`: whoever may
+// read a directory may lock it, and never let go.
 class Lock {
  public:
-  Lock(const fs::path& directory, int operation) : descriptor_(open_directory(directory)) {
+  Lock(const fs::path& directory, milliseconds patience) : descriptor_(open_directory(directory)) {
+    constexpr milliseconds kPause(10);
     if (descriptor_ < 0) return;
-    int result = 0;
-    while ((result = ::flock(descriptor_, operation)) != 0 && errno == EINTR) {
+    while (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+      is_taken_ = errno == EWOULDBLOCK;
+      if (!is_taken_ || patience <= milliseconds(0)) return;
+      std::this_thread::sleep_for(kPause);
+      patience -= kPause;
     }
-    is_held_ = result == 0;
+    is_taken_ = false;
+    is_held_ = true;
   }
   ~Lock() {
     if (descriptor_ >= 0) ::close(descriptor_);
@@ -49,12 +63,15 @@ class Lock {
   Lock& operator=(const Lock&) = delete;
 
   bool is_held() const { return is_held_; }
+  // By another. Neither is so where the file system has no locks.
+  bool is_taken() const { return is_taken_; }
   // For its owner to close.
   int release() { return std::exchange(descriptor_, -1); }
 
  private:
   int descriptor_;
   bool is_held_ = false;
+  bool is_taken_ = false;
 };
 
 // By its name, which nobody else gives to a directory.
@@ -68,7 +85,7 @@ void remove_unlocked(const fs::path& parent) {
   std::error_code error;
   for (fs::directory_iterator entry(parent, error), end; entry != end; entry.increment(error)) {
     if (!is_work_directory(entry->path())) continue;
-    const Lock lock(entry->path(), LOCK_EX | LOCK_NB);
+    const Lock lock(entry->path(), milliseconds(0));
     if (!lock.is_held()) continue;
     std::error_code ignored;
     fs::remove_all(entry->path(), ignored);
@@ -90,18 +107,18 @@ bool make_parent(const fs::path& parent) {
 WorkDirectory::WorkDirectory(const fs::path& parent) {
   has_made_parent_ = make_parent(parent);
   // Nobody looks for stale directories while a new one is not locked yet.
-  const Lock parent_lock(parent, LOCK_EX);
+  const Lock parent_lock(parent, kBriefly);
   if (parent_lock.is_held()) remove_unlocked(parent);
   std::string name = (parent / (std::string(kPrefix).append(kPattern))).string();
   if (::mkdtemp(name.data()) == nullptr) {
     throw Error("cannot write to '" + parent.string() + "': " + strerror(errno));
   }
   path_ = name;
-  lock_ = Lock(path_, LOCK_EX).release();
+  lock_ = Lock(path_, kBriefly).release();
 }
 
 void remove_stale_work_directories(const fs::path& parent) {
-  const Lock parent_lock(parent, LOCK_EX);
+  const Lock parent_lock(parent, kBriefly);
   if (parent_lock.is_held()) remove_unlocked(parent);
 }
 
@@ -153,12 +170,15 @@ std::set<std::string> folders_above(const std::vector<std::string>& names) {
   return folders;
 }
 
-// All that is in `folder`, and itself.
+// All that is in `folder`, and itself. Throws Error.
 std::vector<fs::path> paths_below(const fs::path& folder) {
   std::vector<fs::path> paths = {folder};
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (!entry.is_symlink()) paths.push_back(entry.path());
+  std::error_code error;
+  std::error_code ignored;
+  for (fs::recursive_directory_iterator it(folder, error), end; it != end; it.increment(error)) {
+    if (!it->is_symlink(ignored)) paths.push_back(it->path());
   }
+  if (error) fail_to_replace(folder, error.message());
   return paths;
 }
 
@@ -259,8 +279,13 @@ void check_replaceable(const fs::path& to, const std::vector<std::string>& names
     fail_to_replace(to / folder, fs::is_symlink(status) ? "it is a symbolic link" : "it is a file");
   }
   for (const std::string& name : names) {
-    if (name.ends_with('/') || !fs::is_directory(fs::symlink_status(to / name, ignored))) continue;
-    fail_to_replace(to / name, "it is a directory");
+    // With its "/" a link would be followed.
+    const bool is_folder = name.ends_with('/');
+    const fs::path path = to / name.substr(0, name.size() - (is_folder ? 1 : 0));
+    const fs::file_status status = fs::symlink_status(path, ignored);
+    if (!fs::exists(status) || fs::is_symlink(status)) continue;
+    if (fs::is_directory(status) == is_folder) continue;
+    fail_to_replace(path, is_folder ? "it is a file" : "it is a directory");
   }
 }
 
@@ -275,10 +300,13 @@ void replace_together(const fs::path& from, const fs::path& to, std::vector<std:
   const OpenFolder source(from);
   const OpenFolder target(to);
   // Held by the process of the exchange too, for as long as that takes.
-  const Lock lock(to, LOCK_EX);
+  const Lock lock(to, kLong);
+  if (lock.is_taken()) fail_to_replace(to, "another process keeps it locked");
   const ExchangeEnd end =
       run_apart([&] { return exchange_all(source.get(), target.get(), names, folders); });
-  if (end.reason != 0) fail_to_replace(to / names.at(end.index), strerror(end.reason));
+  if (end.reason != 0) {
+    fail_to_replace(end.index < names.size() ? to / names[end.index] : to, strerror(end.reason));
+  }
   ::fsync(target.get());
   for (const std::string& folder : folders) {
     const int descriptor = open_directory(to / folder);

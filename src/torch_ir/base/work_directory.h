@@ -13,7 +13,8 @@
 namespace torch_ir {
 
 // A hidden folder, locked for as long as it lives: what a process left that was killed is removed
-// by the next one that works in the same place, and what belongs to one that runs is not.
+// by the next one that works in the same place, and what belongs to one that runs is not. Where
+// somebody keeps `parent` locked, nothing is removed.
 class WorkDirectory {
  public:
   // In `parent`, which is made where it is missing, and then goes again where nothing has come to
@@ -46,16 +47,19 @@ void check_replaceable(const std::filesystem::path& to, const std::vector<std::s
 // had: "a.md", "ir/a.json", or "repro/a/" for a folder with all that is in it. A name that `from`
 // has not goes from `to`. Folders above a name are made, and removed where they become empty; what
 // else is in them stays. Throws Error, and `to` is as it was, when
-// - a file is to stand where a folder is: it would not be ours;
+// - a file is to stand where a folder is, or a folder where a file is: it would not be ours;
 // - what is above a name is a symbolic link or a file (a link that has the name itself is replaced
 //   and not followed; `to` may be one);
-// - the system refuses.
+// - somebody keeps `to` locked for ten seconds;
+// - the system refuses, but for what the end of the next paragraph says.
 //
 // Everything has reached the disk before the first name changes. They change in a process of their
 // own, in a session of its own: killing this one, or its process group, at any moment leaves all
-// of the old or, a moment later, all of the new. What ends every process at once in the
-// milliseconds of the change (a power failure) leaves each name whole, and maybe not all of the
-// same kind. Two processes that do this in one folder wait for each other.
+// of the old or, a moment later, all of the new. What ends that process too in the milliseconds of
+// the change (a power failure, the end of a whole container or cgroup) leaves each name whole, and
+// maybe not all of the same kind; where this process is left to tell, it throws Error. So does a
+// system that refuses a change and then refuses to take back an earlier one. Two processes that do
+// this in one folder wait for each other.
 void replace_together(const std::filesystem::path& from, const std::filesystem::path& to,
                       std::vector<std::string> names);
 

@@ -1,7 +1,10 @@
 #include "torch_ir/base/work_directory.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,6 +94,20 @@ TEST_F(WorkDirectoryTest, ARunBesideThisOneKeepsItsOwn) {
   EXPECT_NE(first.path(), second.path());
   EXPECT_TRUE(fs::exists(first.path()));
   EXPECT_TRUE(fs::exists(second.path()));
+}
+
+TEST_F(WorkDirectoryTest, DoesNotWaitForeverForAFolderThatIsLocked) {
+  const fs::path stale = leave_stale(parent_);
+  const int lock = ::open(parent_.c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_EQ(::flock(lock, LOCK_EX), 0);
+  {
+    const WorkDirectory directory(parent_);
+    EXPECT_TRUE(fs::exists(directory.path()));
+    EXPECT_TRUE(fs::exists(stale));
+  }
+  ::close(lock);
+  const WorkDirectory directory(parent_);
+  EXPECT_FALSE(fs::exists(stale));
 }
 
 TEST_F(WorkDirectoryTest, OtherFilesAreLeftAlone) {
@@ -202,6 +219,35 @@ TEST_F(ReplaceTogetherTest, RefusesAFolderInPlaceOfAFile) {
   EXPECT_EQ(read_file(to_ / "a.md"), "old");
 }
 
+TEST_F(ReplaceTogetherTest, RefusesAFileInPlaceOfAFolder) {
+  fs::remove_all(to_ / "repro/a");
+  std::ofstream(to_ / "repro/a") << "mine";
+  EXPECT_THAT(
+      [&] { replace(); },
+      ThrowsMessage<Error>("cannot write '" + (to_ / "repro/a").string() + "': it is a file"));
+  EXPECT_EQ(read_file(to_ / "repro/a"), "mine");
+  EXPECT_EQ(read_file(to_ / "a.md"), "old");
+}
+
+TEST_F(ReplaceTogetherTest, WhatCanNotBeReadIsAnError) {
+  EXPECT_THAT([&] { replace_together(scratch_ / "missing", to_, kNames); },
+              ThrowsMessage<Error>(HasSubstr("missing': No such file or directory")));
+  EXPECT_EQ(files_in(to_), kOld);
+}
+
+TEST_F(ReplaceTogetherTest, ASystemThatRefusesIsAnErrorWithNoNamesToo) {
+  // Enough for the two folders and the lock, and not for the pipe.
+  const int free[] = {::dup(0), ::dup(0), ::dup(0)};
+  for (const int descriptor : free) ::close(descriptor);
+  rlimit old_limit = {};
+  ::getrlimit(RLIMIT_NOFILE, &old_limit);
+  const rlimit limit = {static_cast<rlim_t>(free[2]) + 1, old_limit.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  EXPECT_THAT([&] { replace_together(from_, to_, {}); },
+              ThrowsMessage<Error>("cannot write '" + to_.string() + "': Too many open files"));
+  ::setrlimit(RLIMIT_NOFILE, &old_limit);
+}
+
 TEST_F(ReplaceTogetherTest, TakesBackWhatTheSystemStops) {
   // Longer than a name may be: found only when it is its turn.
   std::vector<std::string> names = kNames;
@@ -229,10 +275,10 @@ TEST_F(ReplaceTogetherTest, AKillLeavesAllOfTheOldOrAllOfTheNew) {
     ::waitpid(child, nullptr, 0);
     ::close(ends[0]);
     ::close(ends[1]);
-    {
-      // Waits for the exchange, if there is one.
-      const WorkDirectory finished(to_);
-    }
+    // Waits for the exchange, if there is one.
+    const int finished = ::open(to_.c_str(), O_RDONLY | O_DIRECTORY);
+    ASSERT_EQ(::flock(finished, LOCK_EX), 0);
+    ::close(finished);
     const Files files = files_in(to_);
     ASSERT_TRUE(files == kOld || files == kReplaced) << ::testing::PrintToString(files);
   }
