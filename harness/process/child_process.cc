@@ -1,6 +1,7 @@
 #include "harness/process/child_process.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -61,6 +62,8 @@ std::optional<int> ChildProcess::poll() {
 void ChildProcess::kill() {
   if (status_) return;
   ::close(std::exchange(lifeline_, -1));
+  // A model may have stopped its keeper.
+  ::kill(pid_, SIGCONT);
   status_ = wait_for_process(pid_);
   read_output();
 }

@@ -36,8 +36,7 @@ int open_directory(const fs::path& directory) {
 
 using std::chrono::milliseconds;
 
-// As long as a sound process may hold a lock: to remove what was left, to exchange what is
-// finished.
+// How long to wait for a lock: to remove what was left, and to exchange what is finished.
 constexpr milliseconds kBriefly(200);
 constexpr milliseconds kLong(10'000);
 
