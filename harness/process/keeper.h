@@ -5,8 +5,8 @@
 // moves to; and when the model's process has ended, or the harness has, however it ended, the
 // keeper ends the rest and then itself.
 //
-// Two limits. No signal ends a keeper but SIGKILL, and SIGSTOP stops it until the harness ends it: a
-// model that kills its parent dies with it, and what the model has started lives on. And what can
+// Two limits. No signal ends a keeper but SIGKILL, and SIGSTOP stops it until the harness ends it:
+// a model that kills its parent dies with it, and what the model has started lives on. And what can
 // not be killed, a process that has become another user or that the system holds, is waited for two
 // seconds.
 #pragma once
