@@ -14,7 +14,7 @@
 #include "harness/harness.h"
 #include "harness/load/footprint.h"
 #include "harness/load/load.h"
-#include "harness/report/work_directory.h"
+#include "torch_ir/base/work_directory.h"
 #include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/ir/testing/test_graphs.h"
 #include "torch_ir/weights/state_dict.h"
