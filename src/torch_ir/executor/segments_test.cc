@@ -182,6 +182,28 @@ TEST(Segments, SeeWhatWasWrittenBefore) {
   EXPECT_THAT(not_replayed(graph).at(1), HasSubstr("memory that two values share"));
 }
 
+// What is written behind a cut shares memory with what was made before it.
+TEST(Segments, SeeWhatIsWrittenThroughAViewMadeBefore) {
+  for (const bool is_constant : {false, true}) {
+    for (const bool is_split : {false, true}) {
+      EagerGraph graph;
+      const at::Tensor square = at::randn({4, 4});
+      const V x = is_constant ? graph.weight("x", square) : graph.input("x", square);
+      const V whole = graph.call1("aten.tanh.default", {x});
+      const V part = is_split
+                         ? graph.call("aten.split.Tensor", {whole, Attribute(2), Attribute(-1)})[0]
+                         : graph.call1("aten.slice.Tensor",
+                                       {whole, Attribute(-1), Attribute(0), Attribute(2)});
+      const V mask = graph.call1("aten.ones_like.default", {x, at::kBool});
+      const V cut = graph.call1("aten.masked_select.default", {x, mask});
+      graph.output(graph.call1("aten.view_as.default", {cut, x}));
+      graph.output(graph.call1("aten.relu_.default", {part}));
+      graph.output(whole);
+      EXPECT_EQ(difference_from_eager(graph), "") << is_constant << is_split;
+    }
+  }
+}
+
 TEST(Segments, KeepAnInputThatIsPassedTwiceOneTensor) {
   EagerGraph graph;
   const at::Tensor tensor = at::randn({3});

@@ -112,6 +112,8 @@ Trace trace_once(const LoweredGraph& graph, const Stack& values, SymbolValues* s
     const at::Tensor output = as_tensor(results[i], graph.outputs[i].dtype);
     if (!results[i].isTensor()) tracer.add_constant(output);
     outputs.push_back(tracer.find(output));
+    // By what runs behind this graph, where that is a segment of another.
+    if (graph.values[graph.outputs[i].value].is_written) tracer.note_later_write(outputs.back());
   }
   Trace trace = tracer.take(std::move(outputs));
   trace.inputs = std::move(inputs);

@@ -304,6 +304,11 @@ bool Tracer::fold(const TraceCall& call, size_t number, const Mark& mark,
   return true;
 }
 
+void Tracer::note_later_write(TensorId tensor) {
+  const auto folded = folded_by_.find(trace_.tensors[tensor].buffer);
+  if (folded != folded_by_.end()) wrongly_folded_.insert(folded->second);
+}
+
 void Tracer::note_writes(const TraceCall& call) {
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     if (!writes_argument(call, i)) continue;

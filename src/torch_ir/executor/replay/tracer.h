@@ -50,8 +50,11 @@ class Tracer : public DispatchMode {
   // The tensor of a result.
   TensorId find(const at::Tensor& tensor);
 
-  // The calls whose results a later call wrote to after they were folded: then all is to be traced
-  // again, with these unfolded too.
+  // Says that whoever gets the results writes to the memory of this one.
+  void note_later_write(TensorId tensor);
+
+  // The calls whose results are written to after they were folded: then all is to be traced again,
+  // with these unfolded too.
   const CallNumbers& wrongly_folded() const { return wrongly_folded_; }
 
   // What was recorded, up to `outputs`; the tracer is empty after. Throws TraceRefused when some
