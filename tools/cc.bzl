@@ -116,6 +116,33 @@ def torch_ir_library(name, srcs, hdrs = [], units = 1, copts = [], tags = [], te
         **kwargs
     )
 
+def _fuzz_test(name, seeds, deps):
+    """The fuzz test of NAME.cc less _test, which has LLVMFuzzerTestOneInput.
+
+    In a normal build it tries the seeds and 1,000 inputs made of them, the same in each run. With
+    --config=fuzz, which needs clang-16 and its libFuzzer, it is libFuzzer with all its options:
+
+        tools/bazel run --config=fuzz //src/torch_ir/weights:pt_fuzz_test -- -max_total_time=600
+    """
+    is_libfuzzer = str(Label("//tools/fuzz:libfuzzer"))
+    native.cc_test(
+        name = name,
+        size = "small",
+        srcs = [name[:-len("_test")] + ".cc"],
+        args = ["-seed_inputs=" + ",".join(["$(rootpath {})".format(seed) for seed in seeds])] +
+               # Mutations keep the form of an input: growing it slowly would only be in their way.
+               select({is_libfuzzer: ["-len_control=0"], "//conditions:default": ["-runs=1000"]}),
+        copts = COPTS + ["-I" + _SRC],
+        data = seeds,
+        env = {"OMP_NUM_THREADS": "1"},
+        linkopts = select({is_libfuzzer: ["-fsanitize=fuzzer"], "//conditions:default": []}),
+        linkstatic = True,
+        deps = deps + [str(Label("//tools/fuzz:fuzzing"))] + select({
+            is_libfuzzer: [],
+            "//conditions:default": [str(Label("//tools/fuzz:driver"))],
+        }),
+    )
+
 def torch_ir_room(
         name,
         hdrs,
@@ -131,12 +158,13 @@ def torch_ir_room(
         test_size = "small",
         test_data = [],
         test_shards = None,
+        fuzz_seeds = {},
         test_main = "@googletest//:gtest_main",
         visibility = ["//:__subpackages__"]):
     """A folder: the library NAME of its sources, and the test NAME_test of all its *_test.cc.
 
     What its tests share with those of other rooms lies in testing/, which is the library
-    NAME_testing. Sources *_fuzz.cc are those of fuzz tests (torch_ir_fuzz_test).
+    NAME_testing.
 
     Args:
       name: The name of the folder.
@@ -154,6 +182,8 @@ def torch_ir_room(
       test_size: As in cc_test.
       test_data: Files that its tests read.
       test_shards: Over how many processes Bazel spreads its tests.
+      fuzz_seeds: The pattern of the files that the fuzz test NAME_fuzz_test of NAME_fuzz.cc begins
+        with, for each NAME.
       test_main: The library with the main function of its tests.
       visibility: As in cc_library.
     """
@@ -194,6 +224,12 @@ def torch_ir_room(
             deps = own + deps + testing_deps + ["@googletest//:gtest"],
         )
         own.append(name + "_testing")
+    for reader, seeds in fuzz_seeds.items():
+        _fuzz_test(
+            name = reader + "_fuzz_test",
+            seeds = native.glob([seeds]),
+            deps = own,
+        )
     if tests:
         torch_ir_test(
             name = name + "_test",
@@ -263,43 +299,6 @@ def torch_ir_test(
         env = dict({"OMP_NUM_THREADS": "1"}, **env),
         linkstatic = True,
         deps = deps + ([main] if main else []),
-        **kwargs
-    )
-
-def torch_ir_fuzz_test(name, seeds, deps, runs = 1000, data = [], size = "small", **kwargs):
-    """A test that a reader withstands what is in a file: NAME.cc less _test, with LLVMFuzzerTestOneInput.
-
-    In a normal build it tries the seeds and some inputs made of them, the same in each run. With
-    --config=fuzz, which needs clang-16 and its libFuzzer, it is libFuzzer with all its options:
-
-        tools/bazel run --config=fuzz //src/torch_ir/weights:pt_fuzz_test -- -max_total_time=600
-
-    Args:
-      name: The name of the target: X_fuzz_test for the source X_fuzz.cc.
-      seeds: Files to begin with.
-      deps: What it tests.
-      runs: How many inputs a normal build makes.
-      data: More files that it reads.
-      size: As in cc_test.
-      **kwargs: As in cc_test.
-    """
-    is_libfuzzer = str(Label("//tools/fuzz:libfuzzer"))
-    native.cc_test(
-        name = name,
-        size = size,
-        srcs = [name[:-len("_test")] + ".cc"],
-        args = ["-seed_inputs=" + ",".join(["$(rootpath {})".format(seed) for seed in seeds])] +
-               # Mutations keep the form of an input: growing it slowly would only be in their way.
-               select({is_libfuzzer: ["-len_control=0"], "//conditions:default": ["-runs={}".format(runs)]}),
-        copts = COPTS + ["-I" + _SRC],
-        data = seeds + data,
-        env = {"OMP_NUM_THREADS": "1"},
-        linkopts = select({is_libfuzzer: ["-fsanitize=fuzzer"], "//conditions:default": []}),
-        linkstatic = True,
-        deps = deps + [str(Label("//tools/fuzz:fuzzing"))] + select({
-            is_libfuzzer: [],
-            "//conditions:default": [str(Label("//tools/fuzz:driver"))],
-        }),
         **kwargs
     )
 

@@ -1,6 +1,4 @@
 #!/bin/bash
-# Runs tests in Python that need nothing but python3.
+# Runs a test in Python, with its arguments; see python.bzl.
 set -euo pipefail
-for test in "$@"; do
-  python3 "$test"
-done
+exec "${TORCH_PYTHON:-python3}" "$@"
