@@ -92,7 +92,12 @@ MUTANTS = {
         ),
         (
             "a folded constant is written to",
-            "wrongly_folded_.insert(folded->second);",
+            'if (folded == folded_by_.end()) refuse("it writes to a constant");\n      wrongly_folded_.insert(folded->second);',
+            'if (folded == folded_by_.end()) refuse("it writes to a constant");',
+        ),
+        (
+            "a folded constant is handed to a segment that lets others write to it",
+            "if (folded != folded_by_.end()) wrongly_folded_.insert(folded->second);",
             "",
         ),
     ],

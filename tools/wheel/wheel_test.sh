@@ -9,6 +9,8 @@ set -euo pipefail
 make_wheel="$PWD/$1"
 changelog="$PWD/$2"
 python="${TORCH_PYTHON:-python3}"
+# Itself, and no launcher, which may have plans of its own for what pip installs.
+interpreter="$("$python" -c 'import sys; print(sys.executable)')"
 work="$TEST_TMPDIR"
 
 fail() {
@@ -18,8 +20,8 @@ fail() {
 
 # new_environment NAME: an environment with nothing but the wheel.
 new_environment() {
-  "$python" -m venv --without-pip "$work/$1"
-  "$python" -m pip --disable-pip-version-check --python "$work/$1/bin/python" \
+  "$interpreter" -m venv --without-pip "$work/$1"
+  "$interpreter" -m pip --disable-pip-version-check --python "$work/$1/bin/python" \
     install --quiet --no-index --no-deps "$wheel"
   site="$("$work/$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
 }
