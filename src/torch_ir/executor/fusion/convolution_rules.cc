@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <memory>
 
 #include "torch_ir/executor/fusion/call_arguments.h"
@@ -134,7 +136,7 @@ class ConvolutionBuilder {
     if (convolution_.chain.norm) {
       norm = channel_scale_of(rewriter_, *convolution_.chain.norm);
       sources.insert(sources.end(), norm->sources.begin(), norm->sources.end());
-      key = std::to_string(norm->eps);
+      key = std::to_string(std::bit_cast<uint64_t>(norm->eps));
     }
     const auto parameters = [&] {
       return norm ? folded(convolution_, *norm)

@@ -257,19 +257,20 @@ TEST_F(FuseTrace, AveragesWithAndWithoutPadding) {
   }
 }
 
-// Weights are packed with the norm behind them.
+// Weights are packed with the norm behind them, down to the last digit of its epsilon.
 TEST_F(FuseTrace, PacksOneWeightForSeveralNorms) {
   EagerGraph graph;
   const V x = image(graph);
-  const V weight = graph.weight("weight", at::randn({16, 16, 3, 3}) / 12.0);
-  const V mean = graph.weight("mean", at::randn({16}));
-  const V variance = graph.weight("variance", at::rand({16}));
-  for (const double epsilon : {1e-5, 0.5}) {
+  const V weight = graph.weight("weight", at::randn({16, 16, 3, 3}) / 12000.0);
+  const V mean = graph.weight("mean", at::randn({16}) / 1000.0);
+  const V variance = graph.weight("variance", at::rand({16}) / 1e6);
+  for (const double epsilon : {1e-5, 0.5, 1e-7, 4e-7}) {
     const V y = graph.call1("aten.conv2d.default", {x, weight, std::monostate(), pair(1), pair(1)});
-    graph.output(graph.call1("aten.batch_norm.default",
-                             {y, std::monostate(), std::monostate(), mean, variance,
-                              Attribute(false), Attribute(0.1), epsilon, Attribute(false)}));
+    graph.output(graph.call("aten.native_batch_norm.default",
+                            {y, std::monostate(), std::monostate(), mean, variance,
+                             Attribute(false), Attribute(0.1), epsilon})[0]);
   }
+  EXPECT_EQ(calls_at_fast(graph), Calls(4, "onednn::convolution_winograd"));
   EXPECT_EQ(difference_at_fast(graph), "");
 }
 
