@@ -80,10 +80,6 @@ std::vector<std::string> names_in_file(const TensorMeta& output, const IR& ir) {
   return names;
 }
 
-}  // namespace
-
-namespace {
-
 std::vector<at::Tensor> inputs_in(const StateDict& file, const IR& ir,
                                   std::vector<std::string>& problems) {
   std::vector<at::Tensor> tensors;

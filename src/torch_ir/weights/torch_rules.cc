@@ -290,38 +290,6 @@ constexpr std::string_view kDtypeBegins[] = {"bits", "float", "int", "quint", "u
 constexpr std::string_view kConstantBegins[] = {"channels_last", "contiguous_format",
                                                 "per_channel_", "per_tensor_", "preserve_format"};
 
-// A class of storages. Without its module, which says nothing: all is loaded to the CPU.
-struct StorageClass {
-  std::string_view name;
-  // None for untyped storages.
-  std::optional<c10::ScalarType> dtype;
-};
-
-constexpr StorageClass kStorageClasses[] = {
-    {"UntypedStorage", std::nullopt},
-    {"_UntypedStorage", std::nullopt},
-    {"DoubleStorage", c10::ScalarType::Double},
-    {"FloatStorage", c10::ScalarType::Float},
-    {"HalfStorage", c10::ScalarType::Half},
-    {"BFloat16Storage", c10::ScalarType::BFloat16},
-    {"LongStorage", c10::ScalarType::Long},
-    {"IntStorage", c10::ScalarType::Int},
-    {"ShortStorage", c10::ScalarType::Short},
-    {"CharStorage", c10::ScalarType::Char},
-    {"ByteStorage", c10::ScalarType::Byte},
-    {"BoolStorage", c10::ScalarType::Bool},
-    {"ComplexDoubleStorage", c10::ScalarType::ComplexDouble},
-    {"ComplexFloatStorage", c10::ScalarType::ComplexFloat},
-    {"ComplexHalfStorage", c10::ScalarType::ComplexHalf},
-    {"QInt8Storage", c10::ScalarType::QInt8},
-    {"QInt32Storage", c10::ScalarType::QInt32},
-    {"QUInt8Storage", c10::ScalarType::QUInt8},
-    {"QUInt4x2Storage", c10::ScalarType::QUInt4x2},
-    {"QUInt2x4Storage", c10::ScalarType::QUInt2x4},
-};
-
-constexpr std::string_view kStorageModules[] = {"torch", "torch.cuda", "torch.storage"};
-
 // Null for all that may not be named.
 const Global* find_listed(std::string_view name) {
   static const auto& globals = *[] {
@@ -346,15 +314,6 @@ bool is_torch_constant(std::string_view name) {
   };
   return find_dtype(name).has_value() || std::ranges::any_of(kDtypeBegins, begins_dtype) ||
          std::ranges::any_of(kConstantBegins, begins_name);
-}
-
-// By its name with the module ("torch.FloatStorage"); null where there is none.
-const StorageClass* find_storage_class(std::string_view name) {
-  const size_t dot = name.rfind('.');
-  if (dot == std::string_view::npos) return nullptr;
-  if (std::ranges::count(kStorageModules, name.substr(0, dot)) == 0) return nullptr;
-  const auto* found = std::ranges::find(kStorageClasses, name.substr(dot + 1), &StorageClass::name);
-  return found == std::end(kStorageClasses) ? nullptr : found;
 }
 
 bool is_callable(const Global& global) {
@@ -396,53 +355,6 @@ std::string_view current_module(std::string_view module) {
 
 bool is_script_class(std::string_view name) { return name.starts_with("__torch__."); }
 
-[[noreturn]] void fail_storage(const PickleValue& id) {
-  throw WeightError("is damaged: its pickle has " + id.kind() + " that is no id of a storage");
-}
-
-// The items of an id: "storage", class, key, location, number of elements, and in the legacy format
-// where a view of it begins.
-const std::vector<PickleValue::Pointer>& id_items(const PickleValue& id) {
-  const auto* tuple = id.get_if<Tuple>();
-  if (tuple == nullptr || tuple->items.size() < 5 || tuple->items.size() > 6) fail_storage(id);
-  const auto* kind = tuple->items[0]->get_if<std::string>();
-  if (kind == nullptr || *kind != "storage") fail_storage(id);
-  return tuple->items;
-}
-
-// Views are (key, first element, number of elements).
-int64_t read_view_offset(const PickleValue& id, const PickleValue& view) {
-  if (view.is_none()) return 0;
-  const auto* tuple = view.get_if<Tuple>();
-  if (tuple == nullptr || tuple->items.size() != 3) fail_storage(id);
-  const auto* offset = tuple->items[1]->get_if<int64_t>();
-  if (offset == nullptr || *offset < 0) fail_storage(id);
-  return *offset;
-}
-
-PendingStorage read_storage(const PickleValue& id) {
-  const auto& items = id_items(id);
-  const auto* name = items[1]->get_if<Name>();
-  const StorageClass* storage_class = name == nullptr ? nullptr : find_storage_class(name->text);
-  const auto* key = items[2]->get_if<std::string>();
-  const auto* location = items[3]->get_if<std::string>();
-  const auto* num_elements = items[4]->get_if<int64_t>();
-  if (storage_class == nullptr || key == nullptr || location == nullptr ||
-      num_elements == nullptr) {
-    fail_storage(id);
-  }
-  const auto dtype = storage_class->dtype;
-  PendingStorage storage = {*key, dtype, 0, 0, *location};
-  const auto element_size = dtype ? static_cast<int64_t>(c10::elementSize(*dtype)) : 1;
-  if (*num_elements < 0 ||
-      __builtin_mul_overflow(*num_elements, element_size, &storage.num_bytes)) {
-    throw WeightError(fmt::format("is damaged: its storage '{}' has {} elements", printable(*key),
-                                  *num_elements));
-  }
-  if (items.size() == 6) storage.offset = read_view_offset(id, *items[5]);
-  return storage;
-}
-
 void set_attributes(Object& object, const PickleValue& state, PickleArena& arena) {
   const auto set = [&](const std::string& name, const PickleValue* value) {
     arena.charge(sizeof(object.attributes[0]) + name.size());
@@ -464,7 +376,7 @@ void set_attributes(Object& object, const PickleValue& state, PickleArena& arena
 PickleValue* TorchRules::find_global(std::string_view module, std::string_view name) {
   std::string full_name = fmt::format("{}.{}", current_module(module), name);
   if (find_listed(full_name) == nullptr && !is_torch_constant(full_name) &&
-      find_storage_class(full_name) == nullptr && !(reads_objects_ && is_script_class(full_name))) {
+      !is_storage_class(full_name) && !(reads_objects_ && is_script_class(full_name))) {
     throw WeightError(
         kNotSupported,
         fmt::format("holds a pickled object of class '{}'; only tensors and plain values are read, "

@@ -9,32 +9,15 @@
 // come behind it.
 #pragma once
 
-#include <c10/core/ScalarType.h>
-
-#include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "torch_ir/weights/pickle.h"
 #include "torch_ir/weights/pickle_value.h"
 #include "torch_ir/weights/storage_tensor.h"
+#include "torch_ir/weights/torch_storage.h"
 
 namespace torch_ir {
-
-// A storage as one of its persistent ids has it.
-struct PendingStorage {
-  // Equal for storages that are one.
-  std::string key;
-  // None for untyped storages, which count bytes.
-  std::optional<c10::ScalarType> dtype;
-  // Of all elements, of which a view (an early form of sharing) begins with element `offset`.
-  int64_t num_bytes = 0;
-  int64_t offset = 0;
-  // Where it was: "cpu", "cuda:0", "meta".
-  std::string location;
-};
 
 struct PendingTensor {
   // An undefined tensor until then.
