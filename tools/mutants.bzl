@@ -322,7 +322,7 @@ MUTANTS = {
     "src/torch_ir/executor/fusion/convolution_rules.cc": [
         (
             "weights packed with another epsilon are used",
-            "key = std::to_string(norm->eps);",
+            "key = std::to_string(std::bit_cast<uint64_t>(norm->eps));",
             "",
         ),
     ],

@@ -12,6 +12,7 @@ import argparse
 import ast
 import collections
 import json
+import os
 import pathlib
 import shlex
 import subprocess
@@ -79,8 +80,10 @@ def run_tests(targets, mutant, arguments):
     command = [*shlex.split(arguments.bazel), "test"]
     # No cache is filled with mutants.
     command += ["--noremote_upload_local_results", "--build_tests_only", "--test_timeout=120"]
-    command += [f"--test_env=TORCH_IR_MUTANT={mutant}", *targets]
-    run = subprocess.run(command, cwd=arguments.checkout, capture_output=True, text=True)
+    # By name, as with the value among its options Bazel would begin anew for each.
+    command += ["--test_env=TORCH_IR_MUTANT", *targets]
+    environment = {**os.environ, "TORCH_IR_MUTANT": str(mutant)}
+    run = subprocess.run(command, cwd=arguments.checkout, env=environment, capture_output=True, text=True)
     if run.returncode not in (0, 3):
         sys.exit(run.stdout + run.stderr)
     return run.returncode == 0
