@@ -117,6 +117,15 @@ TEST(Replay, WritesOverNothingThatIsReadInAnotherOrder) {
   EXPECT_EQ(difference_from_eager(graph), "");
 }
 
+TEST(Replay, WritesOverNothingOfAnotherLayout) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({32, 32}));
+  const V turned = graph.call1("aten.t.default", {graph.call1("aten.exp.default", {x})});
+  graph.output(graph.call1("aten.tanh.default", {graph.call1("aten.add.Tensor", {x, turned})}));
+  EXPECT_EQ(compile(graph.ir, graph.weights).memory(graph.inputs)->arena, 2 * 4096);
+  EXPECT_EQ(difference_from_eager(graph), "");
+}
+
 TEST(Replay, ReplaysIndexingByNumbers) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({3, 2}));
