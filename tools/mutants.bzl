@@ -642,11 +642,6 @@ MUTANTS = {
     ],
     "src/torch_ir/cases/split.cc": [
         (
-            "calls with other numbers are one case",
-            'if (input.is_scalar) call.key += " " + text_of(number_of(tensor));',
-            "",
-        ),
-        (
             "a case has the inputs as its call left them",
             "for (at::Tensor& input : call->graph_case.inputs) input = copy_of(input);",
             "",

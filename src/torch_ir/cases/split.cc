@@ -166,7 +166,6 @@ class ModelSplit {
     input.name = name;
     call.key += fmt::format(";{}{} {} {}", is_weight ? "w" : "i", dtype_name(tensor.scalar_type()),
                             shape_text(tensor.sizes().vec()), shape_text(tensor.strides().vec()));
-    if (input.is_scalar) call.key += " " + text_of(number_of(tensor));
     if (is_weight) return add_weight(input, tensor, call.graph_case);
     input.producer_node = name;
     input.producer_output_idx = 0;

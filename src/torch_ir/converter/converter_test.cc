@@ -124,6 +124,12 @@ TEST(ConverterTest, ConvertsAWholeProgram) {
   EXPECT_EQ(convert_exported_program(sample_program(), "Other").model_name, "Other");
 }
 
+TEST(ConverterTest, KeepsTheLimitsOfSizes) {
+  ExportedProgram program = sample_program();
+  program.range_constraints = {{"s0", 2, 64}, {"2*s1", std::nullopt, 7}};
+  EXPECT_EQ(convert_exported_program(program).range_constraints, program.range_constraints);
+}
+
 TEST(ConverterTest, UsesTheRegisteredConverter) {
   const ScopedConverter converter("aten.split.Tensor",
                                   [](const ExportedNode& node, const GraphAnalyzer& analyzer) {

@@ -92,6 +92,10 @@ TEST(StorageTensorTest, ElementsOutsideAreRefused) {
       [&] { make_tensor(storage, view_of({2, 2}, {3, 2})); },
       storage_fails_with("shape [2, 2] with strides [3, 2] at offset 0 needs 12 bytes, but the "
                          "storage has 8"));
+  EXPECT_THAT(
+      [] { make_tensor(make_storage(range_of(std::string(7, 'a'))), view_of({4}, {1})); },
+      storage_fails_with("shape [4] with strides [1] at offset 0 needs 8 bytes, but the storage "
+                         "has 7"));
 }
 
 TEST(StorageTensorTest, NegativeNumbersAreRefused) {

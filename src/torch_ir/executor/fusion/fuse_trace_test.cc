@@ -19,6 +19,7 @@
 #include <limits>
 #include <thread>
 
+#include "torch_ir/executor/onednn/primitive.h"
 #include "torch_ir/executor/testing/fast_graph.h"
 
 namespace torch_ir {
@@ -272,6 +273,20 @@ TEST_F(FuseTrace, PacksOneWeightForSeveralNorms) {
   }
   EXPECT_EQ(calls_at_fast(graph), Calls(4, "onednn::convolution_winograd"));
   EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+TEST_F(FuseTrace, KeepsWhatIsReturnedBesidesTheNext) {
+  EagerGraph graph;
+  const V y = convolution(graph, image(graph), "conv", {});
+  graph.output(y);
+  graph.output(graph.call1("aten.relu.default", {y}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
+TEST_F(FuseTrace, KnowsPaddedLayouts) {
+  using onednn::Layout;
+  EXPECT_TRUE(Layout::blocked({1, 16, 1, 1}, 16) == Layout::strided({1, 16, 1, 1}, {16, 1, 1, 1}));
+  EXPECT_FALSE(Layout::blocked({1, 12, 1, 1}, 16) == Layout::strided({1, 12, 1, 1}, {12, 1, 1, 1}));
 }
 
 // As DenseNet does; what was joined is read and added to afterwards.

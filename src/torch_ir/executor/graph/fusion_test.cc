@@ -59,7 +59,7 @@ V batch_norm(EagerGraph& graph, const V& x, const std::string& name) {
                       graph.weight(name + ".bias", at::randn({16})),
                       graph.weight(name + ".running_mean", at::randn({16})),
                       graph.weight(name + ".running_var", at::rand({16}) + 0.5), Attribute(false),
-                      Attribute(0.1), Attribute(1e-5), Attribute(false)});
+                      Attribute(0.1), Attribute(0.25), Attribute(false)});
 }
 
 V image(EagerGraph& graph) { return graph.input("x", at::randn({1, 16, 24, 24})); }

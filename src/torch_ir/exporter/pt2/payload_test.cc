@@ -108,6 +108,24 @@ TEST(PayloadTest, WhatDoesNotFitIsNamed) {
   }
 }
 
+TEST(PayloadTest, WeightsAreAsTheGraphSays) {
+  const Pt2Archive archive = archive_of(R"({"config": {"w": )" + item({4}, {1}) + "}}");
+  const Payload weights = open_payload(archive, archive.weights);
+  const auto take = [&](const ValueMeta& meta) {
+    ExportedProgram program;
+    program.inputs = {{InputKind::kParameter, "p_w", "w"}};
+    program.values = {{"p_w", meta}};
+    return take_weights("a.pt2", weights, Payload(), program);
+  };
+  EXPECT_TRUE(at::equal(take({{4}, at::kShort})["w"], shorts({1, 2, 3, 256})));
+  EXPECT_THAT([&] { take({{4}, at::kHalf}); },
+              fails_with("a.pt2: weight 'w' has shape [4] and dtype int16, but shape [4] and dtype "
+                         "float16 in the graph"));
+  EXPECT_THAT([&] { take({{2, 2}, at::kShort}); },
+              fails_with("a.pt2: weight 'w' has shape [4] and dtype int16, but shape [2, 2] and "
+                         "dtype int16 in the graph"));
+}
+
 TEST(PayloadTest, ConfigurationsAreChecked) {
   const Pt2Archive archive = archive_of("[]");
   EXPECT_THAT([&] { open_payload(archive, archive.weights); },
