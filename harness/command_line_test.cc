@@ -13,6 +13,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -506,6 +507,18 @@ TEST_F(CommandLineTest, AModelThatIsGoneIsToldAlsoWhenQuiet) {
       run({"--output", directory_, "--quiet", "--category", "good", "--baseline", baseline});
   EXPECT_EQ(result.status, 0);
   EXPECT_THAT(result.err, HasSubstr("  gone     Closed  status: was passed\n"));
+}
+
+TEST_F(CommandLineTest, ALargerDifferenceThanInTheBaselineEndsWithOne) {
+  EXPECT_EQ(run({"--output", directory_, "--category", "good"}).status, 0);
+  const std::string baseline = directory_ + "/results.json";
+  const std::string text = files().at("results.json");
+  std::ofstream(baseline) << std::regex_replace(text, std::regex(R"("max_diff": [^,\n]*)"),
+                                                R"("max_diff": 0)");
+  const HarnessOutcome result =
+      run({"--output", directory_, "--category", "good", "--baseline", baseline});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.out + result.err, HasSubstr("  worse    Close  max diff"));
 }
 
 TEST_F(CommandLineTest, AFolderInPlaceOfAReportIsLeftAlone) {

@@ -31,6 +31,17 @@ TEST_F(ReproducerSearchTest, ReproducersHaveTheWeightsThatTheyUse) {
   EXPECT_FALSE(replay(backend).is_valid);
 }
 
+TEST_F(ReproducerSearchTest, FindsWhatHasMoreOutputsThanItsGraph) {
+  SilentBackend backend([](IR& ir) {
+    if (find_node(ir, "linear_1") != nullptr) ir.graph_outputs.push_back(ir.graph_outputs.back());
+  });
+  const Explanation explanation = explain_model(mlp(), backend);
+  ASSERT_TRUE(explanation.reproducer) << explanation.nodes.note;
+  EXPECT_EQ(explanation.reproducer->first_node, "linear_1");
+  EXPECT_EQ(explanation.reproducer->num_nodes, 1);
+  EXPECT_EQ(explanation.reproducer->message, "2 output(s), expected 1");
+}
+
 TEST_F(ReproducerSearchTest, FindsNodesThatAreWrongOnlyTogether) {
   WrongTogetherBackend backend([](IR& ir) {
     OpNode* tanh = find_node(ir, "tanh_1");

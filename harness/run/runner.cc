@@ -203,7 +203,7 @@ class Job {
       if (is_done(result)) return result;
     }
     return unfinished(kind_of_crash(process_->output()),
-                      describe_wait_status(status) + (WIFEXITED(status) ? ", unfinished" : ""));
+                      describe_wait_status(status) + (status == 0 ? ", unfinished" : ""));
   }
 
   // What the process left, which ended before it was done.

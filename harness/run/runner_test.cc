@@ -79,6 +79,19 @@ TEST_F(RunnerTest, AWrongResultFailsTheVerification) {
   EXPECT_EQ(result.num_passed_stages, 3u);
 }
 
+TEST_F(RunnerTest, GraphAndModelDrawTheSameNumbers) {
+  const ModelResult result = run_one("Draws");
+  EXPECT_TRUE(result.passed());
+  EXPECT_EQ(result.trials.at(0).verification.max_diff, 0);
+}
+
+TEST_F(RunnerTest, AProcessThatEndsWithAnErrorAfterItsWorkIsTold) {
+  const ModelResult result = run_one("ExitsAtTheEnd");
+  EXPECT_TRUE(result.passed());
+  ASSERT_TRUE(result.nodes);
+  EXPECT_EQ(result.nodes->error, "The process of the model exited with status 3.");
+}
+
 TEST_F(RunnerTest, EveryVerdictHasASecondOpinion) {
   RunOptions options;
   options.settings.per_node = true;
@@ -495,7 +508,7 @@ TEST_F(RunnerTest, AModelThatTakesTooMuchMemoryIsStopped) {
 TEST_F(RunnerTest, AModelThatExitsAsAFullDiskWouldIsNoFullDisk) {
   const ModelResult result = run_one("ExitsAsADisk");
   EXPECT_EQ(kind_of(result), FailureKind::kCrashed);
-  EXPECT_EQ(result.failure->message, "The process of the model exited with status 74, unfinished.");
+  EXPECT_EQ(result.failure->message, "The process of the model exited with status 74.");
 }
 
 TEST_F(RunnerTest, StagesHaveTimes) {

@@ -6,6 +6,7 @@
 #include <ATen/ops/dropout.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/index_select.h>
+#include <ATen/ops/rand_like.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 #include <signal.h>
@@ -101,6 +102,11 @@ const bool runner_models_registered = [] {
     if (!x.is_meta()) std::_Exit(EX_IOERR);
     return x + 1;
   });
+  add("ExitsAtTheEnd", [](const at::Tensor& x) {
+    if (!x.is_meta()) std::atexit([] { std::_Exit(3); });
+    return x + 1;
+  });
+  add("Draws", [](const at::Tensor& x) { return x + at::rand_like(x); });
   add("WrongOnOnes", wrong_where([](const at::Tensor& x) { return x == 1; }));
   add("WrongOnLarge", wrong_where([](const at::Tensor& x) { return at::abs(x) > 100; }));
   add("ReadsOutside", [](const at::Tensor& x) {

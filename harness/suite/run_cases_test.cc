@@ -2,6 +2,8 @@
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/sin.h>
+#include <ATen/ops/tanh.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -17,6 +19,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/cases/case_files.h"
+#include "torch_ir/operators/executor_registry.h"
 
 namespace torch_ir {
 namespace {
@@ -25,6 +28,7 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 OperatorCase unary(const std::string& name) {
   return {.op_type = "aten." + name + ".default",
@@ -50,6 +54,16 @@ const bool registered_cases = register_operator_cases([] {
                                    unary("log"),     unary("neg"), unary("relu"), unary("sin"),
                                    unary("sqrt"),    unary("tanh")};
 });
+
+// tanh, which is another function from the second call on where the environment asks for it.
+const bool registered_tanh = [] {
+  register_executor("aten.tanh.default", [](const OpNode&, const std::vector<at::Tensor>& inputs) {
+    static int calls = 0;
+    const bool is_wrong = ++calls > 1 && std::getenv("WRONG_AGAIN") != nullptr;
+    return std::vector<at::Tensor>{is_wrong ? inputs[0].sin() : inputs[0].tanh()};
+  });
+  return true;
+}();
 
 // Goes wrong in a way of its own for each operator.
 class Faulty : public Backend {
@@ -129,6 +143,16 @@ TEST_F(RunCasesTest, CostThemselvesOnly) {
   EXPECT_THAT(results[6].message, HasSubstr("3 of 4 element(s) differ"));
   EXPECT_EQ(results[6].max_diff, 3);
   EXPECT_THAT(results[7].message, HasSubstr("shape"));
+}
+
+// Replays are judged too.
+TEST_F(RunCasesTest, FailWhereTheSecondRunDiffers) {
+  ::setenv("WRONG_AGAIN", "1", /*overwrite=*/1);
+  const std::vector<CaseResult> results = run({});
+  ::unsetenv("WRONG_AGAIN");
+  EXPECT_EQ(results[1].status, CaseStatus::kPassed);
+  EXPECT_EQ(results[9].status, CaseStatus::kDiffers);
+  EXPECT_THAT(results[9].message, StartsWith("in its second run: "));
 }
 
 TEST_F(RunCasesTest, AreTheSameFromFiles) {
