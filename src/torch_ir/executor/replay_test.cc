@@ -107,6 +107,14 @@ TEST(Replay, WritesOverDyingInputs) {
   EXPECT_EQ(difference_from_eager(graph), "");
 }
 
+TEST(Replay, WritesOverNothingThatIsReadLater) {
+  EagerGraph graph;
+  const V y = graph.call1("aten.exp.default", {graph.input("x", at::randn({3}))});
+  const V z = graph.call1("aten.tanh.default", {y});
+  graph.output(graph.call1("aten.mul.Tensor", {z, y}));
+  EXPECT_EQ(difference_from_eager(graph), "");
+}
+
 TEST(Replay, WritesOverNothingThatIsReadInAnotherOrder) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({32, 32}));

@@ -99,6 +99,17 @@ TEST(Segments, AreReplayedAroundMasks) {
               ElementsAre("n0 (aten.index.Tensor): what it returns depends on data"));
 }
 
+TEST(Segments, KeepWhatTheNodeBehindReads) {
+  EagerGraph graph;
+  const V y = graph.call1("aten.exp.default", {graph.input("x", at::randn({5}))});
+  const V mask = graph.call1("aten.gt.Scalar", {y, 1.0});
+  graph.output(graph.call1("aten.masked_select.default", {y, mask}));
+  graph.output(graph.call1("aten.tanh.default", {y}));
+  graph.output(graph.call1("aten.masked_select.default", {y, mask}));
+  EXPECT_EQ(not_replayed(graph).size(), 2);
+  EXPECT_EQ(difference_from_eager(graph), "");
+}
+
 TEST(Segments, PassNumbersOn) {
   EagerGraph graph;
   const V x = graph.input("x", at::randn({3}));

@@ -14,6 +14,7 @@
 #include "torch_ir/ir/validate.h"
 #include "torch_ir/properties/random_graph.h"
 #include "torch_ir/properties/random_network.h"
+#include "torch_ir/verifier/second_opinion.h"
 
 namespace torch_ir {
 namespace {
@@ -109,8 +110,17 @@ RC_GTEST_PROP(EveryGraph, IsWithinTheToleranceAtLevelFast, (const GraphRecipe& r
   expect_none(difference_at_fast(make_graph(recipe)));
 }
 
-RC_GTEST_PROP(EveryNetwork, IsWithinTheToleranceAtLevelFast, (const NetworkRecipe& recipe)) {
-  expect_none(difference_at_fast(make_network(recipe)));
+// Batch norms one after another make much of what rounding left: then eager is no nearer to what
+// the network means.
+RC_GTEST_PROP(EveryNetwork, IsWithinTheToleranceOrAsGoodAsEagerAtLevelFast,
+              (const NetworkRecipe& recipe)) {
+  const EagerGraph graph = make_network(recipe);
+  const auto judge = [&](const std::vector<at::Tensor>& outputs, size_t index) {
+    const std::vector<SecondOpinion> opinions =
+        second_opinions(graph.ir, graph.weights, graph.inputs, outputs, graph.expected());
+    return opinion_problem(opinions[index], kDefaultErrorFactor);
+  };
+  expect_none(difference_at_fast(graph, judge));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include <ATen/ops/ones_like.h>
+#include <ATen/ops/full_like.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
@@ -271,7 +271,8 @@ std::optional<Replacement> replace_norm(TraceRewriter& rewriter, size_t index) {
         const ChannelScale norm = *channel_scale_of(rewriter, index);
         std::vector<TensorId> inputs = {rewriter.use(source, layout)};
         for (const at::Tensor& constant :
-             {at::zeros_like(norm.scale), at::ones_like(norm.scale), norm.scale, norm.shift}) {
+             {at::zeros_like(norm.scale), at::full_like(norm.scale, onednn::kChannelVariance),
+              norm.scale, norm.shift}) {
           inputs.push_back(rewriter.add_constant(constant.to(at::kFloat).contiguous()));
         }
         rewriter.emit(primitive, std::move(inputs), chain.output, chain.calls.back());

@@ -248,6 +248,18 @@ TEST_F(FuseTrace, NormalizesWhatWasJoined) {
   }
 }
 
+// What fills up the last block is read by the next convolution.
+TEST_F(FuseTrace, NormalizesChannelsThatDoNotFillTheirBlocks) {
+  EagerGraph graph;
+  const V a = graph.call1("aten.relu.default",
+                          {convolution(graph, image(graph), "a", ConvolutionCase{.out = 24})});
+  graph.output(convolution(graph, batch_norm(graph, a, "norm", 24), "b", {.in = 24}));
+  EXPECT_EQ(calls_at_fast(graph),
+            (Calls{"onednn::convolution_winograd", "onednn::batch_normalization",
+                   "onednn::convolution_winograd"}));
+  EXPECT_EQ(difference_at_fast(graph), "");
+}
+
 TEST_F(FuseTrace, AveragesWithAndWithoutPadding) {
   for (const bool counts_padding : {true, false}) {
     EagerGraph graph;

@@ -105,6 +105,14 @@ TEST(Fusion, LeavesWhatOthersRead) {
   EXPECT_TRUE(is_close(graph));
 }
 
+TEST(Fusion, LeavesNormsOfWhatOthersRead) {
+  EagerGraph graph;
+  const V y = convolution(graph, image(graph), "conv");
+  graph.output(batch_norm(graph, y, "bn"));
+  graph.output(graph.call1("aten.tanh.default", {y}));
+  EXPECT_TRUE(is_close(graph));
+}
+
 TEST(Fusion, LeavesAdditionsOfOtherKinds) {
   EagerGraph graph;
   const V x = image(graph);

@@ -195,7 +195,7 @@ PrimitivePtr make_channel_scale(const Layout& source, bool with_relu) {
                                       normalization_flags::use_scale |
                                       normalization_flags::use_shift;
     const dnnl::batch_normalization_forward::primitive_desc made(
-        {prop_kind::forward_inference, descriptor(source), 0.0F,
+        {prop_kind::forward_inference, descriptor(source), 1 - kChannelVariance,
          with_relu ? flags | normalization_flags::fuse_norm_relu : flags},
         attributes(), cpu(), /*allow_empty=*/true);
     if (!made || is_reference(made)) return PrimitivePtr();
