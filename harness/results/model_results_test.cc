@@ -21,7 +21,7 @@ ModelResult drawn(const std::string& name) {
   IR& graph = result.graph.emplace();
   graph.graph_inputs = {
       {.name = "x", .shape = {2, -1}, .dtype = "float32", .symbolic_shape = {"", "s0"}}};
-  graph.graph_outputs = {{.name = "n", .dtype = "int64", .is_scalar = true}};
+  graph.graph_outputs = {{.name = "n", .shape = {}, .dtype = "int64", .is_scalar = true}};
   OpNode& node = graph.nodes.emplace_back();
   node.name = "n";
   node.op_type = "aten.sym_size.int";
