@@ -271,7 +271,6 @@ SupportReport supported_models(const HarnessOptions& options, const std::string&
                                        : GraphOperators{.name = result.name,
                                                         .operators = {},
                                                         .error = headline(result.failure->message)};
-    result.drop_graph();
   }};
   run_models(plan.models, run_options, work_directory->path().string(), observer);
   if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
@@ -302,7 +301,6 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
             if (baseline) changes[result.name] = graph_changes(*baseline, options.baseline, result);
             files.write_model(result, directory, record.context, record.cases);
             progress.finish(result);
-            result.drop_graph();
           },
       .on_wait = [&] { progress.tick(); },
   };
@@ -321,7 +319,7 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   HarnessRun run;
   if (baseline) run.baseline = compare_with_baseline(*baseline, record, changes);
   if (options.summary) files.write_run(record, run.baseline ? &*run.baseline : nullptr);
-  files.finish(record.results, options.summary);
+  files.finish(record.results.names(), options.summary);
   if (record.coverage.is_interrupted) throw Interrupted(interrupted_text(record, plan));
   run.results = std::move(record.results);
   run.cases = std::move(record.cases);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "harness/results/baseline.h"
-#include "harness/results/result.h"
+#include "harness/results/model_results.h"
 #include "harness/run/progress.h"
 #include "harness/run/runner.h"
 #include "harness/selection/model_files.h"
@@ -53,7 +53,7 @@ struct HarnessStreams {
 };
 
 struct HarnessRun {
-  std::vector<ModelResult> results = {};
+  ModelResults results = {};
   std::vector<CaseResult> cases = {};
   // Where there is a baseline.
   std::optional<BaselineComparison> baseline = std::nullopt;

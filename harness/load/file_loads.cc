@@ -93,16 +93,17 @@ std::string run_on_sparse_weights(int64_t num_tensors) {
     }
   });
   const int64_t bytes = num_tensors * kTensorBytes;
-  const int64_t taken = std::max(footprint.allocations.peak_bytes, footprint.resident_growth());
+  const int64_t taken = std::max(footprint.peak_bytes(), footprint.resident_growth());
   require(taken < std::min(bytes / 16, int64_t{1} << 30),
           "more memory than a part of the file: " + footprint_text(footprint));
   return fmt::format("a file of {}; {}", size_text(static_cast<double>(bytes)),
                      footprint_text(footprint));
 }
 
-// What a run may take by itself, and what it may keep of each model until it writes its summary.
+// What a run may take by itself, and what of each model until it has written its reports: its row
+// of SUMMARY.md for the most part.
 constexpr int64_t kRunBytes = int64_t{1} << 20;
-constexpr int64_t kModelBytes = 100'000;
+constexpr int64_t kModelBytes = 10'000;
 
 std::string run_harness_on_copies(int64_t num_models) {
   const WorkDirectory directory(fs::temp_directory_path());
@@ -123,7 +124,7 @@ std::string run_harness_on_copies(int64_t num_models) {
   });
   require(count_descriptors() == descriptors, "descriptors are left open");
   require(::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD, "children are left");
-  const int64_t bytes = footprint.allocations.peak_bytes;
+  const int64_t bytes = footprint.peak_bytes();
   require(bytes < kRunBytes + num_models * kModelBytes,
           "more memory a model than its result: " + footprint_text(footprint));
   return fmt::format("{:.3g} ms and {} a model; {}",

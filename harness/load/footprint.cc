@@ -31,23 +31,27 @@ Footprint measure(const std::function<void()>& action) {
   using Clock = std::chrono::steady_clock;
   Footprint footprint{.resident_before = resident_bytes_of_self()};
   const Clock::time_point begin = Clock::now();
-  footprint.allocations = count_allocations(action).value_or(Allocations());
+  footprint.allocations = count_allocations(action);
   footprint.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   footprint.resident_after = resident_bytes_of_self();
   return footprint;
 }
 
 std::string footprint_text(const Footprint& footprint) {
-  return fmt::format("{:.3g} s, heap {} at most, {} left, resident {} -> {}", footprint.seconds,
-                     size_text(static_cast<double>(footprint.allocations.peak_bytes)),
-                     size_text(static_cast<double>(footprint.allocations.left_bytes)),
+  std::string heap = "heap NOT COUNTED";
+  if (const auto& allocations = footprint.allocations) {
+    heap = fmt::format("heap {} at most, {} left",
+                       size_text(static_cast<double>(allocations->peak_bytes)),
+                       size_text(static_cast<double>(allocations->left_bytes)));
+  }
+  return fmt::format("{:.3g} s, {}, resident {} -> {}", footprint.seconds, heap,
                      size_text(static_cast<double>(footprint.resident_before)),
                      size_text(static_cast<double>(footprint.resident_after)));
 }
 
 void require_flat(const Footprint& footprint, int64_t bytes) {
-  require(footprint.allocations.left_bytes <= bytes &&
-              footprint.resident_growth() <= bytes + kAllocatorBytes,
+  const int64_t left = footprint.allocations ? footprint.allocations->left_bytes : 0;
+  require(left <= bytes && footprint.resident_growth() <= bytes + kAllocatorBytes,
           fmt::format("memory grew by more than {}: {}", size_text(static_cast<double>(bytes)),
                       footprint_text(footprint)));
 }

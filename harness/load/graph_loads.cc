@@ -40,8 +40,7 @@ class Steps {
  public:
   void run(const std::string& name, const std::function<void()>& step) {
     const Footprint footprint = measure(step);
-    text_ += fmt::format("\n    {:<12} {:>9.3f} s  heap {}", name, footprint.seconds,
-                         size_text(static_cast<double>(footprint.allocations.peak_bytes)));
+    text_ += fmt::format("\n    {:<12} {}", name, footprint_text(footprint));
   }
   const std::string& text() const { return text_; }
 

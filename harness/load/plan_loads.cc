@@ -161,9 +161,8 @@ std::string share_a_plan(const LoadedModel& shared, int64_t count) {
   const Footprint footprint = measure([&] { run_in_threads(plan, model, count); });
   require_flat(footprint, kFlatBytes + kNumThreads * frame_bytes(plan, model));
   const auto runs = static_cast<double>(count);
-  return fmt::format(
-      "{:.3g} us a run, {:.3g} allocations a run; {}", 1e6 * footprint.seconds / runs,
-      static_cast<double>(footprint.allocations.count) / runs, footprint_text(footprint));
+  return fmt::format("{:.3g} us a run; {}", 1e6 * footprint.seconds / runs,
+                     footprint_text(footprint));
 }
 
 void run_once(const ExecutionPlan& plan, const Checked& model) {
@@ -200,7 +199,7 @@ std::string keep_alive(const LoadedModel& loaded, int64_t count) {
   require_flat(footprint, count * kPlanBytes);
   return fmt::format(
       "{} a plan; {}",
-      size_text(static_cast<double>(footprint.allocations.left_bytes) / static_cast<double>(count)),
+      size_text(static_cast<double>(footprint.peak_bytes()) / static_cast<double>(count)),
       footprint_text(footprint));
 }
 

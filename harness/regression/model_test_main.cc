@@ -55,7 +55,7 @@ ModelResult run_model_in(const std::string& directory, const std::string& model)
   options.summary = false;
   options.portable = !build_line().golden_page.empty();
   options.run.settings.optimization = build_line().optimization;
-  return run_harness(options, {.lines = &std::cout}).results.at(0);
+  return run_harness(options, {.lines = &std::cout}).results[0];
 }
 
 std::string failure_text(const ModelResult& result) {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/results/result.h"
+#include "harness/results/model_results.h"
 
 namespace torch_ir {
 
@@ -31,7 +31,7 @@ std::vector<std::string> reference_models(const std::string& directory);
 std::string portable_graph(const std::string& json);
 
 struct ReferencePages {
-  std::vector<ModelResult> results;
+  ModelResults results;
   Files pages;
   Files pictures;
 };

@@ -14,7 +14,7 @@
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/run_text.h"
-#include "harness/results/result.h"
+#include "harness/results/model_results.h"
 #include "harness/results/result_fields.h"
 #include "harness/results/run_context.h"
 #include "templates/templates.h"
@@ -199,12 +199,11 @@ std::string_view without_declaration(std::string_view svg) {
 }
 
 // Script elements with the details of all models, and with their pictures as far as there is room.
-std::string details(const std::vector<ModelResult>& results, const RunContext& context,
-                    const PictureOf& picture_of) {
-  std::string text;
+void put_details(const ModelResults& results, const RunContext& context,
+                 const PictureOf& picture_of, const PutText& put) {
   size_t room = kMaxIndexPictures;
-  for (size_t i = 0; i < results.size(); ++i) {
-    const ModelResult& result = results[i];
+  size_t i = 0;
+  for (const ModelResult& result : results) {
     GraphPicture picture;
     const bool has_graph = result.graph_summary().has_value();
     if (has_graph && room > 0) picture = picture_of(result);
@@ -213,22 +212,21 @@ std::string details(const std::vector<ModelResult>& results, const RunContext& c
     const std::string_view svg = without_declaration(picture.svg);
     if (svg.size() > room) room = 0;
     if (!svg.empty() && svg.size() <= std::min(kMaxIndexPicture, room) && fits_in_script(svg)) {
-      text += fmt::format("<script type=\"image/svg+xml\" id=\"graph-{}\">{}</script>\n", i, svg);
+      put(fmt::format("<script type=\"image/svg+xml\" id=\"graph-{}\">{}</script>\n", i, svg));
       room -= svg.size();
     } else if (has_svg) {
       picture.problem = "it is too large to be part of this page";
     }
-    text += fmt::format("<script type=\"application/json\" id=\"detail-{}\">{}</script>\n", i,
-                        script_json(detail_json(result, context, has_svg, picture.problem)));
+    put(fmt::format("<script type=\"application/json\" id=\"detail-{}\">{}</script>\n", i++,
+                    script_json(detail_json(result, context, has_svg, picture.problem))));
   }
-  return text;
 }
 
 std::string plain_names(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-Json environment_json(const std::vector<ModelResult>& results, const RunContext& context) {
+Json environment_json(const ModelResults& results, const RunContext& context) {
   const RunSettings& settings = context.settings;
   const bool is_plan = settings.executor.empty() && settings.backend.empty();
   Json json = Json::array();
@@ -255,10 +253,9 @@ Json changes_json(const ChangesSection& changes) {
   return {{"baseline", changes.baseline}, {"notes", write(changes.notes)}, {"rows", rows}};
 }
 
-Json run_json(const std::vector<ModelResult>& results, const Coverage& coverage,
-              const RunContext& context, const std::optional<ChangesSection>& changes) {
-  Json models = Json::array();
-  for (const ModelResult& result : results) models.push_back(model_json(result, context));
+// What the page says of all of it.
+Json run_json(const ModelResults& results, const Coverage& coverage, const RunContext& context,
+              const std::optional<ChangesSection>& changes) {
   Json stages = Json::array();
   for (const Stage stage : kStages) stages.push_back(stage_name(stage));
   Json bins = Json::array();
@@ -269,16 +266,32 @@ Json run_json(const std::vector<ModelResult>& results, const Coverage& coverage,
           {"bins", bins},
           {"environment", environment_json(results, context)},
           {"command", reproduce_command(coverage, context)},
-          {"changes", changes ? changes_json(*changes) : Json()},
-          {"models", models}};
+          {"changes", changes ? changes_json(*changes) : Json()}};
 }
+
+// That, and the rows of the table.
+void put_data(const ModelResults& results, const Coverage& coverage, const RunContext& context,
+              const std::optional<ChangesSection>& changes, const PutText& put) {
+  std::string run = script_json(run_json(results, coverage, context, changes));
+  run.pop_back();
+  put(run + ",\"models\":[");
+  std::string_view separator = "";
+  for (const ModelResult& result : results) {
+    put(fmt::format("{}{}", separator, script_json(model_json(result, context))));
+    separator = ",";
+  }
+  put("]}");
+}
+
+// Where data and details are to stand in the page, which has no control characters but new lines.
+constexpr std::string_view kData = "\x01";
+constexpr std::string_view kDetails = "\x02";
 
 }  // namespace
 
-std::string render_index(const std::vector<ModelResult>& results, const Coverage& coverage,
-                         const RunContext& context, const PictureOf& picture_of,
-                         const std::optional<ChangesSection>& changes,
-                         const std::vector<CaseResult>& cases) {
+void write_index(const ModelResults& results, const Coverage& coverage, const RunContext& context,
+                 const PictureOf& picture_of, const std::optional<ChangesSection>& changes,
+                 const std::vector<CaseResult>& cases, const PutText& put) {
   const bool is_good = all_good(results) && all_good(cases, context.requires_support);
   kainjow::mustache::data page;
   page.set("title", "torch-ir");
@@ -293,9 +306,26 @@ std::string render_index(const std::vector<ModelResult>& results, const Coverage
   page.set("coverage", xml_text(results.empty() && !cases.empty()
                                     ? cases_coverage_text(cases, coverage)
                                     : coverage_text(results, coverage, plain_names)));
-  page.set("data", script_json(run_json(results, coverage, context, changes)));
-  page.set("details", details(results, context, picture_of));
-  return render_exactly(templates::index_page, page);
+  page.set("data", std::string(kData));
+  page.set("details", std::string(kDetails));
+  const std::string text = render_exactly(templates::index_page, page);
+  const size_t data = text.find(kData);
+  const size_t details = text.find(kDetails);
+  put(text.substr(0, data));
+  put_data(results, coverage, context, changes, put);
+  put(text.substr(data + 1, details - data - 1));
+  put_details(results, context, picture_of, put);
+  put(text.substr(details + 1));
+}
+
+std::string render_index(const ModelResults& results, const Coverage& coverage,
+                         const RunContext& context, const PictureOf& picture_of,
+                         const std::optional<ChangesSection>& changes,
+                         const std::vector<CaseResult>& cases) {
+  std::string text;
+  write_index(results, coverage, context, picture_of, changes, cases,
+              [&](std::string_view piece) { text += piece; });
+  return text;
 }
 
 }  // namespace torch_ir

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "harness/report/pages.h"
+#include "harness/results/results_file.h"
 
 namespace torch_ir {
 
@@ -24,7 +25,12 @@ inline constexpr size_t kMaxIndexPictures = 48 << 20;
 // `changes` is what has changed since an earlier run, where there is one to compare with. The same
 // results, pictures and context give the same bytes. Figures are those of this machine,
 // also in a portable context.
-std::string render_index(const std::vector<ModelResult>& results, const Coverage& coverage,
+void write_index(const ModelResults& results, const Coverage& coverage, const RunContext& context,
+                 const PictureOf& picture_of, const std::optional<ChangesSection>& changes,
+                 const std::vector<CaseResult>& cases, const PutText& put);
+
+// The same as one text.
+std::string render_index(const ModelResults& results, const Coverage& coverage,
                          const RunContext& context, const PictureOf& picture_of,
                          const std::optional<ChangesSection>& changes = std::nullopt,
                          const std::vector<CaseResult>& cases = {});

@@ -109,7 +109,7 @@ std::string test_case(const CaseResult& result) {
 
 }  // namespace
 
-std::string to_junit_xml(const std::vector<ModelResult>& results, const RunContext& context,
+std::string to_junit_xml(const ModelResults& results, const RunContext& context,
                          const std::vector<CaseResult>& calls) {
   size_t failures = 0;
   size_t skipped = 0;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "harness/results/graph_picture.h"
-#include "harness/results/result.h"
+#include "harness/results/model_results.h"
 #include "harness/results/run_context.h"
 
 namespace torch_ir {
@@ -38,7 +38,7 @@ struct ChangesSection {
 };
 
 // Of `cases` it only says how many passed.
-std::string render_summary(const std::vector<ModelResult>& results, const Coverage& coverage,
+std::string render_summary(const ModelResults& results, const Coverage& coverage,
                            const RunContext& context,
                            const std::optional<ChangesSection>& changes = std::nullopt,
                            const std::vector<CaseResult>& cases = {});

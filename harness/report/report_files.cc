@@ -1,6 +1,7 @@
 #include "harness/report/report_files.h"
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -63,6 +64,13 @@ GraphPicture picture_of(const ModelResult& result, const fs::path& file) {
   return draw_graph(result);
 }
 
+// The file that `write` puts a piece at a time.
+void write_pieces(const fs::path& path, const std::function<void(const PutText& put)>& write) {
+  AtomicFile file(path);
+  write([&](std::string_view piece) { file.write(piece); });
+  file.commit();
+}
+
 }  // namespace
 
 ReportFiles::ReportFiles(const std::string& directory, const std::vector<std::string>& models)
@@ -104,17 +112,19 @@ void ReportFiles::write_run(const RunRecord& run, const BaselineComparison* base
     if (!result.picture_problem.empty()) return GraphPicture{.problem = result.picture_problem};
     return GraphPicture{.svg = read_file(unfinished_ / "svg" / (result.name + ".svg"))};
   };
-  write_file(unfinished_ / kResults, results_to_json(run, baseline));
+  write_pieces(unfinished_ / kResults,
+               [&](const PutText& put) { write_results(run, baseline, put); });
   write_file(unfinished_ / kJunit, to_junit_xml(results, context, cases));
-  write_file(unfinished_ / kIndex,
-             render_index(results, coverage, context, find_picture, changes, cases));
+  write_pieces(unfinished_ / kIndex, [&](const PutText& put) {
+    write_index(results, coverage, context, find_picture, changes, cases, put);
+  });
   if (!cases.empty()) write_file(unfinished_ / kOperators, render_operators(run));
   write_file(unfinished_ / kSummary, render_summary(results, coverage, context, changes, cases));
 }
 
-void ReportFiles::finish(const std::vector<ModelResult>& results, bool has_run) const {
+void ReportFiles::finish(const std::vector<std::string>& models, bool has_run) const {
   std::vector<std::string> names;
-  for (const ModelResult& result : results) add_model_files(result.name, names);
+  for (const std::string& model : models) add_model_files(model, names);
   if (has_run) names.insert(names.end(), kRunFiles.begin(), kRunFiles.end());
   replace_together(unfinished_, directory_, std::move(names));
 }

@@ -45,9 +45,9 @@ class ReportFiles {
   // What is about all models. `baseline` is null where there is none to compare with.
   void write_run(const RunRecord& run, const BaselineComparison* baseline) const;
 
-  // Puts what has been written in its place: the files of the models in `results`, and with
-  // `has_run` those about all.
-  void finish(const std::vector<ModelResult>& results, bool has_run) const;
+  // Puts what has been written in its place: the files of `models`, and with `has_run` those about
+  // all.
+  void finish(const std::vector<std::string>& models, bool has_run) const;
 
  private:
   std::filesystem::path directory_;

@@ -94,15 +94,13 @@ void append_model(const ModelChange& change, size_t name_width, std::string& tex
 
 }  // namespace
 
-int64_t count_status(const std::vector<ModelResult>& results, Status status) {
-  return std::ranges::count(results, status, &ModelResult::status);
+int64_t count_status(const ModelResults& results, Status status) { return results.count(status); }
+
+bool all_good(const ModelResults& results) {
+  return results.count(Status::kFailed) + results.count(Status::kUnexpectedPass) == 0;
 }
 
-bool all_good(const std::vector<ModelResult>& results) {
-  return std::ranges::all_of(results, &ModelResult::is_good);
-}
-
-std::string passed_text(const std::vector<ModelResult>& results) {
+std::string passed_text(const ModelResults& results) {
   if (const int64_t extracted = count_status(results, Status::kExtracted)) {
     return fmt::format("{} of {} models extracted, not run", extracted, results.size());
   }
@@ -110,7 +108,7 @@ std::string passed_text(const std::vector<ModelResult>& results) {
                      results.size());
 }
 
-std::string not_passed_text(const std::vector<ModelResult>& results) {
+std::string not_passed_text(const ModelResults& results) {
   std::string text;
   for (const auto& [status, words] : {std::pair(Status::kFailed, " failed"),
                                       {Status::kUnexpectedPass, " passed unexpectedly"},
@@ -159,8 +157,7 @@ std::string cases_lines(const std::vector<CaseResult>& cases) {
   return text;
 }
 
-std::string verdict_text(const std::vector<ModelResult>& results,
-                         const std::vector<CaseResult>& cases) {
+std::string verdict_text(const ModelResults& results, const std::vector<CaseResult>& cases) {
   if (cases.empty()) return passed_text(results) + not_passed_text(results);
   const std::string models =
       results.empty() ? "" : passed_text(results) + not_passed_text(results) + "; ";
@@ -188,7 +185,7 @@ std::string cases_coverage_text(const std::vector<CaseResult>& cases, const Cove
                      is_part ? ", a part of the suite" : "");
 }
 
-std::string coverage_text(const std::vector<ModelResult>& results, const Coverage& coverage,
+std::string coverage_text(const ModelResults& results, const Coverage& coverage,
                           const std::function<std::string(const std::vector<std::string>&)>& list) {
   if (coverage.is_interrupted) {
     return fmt::format(
@@ -241,7 +238,7 @@ int num_trials(const ModelResult& result, const RunSettings& settings) {
   return result.origin && !result.origin->expected.empty() ? 1 : settings.trials;
 }
 
-int num_trials(const std::vector<ModelResult>& results, const RunSettings& settings) {
+int num_trials(const ModelResults& results, const RunSettings& settings) {
   int most = results.empty() ? settings.trials : 1;
   for (const ModelResult& result : results) most = std::max(most, num_trials(result, settings));
   return most;

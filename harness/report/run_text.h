@@ -13,14 +13,14 @@
 
 namespace torch_ir {
 
-int64_t count_status(const std::vector<ModelResult>& results, Status status);
+int64_t count_status(const ModelResults& results, Status status);
 
 // Whether every model passed, or failed as expected.
-bool all_good(const std::vector<ModelResult>& results);
+bool all_good(const ModelResults& results);
 
 // "10 of 12 models passed", and what became of the others: ", 1 failed, 1 failed as expected".
-std::string passed_text(const std::vector<ModelResult>& results);
-std::string not_passed_text(const std::vector<ModelResult>& results);
+std::string passed_text(const ModelResults& results);
+std::string not_passed_text(const ModelResults& results);
 
 // "2,410 of 2,412 cases passed, 1 differs, 1 crashed".
 std::string cases_text(const std::vector<CaseResult>& cases);
@@ -29,8 +29,7 @@ std::string cases_text(const std::vector<CaseResult>& cases);
 std::string cases_lines(const std::vector<CaseResult>& cases);
 
 // Both, as far as there are any: "12 of 12 models passed; 2,412 of 2,412 cases passed".
-std::string verdict_text(const std::vector<ModelResult>& results,
-                         const std::vector<CaseResult>& cases);
+std::string verdict_text(const ModelResults& results, const std::vector<CaseResult>& cases);
 
 // "✅", "❌", or "➖" where nothing failed and nothing passed.
 std::string_view cases_mark(const std::vector<CaseResult>& cases, bool requires_support);
@@ -39,7 +38,7 @@ std::string_view cases_mark(const std::vector<CaseResult>& cases, bool requires_
 std::string cases_coverage_text(const std::vector<CaseResult>& cases, const Coverage& coverage);
 
 // What the run covers; `list` spells names out.
-std::string coverage_text(const std::vector<ModelResult>& results, const Coverage& coverage,
+std::string coverage_text(const ModelResults& results, const Coverage& coverage,
                           const std::function<std::string(const std::vector<std::string>&)>& list);
 
 // What there is to know about the command of a reproducer of `model` beside that it is typed in its
@@ -55,7 +54,7 @@ std::string expectation_place(const ModelResult& result, const RunContext& conte
 int num_trials(const ModelResult& result, const RunSettings& settings);
 
 // The most that a model of the run runs.
-int num_trials(const std::vector<ModelResult>& results, const RunSettings& settings);
+int num_trials(const ModelResults& results, const RunSettings& settings);
 
 // For SUMMARY.md.
 ChangesSection changes_section(const BaselineComparison& comparison, const std::string& file);

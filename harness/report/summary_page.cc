@@ -20,7 +20,7 @@ namespace {
 
 using Data = kainjow::mustache::data;
 using List = kainjow::mustache::list;
-using Results = std::vector<ModelResult>;
+using Results = ModelResults;
 
 std::string code_names(const std::vector<std::string>& names) { return code_list(names, ", "); }
 

@@ -151,10 +151,11 @@ std::vector<std::string> compare_runs(const RunRecord& old, const RunRecord& now
   return notes;
 }
 
-std::unordered_map<std::string, const ModelResult*> by_name(const RunRecord& run) {
-  std::unordered_map<std::string, const ModelResult*> models;
-  for (const ModelResult& model : run.results) models.emplace(model.name, &model);
-  return models;
+// Where each model is among the results.
+std::unordered_map<std::string, size_t> positions(const RunRecord& run) {
+  std::unordered_map<std::string, size_t> positions;
+  for (const std::string& name : run.results.names()) positions.emplace(name, positions.size());
+  return positions;
 }
 
 namespace fs = std::filesystem;
@@ -189,7 +190,7 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
   if (!same_values) {
     comparison.notes.push_back("figures of trials are not compared: other seeds, other values");
   }
-  const auto old_models = by_name(old);
+  const auto old_models = positions(old);
   for (const ModelResult& model : now.results) {
     const auto before = old_models.find(model.name);
     if (before == old_models.end()) {
@@ -199,15 +200,16 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
       continue;
     }
     ++comparison.num_compared;
+    const ModelResult was = old.results[before->second];
     ModelChange change{.model = model.name};
-    compare_status(*before->second, model, change);
-    compare_graphs(*before->second, model, graph_changes, change);
-    if (same_values) compare_trials(*before->second, model, change);
+    compare_status(was, model, change);
+    compare_graphs(was, model, graph_changes, change);
+    if (same_values) compare_trials(was, model, change);
     if (change.changes.empty()) continue;
     change.trend = std::ranges::min(change.changes, {}, &FigureChange::trend).trend;
     comparison.models.push_back(std::move(change));
   }
-  const auto new_models = by_name(now);
+  const auto new_models = positions(now);
   for (const ModelResult& model : old.results) {
     if (new_models.contains(model.name) || !covers(now.coverage, old.coverage, model)) continue;
     comparison.models.push_back(only_status(model, Trend::kGone));

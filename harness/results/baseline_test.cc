@@ -220,7 +220,7 @@ TEST(BaselineTest, WhatARunWasNotAskedForIsNeitherNewNorGone) {
   named.coverage.selection.models = {"B"};
   EXPECT_THAT(compare_with_baseline(all, named).models, IsEmpty());
   // Of the category, and not there any more.
-  category.results.clear();
+  category.results = {};
   EXPECT_THAT(names_of(compare_with_baseline(all, category), Trend::kGone), ElementsAre("A"));
 }
 
@@ -266,7 +266,7 @@ class GraphChangesTest : public ::testing::Test {
     IR graph = *make_result("aten.relu.default").graph;
     graph.pytorch_version = "2.12.0";
     save_ir(graph, folder_ + "ir/Tiny.json");
-    old_.results.push_back(make_result("aten.relu.default"));
+    old_.results.add(make_result("aten.relu.default"));
   }
   ~GraphChangesTest() override { std::filesystem::remove_all(folder_); }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -71,22 +72,19 @@ Json write_case_totals(const std::vector<CaseResult>& cases) {
 }
 
 Json write_totals(const RunRecord& run) {
-  const std::vector<ModelResult>& results = run.results;
-  const auto count = [&](const auto& value_of, auto value) {
-    return std::ranges::count(results, value, value_of);
-  };
-  const auto failure_of = [](const ModelResult& result) {
-    return result.failure ? std::optional(result.failure->kind) : std::nullopt;
-  };
+  std::map<FailureKind, int64_t> failures;
+  for (const ModelResult& result : run.results) {
+    if (result.failure) ++failures[result.failure->kind];
+  }
   Json status = Json::object();
   for (const Status value : kStatuses) {
-    status[std::string(status_name(value))] = count(&ModelResult::status, value);
+    status[std::string(status_name(value))] = run.results.count(value);
   }
   Json failure = Json::object();
   for (const FailureKind kind : kFailureKinds) {
-    failure[std::string(failure_kind_name(kind))] = count(failure_of, std::optional(kind));
+    failure[std::string(failure_kind_name(kind))] = failures[kind];
   }
-  Json totals = {{"models", results.size()}, {"status", status}, {"failure", failure}};
+  Json totals = {{"models", run.results.size()}, {"status", status}, {"failure", failure}};
   if (!run.cases.empty()) totals["cases"] = write_case_totals(run.cases);
   return totals;
 }
@@ -143,6 +141,18 @@ Json write_model(const ModelResult& result, const RunContext& context) {
   return json;
 }
 
+// One at a time: together they may be larger than the memory.
+void put_models(const RunRecord& run, const PutText& put) {
+  std::string_view separator = "[";
+  for (const ModelResult& result : run.results) {
+    std::string text = fmt::format("{}\n    ", separator);
+    separator = ",";
+    append(write_model(result, run.context), "    ", text);
+    put(text);
+  }
+  if (!run.results.empty()) put("\n  ]");
+}
+
 // --- Reading ---
 
 void check_format(const json_fields::Reader& visit) {
@@ -168,24 +178,24 @@ RunRecord read_run(const Json& json) {
   visit.required("settings", run.context.settings);
   visit.required("coverage", run.coverage);
   visit.required("environment", run.context.environment);
-  visit.required("models", run.results);
+  std::vector<ModelResult> results;
+  visit.required("models", results);
   visit("cases", run.cases);
   std::unordered_set<std::string> names;
-  for (const ModelResult& result : run.results) {
+  for (const ModelResult& result : results) {
     if (names.insert(result.name).second) continue;
     throw Problem{"there are two models '" + printable(result.name) + "'",
-                  fmt::format("/models/{}/name", &result - run.results.data())};
+                  fmt::format("/models/{}/name", &result - results.data())};
   }
+  run.results = results;
   return run;
 }
 
 }  // namespace
 
-std::string results_to_json(const RunRecord& run, const BaselineComparison* baseline) {
+void write_results(const RunRecord& run, const BaselineComparison* baseline, const PutText& put) {
   std::string command = reproduce_command(run.coverage, run.context);
   while (command.ends_with('\n')) command.pop_back();
-  Json models = Json::array();
-  for (const ModelResult& result : run.results) models.push_back(write_model(result, run.context));
   Json json = {{"format", kFormat},
                {"version", kVersion},
                {"command", command},
@@ -193,15 +203,27 @@ std::string results_to_json(const RunRecord& run, const BaselineComparison* base
                {"settings", write(run.context.settings)},
                {"coverage", write(run.coverage)},
                {"totals", write_totals(run)},
-               {"models", std::move(models)}};
+               {"models", Json::array()}};
   if (!run.cases.empty()) {
     Json& cases = json["cases"] = write(run.cases);
     if (run.context.portable) make_portable(cases);
   }
   if (baseline != nullptr) json["baseline"] = write(*baseline);
+  std::string_view separator = "{";
+  for (const auto& [key, value] : json.items()) {
+    std::string text = fmt::format("{}\n  {}: ", separator, scalar_text(key));
+    separator = ",";
+    if (key != "models" || run.results.empty()) append(value, "  ", text);
+    put(text);
+    if (key == "models") put_models(run, put);
+  }
+  put("\n}\n");
+}
+
+std::string results_to_json(const RunRecord& run, const BaselineComparison* baseline) {
   std::string text;
-  append(json, "", text);
-  return text + '\n';
+  write_results(run, baseline, [&](std::string_view more) { text += more; });
+  return text;
 }
 
 RunRecord read_run_record(const std::string& path) {

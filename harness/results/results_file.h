@@ -6,14 +6,22 @@
 // for what may differ between machines.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "harness/results/baseline.h"
 #include "harness/results/run_context.h"
 
 namespace torch_ir {
 
+// Takes a text a piece at a time, since all of it may be larger than the memory.
+using PutText = std::function<void(std::string_view)>;
+
 // Null is no comparison with a baseline.
+void write_results(const RunRecord& run, const BaselineComparison* baseline, const PutText& put);
+
+// The same as one text.
 std::string results_to_json(const RunRecord& run, const BaselineComparison* baseline = nullptr);
 
 // Throws SerializationError, in one line that names `path` and the place in it, for a file that is

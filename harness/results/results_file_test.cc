@@ -361,7 +361,7 @@ TEST(ReadResultsTest, PortableFiguresAreUnknown) {
   RunContext context = make_context();
   context.portable = true;
   const RunRecord read = read_run_record(write_temporary(text_of({make_passed()}, context)));
-  EXPECT_FALSE(difference_metrics(read.results.at(0)).max_diff);
+  EXPECT_FALSE(difference_metrics(read.results[0]).max_diff);
 }
 
 // The error of reading valid results with `value` in the place of `pointer`, without the file.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "harness/results/case_result.h"
+#include "harness/results/model_results.h"
 #include "harness/results/result.h"
 #include "harness/selection/model_files.h"
 #include "harness/selection/selection.h"
@@ -79,7 +80,7 @@ struct RunRecord {
   Coverage coverage = {};
   RunContext context = {};
   // In the order in which they ran.
-  std::vector<ModelResult> results = {};
+  ModelResults results = {};
   // Single calls: of the operator suite, of models taken apart, of suites in files.
   std::vector<CaseResult> cases = {};
 };

@@ -282,10 +282,9 @@ void run_request(const std::string& directory) {
 
 }  // namespace
 
-std::vector<ModelResult> run_models(const std::vector<ModelSource>& models,
-                                    const RunOptions& options, const std::string& directory,
-                                    const RunObserver& observer) {
-  std::vector<std::optional<ModelResult>> results(models.size());
+ModelResults run_models(const std::vector<ModelSource>& models, const RunOptions& options,
+                        const std::string& directory, const RunObserver& observer) {
+  ModelResults results(directory);
   std::list<Job> jobs;
   size_t next = 0;
   while (next < models.size() || !jobs.empty()) {
@@ -315,16 +314,11 @@ std::vector<ModelResult> run_models(const std::vector<ModelSource>& models,
       observer.on_finish(*result, job->directory());
       std::error_code ignored;
       fs::remove_all(job->directory(), ignored);
-      results[job->index()] = std::move(*result);
+      results.add(std::move(*result), job->index());
       job = jobs.erase(job);
     }
   }
-  jobs.clear();
-  std::vector<ModelResult> finished;
-  for (std::optional<ModelResult>& result : results) {
-    if (result) finished.push_back(std::move(*result));
-  }
-  return finished;
+  return results;
 }
 
 std::optional<int> run_as_child(int argc, char** argv) {

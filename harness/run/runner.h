@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/results/model_results.h"
 #include "harness/results/result.h"
 #include "harness/run/expected_failures.h"
 #include "harness/selection/model_files.h"
@@ -33,7 +34,7 @@ struct RunOptions {
 struct RunObserver {
   std::function<void(const std::string& model)> on_start = [](const std::string&) {};
   // `directory` holds the files of run_model, as far as the model came, and is removed afterwards;
-  // from `result` may be taken what is not to be kept.
+  // the graph of `result` is not kept.
   std::function<void(ModelResult& result, const std::string& directory)> on_finish =
       [](ModelResult&, const std::string&) {};
   // A few times a second.
@@ -44,9 +45,8 @@ struct RunObserver {
 // SIGTERM or SIGHUP under an InterruptGuard, of those that had finished. No child is left. Files
 // are put below `directory`, a folder for each model. Throws OutputError when these can not be
 // written.
-std::vector<ModelResult> run_models(const std::vector<ModelSource>& models,
-                                    const RunOptions& options, const std::string& directory,
-                                    const RunObserver& observer = {});
+ModelResults run_models(const std::vector<ModelSource>& models, const RunOptions& options,
+                        const std::string& directory, const RunObserver& observer = {});
 
 // To be called first in the main function of every program that calls run_models or run_cases: when
 // the process is such a child, runs its model or cases and gives the exit status; otherwise

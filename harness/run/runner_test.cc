@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "harness/process/interrupt.h"
@@ -36,8 +37,21 @@ class RunnerTest : public ::testing::Test {
   ~RunnerTest() override { fs::remove_all(directory_); }
 
   std::vector<ModelResult> run(const std::vector<std::string>& models,
-                               const RunOptions& options = {}, const RunObserver& observer = {}) {
-    return run_models({models.begin(), models.end()}, options, directory_, observer);
+                               const RunOptions& options = {}, RunObserver observer = {}) {
+    // With their graphs.
+    std::map<std::string, ModelResult> finished;
+    const auto keep = [&, on_finish = observer.on_finish](ModelResult& result,
+                                                          const std::string& directory) {
+      on_finish(result, directory);
+      finished[result.name] = result;
+    };
+    observer.on_finish = keep;
+    std::vector<ModelResult> results;
+    for (const std::string& name :
+         run_models({models.begin(), models.end()}, options, directory_, observer).names()) {
+      results.push_back(finished.at(name));
+    }
+    return results;
   }
   ModelResult run_one(const std::string& model, const RunOptions& options = {}) {
     return run({model}, options).at(0);
