@@ -34,7 +34,8 @@ const char* __lsan_default_suppressions() {
 
 const char* __tsan_default_suppressions() {
   return
-      // Without instrumentation the runtime does not see how LibTorch and OpenMP synchronize.
+      // Without instrumentation the runtime does not see how LibTorch and OpenMP synchronize. Our
+      // own functions are not watched either while one of these calls them.
       "called_from_lib:libtorch_cpu.so\n"
       "called_from_lib:libc10.so\n"
       "called_from_lib:libgomp*.so\n";
