@@ -58,7 +58,7 @@ MUTANTS = {
         ),
         (
             "a caller who writes to an output changes the plan",
-            "trace.tensors[id].constant.clone()",
+            "copy_group({trace.tensors[id].constant}).front()",
             "trace.tensors[id].constant",
         ),
         (
@@ -156,7 +156,7 @@ MUTANTS = {
     "src/torch_ir/executor/interpreter/run.cc": [
         (
             "a constant is handed out itself",
-            "value.clone()",
+            "copy_group({value}).front()",
             "value",
         ),
         (

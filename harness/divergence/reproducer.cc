@@ -192,9 +192,21 @@ class Search {
       for (const auto& [node, values] : values_) nodes.push_back(node);
       if (!nodes.empty()) nodes = {*std::ranges::max_element(nodes)};
     } else {
+      Range all{0, 0, {}};
       for (const TensorMeta& output : failed_.ir.graph_outputs) {
         const auto producer = producers_.find(output.name);
-        if (producer != producers_.end()) nodes.push_back(producer->second);
+        if (producer == producers_.end()) continue;
+        nodes.push_back(producer->second);
+        all.last = std::max(all.last, producer->second);
+        all.outputs.push_back(output.name);
+      }
+      // All at once first: one after the other takes long where outputs are many and right.
+      if (nodes.size() > 1) {
+        if (const std::optional<FailingPart> together = try_range(all)) {
+          nodes.insert(nodes.begin(), producers_.at(together->failure.output));
+        } else if (problem_.empty()) {
+          return std::nullopt;
+        }
       }
     }
     const auto wrong =

@@ -138,6 +138,20 @@ TEST_F(ReproducerSearchTest, TheWholeGraphReproducesWhatNoPartOfItDoes) {
   EXPECT_THAT(again.error_message, HasSubstr("max diff 0.25"));
 }
 
+TEST_F(ReproducerSearchTest, OutputsThatNoNodeMakesWrongAreNotTriedOneByOne) {
+  int num_runs = 0;
+  EditingBackend backend([&](IR&) { ++num_runs; });
+  prepare(mlp());
+  ir_.graph_outputs.clear();
+  for (const OpNode& node : ir_.nodes) ir_.graph_outputs.push_back(node.outputs.at(0));
+  const Tensors other(ir_.graph_outputs.size(), at::zeros({1}));
+  const Explanation explanation = explain(*candidate_, ir_, candidate_->weights(), inputs_, other,
+                                          backend, settings_, /*failed=*/true, directory_);
+  ASSERT_TRUE(explanation.reproducer) << explanation.nodes.note;
+  EXPECT_EQ(explanation.reproducer->num_nodes, 6);
+  EXPECT_LT(num_runs, 6);
+}
+
 TEST_F(ReproducerSearchTest, TheWholeGraphReproducesWhatDrawsRandomNumbers) {
   SilentBackend backend(replace("rand_like", "aten.ones_like.default"));
   settings_.seed = 3;

@@ -172,6 +172,25 @@ TEST(Segments, WriteToTheCopiesOfARun) {
   EXPECT_THAT(not_replayed(graph), ElementsAre());
 }
 
+// The bits of a product depend on how its operands lie.
+TEST(Segments, LeaveConstantsAsTheyLie) {
+  for (const int64_t first : {0, 1}) {
+    EagerGraph graph;
+    const V x = graph.input("x", at::randn({64}));
+    const V w = graph.weight("w", at::randn({64, 64}));
+    const V columns = graph.call("aten.unbind.int", {w, Attribute(-1)})[3];
+    const V flat = graph.call1("aten.view.default", {w, Attribute::list({64 * 64})});
+    const V begin = graph.call1("aten.slice.Tensor",
+                                {flat, Attribute(0), Attribute(first), Attribute(first + 63)});
+    const V places = graph.call1("aten.nonzero.default", {x});
+    const V end = graph.call1("aten.slice.Tensor", {x, Attribute(0), Attribute(1)});
+    graph.output(places);
+    graph.output(graph.call1("aten.matmul.default", {columns, x}));
+    graph.output(graph.call1("aten.matmul.default", {begin, end}));
+    EXPECT_EQ(difference_from_eager(graph), "");
+  }
+}
+
 // What one segment writes the next one reads, also through a view that was made before.
 TEST(Segments, SeeWhatWasWrittenBefore) {
   EagerGraph graph;

@@ -18,6 +18,9 @@ struct MemoryRange {
   uintptr_t end = 0;
 };
 
+// Kernels may choose by alignment, so copies have that of the originals.
+constexpr size_t kAlignment = 64;
+
 bool has_memory(const at::Tensor& tensor) {
   return tensor.defined() && tensor.layout() == c10::kStrided && tensor.has_storage() &&
          !tensor.is_meta() && tensor.numel() > 0;
@@ -53,6 +56,14 @@ at::Tensor rebuild(const at::Tensor& original, const at::Tensor& storage, size_t
   return copy;
 }
 
+// Whether LibTorch's copy lies as the original does: memory that it allocates is aligned.
+bool is_copied_by_clone(const at::Tensor& tensor) {
+  if (!has_memory(tensor)) return true;
+  const size_t begin = memory_range(tensor).begin;
+  return tensor.is_non_overlapping_and_dense() &&
+         (begin % kAlignment == 0 || begin % tensor.itemsize() != 0);
+}
+
 }  // namespace
 
 std::vector<size_t> overlap_groups(const std::vector<at::Tensor>& tensors) {
@@ -76,17 +87,12 @@ std::vector<size_t> overlap_groups(const std::vector<at::Tensor>& tensors) {
 }
 
 std::vector<at::Tensor> copy_group(const std::vector<at::Tensor>& tensors) {
-  if (tensors.size() == 1 &&
-      (!has_memory(tensors.front()) || tensors.front().is_non_overlapping_and_dense())) {
-    return {tensors.front().clone()};
-  }
+  if (tensors.size() == 1 && is_copied_by_clone(tensors.front())) return {tensors.front().clone()};
   MemoryRange whole = memory_range(tensors.front());
   for (const at::Tensor& tensor : tensors) {
     const MemoryRange range = memory_range(tensor);
     whole = {std::min(whole.begin, range.begin), std::max(whole.end, range.end)};
   }
-  // Kernels may choose by alignment, so the copies have that of the originals.
-  constexpr size_t kAlignment = 64;
   const size_t padding = whole.begin % kAlignment;
   const auto size = static_cast<int64_t>(whole.end - whole.begin);
   const at::Tensor bytes = at::empty({static_cast<int64_t>(padding) + size},

@@ -9,6 +9,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/problem_list.h"
+#include "torch_ir/executor/graph/memory_overlap.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/tensor_text.h"
 
@@ -79,7 +80,7 @@ void keep_constants(const LoweredGraph& graph, std::vector<at::Tensor>& outputs)
       return other.is_fixed() && shares_memory(value, other.constant);
     });
     if (!is_constant) continue;
-    const at::Tensor copy = value.clone();
+    const at::Tensor copy = copy_group({value}).front();
     for (at::Tensor& output : outputs) {
       if (output.is_same(value)) output = copy;
     }

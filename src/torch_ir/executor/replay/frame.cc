@@ -15,6 +15,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "torch_ir/executor/graph/memory_overlap.h"
 #include "torch_ir/executor/interpreter/run.h"
 #include "torch_ir/executor/replay/dispatched_call.h"
 #include "torch_ir/operators/operator_table.h"
@@ -331,7 +332,7 @@ at::Tensor Frame::output(size_t index, const std::vector<at::Tensor>& inputs,
   switch (binding.source) {
     // A caller who writes to an output must not change the plan.
     case OutputSource::kConstant:
-      return trace.tensors[id].constant.clone();
+      return copy_group({trace.tensors[id].constant}).front();
     case OutputSource::kOutput:
       return outputs[binding.index];
     case OutputSource::kInput:
