@@ -7,6 +7,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/executor/interpreter/argument_shapes.h"
 #include "torch_ir/ir/ivalue.h"
 #include "torch_ir/ir/tensor_text.h"
 
@@ -103,6 +104,7 @@ void store_values(const LoweredNode& node, const Stack& stack, RunValues& values
 
 void call(const LoweredNode& node, Stack& stack, GraphRunner run_graph) {
   if (const auto* op = std::get_if<c10::OperatorHandle>(&node.callee)) {
+    check_argument_shapes(*op, stack);
     op->callBoxed(stack);
   } else if (const auto* function = std::get_if<NumberFunction>(&node.callee)) {
     (*function)(stack);
