@@ -27,13 +27,14 @@ GraphPicture picture(const ModelResult& result) {
       "height=\"700pt\" viewBox=\"0 0 400 700\" xmlns=\"http://www.w3.org/2000/svg\">\n"
       "<title>A graph</title><g class=\"graph\" transform=\"translate(4 4)\">\n";
   int y = 20;
-  for (const OpNode& node : result.graph->nodes) {
-    svg += "<g class=\"node\"><title>" + node.name +
+  for (int64_t i = 0; i < result.graph_summary()->figures.num_nodes; ++i) {
+    const std::string name = i == 0 ? "add" : "add_" + std::to_string(i);
+    svg += "<g class=\"node\"><title>" + name +
            "</title><polygon fill=\"white\" "
            "stroke=\"black\" points=\"150," +
            std::to_string(y) + " 250," + std::to_string(y) + " 250," + std::to_string(y + 40) +
            " 150," + std::to_string(y + 40) + "\"/><text x=\"200\" y=\"" + std::to_string(y + 25) +
-           "\" text-anchor=\"middle\">" + node.name + "</text></g>\n";
+           "\" text-anchor=\"middle\">" + name + "</text></g>\n";
     y += 80;
   }
   return {.svg = svg + "</g></svg>\n"};
