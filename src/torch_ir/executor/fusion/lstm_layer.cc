@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-// Compiled for several generations of processors; the loader chooses.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+// Compiled for several generations of processors; the loader chooses, too early for
+// ThreadSanitizer.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #define TORCH_IR_FOR_EACH_PROCESSOR \
   __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
