@@ -19,14 +19,14 @@ int64_t bytes_of(const TraceTensor& tensor) {
 }
 
 // What the nodes call, which is the same in every run.
-std::vector<NodeProfile> describe(const LoweredGraph& graph, const RunRecord& run) {
+std::vector<NodeProfile> describe(const LoweredGraph& graph, const SegmentedRunRecord& run) {
   std::vector<NodeProfile> profiles;
   for (const LoweredNode& node : graph.nodes)
     profiles.push_back({node.name, node.op_type, {}, 0, 0});
   for (const auto& [node, seconds] : run.step_seconds) {
     profiles[node].calls = {profiles[node].op_type};
   }
-  for (const RunRecord::Replayed& replayed : run.replayed) {
+  for (const SegmentedRunRecord::Replayed& replayed : run.replayed) {
     const Trace& trace = *replayed.replay.trace;
     for (const TraceCall& call : trace.calls) {
       NodeProfile& profile = profiles[replayed.first_node + call.step];
@@ -40,7 +40,7 @@ std::vector<NodeProfile> describe(const LoweredGraph& graph, const RunRecord& ru
 }
 
 // By node.
-std::vector<double> seconds_of(const RunRecord& run, size_t num_nodes) {
+std::vector<double> seconds_of(const SegmentedRunRecord& run, size_t num_nodes) {
   std::vector<double> seconds(num_nodes, 0.0);
   for (const auto& [node, step_seconds] : run.step_seconds) seconds[node] = step_seconds;
   for (const auto& [first_node, replay] : run.replayed) {
@@ -53,10 +53,10 @@ std::vector<double> seconds_of(const RunRecord& run, size_t num_nodes) {
 
 }  // namespace
 
-std::optional<PlanMemory> memory_of(const RunRecord& run) {
+std::optional<PlanMemory> memory_of(const SegmentedRunRecord& run) {
   if (run.replayed.empty()) return std::nullopt;
   PlanMemory sum;
-  for (const RunRecord::Replayed& replayed : run.replayed) {
+  for (const SegmentedRunRecord::Replayed& replayed : run.replayed) {
     const PlanMemory& memory = replayed.replay.trace->memory;
     sum.arena += memory.arena;
     sum.returned += memory.returned;

@@ -11,7 +11,7 @@
 namespace torch_ir {
 
 // Of the segments that were replayed; nothing where none was.
-std::optional<PlanMemory> memory_of(const RunRecord& run);
+std::optional<PlanMemory> memory_of(const SegmentedRunRecord& run);
 
 // Runs the graph once, and `rounds` times that count. How many bytes a node reads and writes is
 // known of those that are replayed.

@@ -180,15 +180,15 @@ void SegmentedGraph::run(const std::vector<at::Tensor>& inputs, std::vector<at::
   run(inputs, outputs, is_checked, nullptr);
 }
 
-RunRecord SegmentedGraph::record(const std::vector<at::Tensor>& inputs) {
-  RunRecord record;
+SegmentedRunRecord SegmentedGraph::record(const std::vector<at::Tensor>& inputs) {
+  SegmentedRunRecord record;
   std::vector<at::Tensor> outputs;
   run(inputs, outputs, /*is_checked=*/false, &record);
   return record;
 }
 
 void SegmentedGraph::run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
-                         bool is_checked, RunRecord* record) {
+                         bool is_checked, SegmentedRunRecord* record) {
   SymbolValues symbols;
   if (is_checked) symbols = graph_.symbols.bind(input_values(graph_, inputs));
   SymbolValues* const checked = is_checked ? &symbols : nullptr;
@@ -200,7 +200,7 @@ void SegmentedGraph::run(const std::vector<at::Tensor>& inputs, std::vector<at::
 
 bool SegmentedGraph::run_whole(const std::vector<at::Tensor>& inputs,
                                std::vector<at::Tensor>& outputs, ReplayOptions options,
-                               RunRecord* record) {
+                               SegmentedRunRecord* record) {
   if (whole_.load(std::memory_order_acquire) == nullptr) return false;
   if (graph_.writes_in_place && may_see_writes(graph_, inputs)) return false;
   ReplayRecord replay;
@@ -236,7 +236,7 @@ std::vector<c10::IValue> SegmentedGraph::run_body(const Stack& inputs, SymbolVal
 }
 
 std::vector<c10::IValue> SegmentedGraph::run_segments(const Stack& inputs, SymbolValues* symbols,
-                                                      RunRecord* record) {
+                                                      SegmentedRunRecord* record) {
   const PlainKernelsGuard guard;
   StepRun run(graph_, inputs, symbols, &run_body_of_);
   while (!run.is_done()) {
@@ -254,7 +254,7 @@ std::vector<c10::IValue> SegmentedGraph::run_segments(const Stack& inputs, Symbo
 
 // Whether the run went on, or `segment` was cut; else its nodes are to run step by step.
 bool SegmentedGraph::replay(const Segment& segment, StepRun& run, SymbolValues* symbols,
-                            RunRecord* record) {
+                            SegmentedRunRecord* record) {
   if (!segment.slice) return false;
   const GraphSlice& slice = *segment.slice;
   const auto inputs = to_ports(
@@ -280,7 +280,8 @@ bool SegmentedGraph::replay(const Segment& segment, StepRun& run, SymbolValues* 
   return true;
 }
 
-void SegmentedGraph::run_steps_of(const Segment& segment, StepRun& run, RunRecord* record) {
+void SegmentedGraph::run_steps_of(const Segment& segment, StepRun& run,
+                                  SegmentedRunRecord* record) {
   using Clock = std::chrono::steady_clock;
   while (run.next_step() < segment.last) {
     const size_t step = run.next_step();

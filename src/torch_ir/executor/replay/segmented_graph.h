@@ -27,7 +27,7 @@
 namespace torch_ir {
 
 // What one run did, for those who measure.
-struct RunRecord {
+struct SegmentedRunRecord {
   struct Replayed {
     // The node that the trace's step 0 is.
     size_t first_node;
@@ -49,7 +49,7 @@ class SegmentedGraph {
            bool is_checked);
 
   // A run that tells what it does. Whatever can be replayed is.
-  RunRecord record(const std::vector<at::Tensor>& inputs);
+  SegmentedRunRecord record(const std::vector<at::Tensor>& inputs);
 
   // As ExecutionPlan::not_replayed.
   std::vector<NodeNotReplayed> not_replayed() const;
@@ -73,18 +73,19 @@ class SegmentedGraph {
   SegmentRef segment_at(size_t node) const;
 
   void run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs, bool is_checked,
-           RunRecord* record);
+           SegmentedRunRecord* record);
   bool run_whole(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
-                 ReplayOptions options, RunRecord* record);
+                 ReplayOptions options, SegmentedRunRecord* record);
   std::vector<c10::IValue> run_body(const Stack& inputs, SymbolValues* symbols);
   std::vector<c10::IValue> run_segments(const Stack& inputs, SymbolValues* symbols,
-                                        RunRecord* record);
-  bool replay(const Segment& segment, StepRun& run, SymbolValues* symbols, RunRecord* record);
+                                        SegmentedRunRecord* record);
+  bool replay(const Segment& segment, StepRun& run, SymbolValues* symbols,
+              SegmentedRunRecord* record);
   std::optional<ReplayResult> try_replay(const Segment& segment,
                                          const std::vector<at::Tensor>& inputs,
                                          std::vector<at::Tensor>& outputs,
                                          const ReplayOptions& options);
-  static void run_steps_of(const Segment& segment, StepRun& run, RunRecord* record);
+  static void run_steps_of(const Segment& segment, StepRun& run, SegmentedRunRecord* record);
 
   const LoweredGraph& graph_;
   const ExecutionOptions options_;
