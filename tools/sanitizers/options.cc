@@ -38,6 +38,8 @@ const char* __tsan_default_suppressions() {
       // own functions are not watched either while one of these calls them.
       "called_from_lib:libtorch_cpu.so\n"
       "called_from_lib:libc10.so\n"
-      "called_from_lib:libgomp*.so\n";
+      "called_from_lib:libgomp*.so\n"
+      // What was registered with LibTorch's dispatcher is let go after the dispatcher itself.
+      "mutex:torch::Library::~Library\n";
 }
 }
