@@ -43,8 +43,8 @@ MUTANTS = {
     "src/torch_ir/executor/replay/frame.cc": [
         (
             "an output that the caller kept is overwritten by the next run",
-            "are_released && storage_.use_count() == 1 + returned_.size()",
-            "storage_.use_count() == 1 + returned_.size()",
+            "!are_released || storage_.use_count() != 1 + returned_.size()",
+            "storage_.use_count() != 1 + returned_.size()",
         ),
         (
             "the outputs of all runs share memory",
@@ -738,7 +738,7 @@ MUTANTS = {
             "0",
         ),
     ],
-    "harness/divergence/reproducer.cc": [
+    "harness/divergence/graph_failure.cc": [
         (
             "another number of outputs is no failure",
             "actual.size() != outputs.size()",

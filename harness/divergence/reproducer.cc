@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <sstream>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -16,63 +15,11 @@
 #include "harness/stages/stages.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/ir/validate.h"
-#include "torch_ir/verifier/compare.h"
 #include "torch_ir/verifier/compare_nodes.h"
-#include "torch_ir/verifier/second_opinion.h"
 #include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
 namespace {
-
-std::optional<GraphFailure> find_failure(Backend& backend, const IR& ir, const StateDict& weights,
-                                         const std::vector<at::Tensor>& inputs,
-                                         const std::vector<at::Tensor>& expected,
-                                         const RunSettings& settings) {
-  const std::vector<TensorMeta>& outputs = ir.graph_outputs;
-  const auto is_known = [&](size_t i) { return i < expected.size() && expected[i].defined(); };
-  const auto tolerance_of = [&](size_t i) {
-    const auto dtype = is_known(i) ? expected[i].scalar_type() : c10::ScalarType::Float;
-    return tolerance_for(settings.tolerance, i, dtype);
-  };
-  const auto failure_of_all = [&](std::string message, bool threw) {
-    return GraphFailure{.output = outputs.empty() ? "" : outputs.back().name,
-                        .tolerance = tolerance_of(0),
-                        .message = std::move(message),
-                        .threw = threw};
-  };
-  std::vector<at::Tensor> actual;
-  at::manual_seed(settings.seed);
-  try {
-    actual = backend.run(ir, weights, inputs);
-  } catch (const OutputError&) {
-    throw;
-  } catch (const std::exception& error) {
-    return failure_of_all(message_text(error), /*threw=*/true);
-  }
-  if (actual.size() != outputs.size()) {
-    return failure_of_all(fmt::format("{} output(s), expected {}", actual.size(), outputs.size()),
-                          /*threw=*/false);
-  }
-  std::vector<SecondOpinion> opinions;
-  const std::optional<double> most = error_factor(settings);
-  if (most) opinions = second_opinions(ir, weights, inputs, actual, expected);
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (!is_known(i)) continue;
-    const Tolerance tolerance = tolerance_of(i);
-    const TensorComparison comparison = compare_tensors(actual[i], expected[i], tolerance);
-    std::ostringstream message;
-    if (most && comparison.mismatch.empty()) {
-      message << opinion_problem(opinions[i], *most);
-    } else if (!comparison.is_close) {
-      message << comparison;
-    }
-    if (message.str().empty()) continue;
-    return GraphFailure{.output = outputs[i].name,
-                        .tolerance = tolerance,
-                        .message = fmt::format("'{}': {}", outputs[i].name, message.str())};
-  }
-  return std::nullopt;
-}
 
 // Those of `weights`, known by state dict name or placeholder, that `ir` uses, by state dict name.
 // What `weights` does not have is a constant of the graph.
@@ -457,13 +404,6 @@ ReproducerSearch find_reproducer(const FailedRun& failed, const std::string& dir
   } catch (const WeightError& error) {
     return try_whole_graph(failed, error.what(), directory);
   }
-}
-
-GraphCheck check_on(Backend& backend) {
-  return [&backend](const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
-                    const std::vector<at::Tensor>& expected, const RunSettings& settings) {
-    return find_failure(backend, ir, weights, inputs, expected, settings);
-  };
 }
 
 ReproducerSearch find_part_that_ends(const FailedRun& failed, const std::string& directory) {

@@ -94,18 +94,15 @@ void append_model(const ModelChange& change, size_t name_width, std::string& tex
 
 }  // namespace
 
-int64_t count_status(const ModelResults& results, Status status) { return results.count(status); }
-
 bool all_good(const ModelResults& results) {
   return results.count(Status::kFailed) + results.count(Status::kUnexpectedPass) == 0;
 }
 
 std::string passed_text(const ModelResults& results) {
-  if (const int64_t extracted = count_status(results, Status::kExtracted)) {
+  if (const int64_t extracted = results.count(Status::kExtracted)) {
     return fmt::format("{} of {} models extracted, not run", extracted, results.size());
   }
-  return fmt::format("{} of {} models passed", count_status(results, Status::kPassed),
-                     results.size());
+  return fmt::format("{} of {} models passed", results.count(Status::kPassed), results.size());
 }
 
 std::string not_passed_text(const ModelResults& results) {
@@ -113,7 +110,7 @@ std::string not_passed_text(const ModelResults& results) {
   for (const auto& [status, words] : {std::pair(Status::kFailed, " failed"),
                                       {Status::kUnexpectedPass, " passed unexpectedly"},
                                       {Status::kExpectedFailure, " failed as expected"}}) {
-    if (const int64_t some = count_status(results, status)) {
+    if (const int64_t some = results.count(status)) {
       text += ", " + with_thousands_separators(some) + words;
     }
   }

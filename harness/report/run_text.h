@@ -13,8 +13,6 @@
 
 namespace torch_ir {
 
-int64_t count_status(const ModelResults& results, Status status);
-
 // Whether every model passed, or failed as expected.
 bool all_good(const ModelResults& results);
 
