@@ -9,6 +9,7 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <stdexcept>
 #include <unordered_map>
@@ -75,13 +76,26 @@ void* data_of(const at::Tensor& tensor) { return const_cast<void*>(tensor.const_
 
 }  // namespace
 
-// The caller may have resized what it got.
 bool OutputMemory::is_unshared() const {
-  if (!storage_ || storage_.data() != data_ || storage_.nbytes() != bytes_) return false;
+  if (!storage_) return false;
   const bool are_released = std::ranges::all_of(returned_, [](const Returned& returned) {
     return returned.tensor.use_count() == 1 && returned.tensor.weak_use_count() == 1;
   });
-  return are_released && storage_.use_count() == 1 + returned_.size();
+  if (!are_released || storage_.use_count() != 1 + returned_.size()) return false;
+  acquire_released();
+  // The caller may have resized what it got.
+  return storage_.data() == data_ && storage_.nbytes() == bytes_;
+}
+
+// The counts were read relaxed; what other threads did before they let go has to come first.
+void OutputMemory::acquire_released() const {
+#ifdef __SANITIZE_THREAD__
+  // It knows of no fences, but of counts that are changed.
+  for (const Returned& returned : returned_) const at::Tensor counted = returned.tensor;
+  const c10::Storage counted = storage_;
+#else
+  std::atomic_thread_fence(std::memory_order_acquire);
+#endif
 }
 
 void* OutputMemory::take() {

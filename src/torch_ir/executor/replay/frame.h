@@ -38,6 +38,7 @@ class OutputMemory {
   };
 
   bool is_unshared() const;
+  void acquire_released() const;
 
   BufferId buffer_;
   size_t bytes_;
