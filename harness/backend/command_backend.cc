@@ -233,9 +233,7 @@ class CommandBackend : public Backend {
       throw ExecutionError(kNotSupported,
                            "The executor does not support the graph" + printed_text(end));
     }
-    const std::string text = fmt::format("The executor {}{}", end.description, printed_text(end));
-    if (end.has_crashed) throw ExecutorCrash(text);
-    throw ExecutionError(text);
+    throw CommandFailure(fmt::format("The executor {}{}", end.description, printed_text(end)), end);
   }
 
   void write_files(const IR& ir, StateDict weights, const StateDict& inputs) {

@@ -28,16 +28,24 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "harness/backend/backend.h"
+#include "harness/backend/shell_command.h"
 #include "torch_ir/base/error.h"
 
 namespace torch_ir {
 
-// The command was ended by a signal.
-class ExecutorCrash : public ExecutionError {
+// The command did not exit with status 0, nor with that for graphs it does not support.
+class CommandFailure : public ExecutionError {
  public:
-  using ExecutionError::ExecutionError;
+  CommandFailure(const std::string& message, CommandEnd end)
+      : ExecutionError(message), end_(std::move(end)) {}
+
+  const CommandEnd& end() const { return end_; }
+
+ private:
+  CommandEnd end_;
 };
 
 // Throws Error, naming the flag, when `command` lacks a placeholder or has one that is unknown.

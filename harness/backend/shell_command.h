@@ -19,9 +19,9 @@ struct CommandEnd {
   // Nothing where a signal ended it.
   std::optional<int> exit_status = std::nullopt;
   // "exited with status 3", "was killed by signal 9 (Killed)".
-  std::string description;
+  std::string description = {};
   // The end of what it printed, standard output and error together; not more than 4 KiB.
-  std::string output;
+  std::string output = {};
 };
 
 // Runs `line` in `directory` without a standard input, and waits for it; not for what it leaves

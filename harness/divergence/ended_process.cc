@@ -29,6 +29,8 @@ using Seconds = std::chrono::duration<double>;
 // Bisection tries some ten at either end.
 constexpr double kNumWholeHangs = 3;
 constexpr double kNumHangs = 20;
+// The part that is found has this, in addition: what seemed to hang may only be slow to start.
+constexpr double kNumLastHangs = 5;
 
 // Longer than any run, and what the clock can hold.
 constexpr Seconds kLongest(1e8);
@@ -82,6 +84,10 @@ class EndSearch {
                            .memory = memory,
                            .reference = watch};
     ReproducerSearch search = find_part_that_ends(failed, found_);
+    if (search.reproducer && ended_.kind == FailureKind::kTimedOut && !hangs_for_long()) {
+      search = {.note = fmt::format("The part that was found ended when it had {:g} s",
+                                    (budget_ / kNumLastHangs).count())};
+    }
     if (search.reproducer) replace_whole();
     if (!search.note.empty()) search.note += ". ";
     search.note += bounds_text();
@@ -110,6 +116,12 @@ class EndSearch {
     }
     if (run_part(part_, settings, limits(kNumHangs)) != wanted) return std::nullopt;
     return GraphFailure{.output = ir.graph_outputs.back().name, .threw = true};
+  }
+
+  bool hangs_for_long() const {
+    PartLimits limits = this->limits(kNumLastHangs);
+    limits.deadline = Clock::time_point::max();
+    return run_part(found_, settings_, limits).has_value();
   }
 
   void replace_whole() const {

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <utility>
 
+#include "harness/backend/command_backend.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/verifier/compare.h"
 #include "torch_ir/verifier/second_opinion.h"
@@ -37,6 +38,10 @@ std::optional<GraphFailure> find_failure(Backend& backend, const IR& ir, const S
     actual = backend.run(ir, weights, inputs);
   } catch (const OutputError&) {
     throw;
+  } catch (const CommandFailure& error) {
+    GraphFailure failure = failure_of_all(message_text(error), /*threw=*/true);
+    failure.command_end = error.end().description;
+    return failure;
   } catch (const std::exception& error) {
     return failure_of_all(message_text(error), /*threw=*/true);
   }

@@ -23,6 +23,8 @@ struct GraphFailure {
   std::string message = {};
   // Whether it is an error, and not a wrong value.
   bool threw = false;
+  // How an executor's command ended that failed: "exited with status 3".
+  std::string command_end = {};
 };
 
 // Runs a graph, or a part of one, and says how it fails. Outputs of which `expected` says nothing,

@@ -62,9 +62,9 @@ class Search {
     }
   }
 
-  // One that ends with the node that diverged.
+  // One that ends with the node that diverged; an error need not come from there.
   std::optional<FailingPart> run_from_divergence() {
-    if (!failed_.divergence) return std::nullopt;
+    if (!failed_.divergence || failed_.threw()) return std::nullopt;
     return find_smallest(divergent_range());
   }
 
@@ -259,13 +259,15 @@ class Search {
   }
 
   // Whether it fails on the backend as the run did: a part that can not be run shows nothing of
-  // values that are wrong.
+  // values that are wrong, nor one that an executor refuses of what it crashes on.
   bool run(FailingPart& failing) {
     RunSettings settings = failed_.settings;
     settings.tolerance = tolerance_of(failing.part.ir);
     const auto failure = failed_.check(failing.part.ir, failing.weights, failing.values.inputs,
                                        failing.values.outputs, settings);
     if (!failure || (failure->threw && !failed_.threw())) return false;
+    if (!command_end_) command_end_ = failure->command_end;
+    if (failure->command_end != *command_end_) return false;
     failing.failure = *failure;
     return true;
   }
@@ -289,6 +291,8 @@ class Search {
   std::unordered_map<std::string, size_t> producers_;
   std::unordered_map<size_t, std::vector<std::string>> values_;
   std::string problem_;
+  // Of the first part that failed: all of the graph that comes before the last value.
+  std::optional<std::string> command_end_;
   std::optional<FailingPart> smallest_;
 };
 
@@ -307,7 +311,7 @@ FoundPart find_part(const FailedRun& failed) {
   try {
     found.part = search.run_from_divergence();
     if (!found.part) {
-      found.ends_at_divergence = !failed.divergence;
+      found.ends_at_divergence = !failed.divergence || failed.threw();
       found.part = search.run_from_outputs();
     }
     found.problem = search.problem();

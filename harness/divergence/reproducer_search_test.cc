@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "harness/backend/command_backend.h"
 #include "harness/divergence/reproducer.h"
 #include "harness/divergence/testing/explanation_fixture.h"
 #include "torch_ir/weights/safetensors.h"
@@ -194,6 +195,24 @@ TEST_F(ReproducerSearchTest, TakesNoErrorOfAPartForAWrongValue) {
   EXPECT_EQ(explanation.reproducer->first_node, "tanh_2");
   EXPECT_EQ(explanation.reproducer->num_nodes, 1);
   EXPECT_THAT(explanation.reproducer->message, HasSubstr("'tanh_2': "));
+}
+
+// What an executor refuses is no smaller part of what it crashes on.
+TEST_F(ReproducerSearchTest, TakesOneFailureOfAnExecutorForNoOther) {
+  SilentBackend backend([](IR& ir) {
+    CommandEnd end{.description = "exited with status 2"};
+    if (find_node(ir, "linear") != nullptr) {
+      if (find_node(ir, "tanh_1") == nullptr) return;
+      end = {.has_crashed = true, .description = "was killed by signal 11 (Segmentation fault)"};
+    }
+    throw CommandFailure("The executor " + end.description, end);
+  });
+  const Explanation explanation = explain_model(mlp(), backend);
+  ASSERT_TRUE(explanation.reproducer) << explanation.nodes.note;
+  EXPECT_EQ(explanation.reproducer->first_node, "linear");
+  EXPECT_EQ(explanation.reproducer->last_node, "tanh_1");
+  EXPECT_EQ(explanation.reproducer->message,
+            "The executor was killed by signal 11 (Segmentation fault)");
 }
 
 TEST_F(ReproducerSearchTest, TheWholeGraphIsAReproducerAlsoWhenNothingIsKnownOfItsOutputs) {

@@ -413,6 +413,17 @@ TEST_F(RunnerTest, ACrashThatDoesNotComeAgainHasTheWholeGraph) {
   EXPECT_THAT(result.nodes->note, HasSubstr("did not crash so again when it ran by itself"));
 }
 
+TEST_F(RunnerTest, APartThatEndsWhenItHasMoreTimeDoesNotHang) {
+  RunOptions options;
+  options.settings.backend = "slow";
+  options.timeout = std::chrono::seconds(10);
+  const ModelResult result = run_one("Branches", options);
+  EXPECT_EQ(kind_of(result), FailureKind::kTimedOut);
+  ASSERT_TRUE(result.reproducer);
+  EXPECT_TRUE(result.is_reproduced_by_whole_graph());
+  EXPECT_THAT(result.nodes->note, HasSubstr("The part that was found ended when it had 2 s. "));
+}
+
 TEST_F(RunnerTest, AGraphThatEndsItsProcessIsTheReproducer) {
   RunOptions options;
   options.settings.backend = "aborts";

@@ -84,6 +84,12 @@ void hang() {
   for (;;) ::pause();
 }
 
+// As one that is slow to start does: all but the part that was found, which has more time.
+std::unique_ptr<Backend> make_slow(const BackendOptions& options) {
+  const bool has_time = options.directory.ends_with("/found/backend");
+  return std::make_unique<Faulty>(std::vector<std::string>(), has_time ? [] {} : hang);
+}
+
 // Touches all the memory that there is.
 void take_all_memory() {
   for (std::vector<at::Tensor> kept;;) kept.push_back(at::ones({1 << 22}));
@@ -103,7 +109,7 @@ const bool registered =
     add<Aborts>("aborts") && add<AbortsOnParts>("aborts_on_parts") && add<Rounds>("rounds") &&
     add_faulty("aborts_on_exp", {"aten.exp.default"}, [] { std::abort(); }) &&
     add_faulty("aborts_on_both", {"aten.sin.default", "aten.exp.default"}, [] { std::abort(); }) &&
-    add_faulty("aborts_once", {}, abort_once) &&
+    add_faulty("aborts_once", {}, abort_once) && register_backend("slow", make_slow) &&
     add_faulty("hangs_on_exp", {"aten.exp.default"}, hang) &&
     add_faulty("grows_on_exp", {"aten.exp.default"}, take_all_memory) &&
     add_faulty("leaves_on_exp", {"aten.exp.default"}, [] { std::_Exit(0); });

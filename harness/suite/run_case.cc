@@ -209,7 +209,8 @@ void execute_and_compare(const GraphCase& graph_case, Backend& backend, const Ru
 }
 
 CaseStatus status_of(const std::exception& exception) {
-  if (dynamic_cast<const ExecutorCrash*>(&exception) != nullptr) return CaseStatus::kCrashed;
+  const auto* failure = dynamic_cast<const CommandFailure*>(&exception);
+  if (failure != nullptr && failure->end().has_crashed) return CaseStatus::kCrashed;
   if (dynamic_cast<const std::bad_alloc*>(&exception) != nullptr) return CaseStatus::kOutOfMemory;
   const auto* error = dynamic_cast<const Error*>(&exception);
   const bool is_unsupported = error != nullptr && error->is_unsupported();
