@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <new>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "harness/backend/backend.h"
@@ -27,8 +28,10 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// The argument that makes a program such a child: with the folder of its files.
+// The argument that makes a program such a child: with the folder of the part.
 constexpr std::string_view kPartFlag = "--run-part-in=";
+// A folder beside it, which has what is no part of a reproducer.
+constexpr const char* kRunSuffix = ".run";
 constexpr const char* kSettingsFile = "/settings.json";
 // Are there when the graph has begun to run, and when its run has ended.
 constexpr const char* kBegunFile = "/begun";
@@ -42,8 +45,9 @@ void mark(const std::string& path) {
 }
 
 void run_given_part(const std::string& directory) {
+  const std::string own = directory + kRunSuffix;
   RunSettings settings;
-  json_fields::parse(read_file(directory + kSettingsFile),
+  json_fields::parse(read_file(own + kSettingsFile),
                      [&](const json_fields::Json& json) { json_fields::read(json, settings); });
   const IR ir = load_ir(directory + "/ir.json");
   StateDict weights;
@@ -52,9 +56,9 @@ void run_given_part(const std::string& directory) {
   }
   const std::vector<at::Tensor> inputs = read_inputs(directory + "/inputs.safetensors", ir);
   at::set_num_threads(settings.threads);
-  const std::unique_ptr<Backend> backend = open_backend(settings, directory);
+  const std::unique_ptr<Backend> backend = open_backend(settings, own);
   at::manual_seed(settings.seed);
-  mark(directory + kBegunFile);
+  mark(own + kBegunFile);
   try {
     backend->run(ir, weights, inputs);
   } catch (const OutputError&) {
@@ -63,7 +67,7 @@ void run_given_part(const std::string& directory) {
     // As the parent knows it of a process that said no more.
     if (failure_kind(Stage::kExecute, error) == FailureKind::kOutOfMemory) throw std::bad_alloc();
   }
-  mark(directory + kEndedFile);
+  mark(own + kEndedFile);
 }
 
 PartEnd end_of(int status, const std::string& output) {
@@ -82,19 +86,22 @@ void wait_a_little(const ChildProcess& process) {
 
 std::optional<PartEnd> run_part(const std::string& directory, const RunSettings& settings,
                                 const PartLimits& limits) {
-  write_output([&] { write_file(directory + kSettingsFile, json_fields::write(settings).dump()); });
-  fs::remove(directory + kBegunFile);
-  fs::remove(directory + kEndedFile);
+  const std::string own = directory + kRunSuffix;
+  // Where this fails, writing to it says why.
+  std::error_code error;
+  fs::remove_all(own, error);
+  fs::create_directory(own, error);
+  write_output([&] { write_file(own + kSettingsFile, json_fields::write(settings).dump()); });
   ChildProcess process({std::string(kPartFlag) + directory});
   std::optional<Clock::time_point> run_deadline;
   while (true) {
     wait_a_little(process);
     process.read_output();
     const std::optional<int> status = process.poll();
-    const bool has_begun = fs::exists(directory + kBegunFile);
+    const bool has_begun = fs::exists(own + kBegunFile);
     if (status) {
       rethrow_output_error(*status, process.output());
-      if (!has_begun || fs::exists(directory + kEndedFile)) return std::nullopt;
+      if (!has_begun || fs::exists(own + kEndedFile)) return std::nullopt;
       return end_of(*status, process.output());
     }
     const Clock::time_point now = Clock::now();

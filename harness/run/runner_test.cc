@@ -443,8 +443,7 @@ TEST_F(RunnerTest, AGraphThatEndsItsProcessIsTheReproducer) {
             "harness --ir . --backend aborts --rtol 0.0001 --atol 0.0001 --trials 1");
   EXPECT_EQ(result.reproducer->message, result.failure->message);
   EXPECT_EQ(result.reproducer->num_nodes, 1);
-  EXPECT_THAT(files, Contains("inputs.safetensors"));
-  EXPECT_THAT(files, Contains("ir.json"));
+  EXPECT_THAT(files, ElementsAre("inputs.safetensors", "ir.json", "weights.safetensors"));
 }
 
 TEST_F(RunnerTest, TheLimitThatEndsTheProcessIsPartOfTheCommand) {

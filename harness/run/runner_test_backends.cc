@@ -86,7 +86,7 @@ void hang() {
 
 // As one that is slow to start does: all but the part that was found, which has more time.
 std::unique_ptr<Backend> make_slow(const BackendOptions& options) {
-  const bool has_time = options.directory.ends_with("/found/backend");
+  const bool has_time = options.directory.ends_with("/found.run/backend");
   return std::make_unique<Faulty>(std::vector<std::string>(), has_time ? [] {} : hang);
 }
 
