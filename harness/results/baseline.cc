@@ -114,10 +114,10 @@ std::vector<std::string> file_names(const Coverage& coverage) {
   return names;
 }
 
-// Whether a run of `coverage` was asked for what a run of `other` has as `model`, and came to it.
-bool covers(const Coverage& coverage, const Coverage& other, const ModelResult& model) {
+// Whether a run of `coverage` was asked for `model` of another run, and came to it.
+bool covers(const Coverage& coverage, bool has_same_files, const ModelResult& model) {
   if (coverage.is_interrupted) return false;
-  if (model.origin) return file_names(coverage) == file_names(other);
+  if (model.origin) return has_same_files;
   const Selection& selection = coverage.selection;
   const auto is_selected = [&](const std::string& category) {
     return contains(selection.categories, category);
@@ -190,11 +190,12 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
   if (!same_values) {
     comparison.notes.push_back("figures of trials are not compared: other seeds, other values");
   }
+  const bool has_same_files = file_names(old.coverage) == file_names(now.coverage);
   const auto old_models = positions(old);
   for (const ModelResult& model : now.results) {
     const auto before = old_models.find(model.name);
     if (before == old_models.end()) {
-      if (covers(old.coverage, now.coverage, model)) {
+      if (covers(old.coverage, has_same_files, model)) {
         comparison.models.push_back(only_status(model, Trend::kNew));
       }
       continue;
@@ -211,7 +212,7 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
   }
   const auto new_models = positions(now);
   for (const ModelResult& model : old.results) {
-    if (new_models.contains(model.name) || !covers(now.coverage, old.coverage, model)) continue;
+    if (new_models.contains(model.name) || !covers(now.coverage, has_same_files, model)) continue;
     comparison.models.push_back(only_status(model, Trend::kGone));
   }
   std::ranges::stable_sort(comparison.models, {}, &ModelChange::trend);
@@ -220,9 +221,11 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
 
 std::vector<std::string> graph_changes(const RunRecord& old, const std::string& file,
                                        const ModelResult& result) {
-  const auto model = std::ranges::find(old.results, result.name, &ModelResult::name);
-  if (model == old.results.end() || !model->graph_summary() || !result.graph) return {};
-  const std::string fingerprint = model->graph_summary()->fingerprint;
+  const std::optional<size_t> place = old.results.find(result.name);
+  if (!place || !result.graph) return {};
+  const ModelResult model = old.results[*place];
+  if (!model.graph_summary()) return {};
+  const std::string fingerprint = model.graph_summary()->fingerprint;
   if (fingerprint == graph_fingerprint(*result.graph)) return {};
   const std::string name = "ir/" + result.name + ".json";
   const fs::path path = fs::path(file).parent_path() / name;

@@ -170,6 +170,12 @@ std::vector<std::string> ModelResults::names() const {
   return names;
 }
 
+std::optional<size_t> ModelResults::find(std::string_view name) const {
+  const auto found = std::ranges::find(entries_, name, &Entry::name);
+  if (found == entries_.end()) return std::nullopt;
+  return static_cast<size_t>(found - entries_.begin());
+}
+
 int64_t ModelResults::count(Status status) const {
   return std::ranges::count(entries_, status, &Entry::status);
 }

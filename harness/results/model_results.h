@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/results/result.h"
@@ -45,6 +46,7 @@ class ModelResults {
 
   // Without reading any.
   std::vector<std::string> names() const;
+  std::optional<size_t> find(std::string_view name) const;
   int64_t count(Status status) const;
 
  private:

@@ -158,13 +158,16 @@ def write_wheel(path, files):
     """The same files give the same bytes. A wheel of this name that is there is replaced whole."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as wheel:
-            for name, data in files.items():
-                entry = zipfile.ZipInfo(name)
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                mode = 0o755 if "/bin/" in name or ".so" in name else 0o644
-                entry.external_attr = (0o100000 | mode) << 16
-                wheel.writestr(entry, data)
+        with open(unfinished, "wb") as file:
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as wheel:
+                for name, data in files.items():
+                    entry = zipfile.ZipInfo(name)
+                    entry.compress_type = zipfile.ZIP_DEFLATED
+                    mode = 0o755 if "/bin/" in name or ".so" in name else 0o644
+                    entry.external_attr = (0o100000 | mode) << 16
+                    wheel.writestr(entry, data)
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)

@@ -25,6 +25,8 @@ inline constexpr size_t kMaxDocumentValues = size_t{1} << 22;
 inline constexpr size_t kMaxTensorDims = 64;
 // What a process can address.
 inline constexpr int64_t kMaxTensorBytes = int64_t{1} << 47;
+// How far the strides reach that a case gives an input.
+inline constexpr int64_t kMaxStridedBytes = int64_t{1} << 32;
 // The header of a safetensors file; the limit of the reference implementation.
 inline constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 

@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
+
 #include "torch_ir/base/error.h"
 
 namespace torch_ir {
@@ -39,6 +42,11 @@ TEST(StridedCopyTest, RefusesStridesOfNoTensor) {
   EXPECT_THAT(copy({3}), ThrowsMessage<Error>(HasSubstr("strides [3] of a tensor of shape [2, 3]: "
                                                         "there is one for each dimension")));
   EXPECT_THAT(copy({-3, 1}), ThrowsMessage<Error>(HasSubstr("one is below 0")));
+  for (const int64_t far : {int64_t{1} << 40, std::numeric_limits<int64_t>::max()}) {
+    EXPECT_THAT(
+        copy({1, far}),
+        ThrowsMessage<Error>(HasSubstr("they reach over more than 4294967296 bytes, the limit")));
+  }
 }
 
 }  // namespace
