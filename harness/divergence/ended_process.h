@@ -22,9 +22,9 @@ namespace torch_ir {
 
 // Leaves the reproducer in repro/ of `directory`: the whole graph with `inputs`, which `on_whole`
 // hears of, and then the smallest part that was found, if any. A part that has not ended after a
-// twentieth of `ended.timeout` counts as one that hangs. The note says what the search came to. The
-// message of the reproducer is the caller's to fill in. Throws OutputError; what the model throws
-// ends the search only.
+// twentieth of `ended.timeout` counts as one that hangs; the one that is found has a fifth of it in
+// the end. The note says what the search came to. The message of the reproducer is the caller's to
+// fill in. Throws OutputError; what the model throws ends the search only.
 ReproducerSearch reproduce_end(Candidate& candidate, const IR& ir,
                                const std::vector<at::Tensor>& inputs, const RunSettings& settings,
                                const EndedProcess& ended, const std::string& directory,
