@@ -46,6 +46,11 @@ struct Names<Scale> {
   static constexpr auto parse = parse_scale;
 };
 template <>
+struct Names<Suite> {
+  static constexpr auto name = suite_name;
+  static constexpr auto parse = parse_suite;
+};
+template <>
 struct Names<c10::Device> {
   static std::string name(const c10::Device& device) { return device.str(); }
   static c10::Device parse(const std::string& name) { return c10::Device(name); }
@@ -389,8 +394,7 @@ void fields(const Visit& visit, Coverage& coverage) {
   for (const ModelFilesArgument& files : coverage.files) {
     (files.format == FileFormat::kGraph ? graphs : archives).push_back(origin_of(files));
   }
-  std::string suite = suite_name(coverage.selection.suite);
-  visit("suite", suite);
+  visit("suite", coverage.selection.suite);
   visit("operators", coverage.selection.operators);
   visit("dtypes", coverage.selection.dtypes);
   visit("split", coverage.is_split);
@@ -404,7 +408,6 @@ void fields(const Visit& visit, Coverage& coverage) {
   visit("num_archives", coverage.num_archives);
   visit("num_graphs", coverage.num_graphs);
   if constexpr (Visit::kReads) {
-    coverage.selection.suite = parse_suite(suite);
     coverage.files.clear();
     const auto add = [&](const Origin& origin, FileFormat format, const std::string& path) {
       coverage.files.push_back(

@@ -386,6 +386,8 @@ TEST(ReadResultsTest, ErrorsNameThePlace) {
   EXPECT_EQ(error_of("/format", "other"), "/format: expected 'torch-ir results', found 'other'");
   EXPECT_EQ(error_of("/models", 1), "/models: expected a list, found 1");
   EXPECT_EQ(error_of("/models/1/status", "fine"), "/models/1/status: 'fine' is no status");
+  EXPECT_EQ(error_of("/coverage/suite", "a\x1b[m"),
+            "/coverage/suite: 'a\\x1b[m' is no suite: give models or operators");
   EXPECT_EQ(error_of("/models/1/stage", json::array()),
             "/models/1/stage: expected a text, found array");
   EXPECT_THAT(error_of("/models/1/failure/kind", "x\ny"), HasSubstr("/models/1/failure/kind: "));
