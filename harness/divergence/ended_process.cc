@@ -25,8 +25,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-// Of the time, what the whole graph has, and a part: so many of these may hang until it is spent.
-// Bisection tries some ten at either end.
+// Of the time, what the whole graph has, and a part. Bisection tries some ten.
 constexpr double kNumWholeHangs = 3;
 constexpr double kNumHangs = 20;
 // The part that is found has this, in addition: what seemed to hang may only be slow to start.
@@ -63,6 +62,12 @@ class EndSearch {
   // A smaller one, in place of the whole graph.
   ReproducerSearch find_part() {
     const std::optional<PartEnd> end = run_part(whole_, settings_, limits(kNumWholeHangs));
+    if (!end && is_over()) {
+      return {.note = fmt::format(
+                  "The graph ran by itself for {:g} s and did not end, so that no smaller part was "
+                  "looked for.",
+                  ended_.timeout)};
+    }
     if (!end || end->kind != ended_.kind) {
       return {.note = fmt::format(
                   "The graph did not {} again when it ran by itself, so that no smaller part was "
@@ -102,26 +107,33 @@ class EndSearch {
             .memory = ended_.memory_limit};
   }
 
+  bool is_over() const { return Clock::now() >= deadline_; }
+
   std::optional<GraphFailure> check(const PartEnd& wanted, const IR& ir, const StateDict& weights,
                                     const std::vector<at::Tensor>& inputs,
                                     const std::vector<at::Tensor>& /*expected*/,
                                     const RunSettings& settings) {
-    if (Clock::now() >= deadline_) throw SearchEnded();
-    fs::remove_all(part_);
+    if (is_over()) throw SearchEnded();
+    std::error_code error;
+    fs::remove_all(part_, error);
+    if (error) throw OutputError("cannot remove '" + part_ + "': " + error.message());
     try {
       write_reproducer(ir, weights, inputs, /*expected=*/{}, part_);
     } catch (const WeightError&) {
       // No file holds its values.
       return std::nullopt;
     }
-    if (run_part(part_, settings, limits(kNumHangs)) != wanted) return std::nullopt;
+    const std::optional<PartEnd> end = run_part(part_, settings, limits(kNumHangs));
+    if (!end && is_over()) throw SearchEnded();
+    if (end != wanted) return std::nullopt;
     return GraphFailure{.output = ir.graph_outputs.back().name, .threw = true};
   }
 
   bool hangs_for_long() const {
     PartLimits limits = this->limits(kNumLastHangs);
-    limits.deadline = Clock::time_point::max();
-    return run_part(found_, settings_, limits).has_value();
+    limits.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(2 * limits.run);
+    const std::optional<PartEnd> end = run_part(found_, settings_, limits);
+    return end && end->kind == FailureKind::kTimedOut;
   }
 
   void replace_whole() const {

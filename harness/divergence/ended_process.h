@@ -1,5 +1,5 @@
-// reproduce_end: the smallest part of a graph that ends its process, as the graph did: by the same
-// signal, by hanging, or by taking too much memory.
+// reproduce_end: the smallest part of a graph that ends its process, as the graph does when it runs
+// again: by the same signal, by hanging, or by taking too much memory.
 //
 // Called for a model whose process ended in the stage execute, by a process that takes its place.
 // The graph and its parts run in processes of their own (part_process.h), on what the model itself

@@ -28,7 +28,7 @@ std::optional<GraphFailure> find_failure(Backend& backend, const IR& ir, const S
   };
   const auto failure_of_all = [&](std::string message, bool threw) {
     return GraphFailure{.output = outputs.empty() ? "" : outputs.back().name,
-                        .tolerance = tolerance_of(0),
+                        .tolerance = tolerance_of(outputs.empty() ? 0 : outputs.size() - 1),
                         .message = std::move(message),
                         .threw = threw};
   };

@@ -17,6 +17,7 @@
 #include "harness/divergence/reproducer.h"
 #include "harness/divergence/whole_run_values.h"
 #include "harness/stages/stages.h"
+#include "torch_ir/executor/graph/memory_overlap.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/verifier/compare_nodes.h"
@@ -133,21 +134,44 @@ class Explainer {
   }
 
  private:
-  // A model that writes to its weights must not change those that the graph runs with.
+  // A model that writes to its weights must not change those that the graph runs with. What shared
+  // memory shares it still.
   StateDict apart_from_model(const StateDict& weights) const {
-    std::set<std::string> written;
+    std::vector<at::Tensor> tensors;
+    std::unordered_map<std::string, size_t> positions;
+    for (const auto& item : weights) {
+      positions.emplace(item.key(), tensors.size());
+      tensors.push_back(item.value());
+    }
+    const std::vector<size_t> groups = overlap_groups(tensors);
+    std::set<size_t> written;
     for (const auto& item : ir_.weight_name_mapping) {
       const auto memory = memory_.of(item.key());
       if (!memory || !memory_.is_written(*memory, 0, ir_.nodes.size())) continue;
-      written.insert(item.key());
-      written.insert(item.value());
+      for (const std::string& name : {item.key(), item.value()}) {
+        const auto position = positions.find(name);
+        if (position != positions.end()) written.insert(groups[position->second]);
+      }
     }
+    for (const size_t group : written) copy_group_of(group, groups, tensors);
     StateDict apart;
     for (const auto& item : weights) {
-      apart.insert(item.key(),
-                   written.contains(item.key()) ? item.value().detach().clone() : item.value());
+      apart.insert(item.key(), tensors[positions.at(item.key())]);
     }
     return apart;
+  }
+
+  static void copy_group_of(size_t group, const std::vector<size_t>& groups,
+                            std::vector<at::Tensor>& tensors) {
+    std::vector<at::Tensor> members;
+    for (size_t i = 0; i < groups.size(); ++i) {
+      if (groups[i] == group) members.push_back(tensors[i].detach());
+    }
+    members = copy_group(members);
+    size_t next = 0;
+    for (size_t i = 0; i < groups.size(); ++i) {
+      if (groups[i] == group) tensors[i] = members[next++];
+    }
   }
 
   // A sentence, or several.

@@ -113,6 +113,15 @@ TEST_F(NodeComparisonTest, ComparesWhatIsWrittenInPlaceAsItWasThen) {
   EXPECT_THAT(explanation.nodes.worst, IsEmpty());
 }
 
+TEST_F(NodeComparisonTest, KeepsTheMemoryThatWeightsShare) {
+  EditingBackend backend(nothing);
+  const RegisteredModel model = tied();
+  const Explanation explanation = explain_model(model, backend, /*failed=*/false);
+  EXPECT_EQ(explanation.nodes.error, "");
+  EXPECT_EQ(explanation.nodes.num_compared, static_cast<int64_t>(ir_.nodes.size()));
+  EXPECT_EQ(explanation.nodes.num_mismatched, 0);
+}
+
 TEST_F(NodeComparisonTest, TellsBothSidesTheSameRandomNumbers) {
   EditingBackend backend(nothing);
   const RegisteredModel model = callable(

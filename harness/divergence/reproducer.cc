@@ -142,7 +142,7 @@ class Search {
       Range all{0, 0, {}};
       for (const TensorMeta& output : failed_.ir.graph_outputs) {
         const auto producer = producers_.find(output.name);
-        if (producer == producers_.end()) continue;
+        if (producer == producers_.end() || !values_.contains(producer->second)) continue;
         nodes.push_back(producer->second);
         all.last = std::max(all.last, producer->second);
         all.outputs.push_back(output.name);
@@ -259,13 +259,14 @@ class Search {
   }
 
   // Whether it fails on the backend as the run did: a part that can not be run shows nothing of
-  // values that are wrong, nor one that an executor refuses of what it crashes on.
+  // values that are wrong, nor they of an error, nor what an executor refuses of what it crashes
+  // on.
   bool run(FailingPart& failing) {
     RunSettings settings = failed_.settings;
     settings.tolerance = tolerance_of(failing.part.ir);
     const auto failure = failed_.check(failing.part.ir, failing.weights, failing.values.inputs,
                                        failing.values.outputs, settings);
-    if (!failure || (failure->threw && !failed_.threw())) return false;
+    if (!failure || failure->threw != failed_.threw()) return false;
     if (!command_end_) command_end_ = failure->command_end;
     if (failure->command_end != *command_end_) return false;
     failing.failure = *failure;
@@ -321,6 +322,7 @@ FoundPart find_part(const FailedRun& failed) {
     found.part = search.smallest();
     found.is_cut_short = true;
   } catch (const std::exception& error) {
+    found.part = search.smallest();
     found.problem = message_text(error);
   }
   return found;

@@ -67,7 +67,7 @@ void write_reproducer(const IR& ir, const StateDict& weights, const std::vector<
   fs::create_directories(directory, error);
   if (error) throw OutputError("cannot make '" + directory + "': " + error.message());
   const auto path = [&](const char* name) { return (fs::path(directory) / name).string(); };
-  write_output([&] {
+  const auto save = [&] {
     save_weights_safetensors(tensors_by_name(ir.graph_inputs, inputs), path("inputs.safetensors"));
     if (!expected.empty()) {
       save_weights_safetensors(tensors_by_name(ir.graph_outputs, expected),
@@ -75,7 +75,13 @@ void write_reproducer(const IR& ir, const StateDict& weights, const std::vector<
     }
     if (!weights.is_empty()) save_weights_safetensors(weights, path("weights.safetensors"));
     save_ir(ir, path("ir.json"));
-  });
+  };
+  try {
+    write_output(save);
+  } catch (const WeightError&) {
+    fs::remove_all(directory, error);
+    throw;
+  }
 }
 
 std::string reproducer_command(bool has_weights, const Tolerance& tolerance,

@@ -215,6 +215,18 @@ TEST_F(ReproducerSearchTest, TakesOneFailureOfAnExecutorForNoOther) {
             "The executor was killed by signal 11 (Segmentation fault)");
 }
 
+TEST_F(ReproducerSearchTest, TakesNoWrongValueOfAPartForAnError) {
+  SilentBackend backend([](IR& ir) {
+    if (find_node(ir, "linear_2") != nullptr) throw ExecutionError("no linear_2 here");
+    if (OpNode* node = find_node(ir, "tanh")) node->op_type = "aten.sigmoid.default";
+  });
+  const Explanation explanation = explain_model(mlp(), backend);
+  ASSERT_TRUE(explanation.reproducer) << explanation.nodes.note;
+  EXPECT_EQ(explanation.reproducer->first_node, "linear_2");
+  EXPECT_EQ(explanation.reproducer->num_nodes, 1);
+  EXPECT_EQ(explanation.reproducer->message, "no linear_2 here");
+}
+
 TEST_F(ReproducerSearchTest, TheWholeGraphIsAReproducerAlsoWhenNothingIsKnownOfItsOutputs) {
   prepare(mlp());
   settings_.executor = "sim {ir}";

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/limits.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/verifier/compare_nodes.h"
 
@@ -18,8 +20,12 @@ constexpr int64_t kGuessedSize = 256;
 
 int64_t bytes_of(const TensorMeta& meta) {
   auto bytes = static_cast<int64_t>(c10::elementSize(parse_dtype(meta.dtype)));
-  for (const int64_t size : meta.shape) bytes *= size == kDynamicSize ? kGuessedSize : size;
-  return bytes;
+  for (const int64_t size : meta.shape) {
+    if (__builtin_mul_overflow(bytes, size == kDynamicSize ? kGuessedSize : size, &bytes)) {
+      return kMaxTensorBytes;
+    }
+  }
+  return std::min(bytes, kMaxTensorBytes);
 }
 
 }  // namespace

@@ -41,6 +41,20 @@ struct CounterImpl : torch::nn::Module {
 };
 TORCH_MODULE(Counter);
 
+struct TiedImpl : torch::nn::Module {
+  TiedImpl() {
+    count = register_buffer("count", torch::zeros({4}));
+    square = register_buffer("square", count.view({2, 2}));
+  }
+  torch::Tensor forward(torch::Tensor x) {
+    count.add_(x.abs() + 1);
+    return square * 2;
+  }
+  torch::Tensor count;
+  torch::Tensor square;
+};
+TORCH_MODULE(Tied);
+
 RegisteredModel registered(std::function<Model()> make, std::vector<int64_t> shape) {
   return {.name = "Model",
           .spec = {.inputs = {{.name = "x", .shape = std::move(shape), .low = -1}},
@@ -57,6 +71,10 @@ RegisteredModel mlp(std::vector<int64_t> shape, int64_t num_layers) {
 
 RegisteredModel counter() {
   return registered([] { return Model(Counter()); }, {4});
+}
+
+RegisteredModel tied() {
+  return registered([] { return Model(Tied()); }, {4});
 }
 
 RegisteredModel callable(std::function<at::Tensor(at::Tensor)> forward,

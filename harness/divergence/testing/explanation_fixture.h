@@ -31,6 +31,9 @@ RegisteredModel mlp(std::vector<int64_t> shape = {2, 8}, int64_t num_layers = 3)
 // Counts its calls in a buffer, and writes to a view of what it computes.
 RegisteredModel counter();
 
+// Writes to a buffer, and reads another one that shares its memory.
+RegisteredModel tied();
+
 RegisteredModel callable(std::function<at::Tensor(at::Tensor)> forward, std::vector<int64_t> shape);
 
 // --- Backends ---

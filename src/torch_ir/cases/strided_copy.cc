@@ -1,12 +1,16 @@
 #include "torch_ir/cases/strided_copy.h"
 
-#include <ATen/MemoryOverlap.h>
 #include <ATen/ops/empty_strided.h>
+#include <c10/util/accumulate.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/limits.h"
@@ -15,18 +19,32 @@ namespace torch_ir {
 
 namespace {
 
-// From the first byte to the last.
-bool reaches_too_far(const at::Tensor& tensor, at::IntArrayRef strides) {
-  if (tensor.numel() == 0) return false;
-  int64_t elements = 1;
-  for (int64_t dim = 0; dim < tensor.dim(); ++dim) {
+// How far strides reach, and whether they put each element into a place of its own. Both are judged
+// from the smallest stride on: behind all that the smaller ones reach begins the next step.
+struct Layout {
+  bool overlaps = false;
+  // Elements from the first to the last; nothing where that is no number.
+  std::optional<int64_t> reach = 1;
+};
+
+Layout layout_of(at::IntArrayRef sizes, at::IntArrayRef strides) {
+  Layout layout;
+  if (c10::multiply_integers(sizes) == 0) return layout;
+  std::vector<std::pair<int64_t, int64_t>> steps;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] > 1) steps.emplace_back(strides[i], sizes[i]);
+  }
+  std::ranges::sort(steps);
+  for (const auto& [stride, size] : steps) {
     int64_t step = 0;
-    if (__builtin_mul_overflow(strides[static_cast<size_t>(dim)], tensor.size(dim) - 1, &step) ||
-        __builtin_add_overflow(elements, step, &elements)) {
-      return true;
+    if (stride < *layout.reach) layout.overlaps = true;
+    if (__builtin_mul_overflow(stride, size - 1, &step) ||
+        __builtin_add_overflow(*layout.reach, step, &*layout.reach)) {
+      layout.reach.reset();
+      break;
     }
   }
-  return elements > kMaxStridedBytes / tensor.element_size();
+  return layout;
 }
 
 }  // namespace
@@ -39,16 +57,17 @@ at::Tensor strided_copy(const at::Tensor& tensor, at::IntArrayRef strides) {
   if (strides.size() != static_cast<size_t>(tensor.dim())) fail("there is one for each dimension");
   if (std::ranges::any_of(strides, [](int64_t stride) { return stride < 0; }))
     fail("one is below 0");
-  if (reaches_too_far(tensor, strides)) {
-    fail(fmt::format("they reach over more than {} bytes, the limit", kMaxStridedBytes));
-  }
   at::Tensor once = tensor;
   for (int64_t dim = 0; dim < tensor.dim(); ++dim) {
     const bool repeats = strides[static_cast<size_t>(dim)] == 0 && once.size(dim) > 1;
     if (repeats) once = once.narrow(dim, 0, 1);
   }
+  const Layout layout = layout_of(once.sizes(), strides);
+  if (!layout.reach || *layout.reach > kMaxStridedBytes / tensor.element_size()) {
+    fail(fmt::format("they reach over more than {} bytes, the limit", kMaxStridedBytes));
+  }
+  if (layout.overlaps) fail("elements lie between others, or share memory");
   const at::Tensor copy = at::empty_strided(once.sizes(), strides, tensor.options());
-  if (at::has_internal_overlap(copy) == at::MemOverlap::Yes) fail("elements would share memory");
   copy.copy_(once);
   return copy.expand(tensor.sizes());
 }

@@ -42,9 +42,16 @@ TEST(StridedCopyTest, RefusesStridesOfNoTensor) {
   EXPECT_THAT(copy({3}), ThrowsMessage<Error>(HasSubstr("strides [3] of a tensor of shape [2, 3]: "
                                                         "there is one for each dimension")));
   EXPECT_THAT(copy({-3, 1}), ThrowsMessage<Error>(HasSubstr("one is below 0")));
-  for (const int64_t far : {int64_t{1} << 40, std::numeric_limits<int64_t>::max()}) {
+  for (const int64_t stride : {1, 2}) {
+    EXPECT_THAT(copy({stride, 1}),
+                ThrowsMessage<Error>(HasSubstr("elements lie between others, or share memory")));
+  }
+  // 4 bytes each: the last element begins 8 bytes before the limit, and at it.
+  const int64_t far = (int64_t{1} << 30) - 3;
+  EXPECT_NO_THROW(copy({far, 1})());
+  for (const int64_t too_far : {far + 1, std::numeric_limits<int64_t>::max()}) {
     EXPECT_THAT(
-        copy({1, far}),
+        copy({too_far, 1}),
         ThrowsMessage<Error>(HasSubstr("they reach over more than 4294967296 bytes, the limit")));
   }
 }
