@@ -26,7 +26,7 @@ using json_fields::write;
 constexpr std::string_view kFormat = "torch-ir results";
 // To be raised when a key goes, or means something else. One that is new raises nothing: readers
 // pass over keys that they do not know.
-constexpr int64_t kVersion = 1;
+constexpr int64_t kResultsVersion = 1;
 
 // --- Text that people can read and git can diff ---
 
@@ -163,10 +163,10 @@ void check_format(const json_fields::Reader& visit) {
     throw Problem{fmt::format("expected '{}', found '{}'", kFormat, printable(format)), "/format"};
   }
   visit.required("version", version);
-  if (version != kVersion) {
+  if (version != kResultsVersion) {
     throw Problem{fmt::format("the file has version {}, and this program reads version {}: "
                               "make it again with this program",
-                              version, kVersion),
+                              version, kResultsVersion),
                   "/version"};
   }
 }
@@ -197,7 +197,7 @@ void write_results(const RunRecord& run, const BaselineComparison* baseline, con
   std::string command = reproduce_command(run.coverage, run.context);
   while (command.ends_with('\n')) command.pop_back();
   Json json = {{"format", kFormat},
-               {"version", kVersion},
+               {"version", kResultsVersion},
                {"command", command},
                {"environment", write(shown_environment(run.context))},
                {"settings", write(run.context.settings)},

@@ -30,6 +30,13 @@ inline constexpr int64_t kMaxStridedBytes = int64_t{1} << 32;
 // The header of a safetensors file; the limit of the reference implementation.
 inline constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 
+// Of the values that are made up where a graph comes without weights or inputs: 1 GiB as doubles.
+inline constexpr int64_t kMaxRandomElements = int64_t{1} << 27;
+// Weights as float64: those that fit into memory as they are need not fit so.
+inline constexpr int64_t kMaxFloat64WeightBytes = int64_t{8} << 30;
+// Of the tensors of an operator of an archive that runs once more to see what autocast does in it.
+inline constexpr int64_t kMaxGrownElements = int64_t{1} << 24;
+
 // --- Zip archives ---
 
 // What all deflated entries of an archive inflate to. Stored ones are read in place.

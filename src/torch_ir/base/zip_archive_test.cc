@@ -168,6 +168,12 @@ TEST(ZipArchiveTest, SizesThatDeflatingCanNotGive) {
   EXPECT_THAT([&] { opened(build_zip({bomb})).map("a"); },
               fails_with("'a.zip' entry 'a': the directory declares 12 bytes that inflate to "
                          "1000000000, more than deflating can do"));
+  bomb.size = 13 * 1032;
+  EXPECT_THAT([&] { opened(build_zip({bomb})).map("a"); },
+              ThrowsMessage<Error>(HasSubstr("more than deflating can do")));
+  bomb.size -= 1;
+  EXPECT_THAT([&] { opened(build_zip({bomb})).map("a"); },
+              ThrowsMessage<Error>(HasSubstr("it can not be inflated")));
 }
 
 TEST(ZipArchiveTest, TooMuchToInflate) {

@@ -10,6 +10,7 @@
 
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/weights/seeded_tensor.h"
@@ -18,9 +19,6 @@ namespace torch_ir {
 namespace {
 
 constexpr uint64_t kSeed = 0;
-// 1 GiB while they are made, as doubles.
-constexpr int64_t kMostElements = int64_t{1} << 27;
-
 constexpr const char* kInputAdvice = "give inputs with --inputs FILE.safetensors";
 constexpr const char* kWeightAdvice = "give weights with --weights FILE";
 
@@ -32,10 +30,10 @@ class Maker {
 
   at::Tensor make(const TensorMeta& meta, const std::string& name, const ValueRange& range) {
     for (const int64_t size : meta.shape) {
-      if (size > kMostElements) fail();
+      if (size > kMaxRandomElements) fail();
     }
     num_elements_ += count(meta.shape);
-    if (num_elements_ > kMostElements) fail();
+    if (num_elements_ > kMaxRandomElements) fail();
     const c10::ScalarType dtype = parse_dtype(meta.dtype);
     const bool is_number = at::isIntegralType(dtype, /*includeBool=*/false);
     if (is_number) return at::zeros(meta.shape, dtype);
@@ -46,14 +44,14 @@ class Maker {
   // At most one more than there may be, so that nothing overflows.
   static int64_t count(const std::vector<int64_t>& shape) {
     int64_t elements = 1;
-    for (const int64_t size : shape) elements = std::min(elements * size, kMostElements + 1);
+    for (const int64_t size : shape) elements = std::min(elements * size, kMaxRandomElements + 1);
     return elements;
   }
 
   [[noreturn]] void fail() const {
     throw Error(fmt::format("{}: '{}' has more than {} values to make up: {}", path_,
-                            printable(ir_.model_name), with_thousands_separators(kMostElements),
-                            advice_));
+                            printable(ir_.model_name),
+                            with_thousands_separators(kMaxRandomElements), advice_));
   }
 
   const std::string& path_;

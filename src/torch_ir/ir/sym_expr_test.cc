@@ -6,6 +6,7 @@
 #include <string>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/limits.h"
 
 namespace torch_ir {
 namespace {
@@ -71,8 +72,21 @@ TEST(SymExprTest, RefusesWhatIsNoExpression) {
   refuses("(1", "the expression '(1' is not understood at character 3");
   refuses("99999999999999999999",
           "the expression '99999999999999999999' has a number beyond 64 bits");
-  EXPECT_THROW(SymExpr::parse(std::string(5000, '(')), ValidationError);
-  EXPECT_THROW(SymExpr::parse(std::string(20000, '1')), ValidationError);
+}
+
+TEST(SymExprTest, LevelsAndLengthAreLimited) {
+  // Two levels each: what is in parentheses, and its first term.
+  const auto nested = [](size_t levels) {
+    return std::string(levels, '(') + "s" + std::string(levels, ')');
+  };
+  const auto is_refused = [](const std::string& text, const std::string& why) {
+    EXPECT_THAT([&] { SymExpr::parse(text); },
+                ThrowsMessage<ValidationError>(::testing::HasSubstr(why)));
+  };
+  EXPECT_NO_THROW(SymExpr::parse(nested(49)));
+  is_refused(nested(50), "is nested deeper than 100 levels");
+  EXPECT_NO_THROW(SymExpr::parse("s" + std::string(kMaxExpressionLength - 1, ' ')));
+  is_refused("s" + std::string(kMaxExpressionLength, ' '), "is longer than 10000 characters");
 }
 
 TEST(SymExprTest, SolvesForOneSymbol) {

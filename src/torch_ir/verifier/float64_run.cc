@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/executor/graph/graph_memory.h"
 #include "torch_ir/executor/graph/lower.h"
@@ -156,9 +157,6 @@ struct CheckedRun {
   StepRun run;
 };
 
-// What weights may take in float64: those that fit into memory as they are need not fit so.
-constexpr int64_t kMaxWeightBytes = int64_t{8} << 30;
-
 void check_size(const StateDict& weights) {
   int64_t bytes = 0;
   for (const auto& item : weights) {
@@ -167,9 +165,9 @@ void check_size(const StateDict& weights) {
     if (wide == weight.scalar_type()) continue;
     bytes += weight.numel() * static_cast<int64_t>(c10::elementSize(wide));
   }
-  if (bytes <= kMaxWeightBytes) return;
+  if (bytes <= kMaxFloat64WeightBytes) return;
   throw Error(fmt::format("the weights would take {:.3g} GiB in float64, where {} are the most",
-                          static_cast<double>(bytes) / (1 << 30), kMaxWeightBytes >> 30));
+                          static_cast<double>(bytes) / (1 << 30), kMaxFloat64WeightBytes >> 30));
 }
 
 // Weights and inputs together, since they may share memory.

@@ -269,6 +269,8 @@ TEST(PickleLimitsTest, ValuesAndStackAndMemo) {
               ThrowsMessage<WeightError>(HasSubstr("too many values wait to be used")));
   EXPECT_THAT([] { run(std::string(kMaxPickleValues + 1, '(')); },
               ThrowsMessage<WeightError>(HasSubstr("too many marks")));
+  EXPECT_THAT([] { run("N" + std::string(kMaxPickleValues + 1, '\x94')); },
+              ThrowsMessage<WeightError>(HasSubstr("too many values are remembered")));
 }
 
 TEST(PickleLimitsTest, ItemsOfContainers) {

@@ -19,6 +19,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/base/limits.h"
 #include "torch_ir/ir/dtype.h"
 
 namespace torch_ir {
@@ -284,6 +285,12 @@ TEST(SafetensorsRulesTest, HugeHeader) {
   expect_refused(std::string(8, '\xff') + "{}",
                  "the header has 18446744073709551615 bytes, more than the 100000000 that are "
                  "allowed");
+  // 100,000,001 and 100,000,000, the least byte first.
+  const std::string rest(4, '\0');
+  expect_refused("\x01\xe1\xf5\x05" + rest + "{}",
+                 "the header has 100000001 bytes, more than the 100000000 that are allowed");
+  expect_refused(std::string("\0\xe1\xf5\x05", 4) + rest + "{}",
+                 "the header has 100000000 bytes, but only 2 follow; the file is truncated");
 }
 
 TEST(SafetensorsRulesTest, HeaderThatIsNotJson) {
@@ -339,6 +346,13 @@ TEST(SafetensorsRulesTest, ShapeThatOverflows) {
   expect_header_refused(
       R"({"a":{"dtype":"U8","shape":[0,4294967296,4294967296],"data_offsets":[0,0]}})", 0,
       "a: shape [0, 4294967296, 4294967296] is too large");
+}
+
+TEST(SafetensorsRulesTest, HeaderOfTooManyValues) {
+  std::string numbers = "1";
+  for (size_t i = 0; i < kMaxDocumentValues; ++i) numbers += ",1";
+  EXPECT_THAT([&] { load(file_with("{\"a\":[" + numbers + "]}", 0)); },
+              ThrowsMessage<WeightError>(HasSubstr("more than 4194304 values")));
 }
 
 TEST(SafetensorsRulesTest, TooManyDimensions) {

@@ -17,6 +17,7 @@
 #include <variant>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/ivalue.h"
@@ -43,7 +44,6 @@ constexpr c10::DispatchKey kCompositeKeys[] = {
     c10::DispatchKey::CompositeExplicitAutograd,
     c10::DispatchKey::CompositeExplicitAutogradNonFunctional,
 };
-constexpr int64_t kMaxElements = int64_t{1} << 24;
 
 [[noreturn]] void refuse(const std::string& why) {
   throw ExportError(kNotSupported, fmt::format("torch.autocast casts inside of the operator, and "
@@ -174,7 +174,7 @@ at::Tensor make_zeros(const ValueMeta& meta, at::Device device) {
   int64_t elements = 1;
   for (const int64_t size : meta.shape) {
     if (size == kDynamicSize) refuse("its shapes are not known before it runs");
-    if (__builtin_mul_overflow(elements, size, &elements) || elements > kMaxElements) {
+    if (__builtin_mul_overflow(elements, size, &elements) || elements > kMaxGrownElements) {
       refuse("it is too large to be taken apart");
     }
   }
@@ -295,7 +295,8 @@ torch::jit::Stack make_stack(const ExportedNode& node, const c10::FunctionSchema
 
 std::vector<Part> decompose(const ExportedNode& node, const c10::OperatorHandle& op, bool may_grow,
                             GraphBuilder& builder) {
-  check_sizes(node, op, may_grow ? kMaxElements : std::numeric_limits<int64_t>::max(), builder);
+  check_sizes(node, op, may_grow ? kMaxGrownElements : std::numeric_limits<int64_t>::max(),
+              builder);
   CallRecorder recorder(builder);
   std::unordered_map<std::string, at::Tensor> tensors;
   torch::jit::Stack stack =
