@@ -125,7 +125,6 @@ std::string run_harness_on_copies(int64_t num_models) {
   require(count_descriptors() == descriptors, "descriptors are left open");
   require(::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD, "children are left");
   const int64_t bytes = footprint.peak_bytes();
-  // What is resident has the shadows of a sanitizer in it.
   require(!footprint.allocations || bytes < kRunBytes + num_models * kModelBytes,
           "more memory a model than its result: " + footprint_text(footprint));
   return fmt::format("{:.3g} ms and {} a model; {}",

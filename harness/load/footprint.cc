@@ -50,7 +50,8 @@ std::string footprint_text(const Footprint& footprint) {
 }
 
 void require_flat(const Footprint& footprint, int64_t bytes) {
-  const int64_t left = footprint.allocations ? footprint.allocations->left_bytes : 0;
+  if (!footprint.allocations) return;
+  const int64_t left = footprint.allocations->left_bytes;
   require(left <= bytes && footprint.resident_growth() <= bytes + kAllocatorBytes,
           fmt::format("memory grew by more than {}: {}", size_text(static_cast<double>(bytes)),
                       footprint_text(footprint)));

@@ -12,8 +12,8 @@ namespace torch_ir {
 
 struct Footprint {
   double seconds = 0;
-  // Nothing where nobody can count them, as under a sanitizer: no bound on them is checked then,
-  // and the figures say so.
+  // Nothing where nobody can count them, as under a sanitizer, which also keeps what is freed: no
+  // bound on memory is checked then, and the figures say so.
   std::optional<Allocations> allocations = std::nullopt;
   // What the process had in memory before and after, in bytes.
   int64_t resident_before = 0;
@@ -30,7 +30,7 @@ Footprint measure(const std::function<void()>& action);
 std::string footprint_text(const Footprint& footprint);
 
 // Throws Error when more than `bytes` are left behind on the heap, or much more than that in
-// memory.
+// memory, where they are counted.
 void require_flat(const Footprint& footprint, int64_t bytes);
 
 // The files, pipes and sockets that this process has open.

@@ -85,6 +85,11 @@ Coverage coverage_of(const ModelResult& result) {
                      .expected = unless_beside(origin.expected, "expected")}}};
 }
 
+// A name that begins like a flag is none.
+std::string file_word(const std::string& name) {
+  return shell_word(name.starts_with('-') ? "./" + name : name);
+}
+
 std::string reproduce_command(const Coverage& coverage, const RunContext& context) {
   const RunSettings& settings = context.settings;
   const RunSettings defaults;
@@ -93,10 +98,10 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
     options += std::string(" ") + flag + " " + value;
   };
   const auto add_file = [&](const char* flag, const std::string& path) {
-    if (!path.empty()) add(flag, shell_word(file_name(path)));
+    if (!path.empty()) add(flag, file_word(file_name(path)));
   };
   for (const ModelFilesArgument& files : coverage.files) {
-    add(flag_of(files.format).c_str(), shell_word(files.short_name()));
+    add(flag_of(files.format).c_str(), file_word(files.short_name()));
     add_file("--inputs", files.inputs);
     add_file("--expected", files.expected);
   }

@@ -82,7 +82,9 @@ std::string model_name(FileFormat format, const std::string& path) {
     if (!fits) c = '_';
   }
   if (name.empty() || name[0] == '.') name.insert(0, "_");
-  return name;
+  // With what is added to it, the name of a file may have 255 bytes.
+  constexpr size_t kMostBytes = 200;
+  return name.substr(0, kMostBytes);
 }
 
 // The file of tensors that belongs to the one at `path`, by its name.

@@ -48,6 +48,8 @@ TEST_F(ModelFilesTest, AnArchiveIsNamedByItsFile) {
               ElementsAre(ModelFiles{.name = "a.model", .path = file}));
   const std::string odd = make(".my model|(1)");
   EXPECT_EQ(find_model_files({{.path = odd}}, {}).at(0).name, "_.my_model__1_");
+  const std::string name(250, 'a');
+  EXPECT_EQ(find_model_files({{.path = make(name + ".pt2")}}, {}).at(0).name, name.substr(0, 200));
 }
 
 TEST_F(ModelFilesTest, TensorsBesideAnArchiveAreIts) {

@@ -35,13 +35,12 @@ namespace fs = std::filesystem;
 class ReadDescriptor {
  public:
   explicit ReadDescriptor(const std::string& path)
-      : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+      : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     if (descriptor_ < 0) fail_with_errno("cannot open", path);
-    if (::fstat(descriptor_, &status_) == 0 && !S_ISDIR(status_.st_mode)) return;
-    const std::string reason =
-        S_ISDIR(status_.st_mode) ? "it is a directory" : std::strerror(errno);
+    const std::string problem = problem_of_kind();
+    if (problem.empty()) return;
     ::close(descriptor_);
-    fail("cannot read", path, reason);
+    fail("cannot read", path, problem);
   }
   ~ReadDescriptor() { ::close(descriptor_); }
   ReadDescriptor(const ReadDescriptor&) = delete;
@@ -53,6 +52,16 @@ class ReadDescriptor {
   size_t size() const { return static_cast<size_t>(status_.st_size); }
 
  private:
+  // What has an end and can be waited for: files, and pipes with somebody at the other end.
+  std::string problem_of_kind() {
+    if (::fstat(descriptor_, &status_) != 0) return std::strerror(errno);
+    if (S_ISDIR(status_.st_mode)) return "it is a directory";
+    if (S_ISREG(status_.st_mode)) return "";
+    if (!S_ISFIFO(status_.st_mode)) return "it is no file and no pipe";
+    const bool is_blocking = ::fcntl(descriptor_, F_SETFL, O_RDONLY) == 0;
+    return is_blocking ? "" : std::strerror(errno);
+  }
+
   int descriptor_;
   struct stat status_ = {};
 };

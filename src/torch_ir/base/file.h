@@ -13,7 +13,8 @@
 
 namespace torch_ir {
 
-// The whole content of `path`. A directory is an error.
+// The whole content of `path`, a file or a pipe. A directory or a device is an error, and a pipe
+// that nobody writes to is empty.
 std::string read_file(const std::string& path);
 
 // Replaces `path` by `content`, as AtomicFile does.

@@ -316,5 +316,20 @@ TEST_F(FileTest, MappingNeedsARegularFile) {
               ThrowsMessage<Error>("cannot map '/dev/null': it is no regular file"));
 }
 
+TEST_F(FileTest, ReadsNoDevicesAndWaitsForNobody) {
+  EXPECT_THAT([] { read_file("/dev/zero"); },
+              ThrowsMessage<Error>("cannot read '/dev/zero': it is no file and no pipe"));
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(read_file(path("pipe")), "");
+  EXPECT_THAT([&] { MappedFile::open(path("pipe")); },
+              ThrowsMessage<Error>(HasSubstr("it is no regular file")));
+  int ends[2] = {};
+  ASSERT_EQ(::pipe(ends), 0);
+  ASSERT_EQ(::write(ends[1], "text", 4), 4);
+  ::close(ends[1]);
+  EXPECT_EQ(read_file("/proc/self/fd/" + std::to_string(ends[0])), "text");
+  ::close(ends[0]);
+}
+
 }  // namespace
 }  // namespace torch_ir

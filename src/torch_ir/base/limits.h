@@ -18,6 +18,8 @@ inline constexpr size_t kMaxJsonDepth = 512;
 inline constexpr size_t kMaxJsonValues = size_t{1} << 24;
 // The same where each takes more, or fewer will do: headers of safetensors, indices, results.
 inline constexpr size_t kMaxDocumentValues = size_t{1} << 22;
+// In a row, looked for where a text may have too many values: a parser keeps several copies of one.
+inline constexpr size_t kMaxJsonDigits = 10'000;
 
 // --- Tensors ---
 

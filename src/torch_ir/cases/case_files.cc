@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -117,6 +118,11 @@ CaseInfo read_info(const Json& json) {
   if (json.contains("tolerance")) {
     const Json& tolerance = json["tolerance"];
     info.tolerance = Tolerance{.rtol = tolerance.at("rtol"), .atol = tolerance.at("atol")};
+    for (const double value : {info.tolerance->rtol, info.tolerance->atol}) {
+      if (!(value >= 0) || std::isinf(value)) {
+        throw SerializationError(fmt::format("tolerance: {} is none", value));
+      }
+    }
   }
   for (const Json& it : json.value("occurrences", Json::array())) {
     info.occurrences.push_back({.model = it.at("model"),
@@ -311,11 +317,17 @@ GraphCase read_case(const std::string& folder) {
   graph_case.expected = read_expected(folder + "/expected.safetensors", graph_case.ir);
   graph_case.info = read_json(folder + "/case.json", [&](const Json& json) {
     for (const auto& [name, strides] : json.at("strides").items()) {
-      for (size_t i = 0; i < graph_case.inputs.size(); ++i) {
-        if (graph_case.ir.graph_inputs[i].name != name) continue;
-        at::Tensor& input = graph_case.inputs[i];
-        input = strided_copy(input, strides.get<std::vector<int64_t>>());
+      const auto meta = std::ranges::find(graph_case.ir.graph_inputs, name, &TensorMeta::name);
+      const auto index = static_cast<size_t>(meta - graph_case.ir.graph_inputs.begin());
+      if (index >= graph_case.inputs.size()) {
+        throw SerializationError("strides: there is no input '" + printable(name) + "'");
       }
+      const bool are_whole = std::ranges::all_of(strides, &Json::is_number_integer);
+      if (!are_whole) {
+        throw SerializationError("strides: those of '" + printable(name) + "' are no integers");
+      }
+      at::Tensor& input = graph_case.inputs[index];
+      input = strided_copy(input, strides.get<std::vector<int64_t>>());
     }
     return read_info(json);
   });

@@ -7,6 +7,8 @@
 
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
@@ -159,6 +161,18 @@ TEST_F(CaseFilesTest, AreRefusedWithTheirPlace) {
   EXPECT_THAT([&] { read_case(folder); },
               ThrowsMessage<SerializationError>(
                   folder + "/case.json: there is no property 'valeus' of a case"));
+  const auto refuses = [&](const char* place, nlohmann::json value, const std::string& message) {
+    nlohmann::json json = nlohmann::json::parse(text);
+    json[nlohmann::json::json_pointer(place)] = std::move(value);
+    write_file(folder + "/case.json", json.dump());
+    EXPECT_THAT([&] { read_case(folder); },
+                ThrowsMessage<SerializationError>(folder + "/case.json: " + message));
+  };
+  const std::string input = nlohmann::json::parse(text)["strides"].begin().key();
+  refuses("/strides/other", {1, 4}, "strides: there is no input 'other'");
+  refuses(("/strides/" + input).c_str(), {1.5, 4},
+          "strides: those of '" + input + "' are no integers");
+  refuses("/tolerance/rtol", -1, "tolerance: -1 is none");
 }
 
 }  // namespace

@@ -100,6 +100,16 @@ TEST_F(ArchiveCommandsTest, ImportRefusesWhatIsNoArchive) {
   EXPECT_FALSE(std::filesystem::exists(path("folder")));
 }
 
+TEST_F(ArchiveCommandsTest, ImportKeepsItsArchive) {
+  const std::string bytes = read_file(archive("small.pt2"));
+  std::filesystem::create_directory(path("own"));
+  const std::string own = file("own/ir.json", bytes);
+  const Outcome outcome = torch_ir({"import", own, "--output", path("own")});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("writing there would overwrite the input '" + own + "'"));
+  EXPECT_EQ(read_file(own), bytes);
+}
+
 TEST_F(ArchiveCommandsTest, ImportLeavesNothingWhereItFails) {
   const std::string text = file("text.pt2", "PK\x03\x04 and nothing else");
   const Outcome outcome = torch_ir({"import", text, "--output", path("folder")});

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/ir/dtype.h"
@@ -47,12 +48,12 @@ Line compare_both(const std::string& name, const at::Tensor& actual, const at::T
   const TensorComparison comparison = compare_tensors(actual, expected, tolerance);
   std::ostringstream verdict;
   verdict << comparison << own_tolerance_text(rule, tolerance);
-  return {name, type_text(actual), verdict.str(), comparison.is_close,
+  return {printable(name), type_text(actual), verdict.str(), comparison.is_close,
           compares_exactly(expected.scalar_type())};
 }
 
 Line only_in(const std::string& path, const std::string& name, const at::Tensor& tensor) {
-  return {name, type_text(tensor), "only in " + path, false};
+  return {printable(name), type_text(tensor), "only in " + path, false};
 }
 
 // The tensors of the first file in its order, then those that only the second one has.

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <ostream>
 
+#include "torch_ir/base/printable.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/execution.h"
 #include "torch_ir/cli/options.h"
@@ -24,8 +25,8 @@ int run_execute(const ExecuteArguments& arguments, Console& console) {
   const auto [ir, outputs] = execute_graph_file(arguments.execution);
   write_outputs(arguments.outputs, ir, outputs);
   for (size_t i = 0; i < outputs.size(); ++i) {
-    console.talk() << ir.graph_outputs[i].name << ": " << dtype_name(outputs[i].scalar_type())
-                   << " " << outputs[i].sizes() << '\n';
+    console.talk() << printable(ir.graph_outputs[i].name) << ": "
+                   << dtype_name(outputs[i].scalar_type()) << " " << outputs[i].sizes() << '\n';
   }
   return kDone;
 }

@@ -75,6 +75,9 @@ int run_import(const ImportArguments& arguments, Console& console) {
   move_large_constants(file.ir, *file.weights);
   const std::string json = serialize_ir(file.ir);
   const std::filesystem::path folder = arguments.output;
+  for (const char* name : {kGraphFile, kWeightsFile}) {
+    refuse_to_overwrite((folder / name).string(), {arguments.file});
+  }
   const WorkDirectory unfinished(folder);
   write_file((unfinished.path() / kGraphFile).string(), json);
   save_weights_safetensors(*file.weights, (unfinished.path() / kWeightsFile).string());

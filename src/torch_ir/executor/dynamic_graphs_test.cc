@@ -113,6 +113,17 @@ TEST(DynamicGraphs, ChecksSizesAgainstOneAnother) {
               ThrowsMessage<ExecutionError>("Dimension 0 of input 'a' is 5, expected s0 + 1 = 6."));
 }
 
+TEST(DynamicGraphs, SolvesForSymbolsInWhateverOrderTheyBecomeKnown) {
+  IR ir;
+  ir.graph_inputs = {tensor("a", {"s0 + s1"}), tensor("b", {"s1 + s2"}), tensor("c", {"s2"})};
+  ir.graph_outputs = ir.graph_inputs;
+  ir.range_constraints = {{"s0", 3, 9}};
+  const ExecutionPlan plan = compile(ir, StateDict());
+  EXPECT_NO_THROW(plan.run({at::rand({7}), at::rand({5}), at::rand({1})}));
+  EXPECT_THAT([&] { plan.run({at::rand({6}), at::rand({5}), at::rand({1})}); },
+              ThrowsMessage<ExecutionError>(HasSubstr("s0 is 2")));
+}
+
 TEST(DynamicGraphs, SolvesForASymbolThatNoSizeStandsForAlone) {
   const ExecutionPlan plan = compile(two_inputs("4*s0", "2*s0"), StateDict());
   EXPECT_NO_THROW(plan.run({at::rand({8}), at::rand({4})}));
@@ -296,6 +307,20 @@ TEST(DynamicGraphs, LoopsThatNeverEndFail) {
               ThrowsMessage<ExecutionError>(
                   HasSubstr("the loop never ends: after 1025 iterations its values are what they "
                             "were before")));
+}
+
+TEST(DynamicGraphs, AFloatIsNoInteger) {
+  IR ir;
+  ir.graph_inputs = {tensor("x", {"s0"})};
+  OpNode size = node("aten.sym_size.int", {tensor("x", {"s0"})}, {number("size", "int64", "s0")},
+                     {{"dim", 0}});
+  OpNode half = node("_operator.truediv", {number("size")}, {number("half")}, {{"b", 2}});
+  ir.nodes = {size, half};
+  ir.graph_outputs = {number("half")};
+  EXPECT_THAT([&] { compile(ir, StateDict()).run_checked({at::rand({3})}); },
+              ThrowsMessage<ExecutionError>(HasSubstr(
+                  "node 'half' (_operator.truediv): output 'half' is a float, but the IR says "
+                  "int64")));
 }
 
 // --- What is refused before anything runs ---

@@ -76,7 +76,7 @@ bool IR::operator==(const IR& other) const {
 }
 
 std::ostream& operator<<(std::ostream& stream, const IR& ir) {
-  return stream << "IR(model_name='" << ir.model_name << "', nodes=" << ir.nodes.size()
+  return stream << "IR(model_name='" << printable(ir.model_name) << "', nodes=" << ir.nodes.size()
                 << ", inputs=" << ir.graph_inputs.size() << ", outputs=" << ir.graph_outputs.size()
                 << ", weights=" << ir.weights.size() << ")";
 }

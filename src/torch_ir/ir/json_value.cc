@@ -1,5 +1,7 @@
 #include "torch_ir/ir/json_value.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -216,15 +218,20 @@ bool may_have_non_finite(std::string_view text) {
 }
 
 // How many values `text` has, if it is JSON; empty containers count twice: every value follows a
-// comma, begins a container or is the root.
+// comma, begins a container or is the root. Throws for a number that is too long.
 size_t count_values(std::string_view text) {
   size_t count = 1;
+  size_t num_digits = 0;
   for (size_t i = 0; i < text.size();) {
     if (text[i] == '"') {
       i = skip_string(text, i);
-    } else {
-      const char c = text[i++];
-      count += c == ',' || c == '[' || c == '{';
+      continue;
+    }
+    const char c = text[i++];
+    count += c == ',' || c == '[' || c == '{';
+    num_digits = c >= '0' && c <= '9' ? num_digits + 1 : 0;
+    if (num_digits > kMaxJsonDigits) {
+      throw SerializationError(fmt::format("a number of more than {} digits", kMaxJsonDigits));
     }
   }
   return count;

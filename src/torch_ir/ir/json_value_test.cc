@@ -141,6 +141,13 @@ TEST(JsonValueTest, NumberOfValuesIsLimited) {
   EXPECT_THAT([&] { parse_json(text); }, parsing_fails_with("more than 16777216 values"));
 }
 
+TEST(JsonValueTest, DigitsOfANumberAreLimited) {
+  const auto number = [](size_t digits) { return "[1." + std::string(digits, '9') + "]"; };
+  EXPECT_NO_THROW(parse_json(number(10'000), 100));
+  EXPECT_THAT([&] { parse_json(number(10'001), 100); },
+              parsing_fails_with("a number of more than 10000 digits"));
+}
+
 TEST(JsonValueTest, NotJsonIsRefused) {
   EXPECT_THAT([] { parse_json(""); }, parsing_fails_with("unexpected end of input"));
   EXPECT_THAT([] { parse_json("{"); }, parsing_fails_with("unexpected end of input"));

@@ -11,6 +11,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "torch_ir/base/printable.h"
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/executor/graph/execution_options.h"
@@ -69,7 +70,7 @@ std::string describe_failures(const VerificationReport& report) {
   for (const OutputDetail& detail : details) {
     const std::string problem = problem_of(detail, report.error_factor);
     if (problem.empty() || num_failed++ > 0) continue;
-    first = fmt::format("output {} '{}': {}", detail.index, detail.name, problem);
+    first = fmt::format("output {} '{}': {}", detail.index, printable(detail.name), problem);
   }
   if (num_failed <= 1) return first;
   return fmt::format("{} of {} outputs differ, the first: {}", num_failed, details.size(), first);
@@ -136,7 +137,7 @@ std::ostream& operator<<(std::ostream& stream, const VerificationReport& report)
                         tolerance_text(report.smallest_passing_tolerance()));
   for (const OutputDetail& detail : report.output_details) {
     const TensorComparison& comparison = detail.comparison;
-    stream << fmt::format("  output {} '{}' {}[{}]{}: ", detail.index, detail.name,
+    stream << fmt::format("  output {} '{}' {}[{}]{}: ", detail.index, printable(detail.name),
                           comparison.dtype, fmt::join(comparison.shape, ", "),
                           own_tolerance_text(report.tolerance, detail.tolerance))
            << comparison << '\n';

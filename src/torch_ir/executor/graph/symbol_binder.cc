@@ -8,6 +8,21 @@
 
 namespace torch_ir {
 
+namespace {
+
+// The symbol of `expression` that is not among `symbols`, where it is one.
+std::optional<std::string> only_unknown(const SymExpr& expression, const SymbolValues& symbols) {
+  std::optional<std::string> unknown;
+  for (const std::string& symbol : expression.symbols()) {
+    if (symbols.contains(symbol)) continue;
+    if (unknown) return std::nullopt;
+    unknown = symbol;
+  }
+  return unknown;
+}
+
+}  // namespace
+
 SymbolBinder::SymbolBinder(const std::vector<TensorMeta>& inputs,
                            const std::vector<SymbolRange>& ranges) {
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -49,25 +64,25 @@ SymbolValues SymbolBinder::find(const std::vector<c10::IValue>& inputs,
   return symbols;
 }
 
-// Symbols that no size stands for alone, from expressions with one unknown.
+// Symbols that no size stands for alone, from expressions with one unknown: each that is found may
+// leave another one with one.
 void SymbolBinder::solve(const std::vector<int64_t>& values, SymbolValues& symbols,
                          std::vector<std::string>& problems) const {
-  for (size_t i = 0; i < sizes_.size(); ++i) {
-    std::optional<std::string> unknown;
-    size_t num_unknown = 0;
-    for (const std::string& symbol : sizes_[i].expression.symbols()) {
-      if (symbols.contains(symbol)) continue;
-      unknown = symbol;
-      ++num_unknown;
-    }
-    if (num_unknown != 1) continue;
-    const auto solution = solve_linear(sizes_[i].expression, *unknown, values[i], symbols);
-    if (!solution) {
+  for (bool has_solved = true; has_solved;) {
+    has_solved = false;
+    for (size_t i = 0; i < sizes_.size(); ++i) {
+      const auto unknown = only_unknown(sizes_[i].expression, symbols);
+      if (!unknown) continue;
+      const auto solution = solve_linear(sizes_[i].expression, *unknown, values[i], symbols);
+      if (solution) {
+        symbols.emplace(*unknown, *solution);
+        has_solved = true;
+        continue;
+      }
       problems.push_back(fmt::format("{} is {}, which is not {} for any {}.", place(sizes_[i]),
                                      values[i], sizes_[i].text, *unknown));
-      continue;
+      return;
     }
-    symbols.emplace(*unknown, *solution);
   }
 }
 

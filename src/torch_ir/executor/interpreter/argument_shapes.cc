@@ -96,16 +96,71 @@ void check_mkldnn_rnn_layer(const Stack& stack) {
   }
 }
 
+// What stands for each channel of the input, the arguments from 1 to `last`, where it is there.
+template <size_t last>
+void check_channels(const Stack& stack) {
+  const at::Tensor input = stack[0].toTensor();
+  TORCH_CHECK(input.dim() >= 2, "the input has ", input.dim(), " dimension(s), but should have 2");
+  for (size_t i = 1; i <= last; ++i) {
+    if (stack[i].isNone() || !stack[i].toTensor().defined()) continue;
+    check_shape("argument", i, stack[i].toTensor(), {input.size(1)});
+  }
+}
+
+// _reshape_alias(self, size, stride)
+void check_alias(const Stack& stack) {
+  const at::Tensor self = stack[0].toTensor();
+  const std::vector<int64_t> sizes = stack[1].toIntVector();
+  const std::vector<int64_t> strides = stack[2].toIntVector();
+  TORCH_CHECK(sizes.size() == strides.size(), "there are ", sizes.size(), " sizes and ",
+              strides.size(), " strides");
+  int64_t end = 1;
+  bool fits = true;
+  for (size_t i = 0; i < sizes.size() && fits; ++i) {
+    int64_t step = 0;
+    if (sizes[i] == 0) return;
+    fits = sizes[i] > 0 && strides[i] >= 0 &&
+           !__builtin_mul_overflow(sizes[i] - 1, strides[i], &step) &&
+           !__builtin_add_overflow(end, step, &end);
+  }
+  const auto elements = static_cast<int64_t>(self.storage().nbytes() / self.itemsize());
+  TORCH_CHECK(fits && end <= elements - self.storage_offset(), "sizes ", sizes, " with strides ",
+              strides, " reach beyond the memory of the tensor, which has ", elements, " elements");
+}
+
+// _fft_c2r(self, dim, ...), and its kind
+void check_fft(const Stack& stack) {
+  const int64_t rank = stack[0].toTensor().dim();
+  for (const int64_t dim : stack[1].toIntVector()) {
+    TORCH_CHECK(dim >= 0 && dim < rank, "there is no dimension ", dim, " of ", rank);
+  }
+}
+
 struct ShapeCheck {
   std::string_view name;
   std::string_view overload;
   void (*check)(const Stack& stack);
 };
 
-// Of LibTorch 2.13, what hands its arguments on to oneDNN as memory.
+// Of LibTorch 2.13, what hands its arguments on as memory.
 constexpr ShapeCheck kShapeChecks[] = {
     {"aten::lstm", "input", &check_lstm},
     {"aten::mkldnn_rnn_layer", "", &check_mkldnn_rnn_layer},
+    {"aten::native_batch_norm", "", &check_channels<4>},
+    {"aten::_native_batch_norm_legit", "", &check_channels<4>},
+    {"aten::_native_batch_norm_legit", "no_stats", &check_channels<2>},
+    {"aten::_native_batch_norm_legit_no_training", "", &check_channels<4>},
+    {"aten::_native_batch_norm_legit_functional", "", &check_channels<4>},
+    {"aten::_batch_norm_with_update", "", &check_channels<4>},
+    {"aten::_batch_norm_with_update_functional", "", &check_channels<4>},
+    {"aten::_batch_norm_no_update", "", &check_channels<4>},
+    {"aten::batch_norm_update_stats", "", &check_channels<2>},
+    {"aten::batch_norm_elemt", "", &check_channels<4>},
+    {"aten::_reshape_alias", "", &check_alias},
+    {"aten::_reshape_alias_copy", "", &check_alias},
+    {"aten::_fft_c2r", "", &check_fft},
+    {"aten::_fft_r2c", "", &check_fft},
+    {"aten::_fft_c2c", "", &check_fft},
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Shapes that LibTorch's kernels rely on and do not look at.
 //
-// Asked before an operator is called on what a graph gives it: weights that do not fit are an error
-// then, where LibTorch reads and writes outside of them.
+// Asked before an operator is called on what a graph gives it: weights and views that do not fit
+// are an error then, where LibTorch reads and writes outside of them.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>

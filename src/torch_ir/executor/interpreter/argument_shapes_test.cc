@@ -1,5 +1,6 @@
 #include "torch_ir/executor/interpreter/argument_shapes.h"
 
+#include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
@@ -98,6 +99,38 @@ TEST(ArgumentShapes, OfALayerOfOneDnn) {
   EXPECT_EQ(problem({8, 1}, {3, 2}, 2), "weight 1 has shape [8, 1], but should have [8, 2]");
   EXPECT_EQ(problem({8, 2}, {3}, 2), "cx_ should have 6 elements");
   EXPECT_EQ(problem({8, 2}, {3, 2}, 7), "there is no mode 7");
+}
+
+TEST(ArgumentShapes, OfNormsAreOneForEachChannel) {
+  const auto problem = [](const Sizes& input, int64_t channels) {
+    const at::Tensor one = at::ones({channels});
+    return problem_of("aten::_native_batch_norm_legit", "",
+                      {at::zeros(input), one, one, one, c10::IValue(), true, 0.1, 1e-5});
+  };
+  EXPECT_EQ(problem({2, 4, 8}, 4), "");
+  EXPECT_EQ(problem({2, 4, 8}, 1), "argument 1 has shape [1], but should have [4]");
+  EXPECT_EQ(problem({2}, 2), "the input has 1 dimension(s), but should have 2");
+}
+
+TEST(ArgumentShapes, OfAViewStayInItsMemory) {
+  const auto problem = [](Sizes sizes, Sizes strides) {
+    const at::Tensor part = at::zeros({16}).narrow(0, 4, 8);
+    return problem_of("aten::_reshape_alias", "", {part, std::move(sizes), std::move(strides)});
+  };
+  EXPECT_EQ(problem({3, 4}, {4, 1}), "");
+  EXPECT_EQ(problem({0, 1000}, {1000, 1}), "");
+  EXPECT_THAT(problem({13}, {1}), HasSubstr("sizes [13] with strides [1] reach beyond the memory"));
+  EXPECT_THAT(problem({2, 2}, {int64_t{1} << 62, int64_t{1} << 62}), HasSubstr("reach beyond"));
+  EXPECT_THAT(problem({2}, {-1}), HasSubstr("reach beyond"));
+  EXPECT_EQ(problem({2}, {}), "there are 1 sizes and 0 strides");
+}
+
+TEST(ArgumentShapes, OfATransformHaveItsDimensions) {
+  const auto problem = [](int64_t dim) {
+    return problem_of("aten::_fft_c2r", "", {at::zeros({4}, at::kComplexFloat), Sizes{dim}, 0, 6});
+  };
+  EXPECT_EQ(problem(0), "");
+  EXPECT_EQ(problem(9), "there is no dimension 9 of 1");
 }
 
 // LibTorch ends the process for some of these.

@@ -66,6 +66,8 @@ void check_result(const LoweredNode& node, const TensorMeta& meta, const c10::IV
                   SymbolValues& symbols) {
   if (!value.isTensor()) {
     if (!meta.is_scalar) fail(node, meta, "a number, but the IR says a tensor");
+    const bool is_whole = meta.dtype == "int64" || meta.dtype == "bool";
+    if (value.isDouble() && is_whole) fail(node, meta, "a float, but the IR says " + meta.dtype);
     const bool is_named = meta.dtype == "int64" && !meta.expression.empty() && value.isInt();
     if (is_named) bind(meta, value, symbols);
     return;
