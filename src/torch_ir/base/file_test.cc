@@ -311,11 +311,6 @@ TEST_F(FileTest, MapsAnEmptyFile) {
   EXPECT_EQ(file->data(), nullptr);
 }
 
-TEST_F(FileTest, MappingNeedsARegularFile) {
-  EXPECT_THAT([] { MappedFile::open("/dev/null"); },
-              ThrowsMessage<Error>("cannot map '/dev/null': it is no regular file"));
-}
-
 TEST_F(FileTest, ReadsNoDevicesAndWaitsForNobody) {
   EXPECT_THAT([] { read_file("/dev/zero"); },
               ThrowsMessage<Error>("cannot read '/dev/zero': it is no file and no pipe"));

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "torch_ir/base/file.h"
 #include "torch_ir/cli/testing/test_support.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/ir.h"

@@ -311,13 +311,10 @@ TEST(DynamicGraphs, LoopsThatNeverEndFail) {
 
 TEST(DynamicGraphs, AFloatIsNoInteger) {
   IR ir;
-  ir.graph_inputs = {tensor("x", {"s0"})};
-  OpNode size = node("aten.sym_size.int", {tensor("x", {"s0"})}, {number("size", "int64", "s0")},
-                     {{"dim", 0}});
-  OpNode half = node("_operator.truediv", {number("size")}, {number("half")}, {{"b", 2}});
-  ir.nodes = {size, half};
+  ir.graph_inputs = {number("n")};
+  ir.nodes = {node("_operator.truediv", {}, {number("half")}, {{"a", ValueRef{"n"}}, {"b", 2}})};
   ir.graph_outputs = {number("half")};
-  EXPECT_THAT([&] { compile(ir, StateDict()).run_checked({at::rand({3})}); },
+  EXPECT_THAT([&] { compile(ir, StateDict()).run_checked({at::full({}, 3, at::kLong)}); },
               ThrowsMessage<ExecutionError>(HasSubstr(
                   "node 'half' (_operator.truediv): output 'half' is a float, but the IR says "
                   "int64")));

@@ -124,8 +124,9 @@ void check_alias(const Stack& stack) {
            !__builtin_add_overflow(end, step, &end);
   }
   const auto elements = static_cast<int64_t>(self.storage().nbytes() / self.itemsize());
-  TORCH_CHECK(fits && end <= elements - self.storage_offset(), "sizes ", sizes, " with strides ",
-              strides, " reach beyond the memory of the tensor, which has ", elements, " elements");
+  TORCH_CHECK(fits && end <= elements - self.storage_offset(), "sizes ", at::IntArrayRef(sizes),
+              " with strides ", at::IntArrayRef(strides),
+              " reach beyond the memory of the tensor, which has ", elements, " elements");
 }
 
 // _fft_c2r(self, dim, ...), and its kind
