@@ -8,6 +8,8 @@
 #include <cstring>
 #include <ostream>
 
+#include "torch_ir/base/printable.h"
+
 namespace torch_ir {
 namespace {
 
