@@ -22,6 +22,8 @@
 #include "torch_ir/ir/builtin_operators.h"
 #include "torch_ir/ir/ivalue.h"
 #include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/operators/argument_shapes.h"
+#include "torch_ir/operators/argument_values.h"
 #include "torch_ir/operators/executor_registry.h"
 #include "torch_ir/operators/number_functions.h"
 #include "torch_ir/operators/operator_table.h"
@@ -218,7 +220,10 @@ Stack call(const ExportedNode& node, const ExportedGraph& graph, const Values& v
   if (const NumberFunction function = find_number_function(node.target)) {
     function(stack);
   } else {
-    find_operator(node.target)->callBoxed(stack);
+    const c10::OperatorHandle op = *find_operator(node.target);
+    check_argument_shapes(op, stack);
+    check_argument_values(op, stack);
+    op.callBoxed(stack);
   }
   return stack;
 }

@@ -1,11 +1,16 @@
 // Where compiling a plan finds what it needs, what it and a run refuse, and in which words.
 
 #include <ATen/ops/arange.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <limits>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/executor/check_values.h"
@@ -16,6 +21,7 @@
 namespace torch_ir {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -237,6 +243,70 @@ TEST(PlanErrors, ChecksNoOutputsThatNobodyReads) {
   graph.ir.nodes[0].outputs[1].shape = {0};
   EXPECT_TRUE(same_bits(compile(graph.ir, graph.weights).run_checked(graph.inputs)[0],
                         graph.expected()[0]));
+}
+
+// LibTorch ends the process for some of these.
+TEST(PlanErrors, LooksAtShapesThatLibTorchReliesOn) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 12, 16}));
+  const V state = graph.input("state", at::zeros({1, 2, 32}));
+  VList parameters;
+  for (const std::vector<int64_t>& sizes :
+       std::vector<std::vector<int64_t>>{{128, 16}, {128, 32}, {128}, {128}}) {
+    parameters.push_back(
+        graph.weight(fmt::format("p{}", parameters.size()), at::randn(at::IntArrayRef(sizes))));
+  }
+  const std::vector<V> outputs = graph.call(
+      "aten.lstm.input", {x, VList{state, state}, parameters, Attribute(true), Attribute(1),
+                          Attribute(0.0), Attribute(false), Attribute(false), Attribute(true)});
+  graph.output(outputs[0]);
+  EXPECT_EQ(compile(graph.ir, graph.weights).run(graph.inputs)[0].sizes(),
+            std::vector<int64_t>({2, 12, 32}));
+  graph.weights["p1"] = at::zeros({0, 32});
+  for (TensorMeta& weight : graph.ir.weights) {
+    if (weight.name == "p1") weight.shape = {0, 32};
+  }
+  for (TensorMeta& input : graph.ir.nodes.at(0).inputs) {
+    if (input.name == "p_p1") input.shape = {0, 32};
+  }
+  EXPECT_THAT(execution_error([&] { compile(graph.ir, graph.weights).run(graph.inputs); }),
+              HasSubstr("params 1 has shape [0, 32], but should have [128, 32]"));
+}
+
+// LibTorch reads where they say.
+TEST(PlanErrors, LooksAtOffsetsInEachRun) {
+  EagerGraph graph;
+  const V table = graph.weight("table", at::randn({4, 3}));
+  const V indices = graph.input("indices", at::tensor({0, 1, 2, 3}, at::kLong));
+  const V offsets = graph.input("offsets", at::tensor({0, 1, 2}, at::kLong));
+  graph.output(graph.call("aten.embedding_bag.default", {table, indices, offsets})[0]);
+  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  const at::Tensor wrong = at::tensor({0L, -(1L << 40), 2L}, at::kLong);
+  for (int run = 0; run < 4; ++run) {
+    EXPECT_TRUE(at::equal(plan.run(graph.inputs)[0], graph.expected()[0]));
+    EXPECT_THAT(execution_error([&] { plan.run({graph.inputs[0], wrong}); }),
+                AllOf(HasSubstr("(aten.embedding_bag.default) failed"),
+                      HasSubstr("offsets has -1099511627776 at 1, but should be at least 0")));
+  }
+  EXPECT_THAT(plan.not_replayed(), IsEmpty());
+}
+
+// The processor ends the program.
+TEST(PlanErrors, DividesNoLeastNumberByMinusOne) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::tensor({7, -9}, at::kLong));
+  const V y = graph.input("y", at::tensor({2, 4}, at::kLong));
+  graph.output(graph.call("aten.div.Tensor_mode", {x, y, Attribute("trunc")})[0]);
+  const ExecutionPlan plan = compile(graph.ir, graph.weights);
+  const at::Tensor least = at::full({2}, std::numeric_limits<int64_t>::min(), at::kLong);
+  for (int run = 0; run < 4; ++run) {
+    EXPECT_TRUE(at::equal(plan.run(graph.inputs)[0], graph.expected()[0]));
+    EXPECT_THAT(execution_error([&] { plan.run({least, at::full({2}, -1, at::kLong)}); }),
+                HasSubstr("-9223372036854775808 is divided by -1, which has no result in Long"));
+    EXPECT_TRUE(
+        at::equal(plan.run({graph.inputs[0], at::full({2}, -1, at::kLong)})[0], -graph.inputs[0]));
+  }
+  EXPECT_THAT(plan.not_replayed(), IsEmpty());
 }
 
 }  // namespace

@@ -7,9 +7,10 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/executor/interpreter/argument_shapes.h"
 #include "torch_ir/ir/ivalue.h"
 #include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/operators/argument_shapes.h"
+#include "torch_ir/operators/argument_values.h"
 
 namespace torch_ir {
 namespace {
@@ -105,6 +106,7 @@ void store_values(const LoweredNode& node, const Stack& stack, RunValues& values
 void call(const LoweredNode& node, Stack& stack, GraphRunner run_graph) {
   if (const auto* op = std::get_if<c10::OperatorHandle>(&node.callee)) {
     check_argument_shapes(*op, stack);
+    check_argument_values(*op, stack);
     op->callBoxed(stack);
   } else if (const auto* function = std::get_if<NumberFunction>(&node.callee)) {
     (*function)(stack);

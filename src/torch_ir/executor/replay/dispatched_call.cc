@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "torch_ir/operators/argument_values.h"
 #include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
@@ -133,6 +134,25 @@ void append_tensors(const c10::IValue& value, std::vector<at::Tensor>& tensors) 
   }
 }
 
+class CheckedCall final : public PreparedKernel {
+ public:
+  CheckedCall(ValueCheck check, const KernelCall& call, std::unique_ptr<PreparedKernel> kernel)
+      : check_(check), op_(call.op), arguments_(call.arguments), kernel_(std::move(kernel)) {}
+
+  void run() override {
+    check_({op_.schema(), arguments_});
+    kernel_->run();
+  }
+  bool writes_unused() const override { return kernel_->writes_unused(); }
+  void on_moved(const c10::StorageImpl* storage) override { kernel_->on_moved(storage); }
+
+ private:
+  ValueCheck check_;
+  c10::OperatorHandle op_;
+  std::vector<c10::IValue> arguments_;
+  std::unique_ptr<PreparedKernel> kernel_;
+};
+
 bool has_same_layout(const at::Tensor& a, const at::Tensor& b) {
   return a.sizes() == b.sizes() && a.strides() == b.strides() &&
          a.storage_offset() == b.storage_offset() && a.scalar_type() == b.scalar_type() &&
@@ -168,6 +188,13 @@ void ReturningCall::run() {
     }
     on_result_(i, results[i]);
   }
+}
+
+std::unique_ptr<PreparedKernel> with_checked_values(const KernelCall& call,
+                                                    std::unique_ptr<PreparedKernel> kernel) {
+  const ValueCheck check = find_value_check(call.op);
+  if (check == nullptr) return kernel;
+  return std::make_unique<CheckedCall>(check, call, std::move(kernel));
 }
 
 }  // namespace torch_ir

@@ -1,4 +1,4 @@
-// Calls through the dispatcher, for what has no kernel.
+// Calls through the dispatcher, for what has no kernel, and calls whose values are looked at first.
 #pragma once
 
 #include <c10/util/FunctionRef.h>
@@ -34,5 +34,10 @@ class ReturningCall final : public PreparedKernel {
   OnResult on_result_;
   std::vector<c10::IValue> stack_;
 };
+
+// `kernel`, which runs `call`; or one that looks first at the values that the operator takes for
+// places in memory (argument_values.h), and throws c10::Error where they are not.
+std::unique_ptr<PreparedKernel> with_checked_values(const KernelCall& call,
+                                                    std::unique_ptr<PreparedKernel> kernel);
 
 }  // namespace torch_ir

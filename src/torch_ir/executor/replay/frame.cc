@@ -254,7 +254,7 @@ KernelCall Frame::kernel_call(const TraceCall& traced) {
 void Frame::prepare(size_t index, bool uses_kernels) {
   const TraceCall& traced = trace_->calls[index];
   if (traced.fused == nullptr && makes_empty(traced.op)) return;
-  KernelCall call = kernel_call(traced);
+  const KernelCall call = kernel_call(traced);
   const bool is_returned = std::ranges::any_of(traced.outputs, [&](TensorId output) {
     const BufferId buffer = trace_->tensors[output].buffer;
     const BufferPlace& place = trace_->buffers[buffer].place;
@@ -275,10 +275,11 @@ void Frame::prepare(size_t index, bool uses_kernels) {
     }
   }
   if (kernel == nullptr) {
-    kernel = prepare_returning_call(index, std::move(call));
+    kernel = prepare_returning_call(index, call);
   } else if (!kernel->writes_unused()) {
     needs_[index] = NeededMemory::kUsed;
   }
+  kernel = with_checked_values(call, std::move(kernel));
   add_users(index, kernel.get());
   steps_.push_back({std::move(kernel), index});
   add_releases(index);

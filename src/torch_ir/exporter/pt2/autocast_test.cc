@@ -138,6 +138,39 @@ TEST(AutocastTest, WhatCanNotBeTakenApartIsRefused) {
                                          "torch.export.save makes the casts explicit"));
 }
 
+// LibTorch reads outside of states that are not there.
+TEST(AutocastTest, RecurrentStatesThatDoNotFitAreRefused) {
+  const auto add_lstm = [](int64_t num_states) {
+    GraphBuilder builder;
+    const auto add = [&](const char* name, std::vector<int64_t> shape) {
+      builder.add_input(InputKind::kUserInput, name, "", {std::move(shape), at::kFloat});
+    };
+    add("x", {2, 1, 3});
+    add("h", {1, 1, 4});
+    add("c", {num_states, 1, 4});
+    add("input_weight", {16, 3});
+    add("hidden_weight", {16, 4});
+    add_under_autocast({"out",
+                        "aten.lstm.input",
+                        {value("input", "x"),
+                         {"hx", ValueList{ValueRef{"h"}, ValueRef{"c"}}},
+                         {"params", ValueList{ValueRef{"input_weight"}, ValueRef{"hidden_weight"}}},
+                         {"has_biases", Attribute(false)},
+                         {"num_layers", Attribute(1)},
+                         {"dropout", Attribute(0.0)},
+                         {"train", Attribute(false)},
+                         {"bidirectional", Attribute(false)},
+                         {"batch_first", Attribute(false)}},
+                        {"out", "h_n", "c_n"}},
+                       {{{2, 1, 4}, at::kFloat}, {{1, 1, 4}, at::kFloat}, {{1, 1, 4}, at::kFloat}},
+                       at::kBFloat16, builder);
+  };
+  EXPECT_NO_THROW(add_lstm(1));
+  EXPECT_THAT(
+      [&] { add_lstm(0); },
+      ThrowsMessage<ExportError>(HasSubstr("hx 1 has shape [0, 1, 4], but should have [1, 1, 4]")));
+}
+
 TEST(AutocastTest, TheThreadIsLeftAsItWas) {
   const auto dtype = at::autocast::get_autocast_dtype(at::kCPU);
   GraphBuilder builder = make_builder();

@@ -21,6 +21,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/ivalue.h"
+#include "torch_ir/operators/argument_shapes.h"
 #include "torch_ir/operators/dispatch_mode.h"
 
 namespace torch_ir {
@@ -211,6 +212,7 @@ c10::DispatchKey composite_key(const c10::OperatorHandle& op) {
 torch::jit::Stack run(const c10::OperatorHandle& op, torch::jit::Stack stack, DispatchMode& mode) {
   try {
     const c10::NoGradGuard no_grad;
+    check_argument_shapes(op, stack);
     const DispatchModeGuard guard(mode);
     op.callBoxedForDispatchKey(composite_key(op), stack);
   } catch (const c10::Error& error) {

@@ -1,0 +1,431 @@
+#include "torch_ir/operators/argument_shapes.h"
+
+#include <ATen/WrapDimUtils.h>
+#include <c10/util/Exception.h>
+#include <c10/util/accumulate.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "torch_ir/operators/named_arguments.h"
+
+namespace torch_ir {
+namespace {
+
+// Of argument `name`, or of `index` in it.
+void check_shape(const char* name, const at::Tensor& tensor, at::IntArrayRef expected,
+                 std::optional<size_t> index = std::nullopt) {
+  TORCH_CHECK(tensor.defined() && tensor.sizes() == expected, name,
+              index ? fmt::format(" {}", *index) : "", " has shape ",
+              tensor.defined() ? tensor.sizes() : at::IntArrayRef(), ", but should have ",
+              expected);
+}
+
+// Those of one layer in one direction, of as many gates as the cell has: input and hidden weights,
+// their biases, what projects the output.
+struct LayerShapes {
+  int64_t gates;
+  int64_t input;
+  int64_t hidden;
+  // As `hidden` where nothing is projected.
+  int64_t output;
+
+  std::vector<std::vector<int64_t>> parameters(bool has_biases) const {
+    const int64_t rows = gates * hidden;
+    std::vector<std::vector<int64_t>> shapes = {{rows, input}, {rows, output}};
+    if (has_biases) shapes.insert(shapes.end(), 2, {rows});
+    if (output != hidden) shapes.push_back({output, hidden});
+    return shapes;
+  }
+};
+
+constexpr int64_t kLstmGates = 4;
+
+void check_rank(const char* name, const at::Tensor& tensor, int64_t rank) {
+  TORCH_CHECK(tensor.dim() == rank, name, " has ", tensor.dim(), " dimension(s), but should have ",
+              rank);
+}
+
+// Of sequences of different lengths, whose weights are looked at step by step.
+void check_packed_lstm(const NamedArguments& arguments) {
+  int64_t layers = 0;
+  TORCH_CHECK(!__builtin_mul_overflow(arguments.number("num_layers"),
+                                      arguments.flag("bidirectional") ? 2 : 1, &layers),
+              "num_layers is ", arguments.number("num_layers"));
+  for (const at::Tensor& state : arguments.tensors("hx")) {
+    check_rank("hx", state, 3);
+    TORCH_CHECK(state.size(0) == layers, "hx has ", state.size(0), " layers, but should have ",
+                layers);
+  }
+}
+
+void check_lstm(const NamedArguments& arguments) {
+  if (arguments.has("batch_sizes")) return check_packed_lstm(arguments);
+  const at::Tensor input = arguments.tensor("input");
+  const std::vector<at::Tensor> states = arguments.tensors("hx");
+  const std::vector<at::Tensor> parameters = arguments.tensors("params");
+  const int64_t num_layers = arguments.number("num_layers");
+  const int64_t directions = arguments.flag("bidirectional") ? 2 : 1;
+  const int64_t batch_dim = arguments.flag("batch_first") ? 0 : 1;
+  check_rank("input", input, 3);
+  TORCH_CHECK(states.size() == 2 && states[0].dim() == 3 && states[1].dim() == 3,
+              "hx should be two tensors of 3 dimensions");
+  LayerShapes layer{kLstmGates, input.size(2), states[1].size(2), states[0].size(2)};
+  const auto per_layer =
+      layer.parameters(arguments.flag("has_biases")).size() * static_cast<size_t>(directions);
+  TORCH_CHECK(num_layers > 0 && parameters.size() % per_layer == 0 &&
+                  parameters.size() / per_layer == static_cast<size_t>(num_layers),
+              "there are ", parameters.size(), " params, not ", per_layer, " for each of ",
+              num_layers, " layer(s)");
+  const int64_t batch = input.size(batch_dim);
+  check_shape("hx", states[0], {num_layers * directions, batch, layer.output}, 0);
+  check_shape("hx", states[1], {num_layers * directions, batch, layer.hidden}, 1);
+  for (size_t next = 0; next < parameters.size();) {
+    for (int64_t direction = 0; direction < directions; ++direction) {
+      for (const std::vector<int64_t>& shape : layer.parameters(arguments.flag("has_biases"))) {
+        check_shape("params", parameters[next], shape, next);
+        ++next;
+      }
+    }
+    layer.input = layer.output * directions;
+  }
+}
+
+void check_mkldnn_rnn_layer(const NamedArguments& arguments) {
+  // By mode: RNN with relu and with tanh, LSTM, GRU.
+  constexpr std::array<int64_t, 4> kGates = {1, 1, kLstmGates, 3};
+  const at::Tensor input = arguments.tensor("input");
+  const int64_t mode = arguments.number("mode");
+  const int64_t hidden = arguments.number("hidden_size");
+  check_rank("input", input, 3);
+  TORCH_CHECK(mode >= 0 && mode < static_cast<int64_t>(kGates.size()), "there is no mode ", mode);
+  TORCH_CHECK(hidden > 0 && hidden < INT32_MAX, "hidden_size is ", hidden);
+  const LayerShapes layer{kGates[static_cast<size_t>(mode)], input.size(2), hidden, hidden};
+  constexpr std::array<const char*, 4> kWeights = {"weight0", "weight1", "weight2", "weight3"};
+  size_t next = 0;
+  for (const std::vector<int64_t>& shape : layer.parameters(arguments.flag("has_biases"))) {
+    check_shape(kWeights.at(next), arguments.tensor(kWeights.at(next)), shape);
+    ++next;
+  }
+  const int64_t num_states = input.size(1) * hidden;
+  for (const char* state : {"hx_", "cx_"}) {
+    TORCH_CHECK(arguments.tensor(state).numel() == num_states, state, " should have ", num_states,
+                " elements");
+  }
+}
+
+// Where that is given.
+void check_shape_of(const NamedArguments& arguments, const char* name, at::IntArrayRef expected) {
+  if (arguments.has(name)) check_shape(name, arguments.tensor(name), expected);
+}
+
+// What stands for each channel of the input.
+void check_channels(const NamedArguments& arguments) {
+  const at::Tensor input = arguments.tensor("input");
+  TORCH_CHECK(input.dim() >= 2, "input has ", input.dim(), " dimension(s), but should have 2");
+  for (const char* name : {"weight", "bias", "running_mean", "running_var", "mean", "invstd"}) {
+    check_shape_of(arguments, name, {input.size(1)});
+  }
+}
+
+// What the forward saves is empty where it was not in training.
+void check_batch_norm_gradient(const NamedArguments& arguments) {
+  check_channels(arguments);
+  const at::Tensor input = arguments.tensor("input");
+  const bool is_training = arguments.flag(arguments.has("train") ? "train" : "update");
+  check_shape("grad_out", arguments.tensor("grad_out"), input.sizes());
+  for (const char* name : {"save_mean", "save_invstd", "save_var"}) {
+    if (!is_training && arguments.has(name) && arguments.tensor(name).numel() == 0) continue;
+    check_shape_of(arguments, name, {input.size(1)});
+  }
+}
+
+void check_layer_norm_gradient(const NamedArguments& arguments) {
+  const at::Tensor input = arguments.tensor("input");
+  const std::vector<int64_t> normalized = arguments.numbers("normalized_shape");
+  const at::IntArrayRef sizes = input.sizes();
+  TORCH_CHECK(normalized.size() <= sizes.size() &&
+                  sizes.slice(sizes.size() - normalized.size()) == at::IntArrayRef(normalized),
+              "input has shape ", sizes, ", but should end with ", at::IntArrayRef(normalized));
+  const int64_t rows = c10::multiply_integers(sizes.slice(0, sizes.size() - normalized.size()));
+  check_shape("grad_out", arguments.tensor("grad_out"), sizes);
+  for (const char* name : {"mean", "rstd"}) {
+    TORCH_CHECK(arguments.tensor(name).numel() == rows, name, " has ",
+                arguments.tensor(name).numel(), " elements, but should have ", rows);
+  }
+  check_shape_of(arguments, "weight", normalized);
+  check_shape_of(arguments, "bias", normalized);
+}
+
+// The gradient of what takes each plane of the last `dims` dimensions for itself: a pooling, a
+// padding.
+template <size_t dims>
+void check_gradient_of_planes(const NamedArguments& arguments) {
+  const at::Tensor grad_output = arguments.tensor("grad_output");
+  const at::Tensor self = arguments.tensor("self");
+  check_rank("grad_output", grad_output, self.dim());
+  TORCH_CHECK(self.sizes().size() >= dims, "self should have at least ", dims, " dimensions");
+  const size_t leading = self.sizes().size() - dims;
+  TORCH_CHECK(self.sizes().slice(0, leading) == grad_output.sizes().slice(0, leading),
+              "grad_output has shape ", grad_output.sizes(), ", but should begin with ",
+              self.sizes().slice(0, leading));
+  TORCH_CHECK(self.numel() > 0 || grad_output.numel() == 0, "grad_output has shape ",
+              grad_output.sizes(), ", but self is empty");
+  check_shape_of(arguments, "indices", grad_output.sizes());
+}
+
+void check_grid_sampler_gradient(const NamedArguments& arguments) {
+  const at::IntArrayRef input = arguments.tensor("input").sizes();
+  const at::IntArrayRef grid = arguments.tensor("grid").sizes();
+  TORCH_CHECK(grid.size() > 2 && input.size() == grid.size(), "input has shape ", input,
+              ", which does not go with a grid of ", grid);
+  std::vector<int64_t> expected = {input[0], input[1]};
+  expected.insert(expected.end(), grid.begin() + 1, grid.end() - 1);
+  check_shape("grad_output", arguments.tensor("grad_output"), expected);
+}
+
+void check_softmax_gradient(const NamedArguments& arguments) {
+  check_shape("grad_output", arguments.tensor("grad_output"), arguments.tensor("output").sizes());
+}
+
+void check_margin_gradient(const NamedArguments& arguments) {
+  TORCH_CHECK(arguments.tensor("grad_output").numel() > 0, "grad_output is empty");
+}
+
+void check_unfold_gradient(const NamedArguments& arguments) {
+  std::vector<int64_t> expected = arguments.numbers("input_sizes");
+  const auto rank = static_cast<int64_t>(expected.size());
+  const int64_t dim = at::maybe_wrap_dim(arguments.number("dim"), rank);
+  const int64_t size = arguments.number("size");
+  const int64_t step = arguments.number("step");
+  if (rank > 0) {
+    int64_t& length = expected[static_cast<size_t>(dim)];
+    TORCH_CHECK(size >= 0 && size <= length && step > 0, "there are no windows of ", size, " in ",
+                length, " by steps of ", step);
+    length = (length - size) / step + 1;
+  }
+  expected.push_back(size);
+  check_shape("grad_in", arguments.tensor("grad_in"), expected);
+}
+
+void check_pairwise_gradient(const NamedArguments& arguments) {
+  const at::Tensor self = arguments.tensor("self");
+  check_rank("self", self, 2);
+  const int64_t pairs = self.size(0) * (self.size(0) - 1) / 2;
+  check_shape("grad", arguments.tensor("grad"), {pairs});
+  check_shape("pdist", arguments.tensor("pdist"), {pairs});
+}
+
+void check_pivots(const NamedArguments& arguments) {
+  const at::IntArrayRef matrix = arguments.tensor("LU_data").sizes();
+  TORCH_CHECK(matrix.size() >= 2, "LU_data should have at least 2 dimensions");
+  std::vector<int64_t> expected = matrix.slice(0, matrix.size() - 2).vec();
+  expected.push_back(std::min(matrix[matrix.size() - 2], matrix.back()));
+  check_shape("LU_pivots", arguments.tensor("LU_pivots"), expected);
+}
+
+void check_alias(const NamedArguments& arguments) {
+  const at::Tensor self = arguments.tensor("self");
+  const std::vector<int64_t> sizes = arguments.numbers("size");
+  const std::vector<int64_t> strides = arguments.numbers("stride");
+  TORCH_CHECK(sizes.size() == strides.size(), "there are ", sizes.size(), " sizes and ",
+              strides.size(), " strides");
+  int64_t end = 1;
+  bool fits = true;
+  for (size_t i = 0; i < sizes.size() && fits; ++i) {
+    int64_t step = 0;
+    if (sizes[i] == 0) return;
+    fits = sizes[i] > 0 && strides[i] >= 0 &&
+           !__builtin_mul_overflow(sizes[i] - 1, strides[i], &step) &&
+           !__builtin_add_overflow(end, step, &end);
+  }
+  const auto elements = static_cast<int64_t>(self.storage().nbytes() / self.itemsize());
+  TORCH_CHECK(fits && end <= elements - self.storage_offset(), "sizes ", at::IntArrayRef(sizes),
+              " with strides ", at::IntArrayRef(strides),
+              " reach beyond the memory of the tensor, which has ", elements, " elements");
+}
+
+void check_fft(const NamedArguments& arguments) {
+  const int64_t rank = arguments.tensor("self").dim();
+  std::vector<bool> is_seen(static_cast<size_t>(rank));
+  for (const int64_t dim : arguments.numbers("dim")) {
+    TORCH_CHECK(dim >= 0 && dim < rank, "there is no dimension ", dim, " of ", rank);
+    TORCH_CHECK(!is_seen[static_cast<size_t>(dim)], "dimension ", dim, " is there twice");
+    is_seen[static_cast<size_t>(dim)] = true;
+  }
+}
+
+// Of a weight that is normed along its first or last dimension.
+void check_norms(const char* v_name, const char* g_name, const NamedArguments& arguments) {
+  const at::Tensor v = arguments.tensor(v_name);
+  const int64_t dim = arguments.number("dim");
+  TORCH_CHECK(dim >= 0 && dim < v.dim(), "there is no dimension ", dim, " of ", v.dim());
+  TORCH_CHECK(v.numel() > 0, v_name, " is empty");
+  const int64_t norms = arguments.tensor(g_name).numel();
+  TORCH_CHECK(norms == v.size(dim), g_name, " has ", norms, " elements, but should have ",
+              v.size(dim));
+}
+
+void check_weight_norm(const NamedArguments& arguments) {
+  const int64_t dim = arguments.number("dim");
+  // Along others it is made of operators that look for themselves.
+  if (dim == 0 || dim == arguments.tensor("v").dim() - 1) check_norms("v", "g", arguments);
+}
+
+void check_weight_norm_interface(const NamedArguments& arguments) {
+  check_norms("v", "g", arguments);
+}
+
+void check_weight_norm_gradient(const NamedArguments& arguments) {
+  check_norms("saved_v", "saved_g", arguments);
+  check_norms("saved_v", "saved_norms", arguments);
+  check_shape("grad_w", arguments.tensor("grad_w"), arguments.tensor("saved_v").sizes());
+}
+
+// The heads of a query may share those of a key.
+void check_attention(const NamedArguments& arguments) {
+  const at::Tensor query = arguments.tensor("query");
+  const at::Tensor key = arguments.tensor("key");
+  const at::Tensor value = arguments.tensor("value");
+  check_rank("query", query, 4);
+  check_rank("key", key, 4);
+  const int64_t heads = key.size(1);
+  TORCH_CHECK(heads > 0 && query.size(1) % heads == 0, "query has ", query.size(1),
+              " heads, which ", heads, " of key do not divide");
+  check_shape("key", key, {query.size(0), heads, key.size(2), query.size(3)});
+  check_shape("value", value, key.sizes());
+}
+
+void check_attention_gradient(const NamedArguments& arguments) {
+  check_attention(arguments);
+  const at::IntArrayRef sizes = arguments.tensor("query").sizes();
+  check_shape("key", arguments.tensor("key"),
+              {sizes[0], sizes[1], arguments.tensor("key").size(2), sizes[3]});
+  check_shape("grad_out", arguments.tensor("grad_out"), sizes);
+  check_shape("out", arguments.tensor("out"), sizes);
+  check_shape("logsumexp", arguments.tensor("logsumexp"), sizes.slice(0, 3));
+}
+
+void check_heads(const NamedArguments& arguments) {
+  const int64_t heads = arguments.number(arguments.has("num_head") ? "num_head" : "num_heads");
+  TORCH_CHECK(heads > 0, "there are ", heads, " heads");
+  if (!arguments.has("qkv")) return;
+  const at::Tensor qkv = arguments.tensor("qkv");
+  check_rank("qkv", qkv, 3);
+  TORCH_CHECK(qkv.size(2) > 0 && qkv.size(2) % 3 == 0 && qkv.size(2) / 3 % heads == 0, "qkv has ",
+              qkv.size(2), " features, which is no multiple of 3 x ", heads);
+  check_shape("qkv_bias", arguments.tensor("qkv_bias"), {qkv.size(2)});
+}
+
+void check_distance_gradient(const NamedArguments& arguments) {
+  const at::Tensor x1 = arguments.tensor("x1");
+  const at::Tensor x2 = arguments.tensor("x2");
+  TORCH_CHECK(x1.dim() >= 2 && x2.dim() >= 2, "x1 and x2 should have at least 2 dimensions");
+  const int64_t pairs = x1.size(-2) * x2.size(-2);
+  const at::Tensor grad = arguments.tensor("grad");
+  TORCH_CHECK(grad.dim() >= 2 && grad.size(-2) * grad.size(-1) == pairs &&
+                  grad.numel() >= x1.numel() / std::max<int64_t>(x1.size(-1), 1) * x2.size(-2),
+              "grad has shape ", grad.sizes(), ", which is not that of the distances");
+  check_shape("cdist", arguments.tensor("cdist"), grad.sizes());
+}
+
+void check_kernel_size(const NamedArguments& arguments) {
+  const at::IntArrayRef weight = arguments.tensor("weight").sizes();
+  const std::vector<int64_t> kernel = arguments.numbers("kernel_size");
+  TORCH_CHECK(weight.size() == kernel.size() + 2 && weight.slice(2) == at::IntArrayRef(kernel),
+              "weight has shape ", weight, ", but should end with ", at::IntArrayRef(kernel));
+}
+
+void check_int4_scales(const NamedArguments& arguments) {
+  const int64_t group = arguments.number("qGroupSize");
+  const at::Tensor self = arguments.tensor("self");
+  const at::Tensor mat2 = arguments.tensor("mat2");
+  TORCH_CHECK(group > 0 && self.dim() == 2 && mat2.dim() == 2,
+              "self and mat2 should be matrices in groups");
+  check_shape("qScaleAndZeros", arguments.tensor("qScaleAndZeros"),
+              {self.size(1) / group, mat2.size(0), 2});
+}
+
+struct ShapeRow {
+  // With all its overloads.
+  std::string_view name;
+  void (*check)(const NamedArguments& arguments);
+};
+
+// Of LibTorch 2.13, what hands its arguments on as memory.
+constexpr ShapeRow kShapeRows[] = {
+    {"aten::_adaptive_avg_pool2d_backward", &check_gradient_of_planes<2>},
+    {"aten::_adaptive_avg_pool3d_backward", &check_gradient_of_planes<3>},
+    {"aten::_batch_norm_no_update", &check_channels},
+    {"aten::_batch_norm_with_update", &check_channels},
+    {"aten::_batch_norm_with_update_functional", &check_channels},
+    {"aten::_cdist_backward", &check_distance_gradient},
+    {"aten::_fft_c2c", &check_fft},
+    {"aten::_fft_c2r", &check_fft},
+    {"aten::_fft_r2c", &check_fft},
+    {"aten::_log_softmax_backward_data", &check_softmax_gradient},
+    {"aten::_native_batch_norm_legit", &check_channels},
+    {"aten::_native_batch_norm_legit_functional", &check_channels},
+    {"aten::_native_batch_norm_legit_no_training", &check_channels},
+    {"aten::_native_multi_head_attention", &check_heads},
+    {"aten::_pdist_backward", &check_pairwise_gradient},
+    {"aten::_reshape_alias", &check_alias},
+    {"aten::_reshape_alias_copy", &check_alias},
+    {"aten::_scaled_dot_product_flash_attention_for_cpu", &check_attention},
+    {"aten::_scaled_dot_product_flash_attention_for_cpu_backward", &check_attention_gradient},
+    {"aten::_softmax_backward_data", &check_softmax_gradient},
+    {"aten::_transform_bias_rescale_qkv", &check_heads},
+    {"aten::_transformer_encoder_layer_fwd", &check_heads},
+    {"aten::_weight_int4pack_mm_for_cpu", &check_int4_scales},
+    {"aten::_weight_norm", &check_weight_norm},
+    {"aten::_weight_norm_interface", &check_weight_norm_interface},
+    {"aten::_weight_norm_interface_backward", &check_weight_norm_gradient},
+    {"aten::adaptive_max_pool2d_backward", &check_gradient_of_planes<2>},
+    {"aten::adaptive_max_pool3d_backward", &check_gradient_of_planes<3>},
+    {"aten::avg_pool2d_backward", &check_gradient_of_planes<2>},
+    {"aten::avg_pool3d_backward", &check_gradient_of_planes<3>},
+    {"aten::batch_norm_backward", &check_batch_norm_gradient},
+    {"aten::batch_norm_elemt", &check_channels},
+    {"aten::batch_norm_update_stats", &check_channels},
+    {"aten::fractional_max_pool2d_backward", &check_gradient_of_planes<2>},
+    {"aten::fractional_max_pool3d_backward", &check_gradient_of_planes<3>},
+    {"aten::grid_sampler_2d_backward", &check_grid_sampler_gradient},
+    {"aten::grid_sampler_3d_backward", &check_grid_sampler_gradient},
+    {"aten::lstm", &check_lstm},
+    {"aten::lu_unpack", &check_pivots},
+    {"aten::max_pool2d_with_indices_backward", &check_gradient_of_planes<2>},
+    {"aten::max_pool3d_with_indices_backward", &check_gradient_of_planes<3>},
+    {"aten::mkldnn_rnn_layer", &check_mkldnn_rnn_layer},
+    {"aten::multi_margin_loss_backward", &check_margin_gradient},
+    {"aten::multilabel_margin_loss_backward", &check_margin_gradient},
+    {"aten::native_batch_norm", &check_channels},
+    {"aten::native_batch_norm_backward", &check_batch_norm_gradient},
+    {"aten::native_layer_norm_backward", &check_layer_norm_gradient},
+    {"aten::reflection_pad1d_backward", &check_gradient_of_planes<1>},
+    {"aten::reflection_pad2d_backward", &check_gradient_of_planes<2>},
+    {"aten::reflection_pad3d_backward", &check_gradient_of_planes<3>},
+    {"aten::replication_pad1d_backward", &check_gradient_of_planes<1>},
+    {"aten::replication_pad2d_backward", &check_gradient_of_planes<2>},
+    {"aten::replication_pad3d_backward", &check_gradient_of_planes<3>},
+    {"aten::slow_conv3d", &check_kernel_size},
+    {"aten::slow_conv3d_forward", &check_kernel_size},
+    {"aten::slow_conv_transpose2d", &check_kernel_size},
+    {"aten::slow_conv_transpose3d", &check_kernel_size},
+    {"aten::unfold_backward", &check_unfold_gradient},
+};
+static_assert(std::ranges::is_sorted(kShapeRows, {}, &ShapeRow::name));
+
+}  // namespace
+
+void check_argument_shapes(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
+  const std::string_view name = op.operator_name().name;
+  const auto* const row = std::ranges::lower_bound(kShapeRows, name, {}, &ShapeRow::name);
+  if (row != std::end(kShapeRows) && row->name == name) row->check({op.schema(), stack});
+}
+
+}  // namespace torch_ir

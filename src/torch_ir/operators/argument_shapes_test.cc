@@ -1,0 +1,495 @@
+#include "torch_ir/operators/argument_shapes.h"
+
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace torch_ir {
+namespace {
+
+using ::testing::HasSubstr;
+using Sizes = std::vector<int64_t>;
+
+std::string problem_of(const char* name, const char* overload, const torch::jit::Stack& stack) {
+  const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(name, overload);
+  try {
+    check_argument_shapes(op, stack);
+  } catch (const c10::Error& error) {
+    return error.what_without_backtrace();
+  }
+  return "";
+}
+
+// Two layers in both directions; 3 sequences of 5 steps, 4 numbers each; 6 hidden ones, of which 2
+// are given out.
+struct Lstm {
+  Sizes input = {5, 3, 4};
+  std::vector<Sizes> states = {{4, 3, 2}, {4, 3, 6}};
+  std::vector<Sizes> parameters;
+  bool has_biases = true;
+  int64_t num_layers = 2;
+
+  Lstm() {
+    for (const int64_t width : {4, 4, 4, 4}) {
+      parameters.insert(parameters.end(), {{24, width}, {24, 2}, {24}, {24}, {2, 6}});
+    }
+  }
+
+  std::string problem() const {
+    std::vector<at::Tensor> hx;
+    for (const Sizes& sizes : states) hx.push_back(at::zeros(sizes));
+    std::vector<at::Tensor> params;
+    for (const Sizes& sizes : parameters) params.push_back(at::zeros(sizes));
+    return problem_of("aten::lstm", "input",
+                      {at::zeros(input), hx, params, has_biases, num_layers, 0.0, false,
+                       /*bidirectional=*/true, /*batch_first=*/false});
+  }
+};
+
+TEST(ArgumentShapes, OfAnLstmThatFits) {
+  EXPECT_EQ(Lstm().problem(), "");
+  EXPECT_EQ(problem_of("aten::relu", "", {at::zeros({2})}), "");
+}
+
+TEST(ArgumentShapes, OfAnLstmThatDoesNot) {
+  Lstm lstm;
+  lstm.parameters[6] = {24, 3};
+  EXPECT_EQ(lstm.problem(), "params 6 has shape [24, 3], but should have [24, 2]");
+  lstm = Lstm();
+  lstm.parameters[12] = {1};
+  EXPECT_EQ(lstm.problem(), "params 12 has shape [1], but should have [24]");
+  lstm = Lstm();
+  lstm.parameters.pop_back();
+  EXPECT_EQ(lstm.problem(), "there are 19 params, not 10 for each of 2 layer(s)");
+  lstm = Lstm();
+  lstm.num_layers = 3;
+  EXPECT_EQ(lstm.problem(), "there are 20 params, not 10 for each of 3 layer(s)");
+  lstm = Lstm();
+  lstm.states[1] = {4, 1, 6};
+  EXPECT_EQ(lstm.problem(), "hx 1 has shape [4, 1, 6], but should have [4, 3, 6]");
+  lstm = Lstm();
+  lstm.states.pop_back();
+  EXPECT_EQ(lstm.problem(), "hx should be two tensors of 3 dimensions");
+  lstm = Lstm();
+  lstm.input = {5, 4};
+  EXPECT_EQ(lstm.problem(), "input has 2 dimension(s), but should have 3");
+}
+
+TEST(ArgumentShapes, OfALayerOfOneDnn) {
+  const auto problem = [](const Sizes& weight1, const Sizes& cx, int64_t mode) {
+    return problem_of(
+        "aten::mkldnn_rnn_layer", "",
+        {at::zeros({5, 3, 4}), at::zeros({8, 4}), at::zeros(weight1), at::zeros({8}),
+         at::zeros({8}), at::zeros({3, 2}), at::zeros(cx), false, std::vector<int64_t>(), mode,
+         /*hidden_size=*/2, 1, true, false, false, false});
+  };
+  EXPECT_EQ(problem({8, 2}, {3, 2}, 2), "");
+  EXPECT_EQ(problem({8, 1}, {3, 2}, 2), "weight1 has shape [8, 1], but should have [8, 2]");
+  EXPECT_EQ(problem({8, 2}, {3}, 2), "cx_ should have 6 elements");
+  EXPECT_EQ(problem({8, 2}, {3, 2}, 7), "there is no mode 7");
+}
+
+// The arguments of a call by their names; the others are what the schema has as defaults.
+using Arguments = std::map<std::string, c10::IValue>;
+
+torch::jit::Stack stack_of(const c10::OperatorHandle& op, const Arguments& arguments) {
+  torch::jit::Stack stack;
+  for (const c10::Argument& argument : op.schema().arguments()) {
+    const auto found = arguments.find(argument.name());
+    stack.push_back(found != arguments.end() ? found->second
+                                             : argument.default_value().value_or(c10::IValue()));
+  }
+  return stack;
+}
+
+std::string problem_with(const c10::OperatorHandle& op, const Arguments& arguments) {
+  const torch::jit::Stack stack = stack_of(op, arguments);
+  try {
+    check_argument_shapes(op, stack);
+  } catch (const c10::Error& error) {
+    return error.what_without_backtrace();
+  }
+  return "";
+}
+
+// All of the dispatcher with this name.
+std::vector<c10::OperatorHandle> overloads_of(std::string_view name) {
+  std::vector<c10::OperatorHandle> overloads;
+  for (const c10::OperatorName& it : c10::Dispatcher::singleton().getAllOpNames()) {
+    if (it.name == name) overloads.push_back(*c10::Dispatcher::singleton().findSchema(it));
+  }
+  return overloads;
+}
+
+TEST(ArgumentShapes, OfNormsAreOneForEachChannel) {
+  for (const char* name :
+       {"aten::native_batch_norm", "aten::_native_batch_norm_legit",
+        "aten::_native_batch_norm_legit_no_training", "aten::_native_batch_norm_legit_functional",
+        "aten::_batch_norm_with_update", "aten::_batch_norm_with_update_functional",
+        "aten::_batch_norm_no_update", "aten::batch_norm_update_stats", "aten::batch_norm_elemt"}) {
+    const std::vector<c10::OperatorHandle> overloads = overloads_of(name);
+    EXPECT_FALSE(overloads.empty()) << name;
+    for (const c10::OperatorHandle& op : overloads) {
+      for (const char* argument :
+           {"weight", "bias", "running_mean", "running_var", "mean", "invstd"}) {
+        if (!op.schema().argumentIndexWithName(argument)) continue;
+        const auto problem = [&](const Sizes& input, int64_t channels) {
+          return problem_with(op, {{"input", at::zeros(input)}, {argument, at::ones({channels})}});
+        };
+        EXPECT_EQ(problem({2, 4, 8}, 4), "") << op.schema();
+        EXPECT_EQ(problem({2, 4, 8}, 1),
+                  std::string(argument) + " has shape [1], but should have [4]")
+            << op.schema();
+        EXPECT_EQ(problem({2}, 2), "input has 1 dimension(s), but should have 2") << op.schema();
+      }
+    }
+  }
+}
+
+TEST(ArgumentShapes, OfAViewStayInItsMemory) {
+  const auto problem = [](Sizes sizes, Sizes strides) {
+    const at::Tensor part = at::zeros({16}).narrow(0, 4, 8);
+    return problem_of("aten::_reshape_alias", "", {part, std::move(sizes), std::move(strides)});
+  };
+  EXPECT_EQ(problem({3, 4}, {4, 1}), "");
+  EXPECT_EQ(problem({0, 1000}, {1000, 1}), "");
+  EXPECT_THAT(problem({13}, {1}), HasSubstr("sizes [13] with strides [1] reach beyond the memory"));
+  EXPECT_THAT(problem({2, 2}, {int64_t{1} << 62, int64_t{1} << 62}), HasSubstr("reach beyond"));
+  EXPECT_THAT(problem({2}, {-1}), HasSubstr("reach beyond"));
+  EXPECT_EQ(problem({2}, {}), "there are 1 sizes and 0 strides");
+}
+
+TEST(ArgumentShapes, OfATransformAreItsDimensionsEachOnce) {
+  for (const char* name : {"aten::_fft_c2r", "aten::_fft_r2c", "aten::_fft_c2c"}) {
+    for (const c10::OperatorHandle& op : overloads_of(name)) {
+      const auto problem = [&](const Sizes& dims) {
+        return problem_with(op, {{"self", at::zeros({4, 6}, at::kComplexFloat)}, {"dim", dims}});
+      };
+      EXPECT_EQ(problem({1, 0}), "") << op.schema();
+      EXPECT_EQ(problem({9}), "there is no dimension 9 of 2") << op.schema();
+      EXPECT_EQ(problem({-1}), "there is no dimension -1 of 2") << op.schema();
+      EXPECT_EQ(problem({1, 0, 1}), "dimension 1 is there twice") << op.schema();
+    }
+  }
+}
+
+TEST(ArgumentShapes, OfAWeightThatIsNormedHaveANormEach) {
+  for (const char* name : {"aten::_weight_norm", "aten::_weight_norm_interface"}) {
+    for (const c10::OperatorHandle& op : overloads_of(name)) {
+      const auto problem = [&](const Sizes& v, const Sizes& g, int64_t dim) {
+        return problem_with(op, {{"v", at::ones(v)}, {"g", at::ones(g)}, {"dim", dim}});
+      };
+      EXPECT_EQ(problem({5, 2}, {5, 1}, 0), "") << op.schema();
+      EXPECT_EQ(problem({5, 2}, {1}, 0), "g has 1 elements, but should have 5") << op.schema();
+      EXPECT_EQ(problem({5, 2}, {1}, 1), "g has 1 elements, but should have 2") << op.schema();
+      EXPECT_EQ(problem({0, 2}, {1}, 0), "v is empty") << op.schema();
+    }
+  }
+}
+
+TEST(ArgumentShapes, OfAnAttentionGoTogether) {
+  const auto problem = [](const Sizes& query, const Sizes& key, const Sizes& value) {
+    return problem_of("aten::_scaled_dot_product_flash_attention_for_cpu", "",
+                      {at::zeros(query), at::zeros(key), at::zeros(value), 0.0, false,
+                       c10::IValue(), c10::IValue()});
+  };
+  EXPECT_EQ(problem({2, 4, 7, 8}, {2, 4, 9, 8}, {2, 4, 9, 8}), "");
+  EXPECT_EQ(problem({2, 4, 7, 8}, {2, 2, 9, 8}, {2, 2, 9, 8}), "");
+  EXPECT_EQ(problem({2, 4, 7, 8}, {1, 4, 9, 8}, {2, 4, 9, 8}),
+            "key has shape [1, 4, 9, 8], but should have [2, 4, 9, 8]");
+  EXPECT_EQ(problem({2, 4, 7, 8}, {2, 4, 9, 8}, {2, 4, 1, 8}),
+            "value has shape [2, 4, 1, 8], but should have [2, 4, 9, 8]");
+  EXPECT_EQ(problem({2, 4, 7, 8}, {2, 3, 9, 8}, {2, 3, 9, 8}),
+            "query has 4 heads, which 3 of key do not divide");
+  EXPECT_EQ(problem({4, 7, 8}, {4, 7, 8}, {4, 7, 8}),
+            "query has 3 dimension(s), but should have 4");
+}
+
+TEST(ArgumentShapes, OfHeadsDivideTheirFeatures) {
+  const auto problem = [](const Sizes& qkv, const Sizes& bias, int64_t heads) {
+    return problem_of("aten::_transform_bias_rescale_qkv", "",
+                      {at::zeros(qkv), at::zeros(bias), heads});
+  };
+  EXPECT_EQ(problem({2, 5, 24}, {24}, 4), "");
+  EXPECT_EQ(problem({2, 5, 24}, {1}, 4), "qkv_bias has shape [1], but should have [24]");
+  EXPECT_EQ(problem({2, 5, 24}, {24}, 0), "there are 0 heads");
+  EXPECT_EQ(problem({2, 5, 24}, {24}, 5), "qkv has 24 features, which is no multiple of 3 x 5");
+  EXPECT_THAT(problem({2, 5, 24}, {24}, int64_t{1} << 62), HasSubstr("no multiple of 3 x 461168"));
+  for (const char* name :
+       {"aten::_native_multi_head_attention", "aten::_transformer_encoder_layer_fwd"}) {
+    for (const c10::OperatorHandle& op : overloads_of(name)) {
+      EXPECT_EQ(problem_with(op, {{"num_head", 0}, {"num_heads", 0}}), "there are 0 heads");
+    }
+  }
+}
+
+TEST(ArgumentShapes, OfAKernelAreThoseOfItsWeight) {
+  for (const auto& [name, dims] :
+       {std::pair("aten::slow_conv3d", 3), std::pair("aten::slow_conv3d_forward", 3),
+        std::pair("aten::slow_conv_transpose2d", 2), std::pair("aten::slow_conv_transpose3d", 3)}) {
+    for (const c10::OperatorHandle& op : overloads_of(name)) {
+      Sizes weight(static_cast<size_t>(dims), 3);
+      weight.insert(weight.begin(), {8, 4});
+      const auto problem = [&](int64_t kernel) {
+        return problem_with(
+            op, {{"weight", at::ones(weight)}, {"kernel_size", Sizes(weight.size() - 2, kernel)}});
+      };
+      EXPECT_EQ(problem(3), "") << op.schema();
+      EXPECT_THAT(problem(10), HasSubstr("but should end with [10, 10")) << op.schema();
+    }
+  }
+}
+
+TEST(ArgumentShapes, OfScalesAreThoseOfGroups) {
+  const auto problem = [](const Sizes& scales) {
+    return problem_of("aten::_weight_int4pack_mm_for_cpu", "",
+                      {at::zeros({4, 64}), at::zeros({16, 32}, at::kByte), 32, at::zeros(scales)});
+  };
+  EXPECT_EQ(problem({2, 16, 2}), "");
+  EXPECT_EQ(problem({1, 16, 2}), "qScaleAndZeros has shape [1, 16, 2], but should have [2, 16, 2]");
+}
+
+TEST(ArgumentShapes, OfStatesAreOneForEachLayer) {
+  const auto problem = [](int64_t layers) {
+    const at::Tensor state = at::zeros({layers, 2, 4});
+    const std::vector<at::Tensor> params = {at::ones({16, 8}), at::ones({16, 4})};
+    return problem_of("aten::lstm", "data",
+                      {at::ones({5, 8}), at::ones({3}, at::kLong), std::vector{state, state},
+                       params, false, 1, 0.0, false, false});
+  };
+  EXPECT_EQ(problem(1), "");
+  EXPECT_EQ(problem(0), "hx has 0 layers, but should have 1");
+}
+
+at::Tensor indices(const Sizes& sizes) { return at::zeros(sizes, at::kLong); }
+
+// A call that LibTorch takes, and what is wrong when `argument` is `value` instead.
+struct WrongCall {
+  const char* name;
+  Arguments arguments;
+  const char* argument;
+  c10::IValue value;
+  const char* problem;
+};
+
+std::vector<WrongCall> wrong_gradients() {
+  const auto of = [](const char* grad, const Sizes& grad_sizes, const char* self,
+                     const Sizes& self_sizes, Arguments more) {
+    more.emplace(grad, at::ones(grad_sizes));
+    more.emplace(self, at::ones(self_sizes));
+    return more;
+  };
+  const auto plane = [&](Arguments more) {
+    return of("grad_output", {3, 2, 2}, "self", {3, 4, 4}, std::move(more));
+  };
+  const auto volume = [&](Arguments more) {
+    return of("grad_output", {3, 2, 2, 2}, "self", {3, 4, 4, 4}, std::move(more));
+  };
+  const auto window = [](int64_t dims, Arguments more) {
+    more.emplace("kernel_size", Sizes(static_cast<size_t>(dims), 2));
+    more.emplace("stride", Sizes(static_cast<size_t>(dims), 2));
+    more.emplace("padding", Sizes(static_cast<size_t>(dims), 0));
+    more.emplace("ceil_mode", false);
+    return more;
+  };
+  const Arguments average = {{"count_include_pad", true}};
+  const auto maximum = [](int64_t dims) {
+    Sizes sizes(static_cast<size_t>(dims), 2);
+    sizes.insert(sizes.begin(), 3);
+    return Arguments{{"dilation", Sizes(static_cast<size_t>(dims), 1)},
+                     {"indices", indices(sizes)}};
+  };
+  const auto fraction = [&](int64_t dims) {
+    const Sizes twos(static_cast<size_t>(dims), 2);
+    return Arguments{
+        {"kernel_size", twos}, {"output_size", twos}, {"indices", maximum(dims).at("indices")}};
+  };
+  const Arguments batch_norm = of("grad_out", {2, 3, 4}, "input", {2, 3, 4},
+                                  {{"weight", at::ones(3)},
+                                   {"running_mean", at::zeros(3)},
+                                   {"running_var", at::ones(3)},
+                                   {"save_mean", at::zeros(3)},
+                                   {"save_invstd", at::ones(3)},
+                                   {"save_var", at::ones(3)},
+                                   {"train", true},
+                                   {"update", true},
+                                   {"eps", 1e-5},
+                                   {"reserve", at::zeros(0, at::kByte)},
+                                   {"output_mask", c10::List<bool>({true, true, true})}});
+  const Arguments layer_norm = of("grad_out", {2, 3, 4}, "input", {2, 3, 4},
+                                  {{"normalized_shape", Sizes{3, 4}},
+                                   {"mean", at::zeros({2, 1, 1})},
+                                   {"rstd", at::ones({2, 1, 1})},
+                                   {"weight", at::ones({3, 4})},
+                                   {"bias", at::ones({3, 4})},
+                                   {"output_mask", c10::List<bool>({true, true, true})}});
+  const Arguments sampler = {{"interpolation_mode", 0},
+                             {"padding_mode", 0},
+                             {"align_corners", false},
+                             {"output_mask", c10::List<bool>({true, true})}};
+  const auto plane_sampler = [&](Arguments more) {
+    more.emplace("grid", at::zeros({2, 5, 6, 2}));
+    return of("grad_output", {2, 3, 5, 6}, "input", {2, 3, 4, 4}, std::move(more));
+  };
+  const auto volume_sampler = [&](Arguments more) {
+    more.emplace("grid", at::zeros({2, 5, 6, 7, 3}));
+    return of("grad_output", {2, 3, 5, 6, 7}, "input", {2, 3, 4, 4, 4}, std::move(more));
+  };
+  const Arguments softmax =
+      of("grad_output", {2, 3}, "output", {2, 3}, {{"dim", 1}, {"input_dtype", at::kFloat}});
+  const Arguments margin =
+      of("grad_output", {}, "self", {2, 3},
+         {{"p", 1}, {"margin", 1}, {"reduction", 1}, {"is_target", at::zeros({2, 3})}});
+  const auto with = [](Arguments arguments, const char* name, c10::IValue value) {
+    arguments.insert_or_assign(name, std::move(value));
+    return arguments;
+  };
+  const at::Tensor pair = at::ones({2, 2, 2});
+  constexpr const char* kPlanes = "grad_output has shape [2, 2, 2], but should begin with [3]";
+  constexpr const char* kVolumes = "grad_output has shape [2, 2, 2, 2], but should begin with [3]";
+  const at::Tensor volumes = at::ones({2, 2, 2, 2});
+  return {
+      {"_adaptive_avg_pool2d_backward", plane({}), "grad_output", pair, kPlanes},
+      {"_adaptive_avg_pool2d_backward", plane({}), "self", at::ones({3, 0, 4}),
+       "grad_output has shape [3, 2, 2], but self is empty"},
+      {"_adaptive_avg_pool2d_backward", plane({}), "grad_output", at::ones({3, 2}),
+       "grad_output has 2 dimension(s), but should have 3"},
+      {"_adaptive_avg_pool3d_backward", volume({}), "grad_output", volumes, kVolumes},
+      {"adaptive_max_pool2d_backward", plane(maximum(2)), "grad_output", pair, kPlanes},
+      {"adaptive_max_pool2d_backward", plane(maximum(2)), "indices", indices({1}),
+       "indices has shape [1], but should have [3, 2, 2]"},
+      {"adaptive_max_pool3d_backward", volume(maximum(3)), "grad_output", volumes, kVolumes},
+      {"avg_pool2d_backward", plane(window(2, average)), "grad_output", pair, kPlanes},
+      {"avg_pool3d_backward", volume(window(3, average)), "grad_output", volumes, kVolumes},
+      {"fractional_max_pool2d_backward", plane(fraction(2)), "grad_output", pair, kPlanes},
+      {"fractional_max_pool3d_backward", volume(fraction(3)), "grad_output", volumes, kVolumes},
+      {"max_pool2d_with_indices_backward", plane(window(2, maximum(2))), "grad_output", pair,
+       kPlanes},
+      {"max_pool3d_with_indices_backward", volume(window(3, maximum(3))), "grad_output", volumes,
+       kVolumes},
+      {"native_batch_norm_backward", batch_norm, "grad_out", at::ones(1),
+       "grad_out has shape [1], but should have [2, 3, 4]"},
+      {"native_batch_norm_backward", batch_norm, "save_invstd", at::ones(0),
+       "save_invstd has shape [0], but should have [3]"},
+      {"native_batch_norm_backward",
+       with(with(batch_norm, "train", false), "save_mean", at::ones(0)), "weight", at::ones(1),
+       "weight has shape [1], but should have [3]"},
+      {"batch_norm_backward", batch_norm, "save_var", at::ones(1),
+       "save_var has shape [1], but should have [3]"},
+      {"native_layer_norm_backward", layer_norm, "grad_out", at::ones(1),
+       "grad_out has shape [1], but should have [2, 3, 4]"},
+      {"native_layer_norm_backward", layer_norm, "rstd", at::ones(1),
+       "rstd has 1 elements, but should have 2"},
+      {"native_layer_norm_backward", layer_norm, "weight", at::ones(12),
+       "weight has shape [12], but should have [3, 4]"},
+      {"native_layer_norm_backward", layer_norm, "normalized_shape", Sizes{2, 3, 4, 5},
+       "input has shape [2, 3, 4], but should end with [2, 3, 4, 5]"},
+      {"grid_sampler_2d_backward", plane_sampler(sampler), "grad_output", at::ones({2, 3, 1, 1}),
+       "grad_output has shape [2, 3, 1, 1], but should have [2, 3, 5, 6]"},
+      {"grid_sampler_3d_backward", volume_sampler(sampler), "grid", at::ones({2}),
+       "input has shape [2, 3, 4, 4, 4], which does not go with a grid of [2]"},
+      {"_log_softmax_backward_data", softmax, "output", at::ones({1, 3}),
+       "grad_output has shape [2, 3], but should have [1, 3]"},
+      {"_softmax_backward_data", softmax, "output", at::ones({1, 3}),
+       "grad_output has shape [2, 3], but should have [1, 3]"},
+      {"multi_margin_loss_backward", with(margin, "target", indices({2})), "grad_output",
+       at::ones(0), "grad_output is empty"},
+      {"multilabel_margin_loss_backward", with(margin, "target", indices({2, 3})), "grad_output",
+       at::ones(0), "grad_output is empty"},
+      {"_cdist_backward",
+       {{"x1", at::ones({4, 5})},
+        {"x2", at::ones({6, 5})},
+        {"grad", at::ones({4, 6})},
+        {"cdist", at::ones({4, 6})},
+        {"p", 2.0}},
+       "grad",
+       at::ones({1, 6}),
+       "grad has shape [1, 6], which is not that of the distances"},
+      {"_weight_norm_interface_backward",
+       {{"grad_w", at::ones({5, 2})},
+        {"saved_v", at::ones({5, 2})},
+        {"saved_g", at::ones({5, 1})},
+        {"saved_norms", at::ones({5, 1})},
+        {"dim", 0}},
+       "saved_norms",
+       at::ones(1),
+       "saved_norms has 1 elements, but should have 5"},
+      {"_scaled_dot_product_flash_attention_for_cpu_backward",
+       {{"grad_out", at::ones({2, 4, 7, 8})},
+        {"query", at::ones({2, 4, 7, 8})},
+        {"key", at::ones({2, 4, 9, 8})},
+        {"value", at::ones({2, 4, 9, 8})},
+        {"out", at::ones({2, 4, 7, 8})},
+        {"logsumexp", at::ones({2, 4, 7})},
+        {"dropout_p", 0.0},
+        {"is_causal", false}},
+       "logsumexp",
+       at::ones(1),
+       "logsumexp has shape [1], but should have [2, 4, 7]"},
+      {"unfold_backward",
+       {{"grad_in", at::ones({3, 2, 2})},
+        {"input_sizes", Sizes{6, 2}},
+        {"dim", 0},
+        {"size", 2},
+        {"step", 2}},
+       "grad_in",
+       at::ones({3, 2, 1}),
+       "grad_in has shape [3, 2, 1], but should have [3, 2, 2]"},
+      {"_pdist_backward",
+       {{"self", at::ones({4, 2})}, {"grad", at::ones(6)}, {"pdist", at::ones(6)}, {"p", 2.0}},
+       "self",
+       at::ones({9, 2}),
+       "grad has shape [6], but should have [36]"},
+      {"lu_unpack",
+       {{"LU_data", at::ones({2, 3, 3})}, {"LU_pivots", at::ones({2, 3}, at::kInt)}},
+       "LU_pivots",
+       at::ones({1, 3}, at::kInt),
+       "LU_pivots has shape [1, 3], but should have [2, 3]"},
+  };
+}
+
+TEST(ArgumentShapes, OfAPaddingsGradientAreThoseOfItsPlanes) {
+  for (const char* kind : {"reflection", "replication"}) {
+    for (size_t dims = 1; dims <= 3; ++dims) {
+      const std::string name = "aten::" + std::string(kind) + "_pad" + std::to_string(dims);
+      const auto op =
+          c10::Dispatcher::singleton().findSchemaOrThrow((name + "d_backward").c_str(), "");
+      const auto of_planes = [&](int64_t planes) {
+        Sizes self(dims, 4);
+        Sizes padded(dims, 6);
+        self.insert(self.begin(), 3);
+        padded.insert(padded.begin(), planes);
+        return Arguments{{"self", at::ones(self)},
+                         {"grad_output", at::ones(padded)},
+                         {"padding", Sizes(2 * dims, 1)}};
+      };
+      EXPECT_EQ(problem_with(op, of_planes(3)), "") << name;
+      torch::jit::Stack stack = stack_of(op, of_planes(3));
+      EXPECT_NO_THROW(op.callBoxed(stack)) << name;
+      EXPECT_THAT(problem_with(op, of_planes(2)), HasSubstr("but should begin with [3]")) << name;
+    }
+  }
+}
+
+TEST(ArgumentShapes, OfAGradientAreThoseOfWhatItIsThatOf) {
+  for (const WrongCall& it : wrong_gradients()) {
+    const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(
+        (std::string("aten::") + it.name).c_str(), "");
+    EXPECT_EQ(problem_with(op, it.arguments), "") << it.name;
+    torch::jit::Stack stack = stack_of(op, it.arguments);
+    EXPECT_NO_THROW(op.callBoxed(stack)) << it.name;
+    Arguments wrong = it.arguments;
+    wrong.insert_or_assign(it.argument, it.value);
+    EXPECT_EQ(problem_with(op, wrong), it.problem) << it.name;
+  }
+}
+
+}  // namespace
+}  // namespace torch_ir

@@ -1,0 +1,154 @@
+#include "torch_ir/operators/argument_values.h"
+
+#include <c10/util/Exception.h>
+#include <c10/util/accumulate.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+namespace torch_ir {
+namespace {
+
+// Whole numbers that lie from `low` to before `end`.
+void check_range(const char* name, const at::Tensor& tensor, int64_t low, int64_t end) {
+  const at::Tensor values = tensor.to(at::kLong).contiguous();
+  const auto* const begin = values.const_data_ptr<int64_t>();
+  const auto* const last = begin + values.numel();
+  const auto* const wrong =
+      std::find_if(begin, last, [&](int64_t value) { return value < low || value >= end; });
+  TORCH_CHECK(wrong == last, name, " has ", *wrong, " at ", wrong - begin,
+              ", but should be at least ", low, " and less than ", end);
+}
+
+// Where each bag begins among the indices.
+void check_bags(const NamedArguments& arguments) {
+  check_range("offsets", arguments.tensor("offsets"), 0, arguments.tensor("indices").numel() + 1);
+}
+
+// The first `count` along the last dimension; all where there are less.
+at::Tensor first_of(const at::Tensor& tensor, int64_t count) {
+  return tensor.narrow(-1, 0, std::clamp<int64_t>(count, 0, tensor.size(-1)));
+}
+
+// The classes of the part of `targets` that is read: the others may be anything.
+void check_targets(const NamedArguments& arguments) {
+  const at::Tensor targets = arguments.tensor("targets");
+  const int64_t classes = arguments.tensor("log_probs").size(-1);
+  const std::vector<int64_t> lengths = arguments.numbers("target_lengths");
+  if (targets.dim() < 2) {
+    int64_t read = 0;
+    for (const int64_t length : lengths) {
+      read += std::clamp<int64_t>(length, 0, targets.numel() - read);
+    }
+    check_range("targets", first_of(targets.reshape(-1), read), 0, classes);
+    return;
+  }
+  const int64_t rows = std::min(targets.size(0), static_cast<int64_t>(lengths.size()));
+  for (int64_t i = 0; i < rows; ++i) {
+    check_range("targets", first_of(targets[i], lengths[static_cast<size_t>(i)]), 0, classes);
+  }
+}
+
+// Of a pooling over the last `dims` dimensions, where in them each maximum was.
+template <int64_t dims>
+void check_maxima(const NamedArguments& arguments) {
+  const at::IntArrayRef sizes = arguments.tensor("self").sizes();
+  TORCH_CHECK(sizes.size() >= dims, "self should have at least ", dims, " dimensions");
+  check_range("indices", arguments.tensor("indices"), 0,
+              c10::multiply_integers(sizes.slice(sizes.size() - dims)));
+}
+
+// Where each segment begins.
+void check_segments(const NamedArguments& arguments) {
+  TORCH_CHECK(!arguments.flag("unsafe"), "unsafe is true: nothing checks its lengths then");
+  if (!arguments.has("offsets")) return;
+  const at::Tensor data = arguments.tensor("data");
+  check_range("offsets", arguments.tensor("offsets"), 0, data.size(arguments.number("axis")) + 1);
+}
+
+// As many sequences as there are, fewer from step to step.
+void check_batch_sizes(const NamedArguments& arguments) {
+  const std::vector<int64_t> sizes = arguments.numbers("batch_sizes");
+  const int64_t rows = arguments.tensor("data").size(0);
+  TORCH_CHECK(!sizes.empty() && std::ranges::is_sorted(sizes, std::ranges::greater()) &&
+                  sizes.back() > 0 && sizes.front() <= rows,
+              "batch_sizes should fall from at most ", rows, " to at least 1");
+}
+
+// Counted by what they are, where that scales the gradient.
+void check_counted_indices(const NamedArguments& arguments) {
+  if (!arguments.flag("scale_grad_by_freq")) return;
+  check_range("indices", arguments.tensor("indices"), 0, arguments.number("num_weights"));
+}
+
+// The processor ends the program that divides the least number by -1.
+void check_division(const NamedArguments& arguments) {
+  if (!arguments.has("rounding_mode") || arguments.text("rounding_mode") != "trunc") return;
+  const at::Tensor self = arguments.tensor("self");
+  const at::Tensor other = arguments.tensor("other");
+  const c10::ScalarType dtype = at::result_type(self, other);
+  if (dtype != at::kInt && dtype != at::kLong) return;
+  // Mostly there is none, and what follows depends on data, so that a trace ends there.
+  const at::Tensor divisors = other.to(at::kLong).contiguous();
+  const auto* const begin = divisors.const_data_ptr<int64_t>();
+  if (std::find(begin, begin + divisors.numel(), -1) == begin + divisors.numel()) return;
+  const int64_t least =
+      dtype == at::kInt ? std::numeric_limits<int32_t>::min() : std::numeric_limits<int64_t>::min();
+  TORCH_CHECK(!self.eq(least).logical_and(other.eq(-1)).any().item<bool>(), least,
+              " is divided by -1, which has no result in ", dtype);
+}
+
+struct ValueRow {
+  // With all its overloads, or with those that have this argument.
+  std::string_view name;
+  ValueCheck check;
+  const char* argument = nullptr;
+};
+
+// Of LibTorch 2.13. A composite operator has the check of what it calls.
+constexpr ValueRow kValueRows[] = {
+    {"aten::_ctc_loss", &check_targets},
+    {"aten::_embedding_bag", &check_bags},
+    {"aten::_embedding_bag_forward_only", &check_bags},
+    {"aten::_pad_packed_sequence", &check_batch_sizes},
+    {"aten::adaptive_max_pool2d_backward", &check_maxima<2>},
+    {"aten::adaptive_max_pool3d_backward", &check_maxima<3>},
+    {"aten::ctc_loss", &check_targets},
+    {"aten::div", &check_division, "rounding_mode"},
+    {"aten::div_", &check_division, "rounding_mode"},
+    {"aten::divide", &check_division, "rounding_mode"},
+    {"aten::divide_", &check_division, "rounding_mode"},
+    {"aten::embedding_bag", &check_bags},
+    {"aten::embedding_dense_backward", &check_counted_indices},
+    {"aten::fractional_max_pool2d_backward", &check_maxima<2>},
+    {"aten::fractional_max_pool3d_backward", &check_maxima<3>},
+    {"aten::gru", &check_batch_sizes, "batch_sizes"},
+    {"aten::lstm", &check_batch_sizes, "batch_sizes"},
+    {"aten::max_pool2d_with_indices_backward", &check_maxima<2>},
+    {"aten::max_pool3d_with_indices_backward", &check_maxima<3>},
+    {"aten::rnn_relu", &check_batch_sizes, "batch_sizes"},
+    {"aten::rnn_tanh", &check_batch_sizes, "batch_sizes"},
+    {"aten::segment_reduce", &check_segments},
+};
+static_assert(std::ranges::is_sorted(kValueRows, {}, &ValueRow::name));
+
+}  // namespace
+
+ValueCheck find_value_check(const c10::OperatorHandle& op) {
+  const std::string_view name = op.operator_name().name;
+  const auto* const row = std::ranges::lower_bound(kValueRows, name, {}, &ValueRow::name);
+  if (row == std::end(kValueRows) || row->name != name) return nullptr;
+  const bool applies =
+      row->argument == nullptr || op.schema().argumentIndexWithName(row->argument).has_value();
+  return applies ? row->check : nullptr;
+}
+
+void check_argument_values(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
+  if (const ValueCheck check = find_value_check(op)) check({op.schema(), stack});
+}
+
+}  // namespace torch_ir

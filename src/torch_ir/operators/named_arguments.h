@@ -1,0 +1,62 @@
+// The arguments of one call by their names in the schema, whichever overload was called.
+//
+// For what looks at arguments before a call (argument_shapes.h, argument_values.h).
+#pragma once
+
+#include <ATen/ScalarOps.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/function_schema.h>
+#include <ATen/core/stack.h>
+#include <c10/util/Exception.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace torch_ir {
+
+class NamedArguments {
+ public:
+  // Of a call of an operator with this `schema`, whose arguments are all of `stack`. Both outlive
+  // it.
+  NamedArguments(const c10::FunctionSchema& schema, const torch::jit::Stack& stack)
+      : schema_(schema), stack_(stack) {}
+
+  // Whether it was given: not None, not an undefined tensor.
+  bool has(const char* name) const {
+    const auto index = schema_.argumentIndexWithName(name);
+    if (!index) return false;
+    const c10::IValue& value = stack_.at(static_cast<size_t>(*index));
+    return !value.isNone() && (!value.isTensor() || value.toTensor().defined());
+  }
+
+  // Throw c10::Error where it was not given, or is something else.
+  // A number stands for a tensor of it.
+  at::Tensor tensor(const char* name) const {
+    const c10::IValue& value = at(name);
+    return value.isScalar() ? c10::scalar_to_tensor(value.toScalar()) : value.toTensor();
+  }
+  int64_t number(const char* name) const { return at(name).toInt(); }
+  std::string text(const char* name) const { return at(name).toStringRef(); }
+  bool flag(const char* name) const { return at(name).toBool(); }
+  // Of a list, or of a tensor on a CPU.
+  std::vector<int64_t> numbers(const char* name) const {
+    const c10::IValue& value = at(name);
+    if (!value.isTensor()) return value.toIntVector();
+    const at::Tensor values = value.toTensor().to(at::kLong).contiguous();
+    const auto* const data = values.const_data_ptr<int64_t>();
+    return {data, data + values.numel()};
+  }
+  std::vector<at::Tensor> tensors(const char* name) const { return at(name).toTensorVector(); }
+
+ private:
+  const c10::IValue& at(const char* name) const {
+    TORCH_CHECK(has(name), "there is no ", name);
+    return stack_.at(static_cast<size_t>(*schema_.argumentIndexWithName(name)));
+  }
+
+  const c10::FunctionSchema& schema_;
+  const torch::jit::Stack& stack_;
+};
+
+}  // namespace torch_ir
