@@ -5,6 +5,7 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/rand.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,10 +15,12 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/executor/execution_plan.h"
+#include "torch_ir/executor/graph/symbol_binder.h"
 
 namespace torch_ir {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
@@ -128,10 +131,36 @@ TEST(DynamicGraphs, SolvesForASymbolThatNoSizeStandsForAlone) {
   const ExecutionPlan plan = compile(two_inputs("4*s0", "2*s0"), StateDict());
   EXPECT_NO_THROW(plan.run({at::rand({8}), at::rand({4})}));
   EXPECT_THAT([&] { plan.run({at::rand({9}), at::rand({4})}); },
-              ThrowsMessage<ExecutionError>(
-                  "Dimension 0 of input 'a' is 9, which is not 4*s0 for any s0."));
+              ThrowsMessage<ExecutionError>("Dimension 0 of input 'a' is 9, expected 4*s0 = 8."));
   EXPECT_THAT([&] { plan.run({at::rand({8}), at::rand({6})}); },
               ThrowsMessage<ExecutionError>("Dimension 0 of input 'b' is 6, expected 2*s0 = 4."));
+}
+
+TEST(DynamicGraphs, NamesAllSizesThatNoSymbolGives) {
+  IR ir;
+  ir.graph_inputs = {tensor("a", {"4*s0"}), tensor("b", {"2*s1"}), tensor("c", {"3", "s2 + 1"}),
+                     tensor("d", {"s2"})};
+  ir.graph_outputs = ir.graph_inputs;
+  EXPECT_THAT(size_problems(ir, {at::rand({9}), at::rand({3}), at::rand({3, 5}), at::rand({5})}),
+              ElementsAre("Dimension 0 of input 'a' is 9, which is not 4*s0 for any s0.",
+                          "Dimension 0 of input 'b' is 3, which is not 2*s1 for any s1.",
+                          "Dimension 1 of input 'c' is 5, expected s2 + 1 = 6."));
+}
+
+// Each symbol becomes known by the next one: linear, or it would not end.
+TEST(DynamicGraphs, SolvesForManySymbols) {
+  constexpr int64_t kSymbols = 20'000;
+  IR ir;
+  std::vector<at::Tensor> inputs;
+  for (int64_t i = 0; i < kSymbols; ++i) {
+    const bool is_last = i + 1 == kSymbols;
+    const std::string size = is_last ? fmt::format("s{}", i) : fmt::format("s{} + s{}", i, i + 1);
+    ir.graph_inputs.push_back(number(fmt::format("n{}", i), "int64", size));
+    inputs.push_back(at::full({}, is_last ? 3 : 5, at::kLong));
+  }
+  const SymbolValues symbols = bind_symbols(ir, inputs);
+  EXPECT_EQ(symbols.size(), static_cast<size_t>(kSymbols));
+  EXPECT_EQ(symbols.at("s0"), 2);
 }
 
 TEST(DynamicGraphs, ChecksDynamicOutputsOfNodes) {

@@ -321,7 +321,11 @@ std::optional<std::string> SymExpr::as_symbol() const {
 
 std::optional<int64_t> solve_linear(const SymExpr& expression, const std::string& symbol,
                                     int64_t value, const SymbolValues& values) {
-  SymbolValues trial = values;
+  // Of all the symbols of a graph only those that count.
+  SymbolValues trial;
+  for (const std::string& other : expression.symbols()) {
+    if (const auto found = values.find(other); found != values.end()) trial.insert(*found);
+  }
   const auto at = [&](int64_t x) {
     trial[symbol] = x;
     return expression.evaluate(trial);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/problem_list.h"
@@ -10,13 +12,14 @@ namespace torch_ir {
 
 namespace {
 
-// The symbol of `expression` that is not among `symbols`, where it is one.
-std::optional<std::string> only_unknown(const SymExpr& expression, const SymbolValues& symbols) {
-  std::optional<std::string> unknown;
-  for (const std::string& symbol : expression.symbols()) {
-    if (symbols.contains(symbol)) continue;
-    if (unknown) return std::nullopt;
-    unknown = symbol;
+// The symbol without a value, where it is one.
+const std::string* only_unknown(const std::vector<std::string>& symbols,
+                                const SymbolValues& values) {
+  const std::string* unknown = nullptr;
+  for (const std::string& symbol : symbols) {
+    if (values.contains(symbol)) continue;
+    if (unknown != nullptr) return nullptr;
+    unknown = &symbol;
   }
   return unknown;
 }
@@ -29,7 +32,11 @@ SymbolBinder::SymbolBinder(const std::vector<TensorMeta>& inputs,
     const TensorMeta& input = inputs[i];
     const auto add = [&](std::optional<size_t> dimension, const std::string& text) {
       if (text.empty()) return;
-      sizes_.push_back({i, dimension, input.name, text, SymExpr::parse(text)});
+      const SymExpr expression = SymExpr::parse(text);
+      for (const std::string& symbol : expression.symbols()) {
+        sizes_with_[symbol].push_back(sizes_.size());
+      }
+      sizes_.push_back({i, dimension, input.name, text, expression, expression.symbols()});
     };
     if (input.is_scalar && input.dtype == "int64") add(std::nullopt, input.expression);
     for (size_t d = 0; d < input.symbolic_shape.size(); ++d) add(d, input.symbolic_shape[d]);
@@ -59,29 +66,31 @@ SymbolValues SymbolBinder::find(const std::vector<c10::IValue>& inputs,
   for (size_t i = 0; i < sizes_.size(); ++i) {
     if (const auto symbol = sizes_[i].expression.as_symbol()) symbols.emplace(*symbol, values[i]);
   }
-  solve(values, symbols, problems);
-  if (problems.empty()) check(values, symbols, problems);
+  solve(values, symbols);
+  check(values, symbols, problems);
   return symbols;
 }
 
 // Symbols that no size stands for alone, from expressions with one unknown: each that is found may
-// leave another one with one.
-void SymbolBinder::solve(const std::vector<int64_t>& values, SymbolValues& symbols,
-                         std::vector<std::string>& problems) const {
-  for (bool has_solved = true; has_solved;) {
-    has_solved = false;
-    for (size_t i = 0; i < sizes_.size(); ++i) {
-      const auto unknown = only_unknown(sizes_[i].expression, symbols);
-      if (!unknown) continue;
-      const auto solution = solve_linear(sizes_[i].expression, *unknown, values[i], symbols);
-      if (solution) {
-        symbols.emplace(*unknown, *solution);
-        has_solved = true;
-        continue;
-      }
-      problems.push_back(fmt::format("{} is {}, which is not {} for any {}.", place(sizes_[i]),
-                                     values[i], sizes_[i].text, *unknown));
-      return;
+// leave others with one.
+void SymbolBinder::solve(const std::vector<int64_t>& values, SymbolValues& symbols) const {
+  std::vector<int64_t> num_unknown;
+  // Sizes with one unknown, to which others come; each is there once at most.
+  std::vector<size_t> solvable;
+  for (size_t i = 0; i < sizes_.size(); ++i) {
+    num_unknown.push_back(std::ranges::count_if(
+        sizes_[i].symbols, [&](const std::string& symbol) { return !symbols.contains(symbol); }));
+    if (num_unknown[i] == 1) solvable.push_back(i);
+  }
+  for (size_t next = 0; next < solvable.size(); ++next) {
+    const Size& size = sizes_[solvable[next]];
+    const std::string* unknown = only_unknown(size.symbols, symbols);
+    if (unknown == nullptr) continue;
+    const auto solution = solve_linear(size.expression, *unknown, values[solvable[next]], symbols);
+    if (!solution) continue;
+    symbols.emplace(*unknown, *solution);
+    for (const size_t i : sizes_with_.at(*unknown)) {
+      if (--num_unknown[i] == 1) solvable.push_back(i);
     }
   }
 }
@@ -89,10 +98,15 @@ void SymbolBinder::solve(const std::vector<int64_t>& values, SymbolValues& symbo
 void SymbolBinder::check(const std::vector<int64_t>& values, const SymbolValues& symbols,
                          std::vector<std::string>& problems) const {
   for (size_t i = 0; i < sizes_.size(); ++i) {
-    const auto expected = sizes_[i].expression.evaluate(symbols);
-    if (!expected || *expected == values[i]) continue;
-    problems.push_back(fmt::format("{} is {}, expected {} = {}.", place(sizes_[i]), values[i],
-                                   sizes_[i].text, *expected));
+    const Size& size = sizes_[i];
+    const auto expected = size.expression.evaluate(symbols);
+    if (const std::string* unknown = only_unknown(size.symbols, symbols)) {
+      problems.push_back(fmt::format("{} is {}, which is not {} for any {}.", place(size),
+                                     values[i], size.text, *unknown));
+    } else if (expected && *expected != values[i]) {
+      problems.push_back(
+          fmt::format("{} is {}, expected {} = {}.", place(size), values[i], size.text, *expected));
+    }
   }
   for (const auto& [range, expression] : ranges_) {
     const auto value = expression.evaluate(symbols);

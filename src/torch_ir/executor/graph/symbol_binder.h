@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "torch_ir/ir/ir.h"
@@ -43,6 +44,8 @@ class SymbolBinder {
     std::string input_name;
     std::string text;
     SymExpr expression;
+    // Of the expression.
+    std::vector<std::string> symbols;
   };
   struct Range {
     SymbolRange range;
@@ -50,12 +53,13 @@ class SymbolBinder {
   };
 
   static std::string place(const Size& size);
-  void solve(const std::vector<int64_t>& values, SymbolValues& symbols,
-             std::vector<std::string>& problems) const;
+  void solve(const std::vector<int64_t>& values, SymbolValues& symbols) const;
   void check(const std::vector<int64_t>& values, const SymbolValues& symbols,
              std::vector<std::string>& problems) const;
 
   std::vector<Size> sizes_;
+  // For each symbol, where in sizes_ it appears.
+  std::unordered_map<std::string, std::vector<size_t>> sizes_with_;
   std::vector<Range> ranges_;
 };
 
