@@ -165,6 +165,25 @@ TEST(CaptureTest, NamesTheOutputsOfANodeWithSeveral) {
   EXPECT_THAT(program.outputs, ElementsAre("split_0", "split_1"));
 }
 
+// Output 1 of the first node is "chunk_1", and so would be the second node.
+TEST(CaptureTest, NamesNoNodeAsAnEarlierOutput) {
+  const auto forward = [](const at::Tensor& x) {
+    const std::vector<at::Tensor> halves = x.chunk(2, 1);
+    return halves[0].chunk(1, 1)[0] + halves[1];
+  };
+  EXPECT_THAT(nodes(capture(forward, torch::ones({2, 4}))),
+              ElementsAre("chunk_0, chunk_1 = aten.chunk.default(self=x, chunks=2, dim=1)",
+                          "chunk_2 = aten.chunk.default(self=chunk_0, chunks=1, dim=1)",
+                          "add = aten.add.Tensor(self=chunk_2, other=chunk_1)"));
+}
+
+TEST(CaptureTest, NamesNoOutputAsAnInput) {
+  const Model split([](const Tensors& inputs) { return inputs[0].split(1); });
+  const ExportedProgram program =
+      export_model(split, {torch::ones({2, 3})}, {.input_names = {"split_1"}});
+  EXPECT_THAT(program.outputs, ElementsAre("split_2_0", "split_2_1"));
+}
+
 TEST(CaptureTest, TakesListsWithNone) {
   const auto forward = [](const at::Tensor& x) {
     using torch::indexing::Slice;

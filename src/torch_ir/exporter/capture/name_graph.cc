@@ -30,20 +30,38 @@ bool is_python_name(std::string_view name) {
   return std::ranges::find(kNames, name) != std::end(kNames);
 }
 
-// Gives each name once: "add", "add_1", "add_2", ...
+// The names of the outputs of the node `name`.
+std::vector<std::string> output_names(const std::string& name, size_t num_outputs) {
+  if (num_outputs == 1) return {name};
+  std::vector<std::string> names;
+  for (size_t i = 0; i < num_outputs; ++i) names.push_back(name + "_" + std::to_string(i));
+  return names;
+}
+
+// Gives each name once: "add", "add_1", "add_2", ... A node takes those of its outputs with it.
 class Namer {
  public:
-  std::string unique(const std::string& base) {
+  std::string unique(const std::string& base, size_t num_outputs = 1) {
     int& count = counts_.try_emplace(base, is_python_name(base) ? 1 : 0).first->second;
     std::string name;
     do {
       name = count == 0 ? base : base + "_" + std::to_string(count);
       ++count;
-    } while (!used_.insert(name).second);
+    } while (!take(name, num_outputs));
     return name;
   }
 
  private:
+  // False, and nothing is taken, where one of the names is.
+  bool take(const std::string& name, size_t num_outputs) {
+    std::vector<std::string> names = output_names(name, num_outputs);
+    names.push_back(name);
+    const auto is_used = [this](const std::string& one) { return used_.contains(one); };
+    if (std::ranges::any_of(names, is_used)) return false;
+    used_.insert(names.begin(), names.end());
+    return true;
+  }
+
   std::unordered_map<std::string, int> counts_;
   std::unordered_set<std::string> used_;
 };
@@ -101,13 +119,13 @@ class GraphNamer {
 
   void add_node(const TracedNode& traced) {
     ExportedNode node;
-    node.name = namer_.unique(as_identifier(base_name(traced.op.operator_name())));
+    node.name =
+        namer_.unique(as_identifier(base_name(traced.op.operator_name())), traced.outputs.size());
     node.target = op_type_name(traced.op.operator_name());
     node.arguments = given_arguments(traced);
+    node.outputs = output_names(node.name, traced.outputs.size());
     for (size_t i = 0; i < traced.outputs.size(); ++i) {
-      const bool is_single = traced.outputs.size() == 1;
-      node.outputs.push_back(is_single ? node.name : node.name + "_" + std::to_string(i));
-      name_value(traced.outputs[i], node.outputs.back());
+      name_value(traced.outputs[i], node.outputs[i]);
     }
     program_.nodes.push_back(std::move(node));
   }

@@ -49,7 +49,8 @@ void rewrite_to_python_form(TracedGraph& graph);
 
 // The graph with the names that torch.export gives. Placeholders are named by kind and state dict
 // name ("p_fc_weight"), nodes by operator ("linear", "linear_1", ...), the outputs of a node with
-// several "<node>_0", "<node>_1", ... Trailing positional arguments at their defaults are dropped,
+// several "<node>_0", "<node>_1", ... A node takes the next number where its name, or that of one
+// of its outputs, is taken. Trailing positional arguments at their defaults are dropped,
 // keyword-only ones wherever they stand. Leaves model_name, torch_version and constants for the
 // caller. `names` becomes the name of each value of the traced graph; empty for those that no node
 // makes.
