@@ -83,14 +83,22 @@ Pt2Archive open_oldest_layout(const ZipArchive& zip, const std::string& path) {
 }
 
 // "ROOT/" for the entry "ROOT/archive_format"; or of the models, where that entry is missing.
-std::optional<std::string> find_root(const ZipArchive& zip) {
+// Refuses another one, as torch.export.load does.
+std::optional<std::string> find_root(const ZipArchive& zip, const std::string& path) {
+  std::optional<std::string> found;
   for (const std::string& entry : zip.entries()) {
     const size_t root = entry.find('/') + 1;
     const std::string_view rest = std::string_view(entry).substr(root);
     const bool is_model = rest.starts_with(kModelsFolder) && rest.ends_with(kModelSuffix);
-    if (root > 0 && (rest == "archive_format" || is_model)) return entry.substr(0, root);
+    if (root == 0 || (rest != "archive_format" && !is_model)) continue;
+    const std::string folder = entry.substr(0, root);
+    if (found && *found != folder) {
+      fail(path, fmt::format("has two root folders, '{}' and '{}'", printable(*found),
+                             printable(folder)));
+    }
+    found = folder;
   }
-  return std::nullopt;
+  return found;
 }
 
 std::vector<std::string> find_models(const ZipArchive& zip, const std::string& root) {
@@ -189,7 +197,7 @@ Pt2Archive open_pt2_archive(const std::string& path) {
   }
   const ZipArchive zip = ZipArchive::open(bytes, path);
   if (zip.has("serialized_exported_program.json")) return open_oldest_layout(zip, path);
-  const auto root = find_root(zip);
+  const auto root = find_root(zip, path);
   if (!root) refuse_other_archive(zip, path);
   const std::vector<std::string> models = find_models(zip, *root);
   if (models.empty()) refuse_other_archive(zip, path);

@@ -90,6 +90,12 @@ TEST(ArchiveTest, OfSeveralModelsTheOneCalledModelIsRead) {
             "torch.export.save");
 }
 
+TEST(ArchiveTest, HasOneRoot) {
+  std::vector<ZipEntry> entries = newest_layout("model");
+  entries.push_back({"s/models/model.json", "{}"});
+  EXPECT_EQ(error_of(write_archive(entries)), "has two root folders, 'r/' and 's/'");
+}
+
 TEST(ArchiveTest, OtherFilesAreRefusedByWhatTheyAre) {
   const std::string advice = "; write a .pt2 archive with torch.export.save";
   EXPECT_EQ(
