@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 
 namespace torch_ir {
@@ -82,9 +83,7 @@ std::string model_name(FileFormat format, const std::string& path) {
     if (!fits) c = '_';
   }
   if (name.empty() || name[0] == '.') name.insert(0, "_");
-  // With what is added to it, the name of a file may have 255 bytes.
-  constexpr size_t kMostBytes = 200;
-  return name.substr(0, kMostBytes);
+  return name.substr(0, kMaxNameBytes);
 }
 
 // The file of tensors that belongs to the one at `path`, by its name.

@@ -1,9 +1,11 @@
 #include "torch_ir/base/file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -48,23 +50,46 @@ class ReadDescriptor {
 
   int get() const { return descriptor_; }
   bool is_regular() const { return S_ISREG(status_.st_mode); }
+  bool is_pipe() const { return S_ISFIFO(status_.st_mode); }
   // Zero for what is no regular file.
   size_t size() const { return static_cast<size_t>(status_.st_size); }
 
  private:
-  // What has an end and can be waited for: files, and pipes with somebody at the other end.
+  // What has an end and can be waited for.
   std::string problem_of_kind() {
     if (::fstat(descriptor_, &status_) != 0) return std::strerror(errno);
     if (S_ISDIR(status_.st_mode)) return "it is a directory";
-    if (S_ISREG(status_.st_mode)) return "";
-    if (!S_ISFIFO(status_.st_mode)) return "it is no file and no pipe";
-    const bool is_blocking = ::fcntl(descriptor_, F_SETFL, O_RDONLY) == 0;
-    return is_blocking ? "" : std::strerror(errno);
+    const bool is_null = S_ISCHR(status_.st_mode) && status_.st_rdev == makedev(1, 3);
+    return is_regular() || is_pipe() || is_null ? "" : "it is no file and no pipe";
   }
 
   int descriptor_;
   struct stat status_ = {};
 };
+
+// How long a pipe waits for somebody to write to it.
+constexpr int kWriterSeconds = 5;
+constexpr int kForEver = -1;
+
+// Whether there is something to read of a pipe, or its last writer is gone.
+bool wait_for_pipe(int descriptor, int milliseconds) {
+  pollfd pipe = {.fd = descriptor, .events = POLLIN, .revents = 0};
+  int result = 0;
+  do result = ::poll(&pipe, 1, milliseconds);
+  while (result < 0 && errno == EINTR);
+  return result > 0;
+}
+
+// Reads as ::read from a pipe that may have no writer yet: the system calls that its end.
+ssize_t read_first(int descriptor, std::string& buffer, const std::string& path) {
+  const bool has_news = wait_for_pipe(descriptor, 1000 * kWriterSeconds);
+  const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
+  if (count == 0 && !has_news) {
+    fail("cannot read", path,
+         "nobody has opened the pipe to write to it for " + std::to_string(kWriterSeconds) + " s");
+  }
+  return count;
+}
 
 // The descriptor of this process that `path` stands for, itself or as a link: /dev/stdout, and what
 // a shell gives for >(...). -1 for other paths: what else is below /proc may lead anywhere.
@@ -82,9 +107,10 @@ int descriptor_of(const fs::path& path) {
   return -1;
 }
 
-// The `number`th name for what is to become `target`. A long name is cut: names may have 255 bytes.
+// The `number`th name for what is to become `target`.
 std::string temporary_name(const fs::path& target, unsigned number) {
-  const std::string name = "." + target.filename().string().substr(0, 200) + ".torch-ir-tmp";
+  const std::string name =
+      "." + target.filename().string().substr(0, kMaxNameBytes) + ".torch-ir-tmp";
   return (target.parent_path() / name).string() + (number == 0 ? "" : "-" + std::to_string(number));
 }
 
@@ -137,8 +163,13 @@ std::string read_file(const std::string& path) {
   while (true) {
     // One byte more than expected, so that the end of a regular file is seen without growing.
     if (size == content.size()) content.resize(size == 0 ? file.size() + 1 : 2 * size);
-    const ssize_t count = ::read(file.get(), content.data() + size, content.size() - size);
+    const bool is_first = file.is_pipe() && size == 0;
+    const ssize_t count = is_first
+                              ? read_first(file.get(), content, path)
+                              : ::read(file.get(), content.data() + size, content.size() - size);
     if (count < 0 && errno == EINTR) continue;
+    // Somebody has yet to write.
+    if (count < 0 && errno == EAGAIN && wait_for_pipe(file.get(), kForEver)) continue;
     if (count < 0) fail_with_errno("cannot read", path);
     if (count == 0) break;
     size += static_cast<size_t>(count);

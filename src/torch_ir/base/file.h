@@ -13,8 +13,12 @@
 
 namespace torch_ir {
 
-// The whole content of `path`, a file or a pipe. A directory or a device is an error, and a pipe
-// that nobody writes to is empty.
+// What others are cut to that names of files are made of: with what is added, a name may have 255
+// bytes.
+inline constexpr size_t kMaxNameBytes = 200;
+
+// The whole content of `path`, a file or a pipe; /dev/null is empty. A directory or another device
+// is an error, and so is a pipe that nobody has opened to write to for some seconds.
 std::string read_file(const std::string& path);
 
 // Replaces `path` by `content`, as AtomicFile does.

@@ -11,8 +11,10 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "torch_ir/base/error.h"
@@ -311,11 +313,21 @@ TEST_F(FileTest, MapsAnEmptyFile) {
   EXPECT_EQ(file->data(), nullptr);
 }
 
-TEST_F(FileTest, ReadsNoDevicesAndWaitsForNobody) {
+TEST_F(FileTest, ReadsNothingFromTheNullDevice) { EXPECT_EQ(read_file("/dev/null"), ""); }
+
+TEST_F(FileTest, WaitsForWhoeverWritesToAPipe) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  for (const std::string& text : {std::string("text"), std::string(200'000, 'x'), std::string()}) {
+    std::thread writer([&] { std::ofstream(path("pipe")) << text; });
+    EXPECT_EQ(read_file(path("pipe")), text);
+    writer.join();
+  }
+}
+
+TEST_F(FileTest, ReadsNoOtherDevicesAndMapsNoPipe) {
   EXPECT_THAT([] { read_file("/dev/zero"); },
               ThrowsMessage<Error>("cannot read '/dev/zero': it is no file and no pipe"));
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
-  EXPECT_EQ(read_file(path("pipe")), "");
   EXPECT_THAT([&] { MappedFile::open(path("pipe")); },
               ThrowsMessage<Error>(HasSubstr("it is no regular file")));
   int ends[2] = {};
