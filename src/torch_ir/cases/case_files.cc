@@ -167,7 +167,7 @@ std::string properties_text(const std::vector<CaseInfo>& infos) {
 
 // A part of a name that is a folder: what could be something else to a file system is "_".
 std::string folder_name(std::string_view part) {
-  std::string folder(part.substr(0, 200));
+  std::string folder(part.substr(0, kMaxNameBytes));
   std::ranges::replace_if(
       folder,
       [](unsigned char c) { return std::isalnum(c) == 0 && c != '_' && c != '-' && c != '.'; },
@@ -191,6 +191,14 @@ bool is_of_suite(const fs::path& path, bool is_folder) {
     return is_folder || std::ranges::find(kCaseFiles, path.filename()) != kCaseFiles.end();
   }
   return !is_folder && (path == kSuiteFile || path == kReadme);
+}
+
+// A property is one of a call, with arguments that the property may need.
+void check_property(const CaseInfo& info, const IR& ir) {
+  if (info.property == CaseProperty::kValues) return;
+  if (ir.nodes.size() == 1 && ir.nodes.front().op_type == info.op_type) return;
+  throw SerializationError(fmt::format("compare: '{}' is for a graph of one node, a call of '{}'",
+                                       property_name(info.property), printable(info.op_type)));
 }
 
 bool has_suite_format(const std::string& directory) {
@@ -329,7 +337,9 @@ GraphCase read_case(const std::string& folder) {
       at::Tensor& input = graph_case.inputs[index];
       input = strided_copy(input, strides.get<std::vector<int64_t>>());
     }
-    return read_info(json);
+    CaseInfo info = read_info(json);
+    check_property(info, graph_case.ir);
+    return info;
   });
   return graph_case;
 }

@@ -12,6 +12,9 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
+#include "torch_ir/ir/json.h"
+#include "torch_ir/weights/safetensors.h"
+#include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
 namespace {
@@ -173,6 +176,42 @@ TEST_F(CaseFilesTest, AreRefusedWithTheirPlace) {
   refuses(("/strides/" + input).c_str(), {1.5, 4},
           "strides: those of '" + input + "' are no integers");
   refuses("/tolerance/rtol", -1, "tolerance: -1 is none");
+}
+
+TEST_F(CaseFilesTest, HaveTheCallThatAPropertyIsOf) {
+  write({"usual"});
+  const std::string folder = case_folder(directory_, "aten.softmax.int/float32/usual");
+  const std::string info = read_file(folder + "/case.json");
+  const auto write_info = [&](const std::string& op_type) {
+    nlohmann::json json = nlohmann::json::parse(info);
+    json["compare"] = "in_range";
+    json["operator"] = op_type;
+    write_file(folder + "/case.json", json.dump());
+  };
+  const auto expect_refused = [&](const std::string& op_type) {
+    write_info(op_type);
+    EXPECT_THAT([&] { read_case(folder); },
+                ThrowsMessage<SerializationError>(folder +
+                                                  "/case.json: compare: 'in_range' is for "
+                                                  "a graph of one node, a call of '" +
+                                                  op_type + "'"));
+  };
+  write_info("aten.softmax.int");
+  EXPECT_EQ(read_case(folder).info.property, CaseProperty::kInRange);
+  // Its argument `high` would be looked for among those of softmax.
+  expect_refused("aten.randint.low");
+  IR ir = load_ir(folder + "/ir.json");
+  const OpNode node = ir.nodes.front();
+  ir.nodes.push_back(node);
+  ir.nodes.back().name = ir.nodes.back().outputs.at(0).name = "other";
+  save_ir(ir, folder + "/ir.json");
+  expect_refused("aten.softmax.int");
+  ir.nodes.clear();
+  ir.graph_outputs = ir.graph_inputs;
+  save_ir(ir, folder + "/ir.json");
+  save_weights_safetensors(load_weights(folder + "/inputs.safetensors"),
+                           folder + "/expected.safetensors");
+  expect_refused("aten.softmax.int");
 }
 
 }  // namespace
