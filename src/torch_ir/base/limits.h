@@ -16,7 +16,7 @@ namespace torch_ir {
 inline constexpr size_t kMaxJsonDepth = 512;
 // Values take up to 36 times the memory of their text. A graph of a million nodes has as many.
 inline constexpr size_t kMaxJsonValues = size_t{1} << 24;
-// The same where each takes more, or fewer will do: headers of safetensors, indices, results.
+// The same where each takes more, or fewer do: headers of safetensors, indices, cases, results.
 inline constexpr size_t kMaxDocumentValues = size_t{1} << 22;
 // In a row, looked for where a text may have too many values: a parser keeps several copies of one.
 inline constexpr size_t kMaxJsonDigits = 10'000;
@@ -27,6 +27,8 @@ inline constexpr size_t kMaxJsonDigits = 10'000;
 inline constexpr size_t kMaxTensorDims = 64;
 // What a process can address.
 inline constexpr int64_t kMaxTensorBytes = int64_t{1} << 47;
+// What a tensor of a checkpoint or an archive comes to that repeats its memory.
+inline constexpr uint64_t kMaxRepeatedBytes = uint64_t{1} << 36;
 // How far the strides reach that a case gives an input.
 inline constexpr int64_t kMaxStridedBytes = int64_t{1} << 32;
 // The header of a safetensors file; the limit of the reference implementation.

@@ -85,6 +85,16 @@ int64_t num_bytes_needed(const TensorView& view) {
   return std::ranges::count(view.sizes, 0) > 0 ? 0 : end;
 }
 
+// A view may repeat its memory, by strides of 0 or overlapping ones; who reads it reads it all.
+void check_repeats(const at::Tensor& tensor, const TensorView& view) {
+  const auto dense = static_cast<uint64_t>(tensor.numel()) * tensor.element_size();
+  if (dense > kMaxRepeatedBytes && dense > tensor.storage().nbytes()) {
+    throw WeightError(fmt::format("{} repeats {} bytes of memory to {}; the limit is {}",
+                                  view_text(view), tensor.storage().nbytes(), dense,
+                                  kMaxRepeatedBytes));
+  }
+}
+
 template <size_t kSize>
 void reverse_elements(std::byte* data, size_t size) {
   for (size_t i = 0; i + kSize <= size; i += kSize) std::reverse(data + i, data + i + kSize);
@@ -124,6 +134,7 @@ at::Tensor make_tensor(const c10::Storage& storage, const TensorView& view) {
       c10::scalarTypeToTypeMeta(view.dtype));
   tensor.unsafeGetTensorImpl()->set_sizes_and_strides(view.sizes, view.strides,
                                                       view.storage_offset);
+  check_repeats(tensor, view);
   return tensor;
 }
 

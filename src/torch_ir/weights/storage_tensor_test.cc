@@ -78,6 +78,17 @@ TEST(StorageTensorTest, MisalignedBytesAreCopied) {
   EXPECT_FALSE(is_in_place(8, (1 << 20) + 1)) << "not aligned for complex128";
 }
 
+TEST(StorageTensorTest, MemoryIsRepeatedUpToALimit) {
+  const c10::Storage storage = four_numbers();
+  const int64_t rows = int64_t{1} << 20;
+  const int64_t columns = int64_t{1} << 15;
+  EXPECT_EQ(make_tensor(storage, view_of({rows, columns}, {0, 0})).numel(), rows * columns);
+  EXPECT_EQ(make_tensor(storage, view_of({0, rows, rows}, {0, 0, 0})).numel(), 0);
+  EXPECT_THAT([&] { make_tensor(storage, view_of({rows, columns + 1}, {0, 0})); },
+              storage_fails_with("shape [1048576, 32769] with strides [0, 0] at offset 0 repeats "
+                                 "8 bytes of memory to 68721573888; the limit is 68719476736"));
+}
+
 TEST(StorageTensorTest, ElementsOutsideAreRefused) {
   const c10::Storage storage = four_numbers();
   EXPECT_THAT(
