@@ -1,8 +1,11 @@
 // torch-ir execute: run a graph.
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <ostream>
+#include <system_error>
 
+#include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/execution.h"
@@ -18,10 +21,20 @@ struct ExecuteArguments {
   std::string outputs;
 };
 
+// What has no name to choose, a device or a pipe, is written to as it is.
+void check_outputs_name(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const bool is_file = !fs::exists(path, ignored) || fs::is_regular_file(path, ignored);
+  if (path.ends_with(".safetensors") || path.starts_with("/dev/") || !is_file) return;
+  throw Error("cannot write outputs to '" + path + "': its name must end in .safetensors");
+}
+
 int run_execute(const ExecuteArguments& arguments, Console& console) {
   const ExecutionArguments& inputs = arguments.execution;
   refuse_to_overwrite(arguments.outputs,
                       {inputs.file, inputs.weights.path, inputs.constants, inputs.inputs});
+  check_outputs_name(arguments.outputs);
   const auto [ir, outputs] = execute_graph_file(arguments.execution);
   write_outputs(arguments.outputs, ir, outputs);
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -200,9 +200,23 @@ TEST_F(ExecuteTest, OverwritesNoInput) {
     EXPECT_EQ(execute.status, 2);
     EXPECT_EQ(execute.out, "");
     EXPECT_EQ(execute.err, "torch-ir: " + output + ": writing there would overwrite the input '" +
-                               input + "'; give another file\n");
+                               input + "'; write elsewhere\n");
     EXPECT_EQ(read_file(input), content);
   }
+}
+
+TEST_F(ExecuteTest, WritesNoSafetensorsUnderAnotherName) {
+  const MaskedLinear model = masked_linear();
+  const auto execute = [&](const std::string& outputs) {
+    return torch_ir({"execute", model.graph, "--weights", model.weights, "--inputs", model.inputs,
+                     "--outputs", outputs});
+  };
+  const Outcome other = execute(path("outputs.pt"));
+  EXPECT_EQ(other.status, 2);
+  EXPECT_EQ(other.err, "torch-ir: cannot write outputs to '" + path("outputs.pt") +
+                           "': its name must end in .safetensors\n");
+  EXPECT_THAT(files(), Not(testing::Contains("outputs.pt")));
+  EXPECT_EQ(execute("/dev/null").status, 0) << "a device has no name to choose";
 }
 
 TEST_F(BadExecution, WithAFileThatIsNotThere) {

@@ -3,8 +3,6 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/file.h"
-#include "torch_ir/base/zip_archive.h"
 #include "torch_ir/converter/converter.h"
 #include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/ir/json.h"
@@ -23,16 +21,17 @@ std::string describe(const std::string& path, const std::vector<std::string>& pr
   return text;
 }
 
-// Whatever zip it is: the reader of archives says what is wrong with one that is none.
-bool is_zip_file(const std::string& path) {
-  const std::shared_ptr<MappedFile> file = MappedFile::open(path);
-  return looks_like_zip({reinterpret_cast<const char*>(file->data()), file->size()});
+// Whether the reader of archives is to say what is wrong with it, where anything is.
+bool is_called_archive(const std::string& path) {
+  return path.ends_with(".pt2") || path.ends_with(".safetensors");
 }
 
 }  // namespace
 
 GraphFile read_graph_file(const std::string& path) {
-  if (!is_zip_file(path)) return {.ir = load_ir(path), .weights = std::nullopt};
+  if (!is_pt2_archive(path) && !is_called_archive(path)) {
+    return {.ir = load_ir(path), .weights = std::nullopt};
+  }
   Pt2Model model = read_pt2(path);
   try {
     return {.ir = convert_exported_program(model.program),

@@ -1,4 +1,5 @@
-// Reading the FILE of a command: IR JSON, or an archive of torch.export.save, by content.
+// Reading the FILE of a command: IR JSON, or an archive of torch.export.save, by content. What is
+// called an archive, or a file of tensors, has to be an archive.
 #pragma once
 
 #include <optional>

@@ -1,3 +1,4 @@
+#include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -72,6 +73,19 @@ TEST_F(InfoTest, CountsADynamicArchiveAtTheSizesOfItsExampleInputs) {
   EXPECT_THAT(info.out,
               testing::ContainsRegex("With [a-z0-9]+ = [0-9]+, as in the example inputs\n"));
   EXPECT_THAT(info.out, testing::Not(HasSubstr("unknown")));
+}
+
+// By its name, where its content is neither.
+TEST_F(InfoTest, TakesAFileThatIsCalledAnArchiveForOne) {
+  for (const std::string& other : {file("empty.pt2", ""), file("text.pt2", "not a graph"),
+                                   tensor_file("weights.safetensors", {{"w", at::zeros({2})}})}) {
+    const Outcome info = torch_ir({"info", other});
+    EXPECT_EQ(info.status, 2);
+    EXPECT_EQ(info.err, "torch-ir: " + other +
+                            ": is no .pt2 archive: it does not begin as zip archives do; write a "
+                            ".pt2 archive with torch.export.save\n");
+  }
+  EXPECT_THAT(torch_ir({"info", file("empty.json", "")}).err, HasSubstr("not valid JSON"));
 }
 
 TEST_F(InfoTest, PrintsJson) {
@@ -183,7 +197,7 @@ TEST_F(InfoTest, DoesNotOverwriteTheGraph) {
   const Outcome outcome = torch_ir({"info", graph, "-o", graph});
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(outcome.err, "torch-ir: " + graph + ": writing there would overwrite the input '" +
-                             graph + "'; give another file\n");
+                             graph + "'; write elsewhere\n");
   EXPECT_EQ(read_file(graph), content);
 }
 

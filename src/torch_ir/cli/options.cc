@@ -146,7 +146,7 @@ void refuse_to_overwrite(const std::string& output, const std::vector<std::strin
       continue;
     }
     throw Error(output + ": writing there would overwrite the input '" + input +
-                "'; give another file");
+                "'; write elsewhere");
   }
 }
 

@@ -6,9 +6,12 @@
 #include <ostream>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/problem_list.h"
 #include "torch_ir/cli/command.h"
+#include "torch_ir/cli/execution.h"
 #include "torch_ir/cli/graph_file.h"
 #include "torch_ir/cli/options.h"
+#include "torch_ir/executor/check_values.h"
 #include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
@@ -23,28 +26,34 @@ std::string count_text(size_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-// Prints the problems, and throws when there are any.
-void report(const std::vector<std::string>& problems, const std::string& verdict,
-            Console& console) {
+void check_graph(const std::string& path, const IR& ir) {
+  const std::vector<std::string> problems = find_problems(ir);
   if (problems.empty()) return;
-  for (const std::string& problem : problems) console.talk() << problem << '\n';
-  throw ValidationError(verdict + ": " + count_text(problems.size(), "problem") +
-                        (problems.size() > 1 ? ", the first: " : ": ") + problems.front());
+  throw ValidationError(path + " is not well formed: " + problem_list(problems, "its graph"));
+}
+
+// As for a run.
+void check_weights(const ValidateArguments& arguments, const LoadedGraph& graph) {
+  ExecutionArguments files;
+  files.file = arguments.file;
+  files.weights = arguments.weights;
+  name_files_in_errors(files, graph, [&] {
+    const std::vector<std::string> problems = weight_problems(graph.ir, *graph.weights);
+    if (!problems.empty()) throw ExecutionError(problem_list(problems, "its weights"));
+  });
+  warn_about_surplus_weights(*graph.weights, graph.ir);
 }
 
 int run_validate(const ValidateArguments& arguments, Console& console) {
-  const IR ir = read_graph_file(arguments.file).ir;
-  report(find_problems(ir), arguments.file + " is not well formed", console);
+  LoadedGraph graph;
+  graph.ir = read_graph_file(arguments.file).ir;
+  check_graph(arguments.file, graph.ir);
+  graph.weights = load_given_weights(arguments.weights);
   const std::string& weights_path = arguments.weights.path;
-  const StateDict weights = load_given_weights(arguments.weights);
-  const bool has_weights = !weights_path.empty();
-  if (has_weights) {
-    report(validate_weights_against_ir(weights, ir),
-           weights_path + " does not fit " + arguments.file, console);
-  }
-  console.talk() << arguments.file << ": valid, " << count_text(ir.nodes.size(), "node") << ", "
-                 << count_text(ir.weights.size(), "weight") << '\n';
-  if (has_weights) console.talk() << weights_path << ": fits " << arguments.file << '\n';
+  if (!weights_path.empty()) check_weights(arguments, graph);
+  console.talk() << arguments.file << ": valid, " << count_text(graph.ir.nodes.size(), "node")
+                 << ", " << count_text(graph.ir.weights.size(), "weight") << '\n';
+  if (!weights_path.empty()) console.talk() << weights_path << ": fits " << arguments.file << '\n';
   return kDone;
 }
 

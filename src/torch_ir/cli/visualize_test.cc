@@ -80,7 +80,7 @@ TEST_F(VisualizeTest, DoesNotOverwriteTheGraph) {
   const Outcome outcome = torch_ir({"visualize", graph, "-o", graph});
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(outcome.err, "torch-ir: " + graph + ": writing there would overwrite the input '" +
-                             graph + "'; give another file\n");
+                             graph + "'; write elsewhere\n");
   EXPECT_EQ(read_file(graph), content);
 }
 

@@ -37,18 +37,6 @@ void compare(const TensorMeta& expected, const at::Tensor& actual,
   }
 }
 
-// One warning for all of them; a checkpoint of another model has thousands.
-void warn_about_surplus(const std::vector<std::string_view>& names) {
-  constexpr size_t kShown = 5;
-  if (names.empty()) return;
-  std::vector<std::string> shown;
-  for (const std::string_view name : names) {
-    if (shown.size() < kShown) shown.push_back(printable(name));
-  }
-  TORCH_WARN(fmt::format("{} weight(s) that the IR does not use: '{}'{}", names.size(),
-                         fmt::join(shown, "', '"), names.size() > kShown ? ", ..." : ""));
-}
-
 }  // namespace
 
 StateDict state_dict(const torch::nn::Module& module) {
@@ -62,14 +50,11 @@ std::vector<std::string> validate_weights_against_ir(const StateDict& weights, c
   for (const auto& item : ir.weight_name_mapping) placeholders.emplace(item.value(), item.key());
 
   std::vector<std::string> problems;
-  std::unordered_set<std::string_view> used;
   for (const TensorMeta& weight : ir.weights) {
     const at::Tensor* tensor = weights.find(weight.name);
-    used.insert(weight.name);
-    if (const auto placeholder = placeholders.find(weight.name);
-        placeholder != placeholders.end()) {
-      used.insert(placeholder->second);
-      if (tensor == nullptr) tensor = weights.find(std::string(placeholder->second));
+    const auto placeholder = placeholders.find(weight.name);
+    if (tensor == nullptr && placeholder != placeholders.end()) {
+      tensor = weights.find(std::string(placeholder->second));
     }
     if (tensor == nullptr || !tensor->defined()) {
       if (ir.constants.contains(weight.name)) continue;
@@ -80,12 +65,25 @@ std::vector<std::string> validate_weights_against_ir(const StateDict& weights, c
     }
   }
 
-  std::vector<std::string_view> surplus;
-  for (const auto& item : weights) {
-    if (!used.contains(item.key())) surplus.push_back(item.key());
-  }
-  warn_about_surplus(surplus);
+  warn_about_surplus_weights(weights, ir);
   return problems;
+}
+
+// A checkpoint of another model has thousands.
+void warn_about_surplus_weights(const StateDict& weights, const IR& ir) {
+  constexpr size_t kShown = 5;
+  std::unordered_set<std::string_view> used;
+  for (const TensorMeta& weight : ir.weights) used.insert(weight.name);
+  for (const auto& item : ir.weight_name_mapping) used.insert(item.key());
+  size_t num_surplus = 0;
+  std::vector<std::string> shown;
+  for (const auto& item : weights) {
+    if (used.contains(item.key())) continue;
+    if (num_surplus++ < kShown) shown.push_back(printable(item.key()));
+  }
+  if (num_surplus == 0) return;
+  TORCH_WARN(fmt::format("{} weight(s) that the IR does not use: '{}'{}", num_surplus,
+                         fmt::join(shown, "', '"), num_surplus > kShown ? ", ..." : ""));
 }
 
 void move_large_constants(IR& ir, StateDict& weights) {

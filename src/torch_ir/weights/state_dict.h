@@ -33,6 +33,9 @@ StateDict load_weights(const std::string& path, const LoadWeightsOptions& option
 // problems; they are warned about. Empty when `ir` can run with `weights`.
 std::vector<std::string> validate_weights_against_ir(const StateDict& weights, const IR& ir);
 
+// One warning for all `weights` that `ir` has under neither of their names; none where it has all.
+void warn_about_surplus_weights(const StateDict& weights, const IR& ir);
+
 // Moves the constants of `ir` with more than 65,536 elements, which nobody wants to read as JSON,
 // to `weights`, where a plan finds them too. The others keep their order.
 void move_large_constants(IR& ir, StateDict& weights);
