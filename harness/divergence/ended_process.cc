@@ -30,6 +30,8 @@ constexpr double kNumWholeHangs = 3;
 constexpr double kNumHangs = 20;
 // The part that is found has this, in addition: what seemed to hang may only be slow to start.
 constexpr double kNumLastHangs = 5;
+// Of the time, what is added for that; the process of the search has twice the time.
+constexpr double kNumLastDelays = 2;
 
 // Longer than any run, and what the clock can hold.
 constexpr Seconds kLongest(1e8);
@@ -61,14 +63,14 @@ class EndSearch {
 
   // A smaller one, in place of the whole graph.
   ReproducerSearch find_part() {
-    const std::optional<PartEnd> end = run_part(whole_, settings_, limits(kNumWholeHangs));
-    if (!end && is_over()) {
+    const PartRun run = run_part(whole_, settings_, limits(kNumWholeHangs));
+    if (run.is_cut_off) {
       return {.note = fmt::format(
-                  "The graph ran by itself for {:g} s and did not end, so that no smaller part was "
-                  "looked for.",
+                  "The graph had {:g} s to be loaded and to run by itself and did not end, so that "
+                  "no smaller part was looked for.",
                   ended_.timeout)};
     }
-    if (!end || end->kind != ended_.kind) {
+    if (!run.end || run.end->kind != ended_.kind) {
       return {.note = fmt::format(
                   "The graph did not {} again when it ran by itself, so that no smaller part was "
                   "looked for.",
@@ -79,19 +81,20 @@ class EndSearch {
     watch.start(settings_.seed);
     candidate_.observe(
         inputs_, [&](const std::string& name, const at::Tensor& value) { watch.see(name, value); });
-    const FailedRun failed{.candidate = candidate_,
-                           .ir = ir_,
-                           .weights = candidate_.weights(),
-                           .inputs = inputs_,
-                           .expected = nothing_,
-                           .check = [&](auto&&... graph) { return this->check(*end, graph...); },
-                           .settings = settings_,
-                           .memory = memory,
-                           .reference = watch};
+    const FailedRun failed{
+        .candidate = candidate_,
+        .ir = ir_,
+        .weights = candidate_.weights(),
+        .inputs = inputs_,
+        .expected = nothing_,
+        .check = [&](auto&&... graph) { return this->check(*run.end, graph...); },
+        .settings = settings_,
+        .memory = memory,
+        .reference = watch};
     ReproducerSearch search = find_part_that_ends(failed, found_);
-    if (search.reproducer && ended_.kind == FailureKind::kTimedOut && !hangs_for_long()) {
-      search = {.note = fmt::format("The part that was found ended when it had {:g} s",
-                                    (budget_ / kNumLastHangs).count())};
+    if (search.reproducer && ended_.kind == FailureKind::kTimedOut) {
+      std::string doubt = doubt_of_hang();
+      if (!doubt.empty()) search = {.note = std::move(doubt)};
     }
     if (search.reproducer) replace_whole();
     if (!search.note.empty()) search.note += ". ";
@@ -123,17 +126,23 @@ class EndSearch {
       // No file holds its values.
       return std::nullopt;
     }
-    const std::optional<PartEnd> end = run_part(part_, settings, limits(kNumHangs));
-    if (!end && is_over()) throw SearchEnded();
-    if (end != wanted) return std::nullopt;
+    const PartRun run = run_part(part_, settings, limits(kNumHangs));
+    if (run.is_cut_off) throw SearchEnded();
+    if (run.end != wanted) return std::nullopt;
     return GraphFailure{.output = ir.graph_outputs.back().name, .threw = true};
   }
 
-  bool hangs_for_long() const {
+  // Why the part that was found need not hang; empty where it still does.
+  std::string doubt_of_hang() const {
     PartLimits limits = this->limits(kNumLastHangs);
-    limits.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(2 * limits.run);
-    const std::optional<PartEnd> end = run_part(found_, settings_, limits);
-    return end && end->kind == FailureKind::kTimedOut;
+    limits.deadline += std::chrono::duration_cast<Clock::duration>(budget_ / kNumLastDelays);
+    const PartRun run = run_part(found_, settings_, limits);
+    if (run.end && run.end->kind == FailureKind::kTimedOut) return "";
+    if (run.is_cut_off || !run.has_begun) {
+      return fmt::format("The part that was found could not be loaded in time to have {:g} s",
+                         limits.run.count());
+    }
+    return fmt::format("The part that was found ended when it had {:g} s", limits.run.count());
   }
 
   void replace_whole() const {

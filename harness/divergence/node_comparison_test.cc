@@ -103,23 +103,15 @@ TEST_F(NodeComparisonTest, NamesNanThatTheModelDoesNotHave) {
   EXPECT_EQ(explanation.nodes.first_divergence->expected.num_nan, 0);
 }
 
-TEST_F(NodeComparisonTest, ComparesWhatIsWrittenInPlaceAsItWasThen) {
+TEST_F(NodeComparisonTest, ComparesWhatIsWrittenInPlaceAsItWasThenAlsoWhereWeightsShareMemory) {
   EditingBackend backend(nothing);
-  const RegisteredModel model = counter();
-  const Explanation explanation = explain_model(model, backend, /*failed=*/false);
-  EXPECT_EQ(explanation.nodes.error, "");
-  EXPECT_EQ(explanation.nodes.num_compared, static_cast<int64_t>(ir_.nodes.size()));
-  EXPECT_EQ(explanation.nodes.num_mismatched, 0);
-  EXPECT_THAT(explanation.nodes.worst, IsEmpty());
-}
-
-TEST_F(NodeComparisonTest, KeepsTheMemoryThatWeightsShare) {
-  EditingBackend backend(nothing);
-  const RegisteredModel model = tied();
-  const Explanation explanation = explain_model(model, backend, /*failed=*/false);
-  EXPECT_EQ(explanation.nodes.error, "");
-  EXPECT_EQ(explanation.nodes.num_compared, static_cast<int64_t>(ir_.nodes.size()));
-  EXPECT_EQ(explanation.nodes.num_mismatched, 0);
+  for (const RegisteredModel& model : {counter(), tied()}) {
+    const Explanation explanation = explain_model(model, backend, /*failed=*/false);
+    EXPECT_EQ(explanation.nodes.error, "");
+    EXPECT_EQ(explanation.nodes.num_compared, static_cast<int64_t>(ir_.nodes.size()));
+    EXPECT_EQ(explanation.nodes.num_mismatched, 0);
+    EXPECT_THAT(explanation.nodes.worst, IsEmpty());
+  }
 }
 
 TEST_F(NodeComparisonTest, TellsBothSidesTheSameRandomNumbers) {

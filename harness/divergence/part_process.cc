@@ -84,8 +84,8 @@ void wait_a_little(const ChildProcess& process) {
 
 }  // namespace
 
-std::optional<PartEnd> run_part(const std::string& directory, const RunSettings& settings,
-                                const PartLimits& limits) {
+PartRun run_part(const std::string& directory, const RunSettings& settings,
+                 const PartLimits& limits) {
   const std::string own = directory + kRunSuffix;
   // Where this fails, writing to it says why.
   std::error_code error;
@@ -93,26 +93,31 @@ std::optional<PartEnd> run_part(const std::string& directory, const RunSettings&
   fs::create_directory(own, error);
   write_output([&] { write_file(own + kSettingsFile, json_fields::write(settings).dump()); });
   ChildProcess process({std::string(kPartFlag) + directory});
+  PartRun run;
   std::optional<Clock::time_point> run_deadline;
   while (true) {
     wait_a_little(process);
     process.read_output();
     const std::optional<int> status = process.poll();
-    const bool has_begun = fs::exists(own + kBegunFile);
+    run.has_begun = fs::exists(own + kBegunFile);
     if (status) {
       rethrow_output_error(*status, process.output());
-      if (!has_begun || fs::exists(own + kEndedFile)) return std::nullopt;
-      return end_of(*status, process.output());
+      const bool is_ended_by_graph = run.has_begun && !fs::exists(own + kEndedFile);
+      if (is_ended_by_graph) run.end = end_of(*status, process.output());
+      return run;
     }
     const Clock::time_point now = Clock::now();
-    if (now >= limits.deadline) return std::nullopt;
-    if (has_begun && !run_deadline) {
+    run.is_cut_off = now >= limits.deadline;
+    if (run.is_cut_off) return run;
+    if (run.has_begun && !run_deadline) {
       run_deadline = now + std::chrono::duration_cast<Clock::duration>(limits.run);
     }
-    if (run_deadline && now >= *run_deadline) return PartEnd{.kind = FailureKind::kTimedOut};
-    if (limits.memory && resident_bytes()[process.id()] > *limits.memory) {
-      return PartEnd{.kind = FailureKind::kOutOfMemory};
+    if (run_deadline && now >= *run_deadline) {
+      run.end = PartEnd{.kind = FailureKind::kTimedOut};
+    } else if (limits.memory && resident_bytes()[process.id()] > *limits.memory) {
+      run.end = PartEnd{.kind = FailureKind::kOutOfMemory};
     }
+    if (run.end) return run;
   }
 }
 

@@ -32,10 +32,18 @@ struct PartEnd {
   bool operator==(const PartEnd&) const = default;
 };
 
-// Runs what write_reproducer wrote to `directory`, once, as `settings` say. Nothing for a graph
-// that comes to an end, by an error too, and where the deadline comes first. Throws OutputError.
-std::optional<PartEnd> run_part(const std::string& directory, const RunSettings& settings,
-                                const PartLimits& limits);
+struct PartRun {
+  // Nothing for a graph that comes to an end, by an error too, and for one that was not seen to.
+  std::optional<PartEnd> end = std::nullopt;
+  // Whether it had its weights and ran.
+  bool has_begun = false;
+  // Whether the deadline came first.
+  bool is_cut_off = false;
+};
+
+// Runs what write_reproducer wrote to `directory`, once, as `settings` say. Throws OutputError.
+PartRun run_part(const std::string& directory, const RunSettings& settings,
+                 const PartLimits& limits);
 
 // To be called first in the main function: when the process is such a one, runs its part and gives
 // the exit status.

@@ -105,6 +105,17 @@ ModelResult read_result(const std::string& directory) {
   return result;
 }
 
+// The limit that such an end has to do with, for a command that shows it again.
+std::string limit_flags(FailureKind kind, const RunOptions& options) {
+  if (kind == FailureKind::kTimedOut) {
+    return fmt::format(" --timeout {:g}", options.timeout.count());
+  }
+  if (kind == FailureKind::kOutOfMemory && options.memory_limit) {
+    return fmt::format(" --memory-limit {:g}", static_cast<double>(*options.memory_limit) / 1e6);
+  }
+  return {};
+}
+
 class Job {
  public:
   Job(size_t index, const ModelSource& model, const RunOptions& options, std::string directory)
@@ -124,14 +135,14 @@ class Job {
   std::optional<ModelResult> poll(const RunOptions& options) {
     process_->read_output();
     if (const std::optional<int> status = process_->poll()) {
-      return conclude(finish(*status), "", options);
+      return conclude(finish(*status), options);
     }
     if (Clock::now() < deadline_) return std::nullopt;
     process_->kill();
-    const std::string limit = fmt::format("{:g}", options.timeout.count());
     return conclude(
-        unfinished(FailureKind::kTimedOut, "was stopped after " + limit + " s, the time limit"),
-        " --timeout " + limit, options);
+        unfinished(FailureKind::kTimedOut, fmt::format("was stopped after {:g} s, the time limit",
+                                                       options.timeout.count())),
+        options);
   }
 
   // The result of a process that keeps `resident` bytes, when these are too many.
@@ -140,10 +151,11 @@ class Job {
     const int64_t most = ended_ ? 2 * *options.memory_limit : *options.memory_limit;
     if (resident <= most) return std::nullopt;
     process_->kill();
-    const std::string limit = fmt::format("{:g}", static_cast<double>(most) / 1e6);
-    return conclude(unfinished(FailureKind::kOutOfMemory, "was stopped with more than " + limit +
-                                                              " MB in memory, the memory limit"),
-                    " --memory-limit " + limit, options);
+    return conclude(
+        unfinished(FailureKind::kOutOfMemory,
+                   fmt::format("was stopped with more than {:g} MB in memory, the memory limit",
+                               static_cast<double>(most) / 1e6)),
+        options);
   }
 
  private:
@@ -157,9 +169,8 @@ class Job {
 
   // `result` of the process that has ended, or of the first one with the reproducer that the second
   // one left. Where the graph ended its process, which therefore could look for no reproducer, a
-  // second one is started, and nothing is returned yet. `flags` are those that made the end come.
-  std::optional<ModelResult> conclude(ModelResult result, const std::string& flags,
-                                      const RunOptions& options) {
+  // second one is started, and nothing is returned yet.
+  std::optional<ModelResult> conclude(ModelResult result, const RunOptions& options) {
     if (ended_) {
       ended_->reproducer = std::move(result.reproducer);
       if (result.nodes) {
@@ -170,7 +181,7 @@ class Job {
         }
       }
       if (ended_->reproducer) {
-        ended_->reproducer->command += flags_;
+        ended_->reproducer->command += limit_flags(ended_->failure->kind, options);
         ended_->reproducer->message = ended_->failure->message;
       } else {
         add_sentence(ended_->nodes->note, "No reproducer could be written.");
@@ -184,7 +195,6 @@ class Job {
                                        .kind = result.failure->kind,
                                        .timeout = options.timeout.count(),
                                        .memory_limit = options.memory_limit};
-    flags_ = flags;
     ended_ = std::move(result);
     if (!ended_->nodes) ended_->nodes.emplace().error = ended_->failure->message;
     start(options);
@@ -233,9 +243,8 @@ class Job {
   RunRequest request_;
   Clock::time_point deadline_;
   std::unique_ptr<ChildProcess> process_;
-  // What came of the first process, while the second one runs, and the flags that ended it.
+  // What came of the first process, while the second one runs.
   std::optional<ModelResult> ended_;
-  std::string flags_;
 };
 
 // Sleeps until a child has something to tell, or a deadline comes.

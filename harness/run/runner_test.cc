@@ -13,6 +13,7 @@
 #include <set>
 
 #include "harness/process/interrupt.h"
+#include "harness/run/run_model.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/ir/json.h"
 
@@ -26,6 +27,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
+using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
 
 class RunnerTest : public ::testing::Test {
@@ -365,6 +367,8 @@ INSTANTIATE_TEST_SUITE_P(
         SmallestPart{"hangs_on_exp", FailureKind::kTimedOut, "exp", "exp",
                      " --trials 1 --timeout 15"},
         SmallestPart{"grows_on_exp", FailureKind::kOutOfMemory, "exp", "exp",
+                     " --trials 1 --memory-limit 600"},
+        SmallestPart{"refused_on_exp", FailureKind::kOutOfMemory, "exp", "exp",
                      " --trials 1 --memory-limit 600"}),
     [](const auto& test) { return test.param.backend; });
 
@@ -413,15 +417,34 @@ TEST_F(RunnerTest, ACrashThatDoesNotComeAgainHasTheWholeGraph) {
   EXPECT_THAT(result.nodes->note, HasSubstr("did not crash so again when it ran by itself"));
 }
 
-TEST_F(RunnerTest, APartThatEndsWhenItHasMoreTimeDoesNotHang) {
-  RunOptions options;
-  options.settings.backend = "slow";
-  options.timeout = std::chrono::seconds(10);
-  const ModelResult result = run_one("Branches", options);
-  EXPECT_EQ(kind_of(result), FailureKind::kTimedOut);
+struct LastRun {
+  // What the part that was found does in it; all others hang.
+  std::string backend;
+  // What is said of it; empty where it hangs.
+  std::string note;
+};
+
+class LastRunTest : public RunnerTest, public ::testing::WithParamInterface<LastRun> {};
+
+INSTANTIATE_TEST_SUITE_P(
+    Backends, LastRunTest,
+    ::testing::Values(LastRun{"ends_at_last", "The part that was found ended when it had 4 s. "},
+                      LastRun{"fails_to_load_at_last",
+                              "The part that was found could not be loaded in time to have 4 s. "},
+                      LastRun{"loads_slowly_at_last", ""}),
+    [](const auto& test) { return test.param.backend; });
+
+// Without the process that hung to begin with, so that there can be much time for the parts.
+TEST_P(LastRunTest, OfThePartThatWasFoundIsToldAsItWas) {
+  RunSettings settings;
+  settings.backend = GetParam().backend;
+  const std::unique_ptr<Candidate> candidate = make_candidate(std::string("Branches"), 0);
+  const ModelResult result =
+      reproduce(*candidate, ModelResult{.name = "Branches"}, settings,
+                {.kind = FailureKind::kTimedOut, .timeout = 20}, directory_, [](const auto&) {});
   ASSERT_TRUE(result.reproducer);
-  EXPECT_TRUE(result.is_reproduced_by_whole_graph());
-  EXPECT_THAT(result.nodes->note, HasSubstr("The part that was found ended when it had 2 s. "));
+  EXPECT_EQ(result.reproducer->num_nodes, GetParam().note.empty() ? 1 : 7) << result.nodes->note;
+  EXPECT_THAT(result.nodes->note, StartsWith(GetParam().note));
 }
 
 TEST_F(RunnerTest, AGraphThatEndsItsProcessIsTheReproducer) {

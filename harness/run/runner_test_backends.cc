@@ -7,11 +7,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "harness/backend/backend.h"
+#include "torch_ir/base/error.h"
 
 namespace torch_ir {
 namespace {
@@ -84,11 +86,16 @@ void hang() {
   for (;;) ::pause();
 }
 
-// As one that is slow to start does: all but the part that was found, which has more time.
-std::unique_ptr<Backend> make_slow(const BackendOptions& options) {
-  const bool has_time = options.directory.ends_with("/found.run/backend");
-  return std::make_unique<Faulty>(std::vector<std::string>(), has_time ? [] {} : hang);
+// Hangs, but for the part that was found.
+std::unique_ptr<Backend> make_hanging(const BackendOptions& options, void (*load_at_last)(),
+                                      void (*run_at_last)()) {
+  const bool is_last = options.directory.ends_with("/found.run/backend");
+  if (is_last) load_at_last();
+  return std::make_unique<Faulty>(std::vector<std::string>(), is_last ? run_at_last : hang);
 }
+
+// Longer than two fifths of the 20 s of the test.
+void load_slowly() { ::sleep(9); }
 
 // Touches all the memory that there is.
 void take_all_memory() {
@@ -100,6 +107,12 @@ bool add_faulty(const char* name, const std::vector<std::string>& op_types, void
       name, [=](const BackendOptions&) { return std::make_unique<Faulty>(op_types, fail); });
 }
 
+bool add_hanging(const char* name, void (*load_at_last)(), void (*run_at_last)()) {
+  return register_backend(name, [=](const BackendOptions& options) {
+    return make_hanging(options, load_at_last, run_at_last);
+  });
+}
+
 template <class Made>
 bool add(const char* name) {
   return register_backend(name, [](const BackendOptions&) { return std::make_unique<Made>(); });
@@ -109,9 +122,15 @@ const bool registered =
     add<Aborts>("aborts") && add<AbortsOnParts>("aborts_on_parts") && add<Rounds>("rounds") &&
     add_faulty("aborts_on_exp", {"aten.exp.default"}, [] { std::abort(); }) &&
     add_faulty("aborts_on_both", {"aten.sin.default", "aten.exp.default"}, [] { std::abort(); }) &&
-    add_faulty("aborts_once", {}, abort_once) && register_backend("slow", make_slow) &&
+    add_faulty("aborts_once", {}, abort_once) &&
+    add_hanging(
+        "ends_at_last", [] {}, [] {}) &&
+    add_hanging(
+        "fails_to_load_at_last", [] { throw ExecutionError("no chip"); }, hang) &&
+    add_hanging("loads_slowly_at_last", load_slowly, hang) &&
     add_faulty("hangs_on_exp", {"aten.exp.default"}, hang) &&
     add_faulty("grows_on_exp", {"aten.exp.default"}, take_all_memory) &&
+    add_faulty("refused_on_exp", {"aten.exp.default"}, [] { throw std::bad_alloc(); }) &&
     add_faulty("leaves_on_exp", {"aten.exp.default"}, [] { std::_Exit(0); });
 
 }  // namespace
