@@ -307,6 +307,14 @@ void fields(const Visit& visit, CostTotals& costs) {
   visit("num_unknown_sizes", costs.num_unknown_sizes);
 }
 
+template <class Visit>
+void count_field(const Visit& visit, const char* key, std::optional<int64_t>& count) {
+  visit.nullable(key, count);
+  if (count.value_or(0) >= 0) return;
+  throw json_fields::Problem{fmt::format("expected a count, found {}", *count),
+                             fmt::format("/{}", key)};
+}
+
 // The metrics of a graph that are known of it when it is not at hand any more.
 template <class Visit>
 void graph_fields(const Visit& visit, ModelResult& result) {
@@ -321,10 +329,10 @@ void graph_fields(const Visit& visit, ModelResult& result) {
     parameters = known->figures.total_parameters;
     costs = known->costs;
   }
-  visit.nullable("nodes", nodes);
-  visit.nullable("edges", edges);
-  visit.nullable("weights", weights);
-  visit.nullable("parameters", parameters);
+  count_field(visit, "nodes", nodes);
+  count_field(visit, "edges", edges);
+  count_field(visit, "weights", weights);
+  count_field(visit, "parameters", parameters);
   visit.nullable("costs", costs);
   visit.nullable("fingerprint", fingerprint);
   if constexpr (Visit::kReads) {

@@ -393,6 +393,10 @@ TEST(ReadResultsTest, ErrorsNameThePlace) {
   EXPECT_THAT(error_of("/models/1/failure/kind", "x\ny"), HasSubstr("/models/1/failure/kind: "));
   EXPECT_THAT(error_of("/models/1/failure/kind", "x\ny"), Not(HasSubstr("\n")));
   EXPECT_EQ(error_of("/models/0/nodes", 1.5), "/models/0/nodes: expected an integer, found 1.5");
+  for (const char* count :
+       {"/models/0/nodes", "/models/1/edges", "/models/0/weights", "/models/0/parameters"}) {
+    EXPECT_EQ(error_of(count, -3), std::string(count) + ": expected a count, found -3");
+  }
   EXPECT_EQ(error_of("/models/0/trials/1/max_diff", "much"),
             "/models/0/trials/1/max_diff: expected a number, \"nan\", \"inf\" or \"-inf\", found "
             "\"much\"");

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "torch_ir/base/printable.h"
+#include "torch_ir/base/version.h"
 #include "torch_ir/executor/graph/execution_options.h"
 
 namespace torch_ir {
@@ -162,6 +163,7 @@ Environment environment() {
   const std::string config = at::show_config();
   Environment all = {
       {"libtorch", TORCH_VERSION},
+      {"torch_ir", kVersion},
       {"compiler", compiler(config)},
       {"cpu_capability", at::get_cpu_capability()},
       {"blas", build_setting(config, "BLAS_INFO")},
@@ -202,15 +204,12 @@ std::vector<std::pair<std::string, std::string>> settings_in_words(const RunSett
 }
 
 std::string environment_name(const std::string& key) {
-  static const std::map<std::string, std::string> names = {{"libtorch", "LibTorch"},
-                                                           {"cpu_capability", "CPU instructions"},
-                                                           {"blas", "BLAS"},
-                                                           {"lapack", "LAPACK"},
-                                                           {"mkl", "MKL"},
-                                                           {"onednn", "oneDNN"},
-                                                           {"openmp", "OpenMP"},
-                                                           {"compiler", "compiler"},
-                                                           {"onednn_of_fast", "oneDNN of fast"}};
+  static const std::map<std::string, std::string> names = {
+      {"libtorch", "LibTorch"}, {"cpu_capability", "CPU instructions"},
+      {"blas", "BLAS"},         {"lapack", "LAPACK"},
+      {"mkl", "MKL"},           {"onednn", "oneDNN"},
+      {"openmp", "OpenMP"},     {"compiler", "LibTorch's compiler"},
+      {"torch_ir", "torch-ir"}, {"onednn_of_fast", "oneDNN of fast"}};
   const auto known = names.find(key);
   return known == names.end() ? key : known->second;
 }

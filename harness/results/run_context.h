@@ -25,10 +25,10 @@ namespace torch_ir {
 inline constexpr std::string_view kWithinTolerance = "within tolerance";
 inline constexpr std::string_view kVersionPlaceholder = "<version>";
 
-// The build of LibTorch that runs here, and nothing that names the machine: what can change the
-// last bits of a result. Names and values: "libtorch", "compiler", "cpu_capability" (the
-// instructions that its kernels use), "blas", "lapack", "mkl", "onednn", "openmp"; those that it
-// does not tell are left out.
+// The version of torch-ir and the build of LibTorch that run here, and nothing that names the
+// machine: what can change the last bits of a result. Names and values: "libtorch", "torch_ir", and
+// of LibTorch "compiler", "cpu_capability" (the instructions that its kernels use), "blas",
+// "lapack", "mkl", "onednn", "openmp"; those that it does not tell are left out.
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 Environment environment();

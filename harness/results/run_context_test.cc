@@ -10,6 +10,8 @@
 #include <memory>
 #include <string>
 
+#include "torch_ir/base/version.h"
+
 namespace torch_ir {
 namespace {
 
@@ -37,8 +39,14 @@ TEST(EnvironmentTest, TellsTheVersionFirst) {
   const Environment all = environment();
   ASSERT_FALSE(all.empty());
   EXPECT_EQ(all[0], Item("libtorch", TORCH_VERSION));
+  EXPECT_THAT(all, ::testing::Contains(Item("torch_ir", kVersion)));
   EXPECT_THAT(all, ::testing::Contains(Field(&Item::first, "cpu_capability")));
   EXPECT_THAT(all, Each(Field(&Item::second, AllOf(Not(""), Not(HasSubstr("\n"))))));
+}
+
+// torch-ir has one too, which is not known here.
+TEST(EnvironmentTest, SaysWhoseCompilerItIs) {
+  EXPECT_EQ(environment_name("compiler"), "LibTorch's compiler");
 }
 
 TEST(ShownEnvironmentTest, APortableRunDoesNotNameItsLibTorch) {
