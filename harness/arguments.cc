@@ -244,7 +244,7 @@ void declare_run(CLI::App& parser, Arguments& arguments) {
                "a later run without it removes them");
   options.flag("--timings", arguments.harness.timings,
                "Say in the reports how long each stage took; they then differ from run to run");
-  options.flag("--quiet", arguments.quiet, "Print nothing but errors and models that fail");
+  options.flag("-q,--quiet", arguments.quiet, "Print nothing but errors and models that fail");
 }
 
 void declare_questions(CLI::App& parser, Arguments& arguments) {

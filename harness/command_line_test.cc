@@ -178,7 +178,7 @@ TEST_F(CommandLineTest, QuietTellsOnlyWhatFailed) {
       run({"--output", directory_, "--model", "Good", "--quiet"}, /*terminal=*/true);
   EXPECT_EQ(good.status, 0);
   EXPECT_EQ(good.out + good.err, "");
-  const HarnessOutcome bad = run({"--output", directory_, "--model", "ThrowsOnData", "--quiet"});
+  const HarnessOutcome bad = run({"--output", directory_, "--model", "ThrowsOnData", "-q"});
   EXPECT_EQ(bad.status, 1);
   EXPECT_EQ(bad.out, "");
   EXPECT_EQ(bad.err, "ThrowsOnData  FAILED  execute failed in verify: no data, please\n");
