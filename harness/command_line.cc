@@ -139,8 +139,10 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
       kProgram);
   app.footer(kFooter);
   Arguments arguments;
-  const std::string program = argc > 0 ? file_name(argv[0]) : "";
-  if (program != kProgram) arguments.harness.program = program;
+  const std::string typed = argc > 0 ? argv[0] : "";
+  // Without a folder it is on the PATH; //harness has one.
+  const std::string program = file_name(typed);
+  if (program != kProgram || program == typed) arguments.harness.program = program;
   declare_arguments(app, arguments);
   const auto fail = [&](const std::string& message) {
     err << message_line("harness", message);

@@ -16,6 +16,7 @@
 #include <regex>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/results/testing/schema_problem.h"
@@ -445,14 +446,19 @@ TEST_F(CommandLineTest, LinksInTheFolderAreNotFollowed) {
 }
 
 TEST_F(CommandLineTest, TheCommandIsForTheProgramThatRan) {
-  std::ostringstream out;
-  std::ostringstream err;
-  const std::array arguments = {"some/folder/my_harness", "--output", directory_.c_str(), "--model",
-                                "Good"};
-  EXPECT_EQ(harness_main(arguments.size(), arguments.data(), out, err, {}), 0) << err.str();
-  EXPECT_THAT(files().at("Good.md"), HasSubstr("```sh\nmy_harness --model Good\n```\n"));
-  EXPECT_EQ(nlohmann::json::parse(files().at("results.json"))["command"],
-            "my_harness --model Good");
+  const std::vector<std::pair<const char*, std::string>> programs = {
+      {"some/folder/my_harness", "my_harness"},
+      {"harness", "harness"},
+      {"bazel-bin/harness/harness", "tools/bazel run //harness --"}};
+  for (const auto& [program, command] : programs) {
+    std::ostringstream out;
+    std::ostringstream err;
+    const std::array arguments = {program, "--output", directory_.c_str(), "--model", "Good"};
+    EXPECT_EQ(harness_main(arguments.size(), arguments.data(), out, err, {}), 0) << err.str();
+    EXPECT_THAT(files().at("Good.md"), HasSubstr("```sh\n" + command + " --model Good\n```\n"));
+    EXPECT_EQ(nlohmann::json::parse(files().at("results.json"))["command"],
+              command + " --model Good");
+  }
 }
 
 TEST_F(CommandLineTest, AModelThatPassesAgainLeavesNoReproducer) {

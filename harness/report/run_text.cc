@@ -212,9 +212,10 @@ std::string coverage_text(const ModelResults& results, const Coverage& coverage,
 std::string reproducer_hint(const std::string& model, const RunContext& context,
                             const std::function<std::string(const std::string&)>& code) {
   const RunSettings& settings = context.settings;
+  const bool has_other_name = !context.program.empty() && context.program != "harness";
   if (!settings.backend.empty()) {
     return fmt::format("{} is the program that the backend is linked into{}.", code("harness"),
-                       context.program.empty() ? "" : ", here " + code(context.program));
+                       has_other_name ? ", here " + code(context.program) : "");
   }
   if (settings.executor.empty()) return "";
   return fmt::format(

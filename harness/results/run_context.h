@@ -54,7 +54,8 @@ struct RunContext {
   std::optional<int64_t> memory_limit = std::nullopt;
   std::string expected_failures = {};
   std::string baseline = {};
-  // The program that runs, without its folders, where it is not //harness.
+  // The program that runs, without its folders, where it is not //harness: it is another one, or an
+  // installed one.
   std::string program = {};
 };
 

@@ -11,7 +11,7 @@ namespace torch_ir {
 namespace fs = std::filesystem;
 
 HarnessOutcome run_command_line(std::vector<std::string> arguments, bool has_bar) {
-  arguments.insert(arguments.begin(), "harness");
+  arguments.insert(arguments.begin(), "bazel-bin/harness/harness");
   std::vector<const char*> argv;
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   std::ostringstream out;

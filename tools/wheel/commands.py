@@ -29,7 +29,8 @@ def _become(program):
         paths = [libraries, environment.get("LD_LIBRARY_PATH")]
         environment["LD_LIBRARY_PATH"] = os.pathsep.join(path for path in paths if path)
     path = os.path.join(HERE, "bin", program)
-    os.execve(path, [path] + sys.argv[1:], environment)
+    # By the name that it is called by, for the commands in its reports.
+    os.execve(path, [program] + sys.argv[1:], environment)
 
 
 def _libraries_of_torch(program):

@@ -60,6 +60,8 @@ read -r passed models < <("$python" -c 'import json, sys
 totals = json.load(open(sys.argv[1]))["totals"]
 print(totals["status"]["passed"], totals["models"])' "$work/reports/results.json")
 [[ $passed -ge 12 && $passed == "$models" ]] || fail "$passed of $models models passed"
+grep -qx "harness --model SiameseEncoder" "$work/reports/SiameseEncoder.md" ||
+  fail "what a page says to run is not what pip has installed"
 status=0
 "$work/beside/bin/torch-ir" info /nowhere.json 2>"$work/said" || status=$?
 [[ $status == 2 ]] || fail "exit status $status of a command that fails: $(cat "$work/said")"
