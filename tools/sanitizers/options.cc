@@ -39,9 +39,11 @@ const char* __tsan_default_suppressions() {
       "called_from_lib:libtorch_cpu.so\n"
       "called_from_lib:libc10.so\n"
       "called_from_lib:libgomp*.so\n"
-      // The last of those who hold a storage deletes it. That another tensor let go of it before is
-      // seen by its count alone, which LibTorch lowers as it destroys the tensor.
+      // The last of those who hold a tensor or a storage deletes it. That another let go of it
+      // before is seen by its count alone, which LibTorch lowers: of a storage as it destroys the
+      // tensor, of a tensor as it drops the arguments of a call.
       "race:c10::intrusive_ptr<c10::StorageImpl*>::reset_not_null_\n"
+      "race:c10::intrusive_ptr<c10::TensorImpl*>::reset_not_null_\n"
       // What was registered with LibTorch's dispatcher is let go after the dispatcher itself.
       "mutex:torch::Library::~Library\n";
 }
