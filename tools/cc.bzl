@@ -16,6 +16,12 @@ COPTS = [
     "-Werror",
 ]
 
+# Tests run once for each time they are compiled.
+_TEST_COPTS = ["-O0"]
+
+# Of rooms where the time goes to waiting, to files, and to the tensors of LibTorch.
+_COLD_COPTS = ["-O1"]
+
 # Of this repository, wherever it is: nothing in the workspace at hand, external/torch_ir in another.
 _ROOT = Label("//tools:cc.bzl").workspace_root
 
@@ -155,6 +161,7 @@ def torch_ir_room(
         exclude = [],
         data = [],
         alwayslink = False,
+        is_cold = False,
         test_size = "small",
         test_data = [],
         test_shards = None,
@@ -179,6 +186,7 @@ def torch_ir_room(
       exclude: Sources of programs, which are targets of their own.
       data: Files that it reads when it runs.
       alwayslink: Whether it registers itself: nothing calls it.
+      is_cold: Whether it has no loop over elements or nodes that is worth the optimizer's time.
       test_size: As in cc_test.
       test_data: Files that its tests read.
       test_shards: Over how many processes Bazel spreads its tests.
@@ -199,6 +207,7 @@ def torch_ir_room(
         name = name + "_sources",
         srcs = native.glob(["*.cc"], exclude = tests + fuzz + exclude, allow_empty = True),
         hdrs = native.glob(["*.h"]),
+        copts = _COLD_COPTS if is_cold else [],
         data = data,
         alwayslink = alwayslink,
         units = units,
@@ -219,6 +228,7 @@ def torch_ir_room(
             testonly = True,
             srcs = testing,
             hdrs = testing_hdrs,
+            copts = _TEST_COPTS,
             alwayslink = True,
             visibility = visibility,
             deps = own + deps + testing_deps + ["@googletest//:gtest"],
@@ -287,7 +297,7 @@ def torch_ir_test(
             testonly = True,
             srcs = srcs,
             alwayslink = True,
-            copts = copts,
+            copts = _TEST_COPTS + copts,
             units = units,
             visibility = ["//visibility:private"],
             deps = deps + ["@googletest//:gtest"],
