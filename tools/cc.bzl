@@ -197,8 +197,6 @@ def torch_ir_room(
     """
     native.exports_files(hdrs, visibility = ["//:__subpackages__"])
 
-    # For the mutants of //tools.
-    native.exports_files(native.glob(["*.cc"], allow_empty = True), visibility = ["//tools:__pkg__"])
     tests = native.glob(["*_test.cc"], exclude = exclude, allow_empty = True)
     fuzz = native.glob(["*_fuzz.cc"], allow_empty = True)
     testing = native.glob(["testing/*.cc"], allow_empty = True)
