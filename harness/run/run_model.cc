@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,8 +60,7 @@ void write_graph(const IR& ir, const std::string& path) {
 
 // Throws LoadError, with all that do not fit.
 void check_values(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs) {
-  std::vector<std::string> problems = validate_weights_against_ir(weights, ir);
-  std::ranges::move(input_problems(ir, inputs), std::back_inserter(problems));
+  const std::vector<std::string> problems = value_problems(ir, weights, inputs);
   if (!problems.empty()) throw LoadError(problem_list(problems, "its weights and inputs"));
 }
 

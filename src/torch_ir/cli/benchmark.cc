@@ -132,7 +132,7 @@ int run_benchmark(const BenchmarkArguments& arguments, Console& console) {
   const FoundInputs inputs = find_inputs(execution, graph);
   report.inputs = inputs.source;
   name_files_in_errors(execution, graph, [&] {
-    check_values(execution, graph, inputs);
+    check_before_run(execution, graph, inputs);
     measure(graph, to_device(inputs.tensors, execution.options.device), arguments, report);
   });
   console.out() << (arguments.json ? to_json(report) : to_text(report, is_utf8_locale()));

@@ -114,10 +114,9 @@ TEST_F(BadExecution, WithMuchThatIsWrong) {
                      "  Weight 'linear.weight' has shape [4, 5], expected [4, 4], and dtype "
                      "float64, expected float32.\n"
                      "  Weight 'linear.bias' (float32 [4]) is missing; node 'linear' reads it.\n"
-                     "  Weight 'linear.bais' is none of the graph's.\n  " +
-                     inputs +
-                     ": the graph has no input 'y'; its inputs are 'x'\n"
-                     "  Input 'x' (float32 [1, 4]) is missing.\n",
+                     "  Weight 'linear.bais' is none of the graph's.\n"
+                     "  Input 'x' (float32 [1, 4]) is missing.\n  " +
+                     inputs + ": the graph has no input 'y'; its inputs are 'x'\n",
                  /*num_lines=*/6);
 }
 

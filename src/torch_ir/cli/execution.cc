@@ -45,15 +45,6 @@ void check_constants(const std::string& path, const StateDict& constants, const 
   if (!problems.empty()) throw Error(path + ": " + problem_list(problems, "the constants"));
 }
 
-// What the weight is called that `message` misses; empty when it is about something else.
-std::string missing_weight_advice(const std::string& message, const IR& ir) {
-  for (const auto& item : ir.weight_name_mapping) {
-    if (!message.starts_with("Weight/input '" + item.key() + "' not found")) continue;
-    return " It is '" + printable(item.value()) + "' in the state dict.";
-  }
-  return {};
-}
-
 void add_nan_problem(const std::string& what, const std::string& name, const at::Tensor& tensor,
                      std::vector<std::string>& problems) {
   const int64_t count = count_nan(tensor);
@@ -131,8 +122,7 @@ void name_files_in_errors(const ExecutionArguments& arguments, const LoadedGraph
                                       ? " with " + arguments.weights.path
                                   : graph.weights.has_value() ? ""
                                                               : " without --weights";
-    throw ExecutionError(arguments.file + what_with + ": " + error.what() +
-                         missing_weight_advice(error.what(), graph.ir));
+    throw ExecutionError(arguments.file + what_with + ": " + error.what());
   }
 }
 
@@ -155,12 +145,11 @@ FoundInputs find_inputs(const ExecutionArguments& arguments, const LoadedGraph& 
   return {random_inputs(arguments.file, graph.ir), "made up"};
 }
 
-void check_values(const ExecutionArguments& arguments, const LoadedGraph& graph,
-                  const FoundInputs& inputs) {
-  std::vector<std::string> problems =
-      weight_problems(graph.ir, graph.weights.value_or(StateDict()), graph.constants);
+void check_before_run(const ExecutionArguments& arguments, const LoadedGraph& graph,
+                      const FoundInputs& inputs) {
+  std::vector<std::string> problems = value_problems(graph.ir, graph.weights.value_or(StateDict()),
+                                                     inputs.tensors, graph.constants);
   std::ranges::copy(inputs.problems, std::back_inserter(problems));
-  std::ranges::move(input_problems(graph.ir, inputs.tensors), std::back_inserter(problems));
   if (arguments.rejects_nan) {
     std::ranges::move(nan_problems(graph, inputs.tensors), std::back_inserter(problems));
   }
@@ -172,7 +161,7 @@ Execution execute_graph_file(const ExecutionArguments& arguments) {
   const FoundInputs inputs = find_inputs(arguments, graph);
   std::vector<at::Tensor> outputs;
   name_files_in_errors(arguments, graph, [&] {
-    check_values(arguments, graph, inputs);
+    check_before_run(arguments, graph, inputs);
     const StateDict weights = graph.weights.value_or(StateDict());
     outputs = compile(graph.ir, weights, graph.constants, arguments.options)
                   .run_checked(to_device(inputs.tensors, arguments.options.device));

@@ -69,8 +69,8 @@ FoundInputs find_inputs(const ExecutionArguments& arguments, const LoadedGraph& 
 
 // Throws ExecutionError with a problem_list of all weights and inputs that do not fit the graph,
 // and of those with NaN where the user refuses them.
-void check_values(const ExecutionArguments& arguments, const LoadedGraph& graph,
-                  const FoundInputs& inputs);
+void check_before_run(const ExecutionArguments& arguments, const LoadedGraph& graph,
+                      const FoundInputs& inputs);
 
 struct Execution {
   IR ir;

@@ -63,7 +63,7 @@ int run_split(const SplitArguments& arguments, Console& console) {
                            .inputs = inputs.tensors,
                            .origins = graph.origins};
     name_files_in_errors(execution, graph, [&] {
-      check_values(execution, graph, inputs);
+      check_before_run(execution, graph, inputs);
       splitter.add(model, [&](const GraphCase& graph_case) { writer.add(graph_case); });
     });
   }

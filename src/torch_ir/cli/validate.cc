@@ -12,7 +12,6 @@
 #include "torch_ir/cli/graph_file.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/executor/check_values.h"
-#include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
 namespace {
@@ -41,7 +40,6 @@ void check_weights(const ValidateArguments& arguments, const LoadedGraph& graph)
     const std::vector<std::string> problems = weight_problems(graph.ir, *graph.weights);
     if (!problems.empty()) throw ExecutionError(problem_list(problems, "its weights"));
   });
-  warn_about_surplus_weights(*graph.weights, graph.ir);
 }
 
 int run_validate(const ValidateArguments& arguments, Console& console) {

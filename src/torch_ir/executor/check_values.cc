@@ -1,11 +1,17 @@
 #include "torch_ir/executor/check_values.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "torch_ir/base/printable.h"
 #include "torch_ir/executor/graph/bind_weights.h"
 #include "torch_ir/executor/graph/symbol_binder.h"
 #include "torch_ir/executor/interpreter/run.h"
 #include "torch_ir/ir/validate.h"
+#include "torch_ir/weights/state_dict.h"
 
 namespace torch_ir {
 
@@ -13,7 +19,14 @@ std::vector<std::string> weight_problems(const IR& ir, const StateDict& weights,
                                          const StateDict& constants) {
   validate_ir(ir);
   std::vector<std::string> problems;
-  bind_weights(ir, weights, constants, /*device=*/std::nullopt, problems);
+  const BoundWeights bound =
+      bind_weights(ir, weights, constants, /*device=*/std::nullopt, problems);
+  if (!bound.only_missing.empty()) {
+    std::string& problem = problems.front();
+    problem += fmt::format("{} It is '{}' in the state dict.", problem.ends_with('.') ? "" : ".",
+                           printable(bound.only_missing));
+  }
+  if (problems.empty()) warn_about_surplus_weights(weights, ir);
   return problems;
 }
 
@@ -30,6 +43,14 @@ std::vector<std::string> input_problems(const IR& ir, const std::vector<at::Tens
   }
   // Sizes can be compared where all of them are there.
   return problems.empty() ? size_problems(ir, inputs) : problems;
+}
+
+std::vector<std::string> value_problems(const IR& ir, const StateDict& weights,
+                                        const std::vector<at::Tensor>& inputs,
+                                        const StateDict& constants) {
+  std::vector<std::string> problems = weight_problems(ir, weights, constants);
+  std::ranges::move(input_problems(ir, inputs), std::back_inserter(problems));
+  return problems;
 }
 
 }  // namespace torch_ir

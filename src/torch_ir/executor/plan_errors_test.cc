@@ -75,6 +75,9 @@ TEST(PlanErrors, NamesAMissingWeight) {
   graph.ir.nodes[0].name = "mul";
   EXPECT_EQ(execution_error([&] { compile(graph.ir, StateDict()); }),
             "Weight/input 'p_mask' not found in registry for node 'mul'.");
+  EXPECT_THAT(value_problems(graph.ir, StateDict(), graph.inputs),
+              ElementsAre("Weight/input 'p_mask' not found in registry for node 'mul'. It is "
+                          "'mask' in the state dict."));
 }
 
 TEST(PlanErrors, NamesAMissingOutput) {
@@ -124,11 +127,28 @@ TEST(PlanErrors, ListsAllWeightsThatDoNotFit) {
   EXPECT_THAT(weight_problems(graph.ir, weights), SizeIs(5));
 }
 
+struct Warnings : c10::WarningHandler {
+  void process(const c10::Warning& warning) override { messages.push_back(warning.msg()); }
+  std::vector<std::string> messages;
+};
+
+TEST(PlanErrors, ListsWeightsAndInputsThatDoNotFit) {
+  EagerGraph graph = linear_with_errors();
+  graph.weights["linear.bias"] = at::randn({3}, at::kMeta);
+  EXPECT_THAT(value_problems(graph.ir, graph.weights, {at::randn({2, 5})}),
+              ElementsAre("Weight 'linear.bias' is on the meta device: it has no data; supply its "
+                          "values.",
+                          "Input 'x' has shape [2, 5], expected [2, 4]."));
+}
+
 // A checkpoint often has more than a part of its model needs.
 TEST(PlanErrors, RefusesNoWeightsForBeingSurplus) {
   EagerGraph graph = linear_with_errors();
   graph.weights.insert("head.bias", at::ones({1}));
-  EXPECT_THAT(weight_problems(graph.ir, graph.weights), IsEmpty());
+  Warnings warnings;
+  const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
+  EXPECT_THAT(value_problems(graph.ir, graph.weights, graph.inputs), IsEmpty());
+  EXPECT_THAT(warnings.messages, ElementsAre("1 weight(s) that the IR does not use: 'head.bias'"));
   EXPECT_EQ(difference_from_eager(graph), "");
 }
 

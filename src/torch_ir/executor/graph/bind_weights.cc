@@ -80,11 +80,13 @@ class WeightBinder {
   void add_missing() {
     if (missing_.empty()) return;
     std::string only;
+    std::string only_name;
     const auto add = [&](const std::string& placeholder, const std::string& reader,
                          const std::string& alone) {
       const auto found = missing_.find(placeholder);
       if (found == missing_.end()) return;
       only = problems_.empty() ? alone : "";
+      only_name = found->second == placeholder ? "" : found->second;
       problems_.push_back(fmt::format("Weight '{}'{} is missing; {} reads it.",
                                       printable(found->second), type_text(found->second), reader));
       missing_.erase(found);
@@ -100,7 +102,9 @@ class WeightBinder {
       add(output.name, fmt::format("output '{}'", printable(output.name)),
           fmt::format("Graph output '{}' not found in registry", printable(output.name)));
     }
-    if (!only.empty() && !has_surplus()) problems_.back() = only;
+    if (only.empty() || has_surplus()) return;
+    problems_.back() = only;
+    bound_.only_missing = only_name;
   }
 
   // " (float32 [4])"

@@ -18,6 +18,9 @@ struct BoundWeights {
   TensorRegistry tensors;
   // Where they are, and where the plan runs.
   c10::Device device = c10::kCPU;
+  // The name in the state dict of the missing weight that is the only problem, where its message
+  // names the placeholder instead.
+  std::string only_missing;
 };
 
 // Looks in `weights`, then in `constants`, then in `ir.constants`, each by state dict name and then
