@@ -1,9 +1,7 @@
 #include "harness/stages/eager_program.h"
 
-#include <ATen/core/List.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/core/jit_type.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/item.h>
 #include <ATen/ops/scalar_tensor.h>
@@ -20,7 +18,7 @@
 #include "torch_ir/converter/graph_analyzer.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/builtin_operators.h"
-#include "torch_ir/ir/ivalue.h"
+#include "torch_ir/ir/stack.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/argument_shapes.h"
 #include "torch_ir/operators/argument_values.h"
@@ -70,56 +68,23 @@ class Copier {
 
 // --- Arguments ---
 
-Attribute as_attribute(const c10::IValue& value) {
-  if (value.isBool()) return value.toBool();
-  if (value.isDouble()) return value.toDouble();
-  if (value.isInt()) return value.toInt();
-  throw ExecutionError("a number is needed, not " + value.tagKind());
-}
-
-template <class Element>
-c10::IValue make_list(const ValueList& names, const Values& values) {
-  c10::List<Element> list;
-  for (const auto& name : names) {
-    if (name) {
-      list.push_back(values.at(name->name).toTensor());
-    } else {
-      list.push_back(Element());
-    }
-  }
-  return list;
-}
-
-bool holds_none(const c10::Argument& argument) {
-  const auto* list = argument.type()->castRaw<c10::ListType>();
-  return list != nullptr && list->getElementType()->kind() == c10::TypeKind::OptionalType;
-}
-
-c10::IValue make_argument(const ExportedArgument& given, const c10::Argument& argument,
-                          const Values& values) {
-  if (const auto* value = std::get_if<ValueRef>(&given.value)) return values.at(value->name);
-  if (const auto* list = std::get_if<ValueList>(&given.value)) {
-    return holds_none(argument) ? make_list<std::optional<at::Tensor>>(*list, values)
-                                : make_list<at::Tensor>(*list, values);
-  }
-  const auto number = [&](const ValueRef& ref) { return as_attribute(values.at(ref.name)); };
-  return to_ivalue(with_values(std::get<Attribute>(given.value), number), argument);
-}
-
 const ExportedArgument* find_argument(const ExportedNode& node, const std::string& name) {
   const auto found = std::ranges::find(node.arguments, name, &ExportedArgument::name);
   return found == node.arguments.end() ? nullptr : &*found;
 }
 
+// Gives a value by its name.
+auto value_in(const Values& values) {
+  return [&values](const ValueRef& ref) { return values.at(ref.name); };
+}
+
 Stack make_arguments(const ExportedNode& node, const c10::FunctionSchema& schema,
                      const Values& values) {
-  Stack stack;
-  for (const c10::Argument& argument : schema.arguments()) {
+  const auto find_given = [&](const c10::Argument& argument) {
     const ExportedArgument* given = find_argument(node, argument.name());
-    stack.push_back(given != nullptr ? make_argument(*given, argument, values)
-                                     : argument.default_value().value_or(c10::IValue()));
-  }
-  return stack;
+    return given == nullptr ? nullptr : &given->value;
+  };
+  return make_stack(schema, find_given, value_in(values));
 }
 
 // --- Results ---
@@ -176,7 +141,7 @@ Stack run_cond(const ExportedNode& node, const Values& values) {
   const ExportedArgument* given = find_argument(node, "pred");
   if (given == nullptr) throw ExecutionError("argument 'pred' is missing");
   const c10::IValue pred =
-      make_argument(*given, find_schema(node.target)->arguments().at(0), values);
+      make_argument(given->value, find_schema(node.target)->arguments().at(0), value_in(values));
   return run_graph(node.graphs.at(is_true(pred) ? 0 : 1), operands(node, "operands", values));
 }
 

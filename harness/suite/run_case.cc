@@ -20,7 +20,7 @@
 #include "torch_ir/cases/graph_case.h"
 #include "torch_ir/converter/extract.h"
 #include "torch_ir/ir/binding.h"
-#include "torch_ir/ir/ivalue.h"
+#include "torch_ir/ir/stack.h"
 #include "torch_ir/operators/call_recording.h"
 #include "torch_ir/verifier/verify.h"
 
@@ -41,38 +41,13 @@ torch::jit::Stack arguments_of_call(const GraphCase& graph_case,
   const OpNode& node = graph_case.ir.nodes.front();
   const c10::FunctionSchema* schema = find_schema(node.op_type);
   if (schema == nullptr) throw CaseProblem("LibTorch has no operator " + node.op_type);
-  const auto value_of = [&](size_t input) -> at::Tensor {
-    const std::string& name = node.inputs[input].name;
+  return make_stack(node, *schema, [&](const std::string& name) -> c10::IValue {
     const std::vector<TensorMeta>& metas = graph_case.ir.graph_inputs;
     const auto meta = std::ranges::find(metas, name, &TensorMeta::name);
     if (meta != metas.end()) return inputs.at(static_cast<size_t>(meta - metas.begin()));
     const std::string* key = graph_case.ir.weight_name_mapping.find(name);
     return key == nullptr ? at::Tensor() : graph_case.weights[*key];
-  };
-  torch::jit::Stack stack;
-  const std::vector<BoundArgument> bound = bind_node(node, *schema);
-  for (size_t i = 0; i < bound.size(); ++i) {
-    const c10::Argument& argument = schema->arguments()[i];
-    if (const auto* tensor = std::get_if<TensorArgument>(&bound[i])) {
-      stack.emplace_back(value_of(tensor->input));
-    } else if (const auto* list = std::get_if<TensorListArgument>(&bound[i])) {
-      const auto* type = argument.type()->castRaw<c10::ListType>();
-      const bool holds_none =
-          type != nullptr && type->getElementType()->kind() == c10::TypeKind::OptionalType;
-      c10::List<std::optional<at::Tensor>> optionals;
-      c10::List<at::Tensor> tensors;
-      for (const auto& input : list->inputs) {
-        optionals.push_back(input ? std::optional(value_of(*input)) : std::nullopt);
-        if (input) tensors.push_back(value_of(*input));
-      }
-      stack.push_back(holds_none ? c10::IValue(optionals) : c10::IValue(tensors));
-    } else if (const auto* attribute = std::get_if<AttributeArgument>(&bound[i])) {
-      stack.push_back(to_ivalue(*attribute->value, argument));
-    } else {
-      stack.push_back(argument.default_value().value_or(c10::IValue()));
-    }
-  }
-  return stack;
+  });
 }
 
 std::vector<at::Tensor> meta_inputs(const std::vector<at::Tensor>& inputs) {

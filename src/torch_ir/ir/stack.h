@@ -1,0 +1,95 @@
+// The arguments of a call on a stack, in the order of the operator's schema.
+//
+// Whoever calls an operator as a node does puts its arguments there with these functions. Graphs
+// know their values by names or by numbers; a callback `value_of` gives the value, which is a
+// tensor or, where a node computes with sizes, a number.
+#pragma once
+
+#include <ATen/core/List.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/core/function_schema.h>
+#include <ATen/core/stack.h>
+#include <c10/util/FunctionRef.h>
+
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <variant>
+
+#include "torch_ir/ir/attribute.h"
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+// The arguments of `node`, bound as binding.h says; `value_of` is asked for the names of its inputs
+// and of the numbers in its attributes. Throws ValidationError for arguments that do not fit.
+torch::jit::Stack make_stack(const OpNode& node, const c10::FunctionSchema& schema,
+                             c10::function_ref<c10::IValue(const std::string& name)> value_of);
+
+// --- Its parts, for graphs of other forms ---
+
+// What an argument that is not given is.
+c10::IValue default_value(const c10::Argument& argument);
+
+// Whether `argument` is a list of tensors of which some may be None: `Tensor?[]`.
+bool takes_none(const c10::Argument& argument);
+
+// `attribute` as a value of `argument`'s type, with the numbers that it refers to.
+c10::IValue to_ivalue(const Attribute& attribute, const c10::Argument& argument,
+                      c10::function_ref<c10::IValue(const ValueRef& ref)> value_of);
+
+// A `Tensor?[]` where `takes_none`, else a `Tensor[]`, of what `value_of` gives for each of
+// `items`, which may be None.
+template <class Items, class ValueOf>
+c10::IValue make_tensor_list(const Items& items, bool takes_none, const ValueOf& value_of) {
+  const auto fill = [&](auto list, auto none) -> c10::IValue {
+    list.reserve(items.size());
+    for (const auto& item : items) {
+      c10::IValue value = value_of(item);
+      if (value.isNone()) {
+        list.push_back(none);
+      } else {
+        list.push_back(std::move(value).toTensor());
+      }
+    }
+    return list;
+  };
+  if (takes_none) return fill(c10::List<std::optional<at::Tensor>>(), std::nullopt);
+  return fill(c10::List<at::Tensor>(), at::Tensor());
+}
+
+// The value of an argument that is given as `given`, a std::variant of an Attribute, a value of
+// the graph, and a list of those (std::optional, nothing for None). `value_of` takes whatever
+// stands for a value, and a ValueRef where attributes have some.
+template <class Given, class ValueOf>
+c10::IValue make_argument(const Given& given, const c10::Argument& argument,
+                          const ValueOf& value_of) {
+  const auto item_value = [&](const auto& item) { return item ? value_of(*item) : c10::IValue(); };
+  const auto make = [&](const auto& it) -> c10::IValue {
+    if constexpr (std::is_same_v<std::decay_t<decltype(it)>, Attribute>) {
+      return to_ivalue(it, argument, value_of);
+    } else if constexpr (requires { it.begin(); }) {
+      return make_tensor_list(it, takes_none(argument), item_value);
+    } else {
+      return value_of(it);
+    }
+  };
+  return std::visit(make, given);
+}
+
+// The arguments of a call: `find_given` returns what is given for an argument of the schema, as
+// make_argument takes it, or null.
+template <class FindGiven, class ValueOf>
+torch::jit::Stack make_stack(const c10::FunctionSchema& schema, const FindGiven& find_given,
+                             const ValueOf& value_of) {
+  torch::jit::Stack stack;
+  stack.reserve(schema.arguments().size());
+  for (const c10::Argument& argument : schema.arguments()) {
+    const auto* given = find_given(argument);
+    stack.push_back(given == nullptr ? default_value(argument)
+                                     : make_argument(*given, argument, value_of));
+  }
+  return stack;
+}
+
+}  // namespace torch_ir
