@@ -49,7 +49,8 @@ whole_library = rule(
 def _install_impl(ctx):
     files = {}
     for target, path in ctx.attr.files.items():
-        files[path] = target.files.to_list()[0]
+        for file in target.files.to_list():
+            files[path + file.basename if path.endswith("/") else path] = file
     for header in ctx.attr.library[HeadersInfo].headers.to_list():
         files["include/" + header.short_path.partition("src/")[2]] = header
 
@@ -81,7 +82,7 @@ torch_ir_install = rule(
         "data": attr.label_list(allow_files = True, doc = "What else the program reads."),
         "files": attr.label_keyed_string_dict(
             allow_files = True,
-            doc = "What is installed where, as paths below the prefix.",
+            doc = "What is installed where: a path below the prefix, of a folder where it ends with '/'.",
         ),
         "library": attr.label(
             providers = [HeadersInfo],

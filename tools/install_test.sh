@@ -48,6 +48,22 @@ said="$(cd "$work/relative/include" && find . -type f -printf '%P\n' | sort)"
 said="$(objdump -p "$work/relative/bin/torch-ir" | awk '/R(UN)?PATH/ { print $2 }')"
 [[ $said == '$ORIGIN/../lib/torch_ir/libtorch/lib' ]] || fail "run path $said"
 
+# The harness reads its tables in the prefix, and says what is wrong with them.
+tables="$work/relative/share/torch_ir/operators"
+list_categories() {
+  (cd / && env -u TEST_SRCDIR -u RUNFILES_DIR "$work/relative/bin/harness" --suite operators --list-categories)
+}
+expect_status 0 list_categories
+[[ $said == attention*sorting ]] || fail "categories: $said"
+printf 'abs: float32\n  usual | x[3\n' >"$tables/mine.cases"
+expect_status 2 list_categories
+[[ $said == "harness: $tables/mine.cases:2:14: expected ']'" ]] || fail "a broken row: $said"
+mv "$tables" "$work/tables"
+expect_status 2 list_categories
+[[ $said == "harness: cannot find the tables of operator cases"*"$tables"* ]] || fail "no tables: $said"
+mv "$work/tables" "$tables"
+rm "$tables/mine.cases"
+
 # What an earlier version had and this one has not goes away; what others put there stays.
 echo bin/old >>"$work/relative/lib/torch_ir/installed.txt"
 touch "$work/relative/bin/old" "$work/relative/bin/other"

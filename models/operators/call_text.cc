@@ -11,7 +11,6 @@
 #include <variant>
 
 #include "models/operators/recipe.h"
-#include "torch_ir/base/error.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/ivalue.h"
 
@@ -23,6 +22,7 @@ using Values = std::vector<Value>;
 
 // None, a number, a name; a tensor; a list.
 struct Value {
+  std::string_view text;
   std::variant<Attribute, Recipe, Values> value;
 };
 
@@ -32,12 +32,19 @@ struct NamedValue {
   Value value;
 };
 
-// "float32" of a row's "x".
-using DtypeNames = std::vector<std::pair<std::string_view, c10::ScalarType>>;
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+template <class Number>
+std::optional<Number> find_number(std::string_view text) {
+  Number number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
+}
 
 class CallReader {
  public:
-  CallReader(std::string_view text, const DtypeNames& dtypes) : rest_(text), dtypes_(dtypes) {}
+  CallReader(std::string_view text, const CallContext& context) : rest_(text), context_(context) {}
 
   std::vector<NamedValue> read() {
     std::vector<NamedValue> values;
@@ -61,8 +68,7 @@ class CallReader {
   }
 
   void expect(char c) {
-    if (!accept(c))
-      throw Error(std::string("'") + c + "' is missing before '" + std::string(rest_) + "'");
+    if (!accept(c)) throw TextError(rest_, std::string("expected '") + c + "'");
   }
 
   std::string_view take(size_t count) {
@@ -78,7 +84,6 @@ class CallReader {
   }
 
   NamedValue read_named() {
-    at_end();
     const size_t name_size = std::min(rest_.find_first_of("=,[{'"), rest_.size());
     if (!rest_.substr(name_size).starts_with('=')) return {{}, read_value()};
     std::string name(take(name_size));
@@ -87,24 +92,38 @@ class CallReader {
   }
 
   Value read_value() {
-    if (accept('[')) return {read_list()};
+    at_end();
+    const std::string_view text = rest_;
+    auto value = read_variant();
+    return {text.substr(0, text.size() - rest_.size()), std::move(value)};
+  }
+
+  std::variant<Attribute, Recipe, Values> read_variant() {
+    if (accept('[')) return read_list();
     if (accept('\'')) {
       std::string text(read_until("'"));
       expect('\'');
-      return {Attribute(std::move(text))};
+      return Attribute(std::move(text));
     }
     const std::string_view word = read_until(",[]: ");
-    if (rest_.starts_with('[')) return {read_recipe(word)};
-    return {read_word(word)};
+    if (word.empty()) throw TextError(rest_, "expected a value");
+    if (rest_.starts_with('[')) return read_recipe(word);
+    return read_word(word);
+  }
+
+  // What `read` gives until `end`.
+  template <class Read>
+  auto read_items(char end, Read read) {
+    std::vector<decltype(read())> items;
+    while (!accept(end)) {
+      items.push_back(read());
+      if (!accept(',') && !rest_.starts_with(end)) expect(end);
+    }
+    return items;
   }
 
   Values read_list() {
-    Values values;
-    while (!accept(']')) {
-      values.push_back(read_value());
-      accept(',');
-    }
-    return values;
+    return read_items(']', [&] { return read_value(); });
   }
 
   Attribute read_word(std::string_view word) const {
@@ -112,50 +131,51 @@ class CallReader {
     if (word == "True") return true;
     if (word == "False") return false;
     if (const auto dtype = find_type(word)) return *dtype;
-    int64_t integer = 0;
-    const char* end = word.data() + word.size();
-    if (std::from_chars(word.data(), end, integer).ptr == end) return integer;
-    double number = 0;
-    if (std::from_chars(word.data(), end, number).ptr == end) return number;
+    if (const auto integer = find_number<int64_t>(word)) return *integer;
+    if (const auto number = find_number<double>(word)) return *number;
     return std::string(word);
   }
 
   Recipe read_recipe(std::string_view type) {
-    Recipe recipe;
     const auto dtype = find_type(type);
-    if (!dtype) throw Error("'" + std::string(type) + "' is no dtype");
-    recipe.dtype = *dtype;
+    if (!dtype) throw TextError(type, "unknown dtype " + quoted(type));
+    Recipe recipe{.dtype = *dtype};
     expect('[');
-    while (!accept(']')) {
-      recipe.shape.push_back(std::get<int64_t>(read_word(read_until(",]")).value()));
-      accept(',');
-    }
-    if (accept('{')) {
-      while (!accept('}')) {
-        recipe.values.push_back(read_number(read_until(",}")));
-        accept(',');
-      }
-    }
-    while (accept(':')) recipe.words.emplace_back(read_until(":,] "));
+    recipe.shape = read_items(']', [&] { return read_number<int64_t>(",]"); });
+    if (accept('{')) recipe.values = read_items('}', [&] { return read_number<double>(",}"); });
+    while (accept(':')) add_word(recipe, read_until(":,] "));
     return recipe;
   }
 
-  double read_number(std::string_view word) const {
-    double number = 0;
-    const char* end = word.data() + word.size();
-    if (std::from_chars(word.data(), end, number).ptr != end) {
-      throw Error("'" + std::string(word) + "' is no number");
+  void add_word(Recipe& recipe, std::string_view word) const {
+    if (word == "domain") {
+      recipe.range = context_.domain;
+    } else if (word == "other_domain") {
+      recipe.range = context_.other_domain;
+    } else if (word.find("..") != std::string_view::npos) {
+      recipe.range = read_range(word);
+    } else if (is_recipe_word(word)) {
+      recipe.words.push_back(word);
+    } else {
+      throw TextError(word, "no tensor is " + quoted(word));
     }
-    return number;
+  }
+
+  template <class Number>
+  Number read_number(std::string_view ends) {
+    const std::string_view word = read_until(ends);
+    const auto number = find_number<Number>(word);
+    if (!number) throw TextError(word, quoted(word) + " is not a number");
+    return *number;
   }
 
   std::optional<c10::ScalarType> find_type(std::string_view name) const {
-    const auto own = std::ranges::find(dtypes_, name, &DtypeNames::value_type::first);
-    return own != dtypes_.end() ? own->second : find_dtype(name);
+    if (name == "x") return context_.dtype;
+    return name == "real" ? c10::toRealValueType(context_.dtype) : find_dtype(name);
   }
 
   std::string_view rest_;
-  const DtypeNames& dtypes_;
+  const CallContext& context_;
 };
 
 class ArgumentMaker {
@@ -163,13 +183,18 @@ class ArgumentMaker {
   explicit ArgumentMaker(const std::string& case_name) : case_name_(case_name) {}
 
   c10::IValue make(const Value& value, const c10::Argument& argument) const {
-    if (const auto* recipe = std::get_if<Recipe>(&value.value)) {
-      return make_tensor(*recipe, case_name_, argument.name());
+    try {
+      if (const auto* recipe = std::get_if<Recipe>(&value.value)) {
+        return make_tensor(*recipe, case_name_, argument.name());
+      }
+      const auto* items = std::get_if<Values>(&value.value);
+      if (items != nullptr && is_tensor_list(*argument.type())) return make_list(*items, argument);
+      return to_ivalue(with_argument_type(attribute(value), argument), argument);
+    } catch (const TextError&) {
+      throw;
+    } catch (const std::exception& error) {
+      throw TextError(value.text, error.what());
     }
-    if (is_tensor_list(*argument.type())) {
-      return make_list(std::get<Values>(value.value), argument);
-    }
-    return to_ivalue(with_argument_type(attribute(value), argument), argument);
   }
 
  private:
@@ -197,8 +222,10 @@ class ArgumentMaker {
 
   static Attribute attribute(const Value& value) {
     if (const auto* plain = std::get_if<Attribute>(&value.value)) return *plain;
+    const auto* items = std::get_if<Values>(&value.value);
+    if (items == nullptr) throw TextError(value.text, "a tensor does not fit here");
     Attribute::List list;
-    for (const Value& item : std::get<Values>(value.value)) list.push_back(attribute(item));
+    for (const Value& item : *items) list.push_back(attribute(item));
     return list;
   }
 
@@ -212,9 +239,24 @@ const NamedValue* find_value(const std::vector<NamedValue>& values, size_t posit
   return named == values.end() ? nullptr : &*named;
 }
 
-std::vector<c10::IValue> arguments_of(const std::vector<NamedValue>& values,
-                                      const c10::FunctionSchema& schema,
-                                      const ArgumentMaker& maker) {
+}  // namespace
+
+ValueRange read_range(std::string_view text) {
+  const size_t dots = text.find("..");
+  const auto low = find_number<double>(text.substr(0, dots));
+  const auto high = find_number<double>(text.substr(std::min(dots, text.size() - 2) + 2));
+  if (dots == std::string_view::npos || !low || !high || !(*low < *high)) {
+    throw TextError(text, quoted(text) + " is not a range: expected LOW..HIGH");
+  }
+  return {*low, *high};
+}
+
+void check_arguments(std::string_view text) { CallReader(text, {}).read(); }
+
+std::vector<c10::IValue> read_arguments(std::string_view text, const c10::FunctionSchema& schema,
+                                        const CallContext& context, const std::string& case_name) {
+  const std::vector<NamedValue> values = CallReader(text, context).read();
+  const ArgumentMaker maker(case_name);
   std::vector<c10::IValue> arguments;
   size_t num_used = 0;
   for (const c10::Argument& argument : schema.arguments()) {
@@ -224,23 +266,13 @@ std::vector<c10::IValue> arguments_of(const std::vector<NamedValue>& values,
     } else if (argument.default_value()) {
       arguments.push_back(*argument.default_value());
     } else {
-      throw Error("no value for '" + argument.name() + "'");
+      throw TextError(text, "no value for '" + argument.name() + "'");
     }
   }
-  if (num_used != values.size()) throw Error("values are left over");
-  return arguments;
-}
-
-}  // namespace
-
-std::vector<c10::IValue> read_arguments(std::string_view text, const c10::FunctionSchema& schema,
-                                        c10::ScalarType dtype, const std::string& case_name) {
-  const DtypeNames dtypes = {{"x", dtype}, {"real", c10::toRealValueType(dtype)}};
-  try {
-    return arguments_of(CallReader(text, dtypes).read(), schema, ArgumentMaker(case_name));
-  } catch (const std::exception& error) {
-    throw Error("case '" + case_name + "': " + error.what());
+  if (num_used != values.size()) {
+    throw TextError(text, std::to_string(values.size() - num_used) + " more values than arguments");
   }
+  return arguments;
 }
 
 }  // namespace torch_ir

@@ -1,35 +1,49 @@
 // The arguments of a call as text, as a row of a table has them: Python's notation, with recipes
-// for tensors. The schema of the operator says what each is.
-//
-//   x[2,4,8,8], x[6,2,3,3], None, stride=[2,1], groups=2, padding='same', dtype=float16
-//
-// A recipe is a dtype, a shape, and what else is said of it:
-//
-//   x[2,3]                 of the row's dtype, seeded values of the usual range
-//   x[]:0.1..4             0-d, in [0.1, 4)
-//   int64[3]{0,-1,2}       these values, as often as the shape needs them
-//   x[4,6]:transposed      the last two dimensions swapped in memory
-//
-// Other words after a colon: `strided` (every second element of the last dimension, from the second
-// on), `channels_last`, `expanded` (the first dimension has stride 0), `distinct` (no two elements
-// are equal: a permutation of evenly spaced values), `special` (NaN, infinities, signed zeros,
-// limits; the limits of integers), `denormal`, `with_nan` (the second element is one), `hermitian`
-// (positive definite matrices), `lower` and `upper` (triangular matrices that can be solved).
-// `x` alone is the row's dtype, as an attribute; `real` the dtype of its real part.
+// for tensors. common.cases says how they are written.
 #pragma once
 
 #include <ATen/core/function_schema.h>
 #include <ATen/core/ivalue.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "torch_ir/base/error.h"
+#include "torch_ir/weights/seeded_tensor.h"
+
 namespace torch_ir {
 
+// Text that cannot be read.
+class TextError : public Error {
+ public:
+  // `place` is the part of the text that is wrong.
+  TextError(std::string_view place, const std::string& what) : Error(what), place_(place) {}
+
+  std::string_view place() const { return place_; }
+
+ private:
+  std::string_view place_;
+};
+
+// What the text of a row leaves open: `x`, and where values of `:domain` and `:other_domain` lie,
+// in the usual range where nothing is said.
+struct CallContext {
+  c10::ScalarType dtype = c10::ScalarType::Float;
+  std::optional<ValueRange> domain = std::nullopt;
+  std::optional<ValueRange> other_domain = std::nullopt;
+};
+
+// "0.1..4". Throws TextError.
+ValueRange read_range(std::string_view text);
+
+// Throws TextError where `text` is not in the notation. Whether it fits an operator is left open.
+void check_arguments(std::string_view text);
+
 // One value for each argument of `schema`. Tensors depend on `case_name` and the name of their
-// argument. Throws Error, naming the case, for text that can not be read or does not fit.
+// argument. Throws TextError for text that cannot be read or does not fit.
 std::vector<c10::IValue> read_arguments(std::string_view text, const c10::FunctionSchema& schema,
-                                        c10::ScalarType dtype, const std::string& case_name);
+                                        const CallContext& context, const std::string& case_name);
 
 }  // namespace torch_ir

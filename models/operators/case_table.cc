@@ -1,97 +1,397 @@
 #include "models/operators/case_table.h"
 
-#include <array>
+#include <c10/util/BFloat16.h>
+#include <c10/util/Half.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "models/operators/call_text.h"
-#include "models/operators/tolerances.h"
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
 #include "torch_ir/ir/binding.h"
+#include "torch_ir/ir/dtype.h"
 
 namespace torch_ir {
 namespace {
 
-constexpr std::array kDtypes = std::to_array<std::pair<Dtypes, c10::ScalarType>>({
-    {kF32, c10::ScalarType::Float},
-    {kF64, c10::ScalarType::Double},
-    {kF16, c10::ScalarType::Half},
-    {kBF16, c10::ScalarType::BFloat16},
-    {kC64, c10::ScalarType::ComplexFloat},
-    {kI8, c10::ScalarType::Char},
-    {kI16, c10::ScalarType::Short},
-    {kI32, c10::ScalarType::Int},
-    {kI64, c10::ScalarType::Long},
-    {kU8, c10::ScalarType::Byte},
-    {kBool, c10::ScalarType::Bool},
-});
+namespace fs = std::filesystem;
 
-std::vector<c10::ScalarType> dtypes_of(Dtypes dtypes) {
-  std::vector<c10::ScalarType> result;
-  for (const auto& [bit, dtype] : kDtypes) {
-    if ((dtypes & bit) != 0) result.push_back(dtype);
+constexpr std::string_view kCommonTable = "common.cases";
+constexpr std::string_view kExtension = ".cases";
+// Of an operator's rows but the first, where they name no dtypes.
+constexpr std::string_view kMainDtypes = "main";
+
+// A set: a bit for each dtype.
+using Dtypes = uint64_t;
+
+constexpr Dtypes bit_of(c10::ScalarType dtype) { return Dtypes{1} << static_cast<int>(dtype); }
+
+struct TableFile {
+  std::string path;
+  std::string text;
+};
+
+// Text of rows and blocks is a part of the text of their file.
+struct Row {
+  std::string_view variant;
+  std::string_view arguments;
+  std::string_view note = {};
+  // Those of its operator where there are none.
+  Dtypes dtypes = 0;
+};
+
+struct Block {
+  std::string category;
+  std::vector<std::string_view> operators = {};
+  Dtypes dtypes = 0;
+  CallContext context = {};
+  CaseProperty property = CaseProperty::kValues;
+  // In distances of numbers around 1; 0 for the usual tolerance.
+  double tolerance = 0;
+  std::string_view tolerance_reason = {};
+  std::vector<Row> rows = {};
+};
+
+// All that was read, which cases keep alive. Nothing of it moves.
+struct Tables {
+  std::deque<TableFile> files;
+  std::deque<Block> blocks;
+
+  // `what`, after the file, line and column of `place`.
+  std::string message(std::string_view place, const std::string& what) const {
+    for (const TableFile& file : files) {
+      const char* const begin = file.text.data();
+      if (place.data() < begin || place.data() > begin + file.text.size()) continue;
+      const std::string_view before(begin, static_cast<size_t>(place.data() - begin));
+      return fmt::format("{}:{}:{}: {}", file.path, std::ranges::count(before, '\n') + 1,
+                         before.size() - (before.rfind('\n') + 1) + 1, what);
+    }
+    return what;
   }
-  return result;
+};
+
+constexpr std::string_view kBlanks = " \t\r";
+
+std::string_view trimmed(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
 }
 
-std::string op_type_of(std::string_view op) {
-  const bool has_overload = op.find('.') != std::string::npos;
-  return "aten." + std::string(op) + (has_overload ? "" : ".default");
+// The part before `end`, which `text` loses; all of it where there is no `end`.
+std::string_view take_until(std::string_view& text, char end) {
+  const std::string_view taken = text.substr(0, text.find(end));
+  text.remove_prefix(std::min(taken.size() + 1, text.size()));
+  return taken;
 }
 
-// `text` with ":WORD" replaced by ":RANGE", or left out where there is none.
-std::string with_range(std::string text, std::string_view word, std::string_view range) {
-  const std::string marked = ":" + std::string(word);
-  const std::string replacement = range.empty() ? "" : ":" + std::string(range);
-  for (size_t at = text.find(marked); at != std::string::npos; at = text.find(marked, at)) {
-    text.replace(at, marked.size(), replacement);
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts = {trimmed(take_until(text, separator))};
+  while (!text.empty()) parts.push_back(trimmed(take_until(text, separator)));
+  return parts;
+}
+
+bool is_variant(std::string_view text) {
+  const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  return !text.empty() && std::ranges::all_of(text, fits);
+}
+
+// What files share: the common one comes first, each other file has a copy to add to.
+struct Scope {
+  std::map<std::string_view, Dtypes> dtypes;
+  std::map<std::string_view, std::vector<Row>> rows;
+};
+
+template <class Value>
+void define(std::map<std::string_view, Value>& all, std::string_view name, Value value) {
+  if (!all.emplace(name, std::move(value)).second) {
+    throw TextError(name, fmt::format("'{}' is defined already", name));
   }
-  return text;
 }
 
-std::string arguments_text(const OperatorRows& rows, const CaseRow& row) {
-  const std::string text = with_range(std::string(row.arguments), "domain", rows.domain);
-  return with_range(text, "other_domain", rows.other_domain);
-}
+// Reads one file.
+class TableReader {
+ public:
+  TableReader(Tables& tables, Scope& scope, std::string category)
+      : tables_(tables), scope_(scope), category_(std::move(category)) {}
 
-Dtypes dtypes_of_row(const OperatorRows& rows, const CaseRow& row) {
-  if (row.dtypes != 0) return rows.dtypes & row.dtypes;
-  return &row == rows.rows.data() ? rows.dtypes : rows.dtypes & kMain;
-}
-
-OperatorCase make_case(const OperatorRows& rows, const CaseRow& row, c10::ScalarType dtype) {
-  OperatorCase result = {
-      .op_type = op_type_of(rows.op),
-      .dtype = dtype,
-      .variant = std::string(row.variant),
-      .note = std::string(row.note),
-      .property = rows.property,
-  };
-  if (const auto tolerance = find_case_tolerance(rows.op, dtype)) {
-    result.tolerance = tolerance->tolerance;
-    result.tolerance_reason = std::string(tolerance->reason);
-  }
-  result.arguments = [op_type = result.op_type, name = result.name(),
-                      text = arguments_text(rows, row), dtype] {
-    const c10::FunctionSchema* schema = find_schema(op_type);
-    if (schema == nullptr) throw Error("case '" + name + "': there is no such operator");
-    return read_arguments(text, *schema, dtype, name);
-  };
-  return result;
-}
-
-}  // namespace
-
-std::vector<OperatorCase> make_cases(std::string_view category, const OperatorTable& table) {
-  std::vector<OperatorCase> cases;
-  for (const OperatorRows& rows : table) {
-    for (const CaseRow& row : rows.rows) {
-      for (const c10::ScalarType dtype : dtypes_of(dtypes_of_row(rows, row))) {
-        cases.push_back(make_case(rows, row, dtype));
-        cases.back().category = category;
+  void read(std::string_view text) {
+    while (!text.empty()) {
+      const std::string_view line = take_until(text, '\n');
+      const std::string_view content = trimmed(line);
+      if (content.empty() || content.front() == '#') continue;
+      if (content.data() == line.data()) {
+        begin_block(content);
+      } else if (rows_ == nullptr) {
+        throw TextError(content, "a row without an operator above it");
+      } else if (content.find('|') != std::string_view::npos) {
+        rows_->push_back(read_row(content));
+      } else {
+        read_setting(content);
       }
     }
   }
-  return cases;
+
+ private:
+  void begin_block(std::string_view line) {
+    std::string_view rest = line;
+    const std::string_view head = take_until(rest, ':');
+    if (head.size() == line.size()) {
+      throw TextError(line, "expected an operator, a colon and its dtypes");
+    }
+    block_ = nullptr;
+    rows_ = nullptr;
+    if (head.starts_with("dtypes ")) {
+      define(scope_.dtypes, trimmed(head.substr(7)), read_dtypes(trimmed(rest)));
+    } else if (head.starts_with("rows ")) {
+      const std::string_view name = trimmed(head.substr(5));
+      define(scope_.rows, name, {});
+      rows_ = &scope_.rows[name];
+    } else {
+      block_ = &tables_.blocks.emplace_back(Block{.category = category_});
+      block_->operators = split(head, ',');
+      block_->dtypes = read_dtypes(trimmed(rest));
+      rows_ = &block_->rows;
+    }
+  }
+
+  Dtypes read_dtypes(std::string_view text) const {
+    Dtypes dtypes = 0;
+    for (const std::string_view name : split(text, ' ')) {
+      const auto set = scope_.dtypes.find(name);
+      if (set != scope_.dtypes.end()) {
+        dtypes |= set->second;
+      } else if (const auto dtype = find_dtype(name)) {
+        dtypes |= bit_of(*dtype);
+      } else if (!name.empty() || text.empty()) {
+        throw TextError(name, fmt::format("unknown dtype '{}'", name));
+      }
+    }
+    return dtypes;
+  }
+
+  Row read_row(std::string_view line) const {
+    const std::vector<std::string_view> fields = split(line, '|');
+    Row row{.variant = fields[0],
+            .arguments = fields.size() > 1 ? fields[1] : fields[0].substr(0, 0)};
+    if (!is_variant(row.variant)) {
+      throw TextError(row.variant, fmt::format("'{}' cannot be a variant: use letters, digits and "
+                                               "'_'",
+                                               row.variant));
+    }
+    check_arguments(row.arguments);
+    if (fields.size() > 2) row.note = fields[2];
+    if (fields.size() > 3) row.dtypes = read_dtypes(fields[3]);
+    if (fields.size() > 4) throw TextError(fields[4], "a row has at most four columns");
+    return row;
+  }
+
+  void read_setting(std::string_view line) {
+    std::string_view value = line;
+    const std::string_view name = take_until(value, ' ');
+    value = trimmed(value);
+    if (name == "use") {
+      const auto shared = scope_.rows.find(value);
+      if (shared == scope_.rows.end()) {
+        throw TextError(value, fmt::format("there are no rows '{}'", value));
+      }
+      rows_->insert(rows_->end(), shared->second.begin(), shared->second.end());
+      return;
+    }
+    using Setter = void (*)(Block&, std::string_view);
+    static const std::map<std::string_view, Setter> setters = {
+        {"domain", [](Block& it, std::string_view text) { it.context.domain = read_range(text); }},
+        {"other_domain",
+         [](Block& it, std::string_view text) { it.context.other_domain = read_range(text); }},
+        {"property", [](Block& it, std::string_view text) { it.property = read_property(text); }},
+        {"tolerance", &read_tolerance},
+    };
+    const auto setter = setters.find(name);
+    if (setter == setters.end()) {
+      throw TextError(name, fmt::format("expected a row (VARIANT | ARGUMENTS), 'use', 'domain', "
+                                        "'other_domain', 'property' or 'tolerance', not '{}'",
+                                        name));
+    }
+    if (block_ == nullptr) throw TextError(name, "only operators have a " + std::string(name));
+    setter->second(*block_, value);
+  }
+
+  static CaseProperty read_property(std::string_view text) {
+    try {
+      return parse_property(text);
+    } catch (const Error& error) {
+      throw TextError(text, error.what());
+    }
+  }
+
+  // "4 eps: sums are rounded".
+  static void read_tolerance(Block& block, std::string_view text) {
+    std::string_view reason = text;
+    std::string_view number = take_until(reason, ':');
+    const char* const end = number.data() + number.size();
+    const auto [unit, error] = std::from_chars(number.data(), end, block.tolerance);
+    block.tolerance_reason = trimmed(reason);
+    if (std::string_view(unit, end) != " eps" || !(block.tolerance > 0) ||
+        block.tolerance_reason.empty()) {
+      throw TextError(text, "expected 'N eps: REASON'");
+    }
+  }
+
+  Tables& tables_;
+  Scope& scope_;
+  const std::string category_;
+  // That lines belong to; rows without a block are shared ones.
+  Block* block_ = nullptr;
+  std::vector<Row>* rows_ = nullptr;
+};
+
+// The distance of numbers around 1 where a tolerance of the tables counts.
+std::optional<double> epsilon_of(c10::ScalarType dtype) {
+  if (dtype == c10::ScalarType::Half) return std::numeric_limits<c10::Half>::epsilon();
+  if (dtype == c10::ScalarType::BFloat16) return std::numeric_limits<c10::BFloat16>::epsilon();
+  return std::nullopt;
+}
+
+// "aten.conv2d.default" of "conv2d".
+std::string op_type_of(std::string_view op) {
+  const bool has_overload = op.find('.') != std::string_view::npos;
+  return fmt::format("aten.{}{}", op, has_overload ? "" : ".default");
+}
+
+// Makes cases of what was read.
+class CaseMaker {
+ public:
+  CaseMaker(std::shared_ptr<const Tables> tables, Dtypes main)
+      : tables_(std::move(tables)), main_(main) {}
+
+  std::vector<OperatorCase> make() {
+    for (const Block& block : tables_->blocks) {
+      for (const std::string_view op : block.operators) {
+        for (const Row& row : block.rows) make(block, op, row);
+      }
+    }
+    return std::move(cases_);
+  }
+
+ private:
+  void make(const Block& block, std::string_view op, const Row& row) {
+    const Dtypes others = &row == block.rows.data() ? block.dtypes : block.dtypes & main_;
+    const Dtypes dtypes = row.dtypes != 0 ? block.dtypes & row.dtypes : others;
+    Dtypes& taken = taken_[{op, row.variant}];
+    for (int i = 0; i < static_cast<int>(c10::ScalarType::NumOptions); ++i) {
+      const auto dtype = static_cast<c10::ScalarType>(i);
+      if ((dtypes & bit_of(dtype)) == 0) continue;
+      make(block, op, row, dtype);
+      if ((taken & bit_of(dtype)) != 0) {
+        throw TextError(row.variant, "there are two cases '" + cases_.back().name() + "'");
+      }
+    }
+    taken |= dtypes;
+  }
+
+  void make(const Block& block, std::string_view op, const Row& row, c10::ScalarType dtype) {
+    OperatorCase& it = cases_.emplace_back();
+    it.op_type = op_type_of(op);
+    it.dtype = dtype;
+    it.variant = row.variant;
+    it.category = block.category;
+    it.note = row.note;
+    it.property = block.property;
+    if (const auto epsilon = epsilon_of(dtype); epsilon && block.tolerance > 0) {
+      it.tolerance = {.rtol = default_tolerance(dtype).rtol, .atol = block.tolerance * *epsilon};
+      it.tolerance_reason = block.tolerance_reason;
+    }
+    it.arguments = [tables = tables_, &block, op, &row, dtype] {
+      const std::string op_type = op_type_of(op);
+      const std::string name = OperatorCase{op_type, dtype, std::string(row.variant)}.name();
+      CallContext context = block.context;
+      context.dtype = dtype;
+      try {
+        const c10::FunctionSchema* schema = find_schema(op_type);
+        if (schema == nullptr) throw TextError(row.variant, "LibTorch has no such operator");
+        return read_arguments(row.arguments, *schema, context, name);
+      } catch (const TextError& error) {
+        throw Error(tables->message(error.place(), "case '" + name + "': " + error.what()));
+      }
+    };
+  }
+
+  std::shared_ptr<const Tables> tables_;
+  Dtypes main_;
+  // The dtypes of the cases of an operator and a variant.
+  std::map<std::pair<std::string_view, std::string_view>, Dtypes> taken_;
+  std::vector<OperatorCase> cases_;
+};
+
+bool is_table_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path / kCommonTable, error);
+}
+
+const bool registered_cases =
+    register_operator_cases([] { return read_case_tables(find_case_tables()); });
+
+}  // namespace
+
+std::string find_case_tables() {
+  constexpr const char* kAmongRunfiles = "torch_ir/models/operators";
+  const fs::path program = fs::read_symlink("/proc/self/exe");
+  std::vector<fs::path> places = {program.parent_path() / "../share/torch_ir/operators"};
+  for (const char* variable : {"RUNFILES_DIR", "TEST_SRCDIR"}) {
+    const char* directory = std::getenv(variable);
+    if (directory != nullptr) places.push_back(fs::path(directory) / kAmongRunfiles);
+  }
+  places.push_back(program.string() + ".runfiles/" + kAmongRunfiles);
+  std::string looked;
+  for (const fs::path& place : places) {
+    const std::string path = place.lexically_normal().string();
+    if (is_table_folder(path)) return path;
+    looked += (looked.empty() ? "" : ", ") + path;
+  }
+  throw Error("cannot find the tables of operator cases (" + std::string(kCommonTable) +
+              "); looked in " + looked);
+}
+
+std::vector<OperatorCase> read_case_tables(const std::string& folder) {
+  std::set<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == kExtension) names.insert(entry.path().filename().string());
+  }
+  names.erase(std::string(kCommonTable));
+  const auto tables = std::make_shared<Tables>();
+  const auto read = [&](const std::string& name, Scope& scope) {
+    const std::string path = folder + "/" + name;
+    const TableFile& file = tables->files.emplace_back(TableFile{path, read_file(path)});
+    TableReader(*tables, scope, fs::path(name).stem().string()).read(file.text);
+  };
+  Scope common;
+  try {
+    read(std::string(kCommonTable), common);
+    for (const std::string& name : names) {
+      Scope scope = common;
+      read(name, scope);
+    }
+    const auto main = common.dtypes.find(kMainDtypes);
+    if (main == common.dtypes.end()) {
+      throw Error(folder + "/" + std::string(kCommonTable) + ": there are no dtypes 'main'");
+    }
+    return CaseMaker(tables, main->second).make();
+  } catch (const TextError& error) {
+    throw Error(tables->message(error.place(), error.what()));
+  }
 }
 
 }  // namespace torch_ir

@@ -12,12 +12,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
-#include <optional>
-
-#include "torch_ir/base/error.h"
-#include "torch_ir/weights/seeded_tensor.h"
 
 namespace torch_ir {
 namespace {
@@ -28,19 +23,6 @@ ValueRange usual_range(c10::ScalarType dtype) {
   if (dtype == c10::ScalarType::Byte) return {0, 16};
   if (c10::isIntegralType(dtype, /*includeBool=*/false)) return {-8, 8};
   return {-2, 2};
-}
-
-// "0.1..4"
-std::optional<ValueRange> find_range(const Recipe& recipe) {
-  for (const std::string& word : recipe.words) {
-    const size_t dots = word.find("..");
-    if (dots == std::string::npos) continue;
-    ValueRange range = {};
-    std::from_chars(word.data(), word.data() + dots, range.low);
-    std::from_chars(word.data() + dots + 2, word.data() + word.size(), range.high);
-    return range;
-  }
-  return std::nullopt;
 }
 
 bool has_word(const Recipe& recipe, std::string_view word) {
@@ -103,14 +85,14 @@ Tensor denormal_values(const Recipe& recipe) {
 }
 
 Tensor seeded_values(const Recipe& recipe, const std::string& case_name, const std::string& name) {
-  const ValueRange range = find_range(recipe).value_or(usual_range(recipe.dtype));
+  const ValueRange range = recipe.range.value_or(usual_range(recipe.dtype));
   return seeded_tensor(0, case_name, name, recipe.shape, recipe.dtype, range);
 }
 
 Tensor distinct_values(const Recipe& recipe, const std::string& case_name,
                        const std::string& name) {
   const int64_t count = c10::multiply_integers(recipe.shape);
-  const ValueRange range = find_range(recipe).value_or(usual_range(recipe.dtype));
+  const ValueRange range = recipe.range.value_or(usual_range(recipe.dtype));
   const bool is_whole = c10::isIntegralType(recipe.dtype, /*includeBool=*/true);
   const double step =
       is_whole ? 1 : (range.high - range.low) / static_cast<double>(std::max<int64_t>(count, 1));
@@ -187,19 +169,17 @@ constexpr std::array kWords = std::to_array<Word>({
      }},
 });
 
-const Word& word_of(std::string_view word) {
-  const auto found = std::ranges::find(kWords, word, &Word::word);
-  if (found != kWords.end()) return *found;
-  throw Error("no tensor is '" + std::string(word) + "'");
-}
-
 }  // namespace
+
+bool is_recipe_word(std::string_view word) {
+  return std::ranges::find(kWords, word, &Word::word) != kWords.end();
+}
 
 Tensor make_tensor(const Recipe& recipe, const std::string& case_name, const std::string& name) {
   Tensor tensor = values_of(recipe, case_name, name);
-  for (const std::string& word : recipe.words) {
-    if (word.find("..") != std::string::npos) continue;
-    if (const auto change = word_of(word).change) tensor = change(tensor);
+  for (const std::string_view word : recipe.words) {
+    const Word& found = *std::ranges::find(kWords, word, &Word::word);
+    if (found.change != nullptr) tensor = found.change(tensor);
   }
   return tensor;
 }

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <iterator>
 #include <tuple>
 #include <unordered_map>
@@ -201,30 +200,33 @@ std::vector<CaseMaker>& case_makers() {
   return makers;
 }
 
-auto sort_key(const OperatorCase& it) {
-  return std::tuple(it.category, it.op_type, dtype_name(it.dtype), it.variant);
-}
-
-bool is_variant(std::string_view variant) {
-  const auto fits = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-  return !variant.empty() && std::ranges::all_of(variant, fits);
-}
-
-std::vector<OperatorCase> make_all_cases() {
+struct AllCases {
   std::vector<OperatorCase> cases;
-  for (const CaseMaker& make : case_makers()) std::ranges::move(make(), std::back_inserter(cases));
-  std::ranges::sort(cases, {}, sort_key);
-  for (const OperatorCase& it : cases) {
-    if (!is_variant(it.variant)) {
-      throw Error("case '" + it.name() + "': use letters, digits and '_' for its variant");
-    }
+  std::unordered_map<std::string, const OperatorCase*> by_name;
+};
+
+AllCases make_all_cases() {
+  std::vector<OperatorCase> unsorted;
+  for (const CaseMaker& make : case_makers()) {
+    std::ranges::move(make(), std::back_inserter(unsorted));
   }
-  std::vector<std::string> names;
-  for (const OperatorCase& it : cases) names.push_back(it.name());
-  std::ranges::sort(names);
-  const auto twice = std::ranges::adjacent_find(names);
-  if (twice != names.end()) throw Error("there are two cases '" + *twice + "'");
-  return cases;
+  std::vector<std::tuple<std::string_view, std::string, OperatorCase*>> order;
+  for (OperatorCase& it : unsorted) order.emplace_back(it.category, it.name(), &it);
+  std::ranges::sort(order);
+  AllCases all;
+  all.cases.reserve(order.size());
+  all.by_name.reserve(order.size());
+  for (auto& [category, name, it] : order) {
+    const bool is_new =
+        all.by_name.try_emplace(name, &all.cases.emplace_back(std::move(*it))).second;
+    if (!is_new) throw Error("there are two cases '" + name + "'");
+  }
+  return all;
+}
+
+const AllCases& all_cases() {
+  static const AllCases all = make_all_cases();
+  return all;
 }
 
 }  // namespace
@@ -264,19 +266,11 @@ bool register_operator_cases(std::function<std::vector<OperatorCase>()> make) {
   return true;
 }
 
-const std::vector<OperatorCase>& list_operator_cases() {
-  static const std::vector<OperatorCase> cases = make_all_cases();
-  return cases;
-}
+const std::vector<OperatorCase>& list_operator_cases() { return all_cases().cases; }
 
 const OperatorCase& find_operator_case(const std::string& name) {
-  static const auto by_name = [] {
-    std::unordered_map<std::string, const OperatorCase*> cases;
-    for (const OperatorCase& it : list_operator_cases()) cases.emplace(it.name(), &it);
-    return cases;
-  }();
-  const auto found = by_name.find(name);
-  if (found == by_name.end()) throw Error("no case is registered as '" + name + "'");
+  const auto found = all_cases().by_name.find(name);
+  if (found == all_cases().by_name.end()) throw Error("no case is registered as '" + name + "'");
   return *found->second;
 }
 
