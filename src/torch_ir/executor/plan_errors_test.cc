@@ -1,6 +1,7 @@
 // Where compiling a plan finds what it needs, what it and a run refuse, and in which words.
 
 #include <ATen/ops/arange.h>
+#include <ATen/ops/equal.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
