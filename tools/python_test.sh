@@ -1,4 +1,4 @@
 #!/bin/bash
-# Runs a test in Python, with its arguments; see python.bzl.
+# Runs a test in Python, with its arguments; see script.bzl.
 set -euo pipefail
 exec "${TORCH_PYTHON:-python3}" "$@"
