@@ -12,66 +12,6 @@
 namespace torch_ir {
 namespace {
 
-// The values of a graph, by name.
-class Values {
- public:
-  struct Producer {
-    size_t node;
-    size_t output;
-  };
-
-  // `ir` has the weights: the graph itself, or null inside conditions and loops.
-  Values(const Graph& graph, const IR* ir) : graph_(graph), ir_(ir) {
-    for (size_t i = 0; i < graph.graph_inputs.size(); ++i) {
-      inputs_.try_emplace(graph.graph_inputs[i].name, i);
-    }
-    for (size_t i = 0; i < graph.nodes.size(); ++i) {
-      for (size_t output = 0; output < graph.nodes[i].outputs.size(); ++output) {
-        producers_.try_emplace(graph.nodes[i].outputs[output].name, Producer{i, output});
-      }
-    }
-    if (ir == nullptr) return;
-    for (const TensorMeta& weight : ir->weights) weights_.try_emplace(weight.name, &weight);
-  }
-
-  const Producer* producer(const std::string& name) const {
-    const auto found = producers_.find(name);
-    return found == producers_.end() ? nullptr : &found->second;
-  }
-
-  std::optional<size_t> input(const std::string& name) const {
-    const auto found = inputs_.find(name);
-    return found == inputs_.end() ? std::nullopt : std::optional(found->second);
-  }
-
-  // The name in the state dict, or the name itself.
-  const std::string& weight(const std::string& name) const {
-    return is_mapped(name) ? *ir_->weight_name_mapping.find(name) : name;
-  }
-  bool is_mapped(const std::string& name) const {
-    return ir_ != nullptr && ir_->weight_name_mapping.contains(name);
-  }
-
-  // The value where it is made or declared; null for an unknown one.
-  const TensorMeta* source(const std::string& name) const {
-    if (const Producer* made = producer(name)) {
-      return &graph_.nodes[made->node].outputs[made->output];
-    }
-    if (const auto position = input(name)) return &graph_.graph_inputs[*position];
-    const auto found = weights_.find(weight(name));
-    return found == weights_.end() ? nullptr : found->second;
-  }
-
-  const Graph& graph() const { return graph_; }
-
- private:
-  const Graph& graph_;
-  const IR* ir_;
-  std::unordered_map<std::string_view, size_t> inputs_;
-  std::unordered_map<std::string_view, Producer> producers_;
-  std::unordered_map<std::string_view, const TensorMeta*> weights_;
-};
-
 // "[relu, weight]"
 std::string names_text(const std::vector<TensorMeta>& values) {
   std::string text;
@@ -117,7 +57,7 @@ class GraphComparer {
 
   void compare_nodes() {
     match_ = match_nodes(
-        old_.graph(), new_.graph(), [&](const std::string& name) { return old_external(name); },
+        old_, new_, [&](const std::string& name) { return old_external(name); },
         [&](const std::string& name) { return new_external(name); });
     const auto& old_nodes = old_.graph().nodes;
     const auto& new_nodes = new_.graph().nodes;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <random>
 
 #include "torch_ir/ir/json.h"
@@ -332,6 +333,43 @@ TEST(Diff, NamesExactlyTheOneMutation) {
       EXPECT_EQ(wires.changes[0].name, name);
       expect_symmetric(graph, rewired);
     }
+  }
+}
+
+// Another front end names all values otherwise; one more node is wired in.
+TEST(Diff, IsSmallWhereAllNamesChangeAndANodeComes) {
+  for (const IR& graph : reference_graphs()) {
+    SCOPED_TRACE(graph.model_name);
+    IR renamed = graph;
+    std::map<std::string, std::string> names;
+    for (OpNode& node : renamed.nodes) {
+      node.name = "n" + std::to_string(names.size());
+      for (TensorMeta& output : node.outputs) {
+        output.name = names[output.name] = "n" + std::to_string(names.size());
+      }
+    }
+    const auto rename = [&](std::vector<TensorMeta>& values) {
+      for (TensorMeta& value : values) {
+        if (names.contains(value.name)) value.name = names[value.name];
+      }
+    };
+    for (OpNode& node : renamed.nodes) rename(node.inputs);
+    rename(renamed.graph_outputs);
+    const GraphDiff same = diff(graph, renamed);
+    EXPECT_TRUE(same.is_equal()) << ::testing::PrintToString(texts(same));
+
+    const size_t place = renamed.nodes.size() / 2;
+    OpNode added = call("added", "made_up", {renamed.nodes[place].outputs[0].name});
+    size_t num_readers = 0;
+    for (size_t i = place + 1; i < renamed.nodes.size(); ++i) {
+      for (TensorMeta& input : renamed.nodes[i].inputs) {
+        if (input.name != added.inputs[0].name) continue;
+        input.name = "added";
+        ++num_readers;
+      }
+    }
+    renamed.nodes.insert(renamed.nodes.begin() + static_cast<ptrdiff_t>(place) + 1, added);
+    EXPECT_THAT(texts(diff(graph, renamed)), SizeIs(::testing::Le(1 + 2 * num_readers)));
   }
 }
 

@@ -5,7 +5,6 @@
 #include <torch/version.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -16,8 +15,6 @@
 
 namespace torch_ir {
 namespace {
-
-using Operators = std::vector<std::string>;
 
 GraphSupport support_of(const GraphOperators& graph, const SupportedOperators& list) {
   GraphSupport support{.name = graph.name, .missing = {}, .error = graph.error};
@@ -39,89 +36,17 @@ std::vector<MissingOperator> count_missing(const std::vector<GraphSupport>& grap
       MissingOperator& sum = sums[op_type];
       sum.op_type = op_type;
       ++sum.num_graphs;
+      if (graph.missing.size() == 1) ++sum.num_unlocked;
       sum.num_calls += calls;
     }
   }
   std::vector<MissingOperator> missing;
   for (auto& [op_type, sum] : sums) missing.push_back(std::move(sum));
   std::ranges::stable_sort(missing, [](const MissingOperator& a, const MissingOperator& b) {
-    return std::tie(a.num_graphs, a.num_calls) > std::tie(b.num_graphs, b.num_calls);
+    return std::tie(a.num_graphs, a.num_unlocked, a.num_calls) >
+           std::tie(b.num_graphs, b.num_unlocked, b.num_calls);
   });
   return missing;
-}
-
-// What graphs still lack, sorted, with the places of those that lack just that.
-using Lacking = std::map<Operators, std::vector<size_t>>;
-
-Lacking lacking_graphs(const std::vector<GraphSupport>& graphs) {
-  Lacking lacking;
-  for (size_t i = 0; i < graphs.size(); ++i) {
-    if (graphs[i].missing.empty()) continue;
-    Operators operators;
-    for (const auto& [op_type, calls] : graphs[i].missing) operators.push_back(op_type);
-    std::ranges::sort(operators);
-    lacking[operators].push_back(i);
-  }
-  return lacking;
-}
-
-std::vector<size_t> unlocked_by(const Operators& operators, const Lacking& lacking) {
-  std::vector<size_t> unlocked;
-  for (const auto& [others, graphs] : lacking) {
-    if (!std::ranges::includes(operators, others)) continue;
-    unlocked.insert(unlocked.end(), graphs.begin(), graphs.end());
-  }
-  std::ranges::sort(unlocked);
-  return unlocked;
-}
-
-struct Choice {
-  Operators operators;
-  std::vector<size_t> graphs;
-
-  // More graphs for each operator, then fewer operators.
-  bool is_better_than(const Choice& other) const {
-    const size_t gain = graphs.size() * other.operators.size();
-    const size_t other_gain = other.graphs.size() * operators.size();
-    return std::tuple(gain, other.operators.size()) > std::tuple(other_gain, operators.size());
-  }
-};
-
-Choice best_choice(const Lacking& lacking) {
-  Choice best;
-  for (const auto& [operators, graphs] : lacking) {
-    Choice choice{operators, unlocked_by(operators, lacking)};
-    if (best.operators.empty() || choice.is_better_than(best)) best = std::move(choice);
-  }
-  return best;
-}
-
-// What is lacking when `operators` are there.
-Lacking without(const Lacking& lacking, const Operators& operators) {
-  Lacking rest;
-  for (const auto& [lacked, graphs] : lacking) {
-    Operators left;
-    std::ranges::set_difference(lacked, operators, std::back_inserter(left));
-    if (left.empty()) continue;
-    std::vector<size_t>& places = rest[left];
-    places.insert(places.end(), graphs.begin(), graphs.end());
-  }
-  return rest;
-}
-
-std::vector<UnlockStep> find_steps(const std::vector<GraphSupport>& graphs, int64_t num_running) {
-  std::vector<UnlockStep> steps;
-  Lacking lacking = lacking_graphs(graphs);
-  while (!lacking.empty() && steps.size() < kMaxUnlockSteps) {
-    Choice choice = best_choice(lacking);
-    num_running += static_cast<int64_t>(choice.graphs.size());
-    UnlockStep& step =
-        steps.emplace_back(UnlockStep{.operators = {}, .graphs = {}, .num_running = num_running});
-    for (const size_t graph : choice.graphs) step.graphs.push_back(graphs[graph].name);
-    lacking = without(lacking, choice.operators);
-    step.operators = std::move(choice.operators);
-  }
-  return steps;
 }
 
 // --- As text and JSON ---
@@ -138,12 +63,6 @@ std::string list_text(const Row& items) {
   std::string text = fmt::format("{}", fmt::join(items.begin(), end, ", "));
   if (items.size() > kMaxListed) text += fmt::format(" and {} more", items.size() - kMaxListed);
   return text;
-}
-
-Row printable_all(const Row& names) {
-  Row result;
-  for (const std::string& name : names) result.push_back(printable(name));
-  return result;
 }
 
 // Columns as wide as their widest cell, but for the last; the first row is the title.
@@ -184,20 +103,10 @@ std::string graphs_table(const SupportReport& report) {
 }
 
 std::string missing_table(const SupportReport& report) {
-  std::vector<Row> rows = {{"missing operator", "models", "calls"}};
+  std::vector<Row> rows = {{"missing operator", "models", "unlocks", "calls"}};
   for (const MissingOperator& missing : report.missing) {
     rows.push_back({printable(missing.op_type), std::to_string(missing.num_graphs),
-                    std::to_string(missing.num_calls)});
-  }
-  return table(rows);
-}
-
-std::string steps_table(const SupportReport& report) {
-  std::vector<Row> rows = {{"add", "models that run", "new ones"}};
-  for (const UnlockStep& step : report.steps) {
-    rows.push_back({fmt::format("{}", fmt::join(printable_all(step.operators), " + ")),
-                    fmt::format("{} (+{})", step.num_running, step.graphs.size()),
-                    list_text(printable_all(step.graphs))});
+                    std::to_string(missing.num_unlocked), std::to_string(missing.num_calls)});
   }
   return table(rows);
 }
@@ -235,7 +144,6 @@ SupportReport supported(const std::vector<GraphOperators>& graphs, const Support
   report.num_running = std::ranges::count_if(report.graphs, &GraphSupport::runs);
   report.missing = count_missing(report.graphs);
   report.unknown = list.unknown();
-  report.steps = find_steps(report.graphs, report.num_running);
   return report;
 }
 
@@ -246,10 +154,7 @@ std::string to_text(const SupportReport& report, const std::string& list_name) {
   text += unknown_lines(report, list_name);
   if (report.missing.empty()) return text;
   text += '\n' + missing_table(report);
-  text +=
-      "\nWhat to add next, one line after the other: each time the operators that make the most\n"
-      "models run for each operator added, taken from what one model lacks.\n\n";
-  return text + steps_table(report);
+  return text + "\nunlocks: models that lack nothing else\n";
 }
 
 std::string to_json(const SupportReport& report) {
@@ -257,8 +162,7 @@ std::string to_json(const SupportReport& report) {
                {"num_running", report.num_running},
                {"models", Json::array()},
                {"missing_operators", Json::array()},
-               {"unknown_operators", Json::array()},
-               {"steps", Json::array()}};
+               {"unknown_operators", Json::array()}};
   for (const GraphSupport& graph : report.graphs) {
     Json& item = json["models"].emplace_back();
     item = {{"name", printable(graph.name)},
@@ -271,15 +175,11 @@ std::string to_json(const SupportReport& report) {
   for (const MissingOperator& missing : report.missing) {
     json["missing_operators"].push_back({{"op_type", printable(missing.op_type)},
                                          {"models", missing.num_graphs},
+                                         {"unlocks", missing.num_unlocked},
                                          {"calls", missing.num_calls}});
   }
   for (const auto& [name, line] : report.unknown) {
     json["unknown_operators"].push_back({{"name", printable(name)}, {"line", line}});
-  }
-  for (const UnlockStep& step : report.steps) {
-    json["steps"].push_back({{"operators", printable_all(step.operators)},
-                             {"models", printable_all(step.graphs)},
-                             {"num_running", step.num_running}});
   }
   return json.dump(2) + '\n';
 }

@@ -43,49 +43,32 @@ struct GraphSupport {
 
 struct MissingOperator {
   std::string op_type;
-  // How many graphs call it, and how often.
+  // How many graphs call it, how many of these lack nothing else, and how often it is called.
   int64_t num_graphs = 0;
+  int64_t num_unlocked = 0;
   int64_t num_calls = 0;
-};
-
-// Operators to add next.
-struct UnlockStep {
-  // Sorted.
-  std::vector<std::string> operators;
-  // Names of the graphs that run from then on, and did not before.
-  std::vector<std::string> graphs;
-  // How many run then.
-  int64_t num_running = 0;
 };
 
 struct SupportReport {
   // In the order in which they were given.
   std::vector<GraphSupport> graphs;
   int64_t num_running = 0;
-  // Those that most graphs need first; ties by calls, then by name.
+  // Those that most graphs need first; ties by the graphs that they would unlock, by calls, by name.
   std::vector<MissingOperator> missing;
   // Names on the list that LibTorch does not have, see SupportedOperators::unknown.
   std::vector<SupportedOperators::Entry> unknown;
-  // What to add to the list, in order. Each step takes what some graph still lacks: the set of
-  // operators that makes the most graphs run for each operator in it (of equals the one with fewer
-  // operators, then the first by name). So a pair is found where no operator would do by itself. At
-  // most kMaxUnlockSteps.
-  std::vector<UnlockStep> steps;
 };
-
-inline constexpr size_t kMaxUnlockSteps = 10;
 
 SupportReport supported(const std::vector<GraphOperators>& graphs, const SupportedOperators& list);
 
-// Three tables: graphs, missing operators, steps; and what is unknown. `list_name` is what the text
-// calls the list.
+// Two tables, graphs and missing operators, and unknown names between them. `list_name` is what the
+// text calls the list.
 std::string to_text(const SupportReport& report, const std::string& list_name);
 
 // An object with "num_models", "num_running"; "models", each with "name", "runs", "calls",
 // "supported_calls", "missing" (operator to calls), and "error" where there is no graph;
-// "missing_operators", each with "op_type", "models" and "calls" (numbers); "unknown_operators",
-// each with "name" and "line"; and "steps", each with "operators", "models" (names) and
-// "num_running".
+// "missing_operators", each with "op_type" and the numbers "models", "unlocks" and "calls"; and
+// "unknown_operators", each with "name" and "line".
 std::string to_json(const SupportReport& report);
 
 }  // namespace torch_ir

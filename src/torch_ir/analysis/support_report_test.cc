@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <torch/version.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "torch_ir/ir/testing/test_graphs.h"
 
@@ -31,19 +31,6 @@ SupportedOperators list(const std::string& letters) {
   std::string text;
   for (const char letter : letters) text += std::string("my.") + letter + '\n';
   return SupportedOperators::parse(text, "list.txt");
-}
-
-// "ab", for the operators of a step.
-std::string letters_of(const UnlockStep& step) {
-  std::string letters;
-  for (const std::string& op_type : step.operators) letters += op_type.at(3);
-  return letters;
-}
-
-std::vector<std::string> steps_of(const SupportReport& report) {
-  std::vector<std::string> steps;
-  for (const UnlockStep& step : report.steps) steps.push_back(letters_of(step));
-  return steps;
 }
 
 TEST(SupportReportTest, SaysWhichGraphsRunAndWhatTheOthersLack) {
@@ -77,70 +64,20 @@ TEST(SupportReportTest, MissingOperatorsAreSortedByGraphsThenCallsThenName) {
   EXPECT_THAT(names, ElementsAre("my.y.default", "my.z.default", "my.x.default"));
 }
 
-TEST(SupportReportTest, TheOperatorThatMostGraphsNeedIsNotTheOneThatUnlocksMost) {
+TEST(SupportReportTest, CountsTheGraphsThatLackNothingElse) {
   // c is in four graphs, but none of them runs with c alone.
   const SupportReport report =
       supported({graph("1", "cde"), graph("2", "cdf"), graph("3", "cef"), graph("4", "cdg"),
-                 graph("5", "a"), graph("6", "a"), graph("7", "b")},
-                list(""));
-  EXPECT_EQ(report.missing.front().op_type, "my.c.default");
-  EXPECT_EQ(letters_of(report.steps.at(0)), "a");
-  EXPECT_THAT(report.steps.at(0).graphs, ElementsAre("5", "6"));
-  EXPECT_EQ(report.steps.at(0).num_running, 2);
-  EXPECT_EQ(letters_of(report.steps.at(1)), "b");
-}
-
-TEST(SupportReportTest, APairIsFoundWhereSingleOperatorsUnlockNothing) {
-  const SupportReport report = supported(
-      {graph("1", "ab"), graph("2", "xab"), graph("3", "cdx"), graph("4", "efg")}, list("x"));
-  EXPECT_EQ(letters_of(report.steps.at(0)), "ab");
-  EXPECT_THAT(report.steps.at(0).graphs, ElementsAre("1", "2"));
-  EXPECT_THAT(steps_of(report), ElementsAre("ab", "cd", "efg"));
-  EXPECT_EQ(report.steps.back().num_running, 4);
-}
-
-TEST(SupportReportTest, APairThatUnlocksMoreForEachOperatorGoesBeforeASingleOne) {
-  const SupportReport report =
-      supported({graph("1", "c"), graph("2", "ab"), graph("3", "ab"), graph("4", "ab")}, list(""));
-  EXPECT_THAT(steps_of(report), ElementsAre("ab", "c"));
-  // Two for two is no more than one for one.
-  const SupportReport tie =
-      supported({graph("1", "ab"), graph("2", "ab"), graph("3", "c")}, list(""));
-  EXPECT_THAT(steps_of(tie), ElementsAre("c", "ab"));
-}
-
-TEST(SupportReportTest, ASetUnlocksTheGraphsThatLackAPartOfItToo) {
-  const SupportReport report =
-      supported({graph("1", "a"), graph("2", "ab"), graph("3", "b"), graph("4", "c")}, list(""));
-  EXPECT_EQ(letters_of(report.steps.at(0)), "ab");
-  EXPECT_THAT(report.steps.at(0).graphs, ElementsAre("1", "2", "3"));
-}
-
-TEST(SupportReportTest, ALaterStepCountsOnTheOnesBefore) {
-  const SupportReport report = supported(
-      {graph("1", "a"), graph("2", "a"), graph("3", "abc"), graph("4", "bc"), graph("5", "cab")},
-      list(""));
-  EXPECT_THAT(steps_of(report), ElementsAre("a", "bc"));
-  EXPECT_THAT(report.steps.at(1).graphs, ElementsAre("3", "4", "5"));
-  EXPECT_EQ(report.steps.at(1).num_running, 5);
-}
-
-TEST(SupportReportTest, TheOrderOfTheGraphsDecidesNothing) {
-  const std::vector<GraphOperators> graphs = {graph("1", "ab"), graph("2", "c"), graph("3", "d"),
-                                              graph("4", "ef")};
-  const std::vector<GraphOperators> reversed(graphs.rbegin(), graphs.rend());
-  EXPECT_THAT(steps_of(supported(graphs, list(""))), ElementsAre("c", "d", "ab", "ef"));
-  EXPECT_EQ(steps_of(supported(graphs, list(""))), steps_of(supported(reversed, list(""))));
-}
-
-TEST(SupportReportTest, StepsAreAFew) {
-  std::vector<GraphOperators> graphs;
-  for (const char letter : std::string("abcdefghijklmnop")) {
-    graphs.push_back(graph(std::string(1, letter), std::string(1, letter)));
+                 graph("5", "ax"), graph("6", "a"), graph("7", "b")},
+                list("x"));
+  std::map<std::string, int64_t> unlocked;
+  for (const MissingOperator& missing : report.missing) {
+    unlocked[missing.op_type] = missing.num_unlocked;
   }
-  const SupportReport report = supported(graphs, list(""));
-  EXPECT_EQ(report.steps.size(), kMaxUnlockSteps);
-  EXPECT_EQ(report.steps.back().num_running, static_cast<int64_t>(kMaxUnlockSteps));
+  EXPECT_EQ(report.missing.front().op_type, "my.c.default");
+  EXPECT_EQ(unlocked["my.c.default"], 0);
+  EXPECT_EQ(unlocked["my.a.default"], 2);
+  EXPECT_EQ(unlocked["my.b.default"], 1);
 }
 
 TEST(SupportReportTest, OperatorsInTheGraphsOfControlFlowCount) {
@@ -161,12 +98,11 @@ TEST(SupportReportTest, AModelWithoutAGraphDoesNotRunAndLacksNoOperator) {
   EXPECT_EQ(report.num_running, 1);
   EXPECT_FALSE(report.graphs[0].runs());
   EXPECT_THAT(report.missing, IsEmpty());
-  EXPECT_THAT(report.steps, IsEmpty());
   EXPECT_THAT(to_text(report, "list.txt"),
               HasSubstr("Broken  no    0 of 0           no graph: no\\x0away\n"));
 }
 
-TEST(SupportReportTest, TextIsThreeTables) {
+TEST(SupportReportTest, TextIsTwoTables) {
   GraphOperators second = graph("SecondModel", "");
   second.operators = {{"my.b.default", 3}, {"my.a.default", 2}, {"my.c.default", 1}};
   const SupportReport report =
@@ -179,16 +115,11 @@ Third        no    0 of 1           my.b.default
 
 1 of 3 models run on the operators of list.txt.
 
-missing operator  models  calls
-my.b.default      2       4
-my.c.default      1       1
+missing operator  models  unlocks  calls
+my.b.default      2       1        4
+my.c.default      1       0        1
 
-What to add next, one line after the other: each time the operators that make the most
-models run for each operator added, taken from what one model lacks.
-
-add           models that run  new ones
-my.b.default  2 (+1)           Third
-my.c.default  3 (+1)           SecondModel
+unlocks: models that lack nothing else
 )");
 }
 
@@ -217,7 +148,6 @@ TEST(SupportReportTest, NamesThatLibTorchDoesNotHaveAreTold) {
 TEST(SupportReportTest, LongListsAreCut) {
   const std::string text = to_text(supported({graph("Long", "abcdefgh")}, list("")), "list.txt");
   EXPECT_THAT(text, HasSubstr("my.e.default and 3 more\n"));
-  EXPECT_THAT(text, HasSubstr("my.g.default + my.h.default  1 (+1)"));
 }
 
 TEST(SupportReportTest, NamesFromFilesBreakNoLine) {
@@ -244,9 +174,8 @@ TEST(SupportReportTest, JsonHasAll) {
       {"name": "Broken", "runs": false, "calls": 0, "supported_calls": 0, "missing": {},
        "error": "no"}
     ],
-    "missing_operators": [{"op_type": "my.b.default", "models": 1, "calls": 3}],
-    "unknown_operators": [],
-    "steps": [{"operators": ["my.b.default"], "models": ["Second"], "num_running": 2}]
+    "missing_operators": [{"op_type": "my.b.default", "models": 1, "unlocks": 1, "calls": 3}],
+    "unknown_operators": []
   })"));
 }
 

@@ -127,7 +127,7 @@ void declare_ops(CLI::App& parser, OpsArguments& arguments) {
       .add_option("--supported", arguments.supported,
                   "Say which graphs a backend can run that has the operators of this list, one a "
                   "line (aten.add.Tensor; aten.add or aten.add.* for all overloads; # comments), "
-                  "which it lacks, and which to add next")
+                  "and how many graphs each missing operator blocks")
       ->type_name("FILE")
       ->check([](const std::string& path) {
         return path.empty() ? std::string("'' is no file: give its name") : std::string();
