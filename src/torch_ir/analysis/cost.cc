@@ -29,12 +29,6 @@ std::optional<int64_t> bytes_of(const TensorMeta& meta) {
 
 // --- What is known of an operator, once for all its nodes ---
 
-// An argument that an output may show, or be.
-struct Source {
-  size_t argument;
-  bool is_list;
-};
-
 class KnownOperator {
  public:
   explicit KnownOperator(const std::string& op_type)
@@ -42,7 +36,8 @@ class KnownOperator {
     if (schema_ != nullptr) binder_.emplace(*schema_);
   }
 
-  const OperatorFormula& formula() const { return formula_; }
+  // Null where nothing is known.
+  MultiplyAdds formula() const { return formula_; }
 
   // The arguments of `node`; nothing where they do not fit, or nothing is known of the operator.
   const std::vector<BoundArgument>* bind(const OpNode& node) {
@@ -56,7 +51,7 @@ class KnownOperator {
 
   Count multiply_adds(const OpNode& node, const std::vector<BoundArgument>& arguments) const {
     try {
-      return std::get<MultiplyAdds>(formula_)(NodeCall(node, *schema_, arguments));
+      return formula_(NodeCall(node, *schema_, arguments));
     } catch (const std::exception&) {
       return Count::unknown();
     }
@@ -91,7 +86,7 @@ class KnownOperator {
     });
   }
 
-  // KnownOperators that give back what they are given, without saying so, where nothing is drawn.
+  // Operators that give back what they are given, without saying so, where nothing is drawn.
   static bool returns_as_is(const OpNode& node, size_t argument) {
     constexpr std::array<std::string_view, 3> kDropouts = {
         "aten.dropout.default", "aten.alpha_dropout.default", "aten.feature_dropout.default"};
@@ -102,7 +97,7 @@ class KnownOperator {
     return trains != nullptr && *trains == Attribute(false);
   }
 
-  OperatorFormula formula_;
+  MultiplyAdds formula_;
   const c10::FunctionSchema* schema_;
   std::optional<OperatorBinder> binder_;
 };
@@ -307,9 +302,9 @@ class Counter {
 
   std::optional<int64_t> count_multiply_adds(const OpNode& node) {
     KnownOperator& op = operators_.of(node.op_type);
-    if (std::holds_alternative<NoMultiplyAdds>(op.formula())) return 0;
+    if (op.formula() == no_multiply_adds) return 0;
     if (!node.graphs.empty()) return count_control_flow(node);
-    if (std::holds_alternative<std::monostate>(op.formula())) {
+    if (op.formula() == nullptr) {
       return not_counted(node, "nothing is known of the operator");
     }
     const std::vector<BoundArgument>* arguments = op.bind(node);
@@ -335,8 +330,7 @@ class Counter {
   bool has_multiply_adds(const OpNode& node) {
     return std::ranges::any_of(node.graphs, [&](const Graph& graph) {
       return std::ranges::any_of(graph.nodes, [&](const OpNode& inner) {
-        const OperatorFormula& formula = operators_.of(inner.op_type).formula();
-        return inner.graphs.empty() ? !std::holds_alternative<NoMultiplyAdds>(formula)
+        return inner.graphs.empty() ? operators_.of(inner.op_type).formula() != no_multiply_adds
                                     : has_multiply_adds(inner);
       });
     });
@@ -365,40 +359,28 @@ class Counter {
 
 // --- The sizes of a run ---
 
-class SizeSetter {
- public:
-  explicit SizeSetter(const SymbolValues& symbols) : symbols_(symbols) {}
-
-  void set(Graph& graph) {
-    set(graph.graph_inputs);
-    set(graph.graph_outputs);
-    for (OpNode& node : graph.nodes) {
-      set(node.inputs);
-      set(node.outputs);
-      for (Graph& inner : node.graphs) set(inner);
-    }
-  }
-
- private:
-  void set(std::vector<TensorMeta>& metas) {
+// Many values have the same few expressions: `known` has their values.
+void set_sizes(Graph& graph, const SymbolValues& symbols,
+               std::unordered_map<std::string, std::optional<int64_t>>& known) {
+  const auto set = [&](std::vector<TensorMeta>& metas) {
     for (TensorMeta& meta : metas) {
       for (size_t i = 0; i < meta.symbolic_shape.size(); ++i) {
-        if (meta.symbolic_shape[i].empty()) continue;
-        meta.shape[i] = size_of(meta.symbolic_shape[i]).value_or(kDynamicSize);
+        const std::string& expression = meta.symbolic_shape[i];
+        if (expression.empty()) continue;
+        const auto [place, is_new] = known.try_emplace(expression);
+        if (is_new) place->second = SymExpr::parse(expression).evaluate(symbols);
+        meta.shape[i] = place->second.value_or(kDynamicSize);
       }
     }
+  };
+  set(graph.graph_inputs);
+  set(graph.graph_outputs);
+  for (OpNode& node : graph.nodes) {
+    set(node.inputs);
+    set(node.outputs);
+    for (Graph& inner : node.graphs) set_sizes(inner, symbols, known);
   }
-
-  std::optional<int64_t> size_of(const std::string& expression) {
-    const auto [place, is_new] = known_.try_emplace(expression);
-    if (is_new) place->second = SymExpr::parse(expression).evaluate(symbols_);
-    return place->second;
-  }
-
-  const SymbolValues& symbols_;
-  // Many values have the same few expressions.
-  std::unordered_map<std::string, std::optional<int64_t>> known_;
-};
+}
 
 }  // namespace
 
@@ -406,7 +388,8 @@ GraphCost cost_of(const IR& ir) { return Counter(ir).count(); }
 
 IR at_sizes(const IR& ir, const SymbolValues& sizes) {
   IR sized = ir;
-  SizeSetter(sizes).set(sized);
+  std::unordered_map<std::string, std::optional<int64_t>> known;
+  set_sizes(sized, sizes, known);
   return sized;
 }
 

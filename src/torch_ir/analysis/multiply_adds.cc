@@ -144,19 +144,17 @@ Count tensordot(const NodeCall& call) {
 
 // --- einsum, of two operands: each summed or shared index once ---
 
-constexpr char kFirstBatchLabel = '\x01';
-
 // One label a dimension; those of an ellipsis are numbered from the end, as they are broadcast.
 std::string labels_of(std::string_view term, size_t num_dims) {
-  const size_t dots = term.find("...");
-  if (dots == term.npos) return std::string(term);
-  const size_t num_named = term.size() - 3;
-  if (num_dims < num_named) throw Missing();
-  std::string batch;
-  for (size_t i = num_dims - num_named; i-- > 0;) {
-    batch += static_cast<char>(kFirstBatchLabel + static_cast<char>(i));
+  std::string labels(term);
+  const size_t dots = labels.find("...");
+  if (dots != labels.npos) {
+    std::string batch;
+    for (size_t i = num_dims + 3; i-- > labels.size();) batch += static_cast<char>(1 + i - labels.size());
+    labels.replace(dots, 3, batch);
   }
-  return std::string(term.substr(0, dots)) + batch + std::string(term.substr(dots + 3));
+  if (labels.size() != num_dims) throw Missing();
+  return labels;
 }
 
 // In an equation without a result, all labels that stand once, and the ellipsis.
@@ -177,32 +175,26 @@ Count einsum(const NodeCall& call) {
   if (operands.size() > 2) return Count::unknown();
   std::string equation = *given;
   std::erase(equation, ' ');
-  const std::string_view terms = std::string_view(equation).substr(0, equation.find("->"));
+  const std::string terms = equation.substr(0, equation.find("->"));
   const size_t comma = terms.find(',');
   if (comma == terms.npos) throw Missing();
-  struct Label {
-    int64_t size = 1;
-    int operands = 0;
-  };
-  std::map<char, Label> labels;
+  const std::string labels[] = {labels_of(terms.substr(0, comma), operands[0]->shape.size()),
+                                labels_of(terms.substr(comma + 1), operands[1]->shape.size())};
+  std::map<char, int64_t> sizes;
   for (size_t k = 0; k < 2; ++k) {
-    const std::vector<int64_t>& shape = operands[k]->shape;
-    const std::string own =
-        labels_of(k == 0 ? terms.substr(0, comma) : terms.substr(comma + 1), shape.size());
-    if (own.size() != shape.size()) throw Missing();
-    for (size_t i = 0; i < own.size(); ++i) {
-      Label& label = labels[own[i]];
-      if (label.size == 1) label.size = shape[i];
-      if (own.find(own[i]) == i) ++label.operands;
+    for (size_t i = 0; i < labels[k].size(); ++i) {
+      int64_t& size = sizes.try_emplace(labels[k][i], 1).first->second;
+      if (size == 1) size = operands[k]->shape[i];
     }
   }
   // What only one operand has, and the result not, is summed before.
   Count count = 1;
   bool adds_up = false;
-  for (const auto& [name, label] : labels) {
+  for (const auto& [name, size] : sizes) {
+    const bool is_shared = labels[0].find(name) != labels[0].npos && labels[1].find(name) != labels[1].npos;
     const bool is_kept = is_in_result(name, equation);
-    if (label.operands == 2 || is_kept) count = count * size_of(label.size);
-    adds_up |= label.operands == 2 && !is_kept;
+    if (is_shared || is_kept) count = count * size_of(size);
+    adds_up |= is_shared && !is_kept;
   }
   return adds_up ? count : 0;
 }
@@ -264,31 +256,25 @@ Count of_matrices(const std::vector<const TensorMeta*>& weights) {
   return count;
 }
 
-template <Name kInput>
-Count recurrent(const NodeCall& call) {
-  const Count steps = elements(call, kInput.text) / size(call, kInput.text, -1);
-  return steps * of_matrices(call.list("params"));
+Count of_steps(const NodeCall& call, std::string_view input,
+               const std::vector<const TensorMeta*>& weights) {
+  return elements(call, input) / size(call, input, -1) * of_matrices(weights);
 }
 
 // The input is that of the layer, or packed.
 Count recurrent_layer(const NodeCall& call) {
-  return call.find("input") != nullptr ? recurrent<"input">(call) : recurrent<"data">(call);
+  return of_steps(call, call.find("input") != nullptr ? "input" : "data", call.list("params"));
 }
 
+template <Name kInput, Name kHidden>
 Count recurrent_cell(const NodeCall& call) {
-  const Count steps = elements(call, "input") / size(call, "input", -1);
-  return steps * of_matrices({&tensor(call, "w_ih"), &tensor(call, "w_hh")});
-}
-
-Count mkldnn_recurrent(const NodeCall& call) {
-  const Count steps = elements(call, "input") / size(call, "input", -1);
-  return steps * of_matrices({&tensor(call, "weight0"), &tensor(call, "weight1")});
+  return of_steps(call, "input", {&tensor(call, kInput.text), &tensor(call, kHidden.text)});
 }
 
 // --- The tables, of aten ---
 
 struct FormulaRow {
-  // Of all overloads.
+  // Of all overloads; what ends with '*' is the beginning of several.
   std::string_view name;
   MultiplyAdds formula;
 };
@@ -322,26 +308,24 @@ constexpr FormulaRow kFormulas[] = {
     {"conv3d", convolution},
     {"conv_depthwise3d", convolution},
     {"conv_tbc", conv_tbc},
-    {"conv_transpose1d", transposed_convolution},
-    {"conv_transpose2d", transposed_convolution},
-    {"conv_transpose3d", transposed_convolution},
+    {"conv_transpose*", transposed_convolution},
     {"convolution", convolution},
     {"dot", product<"self", "tensor">},
     {"einsum", einsum},
     {"gru", recurrent_layer},
-    {"gru_cell", recurrent_cell},
+    {"gru_cell", recurrent_cell<"w_ih", "w_hh">},
     {"inner", matmul},
     {"linear", linear},
     {"lstm", recurrent_layer},
-    {"lstm_cell", recurrent_cell},
+    {"lstm_cell", recurrent_cell<"w_ih", "w_hh">},
     {"matmul", matmul},
-    {"mkldnn_rnn_layer", mkldnn_recurrent},
+    {"mkldnn_rnn_layer", recurrent_cell<"weight0", "weight1">},
     {"mm", product<"self", "mat2">},
     {"mv", product<"self", "vec">},
     {"rnn_relu", recurrent_layer},
-    {"rnn_relu_cell", recurrent_cell},
+    {"rnn_relu_cell", recurrent_cell<"w_ih", "w_hh">},
     {"rnn_tanh", recurrent_layer},
-    {"rnn_tanh_cell", recurrent_cell},
+    {"rnn_tanh_cell", recurrent_cell<"w_ih", "w_hh">},
     {"scaled_dot_product_attention", attention},
     {"tensordot", tensordot},
     {"vdot", product<"self", "other">},
@@ -417,34 +401,35 @@ bool is_view(const c10::FunctionSchema& schema) {
   return !schema.returns().empty() && std::ranges::all_of(schema.returns(), is_aliased);
 }
 
-OperatorFormula formula_of_aten(std::string_view name) {
+MultiplyAdds formula_of_aten(std::string_view name) {
   // In place, and for named tensors of another namespace, the same.
   if (name.ends_with('_') && !name.starts_with("__")) name.remove_suffix(1);
-  const auto row = std::ranges::find(kFormulas, name, &FormulaRow::name);
+  const auto row = std::ranges::find_if(
+      kFormulas, [&](const FormulaRow& known) { return matches(known.name, name); });
   if (row != std::end(kFormulas)) return row->formula;
   const bool is_none =
       std::ranges::any_of(kNone, [&](std::string_view known) { return matches(known, name); });
-  if (is_none) return NoMultiplyAdds();
-  return std::monostate();
+  return is_none ? no_multiply_adds : nullptr;
 }
 
 }  // namespace
 
-OperatorFormula find_formula(std::string_view op_type) {
+Count no_multiply_adds(const NodeCall& /*call*/) { return 0; }
+
+MultiplyAdds find_formula(std::string_view op_type) {
   // Control flow is its graphs; all else that is built in computes with numbers.
-  if (num_graphs_of(op_type) > 0) return std::monostate();
-  if (find_builtin_schema(op_type) != nullptr) return NoMultiplyAdds();
+  if (num_graphs_of(op_type) > 0) return nullptr;
+  if (find_builtin_schema(op_type) != nullptr) return no_multiply_adds;
   const auto op = find_operator(op_type);
-  if (!op) return std::monostate();
+  if (!op) return nullptr;
   constexpr std::string_view kAten = "aten::";
   const std::string_view name = op->operator_name().name;
-  OperatorFormula formula;
-  if (name.starts_with(kAten)) formula = formula_of_aten(name.substr(kAten.size()));
-  if (!std::holds_alternative<std::monostate>(formula)) return formula;
+  if (name.starts_with(kAten)) {
+    if (const MultiplyAdds formula = formula_of_aten(name.substr(kAten.size()))) return formula;
+  }
   const bool is_none =
       op->hasTag(at::Tag::pointwise) || op->hasTag(at::Tag::reduction) || is_view(op->schema());
-  if (is_none) return NoMultiplyAdds();
-  return std::monostate();
+  return is_none ? no_multiply_adds : nullptr;
 }
 
 }  // namespace torch_ir

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
+#include <vector>
 
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/ir.h"
@@ -58,10 +58,10 @@ class NodeCall {
 
 using MultiplyAdds = Count (*)(const NodeCall&);
 
-// What is known of an operator: a formula, that it has none, or nothing.
-struct NoMultiplyAdds {};
-using OperatorFormula = std::variant<std::monostate, NoMultiplyAdds, MultiplyAdds>;
+// The formula of operators that add up no products.
+Count no_multiply_adds(const NodeCall& call);
 
-OperatorFormula find_formula(std::string_view op_type);
+// Null for operators of which nothing is known.
+MultiplyAdds find_formula(std::string_view op_type);
 
 }  // namespace torch_ir

@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <map>
 #include <ostream>
 #include <string>
@@ -17,7 +16,6 @@
 #include "torch_ir/cli/benchmark_report.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/execution.h"
-#include "torch_ir/cli/graph_file.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/execution_plan.h"
@@ -55,36 +53,24 @@ class ThreadsGuard {
   int old_ = at::get_num_threads();
 };
 
-class Runs {
- public:
-  Runs(const ExecutionPlan& plan, const std::vector<at::Tensor>& inputs)
-      : plan_(plan), inputs_(inputs) {
-    plan_.run(inputs_, outputs_);
+// The median seconds of `rounds` runs.
+double median_seconds(const ExecutionPlan& plan, const std::vector<at::Tensor>& inputs, int64_t rounds) {
+  std::vector<at::Tensor> outputs;
+  plan.run(inputs, outputs);
+  std::vector<double> seconds;
+  for (int64_t i = 0; i < rounds; ++i) {
+    const Clock::time_point start = Clock::now();
+    plan.run(inputs, outputs);
+    seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
   }
+  const auto middle = seconds.begin() + rounds / 2;
+  std::ranges::nth_element(seconds, middle);
+  return *middle;
+}
 
-  // The median of `rounds` runs.
-  double time(int64_t rounds) {
-    std::vector<double> seconds;
-    for (int64_t i = 0; i < rounds; ++i) {
-      const Clock::time_point start = Clock::now();
-      plan_.run(inputs_, outputs_);
-      seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
-    }
-    const auto middle = seconds.begin() + rounds / 2;
-    std::ranges::nth_element(seconds, middle);
-    return *middle;
-  }
-
- private:
-  const ExecutionPlan& plan_;
-  const std::vector<at::Tensor>& inputs_;
-  std::vector<at::Tensor> outputs_;
-};
-
-int64_t choose_rounds(Runs& runs) {
-  const double rounds = kSeconds / std::max(runs.time(3), 1e-9);
-  return std::clamp(std::llround(rounds), static_cast<long long>(kFewestRounds),
-                    static_cast<long long>(kMostRounds));
+int64_t choose_rounds(const ExecutionPlan& plan, const std::vector<at::Tensor>& inputs) {
+  const auto rounds = static_cast<int64_t>(kSeconds / std::max(median_seconds(plan, inputs, 3), 1e-9));
+  return std::clamp(rounds, kFewestRounds, kMostRounds);
 }
 
 // One for each node of `ir`, in its order. A plan has fewer where one node does the work of others.
@@ -107,33 +93,24 @@ std::vector<BenchmarkNode> nodes_of(const IR& ir, std::vector<NodeProfile> profi
   return nodes;
 }
 
-void measure(const LoadedGraph& graph, const std::vector<at::Tensor>& inputs,
-             const BenchmarkArguments& arguments, BenchmarkReport& report) {
-  const ExecutionPlan plan = compile(graph.ir, graph.weights.value_or(StateDict()), graph.constants,
-                                     arguments.execution.options);
-  Runs runs(plan, inputs);
-  report.rounds = arguments.rounds != 0 ? arguments.rounds : choose_rounds(runs);
-  report.seconds = runs.time(report.rounds);
-  report.nodes = nodes_of(graph.ir, plan.profile(inputs, static_cast<int>(report.rounds)));
-  report.memory = plan.memory(inputs);
-  report.not_replayed = plan.not_replayed();
-}
-
 int run_benchmark(const BenchmarkArguments& arguments, Console& console) {
-  const ExecutionArguments& execution = arguments.execution;
   const ThreadsGuard threads(arguments.threads);
-  LoadedGraph graph = load_graph(execution);
+  const ExecutionOptions& options = arguments.execution.options;
   BenchmarkReport report;
-  report.model_name = graph.ir.model_name;
-  report.optimization = optimization_name(execution.options.optimization);
-  report.device = execution.options.device.value_or(c10::Device(c10::kCPU)).str();
-  report.threads = at::get_num_threads();
-  report.weights = find_weights(execution, graph);
-  const FoundInputs inputs = find_inputs(execution, graph);
-  report.inputs = inputs.source;
-  name_files_in_errors(execution, graph, [&] {
-    check_before_run(execution, graph, inputs);
-    measure(graph, to_device(inputs.tensors, execution.options.device), arguments, report);
+  run_graph_file(arguments.execution, [&](const LoadedGraph& graph) {
+    const std::vector<at::Tensor> inputs = to_device(graph.inputs, options.device);
+    const ExecutionPlan plan = compile(graph.ir, graph.weights, graph.constants, options);
+    report.model_name = graph.ir.model_name;
+    report.optimization = optimization_name(options.optimization);
+    report.device = options.device.value_or(c10::Device(c10::kCPU)).str();
+    report.threads = at::get_num_threads();
+    report.weights = graph.weights_source;
+    report.inputs = graph.inputs_source;
+    report.rounds = arguments.rounds != 0 ? arguments.rounds : choose_rounds(plan, inputs);
+    report.seconds = median_seconds(plan, inputs, report.rounds);
+    report.nodes = nodes_of(graph.ir, plan.profile(inputs, static_cast<int>(report.rounds)));
+    report.memory = plan.memory(inputs);
+    report.not_replayed = plan.not_replayed();
   });
   console.out() << (arguments.json ? to_json(report) : to_text(report, is_utf8_locale()));
   return kDone;
@@ -141,6 +118,7 @@ int run_benchmark(const BenchmarkArguments& arguments, Console& console) {
 
 void declare_benchmark(CLI::App& parser, BenchmarkArguments& arguments) {
   add_execution_arguments(parser, arguments.execution);
+  arguments.execution.makes_up_values = true;
   add_file_option(parser, "--inputs", arguments.execution.inputs,
                   "The inputs: .safetensors, by the graph's names; without, the archive's "
                   "examples, or made up where the graph says their sizes");

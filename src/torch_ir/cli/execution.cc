@@ -16,6 +16,7 @@
 #include "torch_ir/executor/check_values.h"
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/execution_plan.h"
+#include "torch_ir/executor/graph/bind_weights.h"
 #include "torch_ir/exporter/pt2/pt2.h"
 #include "torch_ir/verifier/statistics.h"
 #include "torch_ir/weights/state_dict.h"
@@ -23,10 +24,6 @@
 
 namespace torch_ir {
 namespace {
-
-StateDict load_if_given(const std::string& path) {
-  return path.empty() ? StateDict() : load_weights(path);
-}
 
 // By state dict name or by placeholder, as a plan looks for them.
 void check_constants(const std::string& path, const StateDict& constants, const IR& ir) {
@@ -47,34 +44,69 @@ void check_constants(const std::string& path, const StateDict& constants, const 
 
 void add_nan_problem(const std::string& what, const std::string& name, const at::Tensor& tensor,
                      std::vector<std::string>& problems) {
-  const int64_t count = count_nan(tensor);
+  const int64_t count = count_non_finite(tensor).num_nan;
   if (count == 0) return;
   problems.push_back(what + " '" + printable(name) + "' has " + std::to_string(count) +
                      " NaN among " + std::to_string(tensor.numel()) + " elements.");
 }
 
-std::vector<std::string> nan_problems(const LoadedGraph& graph,
-                                      const std::vector<at::Tensor>& inputs) {
-  std::vector<std::string> problems;
-  const StateDict& weights = graph.weights ? *graph.weights : graph.constants;
+void add_nan_problems(const LoadedGraph& graph, std::vector<std::string>& problems) {
+  std::vector<std::string> ignored;
+  const TensorRegistry weights =
+      bind_weights(graph.ir, graph.weights, graph.constants, std::nullopt, ignored).tensors;
   std::set<std::string> seen;
-  // As a plan looks for a weight: by either name, in these one after the other.
   const auto add = [&](const std::string& placeholder, const std::string& name) {
-    if (!seen.insert(name).second) return;
-    for (const StateDict* tensors : {&weights, &graph.constants, &graph.ir.constants}) {
-      const at::Tensor* tensor = tensors->find(name);
-      if (tensor == nullptr) tensor = tensors->find(placeholder);
-      if (tensor == nullptr) continue;
-      add_nan_problem("Weight", name, *tensor, problems);
-      return;
-    }
+    const auto weight = weights.get(placeholder);
+    if (weight && seen.insert(name).second) add_nan_problem("Weight", name, *weight, problems);
   };
   for (const auto& item : graph.ir.weight_name_mapping) add(item.key(), item.value());
   for (const TensorMeta& weight : graph.ir.weights) add(weight.name, weight.name);
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    add_nan_problem("Input", graph.ir.graph_inputs[i].name, inputs[i], problems);
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    add_nan_problem("Input", graph.ir.graph_inputs[i].name, graph.inputs[i], problems);
   }
-  return problems;
+}
+
+// What the file of inputs has beside the inputs of the graph is added to `problems`.
+LoadedGraph load_graph(const ExecutionArguments& arguments, std::vector<std::string>& problems) {
+  GraphFile file = load_graph_file(arguments.file);
+  LoadedGraph graph{.ir = std::move(file.ir), .origins = std::move(file.origins)};
+  const IR& ir = graph.ir;
+  const bool is_archive = file.weights.has_value();
+  StateDict given = load_given_weights(arguments.weights);
+  if (!arguments.weights.path.empty()) {
+    graph.weights = std::move(given);
+    graph.weights_source = "file";
+  } else if (is_archive) {
+    graph.weights = std::move(*file.weights);
+    graph.weights_source = "archive";
+  }
+  if (!arguments.constants.empty()) {
+    graph.constants = load_weights(arguments.constants);
+    check_constants(arguments.constants, graph.constants, ir);
+  }
+  if (arguments.makes_up_values && graph.weights_source == "none" && !ir.weights.empty()) {
+    graph.weights = random_weights(arguments.file, ir, graph.constants);
+    graph.weights_source = "made up";
+  }
+  if (!arguments.inputs.empty()) {
+    graph.inputs = read_inputs(arguments.inputs, ir, problems);
+    graph.inputs_source = "file";
+    for (std::string& problem : problems) problem.insert(0, arguments.inputs + ": ");
+  } else {
+    graph.inputs = is_archive ? example_graph_inputs(arguments.file, ir)
+                              : random_inputs(arguments.file, ir);
+    graph.inputs_source = is_archive ? "archive" : "made up";
+  }
+  return graph;
+}
+
+void refuse_problems(const ExecutionArguments& arguments, const LoadedGraph& graph,
+                  const std::vector<std::string>& problems_of_file) {
+  std::vector<std::string> problems =
+      value_problems(graph.ir, graph.weights, graph.inputs, graph.constants);
+  std::ranges::copy(problems_of_file, std::back_inserter(problems));
+  if (arguments.rejects_nan) add_nan_problems(graph, problems);
+  if (!problems.empty()) throw ExecutionError(problem_list(problems, "its weights and inputs"));
 }
 
 }  // namespace
@@ -98,75 +130,30 @@ void add_inputs_option(CLI::App& parser, ExecutionArguments& arguments) {
       ->required();
 }
 
-LoadedGraph load_graph(const ExecutionArguments& arguments) {
-  GraphFile file = load_graph_file(arguments.file);
-  const bool has_weights = !arguments.weights.path.empty() || !arguments.weights.key.empty();
-  const bool is_archive = file.weights.has_value();
-  std::optional<StateDict> weights = std::move(file.weights);
-  if (has_weights) weights = load_given_weights(arguments.weights);
-  LoadedGraph graph{.ir = std::move(file.ir),
-                    .is_archive = is_archive,
-                    .weights = std::move(weights),
-                    .constants = load_if_given(arguments.constants),
-                    .origins = std::move(file.origins)};
-  check_constants(arguments.constants, graph.constants, graph.ir);
-  return graph;
-}
-
-void name_files_in_errors(const ExecutionArguments& arguments, const LoadedGraph& graph,
-                          c10::function_ref<void()> run) {
+void run_graph_file(const ExecutionArguments& arguments,
+                    c10::function_ref<void(const LoadedGraph&)> run) {
+  std::vector<std::string> problems;
+  const LoadedGraph graph = load_graph(arguments, problems);
   try {
-    run();
+    refuse_problems(arguments, graph, problems);
+    run(graph);
   } catch (const ExecutionError& error) {
-    const std::string what_with = !arguments.weights.path.empty()
-                                      ? " with " + arguments.weights.path
-                                  : graph.weights.has_value() ? ""
-                                                              : " without --weights";
+    const std::string& weights = arguments.weights.path;
+    const std::string what_with = !weights.empty()                 ? " with " + weights
+                                  : graph.weights_source == "none" ? " without --weights"
+                                                                   : "";
     throw ExecutionError(arguments.file + what_with + ": " + error.what());
   }
 }
 
-std::string find_weights(const ExecutionArguments& arguments, LoadedGraph& graph) {
-  if (!arguments.weights.path.empty()) return "file";
-  if (graph.weights) return "archive";
-  if (graph.ir.weights.empty()) return "none";
-  graph.weights = random_weights(arguments.file, graph.ir, graph.constants);
-  return "made up";
-}
-
-FoundInputs find_inputs(const ExecutionArguments& arguments, const LoadedGraph& graph) {
-  if (!arguments.inputs.empty()) {
-    FoundInputs found{.tensors = {}, .source = "file"};
-    found.tensors = read_inputs(arguments.inputs, graph.ir, found.problems);
-    for (std::string& problem : found.problems) problem.insert(0, arguments.inputs + ": ");
-    return found;
-  }
-  if (graph.is_archive) return {example_graph_inputs(arguments.file, graph.ir), "archive"};
-  return {random_inputs(arguments.file, graph.ir), "made up"};
-}
-
-void check_before_run(const ExecutionArguments& arguments, const LoadedGraph& graph,
-                      const FoundInputs& inputs) {
-  std::vector<std::string> problems = value_problems(graph.ir, graph.weights.value_or(StateDict()),
-                                                     inputs.tensors, graph.constants);
-  std::ranges::copy(inputs.problems, std::back_inserter(problems));
-  if (arguments.rejects_nan) {
-    std::ranges::move(nan_problems(graph, inputs.tensors), std::back_inserter(problems));
-  }
-  if (!problems.empty()) throw ExecutionError(problem_list(problems, "its weights and inputs"));
-}
-
 Execution execute_graph_file(const ExecutionArguments& arguments) {
-  LoadedGraph graph = load_graph(arguments);
-  const FoundInputs inputs = find_inputs(arguments, graph);
-  std::vector<at::Tensor> outputs;
-  name_files_in_errors(arguments, graph, [&] {
-    check_before_run(arguments, graph, inputs);
-    const StateDict weights = graph.weights.value_or(StateDict());
-    outputs = compile(graph.ir, weights, graph.constants, arguments.options)
-                  .run_checked(to_device(inputs.tensors, arguments.options.device));
+  Execution execution;
+  run_graph_file(arguments, [&](const LoadedGraph& graph) {
+    const auto& device = arguments.options.device;
+    execution = {graph.ir, compile(graph.ir, graph.weights, graph.constants, arguments.options)
+                               .run_checked(to_device(graph.inputs, device))};
   });
-  return {std::move(graph.ir), std::move(outputs)};
+  return execution;
 }
 
 }  // namespace torch_ir

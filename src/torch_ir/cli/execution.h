@@ -3,7 +3,6 @@
 
 #include <c10/util/FunctionRef.h>
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +23,8 @@ struct ExecutionArguments {
   std::string constants;
   std::string inputs;
   bool rejects_nan = false;
+  // Whether weights and inputs are made up where nobody gives any (random_values.h).
+  bool makes_up_values = false;
   ExecutionOptions options;
 };
 
@@ -32,52 +33,31 @@ void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments);
 // --inputs, required.
 void add_inputs_option(CLI::App& parser, ExecutionArguments& arguments);
 
+// A graph with all that it runs with.
 struct LoadedGraph {
   IR ir;
-  // Of torch.export.save; otherwise an IR file.
-  bool is_archive = false;
-  // Those of --weights, else of the archive; nothing where there is neither.
-  std::optional<StateDict> weights;
-  StateDict constants;
   // As in GraphFile.
   NodeOrigins origins = {};
+  StateDict weights = {};
+  StateDict constants = {};
+  std::vector<at::Tensor> inputs = {};
+  // Where these come from: "file", "archive" (inputs are its examples), "made up", or "none".
+  std::string weights_source = "none";
+  std::string inputs_source = "none";
 };
 
-// Throws torch_ir::Error, naming the file that is to blame.
-LoadedGraph load_graph(const ExecutionArguments& arguments);
-
-// Calls `run`, which compiles or runs `graph`. An ExecutionError of it names the files that are to
-// blame, and what to do.
-void name_files_in_errors(const ExecutionArguments& arguments, const LoadedGraph& graph,
-                          c10::function_ref<void()> run);
-
-// Gives `graph` weights where it has none: those of the user, else the archive's, else made up
-// (random_values.h). Returns which: "file", "archive", "none" where it needs none, "made up".
-std::string find_weights(const ExecutionArguments& arguments, LoadedGraph& graph);
-
-struct FoundInputs {
-  // Undefined where the user's file has none.
-  std::vector<at::Tensor> tensors;
-  // As find_weights returns it.
-  std::string source;
-  // What that file has besides, a line each.
-  std::vector<std::string> problems = {};
-};
-
-// The same for inputs; those of an archive are its examples.
-FoundInputs find_inputs(const ExecutionArguments& arguments, const LoadedGraph& graph);
-
-// Throws ExecutionError with a problem_list of all weights and inputs that do not fit the graph,
-// and of those with NaN where the user refuses them.
-void check_before_run(const ExecutionArguments& arguments, const LoadedGraph& graph,
-                      const FoundInputs& inputs);
+// Loads what `arguments` name and calls `run` with it. Throws torch_ir::Error, naming the files that
+// are to blame: for all weights and inputs that do not fit the graph, and those with NaN where the
+// user refuses them, in one problem_list before the run; and for an ExecutionError of the run.
+void run_graph_file(const ExecutionArguments& arguments,
+                    c10::function_ref<void(const LoadedGraph&)> run);
 
 struct Execution {
   IR ir;
   std::vector<at::Tensor> outputs;
 };
 
-// Throws torch_ir::Error, naming the file that is to blame.
+// Runs the graph once, as run_graph_file.
 Execution execute_graph_file(const ExecutionArguments& arguments);
 
 }  // namespace torch_ir

@@ -22,43 +22,33 @@ constexpr uint64_t kSeed = 0;
 constexpr const char* kInputAdvice = "give inputs with --inputs FILE.safetensors";
 constexpr const char* kWeightAdvice = "give weights with --weights FILE";
 
-// Makes tensors until there are too many.
-class Maker {
- public:
-  Maker(const std::string& path, const IR& ir, const char* advice)
-      : path_(path), ir_(ir), advice_(advice) {}
-
-  at::Tensor make(const TensorMeta& meta, const std::string& name, const ValueRange& range) {
-    for (const int64_t size : meta.shape) {
-      if (size > kMaxRandomElements) fail();
-    }
-    num_elements_ += count(meta.shape);
-    if (num_elements_ > kMaxRandomElements) fail();
-    const c10::ScalarType dtype = parse_dtype(meta.dtype);
-    const bool is_number = at::isIntegralType(dtype, /*includeBool=*/false);
-    if (is_number) return at::zeros(meta.shape, dtype);
-    return seeded_tensor(kSeed, ir_.model_name, name, meta.shape, dtype, range);
-  }
-
- private:
-  // At most one more than there may be, so that nothing overflows.
-  static int64_t count(const std::vector<int64_t>& shape) {
+// Throws where the values of `metas` are more than fit a small machine's memory.
+void check_size(const std::string& path, const IR& ir, const std::vector<TensorMeta>& metas,
+                const char* advice) {
+  int64_t sum = 0;
+  bool is_too_large = false;
+  for (const TensorMeta& meta : metas) {
     int64_t elements = 1;
-    for (const int64_t size : shape) elements = std::min(elements * size, kMaxRandomElements + 1);
-    return elements;
+    for (const int64_t size : meta.shape) {
+      is_too_large |= size > kMaxRandomElements;
+      // At most one more than there may be, so that nothing overflows.
+      elements = std::min(elements * std::min(size, kMaxRandomElements + 1), kMaxRandomElements + 1);
+    }
+    sum = std::min(sum + elements, kMaxRandomElements + 1);
   }
+  if (!is_too_large && sum <= kMaxRandomElements) return;
+  throw Error(fmt::format("{}: '{}' has more than {} values to make up: {}", path,
+                          printable(ir.model_name), with_thousands_separators(kMaxRandomElements),
+                          advice));
+}
 
-  [[noreturn]] void fail() const {
-    throw Error(fmt::format("{}: '{}' has more than {} values to make up: {}", path_,
-                            printable(ir_.model_name),
-                            with_thousands_separators(kMaxRandomElements), advice_));
-  }
-
-  const std::string& path_;
-  const IR& ir_;
-  const char* advice_;
-  int64_t num_elements_ = 0;
-};
+at::Tensor made_up(const IR& ir, const TensorMeta& meta, const std::string& kind,
+                const ValueRange& range) {
+  const c10::ScalarType dtype = parse_dtype(meta.dtype);
+  const bool is_number = at::isIntegralType(dtype, /*includeBool=*/false);
+  if (is_number) return at::zeros(meta.shape, dtype);
+  return seeded_tensor(kSeed, ir.model_name, kind + meta.name, meta.shape, dtype, range);
+}
 
 ValueRange weight_range(std::string_view placeholder, const TensorMeta& weight) {
   const bool is_buffer = placeholder.starts_with("b_");
@@ -71,8 +61,6 @@ ValueRange weight_range(std::string_view placeholder, const TensorMeta& weight) 
 }  // namespace
 
 std::vector<at::Tensor> random_inputs(const std::string& path, const IR& ir) {
-  Maker maker(path, ir, kInputAdvice);
-  std::vector<at::Tensor> inputs;
   for (const TensorMeta& input : ir.graph_inputs) {
     if (input.is_scalar) {
       throw Error(fmt::format("{}: the input '{}' is a number that only you know: {}", path,
@@ -83,7 +71,11 @@ std::vector<at::Tensor> random_inputs(const std::string& path, const IR& ir) {
                               path, printable(input.name), printable(shape_text(input)),
                               kInputAdvice));
     }
-    inputs.push_back(maker.make(input, "input/" + input.name, {-1, 1}));
+  }
+  check_size(path, ir, ir.graph_inputs, kInputAdvice);
+  std::vector<at::Tensor> inputs;
+  for (const TensorMeta& input : ir.graph_inputs) {
+    inputs.push_back(made_up(ir, input, "input/", {-1, 1}));
   }
   return inputs;
 }
@@ -91,15 +83,18 @@ std::vector<at::Tensor> random_inputs(const std::string& path, const IR& ir) {
 StateDict random_weights(const std::string& path, const IR& ir, const StateDict& constants) {
   std::unordered_map<std::string, std::string> placeholders;
   for (const auto& item : ir.weight_name_mapping) placeholders.emplace(item.value(), item.key());
-  Maker maker(path, ir, kWeightAdvice);
-  StateDict weights;
+  std::vector<TensorMeta> unknown;
   for (const TensorMeta& weight : ir.weights) {
-    const std::string& placeholder = placeholders[weight.name];
     const bool is_known = ir.constants.contains(weight.name) || constants.contains(weight.name) ||
-                          constants.contains(placeholder) || weights.contains(weight.name);
-    if (is_known) continue;
-    const ValueRange range = weight_range(placeholder, weight);
-    weights.insert(weight.name, maker.make(weight, "weight/" + weight.name, range));
+                          constants.contains(placeholders[weight.name]);
+    if (!is_known) unknown.push_back(weight);
+  }
+  check_size(path, ir, unknown, kWeightAdvice);
+  StateDict weights;
+  for (const TensorMeta& weight : unknown) {
+    if (weights.contains(weight.name)) continue;
+    const ValueRange range = weight_range(placeholders[weight.name], weight);
+    weights.insert(weight.name, made_up(ir, weight, "weight/", range));
   }
   return weights;
 }

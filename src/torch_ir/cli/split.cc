@@ -54,16 +54,13 @@ int run_split(const SplitArguments& arguments, Console& console) {
   for (const std::string& file : arguments.files) {
     ExecutionArguments execution = arguments.execution;
     execution.file = file;
-    LoadedGraph graph = load_graph(execution);
-    find_weights(execution, graph);
-    const FoundInputs inputs = find_inputs(execution, graph);
-    const SplitModel model{.name = model_name(file),
-                           .ir = &graph.ir,
-                           .weights = &graph.weights.emplace(graph.weights.value_or(StateDict())),
-                           .inputs = inputs.tensors,
-                           .origins = graph.origins};
-    name_files_in_errors(execution, graph, [&] {
-      check_before_run(execution, graph, inputs);
+    execution.makes_up_values = true;
+    run_graph_file(execution, [&](const LoadedGraph& graph) {
+      const SplitModel model{.name = model_name(file),
+                             .ir = &graph.ir,
+                             .weights = &graph.weights,
+                             .inputs = graph.inputs,
+                             .origins = graph.origins};
       splitter.add(model, [&](const GraphCase& graph_case) { writer.add(graph_case); });
     });
   }

@@ -8,7 +8,6 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/problem_list.h"
 #include "torch_ir/cli/command.h"
-#include "torch_ir/cli/execution.h"
 #include "torch_ir/cli/graph_file.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/executor/check_values.h"
@@ -31,27 +30,22 @@ void check_graph(const std::string& path, const IR& ir) {
   throw ValidationError(path + " is not well formed: " + problem_list(problems, "its graph"));
 }
 
-// As for a run.
-void check_weights(const ValidateArguments& arguments, const LoadedGraph& graph) {
-  ExecutionArguments files;
-  files.file = arguments.file;
-  files.weights = arguments.weights;
-  name_files_in_errors(files, graph, [&] {
-    const std::vector<std::string> problems = weight_problems(graph.ir, *graph.weights);
-    if (!problems.empty()) throw ExecutionError(problem_list(problems, "its weights"));
-  });
-}
-
 int run_validate(const ValidateArguments& arguments, Console& console) {
-  LoadedGraph graph;
-  graph.ir = read_graph_file(arguments.file).ir;
-  check_graph(arguments.file, graph.ir);
-  graph.weights = load_given_weights(arguments.weights);
+  const std::string& file = arguments.file;
   const std::string& weights_path = arguments.weights.path;
-  if (!weights_path.empty()) check_weights(arguments, graph);
-  console.talk() << arguments.file << ": valid, " << count_text(graph.ir.nodes.size(), "node")
-                 << ", " << count_text(graph.ir.weights.size(), "weight") << '\n';
-  if (!weights_path.empty()) console.talk() << weights_path << ": fits " << arguments.file << '\n';
+  const IR ir = read_graph_file(file).ir;
+  check_graph(file, ir);
+  const StateDict weights = load_given_weights(arguments.weights);
+  if (!weights_path.empty()) {
+    const std::vector<std::string> problems = weight_problems(ir, weights);
+    if (!problems.empty()) {
+      throw ExecutionError(file + " with " + weights_path + ": " +
+                           problem_list(problems, "its weights"));
+    }
+  }
+  console.talk() << file << ": valid, " << count_text(ir.nodes.size(), "node") << ", "
+                 << count_text(ir.weights.size(), "weight") << '\n';
+  if (!weights_path.empty()) console.talk() << weights_path << ": fits " << file << '\n';
   return kDone;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <ostream>
@@ -29,6 +30,66 @@ std::string find_mismatch(const at::Tensor& actual, const at::Tensor& expected) 
   }
   if (actual.is_meta() || expected.is_meta()) return "a meta tensor, which has no values";
   return {};
+}
+
+// NaN without a sign, which means nothing: it would be written "-nan".
+double plain_nan(double value) {
+  return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
+}
+
+std::vector<int64_t> index_of(int64_t position, const std::vector<int64_t>& shape) {
+  std::vector<int64_t> index(shape.size());
+  for (size_t i = shape.size(); i-- > 0;) {
+    index[i] = position % shape[i];
+    position /= shape[i];
+  }
+  return index;
+}
+
+double cosine_similarity(const Difference& difference) {
+  const Products& products = difference.products;
+  if (difference.worst < 0) return 1;
+  if (difference.num_non_finite > 0) return std::numeric_limits<double>::quiet_NaN();
+  if (products.actual == 0 && products.expected == 0) return 1;
+  if (products.actual == 0 || products.expected == 0) return 0;
+  const double sizes = std::sqrt(products.actual) * std::sqrt(products.expected);
+  return plain_nan(std::clamp(products.mixed / sizes, -1.0, 1.0));
+}
+
+double signal_to_noise(const Difference& difference) {
+  if (difference.worst < 0) return kInfinity;
+  if (difference.num_non_finite > 0) return -kInfinity;
+  return plain_nan(10 * std::log10(difference.products.expected / difference.sum_of_squares));
+}
+
+// Sets the metrics of `result`, whose shape is known.
+void set_metrics(const Difference& difference, const at::Tensor& expected,
+                 const Tolerance& tolerance, TensorComparison& result) {
+  const auto mean = [&](double sum) {
+    return result.num_elements == 0 ? 0 : sum / static_cast<double>(result.num_elements);
+  };
+  result.is_close = difference.num_mismatched == 0;
+  result.max_diff = plain_nan(difference.max_diff);
+  result.mean_diff = plain_nan(mean(difference.sum));
+  result.max_relative_diff = plain_nan(difference.max_relative_diff);
+  result.root_mean_square_diff = plain_nan(std::sqrt(mean(difference.sum_of_squares)));
+  result.cosine_similarity = cosine_similarity(difference);
+  result.signal_to_noise = signal_to_noise(difference);
+  if (expected.is_floating_point() && difference.num_non_finite == 0) {
+    result.max_ulp_diff = difference.max_ulp_diff;
+  }
+  result.histogram = difference.histogram;
+  if (difference.num_nan > 0) result.num_nan = difference.num_nan;
+  result.num_mismatched = difference.num_mismatched;
+  // What is given for all outputs is not for integers.
+  const bool must_be_equal =
+      compares_exactly(expected.scalar_type()) && tolerance == kExactTolerance;
+  result.smallest_passing_tolerance =
+      must_be_equal && !result.is_close ? kInfinity : difference.smallest_passing_tolerance;
+  if (difference.worst < 0) return;
+  result.worst_index = index_of(difference.worst, result.shape);
+  result.worst_actual = difference.worst_actual;
+  result.worst_expected = difference.worst_expected;
 }
 
 std::string comparison_differences_text(const TensorComparison& comparison) {
@@ -72,11 +133,12 @@ TensorComparison compare_tensors(const at::Tensor& actual, const at::Tensor& exp
   }
   result.mismatch = find_mismatch(actual, expected);
   if (!result.mismatch.empty()) {
-    result.smallest_passing_tolerance = std::numeric_limits<double>::infinity();
+    result.smallest_passing_tolerance = kInfinity;
     return result;
   }
   const c10::InferenceMode inference_mode;
-  measure_difference(strided(actual), strided(expected), tolerance, result);
+  const at::Tensor plain = strided(expected);
+  set_metrics(measure_difference(strided(actual), plain, tolerance), plain, tolerance, result);
   return result;
 }
 

@@ -154,9 +154,9 @@ class NodeComparer {
   void note_non_finite(const NodeDetail& detail, const at::Tensor& actual,
                        const at::Tensor& expected) {
     if (report_.first_nan && report_.first_inf) return;
-    const NonFiniteValues found = find_non_finite(actual);
-    if (!found.has_nan && !found.has_inf) return;
-    const NonFiniteValues in_model = find_non_finite(expected);
+    const NonFiniteCount found = count_non_finite(actual);
+    if (found.num_nan == 0 && found.num_inf == 0) return;
+    const NonFiniteCount in_model = count_non_finite(expected);
     const auto note = [&](std::optional<NonFinite>& first, bool is_nan, bool is_expected) {
       if (first) return;
       first = NonFinite{.index = detail.index,
@@ -166,8 +166,8 @@ class NodeComparer {
                         .is_nan = is_nan,
                         .is_expected = is_expected};
     };
-    if (found.has_nan) note(report_.first_nan, true, in_model.has_nan);
-    if (found.has_inf) note(report_.first_inf, false, in_model.has_inf);
+    if (found.num_nan > 0) note(report_.first_nan, true, in_model.num_nan > 0);
+    if (found.num_inf > 0) note(report_.first_inf, false, in_model.num_inf > 0);
   }
 
   void skip(const std::string& value, const std::string& reason) {

@@ -1,6 +1,6 @@
 #include "torch_ir/verifier/float64_graph.h"
 
-#include <ATen/ops/from_blob.h>
+#include <ATen/ops/empty.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -89,45 +89,22 @@ void widen(Graph& graph) {
 
 // --- Tensors ---
 
-// The elements of `tensor`, from the first to the last in memory.
-struct Elements {
-  uintptr_t begin;
-  int64_t count;
-};
-
-Elements elements_of(const at::Tensor& tensor) {
-  int64_t last = 0;
-  for (int64_t i = 0; i < tensor.dim(); ++i) last += (tensor.size(i) - 1) * tensor.stride(i);
-  return {reinterpret_cast<uintptr_t>(tensor.const_data_ptr()), last + 1};
-}
-
-bool is_plain(const at::Tensor& tensor) {
-  return tensor.layout() == c10::kStrided && tensor.has_storage() && tensor.numel() > 0;
-}
-
 // Widens tensors of one dtype whose memory overlaps: all elements of that memory, once.
 std::vector<at::Tensor> widen_group(const std::vector<at::Tensor>& tensors, c10::ScalarType dtype) {
   const at::Tensor& first = tensors.front();
-  if (!is_plain(first)) return {first.to(dtype)};
-  const auto size = first.itemsize();
-  uintptr_t begin = UINTPTR_MAX;
-  uintptr_t end = 0;
+  if (first.layout() != c10::kStrided) return {first.to(dtype)};
   for (const at::Tensor& tensor : tensors) {
-    if (tensor.scalar_type() != first.scalar_type()) {
-      throw Error("tensors of several dtypes share memory");
-    }
-    const Elements elements = elements_of(tensor);
-    begin = std::min(begin, elements.begin);
-    end = std::max(end, elements.begin + static_cast<uintptr_t>(elements.count) * size);
+    if (tensor.scalar_type() == first.scalar_type()) continue;
+    throw Error("tensors of several dtypes share memory");
   }
+  const std::vector<at::Tensor> copies = copy_group(tensors);
+  const c10::Storage& storage = copies.front().storage();
+  const auto size = static_cast<int64_t>(storage.nbytes() / first.itemsize());
   const at::Tensor all =
-      at::from_blob(reinterpret_cast<void*>(begin), {static_cast<int64_t>((end - begin) / size)},
-                    at::TensorOptions(first.scalar_type()))
-          .to(dtype);
+      at::empty({0}, first.options()).set_(storage, 0, {size}, {1}).to(dtype);
   std::vector<at::Tensor> widened;
-  for (const at::Tensor& tensor : tensors) {
-    const auto offset = static_cast<int64_t>((elements_of(tensor).begin - begin) / size);
-    widened.push_back(all.as_strided(tensor.sizes(), tensor.strides(), offset));
+  for (const at::Tensor& copy : copies) {
+    widened.push_back(all.as_strided(copy.sizes(), copy.strides(), copy.storage_offset()));
   }
   return widened;
 }

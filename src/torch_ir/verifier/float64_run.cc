@@ -206,8 +206,10 @@ struct Float64Run::State {
     const bool has_drawn = advance_wide(node);
     if (eager) eager->advance();
     inherit(step);
-    if (has_drawn) doubt_all(step, "draws random numbers");
-    if (decides_inside(node)) doubt_all(step, "decides by floating point values inside");
+    if (has_drawn) doubt_all(step, about(step, "draws random numbers"));
+    if (decides_inside(node)) {
+      doubt_all(step, about(step, "decides by floating point values inside"));
+    }
     if (decides(node)) compare_decisions(step);
   }
 
@@ -228,7 +230,7 @@ struct Float64Run::State {
     const OpNode& node = ir.nodes[step];
     const auto pass_on = [&](const std::string& input) {
       const std::string* reason = find_doubt(input);
-      if (reason != nullptr) doubt_everything(step, *reason);
+      if (reason != nullptr) doubt_all(step, *reason);
     };
     for (const TensorMeta& input : node.inputs) pass_on(input.name);
     for (const auto& [name, value] : node.attrs) {
@@ -244,21 +246,18 @@ struct Float64Run::State {
       const at::Tensor wide_value = wide->made(i);
       if (narrow.defined() != wide_value.defined() ||
           (narrow.defined() && !agree(narrow, wide_value))) {
-        doubt_value(node.outputs[i].name, about(node, "decides otherwise in float64"));
+        doubt_value(node.outputs[i].name, about(step, "decides otherwise in float64"));
       }
     }
   }
 
-  static std::string about(const OpNode& node, const std::string& what) {
+  std::string about(size_t step, const std::string& what) const {
+    const OpNode& node = ir.nodes[step];
     return fmt::format("node '{}' ({}) {}", printable(node.name), printable(node.op_type), what);
   }
 
-  void doubt_all(size_t step, const std::string& what) {
-    doubt_everything(step, about(ir.nodes[step], what));
-  }
-
   // All that the node makes and writes to.
-  void doubt_everything(size_t step, const std::string& reason) {
+  void doubt_all(size_t step, const std::string& reason) {
     for (const TensorMeta& output : ir.nodes[step].outputs) doubt_value(output.name, reason);
     for (const size_t written : memory.written_by(step)) doubts.try_emplace(written, reason);
   }
@@ -274,16 +273,12 @@ struct Float64Run::State {
     return doubt == doubts.end() ? nullptr : &doubt->second;
   }
 
-  struct Source {
-    size_t step;
-    size_t output;
-  };
-
   const IR& ir;
   const GraphMemory memory;
   std::unique_ptr<CheckedRun> wide;
   std::unique_ptr<CheckedRun> eager;
-  std::unordered_map<std::string_view, Source> sources;
+  // Values to the nodes that make them, and which outputs they are.
+  std::unordered_map<std::string_view, std::pair<size_t, size_t>> sources;
   // By memory, why.
   std::unordered_map<size_t, std::string> doubts;
 };
@@ -298,30 +293,32 @@ Float64Run::Float64Run(const IR& ir, const StateDict& weights,
 }
 Float64Run::~Float64Run() = default;
 
-at::Tensor Float64Run::value(const std::string& name) {
+template <class Result>
+Result Float64Run::unless_failed(const std::function<Result(State&)>& get) {
   if (!failure_.empty()) return {};
-  const auto found = state_->sources.find(name);
-  if (found == state_->sources.end()) return {};
-  const auto& [step, output] = found->second;
   try {
-    while (state_->wide->run.next_step() <= step) state_->advance();
-    if (state_->wide->run.next_step() != step + 1) return {};
-    return state_->wide->made(output);
+    return get(*state_);
   } catch (const std::exception& error) {
     failure_ = message_text(error);
     return {};
   }
 }
 
+at::Tensor Float64Run::value(const std::string& name) {
+  return unless_failed<at::Tensor>([&](State& state) {
+    const auto found = state.sources.find(name);
+    if (found == state.sources.end()) return at::Tensor();
+    const auto [step, output] = found->second;
+    while (state.wide->run.next_step() <= step) state.advance();
+    return state.wide->run.next_step() == step + 1 ? state.wide->made(output) : at::Tensor();
+  });
+}
+
 std::vector<at::Tensor> Float64Run::outputs() {
-  if (!failure_.empty()) return {};
-  try {
-    while (!state_->wide->run.is_done()) state_->advance();
-    return caller_outputs(state_->wide->graph, state_->wide->run.outputs());
-  } catch (const std::exception& error) {
-    failure_ = message_text(error);
-    return {};
-  }
+  return unless_failed<std::vector<at::Tensor>>([](State& state) {
+    while (!state.wide->run.is_done()) state.advance();
+    return caller_outputs(state.wide->graph, state.wide->run.outputs());
+  });
 }
 
 std::string Float64Run::doubt(const std::string& name) const {

@@ -11,6 +11,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,6 +42,10 @@ class Float64Run {
 
  private:
   struct State;
+  // What `get` gives; empty where the run has failed, or fails in it.
+  template <class Result>
+  Result unless_failed(const std::function<Result(State&)>& get);
+
   std::unique_ptr<State> state_;
   // Why there is no run, or how it ended.
   std::string failure_;

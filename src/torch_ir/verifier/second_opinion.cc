@@ -1,15 +1,14 @@
 #include "torch_ir/verifier/second_opinion.h"
 
 #include <ATen/Dispatch.h>
-#include <c10/util/complex.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/verifier/comparison_metrics.h"
 #include "torch_ir/verifier/float64_graph.h"
 #include "torch_ir/verifier/float64_run.h"
 #include "torch_ir/verifier/tensor_blocks.h"
@@ -18,75 +17,18 @@
 namespace torch_ir {
 namespace {
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
-
-// How far one side is from float64, as blocks of elements are added.
-struct Distance {
-  double greatest = 0;
-  int64_t non_finite = 0;
-
-  bool operator==(const Distance&) const = default;
-};
-
-template <class Number>
-bool is_number(const Number& number) {
-  return std::isfinite(std::abs(number));
-}
-
-// NaN is NaN, whatever its bits; of complex numbers that are not finite all are alike.
-bool are_alike(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
-bool are_alike(const c10::complex<double>& /*a*/, const c10::complex<double>& /*b*/) {
-  return true;
-}
-
-template <class Number>
-void add_block(const Number* side, const Number* float64, int64_t size, Distance& distance) {
-  for (int64_t i = 0; i < size; ++i) {
-    const bool is_comparable = is_number(side[i]) && is_number(float64[i]);
-    if (is_comparable) {
-      const double difference = std::abs(side[i] - float64[i]);
-      distance.greatest = std::max(distance.greatest, difference);
-    } else if (is_number(side[i]) != is_number(float64[i]) || !are_alike(side[i], float64[i])) {
-      ++distance.non_finite;
-    }
-  }
-}
-
-struct Distances {
-  Distance executor;
-  Distance eager;
+// The greatest of the finite elements; 1 where that is 0.
+double scale_of(const at::Tensor& float64) {
   double scale = 0;
-};
-
-bool have_same_bytes(const at::Tensor& a, const at::Tensor& b) {
-  if (a.scalar_type() != b.scalar_type()) return false;
-  return a.numel() == 0 || std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0;
-}
-
-// Integers are numbers too: an index that is another one is an error. Two sides of equal bytes, as
-// they mostly are, are read once.
-template <class Number>
-Distances measure(c10::ArrayRef<at::Tensor> tensors, c10::ScalarType dtype) {
-  Distances all;
-  for_each_block(tensors, [&](c10::ArrayRef<at::Tensor> blocks, int64_t /*first*/) {
-    const int64_t size = blocks[2].numel();
-    const at::Tensor wide = blocks[2].to(dtype);
-    const auto* float64 = wide.const_data_ptr<Number>();
-    for (int64_t i = 0; i < size; ++i) {
-      if (is_number(float64[i])) all.scale = std::max(all.scale, std::abs(float64[i]));
-    }
-    const Distance executor_before = all.executor;
-    add_block(blocks[0].to(dtype).template const_data_ptr<Number>(), float64, size, all.executor);
-    const bool are_equal = executor_before == all.eager && have_same_bytes(blocks[0], blocks[1]);
-    if (are_equal) {
-      all.eager = all.executor;
-    } else {
-      add_block(blocks[1].to(dtype).template const_data_ptr<Number>(), float64, size, all.eager);
+  for_each_block({float64}, [&](c10::ArrayRef<at::Tensor> blocks, int64_t /*first*/) {
+    const at::Tensor sizes = blocks[0].abs().to(c10::kDouble);
+    const auto* size = sizes.const_data_ptr<double>();
+    for (int64_t i = 0; i < sizes.numel(); ++i) {
+      if (std::isfinite(size[i])) scale = std::max(scale, size[i]);
     }
     return true;
   });
-  if (all.scale == 0) all.scale = 1;
-  return all;
+  return scale == 0 ? 1 : scale;
 }
 
 // The greatest error of a tensor that was rounded to its dtype and is exact otherwise: half a unit
@@ -104,12 +46,12 @@ double rounding_error(c10::ScalarType dtype, double scale) {
 
 double factor_of(const SecondOpinion& opinion, double rounding) {
   if (opinion.executor_non_finite != opinion.eager_non_finite) {
-    return opinion.executor_non_finite > opinion.eager_non_finite ? kInfinite : 0;
+    return opinion.executor_non_finite > opinion.eager_non_finite ? kInfinity : 0;
   }
   const double executor = std::max(opinion.executor_error, rounding);
   const double eager = std::max(opinion.eager_error, rounding);
   if (executor == eager) return 1;
-  return eager == 0 ? kInfinite : executor / eager;
+  return eager == 0 ? kInfinity : executor / eager;
 }
 
 SecondOpinion no_opinion(std::string reason) {
@@ -163,17 +105,19 @@ SecondOpinion second_opinion(const at::Tensor& executor, const at::Tensor& eager
                                     shape_list_text(tensor->sizes()),
                                     shape_list_text(float64.sizes())));
     }
-    const at::Tensor tensors[] = {strided(executor.detach()), strided(eager.detach()),
-                                  strided(float64.detach())};
-    const bool is_complex = executor.is_complex() || eager.is_complex() || float64.is_complex();
-    const Distances distances = is_complex
-                                    ? measure<c10::complex<double>>(tensors, c10::kComplexDouble)
-                                    : measure<double>(tensors, c10::kDouble);
-    SecondOpinion opinion{.executor_error = distances.executor.greatest / distances.scale,
-                          .eager_error = distances.eager.greatest / distances.scale,
-                          .executor_non_finite = distances.executor.non_finite,
-                          .eager_non_finite = distances.eager.non_finite};
-    opinion.factor = factor_of(opinion, rounding_error(eager.scalar_type(), distances.scale));
+    const at::Tensor exact = strided(float64.detach());
+    const double scale = scale_of(exact);
+    const at::Tensor sides[] = {strided(executor.detach()), strided(eager.detach())};
+    const Difference of_executor = measure_difference(sides[0], exact, kExactTolerance);
+    // Two sides of equal bits, as they mostly are, are measured once.
+    const Difference of_eager = have_equal_bits(sides[0], sides[1])
+                                    ? of_executor
+                                    : measure_difference(sides[1], exact, kExactTolerance);
+    SecondOpinion opinion{.executor_error = of_executor.max_finite_diff / scale,
+                          .eager_error = of_eager.max_finite_diff / scale,
+                          .executor_non_finite = of_executor.num_non_finite,
+                          .eager_non_finite = of_eager.num_non_finite};
+    opinion.factor = factor_of(opinion, rounding_error(eager.scalar_type(), scale));
     return opinion;
   } catch (const std::exception& error) {
     return no_opinion(message_text(error));

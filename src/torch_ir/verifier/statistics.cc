@@ -95,33 +95,23 @@ TensorStatistics statistics(const std::string& name, const at::Tensor& tensor) {
   return result;
 }
 
-int64_t count_nan(const at::Tensor& tensor) {
-  int64_t count = 0;
-  const bool may_have = has_values(tensor) && (tensor.is_floating_point() || tensor.is_complex());
-  if (!may_have) return count;
+NonFiniteCount count_non_finite(const at::Tensor& tensor) {
+  NonFiniteCount count;
+  const bool can_have = has_values(tensor) && (tensor.is_complex() || tensor.is_floating_point());
+  if (!can_have) return count;
   const int64_t parts = tensor.is_complex() ? 2 : 1;
-  for_each_block_of_numbers(tensor, [&](const double* begin, const double* end) {
-    for (; begin != end; begin += parts) {
-      count += std::isnan(*begin) || std::isnan(*(begin + parts - 1)) ? 1 : 0;
-    }
-  });
-  return count;
-}
-
-NonFiniteValues find_non_finite(const at::Tensor& tensor) {
-  NonFiniteValues found;
-  const bool can_have = has_values(tensor) && (tensor.is_complex() || tensor.is_floating_point()) &&
-                        !tensor.is_quantized();
-  if (!can_have) return found;
   for_each_block_of_numbers(tensor, [&](const double* begin, const double* end) {
     // A finite number less itself is 0; the sum of such differences costs no branch.
     double sum = 0;
     for (const double* value = begin; value != end; ++value) sum += *value - *value;
     if (sum == 0) return;
-    found.has_nan |= std::any_of(begin, end, [](double value) { return std::isnan(value); });
-    found.has_inf |= std::any_of(begin, end, [](double value) { return std::isinf(value); });
+    for (; begin != end; begin += parts) {
+      const double value = parts == 1 ? *begin : modulus(begin[0], begin[1]);
+      if (std::isnan(value)) ++count.num_nan;
+      if (std::isinf(value)) ++count.num_inf;
+    }
   });
-  return found;
+  return count;
 }
 
 }  // namespace torch_ir

@@ -33,15 +33,12 @@ struct TensorStatistics {
 // undefined or without values, only what there is.
 TensorStatistics statistics(const std::string& name, const at::Tensor& tensor);
 
-// How many elements are NaN; of complex ones, in either part.
-int64_t count_nan(const at::Tensor& tensor);
-
-// Which of them `tensor` has at all.
-struct NonFiniteValues {
-  bool has_nan = false;
-  bool has_inf = false;
+// Of complex numbers, those that are NaN in either part; infinite where that is not so.
+struct NonFiniteCount {
+  int64_t num_nan = 0;
+  int64_t num_inf = 0;
 };
 
-NonFiniteValues find_non_finite(const at::Tensor& tensor);
+NonFiniteCount count_non_finite(const at::Tensor& tensor);
 
 }  // namespace torch_ir

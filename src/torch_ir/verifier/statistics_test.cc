@@ -85,33 +85,24 @@ TEST(Statistics, OfNoValuesHaveNoFigures) {
   EXPECT_THAT(meta.max, IsNan());
 }
 
-TEST(CountNan, CountsElements) {
+TEST(CountNonFinite, TellsNanFromInfinity) {
+  const auto expect = [](const at::Tensor& tensor, int64_t num_nan, int64_t num_inf) {
+    const NonFiniteCount count = count_non_finite(tensor);
+    EXPECT_EQ(count.num_nan, num_nan);
+    EXPECT_EQ(count.num_inf, num_inf);
+  };
   at::Tensor tensor = at::randn({70000});
-  EXPECT_EQ(count_nan(tensor), 0);
+  expect(tensor, 0, 0);
+  tensor[4] = -kInf;
+  expect(tensor, 0, 1);
   tensor[3] = kNan;
-  tensor[4] = kInf;
   tensor[69999] = kNan;
-  EXPECT_EQ(count_nan(tensor), 2);
-  EXPECT_EQ(count_nan(tensor.to(at::kBFloat16)), 2);
-  EXPECT_EQ(count_nan(at::complex(tensor, tensor)), 2);
-  EXPECT_EQ(count_nan(at::complex(at::randn({70000}), tensor)), 2);
-  EXPECT_EQ(count_nan(at::arange(4)), 0);
-  EXPECT_EQ(count_nan(at::Tensor()), 0);
-}
-
-TEST(FindNonFinite, TellsNanFromInfinity) {
-  at::Tensor tensor = at::randn({70000});
-  EXPECT_FALSE(find_non_finite(tensor).has_nan);
-  EXPECT_FALSE(find_non_finite(tensor).has_inf);
-  tensor[69999] = -kInf;
-  EXPECT_FALSE(find_non_finite(tensor).has_nan);
-  EXPECT_TRUE(find_non_finite(tensor).has_inf);
-  tensor[3] = kNan;
-  EXPECT_TRUE(find_non_finite(tensor).has_nan);
-  EXPECT_TRUE(find_non_finite(tensor).has_inf);
-  EXPECT_TRUE(find_non_finite(at::complex(tensor, tensor).conj()).has_nan);
-  EXPECT_FALSE(find_non_finite(at::arange(4)).has_inf);
-  EXPECT_FALSE(find_non_finite(at::Tensor()).has_nan);
+  expect(tensor, 2, 1);
+  expect(tensor.to(at::kBFloat16), 2, 1);
+  expect(at::complex(tensor, tensor).conj(), 2, 1);
+  expect(at::complex(at::randn({70000}), tensor), 2, 1);
+  expect(at::arange(4), 0, 0);
+  expect(at::Tensor(), 0, 0);
 }
 
 }  // namespace

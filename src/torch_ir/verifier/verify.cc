@@ -1,6 +1,7 @@
 #include "torch_ir/verifier/verify.h"
 
 #include <ATen/core/grad_mode.h>
+#include <c10/util/FunctionRef.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -199,21 +200,15 @@ void add_second_opinions(VerificationReport& report, std::vector<SecondOpinion> 
   report.is_valid = report.error_message.empty();
 }
 
-std::pair<bool, VerificationReport> verify_ir_with_state_dict(const IR& ir,
-                                                              const StateDict& state_dict,
-                                                              const ReferenceFn& reference,
-                                                              const std::vector<at::Tensor>& inputs,
-                                                              const VerifyOptions& options) {
+namespace {
+
+// With what `verify` throws as the error of the report.
+std::pair<bool, VerificationReport> guarded(const VerifyOptions& options,
+                                            c10::function_ref<VerificationReport()> verify) {
   VerificationReport report;
   report.tolerance = options.tolerance;
   try {
-    // The plan first: it writes to no weight, and the reference may.
-    const std::vector<at::Tensor> actual =
-        compile(ir, state_dict, options.constants, options.execution)
-            .run_checked(to_device(copies(inputs), options.execution.device));
-    const at::NoGradGuard no_grad;
-    const std::vector<at::Tensor> expected = reference(copies(inputs));
-    report = compare_outputs(actual, expected, output_names(ir), options.tolerance);
+    report = verify();
   } catch (const std::exception& error) {
     report.error_message = "Verification error: " + message_text(error);
   }
@@ -221,20 +216,36 @@ std::pair<bool, VerificationReport> verify_ir_with_state_dict(const IR& ir,
   return {report.is_valid, report};
 }
 
+VerificationReport run_and_compare(const IR& ir, const StateDict& weights,
+                                   const ReferenceFn& reference,
+                                   const std::vector<at::Tensor>& inputs,
+                                   const VerifyOptions& options) {
+  // The plan first: it writes to no weight, and the reference may.
+  const std::vector<at::Tensor> actual =
+      compile(ir, weights, options.constants, options.execution)
+          .run_checked(to_device(copies(inputs), options.execution.device));
+  const at::NoGradGuard no_grad;
+  return compare_outputs(actual, reference(copies(inputs)), output_names(ir), options.tolerance);
+}
+
+}  // namespace
+
+std::pair<bool, VerificationReport> verify_ir_with_state_dict(const IR& ir,
+                                                              const StateDict& state_dict,
+                                                              const ReferenceFn& reference,
+                                                              const std::vector<at::Tensor>& inputs,
+                                                              const VerifyOptions& options) {
+  return guarded(options,
+                 [&] { return run_and_compare(ir, state_dict, reference, inputs, options); });
+}
+
 std::pair<bool, VerificationReport> verify_ir(const IR& ir, const std::string& weights_path,
                                               const ReferenceFn& reference,
                                               const std::vector<at::Tensor>& inputs,
                                               const VerifyOptions& options) {
-  StateDict weights;
-  try {
-    weights = load_weights(weights_path);
-  } catch (const std::exception& error) {
-    VerificationReport report;
-    report.tolerance = options.tolerance;
-    report.error_message = "Verification error: " + message_text(error);
-    return {false, report};
-  }
-  return verify_ir_with_state_dict(ir, weights, reference, inputs, options);
+  return guarded(options, [&] {
+    return run_and_compare(ir, load_weights(weights_path), reference, inputs, options);
+  });
 }
 
 }  // namespace torch_ir
