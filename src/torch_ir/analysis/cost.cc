@@ -29,77 +29,35 @@ std::optional<int64_t> bytes_of(const TensorMeta& meta) {
 
 // --- What is known of an operator, once for all its nodes ---
 
-class KnownOperator {
- public:
+struct KnownOperator {
   explicit KnownOperator(const std::string& op_type)
-      : formula_(find_formula(op_type)), schema_(find_schema(op_type)) {
-    if (schema_ != nullptr) binder_.emplace(*schema_);
+      : formula(find_formula(op_type)), schema(find_schema(op_type)) {
+    if (schema != nullptr) binder.emplace(*schema);
   }
 
-  // Null where nothing is known.
-  MultiplyAdds formula() const { return formula_; }
-
-  // The arguments of `node`; nothing where they do not fit, or nothing is known of the operator.
+  // The arguments of `node`; null where they do not fit, or nothing is known of the operator.
   const std::vector<BoundArgument>* bind(const OpNode& node) {
-    if (!binder_) return nullptr;
     try {
-      return &binder_->bind(node);
+      return binder ? &binder->bind(node) : nullptr;
     } catch (const std::exception&) {
       return nullptr;
     }
   }
 
-  Count multiply_adds(const OpNode& node, const std::vector<BoundArgument>& arguments) const {
+  std::optional<int64_t> multiply_adds(const OpNode& node) {
+    const std::vector<BoundArgument>* arguments = bind(node);
     try {
-      return formula_(NodeCall(node, *schema_, arguments));
+      if (arguments != nullptr) return formula(NodeCall(node, *schema, *arguments)).value();
     } catch (const std::exception&) {
-      return Count::unknown();
-    }
-  }
-
-  // The input of `node` whose memory its output at `index` may share; nothing where it has memory
-  // of its own.
-  std::optional<size_t> shared_input(const OpNode& node, size_t index,
-                                     const std::vector<BoundArgument>& arguments) const {
-    const std::vector<c10::Argument>& results = schema_->returns();
-    if (results.empty()) return std::nullopt;
-    // A list is all that an operator gives.
-    const c10::Argument& result = results[std::min(index, results.size() - 1)];
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      const auto* tensor = std::get_if<TensorArgument>(&arguments[i]);
-      if (tensor == nullptr) continue;
-      const bool is_shared = shares(schema_->arguments()[i], result) || returns_as_is(node, i);
-      if (is_shared && node.inputs[tensor->input].dtype == node.outputs[index].dtype) {
-        return tensor->input;
-      }
+      // An argument that the formula reads is not there.
     }
     return std::nullopt;
   }
 
- private:
-  static bool shares(const c10::Argument& argument, const c10::Argument& result) {
-    const c10::AliasInfo* of_result = result.alias_info();
-    const c10::AliasInfo* of_argument = argument.alias_info();
-    if (of_result == nullptr || of_argument == nullptr) return false;
-    return std::ranges::any_of(of_argument->beforeSets(), [&](const c10::Symbol& set) {
-      return of_result->beforeSets().contains(set);
-    });
-  }
-
-  // Operators that give back what they are given, without saying so, where nothing is drawn.
-  static bool returns_as_is(const OpNode& node, size_t argument) {
-    constexpr std::array<std::string_view, 3> kDropouts = {
-        "aten.dropout.default", "aten.alpha_dropout.default", "aten.feature_dropout.default"};
-    if (argument != 0 || std::ranges::find(kDropouts, node.op_type) == kDropouts.end()) {
-      return argument == 0 && node.op_type == "aten._unsafe_view.default";
-    }
-    const Attribute* trains = node.attrs.find("train");
-    return trains != nullptr && *trains == Attribute(false);
-  }
-
-  MultiplyAdds formula_;
-  const c10::FunctionSchema* schema_;
-  std::optional<OperatorBinder> binder_;
+  // Null where nothing is known.
+  MultiplyAdds formula;
+  const c10::FunctionSchema* schema;
+  std::optional<OperatorBinder> binder;
 };
 
 class KnownOperators {
@@ -111,6 +69,45 @@ class KnownOperators {
  private:
   std::unordered_map<std::string, KnownOperator> operators_;
 };
+
+bool shares(const c10::Argument& argument, const c10::Argument& result) {
+  const c10::AliasInfo* of_result = result.alias_info();
+  const c10::AliasInfo* of_argument = argument.alias_info();
+  if (of_result == nullptr || of_argument == nullptr) return false;
+  return std::ranges::any_of(of_argument->beforeSets(), [&](const c10::Symbol& set) {
+    return of_result->beforeSets().contains(set);
+  });
+}
+
+// Operators that give back their first argument without saying so, of those that draw random
+// numbers where nothing is drawn.
+bool returns_as_is(const OpNode& node) {
+  constexpr std::array<std::string_view, 3> kDropouts = {
+      "aten.dropout.default", "aten.alpha_dropout.default", "aten.feature_dropout.default"};
+  if (node.op_type == "aten._unsafe_view.default") return true;
+  const Attribute* trains = node.attrs.find("train");
+  return std::ranges::find(kDropouts, node.op_type) != kDropouts.end() && trains != nullptr &&
+         *trains == Attribute(false);
+}
+
+// The input of `node` whose memory its output at `index` may share; nothing where it has memory of
+// its own.
+std::optional<size_t> shared_input(const OpNode& node, size_t index,
+                                   const c10::FunctionSchema& schema,
+                                   const std::vector<BoundArgument>& arguments) {
+  const std::vector<c10::Argument>& results = schema.returns();
+  if (results.empty()) return std::nullopt;
+  // A list is all that an operator gives.
+  const c10::Argument& result = results[std::min(index, results.size() - 1)];
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const auto* tensor = std::get_if<TensorArgument>(&arguments[i]);
+    if (tensor == nullptr || node.inputs[tensor->input].dtype != node.outputs[index].dtype) continue;
+    if (shares(schema.arguments()[i], result) || (i == 0 && returns_as_is(node))) {
+      return tensor->input;
+    }
+  }
+  return std::nullopt;
+}
 
 // --- Memory: what views show, and who reads it last ---
 
@@ -180,7 +177,7 @@ class GraphMemories {
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const TensorMeta& output = node.outputs[i];
       const auto shared =
-          arguments == nullptr ? std::nullopt : op.shared_input(node, i, *arguments);
+          arguments == nullptr ? std::nullopt : shared_input(node, i, *op.schema, *arguments);
       const auto source = shared ? places_.find(node.inputs[*shared].name) : places_.end();
       if (source != places_.end()) {
         places_.insert_or_assign(output.name, source->second);
@@ -302,15 +299,12 @@ class Counter {
 
   std::optional<int64_t> count_multiply_adds(const OpNode& node) {
     KnownOperator& op = operators_.of(node.op_type);
-    if (op.formula() == no_multiply_adds) return 0;
+    if (op.formula == no_multiply_adds) return 0;
     if (!node.graphs.empty()) return count_control_flow(node);
-    if (op.formula() == nullptr) {
+    if (op.formula == nullptr) {
       return not_counted(node, "nothing is known of the operator");
     }
-    const std::vector<BoundArgument>* arguments = op.bind(node);
-    const auto count =
-        arguments == nullptr ? std::nullopt : op.multiply_adds(node, *arguments).value();
-    if (count) return count;
+    if (const auto count = op.multiply_adds(node)) return count;
     const auto has_unknown_size = [](const TensorMeta& meta) {
       return std::ranges::find(meta.shape, kDynamicSize) != meta.shape.end();
     };
@@ -330,7 +324,7 @@ class Counter {
   bool has_multiply_adds(const OpNode& node) {
     return std::ranges::any_of(node.graphs, [&](const Graph& graph) {
       return std::ranges::any_of(graph.nodes, [&](const OpNode& inner) {
-        return inner.graphs.empty() ? operators_.of(inner.op_type).formula() != no_multiply_adds
+        return inner.graphs.empty() ? operators_.of(inner.op_type).formula != no_multiply_adds
                                     : has_multiply_adds(inner);
       });
     });

@@ -9,10 +9,8 @@
 namespace torch_ir {
 namespace {
 
-// How often calls are looked at that become unique between the pairs that were found.
-constexpr int kMaxRounds = 4;
-// Gaps with more pairs of nodes than this are not aligned: nodes of one name are paired before.
-constexpr size_t kMaxTableSize = size_t{1} << 22;
+// More pairs of nodes than this are not aligned: only nodes of one name are paired.
+constexpr size_t kMaxTableSize = size_t{1} << 26;
 
 // One for each node.
 using Labels = std::vector<size_t>;
@@ -41,92 +39,12 @@ GraphLabels labels_of(const Graph& graph, const ExternalName& external) {
   return labels;
 }
 
-struct NodePair {
-  size_t old;
-  size_t now;
-};
-
-// Between two pairs: the nodes that have no partner yet.
-struct Gap {
-  std::vector<size_t> old;
-  std::vector<size_t> now;
-};
-
-// The pairs of nodes whose label nothing else in the gap has, in the order of the old ones.
-std::vector<NodePair> unique_pairs(const Gap& gap, const Labels& old, const Labels& now) {
-  struct Place {
-    size_t num_old = 0;
-    size_t num_new = 0;
-    size_t now = 0;
-  };
-  std::unordered_map<size_t, Place> places;
-  for (const size_t node : gap.old) ++places[old[node]].num_old;
-  for (const size_t node : gap.now) {
-    Place& place = places[now[node]];
-    ++place.num_new;
-    place.now = node;
-  }
-  std::vector<NodePair> pairs;
-  for (const size_t node : gap.old) {
-    const Place& place = places[old[node]];
-    if (place.num_old == 1 && place.num_new == 1) pairs.push_back({node, place.now});
-  }
-  return pairs;
+// How much the nodes have in common; 0 for different operators.
+uint32_t agreement(const GraphLabels& old, size_t i, const GraphLabels& now, size_t j) {
+  if (old.operators[i] != now.operators[j]) return 0;
+  if (old.calls[i] != now.calls[j]) return 4;
+  return old.named_calls[i] == now.named_calls[j] ? 7 : 6;
 }
-
-// The longest part of `pairs` that is in the order of the new nodes as well.
-std::vector<NodePair> in_order(const std::vector<NodePair>& pairs) {
-  // For each length the chain that ends lowest, by its last pair; and the pair before each.
-  std::vector<size_t> ends;
-  std::vector<size_t> before(pairs.size());
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    const auto end = std::ranges::lower_bound(ends, pairs[i].now, {},
-                                              [&](size_t last) { return pairs[last].now; });
-    before[i] = end == ends.begin() ? i : *(end - 1);
-    if (end == ends.end()) {
-      ends.push_back(i);
-    } else {
-      *end = i;
-    }
-  }
-  std::vector<NodePair> chain(ends.size());
-  size_t last = ends.empty() ? 0 : ends.back();
-  for (size_t i = chain.size(); i-- > 0; last = before[last]) chain[i] = pairs[last];
-  return chain;
-}
-
-// The pairs of the gap that agree most, in order, by the table of all suffixes.
-std::vector<NodePair> aligned(const Gap& gap, const GraphLabels& old, const GraphLabels& now) {
-  const auto agreement = [&](size_t i, size_t j) -> uint32_t {
-    const size_t a = gap.old[i];
-    const size_t b = gap.now[j];
-    if (old.operators[a] != now.operators[b]) return 0;
-    if (old.calls[a] != now.calls[b]) return 4;
-    return old.named_calls[a] == now.named_calls[b] ? 7 : 6;
-  };
-  const size_t width = gap.now.size() + 1;
-  std::vector<uint32_t> sums((gap.old.size() + 1) * width);
-  const auto sum = [&](size_t i, size_t j) -> uint32_t& { return sums[i * width + j]; };
-  for (size_t i = gap.old.size(); i-- > 0;) {
-    for (size_t j = gap.now.size(); j-- > 0;) {
-      const uint32_t own = agreement(i, j);
-      sum(i, j) = std::max(sum(i + 1, j), sum(i, j + 1));
-      if (own > 0) sum(i, j) = std::max(sum(i, j), own + sum(i + 1, j + 1));
-    }
-  }
-  std::vector<NodePair> pairs;
-  for (size_t i = 0, j = 0; i < gap.old.size() && j < gap.now.size();) {
-    const uint32_t own = agreement(i, j);
-    if (own > 0 && sum(i, j) == own + sum(i + 1, j + 1)) {
-      pairs.push_back({gap.old[i++], gap.now[j++]});
-    } else {
-      ++(sum(i + 1, j) >= sum(i, j + 1) ? i : j);
-    }
-  }
-  return pairs;
-}
-
-bool is_large(const Gap& gap) { return gap.old.size() * (gap.now.size() + 1) > kMaxTableSize; }
 
 class Matcher {
  public:
@@ -134,27 +52,25 @@ class Matcher {
       : old_(old),
         new_(now),
         old_labels_(std::move(old_labels)),
-        new_labels_(std::move(new_labels)) {
-    match_.old_of_new.resize(new_nodes().size());
-    match_.new_of_old.resize(old_nodes().size());
-    match_.is_moved.resize(new_nodes().size());
+        new_labels_(std::move(new_labels)),
+        old_end_(old_nodes().size()),
+        new_end_(new_nodes().size()) {
+    match_.old_of_new.resize(new_end_);
+    match_.new_of_old.resize(old_end_);
+    match_.is_moved.resize(new_end_);
   }
 
   NodeMatch run() && {
-    for (int round = 0; round < kMaxRounds; ++round) {
-      for (const Gap& gap : gaps()) {
-        pair(in_order(unique_pairs(gap, old_labels_.calls, new_labels_.calls)));
-      }
-    }
-    for (const Gap& gap : gaps()) {
-      if (!is_large(gap)) continue;
-      pair(in_order(unique_pairs(gap, old_labels_.named_calls, new_labels_.named_calls)));
-    }
-    for (const Gap& gap : gaps()) {
-      if (!is_large(gap)) pair(aligned(gap, old_labels_, new_labels_));
+    pair_ends();
+    const size_t num_old = old_end_ - begin_;
+    const size_t num_new = new_end_ - begin_;
+    if (num_old == 0 || num_new <= kMaxTableSize / num_old) {
+      align(num_old, num_new);
+    } else {
+      pair_names();
     }
     pair_moved();
-    for (const Gap& gap : gaps()) pair_replaced(gap);
+    pair_replaced();
     return std::move(match_);
   }
 
@@ -162,80 +78,140 @@ class Matcher {
   const std::vector<OpNode>& old_nodes() const { return old_.graph().nodes; }
   const std::vector<OpNode>& new_nodes() const { return new_.graph().nodes; }
 
-  void pair(const std::vector<NodePair>& pairs) {
-    for (const auto& [old, now] : pairs) {
-      match_.new_of_old[old] = now;
-      match_.old_of_new[now] = old;
+  void pair(size_t old, size_t now) {
+    match_.new_of_old[old] = now;
+    match_.old_of_new[now] = old;
+  }
+
+  bool is_same(size_t old, size_t now) const {
+    return old_labels_.named_calls[old] == new_labels_.named_calls[now];
+  }
+
+  // What both graphs begin and end with: mostly nearly all of them.
+  void pair_ends() {
+    while (begin_ < old_end_ && begin_ < new_end_ && is_same(begin_, begin_)) {
+      pair(begin_, begin_);
+      ++begin_;
+    }
+    while (old_end_ > begin_ && new_end_ > begin_ && is_same(old_end_ - 1, new_end_ - 1)) {
+      pair(--old_end_, --new_end_);
     }
   }
 
-  std::vector<Gap> gaps() const {
-    std::vector<Gap> gaps;
-    Gap gap;
-    size_t next_old = 0;
-    const auto close = [&](size_t end) {
-      for (; next_old < end; ++next_old) {
-        if (!match_.new_of_old[next_old]) gap.old.push_back(next_old);
-      }
-      if (!gap.old.empty() && !gap.now.empty()) gaps.push_back(gap);
-      gap = {};
-    };
-    for (size_t i = 0; i < match_.old_of_new.size(); ++i) {
-      if (!match_.old_of_new[i]) {
-        gap.now.push_back(i);
-      } else if (!match_.is_moved[i]) {
-        close(*match_.old_of_new[i]);
+  // Pairs what agrees most in the order of both graphs, by a table of the best steps from each pair
+  // of nodes on.
+  void align(size_t num_old, size_t num_new) {
+    enum class Step : uint8_t { kPair, kSkipOld, kSkipNew };
+    std::vector<Step> steps(num_old * num_new);
+    std::vector<uint32_t> sums(num_new + 1);
+    std::vector<uint32_t> below(num_new + 1);
+    for (size_t i = num_old; i-- > 0;) {
+      std::swap(sums, below);
+      for (size_t j = num_new; j-- > 0;) {
+        const uint32_t own = agreement(old_labels_, begin_ + i, new_labels_, begin_ + j);
+        Step& step = steps[i * num_new + j];
+        step = below[j] >= sums[j + 1] ? Step::kSkipOld : Step::kSkipNew;
+        sums[j] = std::max(below[j], sums[j + 1]);
+        if (own == 0 || own + below[j + 1] < sums[j]) continue;
+        step = Step::kPair;
+        sums[j] = own + below[j + 1];
       }
     }
-    close(match_.new_of_old.size());
-    return gaps;
+    for (size_t i = 0, j = 0; i < num_old && j < num_new;) {
+      const Step step = steps[i * num_new + j];
+      if (step == Step::kPair) pair(begin_ + i, begin_ + j);
+      i += step == Step::kSkipNew ? 0 : 1;
+      j += step == Step::kSkipOld ? 0 : 1;
+    }
+  }
+
+  void pair_names() {
+    std::unordered_map<size_t, size_t> old_by_name;
+    for (size_t i = begin_; i < old_end_; ++i) old_by_name.emplace(old_labels_.named_calls[i], i);
+    size_t next = begin_;
+    for (size_t j = begin_; j < new_end_; ++j) {
+      const auto found = old_by_name.find(new_labels_.named_calls[j]);
+      if (found == old_by_name.end() || found->second < next) continue;
+      pair(found->second, j);
+      next = found->second + 1;
+    }
   }
 
   // What is left on both sides and is the same call of what partners make, wherever it is.
   void pair_moved() {
-    Gap left;
-    for (size_t i = 0; i < old_nodes().size(); ++i) {
-      if (!match_.new_of_old[i]) left.old.push_back(i);
+    struct Left {
+      std::vector<size_t> old;
+      std::vector<size_t> now;
+    };
+    std::unordered_map<size_t, Left> by_call;
+    for (size_t i = begin_; i < old_end_; ++i) {
+      if (!match_.new_of_old[i]) by_call[old_labels_.calls[i]].old.push_back(i);
     }
-    for (size_t i = 0; i < new_nodes().size(); ++i) {
-      if (!match_.old_of_new[i]) left.now.push_back(i);
+    for (size_t i = begin_; i < new_end_; ++i) {
+      if (!match_.old_of_new[i]) by_call[new_labels_.calls[i]].now.push_back(i);
     }
-    for (const NodePair& both : unique_pairs(left, old_labels_.calls, new_labels_.calls)) {
-      if (!reads_partners(both)) continue;
-      match_.is_moved[both.now] = true;
-      pair({both});
+    // In order: what moved may read what moved.
+    for (size_t i = begin_; i < old_end_; ++i) {
+      const auto left = by_call.find(old_labels_.calls[i]);
+      const bool is_unique = !match_.new_of_old[i] && left->second.old.size() == 1 &&
+                             left->second.now.size() == 1;
+      if (!is_unique || !reads_partners(i, left->second.now[0])) continue;
+      match_.is_moved[left->second.now[0]] = true;
+      pair(i, left->second.now[0]);
     }
   }
 
-  bool reads_partners(const NodePair& both) const {
-    const std::vector<TensorMeta>& old = old_nodes()[both.old].inputs;
-    const std::vector<TensorMeta>& now = new_nodes()[both.now].inputs;
-    return std::ranges::equal(old, now, [&](const TensorMeta& before, const TensorMeta& after) {
+  bool reads_partners(size_t old, size_t now) const {
+    const auto is_partner = [&](const TensorMeta& before, const TensorMeta& after) {
       const Values::Producer* old_maker = old_.producer(before.name);
       const Values::Producer* new_maker = new_.producer(after.name);
       if (old_maker == nullptr || new_maker == nullptr) return old_maker == new_maker;
       return match_.new_of_old[old_maker->node] == new_maker->node &&
              old_maker->output == new_maker->output;
-    });
+    };
+    return std::ranges::equal(old_nodes()[old].inputs, new_nodes()[now].inputs, is_partner);
   }
 
-  // Where as many nodes went as came.
-  void pair_replaced(const Gap& gap) {
-    if (gap.old.size() != gap.now.size()) return;
-    std::vector<NodePair> pairs;
-    for (size_t i = 0; i < gap.old.size(); ++i) {
-      if (old_nodes()[gap.old[i]].outputs.size() !=
-          new_nodes()[gap.now[i]].outputs.size())
-        return;
-      pairs.push_back({gap.old[i], gap.now[i]});
+  // Between two pairs, where as many nodes went as came.
+  void pair_replaced() {
+    size_t old_begin = begin_;
+    size_t new_begin = begin_;
+    for (size_t i = begin_; i <= new_end_; ++i) {
+      const bool is_end = i == new_end_;
+      if (!is_end && (!match_.old_of_new[i] || match_.is_moved[i])) continue;
+      const size_t old_end = is_end ? old_end_ : *match_.old_of_new[i];
+      pair_replaced(unmatched(match_.new_of_old, old_begin, old_end),
+                    unmatched(match_.old_of_new, new_begin, i));
+      old_begin = old_end + 1;
+      new_begin = i + 1;
     }
-    pair(pairs);
+  }
+
+  static std::vector<size_t> unmatched(const std::vector<std::optional<size_t>>& partners,
+                                       size_t begin, size_t end) {
+    std::vector<size_t> nodes;
+    for (size_t i = begin; i < end; ++i) {
+      if (!partners[i]) nodes.push_back(i);
+    }
+    return nodes;
+  }
+
+  void pair_replaced(const std::vector<size_t>& old, const std::vector<size_t>& now) {
+    const auto is_alike = [&](size_t i, size_t j) {
+      return old_nodes()[i].outputs.size() == new_nodes()[j].outputs.size();
+    };
+    if (!std::ranges::equal(old, now, is_alike)) return;
+    for (size_t i = 0; i < old.size(); ++i) pair(old[i], now[i]);
   }
 
   const Values& old_;
   const Values& new_;
   const GraphLabels old_labels_;
   const GraphLabels new_labels_;
+  // What is not in the common beginning and end.
+  size_t begin_ = 0;
+  size_t old_end_;
+  size_t new_end_;
   NodeMatch match_;
 };
 

@@ -1,10 +1,9 @@
 // match_nodes: which operators of two graphs are the same ones?
 //
-// For diff. Calls that are unique on both sides (an operator with the weights and graph inputs that
-// it reads) are paired first, in order; these anchors cut the graphs into gaps, where others become
-// unique. What is left of a gap is aligned in the order of execution, by operator, call and name, as
-// far as each of them agrees. Names alone decide nothing, as they shift when an operator comes or
-// goes.
+// For diff. The graphs are aligned in the order of execution: by operator, by the weights and graph
+// inputs that it reads, and by name, as far as each of them agrees. Names alone decide nothing, as
+// they shift when an operator comes or goes. What is left is looked for elsewhere, as moved, and
+// paired where another operator took its place.
 #pragma once
 
 #include <cstddef>

@@ -170,15 +170,6 @@ TEST_F(BenchmarkTest, RefusesWhatIsNoCount) {
   }
 }
 
-TEST_F(BenchmarkTest, RefusesLevelsAndDevicesThatThereAreNot) {
-  expect_failure({"benchmark", model_.graph, "--optimization", "most"},
-                 "--optimization: 'most' is no optimization level: give exact or fast (see "
-                 "'torch-ir benchmark --help')");
-  expect_failure({"benchmark", model_.graph, "--device", "meta"},
-                 "--device: 'meta' can not be used: this LibTorch finds no meta device here; give "
-                 "cpu (see 'torch-ir benchmark --help')");
-}
-
 TEST_F(BenchmarkTest, RunsOnCuda) {
   const Outcome outcome = torch_ir({"benchmark", model_.graph, "--device", "cuda", "--json"});
   if (outcome.err.find("finds no cuda device here") != std::string::npos) {

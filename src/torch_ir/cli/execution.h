@@ -38,8 +38,8 @@ struct LoadedGraph {
   IR ir;
   // As in GraphFile.
   NodeOrigins origins = {};
-  StateDict weights = {};
-  StateDict constants = {};
+  StateDict weights = StateDict();
+  StateDict constants = StateDict();
   std::vector<at::Tensor> inputs = {};
   // Where these come from: "file", "archive" (inputs are its examples), "made up", or "none".
   std::string weights_source = "none";

@@ -22,6 +22,8 @@
 namespace torch_ir {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 struct InfoArguments {
   std::string file;
   bool json = false;
@@ -29,15 +31,11 @@ struct InfoArguments {
 };
 
 // [1, 3, "s0"]
-nlohmann::ordered_json shape_json(const TensorMeta& value) {
-  nlohmann::ordered_json shape = nlohmann::ordered_json::array();
+Json shape_json(const TensorMeta& value) {
+  Json shape = Json::array();
   for (size_t i = 0; i < value.shape.size(); ++i) {
     const bool is_symbolic = !value.symbolic_shape.empty() && !value.symbolic_shape[i].empty();
-    if (is_symbolic) {
-      shape.push_back(value.symbolic_shape[i]);
-    } else {
-      shape.push_back(value.shape[i]);
-    }
+    shape.push_back(is_symbolic ? Json(value.symbolic_shape[i]) : Json(value.shape[i]));
   }
   return shape;
 }
@@ -62,12 +60,12 @@ SizedCost cost_of_file(const std::string& path, const GraphFile& file) {
   return {.cost = cost_of(at_sizes(file.ir, sizes)), .sizes = {sizes.begin(), sizes.end()}};
 }
 
-nlohmann::ordered_json cost_json(const SizedCost& sized) {
+Json cost_json(const SizedCost& sized) {
   const CostTotals& totals = sized.cost.totals;
-  nlohmann::ordered_json json = {
+  Json json = {
       {"sizes", sized.sizes},
       {"multiply_adds", totals.multiply_adds},
-      {"not_counted", nlohmann::ordered_json::array()},
+      {"not_counted", Json::array()},
       {"input_bytes", totals.input_bytes},
       {"weight_bytes", totals.weight_bytes},
       {"largest_value", totals.largest_value},
@@ -75,7 +73,7 @@ nlohmann::ordered_json cost_json(const SizedCost& sized) {
       {"peak_bytes", totals.peak_bytes},
       {"peak_node", totals.peak_node},
       {"num_unknown_sizes", totals.num_unknown_sizes},
-      {"operators", nlohmann::ordered_json::object()},
+      {"operators", Json::object()},
   };
   for (const NotCounted& one : totals.not_counted) {
     json["not_counted"].push_back(
@@ -91,16 +89,16 @@ nlohmann::ordered_json cost_json(const SizedCost& sized) {
 }
 
 std::string to_json(const IRSummary& summary, const SizedCost& cost) {
-  nlohmann::ordered_json json = {
+  Json json = {
       {"model_name", summary.model_name},
       {"num_nodes", summary.num_nodes},
       {"num_inputs", summary.num_inputs},
       {"num_outputs", summary.num_outputs},
       {"num_weights", summary.num_weights},
       {"total_parameters", summary.total_parameters},
-      {"input_shapes", nlohmann::ordered_json::object()},
-      {"output_shapes", nlohmann::ordered_json::object()},
-      {"op_distribution", nlohmann::ordered_json::object()},
+      {"input_shapes", Json::object()},
+      {"output_shapes", Json::object()},
+      {"op_distribution", Json::object()},
   };
   for (const TensorMeta& value : summary.inputs)
     json["input_shapes"][value.name] = shape_json(value);

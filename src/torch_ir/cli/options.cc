@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <ostream>
 #include <system_error>
 
@@ -19,24 +18,16 @@
 namespace torch_ir {
 namespace {
 
-// The whole of `text` as a number; nothing when it is none.
-template <class Number>
-std::optional<Number> parse_number(const std::string& text) {
-  Number number = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || rest != end) return std::nullopt;
-  return number;
-}
-
 // An option with a number from `least` to `most`, which is `what` where another is given.
 template <class Number>
 CLI::Option* add_number_option(CLI::App& parser, const std::string& name, Number& value,
                                const std::string& description, Number least, Number most,
                                const std::string& what) {
   const auto check = [least, most, what](const std::string& text) {
-    const auto number = parse_number<Number>(text);
-    const bool fits = number && *number >= least && *number <= most;
+    Number number = 0;
+    const char* end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    const bool fits = error == std::errc() && rest == end && number >= least && number <= most;
     return fits ? "" : "'" + text + "' is no " + what;
   };
   return parser.add_option(name, value, description)->type_name("N")->check(check, "");

@@ -30,44 +30,6 @@ void for_each_block_of_numbers(const at::Tensor& tensor, const Visit& visit) {
   });
 }
 
-// Gathers TensorStatistics. Mean and squared deviations are kept up to date (Chan, Golub and
-// LeVeque, Updating Formulae and a Pairwise Algorithm for Computing Sample Variances, 1979).
-class Summary {
- public:
-  explicit Summary(TensorStatistics& result) : result_(result) {}
-
-  void add(double value) {
-    if (std::isnan(value)) {
-      ++result_.num_nan;
-    } else if (std::isinf(value)) {
-      ++result_.num_inf;
-    } else {
-      min_ = std::min(min_, value);
-      max_ = std::max(max_, value);
-      ++count_;
-      const double delta = value - mean_;
-      mean_ += delta / static_cast<double>(count_);
-      squares_ += delta * (value - mean_);
-    }
-  }
-
-  void finish() {
-    if (count_ == 0) return;
-    result_.min = min_;
-    result_.max = max_;
-    result_.mean = mean_;
-    result_.standard_deviation = std::sqrt(squares_ / static_cast<double>(count_));
-  }
-
- private:
-  TensorStatistics& result_;
-  int64_t count_ = 0;
-  double min_ = std::numeric_limits<double>::infinity();
-  double max_ = -std::numeric_limits<double>::infinity();
-  double mean_ = 0;
-  double squares_ = 0;
-};
-
 // One that is NaN in a part is NaN, whatever the other part is.
 double modulus(double real, double imaginary) {
   return std::isnan(real) || std::isnan(imaginary) ? std::nan("") : std::hypot(real, imaginary);
@@ -83,15 +45,33 @@ TensorStatistics statistics(const std::string& name, const at::Tensor& tensor) {
   result.dtype = dtype_name(tensor.scalar_type());
   result.num_elements = tensor.numel();
   if (!has_values(tensor)) return result;
-  Summary summary(result);
+  // Mean and squared deviations are kept up to date (Chan, Golub and LeVeque, Updating Formulae and a
+  // Pairwise Algorithm for Computing Sample Variances, 1979).
+  int64_t count = 0;
+  double mean = 0;
+  double squares = 0;
+  const auto add = [&](double value) {
+    if (!std::isfinite(value)) {
+      ++(std::isnan(value) ? result.num_nan : result.num_inf);
+      return;
+    }
+    // NaN until the first one.
+    result.min = std::fmin(result.min, value);
+    result.max = std::fmax(result.max, value);
+    const double delta = value - mean;
+    mean += delta / static_cast<double>(++count);
+    squares += delta * (value - mean);
+  };
   for_each_block_of_numbers(tensor, [&](const double* value, const double* end) {
     if (tensor.is_complex()) {
-      for (; value != end; value += 2) summary.add(modulus(value[0], value[1]));
+      for (; value != end; value += 2) add(modulus(value[0], value[1]));
     } else {
-      for (; value != end; ++value) summary.add(*value);
+      for (; value != end; ++value) add(*value);
     }
   });
-  summary.finish();
+  if (count == 0) return result;
+  result.mean = mean;
+  result.standard_deviation = std::sqrt(squares / static_cast<double>(count));
   return result;
 }
 
