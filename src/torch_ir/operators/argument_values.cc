@@ -1,5 +1,6 @@
 #include "torch_ir/operators/argument_values.h"
 
+#include <ATen/ops/result_type.h>
 #include <c10/util/Exception.h>
 #include <c10/util/accumulate.h>
 
