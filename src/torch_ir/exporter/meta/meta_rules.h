@@ -1,7 +1,8 @@
 // The shape rules: what operators without a Meta kernel return, computed from the shapes of their
 // arguments alone.
 //
-// One table a family of operators, one line an operator. Sizes, strides and dtype are those of the
+// For operators that models meet on large tensors, where running them on the CPU would take time
+// and memory, and for those that reject zeros. One line an operator. Sizes, strides and dtype are those of the
 // CPU kernel. meta_kernels.cc registers them. They are written against MetaCall, the arguments of
 // one call by name: one rule serves the functional and the out form of an operator.
 #pragma once
@@ -79,15 +80,12 @@ enum class Composite { kKeep, kReplace };
 struct NamedMetaRule {
   // Of the operator, for all its overloads: "relu".
   std::string_view name;
+  // Null for running it on the CPU, as operators without a rule are.
   MetaRule rule;
   Composite composite = Composite::kKeep;
 };
 
-c10::ArrayRef<NamedMetaRule> pointwise_meta_rules();
-c10::ArrayRef<NamedMetaRule> reduction_meta_rules();
-c10::ArrayRef<NamedMetaRule> indexing_meta_rules();
-c10::ArrayRef<NamedMetaRule> normalization_meta_rules();
-c10::ArrayRef<NamedMetaRule> window_meta_rules();
-c10::ArrayRef<NamedMetaRule> matrix_meta_rules();
+c10::ArrayRef<NamedMetaRule> element_meta_rules();
+c10::ArrayRef<NamedMetaRule> layer_meta_rules();
 
 }  // namespace torch_ir
