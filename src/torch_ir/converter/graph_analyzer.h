@@ -3,8 +3,8 @@
 // Used by IRConverter, and by those who want a part of the answer without an IR.
 #pragma once
 
+#include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "torch_ir/exporter/exported_program.h"
@@ -32,11 +32,13 @@ class GraphAnalyzer {
   // The constants that have data; those on the meta device are left out with a warning.
   StateDict get_constants() const;
 
-  // The value called `name` as an input of a node: with its producer, if a node or the caller
-  // makes it. Throws ConversionError when there is no such value.
-  TensorMeta get_input_meta(const std::string& name) const;
-  // The value called `name` as an output: without a producer.
-  TensorMeta get_output_meta(const std::string& name) const;
+  // A value as an input of a node: with its producer, if a node or the caller makes it. Throws
+  // ConversionError when there is no such value.
+  TensorMeta get_input_meta(ValueId value) const;
+  TensorMeta get_input_meta(const std::string& name) const { return get_input_meta(find(name)); }
+  // A value as an output: without a producer.
+  TensorMeta get_output_meta(ValueId value) const;
+  TensorMeta get_output_meta(const std::string& name) const { return get_output_meta(find(name)); }
 
  private:
   struct Producer {
@@ -44,10 +46,13 @@ class GraphAnalyzer {
     int64_t output_idx;
   };
 
+  ValueId find(const std::string& name) const;
+
   const ExportedGraph& graph_;
   // Null for the graph of a node.
   const ExportedProgram* program_ = nullptr;
-  std::unordered_map<std::string, Producer> producers_;
+  // One for each value.
+  std::vector<std::optional<Producer>> producers_;
 };
 
 }  // namespace torch_ir

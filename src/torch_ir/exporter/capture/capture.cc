@@ -153,10 +153,11 @@ CapturedModel capture_model(const Model& model, const std::vector<at::Tensor>& i
     recorder.add_input(InputKind::kUserInput, names[i], example_inputs[i]);
   }
 
-  TracedGraph graph = recorder.finish(run_in_mode(model, example_inputs, recorder));
-  rewrite_to_python_form(graph);
   CapturedModel captured;
-  captured.program = name_graph(graph, captured.value_names);
+  ExportedGraph& graph = captured.program;
+  graph = recorder.finish(run_in_mode(model, example_inputs, recorder));
+  rewrite_to_python_form(graph);
+  name_graph(graph);
   captured.program.constants = recorder.constants();
   captured.calls = recorder.calls();
   return captured;

@@ -8,7 +8,8 @@
 #include <string>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/exporter/capture/traced_graph.h"
+#include "torch_ir/exporter/capture/python_form.h"
+#include "torch_ir/ir/binding.h"
 #include "torch_ir/operators/call_recording.h"
 
 namespace torch_ir {
@@ -20,15 +21,17 @@ class CallExporter {
       : op_(op), arguments_(arguments) {}
 
   ExportedCall run() {
-    TracedNode node{.op = op_, .arguments = {}, .outputs = {}};
+    ExportedNode node{.name = {}, .target = op_type_name(op_.operator_name()), .arguments = {}};
     for (size_t i = 0; i < arguments_.size(); ++i) {
-      const std::string& name = op_.schema().arguments()[i].name();
+      const c10::Argument& argument = op_.schema().arguments()[i];
+      const std::string& name = argument.name();
       const bool is_list = !arguments_[i].isTensor();
       size_t position = 0;
+      const auto input_of = [&](const at::Tensor& tensor) {
+        return input(is_list ? fmt::format("{}_{}", name, position++) : name, tensor);
+      };
       node.arguments.push_back(
-          record_argument<TracedId>(arguments_[i], [&](const at::Tensor& tensor) {
-            return input(is_list ? fmt::format("{}_{}", name, position++) : name, tensor);
-          }));
+          exported_argument(argument, record_argument<ValueId>(arguments_[i], input_of)));
     }
     torch::jit::Stack stack = arguments_;
     {
@@ -36,37 +39,39 @@ class CallExporter {
       op_.callBoxed(stack);
     }
     for (const c10::IValue& result : stack) add_result(result, node);
-    graph_.outputs = node.outputs;
-    graph_.nodes.push_back(std::move(node));
-    std::vector<std::string> names;
-    call_.program = name_graph(graph_, names);
+    graph().outputs = node.outputs;
+    graph().nodes.push_back(std::move(node));
+    name_graph(graph());
     call_.program.torch_version = TORCH_VERSION;
     return std::move(call_);
   }
 
  private:
-  TracedId add_value(const at::Tensor& tensor, bool is_scalar) {
-    graph_.values.push_back(
-        {.shape = tensor.sizes().vec(), .dtype = tensor.scalar_type(), .is_scalar = is_scalar});
-    return graph_.values.size() - 1;
+  ExportedGraph& graph() { return call_.program; }
+
+  ValueId add_value(const at::Tensor& tensor, bool is_scalar, const std::string& name = "") {
+    return graph().add_value({.shape = tensor.sizes().vec(),
+                              .dtype = tensor.scalar_type(),
+                              .is_scalar = is_scalar,
+                              .name = name});
   }
 
-  TracedId input(const std::string& name, const at::Tensor& tensor) {
-    const auto [id, is_new] = inputs_.insert(tensor, 0);
+  ValueId input(const std::string& name, const at::Tensor& tensor) {
+    const auto [id, is_new] = inputs_.insert(tensor, ValueId());
     if (is_new) {
-      *id = add_value(tensor, false);
-      graph_.inputs.push_back({InputKind::kUserInput, name, *id});
+      *id = add_value(tensor, false, name);
+      graph().inputs.push_back({InputKind::kUserInput, *id});
       call_.inputs.push_back(tensor);
     }
     return *id;
   }
 
-  void add_output(const at::Tensor& tensor, bool is_scalar, TracedNode& node) {
+  void add_output(const at::Tensor& tensor, bool is_scalar, ExportedNode& node) {
     node.outputs.push_back(add_value(tensor, is_scalar));
     call_.outputs.push_back(tensor);
   }
 
-  void add_result(const c10::IValue& result, TracedNode& node) {
+  void add_result(const c10::IValue& result, ExportedNode& node) {
     if (result.isScalar() || result.isBool()) {
       const c10::Scalar number = result.isBool() ? c10::Scalar(result.toBool()) : result.toScalar();
       return add_output(at::scalar_tensor(number, at::dtype(number.type())), true, node);
@@ -81,8 +86,7 @@ class CallExporter {
 
   const c10::OperatorHandle& op_;
   const torch::jit::Stack& arguments_;
-  TracedGraph graph_;
-  TensorTable<TracedId> inputs_;
+  TensorTable<ValueId> inputs_;
   ExportedCall call_;
 };
 

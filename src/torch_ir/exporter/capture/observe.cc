@@ -80,8 +80,8 @@ class Teller : public DispatchMode {
     for (size_t i = 0; i < tensors.size(); ++i) tell(recorded.outputs[i], tensors[i]);
   }
 
-  void tell(TracedId value, const at::Tensor& tensor) const {
-    const std::string& name = captured_.value_names[value];
+  void tell(ValueId value, const at::Tensor& tensor) const {
+    const std::string& name = captured_.program[value].name;
     if (!name.empty()) observer_(name, tensor);
   }
 
@@ -124,10 +124,11 @@ void ObservedModel::tell_inputs(const Model& model, const std::vector<at::Tensor
   }
   size_t next_input = 0;
   for (const ExportedInput& input : captured_->program.inputs) {
+    const std::string& name = captured_->program[input.value].name;
     if (input.kind == InputKind::kUserInput) {
-      observer(input.name, inputs.at(next_input++));
+      observer(name, inputs.at(next_input++));
     } else if (const auto found = state.find(input.target); found != state.end()) {
-      observer(input.name, found->second);
+      observer(name, found->second);
     }
   }
 }

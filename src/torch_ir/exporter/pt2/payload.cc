@@ -168,7 +168,7 @@ at::Tensor find_value(const std::string& archive, const ExportedInput& input,
 }
 
 void check_agreement(const std::string& archive, const std::string& name, const at::Tensor& value,
-                     const ValueMeta& meta) {
+                     const ExportedValue& meta) {
   const std::vector<int64_t> shape = value.sizes().vec();
   if (shape == meta.shape && value.scalar_type() == meta.dtype) return;
   throw ExportError(fmt::format("{}: weight '{}' has {}, but {} in the graph", archive,
@@ -208,7 +208,7 @@ StateDict take_weights(const std::string& archive, const Payload& weights, const
   for (const ExportedInput& input : program.inputs) {
     if (input.kind == InputKind::kUserInput) continue;
     const at::Tensor value = find_value(archive, input, weights, constants);
-    check_agreement(archive, input.target, value, program.values.at(input.name));
+    check_agreement(archive, input.target, value, program[input.value]);
     insert(input.kind == InputKind::kConstant ? program.constants : taken, input.target, value);
   }
   for (const std::string& name : weights.names()) {

@@ -12,6 +12,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/testing/zip_builder.h"
+#include "torch_ir/exporter/testing/graphs.h"
 
 namespace torch_ir {
 namespace {
@@ -111,10 +112,9 @@ TEST(PayloadTest, WhatDoesNotFitIsNamed) {
 TEST(PayloadTest, WeightsAreAsTheGraphSays) {
   const Pt2Archive archive = archive_of(R"({"config": {"w": )" + item({4}, {1}) + "}}");
   const Payload weights = open_payload(archive, archive.weights);
-  const auto take = [&](const ValueMeta& meta) {
+  const auto take = [&](const ExportedValue& meta) {
     ExportedProgram program;
-    program.inputs = {{InputKind::kParameter, "p_w", "w"}};
-    program.values = {{"p_w", meta}};
+    add_input(program, "p_w", meta, InputKind::kParameter, "w");
     return take_weights("a.pt2", weights, Payload(), program);
   };
   EXPECT_TRUE(at::equal(take({{4}, at::kShort})["w"], shorts({1, 2, 3, 256})));

@@ -10,7 +10,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/exporter/pt2/serialized_graph.h"
+#include "torch_ir/exporter/pt2/archive_argument.h"
 #include "torch_ir/ir/json_reader.h"
 
 namespace torch_ir {
@@ -32,26 +32,18 @@ const KindNames& names_of(InputKind kind) { return kKindNames[static_cast<size_t
 
 std::string read_argument_name(const ObjectReader& fields) { return fields.get("arg", read_name); }
 
-Attribute read_value(const ObjectReader& fields) {
-  const SerializedValue port = fields.get("arg", read_port);
-  if (const auto* value = std::get_if<Attribute>(&port)) return *value;
-  fields.place().refuse(
-      fmt::format("{} is not supported", std::get<UnsupportedArgument>(port).what));
-}
-
 InputSpec user_input(const ObjectReader& fields) {
-  const Attribute value = read_value(fields);
-  if (const auto* ref = value.get_if<ValueRef>()) return {InputSpec::Role::kValue, ref->name};
-  return {InputSpec::Role::kFixed, {}, {}, {}, value};
+  Attribute value = fields.get("arg", read_port);
+  if (const std::string* name = referred_name(value)) return {InputSpec::Role::kValue, *name};
+  return {InputSpec::Role::kFixed, {}, {}, {}, std::move(value)};
 }
 
 InputSpec constant_input(const ObjectReader& fields) {
-  const SerializedValue port = fields.get("value", read_port);
-  const auto* value = std::get_if<Attribute>(&port);
-  if (value == nullptr || value->get_if<ValueRef>() != nullptr) {
+  Attribute value = fields.get("value", read_port);
+  if (referred_name(value) != nullptr) {
     fields.place().fail("a constant input has no fixed value");
   }
-  return {InputSpec::Role::kFixed, fields.get("name", as_string), {}, {}, *value};
+  return {InputSpec::Role::kFixed, fields.get("name", as_string), {}, {}, std::move(value)};
 }
 
 template <InputKind kKind>
@@ -72,9 +64,9 @@ InputSpec custom_object(const ObjectReader& fields) {
 }
 
 OutputSpec user_output(const ObjectReader& fields) {
-  const Attribute value = read_value(fields);
-  const auto* ref = value.get_if<ValueRef>();
-  return {OutputSpec::Role::kResult, ref == nullptr ? std::string() : ref->name};
+  const Attribute value = fields.get("arg", read_port);
+  const std::string* name = referred_name(value);
+  return {OutputSpec::Role::kResult, name == nullptr ? std::string() : *name};
 }
 
 OutputSpec loss_output(const ObjectReader& fields) {
@@ -142,15 +134,6 @@ Signature read_signature(const JsonValue& value, const Place& place) {
           read_specs<OutputSpec>(fields, "output_specs", kOutputReaders)};
 }
 
-std::string find_mutated(const OutputSpec& output, const Signature& signature) {
-  for (const InputSpec& input : signature.inputs) {
-    if (input.role != InputSpec::Role::kValue || input.kind != output.mutated_kind) continue;
-    const bool is_user_input = input.kind == InputKind::kUserInput;
-    if ((is_user_input ? input.name : input.target) == output.mutated) return input.name;
-  }
-  throw ExportError(fmt::format(
-      "the output '{}' is the new value of the {} '{}', which is no input", printable(output.name),
-      names_of(output.mutated_kind).text, printable(output.mutated)));
-}
+const char* name_of(InputKind kind) { return names_of(kind).text; }
 
 }  // namespace torch_ir

@@ -47,7 +47,7 @@ struct Signature {
 // Throws SerializationError for what is not known or not supported.
 Signature read_signature(const JsonValue& value, const Place& place);
 
-// The placeholder that a mutation changes. Throws ExportError when there is none.
-std::string find_mutated(const OutputSpec& output, const Signature& signature);
+// "user input", "parameter", ..., for messages.
+const char* name_of(InputKind kind);
 
 }  // namespace torch_ir

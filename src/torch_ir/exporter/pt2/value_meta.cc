@@ -117,15 +117,15 @@ Size read_size(const JsonValue& value, const Place& place) {
   return read_expression(size.value, place.key("as_expr"));
 }
 
-ValueMeta number_meta(c10::ScalarType dtype) {
-  ValueMeta meta;
+ExportedValue number_meta(c10::ScalarType dtype) {
+  ExportedValue meta;
   meta.dtype = dtype;
   meta.is_scalar = true;
   return meta;
 }
 
 // What is known of the size must be possible.
-void check_bytes(const ValueMeta& meta, const Place& place) {
+void check_bytes(const ExportedValue& meta, const Place& place) {
   if (std::ranges::find(meta.shape, 0) != meta.shape.end()) return;
   auto bytes = static_cast<int64_t>(c10::elementSize(meta.dtype));
   for (const int64_t size : meta.shape) {
@@ -183,9 +183,9 @@ void check_layout(const ObjectReader& meta) {
   place.refuse(fmt::format("tensors of the layout {} are not supported", layout_name(layout)));
 }
 
-ValueMeta read_tensor_meta(const JsonValue& value, const Place& place) {
+ExportedValue read_tensor_meta(const JsonValue& value, const Place& place) {
   const ObjectReader fields(value, place);
-  ValueMeta meta;
+  ExportedValue meta;
   meta.dtype = fields.get("dtype", read_dtype);
   check_layout(fields);
   const Place sizes_place = place.key("sizes");
@@ -208,20 +208,20 @@ ValueMeta read_tensor_meta(const JsonValue& value, const Place& place) {
   return meta;
 }
 
-ValueMeta read_sym_int_meta(const JsonValue& value, const Place& place) {
-  ValueMeta meta = number_meta(c10::ScalarType::Long);
+ExportedValue read_sym_int_meta(const JsonValue& value, const Place& place) {
+  ExportedValue meta = number_meta(c10::ScalarType::Long);
   Size size = read_size(value, place);
   meta.expression =
       size.expression.empty() ? std::to_string(size.value) : std::move(size.expression);
   return meta;
 }
 
-ValueMeta read_sym_float_meta(const JsonValue& value, const Place& place) {
+ExportedValue read_sym_float_meta(const JsonValue& value, const Place& place) {
   check_number(value, place);
   return number_meta(c10::ScalarType::Double);
 }
 
-ValueMeta read_sym_bool_meta(const JsonValue& value, const Place& place) {
+ExportedValue read_sym_bool_meta(const JsonValue& value, const Place& place) {
   check_number(value, place);
   return number_meta(c10::ScalarType::Bool);
 }
