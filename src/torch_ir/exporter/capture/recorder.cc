@@ -81,7 +81,6 @@ void Recorder::name_constant(const std::string& name, const at::Tensor& tensor) 
 void Recorder::call(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
   // The call replaces them on the stack.
   const torch::jit::Stack arguments = arguments_of(op, *stack).vec();
-  ++num_calls_;
   if (runs_unrecorded(op, arguments)) {
     call_unrecorded(op, stack, arguments);
   } else if (!answer_question(op, stack, arguments)) {
@@ -143,14 +142,7 @@ bool Recorder::answer_question(const c10::OperatorHandle& op, torch::jit::Stack*
 void Recorder::call_recorded(const c10::OperatorHandle& op, torch::jit::Stack* stack,
                              Arguments arguments) {
   check_eval_mode(op.schema(), arguments);
-  RecordedCall recorded{num_calls_ - 1, op.operator_name(), {}, {}};
-  const auto first_new_value = static_cast<ValueId>(graph_.values.size());
   ExportedNode node = trace_call(op, arguments);
-  const std::vector<at::Tensor> tensors = tensors_of(arguments);
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const ValueId value = value_of(tensors[i]);
-    if (value >= first_new_value) recorded.arguments.emplace_back(i, value);
-  }
   if (on_meta_) move_to_meta(op, stack);
   try {
     op.callBoxed(stack);
@@ -170,8 +162,6 @@ void Recorder::call_recorded(const c10::OperatorHandle& op, torch::jit::Stack* s
     throw has_no_kernel ? ExportError(kNotSupported, text) : ExportError(text);
   }
   node.outputs = trace_outputs(op, *stack);
-  recorded.outputs = node.outputs;
-  calls_.push_back(std::move(recorded));
   graph_.nodes.push_back(std::move(node));
 }
 

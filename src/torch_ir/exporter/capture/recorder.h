@@ -1,5 +1,4 @@
-// Recorder: the dispatch mode that records a model's operator calls as a graph; and a model
-// as it saw it run once, what export_model takes the program of, and ObservedModel the calls.
+// Recorder: the dispatch mode that records a model's operator calls as a graph.
 //
 // A tensor is identified by its TensorImpl, and its memory by its StorageImpl. Of every one seen a
 // weak reference is kept until the end, so that no address is used twice; what they hold is let go
@@ -16,7 +15,6 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "torch_ir/exporter/capture/capture.h"
@@ -24,18 +22,6 @@
 #include "torch_ir/operators/dispatch_mode.h"
 
 namespace torch_ir {
-
-// A call of the model that is recorded, or brings values into the graph.
-struct RecordedCall {
-  // Which of all calls it is, those that are not recorded included.
-  size_t number;
-  c10::OperatorName op;
-  // Tensors among its arguments that became values with it, by their place among all of them:
-  // constants, mostly.
-  std::vector<std::pair<size_t, ValueId>> arguments;
-  // One for each tensor that it returns.
-  std::vector<ValueId> outputs;
-};
 
 class Recorder : public DispatchMode {
  public:
@@ -56,9 +42,6 @@ class Recorder : public DispatchMode {
 
   // The constants met, by name, as they were when they were first used.
   const StateDict& constants() const { return constants_; }
-
-  // In order.
-  const std::vector<RecordedCall>& calls() const { return calls_; }
 
  private:
   using Arguments = c10::ArrayRef<c10::IValue>;
@@ -113,8 +96,6 @@ class Recorder : public DispatchMode {
   StateDict constants_{"Constant"};
   std::vector<ExportedInput> constant_inputs_;
   size_t num_unnamed_constants_ = 0;
-  std::vector<RecordedCall> calls_;
-  size_t num_calls_ = 0;
 
   TensorTable<ValueId> values_;
   StorageTable<Memory> memory_;
@@ -122,23 +103,5 @@ class Recorder : public DispatchMode {
   TensorTable<std::string> constant_names_;
   TensorTable<at::Tensor> twins_;
 };
-
-struct CapturedModel {
-  // Without model_name and torch_version.
-  ExportedProgram program;
-  std::vector<RecordedCall> calls;
-};
-
-// As export_model, which is for the options' `strict`.
-CapturedModel capture_model(const Model& model, const std::vector<at::Tensor>& inputs,
-                            const ExportOptions& options);
-
-// The tensors that a model runs on: apart from each other, so that each is its own value, and apart
-// from the caller's, so that a model that writes to its inputs does not change those.
-std::vector<at::Tensor> own_inputs(const std::vector<at::Tensor>& inputs);
-
-// Runs `model` on `inputs`, its calls by way of `mode`. Throws ExportError for what it throws.
-std::vector<at::Tensor> run_in_mode(const Model& model, const std::vector<at::Tensor>& inputs,
-                                    DispatchMode& mode);
 
 }  // namespace torch_ir

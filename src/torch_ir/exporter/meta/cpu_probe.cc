@@ -1,48 +1,17 @@
 #include "torch_ir/exporter/meta/cpu_probe.h"
 
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/enum_tag.h>
 #include <ATen/ops/as_strided.h>
 
-#include <mutex>
-#include <utility>
-#include <vector>
+#include <optional>
 
 #include "torch_ir/exporter/meta/zero_twins.h"
+#include "torch_ir/operators/random_state.h"
 
 namespace torch_ir {
 namespace {
-
-// Puts the generators that a random operator draws from back to where they were.
-class GeneratorsGuard {
- public:
-  GeneratorsGuard(const c10::OperatorHandle& op, c10::ArrayRef<c10::IValue> arguments) {
-    if (!op.hasTag(at::Tag::nondeterministic_seeded)) return;
-    save(at::detail::getDefaultCPUGenerator());
-    for (const c10::IValue& argument : arguments) {
-      if (argument.isGenerator()) save(argument.toGenerator());
-    }
-  }
-  ~GeneratorsGuard() {
-    for (auto& [generator, state] : saved_) {
-      std::lock_guard<std::mutex> lock(generator.mutex());
-      generator.set_state(state);
-    }
-  }
-  GeneratorsGuard(const GeneratorsGuard&) = delete;
-  GeneratorsGuard& operator=(const GeneratorsGuard&) = delete;
-
- private:
-  void save(at::Generator generator) {
-    std::lock_guard<std::mutex> lock(generator.mutex());
-    at::Tensor state = generator.get_state();
-    saved_.emplace_back(std::move(generator), std::move(state));
-  }
-
-  std::vector<std::pair<at::Generator, at::Tensor>> saved_;
-};
 
 // Made-up values are nothing to warn of.
 class Silence : public c10::WarningHandler {
@@ -93,7 +62,8 @@ torch::jit::Stack call_on_cpu(const c10::OperatorHandle& op, c10::ArrayRef<c10::
                               const TensorMap& substitute) {
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
-  const GeneratorsGuard generators(op, arguments);
+  std::optional<RandomStateGuard> keep_generator;
+  if (op.hasTag(at::Tag::nondeterministic_seeded)) keep_generator.emplace();
   Silence silence;
   const c10::WarningUtils::WarningHandlerGuard no_warnings(&silence);
   const TensorMap to_cpu = [&](const at::Tensor& tensor) {

@@ -13,8 +13,8 @@
 namespace torch_ir {
 
 // Calls `op` with `arguments`, on the CPU: meta tensors are replaced by what `substitute` gives for
-// them, the meta device by the CPU. Random number generators are left as they were, and
-// warnings are dropped. Throws c10::Error, naming the operator, when it fails.
+// them, the meta device by the CPU. The random number generator is left as it was, and warnings are
+// dropped. Throws c10::Error, naming the operator, when it fails.
 torch::jit::Stack call_on_cpu(const c10::OperatorHandle& op, c10::ArrayRef<c10::IValue> arguments,
                               const TensorMap& substitute);
 

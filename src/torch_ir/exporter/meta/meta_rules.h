@@ -16,40 +16,32 @@
 #include <string_view>
 #include <vector>
 
+#include "torch_ir/operators/named_arguments.h"
+
 namespace torch_ir {
 
 using Sizes = std::vector<int64_t>;
 
-class MetaCall {
+class MetaCall : public NamedArguments {
  public:
   // Refers to both, which must outlive it.
   MetaCall(const c10::OperatorHandle& op, c10::ArrayRef<c10::IValue> arguments)
-      : op_(op), arguments_(arguments) {}
+      : NamedArguments(op.schema(), arguments), op_(op), arguments_(arguments) {}
 
   const c10::OperatorHandle& op() const { return op_; }
   c10::ArrayRef<c10::IValue> arguments() const { return arguments_; }
 
-  // Whether the operator has such an argument and it is not None.
-  bool has(std::string_view name) const;
-
-  // The arguments; throw when the operator has none of that name.
-  at::Tensor tensor(std::string_view name) const;
-  int64_t integer(std::string_view name) const;
-  double number(std::string_view name) const;
-  bool boolean(std::string_view name) const;
+  double real(const char* name) const { return at(name).toDouble(); }
   // A single integer counts as a list of one; None as an empty list.
-  Sizes integers(std::string_view name) const;
+  Sizes integers(const char* name) const;
   // The list, a list of one repeated to `count` elements, as the kernels read `int[2] padding`. An
   // empty list gives `count` times `fallback`.
-  Sizes integers(std::string_view name, size_t count, int64_t fallback = 0) const;
+  Sizes integers(const char* name, size_t count, int64_t fallback = 0) const;
 
   // The defined tensors that are read, in order, those in lists included; `out` arguments are not.
   std::vector<at::Tensor> inputs() const;
 
  private:
-  const c10::IValue* find(std::string_view name) const;
-  const c10::IValue& get(std::string_view name) const;
-
   const c10::OperatorHandle& op_;
   c10::ArrayRef<c10::IValue> arguments_;
 };

@@ -50,7 +50,7 @@ Sizes reduced(c10::IntArrayRef sizes, const Sizes& dims, bool keep) {
   return left;
 }
 
-bool keeps(const MetaCall& call) { return call.has("keepdim") && call.boolean("keepdim"); }
+bool keeps(const MetaCall& call) { return call.has("keepdim") && call.flag("keepdim"); }
 
 std::vector<at::Tensor> reduction(const MetaCall& call) {
   const Sizes dims = call.has("dim") ? call.integers("dim") : Sizes();
@@ -67,7 +67,7 @@ std::vector<at::Tensor> index_select(const MetaCall& call) {
   TORCH_CHECK(index.scalar_type() == ScalarType::Long || index.scalar_type() == ScalarType::Int,
               "index_select(): Expected dtype int32 or int64 for index");
   Sizes sizes = self.sizes().vec();
-  const int64_t dim = at::maybe_wrap_dim(call.integer("dim"), self.dim());
+  const int64_t dim = at::maybe_wrap_dim(call.number("dim"), self.dim());
   TORCH_CHECK(!sizes.empty() || index.numel() == 1,
               "index_select(): Index to scalar can have only ", "1 value, got ", index.numel(),
               " value(s)");
@@ -80,10 +80,10 @@ std::vector<at::Tensor> multinomial(const MetaCall& call) {
   TORCH_CHECK(sizes.size() == 1 || sizes.size() == 2, "prob_dist must be 1 or 2 dim");
   TORCH_CHECK(call.tensor("self").is_floating_point(), "multinomial only supports floating-point ",
               "dtypes for input, got: ", call.tensor("self").scalar_type());
-  TORCH_CHECK(call.integer("num_samples") > 0, "cannot sample n_sample <= 0 samples");
-  TORCH_CHECK(call.boolean("replacement") || call.integer("num_samples") <= sizes.back(),
+  TORCH_CHECK(call.number("num_samples") > 0, "cannot sample n_sample <= 0 samples");
+  TORCH_CHECK(call.flag("replacement") || call.number("num_samples") <= sizes.back(),
               "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
-  sizes.back() = call.integer("num_samples");
+  sizes.back() = call.number("num_samples");
   return {meta_tensor(sizes, ScalarType::Long)};
 }
 
@@ -91,7 +91,7 @@ std::vector<at::Tensor> repeat_interleave(const MetaCall& call) {
   TORCH_CHECK_NOT_IMPLEMENTED(call.has("output_size"),
                               "aten::repeat_interleave.Tensor on meta tensors needs its argument "
                               "output_size: without it the size of the result is in the data");
-  return {meta_tensor({call.integer("output_size")}, call.tensor("repeats").scalar_type())};
+  return {meta_tensor({call.number("output_size")}, call.tensor("repeats").scalar_type())};
 }
 
 constexpr NamedMetaRule kElementRules[] = {

@@ -1,4 +1,4 @@
-// Layers of networks: convolution, normalization, attention; and factorizations.
+// Layers of networks: convolution, normalization, attention.
 #include <ATen/OpMathType.h>
 #include <ATen/SDPBackend.h>
 #include <ATen/native/ConvUtils.h>
@@ -45,10 +45,10 @@ std::vector<at::Tensor> convolution(const MetaCall& call) {
   const Sizes padding = call.integers("padding", rank);
   const Sizes dilation = call.integers("dilation", rank, 1);
   const Sizes sizes =
-      call.boolean("transposed")
+      call.flag("transposed")
           ? at::native::conv_input_size(input.sizes(), weight.sizes(), padding,
                                         call.integers("output_padding", rank), stride, dilation,
-                                        call.integer("groups"))
+                                        call.number("groups"))
           : at::native::conv_output_size(input.sizes(), weight.sizes(), padding, stride, dilation);
   for (int64_t size : sizes) {
     TORCH_CHECK(size >= 0, "convolution of ", input.sizes(), " with a kernel of ", weight.sizes(),
@@ -86,7 +86,7 @@ std::vector<at::Tensor> batch_norm(const MetaCall& call) {
   check_dtypes(call, input);
   TORCH_CHECK(input.dim() >= 2, "batch_norm: expected an input of at least 2 dimensions, got ",
               input.dim());
-  const Sizes statistics{call.boolean("training") ? input.size(1) : 0};
+  const Sizes statistics{call.flag("training") ? input.size(1) : 0};
   const ScalarType dtype = statistics_dtype(call, input.scalar_type());
   return {like_input(input), meta_tensor(statistics, dtype), meta_tensor(statistics, dtype)};
 }
@@ -110,13 +110,13 @@ std::vector<at::Tensor> layer_norm(const MetaCall& call) {
 std::vector<at::Tensor> group_norm(const MetaCall& call) {
   const at::Tensor input = call.tensor("input");
   check_dtypes(call, input);
-  const int64_t groups = call.integer("num_groups");
+  const int64_t groups = call.number("num_groups");
   TORCH_CHECK(input.dim() >= 2, "Expected at least 2 dimensions for input tensor but received ",
               input.dim());
   TORCH_CHECK(groups > 0 && input.size(1) % groups == 0, "Expected number of channels in input to ",
               "be divisible by num_groups, but got input of shape ", input.sizes(),
               " and num_groups=", groups);
-  for (const std::string_view name : {"weight", "bias"}) {
+  for (const char* name : {"weight", "bias"}) {
     TORCH_CHECK(!call.has(name) || call.tensor(name).sizes() == Sizes{input.size(1)}, "Expected ",
                 name, " to be a vector of size equal to the number of channels in input, but got ",
                 name, " of shape ", call.tensor(name).sizes(), " and input of shape ",
@@ -150,11 +150,11 @@ std::vector<at::Tensor> attention(const MetaCall& call) {
     mask = call.tensor("attn_mask");
     mask_twin = twins.of(*mask);
   }
-  const double dropout = call.number("dropout_p");
-  const bool is_causal = call.boolean("is_causal");
-  const bool is_grouped = call.boolean("enable_gqa");
+  const double dropout = call.real("dropout_p");
+  const bool is_causal = call.flag("is_causal");
+  const bool is_grouped = call.flag("enable_gqa");
   const std::optional<double> scale =
-      call.has("scale") ? std::optional(call.number("scale")) : std::nullopt;
+      call.has("scale") ? std::optional(call.real("scale")) : std::nullopt;
   const int64_t choice = at::_fused_sdp_choice(twins.of(query), twins.of(key), twins.of(value),
                                                mask_twin, dropout, is_causal, scale, is_grouped);
   if (static_cast<at::SDPBackend>(choice) == at::SDPBackend::flash_attention) {
@@ -165,20 +165,10 @@ std::vector<at::Tensor> attention(const MetaCall& call) {
                                                              is_causal, {}, scale, is_grouped))};
 }
 
-// In the column-major layout of LAPACK. It rejects the zeros of a fallback.
-std::vector<at::Tensor> cholesky(const MetaCall& call) {
-  const at::Tensor self = call.tensor("self");
-  TORCH_CHECK(self.dim() >= 2 && self.size(-1) == self.size(-2),
-              "cholesky: A must be batches of square matrices, but they are ", self.sizes());
-  return {meta_tensor(self.sizes(), self.scalar_type()).transpose(-2, -1)};
-}
-
 constexpr NamedMetaRule kLayerRules[] = {
     {"_batch_norm_no_update", nullptr, Composite::kReplace},
     {"_native_batch_norm_legit", batch_norm},
     {"_scaled_dot_product_flash_attention_for_cpu", flash_attention},
-    {"cholesky", cholesky},
-    {"cholesky_inverse", cholesky},
     {"convolution_backward", nullptr, Composite::kReplace},
     {"convolution_overrideable", convolution, Composite::kReplace},
     {"group_norm", group_norm, Composite::kReplace},

@@ -106,28 +106,28 @@ class ProgramReader {
 
  private:
   void add_input(size_t index) {
-    const InputSpec& spec = signature_.inputs[index];
-    if (spec.role == InputSpec::Role::kFixed) {
+    const PortSpec& spec = signature_.inputs[index];
+    if (spec.role == PortSpec::Role::kFixed) {
       const std::string name = spec.name.empty() ? fmt::format("arg{}", index) : spec.name;
       program_.constant_inputs.set(name, spec.value);
       return;
     }
     check_name("input", spec.name, graph_.inputs()[index]);
-    if (spec.role == InputSpec::Role::kToken) return graph_.bind(spec.name, Attribute());
+    if (spec.role == PortSpec::Role::kToken) return graph_.bind(spec.name, Attribute());
     ExportedValue value = graph_.value(spec.name);
     value.name = spec.name;
     graph_.bind(spec.name, builder_.add_input(spec.kind, std::move(value), spec.target));
   }
 
   void add_output(size_t index) {
-    const OutputSpec& spec = signature_.outputs[index];
-    if (spec.role == OutputSpec::Role::kToken) return;
+    const PortSpec& spec = signature_.outputs[index];
+    if (spec.role == PortSpec::Role::kToken) return;
     const Attribute& port = graph_.outputs()[index];
     if (!spec.name.empty()) check_name("output", spec.name, port);
     const Operand output = graph_.resolve(port);
     const auto* id = std::get_if<ValueId>(&output);
     if (id == nullptr) return builder_.add_output(std::get<Attribute>(output));
-    if (spec.role == OutputSpec::Role::kMutation) {
+    if (spec.role == PortSpec::Role::kMutation) {
       program_.mutations.push_back({builder_.graph().outputs.size(), find_mutated(spec)});
       builder_.add_output(*id);
     } else {
@@ -136,18 +136,18 @@ class ProgramReader {
   }
 
   // The placeholder that a mutation changes.
-  ValueId find_mutated(const OutputSpec& output) const {
+  ValueId find_mutated(const PortSpec& output) const {
     const ExportedGraph& graph = builder_.graph();
     for (const ExportedInput& input : graph.inputs) {
-      if (input.kind != output.mutated_kind) continue;
+      if (input.kind != output.kind) continue;
       const bool is_user_input = input.kind == InputKind::kUserInput;
-      if ((is_user_input ? graph[input.value].name : input.target) == output.mutated) {
+      if ((is_user_input ? graph[input.value].name : input.target) == output.target) {
         return input.value;
       }
     }
     throw ExportError(fmt::format(
         "the output '{}' is the new value of the {} '{}', which is no input",
-        printable(output.name), name_of(output.mutated_kind), printable(output.mutated)));
+        printable(output.name), name_of(output.kind), printable(output.target)));
   }
 
   // `value` under the name that the archive has for it, by which callers know the output. They
