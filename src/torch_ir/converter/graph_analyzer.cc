@@ -30,11 +30,6 @@ void for_each_weight(const ExportedGraph& graph, Visit visit) {
 
 }  // namespace
 
-GraphAnalyzer::GraphAnalyzer(const ExportedProgram& program)
-    : GraphAnalyzer(static_cast<const ExportedGraph&>(program)) {
-  program_ = &program;
-}
-
 GraphAnalyzer::GraphAnalyzer(const ExportedGraph& graph)
     : graph_(graph), producers_(graph.values.size()) {
   const auto set = [&](ValueId value, const std::string& node, size_t index) {
@@ -81,10 +76,6 @@ torch::OrderedDict<std::string, std::string> GraphAnalyzer::get_weight_name_mapp
     mapping.insert(graph_[input.value].name, input.target);
   });
   return mapping;
-}
-
-const std::vector<ExportedNode>& GraphAnalyzer::get_call_function_nodes() const {
-  return graph_.nodes;
 }
 
 StateDict GraphAnalyzer::get_constants() const {

@@ -15,7 +15,10 @@ namespace torch_ir {
 class GraphAnalyzer {
  public:
   // Keeps a reference: `program` must outlive the analyzer.
-  explicit GraphAnalyzer(const ExportedProgram& program);
+  explicit GraphAnalyzer(const ExportedProgram& program)
+      : GraphAnalyzer(static_cast<const ExportedGraph&>(program)) {
+    program_ = &program;
+  }
   explicit GraphAnalyzer(ExportedProgram&&) = delete;
   // The graph of a control flow node, which has neither weights nor constants.
   explicit GraphAnalyzer(const ExportedGraph& graph);
@@ -28,7 +31,7 @@ class GraphAnalyzer {
   std::vector<TensorMeta> get_weights() const;
   // Placeholder to state dict name, in the same order.
   torch::OrderedDict<std::string, std::string> get_weight_name_mapping() const;
-  const std::vector<ExportedNode>& get_call_function_nodes() const;
+  const std::vector<ExportedNode>& get_call_function_nodes() const { return graph_.nodes; }
   // The constants that have data; those on the meta device are left out with a warning.
   StateDict get_constants() const;
 

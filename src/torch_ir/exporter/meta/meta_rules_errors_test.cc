@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "torch_ir/exporter/meta/testing/meta_cases.h"
+#include "torch_ir/exporter/meta/meta_cases.h"
 
 namespace torch_ir {
 namespace {

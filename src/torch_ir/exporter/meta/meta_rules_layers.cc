@@ -106,25 +106,6 @@ std::vector<at::Tensor> layer_norm(const MetaCall& call) {
           meta_tensor(statistics, dtype)};
 }
 
-// Without a rule it would make channels last contiguous, as for devices that do not know it.
-std::vector<at::Tensor> group_norm(const MetaCall& call) {
-  const at::Tensor input = call.tensor("input");
-  check_dtypes(call, input);
-  const int64_t groups = call.number("num_groups");
-  TORCH_CHECK(input.dim() >= 2, "Expected at least 2 dimensions for input tensor but received ",
-              input.dim());
-  TORCH_CHECK(groups > 0 && input.size(1) % groups == 0, "Expected number of channels in input to ",
-              "be divisible by num_groups, but got input of shape ", input.sizes(),
-              " and num_groups=", groups);
-  for (const char* name : {"weight", "bias"}) {
-    TORCH_CHECK(!call.has(name) || call.tensor(name).sizes() == Sizes{input.size(1)}, "Expected ",
-                name, " to be a vector of size equal to the number of channels in input, but got ",
-                name, " of shape ", call.tensor(name).sizes(), " and input of shape ",
-                input.sizes());
-  }
-  return {like_input(input)};
-}
-
 // --- Attention ---
 
 // The output is laid out as the query; the statistics are computed as [batch, length, heads].
@@ -171,7 +152,7 @@ constexpr NamedMetaRule kLayerRules[] = {
     {"_scaled_dot_product_flash_attention_for_cpu", flash_attention},
     {"convolution_backward", nullptr, Composite::kReplace},
     {"convolution_overrideable", convolution, Composite::kReplace},
-    {"group_norm", group_norm, Composite::kReplace},
+    {"group_norm", nullptr, Composite::kReplace},
     {"native_batch_norm", batch_norm},
     {"native_group_norm", nullptr, Composite::kReplace},
     {"native_layer_norm", layer_norm, Composite::kReplace},

@@ -1,12 +1,14 @@
 #include "torch_ir/exporter/meta/zero_twins.h"
 
 #include <ATen/EmptyTensor.h>
+#include <c10/core/CPUAllocator.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/exporter/meta/meta_kernels.h"
@@ -20,35 +22,27 @@ struct Mapping {
 };
 
 void unmap(void* context) {
-  Mapping* mapping = static_cast<Mapping*>(context);
+  const std::unique_ptr<Mapping> mapping(static_cast<Mapping*>(context));
   munmap(mapping->address, mapping->bytes);
-  delete mapping;
 }
 
-class ZeroAllocator final : public c10::Allocator {
- public:
-  c10::DataPtr allocate(size_t bytes) override {
-    const c10::Device cpu(c10::DeviceType::CPU);
-    if (bytes == 0) return {nullptr, cpu};
-    // Without a reservation: what is never written need not fit into memory.
-    void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (address == MAP_FAILED) {
-      throw Error(fmt::format("can not map {} bytes of zeros: {}", bytes, std::strerror(errno)));
-    }
-    return {address, new Mapping{address, bytes}, &unmap, cpu};
+// Without a reservation: what is never written need not fit into memory.
+c10::DataPtr map_zeros(size_t bytes) {
+  const c10::Device cpu(c10::DeviceType::CPU);
+  if (bytes == 0) return {nullptr, cpu};
+  void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (address == MAP_FAILED) {
+    throw Error(fmt::format("can not map {} bytes of zeros: {}", bytes, std::strerror(errno)));
   }
-
-  void copy_data(void* target, const void* source, size_t bytes) const override {
-    default_copy_data(target, source, bytes);
-  }
-};
+  return {address, new Mapping{address, bytes}, &unmap, cpu};
+}
 
 }  // namespace
 
 c10::Storage zero_storage(size_t bytes) {
-  static ZeroAllocator allocator;
-  return c10::Storage(c10::Storage::use_byte_size_t(), bytes, &allocator, /*resizable=*/true);
+  return c10::Storage(c10::Storage::use_byte_size_t(), bytes, map_zeros(bytes),
+                      c10::GetCPUAllocator(), /*resizable=*/true);
 }
 
 at::Tensor ZeroTwins::of(const at::Tensor& meta) {

@@ -114,7 +114,7 @@ std::vector<PortSpec> read_user_inputs(const JsonValue& root) {
 
 }  // namespace
 
-StateDict name_example_inputs(const PickleValue& inputs, JsonValue root) {
+StateDict name_example_inputs(const PickleValue& inputs, const JsonValue& root) {
   const std::vector<PortSpec> specs = read_user_inputs(root);
   const std::vector<Pointer> leaves = flatten_inputs(inputs, read_keywords(root));
   if (leaves.size() != specs.size()) {

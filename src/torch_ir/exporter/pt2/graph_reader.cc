@@ -85,8 +85,8 @@ using ValueReader = ExportedValue (*)(const JsonValue& value, const Place& place
 constexpr std::pair<std::string_view, ValueReader> kValueTables[] = {
     {"tensor_values", read_tensor_meta},
     {"sym_int_values", read_sym_int_meta},
-    {"sym_float_values", read_sym_float_meta},
-    {"sym_bool_values", read_sym_bool_meta},
+    {"sym_float_values", read_number_meta<c10::ScalarType::Double>},
+    {"sym_bool_values", read_number_meta<c10::ScalarType::Bool>},
 };
 
 std::unordered_map<std::string, ExportedValue> read_values(const ObjectReader& graph) {

@@ -183,7 +183,7 @@ void repair_lstm_states(const ExportedNode& node, ExportedGraph& graph) {
 
 }  // namespace
 
-ExportedProgram read_program(JsonValue value, const std::string& model_name) {
+ExportedProgram read_program(const JsonValue& value, const std::string& model_name) {
   const Place place;
   const ObjectReader root(value, place);
   check_version(root);

@@ -87,24 +87,16 @@ struct Size {
 Size make_size(std::string expression) {
   const SymExpr parsed = SymExpr::parse(expression);
   if (!parsed.symbols().empty()) return {kDynamicSize, std::move(expression)};
-  const std::optional<int64_t> value = parsed.evaluate({});
-  if (!value) {
-    throw ExportError(
-        fmt::format("the expression '{}' has no integer value", printable(expression)));
-  }
-  return {*value, {}};
+  if (const auto value = parsed.evaluate({})) return {*value, {}};
+  throw ExportError(fmt::format("the expression '{}' has no integer value", printable(expression)));
 }
 
 Size read_expression(const JsonValue& value, const Place& place) {
-  const ObjectReader fields(value, place);
-  const Place text_place = place.key("expr_str");
-  const std::string text = fields.get("expr_str", as_string);
+  const std::string& text = ObjectReader(value, place).get("expr_str", as_string);
   try {
     return make_size(infix_of_srepr(text));
-  } catch (const SerializationError&) {
-    throw;
   } catch (const Error& error) {
-    text_place.fail(error);
+    place.key("expr_str").fail(error);
   }
 }
 
@@ -132,14 +124,6 @@ void check_bytes(const ExportedValue& meta, const Place& place) {
     if (size != kDynamicSize && __builtin_mul_overflow(bytes, size, &bytes)) {
       place.fail("the tensor would need more than 2^63 bytes");
     }
-  }
-}
-
-// The expressions of floats and booleans say nothing about shapes: runs compute them with nodes.
-void check_number(const JsonValue& value, const Place& place) {
-  const TaggedValue number = as_tagged(value, place);
-  if (number.tag != "as_expr" && number.tag != "as_float" && number.tag != "as_bool") {
-    place.fail(fmt::format("a number has the unknown kind '{}'", printable(number.tag)));
   }
 }
 
@@ -216,14 +200,14 @@ ExportedValue read_sym_int_meta(const JsonValue& value, const Place& place) {
   return meta;
 }
 
-ExportedValue read_sym_float_meta(const JsonValue& value, const Place& place) {
-  check_number(value, place);
-  return number_meta(c10::ScalarType::Double);
-}
-
-ExportedValue read_sym_bool_meta(const JsonValue& value, const Place& place) {
-  check_number(value, place);
-  return number_meta(c10::ScalarType::Bool);
+// Their expressions say nothing about shapes: runs compute them with nodes.
+template <c10::ScalarType kDtype>
+ExportedValue read_number_meta(const JsonValue& value, const Place& place) {
+  const TaggedValue number = as_tagged(value, place);
+  if (number.tag != "as_expr" && number.tag != "as_float" && number.tag != "as_bool") {
+    place.fail(fmt::format("a number has the unknown kind '{}'", printable(number.tag)));
+  }
+  return number_meta(kDtype);
 }
 
 int64_t read_fixed_size(const JsonValue& value, const Place& place) {
@@ -235,5 +219,8 @@ int64_t read_fixed_size(const JsonValue& value, const Place& place) {
 std::vector<int64_t> read_fixed_sizes(const JsonValue& value, const Place& place) {
   return as_list_of(value, place, read_fixed_size);
 }
+
+template ExportedValue read_number_meta<c10::ScalarType::Double>(const JsonValue&, const Place&);
+template ExportedValue read_number_meta<c10::ScalarType::Bool>(const JsonValue&, const Place&);
 
 }  // namespace torch_ir

@@ -31,8 +31,8 @@ void check_layout(const ObjectReader& meta);
 
 // Numbers that nodes make; fixed or an expression of symbols.
 ExportedValue read_sym_int_meta(const JsonValue& value, const Place& place);
-ExportedValue read_sym_float_meta(const JsonValue& value, const Place& place);
-ExportedValue read_sym_bool_meta(const JsonValue& value, const Place& place);
+template <c10::ScalarType kDtype>  // Double, Bool
+ExportedValue read_number_meta(const JsonValue& value, const Place& place);
 
 // {"as_int": 3}, and a list of such, where none may be symbolic.
 int64_t read_fixed_size(const JsonValue& value, const Place& place);
