@@ -76,29 +76,22 @@ std::optional<ExportedNode> linear_from_addmm(Match match, const Values& values)
   return make_linear(argument(addmm, 1), argument(t, 0), argument(addmm, 0));
 }
 
-bool is_product_with_transpose(const ExportedNode& t, const ExportedNode& matmul,
-                               const Values& values) {
-  return consumes(matmul, 1, t) && !consumes(matmul, 0, t) && values.dim(argument(t, 0)) == 2;
-}
-
-// t(weight), matmul(input, t). A product of two activations is what its author wrote.
+// t(weight), matmul(input, t): a product of two activations is what its author wrote. Or with
+// add_(matmul, bias) behind them.
 std::optional<ExportedNode> linear_from_matmul(Match match, const Values& values) {
   const ExportedNode& t = match[0];
   const ExportedNode& matmul = match[1];
-  if (!is_product_with_transpose(t, matmul, values) || !values.is_weight(argument(t, 0))) {
-    return std::nullopt;
+  const bool is_product =
+      consumes(matmul, 1, t) && !consumes(matmul, 0, t) && values.dim(argument(t, 0)) == 2;
+  if (!is_product) return std::nullopt;
+  if (match.size() == 2) {
+    if (!values.is_weight(argument(t, 0))) return std::nullopt;
+    return make_linear(argument(matmul, 0), argument(t, 0), Attribute());
   }
-  return make_linear(argument(matmul, 0), argument(t, 0), Attribute());
-}
-
-// t(weight), matmul(input, t), add_(matmul, bias)
-std::optional<ExportedNode> linear_from_matmul_and_bias(Match match, const Values& values) {
-  const ExportedNode& t = match[0];
-  const ExportedNode& matmul = match[1];
   const ExportedNode& add = match[2];
-  const bool is_linear = is_product_with_transpose(t, matmul, values) && consumes(add, 0, matmul) &&
-                         values.dim(argument(add, 1)) == 1 && is_number(argument(add, 2), 1);
-  if (!is_linear) return std::nullopt;
+  const bool has_bias = consumes(add, 0, matmul) && values.dim(argument(add, 1)) == 1 &&
+                        is_number(argument(add, 2), 1);
+  if (!has_bias) return std::nullopt;
   return make_linear(argument(matmul, 0), argument(t, 0), argument(add, 1));
 }
 
@@ -168,7 +161,7 @@ struct Rule {
 
 // Longest first: the first rule that matches at a node is taken.
 constexpr Rule kRules[] = {
-    {{"aten.t.default", "aten.matmul.default", "aten.add_.Tensor"}, 3, linear_from_matmul_and_bias},
+    {{"aten.t.default", "aten.matmul.default", "aten.add_.Tensor"}, 3, linear_from_matmul},
     {{"aten.empty_like.default", "aten.fill_.Scalar", "aten.sub_.Tensor"}, 3, rsub},
     {{"aten.empty_like.default", "aten.fill_.Scalar", "aten.remainder_.Tensor"},
      3,

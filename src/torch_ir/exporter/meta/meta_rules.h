@@ -2,9 +2,9 @@
 // arguments alone.
 //
 // For operators that models meet on large tensors, where running them on the CPU would take time
-// and memory, and for those that reject zeros. One line an operator. Sizes, strides and dtype are those of the
-// CPU kernel. meta_kernels.cc registers them. They are written against MetaCall, the arguments of
-// one call by name: one rule serves the functional and the out form of an operator.
+// and memory, and for those that reject zeros. One line an operator. Sizes, strides and dtype are
+// those of the CPU kernel. meta_kernels.cc registers them. They are written against MetaCall, the
+// arguments of one call by name: one rule serves the functional and the out form of an operator.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -6,8 +6,8 @@
 #include <ATen/ops/_scaled_dot_product_attention_math.h>
 #include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
 
+#include "torch_ir/exporter/meta/cpu_probe.h"
 #include "torch_ir/exporter/meta/meta_rules.h"
-#include "torch_ir/exporter/meta/zero_twins.h"
 
 namespace torch_ir {
 namespace {
