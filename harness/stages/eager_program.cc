@@ -10,7 +10,6 @@
 #include <iterator>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "torch_ir/base/error.h"
@@ -30,7 +29,24 @@ namespace torch_ir {
 namespace {
 
 using Stack = std::vector<c10::IValue>;
-using Values = std::unordered_map<std::string, c10::IValue>;
+
+// The values of a graph while it runs, by number; numbers that attributes refer to, by name.
+class Values {
+ public:
+  explicit Values(const ExportedGraph& graph) : graph_(graph), values_(graph.values.size()) {}
+
+  c10::IValue& operator[](ValueId id) { return values_.at(static_cast<size_t>(id)); }
+  const c10::IValue& operator()(ValueId id) const { return values_.at(static_cast<size_t>(id)); }
+  const c10::IValue& operator()(const ValueRef& ref) const {
+    return (*this)(graph_.find(ref.name).value());
+  }
+
+  const ExportedGraph& graph() const { return graph_; }
+
+ private:
+  const ExportedGraph& graph_;
+  Stack values_;
+};
 
 // --- What a program writes to is copied first ---
 
@@ -73,18 +89,13 @@ const ExportedArgument* find_argument(const ExportedNode& node, const std::strin
   return found == node.arguments.end() ? nullptr : &*found;
 }
 
-// Gives a value by its name.
-auto value_in(const Values& values) {
-  return [&values](const ValueRef& ref) { return values.at(ref.name); };
-}
-
 Stack make_arguments(const ExportedNode& node, const c10::FunctionSchema& schema,
                      const Values& values) {
   const auto find_given = [&](const c10::Argument& argument) {
     const ExportedArgument* given = find_argument(node, argument.name());
     return given == nullptr ? nullptr : &given->value;
   };
-  return make_stack(schema, find_given, value_in(values));
+  return make_stack(schema, find_given, values);
 }
 
 // --- Results ---
@@ -124,11 +135,11 @@ Stack operands(const ExportedNode& node, const std::string& name, const Values& 
   if (argument == nullptr) return {};
   Stack stack;
   if (const auto* list = std::get_if<ValueList>(&argument->value)) {
-    for (const auto& value : *list) stack.push_back(values.at(value.value().name));
+    for (const auto& value : *list) stack.push_back(values(value.value()));
     return stack;
   }
-  for (const std::string& value : value_refs(std::get<Attribute>(argument->value))) {
-    stack.push_back(values.at(value));
+  for (const std::string& number : value_refs(std::get<Attribute>(argument->value))) {
+    stack.push_back(values(ValueRef{number}));
   }
   return stack;
 }
@@ -141,7 +152,7 @@ Stack run_cond(const ExportedNode& node, const Values& values) {
   const ExportedArgument* given = find_argument(node, "pred");
   if (given == nullptr) throw ExecutionError("argument 'pred' is missing");
   const c10::IValue pred =
-      make_argument(given->value, find_schema(node.target)->arguments().at(0), value_in(values));
+      make_argument(given->value, find_schema(node.target)->arguments().at(0), values);
   return run_graph(node.graphs.at(is_true(pred) ? 0 : 1), operands(node, "operands", values));
 }
 
@@ -158,26 +169,25 @@ Stack run_while_loop(const ExportedNode& node, const Values& values) {
 }
 
 // Operators that a program of this process defined are given nodes as the IR has them.
-Stack run_executor(const OpExecutor& executor, const ExportedNode& node, const ExportedGraph& graph,
-                   const Values& values) {
-  const OpNode converted = convert_default(node, GraphAnalyzer(graph));
+Stack run_executor(const OpExecutor& executor, const ExportedNode& node, const Values& values) {
+  const OpNode converted = convert_default(node, GraphAnalyzer(values.graph()));
   std::vector<at::Tensor> inputs;
   for (const TensorMeta& input : converted.inputs) {
-    inputs.push_back(values.at(input.name).toTensor());
+    inputs.push_back(values(ValueRef{input.name}).toTensor());
   }
   Stack results;
   for (at::Tensor& output : executor(converted, inputs)) results.emplace_back(std::move(output));
   return results;
 }
 
-Stack call(const ExportedNode& node, const ExportedGraph& graph, const Values& values) {
+Stack call(const ExportedNode& node, const Values& values) {
   if (node.target == kCond) return run_cond(node, values);
   if (node.target == kWhileLoop) return run_while_loop(node, values);
   if (const std::string reason = refusal(node.target); !reason.empty()) {
     throw ExecutionError("the operator is refused: " + reason);
   }
   if (const OpExecutor executor = find_executor(node.target)) {
-    return run_executor(executor, node, graph, values);
+    return run_executor(executor, node, values);
   }
   const c10::FunctionSchema* schema = find_schema(node.target);
   if (schema == nullptr) throw ExecutionError("this LibTorch has no such operator");
@@ -193,46 +203,34 @@ Stack call(const ExportedNode& node, const ExportedGraph& graph, const Values& v
   return stack;
 }
 
-// The names that an argument refers to.
-std::vector<std::string> names_in(const ExportedArgument& argument) {
-  if (const auto* value = std::get_if<ValueRef>(&argument.value)) return {value->name};
-  if (const auto* attribute = std::get_if<Attribute>(&argument.value)) {
-    return value_refs(*attribute);
-  }
-  std::vector<std::string> names;
-  for (const auto& value : std::get<ValueList>(argument.value)) {
-    if (value) names.push_back(value->name);
-  }
-  return names;
-}
-
-// For each node the values that nobody reads after it.
-std::vector<std::vector<std::string>> find_last_uses(const ExportedGraph& graph) {
-  std::unordered_set<std::string> seen(graph.outputs.begin(), graph.outputs.end());
-  std::vector<std::vector<std::string>> last_uses(graph.nodes.size());
+// For each node the values that nobody reads after it. Numbers stay: attributes may refer to them.
+std::vector<std::vector<ValueId>> find_last_uses(const ExportedGraph& graph) {
+  std::vector<bool> seen(graph.values.size());
+  for (const ValueId output : graph.outputs) seen[static_cast<size_t>(output)] = true;
+  std::vector<std::vector<ValueId>> last_uses(graph.nodes.size());
   for (size_t i = graph.nodes.size(); i-- > 0;) {
-    const auto note = [&](const std::string& name) {
-      if (seen.insert(name).second) last_uses[i].push_back(name);
+    const auto note = [&](ValueId id) {
+      if (!seen[static_cast<size_t>(id)] && !graph[id].is_scalar) last_uses[i].push_back(id);
+      seen[static_cast<size_t>(id)] = true;
     };
-    for (const std::string& output : graph.nodes[i].outputs) note(output);
+    std::ranges::for_each(graph.nodes[i].outputs, note);
     for (const ExportedArgument& argument : graph.nodes[i].arguments) {
-      for (const std::string& name : names_in(argument)) note(name);
+      for_each_value(argument, note);
     }
   }
   return last_uses;
 }
 
-// A number as a tensor of the dtype that `graph` says; None as an undefined one.
-at::Tensor as_tensor(const c10::IValue& value, const std::string& name,
-                     const ExportedGraph& graph) {
+// A number as a tensor of the dtype that the graph says; None as an undefined one.
+at::Tensor as_tensor(const c10::IValue& value, const ExportedValue& meta) {
   if (value.isTensor()) return value.toTensor();
   if (value.isNone()) return {};
-  return at::scalar_tensor(value.toScalar(), at::TensorOptions(graph.values.at(name).dtype));
+  return at::scalar_tensor(value.toScalar(), at::TensorOptions(meta.dtype));
 }
 
-void run_node(const ExportedNode& node, const ExportedGraph& graph, Values& values) {
+void run_node(const ExportedNode& node, Values& values) {
   try {
-    store_outputs(node, call(node, graph, values), values);
+    store_outputs(node, call(node, values), values);
   } catch (const std::exception& error) {
     throw ExecutionError("Node '" + node.name + "' (" + node.target +
                          ") failed in the reference: " + message_text(error));
@@ -240,22 +238,22 @@ void run_node(const ExportedNode& node, const ExportedGraph& graph, Values& valu
 }
 
 Stack run_graph(const ExportedGraph& graph, const Stack& inputs, const ValueObserver& observer) {
-  Values values;
-  const auto tell = [&](const std::string& name) {
-    if (observer) observer(name, as_tensor(values.at(name), name, graph));
+  Values values(graph);
+  const auto tell = [&](ValueId id) {
+    if (observer) observer(graph[id].name, as_tensor(values(id), graph[id]));
   };
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
-    values[graph.inputs[i].name] = inputs.at(i);
-    tell(graph.inputs[i].name);
+    values[graph.inputs[i].value] = inputs.at(i);
+    tell(graph.inputs[i].value);
   }
-  const std::vector<std::vector<std::string>> last_uses = find_last_uses(graph);
+  const std::vector<std::vector<ValueId>> last_uses = find_last_uses(graph);
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    run_node(graph.nodes[i], graph, values);
-    for (const std::string& output : graph.nodes[i].outputs) tell(output);
-    for (const std::string& name : last_uses[i]) values.erase(name);
+    run_node(graph.nodes[i], values);
+    std::ranges::for_each(graph.nodes[i].outputs, tell);
+    for (const ValueId id : last_uses[i]) values[id] = {};
   }
   Stack outputs;
-  for (const std::string& output : graph.outputs) outputs.push_back(values.at(output));
+  for (const ValueId output : graph.outputs) outputs.push_back(values(output));
   return outputs;
 }
 
@@ -274,7 +272,7 @@ Stack make_inputs(const ExportedProgram& program, const StateDict& weights,
     } else {
       tensor = program.constants[input.target];
     }
-    if (program.values.at(input.name).is_scalar) {
+    if (program[input.value].is_scalar) {
       stack.emplace_back(tensor.item());
     } else {
       stack.emplace_back(copies ? copier.copy(tensor) : tensor);
@@ -292,7 +290,7 @@ std::vector<at::Tensor> run_program(const ExportedProgram& program, const StateD
   const Stack results = run_graph(program, make_inputs(program, weights, inputs), observer);
   std::vector<at::Tensor> outputs;
   for (size_t i = 0; i < results.size(); ++i) {
-    outputs.push_back(as_tensor(results[i], program.outputs[i], program));
+    outputs.push_back(as_tensor(results[i], program[program.outputs[i]]));
   }
   return outputs;
 }

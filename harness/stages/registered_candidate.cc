@@ -1,10 +1,16 @@
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <memory>
 #include <optional>
 
 #include "harness/stages/candidate.h"
+#include "harness/stages/eager_program.h"
 #include "harness/stages/stages.h"
 #include "harness/stages/trials.h"
-#include "torch_ir/exporter/capture/observe.h"
+#include "torch_ir/base/error.h"
+#include "torch_ir/exporter/capture/capture.h"
+#include "torch_ir/operators/random_state.h"
 
 namespace torch_ir {
 namespace {
@@ -37,18 +43,37 @@ class RegisteredCandidate : public Candidate {
     return outputs;
   }
   void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) override {
-    if (!observed_) {
-      std::vector<std::string> names;
-      for (const ModelInput& input : model_.spec.inputs) names.push_back(input.name);
-      observed_.emplace(subject_.model, inputs, names, graph_);
-    }
-    // Also behind a run that an observer ended.
-    restore();
-    observed_->run(subject_.model, inputs, observer);
-    restore();
+    if (!program_) program_ = capture(inputs);
+    run_program(*program_, subject_.weights, inputs, observer);
   }
 
  private:
+  // What the model calls on `inputs`, which must be what the graph says.
+  ExportedProgram capture(const std::vector<at::Tensor>& inputs) {
+    ExportOptions options;
+    for (const ModelInput& input : model_.spec.inputs) options.input_names.push_back(input.name);
+    const RandomStateGuard keep_generator;
+    ExportedProgram program = export_model(subject_.model, inputs, options);
+    restore();
+    check_same_nodes(program);
+    return program;
+  }
+
+  // Nodes are named by what they call, in order: where names agree, so do the calls.
+  void check_same_nodes(const ExportedGraph& called) const {
+    const auto [call, node] =
+        std::ranges::mismatch(called.nodes, graph_.nodes, {}, &ExportedNode::name, &OpNode::name);
+    const bool has_ended = node == graph_.nodes.end();
+    const bool calls_no_more = call == called.nodes.end();
+    if (has_ended && calls_no_more) return;
+    throw ExportError(fmt::format(
+        "on these inputs the model calls other operators than its graph has: node {} "
+        "of the graph is {}, the model calls {} there",
+        node - graph_.nodes.begin(),
+        has_ended ? "the end" : fmt::format("'{}' ({})", node->name, node->op_type),
+        calls_no_more ? "nothing more" : fmt::format("'{}' ({})", call->name, call->target)));
+  }
+
   // How often each weight was written to.
   std::vector<uint64_t> versions() const {
     std::vector<uint64_t> versions;
@@ -72,7 +97,7 @@ class RegisteredCandidate : public Candidate {
   uint64_t seed_;
   std::vector<uint64_t> versions_;
   Graph graph_;
-  std::optional<ObservedModel> observed_;
+  std::optional<ExportedProgram> program_;
   Subject subject_{.model = ModelFn(), .weights = StateDict(), .inputs = {}};
 };
 

@@ -35,13 +35,13 @@ OpConverter find_converter(const std::string& op_type) {
 }
 
 CallArgument as_call_argument(const ExportedArgument& argument, const GraphAnalyzer& analyzer) {
-  if (const auto* value = std::get_if<ValueRef>(&argument.value)) {
-    return analyzer.get_input_meta(value->name);
+  if (const auto* value = std::get_if<ValueId>(&argument.value)) {
+    return analyzer.get_input_meta(*value);
   }
   if (const auto* values = std::get_if<ValueList>(&argument.value)) {
     std::vector<std::optional<TensorMeta>> list;
     for (const auto& value : *values) {
-      list.push_back(value ? std::optional(analyzer.get_input_meta(value->name)) : std::nullopt);
+      list.push_back(value ? std::optional(analyzer.get_input_meta(*value)) : std::nullopt);
     }
     return list;
   }
@@ -127,7 +127,7 @@ OpNode convert_default(const ExportedNode& node, const GraphAnalyzer& analyzer) 
   } else {
     encode_by_name(node, analyzer, converted);
   }
-  for (const std::string& output : node.outputs) {
+  for (const ValueId output : node.outputs) {
     converted.outputs.push_back(analyzer.get_output_meta(output));
   }
   return converted;

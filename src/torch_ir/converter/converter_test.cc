@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/exporter/testing/graphs.h"
 
 namespace torch_ir {
 namespace {
@@ -20,30 +21,23 @@ ExportedProgram sample_program() {
   ExportedProgram program;
   program.model_name = "Sample";
   program.torch_version = "2.13.0";
-  program.inputs = {{InputKind::kConstant, "c_mask", "mask"},
-                    {InputKind::kBuffer, "b_bias", "bias"},
-                    {InputKind::kParameter, "p_fc_weight", "fc.weight"},
-                    {InputKind::kUserInput, "x", ""}};
-  program.values = {{"c_mask", {{4}, f32}},         {"b_bias", {{4}, f32}},
-                    {"p_fc_weight", {{4, 3}, f32}}, {"x", {{1, 3}, f32}},
-                    {"linear", {{1, 4}, f32}},      {"mul", {{1, 4}, f32}},
-                    {"split_0", {{1, 2}, f32}},     {"split_1", {{1, 2}, f32}}};
-  program.nodes = {
-      {"linear",
-       "aten.linear.default",
-       {{"input", ValueRef{"x"}},
-        {"weight", ValueRef{"p_fc_weight"}},
-        {"bias", ValueRef{"b_bias"}}},
-       {"linear"}},
-      {"mul",
-       "aten.mul.Tensor",
-       {{"self", ValueRef{"linear"}}, {"other", ValueRef{"c_mask"}}},
-       {"mul"}},
-      {"split",
-       "aten.split.Tensor",
-       {{"self", ValueRef{"mul"}}, {"split_size", Attribute(2)}, {"dim", Attribute(1)}},
-       {"split_0", "split_1"}}};
-  program.outputs = {"split_1", "x"};
+  const ValueId mask = add_input(program, "c_mask", {{4}, f32}, InputKind::kConstant, "mask");
+  const ValueId bias = add_input(program, "b_bias", {{4}, f32}, InputKind::kBuffer, "bias");
+  const ValueId weight =
+      add_input(program, "p_fc_weight", {{4, 3}, f32}, InputKind::kParameter, "fc.weight");
+  const ValueId x = add_input(program, "x", {{1, 3}, f32});
+  const ValueId linear =
+      add_node(program, "linear", "aten.linear.default",
+               {{"input", x}, {"weight", weight}, {"bias", bias}}, {{1, 4}, f32});
+  const ValueId mul = add_node(program, "mul", "aten.mul.Tensor",
+                               {{"self", linear}, {"other", mask}}, {{1, 4}, f32});
+  const ValueId first = program.add_value({.shape = {1, 2}, .dtype = f32, .name = "split_0"});
+  const ValueId second = program.add_value({.shape = {1, 2}, .dtype = f32, .name = "split_1"});
+  program.nodes.push_back({"split",
+                           "aten.split.Tensor",
+                           {{"self", mul}, {"split_size", 2}, {"dim", 1}},
+                           {first, second}});
+  program.outputs = {second, x};
   program.constants.insert("mask", at::ones({4}));
   return program;
 }
@@ -165,13 +159,11 @@ TEST(ConverterTest, FallsBackWithAWarningUnlessStrict) {
 // No schema says what they are when a file with them is read.
 TEST(ConverterTest, WritesTypedAttributesOfUnknownOperatorsAsNames) {
   ExportedProgram program = sample_program();
-  program.nodes[1] = {"mul",
-                      "no_such_library.cast.default",
-                      {{"self", ValueRef{"linear"}},
-                       {"dtype", Attribute(c10::ScalarType::BFloat16)},
-                       {"devices", Attribute::list({Attribute(c10::Device(c10::kCPU))})},
-                       {"z", Attribute(std::complex<double>(1, 2))}},
-                      {"mul"}};
+  program.nodes[1].target = "no_such_library.cast.default";
+  program.nodes[1].arguments = {program.nodes[1].arguments[0],
+                                {"dtype", c10::ScalarType::BFloat16},
+                                {"devices", Attribute::list({c10::Device(c10::kCPU)})},
+                                {"z", std::complex<double>(1, 2)}};
   const IR ir = convert_exported_program(program);
   EXPECT_EQ(ir.nodes[1].attrs, (AttributeMap{{"dtype", "bfloat16"},
                                              {"devices", Attribute::list({"cpu"})},
@@ -204,8 +196,8 @@ TEST(ConverterTest, RefusesProgramsThatContradictThemselves) {
   program.nodes[1].name = "mul\n";
   EXPECT_THAT(error_of(program), StrEq("node 'mul\\x0a': aten.mul.Tensor has no argument 'left'"));
   program = sample_program();
-  program.nodes[1].arguments[0].value = ValueRef{"lost"};
-  EXPECT_THAT(error_of(program), StrEq("the exported program has no value 'lost'"));
+  program.nodes[1].arguments[0].value = ValueId{99};
+  EXPECT_THAT(error_of(program), StrEq("the exported program has no value 99"));
   program = sample_program();
   std::swap(program.nodes[0], program.nodes[1]);
   EXPECT_THAT(error_of(program), HasSubstr("the converted graph is not valid: "));

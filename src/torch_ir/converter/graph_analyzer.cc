@@ -30,36 +30,33 @@ void for_each_weight(const ExportedGraph& graph, Visit visit) {
 
 }  // namespace
 
-GraphAnalyzer::GraphAnalyzer(const ExportedProgram& program)
-    : GraphAnalyzer(static_cast<const ExportedGraph&>(program)) {
-  program_ = &program;
-}
-
-GraphAnalyzer::GraphAnalyzer(const ExportedGraph& graph) : graph_(graph) {
+GraphAnalyzer::GraphAnalyzer(const ExportedGraph& graph)
+    : graph_(graph), producers_(graph.values.size()) {
+  const auto set = [&](ValueId value, const std::string& node, size_t index) {
+    producers_.at(static_cast<size_t>(value)) = {node, static_cast<int64_t>(index)};
+  };
   for (const ExportedInput& input : graph.inputs) {
-    if (input.kind == InputKind::kUserInput) producers_[input.name] = {input.name, 0};
+    if (input.kind == InputKind::kUserInput) set(input.value, graph[input.value].name, 0);
   }
   for (const ExportedNode& node : graph.nodes) {
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      producers_[node.outputs[i]] = {node.name, static_cast<int64_t>(i)};
-    }
+    for (size_t i = 0; i < node.outputs.size(); ++i) set(node.outputs[i], node.name, i);
   }
 }
 
 std::vector<TensorMeta> GraphAnalyzer::get_graph_inputs() const {
   std::vector<TensorMeta> inputs;
   for (const ExportedInput& input : graph_.inputs) {
-    if (input.kind == InputKind::kUserInput) inputs.push_back(get_output_meta(input.name));
+    if (input.kind == InputKind::kUserInput) inputs.push_back(get_output_meta(input.value));
   }
   return inputs;
 }
 
 std::vector<TensorMeta> GraphAnalyzer::get_graph_outputs() const {
   std::vector<TensorMeta> outputs;
-  for (const std::string& output : graph_.outputs) outputs.push_back(get_output_meta(output));
+  for (const ValueId output : graph_.outputs) outputs.push_back(get_output_meta(output));
   if (program_ == nullptr) return outputs;
   for (const ExportedMutation& mutation : program_->mutations) {
-    outputs.at(mutation.output).mutates = mutation.placeholder;
+    outputs.at(mutation.output).mutates = graph_[mutation.placeholder].name;
   }
   return outputs;
 }
@@ -67,7 +64,7 @@ std::vector<TensorMeta> GraphAnalyzer::get_graph_outputs() const {
 std::vector<TensorMeta> GraphAnalyzer::get_weights() const {
   std::vector<TensorMeta> weights;
   for_each_weight(graph_, [&](const ExportedInput& input) {
-    weights.push_back(get_output_meta(input.name));
+    weights.push_back(get_output_meta(input.value));
     weights.back().name = input.target;
   });
   return weights;
@@ -75,13 +72,10 @@ std::vector<TensorMeta> GraphAnalyzer::get_weights() const {
 
 torch::OrderedDict<std::string, std::string> GraphAnalyzer::get_weight_name_mapping() const {
   torch::OrderedDict<std::string, std::string> mapping("Placeholder");
-  for_each_weight(graph_,
-                  [&](const ExportedInput& input) { mapping.insert(input.name, input.target); });
+  for_each_weight(graph_, [&](const ExportedInput& input) {
+    mapping.insert(graph_[input.value].name, input.target);
+  });
   return mapping;
-}
-
-const std::vector<ExportedNode>& GraphAnalyzer::get_call_function_nodes() const {
-  return graph_.nodes;
 }
 
 StateDict GraphAnalyzer::get_constants() const {
@@ -103,28 +97,34 @@ StateDict GraphAnalyzer::get_constants() const {
   return constants;
 }
 
-TensorMeta GraphAnalyzer::get_input_meta(const std::string& name) const {
-  TensorMeta meta = get_output_meta(name);
-  if (const auto producer = producers_.find(name); producer != producers_.end()) {
-    meta.producer_node = producer->second.node;
-    meta.producer_output_idx = producer->second.output_idx;
+TensorMeta GraphAnalyzer::get_input_meta(ValueId value) const {
+  TensorMeta meta = get_output_meta(value);
+  if (const auto& producer = producers_[static_cast<size_t>(value)]) {
+    meta.producer_node = producer->node;
+    meta.producer_output_idx = producer->output_idx;
   }
   return meta;
 }
 
-TensorMeta GraphAnalyzer::get_output_meta(const std::string& name) const {
-  const auto value = graph_.values.find(name);
-  if (value == graph_.values.end()) {
-    throw ConversionError("the exported program has no value '" + printable(name) + "'");
+TensorMeta GraphAnalyzer::get_output_meta(ValueId value) const {
+  if (static_cast<size_t>(value) >= graph_.values.size()) {
+    throw ConversionError(
+        fmt::format("the exported program has no value {}", static_cast<size_t>(value)));
   }
+  const ExportedValue& known = graph_[value];
   TensorMeta meta;
-  meta.name = name;
-  meta.shape = value->second.shape;
-  meta.dtype = dtype_name(value->second.dtype);
-  meta.symbolic_shape = value->second.symbolic_shape;
-  meta.is_scalar = value->second.is_scalar;
-  meta.expression = value->second.expression;
+  meta.name = known.name;
+  meta.shape = known.shape;
+  meta.dtype = dtype_name(known.dtype);
+  meta.symbolic_shape = known.symbolic_shape;
+  meta.is_scalar = known.is_scalar;
+  meta.expression = known.expression;
   return meta;
+}
+
+ValueId GraphAnalyzer::find(const std::string& name) const {
+  if (const auto value = graph_.find(name)) return *value;
+  throw ConversionError("the exported program has no value '" + printable(name) + "'");
 }
 
 }  // namespace torch_ir

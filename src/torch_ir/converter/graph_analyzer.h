@@ -3,8 +3,8 @@
 // Used by IRConverter, and by those who want a part of the answer without an IR.
 #pragma once
 
+#include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "torch_ir/exporter/exported_program.h"
@@ -15,7 +15,10 @@ namespace torch_ir {
 class GraphAnalyzer {
  public:
   // Keeps a reference: `program` must outlive the analyzer.
-  explicit GraphAnalyzer(const ExportedProgram& program);
+  explicit GraphAnalyzer(const ExportedProgram& program)
+      : GraphAnalyzer(static_cast<const ExportedGraph&>(program)) {
+    program_ = &program;
+  }
   explicit GraphAnalyzer(ExportedProgram&&) = delete;
   // The graph of a control flow node, which has neither weights nor constants.
   explicit GraphAnalyzer(const ExportedGraph& graph);
@@ -28,15 +31,17 @@ class GraphAnalyzer {
   std::vector<TensorMeta> get_weights() const;
   // Placeholder to state dict name, in the same order.
   torch::OrderedDict<std::string, std::string> get_weight_name_mapping() const;
-  const std::vector<ExportedNode>& get_call_function_nodes() const;
+  const std::vector<ExportedNode>& get_call_function_nodes() const { return graph_.nodes; }
   // The constants that have data; those on the meta device are left out with a warning.
   StateDict get_constants() const;
 
-  // The value called `name` as an input of a node: with its producer, if a node or the caller
-  // makes it. Throws ConversionError when there is no such value.
-  TensorMeta get_input_meta(const std::string& name) const;
-  // The value called `name` as an output: without a producer.
-  TensorMeta get_output_meta(const std::string& name) const;
+  // A value as an input of a node: with its producer, if a node or the caller makes it. Throws
+  // ConversionError when there is no such value.
+  TensorMeta get_input_meta(ValueId value) const;
+  TensorMeta get_input_meta(const std::string& name) const { return get_input_meta(find(name)); }
+  // A value as an output: without a producer.
+  TensorMeta get_output_meta(ValueId value) const;
+  TensorMeta get_output_meta(const std::string& name) const { return get_output_meta(find(name)); }
 
  private:
   struct Producer {
@@ -44,10 +49,13 @@ class GraphAnalyzer {
     int64_t output_idx;
   };
 
+  ValueId find(const std::string& name) const;
+
   const ExportedGraph& graph_;
   // Null for the graph of a node.
   const ExportedProgram* program_ = nullptr;
-  std::unordered_map<std::string, Producer> producers_;
+  // One for each value.
+  std::vector<std::optional<Producer>> producers_;
 };
 
 }  // namespace torch_ir

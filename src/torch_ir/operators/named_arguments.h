@@ -1,12 +1,14 @@
 // The arguments of one call by their names in the schema, whichever overload was called.
 //
-// For what looks at arguments before a call (argument_shapes.h, argument_values.h).
+// For what looks at arguments before a call (argument_shapes.h, argument_values.h), and for the rules
+// that say what a call returns (exporter/meta).
 #pragma once
 
 #include <ATen/ScalarOps.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/core/function_schema.h>
-#include <ATen/core/stack.h>
+#include <ATen/core/ivalue.h>
+#include <c10/util/ArrayRef.h>
 #include <c10/util/Exception.h>
 
 #include <cstdint>
@@ -19,7 +21,7 @@ class NamedArguments {
  public:
   // Of a call of an operator with this `schema`, whose arguments are all of `stack`. Both outlive
   // it.
-  NamedArguments(const c10::FunctionSchema& schema, const torch::jit::Stack& stack)
+  NamedArguments(const c10::FunctionSchema& schema, c10::ArrayRef<c10::IValue> stack)
       : schema_(schema), stack_(stack) {}
 
   // Whether it was given: not None, not an undefined tensor.
@@ -49,14 +51,15 @@ class NamedArguments {
   }
   std::vector<at::Tensor> tensors(const char* name) const { return at(name).toTensorVector(); }
 
- private:
+ protected:
   const c10::IValue& at(const char* name) const {
     TORCH_CHECK(has(name), "there is no ", name);
     return stack_.at(static_cast<size_t>(*schema_.argumentIndexWithName(name)));
   }
 
+ private:
   const c10::FunctionSchema& schema_;
-  const torch::jit::Stack& stack_;
+  c10::ArrayRef<c10::IValue> stack_;
 };
 
 }  // namespace torch_ir

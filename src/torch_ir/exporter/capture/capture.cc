@@ -107,8 +107,8 @@ class WithoutCuDNN {
   const bool was_enabled_ = at::globalContext().userEnabledCuDNN();
 };
 
-}  // namespace
-
+// The tensors that a model runs on: apart from each other, so that each is its own value, and apart
+// from the caller's, so that a model that writes to its inputs does not change those.
 std::vector<at::Tensor> own_inputs(const std::vector<at::Tensor>& inputs) {
   std::vector<at::Tensor> own;
   for (const at::Tensor& input : inputs) {
@@ -117,6 +117,7 @@ std::vector<at::Tensor> own_inputs(const std::vector<at::Tensor>& inputs) {
   return own;
 }
 
+// Runs `model` on `inputs`, its calls by way of `mode`.
 std::vector<at::Tensor> run_in_mode(const Model& model, const std::vector<at::Tensor>& inputs,
                                     DispatchMode& mode) {
   const c10::NoGradGuard no_grad;
@@ -133,8 +134,8 @@ std::vector<at::Tensor> run_in_mode(const Model& model, const std::vector<at::Te
   }
 }
 
-CapturedModel capture_model(const Model& model, const std::vector<at::Tensor>& inputs,
-                            const ExportOptions& options) {
+ExportedProgram capture(const Model& model, const std::vector<at::Tensor>& inputs,
+                        const ExportOptions& options) {
   const ModuleState state = state_of(model);
   const std::vector<std::string> names = input_names(inputs, options);
   const bool on_meta = runs_on_meta(state, inputs);
@@ -153,21 +154,23 @@ CapturedModel capture_model(const Model& model, const std::vector<at::Tensor>& i
     recorder.add_input(InputKind::kUserInput, names[i], example_inputs[i]);
   }
 
-  TracedGraph graph = recorder.finish(run_in_mode(model, example_inputs, recorder));
+  ExportedProgram program;
+  ExportedGraph& graph = program;
+  graph = recorder.finish(run_in_mode(model, example_inputs, recorder));
   rewrite_to_python_form(graph);
-  CapturedModel captured;
-  captured.program = name_graph(graph, captured.value_names);
-  captured.program.constants = recorder.constants();
-  captured.calls = recorder.calls();
-  return captured;
+  name_graph(graph);
+  program.constants = recorder.constants();
+  return program;
 }
+
+}  // namespace
 
 ExportedProgram export_model(const Model& model, const std::vector<at::Tensor>& inputs,
                              const ExportOptions& options) {
   if (options.strict) check_strict(state_of(model), inputs);
   const std::string name = class_name(model);
   try {
-    ExportedProgram program = capture_model(model, inputs, options).program;
+    ExportedProgram program = capture(model, inputs, options);
     program.model_name = name;
     program.torch_version = TORCH_VERSION;
     return program;

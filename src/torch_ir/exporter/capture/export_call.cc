@@ -8,88 +8,78 @@
 #include <string>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/exporter/capture/traced_graph.h"
-#include "torch_ir/operators/call_recording.h"
+#include "torch_ir/exporter/capture/python_form.h"
+#include "torch_ir/ir/binding.h"
 
 namespace torch_ir {
 namespace {
 
-class CallExporter {
- public:
-  CallExporter(const c10::OperatorHandle& op, const torch::jit::Stack& arguments)
-      : op_(op), arguments_(arguments) {}
+ExportedValue value_of(const at::Tensor& tensor) {
+  return {.shape = tensor.sizes().vec(), .dtype = tensor.scalar_type()};
+}
 
-  ExportedCall run() {
-    TracedNode node{.op = op_, .arguments = {}, .outputs = {}};
-    for (size_t i = 0; i < arguments_.size(); ++i) {
-      const std::string& name = op_.schema().arguments()[i].name();
-      const bool is_list = !arguments_[i].isTensor();
-      size_t position = 0;
-      node.arguments.push_back(
-          record_argument<TracedId>(arguments_[i], [&](const at::Tensor& tensor) {
-            return input(is_list ? fmt::format("{}_{}", name, position++) : name, tensor);
-          }));
-    }
-    torch::jit::Stack stack = arguments_;
-    {
-      const at::NoGradGuard no_grad;
-      op_.callBoxed(stack);
-    }
-    for (const c10::IValue& result : stack) add_result(result, node);
-    graph_.outputs = node.outputs;
-    graph_.nodes.push_back(std::move(node));
-    std::vector<std::string> names;
-    call_.program = name_graph(graph_, names);
-    call_.program.torch_version = TORCH_VERSION;
-    return std::move(call_);
+// The inputs of `call`, named after the arguments.
+std::vector<ExportedArgument> add_inputs(const c10::FunctionSchema& schema,
+                                         const torch::jit::Stack& arguments, ExportedCall& call) {
+  TensorTable<ValueId> inputs;
+  std::vector<ExportedArgument> exported;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& name = schema.arguments()[i].name();
+    size_t position = 0;
+    const auto input = [&](const at::Tensor& tensor) {
+      const size_t index = position++;
+      const auto [id, is_new] = inputs.insert(tensor, ValueId());
+      if (is_new) {
+        ExportedValue value = value_of(tensor);
+        value.name = arguments[i].isTensor() ? name : fmt::format("{}_{}", name, index);
+        *id = call.program.add_value(std::move(value));
+        call.program.inputs.push_back({InputKind::kUserInput, *id});
+        call.inputs.push_back(tensor);
+      }
+      return *id;
+    };
+    exported.push_back(
+        exported_argument(schema.arguments()[i], record_argument<ValueId>(arguments[i], input)));
   }
+  return exported;
+}
 
- private:
-  TracedId add_value(const at::Tensor& tensor, bool is_scalar) {
-    graph_.values.push_back(
-        {.shape = tensor.sizes().vec(), .dtype = tensor.scalar_type(), .is_scalar = is_scalar});
-    return graph_.values.size() - 1;
+void add_outputs(const std::string& name, const c10::IValue& result, ExportedCall& call) {
+  const auto add = [&](const at::Tensor& tensor, bool is_scalar) {
+    ExportedValue value = value_of(tensor);
+    value.is_scalar = is_scalar;
+    call.program.outputs.push_back(call.program.add_value(std::move(value)));
+    call.outputs.push_back(tensor);
+  };
+  if (result.isScalar() || result.isBool()) {
+    const c10::Scalar number = result.isBool() ? c10::Scalar(result.toBool()) : result.toScalar();
+    return add(at::scalar_tensor(number, at::dtype(number.type())), true);
   }
-
-  TracedId input(const std::string& name, const at::Tensor& tensor) {
-    const auto [id, is_new] = inputs_.insert(tensor, 0);
-    if (is_new) {
-      *id = add_value(tensor, false);
-      graph_.inputs.push_back({InputKind::kUserInput, name, *id});
-      call_.inputs.push_back(tensor);
-    }
-    return *id;
+  if (!result.isTensor() && !result.isTensorList()) {
+    throw ExportError(kNotSupported, fmt::format("{} returns {}, which is no tensor and no number",
+                                                 name, result.tagKind()));
   }
-
-  void add_output(const at::Tensor& tensor, bool is_scalar, TracedNode& node) {
-    node.outputs.push_back(add_value(tensor, is_scalar));
-    call_.outputs.push_back(tensor);
-  }
-
-  void add_result(const c10::IValue& result, TracedNode& node) {
-    if (result.isScalar() || result.isBool()) {
-      const c10::Scalar number = result.isBool() ? c10::Scalar(result.toBool()) : result.toScalar();
-      return add_output(at::scalar_tensor(number, at::dtype(number.type())), true, node);
-    }
-    if (!result.isTensor() && !result.isTensorList()) {
-      throw ExportError(kNotSupported,
-                        fmt::format("{} returns {}, which is no tensor and no number",
-                                    op_.schema().name(), result.tagKind()));
-    }
-    for_each_tensor({result}, [&](const at::Tensor& tensor) { add_output(tensor, false, node); });
-  }
-
-  const c10::OperatorHandle& op_;
-  const torch::jit::Stack& arguments_;
-  TracedGraph graph_;
-  TensorTable<TracedId> inputs_;
-  ExportedCall call_;
-};
+  for_each_tensor({result}, [&](const at::Tensor& tensor) { add(tensor, false); });
+}
 
 }  // namespace
 
 ExportedCall export_call(const c10::OperatorHandle& op, const torch::jit::Stack& arguments) {
-  return CallExporter(op, arguments).run();
+  ExportedCall call;
+  ExportedNode node{.name = {},
+                    .target = op_type_name(op.operator_name()),
+                    .arguments = add_inputs(op.schema(), arguments, call)};
+  torch::jit::Stack stack = arguments;
+  {
+    const at::NoGradGuard no_grad;
+    op.callBoxed(stack);
+  }
+  for (const c10::IValue& result : stack) add_outputs(op.schema().name(), result, call);
+  node.outputs = call.program.outputs;
+  call.program.nodes.push_back(std::move(node));
+  name_graph(call.program);
+  call.program.torch_version = TORCH_VERSION;
+  return call;
 }
 
 }  // namespace torch_ir

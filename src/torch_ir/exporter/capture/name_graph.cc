@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "torch_ir/exporter/capture/traced_graph.h"
+#include "torch_ir/exporter/capture/python_form.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/ivalue.h"
 
@@ -66,117 +66,70 @@ class Namer {
   std::unordered_set<std::string> used_;
 };
 
-// "aten::conv2d" to "conv2d", "aten::__and__" to "and".
-std::string base_name(const c10::OperatorName& operator_name) {
-  const std::string& qualified = operator_name.name;
-  const size_t colons = qualified.find("::");
-  const std::string name = colons == std::string::npos ? qualified : qualified.substr(colons + 2);
+// "aten.conv2d.default" to "conv2d", "aten.__and__.Tensor" to "and".
+std::string base_name(const std::string& target) {
+  const size_t begin = target.find('.') + 1;
+  const std::string name = target.substr(begin, target.rfind('.') - begin);
   const bool is_magic = name.size() > 4 && name.starts_with("__") && name.ends_with("__");
   return is_magic ? name.substr(2, name.size() - 4) : name;
 }
 
 // In C++ one number stands for all of `int[2] padding`; Python's graphs have the whole list.
-TracedArgument with_full_length(const TracedArgument& value, const c10::Argument& argument) {
-  const auto* ivalue = std::get_if<c10::IValue>(&value);
-  const bool is_short =
-      ivalue != nullptr && argument.N() && ivalue->isIntList() && ivalue->toIntList().size() == 1;
-  if (!is_short) return value;
-  return c10::IValue(c10::List<int64_t>(
-      std::vector<int64_t>(static_cast<size_t>(*argument.N()), ivalue->toIntList().get(0))));
+void expand_list(const c10::Argument& schema, ExportedArgument& argument) {
+  auto* value = std::get_if<Attribute>(&argument.value);
+  const auto* items = value == nullptr ? nullptr : value->get_if<Attribute::List>();
+  if (items == nullptr || !schema.N() || items->size() != 1) return;
+  *value = Attribute(Attribute::List(static_cast<size_t>(*schema.N()), items->front()));
 }
 
-bool is_default(const TracedArgument& value, const c10::Argument& argument) {
-  const auto* ivalue = std::get_if<c10::IValue>(&value);
-  if (ivalue == nullptr) return false;
-  if (ivalue->isNone() && !argument.default_value()) {
-    return argument.type()->kind() == c10::TypeKind::OptionalType;
+bool is_default(const c10::Argument& schema, const ExportedArgument& argument) {
+  const auto* value = std::get_if<Attribute>(&argument.value);
+  if (value == nullptr) return false;
+  if (schema.default_value()) {
+    return *value == to_attribute(*schema.default_value(), *schema.real_type());
   }
-  return argument.default_value() && *argument.default_value() == *ivalue;
+  return value->is_none() && schema.type()->kind() == c10::TypeKind::OptionalType;
 }
 
-class GraphNamer {
- public:
-  GraphNamer(const TracedGraph& graph, std::vector<std::string>& names)
-      : graph_(graph), names_(names) {
-    names_.assign(graph.values.size(), "");
+// `node` has all arguments of `schema`.
+void drop_defaults(const std::vector<c10::Argument>& schema, ExportedNode& node) {
+  std::vector<bool> is_given(schema.size());
+  bool is_trailing = true;
+  for (size_t i = schema.size(); i-- > 0;) {
+    expand_list(schema[i], node.arguments[i]);
+    is_given[i] = !is_default(schema[i], node.arguments[i]);
+    if (schema[i].kwarg_only()) continue;
+    is_trailing = is_trailing && !is_given[i];
+    is_given[i] = !is_trailing;
   }
-
-  ExportedProgram run() {
-    for (const TracedInput& input : graph_.inputs) add_input(input);
-    for (const TracedNode& node : graph_.nodes) add_node(node);
-    for (const TracedId output : graph_.outputs) program_.outputs.push_back(names_[output]);
-    return std::move(program_);
-  }
-
- private:
-  void add_input(const TracedInput& input) {
-    const std::string name =
-        namer_.unique(kPrefixes[static_cast<size_t>(input.kind)] + as_identifier(input.name));
-    name_value(input.value, name);
-    const bool is_user_input = input.kind == InputKind::kUserInput;
-    program_.inputs.push_back({input.kind, name, is_user_input ? "" : input.name});
-  }
-
-  void add_node(const TracedNode& traced) {
-    ExportedNode node;
-    node.name =
-        namer_.unique(as_identifier(base_name(traced.op.operator_name())), traced.outputs.size());
-    node.target = op_type_name(traced.op.operator_name());
-    node.arguments = given_arguments(traced);
-    node.outputs = output_names(node.name, traced.outputs.size());
-    for (size_t i = 0; i < traced.outputs.size(); ++i) {
-      name_value(traced.outputs[i], node.outputs[i]);
-    }
-    program_.nodes.push_back(std::move(node));
-  }
-
-  void name_value(TracedId value, const std::string& name) {
-    names_[value] = name;
-    program_.values[name] = graph_.values[value];
-  }
-
-  std::vector<ExportedArgument> given_arguments(const TracedNode& node) const {
-    const std::vector<c10::Argument>& schema = node.op.schema().arguments();
-    std::vector<TracedArgument> values;
-    size_t num_positional = 0;
-    for (size_t i = 0; i < schema.size(); ++i) {
-      values.push_back(with_full_length(node.arguments[i], schema[i]));
-      if (!schema[i].kwarg_only() && !is_default(values[i], schema[i])) num_positional = i + 1;
-    }
-    std::vector<ExportedArgument> given;
-    for (size_t i = 0; i < schema.size(); ++i) {
-      const bool is_given =
-          schema[i].kwarg_only() ? !is_default(values[i], schema[i]) : i < num_positional;
-      if (is_given) given.push_back(named_argument(values[i], schema[i]));
-    }
-    return given;
-  }
-
-  ExportedArgument named_argument(const TracedArgument& value,
-                                  const c10::Argument& argument) const {
-    if (const TracedId* id = std::get_if<TracedId>(&value)) {
-      return {argument.name(), ValueRef{names_[*id]}};
-    }
-    if (const auto* ids = std::get_if<RecordedList<TracedId>>(&value)) {
-      ValueList list;
-      for (const auto& id : ids->items) {
-        list.push_back(id ? std::optional(ValueRef{names_[*id]}) : std::nullopt);
-      }
-      return {argument.name(), std::move(list)};
-    }
-    return {argument.name(), to_attribute(std::get<c10::IValue>(value), *argument.real_type())};
-  }
-
-  const TracedGraph& graph_;
-  std::vector<std::string>& names_;
-  Namer namer_;
-  ExportedProgram program_;
-};
+  size_t index = 0;
+  std::erase_if(node.arguments, [&](const ExportedArgument&) { return !is_given[index++]; });
+}
 
 }  // namespace
 
-ExportedProgram name_graph(const TracedGraph& graph, std::vector<std::string>& names) {
-  return GraphNamer(graph, names).run();
+ExportedArgument exported_argument(const c10::Argument& argument, RecordedArgument<ValueId> value) {
+  if (const auto* id = std::get_if<ValueId>(&value)) return {argument.name(), *id};
+  if (auto* list = std::get_if<RecordedList<ValueId>>(&value)) {
+    return {argument.name(), std::move(list->items)};
+  }
+  return {argument.name(), to_attribute(std::get<c10::IValue>(value), *argument.real_type())};
+}
+
+void name_graph(ExportedGraph& graph) {
+  Namer namer;
+  for (const ExportedInput& input : graph.inputs) {
+    std::string& name = graph[input.value].name;
+    const bool is_user_input = input.kind == InputKind::kUserInput;
+    name = namer.unique(kPrefixes[static_cast<size_t>(input.kind)] +
+                        as_identifier(is_user_input ? name : input.target));
+  }
+  for (ExportedNode& node : graph.nodes) {
+    node.name = namer.unique(as_identifier(base_name(node.target)), node.outputs.size());
+    drop_defaults(find_schema(node.target)->arguments(), node);
+    const std::vector<std::string> names = output_names(node.name, node.outputs.size());
+    for (size_t i = 0; i < names.size(); ++i) graph[node.outputs[i]].name = names[i];
+  }
 }
 
 }  // namespace torch_ir

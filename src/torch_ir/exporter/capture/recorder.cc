@@ -7,6 +7,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/meta/meta_kernels.h"
+#include "torch_ir/ir/binding.h"
 #include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
@@ -67,7 +68,10 @@ bool Recorder::MemoryView::shows(const at::Tensor& other) const {
 }
 
 void Recorder::add_input(InputKind kind, const std::string& name, const at::Tensor& tensor) {
-  graph_.inputs.push_back({kind, name, add_value(tensor)});
+  const ValueId value = add_value(tensor);
+  const bool is_user_input = kind == InputKind::kUserInput;
+  if (is_user_input) graph_[value].name = name;
+  graph_.inputs.push_back({kind, value, is_user_input ? "" : name});
 }
 
 void Recorder::name_constant(const std::string& name, const at::Tensor& tensor) {
@@ -77,7 +81,6 @@ void Recorder::name_constant(const std::string& name, const at::Tensor& tensor) 
 void Recorder::call(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
   // The call replaces them on the stack.
   const torch::jit::Stack arguments = arguments_of(op, *stack).vec();
-  ++num_calls_;
   if (runs_unrecorded(op, arguments)) {
     call_unrecorded(op, stack, arguments);
   } else if (!answer_question(op, stack, arguments)) {
@@ -139,15 +142,7 @@ bool Recorder::answer_question(const c10::OperatorHandle& op, torch::jit::Stack*
 void Recorder::call_recorded(const c10::OperatorHandle& op, torch::jit::Stack* stack,
                              Arguments arguments) {
   check_eval_mode(op.schema(), arguments);
-  TracedNode node{op, {}, {}};
-  RecordedCall recorded{num_calls_ - 1, op.operator_name(), {}, {}};
-  const TracedId first_new_value = graph_.values.size();
-  for (const c10::IValue& argument : arguments) node.arguments.push_back(trace_argument(argument));
-  const std::vector<at::Tensor> tensors = tensors_of(arguments);
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const TracedId value = value_of(tensors[i]);
-    if (value >= first_new_value) recorded.arguments.emplace_back(i, value);
-  }
+  ExportedNode node = trace_call(op, arguments);
   if (on_meta_) move_to_meta(op, stack);
   try {
     op.callBoxed(stack);
@@ -167,8 +162,6 @@ void Recorder::call_recorded(const c10::OperatorHandle& op, torch::jit::Stack* s
     throw has_no_kernel ? ExportError(kNotSupported, text) : ExportError(text);
   }
   node.outputs = trace_outputs(op, *stack);
-  recorded.outputs = node.outputs;
-  calls_.push_back(std::move(recorded));
   graph_.nodes.push_back(std::move(node));
 }
 
@@ -198,14 +191,19 @@ at::Tensor Recorder::twin_of(const at::Tensor& tensor) {
   return *twin;
 }
 
-TracedArgument Recorder::trace_argument(const c10::IValue& argument) {
-  return record_argument<TracedId>(argument,
-                                   [&](const at::Tensor& tensor) { return value_of(tensor); });
+ExportedNode Recorder::trace_call(const c10::OperatorHandle& op, Arguments arguments) {
+  ExportedNode node{.name = {}, .target = op_type_name(op.operator_name()), .arguments = {}};
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    node.arguments.push_back(exported_argument(
+        op.schema().arguments()[i],
+        record_argument<ValueId>(arguments[i], [&](const at::Tensor& t) { return value_of(t); })));
+  }
+  return node;
 }
 
-std::vector<TracedId> Recorder::trace_outputs(const c10::OperatorHandle& op,
-                                              const torch::jit::Stack& stack) {
-  std::vector<TracedId> outputs;
+std::vector<ValueId> Recorder::trace_outputs(const c10::OperatorHandle& op,
+                                             const torch::jit::Stack& stack) {
+  std::vector<ValueId> outputs;
   for_each_tensor(results_of(op, stack), [&](const at::Tensor& tensor) {
     outputs.push_back(add_value(tensor));
     if (tensor.has_storage()) memory_.insert(tensor, {}).first->is_computed = true;
@@ -213,24 +211,24 @@ std::vector<TracedId> Recorder::trace_outputs(const c10::OperatorHandle& op,
   return outputs;
 }
 
-TracedGraph Recorder::finish(const std::vector<at::Tensor>& outputs) {
+ExportedGraph Recorder::finish(const std::vector<at::Tensor>& outputs) {
   for (const at::Tensor& output : outputs) graph_.outputs.push_back(value_of(output));
   // Constants stand between the weights and the user inputs.
   const auto first_user_input =
-      std::ranges::find(graph_.inputs, InputKind::kUserInput, &TracedInput::kind);
+      std::ranges::find(graph_.inputs, InputKind::kUserInput, &ExportedInput::kind);
   graph_.inputs.insert(first_user_input, constant_inputs_.begin(), constant_inputs_.end());
   return std::move(graph_);
 }
 
-TracedId Recorder::value_of(const at::Tensor& tensor) {
+ValueId Recorder::value_of(const at::Tensor& tensor) {
   if (const auto value = find_value(tensor)) return *value;
   const std::optional<View>* scratch = scratch_.find(tensor);
   if (scratch != nullptr && *scratch) return replay_view(tensor, View(**scratch));
   return make_constant(tensor);
 }
 
-std::optional<TracedId> Recorder::find_value(const at::Tensor& tensor) {
-  if (const TracedId* value = values_.find(tensor)) return *value;
+std::optional<ValueId> Recorder::find_value(const at::Tensor& tensor) {
+  if (const ValueId* value = values_.find(tensor)) return *value;
   const Memory* memory = memory_.find(tensor);
   if (memory == nullptr) return std::nullopt;
   for (const MemoryView& view : memory->views) {
@@ -240,7 +238,7 @@ std::optional<TracedId> Recorder::find_value(const at::Tensor& tensor) {
   return std::nullopt;
 }
 
-TracedId Recorder::make_constant(const at::Tensor& tensor) {
+ValueId Recorder::make_constant(const at::Tensor& tensor) {
   const Memory* memory = memory_.find(tensor);
   if (memory != nullptr && memory->is_computed) {
     throw ExportError(
@@ -252,27 +250,23 @@ TracedId Recorder::make_constant(const at::Tensor& tensor) {
   const std::string name = registered != nullptr
                                ? *registered
                                : fmt::format("lifted_tensor_{}", num_unnamed_constants_++);
-  const TracedId value = add_value(tensor);
-  constant_inputs_.push_back({InputKind::kConstant, name, value});
+  const ValueId value = add_value(tensor);
+  constant_inputs_.push_back({InputKind::kConstant, value, name});
   constants_.insert(name, tensor.is_meta() ? tensor : tensor.detach().cpu().clone().contiguous());
   return value;
 }
 
 // The memory that a scratch view shows becomes the constant, and the view a node: what is written
 // to one is seen through the other.
-TracedId Recorder::replay_view(const at::Tensor& tensor, const View& view) {
-  TracedNode node{view.op, {}, {}};
-  for (const c10::IValue& argument : view.arguments) {
-    node.arguments.push_back(trace_argument(argument));
-  }
+ValueId Recorder::replay_view(const at::Tensor& tensor, const View& view) {
+  ExportedNode node = trace_call(view.op, view.arguments);
   node.outputs = {add_value(tensor)};
   graph_.nodes.push_back(std::move(node));
   return graph_.nodes.back().outputs[0];
 }
 
-TracedId Recorder::add_value(const at::Tensor& tensor) {
-  const TracedId value = graph_.values.size();
-  graph_.values.push_back({tensor.sizes().vec(), tensor.scalar_type()});
+ValueId Recorder::add_value(const at::Tensor& tensor) {
+  const ValueId value = graph_.add_value({tensor.sizes().vec(), tensor.scalar_type()});
   const auto [known, is_new] = values_.insert(tensor, value);
   *known = value;
   if (is_new && tensor.has_storage()) {

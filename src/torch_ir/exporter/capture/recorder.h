@@ -1,5 +1,4 @@
-// Recorder: the dispatch mode that records a model's operator calls as a TracedGraph; and a model
-// as it saw it run once, what export_model takes the program of, and ObservedModel the calls.
+// Recorder: the dispatch mode that records a model's operator calls as a graph.
 //
 // A tensor is identified by its TensorImpl, and its memory by its StorageImpl. Of every one seen a
 // weak reference is kept until the end, so that no address is used twice; what they hold is let go
@@ -16,26 +15,13 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "torch_ir/exporter/capture/capture.h"
-#include "torch_ir/exporter/capture/traced_graph.h"
+#include "torch_ir/exporter/capture/python_form.h"
 #include "torch_ir/operators/dispatch_mode.h"
 
 namespace torch_ir {
-
-// A call of the model that is recorded, or brings values into the graph.
-struct RecordedCall {
-  // Which of all calls it is, those that are not recorded included.
-  size_t number;
-  c10::OperatorName op;
-  // Tensors among its arguments that became values with it, by their place among all of them:
-  // constants, mostly.
-  std::vector<std::pair<size_t, TracedId>> arguments;
-  // One for each tensor that it returns.
-  std::vector<TracedId> outputs;
-};
 
 class Recorder : public DispatchMode {
  public:
@@ -50,14 +36,12 @@ class Recorder : public DispatchMode {
 
   void call(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) override;
 
-  // To be called once, after the model ran: the recorded graph, which returns `outputs`.
-  TracedGraph finish(const std::vector<at::Tensor>& outputs);
+  // To be called once, after the model ran: the recorded graph, which returns `outputs`. Its nodes
+  // have all their arguments and no names (python_form.h).
+  ExportedGraph finish(const std::vector<at::Tensor>& outputs);
 
   // The constants met, by name, as they were when they were first used.
   const StateDict& constants() const { return constants_; }
-
-  // In order.
-  const std::vector<RecordedCall>& calls() const { return calls_; }
 
  private:
   using Arguments = c10::ArrayRef<c10::IValue>;
@@ -95,51 +79,29 @@ class Recorder : public DispatchMode {
 
   void move_to_meta(const c10::OperatorHandle& op, torch::jit::Stack* stack);
   at::Tensor twin_of(const at::Tensor& tensor);
-  TracedArgument trace_argument(const c10::IValue& argument);
-  std::vector<TracedId> trace_outputs(const c10::OperatorHandle& op,
-                                      const torch::jit::Stack& stack);
+  // The call of `op` as a node without outputs.
+  ExportedNode trace_call(const c10::OperatorHandle& op, Arguments arguments);
+  std::vector<ValueId> trace_outputs(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
 
   // The value that `tensor` is; makes it a constant when it is none yet.
-  TracedId value_of(const at::Tensor& tensor);
-  std::optional<TracedId> find_value(const at::Tensor& tensor);
-  TracedId make_constant(const at::Tensor& tensor);
-  TracedId replay_view(const at::Tensor& tensor, const View& view);
-  TracedId add_value(const at::Tensor& tensor);
+  ValueId value_of(const at::Tensor& tensor);
+  std::optional<ValueId> find_value(const at::Tensor& tensor);
+  ValueId make_constant(const at::Tensor& tensor);
+  ValueId replay_view(const at::Tensor& tensor, const View& view);
+  ValueId add_value(const at::Tensor& tensor);
   bool is_scratch(const at::Tensor& tensor);
 
   const bool on_meta_;
-  TracedGraph graph_;
+  ExportedGraph graph_;
   StateDict constants_{"Constant"};
-  std::vector<TracedInput> constant_inputs_;
+  std::vector<ExportedInput> constant_inputs_;
   size_t num_unnamed_constants_ = 0;
-  std::vector<RecordedCall> calls_;
-  size_t num_calls_ = 0;
 
-  TensorTable<TracedId> values_;
+  TensorTable<ValueId> values_;
   StorageTable<Memory> memory_;
   TensorTable<std::optional<View>> scratch_;
   TensorTable<std::string> constant_names_;
   TensorTable<at::Tensor> twins_;
 };
-
-struct CapturedModel {
-  // Without model_name and torch_version.
-  ExportedProgram program;
-  // By TracedId; empty for values that no node of the program makes.
-  std::vector<std::string> value_names;
-  std::vector<RecordedCall> calls;
-};
-
-// As export_model, which is for the options' `strict`.
-CapturedModel capture_model(const Model& model, const std::vector<at::Tensor>& inputs,
-                            const ExportOptions& options);
-
-// The tensors that a model runs on: apart from each other, so that each is its own value, and apart
-// from the caller's, so that a model that writes to its inputs does not change those.
-std::vector<at::Tensor> own_inputs(const std::vector<at::Tensor>& inputs);
-
-// Runs `model` on `inputs`, its calls by way of `mode`. Throws ExportError for what it throws.
-std::vector<at::Tensor> run_in_mode(const Model& model, const std::vector<at::Tensor>& inputs,
-                                    DispatchMode& mode);
 
 }  // namespace torch_ir

@@ -1,48 +1,47 @@
 #include "torch_ir/exporter/meta/cpu_probe.h"
 
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/enum_tag.h>
 #include <ATen/ops/as_strided.h>
+#include <c10/core/CPUAllocator.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
 
-#include <mutex>
-#include <utility>
-#include <vector>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <optional>
 
-#include "torch_ir/exporter/meta/zero_twins.h"
+#include "torch_ir/base/error.h"
+#include "torch_ir/exporter/meta/meta_kernels.h"
+#include "torch_ir/operators/random_state.h"
 
 namespace torch_ir {
 namespace {
 
-// Puts the generators that a random operator draws from back to where they were.
-class GeneratorsGuard {
- public:
-  GeneratorsGuard(const c10::OperatorHandle& op, c10::ArrayRef<c10::IValue> arguments) {
-    if (!op.hasTag(at::Tag::nondeterministic_seeded)) return;
-    save(at::detail::getDefaultCPUGenerator());
-    for (const c10::IValue& argument : arguments) {
-      if (argument.isGenerator()) save(argument.toGenerator());
-    }
-  }
-  ~GeneratorsGuard() {
-    for (auto& [generator, state] : saved_) {
-      std::lock_guard<std::mutex> lock(generator.mutex());
-      generator.set_state(state);
-    }
-  }
-  GeneratorsGuard(const GeneratorsGuard&) = delete;
-  GeneratorsGuard& operator=(const GeneratorsGuard&) = delete;
-
- private:
-  void save(at::Generator generator) {
-    std::lock_guard<std::mutex> lock(generator.mutex());
-    at::Tensor state = generator.get_state();
-    saved_.emplace_back(std::move(generator), std::move(state));
-  }
-
-  std::vector<std::pair<at::Generator, at::Tensor>> saved_;
+struct Mapping {
+  void* address;
+  size_t bytes;
 };
+
+void unmap(void* context) {
+  const std::unique_ptr<Mapping> mapping(static_cast<Mapping*>(context));
+  munmap(mapping->address, mapping->bytes);
+}
+
+// Without a reservation: what is never written need not fit into memory.
+c10::DataPtr map_zeros(size_t bytes) {
+  const c10::Device cpu(c10::DeviceType::CPU);
+  if (bytes == 0) return {nullptr, cpu};
+  void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (address == MAP_FAILED) {
+    throw Error(fmt::format("can not map {} bytes of zeros: {}", bytes, std::strerror(errno)));
+  }
+  return {address, new Mapping{address, bytes}, &unmap, cpu};
+}
 
 // Made-up values are nothing to warn of.
 class Silence : public c10::WarningHandler {
@@ -89,11 +88,45 @@ void check_writes_meta_only(const c10::OperatorHandle& op, c10::ArrayRef<c10::IV
 
 }  // namespace
 
+c10::Storage zero_storage(size_t bytes) {
+  return c10::Storage(c10::Storage::use_byte_size_t(), bytes, map_zeros(bytes),
+                      c10::GetCPUAllocator(), /*resizable=*/true);
+}
+
+at::Tensor ZeroTwins::of(const at::Tensor& meta) {
+  for (const auto& [known, twin] : pairs_) {
+    if (known.is_same(meta)) return twin;
+  }
+  TORCH_CHECK_NOT_IMPLEMENTED(meta.layout() == c10::Layout::Strided && !meta.is_quantized(),
+                              "only dense meta tensors have a counterpart on the CPU, not ",
+                              meta.layout(), " ", meta.scalar_type());
+  auto twin = at::detail::make_tensor<c10::TensorImpl>(
+      storage_of(meta), c10::DispatchKeySet(c10::DispatchKey::CPU), meta.dtype());
+  c10::TensorImpl* impl = twin.unsafeGetTensorImpl();
+  impl->set_sizes_and_strides(meta.sizes(), meta.strides());
+  impl->set_storage_offset(meta.storage_offset());
+  copy_wrapped_number(meta, twin);
+  pairs_.emplace_back(meta, twin);
+  return twin;
+}
+
+c10::Storage ZeroTwins::storage_of(const at::Tensor& meta) {
+  const c10::Storage& storage = meta.storage();
+  const size_t used = at::detail::computeStorageNbytes(
+      meta.sizes(), meta.strides(), meta.dtype().itemsize(), meta.storage_offset());
+  auto [found, is_new] = storages_.try_emplace(storage.unsafeGetStorageImpl());
+  if (is_new) found->second = zero_storage(std::max(used, storage.nbytes()));
+  TORCH_CHECK(used <= found->second.nbytes(), "a meta tensor reaches to byte ", used,
+              " of a storage of ", found->second.nbytes(), " bytes");
+  return found->second;
+}
+
 torch::jit::Stack call_on_cpu(const c10::OperatorHandle& op, c10::ArrayRef<c10::IValue> arguments,
                               const TensorMap& substitute) {
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
-  const GeneratorsGuard generators(op, arguments);
+  std::optional<RandomStateGuard> keep_generator;
+  if (op.hasTag(at::Tag::nondeterministic_seeded)) keep_generator.emplace();
   Silence silence;
   const c10::WarningUtils::WarningHandlerGuard no_warnings(&silence);
   const TensorMap to_cpu = [&](const at::Tensor& tensor) {

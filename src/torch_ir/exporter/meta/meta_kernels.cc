@@ -26,9 +26,7 @@ using RuleTable = std::unordered_map<std::string_view, const NamedMetaRule*>;
 
 RuleTable make_table() {
   RuleTable table;
-  for (c10::ArrayRef<NamedMetaRule> rules :
-       {pointwise_meta_rules(), reduction_meta_rules(), indexing_meta_rules(),
-        normalization_meta_rules(), window_meta_rules(), matrix_meta_rules()}) {
+  for (c10::ArrayRef<NamedMetaRule> rules : {element_meta_rules(), layer_meta_rules()}) {
     for (const NamedMetaRule& rule : rules) {
       const bool is_new = table.emplace(rule.name, &rule).second;
       TORCH_INTERNAL_ASSERT(is_new, "two shape rules for ", rule.name);

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "torch_ir/exporter/meta/meta_cases.h"
 #include "torch_ir/exporter/meta/meta_kernels.h"
-#include "torch_ir/exporter/meta/testing/meta_cases.h"
 #include "torch_ir/operators/operator_table.h"
 #include "torch_ir/operators/testing/schema_arguments.h"
 

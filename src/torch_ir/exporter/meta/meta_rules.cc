@@ -40,41 +40,13 @@ at::Tensor shrunk_ones(const at::Tensor& meta) {
 
 }  // namespace
 
-const c10::IValue* MetaCall::find(std::string_view name) const {
-  return find_argument(op_.schema(), arguments_, name);
+Sizes MetaCall::integers(const char* name) const {
+  if (!has(name)) return {};
+  const c10::IValue& value = at(name);
+  return value.isInt() ? Sizes{value.toInt()} : value.toIntVector();
 }
 
-const c10::IValue& MetaCall::get(std::string_view name) const {
-  const c10::IValue* value = find(name);
-  TORCH_INTERNAL_ASSERT(value != nullptr, op_.operator_name(), " has no argument ", name);
-  return *value;
-}
-
-bool MetaCall::has(std::string_view name) const {
-  const c10::IValue* value = find(name);
-  return value != nullptr && !value->isNone() &&
-         (!value->isTensor() || value->toTensor().defined());
-}
-
-at::Tensor MetaCall::tensor(std::string_view name) const {
-  const c10::IValue& value = get(name);
-  return value.isNone() ? at::Tensor() : value.toTensor();
-}
-
-int64_t MetaCall::integer(std::string_view name) const { return get(name).toInt(); }
-
-double MetaCall::number(std::string_view name) const { return get(name).toDouble(); }
-
-bool MetaCall::boolean(std::string_view name) const { return get(name).toBool(); }
-
-Sizes MetaCall::integers(std::string_view name) const {
-  const c10::IValue& value = get(name);
-  if (value.isNone()) return {};
-  if (value.isInt()) return {value.toInt()};
-  return value.toIntVector();
-}
-
-Sizes MetaCall::integers(std::string_view name, size_t count, int64_t fallback) const {
+Sizes MetaCall::integers(const char* name, size_t count, int64_t fallback) const {
   Sizes list = integers(name);
   if (list.empty()) return Sizes(count, fallback);
   if (list.size() == 1) return Sizes(count, list[0]);
@@ -102,7 +74,7 @@ torch::jit::Stack deliver(const MetaCall& call, const std::vector<at::Tensor>& r
     if (out == nullptr) {
       delivered.emplace_back(results[i]);
     } else {
-      delivered.emplace_back(write_out(call.tensor(out->name()), results[i]));
+      delivered.emplace_back(write_out(call.tensor(out->name().c_str()), results[i]));
     }
   }
   return delivered;

@@ -1,9 +1,10 @@
 // The shape rules: what operators without a Meta kernel return, computed from the shapes of their
 // arguments alone.
 //
-// One table a family of operators, one line an operator. Sizes, strides and dtype are those of the
-// CPU kernel. meta_kernels.cc registers them. They are written against MetaCall, the arguments of
-// one call by name: one rule serves the functional and the out form of an operator.
+// For operators that models meet on large tensors, where running them on the CPU would take time
+// and memory, and for those that reject zeros. One line an operator. Sizes, strides and dtype are
+// those of the CPU kernel. meta_kernels.cc registers them. They are written against MetaCall, the
+// arguments of one call by name: one rule serves the functional and the out form of an operator.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,40 +16,32 @@
 #include <string_view>
 #include <vector>
 
+#include "torch_ir/operators/named_arguments.h"
+
 namespace torch_ir {
 
 using Sizes = std::vector<int64_t>;
 
-class MetaCall {
+class MetaCall : public NamedArguments {
  public:
   // Refers to both, which must outlive it.
   MetaCall(const c10::OperatorHandle& op, c10::ArrayRef<c10::IValue> arguments)
-      : op_(op), arguments_(arguments) {}
+      : NamedArguments(op.schema(), arguments), op_(op), arguments_(arguments) {}
 
   const c10::OperatorHandle& op() const { return op_; }
   c10::ArrayRef<c10::IValue> arguments() const { return arguments_; }
 
-  // Whether the operator has such an argument and it is not None.
-  bool has(std::string_view name) const;
-
-  // The arguments; throw when the operator has none of that name.
-  at::Tensor tensor(std::string_view name) const;
-  int64_t integer(std::string_view name) const;
-  double number(std::string_view name) const;
-  bool boolean(std::string_view name) const;
+  double real(const char* name) const { return at(name).toDouble(); }
   // A single integer counts as a list of one; None as an empty list.
-  Sizes integers(std::string_view name) const;
+  Sizes integers(const char* name) const;
   // The list, a list of one repeated to `count` elements, as the kernels read `int[2] padding`. An
   // empty list gives `count` times `fallback`.
-  Sizes integers(std::string_view name, size_t count, int64_t fallback = 0) const;
+  Sizes integers(const char* name, size_t count, int64_t fallback = 0) const;
 
   // The defined tensors that are read, in order, those in lists included; `out` arguments are not.
   std::vector<at::Tensor> inputs() const;
 
  private:
-  const c10::IValue* find(std::string_view name) const;
-  const c10::IValue& get(std::string_view name) const;
-
   const c10::OperatorHandle& op_;
   c10::ArrayRef<c10::IValue> arguments_;
 };
@@ -79,15 +72,12 @@ enum class Composite { kKeep, kReplace };
 struct NamedMetaRule {
   // Of the operator, for all its overloads: "relu".
   std::string_view name;
+  // Null for running it on the CPU, as operators without a rule are.
   MetaRule rule;
   Composite composite = Composite::kKeep;
 };
 
-c10::ArrayRef<NamedMetaRule> pointwise_meta_rules();
-c10::ArrayRef<NamedMetaRule> reduction_meta_rules();
-c10::ArrayRef<NamedMetaRule> indexing_meta_rules();
-c10::ArrayRef<NamedMetaRule> normalization_meta_rules();
-c10::ArrayRef<NamedMetaRule> window_meta_rules();
-c10::ArrayRef<NamedMetaRule> matrix_meta_rules();
+c10::ArrayRef<NamedMetaRule> element_meta_rules();
+c10::ArrayRef<NamedMetaRule> layer_meta_rules();
 
 }  // namespace torch_ir

@@ -1,7 +1,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
-#include "torch_ir/exporter/meta/testing/meta_cases.h"
+#include "torch_ir/exporter/meta/meta_cases.h"
 
 namespace torch_ir {
 namespace {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -16,176 +17,164 @@ namespace torch_ir {
 namespace {
 
 constexpr const char* kAdvice = "write a .pt2 archive with torch.export.save";
-constexpr const char* kArchiveVersion = "0";
-constexpr const char* kOldestLayoutMajor = "8";
+constexpr const char* kOldestProgram = "serialized_exported_program.json";
 constexpr std::string_view kModelsFolder = "models/";
 constexpr std::string_view kModelSuffix = ".json";
-constexpr const char* kDefaultModel = "model";
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
   throw ExportError(fmt::format("{}: {}", path, what));
 }
 
-[[noreturn]] void refuse(const std::string& path, const std::string& what) {
-  throw ExportError(kNotSupported, fmt::format("{}: {}", path, what));
-}
+class Opener {
+ public:
+  Opener(const std::string& path, const ByteRange& bytes)
+      : path_(path), zip_(ZipArchive::open(bytes, path)) {}
 
-bool has_entry(const ZipArchive& zip, std::string_view suffix) {
-  return std::ranges::any_of(zip.entries(),
-                             [&](const std::string& entry) { return entry.ends_with(suffix); });
-}
-
-bool has_folder(const ZipArchive& zip, std::string_view folder) {
-  return std::ranges::any_of(zip.entries(), [&](const std::string& entry) {
-    return entry.find(folder) != std::string::npos;
-  });
-}
-
-std::string read_text(const ZipArchive& zip, const std::string& entry) {
-  constexpr size_t kLongest = 64;
-  std::string text(zip.read(entry).text().substr(0, kLongest));
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  return text;
-}
-
-// The first of `names` that is an entry.
-std::optional<std::string> find_entry(const ZipArchive& zip,
-                                      std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    if (zip.has(name)) return name;
+  Pt2Archive open() const {
+    if (zip_.has(kOldestProgram)) return open_oldest_layout();
+    const auto root = find_root();
+    const std::vector<std::string> models = root ? find_models(*root) : std::vector<std::string>();
+    if (models.empty()) refuse_other_archive();
+    return open_model(*root, choose_model(models));
   }
-  return std::nullopt;
-}
 
-std::string get_entry(const ZipArchive& zip, const std::string& path,
-                      std::initializer_list<const char*> names) {
-  if (auto entry = find_entry(zip, names)) return std::move(*entry);
-  fail(path, fmt::format("the entry '{}' is missing", *names.begin()));
-}
+ private:
+  [[noreturn]] void refuse(const std::string& what) const {
+    throw ExportError(kNotSupported, fmt::format("{}: {}", path_, what));
+  }
 
-// "8.7", of which the first number breaks.
-void check_oldest_version(const ZipArchive& zip, const std::string& path) {
-  const std::string version = read_text(zip, get_entry(zip, path, {"version"}));
-  if (version.substr(0, version.find('.')) == kOldestLayoutMajor) return;
-  refuse(path, fmt::format("the entry 'version' is '{}', and version {}.x is read here",
-                           printable(version), kOldestLayoutMajor));
-}
+  // Whether the name of an entry has `part`.
+  bool has_entry(std::string_view part) const {
+    return std::ranges::any_of(zip_.entries(), [&](const std::string& entry) {
+      return entry.find(part) != std::string::npos;
+    });
+  }
 
-Pt2Archive open_oldest_layout(const ZipArchive& zip, const std::string& path) {
-  check_oldest_version(zip, path);
-  Pt2Archive archive{zip, "serialized_exported_program.json", {}, {}, {}};
-  archive.weights.pickle =
-      get_entry(zip, path, {"serialized_state_dict.pt", "serialized_state_dict.json"});
-  archive.constants.pickle =
-      get_entry(zip, path, {"serialized_constants.pt", "serialized_constants.json"});
-  archive.example_inputs = find_entry(zip, {"serialized_example_inputs.pt"});
-  return archive;
-}
-
-// "ROOT/" for the entry "ROOT/archive_format"; or of the models, where that entry is missing.
-// Refuses another one, as torch.export.load does.
-std::optional<std::string> find_root(const ZipArchive& zip, const std::string& path) {
-  std::optional<std::string> found;
-  for (const std::string& entry : zip.entries()) {
-    const size_t root = entry.find('/') + 1;
-    const std::string_view rest = std::string_view(entry).substr(root);
-    const bool is_model = rest.starts_with(kModelsFolder) && rest.ends_with(kModelSuffix);
-    if (root == 0 || (rest != "archive_format" && !is_model)) continue;
-    const std::string folder = entry.substr(0, root);
-    if (found && *found != folder) {
-      fail(path, fmt::format("has two root folders, '{}' and '{}'", printable(*found),
-                             printable(folder)));
+  // The first of `names` that is an entry.
+  std::optional<std::string> find_entry(std::initializer_list<std::string> names) const {
+    for (const std::string& name : names) {
+      if (zip_.has(name)) return name;
     }
-    found = folder;
+    return std::nullopt;
   }
-  return found;
-}
 
-std::vector<std::string> find_models(const ZipArchive& zip, const std::string& root) {
-  const std::string folder = root + std::string(kModelsFolder);
-  std::vector<std::string> models;
-  for (const std::string& entry : zip.entries()) {
-    if (!entry.starts_with(folder) || !entry.ends_with(kModelSuffix)) continue;
-    models.push_back(
-        entry.substr(folder.size(), entry.size() - folder.size() - kModelSuffix.size()));
+  std::string get_entry(std::initializer_list<std::string> names) const {
+    if (auto entry = find_entry(names)) return std::move(*entry);
+    fail(path_, fmt::format("the entry '{}' is missing", printable(*names.begin())));
   }
-  return models;
-}
 
-std::string choose_model(const std::vector<std::string>& models, const std::string& path) {
-  if (models.size() == 1) return models[0];
-  if (std::ranges::find(models, kDefaultModel) != models.end()) return kDefaultModel;
-  std::vector<std::string> shown;
-  for (const std::string& model : models) shown.push_back("'" + printable(model) + "'");
-  refuse(path, fmt::format("has {} models, {}, and none is called '{}'; save the one that is meant "
-                           "with torch.export.save",
-                           models.size(), fmt::join(shown, ", "), kDefaultModel));
-}
-
-void check_entry(const ZipArchive& zip, const std::string& path, const std::string& entry,
-                 const char* expected) {
-  if (!zip.has(entry)) return;
-  const std::string found = read_text(zip, entry);
-  if (found == expected) return;
-  refuse(path, fmt::format("the entry '{}' is '{}', and '{}' is read here", printable(entry),
-                           printable(found), expected));
-}
-
-bool is_big_endian(const ZipArchive& zip, const std::string& path, const std::string& entry) {
-  if (!zip.has(entry)) return false;
-  const std::string order = read_text(zip, entry);
-  if (order != "little" && order != "big") {
-    fail(path, fmt::format("the byte order '{}' is not known", printable(order)));
+  std::string read_text(const std::string& entry) const {
+    constexpr size_t kLongest = 64;
+    std::string text(zip_.read(entry).text().substr(0, kLongest));
+    while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+    return text;
   }
-  return order == "big";
-}
 
-PayloadEntries find_payload(const ZipArchive& zip, const std::string& path,
-                            const std::string& folder, const std::string& model, const char* kind) {
-  PayloadEntries payload;
-  payload.folder = folder;
-  const std::string pickle = folder + model + ".pt";
-  const std::string config = fmt::format("{}{}_{}_config.json", folder, model, kind);
-  if (zip.has(pickle)) {
-    payload.pickle = pickle;
-  } else if (zip.has(config)) {
-    payload.config = config;
-  } else {
-    fail(path, fmt::format("the entry '{}' is missing", printable(config)));
+  void check_entry(const std::string& entry, const char* expected) const {
+    if (!zip_.has(entry)) return;
+    const std::string found = read_text(entry);
+    if (found == expected) return;
+    refuse(fmt::format("the entry '{}' is '{}', and '{}' is read here", printable(entry),
+                       printable(found), expected));
   }
-  return payload;
-}
 
-Pt2Archive open_model(const ZipArchive& zip, const std::string& path, const std::string& root,
-                      const std::string& model) {
-  check_entry(zip, path, root + "archive_format", "pt2");
-  check_entry(zip, path, root + "archive_version", kArchiveVersion);
-  Pt2Archive archive{
-      zip, root + std::string(kModelsFolder) + model + std::string(kModelSuffix), {}, {}, {}};
-  archive.weights = find_payload(zip, path, root + "data/weights/", model, "weights");
-  archive.constants = find_payload(zip, path, root + "data/constants/", model, "constants");
-  const std::string example_inputs = fmt::format("{}data/sample_inputs/{}.pt", root, model);
-  if (zip.has(example_inputs)) archive.example_inputs = example_inputs;
-  archive.is_big_endian = is_big_endian(zip, path, root + "byteorder");
-  return archive;
-}
+  Pt2Archive open_oldest_layout() const {
+    // "8.7", of which the first number breaks.
+    const std::string version = read_text(get_entry({"version"}));
+    if (version.substr(0, version.find('.')) != "8") {
+      refuse(fmt::format("the entry 'version' is '{}', and version 8.x is read here",
+                         printable(version)));
+    }
+    Pt2Archive archive{zip_, kOldestProgram, {}, {}, {}};
+    archive.weights.pickle = get_entry({"serialized_state_dict.pt", "serialized_state_dict.json"});
+    archive.constants.pickle = get_entry({"serialized_constants.pt", "serialized_constants.json"});
+    archive.example_inputs = find_entry({"serialized_example_inputs.pt"});
+    return archive;
+  }
 
-[[noreturn]] void refuse_other_archive(const ZipArchive& zip, const std::string& path) {
-  if (has_folder(zip, "data/aotinductor/")) {
-    refuse(path,
-           fmt::format("is a package of AOTInductor, compiled code without a graph; {}", kAdvice));
+  // "ROOT/" for the entry "ROOT/archive_format"; or of the models, where that entry is missing.
+  // Refuses another one, as torch.export.load does.
+  std::optional<std::string> find_root() const {
+    std::optional<std::string> found;
+    for (const std::string& entry : zip_.entries()) {
+      const size_t root = entry.find('/') + 1;
+      const std::string_view rest = std::string_view(entry).substr(root);
+      const bool is_model = rest.starts_with(kModelsFolder) && rest.ends_with(kModelSuffix);
+      if (root == 0 || (rest != "archive_format" && !is_model)) continue;
+      const std::string folder = entry.substr(0, root);
+      if (found && *found != folder) {
+        fail(path_, fmt::format("has two root folders, '{}' and '{}'", printable(*found),
+                                printable(folder)));
+      }
+      found = folder;
+    }
+    return found;
   }
-  if (has_entry(zip, "/constants.pkl") || has_folder(zip, "/code/")) {
-    refuse(path, fmt::format("is a TorchScript archive; {}", kAdvice));
+
+  std::vector<std::string> find_models(const std::string& root) const {
+    const std::string folder = root + std::string(kModelsFolder);
+    std::vector<std::string> models;
+    for (const std::string& entry : zip_.entries()) {
+      if (!entry.starts_with(folder) || !entry.ends_with(kModelSuffix)) continue;
+      models.push_back(
+          entry.substr(folder.size(), entry.size() - folder.size() - kModelSuffix.size()));
+    }
+    return models;
   }
-  if (has_entry(zip, "/data.pkl")) {
-    refuse(path,
-           fmt::format("is a file of torch.save, which holds weights but no graph; {}", kAdvice));
+
+  std::string choose_model(const std::vector<std::string>& models) const {
+    constexpr const char* kDefaultModel = "model";
+    if (models.size() == 1) return models[0];
+    if (std::ranges::find(models, kDefaultModel) != models.end()) return kDefaultModel;
+    std::vector<std::string> shown;
+    for (const std::string& model : models) shown.push_back("'" + printable(model) + "'");
+    refuse(
+        fmt::format("has {} models, {}, and none is called '{}'; save the one that is meant "
+                    "with torch.export.save",
+                    models.size(), fmt::join(shown, ", "), kDefaultModel));
   }
-  fail(path,
-       fmt::format("is a zip archive without an exported program: no entry models/NAME.json; {}",
-                   kAdvice));
-}
+
+  PayloadEntries find_payload(const std::string& root, const std::string& model,
+                              const char* kind) const {
+    PayloadEntries payload;
+    payload.folder = fmt::format("{}data/{}/", root, kind);
+    const std::string pickle = payload.folder + model + ".pt";
+    if (zip_.has(pickle)) {
+      payload.pickle = pickle;
+    } else {
+      payload.config = get_entry({fmt::format("{}{}_{}_config.json", payload.folder, model, kind)});
+    }
+    return payload;
+  }
+
+  Pt2Archive open_model(const std::string& root, const std::string& model) const {
+    check_entry(root + "archive_format", "pt2");
+    check_entry(root + "archive_version", "0");
+    check_entry(root + "byteorder", "little");
+    return {zip_, root + std::string(kModelsFolder) + model + std::string(kModelSuffix),
+            find_payload(root, model, "weights"), find_payload(root, model, "constants"),
+            find_entry({fmt::format("{}data/sample_inputs/{}.pt", root, model)})};
+  }
+
+  [[noreturn]] void refuse_other_archive() const {
+    if (has_entry("data/aotinductor/")) {
+      refuse(
+          fmt::format("is a package of AOTInductor, compiled code without a graph; {}", kAdvice));
+    }
+    if (has_entry("/constants.pkl") || has_entry("/code/")) {
+      refuse(fmt::format("is a TorchScript archive; {}", kAdvice));
+    }
+    if (has_entry("/data.pkl")) {
+      refuse(fmt::format("is a file of torch.save, which holds weights but no graph; {}", kAdvice));
+    }
+    fail(path_,
+         fmt::format("is a zip archive without an exported program: no entry models/NAME.json; {}",
+                     kAdvice));
+  }
+
+  const std::string& path_;
+  const ZipArchive zip_;
+};
 
 }  // namespace
 
@@ -195,13 +184,7 @@ Pt2Archive open_pt2_archive(const std::string& path) {
     fail(path,
          fmt::format("is no .pt2 archive: it does not begin as zip archives do; {}", kAdvice));
   }
-  const ZipArchive zip = ZipArchive::open(bytes, path);
-  if (zip.has("serialized_exported_program.json")) return open_oldest_layout(zip, path);
-  const auto root = find_root(zip, path);
-  if (!root) refuse_other_archive(zip, path);
-  const std::vector<std::string> models = find_models(zip, *root);
-  if (models.empty()) refuse_other_archive(zip, path);
-  return open_model(zip, path, *root, choose_model(models, path));
+  return Opener(path, bytes).open();
 }
 
 }  // namespace torch_ir

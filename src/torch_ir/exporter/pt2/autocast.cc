@@ -3,23 +3,21 @@
 #include <ATen/autocast_mode.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
-#include <ATen/ops/zeros.h>
+#include <ATen/ops/ones.h>
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/exporter/pt2/decompose.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/stack.h"
 #include "torch_ir/operators/dispatch_mode.h"
 
 namespace torch_ir {
@@ -66,18 +64,35 @@ class Arrival final : public DispatchMode {
   const c10::OperatorHandle& op_;
 };
 
-ExportedArgument* find_argument(ExportedNode& node, const std::string& name) {
+// Stands for the values of a graph: ones, with as many dimensions. Which arguments are cast does
+// not depend on shapes.
+struct Ones {
+  const GraphBuilder& builder;
+
+  c10::IValue operator()(ValueId id) const {
+    const ExportedValue& value = builder.graph()[id];
+    if (!value.is_scalar) {
+      return at::ones(std::vector<int64_t>(value.shape.size(), 1), at::dtype(value.dtype));
+    }
+    if (value.dtype == c10::ScalarType::Bool) return true;
+    return value.dtype == c10::ScalarType::Double ? c10::IValue(1.0) : c10::IValue(1);
+  }
+  c10::IValue operator()(const ValueRef& ref) const { return (*this)(*builder.find(ref.name)); }
+};
+
+template <class Node>
+auto find_argument(Node& node, const std::string& name) {
   const auto found = std::ranges::find(node.arguments, name, &ExportedArgument::name);
-  return found == node.arguments.end() ? nullptr : &*found;
+  return found == node.arguments.end() ? nullptr : &found->value;
 }
 
-// What arrives behind autocast. Which arguments are cast does not depend on shapes.
+// What arrives behind autocast.
 torch::jit::Stack arguments_behind(const ExportedNode& node, const c10::OperatorHandle& op,
                                    c10::ScalarType dtype, const GraphBuilder& builder) {
-  torch::jit::Stack stack =
-      make_stack(node, op.schema(), builder, [](const std::string&, const ValueMeta& meta) {
-        return at::zeros(std::vector<int64_t>(meta.shape.size(), 1), meta.dtype);
-      });
+  const auto find_given = [&](const c10::Argument& argument) {
+    return find_argument(node, argument.name());
+  };
+  torch::jit::Stack stack = make_stack(op.schema(), find_given, Ones{builder});
   Arrival arrival(op);
   try {
     const AutocastGuard autocast(dtype);
@@ -93,91 +108,74 @@ torch::jit::Stack arguments_behind(const ExportedNode& node, const c10::Operator
                     "autocast replaces the operator by others, which is not supported");
 }
 
-// The name of `ref`'s value as `dtype`: its own, or that of a cast.
-ValueRef cast(const ValueRef& ref, c10::ScalarType dtype, GraphBuilder& builder) {
-  ValueMeta meta = *builder.find(ref.name);
-  if (meta.dtype == dtype) return ref;
-  meta.dtype = dtype;
-  return {builder.add_value(ref.name + "_" + dtype_name(dtype), "aten.to.dtype",
-                            {{"self", ref}, {"dtype", Attribute(dtype)}}, meta)};
-}
-
-void cast_argument(ExportedArgument& argument, const c10::IValue& arrived, GraphBuilder& builder) {
-  if (auto* ref = std::get_if<ValueRef>(&argument.value)) {
-    *ref = cast(*ref, arrived.toTensor().scalar_type(), builder);
-  } else if (auto* list = std::get_if<ValueList>(&argument.value)) {
-    const auto items = arrived.toListRef();
-    for (size_t i = 0; i < list->size(); ++i) {
-      auto& item = (*list)[i];
-      if (item) item = cast(*item, items[i].toTensor().scalar_type(), builder);
-    }
-  }
-}
-
-// Whether the value called `name` has `dtype`.
-bool has_dtype(const std::string& name, c10::ScalarType dtype, const GraphBuilder& builder) {
-  return builder.find(name)->dtype == dtype;
+// The value as `dtype`: itself, or a cast.
+ValueId cast(ValueId id, c10::ScalarType dtype, GraphBuilder& builder) {
+  ExportedValue value = builder.graph()[id];
+  if (value.dtype == dtype) return id;
+  value.dtype = dtype;
+  value.name = builder.new_name(value.name + "_" + dtype_name(dtype));
+  return builder.add_value("aten.to.dtype", {{"self", id}, {"dtype", Attribute(dtype)}},
+                           std::move(value));
 }
 
 bool takes_dtype(const ExportedNode& node, c10::ScalarType dtype, const GraphBuilder& builder) {
-  return std::ranges::any_of(node.arguments, [&](const ExportedArgument& argument) {
-    if (const auto* ref = std::get_if<ValueRef>(&argument.value)) {
-      return has_dtype(ref->name, dtype, builder);
-    }
-    if (const auto* list = std::get_if<ValueList>(&argument.value)) {
-      return std::ranges::any_of(
-          *list, [&](const auto& item) { return item && has_dtype(item->name, dtype, builder); });
-    }
-    const auto* fixed = std::get<Attribute>(argument.value).get_if<c10::ScalarType>();
-    return fixed != nullptr && *fixed == dtype;
-  });
+  bool takes = false;
+  for (const ExportedArgument& argument : node.arguments) {
+    for_each_value(argument, [&](ValueId id) { takes |= builder.graph()[id].dtype == dtype; });
+    const auto* fixed = std::get_if<Attribute>(&argument.value);
+    takes |= fixed != nullptr && *fixed == Attribute(dtype);
+  }
+  return takes;
 }
 
-bool is_one_of(const std::string& op_type, std::span<const std::string_view> prefixes) {
-  return std::ranges::any_of(prefixes,
-                             [&](std::string_view prefix) { return op_type.starts_with(prefix); });
-}
-
-constexpr std::string_view kRecurrent[] = {"aten.lstm", "aten.gru", "aten.rnn_tanh",
-                                           "aten.rnn_relu"};
-// Their outputs do not show that something is cast inside.
-constexpr std::string_view kBilinear[] = {"aten.bilinear", "aten._trilinear"};
+// Composite operators without a rule whose outputs do not show that something is cast inside.
+constexpr std::string_view kCastInside[] = {"aten.lstm",     "aten.gru",      "aten.rnn_tanh",
+                                            "aten.rnn_relu", "aten.bilinear", "aten._trilinear"};
 
 // Whether autocast casts inside of an operator without a rule: its dtype comes out where none goes
 // in.
-bool casts_inside(const ExportedNode& node, const std::vector<ValueMeta>& outputs,
+bool casts_inside(const ExportedNode& node, const std::vector<ExportedValue>& outputs,
                   c10::ScalarType dtype, const GraphBuilder& builder) {
-  if (is_one_of(node.target, kRecurrent) || is_one_of(node.target, kBilinear)) return true;
+  const bool is_known = std::ranges::any_of(
+      kCastInside, [&](std::string_view prefix) { return node.target.starts_with(prefix); });
   const bool makes_dtype =
-      std::ranges::any_of(outputs, [&](const ValueMeta& output) { return output.dtype == dtype; });
-  return makes_dtype && !takes_dtype(node, dtype, builder);
+      std::ranges::find(outputs, dtype, &ExportedValue::dtype) != outputs.end();
+  return is_known || (makes_dtype && !takes_dtype(node, dtype, builder));
 }
 
 void cast_arguments(ExportedNode& node, const c10::OperatorHandle& op, c10::ScalarType dtype,
                     GraphBuilder& builder) {
   const torch::jit::Stack arrived = arguments_behind(node, op, dtype, builder);
-  const auto& arguments = op.schema().arguments();
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    ExportedArgument* given = find_argument(node, arguments[i].name());
-    if (given != nullptr) cast_argument(*given, arrived[i], builder);
+  const auto& schema = op.schema().arguments();
+  for (size_t i = 0; i < schema.size(); ++i) {
+    auto* given = find_argument(node, schema[i].name());
+    if (given == nullptr) continue;
+    if (auto* id = std::get_if<ValueId>(given)) {
+      *id = cast(*id, arrived[i].toTensor().scalar_type(), builder);
+    } else if (auto* list = std::get_if<ValueList>(given)) {
+      const auto items = arrived[i].toListRef();
+      for (size_t k = 0; k < list->size(); ++k) {
+        auto& item = (*list)[k];
+        if (item) item = cast(*item, items[k].toTensor().scalar_type(), builder);
+      }
+    }
   }
 }
 
 }  // namespace
 
-void add_under_autocast(ExportedNode node, const std::vector<ValueMeta>& outputs,
-                        c10::ScalarType dtype, GraphBuilder& builder) {
+std::vector<ValueId> add_under_autocast(ExportedNode node, std::vector<ExportedValue> outputs,
+                                        c10::ScalarType dtype, GraphBuilder& builder) {
   const auto op = find_operator(node.target);
   if (op && op->hasKernelForDispatchKey(kAutocastKey)) {
     cast_arguments(node, *op, dtype, builder);
   } else if (op && casts_inside(node, outputs, dtype, builder)) {
-    const AutocastGuard autocast(dtype);
-    for (Part& part : decompose(node, *op, !is_one_of(node.target, kRecurrent), builder)) {
-      add_under_autocast(std::move(part.node), part.outputs, dtype, builder);
-    }
-    return;
+    throw ExportError(
+        kNotSupported,
+        "torch.autocast casts inside of the operator, which is not supported; call it outside of "
+        "the region, or cast its arguments in the model");
   }
-  builder.add_node(std::move(node), outputs);
+  return builder.add_node(std::move(node), std::move(outputs));
 }
 
 }  // namespace torch_ir

@@ -19,10 +19,10 @@ namespace torch_ir {
 // The dtype to which autocast on the CPU casts; nothing where it is off.
 using AutocastDtype = std::optional<c10::ScalarType>;
 
-// Adds `node`, whose outputs are `outputs`, to `builder`, behind the casts that autocast to `dtype`
-// makes of its arguments. An operator that has no rule for autocast, but consists of operators that
-// have, is replaced by those (decompose.h).
-void add_under_autocast(ExportedNode node, const std::vector<ValueMeta>& outputs,
-                        c10::ScalarType dtype, GraphBuilder& builder);
+// Adds `node`, which makes `outputs`, to `builder`, behind the casts that autocast to `dtype` makes
+// of its arguments; returns the outputs. Throws ExportError for an operator that has no rule for
+// autocast, but consists of operators that have.
+std::vector<ValueId> add_under_autocast(ExportedNode node, std::vector<ExportedValue> outputs,
+                                        c10::ScalarType dtype, GraphBuilder& builder);
 
 }  // namespace torch_ir

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "torch_ir/base/error.h"
@@ -43,15 +44,21 @@ void flatten_keywords(Pointer kwargs, const std::vector<std::string>& keywords,
   for (const std::string& name : keywords) flatten(kwargs->find(name), leaves);
 }
 
-const JsonValue& item(const JsonValue& value, size_t index) {
+// The value at `path`, keys of objects and indices of lists, in `root`.
+const JsonValue& member_at(const JsonValue& root,
+                    std::initializer_list<std::variant<const char*, size_t>> path) {
+  const JsonValue* value = &root;
   const Place place;
-  const JsonValue::List& list = as_list(value, place);
-  if (index >= list.size()) place.fail("a list is too short");
-  return list[index];
-}
-
-const JsonValue& member(const JsonValue& value, std::string_view key) {
-  return ObjectReader(value, Place()).get(key);
+  for (const auto& step : path) {
+    if (const auto* key = std::get_if<const char*>(&step)) {
+      value = &ObjectReader(*value, place).get(*key);
+      continue;
+    }
+    const JsonValue::List& items = as_list(*value, place);
+    if (std::get<size_t>(step) >= items.size()) place.fail("a list is too short");
+    value = &items[std::get<size_t>(step)];
+  }
+  return *value;
 }
 
 // The leaves of `inputs`. Keyword arguments come in the order that `keywords` has, where it has
@@ -75,10 +82,11 @@ std::vector<Pointer> flatten_inputs(const PickleValue& inputs,
 std::vector<std::string> read_keywords(const JsonValue& root) {
   const Place place;
   try {
-    const JsonValue& call = item(member(member(root, "graph_module"), "module_call_graph"), 0);
-    JsonValue spec = parse_json(as_string(member(member(call, "signature"), "in_spec"), place));
-    const JsonValue& kwargs = item(member(item(spec, 1), "children_spec"), 1);
-    JsonValue keys = parse_json(as_string(member(kwargs, "context"), place));
+    const JsonValue& in_spec =
+        member_at(root, {"graph_module", "module_call_graph", size_t{0}, "signature", "in_spec"});
+    const JsonValue spec = parse_json(as_string(in_spec, place));
+    const JsonValue& context = member_at(spec, {size_t{1}, "children_spec", size_t{1}, "context"});
+    const JsonValue keys = parse_json(as_string(context, place));
     return as_list_of(keys, place, as_string);
   } catch (const SerializationError&) {
     return {};
@@ -95,21 +103,19 @@ at::Tensor as_tensor(const PickleValue& value) {
 }
 
 // One for each argument of the model, fixed ones among them.
-std::vector<InputSpec> read_user_inputs(const JsonValue& root) {
-  const Place place;
-  const Place module_place = place.key("graph_module");
-  const ObjectReader module(ObjectReader(root, place).get("graph_module"), module_place);
-  std::vector<InputSpec> inputs = module.get("signature", read_signature).inputs;
-  std::erase_if(inputs, [](const InputSpec& input) {
-    return input.role == InputSpec::Role::kToken || input.kind != InputKind::kUserInput;
+std::vector<PortSpec> read_user_inputs(const JsonValue& root) {
+  std::vector<PortSpec> inputs =
+      read_signature(member_at(root, {"graph_module", "signature"}), Place()).inputs;
+  std::erase_if(inputs, [](const PortSpec& input) {
+    return input.role == PortSpec::Role::kToken || input.kind != InputKind::kUserInput;
   });
   return inputs;
 }
 
 }  // namespace
 
-StateDict name_example_inputs(const PickleValue& inputs, JsonValue root) {
-  const std::vector<InputSpec> specs = read_user_inputs(root);
+StateDict name_example_inputs(const PickleValue& inputs, const JsonValue& root) {
+  const std::vector<PortSpec> specs = read_user_inputs(root);
   const std::vector<Pointer> leaves = flatten_inputs(inputs, read_keywords(root));
   if (leaves.size() != specs.size()) {
     throw ExportError(fmt::format("there are {} example inputs, but the model has {} inputs",
@@ -117,7 +123,7 @@ StateDict name_example_inputs(const PickleValue& inputs, JsonValue root) {
   }
   StateDict named("Input");
   for (size_t i = 0; i < leaves.size(); ++i) {
-    if (specs[i].role == InputSpec::Role::kFixed) continue;
+    if (specs[i].role == PortSpec::Role::kFixed) continue;
     const at::Tensor tensor = as_tensor(*leaves[i]);
     if (!tensor.defined()) {
       throw ExportError(fmt::format("the example input '{}' is {}, neither a tensor nor a number",

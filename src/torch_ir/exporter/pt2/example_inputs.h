@@ -10,6 +10,6 @@ namespace torch_ir {
 // `inputs`, a pickled (args, kwargs), by the names of the graph inputs of the model whose JSON
 // `root` is. Tuples, lists and dicts are opened in the order of torch.utils._pytree; numbers become
 // tensors without dimensions. Throws ExportError where they do not fit.
-StateDict name_example_inputs(const PickleValue& inputs, JsonValue root);
+StateDict name_example_inputs(const PickleValue& inputs, const JsonValue& root);
 
 }  // namespace torch_ir

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 
@@ -13,21 +11,13 @@ namespace {
 // A number is what no operator changes.
 constexpr const char* kIdentityOfNumbers = "_operator.pos";
 
-ValueMeta number_meta(const Attribute& value) {
-  ValueMeta meta;
-  meta.is_scalar = true;
-  if (value.get_if<bool>() != nullptr) {
-    meta.dtype = c10::ScalarType::Bool;
-  } else if (value.get_if<double>() != nullptr) {
-    meta.dtype = c10::ScalarType::Double;
-  } else if (value.get_if<int64_t>() != nullptr) {
-    meta.dtype = c10::ScalarType::Long;
-  } else {
-    throw ExportError(
-        kNotSupported,
-        "a control flow operator is given a value that is neither a tensor nor a number");
-  }
-  return meta;
+c10::ScalarType dtype_of_number(const Attribute& value) {
+  if (value.get_if<bool>() != nullptr) return c10::ScalarType::Bool;
+  if (value.get_if<double>() != nullptr) return c10::ScalarType::Double;
+  if (value.get_if<int64_t>() != nullptr) return c10::ScalarType::Long;
+  throw ExportError(
+      kNotSupported,
+      "a control flow operator is given a value that is neither a tensor nor a number");
 }
 
 }  // namespace
@@ -41,33 +31,33 @@ std::string GraphBuilder::new_name(const std::string& wanted) {
   }
 }
 
-void GraphBuilder::add_input(InputKind kind, const std::string& name, const std::string& target,
-                             const ValueMeta& meta) {
-  define(name, meta);
-  producers_.insert(name);
-  graph_.inputs.push_back({kind, name, target});
+ValueId GraphBuilder::add_input(InputKind kind, ExportedValue value, const std::string& target) {
+  producers_.insert(value.name);
+  const ValueId id = define(std::move(value));
+  graph_.inputs.push_back({kind, id, target});
+  return id;
 }
 
-void GraphBuilder::add_node(ExportedNode node, const std::vector<ValueMeta>& metas) {
+std::vector<ValueId> GraphBuilder::add_node(ExportedNode node, std::vector<ExportedValue> outputs) {
+  for (ExportedValue& output : outputs) node.outputs.push_back(define(std::move(output)));
   if (!producers_.insert(node.name).second) {
     throw ExportError(
         fmt::format("there are two nodes or inputs called '{}'", printable(node.name)));
   }
-  for (size_t i = 0; i < node.outputs.size(); ++i) define(node.outputs[i], metas[i]);
   node.origin = origin_;
   graph_.nodes.push_back(std::move(node));
+  return graph_.nodes.back().outputs;
 }
 
-std::string GraphBuilder::add_value(const std::string& wanted, const std::string& target,
-                                    std::vector<ExportedArgument> arguments,
-                                    const ValueMeta& meta) {
-  const std::string name = new_name(wanted);
-  add_node({name, target, std::move(arguments), {name}}, {meta});
-  return name;
+ValueId GraphBuilder::add_value(const std::string& target, std::vector<ExportedArgument> arguments,
+                                ExportedValue output) {
+  return add_node({output.name, target, std::move(arguments)}, {output})[0];
 }
 
-std::string GraphBuilder::add_number(const std::string& wanted, const Attribute& value) {
-  return add_value(wanted, kIdentityOfNumbers, {{"a", value}}, number_meta(value));
+ValueId GraphBuilder::add_number(const std::string& wanted, const Attribute& value) {
+  return add_value(
+      kIdentityOfNumbers, {{"a", value}},
+      {.shape = {}, .dtype = dtype_of_number(value), .is_scalar = true, .name = new_name(wanted)});
 }
 
 void GraphBuilder::add_output(const Attribute& value) {
@@ -75,16 +65,18 @@ void GraphBuilder::add_output(const Attribute& value) {
   graph_.constant_outputs.push_back({static_cast<int64_t>(index), value});
 }
 
-const ValueMeta* GraphBuilder::find(const std::string& name) const {
-  const auto value = graph_.values.find(name);
-  return value == graph_.values.end() ? nullptr : &value->second;
+std::optional<ValueId> GraphBuilder::find(const std::string& name) const {
+  const auto value = values_.find(name);
+  return value == values_.end() ? std::nullopt : std::optional(value->second);
 }
 
-void GraphBuilder::define(const std::string& name, const ValueMeta& meta) {
-  taken_.insert(name);
-  if (!graph_.values.emplace(name, meta).second) {
-    throw ExportError(fmt::format("there are two values called '{}'", printable(name)));
+ValueId GraphBuilder::define(ExportedValue value) {
+  taken_.insert(value.name);
+  if (values_.contains(value.name)) {
+    throw ExportError(fmt::format("there are two values called '{}'", printable(value.name)));
   }
+  const std::string name = value.name;
+  return values_[name] = graph_.add_value(std::move(value));
 }
 
 }  // namespace torch_ir

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/exporter/pt2/lower_graph.h"
+#include "torch_ir/exporter/pt2/graph_reader.h"
 #include "torch_ir/ir/builtin_operators.h"
 
 namespace torch_ir {
@@ -14,196 +14,167 @@ namespace {
 // What torch.autocast casts to on the CPU when it is not told.
 constexpr c10::ScalarType kDefaultAutocastDtype = c10::ScalarType::BFloat16;
 
-const SerializedValue& argument(const SerializedNode& node, size_t index) {
+const ArchiveArgument& argument(const ArchiveNode& node, size_t index) {
   if (index < node.arguments.size()) return node.arguments[index].value;
   throw ExportError(
       fmt::format("argument {} is missing: {} are given", index, node.arguments.size()));
 }
 
 template <class T>
-const T& argument_as(const SerializedNode& node, size_t index, const char* expected) {
+const T& argument_as(const ArchiveNode& node, size_t index, const char* expected) {
   if (const T* value = std::get_if<T>(&argument(node, index))) return *value;
   throw ExportError(fmt::format("argument {} is not {}", index, expected));
 }
 
-const SerializedGraph& graph_argument(const SerializedNode& node, size_t index) {
-  return *argument_as<SerializedGraphPointer>(node, index, "a graph");
-}
-
-std::vector<Attribute> operands_from(const SerializedNode& node, size_t first, const Scope& scope) {
-  std::vector<Attribute> operands;
-  for (size_t i = first; i < node.arguments.size(); ++i) {
-    operands.push_back(scope.resolve_one(node.arguments[i].value));
+template <class T>
+const T& attribute_as(const ArchiveNode& node, size_t index, const char* expected) {
+  if (const T* value = argument_as<Attribute>(node, index, expected).template get_if<T>()) {
+    return *value;
   }
-  return operands;
+  throw ExportError(fmt::format("argument {} is not {}", index, expected));
 }
 
-void check_count(const char* what, size_t expected, const char* other, size_t found) {
+void check_count(const char* what, size_t found, const char* of_graph, size_t expected) {
   if (expected == found) return;
-  throw ExportError(
-      fmt::format("{} {} instead of {}, the number of {}", found, what, expected, other));
-}
-
-// The values that the graph makes for `node` are called as `node`'s outputs right away.
-void wish_output_names(const SerializedNode& node, const SerializedGraph& graph,
-                       const LoweringContext& outer, Scope& inner) {
-  for (size_t i = 0; i < graph.outputs.size(); ++i) {
-    const std::string* made = referred_name(graph.outputs[i]);
-    if (made != nullptr && node.outputs[i]) {
-      inner.wish(*made, outer.scope.new_name(*node.outputs[i], outer.builder));
-    }
-  }
-}
-
-void inline_graph(const SerializedNode& node, const SerializedGraph& graph,
-                  const std::vector<Attribute>& operands, const LoweringContext& context) {
-  check_count("operands", graph.inputs.size(), "the graph's inputs", operands.size());
-  check_count("outputs", graph.outputs.size(), "the graph's outputs", node.outputs.size());
-  Scope inner(graph, Scope::Names::kRenamed);
-  wish_output_names(node, graph, context, inner);
-  for (size_t i = 0; i < operands.size(); ++i) {
-    if (const std::string* name = referred_name(graph.inputs[i])) inner.bind(*name, operands[i]);
-  }
-  lower_nodes({inner, context.builder, context.autocast});
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
-    if (node.outputs[i])
-      context.scope.bind(*node.outputs[i],
-                         inner.resolve_one(graph.outputs[i], "an output of a graph"));
-  }
-}
-
-// A graph of a control flow operator. What is fixed among its inputs is so inside; what is fixed
-// among its outputs becomes a value where the operator has one there.
-ExportedGraph lower_branch(const SerializedNode& node, const SerializedGraph& graph,
-                           const std::vector<Attribute>& operands, bool returns_outputs,
-                           const AutocastDtype& autocast) {
-  check_count("operands", graph.inputs.size(), "the graph's inputs", operands.size());
-  Scope scope(graph, Scope::Names::kKept);
-  GraphBuilder builder;
-  reserve_names(graph, builder);
-  for (size_t i = 0; i < operands.size(); ++i) {
-    const std::string* name = referred_name(graph.inputs[i]);
-    if (name == nullptr) continue;
-    if (operands[i].get_if<ValueRef>() == nullptr) {
-      scope.bind(*name, operands[i]);
-    } else {
-      builder.add_input(InputKind::kUserInput, *name, "", scope.meta(*name));
-      scope.bind(*name, ValueRef{*name});
-    }
-  }
-  lower_nodes({scope, builder, autocast});
-  if (returns_outputs) {
-    check_count("outputs", graph.outputs.size(), "the graph's outputs", node.outputs.size());
-  }
-  for (size_t i = 0; i < graph.outputs.size(); ++i) {
-    const Attribute output = scope.resolve_one(graph.outputs[i], "an output of a graph");
-    const bool is_wanted = !returns_outputs || node.outputs[i].has_value();
-    if (!is_wanted) continue;
-    const auto* ref = output.get_if<ValueRef>();
-    builder.add_output(ref == nullptr ? builder.add_number("output", output) : ref->name);
-  }
-  return builder.take();
+  throw ExportError(fmt::format("{} {} instead of {}, the number of the graph's {}", found, what,
+                                expected, of_graph));
 }
 
 // The operands that are values; the others are fixed inside the graphs.
-ValueList values_among(const std::vector<Attribute>& operands) {
+ValueList values_among(const std::vector<Operand>& operands) {
   ValueList values;
-  for (const Attribute& operand : operands) {
-    if (const auto* ref = operand.get_if<ValueRef>()) values.emplace_back(*ref);
+  for (const Operand& operand : operands) {
+    if (const auto* id = std::get_if<ValueId>(&operand)) values.emplace_back(*id);
   }
   return values;
 }
 
-void add_control_flow(const SerializedNode& node, std::string_view op_type,
-                      std::vector<ExportedArgument> arguments, std::vector<ExportedGraph> graphs,
-                      const LoweringContext& context) {
-  ExportedNode lowered;
-  lowered.target = std::string(op_type);
-  lowered.arguments = std::move(arguments);
-  lowered.graphs = std::move(graphs);
-  std::vector<ValueMeta> metas;
-  for (const auto& output : node.outputs) {
-    if (!output) continue;
-    lowered.outputs.push_back(context.scope.new_name(*output, context.builder));
-    metas.push_back(context.scope.meta(*output));
-    context.scope.bind(*output, ValueRef{lowered.outputs.back()});
-  }
-  lowered.name = node.name.empty()
-                     ? context.builder.new_name(lowered.target.substr(lowered.target.find('.') + 1))
-                     : context.scope.new_name(node.name, context.builder);
-  context.builder.add_node(std::move(lowered), metas);
-}
-
-AutocastDtype autocast_dtype(const SerializedNode& node, const LoweringContext& context) {
-  const auto& device = argument_as<Attribute>(node, 0, "a device");
-  const auto* device_type = device.get_if<std::string>();
-  if (device_type == nullptr) throw ExportError("argument 0 is not a device");
-  if (*device_type != "cpu") return context.autocast;
-  const auto& dtype = argument_as<Attribute>(node, 1, "a dtype");
-  const auto* enabled = argument_as<Attribute>(node, 2, "a boolean").get_if<bool>();
-  if (enabled == nullptr) throw ExportError("argument 2 is not a boolean");
-  if (!*enabled) return std::nullopt;
-  if (dtype.is_none()) return kDefaultAutocastDtype;
-  if (const auto* value = dtype.get_if<c10::ScalarType>()) return *value;
-  throw ExportError("argument 1 is not a dtype");
-}
-
 }  // namespace
 
-void inline_set_grad_enabled(const SerializedNode& node, const LoweringContext& context) {
-  inline_graph(node, graph_argument(node, 1), operands_from(node, 2, context.scope), context);
+template <class Use>
+auto GraphReader::with_graph(const ArchiveNode& node, size_t index, const Use& use) const {
+  const JsonValue* graph = argument_as<GraphArgument>(node, index, "a graph").graph;
+  const Place arguments = node.place->key("inputs");
+  const Place item = arguments.item(index);
+  const Place value = item.key("arg");
+  const Place tagged = value.key("as_graph");
+  return use(*graph, tagged.key("graph"));
 }
 
-void inline_autocast(const SerializedNode& node, const LoweringContext& context) {
-  inline_graph(node, graph_argument(node, 4), operands_from(node, 5, context.scope),
-               {context.scope, context.builder, autocast_dtype(node, context)});
+std::vector<Operand> GraphReader::operands_from(const ArchiveNode& node, size_t first) const {
+  std::vector<Operand> operands;
+  for (size_t i = first; i < node.arguments.size(); ++i) {
+    operands.push_back(resolve_one(node.arguments[i].value));
+  }
+  return operands;
 }
 
-void inline_with_effects(const SerializedNode& node, const LoweringContext& context) {
-  SerializedNode call;
-  call.name = node.name;
+// Its operands follow the graph.
+void GraphReader::inline_graph(const ArchiveNode& node, size_t index, AutocastDtype autocast) {
+  with_graph(node, index, [&](const JsonValue& graph, const Place& place) {
+    const std::vector<Operand> operands = operands_from(node, index + 1);
+    GraphReader inner(graph, place, GraphNames::kRenamed, builder_, autocast);
+    check_count("operands", operands.size(), "inputs", inner.inputs_.size());
+    check_count("outputs", node.outputs.size(), "outputs", inner.outputs_.size());
+    // The values that the graph makes for `node` are called as `node`'s outputs right away.
+    for (size_t i = 0; i < inner.outputs_.size(); ++i) {
+      const std::string* made = referred_name(inner.outputs_[i]);
+      if (made == nullptr || !node.outputs[i]) continue;
+      inner.wishes_.emplace(*made, new_name(*node.outputs[i]));
+    }
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (const std::string* name = referred_name(inner.inputs_[i])) inner.bind(*name, operands[i]);
+    }
+    inner.read_nodes();
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.outputs[i]) bind(*node.outputs[i], inner.resolve(inner.outputs_[i]));
+    }
+  });
+}
+
+AutocastDtype GraphReader::autocast_of(const ArchiveNode& node) const {
+  if (attribute_as<std::string>(node, 0, "a device") != "cpu") return autocast_;
+  if (!attribute_as<bool>(node, 2, "a boolean")) return std::nullopt;
+  if (argument_as<Attribute>(node, 1, "a dtype").is_none()) return kDefaultAutocastDtype;
+  return attribute_as<c10::ScalarType>(node, 1, "a dtype");
+}
+
+void GraphReader::inline_with_effects(const ArchiveNode& node) {
+  ArchiveNode call = node;
   call.target = argument_as<OperatorTarget>(node, 1, "an operator").target;
-  call.arguments.assign(node.arguments.begin() + 2, node.arguments.end());
+  call.arguments.erase(call.arguments.begin(), call.arguments.begin() + 2);
   if (node.outputs.empty()) throw ExportError("the token among the outputs is missing");
-  call.outputs.assign(node.outputs.begin() + 1, node.outputs.end());
-  if (node.outputs[0]) context.scope.bind(*node.outputs[0], Attribute());
-  lower_node(call, context);
+  call.outputs.erase(call.outputs.begin());
+  if (node.outputs[0]) bind(*node.outputs[0], Attribute());
+  add(call);
 }
 
-void lower_cond(const SerializedNode& node, const LoweringContext& context) {
-  const Attribute condition = context.scope.resolve_one(argument(node, 0));
-  const std::vector<Attribute> operands = context.scope.resolve_list(argument(node, 3));
-  ExportedArgument pred{"pred", condition};
-  if (const auto* ref = condition.get_if<ValueRef>()) {
-    if (!context.builder.find(ref->name)->is_scalar) pred.value = *ref;
-  }
-  std::vector<ExportedGraph> branches;
+// A graph of a control flow operator. What is fixed among its inputs is so inside; what is fixed
+// among its outputs becomes a value where the operator has one there.
+ExportedGraph GraphReader::read_branch(const ArchiveNode& node, size_t index,
+                                       const std::vector<Operand>& operands,
+                                       bool returns_outputs) const {
+  return with_graph(node, index, [&](const JsonValue& graph, const Place& place) {
+    GraphBuilder builder;
+    GraphReader branch(graph, place, GraphNames::kKept, builder, autocast_);
+    check_count("operands", operands.size(), "inputs", branch.inputs_.size());
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const std::string* name = referred_name(branch.inputs_[i]);
+      if (name == nullptr) continue;
+      if (const auto* fixed = std::get_if<Attribute>(&operands[i])) {
+        branch.bind(*name, *fixed);
+      } else {
+        ExportedValue input = branch.value(*name);
+        input.name = *name;
+        branch.bind(*name, builder.add_input(InputKind::kUserInput, std::move(input)));
+      }
+    }
+    branch.read_nodes();
+    if (returns_outputs) {
+      check_count("outputs", node.outputs.size(), "outputs", branch.outputs_.size());
+    }
+    for (size_t i = 0; i < branch.outputs_.size(); ++i) {
+      const Operand output = branch.resolve(branch.outputs_[i]);
+      if (returns_outputs && !node.outputs[i]) continue;
+      const auto* id = std::get_if<ValueId>(&output);
+      builder.add_output(id != nullptr ? *id
+                                       : builder.add_number("output", std::get<Attribute>(output)));
+    }
+    return builder.take();
+  });
+}
+
+void GraphReader::add_cond(const ArchiveNode& node) {
+  const Operand condition = resolve_one(argument(node, 0));
+  const std::vector<Operand> operands = resolve_list(argument(node, 3));
+  ExportedNode lowered{
+      .name = {},
+      .target = std::string(kCond),
+      .arguments = {{"pred", as_argument(condition)}, {"operands", values_among(operands)}}};
   for (const size_t index : {1, 2}) {
-    branches.push_back(
-        lower_branch(node, graph_argument(node, index), operands, true, context.autocast));
+    lowered.graphs.push_back(read_branch(node, index, operands, true));
   }
-  add_control_flow(node, kCond, {std::move(pred), {"operands", values_among(operands)}},
-                   std::move(branches), context);
+  add_node(node, std::move(lowered));
 }
 
-void lower_while_loop(const SerializedNode& node, const LoweringContext& context) {
-  std::vector<Attribute> carried = context.scope.resolve_list(argument(node, 2));
-  const std::vector<Attribute> additional = context.scope.resolve_list(argument(node, 3));
+void GraphReader::add_while_loop(const ArchiveNode& node) {
+  std::vector<Operand> carried = resolve_list(argument(node, 2));
+  const std::vector<Operand> additional = resolve_list(argument(node, 3));
   // What is carried changes from round to round, however it begins.
-  for (Attribute& operand : carried) {
-    if (operand.get_if<ValueRef>() == nullptr) {
-      operand = ValueRef{context.builder.add_number(node.name + "_carried", operand)};
+  for (Operand& operand : carried) {
+    if (const auto* fixed = std::get_if<Attribute>(&operand)) {
+      operand = builder_.add_number(node.name + "_carried", *fixed);
     }
   }
-  std::vector<Attribute> operands = carried;
+  std::vector<Operand> operands = carried;
   operands.insert(operands.end(), additional.begin(), additional.end());
-  std::vector<ExportedGraph> graphs;
-  graphs.push_back(lower_branch(node, graph_argument(node, 0), operands, false, context.autocast));
-  graphs.push_back(lower_branch(node, graph_argument(node, 1), operands, true, context.autocast));
-  add_control_flow(
-      node, kWhileLoop,
-      {{"carried_inputs", values_among(carried)}, {"additional_inputs", values_among(additional)}},
-      std::move(graphs), context);
+  ExportedNode lowered{.name = {},
+                       .target = std::string(kWhileLoop),
+                       .arguments = {{"carried_inputs", values_among(carried)},
+                                     {"additional_inputs", values_among(additional)}}};
+  lowered.graphs.push_back(read_branch(node, 0, operands, false));
+  lowered.graphs.push_back(read_branch(node, 1, operands, true));
+  add_node(node, std::move(lowered));
 }
 
 }  // namespace torch_ir

@@ -50,7 +50,8 @@ Payload read_pickled_dict(const Pt2Archive& archive, const std::string& entry) {
       throw ExportError(fmt::format("{} has {} as a name", source, key->kind()));
     }
     const std::string place = fmt::format("{}: tensor '{}': is", source, printable(*name));
-    payload.add(*name, [document, value = value, place] { return plain_tensor(*value, place); });
+    if (payload.contains(*name)) continue;
+    payload.insert(*name, [document, value = value, place] { return plain_tensor(*value, place); });
   }
   return payload;
 }
@@ -117,18 +118,10 @@ class Storages {
                                                archive_.zip.name(), printable(name), entry));
   }
 
-  // Elements of several dtypes in one storage of the other byte order can not be swapped as one.
   const c10::Storage& storage_of(const PayloadItem& item) {
-    const bool is_swapped = archive_.is_big_endian;
-    const std::string key =
-        is_swapped ? fmt::format("{}:{}", static_cast<int>(item.view.dtype), item.entry)
-                   : item.entry;
-    const auto known = storages_.find(key);
+    const auto known = storages_.find(item.entry);
     if (known != storages_.end()) return known->second;
-    const ByteRange bytes = archive_.zip.read(item.entry);
-    c10::Storage storage =
-        make_storage(is_swapped ? swap_byte_order(bytes, item.view.dtype) : bytes);
-    return storages_.emplace(key, std::move(storage)).first->second;
+    return storages_.emplace(item.entry, make_storage(archive_.zip.read(item.entry))).first->second;
   }
 
   const Pt2Archive& archive_;
@@ -146,7 +139,7 @@ Payload read_configuration(const Pt2Archive& archive, const PayloadEntries& entr
   for (const auto& [name, value] :
        as_object(ObjectReader(root, place).get("config"), config_place)) {
     const PayloadItem item = read_item(value, config_place.key(name), entries.folder);
-    payload.add(name, [storages, name = name, item] { return storages->make(name, item); });
+    payload.insert(name, [storages, name = name, item] { return storages->make(name, item); });
   }
   return payload;
 }
@@ -159,16 +152,16 @@ std::string text(const std::vector<int64_t>& shape, c10::ScalarType dtype) {
 at::Tensor find_value(const std::string& archive, const ExportedInput& input,
                       const Payload& weights, const Payload& constants) {
   const bool is_constant = input.kind == InputKind::kConstant;
-  at::Tensor value = is_constant ? constants.find(input.target) : weights.find(input.target);
-  if (!value.defined() && input.kind == InputKind::kBuffer) value = constants.find(input.target);
-  if (value.defined()) return value;
+  const auto* make = (is_constant ? constants : weights).find(input.target);
+  if (make == nullptr && input.kind == InputKind::kBuffer) make = constants.find(input.target);
+  if (make != nullptr) return (*make)();
   throw ExportError(fmt::format("{}: the graph uses the weight '{}', which is not among the {}",
                                 archive, printable(input.target),
                                 is_constant ? "constants" : "weights"));
 }
 
 void check_agreement(const std::string& archive, const std::string& name, const at::Tensor& value,
-                     const ValueMeta& meta) {
+                     const ExportedValue& meta) {
   const std::vector<int64_t> shape = value.sizes().vec();
   if (shape == meta.shape && value.scalar_type() == meta.dtype) return;
   throw ExportError(fmt::format("{}: weight '{}' has {}, but {} in the graph", archive,
@@ -182,15 +175,6 @@ void insert(StateDict& tensors, const std::string& name, const at::Tensor& value
 }
 
 }  // namespace
-
-void Payload::add(const std::string& name, std::function<at::Tensor()> make) {
-  if (makers_.emplace(name, std::move(make)).second) names_.push_back(name);
-}
-
-at::Tensor Payload::find(const std::string& name) const {
-  const auto maker = makers_.find(name);
-  return maker == makers_.end() ? at::Tensor() : maker->second();
-}
 
 Payload open_payload(const Pt2Archive& archive, const PayloadEntries& entries) {
   if (!entries.pickle.empty()) return read_pickled_dict(archive, entries.pickle);
@@ -208,11 +192,11 @@ StateDict take_weights(const std::string& archive, const Payload& weights, const
   for (const ExportedInput& input : program.inputs) {
     if (input.kind == InputKind::kUserInput) continue;
     const at::Tensor value = find_value(archive, input, weights, constants);
-    check_agreement(archive, input.target, value, program.values.at(input.name));
+    check_agreement(archive, input.target, value, program[input.value]);
     insert(input.kind == InputKind::kConstant ? program.constants : taken, input.target, value);
   }
-  for (const std::string& name : weights.names()) {
-    if (!taken.contains(name)) taken.insert(name, weights.find(name));
+  for (const auto& weight : weights) {
+    if (!taken.contains(weight.key())) taken.insert(weight.key(), weight.value()());
   }
   return taken;
 }

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <torch/ordered_dict.h>
 
 #include <functional>
 #include <string>
-#include <unordered_map>
-#include <vector>
 
 #include "torch_ir/exporter/exported_program.h"
 #include "torch_ir/exporter/pt2/archive.h"
@@ -14,22 +13,11 @@
 
 namespace torch_ir {
 
-// Tensors are made when they are asked for. Those that share memory in the archive share it here.
-class Payload {
- public:
-  // `make` throws ExportError that names archive and tensor where the archive's bytes do not make
-  // the tensor that it says, or it is no plain tensor. Of two of one name the first counts.
-  void add(const std::string& name, std::function<at::Tensor()> make);
-
-  // All names, in the order of the archive; objects that are no tensors among them.
-  const std::vector<std::string>& names() const { return names_; }
-  // Undefined when there is none of that name.
-  at::Tensor find(const std::string& name) const;
-
- private:
-  std::vector<std::string> names_;
-  std::unordered_map<std::string, std::function<at::Tensor()>> makers_;
-};
+// By name, in the order of the archive; objects that are no tensors among them. Tensors are made when
+// they are asked for; those that share memory in the archive share it here. A maker throws
+// ExportError that names archive and tensor where the archive's bytes do not make the tensor that it
+// says, or it is no plain tensor.
+using Payload = torch::OrderedDict<std::string, std::function<at::Tensor()>>;
 
 // Reads the pickle or the configuration of `entries` in `archive`, which must outlive what is
 // returned. Throws ExportError.

@@ -33,26 +33,30 @@ auto as_export_error(Read read) {
   }
 }
 
-// What `read` returns; its messages are about the entry that holds the model.
+// What `read` returns; its errors are about `place`.
 template <class Read>
-auto of_program(const Pt2Archive& archive, Read read) {
+auto about(const std::string& place, const Read& read) {
   try {
     return read();
   } catch (const Error& error) {
-    throw ExportError(error, fmt::format("{}: {}: {}", archive.zip.name(),
-                                         printable(archive.program), error.what()));
+    throw ExportError(error, place + ": " + error.what());
   }
+}
+
+std::string program_of(const Pt2Archive& archive) {
+  return archive.zip.name() + ": " + printable(archive.program);
 }
 
 JsonValue read_json(const Pt2Archive& archive) {
   const ByteRange bytes = archive.zip.read(archive.program);
-  return of_program(archive, [&] { return parse_json(bytes.text()); });
+  return about(program_of(archive), [&] { return parse_json(bytes.text()); });
 }
 
 Pt2Model read_model(const std::string& path) {
   const Pt2Archive archive = open_pt2_archive(path);
+  const JsonValue root = read_json(archive);
   const std::string stem = std::filesystem::path(path).stem().string();
-  Pt2Model model{of_program(archive, [&] { return read_program(read_json(archive), stem); })};
+  Pt2Model model{about(program_of(archive), [&] { return read_program(root, stem); })};
   repair_known_faults(model.program);
   const Payload weights = open_payload(archive, archive.weights);
   const Payload constants = open_payload(archive, archive.constants);
@@ -68,12 +72,8 @@ std::optional<StateDict> read_example_inputs(const std::string& path) {
   const std::string entry = path + ": " + printable(*archive.example_inputs);
   const PickleDocument document = load_torch_file(bytes, entry);
   if (document->is_none()) return std::nullopt;
-  JsonValue root = read_json(archive);
-  try {
-    return name_example_inputs(*document, std::move(root));
-  } catch (const Error& error) {
-    throw ExportError(error, fmt::format("{}: {}", entry, error.what()));
-  }
+  const JsonValue root = read_json(archive);
+  return about(entry, [&] { return name_example_inputs(*document, root); });
 }
 
 StateDict read_examples(const std::string& path) {

@@ -10,7 +10,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/exporter/pt2/lower_graph.h"
+#include "torch_ir/exporter/pt2/graph_reader.h"
 #include "torch_ir/exporter/pt2/signature.h"
 #include "torch_ir/ir/json_reader.h"
 
@@ -79,7 +79,7 @@ void check_count(const char* what, size_t specs, size_t found) {
 }
 
 // What the signature calls an input or output has to be what the graph calls it.
-void check_name(const char* what, const std::string& in_signature, const SerializedValue& port) {
+void check_name(const char* what, const std::string& in_signature, const Attribute& port) {
   const std::string* in_graph = referred_name(port);
   if (in_graph != nullptr && *in_graph == in_signature) return;
   throw ExportError(fmt::format("an {} is '{}' in the signature, but {} in the graph", what,
@@ -89,83 +89,82 @@ void check_name(const char* what, const std::string& in_signature, const Seriali
 
 class ProgramReader {
  public:
-  ProgramReader(const SerializedGraph& graph, const Signature& signature)
-      : graph_(graph), signature_(signature), scope_(graph, Scope::Names::kKept) {}
+  ProgramReader(const JsonValue& graph, const Place& place, const Signature& signature)
+      : signature_(signature), graph_(graph, place, GraphNames::kKept, builder_) {}
 
   ExportedProgram read() {
-    check_count("input", signature_.inputs.size(), graph_.inputs.size());
-    check_count("output", signature_.outputs.size(), graph_.outputs.size());
-    reserve_names(graph_, builder_);
-    for (size_t i = 0; i < graph_.inputs.size(); ++i) add_input(i);
-    lower_nodes({scope_, builder_});
-    for (size_t i = 0; i < graph_.outputs.size(); ++i) add_output(i);
-    ExportedProgram program;
-    static_cast<ExportedGraph&>(program) = builder_.take();
-    program.mutations = std::move(mutations_);
-    program.constant_inputs = std::move(constant_inputs_);
-    return program;
+    check_count("input", signature_.inputs.size(), graph_.inputs().size());
+    check_count("output", signature_.outputs.size(), graph_.outputs().size());
+    for (size_t i = 0; i < graph_.inputs().size(); ++i) add_input(i);
+    graph_.read_nodes();
+    for (size_t i = 0; i < graph_.outputs().size(); ++i) add_output(i);
+    static_cast<ExportedGraph&>(program_) = builder_.take();
+    // The last component of the class of the model: "ResNet".
+    program_.model_name = graph_.root_class().substr(graph_.root_class().rfind('.') + 1);
+    return std::move(program_);
   }
 
  private:
   void add_input(size_t index) {
-    const InputSpec& spec = signature_.inputs[index];
-    if (spec.role == InputSpec::Role::kFixed) {
+    const PortSpec& spec = signature_.inputs[index];
+    if (spec.role == PortSpec::Role::kFixed) {
       const std::string name = spec.name.empty() ? fmt::format("arg{}", index) : spec.name;
-      constant_inputs_.set(name, spec.value);
+      program_.constant_inputs.set(name, spec.value);
       return;
     }
-    check_name("input", spec.name, graph_.inputs[index]);
-    if (spec.role == InputSpec::Role::kToken) {
-      scope_.bind(spec.name, Attribute());
-    } else {
-      builder_.add_input(spec.kind, spec.name, spec.target, scope_.meta(spec.name));
-      scope_.bind(spec.name, ValueRef{spec.name});
-    }
+    check_name("input", spec.name, graph_.inputs()[index]);
+    if (spec.role == PortSpec::Role::kToken) return graph_.bind(spec.name, Attribute());
+    ExportedValue value = graph_.value(spec.name);
+    value.name = spec.name;
+    graph_.bind(spec.name, builder_.add_input(spec.kind, std::move(value), spec.target));
   }
 
   void add_output(size_t index) {
-    const OutputSpec& spec = signature_.outputs[index];
-    if (spec.role == OutputSpec::Role::kToken) return;
-    const SerializedValue& port = graph_.outputs[index];
+    const PortSpec& spec = signature_.outputs[index];
+    if (spec.role == PortSpec::Role::kToken) return;
+    const Attribute& port = graph_.outputs()[index];
     if (!spec.name.empty()) check_name("output", spec.name, port);
-    const Attribute output = scope_.resolve_one(port, "an output");
-    const auto* ref = output.get_if<ValueRef>();
-    if (ref == nullptr) {
-      builder_.add_output(output);
-    } else if (spec.role == OutputSpec::Role::kMutation) {
-      mutations_.push_back({builder_.graph().outputs.size(), find_mutated(spec, signature_)});
-      builder_.add_output(ref->name);
+    const Operand output = graph_.resolve(port);
+    const auto* id = std::get_if<ValueId>(&output);
+    if (id == nullptr) return builder_.add_output(std::get<Attribute>(output));
+    if (spec.role == PortSpec::Role::kMutation) {
+      program_.mutations.push_back({builder_.graph().outputs.size(), find_mutated(spec)});
+      builder_.add_output(*id);
     } else {
-      builder_.add_output(named(ref->name, *referred_name(port)));
+      builder_.add_output(named(*id, *referred_name(port)));
     }
+  }
+
+  // The placeholder that a mutation changes.
+  ValueId find_mutated(const PortSpec& output) const {
+    const ExportedGraph& graph = builder_.graph();
+    for (const ExportedInput& input : graph.inputs) {
+      if (input.kind != output.kind) continue;
+      const bool is_user_input = input.kind == InputKind::kUserInput;
+      if ((is_user_input ? graph[input.value].name : input.target) == output.target) {
+        return input.value;
+      }
+    }
+    throw ExportError(fmt::format(
+        "the output '{}' is the new value of the {} '{}', which is no input",
+        printable(output.name), name_of(output.kind), printable(output.target)));
   }
 
   // `value` under the name that the archive has for it, by which callers know the output. They
   // differ where a wrapper that was inlined returned what it was given.
-  std::string named(const std::string& value, const std::string& name) {
-    const ValueMeta meta = *builder_.find(value);
-    if (value == name || meta.is_scalar) return value;
-    if (builder_.find(name) == nullptr) {
-      builder_.add_node({name, "aten.alias.default", {{"self", ValueRef{value}}}, {name}}, {meta});
-    }
-    return name;
+  ValueId named(ValueId value, const std::string& name) {
+    ExportedValue alias = builder_.graph()[value];
+    if (alias.name == name || alias.is_scalar) return value;
+    if (const auto known = builder_.find(name)) return *known;
+    alias.name = name;
+    return builder_.add_value("aten.alias.default", {{"self", value}}, std::move(alias));
   }
 
-  const SerializedGraph& graph_;
   const Signature& signature_;
-  Scope scope_;
   GraphBuilder builder_;
-  std::vector<ExportedMutation> mutations_;
-  AttributeMap constant_inputs_;
+  GraphReader graph_;
+  ExportedProgram program_;
 };
-
-// The last component of the class of the model: "ResNet".
-std::string find_model_name(const SerializedGraph& graph) {
-  for (const SerializedNode& node : graph.nodes) {
-    if (!node.root_class.empty()) return node.root_class.substr(node.root_class.rfind('.') + 1);
-  }
-  return {};
-}
 
 // "aten.lstm.input" returns (output, h_n, c_n); its argument hx is [h_0, c_0].
 void repair_lstm_states(const ExportedNode& node, ExportedGraph& graph) {
@@ -174,28 +173,26 @@ void repair_lstm_states(const ExportedNode& node, ExportedGraph& graph) {
   const auto* states = std::get_if<ValueList>(&argument->value);
   if (states == nullptr) return;
   for (size_t i = 0; i < states->size() && i + 1 < node.outputs.size(); ++i) {
-    const auto initial = (*states)[i] ? graph.values.find((*states)[i]->name) : graph.values.end();
-    const auto final = graph.values.find(node.outputs[i + 1]);
-    if (initial == graph.values.end() || final == graph.values.end()) continue;
-    final->second.shape = initial->second.shape;
-    final->second.symbolic_shape = initial->second.symbolic_shape;
+    if (!(*states)[i]) continue;
+    const ExportedValue& initial = graph[*(*states)[i]];
+    ExportedValue& final = graph[node.outputs[i + 1]];
+    final.shape = initial.shape;
+    final.symbolic_shape = initial.symbolic_shape;
   }
 }
 
 }  // namespace
 
-ExportedProgram read_program(JsonValue value, const std::string& model_name) {
+ExportedProgram read_program(const JsonValue& value, const std::string& model_name) {
   const Place place;
   const ObjectReader root(value, place);
   check_version(root);
   check_guards(root);
   const Place module_place = place.key("graph_module");
   const ObjectReader module(root.get("graph_module"), module_place);
-  const SerializedGraph graph = module.get("graph", read_graph);
   const Signature signature = module.get("signature", read_signature);
-  check_targets(graph);
-  ExportedProgram program = ProgramReader(graph, signature).read();
-  program.model_name = find_model_name(graph);
+  ExportedProgram program =
+      ProgramReader(module.get("graph"), module_place.key("graph"), signature).read();
   if (program.model_name.empty()) program.model_name = model_name;
   program.torch_version = read_torch_version(root);
   program.range_constraints = read_ranges(root);

@@ -10,7 +10,7 @@ namespace torch_ir {
 
 // `model_name` is for models whose class the archive does not tell. Throws SerializationError or
 // ExportError that says what in the JSON is wrong.
-ExportedProgram read_program(JsonValue root, const std::string& model_name);
+ExportedProgram read_program(const JsonValue& root, const std::string& model_name);
 
 // Puts right what can be told from the rest of the graph: PyTorch 2.6 to 2.9 wrote the final states
 // of a bidirectional LSTM with a dimension too many. They have the shapes of the initial ones.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/exporter/testing/graphs.h"
 
 namespace torch_ir {
 namespace {
@@ -88,15 +89,15 @@ TEST(ReadProgramTest, ReadsNodesInputsAndOutputs) {
   EXPECT_EQ(program.model_name, "stem");
   EXPECT_EQ(program.torch_version, "2.13.0");
   ASSERT_EQ(program.inputs.size(), 1);
-  EXPECT_EQ(program.inputs[0].name, "x");
+  EXPECT_EQ(program[program.inputs[0].value].name, "x");
   EXPECT_EQ(program.inputs[0].kind, InputKind::kUserInput);
   ASSERT_EQ(program.nodes.size(), 1);
   EXPECT_EQ(program.nodes[0].name, "y");
   EXPECT_EQ(program.nodes[0].target, "aten.relu.default");
   EXPECT_EQ(program.nodes[0].arguments[0].name, "self");
-  EXPECT_THAT(program.nodes[0].outputs, ElementsAre("y"));
-  EXPECT_THAT(program.outputs, ElementsAre("y"));
-  EXPECT_EQ(program.values.at("y").shape, std::vector<int64_t>{2});
+  EXPECT_THAT(names_of(program, program.nodes[0].outputs), ElementsAre("y"));
+  EXPECT_THAT(names_of(program, program.outputs), ElementsAre("y"));
+  EXPECT_EQ(value_of(program, "y").shape, std::vector<int64_t>{2});
 }
 
 TEST(ReadProgramTest, ReadsEveryKindOfAttribute) {
@@ -236,7 +237,7 @@ TEST(ReadProgramTest, OutputsThatAreNoneAreLeftOut) {
       "torch.ops.aten.convolution_backward.default", "",
       R"({"as_none": true}, {"as_tensors": [{"name": "y"}]}, )" + tensor("z"), "node");
   const ExportedProgram read = program.read();
-  EXPECT_THAT(read.nodes[0].outputs, ElementsAre("y", "z"));
+  EXPECT_THAT(names_of(read, read.nodes[0].outputs), ElementsAre("y", "z"));
   EXPECT_EQ(read.nodes[0].name, "node");
 }
 
@@ -258,8 +259,8 @@ TEST(ReadProgramTest, NumbersOfNodesAreReferences) {
               ", " + Program::argument("fill_value", tensor("n")),
           tensor("y"));
   const ExportedProgram read = program.read();
-  EXPECT_EQ(read.values.at("n").expression, "s0");
-  EXPECT_EQ(read.values.at("m").expression, "6");
+  EXPECT_EQ(value_of(read, "n").expression, "s0");
+  EXPECT_EQ(value_of(read, "m").expression, "6");
   EXPECT_EQ(read.nodes[0].target, "_operator.mul");
   EXPECT_EQ(read.nodes[0].arguments[0].name, "a");
   EXPECT_EQ(read.nodes[0].arguments[1].name, "b");
@@ -310,7 +311,7 @@ TEST(ReadProgramTest, AnExpressionWithoutSymbolsIsASize) {
   program.values =
       std::string("\"y\": ") + kFloatMeta +
       R"json(, "x": {"dtype": 7, "sizes": [{"as_expr": {"expr_str": "Integer(5)"}}]})json";
-  const ValueMeta meta = program.read().values.at("x");
+  const ExportedValue meta = value_of(program.read(), "x");
   EXPECT_EQ(meta.shape, std::vector<int64_t>{5});
   EXPECT_THAT(meta.symbolic_shape, IsEmpty());
 }
@@ -383,12 +384,12 @@ TEST(ReadProgramTest, InlinedGraphsAreNamedAnew) {
   const ExportedProgram read = program.read();
   ASSERT_EQ(read.nodes.size(), 3);
   EXPECT_EQ(read.nodes[0].name, "x_1");
-  EXPECT_EQ(std::get<ValueRef>(read.nodes[0].arguments[0].value).name, "x");
+  EXPECT_EQ(read[std::get<ValueId>(read.nodes[0].arguments[0].value)].name, "x");
   EXPECT_EQ(read.nodes[1].name, "y");
-  EXPECT_EQ(std::get<ValueRef>(read.nodes[1].arguments[0].value).name, "x_1");
+  EXPECT_EQ(read[std::get<ValueId>(read.nodes[1].arguments[0].value)].name, "x_1");
   // What is handed through keeps the name by which callers know it.
   EXPECT_EQ(read.nodes[2].target, "aten.alias.default");
-  EXPECT_THAT(read.outputs, ElementsAre("y", "z"));
+  EXPECT_THAT(names_of(read, read.outputs), ElementsAre("y", "z"));
 }
 
 TEST(ReadProgramTest, InlinedGraphsMustFitTheirNode) {

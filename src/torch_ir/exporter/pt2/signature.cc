@@ -10,7 +10,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/exporter/pt2/serialized_graph.h"
+#include "torch_ir/exporter/pt2/archive_argument.h"
 #include "torch_ir/ir/json_reader.h"
 
 namespace torch_ir {
@@ -30,105 +30,76 @@ constexpr KindNames kKindNames[] = {
 
 const KindNames& names_of(InputKind kind) { return kKindNames[static_cast<size_t>(kind)]; }
 
-std::string read_argument_name(const ObjectReader& fields) { return fields.get("arg", read_name); }
+using Role = PortSpec::Role;
 
-Attribute read_value(const ObjectReader& fields) {
-  const SerializedValue port = fields.get("arg", read_port);
-  if (const auto* value = std::get_if<Attribute>(&port)) return *value;
-  fields.place().refuse(
-      fmt::format("{} is not supported", std::get<UnsupportedArgument>(port).what));
+PortSpec user_value(const ObjectReader& fields) {
+  Attribute value = fields.get("arg", read_port);
+  if (const std::string* name = referred_name(value)) return {Role::kValue, *name};
+  return {Role::kFixed, {}, {}, {}, std::move(value)};
 }
 
-InputSpec user_input(const ObjectReader& fields) {
-  const Attribute value = read_value(fields);
-  if (const auto* ref = value.get_if<ValueRef>()) return {InputSpec::Role::kValue, ref->name};
-  return {InputSpec::Role::kFixed, {}, {}, {}, value};
-}
-
-InputSpec constant_input(const ObjectReader& fields) {
-  const SerializedValue port = fields.get("value", read_port);
-  const auto* value = std::get_if<Attribute>(&port);
-  if (value == nullptr || value->get_if<ValueRef>() != nullptr) {
+PortSpec constant_input(const ObjectReader& fields) {
+  Attribute value = fields.get("value", read_port);
+  if (referred_name(value) != nullptr) {
     fields.place().fail("a constant input has no fixed value");
   }
-  return {InputSpec::Role::kFixed, fields.get("name", as_string), {}, {}, *value};
+  return {Role::kFixed, fields.get("name", as_string), {}, {}, std::move(value)};
 }
 
-template <InputKind kKind>
-InputSpec weight(const ObjectReader& fields) {
-  return {InputSpec::Role::kValue, read_argument_name(fields), kKind,
-          fields.get(names_of(kKind).key, as_string)};
+// One without a target.
+template <Role kRole>
+PortSpec named(const ObjectReader& fields) {
+  return {kRole, fields.get("arg", read_name)};
 }
 
-InputSpec token_input(const ObjectReader& fields) {
-  return {InputSpec::Role::kToken, read_argument_name(fields)};
+template <Role kRole, InputKind kKind>
+PortSpec with_target(const ObjectReader& fields) {
+  return {kRole, fields.get("arg", read_name), kKind, fields.get(names_of(kKind).key, as_string)};
 }
 
-InputSpec custom_object(const ObjectReader& fields) {
+PortSpec custom_object(const ObjectReader& fields) {
   fields.place().refuse(fmt::format(
       "the model uses the object '{}', which is no tensor; objects (torchbind, opaque) are not "
       "supported",
       printable(fields.get("custom_obj_name", as_string))));
 }
 
-OutputSpec user_output(const ObjectReader& fields) {
-  const Attribute value = read_value(fields);
-  const auto* ref = value.get_if<ValueRef>();
-  return {OutputSpec::Role::kResult, ref == nullptr ? std::string() : ref->name};
-}
-
-OutputSpec loss_output(const ObjectReader& fields) {
-  return {OutputSpec::Role::kResult, read_argument_name(fields)};
-}
-
-template <InputKind kKind>
-OutputSpec mutation(const ObjectReader& fields) {
-  return {OutputSpec::Role::kMutation, read_argument_name(fields), kKind,
-          fields.get(names_of(kKind).key, as_string)};
-}
-
-OutputSpec token_output(const ObjectReader& fields) {
-  return {OutputSpec::Role::kToken, read_argument_name(fields)};
-}
-
-OutputSpec gradient(const ObjectReader& fields) {
+PortSpec gradient(const ObjectReader& fields) {
   fields.place().refuse(
       "gradients among the outputs are not supported; export the model for inference");
 }
 
-template <class Spec>
 struct SpecReader {
   std::string_view kind;
-  Spec (*read)(const ObjectReader&);
+  PortSpec (*read)(const ObjectReader&);
 };
 
-constexpr SpecReader<InputSpec> kInputReaders[] = {
-    {"user_input", user_input},
+constexpr SpecReader kInputReaders[] = {
+    {"user_input", user_value},
     {"constant_input", constant_input},
-    {"parameter", weight<InputKind::kParameter>},
-    {"buffer", weight<InputKind::kBuffer>},
-    {"tensor_constant", weight<InputKind::kConstant>},
-    {"token", token_input},
+    {"parameter", with_target<Role::kValue, InputKind::kParameter>},
+    {"buffer", with_target<Role::kValue, InputKind::kBuffer>},
+    {"tensor_constant", with_target<Role::kValue, InputKind::kConstant>},
+    {"token", named<Role::kToken>},
     {"custom_obj", custom_object},
 };
 
-constexpr SpecReader<OutputSpec> kOutputReaders[] = {
-    {"user_output", user_output},
-    {"loss_output", loss_output},
-    {"buffer_mutation", mutation<InputKind::kBuffer>},
-    {"parameter_mutation", mutation<InputKind::kParameter>},
-    {"user_input_mutation", mutation<InputKind::kUserInput>},
-    {"token", token_output},
+constexpr SpecReader kOutputReaders[] = {
+    {"user_output", user_value},
+    {"loss_output", named<Role::kValue>},
+    {"buffer_mutation", with_target<Role::kMutation, InputKind::kBuffer>},
+    {"parameter_mutation", with_target<Role::kMutation, InputKind::kParameter>},
+    {"user_input_mutation", with_target<Role::kMutation, InputKind::kUserInput>},
+    {"token", named<Role::kToken>},
     {"gradient_to_parameter", gradient},
     {"gradient_to_user_input", gradient},
 };
 
-template <class Spec>
-std::vector<Spec> read_specs(const ObjectReader& signature, std::string_view key,
-                             std::span<const SpecReader<Spec>> readers) {
+std::vector<PortSpec> read_specs(const ObjectReader& signature, std::string_view key,
+                                 std::span<const SpecReader> readers) {
   return signature.get_list(key, [&](const JsonValue& item, const Place& place) {
     const TaggedValue spec = as_tagged(item, place);
-    const auto reader = std::ranges::find(readers, spec.tag, &SpecReader<Spec>::kind);
+    const auto reader = std::ranges::find(readers, spec.tag, &SpecReader::kind);
     if (reader == readers.end()) place.fail(fmt::format("unknown kind '{}'", printable(spec.tag)));
     return reader->read(ObjectReader(spec.value, place.key(reader->kind)));
   });
@@ -138,19 +109,10 @@ std::vector<Spec> read_specs(const ObjectReader& signature, std::string_view key
 
 Signature read_signature(const JsonValue& value, const Place& place) {
   const ObjectReader fields(value, place);
-  return {read_specs<InputSpec>(fields, "input_specs", kInputReaders),
-          read_specs<OutputSpec>(fields, "output_specs", kOutputReaders)};
+  return {read_specs(fields, "input_specs", kInputReaders),
+          read_specs(fields, "output_specs", kOutputReaders)};
 }
 
-std::string find_mutated(const OutputSpec& output, const Signature& signature) {
-  for (const InputSpec& input : signature.inputs) {
-    if (input.role != InputSpec::Role::kValue || input.kind != output.mutated_kind) continue;
-    const bool is_user_input = input.kind == InputKind::kUserInput;
-    if ((is_user_input ? input.name : input.target) == output.mutated) return input.name;
-  }
-  throw ExportError(fmt::format(
-      "the output '{}' is the new value of the {} '{}', which is no input", printable(output.name),
-      names_of(output.mutated_kind).text, printable(output.mutated)));
-}
+const char* name_of(InputKind kind) { return names_of(kind).text; }
 
 }  // namespace torch_ir

@@ -12,42 +12,31 @@
 
 namespace torch_ir {
 
-struct InputSpec {
-  enum class Role { kValue, kFixed, kToken };
+struct PortSpec {
+  // A mutation is an output that is the new value of an input.
+  enum class Role { kValue, kFixed, kToken, kMutation };
 
   Role role = Role::kValue;
-  // The placeholder; may be empty for a fixed one.
+  // The value; may be empty for a fixed one.
   std::string name;
-  // Of a value.
+  // Of an input that is a value, or of that which a mutation changes.
   InputKind kind = InputKind::kUserInput;
-  // The name in the state dict; empty for user inputs.
+  // The name in the state dict; of user inputs nothing, or for a mutation the placeholder.
   std::string target = {};
-  // Of a fixed one: an argument of the model that is no tensor.
+  // Of a fixed one: an argument or a result of the model that is no tensor.
   Attribute value = {};
-};
-
-struct OutputSpec {
-  enum class Role { kResult, kMutation, kToken };
-
-  Role role = Role::kResult;
-  // The value; empty where it is fixed.
-  std::string name;
-  // What a mutation changes: a buffer or parameter by its name in the state dict, or a user input
-  // by its placeholder.
-  InputKind mutated_kind = InputKind::kUserInput;
-  std::string mutated = {};
 };
 
 struct Signature {
   // One for each input and output of the graph.
-  std::vector<InputSpec> inputs;
-  std::vector<OutputSpec> outputs;
+  std::vector<PortSpec> inputs;
+  std::vector<PortSpec> outputs;
 };
 
 // Throws SerializationError for what is not known or not supported.
 Signature read_signature(const JsonValue& value, const Place& place);
 
-// The placeholder that a mutation changes. Throws ExportError when there is none.
-std::string find_mutated(const OutputSpec& output, const Signature& signature);
+// "user input", "parameter", ..., for messages.
+const char* name_of(InputKind kind);
 
 }  // namespace torch_ir

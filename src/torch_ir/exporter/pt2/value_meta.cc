@@ -87,24 +87,16 @@ struct Size {
 Size make_size(std::string expression) {
   const SymExpr parsed = SymExpr::parse(expression);
   if (!parsed.symbols().empty()) return {kDynamicSize, std::move(expression)};
-  const std::optional<int64_t> value = parsed.evaluate({});
-  if (!value) {
-    throw ExportError(
-        fmt::format("the expression '{}' has no integer value", printable(expression)));
-  }
-  return {*value, {}};
+  if (const auto value = parsed.evaluate({})) return {*value, {}};
+  throw ExportError(fmt::format("the expression '{}' has no integer value", printable(expression)));
 }
 
 Size read_expression(const JsonValue& value, const Place& place) {
-  const ObjectReader fields(value, place);
-  const Place text_place = place.key("expr_str");
-  const std::string text = fields.get("expr_str", as_string);
+  const std::string& text = ObjectReader(value, place).get("expr_str", as_string);
   try {
     return make_size(infix_of_srepr(text));
-  } catch (const SerializationError&) {
-    throw;
   } catch (const Error& error) {
-    text_place.fail(error);
+    place.key("expr_str").fail(error);
   }
 }
 
@@ -117,29 +109,21 @@ Size read_size(const JsonValue& value, const Place& place) {
   return read_expression(size.value, place.key("as_expr"));
 }
 
-ValueMeta number_meta(c10::ScalarType dtype) {
-  ValueMeta meta;
+ExportedValue number_meta(c10::ScalarType dtype) {
+  ExportedValue meta;
   meta.dtype = dtype;
   meta.is_scalar = true;
   return meta;
 }
 
 // What is known of the size must be possible.
-void check_bytes(const ValueMeta& meta, const Place& place) {
+void check_bytes(const ExportedValue& meta, const Place& place) {
   if (std::ranges::find(meta.shape, 0) != meta.shape.end()) return;
   auto bytes = static_cast<int64_t>(c10::elementSize(meta.dtype));
   for (const int64_t size : meta.shape) {
     if (size != kDynamicSize && __builtin_mul_overflow(bytes, size, &bytes)) {
       place.fail("the tensor would need more than 2^63 bytes");
     }
-  }
-}
-
-// The expressions of floats and booleans say nothing about shapes: runs compute them with nodes.
-void check_number(const JsonValue& value, const Place& place) {
-  const TaggedValue number = as_tagged(value, place);
-  if (number.tag != "as_expr" && number.tag != "as_float" && number.tag != "as_bool") {
-    place.fail(fmt::format("a number has the unknown kind '{}'", printable(number.tag)));
   }
 }
 
@@ -183,9 +167,9 @@ void check_layout(const ObjectReader& meta) {
   place.refuse(fmt::format("tensors of the layout {} are not supported", layout_name(layout)));
 }
 
-ValueMeta read_tensor_meta(const JsonValue& value, const Place& place) {
+ExportedValue read_tensor_meta(const JsonValue& value, const Place& place) {
   const ObjectReader fields(value, place);
-  ValueMeta meta;
+  ExportedValue meta;
   meta.dtype = fields.get("dtype", read_dtype);
   check_layout(fields);
   const Place sizes_place = place.key("sizes");
@@ -208,22 +192,22 @@ ValueMeta read_tensor_meta(const JsonValue& value, const Place& place) {
   return meta;
 }
 
-ValueMeta read_sym_int_meta(const JsonValue& value, const Place& place) {
-  ValueMeta meta = number_meta(c10::ScalarType::Long);
+ExportedValue read_sym_int_meta(const JsonValue& value, const Place& place) {
+  ExportedValue meta = number_meta(c10::ScalarType::Long);
   Size size = read_size(value, place);
   meta.expression =
       size.expression.empty() ? std::to_string(size.value) : std::move(size.expression);
   return meta;
 }
 
-ValueMeta read_sym_float_meta(const JsonValue& value, const Place& place) {
-  check_number(value, place);
-  return number_meta(c10::ScalarType::Double);
-}
-
-ValueMeta read_sym_bool_meta(const JsonValue& value, const Place& place) {
-  check_number(value, place);
-  return number_meta(c10::ScalarType::Bool);
+// Their expressions say nothing about shapes: runs compute them with nodes.
+template <c10::ScalarType kDtype>
+ExportedValue read_number_meta(const JsonValue& value, const Place& place) {
+  const TaggedValue number = as_tagged(value, place);
+  if (number.tag != "as_expr" && number.tag != "as_float" && number.tag != "as_bool") {
+    place.fail(fmt::format("a number has the unknown kind '{}'", printable(number.tag)));
+  }
+  return number_meta(kDtype);
 }
 
 int64_t read_fixed_size(const JsonValue& value, const Place& place) {
@@ -235,5 +219,8 @@ int64_t read_fixed_size(const JsonValue& value, const Place& place) {
 std::vector<int64_t> read_fixed_sizes(const JsonValue& value, const Place& place) {
   return as_list_of(value, place, read_fixed_size);
 }
+
+template ExportedValue read_number_meta<c10::ScalarType::Double>(const JsonValue&, const Place&);
+template ExportedValue read_number_meta<c10::ScalarType::Bool>(const JsonValue&, const Place&);
 
 }  // namespace torch_ir

@@ -24,15 +24,15 @@ c10::MemoryFormat read_memory_format(const JsonValue& value, const Place& place)
 c10::Device read_device(const JsonValue& value, const Place& place);
 
 // {"dtype": 7, "sizes": [{"as_int": 3}, {"as_expr": {...}}], ...}
-ValueMeta read_tensor_meta(const JsonValue& value, const Place& place);
+ExportedValue read_tensor_meta(const JsonValue& value, const Place& place);
 
 // Throws SerializationError unless `meta` is of a dense tensor, or does not say.
 void check_layout(const ObjectReader& meta);
 
 // Numbers that nodes make; fixed or an expression of symbols.
-ValueMeta read_sym_int_meta(const JsonValue& value, const Place& place);
-ValueMeta read_sym_float_meta(const JsonValue& value, const Place& place);
-ValueMeta read_sym_bool_meta(const JsonValue& value, const Place& place);
+ExportedValue read_sym_int_meta(const JsonValue& value, const Place& place);
+template <c10::ScalarType kDtype>  // Double, Bool
+ExportedValue read_number_meta(const JsonValue& value, const Place& place);
 
 // {"as_int": 3}, and a list of such, where none may be symbolic.
 int64_t read_fixed_size(const JsonValue& value, const Place& place);

@@ -1,4 +1,4 @@
-#include "torch_ir/exporter/meta/testing/meta_cases.h"
+#include "torch_ir/exporter/meta/meta_cases.h"
 
 #include <ATen/ops/rand.h>
 #include <ATen/ops/zeros.h>

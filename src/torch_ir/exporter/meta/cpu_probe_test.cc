@@ -1,4 +1,4 @@
-#include "torch_ir/exporter/meta/zero_twins.h"
+#include "torch_ir/exporter/meta/cpu_probe.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,168 @@
+// Layers of networks: convolution, normalization, attention.
+#include <ATen/OpMathType.h>
+#include <ATen/SDPBackend.h>
+#include <ATen/native/ConvUtils.h>
+#include <ATen/ops/_fused_sdp_choice.h>
+#include <ATen/ops/_scaled_dot_product_attention_math.h>
+#include <ATen/ops/_scaled_dot_product_flash_attention_for_cpu.h>
+
+#include "torch_ir/exporter/meta/cpu_probe.h"
+#include "torch_ir/exporter/meta/meta_rules.h"
+
+namespace torch_ir {
+namespace {
+
+using c10::ScalarType;
+
+// --- Convolution ---
+
+bool is_channels_last(const at::Tensor& tensor) {
+  const c10::MemoryFormat format = tensor.suggest_memory_format();
+  return format == c10::MemoryFormat::ChannelsLast || format == c10::MemoryFormat::ChannelsLast3d;
+}
+
+// What the CPU's backends do. In three dimensions oneDNN keeps channels last, and there is no
+// oneDNN kernel for double.
+c10::MemoryFormat output_format(const at::Tensor& input, const at::Tensor& weight) {
+  if (!is_channels_last(input) && !is_channels_last(weight)) return c10::MemoryFormat::Contiguous;
+  if (weight.dim() == 4) return c10::MemoryFormat::ChannelsLast;
+  return weight.dim() == 5 && input.scalar_type() != c10::ScalarType::Double
+             ? c10::MemoryFormat::ChannelsLast3d
+             : c10::MemoryFormat::Contiguous;
+}
+
+// LibTorch checks the arguments, unsqueezes one-dimensional convolutions and takes care of empty
+// inputs; what it leaves to the backend is the convolution itself.
+std::vector<at::Tensor> convolution(const MetaCall& call) {
+  const at::Tensor input = call.tensor("input");
+  const at::Tensor weight = call.tensor("weight");
+  TORCH_CHECK(input.scalar_type() == weight.scalar_type() &&
+                  (!call.has("bias") || call.tensor("bias").scalar_type() == weight.scalar_type()),
+              "convolution: expected an input of the dtype of weight and bias, ",
+              weight.scalar_type(), ", but got ", input.scalar_type());
+  const size_t rank = input.dim() - 2;
+  const Sizes stride = call.integers("stride", rank, 1);
+  const Sizes padding = call.integers("padding", rank);
+  const Sizes dilation = call.integers("dilation", rank, 1);
+  const Sizes sizes =
+      call.flag("transposed")
+          ? at::native::conv_input_size(input.sizes(), weight.sizes(), padding,
+                                        call.integers("output_padding", rank), stride, dilation,
+                                        call.number("groups"))
+          : at::native::conv_output_size(input.sizes(), weight.sizes(), padding, stride, dilation);
+  for (int64_t size : sizes) {
+    TORCH_CHECK(size >= 0, "convolution of ", input.sizes(), " with a kernel of ", weight.sizes(),
+                " gives a result of negative size ", c10::IntArrayRef(sizes));
+  }
+  return {meta_tensor(sizes, input.scalar_type(), output_format(input, weight))};
+}
+
+// --- Normalization: the result has the shape of the input, beside it come the statistics ---
+
+// Low precision inputs may come with float parameters; then the statistics are float too.
+ScalarType statistics_dtype(const MetaCall& call, ScalarType input) {
+  return call.has("weight") ? call.tensor("weight").scalar_type() : input;
+}
+
+// Low precision may come with parameters in full precision, but nothing with integers.
+void check_dtypes(const MetaCall& call, const at::Tensor& input) {
+  TORCH_CHECK(input.is_floating_point(), call.op().operator_name(), ": not implemented for ",
+              input.scalar_type());
+  if (!call.has("weight")) return;
+  const ScalarType weight = call.tensor("weight").scalar_type();
+  const bool is_low =
+      input.scalar_type() == ScalarType::Half || input.scalar_type() == ScalarType::BFloat16;
+  TORCH_CHECK(weight == input.scalar_type() || (is_low && weight == ScalarType::Float),
+              call.op().operator_name(), ": expected a weight of dtype ", input.scalar_type(),
+              ", as the input, but got ", weight);
+}
+
+at::Tensor like_input(const at::Tensor& input) {
+  return meta_tensor(input.sizes(), input.scalar_type(), input.suggest_memory_format());
+}
+
+std::vector<at::Tensor> batch_norm(const MetaCall& call) {
+  const at::Tensor input = call.tensor("input");
+  check_dtypes(call, input);
+  TORCH_CHECK(input.dim() >= 2, "batch_norm: expected an input of at least 2 dimensions, got ",
+              input.dim());
+  const Sizes statistics{call.flag("training") ? input.size(1) : 0};
+  const ScalarType dtype = statistics_dtype(call, input.scalar_type());
+  return {like_input(input), meta_tensor(statistics, dtype), meta_tensor(statistics, dtype)};
+}
+
+std::vector<at::Tensor> layer_norm(const MetaCall& call) {
+  const at::Tensor input = call.tensor("input");
+  check_dtypes(call, input);
+  const Sizes normalized = call.integers("normalized_shape");
+  TORCH_CHECK(!normalized.empty() && input.dim() >= static_cast<int64_t>(normalized.size()) &&
+                  input.sizes().slice(input.dim() - normalized.size()) == normalized,
+              "Given normalized_shape=", c10::IntArrayRef(normalized),
+              ", expected input whose last sizes are these, but got input of size ", input.sizes());
+  Sizes statistics = input.sizes().vec();
+  std::fill(statistics.end() - normalized.size(), statistics.end(), 1);
+  const ScalarType dtype = statistics_dtype(call, input.scalar_type());
+  return {meta_tensor(input.sizes(), input.scalar_type()), meta_tensor(statistics, dtype),
+          meta_tensor(statistics, dtype)};
+}
+
+// --- Attention ---
+
+// The output is laid out as the query; the statistics are computed as [batch, length, heads].
+std::vector<at::Tensor> flash_attention(const MetaCall& call) {
+  const at::Tensor query = call.tensor("query");
+  TORCH_CHECK(query.dim() == 4 && query.size(3) == call.tensor("value").size(3),
+              "scaled_dot_product_attention_flash_attention: Q/K/V should have the same head size");
+  const auto dtype = at::toOpMathType(query.scalar_type());
+  return {meta_like(query),
+          meta_tensor({query.size(0), query.size(2), query.size(1)}, dtype).transpose(1, 2)};
+}
+
+// Does what the CPU would: the kernels that it chooses from lay out their results differently, and
+// models rely on that when they call view().
+std::vector<at::Tensor> attention(const MetaCall& call) {
+  ZeroTwins twins;
+  const at::Tensor query = call.tensor("query");
+  const at::Tensor key = call.tensor("key");
+  const at::Tensor value = call.tensor("value");
+  std::optional<at::Tensor> mask;
+  std::optional<at::Tensor> mask_twin;
+  if (call.has("attn_mask")) {
+    mask = call.tensor("attn_mask");
+    mask_twin = twins.of(*mask);
+  }
+  const double dropout = call.real("dropout_p");
+  const bool is_causal = call.flag("is_causal");
+  const bool is_grouped = call.flag("enable_gqa");
+  const std::optional<double> scale =
+      call.has("scale") ? std::optional(call.real("scale")) : std::nullopt;
+  const int64_t choice = at::_fused_sdp_choice(twins.of(query), twins.of(key), twins.of(value),
+                                               mask_twin, dropout, is_causal, scale, is_grouped);
+  if (static_cast<at::SDPBackend>(choice) == at::SDPBackend::flash_attention) {
+    return {std::get<0>(at::_scaled_dot_product_flash_attention_for_cpu(query, key, value, dropout,
+                                                                        is_causal, mask, scale))};
+  }
+  return {std::get<0>(at::_scaled_dot_product_attention_math(query, key, value, mask, dropout,
+                                                             is_causal, {}, scale, is_grouped))};
+}
+
+constexpr NamedMetaRule kLayerRules[] = {
+    {"_batch_norm_no_update", nullptr, Composite::kReplace},
+    {"_native_batch_norm_legit", batch_norm},
+    {"_scaled_dot_product_flash_attention_for_cpu", flash_attention},
+    {"convolution_backward", nullptr, Composite::kReplace},
+    {"convolution_overrideable", convolution, Composite::kReplace},
+    {"group_norm", nullptr, Composite::kReplace},
+    {"native_batch_norm", batch_norm},
+    {"native_group_norm", nullptr, Composite::kReplace},
+    {"native_layer_norm", layer_norm, Composite::kReplace},
+    {"pixel_shuffle", nullptr, Composite::kReplace},
+    {"pixel_unshuffle", nullptr, Composite::kReplace},
+    {"scaled_dot_product_attention", attention, Composite::kReplace},
+};
+
+}  // namespace
+
+c10::ArrayRef<NamedMetaRule> layer_meta_rules() { return kLayerRules; }
+
+}  // namespace torch_ir

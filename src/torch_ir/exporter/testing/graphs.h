@@ -1,0 +1,42 @@
+// Graphs for tests, value by value.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "torch_ir/exporter/exported_program.h"
+
+namespace torch_ir {
+
+// A placeholder called `name`.
+inline ValueId add_input(ExportedGraph& graph, const std::string& name, ExportedValue value,
+                         InputKind kind = InputKind::kUserInput, const std::string& target = {}) {
+  value.name = name;
+  graph.inputs.push_back({kind, graph.add_value(std::move(value)), target});
+  return graph.inputs.back().value;
+}
+
+// A node of one output, named alike.
+inline ValueId add_node(ExportedGraph& graph, const std::string& name, const std::string& target,
+                        std::vector<ExportedArgument> arguments, ExportedValue output) {
+  output.name = name;
+  const ValueId id = graph.add_value(std::move(output));
+  graph.nodes.push_back({name, target, std::move(arguments), {id}});
+  return id;
+}
+
+// The names of `values`.
+inline std::vector<std::string> names_of(const ExportedGraph& graph,
+                                         const std::vector<ValueId>& values) {
+  std::vector<std::string> names;
+  for (const ValueId value : values) names.push_back(graph[value].name);
+  return names;
+}
+
+// The value called `name`, which there is.
+inline ExportedValue value_of(const ExportedGraph& graph, const std::string& name) {
+  return graph[graph.find(name).value()];
+}
+
+}  // namespace torch_ir
