@@ -4,11 +4,19 @@
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/view_as_complex.h>
 #include <ATen/ops/view_as_real.h>
+#include <c10/util/BFloat16.h>
 #include <c10/util/Exception.h>
+#include <c10/util/Float8_e4m3fn.h>
+#include <c10/util/Float8_e4m3fnuz.h>
+#include <c10/util/Float8_e5m2.h>
+#include <c10/util/Float8_e5m2fnuz.h>
+#include <c10/util/Half.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -18,6 +26,11 @@
 #include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
+
+#if __has_include(<c10/util/Float8_e8m0fnu.h>)
+#include <c10/util/Float8_e8m0fnu.h>
+#define TORCH_IR_HAS_FLOAT8_E8M0FNU 1
+#endif
 
 namespace torch_ir {
 namespace {
@@ -50,67 +63,38 @@ bool is_in_range(int64_t value, ScalarType dtype) {
 
 // --- Writing ---
 
-// The elements of a constant, wide enough for all dtypes of their kind.
-class ElementWriter {
- public:
-  ElementWriter(const at::Tensor& tensor, const ElementType& type, JsonWriter& writer)
-      : type_(type), writer_(writer) {
-    const at::Tensor plain = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous();
-    switch (type.kind) {
-      case ElementKind::kBool:
-      case ElementKind::kInteger:
-        wide_ = plain.to(ScalarType::Long);
-        break;
-      case ElementKind::kUInt64:
-        wide_ = plain.view(ScalarType::Long);
-        break;
-      case ElementKind::kFloat:
-        wide_ = plain.to(ScalarType::Double);
-        break;
-      case ElementKind::kComplex:
-        real_dtype_ = c10::toRealValueType(type.dtype);
-        wide_ = at::view_as_real(plain.to(ScalarType::ComplexDouble));
-        break;
-    }
-  }
+double number_in(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
 
-  void write(c10::IntArrayRef shape) {
-    if (shape.empty()) return write_element();
-    writer_.begin_list();
-    for (int64_t i = 0; i < shape.front(); ++i) write(shape.slice(1));
-    writer_.end_list();
-  }
+template <class T>
+double rounded_to(double value) {
+  return static_cast<double>(static_cast<float>(static_cast<T>(static_cast<float>(value))));
+}
 
- private:
-  void write_element() {
-    switch (type_.kind) {
-      case ElementKind::kBool:
-        return writer_.boolean(next<int64_t>() != 0);
-      case ElementKind::kInteger:
-        return writer_.integer(next<int64_t>());
-      case ElementKind::kUInt64:
-        return writer_.unsigned_integer(std::bit_cast<uint64_t>(next<int64_t>()));
-      case ElementKind::kFloat:
-        return writer_.raw(python_float(next<double>(), type_.dtype));
-      case ElementKind::kComplex:
-        writer_.begin_list();
-        writer_.raw(python_float(next<double>(), real_dtype_));
-        writer_.raw(python_float(next<double>(), real_dtype_));
-        writer_.end_list();
-    }
-  }
-
-  template <class T>
-  T next() {
-    return wide_.const_data_ptr<T>()[position_++];
-  }
-
-  const ElementType type_;
-  JsonWriter& writer_;
-  at::Tensor wide_;
-  ScalarType real_dtype_ = ScalarType::Undefined;
-  int64_t position_ = 0;
+// What storing a double as an element of a dtype makes of it, and how many digits surely suffice.
+struct FloatType {
+  c10::ScalarType dtype;
+  double (*round)(double);
+  int max_digits;
 };
+constexpr FloatType kFloatTypes[] = {
+    {c10::ScalarType::Float, rounded_to<float>, 9},
+    {c10::ScalarType::Half, rounded_to<c10::Half>, 5},
+    {c10::ScalarType::BFloat16, rounded_to<c10::BFloat16>, 4},
+    {c10::ScalarType::Float8_e5m2, rounded_to<c10::Float8_e5m2>, 3},
+    {c10::ScalarType::Float8_e5m2fnuz, rounded_to<c10::Float8_e5m2fnuz>, 3},
+    {c10::ScalarType::Float8_e4m3fn, rounded_to<c10::Float8_e4m3fn>, 3},
+    {c10::ScalarType::Float8_e4m3fnuz, rounded_to<c10::Float8_e4m3fnuz>, 3},
+#ifdef TORCH_IR_HAS_FLOAT8_E8M0FNU
+    {c10::ScalarType::Float8_e8m0fnu, rounded_to<c10::Float8_e8m0fnu>, 2},
+#endif
+};
+
+const FloatType& float_type(c10::ScalarType dtype) {
+  for (const FloatType& type : kFloatTypes) {
+    if (type.dtype == dtype) return type;
+  }
+  throw SerializationError("elements of dtype " + dtype_name(dtype) + " are no floats");
+}
 
 // The part of `shape` that nested lists show: all up to the first empty dimension.
 c10::IntArrayRef visible_part(c10::IntArrayRef shape) {
@@ -133,23 +117,55 @@ ElementType writable_type(const std::string& name, const at::Tensor& tensor) {
   return *type;
 }
 
+// Nested lists of what `convert` makes of each element of `tensor`, which is contiguous.
+template <class T, class Convert>
+JsonValue nested_lists(const at::Tensor& tensor, const Convert& convert) {
+  const T* next = tensor.const_data_ptr<T>();
+  const auto make = [&](const auto& self, c10::IntArrayRef shape) -> JsonValue {
+    if (shape.empty()) return convert(*next++);
+    JsonValue::array_t list;
+    list.reserve(static_cast<size_t>(shape.front()));
+    for (int64_t i = 0; i < shape.front(); ++i) list.push_back(self(self, shape.slice(1)));
+    return list;
+  };
+  return make(make, visible_part(tensor.sizes()));
+}
+
+JsonValue elements_of(const at::Tensor& tensor, ElementKind kind) {
+  const at::Tensor plain = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous();
+  const auto as_it_is = [](auto element) { return element; };
+  const auto shortest = [dtype = c10::toRealValueType(tensor.scalar_type())](double element) {
+    return with_fewest_digits(element, dtype);
+  };
+  switch (kind) {
+    case ElementKind::kBool:
+      return nested_lists<bool>(plain, as_it_is);
+    case ElementKind::kInteger:
+      return nested_lists<int64_t>(plain.to(ScalarType::Long), as_it_is);
+    case ElementKind::kUInt64:
+      return nested_lists<uint64_t>(plain, as_it_is);
+    case ElementKind::kFloat:
+      return nested_lists<double>(plain.to(ScalarType::Double), shortest);
+    case ElementKind::kComplex:
+      return nested_lists<double>(at::view_as_real(plain.to(ScalarType::ComplexDouble)), shortest);
+  }
+  return {};
+}
+
 // --- Reading ---
 
 bool is_leaf(const JsonValue& value, ElementKind kind) {
-  const auto* list = value.get_if<JsonValue::List>();
-  if (list == nullptr) return true;
-  return kind == ElementKind::kComplex && list->size() == 2 &&
-         list->front().get_if<JsonValue::List>() == nullptr;
+  if (!value.is_array()) return true;
+  return kind == ElementKind::kComplex && value.size() == 2 && !value.front().is_array();
 }
 
 // As the first element of each level has it; ElementReader checks the others.
 std::vector<int64_t> shape_of(const JsonValue& data, ElementKind kind) {
   std::vector<int64_t> shape;
   for (const JsonValue* value = &data; !is_leaf(*value, kind);) {
-    const auto& list = *value->get_if<JsonValue::List>();
-    shape.push_back(static_cast<int64_t>(list.size()));
-    if (list.empty()) break;
-    value = &list.front();
+    shape.push_back(static_cast<int64_t>(value->size()));
+    if (value->empty()) break;
+    value = &value->front();
   }
   return shape;
 }
@@ -162,15 +178,14 @@ class ElementReader {
 
   void read(const JsonValue& value, const Place& place, size_t depth = 0) {
     if (depth == shape_.size()) return read_element(value, place);
-    const auto* list = value.get_if<JsonValue::List>();
     const auto size = static_cast<size_t>(shape_[depth]);
-    if (list == nullptr || list->size() != size) {
+    if (!value.is_array() || value.size() != size) {
       const std::string found =
-          list == nullptr ? value.kind() : "a list of " + std::to_string(list->size());
+          value.is_array() ? "a list of " + std::to_string(value.size()) : kind_of(value);
       place.fail("expected a list of " + std::to_string(size) +
                  ", as long as the others of its level, found " + found);
     }
-    for (size_t i = 0; i < size; ++i) read((*list)[i], place.item(i), depth + 1);
+    for (size_t i = 0; i < size; ++i) read(value[i], place.item(i), depth + 1);
   }
 
   // The elements as a tensor of `shape`. Elements that are finite stay so, or `place` fails.
@@ -233,9 +248,8 @@ class ElementReader {
   }
 
   void read_bool(const JsonValue& value, const Place& place) {
-    const bool* element = value.get_if<bool>();
-    if (element == nullptr) place.fail("true or false", value);
-    integers_.push_back(*element);
+    if (!value.is_boolean()) place.fail("true or false", value);
+    integers_.push_back(value.get<bool>());
   }
 
   void read_integer(const JsonValue& value, const Place& place) {
@@ -245,32 +259,22 @@ class ElementReader {
   }
 
   void read_uint64(const JsonValue& value, const Place& place) {
-    if (const auto* large = value.get_if<uint64_t>()) {
-      integers_.push_back(std::bit_cast<int64_t>(*large));
-      return;
-    }
-    const int64_t element = as_integer(value, place);
-    if (element < 0) fail_range(std::to_string(element), place);
+    const bool is_large = value.is_number_unsigned();
+    const int64_t element =
+        is_large ? std::bit_cast<int64_t>(value.get<uint64_t>()) : as_integer(value, place);
+    if (element < 0 && !is_large) fail_range(std::to_string(element), place);
     integers_.push_back(element);
   }
 
   void read_float(const JsonValue& value, const Place& place) {
-    if (const double* element = value.get_if<double>()) {
-      floats_.push_back(*element);
-    } else if (const auto* integer = value.get_if<int64_t>()) {
-      floats_.push_back(static_cast<double>(*integer));
-    } else if (const auto* large = value.get_if<uint64_t>()) {
-      floats_.push_back(static_cast<double>(*large));
-    } else {
-      place.fail("a number", value);
-    }
+    if (!value.is_number()) place.fail("a number", value);
+    floats_.push_back(value.get<double>());
   }
 
   void read_complex(const JsonValue& value, const Place& place) {
-    const auto* pair = value.get_if<JsonValue::List>();
-    if (pair == nullptr || pair->size() != 2) place.fail("[re, im]", value);
-    read_float((*pair)[0], place.item(0));
-    read_float((*pair)[1], place.item(1));
+    if (!value.is_array() || value.size() != 2) place.fail("[re, im]", value);
+    read_float(value[0], place.item(0));
+    read_float(value[1], place.item(1));
   }
 
   [[noreturn]] void fail_range(const std::string& element, const Place& place) const {
@@ -315,16 +319,30 @@ std::vector<int64_t> read_shape(const JsonValue* value, const std::vector<int64_
 
 }  // namespace
 
-void write_constant(const std::string& name, const at::Tensor& tensor, JsonWriter& writer) {
+JsonValue constant_to_json(const std::string& name, const at::Tensor& tensor) {
   const ElementType type = writable_type(name, tensor);
-  writer.begin_object();
-  writer.key("data");
-  ElementWriter(tensor, type, writer).write(visible_part(tensor.sizes()));
-  writer.key("dtype").string(dtype_name(tensor.scalar_type()));
+  JsonValue json = {{"data", elements_of(tensor, type.kind)},
+                    {"dtype", dtype_name(tensor.scalar_type())}};
   if (visible_part(tensor.sizes()).size() != tensor.sizes().size()) {
-    writer.key("shape").list(tensor.sizes(), [&](int64_t size) { writer.integer(size); });
+    json["shape"] = tensor.sizes().vec();
   }
-  writer.end_object();
+  return json;
+}
+
+// Text with few digits goes through double on its way back, which can round twice: so each
+// candidate is tried, and the exact value has the last word.
+double with_fewest_digits(double value, c10::ScalarType dtype) {
+  if (dtype == c10::ScalarType::Double || !std::isfinite(value)) return value;
+  const FloatType& type = float_type(dtype);
+  if (dtype == c10::ScalarType::Float) {
+    const double candidate = number_in(fmt::format("{}", static_cast<float>(value)));
+    return type.round(candidate) == value ? candidate : value;
+  }
+  for (int num_digits = 1; num_digits <= type.max_digits; ++num_digits) {
+    const double candidate = number_in(fmt::format("{:.{}e}", value, num_digits - 1));
+    if (type.round(candidate) == value) return candidate;
+  }
+  return value;
 }
 
 at::Tensor read_constant(const JsonValue& value, const Place& place,

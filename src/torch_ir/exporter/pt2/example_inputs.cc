@@ -45,7 +45,7 @@ void flatten_keywords(Pointer kwargs, const std::vector<std::string>& keywords,
 
 const JsonValue& item(const JsonValue& value, size_t index) {
   const Place place;
-  const JsonValue::List& list = as_list(value, place);
+  const JsonValue::array_t& list = as_list(value, place);
   if (index >= list.size()) place.fail("a list is too short");
   return list[index];
 }

@@ -225,10 +225,9 @@ std::string source_line(std::string_view trace) {
 // A text of the metadata of `node`; empty where the archive does not tell.
 std::string read_metadata(const ObjectReader& node, const char* key) {
   const JsonValue* metadata = node.find("metadata");
-  if (metadata == nullptr || metadata->get_if<JsonValue::Object>() == nullptr) return {};
+  if (metadata == nullptr || !metadata->is_object()) return {};
   const JsonValue* value = ObjectReader(*metadata, node.place().key("metadata")).find(key);
-  const auto* text = value == nullptr ? nullptr : value->get_if<std::string>();
-  return text == nullptr ? std::string() : *text;
+  return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
 }
 
 SerializedArgument read_named_argument(const JsonValue& value, const Place& place) {
@@ -242,7 +241,7 @@ SerializedNode read_node(const JsonValue& value, const Place& place) {
   node.target = fields.get("target", as_string);
   node.arguments = fields.get_list("inputs", read_named_argument);
   const Place outputs_place = place.key("outputs");
-  const JsonValue::List& outputs = as_list(fields.get("outputs"), outputs_place);
+  const JsonValue::array_t& outputs = as_list(fields.get("outputs"), outputs_place);
   for (size_t i = 0; i < outputs.size(); ++i) {
     read_node_output(outputs[i], outputs_place.item(i), node.outputs);
   }
