@@ -131,15 +131,6 @@ void check_entry(const ZipArchive& zip, const std::string& path, const std::stri
                            printable(found), expected));
 }
 
-bool is_big_endian(const ZipArchive& zip, const std::string& path, const std::string& entry) {
-  if (!zip.has(entry)) return false;
-  const std::string order = read_text(zip, entry);
-  if (order != "little" && order != "big") {
-    fail(path, fmt::format("the byte order '{}' is not known", printable(order)));
-  }
-  return order == "big";
-}
-
 PayloadEntries find_payload(const ZipArchive& zip, const std::string& path,
                             const std::string& folder, const std::string& model, const char* kind) {
   PayloadEntries payload;
@@ -160,13 +151,13 @@ Pt2Archive open_model(const ZipArchive& zip, const std::string& path, const std:
                       const std::string& model) {
   check_entry(zip, path, root + "archive_format", "pt2");
   check_entry(zip, path, root + "archive_version", kArchiveVersion);
+  check_entry(zip, path, root + "byteorder", "little");
   Pt2Archive archive{
       zip, root + std::string(kModelsFolder) + model + std::string(kModelSuffix), {}, {}, {}};
   archive.weights = find_payload(zip, path, root + "data/weights/", model, "weights");
   archive.constants = find_payload(zip, path, root + "data/constants/", model, "constants");
   const std::string example_inputs = fmt::format("{}data/sample_inputs/{}.pt", root, model);
   if (zip.has(example_inputs)) archive.example_inputs = example_inputs;
-  archive.is_big_endian = is_big_endian(zip, path, root + "byteorder");
   return archive;
 }
 

@@ -31,8 +31,6 @@ struct Pt2Archive {
   PayloadEntries constants;
   // The pickle of the example inputs; nothing where the archive has no such entry.
   std::optional<std::string> example_inputs;
-  // Whether storages are in the byte order of other machines than this one.
-  bool is_big_endian = false;
 };
 
 // Throws ExportError: for what is no zip archive, for archives of other kinds, with what they are

@@ -117,18 +117,12 @@ class Storages {
                                                archive_.zip.name(), printable(name), entry));
   }
 
-  // Elements of several dtypes in one storage of the other byte order can not be swapped as one.
   const c10::Storage& storage_of(const PayloadItem& item) {
-    const bool is_swapped = archive_.is_big_endian;
-    const std::string key =
-        is_swapped ? fmt::format("{}:{}", static_cast<int>(item.view.dtype), item.entry)
-                   : item.entry;
-    const auto known = storages_.find(key);
-    if (known != storages_.end()) return known->second;
-    const ByteRange bytes = archive_.zip.read(item.entry);
-    c10::Storage storage =
-        make_storage(is_swapped ? swap_byte_order(bytes, item.view.dtype) : bytes);
-    return storages_.emplace(key, std::move(storage)).first->second;
+    auto known = storages_.find(item.entry);
+    if (known == storages_.end()) {
+      known = storages_.emplace(item.entry, make_storage(archive_.zip.read(item.entry))).first;
+    }
+    return known->second;
   }
 
   const Pt2Archive& archive_;
