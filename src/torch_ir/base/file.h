@@ -61,27 +61,6 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
-// A regular file mapped into memory for as long as the object lives. The pages are private: they
-// can be written to, and what is written never reaches the file. An empty file has size 0 and no
-// data. (Truncating a file while it is mapped makes the pages behind its new end inaccessible.)
-class MappedFile {
- public:
-  static std::shared_ptr<MappedFile> open(const std::string& path);
-  ~MappedFile();
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-
-  std::byte* data() { return data_; }
-  const std::byte* data() const { return data_; }
-  size_t size() const { return size_; }
-
- private:
-  MappedFile(std::byte* data, size_t size) : data_(data), size_(size) {}
-
-  std::byte* data_;
-  size_t size_;
-};
-
 // Bytes in memory, with what keeps them there: what readers of containers hand on, a whole mapped
 // file, an entry of an archive, a storage of tensors. Copying one copies no bytes. The bytes are
 // the reader's own (private pages or memory): writing to them reaches no file, but every range over
@@ -98,7 +77,9 @@ struct ByteRange {
   ByteRange part(size_t offset, size_t length) const { return {data + offset, length, owner}; }
 };
 
-// The whole file at `path`, mapped. Throws Error as MappedFile does.
+// The whole regular file at `path`, mapped. The pages are private: they can be written to, and what
+// is written never reaches the file. An empty file has size 0 and no data. (Truncating a file while
+// it is mapped makes the pages behind its new end inaccessible.)
 ByteRange map_file(const std::string& path);
 
 }  // namespace torch_ir
