@@ -18,7 +18,6 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/work_directory.h"
 
 namespace torch_ir {
 namespace {
@@ -155,6 +154,11 @@ void flush_folder_of(const fs::path& file) {
 }
 
 }  // namespace
+
+bool is_in_work_directory(std::string_view path) {
+  return path.find("/" + std::string(kWorkDirectoryPrefix)) != path.npos ||
+         path.starts_with(kWorkDirectoryPrefix);
+}
 
 std::string read_file(const std::string& path) {
   const ReadDescriptor file(path);

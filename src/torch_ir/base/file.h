@@ -17,6 +17,12 @@ namespace torch_ir {
 // bytes.
 inline constexpr size_t kMaxNameBytes = 200;
 
+// How the hidden folders begin whose files take their places together later (work_directory.h).
+inline constexpr std::string_view kWorkDirectoryPrefix = ".torch-ir-run-";
+
+// Whether a file lies in such a folder: it need not reach the disk before it has its place.
+bool is_in_work_directory(std::string_view path);
+
 // The whole content of `path`, a file or a pipe; /dev/null is empty. A directory or another device
 // is an error, and so is a pipe that nobody has opened to write to for some seconds.
 std::string read_file(const std::string& path);
