@@ -260,10 +260,6 @@ void declare_questions(CLI::App& parser, Arguments& arguments) {
       "Write the selected cases, or models, or with --split their calls, as files for other "
       "people's tests");
   options.flag("--json", arguments.json, "Print these lists as JSON");
-  options
-      .one("--completion", arguments.completion, "SHELL",
-           "Print a completion script for bash or zsh")
-      ->transform(one_of("shell that there is a script for", {"bash", "zsh"}));
 }
 
 std::string given_file(const std::string& flag, const std::string& path) {
@@ -342,7 +338,7 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
     refuse_together(parser, runs_elsewhere, "--device", "devices are those of the execution plan");
   }
   const std::vector<std::string> questions = {"--list-models", "--list-categories", "--supported",
-                                              "--completion", "--export-suite"};
+                                              "--export-suite"};
   for (size_t i = 0; i < questions.size(); ++i) {
     for (size_t k = 0; k < i; ++k) {
       refuse_together(parser, questions[k], questions[i], "one question at a time");

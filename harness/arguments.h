@@ -24,8 +24,6 @@ struct Arguments {
   std::string export_suite = {};
   // A list of operators: which models a backend with these can take.
   std::string supported = {};
-  // The shell to print a completion script for.
-  std::string completion = {};
   // Lists as JSON.
   bool json = false;
   bool quiet = false;

@@ -16,7 +16,6 @@
 #include "harness/run/progress.h"
 #include "harness/selection/model_files.h"
 #include "harness/selection/selection.h"
-#include "torch_ir/base/completion.h"
 #include "torch_ir/base/parse_arguments.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/program.h"
@@ -32,19 +31,6 @@ constexpr int kInterrupted = 130;
 
 // What //harness is called, as a file. A program of another name has models or backends of its own.
 constexpr const char* kProgram = "harness";
-
-CompletionValues completion_values(const std::string& program) {
-  return {
-      .words = {{"--optimization", {"exact", "fast"}},
-                {"--device", {"cpu", "cuda"}},
-                {"--scale", {"test", "full"}},
-                {"--tolerance", {"dtype"}},
-                {"--suite", {"models", "operators"}},
-                {"--completion", {"bash", "zsh"}},
-                {"--backend", list_backends()}},
-      .commands = {{"--model", program + " --list-models 2>/dev/null | awk 'NR > 1 {print $1}'"},
-                   {"--category", program + " --list-categories"}}};
-}
 
 constexpr const char* kFooter =
     "Examples:\n"
@@ -122,11 +108,6 @@ std::optional<std::string> answer(const CLI::App& parser, const Arguments& argum
   if (!arguments.supported.empty()) {
     const SupportReport report = supported_models(arguments.harness, arguments.supported);
     return arguments.json ? to_json(report) : to_text(report, file_name(arguments.supported));
-  }
-  if (!arguments.completion.empty()) {
-    const std::string& other = arguments.harness.program;
-    const std::string program = other.empty() ? kProgram : other;
-    return completion_script(arguments.completion, program, parser, completion_values(program));
   }
   return std::nullopt;
 }

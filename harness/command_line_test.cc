@@ -241,21 +241,6 @@ TEST_F(CommandLineTest, HelpAndVersion) {
   EXPECT_THAT(version.out, MatchesRegex("harness [0-9.]+ \\(LibTorch [0-9.]+.*\\)\n"));
 }
 
-TEST_F(CommandLineTest, PathsAreCompletedWhereTheyBelong) {
-  const std::string script = run({"--completion", "bash"}).out;
-  for (const char* option :
-       {"--seed", "--trials", "--rtol", "--jobs", "--timeout", "--memory-limit", "--executor"}) {
-    EXPECT_THAT(script, HasSubstr(std::string("' ") + option + "') : ;;\n"));
-  }
-  for (const char* option :
-       {"--pt2", "--inputs", "--expected", "--baseline", "--supported", "--expected-failures"}) {
-    EXPECT_THAT(script, HasSubstr(std::string("' ") + option + "') paths=f ;;\n"));
-  }
-  for (const char* option : {"--ir", "--output"}) {
-    EXPECT_THAT(script, HasSubstr(std::string("' ") + option + "') paths=d ;;\n"));
-  }
-}
-
 TEST_F(CommandLineTest, SaysNoMoreThanAPersonReads) {
   const HarnessOutcome result = run({"--model", std::string(5000, 'x')});
   EXPECT_EQ(result.status, 2);

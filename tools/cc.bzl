@@ -125,7 +125,7 @@ def torch_ir_library(name, srcs, hdrs = [], units = 1, copts = [], tags = [], te
     )
 
 def _fuzz_test(name, seeds, deps):
-    """The fuzz test of NAME.cc less _test, which has LLVMFuzzerTestOneInput.
+    """The fuzz test of tools/fuzz/NAME.cc less _test, which has LLVMFuzzerTestOneInput.
 
     In a normal build it tries the seeds and 1,000 inputs made of them, the same in each run. With
     --config=fuzz, which needs clang-16 and its libFuzzer, it is libFuzzer with all its options:
@@ -136,7 +136,7 @@ def _fuzz_test(name, seeds, deps):
     native.cc_test(
         name = name,
         size = "small",
-        srcs = [name[:-len("_test")] + ".cc"],
+        srcs = [str(Label("//tools/fuzz:" + name[:-len("_test")] + ".cc"))],
         args = ["-seed_inputs=" + ",".join(["$(rootpath {})".format(seed) for seed in seeds])] +
                # Mutations keep the form of an input: growing it slowly would only be in their way.
                select({is_libfuzzer: ["-len_control=0"], "//conditions:default": ["-runs=1000"]}),
@@ -192,20 +192,19 @@ def torch_ir_room(
       test_size: As in cc_test.
       test_data: Files that its tests read.
       test_shards: Over how many processes Bazel spreads its tests.
-      fuzz_seeds: The pattern of the files that the fuzz test NAME_fuzz_test of NAME_fuzz.cc begins
-        with, for each NAME.
+      fuzz_seeds: The pattern of the files that the fuzz test NAME_fuzz_test of
+        tools/fuzz/NAME_fuzz.cc begins with, for each NAME.
       test_main: The library with the main function of its tests.
       visibility: As in cc_library.
     """
     native.exports_files(hdrs, visibility = ["//:__subpackages__"])
 
     tests = native.glob(["*_test.cc"], exclude = exclude, allow_empty = True)
-    fuzz = native.glob(["*_fuzz.cc"], allow_empty = True)
     testing = native.glob(["testing/*.cc"], allow_empty = True)
     testing_hdrs = native.glob(["testing/*.h"], allow_empty = True)
     torch_ir_library(
         name = name + "_sources",
-        srcs = native.glob(["*.cc"], exclude = tests + fuzz + exclude, allow_empty = True),
+        srcs = native.glob(["*.cc"], exclude = tests + exclude, allow_empty = True),
         hdrs = native.glob(["*.h"]),
         copts = _COLD_COPTS if is_cold else [],
         data = data,

@@ -8,7 +8,7 @@ set -euo pipefail
 usage='Usage: bazel run //:install -- --prefix DIR [--copy-libtorch]
        bazel run //:install -- --prefix DIR --uninstall
 
-Installs the programs torch-ir and harness with their completions for bash and zsh, the library
+Installs the programs torch-ir and harness, the library
 libtorch_ir.so with its headers, and its CMake package below DIR. The programs and the library find
 LibTorch by DIR/lib/torch_ir/libtorch, a link to the LibTorch that they were built with; where that
 moves, let the link point to it.
@@ -143,15 +143,6 @@ stage_versions() {
   done
 }
 
-stage_completions() {
-  local bash="$stage/share/bash-completion/completions" zsh="$stage/share/zsh/site-functions"
-  mkdir -p "$bash" "$zsh"
-  "$stage/bin/torch-ir" completion bash >"$bash/torch-ir"
-  "$stage/bin/torch-ir" completion zsh >"$zsh/_torch-ir"
-  "$stage/bin/harness" --completion bash >"$bash/harness"
-  "$stage/bin/harness" --completion zsh >"$zsh/_harness"
-}
-
 # LibTorch counts as one, whether it is a link or a copy.
 write_list() {
   (
@@ -208,7 +199,6 @@ install_all() {
   set_run_paths
   stage_libtorch
   stage_versions
-  stage_completions
   write_list
   check_places
 

@@ -29,7 +29,7 @@
 #include "harness/results/run_context.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/ir/json_document.h"
+#include "torch_ir/ir/json_value.h"
 
 namespace torch_ir {
 
@@ -255,7 +255,7 @@ void read(const Json& json, T& value) {
 template <class Read>
 auto parse(std::string_view text, const Read& read_document) {
   try {
-    return read_document(parse_json_document(text));
+    return read_document(parse_json(text, kMaxDocumentValues));
   } catch (const Problem& problem) {
     throw SerializationError(problem.place.empty() ? problem.what
                                                    : problem.place + ": " + problem.what);

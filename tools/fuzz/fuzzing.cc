@@ -56,48 +56,14 @@ using Json = nlohmann::ordered_json;
 Json interesting_value(RandomBits& random) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
-  static const auto& values = *new std::vector<Json>{0,
-                                                     1,
-                                                     -1,
-                                                     2,
-                                                     3,
-                                                     8,
-                                                     63,
-                                                     64,
-                                                     65,
-                                                     255,
-                                                     1 << 20,
-                                                     1LL << 31,
-                                                     (1LL << 31) - 1,
-                                                     1LL << 32,
-                                                     1LL << 40,
-                                                     1LL << 62,
-                                                     kMax,
-                                                     kMin,
-                                                     kMin + 1,
-                                                     ~uint64_t{0},
-                                                     0.5,
-                                                     -0.0,
-                                                     1e308,
-                                                     1e-308,
-                                                     1e18,
-                                                     "",
-                                                     "s0",
-                                                     "float32",
-                                                     "bool",
-                                                     "int64",
-                                                     "complex128",
-                                                     "\x01\x7f",
-                                                     "../x",
-                                                     nullptr,
-                                                     true,
-                                                     false,
-                                                     Json::array(),
-                                                     Json::object(),
-                                                     "s0*s0",
-                                                     "Infinity",
-                                                     "NaN",
-                                                     "-Infinity"};
+  static const auto& values = *new std::vector<Json>{
+      // clang-format off
+      0, 1, -1, 2, 3, 8, 63, 64, 65, 255, 1 << 20, 1LL << 31, (1LL << 31) - 1, 1LL << 32,
+      1LL << 40, 1LL << 62, kMax, kMin, kMin + 1, ~uint64_t{0}, 0.5, -0.0, 1e308, 1e-308, 1e18,
+      "", "s0", "s0*s0", "float32", "bool", "int64", "complex128", "\x01\x7f", "../x",
+      "Infinity", "NaN", "-Infinity", nullptr, true, false, Json::array(), Json::object(),
+      // clang-format on
+  };
   return values[below(random, values.size())];
 }
 

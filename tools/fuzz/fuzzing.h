@@ -1,8 +1,9 @@
 // What fuzz targets share: what counts as passing, files in memory, and mutations that keep the
 // structure of what they change.
 //
-// A target is a source X_fuzz.cc with LLVMFuzzerTestOneInput, and a torch_ir_fuzz_test of cc.bzl.
-// It may have an LLVMFuzzerCustomMutator, which calls mutate_input.
+// A target is a source X_fuzz.cc here with LLVMFuzzerTestOneInput, and the line of X in
+// `fuzz_seeds` of the room that it tests. It may have an LLVMFuzzerCustomMutator, which calls
+// mutate_input.
 #pragma once
 
 #include <cstddef>

@@ -18,7 +18,6 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/work_directory.h"
 
 namespace torch_ir {
 namespace {
@@ -156,6 +155,11 @@ void flush_folder_of(const fs::path& file) {
 
 }  // namespace
 
+bool is_in_work_directory(std::string_view path) {
+  return path.find("/" + std::string(kWorkDirectoryPrefix)) != path.npos ||
+         path.starts_with(kWorkDirectoryPrefix);
+}
+
 std::string read_file(const std::string& path) {
   const ReadDescriptor file(path);
   std::string content;
@@ -252,28 +256,17 @@ void AtomicFile::commit() {
   if (is_flushed) flush_folder_of(path_);
 }
 
-std::shared_ptr<MappedFile> MappedFile::open(const std::string& path) {
+ByteRange map_file(const std::string& path) {
   const ReadDescriptor file(path);
   if (!file.is_regular()) fail("cannot map", path, "it is no regular file");
-  void* data = nullptr;
-  if (file.size() > 0) {
-    // Without a reservation, or a file larger than the memory could not be mapped writable.
-    data = ::mmap(nullptr, file.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE,
-                  file.get(), 0);
-    if (data == MAP_FAILED) fail_with_errno("cannot map", path);
-  }
-  return std::shared_ptr<MappedFile>(new MappedFile(static_cast<std::byte*>(data), file.size()));
-}
-
-MappedFile::~MappedFile() {
-  if (size_ > 0) ::munmap(data_, size_);
-}
-
-ByteRange map_file(const std::string& path) {
-  std::shared_ptr<MappedFile> file = MappedFile::open(path);
-  std::byte* data = file->data();
-  const size_t size = file->size();
-  return {data, size, std::move(file)};
+  const size_t size = file.size();
+  if (size == 0) return {};
+  // Without a reservation, or a file larger than the memory could not be mapped writable.
+  void* data =
+      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.get(), 0);
+  if (data == MAP_FAILED) fail_with_errno("cannot map", path);
+  return {static_cast<std::byte*>(data), size,
+          std::shared_ptr<void>(data, [size](void* pages) { ::munmap(pages, size); })};
 }
 
 std::string user_path(const std::string& path) {

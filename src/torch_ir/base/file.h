@@ -17,6 +17,12 @@ namespace torch_ir {
 // bytes.
 inline constexpr size_t kMaxNameBytes = 200;
 
+// How the hidden folders begin whose files take their places together later (work_directory.h).
+inline constexpr std::string_view kWorkDirectoryPrefix = ".torch-ir-run-";
+
+// Whether a file lies in such a folder: it need not reach the disk before it has its place.
+bool is_in_work_directory(std::string_view path);
+
 // The whole content of `path`, a file or a pipe; /dev/null is empty. A directory or another device
 // is an error, and so is a pipe that nobody has opened to write to for some seconds.
 std::string read_file(const std::string& path);
@@ -61,27 +67,6 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
-// A regular file mapped into memory for as long as the object lives. The pages are private: they
-// can be written to, and what is written never reaches the file. An empty file has size 0 and no
-// data. (Truncating a file while it is mapped makes the pages behind its new end inaccessible.)
-class MappedFile {
- public:
-  static std::shared_ptr<MappedFile> open(const std::string& path);
-  ~MappedFile();
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
-
-  std::byte* data() { return data_; }
-  const std::byte* data() const { return data_; }
-  size_t size() const { return size_; }
-
- private:
-  MappedFile(std::byte* data, size_t size) : data_(data), size_(size) {}
-
-  std::byte* data_;
-  size_t size_;
-};
-
 // Bytes in memory, with what keeps them there: what readers of containers hand on, a whole mapped
 // file, an entry of an archive, a storage of tensors. Copying one copies no bytes. The bytes are
 // the reader's own (private pages or memory): writing to them reaches no file, but every range over
@@ -98,7 +83,9 @@ struct ByteRange {
   ByteRange part(size_t offset, size_t length) const { return {data + offset, length, owner}; }
 };
 
-// The whole file at `path`, mapped. Throws Error as MappedFile does.
+// The whole regular file at `path`, mapped. The pages are private: they can be written to, and what
+// is written never reaches the file. An empty file has size 0 and no data. (Truncating a file while
+// it is mapped makes the pages behind its new end inaccessible.)
 ByteRange map_file(const std::string& path);
 
 }  // namespace torch_ir

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -91,7 +90,7 @@ TEST_F(FileTest, MissingFileIsNamed) {
 TEST_F(FileTest, DirectoryIsRefusedForReading) {
   const std::string message = "cannot read '" + folder_.string() + "': it is a directory";
   EXPECT_THAT([&] { read_file(folder_); }, ThrowsMessage<Error>(message));
-  EXPECT_THAT([&] { MappedFile::open(folder_); }, ThrowsMessage<Error>(message));
+  EXPECT_THAT([&] { map_file(folder_); }, ThrowsMessage<Error>(message));
 }
 
 TEST_F(FileTest, DirectoryIsRefusedForWriting) {
@@ -291,26 +290,18 @@ TEST_F(FileTest, DeviceIsWrittenToAndNotReplaced) {
               ThrowsMessage<Error>("cannot write '/dev/full': No space left on device"));
 }
 
-TEST_F(FileTest, MapsAFile) {
-  write_file(path("a"), "content");
-  const auto file = MappedFile::open(path("a"));
-  ASSERT_EQ(file->size(), 7u);
-  EXPECT_EQ(std::memcmp(file->data(), "content", 7), 0);
-}
-
 TEST_F(FileTest, WritingToAMappingDoesNotReachTheFile) {
   write_file(path("a"), "content");
-  const auto file = MappedFile::open(path("a"));
-  file->data()[0] = std::byte{'X'};
-  EXPECT_EQ(std::memcmp(file->data(), "Xontent", 7), 0);
+  const ByteRange file = map_file(path("a"));
+  EXPECT_EQ(file.text(), "content");
+  file.data[0] = std::byte{'X'};
+  EXPECT_EQ(file.text(), "Xontent");
   EXPECT_EQ(read_file(path("a")), "content");
 }
 
 TEST_F(FileTest, MapsAnEmptyFile) {
   write_file(path("a"), "");
-  const auto file = MappedFile::open(path("a"));
-  EXPECT_EQ(file->size(), 0u);
-  EXPECT_EQ(file->data(), nullptr);
+  EXPECT_EQ(map_file(path("a")).size, 0u);
 }
 
 TEST_F(FileTest, ReadsNothingFromTheNullDevice) { EXPECT_EQ(read_file("/dev/null"), ""); }
@@ -328,7 +319,7 @@ TEST_F(FileTest, ReadsNoOtherDevicesAndMapsNoPipe) {
   EXPECT_THAT([] { read_file("/dev/zero"); },
               ThrowsMessage<Error>("cannot read '/dev/zero': it is no file and no pipe"));
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
-  EXPECT_THAT([&] { MappedFile::open(path("pipe")); },
+  EXPECT_THAT([&] { map_file(path("pipe")); },
               ThrowsMessage<Error>(HasSubstr("it is no regular file")));
   int ends[2] = {};
   ASSERT_EQ(::pipe(ends), 0);

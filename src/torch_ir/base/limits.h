@@ -14,7 +14,7 @@ namespace torch_ir {
 
 // Lists and objects in one another. Readers recurse.
 inline constexpr size_t kMaxJsonDepth = 512;
-// Values take up to 36 times the memory of their text. A graph of a million nodes has as many.
+// Values take up to 24 times the memory of their text. A graph of a million nodes has as many.
 inline constexpr size_t kMaxJsonValues = size_t{1} << 24;
 // The same where each takes more, or fewer do: headers of safetensors, indices, cases, results.
 inline constexpr size_t kMaxDocumentValues = size_t{1} << 22;

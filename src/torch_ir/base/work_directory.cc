@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
 #include "torch_ir/base/subprocess.h"
 
 namespace torch_ir {
@@ -26,7 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPrefix = ".torch-ir-run-";
 constexpr std::string_view kPattern = "XXXXXX";
 
 // Not inherited by children: the lock ends with this process.
@@ -77,7 +77,8 @@ class Lock {
 // By its name, which nobody else gives to a directory.
 bool is_work_directory(const fs::path& path) {
   const std::string name = path.filename().string();
-  return name.starts_with(kPrefix) && name.size() == kPrefix.size() + kPattern.size();
+  return name.starts_with(kWorkDirectoryPrefix) &&
+         name.size() == kWorkDirectoryPrefix.size() + kPattern.size();
 }
 
 // Where the file system has no locks, none.
@@ -109,7 +110,7 @@ WorkDirectory::WorkDirectory(const fs::path& parent) {
   // Nobody looks for stale directories while a new one is not locked yet.
   const Lock parent_lock(parent, kBriefly);
   if (parent_lock.is_held()) remove_unlocked(parent);
-  std::string name = (parent / (std::string(kPrefix).append(kPattern))).string();
+  std::string name = (parent / (std::string(kWorkDirectoryPrefix).append(kPattern))).string();
   if (::mkdtemp(name.data()) == nullptr) {
     throw Error("cannot write to '" + parent.string() + "': " + strerror(errno));
   }
@@ -120,10 +121,6 @@ WorkDirectory::WorkDirectory(const fs::path& parent) {
 void remove_stale_work_directories(const fs::path& parent) {
   const Lock parent_lock(parent, kBriefly);
   if (parent_lock.is_held()) remove_unlocked(parent);
-}
-
-bool is_in_work_directory(std::string_view path) {
-  return path.find("/" + std::string(kPrefix)) != path.npos || path.starts_with(kPrefix);
 }
 
 WorkDirectory::~WorkDirectory() {

@@ -36,10 +36,6 @@ class WorkDirectory {
 // Removes what killed processes have left in `parent`.
 void remove_stale_work_directories(const std::filesystem::path& parent);
 
-// Whether a file lies in some WorkDirectory. Such a file need not reach the disk before
-// replace_together.
-bool is_in_work_directory(std::string_view path);
-
 // Throws Error where replace_together could not give `names` to `to`, because of what is there.
 void check_replaceable(const std::filesystem::path& to, const std::vector<std::string>& names);
 

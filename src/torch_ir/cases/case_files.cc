@@ -18,7 +18,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cases/strided_copy.h"
 #include "torch_ir/ir/json.h"
-#include "torch_ir/ir/json_document.h"
+#include "torch_ir/ir/json_value.h"
 #include "torch_ir/ir/validate.h"
 #include "torch_ir/verifier/second_opinion.h"
 #include "torch_ir/weights/safetensors.h"
@@ -142,7 +142,7 @@ template <class Read>
 auto read_json(const std::string& path, const Read& read) {
   const std::string text = read_file(path);
   try {
-    return read(parse_json_document(text));
+    return read(parse_json(text, kMaxDocumentValues));
   } catch (const Json::exception& error) {
     // "[json.exception.parse_error.101] ..." without the brackets.
     const std::string reason = headline(error.what());

@@ -25,7 +25,7 @@ void Console::fail(const std::string& message) { err_ << message_line("torch-ir"
 std::vector<Command> all_commands() {
   return {info_command(),      visualize_command(), validate_command(), import_command(),
           execute_command(),   verify_command(),    compare_command(),  diff_command(),
-          benchmark_command(), ops_command(),       split_command(),    completion_command()};
+          benchmark_command(), ops_command(),       split_command()};
 }
 
 }  // namespace torch_ir

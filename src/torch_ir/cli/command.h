@@ -83,7 +83,6 @@ Command diff_command();
 Command benchmark_command();
 Command ops_command();
 Command split_command();
-Command completion_command();
 
 // All of them, in the order in which --help lists them.
 std::vector<Command> all_commands();

@@ -101,20 +101,6 @@ TEST(RunCli, TakesOptionsBeforeTheCommand) {
   EXPECT_THAT(help.out, HasSubstr("Usage: torch-ir info "));
 }
 
-TEST(RunCli, CompletesWhatEachCommandTakes) {
-  const std::string script = run({"completion", "bash"}).out;
-  EXPECT_THAT(script, HasSubstr("'diff '*) options='-h --help --all --json -q --quiet --version'; "
-                                "paths=f ;;\n"));
-  EXPECT_THAT(script, HasSubstr("'completion '*) options='-h --help -q --quiet --version'; "
-                                "words=\"bash zsh\" ;;\n"));
-  EXPECT_THAT(script, HasSubstr("'verify --weights') paths=f ;;\n"));
-  EXPECT_THAT(script, HasSubstr("'import --output') paths=d ;;\n"));
-  for (const char* option : {"verify --rtol", "verify --weights-key", "benchmark --rounds",
-                             "benchmark --threads", "visualize --max-nodes"}) {
-    EXPECT_THAT(script, HasSubstr(std::string("'") + option + "') : ;;\n"));
-  }
-}
-
 TEST(RunCli, PutsMessagesOnOneLine) {
   expect_usage_error({"in\n\tfo\x1B[1m"}, "unknown command 'in fo [1m' (see 'torch-ir --help')");
 }

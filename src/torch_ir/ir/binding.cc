@@ -3,6 +3,8 @@
 #include <ATen/core/jit_type.h>
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 #include <utility>
 
 #include "torch_ir/base/error.h"
@@ -163,6 +165,26 @@ class OperatorBinder::Binder {
     given_.clear();
     bound_.clear();
     next_positional_ = next_list_ = next_mask_ = num_named_used_ = num_attributes_used_ = 0;
+    counts_.clear();
+    for (const Attribute& item : list_attribute(kListSizes, "counts")) {
+      const auto* count = item.get_if<int64_t>();
+      if (count == nullptr || *count < 0) fail_list(kListSizes, "counts");
+      counts_.push_back(static_cast<size_t>(*count));
+    }
+    masks_ = list_attribute(kListNoneMasks, "masks");
+  }
+
+  [[noreturn]] void fail_list(std::string_view name, const char* what) const {
+    fail("attribute '" + std::string(name) + "' must be a list of " + what);
+  }
+
+  // The items of an attribute that is a list of `what`; none where the node has no such attribute.
+  std::span<const Attribute> list_attribute(std::string_view name, const char* what) const {
+    const Attribute* attribute = node_->attrs.find(name);
+    if (attribute == nullptr) return {};
+    const auto* list = attribute->get_if<Attribute::List>();
+    if (list == nullptr) fail_list(name, what);
+    return *list;
   }
 
   [[noreturn]] void fail(const std::string& what) const {
@@ -197,13 +219,7 @@ class OperatorBinder::Binder {
       num_named_in_lists += static_cast<size_t>(
           std::ranges::count(node_->inputs, parameter.name(), &TensorMeta::arg));
     }
-    const Attribute* sizes = node_->attrs.find(kListSizes);
-    const auto* list = sizes == nullptr ? nullptr : sizes->get_if<Attribute::List>();
-    if (list == nullptr) return count;
-    for (const Attribute& item : *list) {
-      const auto* size = item.get_if<int64_t>();
-      if (size != nullptr && *size > 0) count += static_cast<size_t>(*size);
-    }
+    count = std::accumulate(counts_.begin(), counts_.end(), count);
     return count - std::min(count, num_named_in_lists);
   }
 
@@ -239,7 +255,9 @@ class OperatorBinder::Binder {
     size_t list = 0;
     for (const Parameter& parameter : parameters_) {
       if (is_given_by_name(parameter.name())) continue;
-      if (parameter.is(ArgumentKind::kTensorList)) position += list_count(list++).value_or(0);
+      if (parameter.is(ArgumentKind::kTensorList) && list < counts_.size()) {
+        position += counts_[list++];
+      }
       if (!parameter.is(ArgumentKind::kTensor)) continue;
       const bool is_chosen = std::ranges::find(chosen, &parameter) != chosen.end();
       if (parameter.may_be_absent && !is_chosen) continue;
@@ -293,12 +311,12 @@ class OperatorBinder::Binder {
   }
 
   BoundArgument bind_list(const Parameter& parameter) {
-    const std::optional<int64_t> count = next_list_count();
-    if (!count) return absent(parameter);
-    std::vector<size_t> taken = take_named(parameter.name(), static_cast<size_t>(*count));
-    while (taken.size() < static_cast<size_t>(*count)) {
+    if (next_list_ == counts_.size()) return absent(parameter);
+    const size_t count = counts_[next_list_++];
+    std::vector<size_t> taken = take_named(parameter.name(), count);
+    while (taken.size() < count) {
       if (next_positional_ == positional_.size()) {
-        fail("argument '" + parameter.name() + "' is a list of " + std::to_string(*count) +
+        fail("argument '" + parameter.name() + "' is a list of " + std::to_string(count) +
              " tensors, but only " + std::to_string(taken.size()) + " inputs are left for it");
       }
       taken.push_back(positional_[next_positional_++]);
@@ -317,36 +335,13 @@ class OperatorBinder::Binder {
     return inputs;
   }
 
-  std::optional<int64_t> next_list_count() {
-    const std::optional<int64_t> count = list_count(next_list_);
-    if (count) ++next_list_;
-    return count;
-  }
-
-  // The length of the list of tensors that is the one at `index` of those given.
-  std::optional<int64_t> list_count(size_t index) const {
-    const Attribute* sizes = node_->attrs.find(kListSizes);
-    if (sizes == nullptr) return std::nullopt;
-    const auto* list = sizes->get_if<Attribute::List>();
-    if (list == nullptr) fail("attribute '_tensor_list_sizes' must be a list of counts");
-    if (index >= list->size()) return std::nullopt;
-    const auto* count = (*list)[index].get_if<int64_t>();
-    if (count == nullptr || *count < 0) {
-      fail("attribute '_tensor_list_sizes' must be a list of counts");
-    }
-    return *count;
-  }
-
   // Puts None back where the next mask says so.
   std::vector<std::optional<size_t>> spread(const Parameter& parameter,
                                             const std::vector<size_t>& inputs) {
-    const Attribute* masks = node_->attrs.find(kListNoneMasks);
-    if (masks == nullptr || !parameter.type.holds_none) return {inputs.begin(), inputs.end()};
-    const auto* list = masks->get_if<Attribute::List>();
-    if (list == nullptr) fail("attribute '_tensor_list_none_masks' must be a list of masks");
-    if (next_mask_ == list->size()) return {inputs.begin(), inputs.end()};
-    const auto* mask = (*list)[next_mask_++].get_if<Attribute::List>();
-    if (mask == nullptr) fail("attribute '_tensor_list_none_masks' must be a list of masks");
+    const bool has_mask = parameter.type.holds_none && next_mask_ < masks_.size();
+    if (!has_mask) return {inputs.begin(), inputs.end()};
+    const auto* mask = masks_[next_mask_++].get_if<Attribute::List>();
+    if (mask == nullptr) fail_list(kListNoneMasks, "masks");
     std::vector<std::optional<size_t>> spread;
     size_t num_placed = 0;
     for (const Attribute& item : *mask) {
@@ -372,17 +367,11 @@ class OperatorBinder::Binder {
            "' is left over: the operator's tensor arguments are all taken");
     }
     if (num_named_used_ + positional_.size() < node_->inputs.size()) fail(unknown_named_input());
-    if (const Attribute* sizes = node_->attrs.find(kListSizes)) {
-      const auto* list = sizes->get_if<Attribute::List>();
-      if (list == nullptr || next_list_ < list->size()) {
-        fail("'_tensor_list_sizes' has more counts than the operator has lists of tensors");
-      }
+    if (next_list_ < counts_.size()) {
+      fail("'_tensor_list_sizes' has more counts than the operator has lists of tensors");
     }
-    if (const Attribute* masks = node_->attrs.find(kListNoneMasks)) {
-      const auto* list = masks->get_if<Attribute::List>();
-      if (list == nullptr || next_mask_ < list->size()) {
-        fail("'_tensor_list_none_masks' has more masks than the operator has lists that hold None");
-      }
+    if (next_mask_ < masks_.size()) {
+      fail("'_tensor_list_none_masks' has more masks than the operator has lists that hold None");
     }
     const size_t num_list_attributes =
         (node_->attrs.find(kListSizes) != nullptr) + (node_->attrs.find(kListNoneMasks) != nullptr);
@@ -416,6 +405,9 @@ class OperatorBinder::Binder {
   const OpNode* node_ = nullptr;
   std::vector<BoundArgument> bound_;
   std::vector<size_t> positional_;
+  // The lengths of its lists of tensors, and where these hold None.
+  std::vector<size_t> counts_;
+  std::span<const Attribute> masks_;
   // The optional tensors that take a positional input.
   Parameters given_;
   size_t next_positional_ = 0;

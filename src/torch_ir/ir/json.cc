@@ -25,14 +25,14 @@ constexpr std::string_view kFormatVersionKey = "format_version";
 
 Attribute read_plain_attribute(const JsonValue& value, const Place& place) {
   if (value.is_null()) return {};
-  if (const auto* boolean = value.get_if<bool>()) return *boolean;
-  if (const auto* integer = value.get_if<int64_t>()) return *integer;
-  if (const auto* number = value.get_if<double>()) return *number;
-  if (const auto* text = value.get_if<std::string>()) return *text;
-  if (value.get_if<JsonValue::Object>() != nullptr) {
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.type() == JsonValue::value_t::number_integer) return value.get<int64_t>();
+  if (value.is_number_float()) return value.get<double>();
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_object()) {
     return ValueRef{ObjectReader(value, place, {"value"}).get("value", as_string)};
   }
-  if (value.get_if<JsonValue::List>() == nullptr) place.fail("a value or a list of values", value);
+  if (!value.is_array()) place.fail("a value or a list of values", value);
   return as_list_of(value, place, read_plain_attribute);
 }
 
@@ -46,10 +46,10 @@ AttributeMap read_plain_attributes(const JsonValue& value, const Place& place) {
 
 // Sizes are integers, or expressions of symbols.
 void read_shape(const JsonValue& value, const Place& place, TensorMeta& tensor) {
-  const JsonValue::List& sizes = as_list(value, place);
+  const JsonValue::array_t& sizes = as_list(value, place);
   tensor.shape.reserve(sizes.size());
   for (size_t i = 0; i < sizes.size(); ++i) {
-    if (const auto* text = sizes[i].get_if<std::string>()) {
+    if (const auto* text = sizes[i].get_ptr<const std::string*>()) {
       if (text->empty()) place.item(i).fail("an expression is empty");
       tensor.symbolic_shape.resize(sizes.size());
       tensor.symbolic_shape[i] = *text;

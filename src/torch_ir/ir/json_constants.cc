@@ -4,11 +4,14 @@
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/view_as_complex.h>
 #include <ATen/ops/view_as_real.h>
+#include <c10/core/DynamicCast.h>
 #include <c10/util/Exception.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -50,67 +53,14 @@ bool is_in_range(int64_t value, ScalarType dtype) {
 
 // --- Writing ---
 
-// The elements of a constant, wide enough for all dtypes of their kind.
-class ElementWriter {
- public:
-  ElementWriter(const at::Tensor& tensor, const ElementType& type, JsonWriter& writer)
-      : type_(type), writer_(writer) {
-    const at::Tensor plain = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous();
-    switch (type.kind) {
-      case ElementKind::kBool:
-      case ElementKind::kInteger:
-        wide_ = plain.to(ScalarType::Long);
-        break;
-      case ElementKind::kUInt64:
-        wide_ = plain.view(ScalarType::Long);
-        break;
-      case ElementKind::kFloat:
-        wide_ = plain.to(ScalarType::Double);
-        break;
-      case ElementKind::kComplex:
-        real_dtype_ = c10::toRealValueType(type.dtype);
-        wide_ = at::view_as_real(plain.to(ScalarType::ComplexDouble));
-        break;
-    }
-  }
+double number_in(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
 
-  void write(c10::IntArrayRef shape) {
-    if (shape.empty()) return write_element();
-    writer_.begin_list();
-    for (int64_t i = 0; i < shape.front(); ++i) write(shape.slice(1));
-    writer_.end_list();
-  }
-
- private:
-  void write_element() {
-    switch (type_.kind) {
-      case ElementKind::kBool:
-        return writer_.boolean(next<int64_t>() != 0);
-      case ElementKind::kInteger:
-        return writer_.integer(next<int64_t>());
-      case ElementKind::kUInt64:
-        return writer_.unsigned_integer(std::bit_cast<uint64_t>(next<int64_t>()));
-      case ElementKind::kFloat:
-        return writer_.raw(python_float(next<double>(), type_.dtype));
-      case ElementKind::kComplex:
-        writer_.begin_list();
-        writer_.raw(python_float(next<double>(), real_dtype_));
-        writer_.raw(python_float(next<double>(), real_dtype_));
-        writer_.end_list();
-    }
-  }
-
-  template <class T>
-  T next() {
-    return wide_.const_data_ptr<T>()[position_++];
-  }
-
-  const ElementType type_;
-  JsonWriter& writer_;
-  at::Tensor wide_;
-  ScalarType real_dtype_ = ScalarType::Undefined;
-  int64_t position_ = 0;
-};
+// What storing `value` as an element of `dtype` makes of it.
+double rounded_to(c10::ScalarType dtype, double value) {
+  double element = 0;
+  c10::cast_and_store<double>(dtype, &element, value);
+  return c10::fetch_and_cast<double>(dtype, &element);
+}
 
 // The part of `shape` that nested lists show: all up to the first empty dimension.
 c10::IntArrayRef visible_part(c10::IntArrayRef shape) {
@@ -133,155 +83,147 @@ ElementType writable_type(const std::string& name, const at::Tensor& tensor) {
   return *type;
 }
 
+// Nested lists of what `convert` makes of each element of `tensor`, which is contiguous.
+template <class T, class Convert>
+JsonValue nested_lists(const at::Tensor& tensor, const Convert& convert) {
+  const T* next = tensor.const_data_ptr<T>();
+  const auto make = [&](const auto& self, c10::IntArrayRef shape) -> JsonValue {
+    if (shape.empty()) return convert(*next++);
+    JsonValue::array_t list;
+    list.reserve(static_cast<size_t>(shape.front()));
+    for (int64_t i = 0; i < shape.front(); ++i) list.push_back(self(self, shape.slice(1)));
+    return list;
+  };
+  return make(make, visible_part(tensor.sizes()));
+}
+
+JsonValue elements_of(const at::Tensor& tensor, ElementKind kind) {
+  const at::Tensor plain = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous();
+  const auto as_it_is = [](auto element) { return element; };
+  const auto shortest = [dtype = c10::toRealValueType(tensor.scalar_type())](double element) {
+    return with_fewest_digits(element, dtype);
+  };
+  switch (kind) {
+    case ElementKind::kBool:
+      return nested_lists<bool>(plain, as_it_is);
+    case ElementKind::kInteger:
+      return nested_lists<int64_t>(plain.to(ScalarType::Long), as_it_is);
+    case ElementKind::kUInt64:
+      return nested_lists<uint64_t>(plain, as_it_is);
+    case ElementKind::kFloat:
+      return nested_lists<double>(plain.to(ScalarType::Double), shortest);
+    case ElementKind::kComplex:
+      return nested_lists<double>(at::view_as_real(plain.to(ScalarType::ComplexDouble)), shortest);
+  }
+  return {};
+}
+
 // --- Reading ---
 
 bool is_leaf(const JsonValue& value, ElementKind kind) {
-  const auto* list = value.get_if<JsonValue::List>();
-  if (list == nullptr) return true;
-  return kind == ElementKind::kComplex && list->size() == 2 &&
-         list->front().get_if<JsonValue::List>() == nullptr;
+  if (!value.is_array()) return true;
+  return kind == ElementKind::kComplex && value.size() == 2 && !value.front().is_array();
 }
 
-// As the first element of each level has it; ElementReader checks the others.
+// As the first element of each level has it; read_lists checks the others.
 std::vector<int64_t> shape_of(const JsonValue& data, ElementKind kind) {
   std::vector<int64_t> shape;
   for (const JsonValue* value = &data; !is_leaf(*value, kind);) {
-    const auto& list = *value->get_if<JsonValue::List>();
-    shape.push_back(static_cast<int64_t>(list.size()));
-    if (list.empty()) break;
-    value = &list.front();
+    shape.push_back(static_cast<int64_t>(value->size()));
+    if (value->empty()) break;
+    value = &value->front();
   }
   return shape;
 }
 
-// Collects the elements of nested lists.
-class ElementReader {
- public:
-  ElementReader(const ElementType& type, std::vector<int64_t> shape)
-      : type_(type), shape_(std::move(shape)) {}
-
-  void read(const JsonValue& value, const Place& place, size_t depth = 0) {
-    if (depth == shape_.size()) return read_element(value, place);
-    const auto* list = value.get_if<JsonValue::List>();
-    const auto size = static_cast<size_t>(shape_[depth]);
-    if (list == nullptr || list->size() != size) {
-      const std::string found =
-          list == nullptr ? value.kind() : "a list of " + std::to_string(list->size());
-      place.fail("expected a list of " + std::to_string(size) +
-                 ", as long as the others of its level, found " + found);
-    }
-    for (size_t i = 0; i < size; ++i) read((*list)[i], place.item(i), depth + 1);
+// Calls `read(element, place)` for the elements of nested lists of `shape`.
+template <class Read>
+void read_lists(const JsonValue& value, const Place& place, c10::IntArrayRef shape,
+                const Read& read) {
+  if (shape.empty()) return read(value, place);
+  const auto size = static_cast<size_t>(shape.front());
+  if (!value.is_array() || value.size() != size) {
+    const std::string found =
+        value.is_array() ? "a list of " + std::to_string(value.size()) : kind_of(value);
+    place.fail("expected a list of " + std::to_string(size) +
+               ", as long as the others of its level, found " + found);
   }
+  for (size_t i = 0; i < size; ++i) read_lists(value[i], place.item(i), shape.slice(1), read);
+}
 
-  // The elements as a tensor of `shape`. Elements that are finite stay so, or `place` fails.
-  at::Tensor make_tensor(c10::IntArrayRef shape, const Place& place) {
-    switch (type_.kind) {
-      case ElementKind::kBool:
-      case ElementKind::kInteger:
-        return over_integers(shape).to(type_.dtype, /*non_blocking=*/false, /*copy=*/true);
-      case ElementKind::kUInt64:
-        return over_integers(shape).clone().view(type_.dtype);
-      case ElementKind::kFloat: {
-        const at::Tensor wide = at::from_blob(floats_.data(), shape, ScalarType::Double);
-        return checked(wide.to(type_.dtype, false, /*copy=*/true), place);
-      }
-      case ElementKind::kComplex: {
-        std::vector<int64_t> pairs = shape.vec();
-        pairs.push_back(2);
-        const at::Tensor wide = at::from_blob(floats_.data(), pairs, ScalarType::Double);
-        return checked(at::view_as_complex(wide).to(type_.dtype, false, /*copy=*/true), place);
-      }
-    }
-    return {};
+[[noreturn]] void fail_range(const std::string& element, ScalarType dtype, const Place& place) {
+  place.fail(element + " is out of the range of " + dtype_name(dtype));
+}
+
+int64_t read_integer(const JsonValue& value, const Place& place, ScalarType dtype) {
+  if (dtype == ScalarType::Bool) {
+    if (!value.is_boolean()) place.fail("true or false", value);
+    return value.get<bool>();
   }
+  // Only UInt64 has larger ones, which are kept by their bits.
+  const bool is_uint64 = dtype == ScalarType::UInt64;
+  if (is_uint64 && value.is_number_unsigned()) return std::bit_cast<int64_t>(value.get<uint64_t>());
+  const int64_t element = as_integer(value, place);
+  const bool is_in_range = is_uint64 ? element >= 0 : torch_ir::is_in_range(element, dtype);
+  if (!is_in_range) fail_range(std::to_string(element), dtype, place);
+  return element;
+}
 
- private:
-  at::Tensor over_integers(c10::IntArrayRef shape) {
-    return at::from_blob(integers_.data(), shape, ScalarType::Long);
+double read_float(const JsonValue& value, const Place& place) {
+  if (!value.is_number()) place.fail("a number", value);
+  return value.get<double>();
+}
+
+// The elements in a row; two for a complex one.
+std::vector<double> read_floats(const JsonValue& data, const Place& place, ElementKind kind,
+                                c10::IntArrayRef shape) {
+  std::vector<double> floats;
+  read_lists(data, place, shape, [&](const JsonValue& value, const Place& where) {
+    if (kind == ElementKind::kFloat) return floats.push_back(read_float(value, where));
+    if (!value.is_array() || value.size() != 2) where.fail("[re, im]", value);
+    for (size_t i = 0; i < 2; ++i) floats.push_back(read_float(value[i], where.item(i)));
+  });
+  return floats;
+}
+
+// `wide` as `dtype`. Elements that are finite stay so, or `place` fails.
+at::Tensor narrowed(const at::Tensor& wide, ScalarType dtype, const Place& place) {
+  const auto doubles = [](const at::Tensor& tensor) {
+    return tensor.is_complex() ? at::view_as_real(tensor.to(ScalarType::ComplexDouble))
+                               : tensor.to(ScalarType::Double);
+  };
+  at::Tensor tensor = wide.to(dtype, /*non_blocking=*/false, /*copy=*/true);
+  const at::Tensor before = doubles(wide);
+  const at::Tensor after = doubles(tensor);
+  const double* given = before.const_data_ptr<double>();
+  const double* stored = after.const_data_ptr<double>();
+  for (int64_t i = 0; i < before.numel(); ++i) {
+    const bool is_kept = std::isfinite(given[i]) ? std::isfinite(stored[i])
+                         : std::isnan(given[i])  ? std::isnan(stored[i])
+                                                 : stored[i] == given[i];
+    if (!is_kept) fail_range(python_float(given[i]), dtype, place);
   }
+  return tensor;
+}
 
-  // `tensor`, made from `floats_`, when none of them was too large for its dtype.
-  at::Tensor checked(at::Tensor tensor, const Place& place) const {
-    at::Tensor wide = type_.kind == ElementKind::kComplex
-                          ? at::view_as_real(tensor.to(ScalarType::ComplexDouble))
-                          : tensor.to(ScalarType::Double);
-    const double* stored = wide.const_data_ptr<double>();
-    for (size_t i = 0; i < floats_.size(); ++i) {
-      const bool is_kept = std::isfinite(floats_[i]) ? std::isfinite(stored[i])
-                           : std::isnan(floats_[i])  ? std::isnan(stored[i])
-                                                     : stored[i] == floats_[i];
-      if (!is_kept) {
-        fail_range(python_float(floats_[i]), place);
-      }
-    }
-    return tensor;
+// The tensor of `shape` whose elements are those of `data`, of which lists show `data_shape`.
+at::Tensor read_elements(const JsonValue& data, const Place& place, const ElementType& type,
+                         c10::IntArrayRef data_shape, std::vector<int64_t> shape) {
+  if (type.kind == ElementKind::kFloat || type.kind == ElementKind::kComplex) {
+    std::vector<double> floats = read_floats(data, place, type.kind, data_shape);
+    const bool is_complex = type.kind == ElementKind::kComplex;
+    if (is_complex) shape.push_back(2);
+    const at::Tensor wide = at::from_blob(floats.data(), shape, ScalarType::Double);
+    return narrowed(is_complex ? at::view_as_complex(wide) : wide, type.dtype, place);
   }
-
-  void read_element(const JsonValue& value, const Place& place) {
-    switch (type_.kind) {
-      case ElementKind::kBool:
-        return read_bool(value, place);
-      case ElementKind::kInteger:
-        return read_integer(value, place);
-      case ElementKind::kUInt64:
-        return read_uint64(value, place);
-      case ElementKind::kFloat:
-        return read_float(value, place);
-      case ElementKind::kComplex:
-        return read_complex(value, place);
-    }
-  }
-
-  void read_bool(const JsonValue& value, const Place& place) {
-    const bool* element = value.get_if<bool>();
-    if (element == nullptr) place.fail("true or false", value);
-    integers_.push_back(*element);
-  }
-
-  void read_integer(const JsonValue& value, const Place& place) {
-    const int64_t element = as_integer(value, place);
-    if (!is_in_range(element, type_.dtype)) fail_range(std::to_string(element), place);
-    integers_.push_back(element);
-  }
-
-  void read_uint64(const JsonValue& value, const Place& place) {
-    if (const auto* large = value.get_if<uint64_t>()) {
-      integers_.push_back(std::bit_cast<int64_t>(*large));
-      return;
-    }
-    const int64_t element = as_integer(value, place);
-    if (element < 0) fail_range(std::to_string(element), place);
-    integers_.push_back(element);
-  }
-
-  void read_float(const JsonValue& value, const Place& place) {
-    if (const double* element = value.get_if<double>()) {
-      floats_.push_back(*element);
-    } else if (const auto* integer = value.get_if<int64_t>()) {
-      floats_.push_back(static_cast<double>(*integer));
-    } else if (const auto* large = value.get_if<uint64_t>()) {
-      floats_.push_back(static_cast<double>(*large));
-    } else {
-      place.fail("a number", value);
-    }
-  }
-
-  void read_complex(const JsonValue& value, const Place& place) {
-    const auto* pair = value.get_if<JsonValue::List>();
-    if (pair == nullptr || pair->size() != 2) place.fail("[re, im]", value);
-    read_float((*pair)[0], place.item(0));
-    read_float((*pair)[1], place.item(1));
-  }
-
-  [[noreturn]] void fail_range(const std::string& element, const Place& place) const {
-    place.fail(element + " is out of the range of " + dtype_name(type_.dtype));
-  }
-
-  const ElementType type_;
-  std::vector<int64_t> shape_;
-  std::vector<int64_t> integers_;
-  std::vector<double> floats_;
-};
+  std::vector<int64_t> integers;
+  read_lists(data, place, data_shape, [&](const JsonValue& value, const Place& where) {
+    integers.push_back(read_integer(value, where, type.dtype));
+  });
+  const at::Tensor wide = at::from_blob(integers.data(), shape, ScalarType::Long);
+  if (type.kind == ElementKind::kUInt64) return wide.clone().view(type.dtype);
+  return wide.to(type.dtype, /*non_blocking=*/false, /*copy=*/true);
+}
 
 ElementType read_element_type(const JsonValue& value, const Place& place) {
   const std::string& name = as_string(value, place);
@@ -315,16 +257,34 @@ std::vector<int64_t> read_shape(const JsonValue* value, const std::vector<int64_
 
 }  // namespace
 
-void write_constant(const std::string& name, const at::Tensor& tensor, JsonWriter& writer) {
+JsonValue constant_to_json(const std::string& name, const at::Tensor& tensor) {
   const ElementType type = writable_type(name, tensor);
-  writer.begin_object();
-  writer.key("data");
-  ElementWriter(tensor, type, writer).write(visible_part(tensor.sizes()));
-  writer.key("dtype").string(dtype_name(tensor.scalar_type()));
+  JsonValue json = {{"data", elements_of(tensor, type.kind)},
+                    {"dtype", dtype_name(tensor.scalar_type())}};
   if (visible_part(tensor.sizes()).size() != tensor.sizes().size()) {
-    writer.key("shape").list(tensor.sizes(), [&](int64_t size) { writer.integer(size); });
+    json["shape"] = tensor.sizes().vec();
   }
-  writer.end_object();
+  return json;
+}
+
+// Text with few digits goes through double on its way back, which can round twice: so each
+// candidate is tried, and the exact value has the last word.
+double with_fewest_digits(double value, c10::ScalarType dtype) {
+  if (dtype == c10::ScalarType::Double || !std::isfinite(value)) return value;
+  if (!c10::isFloatingType(dtype)) {
+    throw SerializationError("elements of dtype " + dtype_name(dtype) + " are no floats");
+  }
+  if (dtype == c10::ScalarType::Float) {
+    const double candidate = number_in(fmt::format("{}", static_cast<float>(value)));
+    return rounded_to(dtype, candidate) == value ? candidate : value;
+  }
+  // More than any smaller type needs.
+  constexpr int kMaxDigits = 5;
+  for (int num_digits = 1; num_digits <= kMaxDigits; ++num_digits) {
+    const double candidate = number_in(fmt::format("{:.{}e}", value, num_digits - 1));
+    if (rounded_to(dtype, candidate) == value) return candidate;
+  }
+  return value;
 }
 
 at::Tensor read_constant(const JsonValue& value, const Place& place,
@@ -340,10 +300,8 @@ at::Tensor read_constant(const JsonValue& value, const Place& place,
     place.fail(std::to_string(shape.size()) + " dimensions, more than the " +
                std::to_string(kMaxTensorDims) + " that a tensor can have");
   }
-  ElementReader elements(type, data_shape);
-  elements.read(data, data_place);
   try {
-    return elements.make_tensor(shape, data_place);
+    return read_elements(data, data_place, type, data_shape, shape);
   } catch (const c10::Error& error) {
     place.fail(error.what_without_backtrace());
   }

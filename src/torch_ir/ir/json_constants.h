@@ -6,6 +6,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/core/ScalarType.h>
 
 #include <cstdint>
 #include <string>
@@ -13,13 +14,17 @@
 
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
-#include "torch_ir/ir/json_writer.h"
 
 namespace torch_ir {
 
 // Throws SerializationError, naming the constant, when `tensor` has no data or a dtype without a
 // JSON form.
-void write_constant(const std::string& name, const at::Tensor& tensor, JsonWriter& writer);
+JsonValue constant_to_json(const std::string& name, const at::Tensor& tensor);
+
+// The double with the fewest digits that is `value` as an element of the floating-point type
+// `dtype`: 0.1 for the float32 nearest to it. Throws SerializationError for a dtype whose elements
+// are not floats.
+double with_fewest_digits(double value, c10::ScalarType dtype);
 
 // A contiguous tensor on the CPU. Files of the Python package say no shape: of an empty constant,
 // the dimensions that its list can not show are those of `declared`, the shape of the weight that

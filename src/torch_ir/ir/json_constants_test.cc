@@ -20,11 +20,7 @@ namespace {
 
 using ::testing::ThrowsMessage;
 
-std::string write(const at::Tensor& tensor) {
-  JsonWriter writer;
-  write_constant("c", tensor, writer);
-  return writer.take();
-}
+std::string write(const at::Tensor& tensor) { return python_json(constant_to_json("c", tensor)); }
 
 // Without line breaks and indentation, so that tests can be read.
 std::string write_compact(const at::Tensor& tensor) {

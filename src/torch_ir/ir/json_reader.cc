@@ -13,7 +13,7 @@ namespace {
 
 template <class T>
 const T& expect(const JsonValue& value, const Place& place, const char* expected) {
-  if (const T* typed = value.get_if<T>()) return *typed;
+  if (const auto* typed = value.get_ptr<const T*>()) return *typed;
   place.fail(expected, value);
 }
 
@@ -40,15 +40,15 @@ void Place::refuse(const std::string& what) const {
 void Place::fail(const Error& cause) const { throw SerializationError(cause, at(cause.what())); }
 
 void Place::fail(const char* expected, const JsonValue& found) const {
-  fail(std::string("expected ") + expected + ", found " + found.kind());
+  fail(std::string("expected ") + expected + ", found " + kind_of(found));
 }
 
-const JsonValue::List& as_list(const JsonValue& value, const Place& place) {
-  return expect<JsonValue::List>(value, place, "a list");
+const JsonValue::array_t& as_list(const JsonValue& value, const Place& place) {
+  return expect<JsonValue::array_t>(value, place, "a list");
 }
 
-const JsonValue::Object& as_object(const JsonValue& value, const Place& place) {
-  return expect<JsonValue::Object>(value, place, "an object");
+const JsonValue::object_t& as_object(const JsonValue& value, const Place& place) {
+  return expect<JsonValue::object_t>(value, place, "an object");
 }
 
 const std::string& as_string(const JsonValue& value, const Place& place) {
@@ -60,23 +60,20 @@ bool as_boolean(const JsonValue& value, const Place& place) {
 }
 
 int64_t as_integer(const JsonValue& value, const Place& place) {
-  return expect<int64_t>(value, place, "an integer");
+  if (value.type() == JsonValue::value_t::number_integer) return value.get<int64_t>();
+  place.fail("an integer", value);
 }
 
 std::vector<int64_t> as_integers(const JsonValue& value, const Place& place) {
-  expect<JsonValue::List>(value, place, "a list of integers");
+  expect<JsonValue::array_t>(value, place, "a list of integers");
   return as_list_of(value, place, as_integer);
 }
 
 double as_float(const JsonValue& value, const Place& place) {
-  if (const auto* number = value.get_if<double>()) return *number;
-  if (const auto* number = value.get_if<int64_t>()) return static_cast<double>(*number);
-  if (const auto* number = value.get_if<uint64_t>()) return static_cast<double>(*number);
-  if (const auto* text = value.get_if<std::string>()) {
-    if (*text == "Infinity") return std::numeric_limits<double>::infinity();
-    if (*text == "-Infinity") return -std::numeric_limits<double>::infinity();
-    if (*text == "NaN") return std::numeric_limits<double>::quiet_NaN();
-  }
+  if (value.is_number()) return value.get<double>();
+  if (value == "Infinity") return std::numeric_limits<double>::infinity();
+  if (value == "-Infinity") return -std::numeric_limits<double>::infinity();
+  if (value == "NaN") return std::numeric_limits<double>::quiet_NaN();
   place.fail("a float", value);
 }
 
@@ -93,7 +90,7 @@ ObjectReader::ObjectReader(const JsonValue& value, const Place& place,
 }
 
 const JsonValue* ObjectReader::find(std::string_view key) const {
-  const auto member = std::ranges::find(*members_, key, &JsonValue::Object::value_type::first);
+  const auto member = std::ranges::find(*members_, key, &JsonValue::object_t::value_type::first);
   const bool is_there = member != members_->end() && !(skips_null_ && member->second.is_null());
   return is_there ? &member->second : nullptr;
 }
@@ -104,7 +101,7 @@ const JsonValue& ObjectReader::get(std::string_view key) const {
 }
 
 TaggedValue as_tagged(const JsonValue& value, const Place& place) {
-  const JsonValue::Object& members = as_object(value, place);
+  const JsonValue::object_t& members = as_object(value, place);
   if (members.size() != 1) {
     place.fail(fmt::format("expected an object with one key, found {} keys", members.size()));
   }

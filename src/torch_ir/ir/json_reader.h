@@ -49,8 +49,8 @@ class Place {
   size_t index_ = kNoIndex;
 };
 
-const JsonValue::List& as_list(const JsonValue& value, const Place& place);
-const JsonValue::Object& as_object(const JsonValue& value, const Place& place);
+const JsonValue::array_t& as_list(const JsonValue& value, const Place& place);
+const JsonValue::object_t& as_object(const JsonValue& value, const Place& place);
 const std::string& as_string(const JsonValue& value, const Place& place);
 bool as_boolean(const JsonValue& value, const Place& place);
 int64_t as_integer(const JsonValue& value, const Place& place);
@@ -61,7 +61,7 @@ double as_float(const JsonValue& value, const Place& place);
 // What `read(value, place)` makes of each item of a list.
 template <class Read>
 auto as_list_of(const JsonValue& value, const Place& place, const Read& read) {
-  const JsonValue::List& items = as_list(value, place);
+  const JsonValue::array_t& items = as_list(value, place);
   std::vector<std::decay_t<std::invoke_result_t<Read, const JsonValue&, const Place&>>> results;
   results.reserve(items.size());
   for (size_t i = 0; i < items.size(); ++i) results.push_back(read(items[i], place.item(i)));
@@ -108,7 +108,7 @@ class ObjectReader {
   const Place& place() const { return place_; }
 
  private:
-  const JsonValue::Object* members_;
+  const JsonValue::object_t* members_;
   Place place_;
   bool skips_null_;
 };

@@ -114,23 +114,18 @@ TEST(JsonTest, FilesOfThePythonPackageReadAndWriteBackUnchanged) {
 
 // Whether everything in `part` is in `whole`, which may have more members in its objects.
 ::testing::AssertionResult contains(const JsonValue& whole, const JsonValue& part) {
-  if (const auto* members = part.get_if<JsonValue::Object>()) {
-    const auto* others = whole.get_if<JsonValue::Object>();
-    if (others == nullptr) return ::testing::AssertionFailure() << "is " << whole.kind();
-    for (const auto& [key, value] : *members) {
-      const auto other = std::ranges::find(*others, key, &JsonValue::Object::value_type::first);
-      if (other == others->end()) return ::testing::AssertionFailure() << key << " is missing";
-      if (auto result = contains(other->second, value); !result) return result << " in " << key;
+  if (whole.type() != part.type()) return ::testing::AssertionFailure() << "is " << kind_of(whole);
+  if (part.is_object()) {
+    for (const auto& [key, value] : part.items()) {
+      if (!whole.contains(key)) return ::testing::AssertionFailure() << key << " is missing";
+      if (auto result = contains(whole[key], value); !result) return result << " in " << key;
     }
     return ::testing::AssertionSuccess();
   }
-  if (const auto* items = part.get_if<JsonValue::List>()) {
-    const auto* others = whole.get_if<JsonValue::List>();
-    if (others == nullptr || others->size() != items->size()) {
-      return ::testing::AssertionFailure() << "is another list";
-    }
-    for (size_t i = 0; i < items->size(); ++i) {
-      if (auto result = contains((*others)[i], (*items)[i]); !result) return result << " in " << i;
+  if (part.is_array()) {
+    if (whole.size() != part.size()) return ::testing::AssertionFailure() << "is another list";
+    for (size_t i = 0; i < part.size(); ++i) {
+      if (auto result = contains(whole[i], part[i]); !result) return result << " in " << i;
     }
     return ::testing::AssertionSuccess();
   }
@@ -224,19 +219,12 @@ TEST(JsonTest, ExampleOfThePageIsWellFormed) {
   EXPECT_THAT(find_problems(ir), ::testing::IsEmpty());
 }
 
-JsonValue& member(JsonValue& object, std::string_view key) {
-  return std::ranges::find(*object.get_if<JsonValue::Object>(), key,
-                           &JsonValue::Object::value_type::first)
-      ->second;
-}
-
 TEST(JsonTest, ConstantsOfEveryDtypeOfTheSchemaAreRead) {
-  JsonValue schema = parse_json(read_file("src/torch_ir/ir/ir.schema.json"));
-  const auto& dtypes =
-      *member(member(member(schema, "$defs"), "dtype"), "enum").get_if<JsonValue::List>();
+  const JsonValue schema = parse_json(read_file("src/torch_ir/ir/ir.schema.json"));
+  const JsonValue& dtypes = schema.at(JsonValue::json_pointer("/$defs/dtype/enum"));
   EXPECT_EQ(dtypes.size(), 21u);
   for (const JsonValue& dtype : dtypes) {
-    const std::string& name = *dtype.get_if<std::string>();
+    const auto name = dtype.get<std::string>();
     EXPECT_NO_THROW(deserialize_ir(
         ir_text("", R"(, "constants": {"c": {"data": [], "dtype": ")" + name + R"("}})")))
         << name;

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
+#include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
-#include <optional>
+#include <span>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "torch_ir/base/error.h"
-#include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
 
 namespace torch_ir {
@@ -74,27 +74,41 @@ std::string with_stand_ins(std::string_view original) {
   return text;
 }
 
-// Builds the tree from nlohmann's events.
+const std::string* find_duplicate(std::span<const std::string> keys) {
+  constexpr size_t kFew = 16;
+  if (keys.size() <= kFew) {
+    for (size_t i = 1; i < keys.size(); ++i) {
+      if (std::ranges::find(keys.first(i), keys[i]) != keys.begin() + i) return &keys[i];
+    }
+    return nullptr;
+  }
+  std::unordered_set<std::string_view> seen;
+  seen.reserve(keys.size());
+  for (const std::string& key : keys) {
+    if (!seen.insert(key).second) return &key;
+  }
+  return nullptr;
+}
+
+// Builds the tree from nlohmann's events. Lists grow in place. The members of objects wait on two
+// stacks until all are there: an object that grows copies what it has, and looks for every key.
 class TreeBuilder {
  public:
-  using number_integer_t = nlohmann::json::number_integer_t;
-  using number_unsigned_t = nlohmann::json::number_unsigned_t;
-  using number_float_t = nlohmann::json::number_float_t;
-  using string_t = nlohmann::json::string_t;
-  using binary_t = nlohmann::json::binary_t;
+  using number_integer_t = JsonValue::number_integer_t;
+  using number_unsigned_t = JsonValue::number_unsigned_t;
+  using number_float_t = JsonValue::number_float_t;
+  using string_t = JsonValue::string_t;
+  using binary_t = JsonValue::binary_t;
 
   explicit TreeBuilder(bool has_stand_ins) : has_stand_ins_(has_stand_ins) {}
 
-  JsonValue take_root() { return std::move(root_); }
+  JsonValue take_root() { return std::move(values_.front()); }
 
-  bool null() { return add(std::monostate()); }
+  bool null() { return add(nullptr); }
   bool boolean(bool value) { return add(value); }
-  bool number_integer(number_integer_t value) { return add(int64_t{value}); }
+  bool number_integer(number_integer_t value) { return add(value); }
   bool number_unsigned(number_unsigned_t value) {
-    if (value <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
-      return add(static_cast<int64_t>(value));
-    }
-    return add(uint64_t{value});
+    return std::in_range<int64_t>(value) ? add(static_cast<int64_t>(value)) : add(value);
   }
   bool number_float(number_float_t value, const string_t& text) {
     if (has_stand_ins_) {
@@ -103,26 +117,42 @@ class TreeBuilder {
       }
     }
     if (text.find_first_of(".eE") == std::string::npos) {
-      next_slot();
-      throw SerializationError(place(open_.size()) + "the integer " + printable(text) +
-                               " does not fit into 64 bits");
+      open_.push_back({.position = next_position()});
+      fail(fmt::format("the integer {} does not fit into 64 bits", printable(text)));
     }
-    return add(double{value});
+    return add(value);
   }
   bool string(string_t& value) { return add(std::move(value)); }
   bool binary(binary_t&) { return false; }  // No text has it.
 
-  bool start_object(size_t) { return push(JsonValue::Object()); }
+  bool start_object(size_t) { return open(nullptr, next_position()); }
   bool key(string_t& value) {
-    open_.back()->get_if<JsonValue::Object>()->emplace_back().first = std::move(value);
+    keys_.push_back(std::move(value));
     return true;
   }
   bool end_object() {
-    check_keys(*open_.back()->get_if<JsonValue::Object>());
+    const Container object = open_.back();
+    const std::span<std::string> keys = std::span(keys_).subspan(object.first_key);
+    if (const std::string* key = find_duplicate(keys)) {
+      fail(fmt::format("the key '{}' occurs twice", printable(*key)));
+    }
+    JsonValue::object_t members;
+    members.reserve(keys.size());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      members.emplace_back(std::move(keys[i]), std::move(values_[object.first_value + i]));
+    }
+    keys_.resize(object.first_key);
+    values_.resize(object.first_value);
     open_.pop_back();
-    return true;
+    return add(std::move(members));
   }
-  bool start_array(size_t) { return push(JsonValue::List()); }
+  bool start_array(size_t) {
+    const size_t position = next_position();
+    JsonValue list = JsonValue::array();
+    auto* items = list.get_ptr<JsonValue::array_t*>();
+    add(std::move(list));
+    return open(items, position);
+  }
   bool end_array() {
     open_.pop_back();
     return true;
@@ -137,85 +167,56 @@ class TreeBuilder {
   }
 
  private:
-  // Where the next value goes: into the last member of an object, a new item of a list.
-  JsonValue& next_slot() {
-    if (open_.empty()) return root_;
-    if (auto* list = open_.back()->get_if<JsonValue::List>()) return list->emplace_back();
-    return open_.back()->get_if<JsonValue::Object>()->back().second;
+  struct Container {
+    // Null for an object, whose members are on the stacks.
+    JsonValue::array_t* list = nullptr;
+    size_t first_key = 0;
+    size_t first_value = 0;
+    // Its index in the list around it, or that of its key.
+    size_t position = 0;
+  };
+
+  size_t next_position() const {
+    if (open_.empty()) return 0;
+    return open_.back().list != nullptr ? open_.back().list->size() : keys_.size() - 1;
   }
 
   template <class T>
-  bool add(T value) {
-    next_slot().set(std::move(value));
+  bool add(T&& value) {
+    if (!open_.empty() && open_.back().list != nullptr) {
+      open_.back().list->emplace_back(std::forward<T>(value));
+    } else {
+      values_.emplace_back(std::forward<T>(value));
+    }
     return true;
   }
 
-  // Only the innermost container grows while it is open, so pointers to the outer ones stay valid.
-  template <class T>
-  bool push(T container) {
+  bool open(JsonValue::array_t* list, size_t position) {
     if (open_.size() == kMaxJsonDepth) {
       throw SerializationError("nested deeper than " + std::to_string(kMaxJsonDepth) + " levels");
     }
-    JsonValue& slot = next_slot();
-    slot.set(std::move(container));
-    open_.push_back(&slot);
+    open_.push_back({list, keys_.size(), values_.size(), position});
     return true;
   }
 
-  void check_keys(const JsonValue::Object& object) const {
-    if (const std::string* key = find_duplicate(object)) {
-      throw SerializationError(place(open_.size() - 1) + "the key '" + printable(*key) +
-                               "' occurs twice");
-    }
-  }
-
-  static const std::string* find_duplicate(const JsonValue::Object& object) {
-    constexpr size_t kFew = 16;
-    if (object.size() <= kFew) {
-      for (size_t i = 1; i < object.size(); ++i) {
-        for (size_t j = 0; j < i; ++j) {
-          if (object[i].first == object[j].first) return &object[i].first;
-        }
-      }
-      return nullptr;
-    }
-    std::unordered_set<std::string_view> seen;
-    seen.reserve(object.size());
-    for (const auto& [key, value] : object) {
-      if (!seen.insert(key).second) return &key;
-    }
-    return nullptr;
-  }
-
-  // "nodes[3].attrs: ", the last value of each of the `depth` outermost containers.
-  std::string place(size_t depth) const {
-    std::string text;
-    for (size_t i = 0; i < depth; ++i) {
-      if (const auto* list = open_[i]->get_if<JsonValue::List>()) {
-        text += '[' + std::to_string(list->size() - 1) + ']';
+  // Says where the innermost container is: "nodes[3].attrs: WHAT".
+  [[noreturn]] void fail(const std::string& what) const {
+    std::string place;
+    for (size_t i = 1; i < open_.size(); ++i) {
+      if (open_[i - 1].list != nullptr) {
+        place += fmt::format("[{}]", open_[i].position);
       } else {
-        if (!text.empty()) text += '.';
-        text += printable(open_[i]->get_if<JsonValue::Object>()->back().first);
+        place += (place.empty() ? "" : ".") + printable(keys_[open_[i].position]);
       }
     }
-    return text.empty() ? text : text + ": ";
+    throw SerializationError(place.empty() ? what : place + ": " + what);
   }
 
   bool has_stand_ins_;
-  JsonValue root_;
-  std::vector<JsonValue*> open_;
+  std::vector<Container> open_;
+  std::vector<std::string> keys_;
+  std::vector<JsonValue> values_;
 };
-
-JsonValue parse(std::string_view text, bool has_stand_ins) {
-  TreeBuilder builder(has_stand_ins);
-  nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
-  return builder.take_root();
-}
-
-bool may_have_non_finite(std::string_view text) {
-  return text.find("NaN") != std::string_view::npos ||
-         text.find("Infinity") != std::string_view::npos;
-}
 
 // How many values `text` has, if it is JSON; empty containers count twice: every value follows a
 // comma, begins a container or is the root. Throws for a number that is too long.
@@ -237,30 +238,97 @@ size_t count_values(std::string_view text) {
   return count;
 }
 
-struct KindName {
-  const char* operator()(std::monostate) const { return "null"; }
-  const char* operator()(bool) const { return "a boolean"; }
-  const char* operator()(int64_t) const { return "an integer"; }
-  const char* operator()(uint64_t) const { return "an integer beyond 63 bits"; }
-  const char* operator()(double) const { return "a float"; }
-  const char* operator()(const std::string&) const { return "a string"; }
-  const char* operator()(const JsonValue::List&) const { return "a list"; }
-  const char* operator()(const JsonValue::Object&) const { return "an object"; }
-};
+// --- Writing ---
+
+void append_string(std::string_view value, std::string& text) {
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
+  if (std::ranges::all_of(value, is_plain)) {
+    text.append(1, '"').append(value).append(1, '"');
+    return;
+  }
+  try {
+    text += JsonValue(value).dump(-1, ' ', /*ensure_ascii=*/true);
+  } catch (const JsonValue::type_error&) {
+    throw SerializationError("a name or a text is not valid UTF-8: '" + printable(value) + "'");
+  }
+}
+
+void append_value(const JsonValue& value, size_t depth, std::string& text) {
+  const auto begin_line = [&](size_t level) { text.append(1, '\n').append(2 * level, ' '); };
+  if (value.is_structured()) {
+    text += value.is_array() ? '[' : '{';
+    for (auto item = value.begin(); item != value.end(); ++item) {
+      if (item != value.begin()) text += ',';
+      begin_line(depth + 1);
+      if (value.is_object()) {
+        append_string(item.key(), text);
+        text += ": ";
+      }
+      append_value(*item, depth + 1, text);
+    }
+    if (!value.empty()) begin_line(depth);
+    text += value.is_array() ? ']' : '}';
+  } else if (const auto* string = value.get_ptr<const std::string*>()) {
+    append_string(*string, text);
+  } else if (value.is_number_float()) {
+    text += python_float(value.get<double>());
+  } else if (value.type() == JsonValue::value_t::number_integer) {
+    text += std::to_string(value.get<int64_t>());
+  } else {
+    text += value.dump();
+  }
+}
 
 }  // namespace
-
-const char* JsonValue::kind() const { return std::visit(KindName(), value_); }
-
-JsonValue parse_json(std::string_view text) { return parse_json(text, kMaxJsonValues); }
 
 JsonValue parse_json(std::string_view text, size_t max_values) {
   // Each takes a byte at least.
   if (text.size() > max_values && count_values(text) > max_values) {
     throw SerializationError("more than " + std::to_string(max_values) + " values");
   }
-  if (may_have_non_finite(text)) return parse(with_stand_ins(text), true);
-  return parse(text, false);
+  const bool may_have_non_finite =
+      text.find("NaN") != std::string_view::npos || text.find("Infinity") != std::string_view::npos;
+  TreeBuilder builder(may_have_non_finite);
+  if (may_have_non_finite) {
+    nlohmann::json::sax_parse(with_stand_ins(text), &builder);
+  } else {
+    nlohmann::json::sax_parse(text, &builder);
+  }
+  return builder.take_root();
+}
+
+const char* kind_of(const JsonValue& value) {
+  switch (value.type()) {
+    case JsonValue::value_t::null:
+      return "null";
+    case JsonValue::value_t::boolean:
+      return "a boolean";
+    case JsonValue::value_t::number_integer:
+      return "an integer";
+    case JsonValue::value_t::number_unsigned:
+      return "an integer beyond 63 bits";
+    case JsonValue::value_t::number_float:
+      return "a float";
+    case JsonValue::value_t::string:
+      return "a string";
+    case JsonValue::value_t::array:
+      return "a list";
+    default:
+      return "an object";
+  }
+}
+
+std::string python_json(const JsonValue& value) {
+  std::string text;
+  append_value(value, 0, text);
+  return text;
+}
+
+std::string python_float(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value < 0 ? "-Infinity" : "Infinity";
+  std::string text = fmt::format("{}", value);
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
 }  // namespace torch_ir

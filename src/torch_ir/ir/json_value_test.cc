@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/limits.h"
@@ -14,6 +15,7 @@ namespace torch_ir {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
@@ -21,8 +23,8 @@ using ::testing::ThrowsMessage;
 template <class T>
 T parse_as(const std::string& text) {
   const JsonValue value = parse_json(text);
-  const T* typed = value.get_if<T>();
-  EXPECT_NE(typed, nullptr) << text << " is " << value.kind();
+  const T* typed = value.get_ptr<const T*>();
+  EXPECT_NE(typed, nullptr) << text << " is " << kind_of(value);
   return typed == nullptr ? T() : *typed;
 }
 
@@ -62,27 +64,22 @@ TEST(JsonValueTest, ReadsBareNonFiniteNumbers) {
   EXPECT_EQ(parse_as<double>("Infinity"), std::numeric_limits<double>::infinity());
   EXPECT_EQ(parse_as<double>("-Infinity"), -std::numeric_limits<double>::infinity());
   const JsonValue list = parse_json("[NaN,Infinity , -Infinity]");
-  EXPECT_EQ(list.get_if<JsonValue::List>()->size(), 3u);
+  EXPECT_EQ(list.size(), 3u);
 }
 
 TEST(JsonValueTest, NumbersLikeTheStandInsStayWhatTheyAre) {
-  const JsonValue value = parse_json("[NaN, 0E0, 0E000000, -0E000000, 0e0, 1E2]");
-  const auto& list = *value.get_if<JsonValue::List>();
-  EXPECT_TRUE(std::isnan(*list[0].get_if<double>()));
-  EXPECT_EQ(*list[1].get_if<double>(), 0.0);
-  EXPECT_EQ(*list[2].get_if<double>(), 0.0);
-  EXPECT_EQ(*list[3].get_if<double>(), 0.0);
-  EXPECT_TRUE(std::signbit(*list[3].get_if<double>()));
-  EXPECT_EQ(*list[4].get_if<double>(), 0.0);
-  EXPECT_EQ(*list[5].get_if<double>(), 100.0);
+  const auto list =
+      parse_json("[NaN, 0E0, 0E000000, -0E000000, 0e0, 1E2]").get<std::vector<double>>();
+  EXPECT_TRUE(std::isnan(list[0]));
+  EXPECT_TRUE(std::signbit(list[3]));
+  EXPECT_THAT(std::vector(list.begin() + 1, list.end()), ElementsAre(0.0, 0.0, 0.0, 0.0, 100.0));
 }
 
 TEST(JsonValueTest, NonFiniteWordsInStringsStayStrings) {
   const JsonValue value = parse_json(R"({"NaN": NaN, "a": "\"NaN, Infinity\\", "b": "-Infinity"})");
-  const auto& members = *value.get_if<JsonValue::Object>();
-  EXPECT_EQ(members[0].first, "NaN");
-  EXPECT_EQ(*members[1].second.get_if<std::string>(), "\"NaN, Infinity\\");
-  EXPECT_EQ(*members[2].second.get_if<std::string>(), "-Infinity");
+  EXPECT_TRUE(value.contains("NaN"));
+  EXPECT_EQ(value["a"], "\"NaN, Infinity\\");
+  EXPECT_EQ(value["b"], "-Infinity");
 }
 
 TEST(JsonValueTest, NonFiniteWordsInWrongPlacesAreRefused) {
@@ -98,11 +95,19 @@ TEST(JsonValueTest, PositionsOfErrorsCountBareNonFiniteNumbers) {
 }
 
 TEST(JsonValueTest, ObjectsKeepTheirOrder) {
-  const JsonValue value = parse_json(R"({"b": 1, "a": {"d": 2, "c": 3}})");
-  const auto& members = *value.get_if<JsonValue::Object>();
-  EXPECT_EQ(members[0].first, "b");
-  EXPECT_EQ(members[1].first, "a");
-  EXPECT_EQ(members[1].second.get_if<JsonValue::Object>()->front().first, "d");
+  EXPECT_EQ(parse_json(R"({"b": 1, "a": {"d": 2, "c": 3}})").dump(),
+            R"({"b":1,"a":{"d":2,"c":3}})");
+}
+
+// As nlohmann's own parser, which other tests of the library trust.
+TEST(JsonValueTest, IsWhatTheLibraryReads) {
+  const std::string text =
+      R"({"z": [1, -2, 18446744073709551615, 0.5, 1e300], "a": {"b": null, "c": [true, {}, []]},)"
+      R"( "": "\u00e9\n"})";
+  const JsonValue value = parse_json(text);
+  EXPECT_EQ(value.dump(), JsonValue::parse(text).dump());
+  EXPECT_STREQ(kind_of(value["z"][0]), "an integer");
+  EXPECT_STREQ(kind_of(value["z"][2]), "an integer beyond 63 bits");
 }
 
 TEST(JsonValueTest, DuplicateKeyIsRefused) {
@@ -156,6 +161,42 @@ TEST(JsonValueTest, NotJsonIsRefused) {
   EXPECT_THAT([] { parse_json("PK\x03\x04"); },
               AllOf(parsing_fails_with("not valid JSON: parse error at line 1, column 1"),
                     parsing_fails_with("invalid literal")));
+}
+
+// --- Writing ---
+
+TEST(PythonJsonTest, IndentsByTwoSpaces) {
+  EXPECT_EQ(python_json({{"list", {1, nullptr, {{"flag", true}}}}, {"number", 0.5}}), R"({
+  "list": [
+    1,
+    null,
+    {
+      "flag": true
+    }
+  ],
+  "number": 0.5
+})");
+}
+
+TEST(PythonJsonTest, EmptyContainersStayOnOneLine) {
+  EXPECT_EQ(python_json(JsonValue::array({JsonValue::array(), JsonValue::object()})),
+            "[\n  [],\n  {}\n]");
+}
+
+TEST(PythonJsonTest, IntegersKeepAll64Bits) {
+  EXPECT_EQ(python_json(JsonValue::array(
+                {std::numeric_limits<int64_t>::min(), std::numeric_limits<uint64_t>::max()})),
+            "[\n  -9223372036854775808,\n  18446744073709551615\n]");
+}
+
+TEST(PythonJsonTest, EscapesAllButPrintableAscii) {
+  EXPECT_EQ(python_json("a\"\\/\n\x01\x7f\u00e9\U0001f600"),
+            R"("a\"\\/\n\u0001\u007f\u00e9\ud83d\ude00")");
+}
+
+TEST(PythonJsonTest, TextThatIsNotUtf8IsRefused) {
+  EXPECT_THAT([] { python_json("\xc3("); },
+              ThrowsMessage<SerializationError>("a name or a text is not valid UTF-8: '\\xc3('"));
 }
 
 }  // namespace

@@ -1,175 +1,167 @@
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/json_constants.h"
-#include "torch_ir/ir/json_writer.h"
+#include "torch_ir/ir/json_value.h"
 
 namespace torch_ir {
 namespace {
 
-struct AttributeWriter {
-  JsonWriter& writer;
-
-  void operator()(std::monostate) const { writer.null(); }
-  void operator()(bool value) const { writer.boolean(value); }
-  void operator()(int64_t value) const { writer.integer(value); }
-  void operator()(double value) const { writer.floating(value); }
-  void operator()(std::complex<double> value) const {
-    writer.list(std::array{value.real(), value.imag()},
-                [&](double part) { writer.floating(part); });
+struct AttributeToJson {
+  JsonValue operator()(std::monostate) const { return nullptr; }
+  JsonValue operator()(bool value) const { return value; }
+  JsonValue operator()(int64_t value) const { return value; }
+  JsonValue operator()(double value) const { return value; }
+  JsonValue operator()(std::complex<double> value) const {
+    return JsonValue::array({value.real(), value.imag()});
   }
-  void operator()(const std::string& value) const { writer.string(value); }
-  void operator()(c10::ScalarType value) const { writer.string(dtype_name(value)); }
-  void operator()(c10::Layout value) const { writer.string(layout_name(value)); }
-  void operator()(c10::MemoryFormat value) const { writer.string(memory_format_name(value)); }
-  void operator()(c10::Device value) const { writer.string(value.str()); }
-  void operator()(const ValueRef& value) const {
-    writer.begin_object();
-    writer.key("value").string(value.name);
-    writer.end_object();
+  JsonValue operator()(const std::string& value) const { return value; }
+  JsonValue operator()(c10::ScalarType value) const { return dtype_name(value); }
+  JsonValue operator()(c10::Layout value) const { return layout_name(value); }
+  JsonValue operator()(c10::MemoryFormat value) const { return memory_format_name(value); }
+  JsonValue operator()(c10::Device value) const { return value.str(); }
+  JsonValue operator()(const ValueRef& value) const {
+    return JsonValue::object({{"value", value.name}});
   }
-  void operator()(const Attribute::List& items) const {
-    writer.list(items, [&](const Attribute& item) { std::visit(*this, item.value()); });
-  }
+  JsonValue operator()(const Attribute::List& items) const;
 };
 
-class IRWriter {
+JsonValue to_json(const Attribute& attribute) {
+  return std::visit(AttributeToJson(), attribute.value());
+}
+
+// A list of what `convert` makes of each of `items`.
+template <class Items, class Convert>
+JsonValue to_list(const Items& items, const Convert& convert) {
+  JsonValue::array_t list;
+  list.reserve(items.size());
+  for (const auto& item : items) list.push_back(convert(item));
+  return list;
+}
+
+JsonValue AttributeToJson::operator()(const Attribute::List& items) const {
+  return to_list(items, [](const Attribute& item) { return to_json(item); });
+}
+
+// An object whose members come one by one. It has room for all of them, as one that grows copies
+// what it has.
+class ObjectWriter {
  public:
-  std::string write(const IR& ir) && {
-    out_.begin_object();
-    if (format_version(ir) != 1) out_.key("format_version").integer(format_version(ir));
-    out_.key("model_name").string(ir.model_name);
-    out_.key("pytorch_version").string(ir.pytorch_version);
-    write_signature(ir);
-    write_tensors("weights", ir.weights);
-    out_.key("weight_name_mapping").begin_object();
-    for (const auto& item : ir.weight_name_mapping) out_.key(item.key()).string(item.value());
-    out_.end_object();
-    if (!ir.constant_inputs.empty()) write_attributes("constant_inputs", ir.constant_inputs);
-    write_range_constraints(ir.range_constraints);
-    write_nodes(ir.nodes);
-    write_constants(ir.constants);
-    out_.end_object();
-    return out_.take();
+  explicit ObjectWriter(size_t max_size) { members_.reserve(max_size); }
+
+  void add(std::string_view key, JsonValue value) { members_.emplace_back(key, std::move(value)); }
+  // Only where it says something.
+  void add_text(std::string_view key, const std::string& text) {
+    if (!text.empty()) add(key, text);
   }
+  JsonValue take() { return std::move(members_); }
 
  private:
-  void write_attribute(const Attribute& attribute) {
-    std::visit(AttributeWriter{out_}, attribute.value());
-  }
-
-  void write_attributes(std::string_view key, const AttributeMap& attributes) {
-    out_.key(key).begin_object();
-    for (const auto& [name, value] : attributes) {
-      out_.key(name);
-      write_attribute(value);
-    }
-    out_.end_object();
-  }
-
-  void write_shape(const TensorMeta& tensor) {
-    out_.begin_list();
-    for (size_t i = 0; i < tensor.shape.size(); ++i) {
-      const bool is_symbolic = !tensor.symbolic_shape.empty() && !tensor.symbolic_shape[i].empty();
-      if (is_symbolic) {
-        out_.string(tensor.symbolic_shape[i]);
-      } else {
-        out_.integer(tensor.shape[i]);
-      }
-    }
-    out_.end_list();
-  }
-
-  // A member that is there only where it says something.
-  void write_text(std::string_view key, const std::string& text) {
-    if (!text.empty()) out_.key(key).string(text);
-  }
-
-  void write_tensor(const TensorMeta& tensor) {
-    out_.begin_object();
-    out_.key("name").string(tensor.name);
-    out_.key("shape");
-    write_shape(tensor);
-    out_.key("dtype").string(tensor.dtype);
-    if (tensor.producer_node) out_.key("producer_node").string(*tensor.producer_node);
-    if (tensor.producer_node || tensor.producer_output_idx != 0) {
-      out_.key("producer_output_idx").integer(tensor.producer_output_idx);
-    }
-    write_text("arg", tensor.arg);
-    if (tensor.is_scalar) out_.key("scalar").boolean(true);
-    write_text("expression", tensor.expression);
-    write_text("mutates", tensor.mutates);
-    out_.end_object();
-  }
-
-  void write_tensors(std::string_view key, const std::vector<TensorMeta>& tensors) {
-    out_.key(key).list(tensors, [&](const TensorMeta& tensor) { write_tensor(tensor); });
-  }
-
-  void write_signature(const Graph& graph) {
-    write_tensors("graph_inputs", graph.graph_inputs);
-    write_tensors("graph_outputs", graph.graph_outputs);
-    if (graph.constant_outputs.empty()) return;
-    out_.key("constant_outputs").list(graph.constant_outputs, [&](const ConstantOutput& output) {
-      out_.begin_object();
-      out_.key("index").integer(output.index);
-      out_.key("value");
-      write_attribute(output.value);
-      out_.end_object();
-    });
-  }
-
-  void write_nodes(const std::vector<OpNode>& nodes) {
-    out_.key("nodes").list(nodes, [&](const OpNode& node) { write_node(node); });
-  }
-
-  void write_node(const OpNode& node) {
-    out_.begin_object();
-    out_.key("name").string(node.name);
-    out_.key("op_type").string(node.op_type);
-    write_tensors("inputs", node.inputs);
-    write_tensors("outputs", node.outputs);
-    write_attributes("attrs", node.attrs);
-    if (!node.graphs.empty()) {
-      out_.key("graphs").list(node.graphs, [&](const Graph& graph) {
-        out_.begin_object();
-        write_signature(graph);
-        write_nodes(graph.nodes);
-        out_.end_object();
-      });
-    }
-    out_.end_object();
-  }
-
-  void write_range_constraints(const std::vector<SymbolRange>& ranges) {
-    if (ranges.empty()) return;
-    out_.key("range_constraints").begin_object();
-    for (const SymbolRange& range : ranges) {
-      out_.key(range.expression).list(std::array{range.min, range.max}, [&](const auto& limit) {
-        limit ? out_.integer(*limit) : out_.null();
-      });
-    }
-    out_.end_object();
-  }
-
-  void write_constants(const StateDict& constants) {
-    if (constants.is_empty()) return;
-    out_.key("constants").begin_object();
-    for (const auto& item : constants) {
-      out_.key(item.key());
-      write_constant(item.key(), item.value(), out_);
-    }
-    out_.end_object();
-  }
-
-  JsonWriter out_;
+  JsonValue::object_t members_;
 };
+
+JsonValue to_json(const AttributeMap& attributes) {
+  ObjectWriter out(attributes.size());
+  for (const auto& [name, value] : attributes) out.add(name, to_json(value));
+  return out.take();
+}
+
+JsonValue to_json(const TensorMeta& tensor) {
+  ObjectWriter out(9);
+  out.add("name", tensor.name);
+  JsonValue shape = tensor.shape;
+  for (size_t i = 0; i < tensor.symbolic_shape.size(); ++i) {
+    if (!tensor.symbolic_shape[i].empty()) shape[i] = tensor.symbolic_shape[i];
+  }
+  out.add("shape", std::move(shape));
+  out.add("dtype", tensor.dtype);
+  if (tensor.producer_node) out.add("producer_node", *tensor.producer_node);
+  if (tensor.producer_node || tensor.producer_output_idx != 0) {
+    out.add("producer_output_idx", tensor.producer_output_idx);
+  }
+  out.add_text("arg", tensor.arg);
+  if (tensor.is_scalar) out.add("scalar", true);
+  out.add_text("expression", tensor.expression);
+  out.add_text("mutates", tensor.mutates);
+  return out.take();
+}
+
+JsonValue to_json(const std::vector<TensorMeta>& tensors) {
+  return to_list(tensors, [](const TensorMeta& tensor) { return to_json(tensor); });
+}
+
+void add_signature(const Graph& graph, ObjectWriter& out) {
+  out.add("graph_inputs", to_json(graph.graph_inputs));
+  out.add("graph_outputs", to_json(graph.graph_outputs));
+  if (graph.constant_outputs.empty()) return;
+  out.add("constant_outputs", to_list(graph.constant_outputs, [](const ConstantOutput& output) {
+            return JsonValue{{"index", output.index}, {"value", to_json(output.value)}};
+          }));
+}
+
+JsonValue to_json(const std::vector<OpNode>& nodes);
+
+JsonValue to_json(const Graph& graph) {
+  ObjectWriter out(4);
+  add_signature(graph, out);
+  out.add("nodes", to_json(graph.nodes));
+  return out.take();
+}
+
+JsonValue to_json(const OpNode& node) {
+  ObjectWriter out(6);
+  out.add("name", node.name);
+  out.add("op_type", node.op_type);
+  out.add("inputs", to_json(node.inputs));
+  out.add("outputs", to_json(node.outputs));
+  out.add("attrs", to_json(node.attrs));
+  if (!node.graphs.empty()) {
+    out.add("graphs", to_list(node.graphs, [](const Graph& graph) { return to_json(graph); }));
+  }
+  return out.take();
+}
+
+JsonValue to_json(const std::vector<OpNode>& nodes) {
+  return to_list(nodes, [](const OpNode& node) { return to_json(node); });
+}
+
+JsonValue to_json(const std::vector<SymbolRange>& ranges) {
+  const auto limit = [](std::optional<int64_t> it) { return it ? JsonValue(*it) : JsonValue(); };
+  ObjectWriter out(ranges.size());
+  for (const SymbolRange& range : ranges) {
+    out.add(range.expression, JsonValue::array({limit(range.min), limit(range.max)}));
+  }
+  return out.take();
+}
+
+JsonValue to_json(const IR& ir) {
+  ObjectWriter out(12);
+  if (format_version(ir) != 1) out.add("format_version", format_version(ir));
+  out.add("model_name", ir.model_name);
+  out.add("pytorch_version", ir.pytorch_version);
+  add_signature(ir, out);
+  out.add("weights", to_json(ir.weights));
+  ObjectWriter mapping(ir.weight_name_mapping.size());
+  for (const auto& item : ir.weight_name_mapping) mapping.add(item.key(), item.value());
+  out.add("weight_name_mapping", mapping.take());
+  if (!ir.constant_inputs.empty()) out.add("constant_inputs", to_json(ir.constant_inputs));
+  if (!ir.range_constraints.empty()) out.add("range_constraints", to_json(ir.range_constraints));
+  out.add("nodes", to_json(ir.nodes));
+  if (!ir.constants.is_empty()) {
+    ObjectWriter constants(ir.constants.size());
+    for (const auto& item : ir.constants) {
+      constants.add(item.key(), constant_to_json(item.key(), item.value()));
+    }
+    out.add("constants", constants.take());
+  }
+  return out.take();
+}
 
 // --- The version ---
 
@@ -198,6 +190,6 @@ int64_t format_version(const IR& ir) {
   return is_first ? 1 : 2;
 }
 
-std::string serialize_ir(const IR& ir) { return IRWriter().write(ir); }
+std::string serialize_ir(const IR& ir) { return python_json(to_json(ir)); }
 
 }  // namespace torch_ir

@@ -24,28 +24,12 @@ class Parser {
   void parse() {
     if (text_.size() > kMaxExpressionLength)
       fail(fmt::format("is longer than {} characters", kMaxExpressionLength));
-    parse_sum();
+    parse_sum(1);
     skip_spaces();
     if (position_ < text_.size()) fail_here();
   }
 
  private:
-  // Counts the levels of a recursive descent.
-  class Level {
-   public:
-    explicit Level(Parser& parser) : parser_(parser) {
-      if (++parser_.depth_ > kMaxExpressionDepth) {
-        parser_.fail(fmt::format("is nested deeper than {} levels", kMaxExpressionDepth));
-      }
-    }
-    ~Level() { --parser_.depth_; }
-    Level(const Level&) = delete;
-    Level& operator=(const Level&) = delete;
-
-   private:
-    Parser& parser_;
-  };
-
   [[noreturn]] void fail(const std::string& what) const {
     throw ValidationError(
         fmt::format("the expression '{}' {}", printable(text_.substr(0, 80)), what));
@@ -71,44 +55,47 @@ class Parser {
     return nodes_.size() - 1;
   }
 
-  size_t parse_sum() {
-    const Level level(*this);
-    size_t left = parse_product();
-    for (;;) {
-      if (accept("+")) {
-        left = add({"+", {}, 0, {left, parse_product()}});
-      } else if (accept("-")) {
-        left = add({"-", {}, 0, {left, parse_product()}});
-      } else {
-        return left;
-      }
+  // `depth` counts the levels of the recursive descent.
+  void check_depth(int depth) const {
+    if (depth > kMaxExpressionDepth) {
+      fail(fmt::format("is nested deeper than {} levels", kMaxExpressionDepth));
     }
   }
 
-  size_t parse_product() {
-    size_t left = parse_unary();
-    for (;;) {
+  size_t parse_sum(int depth) {
+    check_depth(depth);
+    size_t left = parse_product(depth);
+    while (true) {
+      const char* op = accept("+") ? "+" : accept("-") ? "-" : nullptr;
+      if (op == nullptr) return left;
+      left = add({op, {}, 0, {left, parse_product(depth)}});
+    }
+  }
+
+  size_t parse_product(int depth) {
+    size_t left = parse_unary(depth + 1);
+    while (true) {
       skip_spaces();
       const std::string_view rest = text_.substr(position_);
       const auto* const op = std::ranges::find_if(
           kProductOperators, [&](std::string_view token) { return rest.starts_with(token); });
       if (op == std::end(kProductOperators)) return left;
       position_ += op->size();
-      left = add({std::string(*op), {}, 0, {left, parse_unary()}});
+      left = add({std::string(*op), {}, 0, {left, parse_unary(depth + 1)}});
     }
   }
 
-  size_t parse_unary() {
-    const Level level(*this);
-    if (accept("-")) return add({"neg", {}, 0, {parse_unary()}});
-    const size_t base = parse_atom();
-    if (accept("**")) return add({"**", {}, 0, {base, parse_unary()}});
+  size_t parse_unary(int depth) {
+    check_depth(depth);
+    if (accept("-")) return add({"neg", {}, 0, {parse_unary(depth + 1)}});
+    const size_t base = parse_atom(depth);
+    if (accept("**")) return add({"**", {}, 0, {base, parse_unary(depth + 1)}});
     return base;
   }
 
-  size_t parse_atom() {
+  size_t parse_atom(int depth) {
     if (accept("(")) {
-      const size_t inner = parse_sum();
+      const size_t inner = parse_sum(depth + 1);
       if (!accept(")")) fail_here();
       return inner;
     }
@@ -120,7 +107,7 @@ class Parser {
     if (!accept("(")) return add({{}, std::move(name), 0, {}});
     SymNode call{std::move(name), {}, 0, {}};
     if (!accept(")")) {
-      do call.children.push_back(parse_sum());
+      do call.children.push_back(parse_sum(depth + 1));
       while (accept(","));
       if (!accept(")")) fail_here();
     }
@@ -151,7 +138,6 @@ class Parser {
   std::string_view text_;
   std::vector<SymNode>& nodes_;
   size_t position_ = 0;
-  int depth_ = 0;
 };
 
 using Value = std::optional<int64_t>;

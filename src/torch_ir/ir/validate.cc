@@ -1,25 +1,359 @@
 #include "torch_ir/ir/validate.h"
 
+#include <ATen/core/function_schema.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/ir/binding.h"
+#include "torch_ir/ir/builtin_operators.h"
 #include "torch_ir/ir/dtype.h"
-#include "torch_ir/ir/graph_validator.h"
+#include "torch_ir/ir/ivalue.h"
+#include "torch_ir/ir/name_index.h"
 #include "torch_ir/ir/sym_expr.h"
+#include "torch_ir/ir/value_checks.h"
 
 namespace torch_ir {
 namespace {
 
+// A number as `meta` says, to check types with.
+Attribute example_of(const TensorMeta& meta) {
+  if (meta.dtype == "bool") return false;
+  if (meta.dtype == "float64") return 0.0;
+  return 0;
+}
+
+bool returns_list(const c10::FunctionSchema& schema) {
+  return std::ranges::any_of(schema.returns(), [](const c10::Argument& value) {
+    return value.type()->kind() == c10::TypeKind::ListType;
+  });
+}
+
+// What is wrong with the nodes and values of one graph: once of the IR, which declares its
+// placeholders and weights behind its inputs, and by itself of the graphs of control flow nodes.
+class GraphValidator {
+ public:
+  // `graph` must outlive the validator.
+  GraphValidator(const Graph& graph, ProblemReport report)
+      : graph_(graph), report_(std::move(report)) {}
+
+  // Makes `name` a value that nodes can use, declared as `meta` says (null: not to be compared).
+  // False when there is one of that name.
+  bool declare(std::string_view name, const TensorMeta* meta) {
+    Name& entry = name_entry(name);
+    if (entry.is_value) return false;
+    entry.is_value = true;
+    entry.declaration = meta;
+    return true;
+  }
+
+  // Makes `weight` known under its own name, for uses of names that nothing else has.
+  bool declare_weight(const TensorMeta& weight) {
+    return weights_.emplace(weight.name, &weight).second;
+  }
+
+  // Declares the inputs; before anything else.
+  void check_inputs() {
+    for (const TensorMeta& input : graph_.graph_inputs) {
+      check_meta(input, "graph input ", report_);
+      check_input_sizes(input, report_);
+      if (!declare(input.name, &input)) {
+        report_("graph input '{}' has the name of another graph input", input.name);
+      }
+      add_producer(input.name, &input, 1);
+    }
+  }
+
+  // Everything else.
+  void check_nodes_and_outputs() {
+    const size_t num_names = names_.size() + graph_.nodes.size();
+    name_index_.reserve(num_names);
+    names_.reserve(num_names);
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) check_node(i);
+    for (const TensorMeta& output : graph_.graph_outputs) check_output(output);
+    check_constant_outputs();
+  }
+
+ private:
+  // What a name stands for so far. Many, so kept small.
+  struct Name {
+    // Of a value that nodes can use; null when it is not to be compared.
+    const TensorMeta* declaration = nullptr;
+    // Of what `producer_node` can name: the declarations of a node's outputs, or of a graph input.
+    const TensorMeta* outputs = nullptr;
+    uint32_t num_outputs = 0;
+    bool is_value = false;
+    bool is_producer = false;
+  };
+  // An operator that this process knows.
+  struct Operator {
+    const c10::FunctionSchema& schema;
+    OperatorBinder binder;
+  };
+  // A place where a value is used: an input of a node, or, without a node, an output of the graph.
+  struct Use {
+    const TensorMeta& tensor;
+    const OpNode* node;
+  };
+
+  Name& name_entry(std::string_view name) {
+    const uint32_t number = name_index_.insert(name);
+    if (number == names_.size()) names_.emplace_back();
+    return names_[number];
+  }
+
+  const Name* find_name(std::string_view name) const {
+    const auto number = name_index_.find(name);
+    return number ? &names_[*number] : nullptr;
+  }
+
+  // False when `producer_node` can name another one so.
+  bool add_producer(std::string_view name, const TensorMeta* outputs, size_t num_outputs) {
+    Name& entry = name_entry(name);
+    if (entry.is_producer) return false;
+    entry.is_producer = true;
+    entry.outputs = outputs;
+    entry.num_outputs = static_cast<uint32_t>(num_outputs);
+    return true;
+  }
+
+  std::string text(const Use& use) {
+    return use.node == nullptr
+               ? fmt::format("graph output '{}'", use.tensor.name)
+               : fmt::format("node '{}': input '{}'", use.node->name, use.tensor.name);
+  }
+
+  void check_output(const TensorMeta& output) {
+    check_use({output, nullptr});
+    if (output.mutates.empty()) return;
+    const Name* mutated = find_name(output.mutates);
+    if (mutated == nullptr || !mutated->is_value) {
+      report_(
+          "graph output '{}' is the new value of '{}', which is neither a graph input nor a "
+          "placeholder",
+          output.name, output.mutates);
+    }
+  }
+
+  void check_constant_outputs() {
+    const auto num_outputs =
+        static_cast<int64_t>(graph_.graph_outputs.size() + graph_.constant_outputs.size());
+    int64_t least = 0;
+    for (const ConstantOutput& output : graph_.constant_outputs) {
+      if (output.index < least || output.index >= num_outputs) {
+        report_(
+            "constant_outputs: {} is not the place of an output, of which there are {} (each once, "
+            "in order)",
+            output.index, num_outputs);
+        return;
+      }
+      least = output.index + 1;
+    }
+  }
+
+  // The numbers that attributes refer to.
+  void check_references(const OpNode& node) {
+    for (const auto& [name, attribute] : node.attrs) {
+      for (const std::string& ref : value_refs(attribute)) {
+        const Name* value = find_name(ref);
+        if (value == nullptr || !value->is_value) {
+          report_("node '{}': attribute '{}' refers to '{}', which is {}", node.name, name, ref,
+                  maker_of(ref) != nullptr ? "made later" : "no value of the graph");
+        } else if (value->declaration == nullptr || !value->declaration->is_scalar) {
+          report_("node '{}': attribute '{}' refers to '{}', which is a tensor, not a number",
+                  node.name, name, ref);
+        }
+      }
+    }
+  }
+
+  void check_graphs(const OpNode& node) {
+    const size_t expected = num_graphs_of(node.op_type);
+    if (node.graphs.size() != expected) {
+      report_("node '{}' ({}) has {} graphs instead of {}", node.name, node.op_type,
+              node.graphs.size(), expected);
+      return;
+    }
+    for (size_t i = 0; i < node.graphs.size(); ++i) {
+      GraphValidator inner(node.graphs[i],
+                           report_.inside(fmt::format("node '{}', graph {}: ", node.name, i)));
+      inner.check_inputs();
+      inner.check_nodes_and_outputs();
+    }
+    check_control_flow(node, report_);
+  }
+
+  // The first node called `name`, wherever it is, or null.
+  const OpNode* node_called(std::string_view name) {
+    index_nodes();
+    const auto node = node_names_.find(name);
+    return node == node_names_.end() ? nullptr : node->second;
+  }
+
+  // The first node with an output of that name, wherever it is, or null.
+  const OpNode* maker_of(std::string_view output) {
+    index_nodes();
+    const auto node = maker_of_output_.find(output);
+    return node == maker_of_output_.end() ? nullptr : node->second;
+  }
+
+  // So that a value that is used too early can be told from one that nobody makes.
+  void index_nodes() {
+    if (is_indexed_) return;
+    is_indexed_ = true;
+    for (const OpNode& node : graph_.nodes) {
+      node_names_.emplace(node.name, &node);
+      for (const TensorMeta& output : node.outputs) maker_of_output_.emplace(output.name, &node);
+    }
+  }
+
+  void check_node(size_t index) {
+    const OpNode& node = graph_.nodes[index];
+    if (node.name.empty()) report_("node {} has no name", index);
+    for (const TensorMeta& input : node.inputs) check_use({input, &node});
+    check_references(node);
+    check_graphs(node);
+    for (const TensorMeta& output : node.outputs) {
+      check_meta(output, fmt::format("node '{}': output ", node.name), report_);
+      if (!declare(output.name, &output)) {
+        report_("node '{}': output '{}' has the name of another value", node.name, output.name);
+      }
+    }
+    if (!add_producer(node.name, node.outputs.data(), node.outputs.size())) {
+      report_("node '{}' has the name of {}", node.name,
+              node_called(node.name) == &node ? "a graph input" : "another node");
+    }
+    check_operator(node);
+  }
+
+  void check_use(const Use& use) {
+    const TensorMeta* declaration = use.tensor.producer_node ? find_produced(use) : find_named(use);
+    if (declaration == nullptr) return;
+    if (const auto problem = disagreement(use.tensor, *declaration)) {
+      report_("{} {}", text(use), *problem);
+    }
+  }
+
+  // Null, after a report, when there is no such output.
+  const TensorMeta* find_produced(const Use& use) {
+    const std::string& name = *use.tensor.producer_node;
+    const Name* producer = find_name(name);
+    if (producer == nullptr || !producer->is_producer) {
+      if (node_called(name) != nullptr) {
+        report_("{} is used before node '{}' makes it", text(use), name);
+      } else {
+        report_("{} names the producer '{}', which is neither a node nor a graph input", text(use),
+                name);
+      }
+      return nullptr;
+    }
+    const int64_t index = use.tensor.producer_output_idx;
+    if (index < 0 || static_cast<size_t>(index) >= producer->num_outputs) {
+      report_("{} is output {} of '{}', which has {} (producer_output_idx counts from 0)",
+              text(use), index, name, producer->num_outputs);
+      return nullptr;
+    }
+    const TensorMeta& output = producer->outputs[index];
+    if (output.name != use.tensor.name) {
+      report_("{} is output {} of '{}', which is called '{}'", text(use), index, name, output.name);
+      return nullptr;
+    }
+    return &output;
+  }
+
+  // Null, after a report unless it was reported before, when there is no such value.
+  const TensorMeta* find_named(const Use& use) {
+    const std::string& name = use.tensor.name;
+    if (const Name* value = find_name(name); value != nullptr && value->is_value) {
+      return value->declaration;
+    }
+    if (const auto weight = weights_.find(name); weight != weights_.end()) return weight->second;
+    if (use.node == nullptr) {
+      report_("{} is made by no node, and is neither a graph input nor a weight", text(use));
+    } else if (const OpNode* maker = maker_of(name)) {
+      report_("{} is used before node '{}' makes it", text(use), maker->name);
+    } else {
+      report_("{} has no producer_node and is not in weight_name_mapping", text(use));
+    }
+    return nullptr;
+  }
+
+  void check_operator(const OpNode& node) {
+    if (node.op_type.empty()) report_("node '{}' has no op_type", node.name);
+    if (node.op_type == kGetItem) return check_getitem(node, report_);
+    Operator* op = find_operator(node.op_type);
+    if (op == nullptr) return;
+    try {
+      check_arguments(node, *op);
+    } catch (const ValidationError& error) {
+      report_("{}", error.what());
+    }
+    check_num_outputs(node, *op);
+  }
+
+  void check_arguments(const OpNode& node, Operator& op) {
+    const std::vector<BoundArgument>& bound = op.binder.bind(node);
+    for (size_t i = 0; i < bound.size(); ++i) {
+      const auto* attribute = std::get_if<AttributeArgument>(&bound[i]);
+      if (attribute == nullptr) continue;
+      try {
+        const Attribute value = with_values(*attribute->value, [&](const ValueRef& ref) {
+          const Name* known = find_name(ref.name);
+          const bool is_declared = known != nullptr && known->declaration != nullptr;
+          return is_declared ? example_of(*known->declaration) : Attribute(0);
+        });
+        to_ivalue(value, op.schema.arguments()[i]);
+      } catch (const ValidationError& error) {
+        report_("node '{}' ({}): {}", node.name, node.op_type, error.what());
+      }
+    }
+  }
+
+  // An operator that returns a list has as many outputs as the list happens to have.
+  void check_num_outputs(const OpNode& node, const Operator& op) {
+    const size_t num_returns = op.schema.returns().size();
+    if (!returns_list(op.schema) && node.outputs.size() > num_returns) {
+      report_("node '{}' ({}) has {} outputs, but its operator makes {}", node.name, node.op_type,
+              node.outputs.size(), num_returns);
+    }
+  }
+
+  // Null for an operator that this process does not know.
+  Operator* find_operator(const std::string& op_type) {
+    const auto [entry, is_new] = operators_.try_emplace(op_type);
+    if (is_new) {
+      if (const c10::FunctionSchema* schema = find_schema(op_type)) {
+        entry->second.emplace(*schema, OperatorBinder(*schema));
+      }
+    }
+    return entry->second ? &*entry->second : nullptr;
+  }
+
+  const Graph& graph_;
+  ProblemReport report_;
+  std::unordered_map<std::string_view, const TensorMeta*> weights_;
+  // What nodes can use so far.
+  NameIndex name_index_;
+  std::vector<Name> names_;
+  // By op_type; empty for those that this process does not know.
+  std::unordered_map<std::string_view, std::optional<Operator>> operators_;
+  // All nodes, by their names and by those of their outputs, once a problem asks for them.
+  bool is_indexed_ = false;
+  std::unordered_map<std::string_view, const OpNode*> node_names_;
+  std::unordered_map<std::string_view, const OpNode*> maker_of_output_;
+};
+
 class Validator {
  public:
-  explicit Validator(const IR& ir) : ir_(ir), graph_(ir, "", problems_) {}
+  explicit Validator(const IR& ir) : ir_(ir), report_("", problems_), graph_(ir, report_) {}
 
   std::vector<std::string> find_problems() {
     graph_.check_inputs();
@@ -32,19 +366,14 @@ class Validator {
   }
 
  private:
-  template <class... Args>
-  void report(fmt::format_string<Args...> format, Args&&... args) {
-    graph_.report(format, std::forward<Args>(args)...);
-  }
-
   void check_weights() {
     for (const TensorMeta& weight : ir_.weights) {
-      graph_.check_meta(weight, [&] { return fmt::format("weight '{}'", weight.name); });
+      check_meta(weight, "weight ", report_);
       if (is_dynamic(weight) || weight.is_scalar) {
-        report("weight '{}' must be a tensor whose sizes are known", weight.name);
+        report_("weight '{}' must be a tensor whose sizes are known", weight.name);
       }
       if (!graph_.declare_weight(weight)) {
-        report("weight '{}' has the name of another weight", weight.name);
+        report_("weight '{}' has the name of another weight", weight.name);
       }
       weights_.emplace(weight.name, &weight);
     }
@@ -54,14 +383,14 @@ class Validator {
     for (const auto& item : ir_.weight_name_mapping) {
       const auto weight = weights_.find(item.value());
       if (weight == weights_.end()) {
-        report(
+        report_(
             "weight_name_mapping: placeholder '{}' stands for '{}', which is not among the "
             "weights",
             item.key(), item.value());
         // Known all the same, so that each use of it is not reported again.
         graph_.declare(item.key(), nullptr);
       } else if (!graph_.declare(item.key(), weight->second)) {
-        report("weight_name_mapping: placeholder '{}' has the name of a graph input", item.key());
+        report_("weight_name_mapping: placeholder '{}' has the name of a graph input", item.key());
       }
     }
   }
@@ -70,18 +399,18 @@ class Validator {
     for (const auto& item : ir_.constants) {
       const auto weight = weights_.find(item.key());
       if (weight == weights_.end()) {
-        report("constant '{}' is not among the weights", item.key());
+        report_("constant '{}' is not among the weights", item.key());
         continue;
       }
       if (!item.value().defined()) {
-        report("constant '{}' is undefined", item.key());
+        report_("constant '{}' is undefined", item.key());
         continue;
       }
       TensorMeta constant;
       constant.shape = item.value().sizes().vec();
       constant.dtype = dtype_name(item.value().scalar_type());
       if (const auto what = disagreement(constant, *weight->second)) {
-        report("constant '{}' {} among the weights", item.key(), *what);
+        report_("constant '{}' {} among the weights", item.key(), *what);
       }
     }
   }
@@ -91,17 +420,18 @@ class Validator {
       try {
         SymExpr::parse(range.expression);
       } catch (const ValidationError& error) {
-        report("range_constraints: {}", error.what());
+        report_("range_constraints: {}", error.what());
       }
       if (range.min && range.max && *range.min > *range.max) {
-        report("range_constraints: '{}' is at least {} and at most {}", range.expression,
-               *range.min, *range.max);
+        report_("range_constraints: '{}' is at least {} and at most {}", range.expression,
+                *range.min, *range.max);
       }
     }
   }
 
   const IR& ir_;
   std::vector<std::string> problems_;
+  ProblemReport report_;
   GraphValidator graph_;
   std::unordered_map<std::string_view, const TensorMeta*> weights_;
 };

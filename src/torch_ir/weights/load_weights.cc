@@ -72,14 +72,13 @@ bool is_inside(const std::string& file) {
          std::ranges::count(path, "..") == 0;
 }
 
-const JsonValue::Object& find_map(const JsonValue& index) {
+const JsonValue::object_t& find_map(const JsonValue& index) {
   const Place root;
-  const JsonValue::Object& members = as_object(index, root);
-  const auto map = std::ranges::find(members, kMap, &JsonValue::Object::value_type::first);
-  if (map == members.end()) {
+  const JsonValue* map = ObjectReader(index, root).find(kMap);
+  if (map == nullptr) {
     throw WeightError(fmt::format("is JSON, but no index of weights: it has no '{}'", kMap));
   }
-  return as_object(map->second, root.key(kMap));
+  return as_object(*map, root.key(kMap));
 }
 
 StateDict load_shard(const std::string& path);

@@ -28,8 +28,6 @@ class PickleMachine {
   PickleMachine(std::string_view bytes, PickleArena& arena, PickleRules& rules)
       : arena_(arena), rules_(rules), bytes_(bytes) {}
 
-  size_t position() const { return position_; }
-
   [[noreturn]] void fail(const std::string& what) const {
     throw WeightError(
         fmt::format("is damaged: byte {} of the pickle: {}", instruction_position_, what));
@@ -340,12 +338,10 @@ PickleValue* run(Machine& machine) {
 
 }  // namespace
 
-PickleValue* unpickle(std::string_view bytes, PickleArena& arena, PickleRules& rules,
-                      size_t* size) {
+PickleValue* unpickle(std::string_view bytes, PickleArena& arena, PickleRules& rules) {
   Machine machine(bytes, arena, rules);
   PickleValue* root = run(machine);
   check_tree(*root);
-  if (size != nullptr) *size = machine.position();
   return root;
 }
 

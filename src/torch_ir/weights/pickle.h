@@ -8,7 +8,6 @@
 // told otherwise), and those that need more of Python: its extension registry, buffers out of band.
 #pragma once
 
-#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -33,9 +32,7 @@ class PickleRules {
 };
 
 // Runs the pickle at the beginning of `bytes`, with its values in `arena`, and checks what it
-// leaves (check_tree). `size`, if given, gets the number of bytes that it has. Throws WeightError:
-// "is damaged: byte 17 of the pickle: ...".
-PickleValue* unpickle(std::string_view bytes, PickleArena& arena, PickleRules& rules,
-                      size_t* size = nullptr);
+// leaves (check_tree). Throws WeightError: "is damaged: byte 17 of the pickle: ...".
+PickleValue* unpickle(std::string_view bytes, PickleArena& arena, PickleRules& rules);
 
 }  // namespace torch_ir

@@ -149,14 +149,6 @@ TEST(PickleTest, ProtocolAndFrame) {
       fails_with("is damaged: byte 0 of the pickle: a frame of 3 bytes, but only 2 follow"));
 }
 
-TEST(PickleTest, WhatFollowsIsLeftAlone) {
-  PickleArena arena;
-  OpenRules rules(arena);
-  size_t size = 0;
-  unpickle("N.more", arena, rules, &size);
-  EXPECT_EQ(size, 2u);
-}
-
 TEST(PickleTest, OfEqualKeysTheLastValueStays) {
   const std::string a = pickled_text("a");
   EXPECT_EQ(run("}(" + a + "K\x01K\x05K\x02" + a + "K\x03K\x05K\x04u"), "{'a': 3, 5: 4}");

@@ -14,8 +14,8 @@ struct LoadWeightsOptions {
   std::string weights_key;
 };
 
-// The tensors of what torch.save wrote (a state dict, or a checkpoint with one in it, in the zip
-// format or the legacy one), and of archives that C++ wrote: a pickled dict (torch::pickle_save), a
+// The tensors of what torch.save has written since PyTorch 1.6 (a state dict, or a checkpoint with
+// one in it), and of archives that C++ wrote: a pickled dict (torch::pickle_save), a
 // module (torch::save) or TorchScript, whose tensors come by dotted name. Nothing in the file is
 // executed. Throws WeightError, naming the file and what it holds instead.
 //

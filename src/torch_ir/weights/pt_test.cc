@@ -107,7 +107,7 @@ TEST(PtTest, ReadsStateDictsOfPython) {
 }
 
 TEST(PtTest, FindsTheOnlyStateDictOfACheckpoint) {
-  for (const char* name : {"checkpoint_2.pt", "checkpoint_5.pt", "checkpoint_legacy.pt"}) {
+  for (const char* name : {"checkpoint_2.pt", "checkpoint_5.pt"}) {
     expect_numbered(load_weights_pt(testdata(name)));
   }
 }

@@ -110,24 +110,17 @@ int64_t checked_num_bytes(const Entry& entry, const Place& place) {
 }
 
 // Other members than these three are allowed, and mean nothing.
-const JsonValue& get_member(const JsonValue::Object& members, std::string_view key,
-                            const Place& place) {
-  const auto member = std::ranges::find(members, key, &JsonValue::Object::value_type::first);
-  if (member == members.end()) place.fail("the key '" + std::string(key) + "' is missing");
-  return member->second;
-}
-
 Entry read_entry(std::string name, const JsonValue& value, const Place& place) {
-  const JsonValue::Object& members = as_object(value, place);
+  const ObjectReader members(value, place);
   Entry entry;
-  entry.dtype = read_dtype(get_member(members, "dtype", place), place.key("dtype"));
-  entry.shape = read_sizes(get_member(members, "shape", place), place.key("shape"));
+  entry.dtype = members.get("dtype", read_dtype);
+  entry.shape = members.get("shape", read_sizes);
   if (entry.shape.size() > kMaxTensorDims) {
     place.fail(fmt::format("{} dimensions, more than the {} that a tensor can have",
                            entry.shape.size(), kMaxTensorDims));
   }
   const Place offsets_place = place.key("data_offsets");
-  const auto offsets = read_sizes(get_member(members, "data_offsets", place), offsets_place);
+  const auto offsets = members.get("data_offsets", read_sizes);
   if (offsets.size() != 2) {
     offsets_place.fail(fmt::format("expected [begin, end], found {} numbers", offsets.size()));
   }

@@ -13,22 +13,19 @@
 
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/tensor_text.h"
 
 namespace torch_ir {
 namespace {
 
 constexpr int64_t kMaxElementsInJson = 65'536;
 
-std::string sizes_text(c10::IntArrayRef sizes) {
-  return fmt::format("[{}]", fmt::join(sizes.begin(), sizes.end(), ", "));
-}
-
 void compare(const TensorMeta& expected, const at::Tensor& actual,
              std::vector<std::string>& problems) {
   if (actual.sizes() != c10::IntArrayRef(expected.shape)) {
     problems.push_back(fmt::format("Shape mismatch for '{}': expected {}, got {}",
-                                   printable(expected.name), sizes_text(expected.shape),
-                                   sizes_text(actual.sizes())));
+                                   printable(expected.name), shape_list_text(expected.shape),
+                                   shape_list_text(actual.sizes())));
   }
   const std::string dtype = dtype_name(actual.scalar_type());
   if (dtype != expected.dtype) {
@@ -59,7 +56,7 @@ std::vector<std::string> validate_weights_against_ir(const StateDict& weights, c
     if (tensor == nullptr || !tensor->defined()) {
       if (ir.constants.contains(weight.name)) continue;
       problems.push_back(fmt::format("Missing weight '{}' ({} {})", printable(weight.name),
-                                     printable(weight.dtype), sizes_text(weight.shape)));
+                                     printable(weight.dtype), shape_list_text(weight.shape)));
     } else {
       compare(weight, *tensor, problems);
     }

@@ -69,13 +69,6 @@ TEST(LoadWeightsTest, UnknownContentIsRefusedWithTheSupportedFormats) {
                   "it, and the index of a sharded checkpoint (.index.json)"));
 }
 
-TEST(LoadWeightsTest, LegacyFilesOfPythonAreRecognized) {
-  // In the newest protocols such a file could be a safetensors file with a long header, by its
-  // first bytes.
-  EXPECT_EQ(load_weights("src/torch_ir/weights/testdata/dtypes_legacy.pt").size(), 21u);
-  EXPECT_EQ(load_weights("src/torch_ir/weights/testdata/checkpoint_legacy.pt").size(), 7u);
-}
-
 TEST(LoadWeightsTest, KeysAreForCheckpoints) {
   EXPECT_EQ(load_weights("src/torch_ir/weights/testdata/two_state_dicts.pt", {"first"}).size(), 7u);
   const std::string path = "src/torch_ir/weights/testdata/dtypes.safetensors";

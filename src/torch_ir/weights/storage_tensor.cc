@@ -95,11 +95,6 @@ void check_repeats(const at::Tensor& tensor, const TensorView& view) {
   }
 }
 
-template <size_t kSize>
-void reverse_elements(std::byte* data, size_t size) {
-  for (size_t i = 0; i + kSize <= size; i += kSize) std::reverse(data + i, data + i + kSize);
-}
-
 }  // namespace
 
 bool is_usable_in_place(const ByteRange& bytes, size_t element_alignment) {
@@ -136,26 +131,6 @@ at::Tensor make_tensor(const c10::Storage& storage, const TensorView& view) {
                                                       view.storage_offset);
   check_repeats(tensor, view);
   return tensor;
-}
-
-ByteRange swap_byte_order(const ByteRange& bytes, c10::ScalarType dtype) {
-  const auto copy = std::make_shared_for_overwrite<std::byte[]>(bytes.size);
-  if (bytes.size > 0) std::memcpy(copy.get(), bytes.data, bytes.size);
-  const size_t parts = c10::isComplexType(dtype) ? 2 : 1;
-  switch (c10::elementSize(dtype) / parts) {
-    case 2:
-      reverse_elements<2>(copy.get(), bytes.size);
-      break;
-    case 4:
-      reverse_elements<4>(copy.get(), bytes.size);
-      break;
-    case 8:
-      reverse_elements<8>(copy.get(), bytes.size);
-      break;
-    default:
-      break;
-  }
-  return {copy.get(), bytes.size, copy};
 }
 
 }  // namespace torch_ir

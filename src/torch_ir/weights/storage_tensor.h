@@ -47,8 +47,4 @@ ByteRange map_weights(const std::string& path);
 // storage has 24". A tensor without elements needs no bytes.
 at::Tensor make_tensor(const c10::Storage& storage, const TensorView& view);
 
-// `bytes` with the elements of `dtype` in the opposite byte order, in memory of their own. A
-// complex number has two elements; bytes behind the last whole element are left as they are.
-ByteRange swap_byte_order(const ByteRange& bytes, c10::ScalarType dtype);
-
 }  // namespace torch_ir

@@ -145,19 +145,5 @@ TEST(StorageTensorTest, DimensionsAreCounted) {
               storage_fails_with("65 dimensions are more than the 64 that a tensor can have"));
 }
 
-TEST(SwapByteOrderTest, TurnsEachElementAround) {
-  const auto swapped = [](const std::string& bytes, c10::ScalarType dtype) {
-    return std::string(swap_byte_order(range_of(bytes), dtype).text());
-  };
-  EXPECT_EQ(swapped("abcdefgh", c10::ScalarType::Byte), "abcdefgh");
-  EXPECT_EQ(swapped("abcdefgh", c10::ScalarType::BFloat16), "badcfehg");
-  EXPECT_EQ(swapped("abcdefgh", c10::ScalarType::Float), "dcbahgfe");
-  EXPECT_EQ(swapped("abcdefgh", c10::ScalarType::UInt64), "hgfedcba");
-  EXPECT_EQ(swapped("abcdefgh", c10::ScalarType::ComplexFloat), "dcbahgfe");
-  EXPECT_EQ(swapped("abcdefgh", c10::ScalarType::ComplexHalf), "badcfehg");
-  EXPECT_EQ(swapped("abcde", c10::ScalarType::Half), "badce") << "a rest stays";
-  EXPECT_EQ(swapped("", c10::ScalarType::Float), "");
-}
-
 }  // namespace
 }  // namespace torch_ir

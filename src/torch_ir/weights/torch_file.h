@@ -14,15 +14,14 @@
 
 namespace torch_ir {
 
-// Whether `bytes` begin like a file of torch.save or torch::save: a zip archive, the pickle of the
-// legacy format, or the tar archive that came before, which is refused.
+// Whether `bytes` begin like a file of torch.save or torch::save: a zip archive, or the pickle or
+// tar archive that PyTorch wrote before version 1.6, which are refused.
 bool looks_like_torch_file(std::string_view bytes);
 
-// Reads the zip format and the legacy format, of either byte order, and archives that C++ wrote
-// (torch::save, torch::pickle_save, TorchScript). Tensors are on the CPU, wherever they were
-// before; they are views of mapped storages, and share memory where they shared it. Throws
-// WeightError; `name` is what messages call the file, such as "model.pt2:
-// data/sample_inputs/model.pt".
+// Reads the zip format, and archives that C++ wrote (torch::save, torch::pickle_save, TorchScript).
+// Tensors are on the CPU, wherever they were before; they are views of mapped storages, and share
+// memory where they shared it. Throws WeightError; `name` is what messages call the file, such as
+// "model.pt2: data/sample_inputs/model.pt".
 PickleDocument load_torch_file(ByteRange bytes, const std::string& name);
 // The same for a zip archive that is already open.
 PickleDocument load_torch_file(const ZipArchive& archive);

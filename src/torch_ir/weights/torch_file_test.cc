@@ -44,10 +44,8 @@ auto file_fails_with(const std::string& message) { return ThrowsMessage<WeightEr
 
 // --- Files of Python; testdata/make_pt.py makes them ---
 
-class DtypesTest : public ::testing::TestWithParam<const char*> {};
-
-TEST_P(DtypesTest, AreAllRead) {
-  const PickleDocument document = load_testdata(GetParam());
+TEST(TorchFileTest, EveryDtypeIsRead) {
+  const PickleDocument document = load_testdata("dtypes.pt");
   const at::Tensor values = at::tensor({1, 1, 2, 4, 8, 16}, at::kDouble).view({2, 3});
   const auto& items = document->get_if<PickleValue::Dict>()->items;
   EXPECT_EQ(items.size(), 21u);
@@ -64,14 +62,8 @@ TEST_P(DtypesTest, AreAllRead) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, DtypesTest,
-                         ::testing::Values("dtypes.pt", "dtypes_legacy.pt",
-                                           "dtypes_big_endian.pt"));
-
-class SharedTest : public ::testing::TestWithParam<const char*> {};
-
-TEST_P(SharedTest, MemoryIsSharedAsItWas) {
-  const PickleDocument document = load_testdata(GetParam());
+TEST(TorchFileTest, MemoryIsSharedAsItWas) {
+  const PickleDocument document = load_testdata("shared.pt");
   const at::Tensor base = at::arange(24, at::kFloat).view({4, 6});
   EXPECT_TRUE(at::equal(tensor_in(document, "base"), base));
   EXPECT_TRUE(at::equal(tensor_in(document, "transposed"), base.t()));
@@ -91,8 +83,6 @@ TEST_P(SharedTest, MemoryIsSharedAsItWas) {
   }
   EXPECT_EQ(tensor_in(document, "sliced")[1][1].item<float>(), -1);
 }
-
-INSTANTIATE_TEST_SUITE_P(Formats, SharedTest, ::testing::Values("shared.pt", "shared_legacy.pt"));
 
 // What make_pt.py calls a checkpoint.
 const std::string kCheckpointText =
@@ -118,18 +108,13 @@ TEST_P(CheckpointTest, HoldsWhatPythonSaved) {
 
 INSTANTIATE_TEST_SUITE_P(Protocols, CheckpointTest,
                          ::testing::Values("checkpoint_2.pt", "checkpoint_3.pt", "checkpoint_4.pt",
-                                           "checkpoint_5.pt", "checkpoint_legacy.pt",
-                                           "checkpoint_deflated.pt"));
+                                           "checkpoint_5.pt", "checkpoint_deflated.pt"));
 
 TEST(TorchFileErrorsTest, ProtocolsOfText) {
   EXPECT_THAT([] { load_testdata("checkpoint_1.pt"); },
               ThrowsMessage<WeightError>(AllOf(
                   StartsWith("'f' holds a pickle of protocol 0 or 1 (instruction 'I' at byte "),
                   HasSubstr("); load it in Python, and torch.save it again"))));
-  EXPECT_THAT([] { load_document("L119547037146038801333356L\n.M\xe9\x03.}.}.](e."); },
-              file_fails_with("'f' holds a pickle of protocol 0 or 1 (instruction 'L' at byte 0); "
-                              "load it in Python, and torch.save it again without "
-                              "pickle_protocol"));
 }
 
 TEST(TorchFileTest, FilesWithoutChecksumsAreRead) {
@@ -173,7 +158,7 @@ TEST(TorchFileTest, TensorsOutliveTheDocument) {
 
 TEST(TorchFileTest, LooksAtTheBeginning) {
   EXPECT_TRUE(looks_like_torch_file(content_of("dtypes.pt")));
-  EXPECT_TRUE(looks_like_torch_file(content_of("dtypes_legacy.pt")));
+  EXPECT_TRUE(looks_like_torch_file("\x80\x02\x8a"));
   EXPECT_TRUE(looks_like_torch_file("L119547037146038801333356L\n."));
   EXPECT_FALSE(looks_like_torch_file(content_of("shapes.safetensors")));
   EXPECT_FALSE(looks_like_torch_file(""));
@@ -196,36 +181,33 @@ TEST(TorchFileErrorsTest, OtherArchives) {
   EXPECT_THAT([] { load_document(build_zip({})); },
               file_fails_with("'f' is a zip archive, but torch.save did not write it: it has no "
                               "data.pkl"));
-  for (const char* pickle : {"\x80\x04N.",
-                             "\x80\x04"
-                             "cos\nsystem\n.",
-                             "\x80\x04"}) {
-    EXPECT_THAT([&] { load_document(pickle); },
-                file_fails_with("'f' is a pickle, but torch.save did not write it"));
+  EXPECT_THAT([] { load_document("text"); },
+              file_fails_with("'f' is no zip archive: torch.save did not write it"));
+}
+
+TEST(TorchFileErrorsTest, FormatsBeforeZipArchives) {
+  for (const char* bytes : {"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.",
+                            "\x80\x04N.", "L119547037146038801333356L\n.M\xe9\x03.}.}.](e."}) {
+    EXPECT_THAT([&] { load_document(bytes); },
+                file_fails_with("'f' is a bare pickle, as PyTorch wrote them before version 1.6; "
+                                "load it in Python with torch.load(FILE), and torch.save it "
+                                "again"));
   }
   std::string tar(512, '\0');
   tar.replace(257, 5, "ustar");
   EXPECT_THAT([&] { load_document(tar); },
-              ThrowsMessage<WeightError>(StartsWith("'f' is a tar archive")));
-  EXPECT_THAT(
-      [] { load_document("text"); },
-      file_fails_with("'f' is neither a zip archive nor a pickle: torch.save did not write it"));
+              ThrowsMessage<WeightError>(StartsWith("'f' is a tar archive, as PyTorch wrote")));
 }
 
-// A file of the legacy format around a pickle, with one storage of four float32 behind it.
-std::string legacy_file(const std::string& pickle) {
-  const std::string magic =
-      std::string("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 15);
-  const std::string version = "M" + little_endian(1001, 2) + ".";
-  return magic + version + "}." + pickle + "](" + pickled_text("7") + "e." + little_endian(4, 8) +
-         std::string(16, '\0');
+// A file around a pickle, with one storage of four float32.
+std::string file_of(const std::string& pickle) {
+  return build_zip({{"f/data.pkl", pickle}, {"f/data/7", std::string(16, '\0')}});
 }
 
-// The id of that storage; `view` is where a part of it begins.
-std::string storage(const std::string& storage_class = "torch\nFloatStorage", int count = 4,
-                    const std::string& view = "N") {
+// The id of that storage.
+std::string storage(const std::string& storage_class = "torch\nFloatStorage", int count = 4) {
   return "(" + pickled_text("storage") + "c" + storage_class + "\n" + pickled_text("7") +
-         pickled_text("cpu") + "K" + little_endian(count, 1) + view + "tQ";
+         pickled_text("cpu") + "K" + little_endian(count, 1) + "tQ";
 }
 
 // {"w": a tensor}; sizes and strides are tuples.
@@ -245,28 +227,12 @@ TEST(TorchFileTest, NumbersOfNumpyBesideAStateDictAreNotRead) {
     const std::string number =
         "c" + std::string(module) + "\nscalar\n" + dtype + "C\x08" + std::string(8, '\0') + "\x86R";
     const PickleDocument document =
-        load_document(legacy_file("}" + pickled_text("model") + "}" + pickled_text("w") + tensor +
-                                  "ss" + pickled_text("best_acc") + number + "s."));
+        load_document(file_of("}" + pickled_text("model") + "}" + pickled_text("w") + tensor +
+                              "ss" + pickled_text("best_acc") + number + "s."));
     EXPECT_EQ(text_of(*document),
               "{'model': {'w': tensor(float32, [4])}, 'best_acc': <a NumPy scalar>}");
     EXPECT_THAT(find_state_dict(*document).keys(), ElementsAre("w"));
   }
-}
-
-TEST(TorchFileErrorsTest, LegacyFileByHand) {
-  EXPECT_EQ(
-      text_of(*load_document(legacy_file(tensor_pickle(storage() + "K\x01K\x03\x85K\x01\x85")))),
-      "{'w': tensor(float32, [3])}");
-}
-
-TEST(TorchFileErrorsTest, LegacyViewsBeginInsideTheirStorage) {
-  const std::string view = "(" + pickled_text("8") + "K\x01K\x03t";
-  const std::string part = storage("torch\nFloatStorage", 4, view);
-  const PickleDocument document =
-      load_document(legacy_file(tensor_pickle(part + "K\x01K\x02\x85K\x01\x85")));
-  EXPECT_EQ(tensor_in(document, "w").storage_offset(), 2);
-  EXPECT_THAT([&] { load_document(legacy_file(tensor_pickle(part + "K\x01K\x03\x85K\x01\x85"))); },
-              ThrowsMessage<WeightError>(HasSubstr("at offset 2 needs 20 bytes")));
 }
 
 TEST(TorchFileErrorsTest, StoragesOfArchives) {
@@ -289,6 +255,9 @@ TEST(TorchFileErrorsTest, StoragesOfArchives) {
       [&] { load_document(archive("K\x04", {})); },
       file_fails_with("'f' holds a tensor under ['w'] that can not be read: there is no storage "
                       "'7'"));
+  EXPECT_THAT([&] { load_document(archive("K\x04", {{"f/byteorder", "big"}})); },
+              file_fails_with("'f' is of a big-endian machine, which is not supported; load it in "
+                              "Python, and torch.save it again"));
   EXPECT_THAT([&] { load_document(archive("K\x04", {{"f/byteorder", "middle"}})); },
               file_fails_with("'f' has the unknown byte order 'middle'"));
 }
@@ -307,50 +276,37 @@ TEST(TorchFileErrorsTest, BitsThatADtypeDoesNotHave) {
   const std::string view = std::string("K\0", 2) + "K\x01\x85K\x01\x85\x89}}";
   EXPECT_THAT(
       [&] {
-        load_document(legacy_file("ctorch._utils\n_rebuild_tensor_v2\n(" + storage() + view +
-                                  pickled_text("conj") + "\x88stR."));
+        load_document(file_of("ctorch._utils\n_rebuild_tensor_v2\n(" + storage() + view +
+                              pickled_text("conj") + "\x88stR."));
       },
       file_fails_with("'f' is damaged: its pickle calls torch._utils._rebuild_tensor_v2 with "
                       "bits that a tensor of float32 does not have"));
 }
 
 TEST(TorchFileErrorsTest, TensorsOutsideTheirStorage) {
-  EXPECT_THAT(
-      [] { load_document(legacy_file(tensor_pickle(storage() + "K\x02K\x03\x85K\x01\x85"))); },
-      file_fails_with("'f' holds a tensor under ['w'] that can not be read: shape [3] with "
-                      "strides [1] at offset 2 needs 20 bytes, but the storage has 16"));
+  EXPECT_THAT([] { load_document(file_of(tensor_pickle(storage() + "K\x02K\x03\x85K\x01\x85"))); },
+              file_fails_with("'f' holds a tensor under ['w'] that can not be read: shape [3] with "
+                              "strides [1] at offset 2 needs 20 bytes, but the storage has 16"));
   EXPECT_THAT(
       [] {
-        load_document(
-            legacy_file(tensor_pickle(storage() + "J\xff\xff\xff\xffK\x03\x85K\x01\x85")));
+        load_document(file_of(tensor_pickle(storage() + "J\xff\xff\xff\xffK\x03\x85K\x01\x85")));
       },
       ThrowsMessage<WeightError>(HasSubstr("at offset -1 has a negative number")));
 }
 
 TEST(TorchFileErrorsTest, StoragesThatAreNotWhatTheyShouldBe) {
   const std::string view = "K\x01K\x03\x85K\x01\x85";
-  EXPECT_THAT(
-      [&] { load_document(legacy_file(tensor_pickle(storage("torch\nFloatStorage", 5) + view))); },
-      file_fails_with("'f' is damaged: storage '7' has 5 elements, and 4 in front of its data"));
-  EXPECT_THAT([&] { load_document(legacy_file(tensor_pickle(storage("torch\nSize") + view))); },
+  EXPECT_THAT([&] { load_document(file_of(tensor_pickle(storage("torch\nSize") + view))); },
               file_fails_with("'f' is damaged: its pickle has a tuple that is no id of a storage"));
   EXPECT_THAT(
       [&] {
-        load_document(
-            legacy_file(tensor_pickle(storage("torch.storage\nUntypedStorage", 16) + view)));
+        load_document(file_of(tensor_pickle(storage("torch.storage\nUntypedStorage", 16) + view)));
       },
       ThrowsMessage<WeightError>(HasSubstr("with a storage without a dtype")));
-  EXPECT_THAT([&] { load_document(legacy_file("}.")); },
-              file_fails_with("'f' is damaged: its list of storages has one that no tensor uses"));
-  const std::string file = legacy_file(tensor_pickle(storage() + view));
-  EXPECT_THAT([&] { load_document(file.substr(0, file.size() - 1)); },
-              file_fails_with("'f' is cut: storage '7' needs 16 bytes, but only 15 are left"));
 }
 
 TEST(TorchFileErrorsTest, CallsWithOtherArguments) {
-  const auto load_pickle = [](const std::string& pickle) {
-    load_document(legacy_file(pickle + "."));
-  };
+  const auto load_pickle = [](const std::string& pickle) { load_document(file_of(pickle + ".")); };
   EXPECT_THAT(
       [&] { load_pickle("ctorch._utils\n_rebuild_tensor_v2\n)R"); },
       file_fails_with("'f' is damaged: its pickle calls torch._utils._rebuild_tensor_v2 with 0 "
@@ -370,9 +326,7 @@ TEST(TorchFileErrorsTest, CallsWithOtherArguments) {
 }
 
 TEST(TorchFileErrorsTest, NamesThatAreNotListed) {
-  const auto load_pickle = [](const std::string& pickle) {
-    load_document(legacy_file(pickle + "."));
-  };
+  const auto load_pickle = [](const std::string& pickle) { load_document(file_of(pickle + ".")); };
   for (const char* name : {"os\nsystem", "builtins\neval", "__builtin__\ngetattr", "torch\nload",
                            "torch.storage\n_load_from_bytes", "torch.jit\nload", "__torch__\nNet",
                            "posix\nsystem", "torch\n_C", "numpy\nload", "torch\nint8\x1b"}) {
@@ -393,7 +347,7 @@ TEST(TorchFileErrorsTest, CopiesAreLimited) {
       "uq\x01"
       "cbuiltins\ndict\nq\x02";
   for (int i = 0; i < 2'000; ++i) pickle += "h\x02h\x01\x85R0";
-  EXPECT_THAT([&] { load_document(legacy_file(pickle + ".")); },
+  EXPECT_THAT([&] { load_document(file_of(pickle + ".")); },
               file_fails_with("'f' holds a pickle that needs more than 268435456 bytes without its "
                               "tensors' data"));
 }
@@ -406,7 +360,7 @@ TEST(TorchFileErrorsTest, LongArgumentsAreLimited) {
       "tq\x01"
       "ctorch\nSize\nq\x02";
   for (int i = 0; i < 4'000; ++i) pickle += "h\x02h\x01\x85R0";
-  EXPECT_THAT([&] { load_document(legacy_file(pickle + ".")); },
+  EXPECT_THAT([&] { load_document(file_of(pickle + ".")); },
               file_fails_with("'f' holds a pickle that needs more than 268435456 bytes without its "
                               "tensors' data"));
 }
@@ -438,8 +392,7 @@ TEST_P(DamageTest, EveryTruncationAndEveryChangedByteGivesWeightsOrAnError) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, DamageTest,
-                         ::testing::Values("python_state_dict.pt", "shared_legacy.pt",
-                                           "dtypes_legacy.pt", "checkpoint_legacy.pt",
+                         ::testing::Values("python_state_dict.pt", "shared.pt",
                                            "checkpoint_deflated.pt", "attributes.pt",
                                            "unsupported.pt"));
 

@@ -5,8 +5,8 @@
 // what would need Python and more of what is plain data. What is known and harmless but nothing
 // that anybody reads here (sparse and quantized tensors, NumPy's arrays, sets) becomes a
 // PickleValue::Unsupported, so that a checkpoint that has one beside its weights still loads.
-// Tensors are noted only, and made when the pickle has been read: in the legacy format the storages
-// come behind it.
+// Tensors are noted only, and made when the pickle has been read and found to be a tree, so that
+// messages can say where in it they are.
 #pragma once
 
 #include <string_view>

@@ -57,24 +57,13 @@ const StorageClass* find_storage_class(std::string_view name) {
   throw WeightError("is damaged: its pickle has " + id.kind() + " that is no id of a storage");
 }
 
-// The items of an id: "storage", class, key, location, number of elements, and in the legacy format
-// where a view of it begins.
+// The items of an id: "storage", class, key, location, number of elements.
 const std::vector<PickleValue::Pointer>& id_items(const PickleValue& id) {
   const auto* tuple = id.get_if<PickleValue::Tuple>();
-  if (tuple == nullptr || tuple->items.size() < 5 || tuple->items.size() > 6) fail_storage(id);
+  if (tuple == nullptr || tuple->items.size() != 5) fail_storage(id);
   const auto* kind = tuple->items[0]->get_if<std::string>();
   if (kind == nullptr || *kind != "storage") fail_storage(id);
   return tuple->items;
-}
-
-// Views are (key, first element, number of elements).
-int64_t read_view_offset(const PickleValue& id, const PickleValue& view) {
-  if (view.is_none()) return 0;
-  const auto* tuple = view.get_if<PickleValue::Tuple>();
-  if (tuple == nullptr || tuple->items.size() != 3) fail_storage(id);
-  const auto* offset = tuple->items[1]->get_if<int64_t>();
-  if (offset == nullptr || *offset < 0) fail_storage(id);
-  return *offset;
 }
 
 }  // namespace
@@ -93,14 +82,13 @@ PendingStorage read_storage(const PickleValue& id) {
     fail_storage(id);
   }
   const auto dtype = storage_class->dtype;
-  PendingStorage storage = {*key, dtype, 0, 0, *location};
+  PendingStorage storage = {*key, dtype, 0, *location};
   const auto element_size = dtype ? static_cast<int64_t>(c10::elementSize(*dtype)) : 1;
   if (*num_elements < 0 ||
       __builtin_mul_overflow(*num_elements, element_size, &storage.num_bytes)) {
     throw WeightError(fmt::format("is damaged: its storage '{}' has {} elements", printable(*key),
                                   *num_elements));
   }
-  if (items.size() == 6) storage.offset = read_view_offset(id, *items[5]);
   return storage;
 }
 

@@ -20,9 +20,7 @@ struct PendingStorage {
   std::string key;
   // None for untyped storages, which count bytes.
   std::optional<c10::ScalarType> dtype;
-  // Of all elements, of which a view (an early form of sharing) begins with element `offset`.
   int64_t num_bytes = 0;
-  int64_t offset = 0;
   // Where it was: "cpu", "cuda:0", "meta".
   std::string location;
 };

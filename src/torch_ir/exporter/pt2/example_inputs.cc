@@ -54,7 +54,7 @@ const JsonValue& member_at(const JsonValue& root,
       value = &ObjectReader(*value, place).get(*key);
       continue;
     }
-    const JsonValue::List& items = as_list(*value, place);
+    const JsonValue::array_t& items = as_list(*value, place);
     if (std::get<size_t>(step) >= items.size()) place.fail("a list is too short");
     value = &items[std::get<size_t>(step)];
   }

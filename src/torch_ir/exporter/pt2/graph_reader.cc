@@ -72,10 +72,9 @@ std::string source_line(std::string_view trace) {
 // A text of the metadata of `node`; empty where the archive does not tell.
 std::string read_metadata(const ObjectReader& node, const char* key) {
   const JsonValue* metadata = node.find("metadata");
-  if (metadata == nullptr || metadata->get_if<JsonValue::Object>() == nullptr) return {};
+  if (metadata == nullptr || !metadata->is_object()) return {};
   const JsonValue* value = ObjectReader(*metadata, node.place().key("metadata")).find(key);
-  const auto* text = value == nullptr ? nullptr : value->get_if<std::string>();
-  return text == nullptr ? std::string() : *text;
+  return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
 }
 
 // --- Values ---

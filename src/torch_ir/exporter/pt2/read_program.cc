@@ -43,7 +43,7 @@ std::string read_torch_version(const ObjectReader& root) {
 
 // A limit that is none is null, or a number at the end of the 64 bits.
 std::optional<int64_t> read_limit(const JsonValue* value, const Place& place) {
-  if (value == nullptr || value->get_if<uint64_t>() != nullptr) return std::nullopt;
+  if (value == nullptr || value->is_number_unsigned()) return std::nullopt;
   const int64_t limit = as_integer(*value, place);
   constexpr int64_t kHighest = std::numeric_limits<int64_t>::max() - 1;
   if (limit >= kHighest || limit <= -kHighest) return std::nullopt;

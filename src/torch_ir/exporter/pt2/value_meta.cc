@@ -173,7 +173,7 @@ ExportedValue read_tensor_meta(const JsonValue& value, const Place& place) {
   meta.dtype = fields.get("dtype", read_dtype);
   check_layout(fields);
   const Place sizes_place = place.key("sizes");
-  const JsonValue::List& sizes = as_list(fields.get("sizes"), sizes_place);
+  const JsonValue::array_t& sizes = as_list(fields.get("sizes"), sizes_place);
   if (sizes.size() > kMaxTensorDims) {
     sizes_place.fail(
         fmt::format("{} dimensions, and a tensor has at most {}", sizes.size(), kMaxTensorDims));

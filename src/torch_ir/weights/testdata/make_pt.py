@@ -114,25 +114,6 @@ class Script(nn.Module):
         return self.inner(x) + self.table["entry"]
 
 
-def write_big_endian(source, path, tensors):
-    """What a big-endian machine writes: each element with its bytes turned around."""
-    swapped = {}
-    for number, tensor in enumerate(tensors.values()):
-        size = tensor.element_size() // (2 if tensor.is_complex() else 1)
-        swapped[f"data/{number}"] = size
-    with zipfile.ZipFile(source) as archive, zipfile.ZipFile(path, "w") as big:
-        for name in archive.namelist():
-            content = archive.read(name)
-            record = name.split("/", 1)[1]
-            if record == "byteorder":
-                content = b"big"
-            if record in swapped:
-                size = swapped[record]
-                parts = [content[i : i + size][::-1] for i in range(0, len(content), size)]
-                content = b"".join(parts)
-            big.writestr(name, content)
-
-
 def write_deflated(source, path):
     """What another zip program makes of a file, without the folder."""
     with zipfile.ZipFile(source) as archive:
@@ -145,15 +126,9 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     torch.save(state_dict(), "python_state_dict.pt")
     torch.save(every_dtype(), "dtypes.pt")
-    torch.save(every_dtype(), "dtypes_legacy.pt", _use_new_zipfile_serialization=False)
-    write_big_endian("dtypes.pt", "dtypes_big_endian.pt", every_dtype())
     torch.save(shared(), "shared.pt")
-    torch.save(shared(), "shared_legacy.pt", _use_new_zipfile_serialization=False)
     for protocol in range(1, 6):
         torch.save(checkpoint(), f"checkpoint_{protocol}.pt", pickle_protocol=protocol)
-    torch.save(
-        checkpoint(), "checkpoint_legacy.pt", _use_new_zipfile_serialization=False, pickle_protocol=4
-    )
     write_deflated("checkpoint_2.pt", "checkpoint_deflated.pt")
     torch.save(unsupported(), "unsupported.pt")
     torch.save(with_attributes(), "attributes.pt")

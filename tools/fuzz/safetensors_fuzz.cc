@@ -1,7 +1,7 @@
 // Any file is tensors that can be read to their last byte, or an error.
 #include "tools/fuzz/fuzzing.h"
+#include "tools/fuzz/read_all.h"
 #include "torch_ir/weights/safetensors.h"
-#include "torch_ir/weights/testing/read_all.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string& path = torch_ir::file_in_memory(torch_ir::input_text(data, size));

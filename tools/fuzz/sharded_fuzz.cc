@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "tools/fuzz/fuzzing.h"
+#include "tools/fuzz/read_all.h"
 #include "torch_ir/weights/safetensors.h"
 #include "torch_ir/weights/state_dict.h"
-#include "torch_ir/weights/testing/read_all.h"
 
 namespace {
 

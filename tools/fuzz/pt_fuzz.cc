@@ -1,10 +1,9 @@
-// Any bytes are a state dict whose tensors can be read to their last byte, or an error: zip
-// archives and the legacy format.
+// Any bytes are a state dict whose tensors can be read to their last byte, or an error.
 #include <vector>
 
 #include "tools/fuzz/fuzzing.h"
+#include "tools/fuzz/read_all.h"
 #include "torch_ir/weights/find_state_dict.h"
-#include "torch_ir/weights/testing/read_all.h"
 #include "torch_ir/weights/torch_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -1,14 +1,16 @@
-#include "torch_ir/weights/testing/read_all.h"
+// Whether tensors that were read lie where they may.
+#pragma once
 
 #include <cstdlib>
 #include <numeric>
 
+#include "torch_ir/ir/ir.h"
+
 namespace torch_ir {
-namespace {
 
 // The bytes from the beginning of the storage to the end of the last element, counted without
 // overflow.
-__int128 end_of(const at::Tensor& tensor) {
+inline __int128 end_of(const at::Tensor& tensor) {
   __int128 last = tensor.storage_offset();
   for (int64_t i = 0; i < tensor.dim(); ++i) {
     if (tensor.size(i) == 0) return 0;
@@ -17,9 +19,9 @@ __int128 end_of(const at::Tensor& tensor) {
   return (last + 1) * static_cast<__int128>(tensor.element_size());
 }
 
-}  // namespace
-
-void read_all(const StateDict& tensors) {
+// Reads every byte of the storages of `tensors`, and ends the process where an element lies outside
+// of its storage.
+inline void read_all(const StateDict& tensors) {
   for (const auto& item : tensors) {
     const c10::Storage& storage = item.value().storage();
     if (end_of(item.value()) > static_cast<__int128>(storage.nbytes())) std::abort();

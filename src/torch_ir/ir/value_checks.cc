@@ -1,0 +1,189 @@
+#include "torch_ir/ir/value_checks.h"
+
+#include <algorithm>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/limits.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/ir/builtin_operators.h"
+#include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/sym_expr.h"
+
+namespace torch_ir {
+namespace {
+
+// What keeps `text` from being an expression; empty when it is one.
+std::string expression_problem(const std::string& text) {
+  try {
+    SymExpr::parse(text);
+    return {};
+  } catch (const ValidationError& error) {
+    return error.what();
+  }
+}
+
+// What keeps a tensor of this shape and dtype from being made anywhere; empty where nothing does.
+// Sizes that are not known, or wrong, count as one.
+std::string size_problem(const TensorMeta& meta, c10::ScalarType dtype) {
+  if (meta.shape.size() > kMaxTensorDims) {
+    return fmt::format("has {} dimensions, more than the {} that a tensor can have",
+                       meta.shape.size(), kMaxTensorDims);
+  }
+  auto num_bytes = static_cast<int64_t>(c10::elementSize(dtype));
+  for (const int64_t size : meta.shape) {
+    if (__builtin_mul_overflow(num_bytes, std::max<int64_t>(size, 1), &num_bytes) ||
+        num_bytes > kMaxTensorBytes) {
+      return fmt::format("has shape {}, which needs more than {} bytes", shape_list_text(meta),
+                         kMaxTensorBytes);
+    }
+  }
+  return {};
+}
+
+bool has_same_shape(const TensorMeta& a, const TensorMeta& b) {
+  if (a.shape != b.shape) return false;
+  // No text is made for shapes without symbols, which nearly all are.
+  return a.symbolic_shape == b.symbolic_shape || shape_list_text(a) == shape_list_text(b);
+}
+
+// `given`, from `first` on, has to fit `expected` in number and in what is tensor and what number.
+void check_carried(const OpNode& node, const char* what, const std::vector<TensorMeta>& given,
+                   size_t first, const std::vector<TensorMeta>& expected,
+                   const ProblemReport& report) {
+  if (given.size() < first || given.size() - first != expected.size()) {
+    report("node '{}' ({}): {} takes {} values, but {} are given", node.name, node.op_type, what,
+           expected.size(), given.size() - std::min(first, given.size()));
+    return;
+  }
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const TensorMeta& value = given[first + i];
+    if (value.is_scalar != expected[i].is_scalar || value.dtype != expected[i].dtype) {
+      report("node '{}' ({}): {} takes {} as '{}', but '{}' is {}", node.name, node.op_type, what,
+             expected[i].dtype, expected[i].name, value.name, value.dtype);
+    }
+  }
+}
+
+void check_cond(const OpNode& node, const ProblemReport& report) {
+  const size_t first = node.attrs.find("pred") == nullptr ? 1 : 0;
+  const char* const names[] = {"the true graph", "the false graph"};
+  for (size_t i = 0; i < 2; ++i) {
+    const Graph& graph = node.graphs[i];
+    check_carried(node, names[i], node.inputs, first, graph.graph_inputs, report);
+    if (graph.graph_outputs.size() != node.outputs.size()) {
+      report("node '{}' ({}): {} returns {} values, but the node has {} outputs", node.name,
+             node.op_type, names[i], graph.graph_outputs.size(), node.outputs.size());
+    }
+  }
+}
+
+void check_while_loop(const OpNode& node, const ProblemReport& report) {
+  const Graph& condition = node.graphs[0];
+  const Graph& body = node.graphs[1];
+  check_carried(node, "the condition", node.inputs, 0, condition.graph_inputs, report);
+  check_carried(node, "the body", node.inputs, 0, body.graph_inputs, report);
+  if (condition.graph_outputs.size() != 1 || condition.graph_outputs[0].dtype != "bool") {
+    report("node '{}' ({}): the condition must return one bool", node.name, node.op_type);
+  }
+  if (body.graph_outputs.size() != node.outputs.size()) {
+    report("node '{}' ({}): the body returns {} values, but the node has {} outputs", node.name,
+           node.op_type, body.graph_outputs.size(), node.outputs.size());
+  }
+  if (body.graph_outputs.size() > node.inputs.size()) {
+    report("node '{}' ({}): the body returns {} values, but the node has only {} inputs", node.name,
+           node.op_type, body.graph_outputs.size(), node.inputs.size());
+  }
+}
+
+}  // namespace
+
+void ProblemReport::add(const std::string& problem) const {
+  constexpr size_t kMaxSize = 1000;
+  problems_.push_back(printable(prefix_ + problem, kMaxSize));
+}
+
+std::optional<std::string> disagreement(const TensorMeta& use, const TensorMeta& declaration) {
+  if (use.is_scalar != declaration.is_scalar) {
+    return fmt::format("is a {}, but is made as a {}", use.is_scalar ? "number" : "tensor",
+                       declaration.is_scalar ? "number" : "tensor");
+  }
+  if (!has_same_shape(use, declaration)) {
+    return fmt::format("has shape {}, but is made with shape {}", shape_list_text(use),
+                       shape_list_text(declaration));
+  }
+  if (use.dtype != declaration.dtype) {
+    return fmt::format("has dtype {}, but is made with dtype {}", use.dtype, declaration.dtype);
+  }
+  return std::nullopt;
+}
+
+void check_meta(const TensorMeta& meta, const std::string& kind, const ProblemReport& report) {
+  const auto what = [&] { return fmt::format("{}'{}'", kind, meta.name); };
+  if (meta.name.empty()) report("{} has no name", what());
+  if (!meta.symbolic_shape.empty() && meta.symbolic_shape.size() != meta.shape.size()) {
+    report("{} has {} sizes, but {} symbolic ones", what(), meta.shape.size(),
+           meta.symbolic_shape.size());
+    return;
+  }
+  for (size_t i = 0; i < meta.shape.size(); ++i) {
+    const bool is_symbolic = !meta.symbolic_shape.empty() && !meta.symbolic_shape[i].empty();
+    if (is_symbolic) {
+      if (const std::string problem = expression_problem(meta.symbolic_shape[i]);
+          !problem.empty()) {
+        report("{}: {}", what(), problem);
+      }
+    } else if (meta.shape[i] < 0) {
+      report("{} has a negative size: {}", what(), shape_list_text(meta));
+      break;
+    }
+  }
+  const auto dtype = find_dtype(meta.dtype);
+  if (!dtype) {
+    report("{} has the unknown dtype '{}'", what(), meta.dtype);
+  } else if (const std::string problem = size_problem(meta, *dtype); !problem.empty()) {
+    report("{} {}", what(), problem);
+  }
+  if (!meta.is_scalar) return;
+  if (!meta.shape.empty())
+    report("{} is a number, but has the shape {}", what(), shape_list_text(meta));
+  if (!(meta.dtype == "int64" || meta.dtype == "float64" || meta.dtype == "bool")) {
+    report("{} is a number, but has the dtype {}: numbers are int64, float64 or bool", what(),
+           meta.dtype);
+  }
+}
+
+void check_input_sizes(const TensorMeta& input, const ProblemReport& report) {
+  for (const std::string& text : input.symbolic_shape) {
+    if (text.empty() || !expression_problem(text).empty()) continue;
+    const SymExpr expression = SymExpr::parse(text);
+    if (const auto function = expression.unknown_function()) {
+      report("graph input '{}': the size '{}' uses '{}', which is no known function of integers",
+             input.name, text, *function);
+    } else if (expression.symbols().empty() && !expression.evaluate({})) {
+      report("graph input '{}': the size '{}' has no value", input.name, text);
+    }
+  }
+}
+
+void check_getitem(const OpNode& node, const ProblemReport& report) {
+  const Attribute* attribute = node.attrs.find("index");
+  const int64_t* index = attribute == nullptr ? nullptr : attribute->get_if<int64_t>();
+  if (index == nullptr) {
+    report("node '{}' ({}) needs an integer attribute 'index'", node.name, node.op_type);
+  } else if (*index < 0 || static_cast<size_t>(*index) >= node.inputs.size()) {
+    report("node '{}' ({}) takes item {} of {}", node.name, node.op_type, *index,
+           node.inputs.size());
+  } else if (node.outputs.size() != 1) {
+    report("node '{}' ({}) has {} outputs instead of one", node.name, node.op_type,
+           node.outputs.size());
+  } else if (const auto what = disagreement(node.outputs[0], node.inputs[*index])) {
+    report("node '{}': output '{}' {}", node.name, node.outputs[0].name, *what);
+  }
+}
+
+void check_control_flow(const OpNode& node, const ProblemReport& report) {
+  if (node.op_type == kCond) check_cond(node, report);
+  if (node.op_type == kWhileLoop) check_while_loop(node, report);
+}
+
+}  // namespace torch_ir
