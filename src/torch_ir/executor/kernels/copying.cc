@@ -6,14 +6,11 @@
 #include <ATen/TensorIterator.h>
 #include <ATen/native/Copy.h>
 #include <ATen/ops/copy_native.h>
-#include <ATen/ops/fill_native.h>
-#include <ATen/ops/zero_native.h>
 
 #include <cstring>
 
 #include "torch_ir/executor/kernels/families.h"
 #include "torch_ir/executor/kernels/iterator_kernel.h"
-#include "torch_ir/executor/kernels/out_function.h"
 
 namespace torch_ir {
 namespace {
@@ -64,8 +61,7 @@ bool is_plain(const at::Tensor& tensor) {
          !tensor.is_conj() && !tensor.is_neg();
 }
 
-}  // namespace
-
+// Null for tensors that are not plain (conjugated, quantized, ...).
 std::unique_ptr<PreparedKernel> prepare_copy(const KernelCall& call, const at::Tensor& to,
                                              const at::Tensor& from) {
   if (!is_plain(to) || !is_plain(from)) return nullptr;
@@ -87,8 +83,6 @@ std::unique_ptr<PreparedKernel> prepare_copy(const KernelCall& call, const at::T
   });
 }
 
-namespace {
-
 // The argument goes to the result, which has the dtype and layout that were asked for.
 std::unique_ptr<PreparedKernel> prepare_clone(const KernelCall& call) {
   return prepare_copy(call, call.outputs[0], call.arguments[0].toTensor());
@@ -98,18 +92,10 @@ std::unique_ptr<PreparedKernel> prepare_copy_(const KernelCall& call) {
   return prepare_copy(call, call.arguments[0].toTensor(), call.arguments[1].toTensor());
 }
 
-constexpr auto kFillWithNumber =
-    static_cast<at::Tensor& (*)(at::Tensor&, const at::Scalar&)>(&at::native::fill_);
-constexpr auto kFillWithTensor =
-    static_cast<at::Tensor& (*)(at::Tensor&, const at::Tensor&)>(&at::native::fill_);
-
 constexpr KernelEntry kCopyingKernels[] = {
     {"aten::_to_copy", &prepare_clone},
     {"aten::clone", &prepare_clone},
     {"aten::copy_", &prepare_copy_},
-    {"aten::fill_.Scalar", kInPlaceFunction<kFillWithNumber>},
-    {"aten::fill_.Tensor", kInPlaceFunction<kFillWithTensor>},
-    {"aten::zero_", kInPlaceFunction<&at::native::zero_>},
 };
 
 }  // namespace

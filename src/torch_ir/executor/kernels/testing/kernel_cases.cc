@@ -18,6 +18,8 @@
 #include <limits>
 #include <random>
 
+#include "torch_ir/operators/call_recording.h"
+
 namespace torch_ir {
 namespace {
 
@@ -145,41 +147,13 @@ at::Tensor duplicate(const at::Tensor& tensor) {
   return copy;
 }
 
-// `value` with what `change` makes of each of its tensors.
-template <class Change>
-c10::IValue change_tensors(const c10::IValue& value, const Change& change) {
-  if (value.isTensor()) return change(value.toTensor());
-  if (value.isTensorList()) {
-    c10::List<at::Tensor> changed;
-    for (const at::Tensor& tensor : value.toTensorVector()) changed.push_back(change(tensor));
-    return changed;
-  }
-  if (!value.isOptionalTensorList()) return value;
-  c10::List<std::optional<at::Tensor>> changed;
-  for (const std::optional<at::Tensor>& tensor : value.toOptionalTensorVector()) {
-    changed.push_back(tensor ? std::optional(change(*tensor)) : std::nullopt);
-  }
-  return changed;
-}
-
 std::vector<c10::IValue> duplicate(const std::vector<c10::IValue>& values) {
   std::vector<c10::IValue> copies;
   for (const c10::IValue& value : values) {
     copies.push_back(
-        change_tensors(value, [](const at::Tensor& tensor) { return duplicate(tensor); }));
+        map_tensors(value, [](const at::Tensor& tensor) { return duplicate(tensor); }));
   }
   return copies;
-}
-
-std::vector<at::Tensor> tensors_of(const std::vector<c10::IValue>& values) {
-  std::vector<at::Tensor> tensors;
-  for (const c10::IValue& value : values) {
-    change_tensors(value, [&](const at::Tensor& tensor) {
-      if (tensor.defined()) tensors.push_back(tensor);
-      return tensor;
-    });
-  }
-  return tensors;
 }
 
 // Other tensors in the same memory.
@@ -261,9 +235,8 @@ bool has_same_bits(const at::Tensor& left, const at::Tensor& right) {
          (a.nbytes() == 0 || std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0);
 }
 
-std::string describe(const std::string& op, const std::vector<c10::IValue>& arguments,
-                     const std::string& what) {
-  std::string text = fmt::format("{} {}", op, what);
+std::string describe(const std::string& op, const std::vector<c10::IValue>& arguments) {
+  std::string text = op;
   for (const at::Tensor& tensor : tensors_of(arguments)) {
     text += fmt::format(" {}[{}]/[{}]+{}", c10::toString(tensor.scalar_type()),
                         fmt::join(tensor.sizes().vec(), ","),
@@ -319,25 +292,16 @@ void run_with_two_tensors(CaseRunner& runner, const std::string& op,
 CaseRunner::CaseRunner(KernelTable table) : table_(table) {}
 
 void CaseRunner::run(const std::string& op, std::vector<c10::IValue> arguments,
-                     const std::string& what) {
-  check(op, std::move(arguments), {}, what);
+                     const std::vector<bool>& is_used) {
+  check(op, std::move(arguments), is_used);
 }
 
-void CaseRunner::run_used(const std::string& op, std::vector<c10::IValue> arguments,
-                          const std::vector<bool>& is_used, const std::string& what) {
-  check(op, std::move(arguments), is_used, what);
+void CaseRunner::run_taken(const std::string& op, const std::vector<c10::IValue>& arguments) {
+  EXPECT_EQ(check(op, arguments, {}), Outcome::kTaken) << describe(op, arguments) << refusal_;
 }
 
-void CaseRunner::run_taken(const std::string& op, std::vector<c10::IValue> arguments,
-                           const std::string& what) {
-  const std::string text = describe(op, arguments, what);
-  EXPECT_EQ(check(op, std::move(arguments), {}, what), Outcome::kTaken) << text << refusal_;
-}
-
-void CaseRunner::run_refused(const std::string& op, std::vector<c10::IValue> arguments,
-                             const std::string& what) {
-  const std::string text = describe(op, arguments, what);
-  EXPECT_EQ(check(op, std::move(arguments), {}, what), Outcome::kRefused) << text << refusal_;
+void CaseRunner::run_refused(const std::string& op, const std::vector<c10::IValue>& arguments) {
+  EXPECT_EQ(check(op, arguments, {}), Outcome::kRefused) << describe(op, arguments) << refusal_;
 }
 
 void CaseRunner::expect_all_taken() const {
@@ -349,7 +313,7 @@ void CaseRunner::expect_all_taken() const {
 
 CaseRunner::Outcome CaseRunner::check(const std::string& op_name,
                                       std::vector<c10::IValue> arguments,
-                                      const std::vector<bool>& is_used, const std::string& what) {
+                                      const std::vector<bool>& is_used) {
   const c10::InferenceMode no_autograd;
   const size_t dot = op_name.find('.');
   const c10::OperatorHandle op = c10::Dispatcher::singleton().findSchemaOrThrow(
@@ -359,7 +323,7 @@ CaseRunner::Outcome CaseRunner::check(const std::string& op_name,
   for (size_t i = arguments.size(); i < parameters.size(); ++i) {
     arguments.push_back(parameters[i].default_value().value_or(c10::IValue()));
   }
-  const std::string text = describe(op_name, arguments, what);
+  const std::string text = describe(op_name, arguments);
 
   refusal_.clear();
   std::vector<c10::IValue> expected;
