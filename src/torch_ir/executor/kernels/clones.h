@@ -6,7 +6,8 @@
 // runs before its runtime does.
 #pragma once
 
-#if defined(__x86_64__) && defined(__linux__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__linux__) && !defined(__clang__) && \
+    !defined(__SANITIZE_THREAD__)
 #define TORCH_IR_CLONES(...) __attribute__((target_clones(__VA_ARGS__)))
 #else
 #define TORCH_IR_CLONES(...)

@@ -57,8 +57,8 @@ PrepareKernel find_kernel(std::string_view operator_name) {
 }
 
 std::vector<KernelTable> kernel_families() {
-  return {attention_kernels(),     concatenation_kernels(), copying_kernels(), indexing_kernels(),
-          matrix_kernels(),        normalization_kernels(), plain_kernels(),   pooling_kernels()};
+  return {attention_kernels(), concatenation_kernels(), copying_kernels(), indexing_kernels(),
+          matrix_kernels(),    normalization_kernels(), plain_kernels(),   pooling_kernels()};
 }
 
 }  // namespace torch_ir

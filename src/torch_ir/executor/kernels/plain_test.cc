@@ -8,11 +8,12 @@ namespace {
 TEST(PlainKernels, GiveTheBitsOfTheDispatcher) {
   CaseRunner runner(plain_kernels());
   for (const char* op :
-       {"aten::elu", "aten::gelu", "aten::hardsigmoid", "aten::hardswish", "aten::hardtanh",
-        "aten::leaky_relu", "aten::silu", "aten::softplus", "aten::abs", "aten::cos", "aten::erf",
-        "aten::exp", "aten::isneginf", "aten::log", "aten::logical_not", "aten::neg",
-        "aten::reciprocal", "aten::rsqrt", "aten::sigmoid", "aten::sin", "aten::sqrt", "aten::tanh",
-        "aten::argmax"}) {
+       {"aten::elu",        "aten::gelu",       "aten::hardsigmoid", "aten::hardswish",
+        "aten::hardtanh",   "aten::leaky_relu", "aten::silu",        "aten::softplus",
+        "aten::abs",        "aten::cos",        "aten::erf",         "aten::exp",
+        "aten::isneginf",   "aten::log",        "aten::logical_not", "aten::neg",
+        "aten::reciprocal", "aten::rsqrt",      "aten::sigmoid",     "aten::sin",
+        "aten::sqrt",       "aten::tanh",       "aten::argmax"}) {
     run_with_one_tensor(runner, op);
   }
   run_with_one_tensor(runner, "aten::elu", {1.5, 0.5, 2.0});

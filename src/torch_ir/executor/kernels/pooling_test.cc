@@ -113,9 +113,9 @@ TEST(PoolingKernels, MaxPool2dGivesTheSameInSeveralThreads) {
   at::set_num_threads(3);
   for (const Window& window : kWindows) {
     runner.run("aten::max_pool2d_with_indices",
-                    {make_tensor(at::kFloat, {3, 16, 40, 41}), window.kernel, window.stride,
-                     window.padding, window.dilation, window.ceil_mode},
-                    {true, false});
+               {make_tensor(at::kFloat, {3, 16, 40, 41}), window.kernel, window.stride,
+                window.padding, window.dilation, window.ceil_mode},
+               {true, false});
   }
   at::set_num_threads(threads);
 }
