@@ -360,22 +360,20 @@ void Frame::end_run(const std::vector<at::Tensor>& inputs, std::vector<at::Tenso
   }
 }
 
-void Frame::run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs) {
-  begin_run(inputs, outputs);
-  for (const Step& step : steps_) step.kernel->run();
-  end_run(inputs, outputs);
-}
-
-void Frame::run_timed(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
-                      std::vector<double>& seconds) {
+void Frame::run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
+                std::vector<double>* seconds) {
   using Clock = std::chrono::steady_clock;
   begin_run(inputs, outputs);
-  Clock::time_point last = Clock::now();
-  for (const Step& step : steps_) {
-    step.kernel->run();
-    const Clock::time_point now = Clock::now();
-    seconds[step.call] += std::chrono::duration<double>(now - last).count();
-    last = now;
+  if (seconds == nullptr) {
+    for (const Step& step : steps_) step.kernel->run();
+  } else {
+    Clock::time_point last = Clock::now();
+    for (const Step& step : steps_) {
+      step.kernel->run();
+      const Clock::time_point now = Clock::now();
+      (*seconds)[step.call] += std::chrono::duration<double>(now - last).count();
+      last = now;
+    }
   }
   end_run(inputs, outputs);
 }

@@ -82,13 +82,12 @@ ReplayResult Replays::run(const std::vector<at::Tensor>& inputs, std::vector<at:
   if (frame == nullptr) return ReplayResult::kNotReplayed;
   try {
     const PlainKernelsGuard guard;
-    if (options.record == nullptr) {
-      frame->frame.run(inputs, outputs);
-    } else {
+    if (options.record != nullptr) {
       const std::shared_ptr<const Trace>& trace = frame->layout->trace;
       *options.record = {trace, std::vector<double>(trace->calls.size(), 0.0)};
-      frame->frame.run_timed(inputs, outputs, options.record->seconds);
     }
+    frame->frame.run(inputs, outputs,
+                     options.record == nullptr ? nullptr : &options.record->seconds);
   } catch (const std::exception&) {
     return ReplayResult::kFailed;
   }
