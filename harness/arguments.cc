@@ -208,7 +208,7 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
   options
       .parsed(
           "--optimization",
-          [&](const std::string& name) { settings.optimization = parse_optimization(name); },
+          [&](const std::string& name) { settings.optimization = choose_optimization(name); },
           "LEVEL", "exact: the bits of eager; fast: within 1e-4 of it")
       ->default_str(optimization_name(settings.optimization));
   options

@@ -162,7 +162,7 @@ TestFlags flags() {
       {"--golden-page", [&](const std::string& value) { line.golden_page = value; }},
       {"--model", [&](const std::string& value) { line.model = value; }},
       {"--optimization",
-       [&](const std::string& value) { line.optimization = parse_optimization(value); }},
+       [&](const std::string& value) { line.optimization = choose_optimization(value); }},
       {"--target", [&](const std::string& value) { line.target = value; }},
   };
 }

@@ -95,7 +95,7 @@ TestFlags flags() {
       {"--categories", [](const std::string& value) { expected_categories() = items_of(value); }},
       {"--optimization",
        [&](const std::string& value) {
-         all.run.settings.optimization = parse_optimization(value);
+         all.run.settings.optimization = choose_optimization(value);
        }},
   };
 }

@@ -42,7 +42,7 @@ TestFlags flags() {
       {"--rtol", [&](const std::string& value) { tolerance.rtol = std::stod(value); }},
       {"--atol", [&](const std::string& value) { tolerance.atol = std::stod(value); }},
       {"--optimization",
-       [&](const std::string& value) { settings.optimization = parse_optimization(value); }},
+       [&](const std::string& value) { settings.optimization = choose_optimization(value); }},
   };
 }
 

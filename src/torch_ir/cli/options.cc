@@ -111,7 +111,7 @@ void add_tolerance_options(CLI::App& parser, ToleranceRule& rule) {
 void add_execution_options(CLI::App& parser, ExecutionOptions& options) {
   add_parsed_option(
       parser, "--optimization",
-      [&](const std::string& name) { options.optimization = parse_optimization(name); },
+      [&](const std::string& name) { options.optimization = choose_optimization(name); },
       "exact: the bits of eager (the default); fast: within 1e-4 of it")
       ->type_name("LEVEL");
   add_parsed_option(

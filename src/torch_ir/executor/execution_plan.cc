@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "torch_ir/executor/graph/lower.h"
+#include "torch_ir/executor/graph/lowered_graph.h"
 #include "torch_ir/executor/profile.h"
 #include "torch_ir/executor/replay/segmented_graph.h"
 #include "torch_ir/operators/random_state.h"
@@ -57,7 +57,7 @@ std::vector<NodeNotReplayed> ExecutionPlan::not_replayed() const {
 ExecutionPlan compile(const IR& ir, const StateDict& weights, const StateDict& constants,
                       const ExecutionOptions& options) {
   return ExecutionPlan(std::make_unique<const ExecutionPlan::State>(
-      lower(ir, weights, constants, options), options));
+      lower(ir, weights, constants, options.device), options));
 }
 
 }  // namespace torch_ir

@@ -26,10 +26,10 @@ std::vector<NodeProfile> describe(const LoweredGraph& graph, const SegmentedRunR
   for (const auto& [node, seconds] : run.step_seconds) {
     profiles[node].calls = {profiles[node].op_type};
   }
-  for (const SegmentedRunRecord::Replayed& replayed : run.replayed) {
-    const Trace& trace = *replayed.replay.trace;
+  for (const ReplayRecord& replay : run.replayed) {
+    const Trace& trace = *replay.trace;
     for (const TraceCall& call : trace.calls) {
-      NodeProfile& profile = profiles[replayed.first_node + call.step];
+      NodeProfile& profile = profiles[call.step];
       profile.calls.push_back(call.name());
       for (const TensorId tensor : tensors_and_outputs_of(call)) {
         profile.bytes += bytes_of(trace.tensors[tensor]);
@@ -43,9 +43,9 @@ std::vector<NodeProfile> describe(const LoweredGraph& graph, const SegmentedRunR
 std::vector<double> seconds_of(const SegmentedRunRecord& run, size_t num_nodes) {
   std::vector<double> seconds(num_nodes, 0.0);
   for (const auto& [node, step_seconds] : run.step_seconds) seconds[node] = step_seconds;
-  for (const auto& [first_node, replay] : run.replayed) {
+  for (const ReplayRecord& replay : run.replayed) {
     for (size_t i = 0; i < replay.seconds.size(); ++i) {
-      seconds[first_node + replay.trace->calls[i].step] += replay.seconds[i];
+      seconds[replay.trace->calls[i].step] += replay.seconds[i];
     }
   }
   return seconds;
@@ -56,8 +56,8 @@ std::vector<double> seconds_of(const SegmentedRunRecord& run, size_t num_nodes) 
 std::optional<PlanMemory> memory_of(const SegmentedRunRecord& run) {
   if (run.replayed.empty()) return std::nullopt;
   PlanMemory sum;
-  for (const SegmentedRunRecord::Replayed& replayed : run.replayed) {
-    const PlanMemory& memory = replayed.replay.trace->memory;
+  for (const ReplayRecord& replay : run.replayed) {
+    const PlanMemory& memory = replay.trace->memory;
     sum.arena += memory.arena;
     sum.returned += memory.returned;
     sum.intermediates += memory.intermediates;

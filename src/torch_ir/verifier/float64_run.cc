@@ -19,7 +19,7 @@
 #include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/executor/graph/graph_memory.h"
-#include "torch_ir/executor/graph/lower.h"
+#include "torch_ir/executor/graph/lowered_graph.h"
 #include "torch_ir/executor/interpreter/run.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
@@ -128,7 +128,7 @@ class DefaultDtypeGuard {
 // A graph with its run, checked against what the IR says.
 struct CheckedRun {
   CheckedRun(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs)
-      : graph(lower(ir, weights, StateDict(), ExecutionOptions{.device = c10::kCPU})),
+      : graph(lower(ir, weights, StateDict(), c10::kCPU)),
         values(input_values(graph, inputs)),
         symbols(graph.symbols.empty() ? SymbolValues() : graph.symbols.bind(values)),
         run(start()) {}

@@ -212,7 +212,7 @@ std::pair<bool, VerificationReport> guarded(const VerifyOptions& options,
   } catch (const std::exception& error) {
     report.error_message = "Verification error: " + message_text(error);
   }
-  report.optimization = options.execution.optimization;
+  report.optimization = running_level(options.execution);
   return {report.is_valid, report};
 }
 

@@ -1,8 +1,4 @@
-#include <ATen/ops/full_like.h>
-#include <ATen/ops/zeros_like.h>
-
 #include <algorithm>
-#include <memory>
 
 #include "torch_ir/executor/fusion/call_arguments.h"
 #include "torch_ir/executor/fusion/rules.h"
@@ -13,7 +9,6 @@ namespace {
 using onednn::Dims;
 using onednn::Layout;
 using onednn::Pooling;
-using onednn::PostOps;
 
 using Replacement = TraceRewriter::Replacement;
 
@@ -121,19 +116,6 @@ std::optional<Replacement> replace_mean(TraceRewriter& rewriter, size_t index) {
   return is_taken ? replace_adaptive_average_pool(rewriter, index) : std::nullopt;
 }
 
-std::optional<Replacement> replace_functions(TraceRewriter& rewriter, size_t index) {
-  const TraceCall& call = rewriter.call(index);
-  const PostOps functions = functions_of(call);
-  const auto source = carried_source(rewriter, call, "self");
-  if (!source || functions.empty() || !rewriter.have_same_layout(*source, call.outputs[0])) {
-    return std::nullopt;
-  }
-  const Layout layout = rewriter.layout_of(*source);
-  const onednn::PrimitivePtr primitive = onednn::make_elementwise(layout, functions);
-  if (primitive == nullptr) return std::nullopt;
-  return alone(rewriter, index, call.outputs[0], primitive, {rewriter.use(*source, layout)});
-}
-
 // With the activation after it.
 std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index,
                                           onednn::Binary binary) {
@@ -187,28 +169,6 @@ std::optional<Replacement> replace_multiplication(TraceRewriter& rewriter, size_
   return replace_binary(rewriter, index, onednn::Binary::kMultiply);
 }
 
-Layout channels_last(const Dims& sizes) {
-  const int64_t row = sizes[1] * sizes[3];
-  return Layout::strided(sizes, {row * sizes[2], 1, row, sizes[1]});
-}
-
-// With channels last.
-size_t concatenate(TraceRewriter& rewriter, const std::vector<TensorId>& sources, TensorId output,
-                   size_t index) {
-  std::vector<Layout> layouts;
-  for (const TensorId source : sources)
-    layouts.push_back(channels_last(sizes_of(rewriter, source)));
-  const onednn::PrimitivePtr primitive =
-      onednn::make_concatenation(1, layouts, channels_last(sizes_of(rewriter, output)));
-  if (primitive == nullptr) return 0;
-  std::vector<TensorId> inputs;
-  for (size_t i = 0; i < sources.size(); ++i) {
-    inputs.push_back(rewriter.use(sources[i], layouts[i]));
-  }
-  rewriter.emit(primitive, std::move(inputs), output, index);
-  return 1;
-}
-
 // The blocks that the channels of one image can be joined in: those of the first that has some.
 std::optional<int64_t> common_block(TraceRewriter& rewriter, const std::vector<TensorId>& sources) {
   std::optional<int64_t> block;
@@ -222,7 +182,7 @@ std::optional<int64_t> common_block(TraceRewriter& rewriter, const std::vector<T
   return fits ? block : std::nullopt;
 }
 
-// Of channels.
+// Of channels, in blocks.
 std::optional<Replacement> replace_concatenation(TraceRewriter& rewriter, size_t index) {
   const TraceCall& call = rewriter.call(index);
   const CallArguments arguments(call);
@@ -231,77 +191,26 @@ std::optional<Replacement> replace_concatenation(TraceRewriter& rewriter, size_t
   const auto is_image = [&](TensorId id) {
     return rewriter.is_value(id) && rewriter.tensor(id).sizes.size() == 4;
   };
-  const auto is_carried = [&](TensorId id) { return rewriter.is_carried(id); };
   if (sources.empty() || arguments.number("dim", 0) != 1 || !is_image(output) ||
-      !std::ranges::all_of(sources, is_image) || !std::ranges::any_of(sources, is_carried)) {
+      !std::ranges::all_of(sources, is_image)) {
     return std::nullopt;
   }
   const auto block = common_block(rewriter, sources);
-  return Replacement{{index}, [&rewriter, sources, output, index, block] {
-                       if (block) {
-                         rewriter.join(sources, output, *block, index);
-                         return size_t{1};
-                       }
-                       return concatenate(rewriter, sources, output, index);
+  if (!block) return std::nullopt;
+  return Replacement{{index}, [&rewriter, sources, output, index, block = *block] {
+                       rewriter.join(sources, output, block, index);
+                       return size_t{1};
                      }};
-}
-
-// A batch norm that is no part of a convolution, with the rectifier after it.
-std::optional<Replacement> replace_norm(TraceRewriter& rewriter, size_t index) {
-  const TraceCall& call = rewriter.call(index);
-  const auto source = carried_source(rewriter, call, "input");
-  if (!source || !channel_scale_of(rewriter, index)) return std::nullopt;
-  const TensorId output = call.outputs[0];
-  Chain chain{{index}, output};
-  if (const auto next = rewriter.only_reader(output); next && rewriter.is_open(*next)) {
-    const TraceCall& reader = rewriter.call(*next);
-    const PostOps functions = functions_of(reader);
-    if (functions.size() == 1 && functions[0].function == onednn::Function::kRelu &&
-        functions[0].alpha == 0 && rewriter.have_same_layout(reader.outputs[0], output)) {
-      chain.calls.push_back(*next);
-      chain.output = reader.outputs[0];
-    }
-  }
-  return Replacement{
-      chain.calls, [&rewriter, chain, source = *source, index] {
-        const Layout layout = rewriter.layout_of(source);
-        const bool with_relu = chain.calls.size() > 1;
-        const onednn::PrimitivePtr primitive = onednn::make_channel_scale(layout, with_relu);
-        if (primitive == nullptr) return size_t{0};
-        const ChannelScale norm = *channel_scale_of(rewriter, index);
-        std::vector<TensorId> inputs = {rewriter.use(source, layout)};
-        for (const at::Tensor& constant :
-             {at::zeros_like(norm.scale), at::full_like(norm.scale, onednn::kChannelVariance),
-              norm.scale, norm.shift}) {
-          inputs.push_back(rewriter.add_constant(constant.to(at::kFloat).contiguous()));
-        }
-        rewriter.emit(primitive, std::move(inputs), chain.output, chain.calls.back());
-        return chain.calls.size();
-      }};
 }
 
 constexpr RuleEntry kCarriedRules[] = {
     {"aten::_adaptive_avg_pool2d", &replace_adaptive_average_pool},
-    {"aten::_native_batch_norm_legit_no_training", &replace_norm},
     {"aten::add.Tensor", &replace_addition},
     {"aten::avg_pool2d", &replace_average_pool},
     {"aten::cat", &replace_concatenation},
-    {"aten::clamp", &replace_functions},
-    {"aten::clamp_min", &replace_functions},
-    {"aten::elu", &replace_functions},
-    {"aten::gelu", &replace_functions},
-    {"aten::hardsigmoid", &replace_functions},
-    {"aten::hardswish", &replace_functions},
-    {"aten::hardtanh", &replace_functions},
-    {"aten::leaky_relu", &replace_functions},
     {"aten::max_pool2d_with_indices", &replace_max_pool},
     {"aten::mean.dim", &replace_mean},
     {"aten::mul.Tensor", &replace_multiplication},
-    {"aten::native_batch_norm", &replace_norm},
-    {"aten::relu", &replace_functions},
-    {"aten::sigmoid", &replace_functions},
-    {"aten::silu", &replace_functions},
-    {"aten::tanh", &replace_functions},
 };
 
 }  // namespace

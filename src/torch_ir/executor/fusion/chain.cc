@@ -31,19 +31,10 @@ PostOps clamp_min_of(const CallArguments& call) {
   return {function(Function::kClip, min, kInfinity)};
 }
 
-PostOps elu_of(const CallArguments& call) {
-  if (call.number("scale", 1) != 1 || call.number("input_scale", 1) != 1) return {};
-  return {function(Function::kElu, call.number("alpha", 1))};
-}
-
 PostOps gelu_of(const CallArguments& call) {
   const bool is_tanh =
       call.value("approximate").isString() && call.value("approximate").toStringRef() == "tanh";
   return {function(is_tanh ? Function::kGeluTanh : Function::kGeluErf)};
-}
-
-PostOps hardsigmoid_of(const CallArguments& /*call*/) {
-  return {function(Function::kLinear, 1.0 / 6, 0.5), function(Function::kClip, 0, 1)};
 }
 
 PostOps hardtanh_of(const CallArguments& call) {
@@ -67,9 +58,7 @@ struct Activation {
 constexpr Activation kActivations[] = {
     {"aten::clamp", &clamp_of},
     {"aten::clamp_min", &clamp_min_of},
-    {"aten::elu", &elu_of},
     {"aten::gelu", &gelu_of},
-    {"aten::hardsigmoid", &hardsigmoid_of},
     {"aten::hardswish", &plain_of<Function::kHardswish>},
     {"aten::hardtanh", &hardtanh_of},
     {"aten::leaky_relu", &leaky_relu_of},

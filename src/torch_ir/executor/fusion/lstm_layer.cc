@@ -2,14 +2,8 @@
 
 #include <algorithm>
 
-// Compiled for several generations of processors; the loader chooses, too early for
-// ThreadSanitizer.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
-#define TORCH_IR_FOR_EACH_PROCESSOR \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define TORCH_IR_FOR_EACH_PROCESSOR
-#endif
+#include "torch_ir/executor/kernels/clones.h"
+
 // A function of a vector is a part of those that are compiled several times.
 #define TORCH_IR_PART inline __attribute__((always_inline))
 
@@ -100,7 +94,9 @@ TORCH_IR_PART void update(const float* gates, int64_t num_units, float* cell, fl
 
 }  // namespace
 
-TORCH_IR_FOR_EACH_PROCESSOR void run_lstm_layer(const LstmLayer& layer) {
+// For several generations of processors.
+TORCH_IR_CLONES("arch=x86-64-v4", "arch=x86-64-v3", "default")
+void run_lstm_layer(const LstmLayer& layer) {
   const int64_t num_units = layer.num_units;
   for (int64_t sequence = 0; sequence < layer.num_sequences; ++sequence) {
     const float* state = layer.state + sequence * num_units;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/executor/onednn/primitive.h"
@@ -25,9 +27,16 @@ Optimization parse_optimization(const std::string& name) {
   throw Error(fmt::format("'{}' is no optimization level: give exact or fast", printable(name)));
 }
 
-bool fuses_traces(const ExecutionOptions& options) {
-  return options.optimization == Optimization::kFast && options.trace && options.onednn &&
-         onednn::version();
+Optimization choose_optimization(const std::string& name) {
+  const Optimization chosen = parse_optimization(name);
+  if (chosen != Optimization::kFast || onednn::version()) return chosen;
+  fmt::print(stderr,
+             "torch-ir was built without oneDNN, which level fast computes with: it runs exact.\n");
+  return Optimization::kExact;
+}
+
+Optimization running_level(const ExecutionOptions& options) {
+  return options.trace && onednn::version() ? options.optimization : Optimization::kExact;
 }
 
 std::optional<std::string> onednn_version() { return onednn::version(); }

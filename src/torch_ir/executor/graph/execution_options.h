@@ -23,11 +23,15 @@ std::string optimization_name(Optimization optimization);
 // Throws Error, with the names that there are.
 Optimization parse_optimization(const std::string& name);
 
+// The same for what a user asks for: where `fast` cannot run, it says so on stderr and gives
+// `exact`.
+Optimization choose_optimization(const std::string& name);
+
 // The version of oneDNN that level `fast` computes with; nothing where torch-ir was built without
 // it.
 std::optional<std::string> onednn_version();
 
-// What compile may do. The passes are for those who measure or test what each brings.
+// What compile may do. All but the first two are for those who measure or test what each brings.
 struct ExecutionOptions {
   Optimization optimization = Optimization::kExact;
   // Where the plan runs; without it, where the weights are.
@@ -40,15 +44,13 @@ struct ExecutionOptions {
   bool fold_constants = true;
   // Call kernels that were prepared once, and our own; off: all go through the dispatcher.
   bool kernels = true;
-  // Level `fast`: compute with oneDNN itself, where torch-ir was built with it.
-  bool onednn = true;
   // Let intermediate values share memory; off: each has its own.
   bool reuse_memory = true;
 };
 
-// Whether traces are fused into primitives of oneDNN; then passes on graphs that choose other
-// kernels would stand in the way.
-bool fuses_traces(const ExecutionOptions& options);
+// The level that runs: `fast` fuses the calls of traces into primitives of oneDNN, and without
+// traces or oneDNN it is `exact`.
+Optimization running_level(const ExecutionOptions& options);
 
 // What a run needs besides weights, inputs and outputs, in bytes.
 struct PlanMemory {

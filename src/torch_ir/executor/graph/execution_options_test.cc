@@ -18,6 +18,19 @@ TEST(OptimizationNames, AreReadAsTheyAreWritten) {
   }
 }
 
+// Reports name the level that ran.
+TEST(ChooseOptimization, GivesFastOnlyWithItsLibrary) {
+  const Optimization fast = onednn_version() ? Optimization::kFast : Optimization::kExact;
+  EXPECT_EQ(choose_optimization("fast"), fast);
+  ExecutionOptions options;
+  EXPECT_EQ(running_level(options), Optimization::kExact);
+  options.optimization = Optimization::kFast;
+  EXPECT_EQ(running_level(options), fast);
+  options.trace = false;
+  EXPECT_EQ(running_level(options), Optimization::kExact);
+  EXPECT_EQ(choose_optimization("exact"), Optimization::kExact);
+}
+
 TEST(OptimizationNames, AreAllThatIsRead) {
   EXPECT_THAT([] { parse_optimization("faster"); },
               ThrowsMessage<Error>("'faster' is no optimization level: give exact or fast"));

@@ -1,5 +1,3 @@
-#include "torch_ir/executor/graph/lower.h"
-
 #include <ATen/core/jit_type.h>
 
 #include <algorithm>
@@ -7,7 +5,7 @@
 
 #include "torch_ir/executor/graph/alias_analysis.h"
 #include "torch_ir/executor/graph/bind_weights.h"
-#include "torch_ir/executor/graph/fusion.h"
+#include "torch_ir/executor/graph/lowered_graph.h"
 #include "torch_ir/ir/validate.h"
 
 namespace torch_ir {
@@ -25,8 +23,7 @@ bool returns_values(const LoweredNode& node) {
          });
 }
 
-// Says of each value who reads it and who writes to it, and lets go of constants that no node has
-// any more.
+// Says of each value who reads it and who writes to it, and lets go of constants that no node has.
 void mark_values(LoweredGraph& graph) {
   const AliasAnalysis aliases = analyze_aliases(graph);
   for (const LoweredNode& node : graph.nodes) {
@@ -98,10 +95,9 @@ void prepare_for_runs(LoweredGraph& graph) {
 }  // namespace
 
 LoweredGraph lower(const IR& ir, const StateDict& weights, const StateDict& constants,
-                   const ExecutionOptions& options) {
+                   std::optional<c10::Device> device) {
   validate_ir(ir);
-  LoweredGraph graph = build_graph(ir, bind_weights(ir, weights, constants, options.device));
-  if (options.optimization == Optimization::kFast) fuse(graph, options);
+  LoweredGraph graph = build_graph(ir, bind_weights(ir, weights, constants, device));
   prepare_for_runs(graph);
   return graph;
 }

@@ -1,6 +1,5 @@
 #include "torch_ir/executor/graph/lowered_graph.h"
 
-#include <ATen/core/jit_type.h>
 #include <fmt/format.h>
 #include <torch/version.h>
 
@@ -14,17 +13,11 @@
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/ivalue.h"
 #include "torch_ir/ir/name_index.h"
+#include "torch_ir/ir/stack.h"
 #include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
 namespace {
-
-bool holds_none(const c10::Argument& argument) {
-  c10::TypePtr type = argument.type();
-  if (const auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
-  const auto list = type->cast<c10::ListType>();
-  return list != nullptr && list->getElementType()->kind() == c10::TypeKind::OptionalType;
-}
 
 // What nodes of one op_type call.
 struct Callee {
@@ -258,7 +251,7 @@ class GraphBuilder {
       return ValueUse{input_value(node, tensor->input)};
     }
     if (const auto* tensors = std::get_if<TensorListArgument>(&bound)) {
-      ListArgument list{{}, holds_none(argument)};
+      ListArgument list{{}, takes_none(argument)};
       for (const auto& input : tensors->inputs) {
         list.items.emplace_back();
         if (input) list.items.back() = ValueUse{input_value(node, *input)};
@@ -268,7 +261,7 @@ class GraphBuilder {
     if (const auto* attribute = std::get_if<AttributeArgument>(&bound)) {
       return attribute_argument(node, argument, *attribute->value);
     }
-    return argument.default_value().value_or(c10::IValue());
+    return default_value(argument);
   }
 
   NodeArgument attribute_argument(const OpNode& node, const c10::Argument& argument,

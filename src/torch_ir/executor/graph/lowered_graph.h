@@ -1,9 +1,8 @@
 // LoweredGraph: the graph as the executor has it, with names turned into numbers and operators into
 // handles.
 //
-// build_graph makes one of an IR, the passes of `fast` edit it, and `lower` (lower.h), which calls
-// both, says what a run has to know. It owns all that it needs, and never changes from then on, so
-// any number of threads may run it at once: what a run changes are its values, one for each of the
+// `lower` makes one of an IR. It owns all that it needs, and never changes from then on, so any
+// number of threads may run it at once: what a run changes are its values, one for each of the
 // graph's.
 #pragma once
 
@@ -13,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -128,6 +128,11 @@ struct LoweredGraph {
 // an operator that this process does not have or that is refused (operator_table.h), and
 // ValidationError for arguments that do not fit the operator.
 LoweredGraph build_graph(const IR& ir, const BoundWeights& weights);
+
+// The first half of compile, whose arguments and errors these are: the graph with all that a run
+// has to know.
+LoweredGraph lower(const IR& ir, const StateDict& weights, const StateDict& constants = StateDict(),
+                   std::optional<c10::Device> device = std::nullopt);
 
 // Calls `visit` with the values that an argument, or all arguments of a node, are made of; in
 // order, and as often as they are read.

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "torch_ir/executor/graph/lower.h"
+#include "torch_ir/executor/graph/lowered_graph.h"
 #include "torch_ir/executor/interpreter/run.h"
 #include "torch_ir/ir/dtype.h"
 
@@ -53,7 +53,7 @@ struct NodeRun::State {
 
 NodeRun::NodeRun(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
                  const ExecutionOptions& options)
-    : state_(std::make_unique<State>(lower(ir, weights, StateDict(), options), inputs)) {}
+    : state_(std::make_unique<State>(lower(ir, weights, StateDict(), options.device), inputs)) {}
 NodeRun::~NodeRun() = default;
 
 at::Tensor NodeRun::given(const std::string& name) const {

@@ -1,7 +1,7 @@
 // NodeRun: the values of a graph's nodes, one after the other, as the graph runs.
 //
-// For those who compare a graph node by node. It runs the graph that compile makes, but each step
-// calls its operator through the dispatcher, and only when a value is asked for.
+// For those who compare a graph node by node. Each step calls its operator through the dispatcher,
+// whatever the level, and only when a value is asked for.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -30,9 +30,9 @@ class NodeRun {
   at::Tensor given(const std::string& name) const;
 
   // The value called `name` as its node made it; numbers as tensors without dimensions. Undefined
-  // where it is None, where the graph does not compute it (at the level `fast` nodes become one),
-  // and where a later one was asked for before. The run may write to it when it goes on. Throws
-  // ExecutionError, naming the node that failed on the way.
+  // where it is None, where the graph does not have it, and where a later one was asked for before.
+  // The run may write to it when it goes on. Throws ExecutionError, naming the node that failed on
+  // the way.
   at::Tensor value(const std::string& name);
 
  private:

@@ -95,13 +95,10 @@ at::Tensor as_tensor(const c10::IValue& value, c10::ScalarType dtype) {
 }
 
 std::vector<c10::IValue> run_steps(const LoweredGraph& graph, const Stack& inputs,
-                                   SymbolValues* symbols, StepObserver before_step) {
+                                   SymbolValues* symbols) {
   const PlainKernelsGuard guard;
   StepRun run(graph, inputs, symbols);
-  while (!run.is_done()) {
-    before_step(run.next_step());
-    run.advance();
-  }
+  while (!run.is_done()) run.advance();
   return run.outputs();
 }
 
@@ -122,8 +119,7 @@ std::vector<at::Tensor> run_graph(const LoweredGraph& graph, const std::vector<a
   const Stack values = input_values(graph, inputs);
   SymbolValues symbols;
   if (!graph.symbols.empty()) symbols = graph.symbols.bind(values);
-  return caller_outputs(
-      graph, run_steps(graph, values, is_checked ? &symbols : nullptr, [](size_t /*step*/) {}));
+  return caller_outputs(graph, run_steps(graph, values, is_checked ? &symbols : nullptr));
 }
 
 }  // namespace torch_ir

@@ -6,12 +6,13 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/grad_mode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
-#include <c10/util/FunctionRef.h>
+#include <c10/util/ArrayRef.h>
 
 #include <functional>
 #include <utility>
 #include <vector>
 
+#include "torch_ir/executor/graph/graph_range.h"
 #include "torch_ir/executor/graph/lowered_graph.h"
 #include "torch_ir/executor/interpreter/step.h"
 
@@ -50,9 +51,11 @@ class StepRun {
   // the run.
   StepRun(const LoweredGraph& graph, const Stack& inputs, SymbolValues* symbols,
           const BodyRunner* run_body = nullptr);
+  // The same of a part of a graph, which outlives the run, too.
+  StepRun(const GraphRange& range, const Stack& inputs, SymbolValues* symbols);
 
   size_t next_step() const { return next_step_; }
-  bool is_done() const { return next_step_ == graph_.nodes.size(); }
+  bool is_done() const { return next_step_ == last_; }
 
   // Runs the next step. Throws ExecutionError, naming the node.
   void advance();
@@ -73,20 +76,19 @@ class StepRun {
   void check_results(const LoweredNode& node) const;
 
   const LoweredGraph& graph_;
+  c10::ArrayRef<GraphPort> outputs_;
+  size_t last_;
   SymbolValues* const symbols_;
-  const BodyRunner* const run_body_;
+  const BodyRunner* const run_body_ = nullptr;
   RunValues values_;
   // Scratch.
   Stack stack_;
   size_t next_step_ = 0;
 };
 
-// Told of each step before it runs.
-using StepObserver = c10::function_ref<void(size_t step)>;
-
 // A StepRun from its begin to its end, and its outputs.
 std::vector<c10::IValue> run_steps(const LoweredGraph& graph, const Stack& inputs,
-                                   SymbolValues* symbols, StepObserver before_step);
+                                   SymbolValues* symbols);
 
 // What a caller of the graph gets of its results.
 std::vector<at::Tensor> caller_outputs(const LoweredGraph& graph,

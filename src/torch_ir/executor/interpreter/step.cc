@@ -1,13 +1,12 @@
 #include "torch_ir/executor/interpreter/step.h"
 
-#include <ATen/core/List.h>
 #include <fmt/format.h>
 
 #include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/ir/ivalue.h"
+#include "torch_ir/ir/stack.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/argument_shapes.h"
 #include "torch_ir/operators/argument_values.h"
@@ -20,46 +19,25 @@ c10::IValue take(RunValues& values, const ValueUse& use) {
   return values[use.value];
 }
 
-template <class Element>
-c10::IValue make_list(const ListArgument& argument, RunValues& values) {
-  c10::List<Element> list;
-  list.reserve(argument.items.size());
-  for (const auto& item : argument.items) {
-    const auto* use = std::get_if<ValueUse>(&item);
-    const c10::IValue value = use == nullptr ? std::get<c10::IValue>(item) : take(values, *use);
-    list.push_back(value.isNone() ? Element() : Element(value.toTensor()));
-  }
-  return list;
-}
-
-Attribute as_attribute(const c10::IValue& value) {
-  if (value.isBool()) return value.toBool();
-  if (value.isDouble()) return value.toDouble();
-  if (value.isInt()) return value.toInt();
-  throw ExecutionError("a number is needed, not " + value.tagKind());
-}
-
-c10::IValue resolve(const NumbersArgument& numbers, const RunValues& values) {
-  // The references are found in the order of value_refs.
-  auto value = numbers.values.begin();
-  const Attribute attribute = with_values(
-      numbers.attribute, [&](const ValueRef& /*ref*/) { return as_attribute(values[*value++]); });
-  return to_ivalue(attribute, *numbers.argument);
-}
-
 void fill_stack(const LoweredNode& node, RunValues& values, Stack& stack) {
   stack.clear();
+  const auto item_value = [&](const auto& item) {
+    const auto* use = std::get_if<ValueUse>(&item);
+    return use == nullptr ? std::get<c10::IValue>(item) : take(values, *use);
+  };
   for (const NodeArgument& argument : node.arguments) {
     if (const auto* fixed = std::get_if<c10::IValue>(&argument)) {
       stack.push_back(*fixed);
     } else if (const auto* use = std::get_if<ValueUse>(&argument)) {
       stack.push_back(take(values, *use));
     } else if (const auto* numbers = std::get_if<NumbersArgument>(&argument)) {
-      stack.push_back(resolve(*numbers, values));
+      // The references are found in the order of value_refs.
+      auto value = numbers->values.begin();
+      stack.push_back(to_ivalue(numbers->attribute, *numbers->argument,
+                                [&](const ValueRef& /*ref*/) { return values[*value++]; }));
     } else {
       const auto& list = std::get<ListArgument>(argument);
-      stack.push_back(list.holds_none ? make_list<std::optional<at::Tensor>>(list, values)
-                                      : make_list<at::Tensor>(list, values));
+      stack.push_back(make_tensor_list(list.items, list.holds_none, item_value));
     }
   }
 }

@@ -85,14 +85,34 @@ void check_result(const LoweredNode& node, const TensorMeta& meta, const c10::IV
 
 StepRun::StepRun(const LoweredGraph& graph, const Stack& inputs, SymbolValues* symbols,
                  const BodyRunner* run_body)
-    : graph_(graph), symbols_(symbols), run_body_(run_body), values_(graph.values.size()) {
+    : graph_(graph),
+      outputs_(graph.outputs),
+      last_(graph.nodes.size()),
+      symbols_(symbols),
+      run_body_(run_body),
+      values_(graph.values.size()) {
   store_inputs(graph, inputs, values_);
+}
+
+StepRun::StepRun(const GraphRange& range, const Stack& inputs, SymbolValues* symbols)
+    : graph_(*range.graph),
+      outputs_(range.outputs),
+      last_(range.last),
+      symbols_(symbols),
+      values_(graph_.values.size()),
+      next_step_(range.first) {
+  if (range.is_whole) {
+    store_inputs(graph_, inputs, values_);
+  } else {
+    for (size_t i = 0; i < inputs.size(); ++i) values_[range.inputs[i].value] = inputs[i];
+  }
 }
 
 void StepRun::advance() {
   if (next_step_ > 0) {
-    for (const ValueId unread : graph_.nodes[next_step_ - 1].unread)
+    for (const ValueId unread : graph_.nodes[next_step_ - 1].unread) {
       values_[unread] = c10::IValue();
+    }
   }
   const LoweredNode& node = graph_.nodes[next_step_];
   run_step(node, values_, stack_,
@@ -114,8 +134,8 @@ std::vector<c10::IValue> StepRun::run_inner(const LoweredGraph& graph, const Sta
 
 std::vector<c10::IValue> StepRun::outputs() const {
   std::vector<c10::IValue> outputs;
-  outputs.reserve(graph_.outputs.size());
-  for (const GraphPort& output : graph_.outputs) {
+  outputs.reserve(outputs_.size());
+  for (const GraphPort& output : outputs_) {
     const LoweredValue& value = graph_.values[output.value];
     outputs.push_back(value.is_fixed() ? c10::IValue(value.constant) : values_[output.value]);
   }

@@ -1,15 +1,12 @@
 #include <ATen/Parallel.h>
 #include <ATen/WrapDimUtils.h>
-#include <ATen/ops/_stack_native.h>
 #include <ATen/ops/cat_native.h>
-#include <ATen/ops/stack_native.h>
 #include <c10/util/accumulate.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "torch_ir/executor/kernels/families.h"
-#include "torch_ir/executor/kernels/out_function.h"
 #include "torch_ir/executor/kernels/structured.h"
 
 namespace torch_ir {
@@ -88,9 +85,7 @@ std::unique_ptr<PreparedKernel> prepare_cat(const KernelCall& call) {
 }
 
 constexpr KernelEntry kConcatenationKernels[] = {
-    {"aten::_stack", kOutFunction<&at::native::_stack_out_cpu>},
     {"aten::cat", &prepare_cat},
-    {"aten::stack", kOutFunction<&at::native::stack_out>},
 };
 
 }  // namespace

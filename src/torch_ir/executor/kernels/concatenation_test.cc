@@ -20,14 +20,10 @@ TEST(ConcatenationKernels, GiveTheBitsOfTheDispatcher) {
         runner.run("aten::cat", {std::vector<at::Tensor>{none, first, first, second}, dim});
         runner.run("aten::cat",
                    {std::vector<at::Tensor>{first, make_tensor(at::kInt, sizes)}, dim});
-        runner.run("aten::stack", {std::vector<at::Tensor>{first, first, first}, dim});
-        runner.run("aten::_stack", {std::vector<at::Tensor>{first, first, first}, dim});
       }
     }
     const at::Tensor empty = make_tensor(dtype, {0, 3});
     runner.run("aten::cat", {std::vector<at::Tensor>{empty, empty}, 0});
-    const at::Tensor number = make_tensor(dtype, {});
-    runner.run("aten::stack", {std::vector<at::Tensor>{number, number}, 0});
   }
   const at::Tensor many = make_tensor(at::kFloat, {3, 20001});
   runner.run_taken("aten::cat", {std::vector<at::Tensor>{many, many}, 1});

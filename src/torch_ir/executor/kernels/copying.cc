@@ -2,37 +2,15 @@
 #include "torch_ir/executor/kernels/stub.h"
 // clang-format on
 
-#include <ATen/Parallel.h>
 #include <ATen/TensorIterator.h>
 #include <ATen/native/Copy.h>
 #include <ATen/ops/copy_native.h>
-#include <ATen/ops/fill_native.h>
-#include <ATen/ops/zero_native.h>
-
-#include <cstring>
 
 #include "torch_ir/executor/kernels/families.h"
 #include "torch_ir/executor/kernels/iterator_kernel.h"
-#include "torch_ir/executor/kernels/out_function.h"
 
 namespace torch_ir {
 namespace {
-
-// Tensors of one dtype whose elements lie in the same order in memory.
-class CopyBytes final : public PreparedKernel {
- public:
-  CopyBytes(at::Tensor to, at::Tensor from) : to_(std::move(to)), from_(std::move(from)) {}
-
-  void run() override {
-    // An empty tensor may have no memory, which memmove must not be given.
-    if (to_.numel() == 0) return;
-    std::memmove(to_.mutable_data_ptr(), from_.const_data_ptr(), to_.nbytes());
-  }
-
- private:
-  at::Tensor to_;
-  at::Tensor from_;
-};
 
 // What ATen's copy_ does, with all that it has special cases for.
 class CopyWithAten final : public PreparedKernel {
@@ -46,12 +24,6 @@ class CopyWithAten final : public PreparedKernel {
   at::Tensor from_;
 };
 
-bool is_one_block(const at::Tensor& to, const at::Tensor& from) {
-  return to.dtype() == from.dtype() && to.sizes() == from.sizes() &&
-         ((to.is_contiguous() && from.is_contiguous()) ||
-          (to.strides() == from.strides() && to.is_non_overlapping_and_dense()));
-}
-
 // copy_ has a faster way for this.
 bool is_transposition(const at::Tensor& to, const at::Tensor& from) {
   constexpr int64_t kLeastElements = 60 * 60;
@@ -64,13 +36,10 @@ bool is_plain(const at::Tensor& tensor) {
          !tensor.is_conj() && !tensor.is_neg();
 }
 
-}  // namespace
-
+// Null for tensors that are not plain (conjugated, quantized, ...).
 std::unique_ptr<PreparedKernel> prepare_copy(const KernelCall& call, const at::Tensor& to,
                                              const at::Tensor& from) {
   if (!is_plain(to) || !is_plain(from)) return nullptr;
-  const bool in_one_thread = to.numel() < at::internal::GRAIN_SIZE || at::get_num_threads() == 1;
-  if (in_one_thread && is_one_block(to, from)) return std::make_unique<CopyBytes>(to, from);
   // Of conversions from and to half LibTorch has two, and NaNs come out of them differently.
   const bool converts_half =
       to.dtype() != from.dtype() && (to.dtype() == at::kHalf || from.dtype() == at::kHalf);
@@ -87,8 +56,6 @@ std::unique_ptr<PreparedKernel> prepare_copy(const KernelCall& call, const at::T
   });
 }
 
-namespace {
-
 // The argument goes to the result, which has the dtype and layout that were asked for.
 std::unique_ptr<PreparedKernel> prepare_clone(const KernelCall& call) {
   return prepare_copy(call, call.outputs[0], call.arguments[0].toTensor());
@@ -98,18 +65,10 @@ std::unique_ptr<PreparedKernel> prepare_copy_(const KernelCall& call) {
   return prepare_copy(call, call.arguments[0].toTensor(), call.arguments[1].toTensor());
 }
 
-constexpr auto kFillWithNumber =
-    static_cast<at::Tensor& (*)(at::Tensor&, const at::Scalar&)>(&at::native::fill_);
-constexpr auto kFillWithTensor =
-    static_cast<at::Tensor& (*)(at::Tensor&, const at::Tensor&)>(&at::native::fill_);
-
 constexpr KernelEntry kCopyingKernels[] = {
     {"aten::_to_copy", &prepare_clone},
     {"aten::clone", &prepare_clone},
     {"aten::copy_", &prepare_copy_},
-    {"aten::fill_.Scalar", kInPlaceFunction<kFillWithNumber>},
-    {"aten::fill_.Tensor", kInPlaceFunction<kFillWithTensor>},
-    {"aten::zero_", kInPlaceFunction<&at::native::zero_>},
 };
 
 }  // namespace

@@ -25,10 +25,6 @@ TEST(CopyingKernels, GiveTheBitsOfTheDispatcher) {
     }
     for (const Layout layout : {Layout::kTransposed, Layout::kSliced}) {
       runner.run("aten::copy_", {make_tensor(dtype, {3, 5}, layout), make_tensor(dtype, {3, 5})});
-      runner.run("aten::fill_.Scalar", {make_tensor(dtype, {3, 5}, layout), 3});
-      runner.run("aten::fill_.Tensor",
-                 {make_tensor(dtype, {3, 5}, layout), make_tensor(dtype, {})});
-      runner.run("aten::zero_", {make_tensor(dtype, {3, 5}, layout)});
     }
     runner.run("aten::clone", {make_tensor(dtype, {})});
     runner.run("aten::clone", {make_tensor(dtype, {0, 4})});

@@ -2,7 +2,6 @@
 #include <ATen/ops/gather_native.h>
 #include <ATen/ops/index_native.h>
 #include <ATen/ops/index_select_native.h>
-#include <ATen/ops/scatter_add_native.h>
 #include <ATen/ops/scatter_native.h>
 #include <ATen/ops/scatter_reduce_native.h>
 
@@ -88,11 +87,7 @@ constexpr KernelEntry kIndexingKernels[] = {
     {"aten::gather", kStructured<at::native::structured_gather_out>},
     {"aten::index.Tensor", &prepare_index},
     {"aten::index_select", &prepare_index_select},
-    {"aten::scatter.reduce", kStructured<at::native::structured_scatter_reduce_out>},
-    {"aten::scatter.src", kStructured<at::native::structured_scatter_src_out>},
     {"aten::scatter.value", kStructured<at::native::structured_scatter_value_out>},
-    {"aten::scatter.value_reduce", kStructured<at::native::structured_scatter_value_reduce_out>},
-    {"aten::scatter_add", kStructured<at::native::structured_scatter_add>},
     {"aten::scatter_reduce.two", kStructured<at::native::structured_scatter_reduce_two>},
 };
 

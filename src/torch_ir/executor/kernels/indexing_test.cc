@@ -36,18 +36,13 @@ TEST(IndexingKernels, GiveTheBitsOfTheDispatcher) {
         const at::Tensor positions = make_indices({3, 4, 5}, 3);
         const at::Tensor source = make_tensor(dtype, {3, 4, 5}, layout);
         runner.run("aten::gather", {self, dim, positions});
-        runner.run("aten::scatter.src", {self, dim, positions, source});
         runner.run("aten::scatter.value", {self, dim, positions, 2});
-        runner.run("aten::scatter.reduce", {self, dim, positions, source, "add"});
-        runner.run("aten::scatter.value_reduce", {self, dim, positions, 2, "multiply"});
-        runner.run("aten::scatter_add", {self, dim, positions, source});
         for (const char* reduction : {"sum", "prod", "mean", "amax", "amin"}) {
           runner.run("aten::scatter_reduce.two", {self, dim, positions, source, reduction, true});
           runner.run("aten::scatter_reduce.two", {self, dim, positions, source, reduction, false});
         }
         if (layout == Layout::kExpanded) continue;
-        runner.run("aten::scatter_.src", {self, dim, positions, source});
-        runner.run("aten::scatter_add_", {self, dim, positions, source});
+        runner.run("aten::scatter_.value", {self, dim, positions, 2});
       }
     }
     runner.run("aten::index_select", {make_tensor(dtype, {}), 0, make_indices({1}, 1)});

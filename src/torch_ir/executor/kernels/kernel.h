@@ -16,7 +16,8 @@
 
 namespace torch_ir {
 
-// One call, with all that stays the same from run to run.
+// A call of a trace over the memory of a frame: its arguments as a kernel takes them. Made to prepare
+// a kernel, which keeps what it needs.
 struct KernelCall {
   c10::OperatorHandle op;
   // One for each argument of the schema.

@@ -49,14 +49,6 @@ struct KeptArgument<at::Tensor&> {
 };
 
 template <>
-struct KeptArgument<at::OptionalTensorRef> : KeptArgument<const at::Tensor&> {
-  using KeptArgument<const at::Tensor&>::KeptArgument;
-  at::OptionalTensorRef pass() const {
-    return kept.defined() ? at::OptionalTensorRef(kept) : at::OptionalTensorRef();
-  }
-};
-
-template <>
 struct KeptArgument<const std::optional<at::Tensor>&> {
   std::optional<at::Tensor> kept;
   explicit KeptArgument(const c10::IValue& value) {
@@ -99,27 +91,10 @@ struct KeptArgument<std::string_view> {
 };
 
 template <>
-struct KeptArgument<std::optional<std::string_view>> {
-  std::optional<std::string> kept;
-  explicit KeptArgument(const c10::IValue& value) {
-    if (!value.isNone()) kept = value.toStringRef();
-  }
-  std::optional<std::string_view> pass() const {
-    return kept ? std::optional<std::string_view>(*kept) : std::nullopt;
-  }
-};
-
-template <>
-struct KeptArgument<at::TensorList> {
+struct KeptArgument<const at::ITensorListRef&> {
   std::vector<at::Tensor> kept;
   explicit KeptArgument(const c10::IValue& value) : kept(value.toTensorVector()) {}
-  at::TensorList pass() const { return kept; }
-};
-
-template <>
-struct KeptArgument<const at::ITensorListRef&> : KeptArgument<at::TensorList> {
-  using KeptArgument<at::TensorList>::KeptArgument;
-  at::ITensorListRef pass() const { return at::ITensorListRef(kept); }
+  at::ITensorListRef pass() const { return at::ITensorListRef(at::TensorList(kept)); }
 };
 
 template <>

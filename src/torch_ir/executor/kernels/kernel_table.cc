@@ -57,11 +57,8 @@ PrepareKernel find_kernel(std::string_view operator_name) {
 }
 
 std::vector<KernelTable> kernel_families() {
-  return {
-      activation_kernels(),    arithmetic_kernels(),    attention_kernels(), comparison_kernels(),
-      concatenation_kernels(), convolution_kernels(),   copying_kernels(),   indexing_kernels(),
-      matrix_kernels(),        normalization_kernels(), padding_kernels(),   pooling_kernels(),
-      reduction_kernels(),     selection_kernels(),     unary_kernels(),     upsampling_kernels()};
+  return {attention_kernels(), concatenation_kernels(), copying_kernels(), indexing_kernels(),
+          matrix_kernels(),    normalization_kernels(), plain_kernels(),   pooling_kernels()};
 }
 
 }  // namespace torch_ir

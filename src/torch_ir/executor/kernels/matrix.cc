@@ -1,15 +1,9 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/TensorIterator.h>
-#include <ATen/ops/_addmm_activation_native.h>
 #include <ATen/ops/addmm_native.h>
-#include <ATen/ops/addmv_native.h>
-#include <ATen/ops/baddbmm_native.h>
 #include <ATen/ops/bmm_native.h>
-#include <ATen/ops/linalg_cross_native.h>
 #include <ATen/ops/mm_native.h>
-#include <ATen/ops/tril_native.h>
-#include <ATen/ops/triu_native.h>
 
 #include <algorithm>
 #include <climits>
@@ -281,47 +275,10 @@ std::unique_ptr<PreparedKernel> prepare_mm(const KernelCall& call) {
   return kStructured<at::native::structured_mm_out_cpu>(call);
 }
 
-// `meta` copies what is added to the result, which has to be done in every run.
-class Baddbmm final : public PreparedKernel {
- public:
-  static std::unique_ptr<PreparedKernel> prepare(const KernelCall& call) {
-    const at::Tensor& self = call.arguments[0].toTensor();
-    const at::Tensor& result = call.outputs[0];
-    std::unique_ptr<PreparedKernel> copy;
-    if (!self.is_same(result)) copy = prepare_copy(call, result, self.expand(result.sizes()));
-    auto product = kStructured<at::native::structured_baddbmm_out_cpu>(call);
-    if (product == nullptr || (copy == nullptr && !self.is_same(result))) return nullptr;
-    return std::make_unique<Baddbmm>(std::move(copy), std::move(product));
-  }
-
-  Baddbmm(std::unique_ptr<PreparedKernel> copy, std::unique_ptr<PreparedKernel> product)
-      : copy_(std::move(copy)), product_(std::move(product)) {}
-
-  void run() override {
-    if (copy_ != nullptr) copy_->run();
-    product_->run();
-  }
-
-  void on_moved(const c10::StorageImpl* storage) override {
-    if (copy_ != nullptr) copy_->on_moved(storage);
-    product_->on_moved(storage);
-  }
-
- private:
-  std::unique_ptr<PreparedKernel> copy_;
-  std::unique_ptr<PreparedKernel> product_;
-};
-
 constexpr KernelEntry kMatrixKernels[] = {
-    {"aten::_addmm_activation", kStructured<at::native::structured_addmm_activation_out_cpu>},
     {"aten::addmm", &prepare_addmm},
-    {"aten::addmv", kStructured<at::native::structured_addmv_out_cpu>},
-    {"aten::baddbmm", &Baddbmm::prepare},
     {"aten::bmm", kStructured<at::native::structured_bmm_out_cpu>},
-    {"aten::linalg_cross", kStructured<at::native::structured_linalg_cross_out>},
     {"aten::mm", &prepare_mm},
-    {"aten::tril", kStructured<at::native::structured_tril_cpu>},
-    {"aten::triu", kStructured<at::native::structured_triu_cpu>},
 };
 
 }  // namespace

@@ -41,13 +41,11 @@ TEST(MatrixKernels, GiveTheBitsOfTheDispatcher) {
            {std::vector<int64_t>{}, {1}, {n}, {1, n}, {m, 1}, {m, n}}) {
         runner.run("aten::addmm", {make_tensor(dtype, sizes), first, second});
         runner.run("aten::addmm", {make_tensor(dtype, sizes), first, second, 0, 1});
-        runner.run("aten::addmm", {make_tensor(dtype, sizes), first, second, 2, 3}, "scaled");
+        runner.run("aten::addmm", {make_tensor(dtype, sizes), first, second, 2, 3});
       }
       runner.run("aten::addmm", {make_tensor(dtype, {m, n}, Layout::kTransposed), first, second});
       runner.run("aten::addmm_", {make_tensor(dtype, {m, n}), first, second});
       runner.run("aten::addmm_", {make_tensor(dtype, {m, n}, Layout::kTransposed), first, second});
-      runner.run("aten::_addmm_activation", {make_tensor(dtype, {n}), first, second});
-      runner.run("aten::addmv", {make_tensor(dtype, {m}), first, make_tensor(dtype, {k})});
     }
   }
   for (const at::ScalarType dtype : {at::kFloat, at::kDouble, at::kBFloat16, at::kLong}) {
@@ -59,21 +57,8 @@ TEST(MatrixKernels, GiveTheBitsOfTheDispatcher) {
           const at::Tensor second =
               make_tensor(dtype, {batch, shape[1], shape[2]}, layout, Values::kFinite);
           runner.run("aten::bmm", {first, second});
-          runner.run("aten::baddbmm", {make_tensor(dtype, {shape[2]}), first, second});
-          runner.run("aten::baddbmm",
-                     {make_tensor(dtype, {batch, shape[0], shape[2]}), first, second, 0.5, 2});
         }
       }
-    }
-  }
-  for (const at::ScalarType dtype : kAllDtypes) {
-    for (const Layout layout : kLayouts) {
-      for (const int64_t diagonal : {0, -1, 2}) {
-        runner.run("aten::triu", {make_tensor(dtype, {2, 5, 7}, layout), diagonal});
-        runner.run("aten::tril", {make_tensor(dtype, {2, 5, 7}, layout), diagonal});
-      }
-      const at::Tensor vectors = make_tensor(dtype, {4, 5, 3}, layout);
-      runner.run("aten::linalg_cross", {vectors, make_tensor(dtype, {4, 5, 3})});
     }
   }
   runner.expect_all_taken();

@@ -33,8 +33,7 @@ TEST(NormalizationKernels, GiveTheBitsOfTheDispatcher) {
         runner.run("aten::native_layer_norm", {image, last, row, row, 1e-5});
         runner.run("aten::native_layer_norm", {image, last_two, plane, none, 1e-5});
         runner.run("aten::native_layer_norm", {image, last, none, none, 1e-5});
-        runner.run_used("aten::native_layer_norm", {image, last, row, row, 1e-5},
-                        {true, false, false});
+        runner.run("aten::native_layer_norm", {image, last, row, row, 1e-5}, {true, false, false});
         for (const int64_t groups : {1, 2, 6}) {
           runner.run("aten::native_group_norm", {image, channel, channel, 2, 6, 20, groups, 1e-5});
           runner.run("aten::native_group_norm", {image, none, none, 2, 6, 20, groups, 1e-5});

@@ -1,11 +1,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/adaptive_avg_pool2d_native.h>
-#include <ATen/ops/adaptive_max_pool2d_native.h>
-#include <ATen/ops/adaptive_max_pool3d_native.h>
 #include <ATen/ops/avg_pool2d_native.h>
-#include <ATen/ops/avg_pool3d_native.h>
 #include <ATen/ops/max_pool2d_with_indices_native.h>
-#include <ATen/ops/max_pool3d_with_indices_native.h>
 
 #include <algorithm>
 #include <cstring>
@@ -257,15 +253,8 @@ std::unique_ptr<PreparedKernel> prepare_max_pool2d(const KernelCall& call) {
 
 constexpr KernelEntry kPoolingKernels[] = {
     {"aten::_adaptive_avg_pool2d", kOutFunction<&at::native::adaptive_avg_pool2d_out_cpu>},
-    {"aten::adaptive_max_pool2d",
-     kStructured<at::native::structured_adaptive_max_pool2d_out_cpu, 2>},
-    {"aten::adaptive_max_pool3d",
-     kStructured<at::native::structured_adaptive_max_pool3d_out_cpu, 2>},
     {"aten::avg_pool2d", kStructured<at::native::structured_avg_pool2d_out_cpu, 1, RunAvgPool2d>},
-    {"aten::avg_pool3d", kStructured<at::native::structured_avg_pool3d_out_cpu>},
     {"aten::max_pool2d_with_indices", &prepare_max_pool2d},
-    {"aten::max_pool3d_with_indices",
-     kOutFunction<&at::native::max_pool3d_with_indices_out_cpu, 2>},
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include <ATen/Parallel.h>
+#include <ATen/ops/empty.h>
 #include <gtest/gtest.h>
 
 #include "torch_ir/executor/kernels/testing/kernel_cases.h"
@@ -45,7 +46,7 @@ TEST(PoolingKernels, GiveTheBitsOfTheDispatcher) {
                                                       window.stride,   window.padding,
                                                       window.dilation, window.ceil_mode};
           runner.run("aten::max_pool2d_with_indices", arguments);
-          runner.run_used("aten::max_pool2d_with_indices", arguments, {true, false});
+          runner.run("aten::max_pool2d_with_indices", arguments, {true, false});
           for (const bool counts_padding : {true, false}) {
             runner.run("aten::avg_pool2d", {image, window.kernel, window.stride, window.padding,
                                             window.ceil_mode, counts_padding});
@@ -58,18 +59,33 @@ TEST(PoolingKernels, GiveTheBitsOfTheDispatcher) {
     for (const at::Tensor& image : images(dtype, {2, 3, 16, 17})) {
       for (const std::vector<int64_t>& size : {std::vector<int64_t>{1, 1}, {7, 5}, {16, 17}}) {
         runner.run("aten::_adaptive_avg_pool2d", {image, size});
-        runner.run("aten::adaptive_max_pool2d", {image, size});
       }
     }
-    const at::Tensor volume = make_tensor(dtype, {2, 3, 6, 7, 8});
-    const std::vector<int64_t> threes = {3, 3, 3};
-    const std::vector<int64_t> twos = {2, 2, 2};
-    const std::vector<int64_t> ones = {1, 1, 1};
-    runner.run("aten::max_pool3d_with_indices", {volume, threes, twos, ones, ones, true});
-    runner.run("aten::avg_pool3d", {volume, threes, twos, ones, false, false});
-    runner.run("aten::adaptive_max_pool3d", {volume, twos});
   }
   runner.expect_all_taken();
+}
+
+// Whether our own kernel takes it, which is faster than ATen's.
+bool takes_max_pool(const at::Tensor& image, const at::Tensor& pooled) {
+  using Sizes = std::vector<int64_t>;
+  const KernelCall call{
+      c10::Dispatcher::singleton().findSchemaOrThrow("aten::max_pool2d_with_indices", ""),
+      {image, Sizes{2, 2}, Sizes{}, Sizes{0, 0}, Sizes{1, 1}, false},
+      std::vector<bool>(6, false),
+      {pooled, at::empty(pooled.sizes(), at::kLong)},
+      {true, false}};
+  return prepare_max_pool2d_values(call) != nullptr;
+}
+
+TEST(PoolingKernels, MaxPool2dTakesContiguousFloatImages) {
+  EXPECT_TRUE(takes_max_pool(at::empty({2, 3, 8, 8}), at::empty({2, 3, 4, 4})));
+  EXPECT_TRUE(takes_max_pool(at::empty({3, 8, 8}), at::empty({3, 4, 4})));
+  EXPECT_FALSE(
+      takes_max_pool(at::empty({2, 3, 8, 8}, at::kDouble), at::empty({2, 3, 4, 4}, at::kDouble)));
+  const auto channels_last = at::MemoryFormat::ChannelsLast;
+  EXPECT_FALSE(takes_max_pool(at::empty({2, 3, 8, 8}).contiguous(channels_last),
+                              at::empty({2, 3, 4, 4}).contiguous(channels_last)));
+  EXPECT_FALSE(takes_max_pool(at::empty({0, 3, 8, 8}), at::empty({0, 3, 4, 4})));
 }
 
 TEST(PoolingKernels, MaxPool2dTakesTheFirstZeroAndTheLastNan) {
@@ -84,7 +100,7 @@ TEST(PoolingKernels, MaxPool2dTakesTheFirstZeroAndTheLastNan) {
     if (!is_zero && i % 3 == 0) bits[i] = 0x3f800000U;
   }
   for (const Window& window : kWindows) {
-    runner.run_used(
+    runner.run(
         "aten::max_pool2d_with_indices",
         {image, window.kernel, window.stride, window.padding, window.dilation, window.ceil_mode},
         {true, false});
@@ -96,10 +112,10 @@ TEST(PoolingKernels, MaxPool2dGivesTheSameInSeveralThreads) {
   const int threads = at::get_num_threads();
   at::set_num_threads(3);
   for (const Window& window : kWindows) {
-    runner.run_used("aten::max_pool2d_with_indices",
-                    {make_tensor(at::kFloat, {3, 16, 40, 41}), window.kernel, window.stride,
-                     window.padding, window.dilation, window.ceil_mode},
-                    {true, false});
+    runner.run("aten::max_pool2d_with_indices",
+               {make_tensor(at::kFloat, {3, 16, 40, 41}), window.kernel, window.stride,
+                window.padding, window.dilation, window.ceil_mode},
+               {true, false});
   }
   at::set_num_threads(threads);
 }

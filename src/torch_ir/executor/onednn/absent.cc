@@ -25,16 +25,8 @@ PrimitivePtr make_pooling(Pooling /*pooling*/, const Layout& /*source*/, const L
                           const Dims& /*padding_after*/) {
   return nullptr;
 }
-PrimitivePtr make_channel_scale(const Layout& /*source*/, bool /*with_relu*/) { return nullptr; }
-PrimitivePtr make_elementwise(const Layout& /*layout*/, const PostOps& /*functions*/) {
-  return nullptr;
-}
 PrimitivePtr make_binary(Binary /*binary*/, const Layout& /*first*/, const Layout& /*second*/,
                          const PostOps& /*post_ops*/) {
-  return nullptr;
-}
-PrimitivePtr make_concatenation(size_t /*dimension*/, const std::vector<Layout>& /*sources*/,
-                                const Layout& /*output*/) {
   return nullptr;
 }
 

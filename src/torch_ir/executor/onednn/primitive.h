@@ -45,11 +45,9 @@ class Layout {
 
 enum class Function {
   kClip,
-  kElu,
   kGeluErf,
   kGeluTanh,
   kHardswish,
-  kLinear,
   kLogistic,
   kRelu,
   kSwish,
@@ -134,20 +132,8 @@ PrimitivePtr make_pooling(Pooling pooling, const Layout& source, const Layout& o
                           const Dims& kernel, const Dims& strides, const Dims& padding,
                           const Dims& padding_after);
 
-// x * scale + shift by channel; inputs: source, means of 0, variances of kChannelVariance, scale,
-// shift. The variance and an epsilon are 1 together: in channels that only fill up a block oneDNN
-// takes 0 for all of these, and without an epsilon 0 / 0 would be there for others to read.
-inline constexpr float kChannelVariance = 0.5F;
-PrimitivePtr make_channel_scale(const Layout& source, bool with_relu);
-
-// Functions one after another.
-PrimitivePtr make_elementwise(const Layout& layout, const PostOps& functions);
-
 // The result is laid out as the first is.
 PrimitivePtr make_binary(Binary binary, const Layout& first, const Layout& second,
                          const PostOps& post_ops);
-
-PrimitivePtr make_concatenation(size_t dimension, const std::vector<Layout>& sources,
-                                const Layout& output);
 
 }  // namespace torch_ir::onednn

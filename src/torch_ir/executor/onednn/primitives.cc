@@ -19,16 +19,12 @@ algorithm algorithm_of(Function function) {
   switch (function) {
     case Function::kClip:
       return algorithm::eltwise_clip;
-    case Function::kElu:
-      return algorithm::eltwise_elu;
     case Function::kGeluErf:
       return algorithm::eltwise_gelu_erf;
     case Function::kGeluTanh:
       return algorithm::eltwise_gelu_tanh;
     case Function::kHardswish:
       return algorithm::eltwise_hardswish;
-    case Function::kLinear:
-      return algorithm::eltwise_linear;
     case Function::kLogistic:
       return algorithm::eltwise_logistic;
     case Function::kRelu:
@@ -187,39 +183,6 @@ PrimitivePtr make_pooling(Pooling pooling, const Layout& source, const Layout& o
   });
 }
 
-PrimitivePtr make_channel_scale(const Layout& source, bool with_relu) {
-  const bool is_small = has_few_elements(source);
-  return attempt(is_small, [&] {
-    using dnnl::normalization_flags;
-    const normalization_flags flags = normalization_flags::use_global_stats |
-                                      normalization_flags::use_scale |
-                                      normalization_flags::use_shift;
-    const dnnl::batch_normalization_forward::primitive_desc made(
-        {prop_kind::forward_inference, descriptor(source), 1 - kChannelVariance,
-         with_relu ? flags | normalization_flags::fuse_norm_relu : flags},
-        attributes(), cpu(), /*allow_empty=*/true);
-    if (!made || is_reference(made)) return PrimitivePtr();
-    const Layout channel = Layout::strided({source.sizes()[1]}, {1});
-    return finish(
-        "batch_normalization", made,
-        {{DNNL_ARG_SRC, DNNL_ARG_MEAN, DNNL_ARG_VARIANCE, DNNL_ARG_SCALE, DNNL_ARG_SHIFT}},
-        {source, channel, channel, channel, channel}, source, is_small);
-  });
-}
-
-PrimitivePtr make_elementwise(const Layout& layout, const PostOps& functions) {
-  const bool is_small = has_few_elements(layout);
-  return attempt(is_small, [&] {
-    const PostOp& first = functions.front();
-    const dnnl::eltwise_forward::primitive_desc made(
-        {prop_kind::forward_inference, algorithm_of(first.function), descriptor(layout),
-         first.alpha, first.beta},
-        attributes(PostOps(functions.begin() + 1, functions.end())), cpu(), /*allow_empty=*/true);
-    if (!made || is_reference(made)) return PrimitivePtr();
-    return finish("eltwise", made, {{DNNL_ARG_SRC}}, {layout}, layout, is_small);
-  });
-}
-
 PrimitivePtr make_binary(Binary binary, const Layout& first, const Layout& second,
                          const PostOps& post_ops) {
   const bool is_small = has_few_elements(first);
@@ -231,22 +194,6 @@ PrimitivePtr make_binary(Binary binary, const Layout& first, const Layout& secon
     ArgumentNames names{{DNNL_ARG_SRC_0, DNNL_ARG_SRC_1}};
     std::vector<Layout> inputs = {first, second};
     return finish("binary", made, names, std::move(inputs), first, is_small);
-  });
-}
-
-PrimitivePtr make_concatenation(size_t dimension, const std::vector<Layout>& sources,
-                                const Layout& output) {
-  const bool is_small = has_few_elements(output);
-  return attempt(is_small, [&] {
-    std::vector<dnnl::memory::desc> descriptors;
-    ArgumentNames names;
-    for (const Layout& source : sources) {
-      names.inputs.push_back(DNNL_ARG_MULTIPLE_SRC + static_cast<int>(descriptors.size()));
-      descriptors.push_back(descriptor(source));
-    }
-    const dnnl::concat::primitive_desc made(descriptor(output), static_cast<int>(dimension),
-                                            descriptors, cpu(), attributes());
-    return finish("concat", made, names, sources, output, is_small);
   });
 }
 

@@ -1,6 +1,5 @@
 #include "torch_ir/executor/replay/frame.h"
 
-#include <ATen/core/List.h>
 #include <ATen/ops/as_strided.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
@@ -19,6 +18,7 @@
 #include "torch_ir/executor/graph/memory_overlap.h"
 #include "torch_ir/executor/interpreter/run.h"
 #include "torch_ir/executor/replay/dispatched_call.h"
+#include "torch_ir/ir/stack.h"
 #include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
@@ -37,15 +37,6 @@ class Release final : public PreparedKernel {
 c10::Storage storage_over(void* data, size_t bytes) {
   return c10::Storage(c10::Storage::use_byte_size_t(), bytes, c10::DataPtr(data, c10::kCPU),
                       /*allocator=*/nullptr, /*resizable=*/false);
-}
-
-template <class Element>
-c10::IValue tensor_list(const std::vector<at::Tensor>& tensors) {
-  c10::List<Element> list;
-  for (const at::Tensor& tensor : tensors) {
-    list.push_back(tensor.defined() ? Element(tensor) : Element());
-  }
-  return list;
 }
 
 // A tensor laid out as `traced` is, over `storage`.
@@ -225,10 +216,9 @@ c10::IValue Frame::argument(const TraceArgument& argument) {
   if (const auto* fixed = std::get_if<c10::IValue>(&argument)) return *fixed;
   if (const auto* id = std::get_if<TensorId>(&argument)) return tensor(*id);
   const TraceList& list = std::get<TraceList>(argument);
-  std::vector<at::Tensor> tensors;
-  for (const auto& item : list.items) tensors.push_back(item ? tensor(*item) : at::Tensor());
-  return list.holds_none ? tensor_list<std::optional<at::Tensor>>(tensors)
-                         : tensor_list<at::Tensor>(tensors);
+  return make_tensor_list(list.items, list.holds_none, [this](const std::optional<TensorId>& item) {
+    return item ? c10::IValue(tensor(*item)) : c10::IValue();
+  });
 }
 
 bool Frame::is_constant(const TraceArgument& argument) const {
@@ -370,22 +360,20 @@ void Frame::end_run(const std::vector<at::Tensor>& inputs, std::vector<at::Tenso
   }
 }
 
-void Frame::run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs) {
-  begin_run(inputs, outputs);
-  for (const Step& step : steps_) step.kernel->run();
-  end_run(inputs, outputs);
-}
-
-void Frame::run_timed(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
-                      std::vector<double>& seconds) {
+void Frame::run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
+                std::vector<double>* seconds) {
   using Clock = std::chrono::steady_clock;
   begin_run(inputs, outputs);
-  Clock::time_point last = Clock::now();
-  for (const Step& step : steps_) {
-    step.kernel->run();
-    const Clock::time_point now = Clock::now();
-    seconds[step.call] += std::chrono::duration<double>(now - last).count();
-    last = now;
+  if (seconds == nullptr) {
+    for (const Step& step : steps_) step.kernel->run();
+  } else {
+    Clock::time_point last = Clock::now();
+    for (const Step& step : steps_) {
+      step.kernel->run();
+      const Clock::time_point now = Clock::now();
+      (*seconds)[step.call] += std::chrono::duration<double>(now - last).count();
+      last = now;
+    }
   }
   end_run(inputs, outputs);
 }

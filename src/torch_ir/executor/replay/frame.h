@@ -58,12 +58,10 @@ class Frame {
   Frame& operator=(const Frame&) = delete;
 
   // Replaces `outputs`. Throws what an operator throws, and std::runtime_error when one returns a
-  // tensor that is laid out in another way than before.
-  void run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs);
-
-  // The same; adds the seconds that each call took to `seconds`, one for each call of the trace.
-  void run_timed(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
-                 std::vector<double>& seconds);
+  // tensor that is laid out in another way than before. Adds the seconds that each call took to
+  // `seconds`, where it is given: one for each call of the trace.
+  void run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
+           std::vector<double>* seconds = nullptr);
 
   // For each call, as the kernels that were found need it.
   const std::vector<NeededMemory>& needs() const { return needs_; }

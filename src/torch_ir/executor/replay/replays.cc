@@ -37,12 +37,12 @@ InputLayout::Settings InputLayout::current_settings() {
   return {at::get_num_threads(), context.userEnabledMkldnn(), context.deterministicAlgorithms()};
 }
 
-InputLayout::InputLayout(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs)
+InputLayout::InputLayout(const GraphRange& range, const std::vector<at::Tensor>& inputs)
     : settings_(current_settings()) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const at::Tensor& tensor = inputs[i];
     Input input{tensor.scalar_type(), keys_of(tensor), at::DimVector(tensor.sizes()), {}, {}};
-    if (graph.values[graph.inputs[i].value].meta.is_scalar) {
+    if (range.value(range.inputs[i]).meta.is_scalar) {
       input.number = c10::IValue(tensor.item());
     } else if (tensor.layout() == c10::kStrided) {
       input.strides = at::DimVector(tensor.strides());
@@ -69,8 +69,8 @@ bool InputLayout::matches(const std::vector<at::Tensor>& inputs) const {
   return true;
 }
 
-Replays::Replays(const LoweredGraph& graph, const ExecutionOptions& options)
-    : graph_(graph), options_(options) {}
+Replays::Replays(GraphRange range, const ExecutionOptions& options)
+    : range_(std::move(range)), options_(options) {}
 
 Replays::~Replays() {
   for (auto& place : pool_) delete place.load();
@@ -82,13 +82,12 @@ ReplayResult Replays::run(const std::vector<at::Tensor>& inputs, std::vector<at:
   if (frame == nullptr) return ReplayResult::kNotReplayed;
   try {
     const PlainKernelsGuard guard;
-    if (options.record == nullptr) {
-      frame->frame.run(inputs, outputs);
-    } else {
+    if (options.record != nullptr) {
       const std::shared_ptr<const Trace>& trace = frame->layout->trace;
       *options.record = {trace, std::vector<double>(trace->calls.size(), 0.0)};
-      frame->frame.run_timed(inputs, outputs, options.record->seconds);
     }
+    frame->frame.run(inputs, outputs,
+                     options.record == nullptr ? nullptr : &options.record->seconds);
   } catch (const std::exception&) {
     return ReplayResult::kFailed;
   }
@@ -101,7 +100,7 @@ Replays::FrameRef Replays::take(const std::vector<at::Tensor>& inputs,
   FrameRef frame = take_pooled(inputs);
   if (frame == nullptr) frame = make(inputs, options);
   if (frame != nullptr && options.symbols != nullptr && !frame->layout->is_checked) {
-    trace_graph(graph_, inputs, {/*fold_constants=*/false, options.symbols});
+    trace_graph(range_, inputs, {/*fold_constants=*/false, options.symbols});
     frame->layout->is_checked = true;
   }
   return frame;
@@ -138,8 +137,8 @@ Replays::FrameRef Replays::make(const std::vector<at::Tensor>& inputs,
   const c10::InferenceMode no_inference_mode(false);
   const PlainKernelsGuard guard;
   if (options.checks_inputs) {
-    const Stack values = input_values(graph_, inputs);
-    if (!graph_.symbols.empty()) graph_.symbols.bind(values);
+    const Stack values = input_values(*range_.graph, inputs);
+    if (!range_.graph->symbols.empty()) range_.graph->symbols.bind(values);
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   if (const std::shared_ptr<Layout> layout = find_layout(inputs)) {
@@ -156,7 +155,7 @@ bool Replays::may_trace(const std::vector<at::Tensor>& inputs) {
   const auto met =
       std::ranges::find_if(met_, [&](const InputLayout& layout) { return layout.matches(inputs); });
   if (met == met_.end()) {
-    met_.emplace_front(graph_, inputs);
+    met_.emplace_front(range_, inputs);
     if (met_.size() > kMaxLayouts) met_.pop_back();
     return false;
   }
@@ -177,10 +176,10 @@ std::shared_ptr<Replays::Layout> Replays::find_layout(const std::vector<at::Tens
 Replays::FrameRef Replays::make_layout(const std::vector<at::Tensor>& inputs,
                                        SymbolValues* symbols) {
   auto trace =
-      std::make_shared<Trace>(trace_graph(graph_, inputs, {options_.fold_constants, symbols}));
-  if (fuses_traces(options_)) fuse_trace(*trace, packed_weights_);
+      std::make_shared<Trace>(trace_graph(range_, inputs, {options_.fold_constants, symbols}));
+  if (running_level(options_) == Optimization::kFast) fuse_trace(*trace, packed_weights_);
   place_buffers(*trace, options_.reuse_memory);
-  auto layout = std::make_shared<Layout>(InputLayout(graph_, inputs), trace, symbols != nullptr);
+  auto layout = std::make_shared<Layout>(InputLayout(range_, inputs), trace, symbols != nullptr);
   FrameRef frame(new PooledFrame{layout, {trace, inputs, options_.kernels}});
   // Which results need memory shows when kernels are prepared.
   const std::vector<NeededMemory>& needs = frame->frame.needs();

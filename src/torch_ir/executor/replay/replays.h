@@ -1,6 +1,6 @@
-// Replays: the frames of a graph, for the layouts of inputs met so far.
+// Replays: the frames of a graph, or of a part of one, for the layouts of inputs met so far.
 //
-// Traces the graph at the first run with inputs of a layout, and keeps a bounded number of
+// Traces it at the first run with inputs of a layout, and keeps a bounded number of
 // layouts (those used last). Each thread takes a frame, runs it and gives it back, without locks
 // once there are enough frames.
 #pragma once
@@ -18,7 +18,7 @@
 
 #include "torch_ir/executor/fusion/fuse_trace.h"
 #include "torch_ir/executor/graph/execution_options.h"
-#include "torch_ir/executor/graph/lowered_graph.h"
+#include "torch_ir/executor/graph/graph_range.h"
 #include "torch_ir/executor/replay/frame.h"
 
 namespace torch_ir {
@@ -27,8 +27,8 @@ namespace torch_ir {
 // values of those that are numbers, and the settings of LibTorch by which eager chooses kernels.
 class InputLayout {
  public:
-  // `inputs` fit `graph` (run.h's input_values).
-  InputLayout(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs);
+  // `inputs` fit `range` (run.h's input_values).
+  InputLayout(const GraphRange& range, const std::vector<at::Tensor>& inputs);
 
   bool matches(const std::vector<at::Tensor>& inputs) const;
 
@@ -80,13 +80,14 @@ struct ReplayOptions {
 
 class Replays {
  public:
-  // `graph` outlives this.
-  Replays(const LoweredGraph& graph, const ExecutionOptions& options);
+  Replays(GraphRange range, const ExecutionOptions& options);
   ~Replays();
 
   // As ExecutionPlan::run. `outputs` are unspecified unless it is done. Throws ExecutionError for
   // inputs that do not fit, when they are of a layout that was not met before, and TraceRefused
   // (tracer.h) when the graph can not be replayed.
+  const GraphRange& range() const { return range_; }
+
   ReplayResult run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
                    const ReplayOptions& options);
 
@@ -118,7 +119,7 @@ class Replays {
   // most, inputs whose layouts never stay the same cost little more than without.
   static constexpr size_t kRunsForATrace = 64;
 
-  const LoweredGraph& graph_;
+  const GraphRange range_;
   const ExecutionOptions options_;
   std::array<std::atomic<PooledFrame*>, kMaxFrames> pool_{};
   std::mutex mutex_;

@@ -39,14 +39,13 @@ bool share_memory(const std::vector<at::Tensor>& tensors) {
   return std::unordered_set<size_t>(groups.begin(), groups.end()).size() < groups.size();
 }
 
-// Whether writes to what a graph is given could be seen in another of its inputs or constants.
-bool may_see_writes(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs) {
-  const bool writes_inputs = std::ranges::any_of(
-      graph.inputs, [&](const GraphPort& input) { return graph.values[input.value].is_written; });
-  if (!graph.writes_in_place && !writes_inputs) return false;
+// Whether writes to what a run is given could be seen in another of its inputs or constants.
+bool may_see_writes(const GraphRange& range, const std::vector<at::Tensor>& inputs) {
+  const bool writes_inputs = range.writes_inputs();
+  if (!writes_inputs && !range.is_whole) return false;
   std::vector<at::Tensor> tensors = inputs;
   if (!writes_inputs) {
-    for (const LoweredValue& value : graph.values) {
+    for (const LoweredValue& value : range.graph->values) {
       if (value.constant.defined() && value.is_written) tensors.push_back(value.constant);
     }
   }
@@ -55,28 +54,26 @@ bool may_see_writes(const LoweredGraph& graph, const std::vector<at::Tensor>& in
 
 // Numbers are tensors on their way through a replay. Nothing where a value is not what the graph
 // says of it.
-std::optional<at::Tensor> to_port(const LoweredGraph& graph, const GraphPort& port,
-                                  const c10::IValue& value) {
-  const bool is_scalar = graph.values[port.value].meta.is_scalar;
-  if (is_scalar && value.isScalar()) {
+std::optional<at::Tensor> to_port(const LoweredValue& port, const c10::IValue& value) {
+  if (port.meta.is_scalar && value.isScalar()) {
     const at::Scalar number = value.toScalar();
     return at::scalar_tensor(number, at::TensorOptions(number.type()));
   }
-  if (is_scalar || !value.isTensor() || !value.toTensor().defined()) return std::nullopt;
+  if (port.meta.is_scalar || !value.isTensor() || !value.toTensor().defined()) return std::nullopt;
   return value.toTensor();
 }
 
-c10::IValue from_port(const LoweredGraph& graph, const GraphPort& port, const at::Tensor& tensor) {
-  if (graph.values[port.value].meta.is_scalar) return tensor.item();
+c10::IValue from_port(const LoweredValue& port, const at::Tensor& tensor) {
+  if (port.meta.is_scalar) return tensor.item();
   return tensor;
 }
 
 std::optional<std::vector<at::Tensor>> to_ports(
-    const LoweredGraph& graph, c10::function_ref<const c10::IValue&(size_t)> input) {
+    const GraphRange& range, c10::function_ref<const c10::IValue&(size_t)> input) {
   std::vector<at::Tensor> tensors;
-  tensors.reserve(graph.inputs.size());
-  for (size_t i = 0; i < graph.inputs.size(); ++i) {
-    std::optional<at::Tensor> tensor = to_port(graph, graph.inputs[i], input(i));
+  tensors.reserve(range.inputs.size());
+  for (size_t i = 0; i < range.inputs.size(); ++i) {
+    std::optional<at::Tensor> tensor = to_port(range.value(range.inputs[i]), input(i));
     if (!tensor) return std::nullopt;
     tensors.push_back(std::move(*tensor));
   }
@@ -88,18 +85,18 @@ std::optional<std::vector<at::Tensor>> to_ports(
 SegmentedGraph::SegmentedGraph(const LoweredGraph& graph, const ExecutionOptions& options)
     : graph_(graph),
       options_(options),
-      slicer_(graph),
+      cutter_(graph),
       run_body_of_([this](const LoweredGraph& body, const Stack& inputs, SymbolValues* symbols) {
         return bodies_.at(&body)->run_body(inputs, symbols);
       }) {
   const size_t num_nodes = graph.nodes.size();
   const std::string reason = reason_for(graph, options);
   if (!reason.empty()) {
-    segments_[0] = std::make_shared<const Segment>(Segment{0, num_nodes, std::nullopt, nullptr});
+    segments_[0] = std::make_shared<const Segment>(Segment{0, num_nodes});
     for (size_t i = 0; i < num_nodes; ++i) reasons_[i] = reason;
   } else {
     whole_segment_ = std::make_shared<const Segment>(
-        Segment{0, num_nodes, std::nullopt, std::make_unique<Replays>(graph, options)});
+        Segment{0, num_nodes, std::make_unique<Replays>(whole_range(graph), options)});
     segments_[0] = whole_segment_;
     whole_ = whole_segment_->replays.get();
   }
@@ -119,14 +116,12 @@ SegmentedGraph::~SegmentedGraph() = default;
 
 void SegmentedGraph::add_replayed(size_t first, size_t last) {
   if (first == last) return;
-  auto segment =
-      std::make_shared<Segment>(Segment{first, last, slicer_.slice(first, last), nullptr});
-  segment->replays = std::make_unique<Replays>(segment->slice->graph, options_);
-  segments_[first] = std::move(segment);
+  segments_[first] = std::make_shared<const Segment>(
+      Segment{first, last, std::make_unique<Replays>(cutter_.cut(first, last), options_)});
 }
 
 void SegmentedGraph::add_steps(size_t first, size_t last, const std::string& reason) {
-  segments_[first] = std::make_shared<const Segment>(Segment{first, last, std::nullopt, nullptr});
+  segments_[first] = std::make_shared<const Segment>(Segment{first, last});
   for (size_t i = first; i < last; ++i) reasons_[i] = reason;
 }
 
@@ -147,8 +142,8 @@ void SegmentedGraph::cut(const Segment& segment, const TraceRefused& refused) {
   if (found == segments_.end() || found->second.get() != &segment) return;
   const SegmentRef keep = found->second;
   if (refused.step) {
-    cut_at(segment, segment.first + *refused.step, refused.reason);
-  } else if (!segment.slice) {
+    cut_at(segment, *refused.step, refused.reason);
+  } else if (segment.replays->range().is_whole) {
     // As a segment it gets copies of what it writes to.
     whole_ = nullptr;
     add_replayed(segment.first, segment.last);
@@ -202,7 +197,9 @@ bool SegmentedGraph::run_whole(const std::vector<at::Tensor>& inputs,
                                std::vector<at::Tensor>& outputs, ReplayOptions options,
                                SegmentedRunRecord* record) {
   if (whole_.load(std::memory_order_acquire) == nullptr) return false;
-  if (graph_.writes_in_place && may_see_writes(graph_, inputs)) return false;
+  if (graph_.writes_in_place && may_see_writes(whole_segment_->replays->range(), inputs)) {
+    return false;
+  }
   ReplayRecord replay;
   if (record != nullptr) options.record = &replay;
   const auto result = try_replay(*whole_segment_, inputs, outputs, options);
@@ -212,22 +209,21 @@ bool SegmentedGraph::run_whole(const std::vector<at::Tensor>& inputs,
     return true;
   }
   if (result != ReplayResult::kDone) return false;
-  if (record != nullptr) record->replayed.push_back({0, std::move(replay)});
+  if (record != nullptr) record->replayed.push_back(std::move(replay));
   return true;
 }
 
 std::vector<c10::IValue> SegmentedGraph::run_body(const Stack& inputs, SymbolValues* symbols) {
   if (whole_.load(std::memory_order_acquire) != nullptr) {
-    const auto tensors =
-        to_ports(graph_, [&](size_t i) -> const c10::IValue& { return inputs[i]; });
+    const GraphRange& range = whole_segment_->replays->range();
+    const auto tensors = to_ports(range, [&](size_t i) -> const c10::IValue& { return inputs[i]; });
     std::vector<at::Tensor> outputs;
-    const bool may_replay =
-        tensors && !(graph_.writes_in_place && may_see_writes(graph_, *tensors));
+    const bool may_replay = tensors && !(graph_.writes_in_place && may_see_writes(range, *tensors));
     if (may_replay && try_replay(*whole_segment_, *tensors, outputs, {false, symbols, nullptr}) ==
                           ReplayResult::kDone) {
       std::vector<c10::IValue> values;
       for (size_t i = 0; i < outputs.size(); ++i) {
-        values.push_back(from_port(graph_, graph_.outputs[i], outputs[i]));
+        values.push_back(from_port(range.value(range.outputs[i]), outputs[i]));
       }
       return values;
     }
@@ -244,7 +240,7 @@ std::vector<c10::IValue> SegmentedGraph::run_segments(const Stack& inputs, Symbo
     try {
       if (!replay(*segment, run, symbols, record)) run_steps_of(*segment, run, record);
     } catch (const ReplayFailed&) {
-      std::vector<c10::IValue> outputs = run_steps(graph_, inputs, symbols, [](size_t /*step*/) {});
+      std::vector<c10::IValue> outputs = run_steps(graph_, inputs, symbols);
       cut(*segment, {kFailedReason, std::nullopt});
       return outputs;
     }
@@ -255,12 +251,13 @@ std::vector<c10::IValue> SegmentedGraph::run_segments(const Stack& inputs, Symbo
 // Whether the run went on, or `segment` was cut; else its nodes are to run step by step.
 bool SegmentedGraph::replay(const Segment& segment, StepRun& run, SymbolValues* symbols,
                             SegmentedRunRecord* record) {
-  if (!segment.slice) return false;
-  const GraphSlice& slice = *segment.slice;
+  // The whole graph is replayed by run_whole, or not at all this time.
+  if (segment.replays == nullptr || segment.replays->range().is_whole) return false;
+  const GraphRange& range = segment.replays->range();
   const auto inputs = to_ports(
-      slice.graph, [&](size_t i) -> const c10::IValue& { return run.value(slice.inputs[i]); });
+      range, [&](size_t i) -> const c10::IValue& { return run.value(range.inputs[i].value); });
   if (!inputs) return false;
-  if (slice.writes_inputs && may_see_writes(slice.graph, *inputs)) {
+  if (may_see_writes(range, *inputs)) {
     cut(segment, {kSharedReason, std::nullopt});
     return true;
   }
@@ -272,11 +269,12 @@ bool SegmentedGraph::replay(const Segment& segment, StepRun& run, SymbolValues* 
   if (result == ReplayResult::kFailed) throw ReplayFailed();
   if (result == ReplayResult::kNotReplayed) return false;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    run.set(slice.outputs[i], from_port(slice.graph, slice.graph.outputs[i], outputs[i]));
+    const GraphPort& port = range.outputs[i];
+    run.set(port.value, from_port(range.value(port), outputs[i]));
   }
-  for (const ValueId value : slice.released) run.set(value, c10::IValue());
+  for (const ValueId value : range.released) run.set(value, c10::IValue());
   run.skip_to(segment.last);
-  if (record != nullptr) record->replayed.push_back({segment.first, std::move(replayed)});
+  if (record != nullptr) record->replayed.push_back(std::move(replayed));
   return true;
 }
 

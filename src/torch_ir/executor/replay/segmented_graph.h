@@ -18,8 +18,7 @@
 #include <vector>
 
 #include "torch_ir/executor/graph/execution_options.h"
-#include "torch_ir/executor/graph/graph_slice.h"
-#include "torch_ir/executor/graph/lowered_graph.h"
+#include "torch_ir/executor/graph/graph_range.h"
 #include "torch_ir/executor/interpreter/run.h"
 #include "torch_ir/executor/replay/replays.h"
 #include "torch_ir/executor/replay/tracer.h"
@@ -28,12 +27,7 @@ namespace torch_ir {
 
 // What one run did, for those who measure.
 struct SegmentedRunRecord {
-  struct Replayed {
-    // The node that the trace's step 0 is.
-    size_t first_node;
-    ReplayRecord replay;
-  };
-  std::vector<Replayed> replayed;
+  std::vector<ReplayRecord> replayed;
   // By node, of those that ran step by step.
   std::map<size_t, double> step_seconds;
 };
@@ -59,10 +53,8 @@ class SegmentedGraph {
     size_t first;
     // Behind the last node.
     size_t last;
-    // Nothing for a segment that is the whole graph, and for nodes that run step by step.
-    std::optional<GraphSlice> slice;
     // Null for nodes that run step by step.
-    std::unique_ptr<Replays> replays;
+    std::unique_ptr<Replays> replays = nullptr;
   };
   using SegmentRef = std::shared_ptr<const Segment>;
 
@@ -89,7 +81,7 @@ class SegmentedGraph {
 
   const LoweredGraph& graph_;
   const ExecutionOptions options_;
-  const GraphSlicer slicer_;
+  const GraphCutter cutter_;
   // Of the graphs of control flow.
   std::unordered_map<const LoweredGraph*, std::unique_ptr<SegmentedGraph>> bodies_;
   const BodyRunner run_body_of_;

@@ -28,29 +28,29 @@ at::Tensor separate(const at::Tensor& plain) {
   return tensor;
 }
 
-std::optional<size_t> first_reader(const LoweredGraph& graph, ValueId value) {
-  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+std::optional<size_t> first_reader(const GraphRange& range, ValueId value) {
+  for (size_t i = range.first; i < range.last; ++i) {
     bool reads = false;
-    visit_values(graph.nodes[i], [&](ValueId other) { reads |= other == value; });
+    visit_values(range.graph->nodes[i], [&](ValueId other) { reads |= other == value; });
     if (reads) return i;
   }
   return std::nullopt;
 }
 
 // What a trace runs on. What it may write to is copied, and `copies` keep its memory.
-Stack separate_values(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs,
+Stack separate_values(const GraphRange& range, const std::vector<at::Tensor>& inputs,
                       std::vector<at::Tensor>& copies) {
   Stack values;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const at::Tensor& input = inputs[i];
-    const LoweredValue& value = graph.values[graph.inputs[i].value];
+    const LoweredValue& value = range.value(range.inputs[i]);
     if (value.meta.is_scalar) {
       values.emplace_back(input.item());
       continue;
     }
     if (input.layout() != c10::kStrided || input.is_conj() || input.is_neg()) {
       throw TraceRefused{"it reads a tensor that is not dense",
-                         first_reader(graph, graph.inputs[i].value)};
+                         first_reader(range, range.inputs[i].value)};
     }
     if (value.is_written) copies.push_back(copy_group({input}).front());
     values.emplace_back(separate(value.is_written ? copies.back() : input));
@@ -59,18 +59,21 @@ Stack separate_values(const LoweredGraph& graph, const std::vector<at::Tensor>& 
 }
 
 // Weights, and what was a constant of its own.
-void add_constants(const LoweredGraph& graph, Tracer& tracer) {
+void add_constants(const GraphRange& range, Tracer& tracer) {
   std::unordered_set<const c10::TensorImpl*> known;
   const auto add = [&](const at::Tensor& tensor) {
     if (known.insert(tensor.unsafeGetTensorImpl()).second) tracer.add_constant(tensor);
   };
-  for (const LoweredValue& value : graph.values) {
-    if (value.constant.defined()) add(value.constant);
-  }
+  const auto add_value = [&](ValueId id) {
+    const at::Tensor& constant = range.graph->values[id].constant;
+    if (constant.defined()) add(constant);
+  };
   const auto add_fixed = [&](const auto& item) {
     if (const auto* fixed = std::get_if<c10::IValue>(&item)) for_each_tensor(*fixed, add);
   };
-  for (const LoweredNode& node : graph.nodes) {
+  for (size_t i = range.first; i < range.last; ++i) {
+    const LoweredNode& node = range.graph->nodes[i];
+    visit_values(node, add_value);
     for (const NodeArgument& argument : node.arguments) {
       add_fixed(argument);
       if (const auto* list = std::get_if<ListArgument>(&argument)) {
@@ -78,6 +81,7 @@ void add_constants(const LoweredGraph& graph, Tracer& tracer) {
       }
     }
   }
+  for (const GraphPort& output : range.outputs) add_value(output.value);
 }
 
 // A graph says of its outputs whether they are tensors or numbers, and nobody may have checked it.
@@ -93,27 +97,34 @@ void check_output(const LoweredGraph& graph, ValueId id, const c10::IValue& valu
   throw TraceRefused{"it returns nothing where the graph says something", step};
 }
 
-Trace trace_once(const LoweredGraph& graph, const Stack& values, SymbolValues* symbols,
+Trace trace_once(const GraphRange& range, const Stack& values, SymbolValues* symbols,
                  Tracer& tracer) {
+  const LoweredGraph& graph = *range.graph;
   std::vector<std::optional<TensorId>> inputs;
   for (const c10::IValue& value : values) {
     inputs.push_back(value.isTensor() ? std::optional(tracer.add_input(value.toTensor()))
                                       : std::nullopt);
   }
-  add_constants(graph, tracer);
+  add_constants(range, tracer);
   std::vector<c10::IValue> results;
   {
     const DispatchModeGuard mode(tracer, DispatchDepth::kInner);
-    results = run_steps(graph, values, symbols, [&](size_t step) { tracer.begin_step(step); });
+    const PlainKernelsGuard guard;
+    StepRun run(range, values, symbols);
+    while (!run.is_done()) {
+      tracer.begin_step(run.next_step());
+      run.advance();
+    }
+    results = run.outputs();
   }
   std::vector<TensorId> outputs;
   for (size_t i = 0; i < results.size(); ++i) {
-    check_output(graph, graph.outputs[i].value, results[i]);
-    const at::Tensor output = as_tensor(results[i], graph.outputs[i].dtype);
+    check_output(graph, range.outputs[i].value, results[i]);
+    const at::Tensor output = as_tensor(results[i], range.outputs[i].dtype);
     if (!results[i].isTensor()) tracer.add_constant(output);
     outputs.push_back(tracer.find(output));
-    // By what runs behind this graph, where that is a segment of another.
-    if (graph.values[graph.outputs[i].value].is_written) tracer.note_later_write(outputs.back());
+    // By what runs behind this part of the graph.
+    if (range.value(range.outputs[i]).is_written) tracer.note_later_write(outputs.back());
   }
   Trace trace = tracer.take(std::move(outputs));
   trace.inputs = std::move(inputs);
@@ -151,14 +162,14 @@ void remove_dead_calls(Trace& trace) {
 
 }  // namespace
 
-Trace trace_graph(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs,
+Trace trace_graph(const GraphRange& range, const std::vector<at::Tensor>& inputs,
                   const TraceOptions& options) {
   CallNumbers unfolded;
   for (;;) {
     Tracer tracer(options.fold_constants, unfolded);
     std::vector<at::Tensor> copies;
     Trace trace =
-        trace_once(graph, separate_values(graph, inputs, copies), options.symbols, tracer);
+        trace_once(range, separate_values(range, inputs, copies), options.symbols, tracer);
     if (tracer.wrongly_folded().empty()) {
       remove_dead_calls(trace);
       return trace;

@@ -1,11 +1,12 @@
-// trace_graph: the trace of a graph for inputs of one layout, by running it once.
+// trace_graph: the trace of a graph, or of a part of one, for inputs of one layout, by running it
+// once.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <vector>
 
-#include "torch_ir/executor/graph/lowered_graph.h"
+#include "torch_ir/executor/graph/graph_range.h"
 #include "torch_ir/executor/trace/trace.h"
 
 namespace torch_ir {
@@ -16,9 +17,9 @@ struct TraceOptions {
   SymbolValues* symbols = nullptr;
 };
 
-// `inputs` are one for each input of the graph, numbers as tensors; they stay as they are. Throws
-// TraceRefused (tracer.h) where the graph can not be replayed, and ExecutionError as a run does.
-Trace trace_graph(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs,
+// `inputs` are one for each input of the range, numbers as tensors; they stay as they are. Throws
+// TraceRefused (tracer.h) where it can not be replayed, and ExecutionError as a run does.
+Trace trace_graph(const GraphRange& range, const std::vector<at::Tensor>& inputs,
                   const TraceOptions& options);
 
 }  // namespace torch_ir

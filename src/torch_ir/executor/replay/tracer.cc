@@ -136,24 +136,11 @@ TensorId Tracer::add_input(const at::Tensor& input) {
 }
 
 void Tracer::add_constant(const at::Tensor& constant) {
-  if (!is_plain(constant)) {
-    add_opaque_constant(constant);
-    return;
-  }
+  // Who reads it is refused.
+  if (!is_plain(constant)) return;
   const BufferId buffer = buffer_of(constant);
   trace_.buffers[buffer].kind = BufferKind::kConstant;
   add_tensor(constant, buffer);
-}
-
-// Such as a weight that is packed for oneDNN: it has no memory to speak of, and nobody asks.
-void Tracer::add_opaque_constant(const at::Tensor& constant) {
-  const auto id = static_cast<TensorId>(trace_.tensors.size());
-  TraceTensor traced;
-  traced.buffer = static_cast<BufferId>(trace_.buffers.size());
-  traced.constant = constant;
-  trace_.tensors.push_back(std::move(traced));
-  trace_.buffers.push_back({BufferKind::kConstant, 0});
-  *tensors_.insert(constant, id).first = id;
 }
 
 TraceCall Tracer::begin_call(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {

@@ -86,7 +86,6 @@ class Tracer : public DispatchMode {
   void set_steps_of_first_calls();
   BufferId buffer_of(const at::Tensor& tensor);
   TensorId id_of(const at::Tensor& tensor);
-  void add_opaque_constant(const at::Tensor& constant);
   TensorId add_tensor(const at::Tensor& tensor, BufferId buffer);
 
   bool folds_constants_;

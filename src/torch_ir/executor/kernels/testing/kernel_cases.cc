@@ -18,6 +18,8 @@
 #include <limits>
 #include <random>
 
+#include "torch_ir/operators/call_recording.h"
+
 namespace torch_ir {
 namespace {
 
@@ -145,41 +147,13 @@ at::Tensor duplicate(const at::Tensor& tensor) {
   return copy;
 }
 
-// `value` with what `change` makes of each of its tensors.
-template <class Change>
-c10::IValue change_tensors(const c10::IValue& value, const Change& change) {
-  if (value.isTensor()) return change(value.toTensor());
-  if (value.isTensorList()) {
-    c10::List<at::Tensor> changed;
-    for (const at::Tensor& tensor : value.toTensorVector()) changed.push_back(change(tensor));
-    return changed;
-  }
-  if (!value.isOptionalTensorList()) return value;
-  c10::List<std::optional<at::Tensor>> changed;
-  for (const std::optional<at::Tensor>& tensor : value.toOptionalTensorVector()) {
-    changed.push_back(tensor ? std::optional(change(*tensor)) : std::nullopt);
-  }
-  return changed;
-}
-
 std::vector<c10::IValue> duplicate(const std::vector<c10::IValue>& values) {
   std::vector<c10::IValue> copies;
   for (const c10::IValue& value : values) {
     copies.push_back(
-        change_tensors(value, [](const at::Tensor& tensor) { return duplicate(tensor); }));
+        map_tensors(value, [](const at::Tensor& tensor) { return duplicate(tensor); }));
   }
   return copies;
-}
-
-std::vector<at::Tensor> tensors_of(const std::vector<c10::IValue>& values) {
-  std::vector<at::Tensor> tensors;
-  for (const c10::IValue& value : values) {
-    change_tensors(value, [&](const at::Tensor& tensor) {
-      if (tensor.defined()) tensors.push_back(tensor);
-      return tensor;
-    });
-  }
-  return tensors;
 }
 
 // Other tensors in the same memory.
@@ -261,9 +235,8 @@ bool has_same_bits(const at::Tensor& left, const at::Tensor& right) {
          (a.nbytes() == 0 || std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0);
 }
 
-std::string describe(const std::string& op, const std::vector<c10::IValue>& arguments,
-                     const std::string& what) {
-  std::string text = fmt::format("{} {}", op, what);
+std::string describe(const std::string& op, const std::vector<c10::IValue>& arguments) {
+  std::string text = op;
   for (const at::Tensor& tensor : tensors_of(arguments)) {
     text += fmt::format(" {}[{}]/[{}]+{}", c10::toString(tensor.scalar_type()),
                         fmt::join(tensor.sizes().vec(), ","),
@@ -319,25 +292,16 @@ void run_with_two_tensors(CaseRunner& runner, const std::string& op,
 CaseRunner::CaseRunner(KernelTable table) : table_(table) {}
 
 void CaseRunner::run(const std::string& op, std::vector<c10::IValue> arguments,
-                     const std::string& what) {
-  check(op, std::move(arguments), {}, what);
+                     const std::vector<bool>& is_used) {
+  check(op, std::move(arguments), is_used);
 }
 
-void CaseRunner::run_used(const std::string& op, std::vector<c10::IValue> arguments,
-                          const std::vector<bool>& is_used, const std::string& what) {
-  check(op, std::move(arguments), is_used, what);
+void CaseRunner::run_taken(const std::string& op, const std::vector<c10::IValue>& arguments) {
+  EXPECT_EQ(check(op, arguments, {}), Outcome::kTaken) << describe(op, arguments) << refusal_;
 }
 
-void CaseRunner::run_taken(const std::string& op, std::vector<c10::IValue> arguments,
-                           const std::string& what) {
-  const std::string text = describe(op, arguments, what);
-  EXPECT_EQ(check(op, std::move(arguments), {}, what), Outcome::kTaken) << text << refusal_;
-}
-
-void CaseRunner::run_refused(const std::string& op, std::vector<c10::IValue> arguments,
-                             const std::string& what) {
-  const std::string text = describe(op, arguments, what);
-  EXPECT_EQ(check(op, std::move(arguments), {}, what), Outcome::kRefused) << text << refusal_;
+void CaseRunner::run_refused(const std::string& op, const std::vector<c10::IValue>& arguments) {
+  EXPECT_EQ(check(op, arguments, {}), Outcome::kRefused) << describe(op, arguments) << refusal_;
 }
 
 void CaseRunner::expect_all_taken() const {
@@ -347,20 +311,92 @@ void CaseRunner::expect_all_taken() const {
   }
 }
 
+namespace {
+
+c10::OperatorHandle find_op(const std::string& name) {
+  const size_t dot = std::min(name.find('.'), name.size());
+  return c10::Dispatcher::singleton().findSchemaOrThrow(
+      name.substr(0, dot).c_str(), dot == name.size() ? "" : name.substr(dot + 1).c_str());
+}
+
+// A kernel whose call, and the tensors of that, are gone; only the memory is still there.
+class LoneKernel {
+ public:
+  LoneKernel(const c10::OperatorHandle& op, const std::vector<c10::IValue>& arguments,
+             const std::vector<c10::IValue>& results, const std::vector<bool>& is_used,
+             PrepareKernel prepare)
+      : is_compared_(is_used.empty() ? std::vector<bool>(results.size(), true) : is_used) {
+    KernelCall call{op, duplicate(arguments), std::vector<bool>(arguments.size(), false), {},
+                    is_compared_};
+    const at::Tensor written = written_argument(op, call.arguments);
+    is_in_place_ = written.defined();
+    for (const c10::IValue& result : results) {
+      call.outputs.push_back(is_in_place_ ? written : garbage_like(result.toTensor()));
+    }
+    kernel_ = prepare(call);
+    inputs_ = aliases_of(tensors_of(call.arguments));
+    outputs_ = aliases_of(call.outputs);
+  }
+
+  bool takes_call() const { return kernel_ != nullptr; }
+
+  // What is wrong with its results for `arguments`; empty where nothing is.
+  std::string difference(const std::vector<c10::IValue>& arguments,
+                         const std::vector<c10::IValue>& expected) {
+    copy_blocks(tensors_of(arguments), inputs_);
+    if (!is_in_place_) std::ranges::for_each(outputs_, fill_with_garbage);
+    try {
+      kernel_->run();
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    for (size_t i = 0; i < expected.size(); ++i) {
+      const at::Tensor& result = expected[i].toTensor();
+      if (!is_compared_[i] || has_same_bits(outputs_[i], result)) continue;
+      return fmt::format("result {} differs", i) +
+             (result.numel() <= 64 ? c10::str("\n", outputs_[i], "\nexpected\n", result) : "");
+    }
+    return "";
+  }
+
+  void move_memory() {
+    std::set<const c10::StorageImpl*> moved;
+    std::vector<at::Tensor> all = inputs_;
+    all.insert(all.end(), outputs_.begin(), outputs_.end());
+    for (const at::Tensor& tensor : all) {
+      if (moved.contains(tensor.storage().unsafeGetStorageImpl())) continue;
+      const c10::StorageImpl* storage = torch_ir::move_memory(tensor, old_memory_);
+      moved.insert(storage);
+      kernel_->on_moved(storage);
+    }
+  }
+
+ private:
+  std::vector<bool> is_compared_;
+  bool is_in_place_;
+  std::unique_ptr<PreparedKernel> kernel_;
+  std::vector<at::Tensor> inputs_;
+  std::vector<at::Tensor> outputs_;
+  std::vector<c10::DataPtr> old_memory_;
+};
+
+}  // namespace
+
 CaseRunner::Outcome CaseRunner::check(const std::string& op_name,
                                       std::vector<c10::IValue> arguments,
-                                      const std::vector<bool>& is_used, const std::string& what) {
+                                      const std::vector<bool>& is_used) {
   const c10::InferenceMode no_autograd;
-  const size_t dot = op_name.find('.');
-  const c10::OperatorHandle op = c10::Dispatcher::singleton().findSchemaOrThrow(
-      op_name.substr(0, dot).c_str(),
-      dot == std::string::npos ? "" : op_name.substr(dot + 1).c_str());
+  const c10::OperatorHandle op = find_op(op_name);
   const auto& parameters = op.schema().arguments();
   for (size_t i = arguments.size(); i < parameters.size(); ++i) {
     arguments.push_back(parameters[i].default_value().value_or(c10::IValue()));
   }
-  const std::string text = describe(op_name, arguments, what);
-
+  const std::string text = describe(op_name, arguments);
+  const PrepareKernel prepare = find_kernel(op_name);
+  if (prepare == nullptr) {
+    ADD_FAILURE() << op_name << " has no kernel";
+    return Outcome::kRefused;
+  }
   refusal_.clear();
   std::vector<c10::IValue> expected;
   try {
@@ -369,75 +405,19 @@ CaseRunner::Outcome CaseRunner::check(const std::string& op_name,
     refusal_ = error.what();
     return Outcome::kNotACase;
   }
-
-  std::optional<KernelCall> prepared(
-      {op,
-       duplicate(arguments),
-       std::vector<bool>(parameters.size(), false),
-       {},
-       is_used.empty() ? std::vector<bool>(expected.size(), true) : is_used});
-  KernelCall& call = *prepared;
-  at::Tensor written = written_argument(op, call.arguments);
-  for (const c10::IValue& result : expected) {
-    call.outputs.push_back(written.defined() ? written : garbage_like(result.toTensor()));
-  }
-  const PrepareKernel prepare = find_kernel(op_name);
-  if (prepare == nullptr) {
-    ADD_FAILURE() << op_name << " has no kernel";
-    return Outcome::kRefused;
-  }
-  const std::unique_ptr<PreparedKernel> kernel = prepare(call);
-  if (kernel == nullptr) return Outcome::kRefused;
+  LoneKernel kernel(op, arguments, expected, is_used, prepare);
+  if (!kernel.takes_call()) return Outcome::kRefused;
   taken_.insert(op_name);
-
-  // The call and its tensors end here, the memory stays.
-  const std::vector<bool> is_compared = call.is_used;
-  const bool is_in_place = written.defined();
-  const std::vector<at::Tensor> inputs = aliases_of(tensors_of(call.arguments));
-  const std::vector<at::Tensor> outputs = aliases_of(call.outputs);
-  written = at::Tensor();
-  prepared.reset();
-
-  const auto run_and_compare = [&](const char* when) {
-    copy_blocks(tensors_of(arguments), inputs);
-    if (!is_in_place) {
-      for (const at::Tensor& output : outputs) fill_with_garbage(output);
-    }
-    try {
-      kernel->run();
-    } catch (const std::exception& error) {
-      ADD_FAILURE() << text << ": " << error.what() << ", " << when;
-      return;
-    }
-    for (size_t i = 0; i < expected.size(); ++i) {
-      if (!is_compared[i]) continue;
-      const at::Tensor& result = expected[i].toTensor();
-      EXPECT_TRUE(has_same_bits(outputs[i], result))
-          << text << ": result " << i << " differs, " << when << "\n"
-          << (result.numel() <= 64 ? c10::str(outputs[i], "\nexpected\n", result) : "");
-    }
-  };
-
-  run_and_compare("first run");
+  EXPECT_EQ(kernel.difference(arguments, expected), "") << text << ", first run";
   change_data(arguments);
   try {
     expected = call_dispatcher(op, arguments);
   } catch (const std::exception&) {
     return Outcome::kTaken;
   }
-  run_and_compare("second run");
-
-  std::vector<c10::DataPtr> old;
-  std::set<const c10::StorageImpl*> moved;
-  std::vector<at::Tensor> all = inputs;
-  all.insert(all.end(), outputs.begin(), outputs.end());
-  for (const at::Tensor& tensor : all) {
-    if (moved.contains(tensor.storage().unsafeGetStorageImpl())) continue;
-    const c10::StorageImpl* storage = move_memory(tensor, old);
-    moved.insert(storage);
-    kernel->on_moved(storage);
-  }
-  run_and_compare("after its memory moved");
+  EXPECT_EQ(kernel.difference(arguments, expected), "") << text << ", second run";
+  kernel.move_memory();
+  EXPECT_EQ(kernel.difference(arguments, expected), "") << text << ", after its memory moved";
   return Outcome::kTaken;
 }
 

@@ -49,20 +49,14 @@ class CaseRunner {
   explicit CaseRunner(KernelTable table);
 
   // The schema's defaults stand for arguments that are not given. A call that the dispatcher
-  // refuses is not a case; one that the kernel does not take proves nothing.
-  void run(const std::string& op, std::vector<c10::IValue> arguments, const std::string& what = "");
+  // refuses is not a case; one that the kernel does not take proves nothing. Results without
+  // `is_used`, where it is given, are not compared.
+  void run(const std::string& op, std::vector<c10::IValue> arguments,
+           const std::vector<bool>& is_used = {});
 
-  // As `run`, for a call of whose results only those with `is_used` are read and compared.
-  void run_used(const std::string& op, std::vector<c10::IValue> arguments,
-                const std::vector<bool>& is_used, const std::string& what = "");
-
-  // As `run`; a failure unless the kernel takes the call.
-  void run_taken(const std::string& op, std::vector<c10::IValue> arguments,
-                 const std::string& what = "");
-
-  // As `run`; a failure if the kernel takes the call.
-  void run_refused(const std::string& op, std::vector<c10::IValue> arguments,
-                   const std::string& what = "");
+  // As `run`; a failure unless the kernel takes, or refuses, the call.
+  void run_taken(const std::string& op, const std::vector<c10::IValue>& arguments);
+  void run_refused(const std::string& op, const std::vector<c10::IValue>& arguments);
 
   // A failure for each kernel of the table that took no case.
   void expect_all_taken() const;
@@ -71,7 +65,7 @@ class CaseRunner {
   enum class Outcome { kNotACase, kRefused, kTaken };
 
   Outcome check(const std::string& op, std::vector<c10::IValue> arguments,
-                const std::vector<bool>& is_used, const std::string& what);
+                const std::vector<bool>& is_used);
 
   KernelTable table_;
   // By name.
