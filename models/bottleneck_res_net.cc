@@ -1,7 +1,4 @@
-#include <ATen/ops/relu.h>
-#include <torch/nn/modules/container/modulelist.h>
-#include <torch/nn/modules/linear.h>
-#include <torch/nn/modules/pooling.h>
+#include <torch/nn.h>
 
 #include "models/blocks/conv_norm.h"
 #include "torch_ir/registry/registry.h"

@@ -1,7 +1,4 @@
-#include <ATen/ops/full.h>
-#include <ATen/ops/gelu.h>
-#include <torch/nn/modules/container/modulelist.h>
-#include <torch/nn/modules/conv.h>
+#include <torch/nn.h>
 
 #include "models/blocks/projection.h"
 #include "models/blocks/transformer_layer.h"

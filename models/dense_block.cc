@@ -1,11 +1,4 @@
-#include <ATen/ops/cat.h>
-#include <ATen/ops/relu.h>
-#include <torch/nn/modules/activation.h>
-#include <torch/nn/modules/batchnorm.h>
-#include <torch/nn/modules/container/sequential.h>
-#include <torch/nn/modules/conv.h>
-#include <torch/nn/modules/linear.h>
-#include <torch/nn/modules/pooling.h>
+#include <torch/nn.h>
 
 #include "models/blocks/conv3x3.h"
 #include "torch_ir/registry/registry.h"

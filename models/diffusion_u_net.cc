@@ -1,16 +1,6 @@
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/exp.h>
-#include <ATen/ops/gelu.h>
-#include <ATen/ops/silu.h>
-#include <ATen/ops/upsample_nearest2d.h>
-#include <torch/nn/modules/container/modulelist.h>
-#include <torch/nn/modules/conv.h>
-#include <torch/nn/modules/normalization.h>
+#include <torch/nn.h>
 
 #include <cmath>
-#include <vector>
 
 #include "models/blocks/conv3x3.h"
 #include "models/blocks/transformer_layer.h"

@@ -1,12 +1,4 @@
-#include <ATen/TensorIndexing.h>
-#include <ATen/ops/bmm.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/relu.h>
-#include <ATen/ops/sigmoid.h>
-#include <ATen/ops/stack.h>
-#include <ATen/ops/tril_indices.h>
-#include <torch/nn/modules/embedding.h>
-#include <torch/nn/modules/linear.h>
+#include <torch/nn.h>
 
 #include "torch_ir/registry/registry.h"
 

@@ -1,5 +1,4 @@
-#include <ATen/TensorIndexing.h>
-#include <torch/nn/modules/linear.h>
+#include <torch/nn.h>
 
 #include "torch_ir/exporter/capture/lifted_constants.h"
 #include "torch_ir/registry/registry.h"

@@ -1,6 +1,4 @@
-#include <ATen/ops/arange.h>
-#include <ATen/ops/linear.h>
-#include <torch/nn/modules/embedding.h>
+#include <torch/nn.h>
 
 #include "models/blocks/transformer_layer.h"
 #include "torch_ir/registry/registry.h"

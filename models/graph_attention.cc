@@ -1,9 +1,4 @@
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/elu.h>
-#include <ATen/ops/exp.h>
-#include <ATen/ops/index_select.h>
-#include <ATen/ops/leaky_relu.h>
-#include <ATen/ops/zeros.h>
+#include <torch/nn.h>
 
 #include "models/blocks/projection.h"
 #include "torch_ir/registry/registry.h"

@@ -1,8 +1,4 @@
-#include <ATen/ops/avg_pool2d.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/max_pool2d.h>
-#include <ATen/ops/relu.h>
-#include <torch/nn/modules/linear.h>
+#include <torch/nn.h>
 
 #include "models/blocks/conv_norm.h"
 #include "torch_ir/registry/registry.h"

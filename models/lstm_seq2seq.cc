@@ -1,7 +1,4 @@
-#include <torch/nn/modules/embedding.h>
-#include <torch/nn/modules/rnn.h>
-
-#include <tuple>
+#include <torch/nn.h>
 
 #include "models/blocks/projection.h"
 #include "torch_ir/registry/registry.h"

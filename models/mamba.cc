@@ -1,12 +1,4 @@
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/exp.h>
-#include <ATen/ops/ones.h>
-#include <ATen/ops/silu.h>
-#include <ATen/ops/softplus.h>
-#include <ATen/ops/stack.h>
-#include <ATen/ops/zeros.h>
-#include <torch/nn/modules/conv.h>
-#include <torch/nn/modules/embedding.h>
+#include <torch/nn.h>
 
 #include "models/blocks/projection.h"
 #include "models/blocks/rms_norm.h"

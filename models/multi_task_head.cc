@@ -1,10 +1,4 @@
-#include <torch/nn/modules/activation.h>
-#include <torch/nn/modules/batchnorm.h>
-#include <torch/nn/modules/container/sequential.h>
-#include <torch/nn/modules/linear.h>
-#include <torch/nn/modules/pooling.h>
-
-#include <tuple>
+#include <torch/nn.h>
 
 #include "models/blocks/conv3x3.h"
 #include "torch_ir/registry/registry.h"

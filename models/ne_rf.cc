@@ -1,12 +1,4 @@
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/cumprod.h>
-#include <ATen/ops/exp.h>
-#include <ATen/ops/ones_like.h>
-#include <ATen/ops/relu.h>
-#include <ATen/ops/sigmoid.h>
-
-#include <tuple>
+#include <torch/nn.h>
 
 #include "models/blocks/projection.h"
 #include "torch_ir/registry/registry.h"

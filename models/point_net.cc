@@ -1,10 +1,4 @@
-#include <ATen/ops/bmm.h>
-#include <ATen/ops/eye.h>
-#include <ATen/ops/log_softmax.h>
-#include <ATen/ops/relu.h>
-#include <torch/nn/modules/batchnorm.h>
-#include <torch/nn/modules/conv.h>
-#include <torch/nn/modules/linear.h>
+#include <torch/nn.h>
 
 #include "torch_ir/registry/registry.h"
 

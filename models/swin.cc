@@ -1,12 +1,4 @@
-#include <ATen/ops/arange.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/gelu.h>
-#include <ATen/ops/meshgrid.h>
-#include <ATen/ops/roll.h>
-#include <ATen/ops/scaled_dot_product_attention.h>
-#include <ATen/ops/stack.h>
-#include <ATen/ops/zeros.h>
-#include <torch/nn/modules/conv.h>
+#include <torch/nn.h>
 
 #include "models/blocks/heads.h"
 #include "models/blocks/transformer_layer.h"

@@ -1,13 +1,4 @@
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/linear.h>
-#include <ATen/ops/log.h>
-#include <ATen/ops/ones.h>
-#include <ATen/ops/relu.h>
-#include <ATen/ops/scaled_dot_product_attention.h>
-#include <ATen/ops/where.h>
-#include <torch/nn/modules/container/modulelist.h>
-#include <torch/nn/modules/embedding.h>
+#include <torch/nn.h>
 
 #include <cmath>
 #include <limits>

@@ -1,7 +1,4 @@
-#include <torch/nn/modules/activation.h>
-#include <torch/nn/modules/container/sequential.h>
-#include <torch/nn/modules/linear.h>
-#include <torch/nn/modules/normalization.h>
+#include <torch/nn.h>
 
 #include "models/blocks/attention.h"
 #include "torch_ir/registry/registry.h"

@@ -1,6 +1,4 @@
-#include <ATen/ops/cat.h>
-#include <ATen/ops/zeros.h>
-#include <torch/nn/modules/conv.h>
+#include <torch/nn.h>
 
 #include "models/blocks/transformer_layer.h"
 #include "torch_ir/registry/registry.h"

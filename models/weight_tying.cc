@@ -1,9 +1,4 @@
-#include <ATen/ops/zeros.h>
-#include <torch/nn/functional/linear.h>
-#include <torch/nn/modules/activation.h>
-#include <torch/nn/modules/container/sequential.h>
-#include <torch/nn/modules/embedding.h>
-#include <torch/nn/modules/linear.h>
+#include <torch/nn.h>
 
 #include "torch_ir/registry/registry.h"
 

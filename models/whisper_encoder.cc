@@ -1,9 +1,4 @@
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/exp.h>
-#include <ATen/ops/gelu.h>
-#include <torch/nn/modules/conv.h>
+#include <torch/nn.h>
 
 #include <cmath>
 

@@ -1,8 +1,7 @@
-// The tests of //models/operators: the cases of a category, a test an operator, which Bazel spreads
-// over shards. At level exact they have to be the bits of eager, at level fast within tolerance.
-// The page is left in TEST_UNDECLARED_OUTPUTS_DIR.
+// The tests of //models/operators: all cases or those of a category, a test an operator, which
+// Bazel spreads over shards. At level exact they have to be the bits of eager, at level fast within
+// tolerance. The page is left in TEST_UNDECLARED_OUTPUTS_DIR.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -26,12 +25,6 @@ constexpr const char* kTestSuite = "Operators";
 HarnessOptions& options() {
   static HarnessOptions options{.selection = {.suite = Suite::kOperators}};
   return options;
-}
-
-// Those that the tests of the package are of.
-std::vector<std::string>& expected_categories() {
-  static std::vector<std::string> categories;
-  return categories;
 }
 
 // By operator, what did not pass.
@@ -83,16 +76,10 @@ class OperatorTest : public ::testing::Test {
   std::string op_type_;
 };
 
-TEST(OperatorsTest, HaveTheCategoriesOfTheirTests) {
-  EXPECT_THAT(categories_of(list_operator_cases()),
-              ::testing::ElementsAreArray(expected_categories()));
-}
-
 TestFlags flags() {
   HarnessOptions& all = options();
   return {
       {"--category", [&](const std::string& value) { all.selection.categories = {value}; }},
-      {"--categories", [](const std::string& value) { expected_categories() = items_of(value); }},
       {"--optimization",
        [&](const std::string& value) {
          all.run.settings.optimization = choose_optimization(value);

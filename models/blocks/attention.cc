@@ -1,6 +1,6 @@
 #include "models/blocks/attention.h"
 
-#include <ATen/ops/matmul.h>
+#include <torch/nn.h>
 
 #include <cmath>
 

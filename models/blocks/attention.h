@@ -4,8 +4,7 @@
 // `out_proj`.
 #pragma once
 
-#include <torch/nn/module.h>
-#include <torch/nn/modules/linear.h>
+#include <torch/nn.h>
 
 namespace torch_ir {
 

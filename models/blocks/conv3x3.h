@@ -1,7 +1,7 @@
 // conv3x3: the convolution that keeps height and width, used by the image models.
 #pragma once
 
-#include <torch/nn/modules/conv.h>
+#include <torch/nn.h>
 
 namespace torch_ir {
 

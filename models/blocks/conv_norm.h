@@ -2,8 +2,7 @@
 // activation in place.
 #pragma once
 
-#include <torch/nn/modules/batchnorm.h>
-#include <torch/nn/modules/conv.h>
+#include <torch/nn.h>
 
 namespace torch_ir {
 

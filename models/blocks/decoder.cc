@@ -1,18 +1,9 @@
 #include "models/blocks/decoder.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/arange.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/matmul.h>
-#include <ATen/ops/pow.h>
-#include <ATen/ops/scaled_dot_product_attention.h>
-#include <ATen/ops/silu.h>
-#include <ATen/ops/zeros.h>
-#include <ATen/ops/zeros_like.h>
+#include <torch/nn.h>
 
 #include <cmath>
 #include <limits>
-#include <memory>
 
 #include "models/blocks/heads.h"
 

@@ -6,10 +6,7 @@
 // experts by groups: DeepSeek-AI, DeepSeek-V3 Technical Report, 2024.
 #pragma once
 
-#include <torch/nn/modules/container/modulelist.h>
-#include <torch/nn/modules/embedding.h>
-
-#include <optional>
+#include <torch/nn.h>
 
 #include "models/blocks/projection.h"
 #include "models/blocks/rms_norm.h"

@@ -1,6 +1,6 @@
 #include "models/blocks/multi_head_attention.h"
 
-#include <ATen/ops/scaled_dot_product_attention.h>
+#include <torch/nn.h>
 
 #include "models/blocks/heads.h"
 

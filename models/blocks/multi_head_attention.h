@@ -1,9 +1,7 @@
 // MultiHeadAttention: attention by scaled_dot_product_attention, as transformers of today call it.
 #pragma once
 
-#include <torch/nn/modules/normalization.h>
-
-#include <optional>
+#include <torch/nn.h>
 
 #include "models/blocks/projection.h"
 

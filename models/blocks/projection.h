@@ -4,8 +4,7 @@
 // last bits may differ from those of its graph.
 #pragma once
 
-#include <ATen/ops/linear.h>
-#include <torch/nn/modules/linear.h>
+#include <torch/nn.h>
 
 namespace torch_ir {
 

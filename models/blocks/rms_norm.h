@@ -1,10 +1,7 @@
 // RmsNorm: Zhang and Sennrich, Root Mean Square Layer Normalization, 2019.
 #pragma once
 
-#include <ATen/ops/ones.h>
-#include <ATen/ops/rsqrt.h>
-#include <torch/nn/module.h>
-#include <torch/nn/pimpl.h>
+#include <torch/nn.h>
 
 namespace torch_ir {
 

@@ -1,6 +1,6 @@
 #include "models/blocks/transformer_layer.h"
 
-#include <ATen/ops/gelu.h>
+#include <torch/nn.h>
 
 namespace torch_ir {
 

@@ -2,7 +2,7 @@
 // stack them.
 #pragma once
 
-#include <torch/nn/modules/container/modulelist.h>
+#include <torch/nn.h>
 
 #include "models/blocks/multi_head_attention.h"
 

@@ -149,7 +149,8 @@ class TableReader {
   void begin_block(std::string_view line) {
     std::string_view rest = line;
     const std::string_view head = take_until(rest, ':');
-    if (head.size() == line.size()) {
+    const std::vector<std::string_view> names = split(head, ',');
+    if (head.size() == line.size() || std::ranges::count(names, std::string_view()) > 0) {
       throw TextError(line, "expected an operator, a colon and its dtypes");
     }
     block_ = nullptr;
@@ -162,7 +163,7 @@ class TableReader {
       rows_ = &scope_.rows[name];
     } else {
       block_ = &tables_.blocks.emplace_back(Block{.category = category_});
-      block_->operators = split(head, ',');
+      block_->operators = names;
       block_->dtypes = read_dtypes(trimmed(rest));
       rows_ = &block_->rows;
     }
@@ -208,7 +209,9 @@ class TableReader {
       if (shared == scope_.rows.end()) {
         throw TextError(value, fmt::format("there are no rows '{}'", value));
       }
-      rows_->insert(rows_->end(), shared->second.begin(), shared->second.end());
+      // A copy, as rows may name themselves.
+      const std::vector<Row> rows = shared->second;
+      rows_->insert(rows_->end(), rows.begin(), rows.end());
       return;
     }
     using Setter = void (*)(Block&, std::string_view);

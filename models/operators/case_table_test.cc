@@ -87,6 +87,9 @@ TEST(CaseTableTest, SaysWhereATableIsBroken) {
     std::string problem;
   } kBroken[] = {
       {"abs\n", "1:1: expected an operator, a colon and its dtypes"},
+      {"abs,, neg: bool\n", "1:1: expected an operator"},
+      {"rows own:\n  usual | x[2]\n  use own\nabs: bool\n  use own\n",
+       "2:3: there are two cases 'aten.abs.default/bool/usual'"},
       {"abs: float32 float31\n", "1:14: unknown dtype 'float31'"},
       {"abs:\n", "1:5: unknown dtype ''"},
       {"  usual | x[2]\n", "1:3: a row without an operator above it"},

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "torch_ir/operators/named_arguments.h"
+#include "torch_ir/operators/operator_names.h"
 
 namespace torch_ir {
 namespace {
@@ -351,81 +352,52 @@ void check_int4_scales(const NamedArguments& arguments) {
               {self.size(1) / group, mat2.size(0), 2});
 }
 
-struct ShapeRow {
-  // With all its overloads.
-  std::string_view name;
-  void (*check)(const NamedArguments& arguments);
-};
-
-// Of LibTorch 2.13, what hands its arguments on as memory.
-constexpr ShapeRow kShapeRows[] = {
-    {"aten::_adaptive_avg_pool2d_backward", &check_gradient_of_planes<2>},
-    {"aten::_adaptive_avg_pool3d_backward", &check_gradient_of_planes<3>},
-    {"aten::_batch_norm_no_update", &check_channels},
-    {"aten::_batch_norm_with_update", &check_channels},
-    {"aten::_batch_norm_with_update_functional", &check_channels},
-    {"aten::_cdist_backward", &check_distance_gradient},
-    {"aten::_fft_c2c", &check_fft},
-    {"aten::_fft_c2r", &check_fft},
-    {"aten::_fft_r2c", &check_fft},
-    {"aten::_log_softmax_backward_data", &check_softmax_gradient},
-    {"aten::_native_batch_norm_legit", &check_channels},
-    {"aten::_native_batch_norm_legit_functional", &check_channels},
-    {"aten::_native_batch_norm_legit_no_training", &check_channels},
-    {"aten::_native_multi_head_attention", &check_heads},
-    {"aten::_pdist_backward", &check_pairwise_gradient},
-    {"aten::_reshape_alias", &check_alias},
-    {"aten::_reshape_alias_copy", &check_alias},
-    {"aten::_scaled_dot_product_flash_attention_for_cpu", &check_attention},
-    {"aten::_scaled_dot_product_flash_attention_for_cpu_backward", &check_attention_gradient},
-    {"aten::_softmax_backward_data", &check_softmax_gradient},
-    {"aten::_transform_bias_rescale_qkv", &check_heads},
-    {"aten::_transformer_encoder_layer_fwd", &check_heads},
-    {"aten::_weight_int4pack_mm_for_cpu", &check_int4_scales},
-    {"aten::_weight_norm", &check_weight_norm},
-    {"aten::_weight_norm_interface", &check_weight_norm_interface},
-    {"aten::_weight_norm_interface_backward", &check_weight_norm_gradient},
-    {"aten::adaptive_max_pool2d_backward", &check_gradient_of_planes<2>},
-    {"aten::adaptive_max_pool3d_backward", &check_gradient_of_planes<3>},
-    {"aten::avg_pool2d_backward", &check_gradient_of_planes<2>},
-    {"aten::avg_pool3d_backward", &check_gradient_of_planes<3>},
-    {"aten::batch_norm_backward", &check_batch_norm_gradient},
-    {"aten::batch_norm_elemt", &check_channels},
-    {"aten::batch_norm_update_stats", &check_channels},
-    {"aten::fractional_max_pool2d_backward", &check_gradient_of_planes<2>},
-    {"aten::fractional_max_pool3d_backward", &check_gradient_of_planes<3>},
-    {"aten::grid_sampler_2d_backward", &check_grid_sampler_gradient},
-    {"aten::grid_sampler_3d_backward", &check_grid_sampler_gradient},
-    {"aten::lstm", &check_lstm},
-    {"aten::lu_unpack", &check_pivots},
-    {"aten::max_pool2d_with_indices_backward", &check_gradient_of_planes<2>},
-    {"aten::max_pool3d_with_indices_backward", &check_gradient_of_planes<3>},
-    {"aten::mkldnn_rnn_layer", &check_mkldnn_rnn_layer},
-    {"aten::multi_margin_loss_backward", &check_margin_gradient},
-    {"aten::multilabel_margin_loss_backward", &check_margin_gradient},
-    {"aten::native_batch_norm", &check_channels},
-    {"aten::native_batch_norm_backward", &check_batch_norm_gradient},
-    {"aten::native_layer_norm_backward", &check_layer_norm_gradient},
-    {"aten::reflection_pad1d_backward", &check_gradient_of_planes<1>},
-    {"aten::reflection_pad2d_backward", &check_gradient_of_planes<2>},
-    {"aten::reflection_pad3d_backward", &check_gradient_of_planes<3>},
-    {"aten::replication_pad1d_backward", &check_gradient_of_planes<1>},
-    {"aten::replication_pad2d_backward", &check_gradient_of_planes<2>},
-    {"aten::replication_pad3d_backward", &check_gradient_of_planes<3>},
-    {"aten::slow_conv3d", &check_kernel_size},
-    {"aten::slow_conv3d_forward", &check_kernel_size},
-    {"aten::slow_conv_transpose2d", &check_kernel_size},
-    {"aten::slow_conv_transpose3d", &check_kernel_size},
-    {"aten::unfold_backward", &check_unfold_gradient},
-};
-static_assert(std::ranges::is_sorted(kShapeRows, {}, &ShapeRow::name));
+using ShapeCheck = void (*)(const NamedArguments& arguments);
 
 }  // namespace
 
 void check_argument_shapes(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
-  const std::string_view name = op.operator_name().name;
-  const auto* const row = std::ranges::lower_bound(kShapeRows, name, {}, &ShapeRow::name);
-  if (row != std::end(kShapeRows) && row->name == name) row->check({op.schema(), stack});
+  // Of LibTorch 2.13, what hands its arguments on as memory.
+  static const OperatorNames<ShapeCheck> checks = {
+      {&check_gradient_of_planes<2>,
+       "_adaptive_avg_pool2d_backward adaptive_max_pool2d_backward avg_pool2d_backward "
+       "fractional_max_pool2d_backward max_pool2d_with_indices_backward "
+       "reflection_pad2d_backward replication_pad2d_backward"},
+      {&check_gradient_of_planes<3>,
+       "_adaptive_avg_pool3d_backward adaptive_max_pool3d_backward avg_pool3d_backward "
+       "fractional_max_pool3d_backward max_pool3d_with_indices_backward "
+       "reflection_pad3d_backward replication_pad3d_backward"},
+      {&check_channels,
+       "_batch_norm_no_update _batch_norm_with_update _batch_norm_with_update_functional "
+       "_native_batch_norm_legit _native_batch_norm_legit_functional "
+       "_native_batch_norm_legit_no_training batch_norm_elemt batch_norm_update_stats "
+       "native_batch_norm"},
+      {&check_distance_gradient, "_cdist_backward"},
+      {&check_fft, "_fft_c2c _fft_c2r _fft_r2c"},
+      {&check_softmax_gradient, "_log_softmax_backward_data _softmax_backward_data"},
+      {&check_heads,
+       "_native_multi_head_attention _transform_bias_rescale_qkv _transformer_encoder_layer_fwd"},
+      {&check_pairwise_gradient, "_pdist_backward"},
+      {&check_alias, "_reshape_alias _reshape_alias_copy"},
+      {&check_attention, "_scaled_dot_product_flash_attention_for_cpu"},
+      {&check_attention_gradient, "_scaled_dot_product_flash_attention_for_cpu_backward"},
+      {&check_int4_scales, "_weight_int4pack_mm_for_cpu"},
+      {&check_weight_norm, "_weight_norm"},
+      {&check_weight_norm_interface, "_weight_norm_interface"},
+      {&check_weight_norm_gradient, "_weight_norm_interface_backward"},
+      {&check_batch_norm_gradient, "batch_norm_backward native_batch_norm_backward"},
+      {&check_grid_sampler_gradient, "grid_sampler_2d_backward grid_sampler_3d_backward"},
+      {&check_lstm, "lstm"},
+      {&check_pivots, "lu_unpack"},
+      {&check_mkldnn_rnn_layer, "mkldnn_rnn_layer"},
+      {&check_margin_gradient, "multi_margin_loss_backward multilabel_margin_loss_backward"},
+      {&check_layer_norm_gradient, "native_layer_norm_backward"},
+      {&check_gradient_of_planes<1>, "reflection_pad1d_backward replication_pad1d_backward"},
+      {&check_kernel_size,
+       "slow_conv3d slow_conv3d_forward slow_conv_transpose2d slow_conv_transpose3d"},
+      {&check_unfold_gradient, "unfold_backward"},
+  };
+  if (const ShapeCheck* check = checks.find(op)) (*check)({op.schema(), stack});
 }
 
 }  // namespace torch_ir

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "torch_ir/operators/operator_names.h"
+
 namespace torch_ir {
 namespace {
 
@@ -104,45 +106,32 @@ void check_division(const NamedArguments& arguments) {
 }
 
 struct ValueRow {
-  // With all its overloads, or with those that have this argument.
-  std::string_view name;
   ValueCheck check;
+  // Of the overloads that have this argument, or of all.
   const char* argument = nullptr;
 };
-
-// Of LibTorch 2.13. A composite operator has the check of what it calls.
-constexpr ValueRow kValueRows[] = {
-    {"aten::_ctc_loss", &check_targets},
-    {"aten::_embedding_bag", &check_bags},
-    {"aten::_embedding_bag_forward_only", &check_bags},
-    {"aten::_pad_packed_sequence", &check_batch_sizes},
-    {"aten::adaptive_max_pool2d_backward", &check_maxima<2>},
-    {"aten::adaptive_max_pool3d_backward", &check_maxima<3>},
-    {"aten::ctc_loss", &check_targets},
-    {"aten::div", &check_division, "rounding_mode"},
-    {"aten::div_", &check_division, "rounding_mode"},
-    {"aten::divide", &check_division, "rounding_mode"},
-    {"aten::divide_", &check_division, "rounding_mode"},
-    {"aten::embedding_bag", &check_bags},
-    {"aten::embedding_dense_backward", &check_counted_indices},
-    {"aten::fractional_max_pool2d_backward", &check_maxima<2>},
-    {"aten::fractional_max_pool3d_backward", &check_maxima<3>},
-    {"aten::gru", &check_batch_sizes, "batch_sizes"},
-    {"aten::lstm", &check_batch_sizes, "batch_sizes"},
-    {"aten::max_pool2d_with_indices_backward", &check_maxima<2>},
-    {"aten::max_pool3d_with_indices_backward", &check_maxima<3>},
-    {"aten::rnn_relu", &check_batch_sizes, "batch_sizes"},
-    {"aten::rnn_tanh", &check_batch_sizes, "batch_sizes"},
-    {"aten::segment_reduce", &check_segments},
-};
-static_assert(std::ranges::is_sorted(kValueRows, {}, &ValueRow::name));
 
 }  // namespace
 
 ValueCheck find_value_check(const c10::OperatorHandle& op) {
-  const std::string_view name = op.operator_name().name;
-  const auto* const row = std::ranges::lower_bound(kValueRows, name, {}, &ValueRow::name);
-  if (row == std::end(kValueRows) || row->name != name) return nullptr;
+  // Of LibTorch 2.13. A composite operator has the check of what it calls.
+  static const OperatorNames<ValueRow> rows = {
+      {{&check_targets}, "_ctc_loss ctc_loss"},
+      {{&check_bags}, "_embedding_bag _embedding_bag_forward_only embedding_bag"},
+      {{&check_batch_sizes}, "_pad_packed_sequence"},
+      {{&check_maxima<2>},
+       "adaptive_max_pool2d_backward fractional_max_pool2d_backward "
+       "max_pool2d_with_indices_backward"},
+      {{&check_maxima<3>},
+       "adaptive_max_pool3d_backward fractional_max_pool3d_backward "
+       "max_pool3d_with_indices_backward"},
+      {{&check_division, "rounding_mode"}, "div div_ divide divide_"},
+      {{&check_counted_indices}, "embedding_dense_backward"},
+      {{&check_batch_sizes, "batch_sizes"}, "gru lstm rnn_relu rnn_tanh"},
+      {{&check_segments}, "segment_reduce"},
+  };
+  const ValueRow* row = rows.find(op);
+  if (row == nullptr) return nullptr;
   const bool applies =
       row->argument == nullptr || op.schema().argumentIndexWithName(row->argument).has_value();
   return applies ? row->check : nullptr;

@@ -11,6 +11,7 @@
 #include "torch_ir/ir/builtin_operators.h"
 #include "torch_ir/operators/executor_registry.h"
 #include "torch_ir/operators/number_functions.h"
+#include "torch_ir/operators/operator_names.h"
 
 namespace torch_ir {
 namespace {
@@ -34,161 +35,41 @@ enum OperatorFlag : unsigned {
   kShape = 1 << 7,
 };
 
-struct OperatorRow {
-  // Without "aten::", for all overloads.
-  std::string_view name;
-  unsigned flags;
-  std::optional<std::string_view> statistics_condition = {};
-};
-
-constexpr OperatorRow kOperators[] = {
-    {"__and__", kNewResult},
-    {"__or__", kNewResult},
-    {"__xor__", kNewResult},
-    {"_batch_norm_impl_index", 0, "training"},
-    {"_has_compatible_shallow_copy_type", kQuestion},
-    {"_is_zerotensor", kData},
-    {"_nested_from_padded", kData},
-    {"_nested_tensor_from_mask", kData},
-    {"_nested_tensor_from_mask_left_aligned", kData},
-    {"_nested_tensor_size", kQuestion},
-    {"_pad_packed_sequence", kData},
-    {"_padded_dense_to_jagged_forward", kData},
-    {"_resize_output_", kMemory},
-    {"_unsafe_view", kView},
-    {"_use_cudnn_ctc_loss", kQuestion},
-    {"_version", kQuestion},
-    {"absolute", kNewResult},
-    {"adaptive_avg_pool1d", kNewResult},
-    {"adaptive_avg_pool2d", kNewResult},
-    {"adaptive_avg_pool3d", kNewResult},
-    {"adaptive_max_pool1d", kNewResult},
-    {"argsort", kNewResult},
-    {"avg_pool1d", kNewResult},
-    {"batch_norm", kNewResult, "training"},
-    {"batch_norm_gather_stats", 0, ""},
-    {"batch_norm_gather_stats_with_counts", 0, ""},
-    {"batch_norm_update_stats", 0, ""},
-    {"bilinear", kNewResult},
-    {"can_cast", kQuestion},
-    {"cdist", kNewResult},
-    {"clip", kNewResult},
-    {"combinations", kData},
-    {"concat", kNewResult},
-    {"concatenate", kNewResult},
-    {"conv1d", kNewResult},
-    {"conv2d", kNewResult},
-    {"conv3d", kNewResult},
-    {"conv_transpose1d", kNewResult},
-    {"conv_transpose2d", kNewResult},
-    {"conv_transpose3d", kNewResult},
-    {"cosine_similarity", kNewResult},
-    {"cudnn_batch_norm", 0, "training"},
-    {"dequantize", kView},
-    {"divide", kNewResult},
-    {"embedding_bag", kNewResult},
-    {"empty", kEmpty},
-    {"empty_like", kEmpty},
-    {"empty_permuted", kEmpty},
-    {"empty_strided", kEmpty},
-    {"greater", kNewResult},
-    {"greater_equal", kNewResult},
-    {"grid_sampler", kNewResult},
-    {"group_norm", kNewResult},
-    {"gru_cell", kNewResult},
-    {"hstack", kNewResult},
-    {"index", kShape},
-    {"instance_norm", kNewResult, "use_input_stats"},
-    {"is_complex", kQuestion},
-    {"is_conj", kQuestion},
-    {"is_contiguous", kQuestion},
-    {"is_floating_point", kQuestion},
-    {"is_inference", kQuestion},
-    {"is_neg", kQuestion},
-    {"is_nonzero", kData},
-    {"is_pinned", kQuestion},
-    {"is_same_size", kQuestion},
-    {"is_signed", kQuestion},
-    {"isclose", kNewResult},
-    {"isfinite", kNewResult},
-    {"layer_norm", kNewResult},
-    {"less", kNewResult},
-    {"less_equal", kNewResult},
-    {"lift", kView},
-    {"linalg_lstsq", kShape},
-    {"linear", kNewResult},
-    {"log_sigmoid", kNewResult},
-    {"log_softmax", kNewResult},
-    {"lstm_cell", kNewResult},
-    {"matmul", kNewResult},
-    {"max", kNewResult},
-    {"max_pool1d", kNewResult},
-    {"max_pool2d", kNewResult},
-    {"max_pool3d", kNewResult},
-    {"min", kNewResult},
-    {"miopen_batch_norm", 0, "training"},
-    {"multiply", kNewResult},
-    {"native_batch_norm", 0, "training"},
-    {"negative", kNewResult},
-    {"new_empty", kEmpty},
-    {"new_empty_strided", kEmpty},
-    {"nonzero_numpy", kData},
-    {"not_equal", kNewResult},
-    {"one_hot", kNewResult},
-    {"outer", kNewResult},
-    {"prelu", kNewResult},
-    {"promote_types", kQuestion},
-    {"relu", kComposite},
-    {"relu6", kNewResult},
-    {"relu_", kComposite},
-    {"repeat_interleave", kData},
-    {"resize_", kMemory},
-    {"resize_as_", kMemory},
-    {"result_type", kQuestion},
-    {"rms_norm", kNewResult},
-    {"scaled_dot_product_attention", kNewResult},
-    {"selu", kNewResult},
-    {"set_", kView | kMemory},
-    {"set_data", kMemory},
-    {"size", kQuestion},
-    {"softmax", kNewResult},
-    {"square", kNewResult},
-    {"std", kNewResult},
-    {"stride", kQuestion},
-    {"subtract", kNewResult},
-    {"sym_numel", kQuestion},
-    {"sym_size", kQuestion},
-    {"sym_storage_offset", kQuestion},
-    {"sym_stride", kQuestion},
-    {"tensor_split", kData},
-    {"true_divide", kNewResult},
-    {"unsafe_split", kView},
-    {"unsafe_split_with_sizes", kView},
-    {"upsample_bicubic2d", kNewResult},
-    {"upsample_bilinear2d", kNewResult},
-    {"upsample_linear1d", kNewResult},
-    {"upsample_nearest1d", kNewResult},
-    {"upsample_nearest2d", kNewResult},
-    {"upsample_nearest3d", kNewResult},
-    {"upsample_trilinear3d", kNewResult},
-    {"var", kNewResult},
-    {"vstack", kNewResult},
-    {"where", kNewResult},
-};
-static_assert(std::ranges::is_sorted(kOperators, {}, &OperatorRow::name));
-
-const OperatorRow* find_row(const c10::OperatorHandle& op) {
-  constexpr std::string_view kNamespace = "aten::";
-  std::string_view name = op.schema().name();
-  if (!name.starts_with(kNamespace)) return nullptr;
-  name.remove_prefix(kNamespace.size());
-  const auto* const row = std::ranges::lower_bound(kOperators, name, {}, &OperatorRow::name);
-  return row != std::end(kOperators) && row->name == name ? row : nullptr;
+const OperatorNames<unsigned>& facts() {
+  static const OperatorNames<unsigned> table = {
+      {kNewResult,
+       "__and__ __or__ __xor__ absolute adaptive_avg_pool1d adaptive_avg_pool2d "
+       "adaptive_avg_pool3d adaptive_max_pool1d argsort avg_pool1d batch_norm bilinear cdist "
+       "clip concat concatenate conv1d conv2d conv3d conv_transpose1d conv_transpose2d "
+       "conv_transpose3d cosine_similarity divide embedding_bag greater greater_equal "
+       "grid_sampler group_norm gru_cell hstack instance_norm isclose isfinite layer_norm less "
+       "less_equal linear log_sigmoid log_softmax lstm_cell matmul max max_pool1d max_pool2d "
+       "max_pool3d min multiply negative not_equal one_hot outer prelu relu6 rms_norm "
+       "scaled_dot_product_attention selu softmax square std subtract true_divide "
+       "upsample_bicubic2d upsample_bilinear2d upsample_linear1d upsample_nearest1d "
+       "upsample_nearest2d upsample_nearest3d upsample_trilinear3d var vstack where"},
+      {kView, "_unsafe_view dequantize lift set_ unsafe_split unsafe_split_with_sizes"},
+      {kComposite, "relu relu_"},
+      {kEmpty, "empty empty_like empty_permuted empty_strided new_empty new_empty_strided"},
+      {kMemory, "_resize_output_ resize_ resize_as_ set_ set_data"},
+      {kQuestion,
+       "_has_compatible_shallow_copy_type _nested_tensor_size _use_cudnn_ctc_loss _version "
+       "can_cast is_complex is_conj is_contiguous is_floating_point is_inference is_neg "
+       "is_pinned is_same_size is_signed promote_types result_type size stride sym_numel "
+       "sym_size sym_storage_offset sym_stride"},
+      {kData,
+       "_is_zerotensor _nested_from_padded _nested_tensor_from_mask "
+       "_nested_tensor_from_mask_left_aligned _pad_packed_sequence "
+       "_padded_dense_to_jagged_forward combinations is_nonzero nonzero_numpy repeat_interleave "
+       "tensor_split"},
+      {kShape, "index linalg_lstsq"},
+  };
+  return table;
 }
 
 bool is(OperatorFlag flag, const c10::OperatorHandle& op) {
-  const OperatorRow* row = find_row(op);
-  return row != nullptr && (row->flags & flag) != 0;
+  const unsigned* flags = facts().find(op);
+  return flags != nullptr && (*flags & flag) != 0;
 }
 
 // `aten::index` has a result of unknown size only with a mask.
@@ -204,57 +85,35 @@ bool indexes_by_numbers(const c10::OperatorHandle& op, c10::ArrayRef<c10::IValue
 }
 
 struct Refusal {
-  // An operator with all its overloads, or a namespace.
-  std::string_view prefix;
   const char* reason;
+  // Operators with all their overloads, and namespaces.
+  std::string_view prefixes;
 };
 
-constexpr const char* kTrusts = "it trusts indices that nothing has checked";
-constexpr const char* kTrustsShapes = "it trusts shapes that nothing has checked";
-
 constexpr Refusal kRefusals[] = {
-    {"aten.from_file.", "it maps a file, and may create one"},
-    {"aten._from_file.", "it maps a file, and may create one"},
-    {"aten.set_data.", "it changes an input behind its declaration"},
-    {"aten._sparse_coo_tensor_unsafe.", kTrusts},
-    {"aten._sparse_compressed_tensor_unsafe.", kTrusts},
-    {"aten._sparse_csr_tensor_unsafe.", kTrusts},
-    {"aten._sparse_csc_tensor_unsafe.", kTrusts},
-    {"aten._sparse_bsr_tensor_unsafe.", kTrusts},
-    {"aten._sparse_bsc_tensor_unsafe.", kTrusts},
-    {"aten._convert_indices_from_coo_to_csr.", kTrusts},
-    {"aten._convert_indices_from_csr_to_coo.", kTrusts},
-    {"aten._ctc_loss_backward.", kTrusts},
-    {"aten._embedding_bag_backward.", kTrusts},
-    {"aten._embedding_bag_dense_backward.", kTrusts},
-    {"aten._embedding_bag_per_sample_weights_backward.", kTrusts},
-    {"aten._embedding_bag_sparse_backward.", kTrusts},
-    {"aten._segment_reduce_backward.", kTrusts},
-    {"aten.sparse_bsc_tensor.", kTrusts},
-    {"aten.sparse_bsr_tensor.", kTrusts},
-    {"aten.sparse_compressed_tensor.", kTrusts},
-    {"aten.sparse_csc_tensor.", kTrusts},
-    {"aten.sparse_csr_tensor.", kTrusts},
-    {"aten._dyn_quant_pack_4bit_weight.", kTrustsShapes},
-    {"aten._fused_adagrad", kTrustsShapes},
-    {"aten._fused_adam", kTrustsShapes},
-    {"aten._fused_moving_avg_obs_fq_helper", kTrustsShapes},
-    {"aten._fused_sgd", kTrustsShapes},
-    {"aten._slow_conv2d_backward.", kTrustsShapes},
-    {"mkldnn._convolution_transpose_pointwise.", kTrustsShapes},
-    {"mkldnn._reorder_convolution_weight.", kTrustsShapes},
-    {"aten.linalg_ldl_solve.", kTrusts},
-    {"aten.save.", "it writes a file"},
-    {"aten.load.", "it reads a file"},
-    {"c10d.", "it talks to other processes"},
-    {"_c10d_functional.", "it talks to other processes"},
-    {"_c10d_functional_autograd.", "it talks to other processes"},
-    {"c10d_functional.", "it talks to other processes"},
-    {"symm_mem.", "it talks to other processes"},
-    {"rpc.", "it talks to other processes"},
-    {"_test.", "it is there to test LibTorch itself"},
-    {"profiler.", "it changes what the process records"},
-    {"inductor.", "it works on the memory of compiled code"},
+    {"it maps a file, and may create one", "aten.from_file. aten._from_file."},
+    {"it changes an input behind its declaration", "aten.set_data."},
+    {"it trusts indices that nothing has checked",
+     "aten._sparse_coo_tensor_unsafe. aten._sparse_compressed_tensor_unsafe. "
+     "aten._sparse_csr_tensor_unsafe. aten._sparse_csc_tensor_unsafe. "
+     "aten._sparse_bsr_tensor_unsafe. aten._sparse_bsc_tensor_unsafe. "
+     "aten._convert_indices_from_coo_to_csr. aten._convert_indices_from_csr_to_coo. "
+     "aten._ctc_loss_backward. aten._embedding_bag_backward. "
+     "aten._embedding_bag_dense_backward. aten._embedding_bag_per_sample_weights_backward. "
+     "aten._embedding_bag_sparse_backward. aten._segment_reduce_backward. "
+     "aten.sparse_bsc_tensor. aten.sparse_bsr_tensor. aten.sparse_compressed_tensor. "
+     "aten.sparse_csc_tensor. aten.sparse_csr_tensor. aten.linalg_ldl_solve."},
+    {"it trusts shapes that nothing has checked",
+     "aten._dyn_quant_pack_4bit_weight. aten._fused_adagrad aten._fused_adam "
+     "aten._fused_moving_avg_obs_fq_helper aten._fused_sgd aten._slow_conv2d_backward. "
+     "mkldnn._convolution_transpose_pointwise. mkldnn._reorder_convolution_weight."},
+    {"it writes a file", "aten.save."},
+    {"it reads a file", "aten.load."},
+    {"it talks to other processes",
+     "c10d. _c10d_functional. _c10d_functional_autograd. c10d_functional. symm_mem. rpc."},
+    {"it is there to test LibTorch itself", "_test."},
+    {"it changes what the process records", "profiler."},
+    {"it works on the memory of compiled code", "inductor."},
 };
 
 struct KernelKind {
@@ -295,8 +154,14 @@ bool may_share_silently(const c10::OperatorHandle& op) {
 }
 
 std::optional<std::string_view> statistics_condition(const c10::OperatorHandle& op) {
-  const OperatorRow* row = find_row(op);
-  return row == nullptr ? std::nullopt : row->statistics_condition;
+  static const OperatorNames<std::string_view> conditions = {
+      {"training",
+       "_batch_norm_impl_index batch_norm cudnn_batch_norm miopen_batch_norm native_batch_norm"},
+      {"", "batch_norm_gather_stats batch_norm_gather_stats_with_counts batch_norm_update_stats"},
+      {"use_input_stats", "instance_norm"},
+  };
+  const std::string_view* condition = conditions.find(op);
+  return condition == nullptr ? std::nullopt : std::optional(*condition);
 }
 
 bool asks_about_metadata(const c10::OperatorHandle& op) { return is(kQuestion, op); }
@@ -311,9 +176,11 @@ bool depends_on_data(const c10::OperatorHandle& op, c10::ArrayRef<c10::IValue> a
 }
 
 std::string refusal(std::string_view op_type) {
-  const auto* const found = std::ranges::find_if(
-      kRefusals, [&](const Refusal& entry) { return op_type.starts_with(entry.prefix); });
-  return found == std::end(kRefusals) ? std::string() : found->reason;
+  for (const Refusal& it : kRefusals) {
+    const auto begins = [&](std::string_view prefix) { return op_type.starts_with(prefix); };
+    if (std::ranges::any_of(words_of(it.prefixes), begins)) return it.reason;
+  }
+  return "";
 }
 
 OperatorSupport operator_support(const std::string& op_type) {

@@ -25,17 +25,11 @@ enum class FailureKind {
   kOutOfMemory,
 };
 
-inline constexpr std::array kFailureKinds = {
-    FailureKind::kExtractUnsupported,
-    FailureKind::kExtractFailed,
-    FailureKind::kSerializeMismatch,
-    FailureKind::kLoadFailed,
-    FailureKind::kExecuteFailed,
-    FailureKind::kOutputMismatch,
-    FailureKind::kCrashed,
-    FailureKind::kTimedOut,
-    FailureKind::kOutOfMemory,
-};
+inline constexpr auto kFailureKinds = [] {
+  std::array<FailureKind, static_cast<size_t>(FailureKind::kOutOfMemory) + 1> kinds = {};
+  for (size_t i = 0; i < kinds.size(); ++i) kinds[i] = static_cast<FailureKind>(i);
+  return kinds;
+}();
 
 // "extract unsupported", "output mismatch", "timed out", ...
 std::string_view failure_kind_name(FailureKind kind);

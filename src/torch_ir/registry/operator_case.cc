@@ -30,11 +30,9 @@ using at::Tensor;
 // A call whose outputs are looked at.
 class CaseCall {
  public:
-  CaseCall(const OperatorCase& operator_case, const std::vector<c10::IValue>& arguments)
-      : name_(operator_case.name()),
-        schema_(find_schema(operator_case.op_type)),
-        arguments_(arguments) {
-    if (schema_ == nullptr) throw Error("case '" + name_ + "': there is no such operator");
+  CaseCall(const std::string& op_type, const std::vector<c10::IValue>& arguments)
+      : schema_(find_schema(op_type)), arguments_(arguments) {
+    if (schema_ == nullptr) throw Error("there is no such operator");
   }
 
   // Null where the operator has no such argument.
@@ -43,15 +41,13 @@ class CaseCall {
   }
 
   const c10::IValue& get(std::string_view name) const {
-    const c10::IValue* value = find(name);
-    if (value != nullptr) return *value;
-    throw Error("case '" + name_ + "': its property needs the argument '" + std::string(name) +
-                "'");
+    if (const c10::IValue* value = find(name)) return *value;
+    throw Error("it needs the argument '" + std::string(name) + "'");
   }
 
   const Tensor& first_tensor() const {
     const auto found = std::ranges::find_if(arguments_, &c10::IValue::isTensor);
-    if (found == arguments_.end()) throw Error("case '" + name_ + "': its property needs a tensor");
+    if (found == arguments_.end()) throw Error("it needs a tensor");
     return found->toTensor();
   }
 
@@ -62,11 +58,10 @@ class CaseCall {
         return argument.N().value_or(1);
       }
     }
-    throw Error("case '" + name_ + "': its operator has no windows");
+    throw Error("the operator has no windows");
   }
 
  private:
-  std::string name_;
   const c10::FunctionSchema* schema_;
   const std::vector<c10::IValue>& arguments_;
 };
@@ -74,40 +69,25 @@ class CaseCall {
 using Outputs = std::vector<Tensor>;
 
 // Of one output, without the call.
-template <class Function>
-Outputs each(const Outputs& outputs, Function function) {
+template <Tensor (*function)(const Tensor&)>
+Outputs each(const CaseCall&, const Outputs& outputs) {
   Outputs mapped;
   for (const Tensor& output : outputs) mapped.push_back(function(output));
   return mapped;
 }
 
-Outputs all_values(const CaseCall&, const Outputs& outputs) { return outputs; }
-
-Outputs shapes(const CaseCall&, const Outputs& outputs) {
-  return each(outputs, [](const Tensor& it) { return at::zeros_like(it); });
-}
-
-Outputs are_finite(const CaseCall&, const Outputs& outputs) {
-  return each(outputs, [](const Tensor& it) { return at::isfinite(it); });
-}
-
-Outputs are_in_unit_interval(const CaseCall&, const Outputs& outputs) {
-  return each(outputs, [](const Tensor& it) { return (it >= 0).logical_and(it < 1); });
-}
-
-Outputs are_zero_or_one(const CaseCall&, const Outputs& outputs) {
-  return each(outputs, [](const Tensor& it) { return (it == 0).logical_or(it == 1); });
-}
+Tensor is_in_unit_interval(const Tensor& it) { return (it >= 0).logical_and(it < 1); }
+Tensor is_zero_or_one(const Tensor& it) { return (it == 0).logical_or(it == 1); }
+Tensor sorted(const Tensor& it) { return std::get<0>(at::sort(it)); }
+Tensor without_values(const Tensor& it) { return at::zeros_like(it); }
 
 Outputs are_in_range(const CaseCall& call, const Outputs& outputs) {
   const c10::IValue* given = call.find("low");
   const int64_t low = given == nullptr ? 0 : given->toInt();
   const int64_t high = call.get("high").toInt();
-  return each(outputs, [&](const Tensor& it) { return (it >= low).logical_and(it < high); });
-}
-
-Outputs sorted(const CaseCall&, const Outputs& outputs) {
-  return each(outputs, [](const Tensor& it) { return std::get<0>(at::sort(it)); });
+  Outputs mapped;
+  for (const Tensor& it : outputs) mapped.push_back((it >= low).logical_and(it < high));
+  return mapped;
 }
 
 Outputs are_kept_or_dropped(const CaseCall& call, const Outputs& outputs) {
@@ -144,10 +124,6 @@ Outputs picked_in_plane(const CaseCall& call, const Outputs& outputs) {
   return mapped;
 }
 
-Outputs magnitudes(const CaseCall&, const Outputs& outputs) {
-  return each(outputs, [](const Tensor& it) { return at::abs(it); });
-}
-
 struct PropertyRow {
   CaseProperty property;
   std::string_view name;
@@ -156,19 +132,20 @@ struct PropertyRow {
 };
 
 constexpr std::array kProperties = std::to_array<PropertyRow>({
-    {CaseProperty::kValues, "values", "each element", &all_values},
+    {CaseProperty::kValues, "values", "each element",
+     [](const CaseCall&, const Outputs& outputs) { return outputs; }},
     {CaseProperty::kShape, "shape", "shapes and dtypes: the elements have no values to expect",
-     &shapes},
+     &each<without_values>},
     {CaseProperty::kFinite, "finite", "shapes, dtypes, and that each element is finite: random",
-     &are_finite},
+     &each<at::isfinite>},
     {CaseProperty::kUnitInterval, "unit_interval",
-     "shapes, dtypes, and that each element is in [0, 1): random", &are_in_unit_interval},
+     "shapes, dtypes, and that each element is in [0, 1): random", &each<is_in_unit_interval>},
     {CaseProperty::kZeroOrOne, "zero_or_one",
-     "shapes, dtypes, and that each element is 0 or 1: random", &are_zero_or_one},
+     "shapes, dtypes, and that each element is 0 or 1: random", &each<is_zero_or_one>},
     {CaseProperty::kInRange, "in_range",
      "shapes, dtypes, and that each element is in [low, high), two of the arguments: random",
      &are_in_range},
-    {CaseProperty::kPermutation, "permutation", "each row, sorted: in any order", &sorted},
+    {CaseProperty::kPermutation, "permutation", "each row, sorted: in any order", &each<sorted>},
     {CaseProperty::kDropout, "dropout",
      "that each element is 0 or that of the first input / (1 - p), and the mask says which: random",
      &are_kept_or_dropped},
@@ -182,14 +159,16 @@ constexpr std::array kProperties = std::to_array<PropertyRow>({
      &picked_in_plane},
     {CaseProperty::kMagnitudes, "magnitudes",
      "the magnitude of each element: vectors and factors are unique up to their signs",
-     &magnitudes},
+     &each<at::abs>},
 });
 
+// In the order of the enumeration.
+static_assert(std::ranges::all_of(kProperties, [](const PropertyRow& row) {
+  return &row == &kProperties[static_cast<size_t>(row.property)];
+}));
+
 const PropertyRow& row_of(CaseProperty property) {
-  for (const PropertyRow& row : kProperties) {
-    if (row.property == property) return row;
-  }
-  throw Error("no such property of a case");
+  return kProperties.at(static_cast<size_t>(property));
 }
 
 using CaseMaker = std::function<std::vector<OperatorCase>()>;
@@ -255,9 +234,11 @@ std::vector<Tensor> compared_values(const OperatorCase& operator_case,
                             std::string(row.name) + "': ";
   if (outputs.empty()) throw Error(about + "there is no output");
   try {
-    return row.map(CaseCall(operator_case, arguments), outputs);
+    return row.map(CaseCall(operator_case.op_type, arguments), outputs);
   } catch (const c10::Error& error) {
     throw Error(about + error.what_without_backtrace());
+  } catch (const Error& error) {
+    throw Error(about + error.what());
   }
 }
 
@@ -276,35 +257,26 @@ const OperatorCase& find_operator_case(const std::string& name) {
 
 CaseProperty usual_property(std::string_view op_type) {
   struct Row {
-    std::string_view op_type;
     CaseProperty property;
+    std::vector<std::string_view> op_types;
   };
-  static constexpr Row kRows[] = {
-      {"aten.empty.memory_format", CaseProperty::kShape},
-      {"aten.empty_like.default", CaseProperty::kShape},
-      {"aten.empty_permuted.default", CaseProperty::kShape},
-      {"aten.empty_strided.default", CaseProperty::kShape},
-      {"aten.new_empty.default", CaseProperty::kShape},
-      {"aten.new_empty_strided.default", CaseProperty::kShape},
-      {"aten.rand.default", CaseProperty::kUnitInterval},
-      {"aten.rand_like.default", CaseProperty::kUnitInterval},
-      {"aten.randn.default", CaseProperty::kFinite},
-      {"aten.randn_like.default", CaseProperty::kFinite},
-      {"aten.randint.default", CaseProperty::kInRange},
-      {"aten.randint.low", CaseProperty::kInRange},
-      {"aten.randperm.default", CaseProperty::kPermutation},
-      {"aten.bernoulli.default", CaseProperty::kZeroOrOne},
-      {"aten.bernoulli.p", CaseProperty::kZeroOrOne},
-      {"aten.argmax.default", CaseProperty::kPickedValues},
-      {"aten.argmin.default", CaseProperty::kPickedValues},
-      {"aten.argsort.default", CaseProperty::kPickedValues},
-      {"aten.max.dim", CaseProperty::kPickedValues},
-      {"aten.min.dim", CaseProperty::kPickedValues},
-      {"aten.sort.default", CaseProperty::kPickedValues},
-      {"aten.topk.default", CaseProperty::kPickedValues},
+  static const Row kRows[] = {
+      {CaseProperty::kShape,
+       {"aten.empty.memory_format", "aten.empty_like.default", "aten.empty_permuted.default",
+        "aten.empty_strided.default", "aten.new_empty.default", "aten.new_empty_strided.default"}},
+      {CaseProperty::kUnitInterval, {"aten.rand.default", "aten.rand_like.default"}},
+      {CaseProperty::kFinite, {"aten.randn.default", "aten.randn_like.default"}},
+      {CaseProperty::kInRange, {"aten.randint.default", "aten.randint.low"}},
+      {CaseProperty::kPermutation, {"aten.randperm.default"}},
+      {CaseProperty::kZeroOrOne, {"aten.bernoulli.default", "aten.bernoulli.p"}},
+      {CaseProperty::kPickedValues,
+       {"aten.argmax.default", "aten.argmin.default", "aten.argsort.default", "aten.max.dim",
+        "aten.min.dim", "aten.sort.default", "aten.topk.default"}},
   };
-  const auto row = std::ranges::find(kRows, op_type, &Row::op_type);
-  return row == std::end(kRows) ? CaseProperty::kValues : row->property;
+  for (const auto& [property, op_types] : kRows) {
+    if (std::ranges::find(op_types, op_type) != op_types.end()) return property;
+  }
+  return CaseProperty::kValues;
 }
 
 }  // namespace torch_ir
