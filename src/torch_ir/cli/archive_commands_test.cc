@@ -94,10 +94,8 @@ TEST_F(ArchiveCommandsTest, DynamicShapesAreShownByTheirSymbols) {
 
 TEST_F(ArchiveCommandsTest, ImportRefusesWhatIsNoArchive) {
   const std::string graph = masked_linear().graph;
-  const Outcome outcome = torch_ir({"import", graph, "--output", path("folder")});
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.err,
-            "torch-ir: " + graph + " is an IR file already; import reads archives (.pt2)\n");
+  expect_refused(torch_ir({"import", graph, "--output", path("folder")}),
+                 graph + " is an IR file already; import reads archives (.pt2)");
   EXPECT_FALSE(std::filesystem::exists(path("folder")));
 }
 
@@ -143,9 +141,8 @@ TEST_F(ArchiveCommandsTest, OpsTellsHowEachOperatorRuns) {
 }
 
 TEST_F(ArchiveCommandsTest, WeightsKeyNeedsWeights) {
-  const Outcome outcome = torch_ir({"validate", archive("small.pt2"), "--weights-key", "model"});
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.err, "torch-ir: --weights-key needs --weights\n");
+  expect_refused(torch_ir({"validate", archive("small.pt2"), "--weights-key", "model"}),
+                 "--weights-key needs --weights");
 }
 
 }  // namespace

@@ -29,14 +29,6 @@ class BenchmarkTest : public CliTest {
     return nlohmann::json::parse(outcome.out);
   }
 
-  static void expect_failure(const std::vector<std::string>& arguments,
-                             const std::string& message) {
-    const Outcome outcome = torch_ir(arguments);
-    EXPECT_EQ(outcome.status, 2);
-    EXPECT_EQ(outcome.out, "");
-    EXPECT_EQ(outcome.err, "torch-ir: " + message + "\n");
-  }
-
   const MaskedLinear model_ = masked_linear();
 };
 
@@ -163,7 +155,7 @@ TEST_F(BenchmarkTest, RefusesWhatIsNoCount) {
   for (const std::string flag : {"--rounds", "--threads"}) {
     const std::string most = flag == "--rounds" ? "1000000" : "1024";
     for (const std::string value : {"0", "-1", "many", "99999999999"}) {
-      expect_failure({"benchmark", model_.graph, flag, value},
+      expect_refused(torch_ir({"benchmark", model_.graph, flag, value}),
                      flag + ": '" + value + "' is no count: give a whole number from 1 to " + most +
                          " (see 'torch-ir benchmark --help')");
     }

@@ -178,12 +178,11 @@ TEST_F(BadExecution, WithAGraphThatIsWrongAboutAShape) {
     if (input.name == ir.nodes[0].outputs[0].name) input.shape = {7, 9};
   }
   const std::string graph = graph_file("wrong.json", ir);
-  const Outcome execute = torch_ir({"execute", graph, "--weights", model_.weights, "--inputs",
-                                    model_.inputs, "--outputs", path("outputs.safetensors")});
-  EXPECT_EQ(execute.status, 2);
-  EXPECT_EQ(execute.err, "torch-ir: " + graph + " with " + model_.weights +
-                             ": node 'linear' (aten.linear.default): output 'linear' is float32 "
-                             "[1, 4], but the IR says float32 [7, 9]\n");
+  expect_refused(torch_ir({"execute", graph, "--weights", model_.weights, "--inputs", model_.inputs,
+                           "--outputs", path("outputs.safetensors")}),
+                 graph + " with " + model_.weights +
+                     ": node 'linear' (aten.linear.default): output 'linear' is float32 "
+                     "[1, 4], but the IR says float32 [7, 9]");
   EXPECT_THAT(files(), Not(testing::Contains("outputs.safetensors")));
 }
 
@@ -193,13 +192,10 @@ TEST_F(ExecuteTest, OverwritesNoInput) {
   for (const std::string& input : {model.graph, model.weights, constants, model.inputs}) {
     const std::string content = read_file(input);
     const std::string output = path("./" + std::filesystem::path(input).filename().string());
-    const Outcome execute =
+    expect_refused(
         torch_ir({"execute", model.graph, "--weights", model.weights, "--constants", constants,
-                  "--inputs", model.inputs, "--outputs", output});
-    EXPECT_EQ(execute.status, 2);
-    EXPECT_EQ(execute.out, "");
-    EXPECT_EQ(execute.err, "torch-ir: " + output + ": writing there would overwrite the input '" +
-                               input + "'; write elsewhere\n");
+                  "--inputs", model.inputs, "--outputs", output}),
+        output + ": writing there would overwrite the input '" + input + "'; write elsewhere");
     EXPECT_EQ(read_file(input), content);
   }
 }
@@ -210,10 +206,8 @@ TEST_F(ExecuteTest, WritesNoSafetensorsUnderAnotherName) {
     return torch_ir({"execute", model.graph, "--weights", model.weights, "--inputs", model.inputs,
                      "--outputs", outputs});
   };
-  const Outcome other = execute(path("outputs.pt"));
-  EXPECT_EQ(other.status, 2);
-  EXPECT_EQ(other.err, "torch-ir: cannot write outputs to '" + path("outputs.pt") +
-                           "': its name must end in .safetensors\n");
+  expect_refused(execute(path("outputs.pt")), "cannot write outputs to '" + path("outputs.pt") +
+                                                  "': its name must end in .safetensors");
   EXPECT_THAT(files(), Not(testing::Contains("outputs.pt")));
   EXPECT_EQ(execute("/dev/null").status, 0) << "a device has no name to choose";
 }

@@ -178,11 +178,8 @@ TEST_F(InfoTest, RefusesAGraphThatIsNotWellFormed) {
 }
 
 TEST_F(InfoTest, RefusesWhatIsNoGraph) {
-  const Outcome missing = torch_ir({"info", path("none.json"), "-o", path("summary")});
-  EXPECT_EQ(missing.status, 2);
-  EXPECT_EQ(missing.out, "");
-  EXPECT_EQ(missing.err,
-            "torch-ir: cannot open '" + path("none.json") + "': No such file or directory\n");
+  expect_refused(torch_ir({"info", path("none.json"), "-o", path("summary")}),
+                 "cannot open '" + path("none.json") + "': No such file or directory");
   const Outcome archive =
       torch_ir({"info", file("model.pt2", "PK\x03\x04"), "-o", path("summary")});
   EXPECT_EQ(archive.status, 2);
@@ -194,10 +191,9 @@ TEST_F(InfoTest, RefusesWhatIsNoGraph) {
 TEST_F(InfoTest, DoesNotOverwriteTheGraph) {
   const std::string graph = graph_file("model.json", deep_resnet_graph());
   const std::string content = read_file(graph);
-  const Outcome outcome = torch_ir({"info", graph, "-o", graph});
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.err, "torch-ir: " + graph + ": writing there would overwrite the input '" +
-                             graph + "'; write elsewhere\n");
+  expect_refused(
+      torch_ir({"info", graph, "-o", graph}),
+      graph + ": writing there would overwrite the input '" + graph + "'; write elsewhere");
   EXPECT_EQ(read_file(graph), content);
 }
 

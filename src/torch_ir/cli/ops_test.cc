@@ -59,10 +59,8 @@ TEST_F(OpsTest, RefusesAListThatIsNone) {
   EXPECT_EQ(ops.out, "");
   EXPECT_EQ(ops.err, "torch-ir: " + list +
                          ":3: 'aten::mul.Tensor' is no operator name; write aten.mul.Tensor\n");
-  const Outcome missing = torch_ir({"ops", graph, "--supported", path("none")});
-  EXPECT_EQ(missing.status, 2);
-  EXPECT_EQ(missing.err,
-            "torch-ir: cannot open '" + path("none") + "': No such file or directory\n");
+  expect_refused(torch_ir({"ops", graph, "--supported", path("none")}),
+                 "cannot open '" + path("none") + "': No such file or directory");
   const Outcome empty = torch_ir({"ops", graph, "--supported", ""});
   EXPECT_EQ(empty.status, 2);
   EXPECT_THAT(empty.err, HasSubstr("--supported: '' is no file: give its name"));

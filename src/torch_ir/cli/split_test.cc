@@ -136,12 +136,10 @@ TEST_F(SplitCommandTest, WritesEachCallOfSeveralModelsOnce) {
 TEST_F(SplitCommandTest, LeavesTheFilesOfOthersAlone) {
   fs::create_directories(suite_);
   write_file(suite_ + "/thesis.txt", "years");
-  const Outcome outcome = split({archive_of("small.pt2")});
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.out, "");
-  EXPECT_EQ(outcome.err, "torch-ir: '" + suite_ +
-                             "' holds 'thesis.txt', which is not of a suite: give an empty "
-                             "folder\n");
+  expect_refused(split({archive_of("small.pt2")}),
+                 "'" + suite_ +
+                     "' holds 'thesis.txt', which is not of a suite: give an empty "
+                     "folder");
   EXPECT_EQ(suite_files().size(), 1u);
 }
 
@@ -170,11 +168,9 @@ TEST_F(SplitCommandTest, TakesTensorsForOneGraphOnly) {
   const MaskedLinear model = masked_linear();
   for (const auto& [flag, file] :
        {std::pair("--inputs", model.inputs), {"--weights", model.weights}}) {
-    const Outcome outcome = split({model.graph, archive_of("small.pt2"), flag, file});
-    EXPECT_EQ(outcome.status, 2);
-    EXPECT_EQ(outcome.err,
-              "torch-ir: --inputs and --weights are of one graph, and there are several: take them "
-              "apart one by one\n");
+    expect_refused(split({model.graph, archive_of("small.pt2"), flag, file}),
+                   "--inputs and --weights are of one graph, and there are several: take them "
+                   "apart one by one");
     EXPECT_FALSE(fs::exists(suite_));
   }
 }

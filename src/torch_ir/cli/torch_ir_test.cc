@@ -40,12 +40,9 @@ TEST_F(TorchIrTest, PrintsToTheStandardOutput) {
 }
 
 TEST_F(TorchIrTest, ReportsUsageOnTheStandardError) {
-  const Outcome outcome = shell("\"$torch_ir\" vlidate model.json");
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.out, "");
-  EXPECT_EQ(outcome.err,
-            "torch-ir: unknown command 'vlidate'; did you mean 'validate'? "
-            "(see 'torch-ir --help')\n");
+  expect_refused(shell("\"$torch_ir\" vlidate model.json"),
+                 "unknown command 'vlidate'; did you mean 'validate'? "
+                 "(see 'torch-ir --help')");
 }
 
 TEST_F(TorchIrTest, ExecutesThenComparesThenVerifies) {
@@ -74,22 +71,19 @@ TEST_F(TorchIrTest, TakesPathsFromWhereTheUserIs) {
 
 TEST_F(TorchIrTest, SaysWhatIsMissingForPictures) {
   graph_file("model.json", masked_linear_graph());
-  const Outcome outcome = shell("PATH=/nowhere \"$torch_ir\" visualize model.json -o graph.svg");
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.err,
-            "torch-ir: Graphviz's 'dot', which draws svg files, is not on the PATH: install "
-            "graphviz, or write .mmd or .dot instead\n");
+  expect_refused(shell("PATH=/nowhere \"$torch_ir\" visualize model.json -o graph.svg"),
+                 "Graphviz's 'dot', which draws svg files, is not on the PATH: install "
+                 "graphviz, or write .mmd or .dot instead");
   EXPECT_THAT(files(), testing::ElementsAre("err", "model.json", "out"));
 }
 
 TEST_F(TorchIrTest, SaysWhyDotFailed) {
   graph_file("model.json", masked_linear_graph());
-  const Outcome outcome = shell(
-      "mkdir bin && printf '#!/bin/sh\\necho no fonts >&2\\nexit 3\\n' >bin/dot && chmod +x "
-      "bin/dot && "
-      "PATH=\"$PWD/bin:$PATH\" \"$torch_ir\" visualize model.json -o graph.png");
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.err, "torch-ir: Graphviz's 'dot' failed with exit status 3: no fonts\n");
+  expect_refused(
+      shell("mkdir bin && printf '#!/bin/sh\\necho no fonts >&2\\nexit 3\\n' >bin/dot && chmod +x "
+            "bin/dot && "
+            "PATH=\"$PWD/bin:$PATH\" \"$torch_ir\" visualize model.json -o graph.png"),
+      "Graphviz's 'dot' failed with exit status 3: no fonts");
 }
 
 TEST_F(TorchIrTest, KeepsAnOldFileWhereItFails) {

@@ -89,11 +89,10 @@ TEST_F(VerifyTest, ComparesIntegersExactly) {
 
 TEST_F(VerifyTest, RefusesWhatIsNoTolerance) {
   for (const std::string value : {"-1", "nan", "inf", "small"}) {
-    const Outcome outcome = verify(model_.expected, {"--rtol", value});
-    EXPECT_EQ(outcome.status, 2);
-    EXPECT_EQ(outcome.err, "torch-ir: --rtol: '" + value +
-                               "' is no tolerance: give a number of 0 or more "
-                               "(see 'torch-ir verify --help')\n");
+    expect_refused(verify(model_.expected, {"--rtol", value}),
+                   "--rtol: '" + value +
+                       "' is no tolerance: give a number of 0 or more "
+                       "(see 'torch-ir verify --help')");
   }
 }
 
@@ -105,25 +104,18 @@ TEST_F(VerifyTest, SaysWhichLevelRan) {
 }
 
 TEST_F(VerifyTest, RefusesALevelThatThereIsNot) {
-  const Outcome outcome = verify(model_.expected, {"--optimization", "faster"});
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.out, "");
-  EXPECT_EQ(outcome.err,
-            "torch-ir: --optimization: 'faster' is no optimization level: give exact or fast "
-            "(see 'torch-ir verify --help')\n");
+  expect_refused(verify(model_.expected, {"--optimization", "faster"}),
+                 "--optimization: 'faster' is no optimization level: give exact or fast "
+                 "(see 'torch-ir verify --help')");
 }
 
 TEST_F(VerifyTest, RefusesADeviceThatThereIsNot) {
-  const Outcome unknown = verify(model_.expected, {"--device", "gpu"});
-  EXPECT_EQ(unknown.status, 2);
-  EXPECT_EQ(unknown.err,
-            "torch-ir: --device: 'gpu' is no device: give cpu, cuda, or one of several as cuda:1 "
-            "(see 'torch-ir verify --help')\n");
-  const Outcome missing = verify(model_.expected, {"--device", "meta"});
-  EXPECT_EQ(missing.status, 2);
-  EXPECT_EQ(missing.err,
-            "torch-ir: --device: 'meta' can not be used: this LibTorch finds no meta device here; "
-            "give cpu (see 'torch-ir verify --help')\n");
+  expect_refused(verify(model_.expected, {"--device", "gpu"}),
+                 "--device: 'gpu' is no device: give cpu, cuda, or one of several as cuda:1 "
+                 "(see 'torch-ir verify --help')");
+  expect_refused(verify(model_.expected, {"--device", "meta"}),
+                 "--device: 'meta' can not be used: this LibTorch finds no meta device here; "
+                 "give cpu (see 'torch-ir verify --help')");
 }
 
 TEST_F(VerifyTest, RunsOnADevice) {
@@ -151,13 +143,11 @@ TEST_F(VerifyTest, FailsWhereAShapeOrADtypeDiffers) {
 }
 
 TEST_F(VerifyTest, RefusesAFileThatIsNotAboutTheOutputs) {
-  const Outcome other = verify(model_.inputs);
-  EXPECT_EQ(other.status, 2);
-  EXPECT_EQ(other.out, "");
-  EXPECT_EQ(other.err, "torch-ir: " + model_.inputs +
-                           ": 2 problems with its tensors:\n"
-                           "  the graph has no output 'x'; its outputs are 'mul'\n"
-                           "  no tensor for the graph's output 'mul'; the file has 'x'\n");
+  expect_refused(verify(model_.inputs),
+                 model_.inputs +
+                     ": 2 problems with its tensors:\n"
+                     "  the graph has no output 'x'; its outputs are 'mul'\n"
+                     "  no tensor for the graph's output 'mul'; the file has 'x'");
 }
 
 }  // namespace

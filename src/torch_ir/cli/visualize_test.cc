@@ -55,21 +55,18 @@ TEST_F(VisualizeTest, CutsLargeGraphs) {
 }
 
 TEST_F(VisualizeTest, RefusesOtherFormats) {
-  const Outcome visualize = torch_ir({"visualize", graph_, "-o", path("graph.jpg")});
-  EXPECT_EQ(visualize.status, 2);
-  EXPECT_EQ(visualize.err, "torch-ir: cannot tell what to write to '" + path("graph.jpg") +
-                               "': its name must end in .mmd, .svg, .png or .dot\n");
+  expect_refused(torch_ir({"visualize", graph_, "-o", path("graph.jpg")}),
+                 "cannot tell what to write to '" + path("graph.jpg") +
+                     "': its name must end in .mmd, .svg, .png or .dot");
   EXPECT_THAT(files(), ElementsAre("model.json"));
 }
 
 TEST_F(VisualizeTest, RefusesToDrawNoNodes) {
   for (const std::string count : {"0", "-1", "many", "1.5", "99999999999999999999"}) {
-    const Outcome visualize = torch_ir({"visualize", graph_, "--max-nodes", count});
-    EXPECT_EQ(visualize.status, 2);
-    EXPECT_EQ(visualize.out, "");
-    EXPECT_EQ(visualize.err, "torch-ir: --max-nodes: '" + count +
-                                 "' is no count: give a whole number of 1 or more "
-                                 "(see 'torch-ir visualize --help')\n");
+    expect_refused(torch_ir({"visualize", graph_, "--max-nodes", count}),
+                   "--max-nodes: '" + count +
+                       "' is no count: give a whole number of 1 or more "
+                       "(see 'torch-ir visualize --help')");
   }
 }
 
@@ -77,10 +74,9 @@ TEST_F(VisualizeTest, DoesNotOverwriteTheGraph) {
   const std::string graph = path("./same.mmd");
   write_file(graph, read_file(graph_));
   const std::string content = read_file(graph);
-  const Outcome outcome = torch_ir({"visualize", graph, "-o", graph});
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.err, "torch-ir: " + graph + ": writing there would overwrite the input '" +
-                             graph + "'; write elsewhere\n");
+  expect_refused(
+      torch_ir({"visualize", graph, "-o", graph}),
+      graph + ": writing there would overwrite the input '" + graph + "'; write elsewhere");
   EXPECT_EQ(read_file(graph), content);
 }
 

@@ -97,22 +97,28 @@ std::string value_text(uint64_t value, c10::ScalarType) { return fmt::format("{}
 class FloatOrder {
  public:
   explicit FloatOrder(const at::Tensor& block)
-      : data_(static_cast<const std::byte*>(block.const_data_ptr())),
-        size_(block.itemsize()) {
+      : data_(block.const_data_ptr()), size_(block.itemsize()) {
     const c10::ScalarType dtype = block.scalar_type();
     const bool has_sign = c10::isFloatingType(dtype) && dtype != c10::ScalarType::Float8_e8m0fnu;
     if (has_sign) sign_bit_ = uint64_t{1} << (8 * size_ - 1);
   }
 
   int64_t operator[](int64_t index) const {
-    uint64_t bits = 0;
-    std::memcpy(&bits, data_ + static_cast<size_t>(index) * size_, size_);
+    const uint64_t bits = size_ == 4   ? read<uint32_t>(index)
+                          : size_ == 2 ? read<uint16_t>(index)
+                          : size_ == 1 ? read<uint8_t>(index)
+                                       : read<uint64_t>(index);
     const auto place = static_cast<int64_t>(bits & ~sign_bit_);
     return (bits & sign_bit_) != 0 ? -place : place;
   }
 
  private:
-  const std::byte* data_;
+  template <class Bits>
+  Bits read(int64_t index) const {
+    return static_cast<const Bits*>(data_)[index];
+  }
+
+  const void* data_;
   size_t size_;
   // 0 for floats that have none.
   uint64_t sign_bit_ = 0;
@@ -207,11 +213,12 @@ void add_block(const at::Tensor& actual_block, const at::Tensor& expected_block,
   const FloatOrder actual_order(actual_block);
   const FloatOrder expected_order(expected_block);
   const int64_t size = actual_block.numel();
+  int64_t num_equal = 0;
   for (int64_t i = 0; i < size; ++i) {
     const T a = actual[i];
     const T e = expected[i];
     if (a == e || (is_nan(a) && is_nan(e))) {
-      ++all.histogram[0];
+      ++num_equal;
       continue;
     }
     const double difference = distance(a, e);
@@ -235,6 +242,7 @@ void add_block(const at::Tensor& actual_block, const at::Tensor& expected_block,
     all.worst_actual = value_text(actual[all.worst - first], dtype);
     all.worst_expected = value_text(expected[all.worst - first], dtype);
   }
+  all.histogram[0] += num_equal;
   add_products(multiply(actual, expected, size), all.products);
 }
 

@@ -18,6 +18,12 @@
 
 namespace torch_ir {
 
+void expect_refused(const Outcome& outcome, const std::string& message) {
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err, "torch-ir: " + message + "\n");
+}
+
 CliTest::CliTest() {
   const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
   folder_ = testing::TempDir() + test.test_suite_name() + "." + test.name();

@@ -18,6 +18,9 @@ struct Outcome {
   std::string err;
 };
 
+// Expects status 2, no output, and "torch-ir: MESSAGE" as the only error.
+void expect_refused(const Outcome& outcome, const std::string& message);
+
 // A test with a folder of its own, in which the graph MaskedLinear is run.
 class CliTest : public testing::Test {
  protected:
