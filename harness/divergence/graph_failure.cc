@@ -1,4 +1,4 @@
-#include "harness/divergence/graph_failure.h"
+#include "harness/divergence/reproducer.h"
 
 #include <ATen/Context.h>
 #include <fmt/format.h>

@@ -13,8 +13,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "harness/divergence/reference_watch.h"
-#include "harness/divergence/reproducer.h"
 #include "harness/divergence/whole_run_values.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/executor/graph/memory_overlap.h"
@@ -27,71 +25,44 @@
 namespace torch_ir {
 namespace {
 
-// The numbers of one run that began with a seed, for two runs side by side, each of which draws as
-// if it ran alone. While a Use lives, operators draw from them, and after it again from where they
-// drew before.
-class RandomNumbers {
+// The values of the backend, which draws random numbers of its own: both sides draw as if each ran
+// alone.
+class BackendValues {
  public:
-  explicit RandomNumbers(uint64_t seed) {
+  // `open` makes the values: it may run the graph already.
+  template <class Open>
+  BackendValues(uint64_t seed, const Open& open) {
     const RandomStateGuard outer;
     at::manual_seed(seed);
+    values_ = open();
     state_ = RandomState();
   }
 
-  class Use {
-   public:
-    explicit Use(RandomNumbers& numbers) : numbers_(numbers) { numbers.state_.restore(); }
-    ~Use() { numbers_.state_ = RandomState(); }
-    Use(const Use&) = delete;
-    Use& operator=(const Use&) = delete;
-
-   private:
-    RandomNumbers& numbers_;
-    const RandomStateGuard outer_;
-  };
+  at::Tensor next(const std::string& name) {
+    const RandomStateGuard outer;
+    state_.restore();
+    at::Tensor value = values_->next(name);
+    state_ = RandomState();
+    return value;
+  }
 
  private:
   RandomState state_;
-};
-
-// The values of the backend, which draws random numbers of its own.
-class BackendValues {
- public:
-  explicit BackendValues(uint64_t seed) : numbers_(seed) {}
-
-  // `open` makes the values: it may run the graph already.
-  template <class Open>
-  void open(Open open_values) {
-    const RandomNumbers::Use use(numbers_);
-    values_ = open_values();
-  }
-
-  at::Tensor next(const std::string& name) {
-    const RandomNumbers::Use use(numbers_);
-    return values_->next(name);
-  }
-
- private:
-  RandomNumbers numbers_;
   std::unique_ptr<NodeValues> values_;
 };
 
 class Explainer {
  public:
-  Explainer(Candidate& candidate, const IR& ir, const StateDict& weights,
-            const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& expected,
-            Backend& backend, const RunSettings& settings)
-      : candidate_(candidate),
-        ir_(ir),
-        inputs_(inputs),
-        expected_(expected),
+  Explainer(const ExplainedRun& run, Backend& backend)
+      : run_(run),
+        ir_(run.ir),
+        settings_(run.settings),
         backend_(backend),
-        settings_(settings),
-        memory_(ir, weights),
-        weights_(apart_from_model(weights)),
-        watch_(ir) {
-    for (size_t i = 0; i < ir.nodes.size(); ++i) {
-      for (const TensorMeta& output : ir.nodes[i].outputs) producers_.emplace(output.name, i);
+        memory_(ir_, run.candidate.weights()),
+        weights_(apart_from_model(run.candidate.weights())),
+        watch_(ir_) {
+    for (size_t i = 0; i < ir_.nodes.size(); ++i) {
+      for (const TensorMeta& output : ir_.nodes[i].outputs) producers_.emplace(output.name, i);
     }
   }
 
@@ -115,20 +86,16 @@ class Explainer {
     return report;
   }
 
-  std::optional<Reproducer> reproduce(NodeReport& report, const std::string& directory) {
-    const FailedRun failed{.candidate = candidate_,
-                           .ir = ir_,
-                           .weights = weights_,
-                           .inputs = inputs_,
-                           .expected = expected_,
-                           .check = check_on(backend_),
-                           .settings = settings_,
-                           .memory = memory_,
-                           .reference = watch_,
-                           .divergence = report.first_divergence,
-                           .nodes_agree = report.error.empty() && report.num_compared > 0 &&
-                                          report.num_mismatched == 0};
-    ReproducerSearch found = find_reproducer(failed, directory);
+  std::optional<Reproducer> reproduce(NodeReport& report) {
+    ReproducerSearch found =
+        find_reproducer({.run = run_,
+                         .weights = weights_,
+                         .check = check_on(backend_),
+                         .memory = memory_,
+                         .reference = watch_,
+                         .divergence = report.first_divergence,
+                         .nodes_agree = report.error.empty() && report.num_compared > 0 &&
+                                        report.num_mismatched == 0});
     add_note(report, found.note);
     return found.reproducer;
   }
@@ -231,26 +198,22 @@ class Explainer {
                                  fmt::join(before, "', '"), others));
   }
 
-  BackendValues open_values() {
-    BackendValues values(settings_.seed);
-    values.open([&]() -> std::unique_ptr<NodeValues> {
-      if (!runs_whole_) {
-        std::unique_ptr<NodeValues> own = backend_.values(ir_, weights_, inputs_);
-        if (own) return own;
-        runs_whole_ = true;
-      }
-      const auto seed = [this] { at::manual_seed(settings_.seed); };
-      return std::make_unique<WholeRunValues>(backend_, ir_, weights_, inputs_, memory_,
-                                              WholeRunValues::Options{.before_run = seed});
-    });
-    return values;
+  std::unique_ptr<NodeValues> open_values() {
+    if (!runs_whole_) {
+      std::unique_ptr<NodeValues> own = backend_.values(ir_, weights_, run_.inputs);
+      if (own) return own;
+      runs_whole_ = true;
+    }
+    const auto seed = [this] { at::manual_seed(settings_.seed); };
+    return std::make_unique<WholeRunValues>(backend_, ir_, weights_, run_.inputs, memory_,
+                                            WholeRunValues::Options{.before_run = seed});
   }
 
   NodeReport compare_once() {
     missing_.clear();
     std::optional<BackendValues> values;
     try {
-      values.emplace(open_values());
+      values.emplace(settings_.seed, [this] { return open_values(); });
     } catch (const OutputError&) {
       throw;
     } catch (const std::exception& error) {
@@ -268,21 +231,16 @@ class Explainer {
         throw;
       }
     };
-    Float64Run float64(ir_, weights_, inputs_);
+    Float64Run float64(ir_, weights_, run_.inputs);
     NodeReport report = compare_nodes(
-        ir_, [&](const ValueObserver& observer) { run_reference(observer); }, next,
+        ir_,
+        [&](const ValueObserver& observer) {
+          watch_.run(run_.candidate, run_.inputs, settings_.seed, observer);
+        },
+        next,
         settings_.tolerance, NodeJudge{.run = float64, .error_factor = error_factor(settings_)});
     if (output_error) std::rethrow_exception(output_error);
     return report;
-  }
-
-  // Runs the model, and keeps in mind what a reproducer has to know.
-  void run_reference(const ValueObserver& observer) {
-    watch_.start(settings_.seed);
-    candidate_.observe(inputs_, [&](const std::string& name, const at::Tensor& value) {
-      watch_.see(name, value);
-      observer(name, value);
-    });
   }
 
   // What the graph itself computed the value from, in another run of it.
@@ -301,11 +259,12 @@ class Explainer {
   std::vector<TensorStatistics> inputs_of(size_t index) {
     const OpNode& node = ir_.nodes[index];
     std::unordered_map<std::string, at::Tensor> made;
-    BackendValues values = open_values();
+    BackendValues values(settings_.seed, [this] { return open_values(); });
     for (const std::string& value : compared_values(ir_)) {
       if (producers_.at(value) >= index) break;
       const at::Tensor tensor = values.next(value);
-      if (reads(node, value)) made.emplace(value, tensor);
+      const bool is_read = std::ranges::find(node.inputs, value, &TensorMeta::name) != node.inputs.end();
+      if (is_read) made.emplace(value, tensor);
     }
     std::vector<TensorStatistics> inputs;
     for (const TensorMeta& input : node.inputs) {
@@ -317,30 +276,20 @@ class Explainer {
     return inputs;
   }
 
-  static bool reads(const OpNode& node, const std::string& value) {
-    return std::ranges::any_of(node.inputs,
-                               [&](const TensorMeta& input) { return input.name == value; });
-  }
-
   // A graph input, a weight or a constant; undefined for other names.
   at::Tensor given(const std::string& name) const {
-    for (size_t i = 0; i < ir_.graph_inputs.size() && i < inputs_.size(); ++i) {
-      if (ir_.graph_inputs[i].name == name) return inputs_[i];
+    for (size_t i = 0; i < ir_.graph_inputs.size() && i < run_.inputs.size(); ++i) {
+      if (ir_.graph_inputs[i].name == name) return run_.inputs[i];
     }
-    const std::string* weight = ir_.weight_name_mapping.find(name);
-    if (weight == nullptr) return {};
-    for (const StateDict* tensors : {&weights_, &ir_.constants}) {
-      if (const at::Tensor* tensor = tensors->find(*weight)) return *tensor;
-    }
-    return {};
+    const bool is_weight = ir_.weight_name_mapping.contains(name);
+    const at::Tensor* weight = is_weight ? find_weight(ir_, weights_, name) : nullptr;
+    return weight == nullptr ? at::Tensor() : *weight;
   }
 
-  Candidate& candidate_;
+  const ExplainedRun& run_;
   const IR& ir_;
-  const std::vector<at::Tensor>& inputs_;
-  const std::vector<at::Tensor>& expected_;
-  Backend& backend_;
   const RunSettings& settings_;
+  Backend& backend_;
   const GraphMemory memory_;
   const StateDict weights_;
   // Values to the nodes that make them.
@@ -354,25 +303,19 @@ class Explainer {
 
 }  // namespace
 
-Explanation explain(Candidate& candidate, const IR& ir, const StateDict& weights,
-                    const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& expected,
-                    Backend& backend, const RunSettings& settings, bool failed,
-                    const std::string& directory,
+Explanation explain(const ExplainedRun& run, Backend& backend, bool failed,
                     const std::function<void(const NodeReport&)>& on_nodes) {
   Explanation explanation;
-  explanation.nodes.tolerance = settings.tolerance;
-  const auto add_error = [&](const std::exception& error) {
-    if (explanation.nodes.error.empty()) explanation.nodes.error = message_text(error);
-  };
+  explanation.nodes.tolerance = run.settings.tolerance;
   try {
-    Explainer explainer(candidate, ir, weights, inputs, expected, backend, settings);
+    Explainer explainer(run, backend);
     explanation.nodes = explainer.compare(failed);
     if (on_nodes) on_nodes(explanation.nodes);
-    if (failed) explanation.reproducer = explainer.reproduce(explanation.nodes, directory);
+    if (failed) explanation.reproducer = explainer.reproduce(explanation.nodes);
   } catch (const OutputError&) {
     throw;
   } catch (const std::exception& error) {
-    add_error(error);
+    if (explanation.nodes.error.empty()) explanation.nodes.error = message_text(error);
   }
   return explanation;
 }

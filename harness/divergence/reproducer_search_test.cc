@@ -120,8 +120,7 @@ TEST_F(ReproducerSearchTest, TheWholeGraphReproducesWhatNoPartOfItDoes) {
   EditingBackend backend(nothing);
   prepare(mlp());
   const Tensors other = {candidate_->expected(inputs_).at(0) + 0.25};
-  const Explanation explanation = explain(*candidate_, ir_, candidate_->weights(), inputs_, other,
-                                          backend, settings_, /*failed=*/true, directory_);
+  const Explanation explanation = explain(run_of(other), backend, /*failed=*/true);
   EXPECT_EQ(explanation.nodes.num_mismatched, 0);
   ASSERT_TRUE(explanation.reproducer);
   EXPECT_EQ(
@@ -146,8 +145,7 @@ TEST_F(ReproducerSearchTest, OutputsThatNoNodeMakesWrongAreNotTriedOneByOne) {
   ir_.graph_outputs.clear();
   for (const OpNode& node : ir_.nodes) ir_.graph_outputs.push_back(node.outputs.at(0));
   const Tensors other(ir_.graph_outputs.size(), at::zeros({1}));
-  const Explanation explanation = explain(*candidate_, ir_, candidate_->weights(), inputs_, other,
-                                          backend, settings_, /*failed=*/true, directory_);
+  const Explanation explanation = explain(run_of(other), backend, /*failed=*/true);
   ASSERT_TRUE(explanation.reproducer) << explanation.nodes.note;
   EXPECT_EQ(explanation.reproducer->num_nodes, 6);
   EXPECT_LT(num_runs, 6);

@@ -119,8 +119,16 @@ void ExplanationTest::prepare(const RegisteredModel& model) {
 Explanation ExplanationTest::explain_model(const RegisteredModel& model, Backend& backend,
                                            bool failed) {
   prepare(model);
-  return explain(*candidate_, ir_, candidate_->weights(), inputs_, expected_by(backend), backend,
-                 settings_, failed, directory_);
+  return explain(run_of(expected_by(backend)), backend, failed);
+}
+
+ExplainedRun ExplanationTest::run_of(std::vector<at::Tensor> expected) {
+  return {.candidate = *candidate_,
+          .ir = ir_,
+          .inputs = inputs_,
+          .settings = settings_,
+          .directory = directory_,
+          .expected = std::move(expected)};
 }
 
 std::vector<at::Tensor> ExplanationTest::expected_by(Backend& backend) {

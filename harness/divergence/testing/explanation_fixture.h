@@ -169,6 +169,9 @@ class ExplanationTest : public ::testing::Test {
   // Makes candidate, graph and inputs of the model only.
   void prepare(const RegisteredModel& model);
 
+  // What was prepared, compared with `expected`.
+  ExplainedRun run_of(std::vector<at::Tensor> expected);
+
   // Runs the files of the reproducer on `backend`.
   VerificationReport replay(Backend& backend);
 

@@ -11,7 +11,6 @@
 #include "torch_ir/visualize/dot_writer.h"
 #include "torch_ir/visualize/graphviz.h"
 #include "torch_ir/visualize/labels.h"
-#include "torch_ir/visualize/sections.h"
 #include "torch_ir/visualize/sketch.h"
 
 namespace torch_ir {
