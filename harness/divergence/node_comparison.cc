@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -104,41 +105,29 @@ class Explainer {
   // A model that writes to its weights must not change those that the graph runs with. What shared
   // memory shares it still.
   StateDict apart_from_model(const StateDict& weights) const {
-    std::vector<at::Tensor> tensors;
-    std::unordered_map<std::string, size_t> positions;
-    for (const auto& item : weights) {
-      positions.emplace(item.key(), tensors.size());
-      tensors.push_back(item.value());
-    }
-    const std::vector<size_t> groups = overlap_groups(tensors);
-    std::set<size_t> written;
+    std::set<std::string> changed;
     for (const auto& item : ir_.weight_name_mapping) {
       const auto memory = memory_.of(item.key());
       if (!memory || !memory_.is_written(*memory, 0, ir_.nodes.size())) continue;
-      for (const std::string& name : {item.key(), item.value()}) {
-        const auto position = positions.find(name);
-        if (position != positions.end()) written.insert(groups[position->second]);
-      }
+      changed.insert({item.key(), item.value()});
     }
-    for (const size_t group : written) copy_group_of(group, groups, tensors);
+    const std::vector<std::string> names = weights.keys();
+    std::vector<at::Tensor> tensors;
+    for (const std::string& name : names) tensors.push_back(*weights.find(name));
+    std::map<size_t, std::vector<size_t>> groups;
+    const std::vector<size_t> group_of = overlap_groups(tensors);
+    for (size_t i = 0; i < names.size(); ++i) groups[group_of[i]].push_back(i);
+    for (const auto& [group, members] : groups) {
+      const auto is_changed = [&](size_t i) { return changed.contains(names[i]); };
+      if (std::ranges::none_of(members, is_changed)) continue;
+      std::vector<at::Tensor> copies;
+      for (const size_t i : members) copies.push_back(tensors[i].detach());
+      copies = copy_group(copies);
+      for (size_t i = 0; i < members.size(); ++i) tensors[members[i]] = copies[i];
+    }
     StateDict apart;
-    for (const auto& item : weights) {
-      apart.insert(item.key(), tensors[positions.at(item.key())]);
-    }
+    for (size_t i = 0; i < names.size(); ++i) apart.insert(names[i], tensors[i]);
     return apart;
-  }
-
-  static void copy_group_of(size_t group, const std::vector<size_t>& groups,
-                            std::vector<at::Tensor>& tensors) {
-    std::vector<at::Tensor> members;
-    for (size_t i = 0; i < groups.size(); ++i) {
-      if (groups[i] == group) members.push_back(tensors[i].detach());
-    }
-    members = copy_group(members);
-    size_t next = 0;
-    for (size_t i = 0; i < groups.size(); ++i) {
-      if (groups[i] == group) tensors[i] = members[next++];
-    }
   }
 
   // A sentence, or several.
@@ -237,8 +226,8 @@ class Explainer {
         [&](const ValueObserver& observer) {
           watch_.run(run_.candidate, run_.inputs, settings_.seed, observer);
         },
-        next,
-        settings_.tolerance, NodeJudge{.run = float64, .error_factor = error_factor(settings_)});
+        next, settings_.tolerance,
+        NodeJudge{.run = float64, .error_factor = error_factor(settings_)});
     if (output_error) std::rethrow_exception(output_error);
     return report;
   }
@@ -263,7 +252,8 @@ class Explainer {
     for (const std::string& value : compared_values(ir_)) {
       if (producers_.at(value) >= index) break;
       const at::Tensor tensor = values.next(value);
-      const bool is_read = std::ranges::find(node.inputs, value, &TensorMeta::name) != node.inputs.end();
+      const bool is_read =
+          std::ranges::find(node.inputs, value, &TensorMeta::name) != node.inputs.end();
       if (is_read) made.emplace(value, tensor);
     }
     std::vector<TensorStatistics> inputs;

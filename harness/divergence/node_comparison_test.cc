@@ -166,7 +166,7 @@ TEST_F(NodeComparisonTest, SaysWhereTheModelPartsFromItsGraph) {
 }
 
 TEST_F(NodeComparisonTest, ValuesThatAreToldWronglyDoNotHideWhatMakesTheOutputsWrong) {
-  TellingBackend backend(replace("tanh_1", "aten.sigmoid.default"),
+  EditingBackend backend(replace("tanh_1", "aten.sigmoid.default"),
                          [](const std::string& name, const at::Tensor& value) {
                            return name == "linear" ? torch::zeros({2, 2}) : value;
                          });
@@ -183,7 +183,7 @@ TEST_F(NodeComparisonTest, ValuesThatAreToldWronglyDoNotHideWhatMakesTheOutputsW
 }
 
 TEST_F(NodeComparisonTest, SaysThatNoValuesWereHandedBack) {
-  TellingBackend backend(replace("tanh_1", "aten.sigmoid.default"),
+  EditingBackend backend(replace("tanh_1", "aten.sigmoid.default"),
                          [](const std::string&, const at::Tensor&) { return at::Tensor(); });
   settings_.executor = "sim";
   const RegisteredModel model = mlp();
@@ -200,7 +200,7 @@ TEST_F(NodeComparisonTest, SaysThatNoValuesWereHandedBack) {
 }
 
 TEST_F(NodeComparisonTest, SaysThatTheFirstDifferenceMayLieWhereNoValuesAre) {
-  TellingBackend backend(replace("tanh_1", "aten.sigmoid.default"), hide({"linear", "tanh_1"}));
+  EditingBackend backend(replace("tanh_1", "aten.sigmoid.default"), hide({"linear", "tanh_1"}));
   settings_.backend = "chip";
   const Explanation explanation = explain_model(mlp(), backend);
   ASSERT_TRUE(explanation.nodes.first_divergence);
@@ -219,7 +219,7 @@ TEST_F(NodeComparisonTest, SaysThatTheFirstDifferenceMayLieWhereNoValuesAre) {
 }
 
 TEST_F(NodeComparisonTest, SaysThatValuesThatWereHandedBackAgree) {
-  TellingBackend backend(replace("tanh_1", "aten.sigmoid.default"),
+  EditingBackend backend(replace("tanh_1", "aten.sigmoid.default"),
                          hide({"tanh_1", "linear_2", "tanh_2"}));
   settings_.executor = "sim";
   const Explanation explanation = explain_model(mlp(), backend);

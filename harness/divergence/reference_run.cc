@@ -100,8 +100,8 @@ ReferenceWatch::ReferenceWatch(const IR& ir) {
   }
 }
 
-void ReferenceWatch::run(Candidate& candidate, const std::vector<at::Tensor>& inputs,
-                         uint64_t seed, const ValueObserver& observer) {
+void ReferenceWatch::run(Candidate& candidate, const std::vector<at::Tensor>& inputs, uint64_t seed,
+                         const ValueObserver& observer) {
   at::manual_seed(seed);
   RandomState before;
   candidate.observe(inputs, [&](const std::string& name, const at::Tensor& value) {

@@ -200,13 +200,12 @@ class Search {
   bool fails(const NodeRange& range) { return try_range(range).has_value(); }
 
   std::optional<FailingPart> try_range(const NodeRange& range) {
-    FailingPart failing{.range = range,
-                        .part = cutter_.cut(range, failed_.reference.facts())};
+    FailingPart failing{.range = range, .part = cutter_.cut(range, failed_.reference.facts())};
     if (!can_run_alone(failing.part)) return std::nullopt;
     failing.weights = used_weights(failing.part.ir, failed_.weights);
     at::manual_seed(failed_.run.settings.seed);
-    const auto values = record_part(failed_.run.candidate, ir_, failed_.memory,
-                                    failed_.run.inputs, failing.part, range.first);
+    const auto values = record_part(failed_.run.candidate, ir_, failed_.memory, failed_.run.inputs,
+                                    failing.part, range.first);
     if (!values) {
       note(fmt::format("not all values that node '{}' needs can be stored in a file",
                        ir_.nodes[range.first].name));
@@ -343,8 +342,8 @@ ReproducerSearch try_whole_graph(const FailedRun& failed, const std::string& pro
   const ExplainedRun& run = failed.run;
   const std::vector<at::Tensor> expected = expected_outputs(run);
   const std::vector<at::Tensor> inputs = as_in_files(run.inputs);
-  const auto failure = failed.check(run.ir, used_weights(run.ir, failed.weights), inputs, expected,
-                                    run.settings);
+  const auto failure =
+      failed.check(run.ir, used_weights(run.ir, failed.weights), inputs, expected, run.settings);
   if (!failure) {
     return {.note =
                 "No reproducer: the graph failed once, and did not when it ran again on the "

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "harness/regression/reference_pages.h"
-#include "harness/report/testing/mermaid_blocks.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/visualize/testing/mermaid_rules.h"
 

@@ -26,9 +26,7 @@ bool is_control(std::string_view character) {
 }
 
 // Letters, digits, and the bytes of characters outside ASCII.
-bool is_word(char c) {
-  return is_ascii_alphanumeric(c) || static_cast<unsigned char>(c) >= 0x80;
-}
+bool is_word(char c) { return is_ascii_alphanumeric(c) || static_cast<unsigned char>(c) >= 0x80; }
 
 // Punctuation that means nothing to Mermaid; all other is written as an entity code.
 bool is_plain(char c) {

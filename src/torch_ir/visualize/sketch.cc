@@ -311,7 +311,8 @@ std::vector<GraphSketch> sketch_sections(const IR& ir, size_t nodes_per_section,
     sketches.push_back(Sketcher(ir, sections.view(begin, end, prefix)).run());
   }
   if (num_nodes < ir.nodes.size()) {
-    sketches.push_back(Sketcher(ir, {.begin = num_nodes, .end = ir.nodes.size(), .shown_end = num_nodes}).run());
+    sketches.push_back(
+        Sketcher(ir, {.begin = num_nodes, .end = ir.nodes.size(), .shown_end = num_nodes}).run());
   }
   return sketches;
 }
