@@ -42,7 +42,7 @@ The last run of `python tools/update_benchmarks.py`, which writes this page.
 {call}
 Eager is the graph's calls through the dispatcher, node by node; the other engines are described in
 `benchmark_engines.h`, how memory is counted in `executor_benchmark.cc`, how the intervals are
-computed in `ratio_reporter.h`, how the peers are measured in `tools/peers_benchmark.py`. Where a
+computed in `tools/benchmark_table.py`, how the peers are measured in `tools/peers_benchmark.py`. Where a
 peer does not take a model, a word says how far it came. Archives are made by
 `harness/testdata/make_archives.py`: small ones, which are in the repository, and those whose names
 end with a size.

@@ -20,11 +20,12 @@ TEST(BenchmarkEngines, HaveAnEagerThatComputesWhatTheModelComputes) {
   EXPECT_GT(models.size(), 2u) << "those of the registry are not linked";
   for (const RegisteredModel& model : models) {
     const Subject subject = make_subject(model, 0);
-    const Engine eager = engine_kinds().front().make(
+    const Engine eager(
+        engine_kinds().front(),
         {.ir = extract(model, subject), .weights = subject.weights, .inputs = subject.inputs});
     std::vector<at::Tensor> outputs;
     eager.run(outputs);
-    EXPECT_EQ(disagreement(outputs, run_eagerly(subject.model, subject.inputs), Agreement::kClose),
+    EXPECT_EQ(disagreement(outputs, run_eagerly(subject.model, subject.inputs), /*has_eager_bits=*/false),
               "")
         << model.name;
   }
@@ -32,27 +33,27 @@ TEST(BenchmarkEngines, HaveAnEagerThatComputesWhatTheModelComputes) {
 
 TEST(Disagreement, IsNoneOfEqualOutputs) {
   const at::Tensor ones = at::ones({3});
-  EXPECT_EQ(disagreement({ones}, {ones.clone()}, Agreement::kBits), "");
-  EXPECT_EQ(disagreement({at::full({3}, 1.00005)}, {ones}, Agreement::kClose), "");
+  EXPECT_EQ(disagreement({ones}, {ones.clone()}, /*has_eager_bits=*/true), "");
+  EXPECT_EQ(disagreement({at::full({3}, 1.00005)}, {ones}, /*has_eager_bits=*/false), "");
 }
 
 TEST(Disagreement, AsksForTheBits) {
   const at::Tensor zero = at::zeros({1});
-  EXPECT_THAT(disagreement({at::full({1}, -0.0)}, {zero}, Agreement::kBits),
+  EXPECT_THAT(disagreement({at::full({1}, -0.0)}, {zero}, /*has_eager_bits=*/true),
               HasSubstr("output 0 is not eager's bit for bit: "));
-  EXPECT_EQ(disagreement({at::full({1}, -0.0)}, {zero}, Agreement::kClose), "");
+  EXPECT_EQ(disagreement({at::full({1}, -0.0)}, {zero}, /*has_eager_bits=*/false), "");
 }
 
 TEST(Disagreement, SaysHowFarApartOutputsAre) {
   const at::Tensor ones = at::ones({1});
-  EXPECT_THAT(disagreement({ones, at::full({1}, 1.5)}, {ones, ones}, Agreement::kClose),
+  EXPECT_THAT(disagreement({ones, at::full({1}, 1.5)}, {ones, ones}, /*has_eager_bits=*/false),
               HasSubstr("output 1 is not eager's: "));
-  EXPECT_THAT(disagreement({ones}, {at::ones({2})}, Agreement::kClose),
+  EXPECT_THAT(disagreement({ones}, {at::ones({2})}, /*has_eager_bits=*/false),
               HasSubstr("shape [1], expected [2]"));
 }
 
 TEST(Disagreement, CountsOutputs) {
-  EXPECT_EQ(disagreement({}, {at::ones({1})}, Agreement::kClose), "0 outputs, and eager has 1");
+  EXPECT_EQ(disagreement({}, {at::ones({1})}, /*has_eager_bits=*/false), "0 outputs, and eager has 1");
 }
 
 }  // namespace

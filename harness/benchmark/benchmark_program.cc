@@ -11,7 +11,6 @@
 #include <charconv>
 #include <cstdlib>
 #include <exception>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -28,9 +27,10 @@
 namespace torch_ir {
 namespace {
 
-constexpr std::string_view kThreads = "--threads";
-constexpr std::string_view kThreadsHelp =
-    "  --threads N  threads for LibTorch (default: 1; 0: all cores)\n";
+constexpr std::string_view kHelp =
+    "  --threads N  threads for LibTorch (default: 1; 0: all cores)\n"
+    "  --pt2 FILE   an archive of torch.export.save, or a folder of them, to time\n"
+    "               beside the models of the registry; may be repeated\n";
 constexpr int kMostThreads = 1024;
 
 int thread_count(std::string_view text) {
@@ -65,30 +65,27 @@ int fail(const std::string& reason) {
 
 }  // namespace
 
-BenchmarkFlags parse_benchmark_flags(const std::vector<std::string>& arguments,
-                                     std::string_view own_flag) {
+BenchmarkFlags parse_benchmark_flags(const std::vector<std::string>& arguments) {
   BenchmarkFlags flags;
   flags.rest = {arguments.front(), "--benchmark_repetitions=15",
                 "--benchmark_enable_random_interleaving=true", "--benchmark_min_time=0.02"};
-  for (auto argument = arguments.begin() + 1; argument != arguments.end(); ++argument) {
-    const size_t equals = argument->find('=');
-    const std::string name = argument->substr(0, equals);
-    if (name != kThreads && name != own_flag) {
-      flags.rest.push_back(*argument);
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    const size_t equals = arguments[i].find('=');
+    const std::string name = arguments[i].substr(0, equals);
+    if (name != "--threads" && name != "--pt2") {
+      flags.rest.push_back(arguments[i]);
       continue;
     }
-    std::string value;
-    if (equals != std::string::npos) {
-      value = argument->substr(equals + 1);
-    } else if (std::next(argument) != arguments.end()) {
-      value = *++argument;
-    }
-    if (name == kThreads) {
+    const bool has_value = equals != std::string::npos;
+    const std::string value = has_value                   ? arguments[i].substr(equals + 1)
+                              : i + 1 < arguments.size() ? arguments[++i]
+                                                          : "";
+    if (name == "--threads") {
       flags.threads = thread_count(value);
     } else if (value.empty()) {
       throw Error(name + " takes a value");
     } else {
-      flags.values.push_back(value);
+      flags.archives.push_back(value);
     }
   }
   return flags;
@@ -107,10 +104,9 @@ void add_benchmark(const std::string& name, std::function<void(benchmark::State&
   if (at::get_num_threads() != 1) added->UseRealTime();
 }
 
-int run_benchmarks(int argc, char** argv, const AddBenchmarks& add_benchmarks,
-                   const OwnFlag& own_flag) {
+int run_benchmarks(int argc, char** argv, const AddBenchmarks& add_benchmarks) {
   if (std::find(argv, argv + argc, std::string_view("--help")) != argv + argc) {
-    fmt::print("{}{}\nand the flags of Google Benchmark:\n\n", kThreadsHelp, own_flag.help);
+    fmt::print("{}\nand the flags of Google Benchmark:\n\n", kHelp);
     benchmark::PrintDefaultHelp();
     return 0;
   }
@@ -120,7 +116,7 @@ int run_benchmarks(int argc, char** argv, const AddBenchmarks& add_benchmarks,
 
   BenchmarkFlags flags;
   try {
-    flags = parse_benchmark_flags({argv, argv + argc}, own_flag.name);
+    flags = parse_benchmark_flags({argv, argv + argc});
   } catch (const Error& error) {
     return fail(error.what());
   }
@@ -138,11 +134,11 @@ int run_benchmarks(int argc, char** argv, const AddBenchmarks& add_benchmarks,
   try {
     // The files that flags name are the caller's.
     enter_user_directory();
-    add_benchmarks(flags.values);
+    add_benchmarks(flags.archives);
   } catch (const Error& error) {
     return fail(error.what());
   }
-  RatioReporter reporter(at::get_num_threads() == 1 ? TimeKind::kCpu : TimeKind::kReal);
+  RatioReporter reporter(/*is_cpu_time=*/at::get_num_threads() == 1);
   const size_t num_run = benchmark::RunSpecifiedBenchmarks(&reporter);
   reporter.print_ratios();
   return num_run == 0 || reporter.has_errors() ? 1 : 0;

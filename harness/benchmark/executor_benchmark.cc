@@ -1,7 +1,7 @@
-// Times the registry's models, two of the size that people run, and archives: eager against
-// TorchScript and the plans, side by side, and the way to a plan.
+// Times the registry's models, two of the size that people run, and archives: eager against the
+// plans, side by side, and the way to a plan.
 //
-//   execute/MODEL/ENGINE  the model, by each engine of benchmark_engines.h that takes it
+//   execute/MODEL/ENGINE  the model, by each engine of benchmark_engines.h
 //   extract/MODEL         capture and conversion, on the meta device; of the registry's models, as
 //                         are the following
 //   save/MODEL            the IR to JSON text, in memory
@@ -55,12 +55,6 @@ namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
-constexpr OwnFlag kArchiveFlag = {
-    .name = "--pt2",
-    .help =
-        "  --pt2 FILE   an archive of torch.export.save, or a folder of them, to time\n"
-        "               beside the models of the registry; may be repeated\n"};
-
 // The same memory as a tensor that was made in InferenceMode. Eager is faster with those: a view of
 // an ordinary tensor is kept track of, even in InferenceMode.
 at::Tensor as_inference_tensor(const at::Tensor& tensor) {
@@ -76,28 +70,21 @@ StateDict as_inference_tensors(const StateDict& tensors) {
 }
 
 // A model by name, with the graph that its benchmarks run, made when the first of them does.
-class BenchmarkedModel {
- public:
-  BenchmarkedModel(std::string name, std::string label, std::function<BenchmarkedGraph()> make)
-      : name_(std::move(name)), label_(std::move(label)), make_(std::move(make)) {}
-
-  const std::string& name() const { return name_; }
+struct BenchmarkedModel {
+  std::string name;
   // Of its benchmarks: which table they belong to.
-  const std::string& label() const { return label_; }
-  const BenchmarkedGraph& graph() {
-    if (graph_) return *graph_;
-    graph_ = make_();
-    for (at::Tensor& input : graph_->inputs) input = as_inference_tensor(input);
-    graph_->weights = as_inference_tensors(graph_->weights);
-    graph_->ir.constants = as_inference_tensors(graph_->ir.constants);
-    return *graph_;
-  }
+  std::string label;
+  std::function<BenchmarkedGraph()> make;
+  std::optional<BenchmarkedGraph> made = std::nullopt;
 
- private:
-  std::string name_;
-  std::string label_;
-  std::function<BenchmarkedGraph()> make_;
-  std::optional<BenchmarkedGraph> graph_;
+  const BenchmarkedGraph& graph() {
+    if (made) return *made;
+    made = make();
+    for (at::Tensor& input : made->inputs) input = as_inference_tensor(input);
+    made->weights = as_inference_tensors(made->weights);
+    made->ir.constants = as_inference_tensors(made->ir.constants);
+    return *made;
+  }
 };
 
 using SharedModel = std::shared_ptr<BenchmarkedModel>;
@@ -113,7 +100,6 @@ BenchmarkedGraph graph_of(const ModelFiles& archive) {
   return {std::move(ir), candidate->weights(), candidate->inputs(0)};
 }
 
-// TorchScript chooses in its first two runs how it runs.
 constexpr int kWarmUpRuns = 3;
 
 int64_t bytes_of(const Tensors& tensors) {
@@ -146,7 +132,7 @@ class BenchmarkedEngine {
 
   void run(benchmark::State& state) {
     if (!engine_) prepare();
-    state.SetLabel(model_->label());
+    state.SetLabel(model_->label);
     measure(state, [this] { engine_->run(outputs_); });
     if (!allocations_) return;
     state.counters["allocs"] = static_cast<double>(allocations_->count);
@@ -157,10 +143,10 @@ class BenchmarkedEngine {
  private:
   void prepare() {
     Tensors expected;
-    engine_kinds().front().make(model_->graph()).run(expected);
-    engine_ = kind_.make(model_->graph());
+    Engine(engine_kinds().front(), model_->graph()).run(expected);
+    engine_.emplace(kind_, model_->graph());
     for (int i = 0; i < kWarmUpRuns; ++i) engine_->run(outputs_);
-    const std::string difference = disagreement(outputs_, expected, kind_.agreement);
+    const std::string difference = disagreement(outputs_, expected, kind_.has_eager_bits);
     if (!difference.empty()) {
       engine_.reset();
       throw Error(difference);
@@ -184,20 +170,20 @@ class BenchmarkedEngine {
 
 void add_engine(const SharedModel& model, const EngineKind& kind) {
   const auto engine = std::make_shared<BenchmarkedEngine>(model, kind);
-  add_benchmark("execute/" + model->name() + "/" + kind.name,
+  add_benchmark("execute/" + model->name + "/" + kind.name,
                 [engine](benchmark::State& state) { engine->run(state); });
 }
 
 void add_stages(const RegisteredModel& registered, const SharedModel& model) {
-  add_benchmark("extract/" + model->name(), [registered](benchmark::State& state) {
+  add_benchmark("extract/" + model->name, [registered](benchmark::State& state) {
     const Subject subject = make_subject(registered, 0);
     measure(state, [&] { return extract(registered, subject); });
   });
-  add_benchmark("save/" + model->name(), [model](benchmark::State& state) {
+  add_benchmark("save/" + model->name, [model](benchmark::State& state) {
     const IR& ir = model->graph().ir;
     measure(state, [&] { return serialize_ir(ir); });
   });
-  add_benchmark("load/" + model->name(), [model](benchmark::State& state) {
+  add_benchmark("load/" + model->name, [model](benchmark::State& state) {
     const std::string text = serialize_ir(model->graph().ir);
     measure(state, [&] { return deserialize_ir(text); });
   });
@@ -205,8 +191,8 @@ void add_stages(const RegisteredModel& registered, const SharedModel& model) {
 
 template <class Source>
 SharedModel benchmarked(const Source& source, const std::string& label) {
-  return std::make_shared<BenchmarkedModel>(source.name, label,
-                                            [source] { return graph_of(source); });
+  return std::make_shared<BenchmarkedModel>(
+      BenchmarkedModel{source.name, label, [source] { return graph_of(source); }});
 }
 
 void add_benchmarks(const std::vector<std::string>& paths) {
@@ -223,9 +209,7 @@ void add_benchmarks(const std::vector<std::string>& paths) {
   }
   for (const ModelFiles& archive : archives) {
     const SharedModel model = benchmarked(archive, "archive");
-    for (const EngineKind& kind : engine_kinds()) {
-      if (kind.takes_archives) add_engine(model, kind);
-    }
+    for (const EngineKind& kind : engine_kinds()) add_engine(model, kind);
   }
 }
 
@@ -233,5 +217,5 @@ void add_benchmarks(const std::vector<std::string>& paths) {
 }  // namespace torch_ir
 
 int main(int argc, char** argv) {
-  return torch_ir::run_benchmarks(argc, argv, torch_ir::add_benchmarks, torch_ir::kArchiveFlag);
+  return torch_ir::run_benchmarks(argc, argv, torch_ir::add_benchmarks);
 }

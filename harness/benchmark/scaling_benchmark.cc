@@ -6,10 +6,8 @@
 //   first_run/GRAPH/N  the first run of a new plan, which chooses kernels and lays out memory
 //   run/GRAPH/N        a run after that
 //   open/GRAPH/N       load, validate and compile, one after the other
-//   extract/MODEL/L    capture and conversion of L layers, on the meta device: of `transformer`,
-//   small
-//                      ones, and of `llama` and `deep_seek`, as large as those of Llama 3.1 405B
-//                      and DeepSeek-V3
+//   extract/MODEL/L    capture and conversion of L layers, on the meta device, of `llama` and
+//                      `deep_seek`, as large as those of Llama 3.1 405B and DeepSeek-V3
 //
 // GRAPH is `chain`, additions to a tensor of one element, each of the result of the one before, or
 // `wide`, half of the additions next to each other and the rest the tree that sums them. N is the
@@ -32,9 +30,9 @@
 
 #include "harness/benchmark/addition_graphs.h"
 #include "harness/benchmark/allocation_counter.h"
-#include "harness/benchmark/benchmark_models.h"
 #include "harness/benchmark/benchmark_program.h"
 #include "models/blocks/published_decoders.h"
+#include "torch_ir/base/error.h"
 #include "torch_ir/converter/extract.h"
 #include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/exporter/meta/meta_device.h"
@@ -135,35 +133,24 @@ void run(benchmark::State& state, ScaledGraph& graph) {
   measure(state, graph, [&] { plan.run(inputs, outputs); });
 }
 
-// A model of any number of layers.
+// A decoder of any number of layers.
 struct LayeredModel {
   const char* name;
-  Model (*make)(int64_t num_layers);
-  std::vector<at::Tensor> (*inputs)();
+  DecoderShape shape;
 };
 
-Model decoder(DecoderShape shape, int64_t num_layers) {
-  shape.layers = num_layers;
-  return Model(Decoder(shape));
-}
-
-std::vector<at::Tensor> one_token() {
-  const at::TensorOptions options = at::device(at::kMeta).dtype(at::kLong);
-  return {at::empty({1, 1}, options), at::empty({1}, options)};
-}
-
-const LayeredModel kLayeredModels[] = {
-    {"transformer", transformer_stack,
-     [] { return std::vector<at::Tensor>{at::empty({1, 16, 64}, at::kMeta)}; }},
-    {"llama", [](int64_t layers) { return decoder(kLlama405BShape, layers); }, one_token},
-    {"deep_seek", [](int64_t layers) { return decoder(kDeepSeekV3Shape, layers); }, one_token}};
+const LayeredModel kLayeredModels[] = {{"llama", kLlama405BShape}, {"deep_seek", kDeepSeekV3Shape}};
 
 void extract_layered(benchmark::State& state, const LayeredModel& layered, int64_t num_layers) {
   const auto extract_layers = [&] {
     const MetaDeviceGuard meta;
-    const Model model = layered.make(num_layers);
+    DecoderShape shape = layered.shape;
+    shape.layers = num_layers;
+    const Model model{Decoder(shape)};
     model.module()->eval();
-    return extract_ir(model, layered.inputs(), {.model_name = layered.name, .strict = true});
+    const at::TensorOptions options = at::device(at::kMeta).dtype(at::kLong);
+    return extract_ir(model, {at::empty({1, 1}, options), at::empty({1}, options)},
+                      {.model_name = layered.name, .strict = true});
   };
   count_peak(state, [&] { extract_layers(); });
   for (auto _ : state) extract_layers();
@@ -189,7 +176,8 @@ void add_graph(const std::string& name, IR (*make)(int64_t)) {
   }
 }
 
-void add_benchmarks() {
+void add_benchmarks(const std::vector<std::string>& archives) {
+  if (!archives.empty()) throw Error("--pt2 is for executor_benchmark: no archive is timed here");
   add_graph("chain", addition_chain);
   add_graph("wide", wide_additions);
   for (const LayeredModel& model : kLayeredModels) {
@@ -205,5 +193,5 @@ void add_benchmarks() {
 }  // namespace torch_ir
 
 int main(int argc, char** argv) {
-  return torch_ir::run_benchmarks(argc, argv, [](const auto&) { torch_ir::add_benchmarks(); });
+  return torch_ir::run_benchmarks(argc, argv, torch_ir::add_benchmarks);
 }

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "harness/divergence/part_process.h"
-#include "harness/divergence/reference_watch.h"
 #include "harness/divergence/reproducer_files.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
@@ -43,27 +42,23 @@ const char* verb_of(FailureKind kind) {
 
 class EndSearch {
  public:
-  EndSearch(Candidate& candidate, const IR& ir, const std::vector<at::Tensor>& inputs,
-            const RunSettings& settings, const EndedProcess& ended, const std::string& directory)
-      : candidate_(candidate),
-        ir_(ir),
-        inputs_(inputs),
-        settings_(settings),
+  EndSearch(const ExplainedRun& run, const EndedProcess& ended)
+      : run_(run),
         ended_(ended),
-        whole_(directory + "/repro"),
-        part_(directory + "/part"),
-        found_(directory + "/found"),
+        whole_(run.directory + "/repro"),
+        part_(run.directory + "/part"),
+        found_(run.directory + "/found"),
         budget_(std::min(Seconds(ended.timeout), kLongest)),
         deadline_(Clock::now() + std::chrono::duration_cast<Clock::duration>(budget_)) {}
 
   ReproducerSearch write_whole() {
-    return whole_graph_reproducer(ir_, candidate_.weights(), inputs_, /*expected=*/{}, settings_,
-                                  /*message=*/"", whole_);
+    return whole_graph_reproducer(run_.ir, run_.candidate.weights(), run_.inputs, /*expected=*/{},
+                                  run_.settings, /*message=*/"", whole_);
   }
 
   // A smaller one, in place of the whole graph.
   ReproducerSearch find_part() {
-    const PartRun run = run_part(whole_, settings_, limits(kNumWholeHangs));
+    const PartRun run = run_part(whole_, run_.settings, limits(kNumWholeHangs));
     if (run.is_cut_off) {
       return {.note = fmt::format(
                   "The graph had {:g} s to be loaded and to run by itself and did not end, so that "
@@ -76,22 +71,18 @@ class EndSearch {
                   "looked for.",
                   verb_of(ended_.kind))};
     }
-    const GraphMemory memory(ir_, candidate_.weights());
-    ReferenceWatch watch(ir_);
-    watch.start(settings_.seed);
-    candidate_.observe(
-        inputs_, [&](const std::string& name, const at::Tensor& value) { watch.see(name, value); });
-    const FailedRun failed{
-        .candidate = candidate_,
-        .ir = ir_,
-        .weights = candidate_.weights(),
-        .inputs = inputs_,
-        .expected = nothing_,
-        .check = [&](auto&&... graph) { return this->check(*run.end, graph...); },
-        .settings = settings_,
-        .memory = memory,
-        .reference = watch};
-    ReproducerSearch search = find_part_that_ends(failed, found_);
+    const StateDict& weights = run_.candidate.weights();
+    const GraphMemory memory(run_.ir, weights);
+    ReferenceWatch watch(run_.ir);
+    watch.run(run_.candidate, run_.inputs, run_.settings.seed);
+    ExplainedRun ended_run = run_;
+    ended_run.directory = found_;
+    ReproducerSearch search = find_part_that_ends(
+        {.run = ended_run,
+         .weights = weights,
+         .check = [&](auto&&... graph) { return this->check(*run.end, graph...); },
+         .memory = memory,
+         .reference = watch});
     if (search.reproducer && ended_.kind == FailureKind::kTimedOut) {
       std::string doubt = doubt_of_hang();
       if (!doubt.empty()) search = {.note = std::move(doubt)};
@@ -136,7 +127,7 @@ class EndSearch {
   std::string doubt_of_hang() const {
     PartLimits limits = this->limits(kNumLastHangs);
     limits.deadline += std::chrono::duration_cast<Clock::duration>(budget_ / kNumLastDelays);
-    const PartRun run = run_part(found_, settings_, limits);
+    const PartRun run = run_part(found_, run_.settings, limits);
     if (run.end && run.end->kind == FailureKind::kTimedOut) return "";
     if (run.is_cut_off || !run.has_begun) {
       return fmt::format("The part that was found could not be loaded in time to have {:g} s",
@@ -163,27 +154,21 @@ class EndSearch {
     return text + ".";
   }
 
-  Candidate& candidate_;
-  const IR& ir_;
-  const std::vector<at::Tensor>& inputs_;
-  const RunSettings& settings_;
+  const ExplainedRun& run_;
   const EndedProcess& ended_;
   // Folders: of the reproducer, of the part that is tried, and of that which was found.
   const std::string whole_;
   const std::string part_;
   const std::string found_;
-  const std::vector<at::Tensor> nothing_;
   const Seconds budget_;
   const Clock::time_point deadline_;
 };
 
 }  // namespace
 
-ReproducerSearch reproduce_end(Candidate& candidate, const IR& ir,
-                               const std::vector<at::Tensor>& inputs, const RunSettings& settings,
-                               const EndedProcess& ended, const std::string& directory,
+ReproducerSearch reproduce_end(const ExplainedRun& run, const EndedProcess& ended,
                                const std::function<void(const ReproducerSearch&)>& on_whole) {
-  EndSearch search(candidate, ir, inputs, settings, ended, directory);
+  EndSearch search(run, ended);
   ReproducerSearch whole = search.write_whole();
   if (!whole.reproducer) return whole;
   on_whole(whole);

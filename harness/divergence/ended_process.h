@@ -6,28 +6,19 @@
 // computes before them.
 #pragma once
 
-#include <ATen/core/Tensor.h>
-
 #include <functional>
-#include <string>
-#include <vector>
 
 #include "harness/divergence/reproducer.h"
-#include "harness/results/result.h"
 #include "harness/results/result_json.h"
-#include "harness/stages/candidate.h"
-#include "torch_ir/ir/ir.h"
 
 namespace torch_ir {
 
-// Leaves the reproducer in repro/ of `directory`: the whole graph with `inputs`, which `on_whole`
-// hears of, and then the smallest part that was found, if any. A part that has not ended after a
-// twentieth of `ended.timeout` counts as one that hangs; the one that is found has a fifth of it in
-// the end. The note says what the search came to. The message of the reproducer is the caller's to
-// fill in. Throws OutputError; what the model throws ends the search only.
-ReproducerSearch reproduce_end(Candidate& candidate, const IR& ir,
-                               const std::vector<at::Tensor>& inputs, const RunSettings& settings,
-                               const EndedProcess& ended, const std::string& directory,
+// Leaves the reproducer in repro/ of `run.directory`: the whole graph with `run.inputs`, which
+// `on_whole` hears of, and then the smallest part that was found, if any. A part that has not ended
+// after a twentieth of `ended.timeout` counts as one that hangs; the one that is found has a fifth
+// of it in the end. The note says what the search came to. The message of the reproducer is the
+// caller's to fill in. Throws OutputError; what the model throws ends the search only.
+ReproducerSearch reproduce_end(const ExplainedRun& run, const EndedProcess& ended,
                                const std::function<void(const ReproducerSearch&)>& on_whole);
 
 }  // namespace torch_ir

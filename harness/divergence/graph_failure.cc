@@ -1,5 +1,3 @@
-#include "harness/divergence/graph_failure.h"
-
 #include <ATen/Context.h>
 #include <fmt/format.h>
 
@@ -8,6 +6,7 @@
 #include <utility>
 
 #include "harness/backend/command_backend.h"
+#include "harness/divergence/reproducer.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/verifier/compare.h"
 #include "torch_ir/verifier/second_opinion.h"

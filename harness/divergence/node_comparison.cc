@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -13,8 +14,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "harness/divergence/reference_watch.h"
-#include "harness/divergence/reproducer.h"
 #include "harness/divergence/whole_run_values.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/executor/graph/memory_overlap.h"
@@ -27,71 +26,44 @@
 namespace torch_ir {
 namespace {
 
-// The numbers of one run that began with a seed, for two runs side by side, each of which draws as
-// if it ran alone. While a Use lives, operators draw from them, and after it again from where they
-// drew before.
-class RandomNumbers {
+// The values of the backend, which draws random numbers of its own: both sides draw as if each ran
+// alone.
+class BackendValues {
  public:
-  explicit RandomNumbers(uint64_t seed) {
+  // `open` makes the values: it may run the graph already.
+  template <class Open>
+  BackendValues(uint64_t seed, const Open& open) {
     const RandomStateGuard outer;
     at::manual_seed(seed);
+    values_ = open();
     state_ = RandomState();
   }
 
-  class Use {
-   public:
-    explicit Use(RandomNumbers& numbers) : numbers_(numbers) { numbers.state_.restore(); }
-    ~Use() { numbers_.state_ = RandomState(); }
-    Use(const Use&) = delete;
-    Use& operator=(const Use&) = delete;
-
-   private:
-    RandomNumbers& numbers_;
-    const RandomStateGuard outer_;
-  };
+  at::Tensor next(const std::string& name) {
+    const RandomStateGuard outer;
+    state_.restore();
+    at::Tensor value = values_->next(name);
+    state_ = RandomState();
+    return value;
+  }
 
  private:
   RandomState state_;
-};
-
-// The values of the backend, which draws random numbers of its own.
-class BackendValues {
- public:
-  explicit BackendValues(uint64_t seed) : numbers_(seed) {}
-
-  // `open` makes the values: it may run the graph already.
-  template <class Open>
-  void open(Open open_values) {
-    const RandomNumbers::Use use(numbers_);
-    values_ = open_values();
-  }
-
-  at::Tensor next(const std::string& name) {
-    const RandomNumbers::Use use(numbers_);
-    return values_->next(name);
-  }
-
- private:
-  RandomNumbers numbers_;
   std::unique_ptr<NodeValues> values_;
 };
 
 class Explainer {
  public:
-  Explainer(Candidate& candidate, const IR& ir, const StateDict& weights,
-            const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& expected,
-            Backend& backend, const RunSettings& settings)
-      : candidate_(candidate),
-        ir_(ir),
-        inputs_(inputs),
-        expected_(expected),
+  Explainer(const ExplainedRun& run, Backend& backend)
+      : run_(run),
+        ir_(run.ir),
+        settings_(run.settings),
         backend_(backend),
-        settings_(settings),
-        memory_(ir, weights),
-        weights_(apart_from_model(weights)),
-        watch_(ir) {
-    for (size_t i = 0; i < ir.nodes.size(); ++i) {
-      for (const TensorMeta& output : ir.nodes[i].outputs) producers_.emplace(output.name, i);
+        memory_(ir_, run.candidate.weights()),
+        weights_(apart_from_model(run.candidate.weights())),
+        watch_(ir_) {
+    for (size_t i = 0; i < ir_.nodes.size(); ++i) {
+      for (const TensorMeta& output : ir_.nodes[i].outputs) producers_.emplace(output.name, i);
     }
   }
 
@@ -115,20 +87,16 @@ class Explainer {
     return report;
   }
 
-  std::optional<Reproducer> reproduce(NodeReport& report, const std::string& directory) {
-    const FailedRun failed{.candidate = candidate_,
-                           .ir = ir_,
-                           .weights = weights_,
-                           .inputs = inputs_,
-                           .expected = expected_,
-                           .check = check_on(backend_),
-                           .settings = settings_,
-                           .memory = memory_,
-                           .reference = watch_,
-                           .divergence = report.first_divergence,
-                           .nodes_agree = report.error.empty() && report.num_compared > 0 &&
-                                          report.num_mismatched == 0};
-    ReproducerSearch found = find_reproducer(failed, directory);
+  std::optional<Reproducer> reproduce(NodeReport& report) {
+    ReproducerSearch found =
+        find_reproducer({.run = run_,
+                         .weights = weights_,
+                         .check = check_on(backend_),
+                         .memory = memory_,
+                         .reference = watch_,
+                         .divergence = report.first_divergence,
+                         .nodes_agree = report.error.empty() && report.num_compared > 0 &&
+                                        report.num_mismatched == 0});
     add_note(report, found.note);
     return found.reproducer;
   }
@@ -137,41 +105,29 @@ class Explainer {
   // A model that writes to its weights must not change those that the graph runs with. What shared
   // memory shares it still.
   StateDict apart_from_model(const StateDict& weights) const {
-    std::vector<at::Tensor> tensors;
-    std::unordered_map<std::string, size_t> positions;
-    for (const auto& item : weights) {
-      positions.emplace(item.key(), tensors.size());
-      tensors.push_back(item.value());
-    }
-    const std::vector<size_t> groups = overlap_groups(tensors);
-    std::set<size_t> written;
+    std::set<std::string> changed;
     for (const auto& item : ir_.weight_name_mapping) {
       const auto memory = memory_.of(item.key());
       if (!memory || !memory_.is_written(*memory, 0, ir_.nodes.size())) continue;
-      for (const std::string& name : {item.key(), item.value()}) {
-        const auto position = positions.find(name);
-        if (position != positions.end()) written.insert(groups[position->second]);
-      }
+      changed.insert({item.key(), item.value()});
     }
-    for (const size_t group : written) copy_group_of(group, groups, tensors);
+    const std::vector<std::string> names = weights.keys();
+    std::vector<at::Tensor> tensors;
+    for (const std::string& name : names) tensors.push_back(*weights.find(name));
+    std::map<size_t, std::vector<size_t>> groups;
+    const std::vector<size_t> group_of = overlap_groups(tensors);
+    for (size_t i = 0; i < names.size(); ++i) groups[group_of[i]].push_back(i);
+    for (const auto& [group, members] : groups) {
+      const auto is_changed = [&](size_t i) { return changed.contains(names[i]); };
+      if (std::ranges::none_of(members, is_changed)) continue;
+      std::vector<at::Tensor> copies;
+      for (const size_t i : members) copies.push_back(tensors[i].detach());
+      copies = copy_group(copies);
+      for (size_t i = 0; i < members.size(); ++i) tensors[members[i]] = copies[i];
+    }
     StateDict apart;
-    for (const auto& item : weights) {
-      apart.insert(item.key(), tensors[positions.at(item.key())]);
-    }
+    for (size_t i = 0; i < names.size(); ++i) apart.insert(names[i], tensors[i]);
     return apart;
-  }
-
-  static void copy_group_of(size_t group, const std::vector<size_t>& groups,
-                            std::vector<at::Tensor>& tensors) {
-    std::vector<at::Tensor> members;
-    for (size_t i = 0; i < groups.size(); ++i) {
-      if (groups[i] == group) members.push_back(tensors[i].detach());
-    }
-    members = copy_group(members);
-    size_t next = 0;
-    for (size_t i = 0; i < groups.size(); ++i) {
-      if (groups[i] == group) tensors[i] = members[next++];
-    }
   }
 
   // A sentence, or several.
@@ -231,26 +187,22 @@ class Explainer {
                                  fmt::join(before, "', '"), others));
   }
 
-  BackendValues open_values() {
-    BackendValues values(settings_.seed);
-    values.open([&]() -> std::unique_ptr<NodeValues> {
-      if (!runs_whole_) {
-        std::unique_ptr<NodeValues> own = backend_.values(ir_, weights_, inputs_);
-        if (own) return own;
-        runs_whole_ = true;
-      }
-      const auto seed = [this] { at::manual_seed(settings_.seed); };
-      return std::make_unique<WholeRunValues>(backend_, ir_, weights_, inputs_, memory_,
-                                              WholeRunValues::Options{.before_run = seed});
-    });
-    return values;
+  std::unique_ptr<NodeValues> open_values() {
+    if (!runs_whole_) {
+      std::unique_ptr<NodeValues> own = backend_.values(ir_, weights_, run_.inputs);
+      if (own) return own;
+      runs_whole_ = true;
+    }
+    const auto seed = [this] { at::manual_seed(settings_.seed); };
+    return std::make_unique<WholeRunValues>(backend_, ir_, weights_, run_.inputs, memory_,
+                                            WholeRunValues::Options{.before_run = seed});
   }
 
   NodeReport compare_once() {
     missing_.clear();
     std::optional<BackendValues> values;
     try {
-      values.emplace(open_values());
+      values.emplace(settings_.seed, [this] { return open_values(); });
     } catch (const OutputError&) {
       throw;
     } catch (const std::exception& error) {
@@ -268,21 +220,16 @@ class Explainer {
         throw;
       }
     };
-    Float64Run float64(ir_, weights_, inputs_);
+    Float64Run float64(ir_, weights_, run_.inputs);
     NodeReport report = compare_nodes(
-        ir_, [&](const ValueObserver& observer) { run_reference(observer); }, next,
-        settings_.tolerance, NodeJudge{.run = float64, .error_factor = error_factor(settings_)});
+        ir_,
+        [&](const ValueObserver& observer) {
+          watch_.run(run_.candidate, run_.inputs, settings_.seed, observer);
+        },
+        next, settings_.tolerance,
+        NodeJudge{.run = float64, .error_factor = error_factor(settings_)});
     if (output_error) std::rethrow_exception(output_error);
     return report;
-  }
-
-  // Runs the model, and keeps in mind what a reproducer has to know.
-  void run_reference(const ValueObserver& observer) {
-    watch_.start(settings_.seed);
-    candidate_.observe(inputs_, [&](const std::string& name, const at::Tensor& value) {
-      watch_.see(name, value);
-      observer(name, value);
-    });
   }
 
   // What the graph itself computed the value from, in another run of it.
@@ -301,11 +248,13 @@ class Explainer {
   std::vector<TensorStatistics> inputs_of(size_t index) {
     const OpNode& node = ir_.nodes[index];
     std::unordered_map<std::string, at::Tensor> made;
-    BackendValues values = open_values();
+    BackendValues values(settings_.seed, [this] { return open_values(); });
     for (const std::string& value : compared_values(ir_)) {
       if (producers_.at(value) >= index) break;
       const at::Tensor tensor = values.next(value);
-      if (reads(node, value)) made.emplace(value, tensor);
+      const bool is_read =
+          std::ranges::find(node.inputs, value, &TensorMeta::name) != node.inputs.end();
+      if (is_read) made.emplace(value, tensor);
     }
     std::vector<TensorStatistics> inputs;
     for (const TensorMeta& input : node.inputs) {
@@ -317,30 +266,20 @@ class Explainer {
     return inputs;
   }
 
-  static bool reads(const OpNode& node, const std::string& value) {
-    return std::ranges::any_of(node.inputs,
-                               [&](const TensorMeta& input) { return input.name == value; });
-  }
-
   // A graph input, a weight or a constant; undefined for other names.
   at::Tensor given(const std::string& name) const {
-    for (size_t i = 0; i < ir_.graph_inputs.size() && i < inputs_.size(); ++i) {
-      if (ir_.graph_inputs[i].name == name) return inputs_[i];
+    for (size_t i = 0; i < ir_.graph_inputs.size() && i < run_.inputs.size(); ++i) {
+      if (ir_.graph_inputs[i].name == name) return run_.inputs[i];
     }
-    const std::string* weight = ir_.weight_name_mapping.find(name);
-    if (weight == nullptr) return {};
-    for (const StateDict* tensors : {&weights_, &ir_.constants}) {
-      if (const at::Tensor* tensor = tensors->find(*weight)) return *tensor;
-    }
-    return {};
+    const bool is_weight = ir_.weight_name_mapping.contains(name);
+    const at::Tensor* weight = is_weight ? find_weight(ir_, weights_, name) : nullptr;
+    return weight == nullptr ? at::Tensor() : *weight;
   }
 
-  Candidate& candidate_;
+  const ExplainedRun& run_;
   const IR& ir_;
-  const std::vector<at::Tensor>& inputs_;
-  const std::vector<at::Tensor>& expected_;
-  Backend& backend_;
   const RunSettings& settings_;
+  Backend& backend_;
   const GraphMemory memory_;
   const StateDict weights_;
   // Values to the nodes that make them.
@@ -354,25 +293,19 @@ class Explainer {
 
 }  // namespace
 
-Explanation explain(Candidate& candidate, const IR& ir, const StateDict& weights,
-                    const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& expected,
-                    Backend& backend, const RunSettings& settings, bool failed,
-                    const std::string& directory,
+Explanation explain(const ExplainedRun& run, Backend& backend, bool failed,
                     const std::function<void(const NodeReport&)>& on_nodes) {
   Explanation explanation;
-  explanation.nodes.tolerance = settings.tolerance;
-  const auto add_error = [&](const std::exception& error) {
-    if (explanation.nodes.error.empty()) explanation.nodes.error = message_text(error);
-  };
+  explanation.nodes.tolerance = run.settings.tolerance;
   try {
-    Explainer explainer(candidate, ir, weights, inputs, expected, backend, settings);
+    Explainer explainer(run, backend);
     explanation.nodes = explainer.compare(failed);
     if (on_nodes) on_nodes(explanation.nodes);
-    if (failed) explanation.reproducer = explainer.reproduce(explanation.nodes, directory);
+    if (failed) explanation.reproducer = explainer.reproduce(explanation.nodes);
   } catch (const OutputError&) {
     throw;
   } catch (const std::exception& error) {
-    add_error(error);
+    if (explanation.nodes.error.empty()) explanation.nodes.error = message_text(error);
   }
   return explanation;
 }

@@ -166,7 +166,7 @@ TEST_F(NodeComparisonTest, SaysWhereTheModelPartsFromItsGraph) {
 }
 
 TEST_F(NodeComparisonTest, ValuesThatAreToldWronglyDoNotHideWhatMakesTheOutputsWrong) {
-  TellingBackend backend(replace("tanh_1", "aten.sigmoid.default"),
+  EditingBackend backend(replace("tanh_1", "aten.sigmoid.default"),
                          [](const std::string& name, const at::Tensor& value) {
                            return name == "linear" ? torch::zeros({2, 2}) : value;
                          });
@@ -183,7 +183,7 @@ TEST_F(NodeComparisonTest, ValuesThatAreToldWronglyDoNotHideWhatMakesTheOutputsW
 }
 
 TEST_F(NodeComparisonTest, SaysThatNoValuesWereHandedBack) {
-  TellingBackend backend(replace("tanh_1", "aten.sigmoid.default"),
+  EditingBackend backend(replace("tanh_1", "aten.sigmoid.default"),
                          [](const std::string&, const at::Tensor&) { return at::Tensor(); });
   settings_.executor = "sim";
   const RegisteredModel model = mlp();
@@ -200,7 +200,7 @@ TEST_F(NodeComparisonTest, SaysThatNoValuesWereHandedBack) {
 }
 
 TEST_F(NodeComparisonTest, SaysThatTheFirstDifferenceMayLieWhereNoValuesAre) {
-  TellingBackend backend(replace("tanh_1", "aten.sigmoid.default"), hide({"linear", "tanh_1"}));
+  EditingBackend backend(replace("tanh_1", "aten.sigmoid.default"), hide({"linear", "tanh_1"}));
   settings_.backend = "chip";
   const Explanation explanation = explain_model(mlp(), backend);
   ASSERT_TRUE(explanation.nodes.first_divergence);
@@ -219,7 +219,7 @@ TEST_F(NodeComparisonTest, SaysThatTheFirstDifferenceMayLieWhereNoValuesAre) {
 }
 
 TEST_F(NodeComparisonTest, SaysThatValuesThatWereHandedBackAgree) {
-  TellingBackend backend(replace("tanh_1", "aten.sigmoid.default"),
+  EditingBackend backend(replace("tanh_1", "aten.sigmoid.default"),
                          hide({"tanh_1", "linear_2", "tanh_2"}));
   settings_.executor = "sim";
   const Explanation explanation = explain_model(mlp(), backend);
@@ -261,19 +261,18 @@ class MemoryCounter : public c10::MemoryReportingInfoBase {
 };
 
 TEST_F(NodeComparisonTest, TakesTheMemoryOfAFewValuesHoweverManyThereAre) {
-  // 200 layers of small weights; a value takes 8 MiB.
-  const std::vector<int64_t> shape = {1 << 17, 16};
+  // 30 layers of small weights; a value takes 1 MiB.
+  const std::vector<int64_t> shape = {1 << 14, 16};
   const int64_t value_bytes = shape[0] * shape[1] * 4;
-  prepare(mlp(shape, 200));
+  prepare(mlp(shape, 30));
   EditingBackend backend(nothing);
   const auto counter = std::make_shared<MemoryCounter>();
   Explanation explanation;
   {
     const c10::DebugInfoGuard guard(c10::DebugInfoKind::PROFILER_STATE, counter);
-    explanation = explain(*candidate_, ir_, candidate_->weights(), inputs_, /*expected=*/{},
-                          backend, settings_, /*failed=*/false, directory_);
+    explanation = explain(run_of({}), backend, /*failed=*/false);
   }
-  EXPECT_EQ(explanation.nodes.num_compared, 400);
+  EXPECT_EQ(explanation.nodes.num_compared, 60);
   EXPECT_GT(counter->peak(), value_bytes);
   // Of the run in float64 each takes twice as much.
   EXPECT_LT(counter->peak(), 14 * value_bytes);

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
+#include <map>
+#include <numeric>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
-#include "harness/divergence/graph_part.h"
 #include "harness/divergence/reproducer_files.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/ir/tensor_text.h"
@@ -34,45 +36,48 @@ StateDict used_weights(const IR& ir, const StateDict& weights) {
   return used;
 }
 
-// Nodes in a row, and the values of the last of them that are looked at.
-struct Range {
-  size_t first;
-  size_t last;
-  std::vector<std::string> outputs;
-};
+// Where between `good` and `bad`, which may be on either side of it, `is_bad` begins to hold.
+template <class Predicate>
+size_t bisect(size_t good, size_t bad, const Predicate& is_bad) {
+  while (std::max(good, bad) - std::min(good, bad) > 1) {
+    const size_t middle = std::midpoint(good, bad);
+    (is_bad(middle) ? bad : good) = middle;
+  }
+  return bad;
+}
 
 // A part that fails.
 struct FailingPart {
-  Range range;
+  NodeRange range;
   GraphPart part;
   StateDict weights = StateDict();
-  RecordedPart values;
+  RecordedPart values = {};
   GraphFailure failure = {};
 };
 
 class Search {
  public:
-  explicit Search(const FailedRun& failed) : failed_(failed) {
-    const Graph& graph = failed.ir;
-    for (size_t i = 0; i < graph.nodes.size(); ++i) {
-      for (const TensorMeta& output : graph.nodes[i].outputs) producers_.emplace(output.name, i);
+  explicit Search(const FailedRun& failed)
+      : failed_(failed), ir_(failed.run.ir), cutter_(ir_, &failed.memory) {
+    for (size_t i = 0; i < ir_.nodes.size(); ++i) {
+      for (const TensorMeta& output : ir_.nodes[i].outputs) producers_.emplace(output.name, i);
     }
-    for (const std::string& value : compared_values(graph)) {
+    for (const std::string& value : compared_values(ir_)) {
       values_[producers_.at(value)].push_back(value);
     }
   }
 
   // One that ends with the node that diverged; an error need not come from there.
   std::optional<FailingPart> run_from_divergence() {
-    if (!failed_.divergence || failed_.threw()) return std::nullopt;
-    return find_smallest(divergent_range());
+    if (!failed_.divergence || failed_.run.threw()) return std::nullopt;
+    const auto index = static_cast<size_t>(failed_.divergence->node.index);
+    return find_smallest({index, index, {failed_.divergence->node.value}});
   }
 
   // One that makes the outputs wrong.
   std::optional<FailingPart> run_from_outputs() {
-    const auto end = find_end();
-    if (!end) return std::nullopt;
-    return find_smallest(*end);
+    const std::optional<size_t> end = find_end();
+    return end ? find_smallest(make_range(*end, *end)) : std::nullopt;
   }
 
   // Of the first range that could not be looked at by itself; may be empty.
@@ -82,38 +87,34 @@ class Search {
   const std::optional<FailingPart>& smallest() const { return smallest_; }
 
  private:
-  Range divergent_range() const {
-    const auto index = static_cast<size_t>(failed_.divergence->node.index);
-    return Range{index, index, {failed_.divergence->node.value}};
-  }
-
-  Range make_range(size_t first, size_t last) const {
-    return {first, last, outputs_of(first, last)};
-  }
-
-  // What is looked at of nodes [first, last]. Values are wrong where they are made, and from there
-  // on; what ends with an error does so whoever reads the values, so that no node may be left out.
-  std::vector<std::string> outputs_of(size_t first, size_t last) const {
-    if (!failed_.threw()) return values_.at(last);
+  // With what is looked at of nodes [first, last]. Values are wrong where they are made, and from
+  // there on; what ends with an error does so whoever reads the values, so that no node may be left
+  // out.
+  NodeRange make_range(size_t first, size_t last) const {
+    if (!failed_.run.threw()) return {first, last, values_.at(last)};
     std::unordered_set<std::string_view> read;
     for (size_t i = first; i <= last; ++i) {
-      for (const TensorMeta& input : failed_.ir.nodes[i].inputs) read.insert(input.name);
+      for (const TensorMeta& input : ir_.nodes[i].inputs) read.insert(input.name);
     }
-    std::vector<std::string> outputs;
-    for (size_t i = first; i <= last; ++i) {
-      const auto values = values_.find(i);
-      if (values == values_.end()) continue;
-      for (const std::string& value : values->second) {
-        if (i == last || !read.contains(value)) outputs.push_back(value);
+    NodeRange range{first, last};
+    for (auto it = values_.lower_bound(first); it != values_.upper_bound(last); ++it) {
+      for (const std::string& value : it->second) {
+        if (it->first == last || !read.contains(value)) range.outputs.push_back(value);
       }
     }
-    return outputs;
+    return range;
+  }
+
+  // With another node at its beginning.
+  NodeRange beginning_at(size_t first, const NodeRange& range) const {
+    if (failed_.run.threw()) return make_range(first, range.last);
+    return {first, range.last, range.outputs};
   }
 
   // The first node at which the graph fails when it runs from its beginning to there; nothing when
   // that does not reproduce the failure. The failure goes on to the outputs, so that bisection
   // finds a node behind which all is wrong, and before which it is not.
-  std::optional<Range> find_end() {
+  std::optional<size_t> find_end() {
     const std::optional<size_t> wrong = find_wrong_node();
     if (!wrong) return std::nullopt;
     // Nodes with values to look at.
@@ -121,26 +122,18 @@ class Search {
     for (const auto& [node, values] : values_) {
       if (node <= *wrong) nodes.push_back(node);
     }
-    std::ranges::sort(nodes);
-    size_t right = 0;
-    size_t bad = nodes.size() - 1;
-    if (fails(make_range(0, nodes[0]))) return make_range(nodes[0], nodes[0]);
-    while (bad - right > 1) {
-      const size_t middle = right + (bad - right) / 2;
-      (fails(make_range(0, nodes[middle])) ? bad : right) = middle;
-    }
-    return make_range(nodes[bad], nodes[bad]);
+    const auto fails_at = [&](size_t i) { return fails(make_range(0, nodes[i])); };
+    return nodes[fails_at(0) ? 0 : bisect(0, nodes.size() - 1, fails_at)];
   }
 
   // A node that makes an output wrong; for an error, the last one.
   std::optional<size_t> find_wrong_node() {
     std::vector<size_t> nodes;
-    if (failed_.threw()) {
-      for (const auto& [node, values] : values_) nodes.push_back(node);
-      if (!nodes.empty()) nodes = {*std::ranges::max_element(nodes)};
+    if (failed_.run.threw()) {
+      if (!values_.empty()) nodes = {values_.rbegin()->first};
     } else {
-      Range all{0, 0, {}};
-      for (const TensorMeta& output : failed_.ir.graph_outputs) {
+      NodeRange all;
+      for (const TensorMeta& output : ir_.graph_outputs) {
         const auto producer = producers_.find(output.name);
         if (producer == producers_.end() || !values_.contains(producer->second)) continue;
         nodes.push_back(producer->second);
@@ -161,78 +154,61 @@ class Search {
     return wrong == nodes.end() ? std::nullopt : std::optional(*wrong);
   }
 
-  // With other nodes at its beginning.
-  Range beginning_at(size_t first, const Range& range) const {
-    Range other = range;
-    other.first = first;
-    if (failed_.threw()) other.outputs = outputs_of(first, range.last);
-    return other;
-  }
-
-  std::optional<FailingPart> find_smallest(Range range) {
+  std::optional<FailingPart> find_smallest(const NodeRange& range) {
     std::optional<FailingPart> smallest = try_range(range);
     if (!smallest) smallest = grow(range);
     if (!smallest) return std::nullopt;
-    shrink_end(range, smallest);
+    shrink_end(*smallest);
+    if (smallest->range.outputs.size() < 2) return smallest;
     // One output shows it, unless the others have a part in it.
-    Range single = smallest->range;
+    NodeRange single = smallest->range;
     single.outputs = {smallest->failure.output};
-    const bool has_several = smallest->range.outputs.size() > 1;
-    std::optional<FailingPart> with_one = has_several ? try_range(single) : std::nullopt;
+    std::optional<FailingPart> with_one = try_range(single);
     return with_one ? with_one : smallest;
   }
 
   // Lets `range` begin earlier and earlier, and then as late as it still fails.
-  std::optional<FailingPart> grow(Range& range) {
-    size_t good = range.first;
+  std::optional<FailingPart> grow(const NodeRange& range) {
     std::optional<FailingPart> failing;
-    for (size_t length = 2; !failing && good > 0; length *= 2) {
-      range = beginning_at(range.last + 1 > length ? range.last + 1 - length : 0, range);
-      failing = try_range(range);
-      if (!failing) good = range.first;
-    }
-    if (!failing) return std::nullopt;
-    size_t bad = range.first;
-    while (good - bad > 1) {
-      range = beginning_at(bad + (good - bad) / 2, range);
-      if (std::optional<FailingPart> shorter = try_range(range)) {
-        failing = std::move(shorter);
-        bad = range.first;
-      } else {
-        good = range.first;
+    const auto fails_from = [&](size_t first) {
+      std::optional<FailingPart> found = try_range(beginning_at(first, range));
+      if (found) failing = std::move(found);
+      return failing && failing->range.first == first;
+    };
+    size_t good = range.first;
+    for (size_t length = 2; good > 0; length *= 2) {
+      const size_t first = range.last + 1 > length ? range.last + 1 - length : 0;
+      if (fails_from(first)) {
+        bisect(good, first, fails_from);
+        break;
       }
+      good = first;
     }
-    range = beginning_at(bad, range);
     return failing;
   }
 
-  void shrink_end(Range range, std::optional<FailingPart>& smallest) {
-    while (range.last > range.first) {
-      --range.last;
-      if (!values_.contains(range.last)) continue;
-      range.outputs = outputs_of(range.first, range.last);
-      std::optional<FailingPart> shorter = try_range(range);
+  void shrink_end(FailingPart& smallest) {
+    const size_t first = smallest.range.first;
+    for (size_t last = smallest.range.last; last-- > first;) {
+      if (!values_.contains(last)) continue;
+      std::optional<FailingPart> shorter = try_range(make_range(first, last));
       if (!shorter) return;
-      smallest = std::move(shorter);
+      smallest = std::move(*shorter);
     }
   }
 
-  bool fails(const Range& range) { return try_range(range).has_value(); }
+  bool fails(const NodeRange& range) { return try_range(range).has_value(); }
 
-  std::optional<FailingPart> try_range(const Range& range) {
-    FailingPart failing{
-        .range = range,
-        .part = make_graph_part(failed_.ir, failed_.memory, failed_.reference.shapes(), range.first,
-                                range.last, range.outputs),
-        .values = {}};
+  std::optional<FailingPart> try_range(const NodeRange& range) {
+    FailingPart failing{.range = range, .part = cutter_.cut(range, failed_.reference.facts())};
     if (!can_run_alone(failing.part)) return std::nullopt;
     failing.weights = used_weights(failing.part.ir, failed_.weights);
-    at::manual_seed(failed_.settings.seed);
-    const auto values = record_part(failed_.candidate, failed_.ir, failed_.memory, failed_.inputs,
+    at::manual_seed(failed_.run.settings.seed);
+    const auto values = record_part(failed_.run.candidate, ir_, failed_.memory, failed_.run.inputs,
                                     failing.part, range.first);
     if (!values) {
       note(fmt::format("not all values that node '{}' needs can be stored in a file",
-                       failed_.ir.nodes[range.first].name));
+                       ir_.nodes[range.first].name));
       return std::nullopt;
     }
     failing.values = *values;
@@ -244,7 +220,7 @@ class Search {
   bool can_run_alone(GraphPart& part) {
     for (const size_t node : part.nodes) {
       if (!failed_.reference.random_nodes().contains(node) || !part.problem.empty()) continue;
-      part.problem = fmt::format("node '{}' draws random numbers", failed_.ir.nodes[node].name);
+      part.problem = fmt::format("node '{}' draws random numbers", ir_.nodes[node].name);
     }
     if (part.problem.empty()) {
       const std::vector<std::string> problems = find_problems(part.ir);
@@ -262,11 +238,11 @@ class Search {
   // values that are wrong, nor they of an error, nor what an executor refuses of what it crashes
   // on.
   bool run(FailingPart& failing) {
-    RunSettings settings = failed_.settings;
+    RunSettings settings = failed_.run.settings;
     settings.tolerance = tolerance_of(failing.part.ir);
     const auto failure = failed_.check(failing.part.ir, failing.weights, failing.values.inputs,
                                        failing.values.outputs, settings);
-    if (!failure || failure->threw != failed_.threw()) return false;
+    if (!failure || failure->threw != failed_.run.threw()) return false;
     if (!command_end_) command_end_ = failure->command_end;
     if (failure->command_end != *command_end_) return false;
     failing.failure = *failure;
@@ -275,10 +251,10 @@ class Search {
 
   // Outputs of the graph keep a tolerance of their own wherever they are in the part.
   ToleranceRule tolerance_of(const IR& part) const {
-    const ToleranceRule& whole = failed_.settings.tolerance;
+    const ToleranceRule& whole = failed_.run.settings.tolerance;
     ToleranceRule rule = whole;
     rule.outputs.clear();
-    const std::vector<TensorMeta>& outputs = failed_.ir.graph_outputs;
+    const std::vector<TensorMeta>& outputs = ir_.graph_outputs;
     for (size_t i = 0; i < part.graph_outputs.size(); ++i) {
       const auto output = std::ranges::find(outputs, part.graph_outputs[i].name, &TensorMeta::name);
       const auto own = whole.outputs.find(static_cast<size_t>(output - outputs.begin()));
@@ -288,9 +264,11 @@ class Search {
   }
 
   const FailedRun& failed_;
+  const IR& ir_;
+  const GraphCutter cutter_;
   // Values to the nodes that make them, and back.
   std::unordered_map<std::string, size_t> producers_;
-  std::unordered_map<size_t, std::vector<std::string>> values_;
+  std::map<size_t, std::vector<std::string>> values_;
   std::string problem_;
   // Of the first part that failed: all of the graph that comes before the last value.
   std::optional<std::string> command_end_;
@@ -312,7 +290,7 @@ FoundPart find_part(const FailedRun& failed) {
   try {
     found.part = search.run_from_divergence();
     if (!found.part) {
-      found.ends_at_divergence = !failed.divergence || failed.threw();
+      found.ends_at_divergence = !failed.divergence || failed.run.threw();
       found.part = search.run_from_outputs();
     }
     found.problem = search.problem();
@@ -328,25 +306,20 @@ FoundPart find_part(const FailedRun& failed) {
   return found;
 }
 
-ReproducerSearch write(const FailingPart& found, const RunSettings& settings,
-                       const std::string& directory) {
-  const std::vector<OpNode>& nodes = found.part.ir.nodes;
-  write_reproducer(found.part.ir, found.weights, found.values.inputs, found.values.outputs,
-                   directory);
-  return {.reproducer = Reproducer{.num_nodes = static_cast<int64_t>(nodes.size()),
-                                   .first_node = nodes.front().name,
-                                   .last_node = nodes.back().name,
-                                   .command = reproducer_command(!found.weights.is_empty(),
-                                                                 found.failure.tolerance, settings),
-                                   .message = found.failure.message}};
+Reproducer describe(const IR& ir, const std::string& command, const std::string& message) {
+  return {.num_nodes = std::ssize(ir.nodes),
+          .first_node = ir.nodes.empty() ? "" : ir.nodes.front().name,
+          .last_node = ir.nodes.empty() ? "" : ir.nodes.back().name,
+          .command = command,
+          .message = message};
 }
 
 // Of a run that ended with an error nothing is known yet.
-std::vector<at::Tensor> expected_outputs(const FailedRun& failed) {
-  if (!failed.threw()) return failed.expected;
+std::vector<at::Tensor> expected_outputs(const ExplainedRun& run) {
+  if (!run.threw()) return run.expected;
   try {
-    at::manual_seed(failed.settings.seed);
-    return failed.candidate.expected(failed.inputs);
+    at::manual_seed(run.settings.seed);
+    return run.candidate.expected(run.inputs);
   } catch (const std::exception&) {
     // Then only the error can be seen again.
     return {};
@@ -365,22 +338,22 @@ std::vector<at::Tensor> as_in_files(const std::vector<at::Tensor>& tensors) {
 std::string colon(const std::string& reason) { return reason.empty() ? "" : ": " + reason; }
 
 // What is left where no part is found; `problem` says why not, as far as is known.
-ReproducerSearch try_whole_graph(const FailedRun& failed, const std::string& problem,
-                                 const std::string& directory) {
-  const std::vector<at::Tensor> expected = expected_outputs(failed);
-  const std::vector<at::Tensor> inputs = as_in_files(failed.inputs);
-  const auto failure = failed.check(failed.ir, used_weights(failed.ir, failed.weights), inputs,
-                                    expected, failed.settings);
+ReproducerSearch try_whole_graph(const FailedRun& failed, const std::string& problem) {
+  const ExplainedRun& run = failed.run;
+  const std::vector<at::Tensor> expected = expected_outputs(run);
+  const std::vector<at::Tensor> inputs = as_in_files(run.inputs);
+  const auto failure =
+      failed.check(run.ir, used_weights(run.ir, failed.weights), inputs, expected, run.settings);
   if (!failure) {
     return {.note =
                 "No reproducer: the graph failed once, and did not when it ran again on the "
                 "same inputs"};
   }
-  RunSettings settings = failed.settings;
+  RunSettings settings = run.settings;
   // A command has one tolerance for all.
   if (!settings.tolerance.outputs.empty()) settings.tolerance = {.fixed = failure->tolerance};
-  ReproducerSearch found = whole_graph_reproducer(failed.ir, failed.weights, inputs, expected,
-                                                  settings, failure->message, directory);
+  ReproducerSearch found = whole_graph_reproducer(run.ir, failed.weights, inputs, expected,
+                                                  settings, failure->message, run.directory);
   if (!found.reproducer) return found;
   const bool is_unexplained = failed.nodes_agree && !failure->threw;
   if (is_unexplained) {
@@ -395,36 +368,39 @@ ReproducerSearch try_whole_graph(const FailedRun& failed, const std::string& pro
 
 }  // namespace
 
-ReproducerSearch find_reproducer(const FailedRun& failed, const std::string& directory) {
-  FoundPart found = find_part(failed);
-  if (!found.part) return try_whole_graph(failed, found.problem, directory);
+ReproducerSearch find_reproducer(const FailedRun& failed) {
+  const FoundPart found = find_part(failed);
+  if (!found.part) return try_whole_graph(failed, found.problem);
+  const auto& [range, part, weights, values, failure] = *found.part;
   try {
-    ReproducerSearch search = write(*found.part, failed.settings, directory);
-    if (!found.ends_at_divergence) {
-      search.note = fmt::format(
-          "No part of the graph that ends with '{}' fails by itself{}. The reproducer makes an "
-          "output wrong",
-          failed.divergence->node.value, colon(found.problem));
-    }
-    return search;
+    write_reproducer(part.ir, weights, values.inputs, values.outputs, failed.run.directory);
   } catch (const WeightError& error) {
-    return try_whole_graph(failed, error.what(), directory);
+    return try_whole_graph(failed, error.what());
   }
+  const std::string command =
+      reproducer_command(!weights.is_empty(), failure.tolerance, failed.run.settings);
+  ReproducerSearch search{.reproducer = describe(part.ir, command, failure.message)};
+  if (!found.ends_at_divergence) {
+    search.note = fmt::format(
+        "No part of the graph that ends with '{}' fails by itself{}. The reproducer makes an "
+        "output wrong",
+        failed.divergence->node.value, colon(found.problem));
+  }
+  return search;
 }
 
-ReproducerSearch find_part_that_ends(const FailedRun& failed, const std::string& directory) {
+ReproducerSearch find_part_that_ends(const FailedRun& failed) {
   const FoundPart found = find_part(failed);
   const std::string cut =
       found.is_cut_short ? "The search was cut short, so that a smaller part may fail too" : "";
-  if (!found.part || found.part->part.nodes.size() >= failed.ir.nodes.size()) {
+  if (!found.part || found.part->part.nodes.size() >= failed.run.ir.nodes.size()) {
     return {.note = found.is_cut_short
                         ? cut
                         : "No smaller part of the graph fails so by itself" + colon(found.problem)};
   }
-  const IR& part = found.part->part.ir;
-  ReproducerSearch search =
-      whole_graph_reproducer(part, found.part->weights, found.part->values.inputs, /*expected=*/{},
-                             failed.settings, /*message=*/"", directory);
+  ReproducerSearch search = whole_graph_reproducer(
+      found.part->part.ir, found.part->weights, found.part->values.inputs, /*expected=*/{},
+      failed.run.settings, /*message=*/"", failed.run.directory);
   if (search.reproducer) search.note = cut;
   return search;
 }
@@ -445,11 +421,7 @@ ReproducerSearch whole_graph_reproducer(const IR& ir, const StateDict& weights,
   } catch (const WeightError& error) {
     return {.note = fmt::format("No reproducer: {}", error.what())};
   }
-  return {.reproducer = Reproducer{.num_nodes = static_cast<int64_t>(ir.nodes.size()),
-                                   .first_node = ir.nodes.empty() ? "" : ir.nodes.front().name,
-                                   .last_node = ir.nodes.empty() ? "" : ir.nodes.back().name,
-                                   .command = whole_graph_command(has_expected, settings),
-                                   .message = message}};
+  return {.reproducer = describe(ir, whole_graph_command(has_expected, settings), message)};
 }
 
 }  // namespace torch_ir

@@ -39,15 +39,6 @@ bool runs_on_plan(const RunSettings& settings) {
   return settings.backend.empty() && settings.executor.empty();
 }
 
-// Of the execution plan, which any program with this library has.
-std::string plan_command(bool has_weights, const RunSettings& settings,
-                         const std::string& tolerance) {
-  std::string command = "torch-ir verify ir.json";
-  if (has_weights) command += " --weights weights.safetensors";
-  command += " --inputs inputs.safetensors --expected expected.safetensors" + tolerance;
-  return command + plan_flags(settings);
-}
-
 // Of what runs the graphs in its place, or of the harness itself.
 std::string harness_command(const RunSettings& settings, const std::string& tolerance) {
   std::string command = "harness --ir .";
@@ -56,7 +47,7 @@ std::string harness_command(const RunSettings& settings, const std::string& tole
   if (settings.executor_intermediates) command += " --executor-intermediates";
   command += tolerance;
   if (settings.seed != RunSettings().seed) command += fmt::format(" --seed {}", settings.seed);
-  return command;
+  return runs_on_plan(settings) ? command + plan_flags(settings) : command;
 }
 
 }  // namespace
@@ -86,24 +77,23 @@ void write_reproducer(const IR& ir, const StateDict& weights, const std::vector<
 
 std::string reproducer_command(bool has_weights, const Tolerance& tolerance,
                                const RunSettings& settings) {
-  if (error_factor(settings)) {
-    const std::string flags = reference_flags(settings);
-    return harness_command(settings, flags) + (runs_on_plan(settings) ? plan_flags(settings) : "");
-  }
-  const std::string flags = tolerance_flags(tolerance);
-  return runs_on_plan(settings) ? plan_command(has_weights, settings, flags)
-                                : harness_command(settings, flags);
+  if (error_factor(settings)) return harness_command(settings, reference_flags(settings));
+  if (!runs_on_plan(settings)) return harness_command(settings, tolerance_flags(tolerance));
+  // Any program with this library has the execution plan.
+  return std::string("torch-ir verify ir.json") +
+         (has_weights ? " --weights weights.safetensors" : "") +
+         " --inputs inputs.safetensors --expected expected.safetensors" +
+         tolerance_flags(tolerance) + plan_flags(settings);
 }
 
 std::string whole_graph_command(bool has_expected, const RunSettings& settings) {
   const ToleranceRule& rule = settings.tolerance;
-  std::string command = harness_command(settings, error_factor(settings) ? reference_flags(settings)
-                                                  : rule.by_dtype        ? " --tolerance dtype"
-                                                                  : tolerance_flags(rule.fixed));
-  if (runs_on_plan(settings)) command += plan_flags(settings);
+  const std::string command =
+      harness_command(settings, error_factor(settings) ? reference_flags(settings)
+                                : rule.by_dtype        ? " --tolerance dtype"
+                                                       : tolerance_flags(rule.fixed));
   // Else it would run on other inputs too.
-  if (!has_expected) command += " --trials 1";
-  return command;
+  return has_expected ? command : command + " --trials 1";
 }
 
 }  // namespace torch_ir

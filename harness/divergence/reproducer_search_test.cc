@@ -120,8 +120,7 @@ TEST_F(ReproducerSearchTest, TheWholeGraphReproducesWhatNoPartOfItDoes) {
   EditingBackend backend(nothing);
   prepare(mlp());
   const Tensors other = {candidate_->expected(inputs_).at(0) + 0.25};
-  const Explanation explanation = explain(*candidate_, ir_, candidate_->weights(), inputs_, other,
-                                          backend, settings_, /*failed=*/true, directory_);
+  const Explanation explanation = explain(run_of(other), backend, /*failed=*/true);
   EXPECT_EQ(explanation.nodes.num_mismatched, 0);
   ASSERT_TRUE(explanation.reproducer);
   EXPECT_EQ(
@@ -146,8 +145,7 @@ TEST_F(ReproducerSearchTest, OutputsThatNoNodeMakesWrongAreNotTriedOneByOne) {
   ir_.graph_outputs.clear();
   for (const OpNode& node : ir_.nodes) ir_.graph_outputs.push_back(node.outputs.at(0));
   const Tensors other(ir_.graph_outputs.size(), at::zeros({1}));
-  const Explanation explanation = explain(*candidate_, ir_, candidate_->weights(), inputs_, other,
-                                          backend, settings_, /*failed=*/true, directory_);
+  const Explanation explanation = explain(run_of(other), backend, /*failed=*/true);
   ASSERT_TRUE(explanation.reproducer) << explanation.nodes.note;
   EXPECT_EQ(explanation.reproducer->num_nodes, 6);
   EXPECT_LT(num_runs, 6);
@@ -174,7 +172,10 @@ TEST_F(ReproducerSearchTest, TheWholeGraphReproducesWhatDrawsRandomNumbers) {
 TEST_F(ReproducerSearchTest, SaysThatAFailureDidNotComeAgain) {
   const RegisteredModel model = mlp();
   for (const bool throws : {false, true}) {
-    FlakyBackend backend(throws);
+    int num_runs = 0;
+    SilentBackend backend([&](IR&) {
+      if (num_runs++ == 0 && throws) throw ExecutionError("out of luck");
+    });
     const Explanation explanation = explain_model(model, backend);
     EXPECT_FALSE(explanation.reproducer);
     EXPECT_THAT(
@@ -188,7 +189,13 @@ TEST_F(ReproducerSearchTest, SaysThatAFailureDidNotComeAgain) {
 
 // A part that does not run says nothing of values that are wrong.
 TEST_F(ReproducerSearchTest, TakesNoErrorOfAPartForAWrongValue) {
-  ParticularBackend backend(replace("tanh_2", "aten.sigmoid.default"), "tanh_2");
+  // Takes no graphs with other outputs.
+  SilentBackend backend([](IR& ir) {
+    for (const TensorMeta& output : ir.graph_outputs) {
+      if (output.name != "tanh_2") throw ExecutionError("no output '" + output.name + "' here");
+    }
+    replace("tanh_2", "aten.sigmoid.default")(ir);
+  });
   const Explanation explanation = explain_model(mlp(), backend);
   EXPECT_THAT(explanation.nodes.error, HasSubstr("no output 'linear' here"));
   ASSERT_TRUE(explanation.reproducer) << explanation.nodes.note;

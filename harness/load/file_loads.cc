@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "harness/harness.h"
-#include "harness/load/footprint.h"
 #include "harness/load/load.h"
 #include "torch_ir/base/work_directory.h"
 #include "torch_ir/executor/execution_plan.h"
@@ -96,7 +95,7 @@ std::string run_on_sparse_weights(int64_t num_tensors) {
   const int64_t taken = std::max(footprint.peak_bytes(), footprint.resident_growth());
   require(!footprint.allocations || taken < std::min(bytes / 16, int64_t{1} << 30),
           "more memory than a part of the file: " + footprint_text(footprint));
-  return fmt::format("a file of {}; {}", size_text(static_cast<double>(bytes)),
+  return fmt::format("a file of {}; {}", size_text(bytes),
                      footprint_text(footprint));
 }
 
@@ -128,8 +127,8 @@ std::string run_harness_on_copies(int64_t num_models) {
   require(!footprint.allocations || bytes < kRunBytes + num_models * kModelBytes,
           "more memory a model than its result: " + footprint_text(footprint));
   return fmt::format("{:.3g} ms and {} a model; {}",
-                     1e3 * footprint.seconds / static_cast<double>(num_models),
-                     size_text(static_cast<double>(bytes) / static_cast<double>(num_models)),
+                     1e3 * footprint.seconds / num_models,
+                     size_text(1.0 * bytes / num_models),
                      footprint_text(footprint));
 }
 
@@ -137,7 +136,7 @@ std::string run_harness_on_copies(int64_t num_models) {
 
 std::vector<Load> file_loads() {
   return {{"sparse_weights", 1, 50, run_on_sparse_weights},
-          {"models", 4, 10'000, run_harness_on_copies}};
+          {"models", 2, 10'000, run_harness_on_copies}};
 }
 
 }  // namespace torch_ir

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "harness/benchmark/addition_graphs.h"
-#include "harness/load/footprint.h"
 #include "harness/load/load.h"
 #include "torch_ir/analysis/cost.h"
 #include "torch_ir/analysis/diff.h"
@@ -162,8 +161,8 @@ std::vector<Load> graph_loads() {
   };
   return {{"graph/wide", 2'000, 100'000, going_through(wide_additions)},
           {"graph/chain", 2'000, 100'000, going_through(addition_chain)},
-          {"graph/outputs", 5'000, 5'000, going_through(addition_chain_of_outputs)},
-          {"graph/deep", 20'000, 20'000, go_through_deep_graph}};
+          {"graph/outputs", 2'000, 5'000, going_through(addition_chain_of_outputs)},
+          {"graph/deep", 5'000, 20'000, go_through_deep_graph}};
 }
 
 }  // namespace torch_ir

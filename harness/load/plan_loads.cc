@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness/load/footprint.h"
 #include "harness/load/load.h"
 #include "harness/stages/candidate.h"
 #include "torch_ir/executor/execution_plan.h"
@@ -160,8 +159,7 @@ std::string share_a_plan(const LoadedModel& shared, int64_t count) {
   run_in_threads(plan, model, count / 5);
   const Footprint footprint = measure([&] { run_in_threads(plan, model, count); });
   require_flat(footprint, kFlatBytes + kNumThreads * frame_bytes(plan, model));
-  const auto runs = static_cast<double>(count);
-  return fmt::format("{:.3g} us a run; {}", 1e6 * footprint.seconds / runs,
+  return fmt::format("{:.3g} us a run; {}", 1e6 * footprint.seconds / count,
                      footprint_text(footprint));
 }
 
@@ -180,7 +178,7 @@ std::string make_and_destroy(const LoadedModel& loaded, int64_t count) {
   make_plans(model, count / 5);
   const Footprint footprint = measure([&] { make_plans(model, count); });
   require_flat(footprint, kFlatBytes);
-  return fmt::format("{:.3g} ms a plan; {}", 1e3 * footprint.seconds / static_cast<double>(count),
+  return fmt::format("{:.3g} ms a plan; {}", 1e3 * footprint.seconds / count,
                      footprint_text(footprint));
 }
 
@@ -199,7 +197,7 @@ std::string keep_alive(const LoadedModel& loaded, int64_t count) {
   require_flat(footprint, count * kPlanBytes);
   return fmt::format(
       "{} a plan; {}",
-      size_text(static_cast<double>(footprint.peak_bytes()) / static_cast<double>(count)),
+      size_text(1.0 * footprint.peak_bytes() / count),
       footprint_text(footprint));
 }
 

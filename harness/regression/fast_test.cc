@@ -1,51 +1,58 @@
 // Every model of the registry, and archives shaped like real models, at the optimization level
 // `fast`: within 1e-4 of what is expected.
 
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <string>
+#include <memory>
 #include <vector>
 
-#include "harness/harness.h"
+#include "harness/backend/backend.h"
+#include "harness/selection/model_files.h"
+#include "harness/stages/candidate.h"
 #include "torch_ir/registry/registry.h"
+#include "torch_ir/verifier/verify.h"
 
 namespace torch_ir {
 namespace {
 
-HarnessOptions fast_options() {
-  HarnessOptions options;
-  const char* outputs = std::getenv("TEST_UNDECLARED_OUTPUTS_DIR");
-  options.output = outputs != nullptr ? outputs : ::testing::TempDir() + "fast_test";
-  options.run.settings.optimization = Optimization::kFast;
-  options.run.settings.tolerance.fixed = {.rtol = 1e-4, .atol = 1e-4};
-  options.summary = false;
-  return options;
-}
+constexpr int kNumTrials = 3;
 
-void expect_passed(const ModelResults& results) {
-  for (const ModelResult& result : results) {
-    SCOPED_TRACE(result.name);
-    EXPECT_TRUE(result.passed()) << (result.failure ? result.failure->message : "");
-    ASSERT_NE(result.worst_trial(), nullptr);
-    EXPECT_EQ(result.worst_trial()->verification.optimization, Optimization::kFast);
+void expect_within_tolerance(Candidate& candidate) {
+  at::set_num_threads(1);
+  ExecutionOptions options;
+  options.optimization = Optimization::kFast;
+  PlanBackend backend(options);
+  const IR ir = candidate.extract();
+  for (int trial = 0; trial < (candidate.takes_trials() ? kNumTrials : 1); ++trial) {
+    const std::vector<at::Tensor> inputs = candidate.inputs(trial);
+    at::manual_seed(0);
+    const std::vector<at::Tensor> outputs = backend.run(ir, candidate.weights(), inputs);
+    at::manual_seed(0);
+    const VerificationReport report = compare_known_outputs(
+        ir, outputs, candidate.expected(inputs), {.fixed = {.rtol = 1e-4, .atol = 1e-4}});
+    EXPECT_TRUE(report.is_valid) << report.error_message;
   }
 }
 
 TEST(FastTest, ModelsOfTheRegistryAreWithinTheTolerance) {
-  const ModelResults results = run_harness(fast_options()).results;
-  EXPECT_EQ(results.size(), list_models().size());
-  EXPECT_GE(results.size(), 12u);
-  expect_passed(results);
+  EXPECT_GE(list_models().size(), 12u);
+  for (const RegisteredModel& model : list_models()) {
+    SCOPED_TRACE(model.name);
+    expect_within_tolerance(*make_candidate(model, /*seed=*/0));
+  }
 }
 
 TEST(FastTest, ArchivesAreWithinTheTolerance) {
-  HarnessOptions options = fast_options();
-  options.files = {{.path = "harness/testdata"}};
-  const ModelResults results = run_harness(options).results;
-  EXPECT_GE(results.size(), 17u);
-  expect_passed(results);
+  const std::vector<ModelFiles> archives = find_model_files({{.path = "harness/testdata"}}, {});
+  EXPECT_GE(archives.size(), 17u);
+  for (const ModelFiles& archive : archives) {
+    SCOPED_TRACE(archive.name);
+    EXPECT_NE(archive.expected, "");
+    expect_within_tolerance(*make_candidate(archive, /*seed=*/0));
+  }
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
-// The test that torch_ir_model_test makes, and its update target.
+// The program of the tests that //harness:defs.bzl makes, of their update targets, and of the tests
+// of //models/operators.
 //
-// Models that the program registers go through the pipeline, a test case each, and leave their
-// pages and graphs in TEST_UNDECLARED_OUTPUTS_DIR. With --model it is exactly that one, which may
-// have golden files; --update, in place of the tests, writes these into the user's workspace.
+// Flags say what is tested: models that the program registers, exactly one with --model, an archive
+// with --pt2, or the cases of operators with --suite=operators. All of it goes through the pipeline
+// in one run, with a test case for each model or operator, and leaves pages and graphs in
+// TEST_UNDECLARED_OUTPUTS_DIR. The graph and page of one model may have golden files; --update, in
+// place of the tests, writes these into the user's workspace.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +13,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <iostream>
+#include <iterator>
+#include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,11 +26,11 @@
 #include "harness/harness.h"
 #include "harness/regression/golden.h"
 #include "harness/regression/reference_pages.h"
-#include "harness/regression/test_flags.h"
 #include "harness/run/runner.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/executor/graph/execution_options.h"
+#include "torch_ir/registry/operator_case.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -32,15 +39,19 @@ namespace {
 namespace fs = std::filesystem;
 
 struct BuildLine {
+  HarnessOptions options = {.summary = false};
   // Empty for all models that the program registers.
   std::string model = {};
+  // Of the model, or of all models or cases.
   std::vector<std::string> categories = {};
-  Optimization optimization = Optimization::kExact;
   // Paths in the workspace, empty where there is none.
   std::string golden = {};
   std::string golden_page = {};
   std::string target = {};
   bool update = false;
+
+  bool is_of_operators() const { return options.selection.suite == Suite::kOperators; }
+  bool is_of_an_archive() const { return !options.files.empty(); }
 };
 
 BuildLine& build_line() {
@@ -48,62 +59,133 @@ BuildLine& build_line() {
   return line;
 }
 
-ModelResult run_model_in(const std::string& directory, const std::string& model) {
-  HarnessOptions options;
-  options.output = directory;
-  options.selection.models = {model};
-  options.summary = false;
-  options.portable = !build_line().golden_page.empty();
-  options.run.settings.optimization = build_line().optimization;
-  return run_harness(options, {.lines = &std::cout}).results[0];
+constexpr const char* kArchive = "archive";
+
+// What is tested: models by name, operators, or the archive.
+std::vector<std::string> names_of_tests() {
+  const BuildLine& line = build_line();
+  if (line.is_of_an_archive()) return {kArchive};
+  if (!line.model.empty()) return {line.model};
+  std::set<std::string> names;
+  if (line.is_of_operators()) {
+    for (const OperatorCase& it : select_cases(list_operator_cases(), line.options.selection)) {
+      names.insert(it.op_type);
+    }
+  } else {
+    for (const RegisteredModel& model : list_models()) names.insert(model.name);
+  }
+  return {names.begin(), names.end()};
 }
 
-std::string failure_text(const ModelResult& result) {
+std::string problem_of(const ModelResult& result) {
+  if (result.is_good()) return "";
   if (result.failure) return result.failure->message + '\n' + result.failure->output;
   return result.name + " passes, and is registered as failing: " + result.expected_failure->reason;
 }
 
-std::string graph_path(const std::string& directory) {
-  return directory + "/ir/" + build_line().model + ".json";
+// Runs what these tests are of, and gives what is wrong by test; empty where nothing is.
+std::map<std::string, std::string> run_tests_in(const std::string& directory,
+                                                const std::vector<std::string>& names) {
+  const BuildLine& line = build_line();
+  HarnessOptions options = line.options;
+  options.output = directory;
+  options.portable = !line.golden_page.empty();
+  if (line.is_of_operators()) {
+    options.selection.operators = names;
+  } else if (!line.is_of_an_archive()) {
+    options.selection.models = names;
+  }
+  const HarnessRun run = run_harness(options, {.lines = &std::cout});
+  std::map<std::string, std::string> problems;
+  for (const ModelResult& result : run.results) {
+    problems[line.is_of_an_archive() ? kArchive : result.name] = problem_of(result);
+  }
+  for (const CaseResult& result : run.cases) {
+    std::string& problem = problems[result.info.op_type];
+    if (result.passed()) continue;
+    problem += result.info.name + " " + std::string(case_status_name(result.status)) + ": " +
+               result.message + "\n";
+  }
+  return problems;
 }
 
-std::string page_path(const std::string& directory) {
-  return directory + "/" + build_line().model + ".md";
+struct Golden {
+  std::string path;
+  std::string written;
+  std::string (*difference)(const std::string& golden, const std::string& now);
+};
+
+// Those that there are, with what a run left in `directory`.
+std::vector<Golden> goldens(const std::string& directory) {
+  const BuildLine& line = build_line();
+  std::vector<Golden> all;
+  if (!line.golden.empty()) {
+    const std::string graph = read_file(directory + "/ir/" + line.model + ".json");
+    all.push_back({line.golden, portable_graph(graph), graph_difference});
+  }
+  if (!line.golden_page.empty()) {
+    const std::string page = read_file(directory + "/" + line.model + ".md");
+    all.push_back({line.golden_page, page, page_difference});
+  }
+  return all;
 }
 
-std::string update_hint(const std::string& golden) {
-  return golden +
-         " is not what the harness writes now; when the difference is right, run: " + "bazel run " +
-         build_line().target + ".update";
+std::string report_directory() {
+  const char* outputs = std::getenv("TEST_UNDECLARED_OUTPUTS_DIR");
+  return outputs != nullptr ? outputs : (fs::temp_directory_path() / "torch_ir_model_test").string();
 }
+
+// All at once, before the first test: a process takes many. Those of this shard only.
+class RunAll : public ::testing::Environment {
+ public:
+  void SetUp() override {
+    std::vector<std::string> names;
+    const ::testing::UnitTest& all = *::testing::UnitTest::GetInstance();
+    for (int i = 0; i < all.total_test_suite_count(); ++i) {
+      const ::testing::TestSuite& suite = *all.GetTestSuite(i);
+      if (suite.name() != std::string_view("Passes")) continue;
+      for (int k = 0; k < suite.total_test_count(); ++k) {
+        if (suite.GetTestInfo(k)->should_run()) names.push_back(suite.GetTestInfo(k)->name());
+      }
+    }
+    if (names.empty()) return;
+    try {
+      problems() = run_tests_in(report_directory(), names);
+    } catch (const std::exception& error) {
+      for (const std::string& name : names) problems()[name] = error.what();
+    }
+  }
+
+  static std::map<std::string, std::string>& problems() {
+    static std::map<std::string, std::string> problems;
+    return problems;
+  }
+};
 
 class PassesTest : public ::testing::Test {
  public:
-  explicit PassesTest(std::string model) : model_(std::move(model)) {}
+  explicit PassesTest(std::string name) : name_(std::move(name)) {}
 
   void TestBody() override {
-    const std::string directory = report_directory("torch_ir_model_test");
-    const ModelResult result = run_model_in(directory, model_);
-    EXPECT_TRUE(result.is_good()) << failure_text(result);
-    if (const std::string& golden = build_line().golden; !golden.empty()) {
-      const std::string difference =
-          graph_difference(read_file(golden), read_file(graph_path(directory)));
-      EXPECT_TRUE(difference.empty()) << update_hint(golden) << '\n' << difference;
-    }
-    if (const std::string& golden = build_line().golden_page; !golden.empty()) {
-      const std::string difference =
-          page_difference(read_file(golden), read_file(page_path(directory)));
-      EXPECT_TRUE(difference.empty()) << update_hint(golden) << '\n' << difference;
+    ASSERT_EQ(RunAll::problems().at(name_), "");
+    for (const Golden& golden : goldens(report_directory())) {
+      const std::string difference = golden.difference(read_file(golden.path), golden.written);
+      EXPECT_TRUE(difference.empty())
+          << golden.path
+          << " is not what the harness writes now; when the difference is right, run: bazel run "
+          << build_line().target << ".update\n"
+          << difference;
     }
   }
 
  private:
-  std::string model_;
+  std::string name_;
 };
 
 TEST(ModelTest, IsRegisteredAsItsBuildLineSays) {
-  const std::vector<RegisteredModel> models = list_models();
   const BuildLine& line = build_line();
+  if (line.is_of_an_archive() || line.is_of_operators()) return;
+  const std::vector<RegisteredModel> models = list_models();
   if (line.model.empty()) {
     ASSERT_FALSE(models.empty()) << "the libraries of this test register no model; do they have "
                                     "alwayslink = True?";
@@ -117,67 +199,80 @@ TEST(ModelTest, IsRegisteredAsItsBuildLineSays) {
   EXPECT_EQ(model->spec.categories, line.categories);
 }
 
-void register_tests() {
-  std::vector<std::string> names;
-  if (!build_line().model.empty()) {
-    names = {build_line().model};
-  } else {
-    for (const RegisteredModel& model : list_models()) names.push_back(model.name);
-  }
-  for (const std::string& name : names) {
-    ::testing::RegisterTest("Passes", name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                            [name]() -> PassesTest* { return new PassesTest(name); });
-  }
-}
-
-void update_file(const fs::path& workspace, const std::string& golden, const std::string& content) {
-  fs::create_directories((workspace / golden).parent_path());
-  write_file(workspace / golden, content);
-  std::cout << "wrote " << golden << '\n';
-}
-
 int update_goldens() {
+  const BuildLine& line = build_line();
   const char* workspace = std::getenv("BUILD_WORKSPACE_DIRECTORY");
-  if (workspace == nullptr) {
-    throw Error("run me with: bazel run " + build_line().target + ".update");
-  }
-  const std::string directory = ::testing::TempDir() + "torch_ir_update." + build_line().model;
-  const ModelResult result = run_model_in(directory, build_line().model);
-  if (!result.is_good()) throw Error(failure_text(result));
-  if (const std::string& golden = build_line().golden; !golden.empty()) {
-    update_file(workspace, golden, portable_graph(read_file(graph_path(directory))));
-  }
-  if (const std::string& golden = build_line().golden_page; !golden.empty()) {
-    update_file(workspace, golden, read_file(page_path(directory)));
+  if (workspace == nullptr) throw Error("run me with: bazel run " + line.target + ".update");
+  const std::string directory = ::testing::TempDir() + "torch_ir_update." + line.model;
+  const std::string problem = run_tests_in(directory, {line.model}).at(line.model);
+  if (!problem.empty()) throw Error(problem);
+  for (const Golden& golden : goldens(directory)) {
+    const fs::path path = fs::path(workspace) / golden.path;
+    fs::create_directories(path.parent_path());
+    write_file(path, golden.written);
+    std::cout << "wrote " << golden.path << '\n';
   }
   fs::remove_all(directory);
   return 0;
 }
 
-TestFlags flags() {
+// The items of a list with commas.
+std::vector<std::string> items_of(const std::string& list) {
+  std::vector<std::string> items;
+  std::istringstream stream(list);
+  for (std::string item; std::getline(stream, item, ',');) items.push_back(item);
+  return items;
+}
+
+// Takes "--FLAG=VALUE". Throws Error for an unknown flag, and what a value does that is no number.
+void take_flag(const std::string& argument) {
   BuildLine& line = build_line();
-  return {
-      {"--categories", [&](const std::string& value) { line.categories = items_of(value); }},
-      {"--golden", [&](const std::string& value) { line.golden = value; }},
-      {"--golden-page", [&](const std::string& value) { line.golden_page = value; }},
-      {"--model", [&](const std::string& value) { line.model = value; }},
-      {"--optimization",
-       [&](const std::string& value) { line.optimization = choose_optimization(value); }},
-      {"--target", [&](const std::string& value) { line.target = value; }},
+  RunSettings& settings = line.options.run.settings;
+  const auto archive = [&]() -> ModelFilesArgument& {
+    if (line.options.files.empty()) line.options.files.emplace_back();
+    return line.options.files.front();
   };
+  const std::map<std::string_view, std::function<void(const std::string&)>> flags = {
+      {"--atol", [&](const auto& value) { settings.tolerance.fixed.atol = std::stod(value); }},
+      {"--categories", [&](const auto& value) { line.categories = items_of(value); }},
+      {"--category", [&](const auto& value) { line.options.selection.categories = {value}; }},
+      {"--expected", [&](const auto& value) { archive().expected = value; }},
+      {"--golden", [&](const auto& value) { line.golden = value; }},
+      {"--golden-page", [&](const auto& value) { line.golden_page = value; }},
+      {"--inputs", [&](const auto& value) { archive().inputs = value; }},
+      {"--model", [&](const auto& value) { line.model = value; }},
+      {"--optimization",
+       [&](const auto& value) { settings.optimization = choose_optimization(value); }},
+      {"--pt2", [&](const auto& value) { archive().path = value; }},
+      {"--rtol", [&](const auto& value) { settings.tolerance.fixed.rtol = std::stod(value); }},
+      {"--suite",
+       [&](const auto&) {
+         line.options.selection.suite = Suite::kOperators;
+         line.options.summary = true;
+       }},
+      {"--target", [&](const auto& value) { line.target = value; }},
+      {"--update", [&](const auto&) { line.update = true; }},
+  };
+  const auto flag = flags.find(argument.substr(0, argument.find('=')));
+  if (flag == flags.end()) throw Error("unknown argument " + argument);
+  flag->second(argument.substr(std::min(argument.find('='), argument.size() - 1) + 1));
 }
 
 int run(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
-  for (int i = 1; i < argc; ++i) {
-    if (argv[i] == std::string_view("--update")) {
-      build_line().update = true;
-    } else {
-      take_flag(argv[i], flags());
-    }
-  }
+  for (int i = 1; i < argc; ++i) take_flag(argv[i]);
   if (build_line().update) return update_goldens();
-  register_tests();
+  RunSettings& settings = build_line().options.run.settings;
+  // Operators at level exact have the bits of eager.
+  if (build_line().is_of_operators() && settings.optimization == Optimization::kExact) {
+    settings.tolerance = {.fixed = kExactTolerance};
+    settings.tolerance_wins = true;
+  }
+  for (const std::string& name : names_of_tests()) {
+    ::testing::RegisterTest("Passes", name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                            [name]() -> PassesTest* { return new PassesTest(name); });
+  }
+  ::testing::AddGlobalTestEnvironment(new RunAll());
   return RUN_ALL_TESTS();
 }
 

@@ -27,8 +27,9 @@ void expect_equal_nodes(Candidate& candidate, Backend& backend, double most = 0)
   const IR ir = candidate.extract();
   const std::vector<at::Tensor> inputs = candidate.inputs(0);
   const RunSettings settings;
-  const Explanation explanation = explain(candidate, ir, candidate.weights(), inputs,
-                                          /*expected=*/{}, backend, settings, /*failed=*/false, "");
+  const Explanation explanation =
+      explain({.candidate = candidate, .ir = ir, .inputs = inputs, .settings = settings}, backend,
+              /*failed=*/false);
   EXPECT_EQ(explanation.nodes.error, "");
   EXPECT_EQ(explanation.nodes.num_compared + explanation.nodes.num_skipped,
             static_cast<int64_t>(compared_values(ir).size()));

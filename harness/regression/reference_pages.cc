@@ -1,11 +1,13 @@
 #include "harness/regression/reference_pages.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <regex>
 #include <string_view>
 
 #include "harness/harness.h"
-#include "harness/report/page_text.h"
+#include "harness/results/run_context.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 
@@ -14,12 +16,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string differences_as_zero(std::string page) {
-  for (size_t at = page.find(kWithinTolerance); at != std::string::npos;
-       at = page.find(kWithinTolerance, at)) {
-    page.replace(at, kWithinTolerance.size(), "0");
-  }
-  return page;
+// What stands in the place of kWithinTolerance where there is no difference at all.
+constexpr std::string_view kNoDifference[] = {"0", "1", "as good as eager"};
+
+// Removes the placeholder from `a`, and from `b` what stands there without a difference.
+bool skip_difference(std::string_view& a, std::string_view& b) {
+  if (!a.starts_with(kWithinTolerance)) return false;
+  const auto same = std::ranges::find_if(kNoDifference, [&](auto it) { return b.starts_with(it); });
+  if (same == std::end(kNoDifference)) return false;
+  a.remove_prefix(kWithinTolerance.size());
+  b.remove_prefix(same->size());
+  return true;
 }
 
 // Files below `directory` by their paths relative to it.
@@ -79,8 +86,16 @@ ReferencePages make_reference_pages(const std::vector<std::string>& models,
   return run;
 }
 
-bool same_page(const std::string& a, const std::string& b) {
-  return a == b || differences_as_zero(a) == differences_as_zero(b);
+bool same_page(std::string_view a, std::string_view b) {
+  while (!a.empty() && !b.empty()) {
+    if (a.front() == b.front()) {
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    } else if (!skip_difference(a, b) && !skip_difference(b, a)) {
+      return false;
+    }
+  }
+  return a.empty() && b.empty();
 }
 
 }  // namespace torch_ir

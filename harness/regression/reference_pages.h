@@ -8,6 +8,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/results/model_results.h"
@@ -43,6 +44,6 @@ ReferencePages make_reference_pages(const std::vector<std::string>& models,
 
 // How two machines' pages may differ, and mean the same: a difference is 0 on one and within the
 // tolerance on the other.
-bool same_page(const std::string& a, const std::string& b);
+bool same_page(std::string_view a, std::string_view b);
 
 }  // namespace torch_ir

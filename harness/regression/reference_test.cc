@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "harness/regression/reference_pages.h"
-#include "harness/report/testing/mermaid_blocks.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/visualize/testing/mermaid_rules.h"
 
@@ -111,7 +110,9 @@ TEST_F(ReferencePagesTest, PicturesShowTheGraphs) {
 TEST_F(ReferencePagesTest, ADifferenceWithinTheToleranceIsAsGoodAsNone) {
   EXPECT_TRUE(same_page("max within tolerance", "max 0"));
   EXPECT_TRUE(same_page("max 0", "max within tolerance"));
+  EXPECT_TRUE(same_page("| within tolerance | within tolerance |", "| 1 | as good as eager |"));
   EXPECT_FALSE(same_page("max 0.1", "max within tolerance"));
+  EXPECT_FALSE(same_page("max 0", "max within tolerance, rtol"));
   EXPECT_FALSE(same_page("nodes 1", "nodes 2"));
 }
 

@@ -7,13 +7,13 @@
 
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
+#include "harness/report/table.h"
 #include "torch_ir/base/printable.h"
 
 namespace torch_ir {
 namespace {
 
 using Data = kainjow::mustache::data;
-using List = kainjow::mustache::list;
 
 constexpr size_t kMostRows = 2000;
 
@@ -37,13 +37,6 @@ std::string accumulated_text(const OpNode& node, const ModelResult& result,
   return report.worst.size() < kMaxNodeDetails ? "0" : "less than those listed above";
 }
 
-bool is_unsupported(const CaseResult& result) { return result.status == CaseStatus::kUnsupported; }
-
-std::string alone_text(const CaseResult& result, const RunContext& context) {
-  if (result.max_diff) return difference_text(*result.max_diff, context);
-  return "";
-}
-
 }  // namespace
 
 Data calls_section(const ModelResult& result, const std::vector<CaseResult>& cases,
@@ -58,30 +51,23 @@ Data calls_section(const ModelResult& result, const std::vector<CaseResult>& cas
   if (by_node.empty() || !result.graph) return data;
   size_t num_passed = 0;
   for (const auto& [node, call] : by_node) num_passed += call.first->passed() ? 1 : 0;
-  List rows;
+  Table table("llllrr",
+              {"Node", "Operator", "Where", "Alone", "Max diff alone", "Max diff accumulated"});
   for (const OpNode& node : result.graph->nodes) {
     const auto call = by_node.find(node.name);
-    if (call == by_node.end() || rows.size() == kMostRows) continue;
+    if (call == by_node.end() || table.num_rows() == kMostRows) continue;
     const auto& [alone, occurrence] = call->second;
-    Data row;
-    row.set("node", code_cell(node.name));
-    row.set("op", code_cell(node.op_type));
-    row.set("where",
-            text_cell(std::string(trimmed(occurrence->module + " " + occurrence->source))));
-    row.set("status", std::string(alone->passed()          ? "✅ "
-                                  : is_unsupported(*alone) ? "– "
-                                                           : "❌ ") +
-                          std::string(case_status_name(alone->status)));
-    row.set("alone", alone_text(*alone, context));
-    row.set("accumulated", accumulated_text(node, result, context));
-    rows.push_back(row);
+    table.add({code_cell(node.name), code_cell(node.op_type),
+               text_cell(trimmed(occurrence->module + " " + occurrence->source)),
+               fmt::format("{} {}", case_mark(*alone), case_status_name(alone->status)),
+               max_diff_text(*alone, context), accumulated_text(node, result, context)});
   }
   data.set(
       "summary",
       fmt::format("{} of {} pass alone, given what the model computes before them. Accumulated "
                   "is the difference in the run of the whole graph.",
-                  num_passed, counted(static_cast<int64_t>(by_node.size()), "call")));
-  data.set("rows", rows);
+                  num_passed, counted(std::ssize(by_node), "call")));
+  data.set("table", table.markdown());
   return data;
 }
 

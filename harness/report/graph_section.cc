@@ -5,6 +5,7 @@
 
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
+#include "harness/report/table.h"
 #include "torch_ir/analysis/cost.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/visualize/mermaid.h"
@@ -13,20 +14,20 @@ namespace torch_ir {
 namespace {
 
 using Data = kainjow::mustache::data;
-using List = kainjow::mustache::list;
 
-List value_rows(const std::vector<TensorMeta>& values) {
-  List rows;
-  for (const TensorMeta& value : values) {
-    Data row;
-    row.set("name", value.mutates.empty()
-                        ? code_cell(value.name)
-                        : code_cell(value.name) + ", new value of " + code_cell(value.mutates));
-    row.set("shape", code_cell(shape_text(value)));
-    row.set("dtype", code_cell(value.dtype));
-    rows.push_back(row);
-  }
-  return rows;
+// Inputs and outputs.
+std::string values_table(const IR& ir) {
+  Table table("llll", {"", "Name", "Shape", "Dtype"});
+  const auto add = [&](const char* role, const std::vector<TensorMeta>& values) {
+    for (const TensorMeta& value : values) {
+      std::string name = code_cell(value.name);
+      if (!value.mutates.empty()) name += ", new value of " + code_cell(value.mutates);
+      table.add({role, name, code_cell(shape_text(value)), code_cell(value.dtype)});
+    }
+  };
+  add("Input", ir.graph_inputs);
+  add("Output", ir.graph_outputs);
+  return table.markdown();
 }
 
 std::string attributes_cell(const OpNode& node) {
@@ -69,32 +70,26 @@ std::string bytes_cell(const NodeCost& cost) {
 
 // Nodes of the graphs of node 2 have the numbers 2.0.0, 2.0.1, ..., 2.1.0, ... What these cost is
 // not known one by one.
-void add_node_rows(const Graph& graph, const std::string& prefix,
-                   const std::vector<NodeCost>& costs, List& rows) {
+void add_nodes(const Graph& graph, const std::string& prefix, const std::vector<NodeCost>& costs,
+               Table& table) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const OpNode& node = graph.nodes[i];
     const std::string index = prefix + std::to_string(i);
-    Data row;
-    row.set("index", index);
-    row.set("name", code_cell(node.name));
-    row.set("op", code_cell(node.op_type));
-    row.set("inputs", values_cell(node.inputs));
-    row.set("outputs", outputs_cell(node.outputs));
-    row.set("attributes", attributes_cell(node));
     const bool is_costed = i < costs.size();
-    row.set("multiply_adds", is_costed ? known(costs[i].multiply_adds) : "");
-    row.set("bytes", is_costed ? bytes_cell(costs[i]) : "");
-    rows.push_back(row);
+    table.add({index, code_cell(node.name), code_cell(node.op_type), values_cell(node.inputs),
+               outputs_cell(node.outputs), is_costed ? bytes_cell(costs[i]) : "",
+               is_costed ? known(costs[i].multiply_adds) : "", attributes_cell(node)});
     for (size_t k = 0; k < node.graphs.size(); ++k) {
-      add_node_rows(node.graphs[k], index + "." + std::to_string(k) + ".", {}, rows);
+      add_nodes(node.graphs[k], index + "." + std::to_string(k) + ".", {}, table);
     }
   }
 }
 
-List node_rows(const IR& ir, const GraphCost& cost) {
-  List rows;
-  add_node_rows(ir, "", cost.nodes, rows);
-  return rows;
+std::string nodes_table(const IR& ir, const GraphCost& cost) {
+  Table table("rllllrrl", {"#", "Node", "Operator", "Inputs", "Outputs", "Bytes", "Multiply-adds",
+                           "Attributes"});
+  add_nodes(ir, "", cost.nodes, table);
+  return table.markdown();
 }
 
 // "131 kB, `conv2d`"
@@ -111,32 +106,14 @@ std::string sizes_text(const std::vector<SymbolSize>& sizes) {
   return "Bytes and multiply-adds are those of the first trial, with " + text + ".";
 }
 
-void set_costs(Data& data, const GraphCost& cost) {
-  const CostTotals& totals = cost.totals;
-  data.set("multiply_adds", with_thousands_separators(totals.multiply_adds));
-  data.set("weight_bytes", bytes_text(totals.weight_bytes));
-  data.set("input_bytes", bytes_text(totals.input_bytes));
-  data.set("largest", bytes_and_name(totals.largest_bytes, totals.largest_value));
-  data.set("peak", bytes_and_name(totals.peak_bytes, totals.peak_node));
-  if (const std::string text = not_counted_text(totals); !text.empty()) {
-    data.set("not_counted", escape_markdown(as_sentence(text)));
-  }
-  if (totals.num_unknown_sizes > 0) {
-    data.set("unknown_sizes",
-             fmt::format("Of {} only a run knows the bytes: they are in no figure.",
-                         counted(totals.num_unknown_sizes, "value")));
-  }
-  List rows;
+std::string operators_table(const GraphCost& cost) {
+  Table table("lrrrr", {"Operator", "Nodes", "Multiply-adds", "Parameters", "Bytes of outputs"});
   for (const OperatorCost& op : cost.operators) {
-    Data row;
-    row.set("op", code_cell(op.op_type));
-    row.set("nodes", with_thousands_separators(op.num_nodes));
-    row.set("multiply_adds", with_thousands_separators(op.multiply_adds));
-    row.set("parameters", with_thousands_separators(op.parameters));
-    row.set("bytes", bytes_text(op.output_bytes));
-    rows.push_back(row);
+    table.add({code_cell(op.op_type), with_thousands_separators(op.num_nodes),
+               with_thousands_separators(op.multiply_adds),
+               with_thousands_separators(op.parameters), bytes_text(op.output_bytes)});
   }
-  data.set("operators", rows);
+  return table.markdown();
 }
 
 std::string weight_kind(const std::string& placeholder) {
@@ -145,22 +122,37 @@ std::string weight_kind(const std::string& placeholder) {
   return placeholder.starts_with("c_") ? "constant" : "";
 }
 
-List weight_rows(const IR& ir) {
+Table weights_table(const IR& ir) {
   std::unordered_map<std::string, std::string> placeholders;
   for (const auto& item : ir.weight_name_mapping) placeholders.emplace(item.value(), item.key());
-  List rows;
+  Table table("lllllr", {"Name", "Kind", "Placeholder", "Shape", "Dtype", "Elements"});
   for (const TensorMeta& weight : ir.weights) {
     const std::string& placeholder = placeholders[weight.name];
-    Data row;
-    row.set("name", code_cell(weight.name));
-    row.set("kind", weight_kind(placeholder));
-    row.set("placeholder", code_cell(placeholder));
-    row.set("shape", code_cell(shape_text(weight.shape)));
-    row.set("dtype", code_cell(weight.dtype));
-    row.set("elements", with_thousands_separators(num_elements(weight)));
-    rows.push_back(row);
+    table.add({code_cell(weight.name), weight_kind(placeholder), code_cell(placeholder),
+               code_cell(shape_text(weight.shape)), code_cell(weight.dtype),
+               with_thousands_separators(num_elements(weight))});
   }
-  return rows;
+  return table;
+}
+
+std::string summary_table(const IRSummary& summary) {
+  Table table("rrrrrr", {"Nodes", "Edges", "Inputs", "Outputs", "Weights", "Total parameters"});
+  table.add({with_thousands_separators(summary.num_nodes),
+             with_thousands_separators(summary.num_edges),
+             with_thousands_separators(summary.num_inputs),
+             with_thousands_separators(summary.num_outputs),
+             with_thousands_separators(summary.num_weights),
+             with_thousands_separators(summary.total_parameters)});
+  return table.markdown();
+}
+
+std::string costs_table(const CostTotals& totals) {
+  Table table("rrrrr", {"Multiply-adds", "Weights", "Inputs", "Largest value", "Smallest peak"});
+  table.add({with_thousands_separators(totals.multiply_adds), bytes_text(totals.weight_bytes),
+             bytes_text(totals.input_bytes),
+             bytes_and_name(totals.largest_bytes, totals.largest_value),
+             bytes_and_name(totals.peak_bytes, totals.peak_node)});
+  return table.markdown();
 }
 
 // Where the diagram had to be cut.
@@ -196,29 +188,28 @@ Data graph_section(const ModelResult& result, const RunContext& context,
   const GraphCost cost = result.cost();
   const MermaidFlowchart chart = draw_mermaid(ir, kReportMermaidOptions);
   const std::string cut = cut_text(ir, chart);
+  const CostTotals& totals = cost.totals;
   Data data;
-  data.set("nodes", with_thousands_separators(summary.num_nodes));
-  data.set("counted_nodes", counted(summary.num_nodes, "node"));
-  data.set("edges", with_thousands_separators(summary.num_edges));
-  data.set("num_inputs", with_thousands_separators(summary.num_inputs));
-  data.set("num_outputs", with_thousands_separators(summary.num_outputs));
-  data.set("num_weights", with_thousands_separators(summary.num_weights));
-  data.set("total_parameters", with_thousands_separators(summary.total_parameters));
-  data.set("inputs", value_rows(ir.graph_inputs));
-  data.set("outputs", value_rows(ir.graph_outputs));
+  data.set("summary", summary_table(summary));
+  data.set("costs", costs_table(totals));
+  if (!result.sizes.empty()) data.set("sizes", sizes_text(result.sizes));
+  set_some(data, "not_counted", escape_markdown(as_sentence(not_counted_text(totals))));
+  if (totals.num_unknown_sizes > 0) {
+    data.set("unknown_sizes",
+             fmt::format("Of {} only a run knows the bytes: they are in no figure.",
+                         counted(totals.num_unknown_sizes, "value")));
+  }
+  data.set("values", values_table(ir));
   const std::string file = "ir/" + name + ".json";
   data.set("file", fmt::format("[{}]({})", code_span(file), link_target(file)));
   data.set("flowchart", code_block(chart.text, "mermaid"));
   data.set("cut", cut);
-  if (std::string text = picture_text(name, !cut.empty(), context, picture); !text.empty()) {
-    data.set("picture", text);
-  }
+  set_some(data, "picture", picture_text(name, !cut.empty(), context, picture));
   data.set("pie", code_block(generate_op_distribution_pie(ir), "mermaid"));
-  data.set("node_rows", node_rows(ir, cost));
-  set_costs(data, cost);
-  if (!result.sizes.empty()) data.set("sizes", sizes_text(result.sizes));
-  data.set("has_weights", !ir.weights.empty());
-  data.set("weight_rows", weight_rows(ir));
+  data.set("operators", operators_table(cost));
+  data.set("counted_nodes", counted(summary.num_nodes, "node"));
+  data.set("nodes", nodes_table(ir, cost));
+  set_some(data, "weights", weights_table(ir));
   return data;
 }
 

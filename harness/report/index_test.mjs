@@ -1,7 +1,7 @@
 // Uses index.html as a person does, in a real browser without a screen: from a file, without a
 // network, at the widths of a desk and of a phone, with the mouse, by touch and by keyboard.
 //
-//   NODE_MODULES=DIR node index_test.mjs WRITE_TEST_INDEX
+//   NODE_MODULES=DIR node index_test.mjs REPORT_TEST
 //
 // DIR holds the npm packages playwright-core and axe-core. The browser is $CHROMIUM, or Debian's.
 
@@ -25,8 +25,11 @@ const axe = fs.readFileSync(path.join(modules, 'axe-core/axe.min.js'), 'utf8');
 const folder = fs.mkdtempSync(path.join(process.env.TEST_TMPDIR ?? os.tmpdir(), 'index-'));
 const small = path.join(folder, 'index.html');
 const large = path.join(folder, 'large.html');
-execFileSync(process.argv[2], [small]);
-execFileSync(process.argv[2], [large, '1000']);
+const writePage = (path, models) => execFileSync(
+    process.argv[2], ['--gtest_filter=IndexPageTest.IsWrittenForABrowser'],
+    {env: {...process.env, INDEX_PAGE: path, INDEX_MODELS: models}});
+writePage(small, '0');
+writePage(large, '1000');
 
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',

@@ -6,6 +6,7 @@
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
 #include "harness/report/run_text.h"
+#include "harness/report/table.h"
 #include "harness/results/result.h"
 #include "templates/templates.h"
 #include "torch_ir/executor/graph/execution_options.h"
@@ -14,7 +15,6 @@ namespace torch_ir {
 namespace {
 
 using Data = kainjow::mustache::data;
-using List = kainjow::mustache::list;
 
 std::string inputs_text(const ModelResult& result, const RunContext& context) {
   if (!result.origin) {
@@ -120,26 +120,26 @@ std::string stage_detail(Stage stage, const ModelResult& result, const RunContex
   __builtin_unreachable();
 }
 
-List stage_rows(const ModelResult& result, const RunContext& context) {
-  List rows;
+std::string stages_table(const ModelResult& result, const RunContext& context) {
+  std::vector<Cell> heads = {"Stage", "Result", ""};
+  if (context.timings) heads.push_back("Seconds");
+  Table table(context.timings ? "lllr" : "lll", heads);
   for (size_t i = 0; i < kStages.size(); ++i) {
-    Data row;
-    row.set("name", std::string(stage_name(kStages[i])));
+    std::vector<Cell> cells = {stage_name(kStages[i])};
     if (i < result.num_passed_stages) {
-      row.set("result", "✅ passed");
-      row.set("detail", stage_detail(kStages[i], result, context));
+      cells.push_back("✅ passed");
+      cells.push_back(stage_detail(kStages[i], result, context));
     } else {
       const bool failed = i == result.num_passed_stages && result.failure;
-      row.set("result", failed ? "❌ failed" : "not run");
-      row.set("detail", failed ? std::string(failure_kind_name(result.failure->kind)) : "");
+      cells.push_back(failed ? "❌ failed" : "not run");
+      cells.push_back(failed ? failure_kind_name(result.failure->kind) : "");
     }
-    row.set("timings", context.timings);
     if (i < result.stage_seconds.size()) {
-      row.set("seconds", fmt::format("{:.3f}", result.stage_seconds[i]));
+      cells.push_back(fmt::format("{:.3f}", result.stage_seconds[i]));
     }
-    rows.push_back(row);
+    table.add(cells);
   }
-  return rows;
+  return table.markdown();
 }
 
 std::string replay_command(const ModelResult& result, const RunSettings& settings) {
@@ -203,18 +203,15 @@ std::string render_model_page(const ModelResult& result, const RunContext& conte
   page.set("name", escape_markdown(result.name));
   page.set("verdict", verdict(result, context));
   if (result.failure) page.set("failure", failure_data(*result.failure));
-  const std::string about = described_model(result);
-  page.set("has_description", !about.empty());
-  page.set("description", about);
+  set_some(page, "description", described_model(result));
   page.set("categories", code_list(result.categories, ", "));
-  page.set("timings", context.timings);
-  page.set("stages", stage_rows(result, context));
+  page.set("stages", stages_table(result, context));
   if (result.worst_trial() != nullptr) {
     page.set("verification", verification_section(result, context));
   }
   if (result.nodes) page.set("node_report", node_section(*result.nodes, context));
   const Data calls = calls_section(result, cases, context);
-  if (calls.get("rows") != nullptr) page.set("calls", calls);
+  if (calls.get("table") != nullptr) page.set("calls", calls);
   if (result.reproducer) {
     page.set("reproducer", reproducer_section(result, context));
   }

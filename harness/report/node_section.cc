@@ -4,6 +4,7 @@
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/run_text.h"
+#include "harness/report/table.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/verifier/tolerance.h"
 
@@ -68,61 +69,38 @@ List paragraphs(const NodeReport& report) {
   return texts;
 }
 
-Data statistics_row(const std::string& role, const TensorStatistics& statistics) {
-  Data row;
-  row.set("role", role);
-  row.set("name", code_cell(statistics.name));
-  row.set("shape", code_cell(shape_text(statistics.shape)));
-  row.set("dtype", code_cell(statistics.dtype));
-  row.set("min", short_number(statistics.min));
-  row.set("max", short_number(statistics.max));
-  row.set("mean", short_number(statistics.mean));
-  row.set("deviation", short_number(statistics.standard_deviation));
-  row.set("nan", with_thousands_separators(statistics.num_nan));
-  row.set("inf", with_thousands_separators(statistics.num_inf));
-  return row;
+void add_statistics(const std::string& role, const TensorStatistics& it, Table& table) {
+  // What whoever ran the graph kept to itself has neither a dtype nor figures.
+  if (role == "input" && it.dtype.empty())
+    return table.add({role, code_cell(it.name), "not handed back"});
+  table.add({role, code_cell(it.name), code_cell(shape_text(it.shape)), code_cell(it.dtype),
+             short_number(it.min), short_number(it.max), short_number(it.mean),
+             short_number(it.standard_deviation), with_thousands_separators(it.num_nan),
+             with_thousands_separators(it.num_inf)});
 }
 
-// What whoever ran the graph kept to itself has neither a dtype nor figures.
-Data missing_row(const std::string& role, const TensorStatistics& statistics) {
-  Data row;
-  row.set("role", role);
-  row.set("name", code_cell(statistics.name));
-  row.set("shape", "not handed back");
-  for (const char* key : {"dtype", "min", "max", "mean", "deviation", "nan", "inf"}) {
-    row.set(key, "");
-  }
-  return row;
+Table statistics_table(const std::optional<Divergence>& divergence) {
+  Table table("lllrrrrrrr", {"", "Value", "Shape", "Dtype", "Min", "Max", "Mean",
+                             "Standard deviation", "NaN", "Infinite"});
+  if (!divergence) return table;
+  for (const TensorStatistics& input : divergence->inputs) add_statistics("input", input, table);
+  add_statistics("**actual**", divergence->actual, table);
+  add_statistics("**expected**", divergence->expected, table);
+  return table;
 }
 
-List statistics_rows(const Divergence& divergence) {
-  List rows;
-  for (const TensorStatistics& input : divergence.inputs) {
-    rows.push_back(input.dtype.empty() ? missing_row("input", input)
-                                       : statistics_row("input", input));
-  }
-  rows.push_back(statistics_row("**actual**", divergence.actual));
-  rows.push_back(statistics_row("**expected**", divergence.expected));
-  return rows;
-}
-
-List worst_rows(const NodeReport& report) {
-  List rows;
+Table worst_table(const NodeReport& report) {
+  Table table("rllrrrrrr", {"#", "Value", "Operator", "Max diff", "Mean diff", "Max relative",
+                            "SNR in dB", "Outside the tolerance", "Smallest passing tolerance"});
   for (const NodeDetail& detail : report.worst) {
     const TensorComparison& c = detail.comparison;
-    Data row;
-    row.set("index", std::to_string(detail.index));
-    row.set("value", code_cell(detail.value));
-    row.set("op", code_cell(detail.op_type));
-    row.set("max_diff", short_number(c.max_diff));
-    row.set("mean_diff", short_number(c.mean_diff));
-    row.set("relative", short_number(c.max_relative_diff));
-    row.set("snr", short_number(c.signal_to_noise));
-    row.set("mismatched", share_text(c.num_mismatched, c.num_elements));
-    row.set("smallest", c.mismatch.empty() ? tolerance_text(c.smallest_passing_tolerance) : "none");
-    rows.push_back(row);
+    table.add({std::to_string(detail.index), code_cell(detail.value), code_cell(detail.op_type),
+               short_number(c.max_diff), short_number(c.mean_diff),
+               short_number(c.max_relative_diff), short_number(c.signal_to_noise),
+               share_text(c.num_mismatched, c.num_elements),
+               c.mismatch.empty() ? tolerance_text(c.smallest_passing_tolerance) : "none"});
   }
-  return rows;
+  return table;
 }
 
 // "27 values compared with float64, ..., the worst as good as eager."
@@ -141,28 +119,22 @@ std::string opinions_text(const NodeReport& report) {
   return text;
 }
 
-List opinion_rows(const NodeReport& report, const RunContext& context) {
-  List rows;
+Table opinions_table(const NodeReport& report, const RunContext& context) {
+  Table table("rllrrl", {"#", "Value", "Operator", "Executor", "Eager", ""});
   for (const NodeOpinion& opinion : report.opinions) {
-    Data row;
-    row.set("index", std::to_string(opinion.index));
-    row.set("value", code_cell(opinion.value));
-    row.set("op", code_cell(opinion.op_type));
-    set_opinion(row, opinion.opinion, /*max_diff=*/0, context);
-    rows.push_back(row);
+    table.add(with_opinion(
+        {std::to_string(opinion.index), code_cell(opinion.value), code_cell(opinion.op_type)},
+        opinion.opinion, /*max_diff=*/0, context));
   }
-  return rows;
+  return table;
 }
 
-List skipped_rows(const NodeReport& report) {
-  List rows;
+Table skipped_table(const NodeReport& report) {
+  Table table("ll", {"Value", "Why"});
   for (const NodeReport::Skipped& skipped : report.skipped) {
-    Data row;
-    row.set("value", code_cell(skipped.value));
-    row.set("reason", text_cell(skipped.reason));
-    rows.push_back(row);
+    table.add({code_cell(skipped.value), text_cell(skipped.reason)});
   }
-  return rows;
+  return table;
 }
 
 // "5 values", or "the first 50 of 812 values".
@@ -180,23 +152,19 @@ Data node_section(const NodeReport& report, const RunContext& context) {
   // Where two machines differ in the last bits, so do the figures.
   if (context.portable) return data;
   data.set("paragraphs", paragraphs(report));
-  data.set("has_statistics", report.first_divergence.has_value());
-  if (report.first_divergence) data.set("statistics", statistics_rows(*report.first_divergence));
-  data.set("has_worst", !report.worst.empty());
-  data.set("worst_summary", "The " + counted(static_cast<int64_t>(report.worst.size()), "value") +
+  set_some(data, "statistics", statistics_table(report.first_divergence));
+  data.set("worst_summary", "The " + counted(std::ssize(report.worst), "value") +
                                 " with the greatest errors, the greatest first");
-  data.set("worst", worst_rows(report));
+  set_some(data, "worst", worst_table(report));
   const bool asked_float64 = report.num_opinions + report.num_without_opinion > 0;
   if (asked_float64) data.set("float64", opinions_text(report));
-  data.set("has_opinions", !report.opinions.empty());
   data.set("opinions_summary",
-           counted(static_cast<int64_t>(report.opinions.size()), "value") +
+           counted(std::ssize(report.opinions), "value") +
                " with the greatest errors next to those of eager, the greatest first");
-  data.set("opinions", opinion_rows(report, context));
-  data.set("has_skipped", !report.skipped.empty());
+  set_some(data, "opinions", opinions_table(report, context));
   data.set("skipped_summary",
            "Not compared: " + part_text(report.skipped.size(), report.num_skipped));
-  data.set("skipped", skipped_rows(report));
+  set_some(data, "skipped", skipped_table(report));
   return data;
 }
 
@@ -224,7 +192,7 @@ Data reproducer_section(const ModelResult& result, const RunContext& context) {
   data.set("command", code_block(reproducer.command, "sh"));
   const std::string hint = reproducer_hint(result.name, context,
                                            [](const std::string& code) { return code_span(code); });
-  if (!hint.empty()) data.set("hint", hint);
+  set_some(data, "hint", hint);
   return data;
 }
 

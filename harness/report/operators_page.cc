@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
 #include "harness/report/run_text.h"
+#include "harness/report/table.h"
 #include "templates/templates.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/printable.h"
@@ -29,6 +31,8 @@ using Cases = std::vector<CaseResult>;
 constexpr size_t kMostBadCases = 200;
 constexpr size_t kMostCalls = 1000;
 
+const std::vector<size_t> kBadColumns = {0, 2, 3, 6};
+
 // The columns of dtypes, in this order; others behind them.
 constexpr std::string_view kDtypeOrder[] = {"float32",   "float64",    "float16", "bfloat16",
                                             "complex64", "complex128", "int64",   "int32",
@@ -36,6 +40,11 @@ constexpr std::string_view kDtypeOrder[] = {"float32",   "float64",    "float16"
 
 size_t dtype_rank(const std::string& dtype) {
   return static_cast<size_t>(std::ranges::find(kDtypeOrder, dtype) - std::begin(kDtypeOrder));
+}
+
+std::string capitalized(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
 }
 
 // How many passed of how many.
@@ -58,15 +67,12 @@ struct Score {
   }
 };
 
-std::string max_diff_cell(const CaseResult& result, const RunContext& context) {
-  return result.max_diff ? difference_text(*result.max_diff, context) : "";
-}
-
 // How far a case, and eager, are from float64.
-void set_errors(const CaseResult& result, const RunContext& context, Data& row) {
-  if (!result.second_opinion || !result.second_opinion->reason.empty()) return;
-  row.set("executor_error", difference_text(result.second_opinion->executor_error, context));
-  row.set("eager_error", difference_text(result.second_opinion->eager_error, context));
+std::vector<Cell> error_cells(const CaseResult& result, const RunContext& context) {
+  const auto& opinion = result.second_opinion;
+  if (!opinion || !opinion->reason.empty()) return {"", ""};
+  return {difference_text(opinion->executor_error, context),
+          difference_text(opinion->eager_error, context)};
 }
 
 // Nothing where float64 says nothing.
@@ -101,24 +107,16 @@ std::string opinions_text(const Cases& cases) {
       with_thousands_separators(worse), with_thousands_separators(better));
 }
 
-std::string case_mark(const CaseResult& result) {
-  if (result.passed()) return "✅";
-  return result.status == CaseStatus::kUnsupported
-             ? "– unsupported"
-             : fmt::format("❌ {}", case_status_name(result.status));
-}
-
-List status_list(const Cases& cases) {
-  List list;
+std::string statuses_table(const Cases& cases) {
+  std::vector<Cell> heads;
+  std::vector<Cell> counts;
   for (const CaseStatus status : kCaseStatuses) {
-    std::string name(case_status_name(status));
-    name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-    Data item;
-    item.set("name", name);
-    item.set("count", with_thousands_separators(count_status(cases, status)));
-    list.push_back(item);
+    heads.push_back(capitalized(std::string(case_status_name(status))));
+    counts.push_back(with_thousands_separators(count_status(cases, status)));
   }
-  return list;
+  Table table(std::string(heads.size(), 'r'), heads);
+  table.add(counts);
+  return table.markdown();
 }
 
 // Beside what is only not supported.
@@ -127,7 +125,7 @@ bool is_bad(const CaseResult& result) {
 }
 
 // An operator a row, with what was said of its first case.
-List unsupported_rows(const Cases& cases) {
+Table unsupported_table(const Cases& cases) {
   std::map<std::string, std::pair<int64_t, std::string>> operators;
   for (const CaseResult& result : cases) {
     if (result.status != CaseStatus::kUnsupported) continue;
@@ -135,93 +133,76 @@ List unsupported_rows(const Cases& cases) {
         operators.try_emplace(result.info.op_type, 0, result.message).first->second;
     ++count;
   }
-  List rows;
+  Table table("lrl", {"Operator", "Cases", "Why"});
   for (const auto& [op_type, reason] : operators) {
-    Data row;
-    row.set("name", code_cell(op_type));
-    row.set("count", with_thousands_separators(reason.first));
-    row.set("message", text_cell(reason.second));
-    rows.push_back(row);
+    table.add(
+        {code_cell(op_type), with_thousands_separators(reason.first), text_cell(reason.second)});
   }
-  return rows;
+  return table;
 }
 
-List bad_rows(const Cases& cases, const RunContext& context) {
-  List rows;
+// Of these, index.html shows the columns kBadColumns.
+Table bad_table(const Cases& cases, const RunContext& context) {
+  Table table("lllrrrl", {"Case", "", "Status", "Max&nbsp;diff", "From&nbsp;float64",
+                          "Eager&nbsp;from&nbsp;float64", "Why"});
   for (const CaseResult& result : cases) {
     if (!is_bad(result)) continue;
-    if (rows.size() == kMostBadCases) break;
-    Data row;
-    row.set("name", code_cell(result.info.name));
-    row.set("note", text_cell(result.info.note));
-    row.set("status", std::string(case_status_name(result.status)));
-    row.set("max_diff", max_diff_cell(result, context));
-    set_errors(result, context, row);
-    row.set("message", text_cell(result.message));
-    rows.push_back(row);
+    if (table.num_rows() == kMostBadCases) break;
+    const std::vector<Cell> errors = error_cells(result, context);
+    table.add({Cell::code(result.info.name), Cell::text(result.info.note),
+               case_status_name(result.status), max_diff_text(result, context), errors[0],
+               errors[1], Cell::text(result.message)});
   }
-  return rows;
+  return table;
 }
 
-// Operators against dtypes.
-Data category_data(const std::string& category, const std::vector<const CaseResult*>& cases) {
+// The cases of a category: operators against dtypes.
+struct Category {
+  std::string title;
+  Score score;
+  Table table;
+  // All but the last.
+  std::vector<size_t> html_columns;
+};
+
+Category category_of(const std::string& name, const std::vector<const CaseResult*>& cases) {
   std::map<std::string, std::map<std::string, Score>> scores;
   std::map<std::string, std::vector<const CaseResult*>> by_operator;
   std::set<std::string> names;
+  Score all;
   for (const CaseResult* it : cases) {
     scores[it->info.op_type][it->info.dtype].add(*it);
     by_operator[it->info.op_type].push_back(it);
     names.insert(it->info.dtype);
+    all.add(*it);
   }
   std::vector<std::string> dtypes(names.begin(), names.end());
   std::ranges::stable_sort(dtypes, {}, dtype_rank);
-  List columns;
-  for (const std::string& dtype : dtypes) {
-    Data column;
-    column.set("name", text_cell(dtype));
-    column.set("plain", xml_text(dtype));
-    columns.push_back(column);
-  }
-  List rows;
-  Score all;
-  for (const CaseResult* it : cases) all.add(*it);
+  std::vector<Cell> heads = {"Operator"};
+  for (const std::string& dtype : dtypes) heads.push_back(Cell::text(dtype));
+  heads.push_back("Cases");
+  std::vector<size_t> html_columns(heads.size());
+  std::iota(html_columns.begin(), html_columns.end(), 0);
+  heads.push_back("Worse&nbsp;than&nbsp;eager");
+  Table table("l" + std::string(heads.size() - 1, 'r'), heads);
   for (auto& [op_type, by_dtype] : scores) {
-    List cells;
+    std::vector<Cell> cells = {Cell::code(op_type)};
+    for (const std::string& dtype : dtypes) cells.push_back(by_dtype[dtype].cell());
     Score total;
-    for (const std::string& dtype : dtypes) {
-      const Score& score = by_dtype[dtype];
-      cells.push_back(Data(score.cell()));
-      total.passed += score.passed;
-      total.tried += score.tried;
-      if (score.tried != 0) total.is_all_unsupported &= score.is_all_unsupported;
-    }
-    Data row;
-    row.set("name", code_cell(op_type));
-    row.set("plain", xml_text(op_type));
-    row.set("cells", cells);
-    row.set("total", total.cell());
-    row.set("factor", worst_factor_text(by_operator[op_type]));
-    rows.push_back(row);
+    for (const CaseResult* it : by_operator[op_type]) total.add(*it);
+    cells.push_back(total.cell());
+    cells.push_back(worst_factor_text(by_operator[op_type]));
+    table.add(cells);
   }
-  Data data;
-  std::string title = category;
-  if (!title.empty())
-    title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
-  data.set("name", escape_markdown(title));
-  data.set("plain", xml_text(title));
-  data.set("score", fmt::format("{} of {} passed", all.passed, all.tried));
-  data.set("dtypes", columns);
-  data.set("operators", rows);
-  return data;
+  return {capitalized(name), all, std::move(table), std::move(html_columns)};
 }
 
-List category_list(const Cases& cases) {
+std::vector<Category> categories_of(const Cases& cases) {
   std::map<std::string, std::vector<const CaseResult*>> by_category;
   for (const CaseResult& it : cases) by_category[it.info.category].push_back(&it);
-  List list;
-  for (const auto& [category, members] : by_category) {
-    if (category != kSplitCategory) list.push_back(category_data(category, members));
-  }
+  by_category.erase(kSplitCategory);
+  std::vector<Category> list;
+  for (const auto& [name, members] : by_category) list.push_back(category_of(name, members));
   return list;
 }
 
@@ -237,100 +218,88 @@ std::vector<std::string> models_in(const Cases& cases) {
   return models;
 }
 
-// For Markdown, and for HTML.
-Data named(const std::string& model) {
-  Data data;
-  data.set("name", text_cell(model));
-  data.set("plain", xml_text(model));
-  return data;
-}
-
-void set_calls(const Cases& cases, const RunContext& context, Data& page) {
+Table calls_table(const Cases& cases, const RunContext& context) {
   const std::vector<std::string> models = models_in(cases);
-  List columns;
-  for (const std::string& model : models) columns.push_back(named(model));
-  List rows;
+  std::vector<Cell> heads = {"Call",          "Attributes",        "Status",
+                             "Max&nbsp;diff", "From&nbsp;float64", "Eager&nbsp;from&nbsp;float64"};
+  for (const std::string& model : models) heads.push_back(Cell::text(model));
+  Table table("lll" + std::string(heads.size() - 3, 'r'), heads);
   for (const CaseResult& it : cases) {
-    if (it.info.occurrences.empty() || rows.size() == kMostCalls) continue;
-    List counts;
+    if (it.info.occurrences.empty() || table.num_rows() == kMostCalls) continue;
+    const std::string status(it.passed() ? "" : " " + std::string(case_status_name(it.status)));
+    const std::vector<Cell> errors = error_cells(it, context);
+    std::vector<Cell> cells = {Cell::code(it.info.name),
+                               Cell::text(it.info.note),
+                               std::string(case_mark(it)) + status,
+                               max_diff_text(it, context),
+                               errors[0],
+                               errors[1]};
     for (const std::string& model : models) {
       const auto count = std::ranges::count(it.info.occurrences, model, &CaseOccurrence::model);
-      counts.push_back(Data(count == 0 ? "" : with_thousands_separators(count)));
+      cells.push_back(count == 0 ? "" : with_thousands_separators(count));
     }
-    Data row;
-    row.set("name", code_cell(it.info.name));
-    row.set("plain", xml_text(it.info.name));
-    row.set("note", text_cell(it.info.note));
-    row.set("plain_note", xml_text(it.info.note));
-    row.set("status", case_mark(it));
-    row.set("max_diff", max_diff_cell(it, context));
-    set_errors(it, context, row);
-    row.set("counts", counts);
-    rows.push_back(row);
+    table.add(cells);
   }
-  page.set("has_calls", !rows.empty());
-  page.set("models", columns);
-  page.set("calls", rows);
+  return table;
 }
 
-// --- The same in HTML ---
-
-List bad_html_rows(const Cases& cases, const RunContext& context) {
-  List rows;
-  for (const CaseResult& result : cases) {
-    if (!is_bad(result)) continue;
-    if (rows.size() == kMostBadCases) break;
-    Data row;
-    row.set("name", xml_text(result.info.name));
-    row.set("status", std::string(case_status_name(result.status)));
-    row.set("max_diff", max_diff_cell(result, context));
-    row.set("message", xml_text(result.message));
-    rows.push_back(row);
+std::string how_judged(const RunSettings& settings) {
+  if (error_factor(settings)) {
+    return "no farther from float64 than eager by the error factor, or where float64 says nothing "
+           "within its tolerance";
   }
-  return rows;
+  if (settings.tolerance_wins) return "within " + tolerance_rule_text(settings);
+  return "within the tolerance of torch.testing.assert_close for its dtype where it has none of "
+         "its own";
 }
 
 }  // namespace
 
 std::string operators_section(const Cases& cases, const RunContext& context) {
   if (cases.empty()) return "";
-  const List bad = bad_html_rows(cases, context);
+  const Table bad = bad_table(cases, context);
+  const Table calls = calls_table(cases, context);
+  List categories;
+  for (const Category& category : categories_of(cases)) {
+    Data data;
+    data.set("summary", xml_text(fmt::format("{}: {} of {} passed", category.title,
+                                             category.score.passed, category.score.tried)));
+    data.set("table", category.table.html(category.html_columns));
+    categories.push_back(data);
+  }
   Data section;
   section.set("verdict", xml_text(cases_text(cases)));
-  section.set("has_bad", !bad.empty());
-  section.set("bad", bad);
-  section.set("categories", category_list(cases));
-  set_calls(cases, context, section);
+  if (bad.num_rows() > 0) section.set("bad", bad.html(kBadColumns));
+  section.set("categories", categories);
+  if (calls.num_rows() > 0) section.set("calls", calls.html());
   return render_exactly(templates::operators_section, section);
 }
 
 std::string render_operators(const RunRecord& run) {
   const Cases& cases = run.cases;
-  const List bad = bad_rows(cases, run.context);
-  const List unsupported = unsupported_rows(cases);
+  const Table bad = bad_table(cases, run.context);
   const auto num_bad = static_cast<size_t>(std::ranges::count_if(cases, is_bad));
+  List categories;
+  for (const Category& category : categories_of(cases)) {
+    Data data;
+    data.set("name", escape_markdown(category.title));
+    data.set("table", category.table.markdown());
+    categories.push_back(data);
+  }
   Data page;
   page.set("verdict", fmt::format("{} **{}**", cases_mark(cases, run.context.requires_support),
                                   cases_text(cases)));
   page.set("coverage", cases_coverage_text(cases, run.coverage));
-  page.set("judged", error_factor(run.context.settings)
-                         ? "no farther from float64 than eager by the error factor, or where "
-                           "float64 says nothing within its tolerance"
-                     : run.context.settings.tolerance_wins
-                         ? "within " + tolerance_rule_text(run.context.settings)
-                         : "within the tolerance of torch.testing.assert_close for its dtype "
-                           "where it has none of its own");
-  page.set("statuses", status_list(cases));
-  page.set("has_bad", !bad.empty());
-  page.set("bad", bad);
-  page.set("more_bad", num_bad > bad.size()
-                           ? fmt::format("\n{} more are in `results.json`.\n", num_bad - bad.size())
-                           : "");
-  page.set("has_unsupported", !unsupported.empty());
-  page.set("unsupported", unsupported);
+  page.set("judged", how_judged(run.context.settings));
+  page.set("statuses", statuses_table(cases));
+  set_some(page, "bad", bad);
+  if (num_bad > bad.num_rows()) {
+    page.set("more_bad", fmt::format("{} more are in `results.json`.", num_bad - bad.num_rows()));
+  }
+  set_some(page, "unsupported", unsupported_table(cases));
   page.set("opinions", opinions_text(cases));
-  page.set("categories", category_list(cases));
-  set_calls(cases, run.context, page);
+  page.set("categories", categories);
+  set_some(page, "calls", calls_table(cases, run.context));
   set_environment(page, run.context, 1);
   page.set("command", code_block(reproduce_command(run.coverage, run.context), "sh"));
   return render(templates::operators, page);

@@ -62,17 +62,25 @@ std::string factor_text(double factor, double max_diff, const RunContext& contex
   return figure(max_diff == 0, short_number(factor), context);
 }
 
-void set_opinion(kainjow::mustache::data& row, const SecondOpinion& opinion, double max_diff,
-                 const RunContext& context) {
+std::vector<Cell> with_opinion(std::vector<Cell> cells, const SecondOpinion& opinion,
+                               double max_diff, const RunContext& context) {
   const bool has_opinion = opinion.reason.empty();
   // How far they are from float64 differs between machines, also where they are equal.
-  const auto error_text = [&](double error) {
-    return has_opinion ? figure(/*is_zero=*/false, short_number(error), context) : std::string();
-  };
-  row.set("executor_error", error_text(opinion.executor_error));
-  row.set("eager_error", error_text(opinion.eager_error));
+  for (const double error : {opinion.executor_error, opinion.eager_error}) {
+    cells.push_back(has_opinion ? figure(/*is_zero=*/false, short_number(error), context) : "");
+  }
   const bool is_portable = !has_opinion || max_diff == 0;
-  row.set("opinion", figure(is_portable, text_cell(opinion_text(opinion)), context));
+  cells.push_back(figure(is_portable, text_cell(opinion_text(opinion)), context));
+  return cells;
+}
+
+std::string_view case_mark(const CaseResult& result) {
+  if (result.passed()) return "✅";
+  return result.status == CaseStatus::kUnsupported ? "–" : "❌";
+}
+
+std::string max_diff_text(const CaseResult& result, const RunContext& context) {
+  return result.max_diff ? difference_text(*result.max_diff, context) : "";
 }
 
 std::string short_number(double value) { return fmt::format("{:.3g}", value); }
@@ -107,8 +115,6 @@ std::string_view status_mark(Status status) {
   }
   __builtin_unreachable();
 }
-
-std::string number_text(double value) { return fmt::format("{}", value); }
 
 std::string counted(int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", with_thousands_separators(count), noun, count == 1 ? "" : "s");
@@ -148,6 +154,14 @@ std::string engine_text(const RunSettings& settings) {
 
 }  // namespace
 
+void set_some(kainjow::mustache::data& data, const char* key, const std::string& text) {
+  if (!text.empty()) data.set(key, text);
+}
+
+void set_some(kainjow::mustache::data& data, const char* key, const Table& table) {
+  if (table.num_rows() > 0) data.set(key, table.markdown());
+}
+
 void set_environment(kainjow::mustache::data& page, const RunContext& context, int num_trials) {
   const RunSettings& settings = context.settings;
   const bool runs = settings.last_stage > Stage::kSerialize;
@@ -158,9 +172,7 @@ void set_environment(kainjow::mustache::data& page, const RunContext& context, i
   page.set("threads", std::to_string(settings.threads));
   page.set("seed", std::to_string(settings.seed));
   page.set("trials", std::to_string(runs ? num_trials : 0));
-  const std::string build = context.portable || !runs ? "" : build_text(context);
-  page.set("has_build", !build.empty());
-  page.set("build", build);
+  set_some(page, "build", context.portable || !runs ? "" : build_text(context));
   if (!settings.executor.empty()) page.set("executor", code_block(settings.executor));
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/report/pages.h"
+#include "harness/report/table.h"
 
 namespace torch_ir {
 
@@ -20,12 +21,13 @@ std::string tolerance_figure(double smallest, const RunContext& context);
 // How an output that differs by `max_diff` compares with float64.
 std::string factor_text(double factor, double max_diff, const RunContext& context);
 
-// The cells of what float64 says of it: "executor_error", "eager_error", "opinion".
-void set_opinion(kainjow::mustache::data& row, const SecondOpinion& opinion, double max_diff,
-                 const RunContext& context);
+// `cells`, and behind them what float64 says of it: the errors of executor and eager, the opinion.
+std::vector<Cell> with_opinion(std::vector<Cell> cells, const SecondOpinion& opinion,
+                               double max_diff, const RunContext& context);
 
-// "0.0001": the shortest text that reads back as `value`.
-std::string number_text(double value);
+// Of a single call: "✅", "❌" or "–", and its difference, empty where it has none.
+std::string_view case_mark(const CaseResult& result);
+std::string max_diff_text(const CaseResult& result, const RunContext& context);
 
 // Three digits: "0.00123", "inf".
 std::string short_number(double value);
@@ -47,6 +49,11 @@ std::string link_target(std::string_view path);
 
 // The sign of a status: "✅", "❌", ...
 std::string_view status_mark(Status status);
+
+// Sets `key` where there is something to show, so that its section of the template is left out
+// otherwise.
+void set_some(kainjow::mustache::data& data, const char* key, const std::string& text);
+void set_some(kainjow::mustache::data& data, const char* key, const Table& table);
 
 // The rows that say how a run was made, in which models ran `num_trials` times.
 void set_environment(kainjow::mustache::data& page, const RunContext& context, int num_trials);
@@ -80,7 +87,7 @@ kainjow::mustache::data verification_section(const ModelResult& result, const Ru
 kainjow::mustache::data node_section(const NodeReport& report, const RunContext& context);
 
 // The nodes of a model that was taken apart, with the results of `cases` that occur in it; without
-// "rows" where there are none.
+// "table" where there are none.
 kainjow::mustache::data calls_section(const ModelResult& result,
                                       const std::vector<CaseResult>& cases,
                                       const RunContext& context);

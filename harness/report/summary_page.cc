@@ -9,6 +9,7 @@
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
 #include "harness/report/run_text.h"
+#include "harness/report/table.h"
 #include "harness/results/result.h"
 #include "harness/results/run_context.h"
 #include "templates/templates.h"
@@ -43,6 +44,10 @@ Status passed_status(const Results& results) {
   return results.count(Status::kExtracted) == 0 ? Status::kPassed : Status::kExtracted;
 }
 
+const char* passed_name(Status status) {
+  return status == Status::kPassed ? "Passed" : "Extracted";
+}
+
 // Why a model counts as bad.
 std::string bad_news(const ModelResult& result) {
   if (result.status() == Status::kUnexpectedPass) {
@@ -53,49 +58,29 @@ std::string bad_news(const ModelResult& result) {
   return text_cell(headline(result.failure->message));
 }
 
-Data failure_row(const ModelResult& result, const std::string& reason) {
-  Data row;
-  row.set("model", link(result.name));
-  row.set("kind", result.failure ? std::string(failure_kind_name(result.failure->kind))
-                                 : std::string(status_name(result.status())));
-  row.set("stage", result.failure ? std::string(stage_name(result.failure->stage)) : "");
-  row.set("reason", reason);
-  return row;
-}
-
-List failure_rows(const Results& results) {
-  List rows;
+// Of the models for which `is_wanted` holds, with what `reason` says of them.
+template <class Predicate, class Reason>
+Table failures_table(const Results& results, const char* head, const Predicate& is_wanted,
+                     const Reason& reason) {
+  Table table("llll", {"Model", "Kind", "Stage", head});
   for (const ModelResult& result : results) {
-    if (!result.is_good() && (result.failure || result.expected_failure)) {
-      rows.push_back(failure_row(result, bad_news(result)));
-    }
+    if (!is_wanted(result)) continue;
+    const auto& failure = result.failure;
+    table.add({link(result.name),
+               failure ? failure_kind_name(failure->kind) : status_name(result.status()),
+               failure ? stage_name(failure->stage) : "", reason(result)});
   }
-  return rows;
-}
-
-List expected_rows(const Results& results) {
-  List rows;
-  for (const ModelResult& result : results) {
-    if (result.status() == Status::kExpectedFailure) {
-      rows.push_back(failure_row(result, text_cell(result.expected_failure->reason)));
-    }
-  }
-  return rows;
+  return table;
 }
 
 Data changes_data(const ChangesSection& changes) {
-  List rows;
+  Table table("lll", {"Model", "", "What has changed"});
   for (const ChangesSection::Row& change : changes.rows) {
     std::string text;
     for (const std::string& line : change.changes) {
-      if (!text.empty()) text += "<br>";
-      text += text_cell(line);
+      text += (text.empty() ? "" : "<br>") + text_cell(line);
     }
-    Data row;
-    row.set("model", text_cell(change.model));
-    row.set("trend", text_cell(change.trend));
-    row.set("changes", text);
-    rows.push_back(row);
+    table.add({text_cell(change.model), text_cell(change.trend), text});
   }
   List notes;
   for (const std::string& note : changes.notes) notes.push_back(Data(escape_markdown(note)));
@@ -103,8 +88,7 @@ Data changes_data(const ChangesSection& changes) {
   data.set("summary", "Compared with " + code_span(changes.baseline) +
                           (changes.rows.empty() ? ": nothing has changed." : ":"));
   data.set("notes", notes);
-  data.set("has_rows", !rows.empty());
-  data.set("rows", rows);
+  set_some(data, "table", table);
   return data;
 }
 
@@ -119,60 +103,70 @@ std::string status_cell(Status status) {
   return cell;
 }
 
-Data model_row(const ModelResult& result, const RunContext& context) {
-  Data row;
-  row.set("model", link(result.name));
-  row.set("status", status_cell(result.status()));
-  row.set("categories", code_list(result.categories, " "));
+void add_model(const ModelResult& result, const RunContext& context, Table& table) {
+  std::vector<Cell> cells = {link(result.name), status_cell(result.status()),
+                             code_list(result.categories, " ")};
   if (const auto summary = result.graph_summary()) {
     const IRSummary& figures = summary->figures;
-    row.set("nodes", with_thousands_separators(figures.num_nodes));
-    row.set("edges", with_thousands_separators(figures.num_edges));
-    row.set("weights", with_thousands_separators(figures.num_weights));
-    row.set("parameters", with_thousands_separators(figures.total_parameters));
+    for (const int64_t figure :
+         {figures.num_nodes, figures.num_edges, figures.num_weights, figures.total_parameters}) {
+      cells.push_back(with_thousands_separators(figure));
+    }
     const CostTotals& costs = summary->costs;
-    row.set("multiply_adds", (costs.not_counted.empty() ? "" : "≥ ") +
-                                 with_thousands_separators(costs.multiply_adds));
+    cells.push_back((costs.not_counted.empty() ? "" : "≥ ") +
+                    with_thousands_separators(costs.multiply_adds));
+  } else {
+    cells.resize(cells.size() + 5, "");
   }
   const DifferenceMetrics figures = difference_metrics(result);
-  if (figures.max_diff) row.set("max_diff", difference_text(*figures.max_diff, context));
-  if (figures.smallest_passing_tolerance) {
-    row.set("smallest", tolerance_figure(*figures.smallest_passing_tolerance, context));
-  }
-  if (const auto factor = worst_factor(result)) {
-    row.set("factor", factor_text(*factor, figures.max_diff.value_or(0), context));
-  }
-  return row;
+  const auto& smallest = figures.smallest_passing_tolerance;
+  const auto factor = worst_factor(result);
+  cells.push_back(figures.max_diff ? difference_text(*figures.max_diff, context) : "");
+  cells.push_back(smallest ? tolerance_figure(*smallest, context) : "");
+  cells.push_back(factor ? factor_text(*factor, figures.max_diff.value_or(0), context) : "");
+  table.add(cells);
 }
 
-List category_rows(const Results& results) {
-  struct Count {
-    int64_t models = 0;
-    std::map<Status, int64_t> by_status = {};
-  };
-  std::map<std::string, Count> counts;
+std::string models_table(const Results& results, const RunContext& context) {
+  Table table("lllrrrrrrrr",
+              {"Model", "Status", "Categories", "Nodes", "Edges", "Weights", "Parameters",
+               "Multiply-adds", "Max&nbsp;diff", "Passes&nbsp;from", "Error&nbsp;factor"});
+  for (const ModelResult& result : results) add_model(result, context, table);
+  return table.markdown();
+}
+
+std::string categories_table(const Results& results) {
+  std::map<std::string, std::map<Status, int64_t>> counts;
   for (const ModelResult& result : results) {
-    for (const std::string& category : result.categories) {
-      Count& count = counts[category];
-      ++count.models;
-      ++count.by_status[result.status()];
+    for (const std::string& category : result.categories) ++counts[category][result.status()];
+  }
+  const Status passed = passed_status(results);
+  Table table("lrrrrr", {"Category", "Models", passed_name(passed), "Failed", "Expected failures",
+                         "Unexpected passes"});
+  for (auto& [category, by_status] : counts) {
+    int64_t num_models = 0;
+    for (const auto& [status, count] : by_status) num_models += count;
+    std::vector<Cell> cells = {code_cell(category), with_thousands_separators(num_models)};
+    for (const Status status :
+         {passed, Status::kFailed, Status::kExpectedFailure, Status::kUnexpectedPass}) {
+      cells.push_back(with_thousands_separators(by_status[status]));
     }
+    table.add(cells);
   }
-  List rows;
-  for (auto& [category, count] : counts) {
-    Data row;
-    const auto set = [&, &counts = count.by_status](const char* key, Status status) {
-      row.set(key, with_thousands_separators(counts[status]));
-    };
-    row.set("name", code_cell(category));
-    row.set("models", with_thousands_separators(count.models));
-    set("passed", passed_status(results));
-    set("failed", Status::kFailed);
-    set("expected", Status::kExpectedFailure);
-    set("unexpected", Status::kUnexpectedPass);
-    rows.push_back(row);
+  return table.markdown();
+}
+
+std::string counts_table(const Results& results) {
+  const Status passed = passed_status(results);
+  Table table("rrrrr",
+              {"Models", passed_name(passed), "Failed", "Expected failures", "Unexpected passes"});
+  std::vector<Cell> cells = {with_thousands_separators(static_cast<int64_t>(results.size()))};
+  for (const Status status :
+       {passed, Status::kFailed, Status::kExpectedFailure, Status::kUnexpectedPass}) {
+    cells.push_back(with_thousands_separators(results.count(status)));
   }
-  return rows;
+  table.add(cells);
+  return table.markdown();
 }
 
 }  // namespace
@@ -180,10 +174,6 @@ List category_rows(const Results& results) {
 std::string render_summary(const Results& results, const Coverage& coverage,
                            const RunContext& context, const std::optional<ChangesSection>& changes,
                            const std::vector<CaseResult>& cases) {
-  List models;
-  for (const ModelResult& result : results) models.push_back(model_row(result, context));
-  const List failures = failure_rows(results);
-  const List expected = expected_rows(results);
   Data page;
   page.set("has_models", !results.empty() || cases.empty());
   if (!cases.empty()) {
@@ -196,24 +186,26 @@ std::string render_summary(const Results& results, const Coverage& coverage,
   // The reference pages are read where they lie, and have no such file beside them.
   page.set("index",
            context.portable ? "" : " To search, filter and sort: [`index.html`](index.html).");
-  page.set("num_models", with_thousands_separators(static_cast<int64_t>(results.size())));
-  const Status passed = passed_status(results);
-  page.set("passed_name", passed == Status::kPassed ? "Passed" : "Extracted");
-  page.set("num_passed", with_thousands_separators(results.count(passed)));
-  page.set("num_failed", with_thousands_separators(results.count(Status::kFailed)));
-  page.set("num_expected", with_thousands_separators(results.count(Status::kExpectedFailure)));
-  page.set("num_unexpected", with_thousands_separators(results.count(Status::kUnexpectedPass)));
+  page.set("counts", counts_table(results));
   page.set("pie", status_pie(results));
-  page.set("has_failures", !failures.empty());
-  page.set("failures", failures);
-  page.set("has_expected", !expected.empty());
-  page.set("expected", expected);
+  const auto is_bad = [](const ModelResult& result) {
+    return !result.is_good() && (result.failure || result.expected_failure);
+  };
+  set_some(page, "failures", failures_table(results, "Reason", is_bad, bad_news));
+  const auto is_expected = [](const ModelResult& result) {
+    return result.status() == Status::kExpectedFailure;
+  };
+  set_some(page, "expected",
+           failures_table(results, "Known because", is_expected, [](const ModelResult& result) {
+             return text_cell(result.expected_failure->reason);
+           }));
   if (changes) page.set("changes", changes_data(*changes));
-  page.set("models", models);
-  page.set("categories", category_rows(results));
+  page.set("models", models_table(results, context));
+  page.set("categories", categories_table(results));
   set_environment(page, context, num_trials(results, context.settings));
-  page.set("tolerance",
-           passed == Status::kPassed ? tolerance_rule_text(context.settings) : std::string());
+  page.set("tolerance", passed_status(results) == Status::kPassed
+                            ? tolerance_rule_text(context.settings)
+                            : std::string());
   page.set("names_files", !coverage.files.empty() || !context.baseline.empty() ||
                               !context.expected_failures.empty());
   page.set("command", code_block(reproduce_command(coverage, context), "sh"));

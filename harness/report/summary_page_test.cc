@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "harness/report/pages.h"
-#include "harness/report/testing/mermaid_blocks.h"
 #include "harness/report/testing/page_test_results.h"
 #include "torch_ir/visualize/testing/mermaid_rules.h"
 

@@ -2,12 +2,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
+#include "harness/report/table.h"
 #include "torch_ir/analysis/summary.h"
 
 namespace torch_ir {
@@ -18,12 +18,14 @@ using List = kainjow::mustache::list;
 
 constexpr int64_t kHistogramWidth = 40;
 
-void set_comparison(Data& row, const TensorComparison& c, const RunContext& context) {
-  row.set("elements", with_thousands_separators(c.num_elements));
-  row.set("max_diff", difference_text(c.max_diff, context));
-  row.set("mean_diff", difference_text(c.mean_diff, context));
-  row.set("mismatched", count_text(c.num_mismatched, c.max_diff, context));
-  row.set("smallest", tolerance_figure(c.smallest_passing_tolerance, context));
+// The last columns of the tables of trials and of outputs.
+std::vector<Cell> with_figures(std::vector<Cell> cells, const TensorComparison& c,
+                               const RunContext& context) {
+  cells.push_back(difference_text(c.max_diff, context));
+  cells.push_back(difference_text(c.mean_diff, context));
+  cells.push_back(count_text(c.num_mismatched, c.max_diff, context));
+  cells.push_back(tolerance_figure(c.smallest_passing_tolerance, context));
+  return cells;
 }
 
 // The figures of all outputs together.
@@ -39,37 +41,36 @@ TensorComparison total(const VerificationReport& report) {
   return all;
 }
 
-List trial_rows(const ModelResult& result, const RunContext& context) {
-  List rows;
+std::string trials_table(const ModelResult& result, const RunContext& context) {
+  Table table("llrrrr", {"Trial", "Result", "Max diff", "Mean diff", "Outside the tolerance",
+                         "Smallest passing tolerance"});
   for (const Trial& trial : result.trials) {
     const VerificationReport& report = trial.verification;
-    const bool is_compared = !report.output_details.empty();
-    Data row;
-    row.set("name", text_cell(trial.name));
-    row.set("result", report.is_valid ? "✅ passed" : "❌ failed");
-    if (is_compared) {
-      set_comparison(row, total(report), context);
-    } else {
-      // Otherwise those of the section around the row would be shown.
-      for (const char* figure : {"max_diff", "mean_diff", "mismatched", "smallest"}) {
-        row.set(figure, "");
-      }
-    }
-    rows.push_back(row);
+    std::vector<Cell> cells = {text_cell(trial.name), report.is_valid ? "✅ passed" : "❌ failed"};
+    if (!report.output_details.empty()) cells = with_figures(cells, total(report), context);
+    table.add(cells);
   }
-  return rows;
+  return table.markdown();
 }
 
-List output_rows(const VerificationReport& report, const RunContext& context) {
-  List rows;
+std::string outputs_table(const VerificationReport& report, const RunContext& context) {
+  Table table("rlrrrrr", {"", "Output", "Elements", "Max diff", "Mean diff",
+                          "Outside the tolerance", "Smallest passing tolerance"});
   for (const OutputDetail& detail : report.output_details) {
-    Data row;
-    row.set("index", std::to_string(detail.index));
-    row.set("name", code_cell(detail.name));
-    set_comparison(row, detail.comparison, context);
-    rows.push_back(row);
+    const TensorComparison& c = detail.comparison;
+    table.add(with_figures({std::to_string(detail.index), code_cell(detail.name),
+                            with_thousands_separators(c.num_elements)},
+                           c, context));
   }
-  return rows;
+  std::string text = table.markdown();
+  if (table.num_rows() < 2) return text;
+  const TensorComparison all = total(report);
+  text += "\n| |";
+  for (const Cell& cell :
+       with_figures({"All", with_thousands_separators(all.num_elements)}, all, context)) {
+    text += " **" + cell.markdown + "** |";
+  }
+  return text;
 }
 
 List mismatches(const VerificationReport& report) {
@@ -110,28 +111,18 @@ std::string histogram(const TensorComparison& comparison) {
   return code_block(lines, "text");
 }
 
-List figure_rows(const TensorComparison& c) {
-  const std::vector<std::pair<std::string, std::string>> figures = {
-      {"Maximum difference", short_number(c.max_diff)},
-      {"Mean difference", short_number(c.mean_diff)},
-      {"Root mean square", short_number(c.root_mean_square_diff)},
-      {"Maximum relative difference", short_number(c.max_relative_diff)},
-      {"Signal to noise", short_number(c.signal_to_noise) + " dB"},
-      {"Cosine similarity", fmt::format("{:.9g}", c.cosine_similarity)},
-      {"Greatest distance in ULP",
-       c.max_ulp_diff ? fmt::format("{}", *c.max_ulp_diff) : std::string("—")},
-      {"Outside the tolerance", share_text(c.num_mismatched, c.num_elements)},
-  };
-  List rows;
-  for (size_t i = 0; i < figures.size(); i += 2) {
-    Data row;
-    row.set("left", figures[i].first);
-    row.set("left_value", figures[i].second);
-    row.set("right", figures[i + 1].first);
-    row.set("right_value", figures[i + 1].second);
-    rows.push_back(row);
-  }
-  return rows;
+std::string figures_table(const TensorComparison& c) {
+  Table table("lrlr", {"Figure", "Value", "Figure", "Value"});
+  table.add({"Maximum difference", short_number(c.max_diff), "Mean difference",
+             short_number(c.mean_diff)});
+  table.add({"Root mean square", short_number(c.root_mean_square_diff),
+             "Maximum relative difference", short_number(c.max_relative_diff)});
+  table.add({"Signal to noise", short_number(c.signal_to_noise) + " dB", "Cosine similarity",
+             fmt::format("{:.9g}", c.cosine_similarity)});
+  table.add({"Greatest distance in ULP",
+             c.max_ulp_diff ? fmt::format("{}", *c.max_ulp_diff) : std::string("—"),
+             "Outside the tolerance", share_text(c.num_mismatched, c.num_elements)});
+  return table.markdown();
 }
 
 // Of outputs that differ. They may differ between machines, so portable pages have none.
@@ -147,7 +138,7 @@ List differences(const ModelResult& result, const VerificationReport& report,
     section.set("worst", fmt::format("Worst element: at `[{}]` the graph gives {}, {} {}.",
                                      fmt::join(c.worst_index, ", "), code_span(c.worst_actual),
                                      reference_of(result).worst, code_span(c.worst_expected)));
-    section.set("figures", figure_rows(c));
+    section.set("figures", figures_table(c));
     section.set("histogram", histogram(c));
     sections.push_back(section);
   }
@@ -159,45 +150,38 @@ std::string tolerance_sentence(const VerificationReport& report) {
   std::string text =
       rule.by_dtype
           ? "The tolerance is that of the output's dtype, as `torch.testing.assert_close` has it"
-          : fmt::format("The tolerance is rtol = {} and atol = {}", number_text(rule.fixed.rtol),
-                        number_text(rule.fixed.atol));
+          : fmt::format("The tolerance is rtol = {} and atol = {}", rule.fixed.rtol,
+                        rule.fixed.atol);
   if (report.has_exact_outputs()) text += "; integers and booleans are compared exactly";
   if (!rule.outputs.empty()) text += ", but for outputs that are registered with their own";
   return text + ".";
 }
 
-List opinion_rows(const ModelResult& result, const RunContext& context) {
-  List rows;
+Table opinions_table(const ModelResult& result, const RunContext& context) {
+  Table table("llrrl", {"Trial", "Output", "Executor", "Eager", ""});
   for (const Trial& trial : result.trials) {
     for (const OutputDetail& detail : trial.verification.output_details) {
       if (!detail.second_opinion) continue;
-      Data row;
-      row.set("trial", text_cell(trial.name));
-      row.set("output", code_cell(detail.name));
-      set_opinion(row, *detail.second_opinion, detail.comparison.max_diff, context);
-      rows.push_back(row);
+      table.add(with_opinion({text_cell(trial.name), code_cell(detail.name)},
+                             *detail.second_opinion, detail.comparison.max_diff, context));
     }
   }
-  return rows;
+  return table;
 }
 
-List tolerance_rows(const VerificationReport& report) {
+std::string tolerances_table(const VerificationReport& report) {
   const ToleranceRule& rule = report.tolerance;
-  List rows;
+  Table table("llrrl", {"Output", "Dtype", "rtol", "atol", ""});
   for (const OutputDetail& detail : report.output_details) {
-    Data row;
-    row.set("name", code_cell(detail.name));
-    row.set("dtype", code_cell(detail.comparison.dtype));
-    row.set("rtol", number_text(detail.tolerance.rtol));
-    row.set("atol", number_text(detail.tolerance.atol));
     const bool is_own = rule.outputs.contains(static_cast<size_t>(detail.index));
-    row.set("source", is_own                             ? "registered for this output"
-                      : rule.by_dtype                    ? "by dtype"
-                      : report.is_exact_by_dtype(detail) ? "exact"
-                                                         : "for all outputs");
-    rows.push_back(row);
+    table.add({code_cell(detail.name), code_cell(detail.comparison.dtype),
+               fmt::format("{}", detail.tolerance.rtol), fmt::format("{}", detail.tolerance.atol),
+               is_own                             ? "registered for this output"
+               : rule.by_dtype                    ? "by dtype"
+               : report.is_exact_by_dtype(detail) ? "exact"
+                                                  : "for all outputs"});
   }
-  return rows;
+  return table.markdown();
 }
 
 }  // namespace
@@ -206,28 +190,23 @@ Data verification_section(const ModelResult& result, const RunContext& context) 
   const Trial& worst = *result.worst_trial();
   const VerificationReport& report = worst.verification;
   Data data;
-  data.set("trials", trial_rows(result, context));
+  data.set("trials", trials_table(result, context));
   data.set("explanation", reference_of(result).explanation);
   // Which trial is the worst may differ between machines.
   if (result.trials.size() > 1 && !context.portable) {
     data.set("worst_trial", escape_markdown(worst.name));
   }
-  if (!report.error_message.empty() && report.output_details.empty()) {
-    data.set("error", escape_markdown(report.error_message));
+  if (report.output_details.empty()) {
+    set_some(data, "error", escape_markdown(report.error_message));
+    return data;
   }
-  data.set("has_outputs", !report.output_details.empty());
-  set_comparison(data, total(report), context);
-  data.set("outputs", output_rows(report, context));
-  data.set("several_outputs", report.output_details.size() > 1);
+  data.set("outputs", outputs_table(report, context));
   data.set("mismatches", mismatches(report));
   data.set("differences", differences(result, report, context));
-  const List opinions = opinion_rows(result, context);
-  data.set("has_opinions", !opinions.empty());
-  data.set("opinions", opinions);
-  if (report.error_factor) data.set("error_factor", number_text(*report.error_factor));
-  data.set("by_tolerance", !report.error_factor.has_value());
-  data.set("rule", tolerance_sentence(report));
-  data.set("tolerances", tolerance_rows(report));
+  set_some(data, "opinions", opinions_table(result, context));
+  if (report.error_factor) data.set("error_factor", fmt::format("{}", *report.error_factor));
+  if (!report.error_factor) data.set("rule", tolerance_sentence(report));
+  data.set("tolerances", tolerances_table(report));
   return data;
 }
 

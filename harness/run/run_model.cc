@@ -115,9 +115,14 @@ class Pipeline {
 
   void explain() {
     const bool failed = failed_to_execute() || !result_.worst_trial()->verification.is_valid;
-    Explanation explanation = torch_ir::explain(
-        candidate_, ir_, candidate_.weights(), worst_run().inputs, worst_run().expected, *backend_,
-        settings_, failed, directory_ + "/repro", [&](const NodeReport& nodes) {
+    const ExplainedRun run{.candidate = candidate_,
+                           .ir = ir_,
+                           .inputs = worst_run().inputs,
+                           .settings = settings_,
+                           .directory = directory_ + "/repro",
+                           .expected = worst_run().expected};
+    Explanation explanation =
+        torch_ir::explain(run, *backend_, failed, [&](const NodeReport& nodes) {
           result_.nodes = to_show(nodes);
           on_progress_(result_);
         });
@@ -310,7 +315,12 @@ ModelResult reproduce(Candidate& candidate, ModelResult result, const RunSetting
     take(whole);
     on_progress(result);
   };
-  take(reproduce_end(candidate, ir, inputs, settings, ended, directory, on_whole));
+  const ExplainedRun run{.candidate = candidate,
+                         .ir = ir,
+                         .inputs = inputs,
+                         .settings = settings,
+                         .directory = directory};
+  take(reproduce_end(run, ended, on_whole));
   return result;
 }
 

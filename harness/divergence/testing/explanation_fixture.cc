@@ -62,6 +62,17 @@ RegisteredModel registered(std::function<Model()> make, std::vector<int64_t> sha
           .make = std::move(make)};
 }
 
+class ToldValues : public NodeValues {
+ public:
+  ToldValues(std::unique_ptr<NodeValues> values, Tell tell)
+      : values_(std::move(values)), tell_(std::move(tell)) {}
+  at::Tensor next(const std::string& name) override { return tell_(name, values_->next(name)); }
+
+ private:
+  std::unique_ptr<NodeValues> values_;
+  Tell tell_;
+};
+
 }  // namespace
 
 RegisteredModel mlp(std::vector<int64_t> shape, int64_t num_layers) {
@@ -90,7 +101,14 @@ OpNode* find_node(IR& ir, const std::string& name) {
   return node == ir.nodes.end() ? nullptr : &*node;
 }
 
-TellingBackend::Tell hide(const std::set<std::string>& names) {
+std::unique_ptr<NodeValues> EditingBackend::values(const IR& ir, const StateDict& weights,
+                                                   const std::vector<at::Tensor>& inputs) {
+  std::unique_ptr<NodeValues> values = PlanBackend::values(edited(ir), weights, inputs);
+  if (!tell_) return values;
+  return std::make_unique<ToldValues>(std::move(values), tell_);
+}
+
+Tell hide(const std::set<std::string>& names) {
   return [=](const std::string& name, const at::Tensor& value) {
     return names.contains(name) ? at::Tensor() : value;
   };
@@ -98,7 +116,7 @@ TellingBackend::Tell hide(const std::set<std::string>& names) {
 
 void nothing(IR& /*ir*/) {}
 
-std::function<void(IR&)> replace(const std::string& name, const std::string& op_type) {
+Edit replace(const std::string& name, const std::string& op_type) {
   return [=](IR& ir) {
     if (OpNode* node = find_node(ir, name)) node->op_type = op_type;
   };
@@ -119,8 +137,16 @@ void ExplanationTest::prepare(const RegisteredModel& model) {
 Explanation ExplanationTest::explain_model(const RegisteredModel& model, Backend& backend,
                                            bool failed) {
   prepare(model);
-  return explain(*candidate_, ir_, candidate_->weights(), inputs_, expected_by(backend), backend,
-                 settings_, failed, directory_);
+  return explain(run_of(expected_by(backend)), backend, failed);
+}
+
+ExplainedRun ExplanationTest::run_of(std::vector<at::Tensor> expected) {
+  return {.candidate = *candidate_,
+          .ir = ir_,
+          .inputs = inputs_,
+          .settings = settings_,
+          .directory = directory_,
+          .expected = std::move(expected)};
 }
 
 std::vector<at::Tensor> ExplanationTest::expected_by(Backend& backend) {

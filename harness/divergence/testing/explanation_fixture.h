@@ -41,29 +41,30 @@ RegisteredModel callable(std::function<at::Tensor(at::Tensor)> forward, std::vec
 // Null where there is none.
 OpNode* find_node(IR& ir, const std::string& name);
 
-// Runs other graphs than it is given.
+using Edit = std::function<void(IR&)>;
+using Tell = std::function<at::Tensor(const std::string&, const at::Tensor&)>;
+
+// Runs other graphs than it is given, and tells of the values what `tell` makes of them.
 class EditingBackend : public PlanBackend {
  public:
-  explicit EditingBackend(std::function<void(IR&)> edit)
-      : PlanBackend(ExecutionOptions()), edit_(std::move(edit)) {}
+  explicit EditingBackend(Edit edit, Tell tell = nullptr)
+      : PlanBackend(ExecutionOptions()), edit_(std::move(edit)), tell_(std::move(tell)) {}
 
   std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
                               const std::vector<at::Tensor>& inputs) override {
     return PlanBackend::run(edited(ir), weights, inputs);
   }
   std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
-                                     const std::vector<at::Tensor>& inputs) override {
-    return PlanBackend::values(edited(ir), weights, inputs);
-  }
+                                     const std::vector<at::Tensor>& inputs) override;
 
- protected:
+ private:
   IR edited(IR ir) const {
     edit_(ir);
     return ir;
   }
 
- private:
-  std::function<void(IR&)> edit_;
+  Edit edit_;
+  Tell tell_;
 };
 
 // The same, and tells no values.
@@ -76,71 +77,6 @@ class SilentBackend : public EditingBackend {
   }
 };
 
-// Tells other values than those that it computed: what `tell` makes of them.
-class TellingBackend : public EditingBackend {
- public:
-  using Tell = std::function<at::Tensor(const std::string&, const at::Tensor&)>;
-  TellingBackend(std::function<void(IR&)> edit, Tell tell)
-      : EditingBackend(std::move(edit)), tell_(std::move(tell)) {}
-
-  std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
-                                     const std::vector<at::Tensor>& inputs) override {
-    return std::make_unique<Told>(EditingBackend::values(ir, weights, inputs), tell_);
-  }
-
- private:
-  class Told : public NodeValues {
-   public:
-    Told(std::unique_ptr<NodeValues> values, Tell tell)
-        : values_(std::move(values)), tell_(std::move(tell)) {}
-    at::Tensor next(const std::string& name) override { return tell_(name, values_->next(name)); }
-
-   private:
-    std::unique_ptr<NodeValues> values_;
-    Tell tell_;
-  };
-
-  Tell tell_;
-};
-
-// For a TellingBackend: values of these names are not told.
-TellingBackend::Tell hide(const std::set<std::string>& names);
-
-// Wrong, or at an end, in its first run only.
-class FlakyBackend : public SilentBackend {
- public:
-  explicit FlakyBackend(bool throws = false) : SilentBackend([](IR&) {}), throws_(throws) {}
-  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
-                              const std::vector<at::Tensor>& inputs) override {
-    std::vector<at::Tensor> outputs = SilentBackend::run(ir, weights, inputs);
-    if (num_runs_++ > 0) return outputs;
-    if (throws_) throw ExecutionError("out of luck");
-    for (at::Tensor& output : outputs) output = output + 1;
-    return outputs;
-  }
-
- private:
-  bool throws_;
-  int num_runs_ = 0;
-};
-
-// Takes no graphs with other outputs than `output`.
-class ParticularBackend : public SilentBackend {
- public:
-  ParticularBackend(std::function<void(IR&)> edit, std::string output)
-      : SilentBackend(std::move(edit)), output_(std::move(output)) {}
-  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
-                              const std::vector<at::Tensor>& inputs) override {
-    for (const TensorMeta& output : ir.graph_outputs) {
-      if (output.name != output_) throw ExecutionError("no output '" + output.name + "' here");
-    }
-    return SilentBackend::run(ir, weights, inputs);
-  }
-
- private:
-  std::string output_;
-};
-
 // Runs other graphs than it is given, but tells the values of those.
 class WrongTogetherBackend : public EditingBackend {
  public:
@@ -151,11 +87,14 @@ class WrongTogetherBackend : public EditingBackend {
   }
 };
 
+// Values of these names are not told.
+Tell hide(const std::set<std::string>& names);
+
 // An edit that leaves a graph as it is.
 void nothing(IR& ir);
 
 // An edit: node `name` is another operator of one argument.
-std::function<void(IR&)> replace(const std::string& name, const std::string& op_type);
+Edit replace(const std::string& name, const std::string& op_type);
 
 // --- The fixture ---
 
@@ -168,6 +107,9 @@ class ExplanationTest : public ::testing::Test {
 
   // Makes candidate, graph and inputs of the model only.
   void prepare(const RegisteredModel& model);
+
+  // What was prepared, compared with `expected`.
+  ExplainedRun run_of(std::vector<at::Tensor> expected);
 
   // Runs the files of the reproducer on `backend`.
   VerificationReport replay(Backend& backend);

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <functional>
 #include <sstream>
 #include <unordered_set>
 #include <utility>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/cases/graph_part.h"
 #include "torch_ir/cases/strided_copy.h"
 #include "torch_ir/executor/interpreter/node_run.h"
 #include "torch_ir/ir/dtype.h"
@@ -35,15 +36,6 @@ Attribute number_of(const at::Tensor& value) {
   return number.toLong();
 }
 
-// `meta` as it was in this run.
-TensorMeta fixed(TensorMeta meta, const at::Tensor& value) {
-  meta.shape = value.sizes().vec();
-  meta.symbolic_shape.clear();
-  meta.expression.clear();
-  meta.mutates.clear();
-  return meta;
-}
-
 std::string text_of(const Attribute& attribute) {
   std::ostringstream text;
   text << attribute;
@@ -51,9 +43,9 @@ std::string text_of(const Attribute& attribute) {
 }
 
 // "stride=[2, 2], groups=3"
-std::string attributes_text(const OpNode& node) {
+std::string attributes_text(const AttributeMap& attributes) {
   std::string text;
-  for (const auto& [name, value] : node.attrs) {
+  for (const auto& [name, value] : attributes) {
     if (name.starts_with('_')) continue;
     text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, text_of(value));
   }
@@ -64,8 +56,7 @@ std::string attributes_text(const OpNode& node) {
 class ModelSplit {
  public:
   explicit ModelSplit(const SplitModel& model)
-      : model_(model), ir_(*model.ir), run_(ir_, *model.weights, model.inputs) {
-    for (const OpNode& node : ir_.nodes) producers_.emplace(node.name, &node);
+      : model_(model), ir_(*model.ir), cutter_(ir_), run_(ir_, *model.weights, model.inputs) {
     find_last_uses();
     for (const std::string& value : compared_values(ir_)) compared_.insert(value);
     for (size_t i = 0; i < model.inputs.size(); ++i) {
@@ -79,159 +70,153 @@ class ModelSplit {
     }
   }
 
-  // The call of `node` as a graph, and its key, before it runs; nothing for what is no case.
-  struct Call {
-    GraphCase graph_case = {};
-    std::string key = {};
-  };
-  std::optional<Call> begin(const OpNode& node) {
-    if (hands_on_input(find_executor(node.op_type))) return std::nullopt;
-    const bool makes_tensor = std::ranges::any_of(
-        node.outputs, [](const TensorMeta& output) { return !output.is_scalar; });
-    if (!makes_tensor) return std::nullopt;
-    Call call;
-    OpNode copy = node;
-    for (auto& [name, attribute] : node.attrs) {
-      copy.attrs.set(name, with_values(attribute, [&](const ValueRef& ref) {
-                       return number_of(values_.at(ref.name));
-                     }));
-    }
-    call.key = node.op_type + "(" + attributes_text(copy);
-    // Lists are told apart by their lengths, which are attributes too.
-    for (const auto& [name, value] : copy.attrs) {
-      if (name.starts_with('_')) call.key += ";" + name + text_of(value);
-    }
-    for (TensorMeta& input : copy.inputs) add_input(input, call);
-    // What a graph inside computes is not looked into.
-    if (!node.graphs.empty()) call.key += ";" + model_.name + "/" + node.name;
-    call.graph_case.info.op_type = node.op_type;
-    // What nobody reads is no output of the case, and then there is nothing to pick from.
-    if (node.outputs.size() == 1 || is_read_whole(node)) {
-      call.graph_case.info.property = usual_property(node.op_type);
-    }
-    call.graph_case.info.note = attributes_text(copy);
-    call.graph_case.ir.pytorch_version = ir_.pytorch_version;
-    call.graph_case.ir.nodes.push_back(std::move(copy));
-    return call;
+  // Whether the call of `node` is a case.
+  static bool is_case(const OpNode& node) {
+    const auto is_tensor = [](const TensorMeta& output) { return !output.is_scalar; };
+    return !hands_on_input(find_executor(node.op_type)) &&
+           std::ranges::any_of(node.outputs, is_tensor);
   }
 
-  // Runs `node`. Its results become the outputs of `graph_case`, where there is one.
-  void run(const OpNode& node, GraphCase* graph_case) {
+  // What is the same of equal calls, before `node` runs.
+  std::string key_of(const OpNode& node) const {
+    const AttributeMap attributes = attributes_of(node);
+    std::string key = node.op_type + "(" + attributes_text(attributes);
+    // Lists are told apart by their lengths, which are attributes too.
+    for (const auto& [name, value] : attributes) {
+      if (name.starts_with('_')) key += ";" + name + text_of(value);
+    }
+    std::vector<std::string> inputs;
+    for (const TensorMeta& input : node.inputs) {
+      const std::string name = cutter_.value_name(input);
+      const at::Tensor tensor = tensor_of(name);
+      const bool is_weight = !values_.contains(name);
+      key += fmt::format(";{}{} {} {}", is_weight ? "w" : "i", dtype_name(tensor.scalar_type()),
+                         shape_text(tensor.sizes().vec()), shape_text(tensor.strides().vec()));
+      if (is_weight) continue;
+      // The same tensor twice is another call than two tensors.
+      const auto known = std::ranges::find(inputs, name);
+      if (known != inputs.end()) key += "=" + std::to_string(known - inputs.begin());
+      if (known == inputs.end()) inputs.push_back(name);
+    }
+    // What a graph inside computes is not looked into.
+    if (!node.graphs.empty()) key += ";" + model_.name + "/" + node.name;
+    return key;
+  }
+
+  // Runs node `index`.
+  void run(size_t index) {
+    const OpNode& node = ir_.nodes[index];
     for (const TensorMeta& output : node.outputs) values_[output.name] = run_.value(output.name);
     if (usual_property(node.op_type) == CaseProperty::kShape) {
       // Memory without values would differ from run to run, and what is made of it.
       for (const TensorMeta& output : node.outputs) values_[output.name].zero_();
     }
-    if (graph_case != nullptr) add_outputs(node, *graph_case);
-    for (const std::string& value : read_last_by_[&node]) values_.erase(value);
+  }
+
+  // Forgets what only nodes up to that one read.
+  void forget(size_t index) {
+    for (const std::string& value : read_last_by_[index]) values_.erase(value);
+  }
+
+  // Runs node `index`, and gives it as a graph.
+  GraphCase run_case(size_t index) {
+    const OpNode& node = ir_.nodes[index];
+    RunFacts facts;
+    std::unordered_map<std::string, at::Tensor> inputs;
+    for (const TensorMeta& input : node.inputs) {
+      const std::string name = cutter_.value_name(input);
+      facts.shapes[name] = tensor_of(name).sizes().vec();
+      // Before the node runs, which may write to them.
+      if (values_.contains(name)) inputs[name] = copy_of(values_.at(name));
+    }
+    for (const auto& [name, attribute] : node.attrs) {
+      for (const std::string& ref : value_refs(attribute)) {
+        facts.numbers[ref] = number_of(values_.at(ref));
+      }
+    }
+    GraphCase graph_case;
+    CaseInfo& info = graph_case.info;
+    info.op_type = node.op_type;
+    info.note = attributes_text(attributes_of(node));
+    // What nobody reads is no output of the case, and then there is nothing to pick from.
+    if (node.outputs.size() == 1 || std::ranges::all_of(node.outputs, is_compared())) {
+      info.property = usual_property(node.op_type);
+    }
+    run(index);
+    NodeRange range{index, index};
+    const bool is_read = std::ranges::any_of(node.outputs, is_compared());
+    for (const TensorMeta& output : node.outputs) {
+      const at::Tensor& value = values_.at(output.name);
+      if (!value.defined()) continue;
+      facts.shapes[output.name] = value.sizes().vec();
+      if (is_read && !compared_.contains(output.name)) continue;
+      range.outputs.push_back(output.name);
+      graph_case.expected.push_back(copy_of(value));
+    }
+    graph_case.ir =
+        cutter_
+            .cut(range, facts,
+                 [&](const std::string& placeholder) { return inputs.contains(placeholder); })
+            .ir;
+    IR& ir = graph_case.ir;
+    ir.constants = StateDict();
+    for (const TensorMeta& input : ir.graph_inputs) {
+      graph_case.inputs.push_back(inputs.at(input.name));
+    }
+    for (const auto& item : ir.weight_name_mapping) {
+      if (graph_case.weights.contains(item.value())) continue;
+      graph_case.weights.insert(item.value(), tensor_of(item.key()));
+    }
+    return graph_case;
   }
 
  private:
-  // By producer, as plans look values up.
-  std::string value_name(const TensorMeta& meta) const {
-    if (!meta.producer_node) return meta.name;
-    const auto producer = producers_.find(*meta.producer_node);
-    const auto index = static_cast<size_t>(meta.producer_output_idx);
-    const bool is_made = producer != producers_.end() && index < producer->second->outputs.size();
-    return is_made ? producer->second->outputs[index].name : meta.name;
+  std::function<bool(const TensorMeta&)> is_compared() const {
+    return [this](const TensorMeta& output) { return compared_.contains(output.name); };
   }
 
-  bool is_read_whole(const OpNode& node) const {
-    return std::ranges::all_of(
-        node.outputs, [&](const TensorMeta& output) { return compared_.contains(output.name); });
+  // With the numbers of this run.
+  AttributeMap attributes_of(const OpNode& node) const {
+    AttributeMap attributes = node.attrs;
+    for (const auto& [name, attribute] : node.attrs) {
+      attributes.set(name, with_values(attribute, [&](const ValueRef& ref) {
+                       return number_of(values_.at(ref.name));
+                     }));
+    }
+    return attributes;
   }
 
   // Memory is that of the values that are still to be read.
   void find_last_uses() {
-    std::unordered_map<std::string, const OpNode*> last_reader;
-    for (const OpNode& node : ir_.nodes) {
-      for (const TensorMeta& input : node.inputs) last_reader[value_name(input)] = &node;
+    std::unordered_map<std::string, size_t> last_reader;
+    for (size_t i = 0; i < ir_.nodes.size(); ++i) {
+      const OpNode& node = ir_.nodes[i];
+      for (const TensorMeta& input : node.inputs) last_reader[cutter_.value_name(input)] = i;
       for (const auto& [name, attribute] : node.attrs) {
-        for (const std::string& value : value_refs(attribute)) last_reader[value] = &node;
+        for (const std::string& value : value_refs(attribute)) last_reader[value] = i;
       }
-      for (const TensorMeta& output : node.outputs) last_reader[output.name] = &node;
+      for (const TensorMeta& output : node.outputs) last_reader[output.name] = i;
     }
     for (const auto& [value, node] : last_reader) read_last_by_[node].push_back(value);
   }
 
-  void add_input(TensorMeta& input, Call& call) {
-    const std::string name = value_name(input);
+  // A value of the run, or a weight that it does not change.
+  at::Tensor tensor_of(const std::string& name) const {
     const auto value = values_.find(name);
-    const bool is_weight = value == values_.end();
-    const at::Tensor tensor = is_weight ? weight(name) : value->second;
-    if (!tensor.defined()) {
-      throw ExecutionError("the graph has no value for '" + name + "'");
-    }
-    input = fixed(std::move(input), tensor);
-    input.name = name;
-    call.key += fmt::format(";{}{} {} {}", is_weight ? "w" : "i", dtype_name(tensor.scalar_type()),
-                            shape_text(tensor.sizes().vec()), shape_text(tensor.strides().vec()));
-    if (is_weight) return add_weight(input, tensor, call.graph_case);
-    input.producer_node = name;
-    input.producer_output_idx = 0;
-    IR& ir = call.graph_case.ir;
-    const auto is_it = [&](const TensorMeta& other) { return other.name == name; };
-    if (std::ranges::any_of(ir.graph_inputs, is_it)) {
-      // The same tensor twice is another call than two tensors.
-      call.key += "=" + std::to_string(std::ranges::find_if(ir.graph_inputs, is_it) -
-                                       ir.graph_inputs.begin());
-      return;
-    }
-    ir.graph_inputs.push_back(input);
-    ir.graph_inputs.back().arg.clear();
-    call.graph_case.inputs.push_back(tensor);
-  }
-
-  at::Tensor weight(const std::string& placeholder) const {
-    const std::string* name = ir_.weight_name_mapping.find(placeholder);
-    for (const StateDict* tensors : {model_.weights, &ir_.constants}) {
-      for (const std::string* key : {name, &placeholder}) {
-        const at::Tensor* tensor = key == nullptr ? nullptr : tensors->find(*key);
-        if (tensor != nullptr) return *tensor;
-      }
-    }
-    return {};
-  }
-
-  void add_weight(const TensorMeta& input, const at::Tensor& tensor, GraphCase& graph_case) const {
-    IR& ir = graph_case.ir;
-    if (ir.weight_name_mapping.contains(input.name)) return;
-    const std::string* known = ir_.weight_name_mapping.find(input.name);
-    const std::string name = known == nullptr ? input.name : *known;
-    ir.weight_name_mapping.insert(input.name, name);
-    if (graph_case.weights.contains(name)) return;
-    graph_case.weights.insert(name, tensor);
-    TensorMeta meta = fixed(input, tensor);
-    meta.name = name;
-    meta.producer_node.reset();
-    meta.arg.clear();
-    ir.weights.push_back(std::move(meta));
-  }
-
-  void add_outputs(const OpNode& node, GraphCase& graph_case) const {
-    const bool is_read = std::ranges::any_of(
-        node.outputs, [&](const TensorMeta& output) { return compared_.contains(output.name); });
-    OpNode& copy = graph_case.ir.nodes.front();
-    for (size_t i = 0; i < node.outputs.size(); ++i) {
-      const at::Tensor& value = values_.at(node.outputs[i].name);
-      if (!value.defined()) continue;
-      copy.outputs[i] = fixed(copy.outputs[i], value);
-      if (is_read && !compared_.contains(node.outputs[i].name)) continue;
-      TensorMeta output = copy.outputs[i];
-      output.producer_node = node.name;
-      output.producer_output_idx = static_cast<int64_t>(i);
-      graph_case.ir.graph_outputs.push_back(std::move(output));
-      graph_case.expected.push_back(copy_of(value));
-    }
+    if (value != values_.end() && value->second.defined()) return value->second;
+    const at::Tensor* weight =
+        value == values_.end() ? find_weight(ir_, *model_.weights, name) : nullptr;
+    if (weight == nullptr) throw ExecutionError("the graph has no value for '" + name + "'");
+    return *weight;
   }
 
   const SplitModel& model_;
   const IR& ir_;
+  const GraphCutter cutter_;
   NodeRun run_;
-  std::unordered_map<std::string, const OpNode*> producers_;
   std::unordered_set<std::string> compared_;
   std::unordered_map<std::string, at::Tensor> values_;
-  std::unordered_map<const OpNode*, std::vector<std::string>> read_last_by_;
+  std::unordered_map<size_t, std::vector<std::string>> read_last_by_;
 };
 
 // The first tensor that goes in, or comes out.
@@ -282,26 +267,23 @@ void Splitter::describe(GraphCase& graph_case) {
 
 void Splitter::add(const SplitModel& model, const CaseSink& sink) {
   ModelSplit split(model);
-  for (const OpNode& node : model.ir->nodes) {
-    std::optional<ModelSplit::Call> call = split.begin(node);
-    if (!call) {
-      split.run(node, nullptr);
-      continue;
-    }
-    auto known = by_key_.find(call->key);
-    if (known == by_key_.end()) {
-      describe(call->graph_case);
-      // Before it runs, which may write to them.
-      for (at::Tensor& input : call->graph_case.inputs) input = copy_of(input);
-      split.run(node, &call->graph_case);
+  for (size_t i = 0; i < model.ir->nodes.size(); ++i) {
+    const OpNode& node = model.ir->nodes[i];
+    const bool is_case = ModelSplit::is_case(node);
+    const std::string key = is_case ? split.key_of(node) : "";
+    auto known = by_key_.find(key);
+    if (is_case && known == by_key_.end()) {
       // A call that fails is no case.
-      known = by_key_.emplace(call->key, cases_.size()).first;
-      cases_.push_back(call->graph_case.info);
-      sink(call->graph_case);
+      GraphCase graph_case = split.run_case(i);
+      describe(graph_case);
+      known = by_key_.emplace(key, cases_.size()).first;
+      cases_.push_back(graph_case.info);
+      sink(graph_case);
     } else {
-      split.run(node, nullptr);
+      split.run(i);
     }
-    cases_[known->second].occurrences.push_back(occurrence_of(node, model));
+    split.forget(i);
+    if (is_case) cases_[known->second].occurrences.push_back(occurrence_of(node, model));
   }
 }
 

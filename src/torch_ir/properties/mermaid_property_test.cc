@@ -97,9 +97,9 @@ void write_diagram(const std::string& text) {
   if (page != nullptr) std::ofstream(page, std::ios::app) << "```mermaid\n" << text << "```\n";
 }
 
-RC_GTEST_PROP(EveryGraph, IsDrawnByMermaidWhateverItsNames, (const GraphRecipe& recipe)) {
+RC_GTEST_PROP(EveryGraph, IsDrawnByMermaidWhateverItsNames, (const GraphMoves& moves)) {
   const auto names = *rc::gen::nonEmpty(rc::gen::container<Names>(any_name()));
-  const IR ir = with_names(make_graph(recipe).ir, names);
+  const IR ir = with_names(make_graph(moves).ir, names);
   const std::string flowchart = ir_to_mermaid(ir);
   const std::string pie = generate_op_distribution_pie(ir);
   write_diagram(flowchart);

@@ -37,9 +37,9 @@ void expect_round_trip(const IR& ir) {
   RC_ASSERT(read.to_json() == text);
 }
 
-RC_GTEST_PROP(EveryGraph, IsReadAsItWasWritten, (const GraphRecipe& recipe)) {
-  expect_round_trip(make_graph(recipe).ir);
-  const std::optional<IR> dynamic = make_dynamic_graph(recipe);
+RC_GTEST_PROP(EveryGraph, IsReadAsItWasWritten, (const GraphMoves& moves)) {
+  expect_round_trip(make_graph(moves).ir);
+  const std::optional<IR> dynamic = make_dynamic_graph(moves);
   if (dynamic) expect_round_trip(*dynamic);
 }
 
@@ -58,9 +58,9 @@ IR with_other_nodes(IR ir) {
   return ir;
 }
 
-RC_GTEST_PROP(EveryGraph, DiffersFromNoGraphThatIsEqual, (const GraphRecipe& recipe)) {
-  const EagerGraph graph = make_graph(recipe);
-  for (const IR& ir : {graph.ir, make_dynamic_graph(recipe).value_or(graph.ir)}) {
+RC_GTEST_PROP(EveryGraph, DiffersFromNoGraphThatIsEqual, (const GraphMoves& moves)) {
+  const EagerGraph graph = make_graph(moves);
+  for (const IR& ir : {graph.ir, make_dynamic_graph(moves).value_or(graph.ir)}) {
     const GraphDiff difference = diff(ir, IR::from_json(ir.to_json()));
     RC_ASSERT(difference.changes.empty() && difference.renames.empty());
     RC_ASSERT(diff(ir, with_other_nodes(ir)).is_equal());
@@ -68,8 +68,8 @@ RC_GTEST_PROP(EveryGraph, DiffersFromNoGraphThatIsEqual, (const GraphRecipe& rec
 }
 
 // Twice, as the first run traces and the second replays; and nothing of the caller's is written to.
-RC_GTEST_PROP(EveryGraph, GivesTheBitsOfEagerCalls, (const GraphRecipe& recipe)) {
-  expect_none(difference_from_eager(make_graph(recipe)));
+RC_GTEST_PROP(EveryGraph, GivesTheBitsOfEagerCalls, (const GraphMoves& moves)) {
+  expect_none(difference_from_eager(make_graph(moves)));
 }
 
 // Replayed; step by step; without kernels; without shared memory and constants made once.
@@ -82,9 +82,9 @@ std::vector<ExecutionOptions> ways_to_run() {
 }
 
 // Each plan on one input after the other.
-RC_GTEST_PROP(EveryGraph, GivesTheSameHoweverItRuns, (const GraphRecipe& recipe)) {
-  const EagerGraph graph = make_graph(recipe);
-  const EagerGraph other = make_graph(recipe, /*rows=*/5, /*seed=*/2);
+RC_GTEST_PROP(EveryGraph, GivesTheSameHoweverItRuns, (const GraphMoves& moves)) {
+  const EagerGraph graph = make_graph(moves);
+  const EagerGraph other = make_graph(moves, /*rows=*/5, /*seed=*/2);
   RC_PRE(make_same_calls(graph.ir, other.ir));
   for (const ExecutionOptions& options : ways_to_run()) {
     const ExecutionPlan plan = compile(graph.ir, graph.weights, StateDict(), options);
@@ -96,25 +96,25 @@ RC_GTEST_PROP(EveryGraph, GivesTheSameHoweverItRuns, (const GraphRecipe& recipe)
   }
 }
 
-RC_GTEST_PROP(EveryDynamicGraph, GivesTheBitsOfEagerCallsAtAnySize, (const GraphRecipe& recipe)) {
-  const std::optional<IR> ir = make_dynamic_graph(recipe);
+RC_GTEST_PROP(EveryDynamicGraph, GivesTheBitsOfEagerCallsAtAnySize, (const GraphMoves& moves)) {
+  const std::optional<IR> ir = make_dynamic_graph(moves);
   if (!ir) return;
-  const ExecutionPlan plan = compile(*ir, make_graph(recipe).weights);
+  const ExecutionPlan plan = compile(*ir, make_graph(moves).weights);
   for (const int64_t rows : {5, 9, 7, 5, 9}) {
-    const EagerGraph graph = make_graph(recipe, rows);
+    const EagerGraph graph = make_graph(moves, rows);
     if (make_same_calls(graph.ir, *ir)) expect_bits(plan.run(graph.inputs), graph.expected());
   }
 }
 
-RC_GTEST_PROP(EveryGraph, IsWithinTheToleranceAtLevelFast, (const GraphRecipe& recipe)) {
-  expect_none(difference_at_fast(make_graph(recipe)));
+RC_GTEST_PROP(EveryGraph, IsWithinTheToleranceAtLevelFast, (const GraphMoves& moves)) {
+  expect_none(difference_at_fast(make_graph(moves)));
 }
 
 // Batch norms one after another make much of what rounding left: then eager is no nearer to what
 // the network means.
 RC_GTEST_PROP(EveryNetwork, IsWithinTheToleranceOrAsGoodAsEagerAtLevelFast,
-              (const NetworkRecipe& recipe)) {
-  const EagerGraph graph = make_network(recipe);
+              (const NetworkMoves& moves)) {
+  const EagerGraph graph = make_network(moves);
   const auto judge = [&](const std::vector<at::Tensor>& outputs, size_t index) {
     const std::vector<SecondOpinion> opinions =
         second_opinions(graph.ir, graph.weights, graph.inputs, outputs, graph.expected());

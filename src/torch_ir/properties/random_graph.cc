@@ -31,7 +31,7 @@ class GraphMaker {
     add(graph_.input("z", at::randn({rows, 1, 4})));
   }
 
-  EagerGraph make(const GraphRecipe& recipe);
+  EagerGraph make(const GraphMoves& moves);
 
   // For the moves.
 
@@ -229,15 +229,15 @@ void make_move(GraphMaker& maker, const Move& move) {
   }
 }
 
-EagerGraph GraphMaker::make(const GraphRecipe& recipe) {
-  for (const Move& move : recipe.moves) {
+EagerGraph GraphMaker::make(const GraphMoves& moves) {
+  for (const Move& move : moves.moves) {
     try {
       make_move(*this, move);
     } catch (const c10::Error&) {
       // Not a node: shapes or dtypes that do not fit, or memory that can not be written to.
     }
   }
-  for (const size_t choice : recipe.outputs) graph_.output(value(choice));
+  for (const size_t choice : moves.outputs) graph_.output(value(choice));
   graph_.output(values_.back());
   return std::move(graph_);
 }
@@ -281,8 +281,8 @@ bool add_symbols(std::vector<TensorMeta>& metas, const std::vector<TensorMeta>& 
 
 }  // namespace
 
-EagerGraph make_graph(const GraphRecipe& recipe, int64_t rows, uint64_t seed) {
-  return GraphMaker(rows, seed).make(recipe);
+EagerGraph make_graph(const GraphMoves& moves, int64_t rows, uint64_t seed) {
+  return GraphMaker(rows, seed).make(moves);
 }
 
 bool make_same_calls(const IR& a, const IR& b) {
@@ -299,9 +299,9 @@ bool make_same_calls(const IR& a, const IR& b) {
          names(a.graph_outputs) == names(b.graph_outputs);
 }
 
-std::optional<IR> make_dynamic_graph(const GraphRecipe& recipe) {
-  IR ir = make_graph(recipe, kRows).ir;
-  const IR other = make_graph(recipe, kOtherRows).ir;
+std::optional<IR> make_dynamic_graph(const GraphMoves& moves) {
+  IR ir = make_graph(moves, kRows).ir;
+  const IR other = make_graph(moves, kOtherRows).ir;
   if (!make_same_calls(ir, other)) return std::nullopt;
   bool fits = add_symbols(ir.graph_inputs, other.graph_inputs) &&
               add_symbols(ir.graph_outputs, other.graph_outputs);
@@ -314,8 +314,8 @@ std::optional<IR> make_dynamic_graph(const GraphRecipe& recipe) {
   return ir;
 }
 
-void showValue(const GraphRecipe& recipe, std::ostream& stream) {
-  print_graph(make_graph(recipe).ir, stream);
+void showValue(const GraphMoves& moves, std::ostream& stream) {
+  print_graph(make_graph(moves).ir, stream);
 }
 
 }  // namespace torch_ir

@@ -10,30 +10,30 @@
 #include <optional>
 
 #include "torch_ir/executor/testing/eager_graph.h"
-#include "torch_ir/properties/recipe.h"
+#include "torch_ir/properties/random_moves.h"
 
 namespace torch_ir {
 
-struct GraphRecipe : Recipe {};
+struct GraphMoves : RandomMoves {};
 
 // The graph for inputs of `rows` rows; `seed` makes their values, and nothing else.
-EagerGraph make_graph(const GraphRecipe& recipe, int64_t rows = 5, uint64_t seed = 0);
+EagerGraph make_graph(const GraphMoves& moves, int64_t rows = 5, uint64_t seed = 0);
 
 // The graph for any number of rows, "s0"; nothing where other calls are made of other sizes.
-std::optional<IR> make_dynamic_graph(const GraphRecipe& recipe);
+std::optional<IR> make_dynamic_graph(const GraphMoves& moves);
 
 // Whether they make the same calls, maybe of other sizes.
 bool make_same_calls(const IR& a, const IR& b);
 
-void showValue(const GraphRecipe& recipe, std::ostream& stream);
+void showValue(const GraphMoves& moves, std::ostream& stream);
 
 }  // namespace torch_ir
 
 namespace rc {
 template <>
-struct Arbitrary<torch_ir::GraphRecipe> {
-  static Gen<torch_ir::GraphRecipe> arbitrary() {
-    return gen::construct<torch_ir::GraphRecipe>(torch_ir::any_recipe(/*max_moves=*/14));
+struct Arbitrary<torch_ir::GraphMoves> {
+  static Gen<torch_ir::GraphMoves> arbitrary() {
+    return gen::construct<torch_ir::GraphMoves>(torch_ir::any_moves(/*max_moves=*/14));
   }
 };
 }  // namespace rc

@@ -152,12 +152,12 @@ class NetworkMaker {
 
 }  // namespace
 
-EagerGraph make_network(const NetworkRecipe& recipe) {
-  return NetworkMaker(recipe.outputs).make(recipe.moves);
+EagerGraph make_network(const NetworkMoves& moves) {
+  return NetworkMaker(moves.outputs).make(moves.moves);
 }
 
-void showValue(const NetworkRecipe& recipe, std::ostream& stream) {
-  print_graph(make_network(recipe).ir, stream);
+void showValue(const NetworkMoves& moves, std::ostream& stream) {
+  print_graph(make_network(moves).ir, stream);
 }
 
 }  // namespace torch_ir

@@ -6,23 +6,23 @@
 #include <iosfwd>
 
 #include "torch_ir/executor/testing/eager_graph.h"
-#include "torch_ir/properties/recipe.h"
+#include "torch_ir/properties/random_moves.h"
 
 namespace torch_ir {
 
-struct NetworkRecipe : Recipe {};
+struct NetworkMoves : RandomMoves {};
 
-EagerGraph make_network(const NetworkRecipe& recipe);
+EagerGraph make_network(const NetworkMoves& moves);
 
-void showValue(const NetworkRecipe& recipe, std::ostream& stream);
+void showValue(const NetworkMoves& moves, std::ostream& stream);
 
 }  // namespace torch_ir
 
 namespace rc {
 template <>
-struct Arbitrary<torch_ir::NetworkRecipe> {
-  static Gen<torch_ir::NetworkRecipe> arbitrary() {
-    return gen::construct<torch_ir::NetworkRecipe>(torch_ir::any_recipe(/*max_moves=*/12));
+struct Arbitrary<torch_ir::NetworkMoves> {
+  static Gen<torch_ir::NetworkMoves> arbitrary() {
+    return gen::construct<torch_ir::NetworkMoves>(torch_ir::any_moves(/*max_moves=*/12));
   }
 };
 }  // namespace rc

@@ -1,6 +1,5 @@
 #include "torch_ir/visualize/dot.h"
 
-#include <utility>
 #include <variant>
 
 #include "torch_ir/visualize/dot_writer.h"
@@ -39,49 +38,48 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-}  // namespace
-
-DotWriter::DotWriter(std::string_view name, std::string_view layout) {
-  text_ = "digraph \"" + escaped(name) + "\" {\n    rankdir=TB;\n";
-  if (!layout.empty()) text_ += "    " + std::string(layout) + "\n";
-  text_ +=
-      "    node [shape=box, style=filled, fillcolor=white, fontname=Helvetica];\n"
-      "    edge [fontname=Helvetica, fontsize=10];\n";
-}
-
-void DotWriter::add(const GraphSketch& sketch, std::optional<size_t> position) {
-  // 0 means that there is no position.
-  const std::string attributes = position ? ", sortv=" + std::to_string(*position + 1) : "";
-  for (const auto& mark : sketch.marks) {
-    if (const Box* box = std::get_if<Box>(&mark)) {
-      add(*box, attributes);
-    } else {
-      add(std::get<Arrow>(mark));
-    }
-  }
-}
-
-void DotWriter::add(const Box& box, const std::string& attributes) {
+std::string box_line(const Box& box, const DotOptions& options) {
   const bool stands_out =
-      box.kind == BoxKind::kOperator && !highlighted_.empty() && box.name == highlighted_;
+      box.kind == BoxKind::kOperator && !box.name.empty() && box.name == options.highlighted_node;
   std::string label = escaped(box.title);
   if (!box.detail.empty()) label += "\\n" + escaped(box.detail);
   if (stands_out) label += "\\nfirst difference";
-  text_ += "    " + box.id + " [label=\"" + label + "\"";
-  text_ += style(box.kind);
-  if (stands_out) text_ += ", color=\"#cf222e\", penwidth=3, fillcolor=\"#ffebe9\"";
-  text_ += attributes + "];\n";
+  std::string line = "    " + box.id + " [label=\"" + label + "\"";
+  line += style(box.kind);
+  if (stands_out) line += ", color=\"#cf222e\", penwidth=3, fillcolor=\"#ffebe9\"";
+  return line;
 }
 
-void DotWriter::add(const Arrow& arrow) {
-  text_ += "    " + arrow.from + " -> " + arrow.to + " [label=\"" + escaped(arrow.label) + "\"";
-  text_ += arrow.from_weight ? ", style=dashed];\n" : "];\n";
+std::string arrow_line(const Arrow& arrow) {
+  return "    " + arrow.from + " -> " + arrow.to + " [label=\"" + escaped(arrow.label) + "\"" +
+         (arrow.from_weight ? ", style=dashed];\n" : "];\n");
+}
+
+}  // namespace
+
+std::string write_dot(std::string_view name, const std::vector<GraphSketch>& sketches,
+                      const DotOptions& options) {
+  std::string text = "digraph \"" + escaped(name) + "\" {\n    rankdir=TB;\n";
+  if (!options.layout.empty()) text += "    " + options.layout + "\n";
+  text +=
+      "    node [shape=box, style=filled, fillcolor=white, fontname=Helvetica];\n"
+      "    edge [fontname=Helvetica, fontsize=10];\n";
+  for (size_t i = 0; i < sketches.size(); ++i) {
+    // 0 means that there is no position.
+    const std::string position = options.is_ordered ? ", sortv=" + std::to_string(i + 1) : "";
+    for (const auto& mark : sketches[i].marks) {
+      if (const Box* box = std::get_if<Box>(&mark)) {
+        text += box_line(*box, options) + position + "];\n";
+      } else {
+        text += arrow_line(std::get<Arrow>(mark));
+      }
+    }
+  }
+  return text + "}\n";
 }
 
 std::string ir_to_dot(const IR& ir, const MermaidOptions& options) {
-  DotWriter writer(printable_name(ir.model_name));
-  writer.add(sketch_graph(ir, {.nodes = options.max_nodes}));
-  return std::move(writer).take();
+  return write_dot(printable_name(ir.model_name), {sketch_graph(ir, {.nodes = options.max_nodes})});
 }
 
 }  // namespace torch_ir

@@ -21,6 +21,11 @@ std::string printable_name(std::string_view name);
 // "torchvision.nms.default".
 std::string operator_label(std::string_view op_type);
 
+// `text`, one line, so that Mermaid shows it as it is between double quotes. Mermaid reads labels
+// as Markdown with HTML, and scans the whole text for directives; what has a meaning to any of
+// these is written as an entity code (`#35;`).
+std::string mermaid_label(std::string_view text);
+
 // Identifiers of one drawing, all different.
 class Identifiers {
  public:

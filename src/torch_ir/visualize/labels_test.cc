@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace torch_ir {
 namespace {
 
@@ -78,6 +80,46 @@ TEST(Identifiers, AreDifferentWhereNamesAre) {
   EXPECT_EQ(ids.make("op_", "a_b"), "op_a_b_3");
   EXPECT_NE(ids.make("op_", std::string(200, 'x') + "1"),
             ids.make("op_", std::string(200, 'x') + "2"));
+}
+
+TEST(MermaidLabel, LeavesOrdinaryTextAlone) {
+  for (const char* text :
+       {"Input: x", "1x16x64", "mul.Tensor", "p_linear_weight", "relu_", "_softmax", "add_.Tensor",
+        "a/b (c), d?", "가중치", "out 1: 1x4", "... 3 more nodes ...", "2d"}) {
+    EXPECT_EQ(mermaid_label(text), text);
+  }
+}
+
+TEST(MermaidLabel, WritesWhatMermaidWouldReadAsEntityCodes) {
+  const std::pair<const char*, const char*> labels[] = {
+      {"a\"b", "a#quot;b"},
+      {"#1", "#35;1"},
+      {"a;b", "a#59;b"},
+      {"<built-in function getitem>", "#60;built-in function getitem#62;"},
+      {"&lt", "#38;lt"},
+      {"a\\n", "a#92;n"},
+      // Markdown.
+      {"`code`", "#96;code#96;"},
+      {"1. one", "1#46; one"},
+      {"12) one", "12#41; one"},
+      {"- one", "#45; one"},
+      {" - one", " #45; one"},
+      {"* one", "#42; one"},
+      {"> one", "#62; one"},
+      {"a **b** ~~c~~", "a #42;#42;b#42;#42; #126;#126;c#126;#126;"},
+      {"[a](b)", "#91;a#93;(b)"},
+      {"__init__", "#95;#95;init#95;#95;"},
+      {"_a_b_", "#95;a_b#95;"},
+      {"___", "#95;#95;#95;"},
+      // Links and directives.
+      {"https://a", "https#58;//a"},
+      {"www.a.b", "www#46;a.b"},
+      {"a@b.c", "a#64;b.c"},
+      {"fa:fa-car", "fa#58;fa-car"},
+      {"%%{init}%%", "#37;#37;#123;init#125;#37;#37;"},
+      {"$$x$$", "#36;#36;x#36;#36;"},
+  };
+  for (const auto& [text, label] : labels) EXPECT_EQ(mermaid_label(text), label);
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/visualize/labels.h"
-#include "torch_ir/visualize/mermaid_label.h"
 #include "torch_ir/visualize/sketch.h"
 
 namespace torch_ir {

@@ -31,17 +31,29 @@ std::string output_shapes_text(const std::vector<TensorMeta>& outputs) {
   return text;
 }
 
+// What of a graph is drawn.
+struct View {
+  size_t begin = 0;
+  // The first node that is not part of it, and the first that is not shown.
+  size_t end = 0;
+  size_t shown_end = 0;
+  std::vector<const TensorMeta*> inputs = {};
+  std::vector<const TensorMeta*> outputs = {};
+  size_t num_inputs = 0;
+  size_t num_outputs = 0;
+  // Before all identifiers.
+  std::string prefix = {};
+  // Those of `inputs` that other nodes of the graph make.
+  std::unordered_set<std::string_view> made = {};
+};
+
 class Sketcher {
  public:
-  Sketcher(const IR& ir, const SketchLimits& limits)
-      : ir_(ir),
-        num_inputs_(shown_count(ir.graph_inputs.size(), limits.inputs)),
-        num_nodes_(shown_count(ir.nodes.size(), limits.nodes)),
-        num_outputs_(shown_count(ir.graph_outputs.size(), limits.outputs)) {}
+  Sketcher(const IR& ir, View view) : ir_(ir), view_(std::move(view)) {}
 
   GraphSketch run() && {
     draw_inputs();
-    for (size_t i = 0; i < num_nodes_; ++i) draw_node(i);
+    for (size_t i = view_.begin; i < view_.shown_end; ++i) draw_node(i);
     draw_hidden_nodes();
     draw_outputs();
     return std::move(sketch_);
@@ -71,7 +83,7 @@ class Sketcher {
   }
 
   bool is_shown(const Source& source) const {
-    return source.index < (source.is_node ? num_nodes_ : num_inputs_);
+    return source.index < (source.is_node ? view_.shown_end : view_.num_inputs);
   }
 
   void add_box(BoxKind kind, std::string id, std::string title, std::string detail,
@@ -88,36 +100,41 @@ class Sketcher {
 
   // A box that stands for `count` more of `what` (a plural in -s); returns its identifier.
   std::string add_note(size_t count, std::string_view what) {
-    std::string id = ids_.make("more_", what);
+    std::string id = make_id("more_", what);
     if (count == 1) what.remove_suffix(1);
     add_box(BoxKind::kNote, id,
             "... " + std::to_string(count) + " more " + std::string(what) + " ...", "");
     return id;
   }
 
+  std::string make_id(const char* kind, std::string_view name) {
+    return view_.prefix + ids_.make(kind, name);
+  }
+
   void draw_inputs() {
-    for (size_t i = 0; i < num_inputs_; ++i) {
-      const TensorMeta& input = ir_.graph_inputs[i];
-      input_ids_.push_back(ids_.make("input_", input.name));
-      add_box(BoxKind::kInput, input_ids_.back(), "Input: " + printable_name(input.name),
+    for (size_t i = 0; i < view_.num_inputs; ++i) {
+      const TensorMeta& input = *view_.inputs[i];
+      input_ids_.push_back(make_id("input_", input.name));
+      const char* role = view_.made.contains(input.name) ? "From: " : "Input: ";
+      add_box(BoxKind::kInput, input_ids_.back(), role + printable_name(input.name),
               shape_text(input), input.name);
     }
-    const size_t hidden = ir_.graph_inputs.size() - num_inputs_;
+    const size_t hidden = view_.inputs.size() - view_.num_inputs;
     if (hidden > 0) hidden_inputs_id_ = add_note(hidden, "inputs");
-    for (size_t i = 0; i < ir_.graph_inputs.size(); ++i) {
-      sources_.try_emplace(ir_.graph_inputs[i].name, Source{false, i, std::nullopt});
+    for (size_t i = 0; i < view_.inputs.size(); ++i) {
+      sources_.try_emplace(view_.inputs[i]->name, Source{false, i, std::nullopt});
     }
   }
 
   void draw_node(size_t index) {
     const OpNode& node = ir_.nodes[index];
-    node_ids_.push_back(ids_.make("op_", node.name));
+    node_ids_.push_back(make_id("op_", node.name));
     add_box(BoxKind::kOperator, node_ids_.back(), printable_name(operator_label(node.op_type)),
             output_shapes_text(node.outputs), node.name);
     for (const TensorMeta& input : node.inputs) {
-      add_value_arrow(input, node_ids_[index], arrow_label(input));
+      add_value_arrow(input, node_ids_.back(), arrow_label(input));
     }
-    draw_numbers(node, node_ids_[index]);
+    draw_numbers(node, node_ids_.back());
     index_outputs(index);
   }
 
@@ -151,7 +168,7 @@ class Sketcher {
 
   const std::string& source_id(const Source& source) const {
     if (source.is_node) {
-      return is_shown(source) ? node_ids_[source.index] : hidden_nodes_id_;
+      return is_shown(source) ? node_ids_[source.index - view_.begin] : hidden_nodes_id_;
     }
     return is_shown(source) ? input_ids_[source.index] : hidden_inputs_id_;
   }
@@ -159,7 +176,7 @@ class Sketcher {
   std::string weight_id(const TensorMeta& weight) {
     const auto [entry, is_new] = weight_ids_.try_emplace(weight.name);
     if (is_new) {
-      entry->second = ids_.make("w_", weight.name);
+      entry->second = make_id("w_", weight.name);
       add_box(BoxKind::kWeight, entry->second, printable_name(weight.name), shape_text(weight),
               weight.name);
     }
@@ -168,40 +185,39 @@ class Sketcher {
 
   // One note for the nodes that are not shown, with an arrow from everything shown that they use.
   void draw_hidden_nodes() {
-    if (num_nodes_ == ir_.nodes.size()) return;
-    hidden_nodes_id_ = add_note(ir_.nodes.size() - num_nodes_, "nodes");
+    if (view_.shown_end == view_.end) return;
+    hidden_nodes_id_ = add_note(view_.end - view_.shown_end, "nodes");
     std::unordered_set<std::string_view> drawn;
-    for (size_t i = num_nodes_; i < ir_.nodes.size(); ++i) {
+    for (size_t i = view_.shown_end; i < view_.end; ++i) {
       for (const TensorMeta& input : ir_.nodes[i].inputs) {
         const Source* source = find_source(input);
         if (source == nullptr || !is_shown(*source) || !drawn.insert(input.name).second) continue;
         add_value_arrow(input, hidden_nodes_id_, arrow_label(input));
       }
     }
-    for (size_t i = num_nodes_; i < ir_.nodes.size(); ++i) index_outputs(i);
+    for (size_t i = view_.shown_end; i < view_.end; ++i) index_outputs(i);
   }
 
   void draw_outputs() {
     const bool is_only_one = ir_.graph_outputs.size() == 1;
-    for (size_t i = 0; i < num_outputs_; ++i) {
-      const TensorMeta& output = ir_.graph_outputs[i];
-      const std::string id = ids_.make("output_", std::to_string(i));
+    for (size_t i = 0; i < view_.num_outputs; ++i) {
+      const TensorMeta& output = *view_.outputs[i];
+      const std::string id = make_id("output_", std::to_string(i));
       add_box(BoxKind::kOutput, id,
               is_only_one ? "Output" : "Output: " + printable_name(output.name), shape_text(output),
               output.name);
       add_value_arrow(output, id, "");
     }
-    const size_t hidden = ir_.graph_outputs.size() - num_outputs_;
+    const size_t hidden = view_.outputs.size() - view_.num_outputs;
     if (hidden > 0) add_note(hidden, "outputs");
   }
 
   const IR& ir_;
-  const size_t num_inputs_;
-  const size_t num_nodes_;
-  const size_t num_outputs_;
+  const View view_;
   std::unordered_map<std::string_view, Source> sources_;
   Identifiers ids_;
   std::vector<std::string> input_ids_;
+  // From the beginning of the view.
   std::vector<std::string> node_ids_;
   std::unordered_map<std::string_view, std::string> weight_ids_;
   std::string hidden_inputs_id_;
@@ -209,10 +225,96 @@ class Sketcher {
   GraphSketch sketch_;
 };
 
+// Views of sections: each has what it uses of the inputs of the graph and of earlier sections as
+// inputs of its own.
+class Sections {
+ public:
+  Sections(const IR& ir, size_t num_nodes) : ir_(ir), num_nodes_(num_nodes) {
+    for (const TensorMeta& input : ir.graph_inputs) values_.try_emplace(input.name, &input);
+    for (size_t i = 0; i < num_nodes; ++i) {
+      for (const TensorMeta& output : ir.nodes[i].outputs) {
+        values_.try_emplace(output.name, &output);
+        makers_.try_emplace(output.name, i);
+      }
+    }
+  }
+
+  // Of nodes [begin, end).
+  View view(size_t begin, size_t end, std::string prefix) const {
+    View view{.begin = begin, .end = end, .shown_end = end, .prefix = std::move(prefix)};
+    std::unordered_set<std::string_view> used;
+    const auto use = [&](std::string_view name) {
+      const auto value = values_.find(name);
+      if (value == values_.end()) return;
+      const auto maker = makers_.find(name);
+      const bool is_made = maker != makers_.end();
+      // The key lives as long as the graph; `name` may be that of a reference that does not.
+      if ((is_made && maker->second >= begin) || !used.insert(value->first).second) return;
+      view.inputs.push_back(value->second);
+      if (is_made) view.made.insert(value->first);
+    };
+    if (begin == 0) {
+      for (const TensorMeta& input : ir_.graph_inputs) use(input.name);
+    }
+    for (size_t i = begin; i < end; ++i) {
+      for (const TensorMeta& input : ir_.nodes[i].inputs) use(input.name);
+      for (const auto& [name, attribute] : ir_.nodes[i].attrs) {
+        for (const std::string& ref : value_refs(attribute)) use(ref);
+      }
+    }
+    for (const TensorMeta& output : ir_.graph_outputs) {
+      const auto maker = makers_.find(output.name);
+      // What no node makes belongs to the end.
+      const size_t at = maker == makers_.end() ? num_nodes_ - 1 : maker->second;
+      if (at < begin || at >= end) continue;
+      use(output.name);
+      view.outputs.push_back(&output);
+    }
+    view.num_inputs = view.inputs.size();
+    view.num_outputs = view.outputs.size();
+    return view;
+  }
+
+ private:
+  const IR& ir_;
+  const size_t num_nodes_;
+  std::unordered_map<std::string_view, const TensorMeta*> values_;
+  // The nodes that make them.
+  std::unordered_map<std::string_view, size_t> makers_;
+};
+
+std::vector<const TensorMeta*> pointers_to(const std::vector<TensorMeta>& values) {
+  std::vector<const TensorMeta*> pointers;
+  for (const TensorMeta& value : values) pointers.push_back(&value);
+  return pointers;
+}
+
 }  // namespace
 
 GraphSketch sketch_graph(const IR& ir, const SketchLimits& limits) {
-  return Sketcher(ir, limits).run();
+  View view{.end = ir.nodes.size(),
+            .shown_end = shown_count(ir.nodes.size(), limits.nodes),
+            .inputs = pointers_to(ir.graph_inputs),
+            .outputs = pointers_to(ir.graph_outputs),
+            .num_inputs = shown_count(ir.graph_inputs.size(), limits.inputs),
+            .num_outputs = shown_count(ir.graph_outputs.size(), limits.outputs)};
+  return Sketcher(ir, std::move(view)).run();
+}
+
+std::vector<GraphSketch> sketch_sections(const IR& ir, size_t nodes_per_section, size_t max_nodes) {
+  const size_t num_nodes = std::min(ir.nodes.size(), max_nodes);
+  const Sections sections(ir, num_nodes);
+  std::vector<GraphSketch> sketches;
+  for (size_t begin = 0; begin < num_nodes; begin += nodes_per_section) {
+    const size_t end = std::min(begin + nodes_per_section, num_nodes);
+    const std::string prefix = "s" + std::to_string(begin / nodes_per_section) + "_";
+    sketches.push_back(Sketcher(ir, sections.view(begin, end, prefix)).run());
+  }
+  if (num_nodes < ir.nodes.size()) {
+    sketches.push_back(
+        Sketcher(ir, {.begin = num_nodes, .end = ir.nodes.size(), .shown_end = num_nodes}).run());
+  }
+  return sketches;
 }
 
 }  // namespace torch_ir

@@ -11,7 +11,6 @@
 #include "torch_ir/visualize/dot_writer.h"
 #include "torch_ir/visualize/graphviz.h"
 #include "torch_ir/visualize/labels.h"
-#include "torch_ir/visualize/sections.h"
 #include "torch_ir/visualize/sketch.h"
 
 namespace torch_ir {
@@ -71,12 +70,9 @@ Drawing draw(const IR& ir, const std::string& title, const SvgOptions& options, 
     if (count_passed_nodes(ir, kNodesPerSection) > kMaxPassedNodes) layout += " splines=line;";
     layout += " pack=24; packmode=\"array_tu" + std::to_string(std::lround(columns)) + "\";";
   }
-  DotWriter writer(title, layout);
-  writer.highlight(options.highlighted_node);
-  for (size_t i = 0; i < drawing.sketches.size(); ++i) {
-    writer.add(drawing.sketches[i], is_one ? std::nullopt : std::optional(i));
-  }
-  drawing.dot = std::move(writer).take();
+  drawing.dot = write_dot(
+      title, drawing.sketches,
+      {.layout = layout, .highlighted_node = options.highlighted_node, .is_ordered = !is_one});
   return drawing;
 }
 
@@ -108,15 +104,7 @@ Picture render(const IR& ir, const std::string& title, const std::string& format
 std::string xml_text(std::string_view text) {
   std::string result;
   for (const char c : text) {
-    if (c == '&') {
-      result += "&amp;";
-    } else if (c == '<') {
-      result += "&lt;";
-    } else if (c == '>') {
-      result += "&gt;";
-    } else {
-      result += c;
-    }
+    result += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
   }
   return result;
 }

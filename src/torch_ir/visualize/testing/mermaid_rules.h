@@ -21,4 +21,7 @@ namespace torch_ir {
 //   drawn) but the last.
 std::vector<std::string> check_mermaid(std::string_view text);
 
+// The contents of all ```mermaid blocks of `page`.
+std::vector<std::string> mermaid_blocks(const std::string& page);
+
 }  // namespace torch_ir

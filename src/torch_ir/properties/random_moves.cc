@@ -1,4 +1,4 @@
-#include "torch_ir/properties/recipe.h"
+#include "torch_ir/properties/random_moves.h"
 
 #include <ostream>
 #include <string>
@@ -17,8 +17,8 @@ rc::Gen<Move> any_move() {
 
 }  // namespace
 
-rc::Gen<Recipe> any_recipe(int max_moves) {
-  return rc::gen::construct<Recipe>(
+rc::Gen<RandomMoves> any_moves(int max_moves) {
+  return rc::gen::construct<RandomMoves>(
       rc::gen::resize(max_moves, rc::gen::container<std::vector<Move>>(any_move())),
       rc::gen::resize(3, rc::gen::container<std::vector<size_t>>(any_choice())));
 }

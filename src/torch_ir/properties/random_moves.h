@@ -1,4 +1,4 @@
-// Recipe: what a random graph is made of, as RapidCheck makes and shrinks it.
+// RandomMoves: what a random graph is made of, as RapidCheck makes and shrinks it.
 //
 // Any list of numbers is a recipe, and each of its moves stands for itself, so that a graph becomes
 // smaller by leaving moves out. What a number means is up to who builds the graph.
@@ -23,13 +23,13 @@ struct Move {
   Choices choices;
 };
 
-struct Recipe {
+struct RandomMoves {
   std::vector<Move> moves;
   // Which values are outputs, beside the last one.
   std::vector<size_t> outputs;
 };
 
-rc::Gen<Recipe> any_recipe(int max_moves);
+rc::Gen<RandomMoves> any_moves(int max_moves);
 
 // "n1 = aten.add_.Tensor(n0, p_w)", a line for each node, then the outputs.
 void print_graph(const IR& ir, std::ostream& stream);

@@ -1,4 +1,4 @@
-#include "harness/divergence/graph_part.h"
+#include "torch_ir/cases/graph_part.h"
 
 #include <ATen/ops/randn.h>
 #include <gmock/gmock.h>
@@ -22,9 +22,9 @@ std::vector<std::string> names(const std::vector<TensorMeta>& metas) {
 }
 
 GraphPart make_part(const EagerGraph& graph, size_t first, size_t last, const V& output,
-                    const ValueShapes& shapes = {}) {
-  return make_graph_part(graph.ir, GraphMemory(graph.ir, graph.weights), shapes, first, last,
-                         {output.name});
+                    const RunFacts& run = {}) {
+  const GraphMemory memory(graph.ir, graph.weights);
+  return GraphCutter(graph.ir, &memory).cut({first, last, {output.name}}, run);
 }
 
 TEST(GraphPart, HasWhatItsOutputNeedsAndNoMore) {
@@ -75,7 +75,7 @@ TEST(GraphPart, FixesTheSizesOfOneRun) {
   ASSERT_THAT(find_problems(graph.ir), IsEmpty());
 
   const GraphPart part =
-      make_part(graph, 1, 1, second, {{first.name, {2, 4}}, {second.name, {2, 4}}});
+      make_part(graph, 1, 1, second, {.shapes = {{first.name, {2, 4}}, {second.name, {2, 4}}}});
   EXPECT_EQ(part.problem, "");
   EXPECT_THAT(find_problems(part.ir), IsEmpty());
   EXPECT_THAT(part.ir.graph_inputs[0].shape, ElementsAre(2, 4));

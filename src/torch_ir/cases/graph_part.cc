@@ -1,0 +1,232 @@
+#include "torch_ir/cases/graph_part.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
+namespace torch_ir {
+namespace {
+
+bool has(const std::vector<TensorMeta>& metas, const std::string& name) {
+  return std::ranges::find(metas, name, &TensorMeta::name) != metas.end();
+}
+
+}  // namespace
+
+class GraphCutter::Maker {
+ public:
+  Maker(const GraphCutter& cutter, const NodeRange& range, const RunFacts& run,
+        const std::function<bool(const std::string&)>& is_input)
+      : cutter_(cutter),
+        ir_(cutter.ir_),
+        memory_(cutter.memory_),
+        range_(range),
+        run_(run),
+        is_input_(is_input) {}
+
+  GraphPart make() {
+    for (const std::string& output : range_.outputs) need(output);
+    find_nodes();
+    for (const size_t index : part_.nodes) add_node(ir_.nodes[index]);
+    for (const std::string& output : range_.outputs)
+      part_.ir.graph_outputs.push_back(made_.at(output));
+    part_.ir.model_name = ir_.model_name;
+    part_.ir.pytorch_version = ir_.pytorch_version;
+    if (memory_ != nullptr) find_problem();
+    return std::move(part_);
+  }
+
+ private:
+  void need(const std::string& value) {
+    needed_.insert(value);
+    if (const auto memory = memory_of(value)) needed_memories_.insert(*memory);
+  }
+
+  std::optional<size_t> memory_of(const std::string& value) const {
+    return memory_ == nullptr ? std::nullopt : memory_->of(value);
+  }
+
+  bool is_needed(size_t index) const {
+    const auto makes_needed = [&](const TensorMeta& output) {
+      return needed_.contains(output.name);
+    };
+    const auto is_read = [&](size_t memory) { return needed_memories_.contains(memory); };
+    return std::ranges::any_of(ir_.nodes[index].outputs, makes_needed) ||
+           (memory_ != nullptr && std::ranges::any_of(memory_->written_by(index), is_read));
+  }
+
+  void find_nodes() {
+    for (size_t i = range_.last + 1; i-- > range_.first;) {
+      if (!is_needed(i)) continue;
+      part_.nodes.push_back(i);
+      const OpNode& node = ir_.nodes[i];
+      for (const TensorMeta& input : node.inputs) need(cutter_.value_name(input));
+      for (const auto& [name, attribute] : node.attrs) {
+        for (const std::string& value : value_refs(attribute)) need(value);
+      }
+    }
+    std::ranges::reverse(part_.nodes);
+  }
+
+  void add_node(const OpNode& node) {
+    OpNode copy = node;
+    for (TensorMeta& input : copy.inputs) use(input);
+    for (const auto& [name, attribute] : node.attrs) {
+      if (value_refs(attribute).empty()) continue;
+      copy.attrs.set(name, with_values(attribute, [&](const ValueRef& ref) -> Attribute {
+                       const auto number = run_.numbers.find(ref.name);
+                       if (number != run_.numbers.end()) return number->second;
+                       add_number(ref.name);
+                       return ref;
+                     }));
+    }
+    for (size_t i = 0; i < copy.outputs.size(); ++i) {
+      fix_sizes(copy.outputs[i]);
+      TensorMeta& made = made_.emplace(copy.outputs[i].name, copy.outputs[i]).first->second;
+      made.producer_node = node.name;
+      made.producer_output_idx = static_cast<int64_t>(i);
+    }
+    part_.ir.nodes.push_back(std::move(copy));
+  }
+
+  // Numbers that attributes refer to are values of the graph as well.
+  void add_number(const std::string& value) {
+    const auto meta = cutter_.metas_.find(value);
+    if (made_.contains(value) || meta == cutter_.metas_.end()) return;
+    TensorMeta input = *meta->second;
+    add_input(input, value);
+  }
+
+  // Lets `input` refer to what the part has.
+  void use(TensorMeta& input) {
+    const std::string value = cutter_.value_name(input);
+    const bool is_made = made_.contains(value);
+    if (is_made) {
+      fix_sizes(input);
+    } else if (ir_.weight_name_mapping.contains(value) && !is_changed(value)) {
+      add_weight(value);
+    } else {
+      input.name = value;
+      add_input(input, value);
+    }
+  }
+
+  bool is_changed(const std::string& placeholder) const {
+    if (is_input_) return is_input_(placeholder);
+    const auto memory = memory_of(placeholder);
+    return memory && memory_->is_written(*memory, 0, range_.first);
+  }
+
+  void add_weight(const std::string& placeholder) {
+    if (part_.ir.weight_name_mapping.contains(placeholder)) return;
+    const std::string& name = ir_.weight_name_mapping[placeholder];
+    part_.ir.weight_name_mapping.insert(placeholder, name);
+    if (has(part_.ir.weights, name)) return;
+    const auto weight = std::ranges::find(ir_.weights, name, &TensorMeta::name);
+    if (weight != ir_.weights.end()) part_.ir.weights.push_back(*weight);
+    if (const at::Tensor* constant = ir_.constants.find(name)) {
+      part_.ir.constants.insert(name, *constant);
+    }
+  }
+
+  void add_input(TensorMeta& input, const std::string& value) {
+    input.producer_node = value;
+    input.producer_output_idx = 0;
+    fix_sizes(input);
+    if (has(part_.ir.graph_inputs, input.name)) return;
+    part_.ir.graph_inputs.push_back(input);
+    part_.ir.graph_inputs.back().arg.clear();
+  }
+
+  void fix_sizes(TensorMeta& meta) {
+    const std::string value = cutter_.value_name(meta);
+    const auto shape = run_.shapes.find(value);
+    if (shape != run_.shapes.end() && !meta.is_scalar) {
+      meta.shape = shape->second;
+    } else if (std::ranges::find(meta.shape, kDynamicSize) != meta.shape.end()) {
+      return fail(fmt::format("the size of '{}' is not known", value));
+    }
+    meta.symbolic_shape.clear();
+    meta.expression.clear();
+  }
+
+  void fail(const std::string& problem) {
+    if (part_.problem.empty()) part_.problem = problem;
+  }
+
+  void find_problem() {
+    std::unordered_map<size_t, std::string> inputs;
+    std::unordered_set<size_t> written;
+    for (const size_t index : part_.nodes) {
+      written.insert(memory_->written_by(index).begin(), memory_->written_by(index).end());
+    }
+    const auto check = [&](const std::string& value) {
+      const auto memory = memory_->of(value);
+      if (!memory) return;
+      const auto [other, is_new] = inputs.emplace(*memory, value);
+      if (!is_new && written.contains(*memory)) {
+        fail(
+            fmt::format("'{}' and '{}' may share memory that is written to", other->second, value));
+      }
+    };
+    for (const TensorMeta& input : part_.ir.graph_inputs) check(input.name);
+    for (const auto& weight : part_.ir.weight_name_mapping) check(weight.key());
+    for (const OpNode& node : part_.ir.nodes) {
+      const bool reads_strides = node.op_type.starts_with("aten.as_strided");
+      if (reads_strides && !node.inputs.empty() && !made_.contains(node.inputs[0].name)) {
+        fail(
+            fmt::format("'{}' depends on how '{}' lies in memory", node.name, node.inputs[0].name));
+      }
+    }
+  }
+
+  const GraphCutter& cutter_;
+  const IR& ir_;
+  const GraphMemory* memory_;
+  const NodeRange& range_;
+  const RunFacts& run_;
+  const std::function<bool(const std::string&)>& is_input_;
+  std::unordered_set<std::string> needed_;
+  std::unordered_set<size_t> needed_memories_;
+  // What the nodes of the part make.
+  std::unordered_map<std::string, TensorMeta> made_;
+  GraphPart part_;
+};
+
+GraphCutter::GraphCutter(const IR& ir, const GraphMemory* memory) : ir_(ir), memory_(memory) {
+  for (const TensorMeta& input : ir.graph_inputs) metas_.emplace(input.name, &input);
+  for (const OpNode& node : ir.nodes) {
+    producers_.emplace(node.name, &node);
+    for (const TensorMeta& output : node.outputs) metas_.emplace(output.name, &output);
+  }
+}
+
+GraphPart GraphCutter::cut(const NodeRange& range, const RunFacts& run,
+                           const std::function<bool(const std::string&)>& is_input) const {
+  return Maker(*this, range, run, is_input).make();
+}
+
+std::string GraphCutter::value_name(const TensorMeta& input) const {
+  if (!input.producer_node) return input.name;
+  const auto producer = producers_.find(*input.producer_node);
+  const auto index = static_cast<size_t>(input.producer_output_idx);
+  const bool is_made = producer != producers_.end() && index < producer->second->outputs.size();
+  return is_made ? producer->second->outputs[index].name : input.name;
+}
+
+const at::Tensor* find_weight(const IR& ir, const StateDict& weights,
+                              const std::string& placeholder) {
+  const std::string* name = ir.weight_name_mapping.find(placeholder);
+  for (const StateDict* tensors : {&weights, &ir.constants}) {
+    for (const std::string* key : {name, &placeholder}) {
+      const at::Tensor* tensor = key == nullptr ? nullptr : tensors->find(*key);
+      if (tensor != nullptr) return tensor;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace torch_ir
