@@ -199,7 +199,7 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
   options.one("--baseline", arguments.harness.baseline, "FILE",
               "Say what became better and worse since the run that wrote this results.json");
   options.one("--expected-failures", arguments.harness.expected_failures, "FILE",
-              "Models that are expected to fail, a line each: NAME: KIND: REASON");
+              "Models and cases that are expected to fail, a line each: NAME: KIND: REASON");
 }
 
 void declare_execution(CLI::App& parser, Arguments& arguments) {
@@ -228,7 +228,7 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
 void declare_run(CLI::App& parser, Arguments& arguments) {
   Options options(parser, "The run");
   options.with_default("--output", arguments.output, "DIR", "Directory for the reports");
-  options.with_default("--jobs", arguments.harness.run.jobs, "N", "How many models to run at once")
+  options.with_default("--jobs", arguments.harness.run.jobs, "N", "How many models or cases to run at once")
       ->transform(count("number of jobs", 1024));
   options
       .with_default("--timeout", arguments.raw.timeout, "SECONDS",
@@ -353,8 +353,7 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
     refuse_together(parser, "--list-categories", flag, "it lists all of them");
   }
   if (arguments.harness.selection.suite == Suite::kOperators) {
-    for (const char* flag : {"--model", "--pt2", "--ir", "--split", "--list-models", "--supported",
-                             "--baseline", "--expected-failures"}) {
+    for (const char* flag : {"--model", "--pt2", "--ir", "--split", "--list-models", "--supported"}) {
       refuse_together(parser, "--suite", flag, "the suite of operators has no models");
     }
     for (const char* flag : {"--trials", "--seed", "--per-node", "--save-tensors"}) {

@@ -8,17 +8,31 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/divergence/reproducer.h"
 #include "harness/results/result.h"
-#include "harness/results/result_json.h"
 #include "harness/stages/candidate.h"
 #include "torch_ir/ir/ir.h"
 
 namespace torch_ir {
+
+// A graph that ended its process, and what may be spent on looking for the smallest part of it that
+// does so too.
+struct EndedProcess {
+  // Of which it ran on the inputs.
+  int trial = 0;
+  // crashed, timed out, or out of memory.
+  FailureKind kind = FailureKind::kCrashed;
+  // In seconds, for the whole search.
+  double timeout = 0;
+  // In bytes.
+  std::optional<int64_t> memory_limit = std::nullopt;
+};
 
 // Leaves the reproducer in repro/ of `directory`: the whole graph with `inputs`, which `on_whole`
 // hears of, and then the smallest part that was found, if any. A part that has not ended after a

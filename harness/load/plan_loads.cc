@@ -76,7 +76,7 @@ const LoadedModel kSharedModels[] = {
 };
 
 std::unique_ptr<Candidate> find_candidate(const std::string& name) {
-  if (!name.ends_with(".pt2")) return make_candidate(ModelSource(name), /*seed=*/0);
+  if (!name.ends_with(".pt2")) return make_candidate(ModelSource(name), RunSettings());
   const std::string path = "harness/testdata/" + name;
   return make_candidate(ModelFiles{.name = name, .path = path}, /*seed=*/0);
 }

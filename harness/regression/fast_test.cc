@@ -24,7 +24,7 @@ HarnessOptions fast_options() {
   return options;
 }
 
-void expect_passed(const ModelResults& results) {
+void expect_passed(const std::vector<ModelResult>& results) {
   for (const ModelResult& result : results) {
     SCOPED_TRACE(result.name);
     EXPECT_TRUE(result.passed()) << (result.failure ? result.failure->message : "");
@@ -34,7 +34,7 @@ void expect_passed(const ModelResults& results) {
 }
 
 TEST(FastTest, ModelsOfTheRegistryAreWithinTheTolerance) {
-  const ModelResults results = run_harness(fast_options()).results;
+  const std::vector<ModelResult> results = run_harness(fast_options()).results;
   EXPECT_EQ(results.size(), list_models().size());
   EXPECT_GE(results.size(), 12u);
   expect_passed(results);
@@ -43,7 +43,7 @@ TEST(FastTest, ModelsOfTheRegistryAreWithinTheTolerance) {
 TEST(FastTest, ArchivesAreWithinTheTolerance) {
   HarnessOptions options = fast_options();
   options.files = {{.path = "harness/testdata"}};
-  const ModelResults results = run_harness(options).results;
+  const std::vector<ModelResult> results = run_harness(options).results;
   EXPECT_GE(results.size(), 17u);
   expect_passed(results);
 }

@@ -40,9 +40,9 @@ std::map<std::string, std::string>& problems() {
   return problems;
 }
 
-std::string problem_text(const CaseResult& result) {
-  return result.info.name + " " + std::string(case_status_name(result.status)) + ": " +
-         result.message + "\n";
+std::string problem_text(const ModelResult& result) {
+  return result.name + " " + std::string(outcome_name(result)) + ": " +
+         result.reason() + "\n";
 }
 
 // The operators of the tests that this shard runs.
@@ -66,8 +66,8 @@ class RunCases : public ::testing::Environment {
     options().output = report_directory("operators_test");
     options().selection.operators = operators_to_run();
     if (options().selection.operators.empty()) return;
-    for (const CaseResult& result : run_harness(options(), {.lines = &std::cout}).cases) {
-      std::string& problem = problems()[result.info.op_type];
+    for (const ModelResult& result : run_harness(options(), {.lines = &std::cout}).cases) {
+      std::string& problem = problems()[result.call->op_type];
       if (!result.passed()) problem += problem_text(result);
     }
   }

@@ -24,7 +24,7 @@ HarnessOptions& options() {
 
 TEST(Pt2Test, Passes) {
   options().output = report_directory("pt2_test");
-  const ModelResults results = run_harness(options(), {.lines = &std::cout}).results;
+  const std::vector<ModelResult> results = run_harness(options(), {.lines = &std::cout}).results;
   ASSERT_EQ(results.size(), 1u);
   EXPECT_TRUE(results[0].passed()) << results[0].failure->message << '\n'
                                    << results[0].failure->output;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "harness/results/model_results.h"
+#include "harness/results/result.h"
 
 namespace torch_ir {
 
@@ -31,7 +31,7 @@ std::vector<std::string> reference_models(const std::string& directory);
 std::string portable_graph(const std::string& json);
 
 struct ReferencePages {
-  ModelResults results;
+  std::vector<ModelResult> results;
   Files pages;
   Files pictures;
 };

@@ -37,20 +37,18 @@ std::string accumulated_text(const OpNode& node, const ModelResult& result,
   return report.worst.size() < kMaxNodeDetails ? "0" : "less than those listed above";
 }
 
-bool is_unsupported(const CaseResult& result) { return result.status == CaseStatus::kUnsupported; }
-
-std::string alone_text(const CaseResult& result, const RunContext& context) {
-  if (result.max_diff) return difference_text(*result.max_diff, context);
-  return "";
+std::string alone_text(const ModelResult& result, const RunContext& context) {
+  const std::optional<double> max_diff = difference_metrics(result).max_diff;
+  return max_diff ? difference_text(*max_diff, context) : "";
 }
 
 }  // namespace
 
-Data calls_section(const ModelResult& result, const std::vector<CaseResult>& cases,
+Data calls_section(const ModelResult& result, const std::vector<ModelResult>& cases,
                    const RunContext& context) {
-  std::map<std::string, std::pair<const CaseResult*, const CaseOccurrence*>> by_node;
-  for (const CaseResult& it : cases) {
-    for (const CaseOccurrence& occurrence : it.info.occurrences) {
+  std::map<std::string, std::pair<const ModelResult*, const CaseOccurrence*>> by_node;
+  for (const ModelResult& it : cases) {
+    for (const CaseOccurrence& occurrence : it.call->occurrences) {
       if (occurrence.model == result.name) by_node[occurrence.node] = {&it, &occurrence};
     }
   }
@@ -69,9 +67,9 @@ Data calls_section(const ModelResult& result, const std::vector<CaseResult>& cas
     row.set("where",
             text_cell(std::string(trimmed(occurrence->module + " " + occurrence->source))));
     row.set("status", std::string(alone->passed()          ? "✅ "
-                                  : is_unsupported(*alone) ? "– "
+                                  : alone->is_good() ? "– "
                                                            : "❌ ") +
-                          std::string(case_status_name(alone->status)));
+                          std::string(outcome_name(*alone)));
     row.set("alone", alone_text(*alone, context));
     row.set("accumulated", accumulated_text(node, result, context));
     rows.push_back(row);

@@ -110,8 +110,8 @@ TEST(JunitTest, AReproducerSaysWhichProgramItIsFor) {
                         "harness is the program that the backend is linked into.\n"));
 }
 
-CaseResult called(const std::string& name, CaseStatus status, const std::string& message = "") {
-  CaseResult result{.status = status, .message = message};
+ModelResult called(const std::string& name, CaseStatus status, const std::string& message = "") {
+  ModelResult result{.status = status, .message = message};
   result.info = {.name = name, .op_type = "aten.abs.default", .category = "pointwise"};
   return result;
 }
@@ -166,7 +166,7 @@ TEST(JunitTest, IsXmlWhateverBytesItHolds) {
   broken.failure->output = bytes + "</system-out>";
   ModelResult known = failed("Known", "x");
   known.expected_failure = ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = bytes};
-  CaseResult call = called(bytes, CaseStatus::kFailed, bytes);
+  ModelResult call = called(bytes, CaseStatus::kFailed, bytes);
   call.info.category = bytes;
   const std::string elements =
       parse_with_python(to_junit_xml({broken, passed("Tiny"), known}, {}, {call}));

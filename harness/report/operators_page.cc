@@ -23,7 +23,7 @@ namespace {
 
 using Data = kainjow::mustache::data;
 using List = kainjow::mustache::list;
-using Cases = std::vector<CaseResult>;
+using Cases = std::vector<ModelResult>;
 
 // results.json has all.
 constexpr size_t kMostBadCases = 200;
@@ -44,10 +44,10 @@ struct Score {
   int64_t tried = 0;
   bool is_all_unsupported = true;
 
-  void add(const CaseResult& result) {
+  void add(const ModelResult& result) {
     ++tried;
     passed += result.passed() ? 1 : 0;
-    is_all_unsupported &= result.status == CaseStatus::kUnsupported;
+    is_all_unsupported &= result.unsupported.has_value();
   }
 
   std::string cell() const {
@@ -58,27 +58,22 @@ struct Score {
   }
 };
 
-std::string max_diff_cell(const CaseResult& result, const RunContext& context) {
-  return result.max_diff ? difference_text(*result.max_diff, context) : "";
+std::string max_diff_cell(const ModelResult& result, const RunContext& context) {
+  const std::optional<double> max_diff = difference_metrics(result).max_diff;
+  return max_diff ? difference_text(*max_diff, context) : "";
 }
 
 // How far a case, and eager, are from float64.
-void set_errors(const CaseResult& result, const RunContext& context, Data& row) {
+void set_errors(const ModelResult& result, const RunContext& context, Data& row) {
   if (!result.second_opinion || !result.second_opinion->reason.empty()) return;
   row.set("executor_error", difference_text(result.second_opinion->executor_error, context));
   row.set("eager_error", difference_text(result.second_opinion->eager_error, context));
 }
 
-// Nothing where float64 says nothing.
-std::optional<double> factor_of(const CaseResult& result) {
-  const auto& opinion = result.second_opinion;
-  return opinion && opinion->reason.empty() ? std::optional(opinion->factor) : std::nullopt;
-}
-
 // "4.2" for the worst of several, empty where none is worse.
-std::string worst_factor_text(const std::vector<const CaseResult*>& cases) {
+std::string worst_factor_text(const std::vector<const ModelResult*>& cases) {
   double worst = 1;
-  for (const CaseResult* it : cases) worst = std::max(worst, factor_of(*it).value_or(1));
+  for (const ModelResult* it : cases) worst = std::max(worst, worst_factor(*it).value_or(1));
   return worst > 1 ? short_number(worst) : "";
 }
 
@@ -87,8 +82,8 @@ std::string opinions_text(const Cases& cases) {
   int64_t known = 0;
   int64_t worse = 0;
   int64_t better = 0;
-  for (const CaseResult& it : cases) {
-    const std::optional<double> factor = factor_of(it);
+  for (const ModelResult& it : cases) {
+    const std::optional<double> factor = worst_factor(it);
     known += factor ? 1 : 0;
     worse += factor && *factor > kAsGoodAsEager ? 1 : 0;
     better += factor && *factor < 1 / kAsGoodAsEager ? 1 : 0;
@@ -101,38 +96,36 @@ std::string opinions_text(const Cases& cases) {
       with_thousands_separators(worse), with_thousands_separators(better));
 }
 
-std::string case_mark(const CaseResult& result) {
+std::string case_mark(const ModelResult& result) {
   if (result.passed()) return "✅";
-  return result.status == CaseStatus::kUnsupported
-             ? "– unsupported"
-             : fmt::format("❌ {}", case_status_name(result.status));
+  return fmt::format("{} {}", result.is_good() ? "–" : "❌", outcome_name(result));
 }
 
 List status_list(const Cases& cases) {
   List list;
-  for (const CaseStatus status : kCaseStatuses) {
-    std::string name(case_status_name(status));
+  for (const auto& [outcome, count] : outcomes_of(cases)) {
+    std::string name(outcome);
     name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
     Data item;
     item.set("name", name);
-    item.set("count", with_thousands_separators(count_status(cases, status)));
+    item.set("count", with_thousands_separators(count));
     list.push_back(item);
   }
   return list;
 }
 
 // Beside what is only not supported.
-bool is_bad(const CaseResult& result) {
-  return !result.passed() && result.status != CaseStatus::kUnsupported;
+bool is_bad(const ModelResult& result) {
+  return !result.is_good();
 }
 
 // An operator a row, with what was said of its first case.
 List unsupported_rows(const Cases& cases) {
   std::map<std::string, std::pair<int64_t, std::string>> operators;
-  for (const CaseResult& result : cases) {
-    if (result.status != CaseStatus::kUnsupported) continue;
+  for (const ModelResult& result : cases) {
+    if (!result.unsupported) continue;
     auto& [count, message] =
-        operators.try_emplace(result.info.op_type, 0, result.message).first->second;
+        operators.try_emplace(result.call->op_type, 0, result.reason()).first->second;
     ++count;
   }
   List rows;
@@ -148,30 +141,30 @@ List unsupported_rows(const Cases& cases) {
 
 List bad_rows(const Cases& cases, const RunContext& context) {
   List rows;
-  for (const CaseResult& result : cases) {
+  for (const ModelResult& result : cases) {
     if (!is_bad(result)) continue;
     if (rows.size() == kMostBadCases) break;
     Data row;
-    row.set("name", code_cell(result.info.name));
-    row.set("note", text_cell(result.info.note));
-    row.set("status", std::string(case_status_name(result.status)));
+    row.set("name", code_cell(result.name));
+    row.set("note", text_cell(result.description));
+    row.set("status", std::string(outcome_name(result)));
     row.set("max_diff", max_diff_cell(result, context));
     set_errors(result, context, row);
-    row.set("message", text_cell(result.message));
+    row.set("message", text_cell(result.reason()));
     rows.push_back(row);
   }
   return rows;
 }
 
 // Operators against dtypes.
-Data category_data(const std::string& category, const std::vector<const CaseResult*>& cases) {
+Data category_data(const std::string& category, const std::vector<const ModelResult*>& cases) {
   std::map<std::string, std::map<std::string, Score>> scores;
-  std::map<std::string, std::vector<const CaseResult*>> by_operator;
+  std::map<std::string, std::vector<const ModelResult*>> by_operator;
   std::set<std::string> names;
-  for (const CaseResult* it : cases) {
-    scores[it->info.op_type][it->info.dtype].add(*it);
-    by_operator[it->info.op_type].push_back(it);
-    names.insert(it->info.dtype);
+  for (const ModelResult* it : cases) {
+    scores[it->call->op_type][it->call->dtype].add(*it);
+    by_operator[it->call->op_type].push_back(it);
+    names.insert(it->call->dtype);
   }
   std::vector<std::string> dtypes(names.begin(), names.end());
   std::ranges::stable_sort(dtypes, {}, dtype_rank);
@@ -184,7 +177,7 @@ Data category_data(const std::string& category, const std::vector<const CaseResu
   }
   List rows;
   Score all;
-  for (const CaseResult* it : cases) all.add(*it);
+  for (const ModelResult* it : cases) all.add(*it);
   for (auto& [op_type, by_dtype] : scores) {
     List cells;
     Score total;
@@ -216,8 +209,8 @@ Data category_data(const std::string& category, const std::vector<const CaseResu
 }
 
 List category_list(const Cases& cases) {
-  std::map<std::string, std::vector<const CaseResult*>> by_category;
-  for (const CaseResult& it : cases) by_category[it.info.category].push_back(&it);
+  std::map<std::string, std::vector<const ModelResult*>> by_category;
+  for (const ModelResult& it : cases) by_category[category_of(it)].push_back(&it);
   List list;
   for (const auto& [category, members] : by_category) {
     if (category != kSplitCategory) list.push_back(category_data(category, members));
@@ -228,8 +221,8 @@ List category_list(const Cases& cases) {
 // In the order in which they first occur.
 std::vector<std::string> models_in(const Cases& cases) {
   std::vector<std::string> models;
-  for (const CaseResult& it : cases) {
-    for (const CaseOccurrence& occurrence : it.info.occurrences) {
+  for (const ModelResult& it : cases) {
+    for (const CaseOccurrence& occurrence : it.call->occurrences) {
       const bool is_known = std::ranges::find(models, occurrence.model) != models.end();
       if (!is_known) models.push_back(occurrence.model);
     }
@@ -250,18 +243,18 @@ void set_calls(const Cases& cases, const RunContext& context, Data& page) {
   List columns;
   for (const std::string& model : models) columns.push_back(named(model));
   List rows;
-  for (const CaseResult& it : cases) {
-    if (it.info.occurrences.empty() || rows.size() == kMostCalls) continue;
+  for (const ModelResult& it : cases) {
+    if (it.call->occurrences.empty() || rows.size() == kMostCalls) continue;
     List counts;
     for (const std::string& model : models) {
-      const auto count = std::ranges::count(it.info.occurrences, model, &CaseOccurrence::model);
+      const auto count = std::ranges::count(it.call->occurrences, model, &CaseOccurrence::model);
       counts.push_back(Data(count == 0 ? "" : with_thousands_separators(count)));
     }
     Data row;
-    row.set("name", code_cell(it.info.name));
-    row.set("plain", xml_text(it.info.name));
-    row.set("note", text_cell(it.info.note));
-    row.set("plain_note", xml_text(it.info.note));
+    row.set("name", code_cell(it.name));
+    row.set("plain", xml_text(it.name));
+    row.set("note", text_cell(it.description));
+    row.set("plain_note", xml_text(it.description));
     row.set("status", case_mark(it));
     row.set("max_diff", max_diff_cell(it, context));
     set_errors(it, context, row);
@@ -277,14 +270,14 @@ void set_calls(const Cases& cases, const RunContext& context, Data& page) {
 
 List bad_html_rows(const Cases& cases, const RunContext& context) {
   List rows;
-  for (const CaseResult& result : cases) {
+  for (const ModelResult& result : cases) {
     if (!is_bad(result)) continue;
     if (rows.size() == kMostBadCases) break;
     Data row;
-    row.set("name", xml_text(result.info.name));
-    row.set("status", std::string(case_status_name(result.status)));
+    row.set("name", xml_text(result.name));
+    row.set("status", std::string(outcome_name(result)));
     row.set("max_diff", max_diff_cell(result, context));
-    row.set("message", xml_text(result.message));
+    row.set("message", xml_text(result.reason()));
     rows.push_back(row);
   }
   return rows;

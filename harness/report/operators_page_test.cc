@@ -14,9 +14,9 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-CaseResult make_case(const std::string& op_type, const std::string& dtype,
+ModelResult make_case(const std::string& op_type, const std::string& dtype,
                      CaseStatus status = CaseStatus::kPassed, const std::string& message = "") {
-  CaseResult result{.status = status, .message = message};
+  ModelResult result{.status = status, .message = message};
   result.info = {.name = op_type + "/" + dtype + "/usual",
                  .op_type = op_type,
                  .category = "pointwise",
@@ -25,14 +25,14 @@ CaseResult make_case(const std::string& op_type, const std::string& dtype,
   return result;
 }
 
-std::string page_of(const std::vector<CaseResult>& cases, const RunContext& context = {}) {
+std::string page_of(const std::vector<ModelResult>& cases, const RunContext& context = {}) {
   return render_operators({.context = context, .cases = cases});
 }
 
 TEST(OperatorsPageTest, IsAScoreboardOfOperatorsAndDtypes) {
-  CaseResult abs_again = make_case("aten.abs.default", "float32");
+  ModelResult abs_again = make_case("aten.abs.default", "float32");
   abs_again.info.name += "_again";
-  CaseResult wrong = make_case("aten.neg.default", "float32", CaseStatus::kDiffers, "2 differ");
+  ModelResult wrong = make_case("aten.neg.default", "float32", CaseStatus::kDiffers, "2 differ");
   wrong.info.name += "_wrong";
   wrong.max_diff = 0.5;
   wrong.second_opinion = SecondOpinion{.executor_error = 0.25, .eager_error = 0.125, .factor = 3};
@@ -64,7 +64,7 @@ TEST(OperatorsPageTest, IsAScoreboardOfOperatorsAndDtypes) {
 }
 
 TEST(OperatorsPageTest, IsGoodWithoutSupportUnlessThatIsAskedFor) {
-  const std::vector<CaseResult> cases = {
+  const std::vector<ModelResult> cases = {
       make_case("aten.abs.default", "bool"),
       make_case("aten.sin.default", "float32", CaseStatus::kUnsupported, "no")};
   EXPECT_THAT(page_of(cases), HasSubstr("✅ **1 of 2 cases passed, 1 unsupported**"));
@@ -75,7 +75,7 @@ TEST(OperatorsPageTest, IsGoodWithoutSupportUnlessThatIsAskedFor) {
 }
 
 TEST(OperatorsPageTest, NamesSoManyFailuresAndCountsTheOthers) {
-  std::vector<CaseResult> cases;
+  std::vector<ModelResult> cases;
   for (int i = 0; i < 203; ++i) {
     cases.push_back(make_case("aten.op" + std::to_string(i) + ".default", "float32",
                               CaseStatus::kCrashed, "killed"));
@@ -86,13 +86,13 @@ TEST(OperatorsPageTest, NamesSoManyFailuresAndCountsTheOthers) {
 }
 
 TEST(OperatorsPageTest, CountsTheCallsOfEachModel) {
-  CaseResult shared = make_case("aten.relu.default", "float32");
+  ModelResult shared = make_case("aten.relu.default", "float32");
   shared.info.category = "split";
   shared.info.note = "dim=1";
   shared.info.occurrences = {{.model = "One", .node = "relu"},
                              {.model = "One", .node = "relu_1"},
                              {.model = "Other", .node = "relu"}};
-  CaseResult own = make_case("aten.sin.default", "float32", CaseStatus::kFailed, "broken");
+  ModelResult own = make_case("aten.sin.default", "float32", CaseStatus::kFailed, "broken");
   own.info.category = "split";
   own.info.occurrences = {{.model = "Other", .node = "sin"}};
   const std::string page = page_of({shared, own});
@@ -106,9 +106,9 @@ TEST(OperatorsPageTest, CountsTheCallsOfEachModel) {
 }
 
 // All of it may come from files.
-CaseResult hostile_case(CaseStatus status) {
+ModelResult hostile_case(CaseStatus status) {
   const std::string text = "<b>|\n# `x` *y* [z](u)</b>";
-  CaseResult result{.status = status, .message = text};
+  ModelResult result{.status = status, .message = text};
   result.info = {.name = text, .op_type = text, .category = text, .dtype = text, .note = text};
   result.info.occurrences = {{.model = text, .node = text, .module = text, .source = text}};
   return result;
@@ -154,7 +154,7 @@ TEST(OperatorsSectionTest, HasTheScoreboard) {
 TEST(OperatorsSectionTest, IsEmptyWithoutCases) { EXPECT_EQ(operators_section({}, {}), ""); }
 
 TEST(SummaryTest, SaysHowManyCasesPassed) {
-  const std::vector<CaseResult> cases = {
+  const std::vector<ModelResult> cases = {
       make_case("aten.abs.default", "bool"),
       make_case("aten.sin.default", "float32", CaseStatus::kDiffers, "off")};
   const std::string both =

@@ -103,6 +103,7 @@ std::string_view status_mark(Status status) {
     case Status::kUnexpectedPass:
       return "❌";
     case Status::kExpectedFailure:
+    case Status::kUnsupported:
       return "🟡";
   }
   __builtin_unreachable();

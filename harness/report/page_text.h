@@ -82,7 +82,7 @@ kainjow::mustache::data node_section(const NodeReport& report, const RunContext&
 // The nodes of a model that was taken apart, with the results of `cases` that occur in it; without
 // "rows" where there are none.
 kainjow::mustache::data calls_section(const ModelResult& result,
-                                      const std::vector<CaseResult>& cases,
+                                      const std::vector<ModelResult>& cases,
                                       const RunContext& context);
 
 // Of a result that has a reproducer.

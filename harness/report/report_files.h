@@ -41,7 +41,7 @@ class ReportFiles {
   // there is no picture, where there is none.
   // `cases` may have calls of the model.
   void write_model(ModelResult& result, const std::string& files, const RunContext& context,
-                   const std::vector<CaseResult>& cases = {}) const;
+                   const std::vector<ModelResult>& cases = {}) const;
   // What is about all models. `baseline` is null where there is none to compare with.
   void write_run(const RunRecord& run, const BaselineComparison* baseline) const;
 

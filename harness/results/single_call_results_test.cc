@@ -25,10 +25,10 @@ RunRecord read_back(const RunRecord& run) {
 }
 
 // Single calls, one of each status, and all that one can have.
-std::vector<CaseResult> make_cases() {
-  std::vector<CaseResult> cases;
+std::vector<ModelResult> make_cases() {
+  std::vector<ModelResult> cases;
   for (const CaseStatus status : kCaseStatuses) {
-    CaseResult& result = cases.emplace_back();
+    ModelResult& result = cases.emplace_back();
     result.info = {.name = "aten.abs.default/float32/" + std::to_string(cases.size()),
                    .op_type = "aten.abs.default",
                    .category = "pointwise",
@@ -36,7 +36,7 @@ std::vector<CaseResult> make_cases() {
     result.status = status;
     if (!result.passed()) result.message = "not so";
   }
-  CaseResult& full = cases[1];
+  ModelResult& full = cases[1];
   full.info.note = "two groups";
   full.info.occurrences = {{.model = "m", .node = "abs", .module = "a.b", .source = "f.py:3"},
                            {.model = "m", .node = "abs_1"}};
@@ -82,7 +82,7 @@ TEST(SingleCallResultsTest, HaveNoDifferencesInPortableFiles) {
 }
 
 TEST(SingleCallResultsTest, AreReadBack) {
-  const std::vector<CaseResult> written = make_cases();
+  const std::vector<ModelResult> written = make_cases();
   const RunRecord read = read_back(run_with_cases());
   ASSERT_EQ(read.cases.size(), written.size());
   for (size_t i = 0; i < written.size(); ++i) {
@@ -90,7 +90,7 @@ TEST(SingleCallResultsTest, AreReadBack) {
     EXPECT_EQ(read.cases[i].status, written[i].status);
     EXPECT_EQ(read.cases[i].message, written[i].message);
   }
-  const CaseResult& full = read.cases[1];
+  const ModelResult& full = read.cases[1];
   EXPECT_EQ(full.info.op_type, "aten.abs.default");
   EXPECT_EQ(full.info.category, "pointwise");
   EXPECT_EQ(full.info.dtype, "float32");

@@ -1,4 +1,4 @@
-#include "harness/selection/selection.h"
+#include "harness/results/selection.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -103,22 +103,22 @@ class RunCasesTest : public ::testing::Test {
  protected:
   RunCasesTest() { fs::remove_all(directory_); }
 
-  std::vector<CaseResult> run(const CaseRunOptions& options) const {
+  std::vector<ModelResult> run(const CaseRunOptions& options) const {
     return run_cases(all_cases(), options, directory_, [](size_t) {});
   }
 
   const std::string directory_ = ::testing::TempDir() + "run_cases_test";
 };
 
-std::vector<CaseStatus> statuses_of(const std::vector<CaseResult>& results) {
+std::vector<CaseStatus> statuses_of(const std::vector<ModelResult>& results) {
   std::vector<CaseStatus> statuses;
-  for (const CaseResult& result : results) statuses.push_back(result.status);
+  for (const ModelResult& result : results) statuses.push_back(result.status);
   return statuses;
 }
 
 TEST_F(RunCasesTest, PassOnPlansOfThisLibrary) {
   for (const int jobs : {1, 3}) {
-    for (const CaseResult& result : run({.jobs = jobs})) {
+    for (const ModelResult& result : run({.jobs = jobs})) {
       EXPECT_TRUE(result.passed()) << result.info.name << ": " << result.message;
       EXPECT_EQ(result.max_diff, 0);
     }
@@ -128,7 +128,7 @@ TEST_F(RunCasesTest, PassOnPlansOfThisLibrary) {
 TEST_F(RunCasesTest, CostThemselvesOnly) {
   CaseRunOptions options{.jobs = 2, .timeout = std::chrono::seconds(5)};
   options.settings.backend = "faulty";
-  const std::vector<CaseResult> results = run(options);
+  const std::vector<ModelResult> results = run(options);
   EXPECT_THAT(statuses_of(results),
               ElementsAre(CaseStatus::kPassed, CaseStatus::kCrashed, CaseStatus::kPassed,
                           CaseStatus::kFailed, CaseStatus::kUnsupported, CaseStatus::kTimedOut,
@@ -148,7 +148,7 @@ TEST_F(RunCasesTest, CostThemselvesOnly) {
 // Replays are judged too.
 TEST_F(RunCasesTest, FailWhereTheSecondRunDiffers) {
   ::setenv("WRONG_AGAIN", "1", /*overwrite=*/1);
-  const std::vector<CaseResult> results = run({});
+  const std::vector<ModelResult> results = run({});
   ::unsetenv("WRONG_AGAIN");
   EXPECT_EQ(results[1].status, CaseStatus::kPassed);
   EXPECT_EQ(results[9].status, CaseStatus::kDiffers);
@@ -167,7 +167,7 @@ TEST_F(RunCasesTest, AreTheSameFromFiles) {
   CaseRunOptions options;
   options.settings.tolerance = {.fixed = kExactTolerance};
   options.settings.tolerance_wins = true;
-  for (const CaseResult& result : run_cases(sources, options, directory_, [](size_t) {})) {
+  for (const ModelResult& result : run_cases(sources, options, directory_, [](size_t) {})) {
     EXPECT_TRUE(result.passed()) << result.info.name << ": " << result.message;
   }
 }
@@ -178,7 +178,7 @@ TEST_F(RunCasesTest, FailWhereTheirFilesAreBroken) {
   make_suite(request, directory_);
   const std::string folder = case_folder(request.output, request.operator_cases[0]);
   write_file(folder + "/inputs.safetensors", "no tensors");
-  const std::vector<CaseResult> results = run_cases(
+  const std::vector<ModelResult> results = run_cases(
       {{.info = read_suite(request.output)[0], .folder = folder}}, {}, directory_, [](size_t) {});
   EXPECT_EQ(results[0].status, CaseStatus::kFailed);
   EXPECT_THAT(results[0].message, HasSubstr("inputs.safetensors"));
