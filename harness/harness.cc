@@ -75,8 +75,10 @@ std::vector<CaseSource> cases_in(const std::string& directory) {
   return sources;
 }
 
-// Takes the suites in files out of `files`, as cases of `selected`: those that `selection` asks for.
-void take_suites(std::vector<ModelFilesArgument>& files, const Selection& selection, Selected& selected) {
+// Takes the suites in files out of `files`, as cases of `selected`: those that `selection` asks
+// for.
+void take_suites(std::vector<ModelFilesArgument>& files, const Selection& selection,
+                 Selected& selected) {
   std::erase_if(files, [&](const ModelFilesArgument& argument) {
     if (argument.format != FileFormat::kGraph || !is_suite(argument.path)) return false;
     const size_t before = selected.cases.size();
@@ -188,7 +190,8 @@ RunContext page_context(const HarnessOptions& options) {
 
 // Whether it came to all that it was asked for.
 bool is_complete(const RunRecord& record, const Selected& selected) {
-  return record.cases.size() == selected.cases.size() && record.results.size() == selected.models.size();
+  return record.cases.size() == selected.cases.size() &&
+         record.results.size() == selected.models.size();
 }
 
 // What an interrupted run leaves.

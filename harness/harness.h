@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "harness/results/baseline.h"
+#include "harness/results/model_files.h"
 #include "harness/results/result.h"
+#include "harness/results/selection.h"
 #include "harness/run/progress.h"
 #include "harness/run/runner.h"
-#include "harness/results/model_files.h"
-#include "harness/results/selection.h"
 #include "torch_ir/analysis/support_report.h"
 
 namespace torch_ir {

@@ -56,11 +56,12 @@ PartRun run_part(const std::string& directory, const RunSettings& settings,
   std::error_code error;
   fs::remove_all(directory + kRunSuffix, error);
   PartRun run;
-  WorkRequest request{.content = {{"directory", directory}, {"settings", json_fields::write(settings)}},
-                      .limits = {.time = limits.run,
-                                 .counts_from_news = true,
-                                 .deadline = limits.deadline,
-                                 .memory = limits.memory}};
+  WorkRequest request{
+      .content = {{"directory", directory}, {"settings", json_fields::write(settings)}},
+      .limits = {.time = limits.run,
+                 .counts_from_news = true,
+                 .deadline = limits.deadline,
+                 .memory = limits.memory}};
   bool is_sent = false;
   supervise({.task = kPartTask,
              .next =

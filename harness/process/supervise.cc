@@ -88,8 +88,9 @@ class Slot {
                fmt::format("was stopped after {:g} s, the time limit", limits().time.count())});
     } else if (limits().memory && resident != memory.end() && resident->second > *limits().memory) {
       end({.kind = FailureKind::kOutOfMemory,
-           .description = fmt::format("was stopped with more than {:g} MB in memory, the memory limit",
-                                      static_cast<double>(*limits().memory) / 1e6)});
+           .description =
+               fmt::format("was stopped with more than {:g} MB in memory, the memory limit",
+                           static_cast<double>(*limits().memory) / 1e6)});
     }
   }
 
@@ -145,8 +146,7 @@ class Slot {
   void finish(int status) {
     if (last_answer_ && status == 0) return answer(nullptr);
     end({.kind = is_out_of_memory_ ? FailureKind::kOutOfMemory : FailureKind::kCrashed,
-         .description =
-             describe_wait_status(status) + (status == 0 ? ", unfinished" : "")});
+         .description = describe_wait_status(status) + (status == 0 ? ", unfinished" : "")});
   }
 
   void answer(const WorkEnd* bad_end) {

@@ -66,9 +66,9 @@ Data calls_section(const ModelResult& result, const std::vector<ModelResult>& ca
     row.set("op", code_cell(node.op_type));
     row.set("where",
             text_cell(std::string(trimmed(occurrence->module + " " + occurrence->source))));
-    row.set("status", std::string(alone->passed()          ? "✅ "
+    row.set("status", std::string(alone->passed()    ? "✅ "
                                   : alone->is_good() ? "– "
-                                                           : "❌ ") +
+                                                     : "❌ ") +
                           std::string(outcome_name(*alone)));
     row.set("alone", alone_text(*alone, context));
     row.set("accumulated", accumulated_text(node, result, context));

@@ -254,8 +254,8 @@ Json changes_json(const ChangesSection& changes) {
 }
 
 // What the page says of all of it.
-Json run_json(const std::vector<ModelResult>& results, const Coverage& coverage, const RunContext& context,
-              const std::optional<ChangesSection>& changes) {
+Json run_json(const std::vector<ModelResult>& results, const Coverage& coverage,
+              const RunContext& context, const std::optional<ChangesSection>& changes) {
   Json stages = Json::array();
   for (const Stage stage : kStages) stages.push_back(stage_name(stage));
   Json bins = Json::array();
@@ -270,8 +270,9 @@ Json run_json(const std::vector<ModelResult>& results, const Coverage& coverage,
 }
 
 // That, and the rows of the table.
-void put_data(const std::vector<ModelResult>& results, const Coverage& coverage, const RunContext& context,
-              const std::optional<ChangesSection>& changes, const PutText& put) {
+void put_data(const std::vector<ModelResult>& results, const Coverage& coverage,
+              const RunContext& context, const std::optional<ChangesSection>& changes,
+              const PutText& put) {
   std::string run = script_json(run_json(results, coverage, context, changes));
   run.pop_back();
   put(run + ",\"models\":[");
@@ -289,8 +290,9 @@ constexpr std::string_view kDetails = "\x02";
 
 }  // namespace
 
-void write_index(const std::vector<ModelResult>& results, const Coverage& coverage, const RunContext& context,
-                 const PictureOf& picture_of, const std::optional<ChangesSection>& changes,
+void write_index(const std::vector<ModelResult>& results, const Coverage& coverage,
+                 const RunContext& context, const PictureOf& picture_of,
+                 const std::optional<ChangesSection>& changes,
                  const std::vector<ModelResult>& cases, const PutText& put) {
   const bool is_good = all_good(results) && all_good(cases, context.requires_support);
   kainjow::mustache::data page;

@@ -115,9 +115,7 @@ List status_list(const Cases& cases) {
 }
 
 // Beside what is only not supported.
-bool is_bad(const ModelResult& result) {
-  return !result.is_good();
-}
+bool is_bad(const ModelResult& result) { return !result.is_good(); }
 
 // An operator a row, with what was said of its first case.
 List unsupported_rows(const Cases& cases) {

@@ -37,7 +37,7 @@ class ReportFiles {
   // For the files of a run in progress, in the same file system.
   std::string work_directory() const { return (work_directory_.path() / "run").string(); }
 
-  // The page of `result`, its picture, and the files that run_model left in `files`. Notes why
+  // The page of `result`, its picture, and the files that run_candidate left in `files`. Notes why
   // there is no picture, where there is none.
   // `cases` may have calls of the model.
   void write_model(ModelResult& result, const std::string& files, const RunContext& context,

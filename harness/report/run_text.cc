@@ -47,7 +47,8 @@ std::string compared_text(const BaselineComparison& comparison) {
        {std::pair(comparison.num_compared, "model"), std::pair(comparison.num_cases, "case")}) {
     if (number == 0 && noun != std::string_view("model")) continue;
     if (number == 0 && comparison.num_cases != 0) continue;
-    text += (text.empty() ? "" : " and ") + fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+    text += (text.empty() ? "" : " and ") +
+            fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
   }
   text += " compared";
   std::string_view separator = ": ";
@@ -104,7 +105,8 @@ std::string passed_text(const std::vector<ModelResult>& results) {
   if (const int64_t extracted = count_status(results, Status::kExtracted)) {
     return fmt::format("{} of {} models extracted, not run", extracted, results.size());
   }
-  return fmt::format("{} of {} models passed", count_status(results, Status::kPassed), results.size());
+  return fmt::format("{} of {} models passed", count_status(results, Status::kPassed),
+                     results.size());
 }
 
 std::string not_passed_text(const std::vector<ModelResult>& results) {
@@ -120,9 +122,9 @@ std::string not_passed_text(const std::vector<ModelResult>& results) {
 }
 
 std::string cases_text(const std::vector<ModelResult>& cases) {
-  std::string text = fmt::format(
-      "{} of {} cases passed", with_thousands_separators(count_status(cases, Status::kPassed)),
-      with_thousands_separators(static_cast<int64_t>(cases.size())));
+  std::string text = fmt::format("{} of {} cases passed",
+                                 with_thousands_separators(count_status(cases, Status::kPassed)),
+                                 with_thousands_separators(static_cast<int64_t>(cases.size())));
   for (const auto& [name, count] : outcomes_of(cases)) {
     if (name == "passed" || count == 0) continue;
     text += fmt::format(", {} {}", with_thousands_separators(count), name);
@@ -162,14 +164,15 @@ std::string cases_lines(const std::vector<ModelResult>& cases) {
     ++num_bad;
     if (num_shown == kMaxModels) continue;
     ++num_shown;
-    text += fmt::format("  {}  {}: {}\n", printable(it.name), outcome_name(it),
-                        printable(it.reason()));
+    text +=
+        fmt::format("  {}  {}: {}\n", printable(it.name), outcome_name(it), printable(it.reason()));
   }
   if (num_shown < num_bad) text += fmt::format("  ... and {} more\n", num_bad - num_shown);
   return text;
 }
 
-std::string verdict_text(const std::vector<ModelResult>& results, const std::vector<ModelResult>& cases) {
+std::string verdict_text(const std::vector<ModelResult>& results,
+                         const std::vector<ModelResult>& cases) {
   if (cases.empty()) return passed_text(results) + not_passed_text(results);
   const std::string models =
       results.empty() ? "" : passed_text(results) + not_passed_text(results) + "; ";

@@ -30,7 +30,8 @@ std::string cases_text(const std::vector<ModelResult>& cases);
 std::string cases_lines(const std::vector<ModelResult>& cases);
 
 // Both, as far as there are any: "12 of 12 models passed; 2,412 of 2,412 cases passed".
-std::string verdict_text(const std::vector<ModelResult>& results, const std::vector<ModelResult>& cases);
+std::string verdict_text(const std::vector<ModelResult>& results,
+                         const std::vector<ModelResult>& cases);
 
 // "✅", "❌", or "➖" where nothing failed and nothing passed.
 std::string_view cases_mark(const std::vector<ModelResult>& cases, bool requires_support);

@@ -201,8 +201,10 @@ std::string render_summary(const Results& results, const Coverage& coverage,
   page.set("passed_name", passed == Status::kPassed ? "Passed" : "Extracted");
   page.set("num_passed", with_thousands_separators(count_status(results, passed)));
   page.set("num_failed", with_thousands_separators(count_status(results, Status::kFailed)));
-  page.set("num_expected", with_thousands_separators(count_status(results, Status::kExpectedFailure)));
-  page.set("num_unexpected", with_thousands_separators(count_status(results, Status::kUnexpectedPass)));
+  page.set("num_expected",
+           with_thousands_separators(count_status(results, Status::kExpectedFailure)));
+  page.set("num_unexpected",
+           with_thousands_separators(count_status(results, Status::kUnexpectedPass)));
   page.set("pie", status_pie(results));
   page.set("has_failures", !failures.empty());
   page.set("failures", failures);

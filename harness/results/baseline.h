@@ -68,8 +68,8 @@ struct BaselineComparison {
   // Models, and single calls, that both runs have.
   size_t num_compared = 0;
   size_t num_cases = 0;
-  // Models and calls that have changed, the worst first, and otherwise in the order in which they ran; those
-  // that are gone in the order of the earlier run.
+  // Models and calls that have changed, the worst first, and otherwise in the order in which they
+  // ran; those that are gone in the order of the earlier run.
   std::vector<ModelChange> models = {};
 
   size_t count(Trend trend) const;

@@ -65,8 +65,7 @@ std::string failure_line(const Failure& failure) {
 
 std::string_view status_name(Status status) {
   constexpr std::array<std::string_view, kStatuses.size()> kNames = {
-      "passed",           "extracted",       "failed",
-      "expected failure", "unexpected pass", "unsupported"};
+      "passed", "extracted", "failed", "expected failure", "unexpected pass", "unsupported"};
   return kNames.at(static_cast<size_t>(status));
 }
 

@@ -156,9 +156,9 @@ enum class Status {
   kUnsupported,
 };
 
-inline constexpr std::array kStatuses = {Status::kPassed,          Status::kExtracted,
-                                         Status::kFailed,          Status::kExpectedFailure,
-                                         Status::kUnexpectedPass,  Status::kUnsupported};
+inline constexpr std::array kStatuses = {Status::kPassed,         Status::kExtracted,
+                                         Status::kFailed,         Status::kExpectedFailure,
+                                         Status::kUnexpectedPass, Status::kUnsupported};
 
 // "passed", "extracted", "failed", "expected failure", "unexpected pass", "unsupported".
 std::string_view status_name(Status status);
@@ -228,9 +228,7 @@ struct ModelResult {
   std::vector<double> stage_seconds = {};
 
   // All stages passed.
-  bool passed() const {
-    return !failure && !unsupported && num_passed_stages == kStages.size();
-  }
+  bool passed() const { return !failure && !unsupported && num_passed_stages == kStages.size(); }
   // It has a graph that was written, and was not run.
   bool is_extracted() const {
     return !failure && !unsupported && num_passed_stages == static_cast<size_t>(Stage::kExecute);

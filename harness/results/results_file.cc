@@ -193,15 +193,16 @@ RunRecord read_run(const Json& json) {
 void write_results(const RunRecord& run, const BaselineComparison* baseline, const PutText& put) {
   std::string command = reproduce_command(run.coverage, run.context);
   while (command.ends_with('\n')) command.pop_back();
-  Json json = {{"format", kFormat},
-               {"version", kResultsVersion},
-               {"command", command},
-               {"environment", write(shown_environment(run.context))},
-               {"settings", write(run.context.settings)},
-               {"coverage", write(run.coverage)},
-               {"totals", {{"models", write_totals(run.results)}, {"cases", write_totals(run.cases)}}},
-               {"models", Json::array()},
-               {"cases", Json::array()}};
+  Json json = {
+      {"format", kFormat},
+      {"version", kResultsVersion},
+      {"command", command},
+      {"environment", write(shown_environment(run.context))},
+      {"settings", write(run.context.settings)},
+      {"coverage", write(run.coverage)},
+      {"totals", {{"models", write_totals(run.results)}, {"cases", write_totals(run.cases)}}},
+      {"models", Json::array()},
+      {"cases", Json::array()}};
   if (baseline != nullptr) json["baseline"] = write(*baseline);
   std::string_view separator = "{";
   for (const auto& [key, value] : json.items()) {

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "harness/results/result.h"
 #include "harness/results/model_files.h"
+#include "harness/results/result.h"
 #include "harness/results/selection.h"
 
 namespace torch_ir {

@@ -124,39 +124,36 @@ class SuiteWork {
 
 std::vector<SuiteProblem> make_suite(const SuiteRequest& request, const RunOptions& options) {
   SuiteWriter writer(request.output, request.what);
-  SuiteSetup setup{.folder = writer.unfinished(),
-                   .is_split = request.is_split,
-                   .settings = options.settings};
+  SuiteSetup setup{
+      .folder = writer.unfinished(), .is_split = request.is_split, .settings = options.settings};
   std::vector<SuiteProblem> problems;
   const auto add_problem = [&](size_t id, const std::string& message) {
     problems.push_back({name_of(request.candidates[id]), message});
   };
   size_t next = 0;
-  supervise({.task = kSuiteTask,
-             // Those of a worker that ended are known to the next.
-             .setup = [&] { return json_fields::write(setup); },
-             .requests_of_worker = kCandidatesOfWorker,
-             .next = [&](size_t) -> std::optional<WorkRequest> {
-               if (next == request.candidates.size()) return std::nullopt;
-               const size_t id = next++;
-               return WorkRequest{
-                   .id = id,
-                   .content = json_fields::write(request.candidates[id]),
-                   .limits = {.time = options.timeout, .memory = options.memory_limit}};
-             },
-             .on_answer =
-                 [&](size_t id, const WorkJson& content, const WorkEnd*) {
-                   SuiteAnswer answer;
-                   json_fields::read(content, answer);
-                   if (!answer.problem.empty()) add_problem(id, answer.problem);
-                   if (request.is_split) setup.cases.clear();
-                   std::ranges::move(answer.cases, std::back_inserter(setup.cases));
-                   setup.keys = std::move(answer.keys);
-                 },
-             .on_end =
-                 [&](size_t id, const WorkEnd& end) {
-                   add_problem(id, "its process " + end.description);
-                 }});
+  supervise(
+      {.task = kSuiteTask,
+       // Those of a worker that ended are known to the next.
+       .setup = [&] { return json_fields::write(setup); },
+       .requests_of_worker = kCandidatesOfWorker,
+       .next = [&](size_t) -> std::optional<WorkRequest> {
+         if (next == request.candidates.size()) return std::nullopt;
+         const size_t id = next++;
+         return WorkRequest{.id = id,
+                            .content = json_fields::write(request.candidates[id]),
+                            .limits = {.time = options.timeout, .memory = options.memory_limit}};
+       },
+       .on_answer =
+           [&](size_t id, const WorkJson& content, const WorkEnd*) {
+             SuiteAnswer answer;
+             json_fields::read(content, answer);
+             if (!answer.problem.empty()) add_problem(id, answer.problem);
+             if (request.is_split) setup.cases.clear();
+             std::ranges::move(answer.cases, std::back_inserter(setup.cases));
+             setup.keys = std::move(answer.keys);
+           },
+       .on_end = [&](size_t id,
+                     const WorkEnd& end) { add_problem(id, "its process " + end.description); }});
   if (InterruptGuard::interrupted()) throw Interrupted("interrupted; the suite is not written");
   writer.finish(setup.cases);
   return problems;

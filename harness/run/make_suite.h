@@ -29,9 +29,9 @@ struct SuiteProblem {
   std::string message = {};
 };
 
-// Makes the suite with the seed and the limits of `options`. A candidate that ends its process costs
-// itself only. Throws Error when `output` holds other files or can not be written, and Interrupted
-// after a signal: then there is no suite.
+// Makes the suite with the seed and the limits of `options`. A candidate that ends its process
+// costs itself only. Throws Error when `output` holds other files or can not be written, and
+// Interrupted after a signal: then there is no suite.
 std::vector<SuiteProblem> make_suite(const SuiteRequest& request, const RunOptions& options);
 
 // What workers do for it.

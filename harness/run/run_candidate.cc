@@ -260,10 +260,10 @@ class Pipeline {
   Candidate& candidate_;
   ModelResult& result_;
   const RunSettings& settings_;
+  const GetBackend& get_backend_;
   const std::string& directory_;
   const OnProgress& on_progress_;
   IR ir_;
-  const GetBackend& get_backend_;
   Backend* backend_ = nullptr;
   std::optional<Optimization> optimization_;
   std::vector<Run> runs_;
@@ -323,14 +323,13 @@ ModelResult run_candidate(Candidate& candidate, const std::string& name, RunSett
       throw;
     } catch (const std::exception& error) {
       stop_watch();
-      const std::string message = candidate.in_trial(error_text(error, candidate, directory),
-                                                     result.current_trial);
+      const std::string message =
+          candidate.in_trial(error_text(error, candidate, directory), result.current_trial);
       if (candidate.is_call() && is_unsupported(error)) {
         result.unsupported = headline(message);
       } else {
-        result.failure = Failure{.kind = kind_of(candidate, stage, error, memory),
-                                 .stage = stage,
-                                 .message = message};
+        result.failure = Failure{
+            .kind = kind_of(candidate, stage, error, memory), .stage = stage, .message = message};
       }
       if (stage == Stage::kExecute) {
         on_progress(result);

@@ -57,7 +57,8 @@ constexpr const char* kRunTask = "run";
 constexpr const char* kGraphFile = "/graph.json";
 
 // How many calls a process takes: its start costs as much as a hundred of them.
-constexpr size_t kCallsOfWorker = 1000;
+constexpr size_t kLeastCallsOfWorker = 50;
+constexpr size_t kMostCallsOfWorker = 1000;
 
 // What is known of a candidate before it runs.
 ModelResult unstarted(const ModelSource& source, const ExpectedFailures& expected_failures) {
@@ -169,9 +170,9 @@ class Run {
     supervise({.task = kRunTask,
                .setup = [&] { return json_fields::write(options_.settings); },
                .jobs = jobs,
-               .requests_of_worker =
-                   are_calls ? std::clamp<size_t>(candidates_.size() / (4 * jobs), 1, kCallsOfWorker)
-                             : 1,
+               .requests_of_worker = are_calls ? std::clamp(candidates_.size() / (4 * jobs),
+                                                            kLeastCallsOfWorker, kMostCallsOfWorker)
+                                               : 1,
                .next = [&](size_t slot) { return next(slot); },
                .on_news = [&](size_t id, const WorkJson& news) { take(jobs_[id], news); },
                .on_answer = [&](size_t id, const WorkJson& answer,

@@ -36,9 +36,7 @@ class Candidate {
   // The inputs of a trial, which count from 0, see trials.h.
   virtual std::vector<at::Tensor> inputs(int trial) = 0;
   // How many there are: one where what is expected is known for those of the first only.
-  virtual int num_trials(const RunSettings& settings) const {
-    return std::max(1, settings.trials);
-  }
+  virtual int num_trials(const RunSettings& settings) const { return std::max(1, settings.trials); }
   // `message` of what went wrong in a trial, with which one that was where it matters.
   virtual std::string in_trial(std::string message, int trial) const {
     return with_trial(std::move(message), trial);

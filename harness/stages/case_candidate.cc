@@ -138,8 +138,8 @@ class CaseCandidate : public Candidate {
     const auto is_alike = [](const at::Tensor& a, const at::Tensor& b) {
       return a.sizes() == b.sizes() && a.scalar_type() == b.scalar_type();
     };
-    const bool is_mapped = property != CaseProperty::kValues &&
-                           std::ranges::equal(outputs, case_.expected, is_alike);
+    const bool is_mapped =
+        property != CaseProperty::kValues && std::ranges::equal(outputs, case_.expected, is_alike);
     if (!is_mapped) return outputs;
     const OperatorCase call{.op_type = case_.info.op_type, .property = property};
     return compared_values(call, arguments_of_call(case_, case_.inputs), outputs);

@@ -121,7 +121,8 @@ IR serialize(const IR& ir, const std::string& path) {
   if (!path.empty()) write_output([&] { save_ir(ir, path); });
   IR read = path.empty() ? deserialize_ir(serialize_ir(ir)) : load_ir(path);
   if (!(read == ir)) {
-    throw SerializeMismatch((path.empty() ? "the text" : path) + " is not the IR that was written: reading it gives another one");
+    throw SerializeMismatch((path.empty() ? "the text" : path) +
+                            " is not the IR that was written: reading it gives another one");
   }
   validate_ir(read);
   return read;

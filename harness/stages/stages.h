@@ -1,7 +1,7 @@
 // The stages of the pipeline, each a function from data to data.
 //
-// Called one after the other by run_candidate, the first and the last by way of a Candidate. A stage
-// that fails throws; what it throws says why.
+// Called one after the other by run_candidate, the first and the last by way of a Candidate. A
+// stage that fails throws; what it throws says why.
 #pragma once
 
 #include <cstdint>
@@ -37,9 +37,9 @@ Subject make_subject(const RegisteredModel& model, uint64_t seed);
 // values of constants, which the meta device does not have, are those of `subject`.
 IR extract(const RegisteredModel& model, const Subject& subject);
 
-// Writes `ir` to `path`, or where that is empty to a text, and gives back what that says. Throws SerializeMismatch when that is
-// not equal, SerializationError or ValidationError when it can not be read or is not well formed,
-// OutputError when nothing can be written.
+// Writes `ir` to `path`, or where that is empty to a text, and gives back what that says. Throws
+// SerializeMismatch when that is not equal, SerializationError or ValidationError when it can not
+// be read or is not well formed, OutputError when nothing can be written.
 IR serialize(const IR& ir, const std::string& path);
 
 // The outputs of `model` itself for copies of `inputs`.
