@@ -199,7 +199,7 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
   options.one("--baseline", arguments.harness.baseline, "FILE",
               "Say what became better and worse since the run that wrote this results.json");
   options.one("--expected-failures", arguments.harness.expected_failures, "FILE",
-              "Models that are expected to fail, a line each: NAME: KIND: REASON");
+              "Models and cases that are expected to fail, a line each: NAME: KIND: REASON");
 }
 
 void declare_execution(CLI::App& parser, Arguments& arguments) {
@@ -228,7 +228,9 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
 void declare_run(CLI::App& parser, Arguments& arguments) {
   Options options(parser, "The run");
   options.with_default("--output", arguments.output, "DIR", "Directory for the reports");
-  options.with_default("--jobs", arguments.harness.run.jobs, "N", "How many models to run at once")
+  options
+      .with_default("--jobs", arguments.harness.run.jobs, "N",
+                    "How many models or cases to run at once")
       ->transform(count("number of jobs", 1024));
   options
       .with_default("--timeout", arguments.raw.timeout, "SECONDS",
@@ -299,10 +301,24 @@ std::vector<ModelFilesArgument> group_files(const CLI::App& parser, const Argume
 
 bool is_given(const CLI::App& parser, const std::string& flag) { return parser.count(flag) > 0; }
 
-void refuse_together(const CLI::App& parser, const std::string& one, const std::string& other,
-                     const std::string& advice) {
-  if (is_given(parser, one.substr(0, one.find(' '))) && is_given(parser, other)) {
-    throw Error(fmt::format("{} and {} do not go together: {}", one, other, advice));
+// Flags of which none of the first goes together with any of the second, and why.
+struct Conflict {
+  bool applies = true;
+  std::vector<std::string> some = {};
+  std::vector<std::string> others = {};
+  const char* advice = "";
+};
+
+void refuse(const CLI::App& parser, const Conflict& conflict) {
+  if (!conflict.applies) return;
+  for (const std::string& one : conflict.some) {
+    for (const std::string& other : conflict.others) {
+      // With its value: "--reference float64".
+      const bool are_given =
+          is_given(parser, one.substr(0, one.find(' '))) && is_given(parser, other);
+      if (!are_given || one == other) continue;
+      throw Error(fmt::format("{} and {} do not go together: {}", one, other, conflict.advice));
+    }
   }
 }
 
@@ -312,6 +328,51 @@ void require(const CLI::App& parser, const std::string& flag,
       needed, [&](const std::string& other) { return is_given(parser, other); });
   if (is_given(parser, flag) && !is_met) {
     throw Error(fmt::format("{} is for {}: give that too", flag, fmt::join(needed, ", ")));
+  }
+}
+
+void check_together(const CLI::App& parser, const Arguments& arguments) {
+  const std::vector<std::string> questions = {"--list-models", "--list-categories", "--supported",
+                                              "--export-suite"};
+  const RunSettings& settings = arguments.harness.run.settings;
+  const bool is_operators = arguments.harness.selection.suite == Suite::kOperators;
+  const bool is_float64 = settings.reference == ReferenceKind::kFloat64;
+  const std::vector<std::string> elsewhere = {"--backend", "--executor"};
+  const Conflict conflicts[] = {
+      {true, {"--tolerance"}, {"--rtol", "--atol"}, "give the figures, or the rule"},
+      {true, {"--backend"}, {"--executor"}, "one of them runs the graphs"},
+      {true, elsewhere, {"--optimization"}, "levels are those of the execution plan"},
+      {true, elsewhere, {"--device"}, "devices are those of the execution plan"},
+      {true, questions, questions, "one question at a time"},
+      {true, questions, {"--baseline"}, "it is for runs"},
+      {true, {"--list-categories"}, {"--model", "--category"}, "it lists all of them"},
+      {is_operators,
+       {"--suite"},
+       {"--model", "--pt2", "--ir", "--split", "--list-models", "--supported"},
+       "the suite of operators has no models"},
+      {is_operators,
+       {"--suite"},
+       {"--trials", "--seed", "--per-node", "--save-tensors"},
+       "the cases of operators are single calls with inputs of their own"},
+      {settings.scale == Scale::kFull,
+       {"--scale"},
+       {"--pt2", "--ir", "--backend", "--executor", "--optimization", "--device", "--per-node",
+        "--save-tensors", "--split", "--export-suite", "--suite"},
+       "models of full scale are not run"},
+      {is_float64,
+       {"--reference float64"},
+       {"--tolerance", "--rtol", "--atol"},
+       "it goes by --error-factor"}};
+  for (const Conflict& conflict : conflicts) refuse(parser, conflict);
+  for (const char* flag : {"--operator", "--dtype"}) {
+    if (!is_operators && is_given(parser, flag) && !is_given(parser, "--ir")) {
+      throw Error(fmt::format("{} is for --suite operators, and for suites of --ir", flag));
+    }
+  }
+  require(parser, "--executor-intermediates", {"--executor"});
+  require(parser, "--json", {"--list-models", "--list-categories", "--supported"});
+  if (!is_float64 && is_given(parser, "--error-factor")) {
+    throw Error("--error-factor is for --reference float64: give that too");
   }
 }
 
@@ -328,62 +389,10 @@ void declare_arguments(CLI::App& parser, Arguments& arguments) {
 }
 
 void finish_arguments(const CLI::App& parser, Arguments& arguments) {
-  const char* one_rule = "give the figures, or the rule";
-  refuse_together(parser, "--tolerance", "--rtol", one_rule);
-  refuse_together(parser, "--tolerance", "--atol", one_rule);
-  refuse_together(parser, "--backend", "--executor", "one of them runs the graphs");
-  for (const char* runs_elsewhere : {"--backend", "--executor"}) {
-    refuse_together(parser, runs_elsewhere, "--optimization",
-                    "levels are those of the execution plan");
-    refuse_together(parser, runs_elsewhere, "--device", "devices are those of the execution plan");
-  }
-  const std::vector<std::string> questions = {"--list-models", "--list-categories", "--supported",
-                                              "--export-suite"};
-  for (size_t i = 0; i < questions.size(); ++i) {
-    for (size_t k = 0; k < i; ++k) {
-      refuse_together(parser, questions[k], questions[i], "one question at a time");
-    }
-    refuse_together(parser, questions[i], "--baseline", "it is for runs");
-  }
-  for (const char* flag : {"--model", "--category"}) {
-    refuse_together(parser, "--list-categories", flag, "it lists all of them");
-  }
-  if (arguments.harness.selection.suite == Suite::kOperators) {
-    for (const char* flag : {"--model", "--pt2", "--ir", "--split", "--list-models", "--supported",
-                             "--baseline", "--expected-failures"}) {
-      refuse_together(parser, "--suite", flag, "the suite of operators has no models");
-    }
-    for (const char* flag : {"--trials", "--seed", "--per-node", "--save-tensors"}) {
-      refuse_together(parser, "--suite", flag,
-                      "the cases of operators are single calls with inputs of their own");
-    }
-  } else {
-    for (const char* flag : {"--operator", "--dtype"}) {
-      if (is_given(parser, flag) && !is_given(parser, "--ir")) {
-        throw Error(fmt::format("{} is for --suite operators, and for suites of --ir", flag));
-      }
-    }
-  }
-  if (arguments.harness.run.settings.scale == Scale::kFull) {
-    arguments.harness.run.settings.last_stage = Stage::kSerialize;
-    for (const char* flag :
-         {"--pt2", "--ir", "--backend", "--executor", "--optimization", "--device", "--per-node",
-          "--save-tensors", "--split", "--export-suite", "--suite"}) {
-      refuse_together(parser, "--scale", flag, "models of full scale are not run");
-    }
-  }
-  require(parser, "--executor-intermediates", {"--executor"});
-  require(parser, "--json", {"--list-models", "--list-categories", "--supported"});
-
+  check_together(parser, arguments);
   HarnessOptions& harness = arguments.harness;
   RunSettings& settings = harness.run.settings;
-  if (settings.reference == ReferenceKind::kFloat64) {
-    for (const char* flag : {"--tolerance", "--rtol", "--atol"}) {
-      refuse_together(parser, "--reference float64", flag, "it goes by --error-factor");
-    }
-  } else if (is_given(parser, "--error-factor")) {
-    throw Error("--error-factor is for --reference float64: give that too");
-  }
+  if (settings.scale == Scale::kFull) settings.last_stage = Stage::kSerialize;
   if (is_given(parser, "--backend")) check_backend(settings.backend);
   if (is_given(parser, "--executor")) {
     check_executor_command(settings.executor, settings.executor_intermediates);

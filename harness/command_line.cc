@@ -13,9 +13,9 @@
 #include "harness/harness.h"
 #include "harness/process/interrupt.h"
 #include "harness/report/run_text.h"
+#include "harness/results/model_files.h"
+#include "harness/results/selection.h"
 #include "harness/run/progress.h"
-#include "harness/selection/model_files.h"
-#include "harness/selection/selection.h"
 #include "torch_ir/base/parse_arguments.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/program.h"
@@ -45,6 +45,8 @@ constexpr const char* kFooter =
     "                                            single calls of operators, at their edges\n"
     "  harness --split --pt2 llama.pt2           a model, and each different call of it alone\n"
     "  harness --baseline old/results.json       what changed since an earlier run\n"
+    "  harness list models                       and categories; --json for a script\n"
+    "  harness export suite --suite operators    the cases as files, into the folder suite\n"
     "  harness --executor 'my_sim {ir} {weights} {inputs} {outputs}'\n"
     "                                            the graphs on a program of your own\n"
     "Exit status: 0 all models passed, 1 a model failed, 2 bad arguments or files, 130 "
@@ -112,6 +114,17 @@ std::optional<std::string> answer(const CLI::App& parser, const Arguments& argum
   return std::nullopt;
 }
 
+// `harness list models`, `harness list categories` and `harness export DIR` in flags.
+std::vector<std::string> without_commands(std::vector<std::string> words) {
+  const bool is_list = words.size() > 1 && words[0] == "list";
+  const bool is_export = words.size() > 1 && words[0] == "export";
+  if (!is_list && !is_export) return words;
+  words.erase(words.begin());
+  if (is_export) words.insert(words.begin(), "--export-suite");
+  if (is_list) words[0].insert(0, "--list-");
+  return words;
+}
+
 int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
                   const Screen& screen) {
   CLI::App app(
@@ -130,7 +143,7 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
     return kBadInput;
   };
   try {
-    parse_arguments(app, {argv + std::min(argc, 1), argv + argc});
+    parse_arguments(app, without_commands({argv + std::min(argc, 1), argv + argc}));
     finish_arguments(app, arguments);
     if (const auto text = answer(app, arguments)) {
       out << *text;

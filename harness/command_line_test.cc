@@ -234,7 +234,7 @@ TEST_F(CommandLineTest, HelpAndVersion) {
                            "--save-tensors", "--quiet", "--version"}) {
     EXPECT_THAT(help.out, HasSubstr(flag));
   }
-  EXPECT_THAT(help.out, Not(HasSubstr("--run-model-in")));
+  EXPECT_THAT(help.out, Not(HasSubstr("--worker")));
   EXPECT_THAT(help.out, HasSubstr("where --model is given too, only those that it names"));
   const HarnessOutcome version = run({"--version"});
   EXPECT_EQ(version.status, 0);
@@ -473,6 +473,8 @@ TEST_F(CommandLineTest, RelativeOutputIsBelowTheDirectoryOfTheUser) {
 }
 
 TEST_F(CommandLineTest, ListsAreOfWhatIsAskedFor) {
+  EXPECT_EQ(run({"list", "models"}).out, run({"--list-models"}).out);
+  EXPECT_EQ(run({"list", "categories", "--json"}).out, run({"--list-categories", "--json"}).out);
   const std::string good = run({"--list-models", "--category", "good"}).out;
   EXPECT_THAT(good, HasSubstr("Close"));
   EXPECT_THAT(good, Not(HasSubstr("Aborts")));

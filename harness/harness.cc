@@ -21,9 +21,9 @@
 #include "harness/results/results_file.h"
 #include "harness/results/run_context.h"
 #include "harness/run/expected_failures.h"
+#include "harness/run/make_suite.h"
 #include "harness/run/progress.h"
-#include "harness/suite/make_suite.h"
-#include "harness/suite/run_cases.h"
+#include "harness/run/runner.h"
 #include "torch_ir/analysis/supported_operators.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
@@ -51,17 +51,17 @@ bool is_empty(const Selection& selection) {
 }
 
 // What a run is about.
-struct Plan {
+struct Selected {
   std::vector<ModelSource> models = {};
-  std::vector<CaseSource> cases = {};
+  std::vector<ModelSource> cases = {};
   Coverage coverage = {};
 };
 
 // The cases of the tables.
-std::vector<CaseSource> operator_cases(const Selection& selection) {
-  std::vector<CaseSource> sources;
+std::vector<ModelSource> operator_cases(const Selection& selection) {
+  std::vector<ModelSource> sources;
   for (const OperatorCase& it : select_cases(list_operator_cases(), selection)) {
-    sources.push_back({.info = info_of(it)});
+    sources.push_back(CaseSource{.info = info_of(it)});
   }
   return sources;
 }
@@ -75,17 +75,19 @@ std::vector<CaseSource> cases_in(const std::string& directory) {
   return sources;
 }
 
-// Takes the suites in files out of `files`, as cases of `plan`: those that `selection` asks for.
-void take_suites(std::vector<ModelFilesArgument>& files, const Selection& selection, Plan& plan) {
+// Takes the suites in files out of `files`, as cases of `selected`: those that `selection` asks
+// for.
+void take_suites(std::vector<ModelFilesArgument>& files, const Selection& selection,
+                 Selected& selected) {
   std::erase_if(files, [&](const ModelFilesArgument& argument) {
     if (argument.format != FileFormat::kGraph || !is_suite(argument.path)) return false;
-    const size_t before = plan.cases.size();
+    const size_t before = selected.cases.size();
     for (CaseSource& it : cases_in(argument.path)) {
       if (is_selected(it.info.op_type, it.info.dtype, selection)) {
-        plan.cases.push_back(std::move(it));
+        selected.cases.push_back(std::move(it));
       }
     }
-    if (plan.cases.size() == before) {
+    if (selected.cases.size() == before) {
       throw Error(flag_of(argument.format) + ": '" + printable(argument.path) +
                   "' is a suite without such cases");
     }
@@ -93,7 +95,7 @@ void take_suites(std::vector<ModelFilesArgument>& files, const Selection& select
   });
 }
 
-Plan make_plan(const HarnessOptions& options) {
+Selected select_candidates(const HarnessOptions& options) {
   const Scale scale = options.run.settings.scale;
   std::vector<RegisteredModel> registered = list_models(scale);
   if (!options.registry.empty()) {
@@ -101,16 +103,16 @@ Plan make_plan(const HarnessOptions& options) {
       return std::ranges::find(options.registry, model.name) == options.registry.end();
     });
   }
-  Plan plan;
-  Coverage& coverage = plan.coverage;
+  Selected selected;
+  Coverage& coverage = selected.coverage;
   if (options.selection.suite == Suite::kOperators) {
     coverage.selection = options.selection;
     coverage.registry = false;
-    plan.cases = operator_cases(options.selection);
-    return plan;
+    selected.cases = operator_cases(options.selection);
+    return selected;
   }
   std::vector<ModelFilesArgument> files = options.files;
-  take_suites(files, options.selection, plan);
+  take_suites(files, options.selection, selected);
   coverage.is_split = options.is_split;
   coverage.selection = of_registry(options.selection, !options.files.empty());
   coverage.files = options.files;
@@ -119,12 +121,12 @@ Plan make_plan(const HarnessOptions& options) {
   RegistryNames names;
   for (const RegisteredModel& model : registered) names.all.push_back(model.name);
   if (coverage.registry) names.running = select_models(registered, coverage.selection);
-  for (const std::string& name : names.running) plan.models.emplace_back(name);
+  for (const std::string& name : names.running) selected.models.emplace_back(name);
   for (ModelFiles& model : find_model_files(files, names)) {
     ++(model.format == FileFormat::kGraph ? coverage.num_graphs : coverage.num_archives);
-    plan.models.emplace_back(std::move(model));
+    selected.models.emplace_back(std::move(model));
   }
-  return plan;
+  return selected;
 }
 
 // The parts of the path to `file` from `folder` on; the first is ".." where it is not in there.
@@ -137,8 +139,8 @@ std::vector<std::string> parts_below(const std::string& folder, const std::strin
 }
 
 // A reproducer may lie where the run puts its own.
-void check_apart(const Plan& plan, const std::string& output) {
-  for (const ModelSource& model : plan.models) {
+void check_apart(const Selected& selected, const std::string& output) {
+  for (const ModelSource& model : selected.models) {
     const auto* files = std::get_if<ModelFiles>(&model);
     if (files == nullptr) continue;
     const std::vector<std::string> parts = parts_below(output, files->path);
@@ -152,13 +154,15 @@ void check_apart(const Plan& plan, const std::string& output) {
 }
 
 // A list may name every model of the registry, whatever this run is about.
-ExpectedFailures expected_failures(const HarnessOptions& options, const Plan& plan) {
+ExpectedFailures expected_failures(const HarnessOptions& options, const Selected& selected) {
   if (options.expected_failures.empty()) return options.run.expected_failures;
   std::vector<std::string> names;
   for (const RegisteredModel& model : list_models(options.run.settings.scale)) {
     names.push_back(model.name);
   }
-  for (const ModelSource& model : plan.models) names.push_back(name_of(model));
+  for (const auto* candidates : {&selected.models, &selected.cases}) {
+    for (const ModelSource& it : *candidates) names.push_back(name_of(it));
+  }
   return read_expected_failures(options.expected_failures, names);
 }
 
@@ -185,12 +189,13 @@ RunContext page_context(const HarnessOptions& options) {
 }
 
 // Whether it came to all that it was asked for.
-bool is_complete(const RunRecord& record, const Plan& plan) {
-  return record.cases.size() == plan.cases.size() && record.results.size() == plan.models.size();
+bool is_complete(const RunRecord& record, const Selected& selected) {
+  return record.cases.size() == selected.cases.size() &&
+         record.results.size() == selected.models.size();
 }
 
 // What an interrupted run leaves.
-std::string interrupted_text(const RunRecord& record, const Plan& plan) {
+std::string interrupted_text(const RunRecord& record, const Selected& selected) {
   if (record.results.empty() && record.cases.empty()) {
     return "interrupted; nothing had finished, and the reports are as they were";
   }
@@ -198,8 +203,8 @@ std::string interrupted_text(const RunRecord& record, const Plan& plan) {
     return fmt::format("interrupted; the reports are of the {} of {} {} that had finished",
                        num_finished, num_planned, what);
   };
-  return record.results.empty() ? text(record.cases.size(), plan.cases.size(), "cases")
-                                : text(record.results.size(), plan.models.size(), "models");
+  return record.results.empty() ? text(record.cases.size(), selected.cases.size(), "cases")
+                                : text(record.results.size(), selected.models.size(), "models");
 }
 
 std::vector<std::string> names_of(const std::vector<ModelSource>& models) {
@@ -212,29 +217,24 @@ std::vector<std::string> names_of(const std::vector<ModelSource>& models) {
 // not be run either.
 std::vector<CaseSource> split(const std::vector<ModelSource>& models, const HarnessOptions& options,
                               const std::string& directory) {
-  const SuiteRequest request{.output = directory + "/split",
-                             .what = "models",
-                             .models = models,
-                             .is_split = true,
-                             .seed = options.run.settings.seed};
-  make_suite(request, directory);
+  const SuiteRequest request{
+      .output = directory + "/split", .what = "models", .candidates = models, .is_split = true};
+  make_suite(request, options.run);
   return cases_in(request.output);
 }
 
-std::vector<CaseResult> run_selected_cases(const std::vector<CaseSource>& cases,
-                                           const HarnessOptions& options,
-                                           const std::string& directory,
-                                           const HarnessStreams& streams) {
+std::vector<ModelResult> run_cases(const std::vector<ModelSource>& cases, const RunOptions& options,
+                                   const std::string& directory, const HarnessStreams& streams) {
   if (cases.empty()) return {};
-  const CaseRunOptions run{.settings = options.run.settings,
-                           .jobs = options.run.jobs,
-                           .timeout = options.run.timeout,
-                           .memory_limit = options.run.memory_limit};
-  const auto draw = [&](size_t num_done) {
-    if (streams.bar == nullptr) return;
-    *streams.bar << fmt::format("\r{} of {} cases", num_done, cases.size()) << std::flush;
-  };
-  std::vector<CaseResult> results = run_cases(cases, run, directory, draw);
+  size_t num_done = 0;
+  const RunObserver observer{
+      .on_finish = [&](ModelResult&, const std::string&) { ++num_done; },
+      .on_wait =
+          [&] {
+            if (streams.bar == nullptr) return;
+            *streams.bar << fmt::format("\r{} of {} cases", num_done, cases.size()) << std::flush;
+          }};
+  std::vector<ModelResult> results = run_candidates(cases, options, directory, observer);
   if (streams.bar != nullptr) *streams.bar << "\r\x1b[K";
   if (streams.lines != nullptr) *streams.lines << cases_lines(results);
   return results;
@@ -260,7 +260,7 @@ bool HarnessRun::is_good() const {
 
 SupportReport supported_models(const HarnessOptions& options, const std::string& list) {
   const SupportedOperators operators = SupportedOperators::load(list);
-  const Plan plan = make_plan(options);
+  const Selected selected = select_candidates(options);
   RunOptions run_options = options.run;
   run_options.settings.last_stage = Stage::kExtract;
   const InterruptGuard interrupt_guard;
@@ -272,28 +272,28 @@ SupportReport supported_models(const HarnessOptions& options, const std::string&
                                                         .operators = {},
                                                         .error = headline(result.failure->message)};
   }};
-  run_models(plan.models, run_options, work_directory->path().string(), observer);
+  run_candidates(selected.models, run_options, work_directory->path().string(), observer);
   if (InterruptGuard::interrupted()) throw Interrupted("interrupted");
   std::vector<GraphOperators> in_order;
-  for (const ModelSource& model : plan.models) in_order.push_back(graphs.at(name_of(model)));
+  for (const ModelSource& model : selected.models) in_order.push_back(graphs.at(name_of(model)));
   return supported(in_order, operators);
 }
 
 HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& streams) {
-  Plan plan = make_plan(options);
-  check_apart(plan, options.output);
+  Selected selected = select_candidates(options);
+  check_apart(selected, options.output);
   RunOptions run_options = options.run;
-  run_options.expected_failures = expected_failures(options, plan);
+  run_options.expected_failures = expected_failures(options, selected);
   std::optional<RunRecord> baseline;
   if (!options.baseline.empty()) baseline = read_run_record(options.baseline);
-  RunRecord record{.coverage = plan.coverage, .context = page_context(options)};
+  RunRecord record{.coverage = selected.coverage, .context = page_context(options)};
   GraphChanges changes;
 
   const InterruptGuard interrupt_guard;
-  const ReportFiles files(options.output, names_of(plan.models));
+  const ReportFiles files(options.output, names_of(selected.models));
   ProgressOptions progress_options = streams.progress;
-  progress_options.name_width = name_width(plan.models);
-  Progress progress(plan.models.size(), streams.lines, streams.bar, progress_options);
+  progress_options.name_width = name_width(selected.models);
+  Progress progress(selected.models.size(), streams.lines, streams.bar, progress_options);
   const RunObserver observer{
       .on_start = [&](const std::string& model) { progress.start(model); },
       .on_finish =
@@ -305,22 +305,24 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
       .on_wait = [&] { progress.tick(); },
   };
   if (options.is_split) {
-    std::ranges::move(split(plan.models, options, files.work_directory()),
-                      std::back_inserter(plan.cases));
+    std::ranges::move(split(selected.models, options, files.work_directory()),
+                      std::back_inserter(selected.cases));
   }
-  record.cases = run_selected_cases(plan.cases, options, files.work_directory(), streams);
+  record.cases = run_cases(selected.cases, run_options, files.work_directory(), streams);
   if (!InterruptGuard::interrupted()) {
-    record.results = run_models(plan.models, run_options, files.work_directory(), observer);
+    record.results = run_candidates(selected.models, run_options, files.work_directory(), observer);
   }
-  record.coverage.is_interrupted = !is_complete(record, plan);
+  record.coverage.is_interrupted = !is_complete(record, selected);
   if (record.coverage.is_interrupted && record.results.empty() && record.cases.empty()) {
-    throw Interrupted(interrupted_text(record, plan));
+    throw Interrupted(interrupted_text(record, selected));
   }
   HarnessRun run;
   if (baseline) run.baseline = compare_with_baseline(*baseline, record, changes);
   if (options.summary) files.write_run(record, run.baseline ? &*run.baseline : nullptr);
-  files.finish(record.results.names(), options.summary);
-  if (record.coverage.is_interrupted) throw Interrupted(interrupted_text(record, plan));
+  std::vector<std::string> finished;
+  for (const ModelResult& result : record.results) finished.push_back(result.name);
+  files.finish(finished, options.summary);
+  if (record.coverage.is_interrupted) throw Interrupted(interrupted_text(record, selected));
   run.results = std::move(record.results);
   run.cases = std::move(record.cases);
   run.requires_support = options.requires_support;
@@ -328,19 +330,17 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
 }
 
 size_t export_suite(const HarnessOptions& options, const std::string& directory) {
-  const Plan plan = make_plan(options);
+  const Selected selected = select_candidates(options);
   const bool is_operators = options.selection.suite == Suite::kOperators;
-  SuiteRequest request{.output = directory,
-                       .what = is_operators ? "operators" : "models",
-                       .models = plan.models,
-                       .is_split = options.is_split,
-                       .seed = options.run.settings.seed};
-  for (const CaseSource& it : plan.cases) request.operator_cases.push_back(it.info.name);
   const InterruptGuard interrupt_guard;
-  const std::unique_ptr<WorkDirectory> work_directory = make_temporary_directory();
-  const std::vector<SuiteProblem> problems = make_suite(request, work_directory->path().string());
+  const std::vector<SuiteProblem> problems =
+      make_suite({.output = directory,
+                  .what = is_operators ? "operators" : "models",
+                  .candidates = is_operators ? selected.cases : selected.models,
+                  .is_split = options.is_split},
+                 options.run);
   if (!problems.empty()) {
-    throw Error(fmt::format("model '{}' can not be written: {}", printable(problems[0].model),
+    throw Error(fmt::format("'{}' cannot be written: {}", printable(problems[0].name),
                             problems[0].message));
   }
   return read_suite(directory).size();

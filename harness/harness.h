@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "harness/results/baseline.h"
-#include "harness/results/model_results.h"
+#include "harness/results/model_files.h"
+#include "harness/results/result.h"
+#include "harness/results/selection.h"
 #include "harness/run/progress.h"
 #include "harness/run/runner.h"
-#include "harness/selection/model_files.h"
-#include "harness/selection/selection.h"
 #include "torch_ir/analysis/support_report.h"
 
 namespace torch_ir {
@@ -53,8 +53,8 @@ struct HarnessStreams {
 };
 
 struct HarnessRun {
-  ModelResults results = {};
-  std::vector<CaseResult> cases = {};
+  std::vector<ModelResult> results = {};
+  std::vector<ModelResult> cases = {};
   // Where there is a baseline.
   std::optional<BaselineComparison> baseline = std::nullopt;
 

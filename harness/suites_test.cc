@@ -101,6 +101,21 @@ const bool registered_interrupting = register_backend(
     "interrupting",
     [](const BackendOptions& options) { return std::make_unique<Interrupting>(options); });
 
+// Never comes to an end at a negation.
+class Hanging : public PlanBackend {
+ public:
+  explicit Hanging(const BackendOptions& options) : PlanBackend(options.execution) {}
+
+  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
+                              const std::vector<at::Tensor>& inputs) override {
+    while (ir.nodes.front().op_type == "aten.neg.default") ::pause();
+    return PlanBackend::run(ir, weights, inputs);
+  }
+};
+
+const bool registered_hanging = register_backend(
+    "hanging", [](const BackendOptions& options) { return std::make_unique<Hanging>(options); });
+
 class SuitesTest : public ::testing::Test {
  protected:
   SuitesTest() {
@@ -238,6 +253,56 @@ TEST_F(SuitesTest, FailWithoutSupportOnlyWhereThatIsAskedFor) {
   EXPECT_EQ(quiet.err, "3 of 5 cases passed, 2 unsupported\n");
 }
 
+TEST_F(SuitesTest, AreComparedWithABaseline) {
+  EXPECT_EQ(run_operators({}).status, 0);
+  fs::rename(output_, path("old"));
+  const std::string baseline = path("old") + "/results.json";
+  const HarnessOutcome same = run_operators({"--baseline", baseline});
+  EXPECT_EQ(same.status, 0);
+  EXPECT_THAT(same.out, HasSubstr("no change against " + baseline + ", 5 cases compared\n"));
+  const HarnessOutcome worse = run_operators({"--baseline", baseline, "--backend", "off_by_one"});
+  EXPECT_EQ(worse.status, 1);
+  EXPECT_THAT(worse.out, AllOf(HasSubstr("5 cases compared: 5 worse\n"),
+                               HasSubstr("  worse    aten.abs.default/float32/usual  ")));
+  EXPECT_EQ(schema_problem(results()), "");
+  EXPECT_THAT(reports().at("SUMMARY.md"), HasSubstr("5 cases compared"));
+}
+
+TEST_F(SuitesTest, FailAsExpected) {
+  const std::string list = path("known.txt");
+  write_file(list, "aten.sum.default/float32/usual: output mismatch: adds one too many\n");
+  const std::vector<std::string> arguments = {"--operator", "aten.sum", "--expected-failures",
+                                              list};
+  std::vector<std::string> wrong = arguments;
+  wrong.insert(wrong.end(), {"--backend", "off_by_one"});
+  const HarnessOutcome known = run_operators(wrong);
+  EXPECT_EQ(known.status, 0) << known.out << known.err;
+  EXPECT_THAT(known.out, HasSubstr("0 of 1 cases passed, 1 expected failure"));
+  EXPECT_THAT(reports().at("junit.xml"), HasSubstr("failures=\"0\" errors=\"0\" skipped=\"1\""));
+  const HarnessOutcome mended = run_operators(arguments);
+  EXPECT_EQ(mended.status, 1);
+  EXPECT_THAT(mended.out, HasSubstr("0 of 1 cases passed, 1 unexpected pass"));
+  write_file(list, "aten.sun.default/float32/usual: crashed: a typo\n");
+  EXPECT_EQ(run_operators(arguments).status, 2);
+}
+
+TEST_F(SuitesTest, StopACallThatTakesTooLong) {
+  const HarnessOutcome outcome =
+      run_operators({"--backend", "hanging", "--category", "pointwise", "--timeout", "2"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("2 of 3 cases passed, 1 timed out"));
+  EXPECT_EQ(results()["cases"][2]["failure"]["stage"], "execute");
+}
+
+// A model that ends its process costs itself only.
+TEST_F(SuitesTest, TakeApartWhatCanBeBesideAModelThatAborts) {
+  const HarnessOutcome outcome =
+      run({"--split", "--model", "Aborts", "--model", "Wrong", "--model", "Close"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(results()["cases"].size(), 1u);
+  EXPECT_EQ(results()["cases"][0]["call"]["occurrences"].size(), 2u);
+}
+
 TEST_F(SuitesTest, RunFromTheFilesThatWereWritten) {
   const std::string suite = path("suite");
   const HarnessOutcome written = run_operators({"--export-suite", suite});
@@ -273,7 +338,8 @@ TEST_F(SuitesTest, ExportModelsToo) {
   EXPECT_EQ(cases[0]["name"], "Good");
   EXPECT_EQ(cases[0]["status"], "passed");
   EXPECT_EQ(cases[1]["name"], "Wrong");
-  EXPECT_EQ(cases[1]["status"], "differs");
+  EXPECT_EQ(cases[1]["status"], "failed");
+  EXPECT_EQ(cases[1]["failure"]["kind"], "output mismatch");
 }
 
 TEST_F(SuitesTest, ReplaceNoOtherFiles) {

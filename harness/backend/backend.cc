@@ -100,10 +100,6 @@ std::unique_ptr<Backend> make_backend(const BackendOptions& options) {
   return find_factory(options.name)(options);
 }
 
-bool runs_plans(const RunSettings& settings) {
-  return settings.backend.empty() && settings.executor.empty();
-}
-
 std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory) {
   const BackendOptions options{
       .execution = {.optimization = settings.optimization, .device = settings.device},

@@ -78,9 +78,6 @@ void check_backend(const std::string& name);
 // Throws as check_backend.
 std::unique_ptr<Backend> make_backend(const BackendOptions& options);
 
-// Whether `settings` leave the graphs to the execution plans of this library.
-bool runs_plans(const RunSettings& settings);
-
 // The backend of `settings`, with its files below `directory`, which is made where it needs one.
 // Throws as make_backend, and OutputError.
 std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory);

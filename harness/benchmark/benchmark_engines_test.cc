@@ -25,8 +25,9 @@ TEST(BenchmarkEngines, HaveAnEagerThatComputesWhatTheModelComputes) {
         {.ir = extract(model, subject), .weights = subject.weights, .inputs = subject.inputs});
     std::vector<at::Tensor> outputs;
     eager.run(outputs);
-    EXPECT_EQ(disagreement(outputs, run_eagerly(subject.model, subject.inputs), /*has_eager_bits=*/false),
-              "")
+    EXPECT_EQ(
+        disagreement(outputs, run_eagerly(subject.model, subject.inputs), /*has_eager_bits=*/false),
+        "")
         << model.name;
   }
 }
@@ -53,7 +54,8 @@ TEST(Disagreement, SaysHowFarApartOutputsAre) {
 }
 
 TEST(Disagreement, CountsOutputs) {
-  EXPECT_EQ(disagreement({}, {at::ones({1})}, /*has_eager_bits=*/false), "0 outputs, and eager has 1");
+  EXPECT_EQ(disagreement({}, {at::ones({1})}, /*has_eager_bits=*/false),
+            "0 outputs, and eager has 1");
 }
 
 }  // namespace

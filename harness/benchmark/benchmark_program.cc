@@ -77,9 +77,9 @@ BenchmarkFlags parse_benchmark_flags(const std::vector<std::string>& arguments) 
       continue;
     }
     const bool has_value = equals != std::string::npos;
-    const std::string value = has_value                   ? arguments[i].substr(equals + 1)
+    const std::string value = has_value                  ? arguments[i].substr(equals + 1)
                               : i + 1 < arguments.size() ? arguments[++i]
-                                                          : "";
+                                                         : "";
     if (name == "--threads") {
       flags.threads = thread_count(value);
     } else if (value.empty()) {

@@ -43,7 +43,7 @@
 #include "harness/benchmark/allocation_counter.h"
 #include "harness/benchmark/benchmark_engines.h"
 #include "harness/benchmark/benchmark_program.h"
-#include "harness/selection/model_files.h"
+#include "harness/results/model_files.h"
 #include "harness/stages/candidate.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"

@@ -6,12 +6,27 @@
 // computes before them.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "harness/divergence/reproducer.h"
-#include "harness/results/result_json.h"
+#include "torch_ir/registry/failure_kind.h"
 
 namespace torch_ir {
+
+// A graph that ended its process, and what may be spent on looking for the smallest part of it that
+// does so too.
+struct EndedProcess {
+  // Of which it ran on the inputs.
+  int trial = 0;
+  // crashed, timed out, or out of memory.
+  FailureKind kind = FailureKind::kCrashed;
+  // In seconds, for the whole search.
+  double timeout = 0;
+  // In bytes.
+  std::optional<int64_t> memory_limit = std::nullopt;
+};
 
 // Leaves the reproducer in repro/ of `run.directory`: the whole graph with `run.inputs`, which
 // `on_whole` hears of, and then the smallest part that was found, if any. A part that has not ended

@@ -1,7 +1,7 @@
 // explain: where a graph computes something else than its model, and the smallest part of it that
 // shows it.
 //
-// Called by run_model for a model whose outputs do not agree, or when the settings ask for it.
+// Called by run_candidate for a model whose outputs do not agree, or when the settings ask for it.
 #pragma once
 
 #include <functional>

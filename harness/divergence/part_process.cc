@@ -2,22 +2,16 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
-#include <poll.h>
-#include <sys/wait.h>
 
 #include <filesystem>
-#include <new>
-#include <string_view>
+#include <memory>
 #include <system_error>
 #include <vector>
 
 #include "harness/backend/backend.h"
-#include "harness/process/child_process.h"
+#include "harness/process/supervise.h"
 #include "harness/results/result_fields.h"
-#include "harness/stages/child_main.h"
 #include "harness/stages/stages.h"
-#include "torch_ir/base/file.h"
-#include "torch_ir/base/subprocess.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/weights/state_dict.h"
 #include "torch_ir/weights/tensor_files.h"
@@ -26,29 +20,13 @@ namespace torch_ir {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
-// The argument that makes a program such a child: with the folder of the part.
-constexpr std::string_view kPartFlag = "--run-part-in=";
-// A folder beside it, which has what is no part of a reproducer.
+// A folder beside that of the part, which has what is no part of a reproducer.
 constexpr const char* kRunSuffix = ".run";
-constexpr const char* kSettingsFile = "/settings.json";
-// Are there when the graph has begun to run, and when its run has ended.
-constexpr const char* kBegunFile = "/begun";
-constexpr const char* kEndedFile = "/ended";
 
-// How often is looked at what it does.
-constexpr int kPatienceMilliseconds = 20;
-
-void mark(const std::string& path) {
-  write_output([&] { write_file(path, ""); });
-}
-
-void run_given_part(const std::string& directory) {
-  const std::string own = directory + kRunSuffix;
-  RunSettings settings;
-  json_fields::parse(read_file(own + kSettingsFile),
-                     [&](const json_fields::Json& json) { json_fields::read(json, settings); });
+// Gives whether it ran out of memory, as far as the process lives to tell.
+bool run_given_part(const std::string& directory, const RunSettings& settings,
+                    const TellNews& tell) {
   const IR ir = load_ir(directory + "/ir.json");
   StateDict weights;
   if (const std::string file = directory + "/weights.safetensors"; fs::exists(file)) {
@@ -56,74 +34,63 @@ void run_given_part(const std::string& directory) {
   }
   const std::vector<at::Tensor> inputs = read_inputs(directory + "/inputs.safetensors", ir);
   at::set_num_threads(settings.threads);
-  const std::unique_ptr<Backend> backend = open_backend(settings, own);
+  const std::unique_ptr<Backend> backend = open_backend(settings, directory + kRunSuffix);
   at::manual_seed(settings.seed);
-  mark(own + kBegunFile);
+  tell("begun");
+  const AllocationWatch memory;
   try {
     backend->run(ir, weights, inputs);
   } catch (const OutputError&) {
     throw;
   } catch (const std::exception& error) {
-    // As the parent knows it of a process that said no more.
-    if (failure_kind(Stage::kExecute, error) == FailureKind::kOutOfMemory) throw std::bad_alloc();
+    return failure_kind(Stage::kExecute, error, memory) == FailureKind::kOutOfMemory;
   }
-  mark(own + kEndedFile);
-}
-
-PartEnd end_of(int status, const std::string& output) {
-  const FailureKind kind = kind_of_crash(output);
-  return {.kind = kind,
-          .description = kind == FailureKind::kCrashed ? describe_wait_status(status) : ""};
-}
-
-void wait_a_little(const ChildProcess& process) {
-  pollfd news[] = {{.fd = process.output_descriptor(), .events = POLLIN, .revents = 0},
-                   {.fd = process.exit_descriptor(), .events = POLLIN, .revents = 0}};
-  ::poll(news, 2, kPatienceMilliseconds);
+  return false;
 }
 
 }  // namespace
 
 PartRun run_part(const std::string& directory, const RunSettings& settings,
                  const PartLimits& limits) {
-  const std::string own = directory + kRunSuffix;
   // Where this fails, writing to it says why.
   std::error_code error;
-  fs::remove_all(own, error);
-  fs::create_directory(own, error);
-  write_output([&] { write_file(own + kSettingsFile, json_fields::write(settings).dump()); });
-  ChildProcess process({std::string(kPartFlag) + directory});
+  fs::remove_all(directory + kRunSuffix, error);
   PartRun run;
-  std::optional<Clock::time_point> run_deadline;
-  while (true) {
-    wait_a_little(process);
-    process.read_output();
-    const std::optional<int> status = process.poll();
-    run.has_begun = fs::exists(own + kBegunFile);
-    if (status) {
-      rethrow_output_error(*status, process.output());
-      const bool is_ended_by_graph = run.has_begun && !fs::exists(own + kEndedFile);
-      if (is_ended_by_graph) run.end = end_of(*status, process.output());
-      return run;
-    }
-    const Clock::time_point now = Clock::now();
-    run.is_cut_off = now >= limits.deadline;
-    if (run.is_cut_off) return run;
-    if (run.has_begun && !run_deadline) {
-      run_deadline = now + std::chrono::duration_cast<Clock::duration>(limits.run);
-    }
-    if (run_deadline && now >= *run_deadline) {
-      run.end = PartEnd{.kind = FailureKind::kTimedOut};
-    } else if (limits.memory && resident_bytes()[process.id()] > *limits.memory) {
-      run.end = PartEnd{.kind = FailureKind::kOutOfMemory};
-    }
-    if (run.end) return run;
-  }
+  WorkRequest request{
+      .content = {{"directory", directory}, {"settings", json_fields::write(settings)}},
+      .limits = {.time = limits.run,
+                 .counts_from_news = true,
+                 .deadline = limits.deadline,
+                 .memory = limits.memory}};
+  bool is_sent = false;
+  supervise({.task = kPartTask,
+             .next =
+                 [&](size_t) {
+                   return std::exchange(is_sent, true) ? std::nullopt : std::optional(request);
+                 },
+             .on_news = [&](size_t, const WorkJson&) { run.has_begun = true; },
+             .on_answer =
+                 [&](size_t, const WorkJson& is_out_of_memory, const WorkEnd*) {
+                   if (is_out_of_memory) run.end = PartEnd{.kind = FailureKind::kOutOfMemory};
+                 },
+             .on_end =
+                 [&](size_t, const WorkEnd& end) {
+                   run.is_cut_off = end.is_cut_off;
+                   const bool is_crash = end.kind == FailureKind::kCrashed;
+                   // What ends before it has begun was not ended by the graph.
+                   if (end.is_cut_off || (is_crash && !run.has_begun)) return;
+                   run.end = PartEnd{.kind = end.kind,
+                                     .description = is_crash ? end.description : std::string()};
+                 }});
+  return run;
 }
 
-std::optional<int> run_part_as_child(int argc, char** argv) {
-  if (argc != 2 || !std::string_view(argv[1]).starts_with(kPartFlag)) return std::nullopt;
-  return child_main([&] { run_given_part(argv[1] + kPartFlag.size()); });
+DoRequest run_part_task(const WorkJson& /*setup*/) {
+  return [](const WorkJson& request, const TellNews& tell) -> WorkJson {
+    RunSettings settings;
+    json_fields::read(request.at("settings"), settings);
+    return run_given_part(request.at("directory"), settings, tell);
+  };
 }
 
 }  // namespace torch_ir

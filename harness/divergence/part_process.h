@@ -1,8 +1,7 @@
 // run_part: a graph that may crash, hang or eat the memory, run on a backend in a process of its
 // own.
 //
-// How the search for a reproducer looks at parts of a graph that ended its process. The process is
-// this program once more, as that of a model is.
+// How the search for a reproducer looks at parts of a graph that ended its process.
 #pragma once
 
 #include <chrono>
@@ -10,9 +9,13 @@
 #include <optional>
 #include <string>
 
+#include "harness/process/worker.h"
 #include "harness/results/result.h"
 
 namespace torch_ir {
+
+// The name of the task below.
+inline constexpr const char* kPartTask = "part";
 
 struct PartLimits {
   // From where the graph begins to run, not the process.
@@ -45,8 +48,7 @@ struct PartRun {
 PartRun run_part(const std::string& directory, const RunSettings& settings,
                  const PartLimits& limits);
 
-// To be called first in the main function: when the process is such a one, runs its part and gives
-// the exit status.
-std::optional<int> run_part_as_child(int argc, char** argv);
+// What a worker does for it.
+DoRequest run_part_task(const WorkJson& setup);
 
 }  // namespace torch_ir

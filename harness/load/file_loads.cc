@@ -95,8 +95,7 @@ std::string run_on_sparse_weights(int64_t num_tensors) {
   const int64_t taken = std::max(footprint.peak_bytes(), footprint.resident_growth());
   require(!footprint.allocations || taken < std::min(bytes / 16, int64_t{1} << 30),
           "more memory than a part of the file: " + footprint_text(footprint));
-  return fmt::format("a file of {}; {}", size_text(bytes),
-                     footprint_text(footprint));
+  return fmt::format("a file of {}; {}", size_text(bytes), footprint_text(footprint));
 }
 
 // What a run may take by itself, and what of each model until it has written its reports: its row
@@ -126,10 +125,8 @@ std::string run_harness_on_copies(int64_t num_models) {
   const int64_t bytes = footprint.peak_bytes();
   require(!footprint.allocations || bytes < kRunBytes + num_models * kModelBytes,
           "more memory a model than its result: " + footprint_text(footprint));
-  return fmt::format("{:.3g} ms and {} a model; {}",
-                     1e3 * footprint.seconds / num_models,
-                     size_text(1.0 * bytes / num_models),
-                     footprint_text(footprint));
+  return fmt::format("{:.3g} ms and {} a model; {}", 1e3 * footprint.seconds / num_models,
+                     size_text(1.0 * bytes / num_models), footprint_text(footprint));
 }
 
 }  // namespace

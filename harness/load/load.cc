@@ -101,21 +101,19 @@ Footprint measure(const std::function<void()>& action) {
 std::string footprint_text(const Footprint& footprint) {
   std::string heap = "heap NOT COUNTED";
   if (const auto& allocations = footprint.allocations) {
-    heap = fmt::format("heap {} at most, {} left",
-                       size_text(allocations->peak_bytes),
+    heap = fmt::format("heap {} at most, {} left", size_text(allocations->peak_bytes),
                        size_text(allocations->left_bytes));
   }
   return fmt::format("{:.3g} s, {}, resident {} -> {}", footprint.seconds, heap,
-                     size_text(footprint.resident_before),
-                     size_text(footprint.resident_after));
+                     size_text(footprint.resident_before), size_text(footprint.resident_after));
 }
 
 void require_flat(const Footprint& footprint, int64_t bytes) {
   if (!footprint.allocations) return;
   const int64_t left = footprint.allocations->left_bytes;
-  require(left <= bytes && footprint.resident_growth() <= bytes + kAllocatorBytes,
-          fmt::format("memory grew by more than {}: {}", size_text(bytes),
-                      footprint_text(footprint)));
+  require(
+      left <= bytes && footprint.resident_growth() <= bytes + kAllocatorBytes,
+      fmt::format("memory grew by more than {}: {}", size_text(bytes), footprint_text(footprint)));
 }
 
 int64_t count_descriptors() {

@@ -75,7 +75,7 @@ const LoadedModel kSharedModels[] = {
 };
 
 std::unique_ptr<Candidate> find_candidate(const std::string& name) {
-  if (!name.ends_with(".pt2")) return make_candidate(ModelSource(name), /*seed=*/0);
+  if (!name.ends_with(".pt2")) return make_candidate(ModelSource(name), RunSettings());
   const std::string path = "harness/testdata/" + name;
   return make_candidate(ModelFiles{.name = name, .path = path}, /*seed=*/0);
 }
@@ -195,10 +195,8 @@ std::string keep_alive(const LoadedModel& loaded, int64_t count) {
   });
   for (const ExecutionPlan& plan : plans) run_once(plan, model);
   require_flat(footprint, count * kPlanBytes);
-  return fmt::format(
-      "{} a plan; {}",
-      size_text(1.0 * footprint.peak_bytes() / count),
-      footprint_text(footprint));
+  return fmt::format("{} a plan; {}", size_text(1.0 * footprint.peak_bytes() / count),
+                     footprint_text(footprint));
 }
 
 const LoadedModel kPlannedModels[] = {

@@ -3,12 +3,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -18,16 +18,14 @@
 
 namespace torch_ir {
 
-ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
-  std::vector<std::string> words = {"harness"};
-  words.insert(words.end(), arguments.begin(), arguments.end());
+ChildProcess::ChildProcess(const std::string& argument) {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) {
-    throw Error(std::string("can not make a pipe: ") + strerror(errno));
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    throw Error(std::string("cannot make a socket: ") + strerror(errno));
   }
-  lifeline_ = ends[1];
+  channel_ = ends[1];
   int reason = 0;
-  pid_ = spawn(std::move(words),
+  pid_ = spawn({"harness", argument},
                {.input = ends[0],
                 .output = pipe_.writing_end(),
                 .error = pipe_.writing_end(),
@@ -37,8 +35,8 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
   pipe_.close_writing_end();
   ::close(ends[0]);
   if (reason != 0) {
-    ::close(lifeline_);
-    throw Error(std::string("can not start a process: posix_spawn: ") + strerror(reason));
+    ::close(channel_);
+    throw Error(std::string("cannot start a process: posix_spawn: ") + strerror(reason));
   }
   // Since Linux 5.3. Not inherited by other children.
   exit_descriptor_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
@@ -46,8 +44,41 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments) {
 
 ChildProcess::~ChildProcess() {
   kill();
-  if (lifeline_ >= 0) ::close(lifeline_);
+  if (channel_ >= 0) ::close(channel_);
   if (exit_descriptor_ >= 0) ::close(exit_descriptor_);
+}
+
+void ChildProcess::send(std::string line) {
+  line += '\n';
+  for (std::string_view rest = line; !rest.empty();) {
+    const ssize_t size = ::send(channel_, rest.data(), rest.size(), MSG_NOSIGNAL);
+    // A process that has ended is noticed by its end.
+    if (size < 0 && errno != EINTR) return;
+    rest.remove_prefix(static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  }
+}
+
+void ChildProcess::stop_sending() { ::shutdown(channel_, SHUT_WR); }
+
+std::vector<std::string> ChildProcess::receive() {
+  char buffer[1 << 16];
+  ssize_t size = 0;
+  while (channel_ >= 0 && (size = ::recv(channel_, buffer, sizeof(buffer), MSG_DONTWAIT)) > 0) {
+    unfinished_line_.append(buffer, static_cast<size_t>(size));
+  }
+  if (size == 0) can_receive_ = false;
+  std::vector<std::string> lines;
+  size_t begin = 0;
+  for (size_t end = 0; (end = unfinished_line_.find('\n', begin)) != std::string::npos;
+       begin = end + 1) {
+    lines.push_back(unfinished_line_.substr(begin, end - begin));
+  }
+  unfinished_line_.erase(0, begin);
+  return lines;
+}
+
+std::vector<int> ChildProcess::descriptors() const {
+  return {pipe_.descriptor(), can_receive_ ? channel_ : -1, exit_descriptor_};
 }
 
 std::optional<int> ChildProcess::poll() {
@@ -61,7 +92,8 @@ std::optional<int> ChildProcess::poll() {
 
 void ChildProcess::kill() {
   if (status_) return;
-  ::close(std::exchange(lifeline_, -1));
+  // What it has sent by now is still to be read.
+  ::shutdown(channel_, SHUT_RDWR);
   // A model may have stopped its keeper.
   ::kill(pid_, SIGCONT);
   status_ = wait_for_process(pid_);
@@ -83,10 +115,6 @@ std::map<pid_t, int64_t> resident_bytes() {
     if (child != 0 && parents[child] == self) bytes[child] += it.resident_bytes;
   }
   return bytes;
-}
-
-void PlainWarnings::process(const c10::Warning& warning) {
-  std::fprintf(stderr, "warning: %s\n", warning.msg().c_str());
 }
 
 }  // namespace torch_ir

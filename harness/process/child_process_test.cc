@@ -10,6 +10,8 @@
 
 #include <cstring>
 
+#include "harness/process/worker.h"
+
 namespace torch_ir {
 namespace {
 

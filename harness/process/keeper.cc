@@ -61,12 +61,12 @@ std::optional<int> reap(pid_t process) {
 }
 
 // Waits until `process` ends, or the other end of the standard input does, which the harness holds:
-// then nobody wants to know how.
+// then nobody wants to know how. What comes in there is for the process to read.
 std::optional<int> watch(pid_t process) {
   const sigset_t signals = child_signal();
   const int children = ::signalfd(-1, &signals, SFD_CLOEXEC);
   while (true) {
-    pollfd news[] = {{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0},
+    pollfd news[] = {{.fd = STDIN_FILENO, .events = 0, .revents = 0},
                      {.fd = children, .events = POLLIN, .revents = 0}};
     if (::poll(news, 2, -1) < 0 && errno != EINTR) return std::nullopt;
     if (news[0].revents != 0) return std::nullopt;
@@ -92,21 +92,24 @@ std::optional<int> watch(pid_t process) {
   ::_exit(128 + signal);
 }
 
-// In the new process.
-void leave_keeper(pid_t keeper, const sigset_t& mask) {
+// In the new process. Gives what was its standard input.
+int leave_keeper(pid_t keeper, const sigset_t& mask) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != keeper) ::_exit(1);
   // Where a model signals its group, that is its own.
   ::setpgid(0, 0);
+  constexpr int kAboveThoseOfPrograms = 100;
+  const int input = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, kAboveThoseOfPrograms);
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   ::dup2(nothing, STDIN_FILENO);
   ::close(nothing);
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+  return input;
 }
 
 }  // namespace
 
-void continue_under_keeper() {
+int continue_under_keeper() {
   const pid_t keeper = ::getpid();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   // A model may signal its parent, and what it has started would outlive a keeper that ended.

@@ -15,7 +15,8 @@ namespace torch_ir {
 
 // Called first by a child that ChildProcess started: what returns is a new process that goes on;
 // the one that called stays as its keeper, ends as that ends, and does not return. Throws Error
-// when the system refuses.
-void continue_under_keeper();
+// when the system refuses. Gives a descriptor of what was the standard input, which is nothing
+// now.
+int continue_under_keeper();
 
 }  // namespace torch_ir

@@ -100,11 +100,11 @@ std::map<std::string, std::string> run_tests_in(const std::string& directory,
   for (const ModelResult& result : run.results) {
     problems[line.is_of_an_archive() ? kArchive : result.name] = problem_of(result);
   }
-  for (const CaseResult& result : run.cases) {
-    std::string& problem = problems[result.info.op_type];
+  for (const ModelResult& result : run.cases) {
+    std::string& problem = problems[result.call->op_type];
     if (result.passed()) continue;
-    problem += result.info.name + " " + std::string(case_status_name(result.status)) + ": " +
-               result.message + "\n";
+    problem +=
+        result.name + " " + std::string(outcome_name(result)) + ": " + result.reason() + "\n";
   }
   return problems;
 }
@@ -132,7 +132,8 @@ std::vector<Golden> goldens(const std::string& directory) {
 
 std::string report_directory() {
   const char* outputs = std::getenv("TEST_UNDECLARED_OUTPUTS_DIR");
-  return outputs != nullptr ? outputs : (fs::temp_directory_path() / "torch_ir_model_test").string();
+  return outputs != nullptr ? outputs
+                            : (fs::temp_directory_path() / "torch_ir_model_test").string();
 }
 
 // All at once, before the first test: a process takes many. Those of this shard only.

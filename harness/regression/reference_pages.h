@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "harness/results/model_results.h"
+#include "harness/results/result.h"
 
 namespace torch_ir {
 
@@ -32,7 +32,7 @@ std::vector<std::string> reference_models(const std::string& directory);
 std::string portable_graph(const std::string& json);
 
 struct ReferencePages {
-  ModelResults results;
+  std::vector<ModelResult> results;
   Files pages;
   Files pictures;
 };

@@ -39,11 +39,11 @@ std::string accumulated_text(const OpNode& node, const ModelResult& result,
 
 }  // namespace
 
-Data calls_section(const ModelResult& result, const std::vector<CaseResult>& cases,
+Data calls_section(const ModelResult& result, const std::vector<ModelResult>& cases,
                    const RunContext& context) {
-  std::map<std::string, std::pair<const CaseResult*, const CaseOccurrence*>> by_node;
-  for (const CaseResult& it : cases) {
-    for (const CaseOccurrence& occurrence : it.info.occurrences) {
+  std::map<std::string, std::pair<const ModelResult*, const CaseOccurrence*>> by_node;
+  for (const ModelResult& it : cases) {
+    for (const CaseOccurrence& occurrence : it.call->occurrences) {
       if (occurrence.model == result.name) by_node[occurrence.node] = {&it, &occurrence};
     }
   }
@@ -59,7 +59,7 @@ Data calls_section(const ModelResult& result, const std::vector<CaseResult>& cas
     const auto& [alone, occurrence] = call->second;
     table.add({code_cell(node.name), code_cell(node.op_type),
                text_cell(trimmed(occurrence->module + " " + occurrence->source)),
-               fmt::format("{} {}", case_mark(*alone), case_status_name(alone->status)),
+               fmt::format("{} {}", case_mark(*alone), outcome_name(*alone)),
                max_diff_text(*alone, context), accumulated_text(node, result, context)});
   }
   data.set(

@@ -14,7 +14,7 @@
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/run_text.h"
-#include "harness/results/model_results.h"
+#include "harness/results/result.h"
 #include "harness/results/result_fields.h"
 #include "harness/results/run_context.h"
 #include "templates/templates.h"
@@ -199,7 +199,7 @@ std::string_view without_declaration(std::string_view svg) {
 }
 
 // Script elements with the details of all models, and with their pictures as far as there is room.
-void put_details(const ModelResults& results, const RunContext& context,
+void put_details(const std::vector<ModelResult>& results, const RunContext& context,
                  const PictureOf& picture_of, const PutText& put) {
   size_t room = kMaxIndexPictures;
   size_t i = 0;
@@ -226,7 +226,7 @@ std::string plain_names(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-Json environment_json(const ModelResults& results, const RunContext& context) {
+Json environment_json(const std::vector<ModelResult>& results, const RunContext& context) {
   const RunSettings& settings = context.settings;
   const bool is_plan = settings.executor.empty() && settings.backend.empty();
   Json json = Json::array();
@@ -254,8 +254,8 @@ Json changes_json(const ChangesSection& changes) {
 }
 
 // What the page says of all of it.
-Json run_json(const ModelResults& results, const Coverage& coverage, const RunContext& context,
-              const std::optional<ChangesSection>& changes) {
+Json run_json(const std::vector<ModelResult>& results, const Coverage& coverage,
+              const RunContext& context, const std::optional<ChangesSection>& changes) {
   Json stages = Json::array();
   for (const Stage stage : kStages) stages.push_back(stage_name(stage));
   Json bins = Json::array();
@@ -270,8 +270,9 @@ Json run_json(const ModelResults& results, const Coverage& coverage, const RunCo
 }
 
 // That, and the rows of the table.
-void put_data(const ModelResults& results, const Coverage& coverage, const RunContext& context,
-              const std::optional<ChangesSection>& changes, const PutText& put) {
+void put_data(const std::vector<ModelResult>& results, const Coverage& coverage,
+              const RunContext& context, const std::optional<ChangesSection>& changes,
+              const PutText& put) {
   std::string run = script_json(run_json(results, coverage, context, changes));
   run.pop_back();
   put(run + ",\"models\":[");
@@ -289,9 +290,10 @@ constexpr std::string_view kDetails = "\x02";
 
 }  // namespace
 
-void write_index(const ModelResults& results, const Coverage& coverage, const RunContext& context,
-                 const PictureOf& picture_of, const std::optional<ChangesSection>& changes,
-                 const std::vector<CaseResult>& cases, const PutText& put) {
+void write_index(const std::vector<ModelResult>& results, const Coverage& coverage,
+                 const RunContext& context, const PictureOf& picture_of,
+                 const std::optional<ChangesSection>& changes,
+                 const std::vector<ModelResult>& cases, const PutText& put) {
   const bool is_good = all_good(results) && all_good(cases, context.requires_support);
   kainjow::mustache::data page;
   page.set("title", "torch-ir");
@@ -318,10 +320,10 @@ void write_index(const ModelResults& results, const Coverage& coverage, const Ru
   put(text.substr(details + 1));
 }
 
-std::string render_index(const ModelResults& results, const Coverage& coverage,
+std::string render_index(const std::vector<ModelResult>& results, const Coverage& coverage,
                          const RunContext& context, const PictureOf& picture_of,
                          const std::optional<ChangesSection>& changes,
-                         const std::vector<CaseResult>& cases) {
+                         const std::vector<ModelResult>& cases) {
   std::string text;
   write_index(results, coverage, context, picture_of, changes, cases,
               [&](std::string_view piece) { text += piece; });

@@ -25,14 +25,15 @@ inline constexpr size_t kMaxIndexPictures = 48 << 20;
 // `changes` is what has changed since an earlier run, where there is one to compare with. The same
 // results, pictures and context give the same bytes. Figures are those of this machine,
 // also in a portable context.
-void write_index(const ModelResults& results, const Coverage& coverage, const RunContext& context,
-                 const PictureOf& picture_of, const std::optional<ChangesSection>& changes,
-                 const std::vector<CaseResult>& cases, const PutText& put);
+void write_index(const std::vector<ModelResult>& results, const Coverage& coverage,
+                 const RunContext& context, const PictureOf& picture_of,
+                 const std::optional<ChangesSection>& changes,
+                 const std::vector<ModelResult>& cases, const PutText& put);
 
 // The same as one text.
-std::string render_index(const ModelResults& results, const Coverage& coverage,
+std::string render_index(const std::vector<ModelResult>& results, const Coverage& coverage,
                          const RunContext& context, const PictureOf& picture_of,
                          const std::optional<ChangesSection>& changes = std::nullopt,
-                         const std::vector<CaseResult>& cases = {});
+                         const std::vector<ModelResult>& cases = {});
 
 }  // namespace torch_ir

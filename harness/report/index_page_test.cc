@@ -311,7 +311,8 @@ TEST(IndexPageTest, IsWrittenForABrowser) {
       .rows = {
           {.model = "Off", .trend = "worse", .changes = {"status: passed -> failed", kHostile}},
           {.model = "Gone", .trend = "gone", .changes = {"status: was passed"}}}};
-  write_file(path, render_index(all, {.num_registered = all.size()}, context, chain_picture, changes));
+  write_file(path,
+             render_index(all, {.num_registered = all.size()}, context, chain_picture, changes));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace torch_ir {
 namespace {
 
 std::string class_name(const ModelResult& result) {
-  return "torch_ir." + (result.categories.empty() ? "models" : result.categories.front());
+  return (result.call ? "torch_ir.operators." : "torch_ir.") + category_of(result);
 }
 
 std::string time_attribute(double seconds, const RunContext& context) {
@@ -79,6 +79,8 @@ std::string outcome(const ModelResult& result, const RunContext& context) {
       return expected_failure(result);
     case Status::kUnexpectedPass:
       return unexpected_pass(result, context);
+    case Status::kUnsupported:
+      return fmt::format("      <skipped message=\"{}\"/>\n", xml_attribute(*result.unsupported));
   }
   __builtin_unreachable();
 }
@@ -95,37 +97,21 @@ std::string test_case(const ModelResult& result, const RunContext& context) {
   return fmt::format("{}>\n{}    </testcase>\n", start, content);
 }
 
-std::string test_case(const CaseResult& result) {
-  const std::string start = fmt::format("    <testcase classname=\"{}\" name=\"{}\"",
-                                        xml_attribute("torch_ir.operators." + result.info.category),
-                                        xml_attribute(result.info.name));
-  if (result.passed()) return start + "/>\n";
-  const std::string content =
-      result.status == CaseStatus::kUnsupported
-          ? fmt::format("      <skipped message=\"{}\"/>\n", xml_attribute(result.message))
-          : failure_element(case_status_name(result.status), result.message, result.message);
-  return fmt::format("{}>\n{}    </testcase>\n", start, content);
-}
-
 }  // namespace
 
-std::string to_junit_xml(const ModelResults& results, const RunContext& context,
-                         const std::vector<CaseResult>& calls) {
+std::string to_junit_xml(const std::vector<ModelResult>& results, const RunContext& context,
+                         const std::vector<ModelResult>& calls) {
   size_t failures = 0;
   size_t skipped = 0;
   double seconds = 0;
   std::string cases;
-  for (const ModelResult& result : results) {
-    failures += result.is_good() ? 0 : 1;
-    skipped += result.is_good() && !result.passed() ? 1 : 0;
-    seconds += total_seconds(result);
-    cases += test_case(result, context);
-  }
-  for (const CaseResult& call : calls) {
-    const bool is_skipped = call.status == CaseStatus::kUnsupported;
-    failures += call.passed() || is_skipped ? 0 : 1;
-    skipped += is_skipped ? 1 : 0;
-    cases += test_case(call);
+  for (const std::vector<ModelResult>* all : {&results, &calls}) {
+    for (const ModelResult& result : *all) {
+      failures += result.is_good() ? 0 : 1;
+      skipped += result.is_good() && !result.passed() ? 1 : 0;
+      seconds += total_seconds(result);
+      cases += test_case(result, context);
+    }
   }
   const std::string time = time_attribute(seconds, context);
   return fmt::format(

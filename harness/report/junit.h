@@ -13,12 +13,12 @@
 #include <string>
 #include <vector>
 
-#include "harness/results/model_results.h"
+#include "harness/results/result.h"
 #include "harness/results/run_context.h"
 
 namespace torch_ir {
 
-std::string to_junit_xml(const ModelResults& results, const RunContext& context,
-                         const std::vector<CaseResult>& cases = {});
+std::string to_junit_xml(const std::vector<ModelResult>& results, const RunContext& context,
+                         const std::vector<ModelResult>& cases = {});
 
 }  // namespace torch_ir

@@ -110,17 +110,26 @@ TEST(JunitTest, AReproducerSaysWhichProgramItIsFor) {
                         "harness is the program that the backend is linked into.\n"));
 }
 
-CaseResult called(const std::string& name, CaseStatus status, const std::string& message = "") {
-  CaseResult result{.status = status, .message = message};
-  result.info = {.name = name, .op_type = "aten.abs.default", .category = "pointwise"};
+ModelResult called(const std::string& name) {
+  return {.name = name,
+          .categories = {"pointwise"},
+          .call = CallInfo{.op_type = "aten.abs.default"},
+          .num_passed_stages = kStages.size()};
+}
+
+ModelResult failed_call(const std::string& name, FailureKind kind, const std::string& message) {
+  ModelResult result = called(name);
+  result.failure = Failure{.kind = kind, .stage = Stage::kExecute, .message = message};
   return result;
 }
 
 TEST(JunitTest, CallsFollowTheModels) {
-  const std::string xml = to_junit_xml({passed("Tiny")}, {},
-                                       {called("abs/a", CaseStatus::kPassed),
-                                        called("abs/b", CaseStatus::kUnsupported, "no \"abs\""),
-                                        called("abs/c", CaseStatus::kTimedOut, "stopped <now>")});
+  ModelResult unsupported = called("abs/b");
+  unsupported.unsupported = "no \"abs\"";
+  const std::string xml =
+      to_junit_xml({passed("Tiny")}, {},
+                   {called("abs/a"), unsupported,
+                    failed_call("abs/c", FailureKind::kTimedOut, "stopped <now>")});
   EXPECT_THAT(xml, HasSubstr("tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"1\">"));
   EXPECT_THAT(
       xml, HasSubstr("name=\"Tiny\"/>\n"
@@ -129,8 +138,8 @@ TEST(JunitTest, CallsFollowTheModels) {
                      "      <skipped message=\"no &quot;abs&quot;\"/>\n"
                      "    </testcase>\n"
                      "    <testcase classname=\"torch_ir.operators.pointwise\" name=\"abs/c\">\n"
-                     "      <failure type=\"timed out\" message=\"stopped &lt;now&gt;\">stopped "
-                     "&lt;now&gt;</failure>\n"
+                     "      <failure type=\"timed out\" message=\"timed out in execute: stopped "
+                     "&lt;now&gt;\">stopped &lt;now&gt;\n</failure>\n"
                      "    </testcase>\n"));
 }
 
@@ -166,8 +175,8 @@ TEST(JunitTest, IsXmlWhateverBytesItHolds) {
   broken.failure->output = bytes + "</system-out>";
   ModelResult known = failed("Known", "x");
   known.expected_failure = ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = bytes};
-  CaseResult call = called(bytes, CaseStatus::kFailed, bytes);
-  call.info.category = bytes;
+  ModelResult call = failed_call(bytes, FailureKind::kExecuteFailed, bytes);
+  call.categories = {bytes};
   const std::string elements =
       parse_with_python(to_junit_xml({broken, passed("Tiny"), known}, {}, {call}));
   EXPECT_THAT(elements, HasSubstr("testcase [('classname', 'torch_ir.]]>"));

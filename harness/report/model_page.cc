@@ -61,6 +61,7 @@ std::string verdict(const ModelResult& result, const RunContext& context) {
     case Status::kExpectedFailure:
       return mark + " **EXPECTED FAILURE** " + failure_text(*result.failure) +
              ". Known because: " + escape_markdown(result.expected_failure->reason);
+    case Status::kUnsupported:
     case Status::kFailed:
       break;
   }
@@ -198,7 +199,7 @@ Reference reference_of(const ModelResult& result) {
 }
 
 std::string render_model_page(const ModelResult& result, const RunContext& context,
-                              const GraphPicture& picture, const std::vector<CaseResult>& cases) {
+                              const GraphPicture& picture, const std::vector<ModelResult>& cases) {
   Data page;
   page.set("name", escape_markdown(result.name));
   page.set("verdict", verdict(result, context));

@@ -25,7 +25,7 @@ namespace {
 
 using Data = kainjow::mustache::data;
 using List = kainjow::mustache::list;
-using Cases = std::vector<CaseResult>;
+using Cases = std::vector<ModelResult>;
 
 // results.json has all.
 constexpr size_t kMostBadCases = 200;
@@ -53,10 +53,10 @@ struct Score {
   int64_t tried = 0;
   bool is_all_unsupported = true;
 
-  void add(const CaseResult& result) {
+  void add(const ModelResult& result) {
     ++tried;
     passed += result.passed() ? 1 : 0;
-    is_all_unsupported &= result.status == CaseStatus::kUnsupported;
+    is_all_unsupported &= result.unsupported.has_value();
   }
 
   std::string cell() const {
@@ -68,23 +68,17 @@ struct Score {
 };
 
 // How far a case, and eager, are from float64.
-std::vector<Cell> error_cells(const CaseResult& result, const RunContext& context) {
+std::vector<Cell> error_cells(const ModelResult& result, const RunContext& context) {
   const auto& opinion = result.second_opinion;
   if (!opinion || !opinion->reason.empty()) return {"", ""};
   return {difference_text(opinion->executor_error, context),
           difference_text(opinion->eager_error, context)};
 }
 
-// Nothing where float64 says nothing.
-std::optional<double> factor_of(const CaseResult& result) {
-  const auto& opinion = result.second_opinion;
-  return opinion && opinion->reason.empty() ? std::optional(opinion->factor) : std::nullopt;
-}
-
 // "4.2" for the worst of several, empty where none is worse.
-std::string worst_factor_text(const std::vector<const CaseResult*>& cases) {
+std::string worst_factor_text(const std::vector<const ModelResult*>& cases) {
   double worst = 1;
-  for (const CaseResult* it : cases) worst = std::max(worst, factor_of(*it).value_or(1));
+  for (const ModelResult* it : cases) worst = std::max(worst, worst_factor(*it).value_or(1));
   return worst > 1 ? short_number(worst) : "";
 }
 
@@ -93,8 +87,8 @@ std::string opinions_text(const Cases& cases) {
   int64_t known = 0;
   int64_t worse = 0;
   int64_t better = 0;
-  for (const CaseResult& it : cases) {
-    const std::optional<double> factor = factor_of(it);
+  for (const ModelResult& it : cases) {
+    const std::optional<double> factor = worst_factor(it);
     known += factor ? 1 : 0;
     worse += factor && *factor > kAsGoodAsEager ? 1 : 0;
     better += factor && *factor < 1 / kAsGoodAsEager ? 1 : 0;
@@ -110,9 +104,9 @@ std::string opinions_text(const Cases& cases) {
 std::string statuses_table(const Cases& cases) {
   std::vector<Cell> heads;
   std::vector<Cell> counts;
-  for (const CaseStatus status : kCaseStatuses) {
-    heads.push_back(capitalized(std::string(case_status_name(status))));
-    counts.push_back(with_thousands_separators(count_status(cases, status)));
+  for (const auto& [outcome, count] : outcomes_of(cases)) {
+    heads.push_back(capitalized(std::string(outcome)));
+    counts.push_back(with_thousands_separators(count));
   }
   Table table(std::string(heads.size(), 'r'), heads);
   table.add(counts);
@@ -120,17 +114,15 @@ std::string statuses_table(const Cases& cases) {
 }
 
 // Beside what is only not supported.
-bool is_bad(const CaseResult& result) {
-  return !result.passed() && result.status != CaseStatus::kUnsupported;
-}
+bool is_bad(const ModelResult& result) { return !result.is_good(); }
 
 // An operator a row, with what was said of its first case.
 Table unsupported_table(const Cases& cases) {
   std::map<std::string, std::pair<int64_t, std::string>> operators;
-  for (const CaseResult& result : cases) {
-    if (result.status != CaseStatus::kUnsupported) continue;
+  for (const ModelResult& result : cases) {
+    if (!result.unsupported) continue;
     auto& [count, message] =
-        operators.try_emplace(result.info.op_type, 0, result.message).first->second;
+        operators.try_emplace(result.call->op_type, 0, result.reason()).first->second;
     ++count;
   }
   Table table("lrl", {"Operator", "Cases", "Why"});
@@ -145,13 +137,12 @@ Table unsupported_table(const Cases& cases) {
 Table bad_table(const Cases& cases, const RunContext& context) {
   Table table("lllrrrl", {"Case", "", "Status", "Max&nbsp;diff", "From&nbsp;float64",
                           "Eager&nbsp;from&nbsp;float64", "Why"});
-  for (const CaseResult& result : cases) {
+  for (const ModelResult& result : cases) {
     if (!is_bad(result)) continue;
     if (table.num_rows() == kMostBadCases) break;
     const std::vector<Cell> errors = error_cells(result, context);
-    table.add({Cell::code(result.info.name), Cell::text(result.info.note),
-               case_status_name(result.status), max_diff_text(result, context), errors[0],
-               errors[1], Cell::text(result.message)});
+    table.add({Cell::code(result.name), Cell::text(result.description), outcome_name(result),
+               max_diff_text(result, context), errors[0], errors[1], Cell::text(result.reason())});
   }
   return table;
 }
@@ -165,15 +156,15 @@ struct Category {
   std::vector<size_t> html_columns;
 };
 
-Category category_of(const std::string& name, const std::vector<const CaseResult*>& cases) {
+Category operators_in(const std::string& name, const std::vector<const ModelResult*>& cases) {
   std::map<std::string, std::map<std::string, Score>> scores;
-  std::map<std::string, std::vector<const CaseResult*>> by_operator;
+  std::map<std::string, std::vector<const ModelResult*>> by_operator;
   std::set<std::string> names;
   Score all;
-  for (const CaseResult* it : cases) {
-    scores[it->info.op_type][it->info.dtype].add(*it);
-    by_operator[it->info.op_type].push_back(it);
-    names.insert(it->info.dtype);
+  for (const ModelResult* it : cases) {
+    scores[it->call->op_type][it->call->dtype].add(*it);
+    by_operator[it->call->op_type].push_back(it);
+    names.insert(it->call->dtype);
     all.add(*it);
   }
   std::vector<std::string> dtypes(names.begin(), names.end());
@@ -189,7 +180,7 @@ Category category_of(const std::string& name, const std::vector<const CaseResult
     std::vector<Cell> cells = {Cell::code(op_type)};
     for (const std::string& dtype : dtypes) cells.push_back(by_dtype[dtype].cell());
     Score total;
-    for (const CaseResult* it : by_operator[op_type]) total.add(*it);
+    for (const ModelResult* it : by_operator[op_type]) total.add(*it);
     cells.push_back(total.cell());
     cells.push_back(worst_factor_text(by_operator[op_type]));
     table.add(cells);
@@ -198,19 +189,19 @@ Category category_of(const std::string& name, const std::vector<const CaseResult
 }
 
 std::vector<Category> categories_of(const Cases& cases) {
-  std::map<std::string, std::vector<const CaseResult*>> by_category;
-  for (const CaseResult& it : cases) by_category[it.info.category].push_back(&it);
+  std::map<std::string, std::vector<const ModelResult*>> by_category;
+  for (const ModelResult& it : cases) by_category[torch_ir::category_of(it)].push_back(&it);
   by_category.erase(kSplitCategory);
   std::vector<Category> list;
-  for (const auto& [name, members] : by_category) list.push_back(category_of(name, members));
+  for (const auto& [name, members] : by_category) list.push_back(operators_in(name, members));
   return list;
 }
 
 // In the order in which they first occur.
 std::vector<std::string> models_in(const Cases& cases) {
   std::vector<std::string> models;
-  for (const CaseResult& it : cases) {
-    for (const CaseOccurrence& occurrence : it.info.occurrences) {
+  for (const ModelResult& it : cases) {
+    for (const CaseOccurrence& occurrence : it.call->occurrences) {
       const bool is_known = std::ranges::find(models, occurrence.model) != models.end();
       if (!is_known) models.push_back(occurrence.model);
     }
@@ -224,18 +215,18 @@ Table calls_table(const Cases& cases, const RunContext& context) {
                              "Max&nbsp;diff", "From&nbsp;float64", "Eager&nbsp;from&nbsp;float64"};
   for (const std::string& model : models) heads.push_back(Cell::text(model));
   Table table("lll" + std::string(heads.size() - 3, 'r'), heads);
-  for (const CaseResult& it : cases) {
-    if (it.info.occurrences.empty() || table.num_rows() == kMostCalls) continue;
-    const std::string status(it.passed() ? "" : " " + std::string(case_status_name(it.status)));
+  for (const ModelResult& it : cases) {
+    if (it.call->occurrences.empty() || table.num_rows() == kMostCalls) continue;
+    const std::string status(it.passed() ? "" : " " + std::string(outcome_name(it)));
     const std::vector<Cell> errors = error_cells(it, context);
-    std::vector<Cell> cells = {Cell::code(it.info.name),
-                               Cell::text(it.info.note),
+    std::vector<Cell> cells = {Cell::code(it.name),
+                               Cell::text(it.description),
                                std::string(case_mark(it)) + status,
                                max_diff_text(it, context),
                                errors[0],
                                errors[1]};
     for (const std::string& model : models) {
-      const auto count = std::ranges::count(it.info.occurrences, model, &CaseOccurrence::model);
+      const auto count = std::ranges::count(it.call->occurrences, model, &CaseOccurrence::model);
       cells.push_back(count == 0 ? "" : with_thousands_separators(count));
     }
     table.add(cells);

@@ -14,32 +14,46 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-CaseResult make_case(const std::string& op_type, const std::string& dtype,
-                     CaseStatus status = CaseStatus::kPassed, const std::string& message = "") {
-  CaseResult result{.status = status, .message = message};
-  result.info = {.name = op_type + "/" + dtype + "/usual",
-                 .op_type = op_type,
-                 .category = "pointwise",
-                 .dtype = dtype};
-  if (result.passed()) result.max_diff = 0;
+ModelResult make_case(const std::string& op_type, const std::string& dtype) {
+  return {.name = op_type + "/" + dtype + "/usual",
+          .categories = {"pointwise"},
+          .call = CallInfo{.op_type = op_type, .dtype = dtype},
+          .num_passed_stages = kStages.size(),
+          .metrics = {.max_diff = 0}};
+}
+
+ModelResult make_failed(const std::string& op_type, const std::string& dtype, FailureKind kind,
+                        const std::string& message) {
+  ModelResult result = make_case(op_type, dtype);
+  result.failure = Failure{.kind = kind, .message = message};
+  result.metrics = {};
   return result;
 }
 
-std::string page_of(const std::vector<CaseResult>& cases, const RunContext& context = {}) {
+ModelResult make_unsupported(const std::string& op_type, const std::string& dtype,
+                             const std::string& message) {
+  ModelResult result = make_case(op_type, dtype);
+  result.unsupported = message;
+  result.metrics = {};
+  return result;
+}
+
+std::string page_of(const std::vector<ModelResult>& cases, const RunContext& context = {}) {
   return render_operators({.context = context, .cases = cases});
 }
 
 TEST(OperatorsPageTest, IsAScoreboardOfOperatorsAndDtypes) {
-  CaseResult abs_again = make_case("aten.abs.default", "float32");
-  abs_again.info.name += "_again";
-  CaseResult wrong = make_case("aten.neg.default", "float32", CaseStatus::kDiffers, "2 differ");
-  wrong.info.name += "_wrong";
-  wrong.max_diff = 0.5;
+  ModelResult abs_again = make_case("aten.abs.default", "float32");
+  abs_again.name += "_again";
+  ModelResult wrong =
+      make_failed("aten.neg.default", "float32", FailureKind::kOutputMismatch, "2 differ");
+  wrong.name += "_wrong";
+  wrong.metrics.max_diff = 0.5;
   wrong.second_opinion = SecondOpinion{.executor_error = 0.25, .eager_error = 0.125, .factor = 3};
-  const std::string page = page_of(
-      {make_case("aten.abs.default", "bool"), make_case("aten.abs.default", "float32"), abs_again,
-       make_case("aten.neg.default", "float32"), wrong,
-       make_case("aten.sin.default", "bfloat16", CaseStatus::kUnsupported, "no sines here")});
+  const std::string page =
+      page_of({make_case("aten.abs.default", "bool"), make_case("aten.abs.default", "float32"),
+               abs_again, make_case("aten.neg.default", "float32"), wrong,
+               make_unsupported("aten.sin.default", "bfloat16", "no sines here")});
   EXPECT_THAT(page, StartsWith("# Operators\n\n❌ **4 of 6 cases passed, 1 differs, 1 "
                                "unsupported**\n\nThis run covers 3 operators. Each case is one "
                                "call, within the tolerance of torch.testing.assert_close"));
@@ -64,9 +78,8 @@ TEST(OperatorsPageTest, IsAScoreboardOfOperatorsAndDtypes) {
 }
 
 TEST(OperatorsPageTest, IsGoodWithoutSupportUnlessThatIsAskedFor) {
-  const std::vector<CaseResult> cases = {
-      make_case("aten.abs.default", "bool"),
-      make_case("aten.sin.default", "float32", CaseStatus::kUnsupported, "no")};
+  const std::vector<ModelResult> cases = {make_case("aten.abs.default", "bool"),
+                                          make_unsupported("aten.sin.default", "float32", "no")};
   EXPECT_THAT(page_of(cases), HasSubstr("✅ **1 of 2 cases passed, 1 unsupported**"));
   RunContext context;
   context.requires_support = true;
@@ -75,10 +88,10 @@ TEST(OperatorsPageTest, IsGoodWithoutSupportUnlessThatIsAskedFor) {
 }
 
 TEST(OperatorsPageTest, NamesSoManyFailuresAndCountsTheOthers) {
-  std::vector<CaseResult> cases;
+  std::vector<ModelResult> cases;
   for (int i = 0; i < 203; ++i) {
-    cases.push_back(make_case("aten.op" + std::to_string(i) + ".default", "float32",
-                              CaseStatus::kCrashed, "killed"));
+    cases.push_back(make_failed("aten.op" + std::to_string(i) + ".default", "float32",
+                                FailureKind::kCrashed, "killed"));
   }
   const std::string page = page_of(cases);
   EXPECT_THAT(page, HasSubstr("\n3 more are in `results.json`.\n"));
@@ -86,15 +99,16 @@ TEST(OperatorsPageTest, NamesSoManyFailuresAndCountsTheOthers) {
 }
 
 TEST(OperatorsPageTest, CountsTheCallsOfEachModel) {
-  CaseResult shared = make_case("aten.relu.default", "float32");
-  shared.info.category = "split";
-  shared.info.note = "dim=1";
-  shared.info.occurrences = {{.model = "One", .node = "relu"},
-                             {.model = "One", .node = "relu_1"},
-                             {.model = "Other", .node = "relu"}};
-  CaseResult own = make_case("aten.sin.default", "float32", CaseStatus::kFailed, "broken");
-  own.info.category = "split";
-  own.info.occurrences = {{.model = "Other", .node = "sin"}};
+  ModelResult shared = make_case("aten.relu.default", "float32");
+  shared.categories = {"split"};
+  shared.description = "dim=1";
+  shared.call->occurrences = {{.model = "One", .node = "relu"},
+                              {.model = "One", .node = "relu_1"},
+                              {.model = "Other", .node = "relu"}};
+  ModelResult own =
+      make_failed("aten.sin.default", "float32", FailureKind::kExecuteFailed, "broken");
+  own.categories = {"split"};
+  own.call->occurrences = {{.model = "Other", .node = "sin"}};
   const std::string page = page_of({shared, own});
   EXPECT_THAT(page,
               HasSubstr("| Call | Attributes | Status | Max&nbsp;diff | From&nbsp;float64 | "
@@ -106,17 +120,23 @@ TEST(OperatorsPageTest, CountsTheCallsOfEachModel) {
 }
 
 // All of it may come from files.
-CaseResult hostile_case(CaseStatus status) {
+ModelResult hostile_case() {
   const std::string text = "<b>|\n# `x` *y* [z](u)</b>";
-  CaseResult result{.status = status, .message = text};
-  result.info = {.name = text, .op_type = text, .category = text, .dtype = text, .note = text};
-  result.info.occurrences = {{.model = text, .node = text, .module = text, .source = text}};
+  ModelResult result = make_failed(text, text, FailureKind::kExecuteFailed, text);
+  result.name = result.description = text;
+  result.categories = {text};
+  result.call->occurrences = {{.model = text, .node = text, .module = text, .source = text}};
+  return result;
+}
+
+ModelResult hostile_unsupported() {
+  ModelResult result = hostile_case();
+  result.unsupported = result.name;
   return result;
 }
 
 TEST(OperatorsPageTest, ShowsWhateverItIsCalledAsText) {
-  const std::string page =
-      page_of({hostile_case(CaseStatus::kFailed), hostile_case(CaseStatus::kUnsupported)});
+  const std::string page = page_of({hostile_case(), hostile_unsupported()});
   std::string outside_code;
   bool is_code = false;
   for (size_t i = 0; i < page.size(); ++i) {
@@ -130,8 +150,7 @@ TEST(OperatorsPageTest, ShowsWhateverItIsCalledAsText) {
 }
 
 TEST(OperatorsSectionTest, ShowsWhateverItIsCalledAsText) {
-  const std::string html =
-      operators_section({hostile_case(CaseStatus::kFailed), hostile_case(CaseStatus::kPassed)}, {});
+  const std::string html = operators_section({hostile_case(), hostile_case()}, {});
   EXPECT_THAT(html, Not(HasSubstr("<b>")));
   EXPECT_THAT(html, HasSubstr("<th scope=\"row\">&lt;b&gt;"));
   EXPECT_THAT(html, HasSubstr("<th scope=\"col\">&lt;b&gt;"));
@@ -141,7 +160,7 @@ TEST(OperatorsSectionTest, ShowsWhateverItIsCalledAsText) {
 TEST(OperatorsSectionTest, HasTheScoreboard) {
   const std::string html =
       operators_section({make_case("aten.abs.default", "float32"),
-                         make_case("aten.abs.default", "int64", CaseStatus::kCrashed, "a < b")},
+                         make_failed("aten.abs.default", "int64", FailureKind::kCrashed, "a < b")},
                         {});
   EXPECT_THAT(html, HasSubstr("<p>1 of 2 cases passed, 1 crashed</p>"));
   EXPECT_THAT(html, HasSubstr("<summary>Pointwise: 1 of 2 passed</summary>"));
@@ -154,9 +173,9 @@ TEST(OperatorsSectionTest, HasTheScoreboard) {
 TEST(OperatorsSectionTest, IsEmptyWithoutCases) { EXPECT_EQ(operators_section({}, {}), ""); }
 
 TEST(SummaryTest, SaysHowManyCasesPassed) {
-  const std::vector<CaseResult> cases = {
+  const std::vector<ModelResult> cases = {
       make_case("aten.abs.default", "bool"),
-      make_case("aten.sin.default", "float32", CaseStatus::kDiffers, "off")};
+      make_failed("aten.sin.default", "float32", FailureKind::kOutputMismatch, "off")};
   const std::string both =
       render_summary({make_result()}, {.num_registered = 1}, {}, std::nullopt, cases);
   EXPECT_THAT(both, StartsWith("# Summary\n\n❌ **1 of 2 cases passed, 1 differs**: see "

@@ -74,13 +74,14 @@ std::vector<Cell> with_opinion(std::vector<Cell> cells, const SecondOpinion& opi
   return cells;
 }
 
-std::string_view case_mark(const CaseResult& result) {
+std::string_view case_mark(const ModelResult& result) {
   if (result.passed()) return "✅";
-  return result.status == CaseStatus::kUnsupported ? "–" : "❌";
+  return result.is_good() ? "–" : "❌";
 }
 
-std::string max_diff_text(const CaseResult& result, const RunContext& context) {
-  return result.max_diff ? difference_text(*result.max_diff, context) : "";
+std::string max_diff_text(const ModelResult& result, const RunContext& context) {
+  const std::optional<double> max_diff = difference_metrics(result).max_diff;
+  return max_diff ? difference_text(*max_diff, context) : "";
 }
 
 std::string short_number(double value) { return fmt::format("{:.3g}", value); }
@@ -111,6 +112,7 @@ std::string_view status_mark(Status status) {
     case Status::kUnexpectedPass:
       return "❌";
     case Status::kExpectedFailure:
+    case Status::kUnsupported:
       return "🟡";
   }
   __builtin_unreachable();

@@ -26,8 +26,8 @@ std::vector<Cell> with_opinion(std::vector<Cell> cells, const SecondOpinion& opi
                                double max_diff, const RunContext& context);
 
 // Of a single call: "✅", "❌" or "–", and its difference, empty where it has none.
-std::string_view case_mark(const CaseResult& result);
-std::string max_diff_text(const CaseResult& result, const RunContext& context);
+std::string_view case_mark(const ModelResult& result);
+std::string max_diff_text(const ModelResult& result, const RunContext& context);
 
 // Three digits: "0.00123", "inf".
 std::string short_number(double value);
@@ -89,7 +89,7 @@ kainjow::mustache::data node_section(const NodeReport& report, const RunContext&
 // The nodes of a model that was taken apart, with the results of `cases` that occur in it; without
 // "table" where there are none.
 kainjow::mustache::data calls_section(const ModelResult& result,
-                                      const std::vector<CaseResult>& cases,
+                                      const std::vector<ModelResult>& cases,
                                       const RunContext& context);
 
 // Of a result that has a reproducer.

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "harness/results/graph_picture.h"
-#include "harness/results/model_results.h"
+#include "harness/results/result.h"
 #include "harness/results/run_context.h"
 
 namespace torch_ir {
@@ -18,7 +18,7 @@ namespace torch_ir {
 // the model.
 std::string render_model_page(const ModelResult& result, const RunContext& context,
                               const GraphPicture& picture = {},
-                              const std::vector<CaseResult>& cases = {});
+                              const std::vector<ModelResult>& cases = {});
 
 // What has changed since an earlier run, ready to be shown.
 struct ChangesSection {
@@ -38,15 +38,15 @@ struct ChangesSection {
 };
 
 // Of `cases` it only says how many passed.
-std::string render_summary(const ModelResults& results, const Coverage& coverage,
+std::string render_summary(const std::vector<ModelResult>& results, const Coverage& coverage,
                            const RunContext& context,
                            const std::optional<ChangesSection>& changes = std::nullopt,
-                           const std::vector<CaseResult>& cases = {});
+                           const std::vector<ModelResult>& cases = {});
 
 // OPERATORS.md: the single calls of a run that has any.
 std::string render_operators(const RunRecord& run);
 
 // The same as a section of index.html; empty where there are none.
-std::string operators_section(const std::vector<CaseResult>& cases, const RunContext& context);
+std::string operators_section(const std::vector<ModelResult>& cases, const RunContext& context);
 
 }  // namespace torch_ir

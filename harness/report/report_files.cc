@@ -86,7 +86,7 @@ ReportFiles::ReportFiles(const std::string& directory, const std::vector<std::st
 
 void ReportFiles::write_model(ModelResult& result, const std::string& files,
                               const RunContext& context,
-                              const std::vector<CaseResult>& cases) const {
+                              const std::vector<ModelResult>& cases) const {
   const fs::path from = files;
   const std::string& name = result.name;
   move_if_there(from / "ir.json", unfinished_ / "ir" / (name + ".json"));

@@ -37,11 +37,11 @@ class ReportFiles {
   // For the files of a run in progress, in the same file system.
   std::string work_directory() const { return (work_directory_.path() / "run").string(); }
 
-  // The page of `result`, its picture, and the files that run_model left in `files`. Notes why
+  // The page of `result`, its picture, and the files that run_candidate left in `files`. Notes why
   // there is no picture, where there is none.
   // `cases` may have calls of the model.
   void write_model(ModelResult& result, const std::string& files, const RunContext& context,
-                   const std::vector<CaseResult>& cases = {}) const;
+                   const std::vector<ModelResult>& cases = {}) const;
   // What is about all models. `baseline` is null where there is none to compare with.
   void write_run(const RunRecord& run, const BaselineComparison* baseline) const;
 

@@ -40,10 +40,17 @@ struct FigureText {
   }
 };
 
-// "12 models compared: 2 worse, 1 gone, 3 new"
+// "12 models and 1 case compared: 2 worse, 1 gone, 3 new"
 std::string compared_text(const BaselineComparison& comparison) {
-  std::string text = fmt::format("{} model{} compared", comparison.num_compared,
-                                 comparison.num_compared == 1 ? "" : "s");
+  std::string text;
+  for (const auto& [number, noun] :
+       {std::pair(comparison.num_compared, "model"), std::pair(comparison.num_cases, "case")}) {
+    if (number == 0 && noun != std::string_view("model")) continue;
+    if (number == 0 && comparison.num_cases != 0) continue;
+    text += (text.empty() ? "" : " and ") +
+            fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+  }
+  text += " compared";
   std::string_view separator = ": ";
   for (const Trend trend : kTrends) {
     const size_t count = comparison.count(trend);
@@ -94,47 +101,57 @@ void append_model(const ModelChange& change, size_t name_width, std::string& tex
 
 }  // namespace
 
-bool all_good(const ModelResults& results) {
-  return results.count(Status::kFailed) + results.count(Status::kUnexpectedPass) == 0;
-}
-
-std::string passed_text(const ModelResults& results) {
-  if (const int64_t extracted = results.count(Status::kExtracted)) {
+std::string passed_text(const std::vector<ModelResult>& results) {
+  if (const int64_t extracted = count_status(results, Status::kExtracted)) {
     return fmt::format("{} of {} models extracted, not run", extracted, results.size());
   }
-  return fmt::format("{} of {} models passed", results.count(Status::kPassed), results.size());
+  return fmt::format("{} of {} models passed", count_status(results, Status::kPassed),
+                     results.size());
 }
 
-std::string not_passed_text(const ModelResults& results) {
+std::string not_passed_text(const std::vector<ModelResult>& results) {
   std::string text;
   for (const auto& [status, words] : {std::pair(Status::kFailed, " failed"),
                                       {Status::kUnexpectedPass, " passed unexpectedly"},
                                       {Status::kExpectedFailure, " failed as expected"}}) {
-    if (const int64_t some = results.count(status)) {
+    if (const int64_t some = count_status(results, status)) {
       text += ", " + with_thousands_separators(some) + words;
     }
   }
   return text;
 }
 
-std::string cases_text(const std::vector<CaseResult>& cases) {
-  std::string text = fmt::format(
-      "{} of {} cases passed", with_thousands_separators(count_status(cases, CaseStatus::kPassed)),
-      with_thousands_separators(static_cast<int64_t>(cases.size())));
-  for (const CaseStatus status : kCaseStatuses) {
-    const int64_t some = count_status(cases, status);
-    if (status == CaseStatus::kPassed || some == 0) continue;
-    text += fmt::format(", {} {}", with_thousands_separators(some), case_status_name(status));
+std::string cases_text(const std::vector<ModelResult>& cases) {
+  std::string text = fmt::format("{} of {} cases passed",
+                                 with_thousands_separators(count_status(cases, Status::kPassed)),
+                                 with_thousands_separators(static_cast<int64_t>(cases.size())));
+  for (const auto& [name, count] : outcomes_of(cases)) {
+    if (name == "passed" || count == 0) continue;
+    text += fmt::format(", {} {}", with_thousands_separators(count), name);
   }
   return text;
 }
 
-std::string cases_lines(const std::vector<CaseResult>& cases) {
-  std::map<std::string, std::vector<CaseResult>> by_category;
+std::vector<std::pair<std::string_view, int64_t>> outcomes_of(
+    const std::vector<ModelResult>& cases) {
+  std::vector<std::pair<std::string_view, int64_t>> outcomes = {
+      {"passed", 0},  {"differs", 0},   {"unsupported", 0},  {"failed", 0},
+      {"crashed", 0}, {"timed out", 0}, {"out of memory", 0}};
+  for (const ModelResult& it : cases) {
+    const std::string_view name = outcome_name(it);
+    auto known = std::ranges::find(outcomes, name, &std::pair<std::string_view, int64_t>::first);
+    if (known == outcomes.end()) known = outcomes.insert(known, {name, 0});
+    ++known->second;
+  }
+  return outcomes;
+}
+
+std::string cases_lines(const std::vector<ModelResult>& cases) {
+  std::map<std::string, std::vector<ModelResult>> by_category;
   size_t width = 0;
-  for (const CaseResult& it : cases) {
-    by_category[it.info.category].push_back(it);
-    width = std::max(width, printable(it.info.category).size());
+  for (const ModelResult& it : cases) {
+    by_category[category_of(it)].push_back(it);
+    width = std::max(width, printable(category_of(it)).size());
   }
   std::string text;
   for (const auto& [category, members] : by_category) {
@@ -142,37 +159,38 @@ std::string cases_lines(const std::vector<CaseResult>& cases) {
   }
   size_t num_shown = 0;
   size_t num_bad = 0;
-  for (const CaseResult& it : cases) {
-    if (it.passed() || it.status == CaseStatus::kUnsupported) continue;
+  for (const ModelResult& it : cases) {
+    if (it.is_good()) continue;
     ++num_bad;
     if (num_shown == kMaxModels) continue;
     ++num_shown;
-    text += fmt::format("  {}  {}: {}\n", printable(it.info.name), case_status_name(it.status),
-                        printable(it.message));
+    text +=
+        fmt::format("  {}  {}: {}\n", printable(it.name), outcome_name(it), printable(it.reason()));
   }
   if (num_shown < num_bad) text += fmt::format("  ... and {} more\n", num_bad - num_shown);
   return text;
 }
 
-std::string verdict_text(const ModelResults& results, const std::vector<CaseResult>& cases) {
+std::string verdict_text(const std::vector<ModelResult>& results,
+                         const std::vector<ModelResult>& cases) {
   if (cases.empty()) return passed_text(results) + not_passed_text(results);
   const std::string models =
       results.empty() ? "" : passed_text(results) + not_passed_text(results) + "; ";
   return models + cases_text(cases);
 }
 
-std::string_view cases_mark(const std::vector<CaseResult>& cases, bool requires_support) {
+std::string_view cases_mark(const std::vector<ModelResult>& cases, bool requires_support) {
   if (!all_good(cases, requires_support)) return "❌";
-  return count_status(cases, CaseStatus::kPassed) == 0 ? "➖" : "✅";
+  return count_status(cases, Status::kPassed) == 0 ? "➖" : "✅";
 }
 
-std::string cases_coverage_text(const std::vector<CaseResult>& cases, const Coverage& coverage) {
+std::string cases_coverage_text(const std::vector<ModelResult>& cases, const Coverage& coverage) {
   if (coverage.is_interrupted) {
     return fmt::format("This run was interrupted when {} had finished.",
                        counted(static_cast<int64_t>(cases.size()), "case"));
   }
   std::set<std::string> operators;
-  for (const CaseResult& it : cases) operators.insert(it.info.op_type);
+  for (const ModelResult& it : cases) operators.insert(it.call->op_type);
   const auto num_operators = counted(static_cast<int64_t>(operators.size()), "operator");
   if (coverage.is_split) return "Models taken apart: calls of " + num_operators + ".";
   const Selection& selection = coverage.selection;
@@ -182,7 +200,7 @@ std::string cases_coverage_text(const std::vector<CaseResult>& cases, const Cove
                      is_part ? ", a part of the suite" : "");
 }
 
-std::string coverage_text(const ModelResults& results, const Coverage& coverage,
+std::string coverage_text(const std::vector<ModelResult>& results, const Coverage& coverage,
                           const std::function<std::string(const std::vector<std::string>&)>& list) {
   if (coverage.is_interrupted) {
     return fmt::format(
@@ -236,7 +254,7 @@ int num_trials(const ModelResult& result, const RunSettings& settings) {
   return result.origin && !result.origin->expected.empty() ? 1 : settings.trials;
 }
 
-int num_trials(const ModelResults& results, const RunSettings& settings) {
+int num_trials(const std::vector<ModelResult>& results, const RunSettings& settings) {
   int most = results.empty() ? settings.trials : 1;
   for (const ModelResult& result : results) most = std::max(most, num_trials(result, settings));
   return most;
@@ -246,7 +264,7 @@ std::string baseline_text(const BaselineComparison& comparison, const std::strin
   std::string text;
   if (comparison.models.empty()) {
     text =
-        comparison.num_compared == 0
+        comparison.num_compared + comparison.num_cases == 0
             ? fmt::format("no model of this run is in {}\n", printable(file))
             : fmt::format("no change against {}, {}\n", printable(file), compared_text(comparison));
   } else {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harness/report/pages.h"
@@ -13,30 +14,33 @@
 
 namespace torch_ir {
 
-// Whether every model passed, or failed as expected.
-bool all_good(const ModelResults& results);
-
 // "10 of 12 models passed", and what became of the others: ", 1 failed, 1 failed as expected".
-std::string passed_text(const ModelResults& results);
-std::string not_passed_text(const ModelResults& results);
+std::string passed_text(const std::vector<ModelResult>& results);
+std::string not_passed_text(const std::vector<ModelResult>& results);
+
+// How many calls had each outcome; those of the legend of OPERATORS.md always, others where there
+// are any.
+std::vector<std::pair<std::string_view, int64_t>> outcomes_of(
+    const std::vector<ModelResult>& cases);
 
 // "2,410 of 2,412 cases passed, 1 differs, 1 crashed".
-std::string cases_text(const std::vector<CaseResult>& cases);
+std::string cases_text(const std::vector<ModelResult>& cases);
 
 // For a terminal: a line for each category, and for the first twenty cases that did not pass.
-std::string cases_lines(const std::vector<CaseResult>& cases);
+std::string cases_lines(const std::vector<ModelResult>& cases);
 
 // Both, as far as there are any: "12 of 12 models passed; 2,412 of 2,412 cases passed".
-std::string verdict_text(const ModelResults& results, const std::vector<CaseResult>& cases);
+std::string verdict_text(const std::vector<ModelResult>& results,
+                         const std::vector<ModelResult>& cases);
 
 // "✅", "❌", or "➖" where nothing failed and nothing passed.
-std::string_view cases_mark(const std::vector<CaseResult>& cases, bool requires_support);
+std::string_view cases_mark(const std::vector<ModelResult>& cases, bool requires_support);
 
 // Which cases the run covers, a sentence.
-std::string cases_coverage_text(const std::vector<CaseResult>& cases, const Coverage& coverage);
+std::string cases_coverage_text(const std::vector<ModelResult>& cases, const Coverage& coverage);
 
 // What the run covers; `list` spells names out.
-std::string coverage_text(const ModelResults& results, const Coverage& coverage,
+std::string coverage_text(const std::vector<ModelResult>& results, const Coverage& coverage,
                           const std::function<std::string(const std::vector<std::string>&)>& list);
 
 // What there is to know about the command of a reproducer of `model` beside that it is typed in its
@@ -52,7 +56,7 @@ std::string expectation_place(const ModelResult& result, const RunContext& conte
 int num_trials(const ModelResult& result, const RunSettings& settings);
 
 // The most that a model of the run runs.
-int num_trials(const ModelResults& results, const RunSettings& settings);
+int num_trials(const std::vector<ModelResult>& results, const RunSettings& settings);
 
 // For SUMMARY.md.
 ChangesSection changes_section(const BaselineComparison& comparison, const std::string& file);

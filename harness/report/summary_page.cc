@@ -21,7 +21,7 @@ namespace {
 
 using Data = kainjow::mustache::data;
 using List = kainjow::mustache::list;
-using Results = ModelResults;
+using Results = std::vector<ModelResult>;
 
 std::string code_names(const std::vector<std::string>& names) { return code_list(names, ", "); }
 
@@ -32,7 +32,7 @@ std::string link(const std::string& name) {
 std::string status_pie(const Results& results) {
   std::string pie = "pie showData title Models by status\n";
   for (const Status status : kStatuses) {
-    if (const int64_t some = results.count(status)) {
+    if (const int64_t some = count_status(results, status)) {
       pie += fmt::format("    \"{}\" : {}\n", status_name(status), some);
     }
   }
@@ -41,7 +41,7 @@ std::string status_pie(const Results& results) {
 
 // What the good ones of a run are: all of it ends with the same stage.
 Status passed_status(const Results& results) {
-  return results.count(Status::kExtracted) == 0 ? Status::kPassed : Status::kExtracted;
+  return count_status(results, Status::kExtracted) == 0 ? Status::kPassed : Status::kExtracted;
 }
 
 const char* passed_name(Status status) {
@@ -163,7 +163,7 @@ std::string counts_table(const Results& results) {
   std::vector<Cell> cells = {with_thousands_separators(static_cast<int64_t>(results.size()))};
   for (const Status status :
        {passed, Status::kFailed, Status::kExpectedFailure, Status::kUnexpectedPass}) {
-    cells.push_back(with_thousands_separators(results.count(status)));
+    cells.push_back(with_thousands_separators(count_status(results, status)));
   }
   table.add(cells);
   return table.markdown();
@@ -173,7 +173,7 @@ std::string counts_table(const Results& results) {
 
 std::string render_summary(const Results& results, const Coverage& coverage,
                            const RunContext& context, const std::optional<ChangesSection>& changes,
-                           const std::vector<CaseResult>& cases) {
+                           const std::vector<ModelResult>& cases) {
   Data page;
   page.set("has_models", !results.empty() || cases.empty());
   if (!cases.empty()) {

@@ -85,14 +85,18 @@ void compare_figures(FigureChange figure, std::optional<double> before, std::opt
 }
 
 void compare_trials(const ModelResult& old, const ModelResult& now, ModelChange& change) {
+  const auto compare = [&](const std::string& of, const DifferenceMetrics& a,
+                           const DifferenceMetrics& b) {
+    compare_figures({.what = "max diff" + of}, a.max_diff, b.max_diff, change);
+    compare_figures({.what = "smallest passing tolerance" + of, .is_tolerance = true},
+                    a.smallest_passing_tolerance, b.smallest_passing_tolerance, change);
+  };
+  if (now.call) compare("", old.metrics, now.metrics);
   for (const Trial& trial : now.trials) {
     const auto before = std::ranges::find(old.trials, trial.name, &Trial::name);
     if (before == old.trials.end()) continue;
-    const DifferenceMetrics a = difference_metrics(before->verification);
-    const DifferenceMetrics b = difference_metrics(trial.verification);
-    compare_figures({.what = "max diff, " + trial.name}, a.max_diff, b.max_diff, change);
-    compare_figures({.what = "smallest passing tolerance, " + trial.name, .is_tolerance = true},
-                    a.smallest_passing_tolerance, b.smallest_passing_tolerance, change);
+    compare(", " + trial.name, difference_metrics(before->verification),
+            difference_metrics(trial.verification));
   }
 }
 
@@ -114,11 +118,26 @@ std::vector<std::string> file_names(const Coverage& coverage) {
   return names;
 }
 
-// Whether a run of `coverage` was asked for `model` of another run, and came to it.
-bool covers(const Coverage& coverage, bool has_same_files, const ModelResult& model) {
+// Whether a run of `coverage` was asked for `model` of another run, `other`, and came to it.
+bool covers(const Coverage& coverage, const Coverage& other, const ModelResult& model) {
   if (coverage.is_interrupted) return false;
-  if (model.origin) return has_same_files;
   const Selection& selection = coverage.selection;
+  const bool has_same_files = file_names(coverage) == file_names(other);
+  if (model.call && selection.suite == other.selection.suite && has_same_files) {
+    // Calls of models are those of the models that were taken apart.
+    const auto is_same = [&](auto... member) {
+      return ((selection.*member == other.selection.*member) && ...);
+    };
+    if (selection.suite == Suite::kModels) {
+      return coverage.is_split == other.is_split &&
+             is_same(&Selection::models, &Selection::categories, &Selection::operators,
+                     &Selection::dtypes);
+    }
+    return is_selected(model.call->op_type, model.call->dtype, selection) &&
+           (selection.categories.empty() || contains(selection.categories, category_of(model)));
+  }
+  if (model.call) return false;
+  if (model.origin) return has_same_files;
   const auto is_selected = [&](const std::string& category) {
     return contains(selection.categories, category);
   };
@@ -151,11 +170,11 @@ std::vector<std::string> compare_runs(const RunRecord& old, const RunRecord& now
   return notes;
 }
 
-// Where each model is among the results.
-std::unordered_map<std::string, size_t> positions(const RunRecord& run) {
-  std::unordered_map<std::string, size_t> positions;
-  for (const std::string& name : run.results.names()) positions.emplace(name, positions.size());
-  return positions;
+std::unordered_map<std::string_view, const ModelResult*> by_name(
+    const std::vector<ModelResult>& results) {
+  std::unordered_map<std::string_view, const ModelResult*> all;
+  for (const ModelResult& result : results) all.emplace(result.name, &result);
+  return all;
 }
 
 namespace fs = std::filesystem;
@@ -190,42 +209,44 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
   if (!same_values) {
     comparison.notes.push_back("figures of trials are not compared: other seeds, other values");
   }
-  const bool has_same_files = file_names(old.coverage) == file_names(now.coverage);
-  const auto old_models = positions(old);
-  for (const ModelResult& model : now.results) {
-    const auto before = old_models.find(model.name);
-    if (before == old_models.end()) {
-      if (covers(old.coverage, has_same_files, model)) {
-        comparison.models.push_back(only_status(model, Trend::kNew));
+  const auto compare = [&](const std::vector<ModelResult>& before,
+                           const std::vector<ModelResult>& after) {
+    const auto old_results = by_name(before);
+    for (const ModelResult& result : after) {
+      const auto was = old_results.find(result.name);
+      if (was == old_results.end()) {
+        if (covers(old.coverage, now.coverage, result)) {
+          comparison.models.push_back(only_status(result, Trend::kNew));
+        }
+        continue;
       }
-      continue;
+      ++(result.call ? comparison.num_cases : comparison.num_compared);
+      ModelChange change{.model = result.name};
+      compare_status(*was->second, result, change);
+      compare_graphs(*was->second, result, graph_changes, change);
+      if (same_values) compare_trials(*was->second, result, change);
+      if (change.changes.empty()) continue;
+      change.trend = std::ranges::min(change.changes, {}, &FigureChange::trend).trend;
+      comparison.models.push_back(std::move(change));
     }
-    ++comparison.num_compared;
-    const ModelResult was = old.results[before->second];
-    ModelChange change{.model = model.name};
-    compare_status(was, model, change);
-    compare_graphs(was, model, graph_changes, change);
-    if (same_values) compare_trials(was, model, change);
-    if (change.changes.empty()) continue;
-    change.trend = std::ranges::min(change.changes, {}, &FigureChange::trend).trend;
-    comparison.models.push_back(std::move(change));
-  }
-  const auto new_models = positions(now);
-  for (const ModelResult& model : old.results) {
-    if (new_models.contains(model.name) || !covers(now.coverage, has_same_files, model)) continue;
-    comparison.models.push_back(only_status(model, Trend::kGone));
-  }
+    const auto new_results = by_name(after);
+    for (const ModelResult& result : before) {
+      if (new_results.contains(result.name)) continue;
+      if (!covers(now.coverage, old.coverage, result)) continue;
+      comparison.models.push_back(only_status(result, Trend::kGone));
+    }
+  };
+  compare(old.results, now.results);
+  compare(old.cases, now.cases);
   std::ranges::stable_sort(comparison.models, {}, &ModelChange::trend);
   return comparison;
 }
 
 std::vector<std::string> graph_changes(const RunRecord& old, const std::string& file,
                                        const ModelResult& result) {
-  const std::optional<size_t> place = old.results.find(result.name);
-  if (!place || !result.graph) return {};
-  const ModelResult model = old.results[*place];
-  if (!model.graph_summary()) return {};
-  const std::string fingerprint = model.graph_summary()->fingerprint;
+  const auto was = std::ranges::find(old.results, result.name, &ModelResult::name);
+  if (was == old.results.end() || !result.graph || !was->graph_summary()) return {};
+  const std::string fingerprint = was->graph_summary()->fingerprint;
   if (fingerprint == graph_fingerprint(*result.graph)) return {};
   const std::string name = "ir/" + result.name + ".json";
   const fs::path path = fs::path(file).parent_path() / name;

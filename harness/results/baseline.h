@@ -10,6 +10,7 @@
 //   twice what it was, and by more than 1e-7; NaN is greater than infinity, and that than all else.
 //   (On one machine figures are the same from run to run, so this is about other machines, where
 //   operators round differently.)
+//   Of a single call, its own figures take the place of those of trials.
 // The opposite is better. Another graph, another kind of failure in the same stage, and a status
 // that is as good are changes, and neither. A model that is new, or gone, is no change of another;
 // one that either run was not asked for, or was interrupted before, is not compared.
@@ -64,10 +65,11 @@ struct ModelChange {
 struct BaselineComparison {
   // How the runs themselves differ: "LibTorch: 2.12.0 -> 2.13.0".
   std::vector<std::string> notes = {};
-  // Models that both runs have.
+  // Models, and single calls, that both runs have.
   size_t num_compared = 0;
-  // Those that have changed, the worst first, and otherwise in the order in which they ran; those
-  // that are gone in the order of the earlier run.
+  size_t num_cases = 0;
+  // Models and calls that have changed, the worst first, and otherwise in the order in which they
+  // ran; those that are gone in the order of the earlier run.
   std::vector<ModelChange> models = {};
 
   size_t count(Trend trend) const;

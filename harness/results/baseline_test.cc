@@ -266,7 +266,8 @@ class GraphChangesTest : public ::testing::Test {
     IR graph = *make_result("aten.relu.default").graph;
     graph.pytorch_version = "2.12.0";
     save_ir(graph, folder_ + "ir/Tiny.json");
-    old_.results.add(make_result("aten.relu.default"));
+    old_.results = {make_result("aten.relu.default")};
+    old_.results[0].drop_graph();
   }
   ~GraphChangesTest() override { std::filesystem::remove_all(folder_); }
 

@@ -206,6 +206,20 @@ inline size_t read_position(const std::string& key) {
   return std::stoul(key);
 }
 
+// The first alternative that it can be: a name, or a struct by its required members.
+template <size_t I, class T>
+void read_variant(const Json& json, T& value) {
+  if constexpr (I + 1 == std::variant_size_v<T>) {
+    read(json, value.template emplace<I>());
+  } else {
+    try {
+      read(json, value.template emplace<I>());
+    } catch (const Problem&) {
+      read_variant<I + 1>(json, value);
+    }
+  }
+}
+
 template <class T>
 void read(const Json& json, T& value) {
   if constexpr (Struct<T>) {
@@ -214,9 +228,7 @@ void read(const Json& json, T& value) {
   } else if constexpr (Named<T>) {
     value = read_name<T>(json);
   } else if constexpr (Variant<T>) {
-    // A name, or a struct.
-    json.is_string() ? read(json, value.template emplace<0>())
-                     : read(json, value.template emplace<1>());
+    read_variant<0>(json, value);
   } else if constexpr (std::is_same_v<T, double>) {
     value = read_number(json);
   } else if constexpr (std::is_same_v<T, bool>) {

@@ -45,6 +45,10 @@ ReferenceKind parse_reference(std::string_view name) {
   throw Error(fmt::format("'{}' is no reference: give model or float64", printable(name)));
 }
 
+bool runs_plans(const RunSettings& settings) {
+  return settings.backend.empty() && settings.executor.empty();
+}
+
 std::optional<double> error_factor(const RunSettings& settings) {
   if (settings.reference == ReferenceKind::kModel) return std::nullopt;
   return settings.error_factor;
@@ -61,11 +65,12 @@ std::string failure_line(const Failure& failure) {
 
 std::string_view status_name(Status status) {
   constexpr std::array<std::string_view, kStatuses.size()> kNames = {
-      "passed", "extracted", "failed", "expected failure", "unexpected pass"};
+      "passed", "extracted", "failed", "expected failure", "unexpected pass", "unsupported"};
   return kNames.at(static_cast<size_t>(status));
 }
 
 Status ModelResult::status() const {
+  if (unsupported) return Status::kUnsupported;
   if (passed()) return expected_failure ? Status::kUnexpectedPass : Status::kPassed;
   if (is_extracted()) return Status::kExtracted;
   const bool is_expected = expected_failure && failure && failure->kind == expected_failure->kind;
@@ -85,6 +90,40 @@ Stage ModelResult::stage() const {
 
 bool ModelResult::is_good() const {
   return status() != Status::kFailed && status() != Status::kUnexpectedPass;
+}
+
+std::string ModelResult::reason() const {
+  if (unsupported) return *unsupported;
+  return failure ? headline(failure->message) : std::string();
+}
+
+std::string_view outcome_name(const ModelResult& result) {
+  const Status status = result.status();
+  if (status != Status::kFailed || !result.failure) return status_name(status);
+  switch (result.failure->kind) {
+    case FailureKind::kOutputMismatch:
+      return "differs";
+    case FailureKind::kCrashed:
+    case FailureKind::kTimedOut:
+    case FailureKind::kOutOfMemory:
+      return failure_kind_name(result.failure->kind);
+    default:
+      return "failed";
+  }
+}
+
+std::string category_of(const ModelResult& result) {
+  return result.categories.empty() ? "models" : result.categories.front();
+}
+
+int64_t count_status(const std::vector<ModelResult>& results, Status status) {
+  return std::ranges::count(results, status, &ModelResult::status);
+}
+
+bool all_good(const std::vector<ModelResult>& results, bool requires_support) {
+  return std::ranges::all_of(results, [&](const ModelResult& it) {
+    return it.is_good() && !(requires_support && it.unsupported);
+  });
 }
 
 std::optional<GraphSummary> ModelResult::graph_summary() const {
@@ -132,6 +171,9 @@ std::string graph_fingerprint(const IR& graph) {
 }
 
 std::optional<double> worst_factor(const ModelResult& result) {
+  if (const auto& opinion = result.second_opinion) {
+    return opinion->reason.empty() ? std::optional(opinion->factor) : std::nullopt;
+  }
   std::optional<double> worst;
   for (const Trial& trial : result.trials) {
     const std::optional<double> factor = trial.verification.worst_factor();
@@ -152,7 +194,7 @@ DifferenceMetrics difference_metrics(const VerificationReport& report) {
 }
 
 DifferenceMetrics difference_metrics(const ModelResult& result) {
-  DifferenceMetrics all;
+  DifferenceMetrics all = result.metrics;
   bool is_complete = true;
   for (const Trial& trial : result.trials) {
     const DifferenceMetrics figures = difference_metrics(trial.verification);

@@ -15,6 +15,7 @@
 
 #include "torch_ir/analysis/cost.h"
 #include "torch_ir/analysis/summary.h"
+#include "torch_ir/cases/graph_case.h"
 #include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/registry/failure_kind.h"
@@ -76,6 +77,9 @@ struct RunSettings {
   bool per_node = false;
   bool save_tensors = false;
 };
+
+// Whether `settings` leave the graphs to the execution plans of this library.
+bool runs_plans(const RunSettings& settings);
 
 // What verdicts by float64 go by; nothing where the model is the reference.
 std::optional<double> error_factor(const RunSettings& settings);
@@ -148,12 +152,15 @@ enum class Status {
   kExpectedFailure,
   // Registered as failing, and passed.
   kUnexpectedPass,
+  // The backend says that it does not take the call. No failure by itself.
+  kUnsupported,
 };
 
-inline constexpr std::array kStatuses = {Status::kPassed, Status::kExtracted, Status::kFailed,
-                                         Status::kExpectedFailure, Status::kUnexpectedPass};
+inline constexpr std::array kStatuses = {Status::kPassed,         Status::kExtracted,
+                                         Status::kFailed,         Status::kExpectedFailure,
+                                         Status::kUnexpectedPass, Status::kUnsupported};
 
-// "passed", "extracted", "failed", "expected failure", "unexpected pass".
+// "passed", "extracted", "failed", "expected failure", "unexpected pass", "unsupported".
 std::string_view status_name(Status status);
 
 // The inverse. Throws Error for another name.
@@ -165,17 +172,38 @@ struct SymbolSize {
   int64_t value = 0;
 };
 
+// How far a graph is from what is expected, by which reports and runs are compared: of the outputs
+// of one or several trials. Nothing where none could be compared, or a portable file does not say.
+struct DifferenceMetrics {
+  std::optional<double> max_diff = std::nullopt;
+  // Infinite where none would pass.
+  std::optional<double> smallest_passing_tolerance = std::nullopt;
+};
+
+// A single call: of the operator suite, of a model taken apart, of a suite in files.
+struct CallInfo {
+  std::string op_type = {};
+  std::string dtype = {};
+  // In models, in their order; none for a case of the tables.
+  std::vector<CaseOccurrence> occurrences = {};
+};
+
+// What became of a candidate: of a model, or of a single call, which is one of thousands and keeps
+// no graph and no trials.
 struct ModelResult {
   std::string name = {};
   std::string description = {};
   std::vector<std::string> categories = {};
   // Of a model in files; nothing for a model of the registry.
   std::optional<Origin> origin = std::nullopt;
+  std::optional<CallInfo> call = std::nullopt;
   std::optional<ExpectedFailure> expected_failure = std::nullopt;
   // How many of kStages passed.
   size_t num_passed_stages = 0;
-  // Why the model failed in the stage after those.
+  // Why it failed in the stage after those.
   std::optional<Failure> failure = std::nullopt;
+  // What the backend says of a call that it does not take, one line.
+  std::optional<std::string> unsupported = std::nullopt;
   // The graph, without the values of constants; from the stage extract on, until drop_graph.
   std::optional<IR> graph = std::nullopt;
   // Of a graph that was dropped.
@@ -187,6 +215,10 @@ struct ModelResult {
   // From the stage verify on, in the order in which they ran; where one could not be executed, that
   // one and those before it.
   std::vector<Trial> trials = {};
+  // Of a call, in place of trials: the worst of its runs, and of its outputs. No opinion where
+  // single elements are not what is compared.
+  DifferenceMetrics metrics = {};
+  std::optional<SecondOpinion> second_opinion = std::nullopt;
   // The trial that was executed or verified last, or that failed.
   int current_trial = 0;
   // Of the worst trial, where the outputs do not agree or the settings ask for it.
@@ -196,16 +228,18 @@ struct ModelResult {
   std::vector<double> stage_seconds = {};
 
   // All stages passed.
-  bool passed() const { return !failure && num_passed_stages == kStages.size(); }
+  bool passed() const { return !failure && !unsupported && num_passed_stages == kStages.size(); }
   // It has a graph that was written, and was not run.
   bool is_extracted() const {
-    return !failure && num_passed_stages == static_cast<size_t>(Stage::kExecute);
+    return !failure && !unsupported && num_passed_stages == static_cast<size_t>(Stage::kExecute);
   }
   Status status() const;
   // The one that failed, or the last one.
   Stage stage() const;
-  // Whether it counts as good: passed as far as it was to go, or failed as expected.
+  // Whether it counts as good: passed as far as it was to go, failed as expected, or unsupported.
   bool is_good() const;
+  // Why it did not pass, one line; empty where it did.
+  std::string reason() const;
   // Lets go of the graph, all but its summary: a run of many models keeps none.
   void drop_graph();
   // Nothing where there was no graph.
@@ -218,13 +252,17 @@ struct ModelResult {
   const Trial* worst_trial() const;
 };
 
-// How far a graph is from what is expected, by which reports and runs are compared: of the outputs
-// of one or several trials. Nothing where none could be compared, or a portable file does not say.
-struct DifferenceMetrics {
-  std::optional<double> max_diff = std::nullopt;
-  // Infinite where none would pass.
-  std::optional<double> smallest_passing_tolerance = std::nullopt;
-};
+// What reports call the outcome of a call: "passed", "differs", "unsupported", "crashed", ...
+std::string_view outcome_name(const ModelResult& result);
+
+// The first of its categories; that of models in general where it has none.
+std::string category_of(const ModelResult& result);
+
+// How many of them have `status`.
+int64_t count_status(const std::vector<ModelResult>& results, Status status);
+
+// Whether every one is good; with `requires_support` also supported.
+bool all_good(const std::vector<ModelResult>& results, bool requires_support = false);
 
 // How many times farther from float64 than eager the worst output of all trials is; nothing where
 // float64 says nothing of one of them.

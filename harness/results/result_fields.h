@@ -51,6 +51,11 @@ struct Names<Suite> {
   static constexpr auto parse = parse_suite;
 };
 template <>
+struct Names<CaseProperty> {
+  static constexpr auto name = property_name;
+  static constexpr auto parse = parse_property;
+};
+template <>
 struct Names<c10::Device> {
   static std::string name(const c10::Device& device) { return device.str(); }
   static c10::Device parse(const std::string& name) { return c10::Device(name); }
@@ -72,6 +77,12 @@ void fields(const Visit& visit, ModelFiles& files) {
   visit.required("weights", files.weights);
   visit.required("inputs", files.inputs);
   visit.required("expected", files.expected);
+}
+
+template <class Visit>
+void fields(const Visit& visit, CaseSource& source) {
+  visit.required("case", source.info.name);
+  visit.required("folder", source.folder);
 }
 
 template <class Visit>
@@ -359,40 +370,79 @@ inline json_fields::Json files_of(const ModelResult& result) {
           {"reproducer", path(result.reproducer.has_value(), "repro/" + result.name)}};
 }
 
+template <class Visit>
+void fields(const Visit& visit, CaseOccurrence& occurrence) {
+  visit.required("model", occurrence.model);
+  visit.required("node", occurrence.node);
+  visit("module", occurrence.module);
+  visit("source", occurrence.source);
+}
+
+template <class Visit>
+void fields(const Visit& visit, CaseInfo& info) {
+  visit.required("name", info.name);
+  visit.required("operator", info.op_type);
+  visit("category", info.category);
+  visit("dtype", info.dtype);
+  visit("note", info.note);
+  visit("compare", info.property);
+  visit("tolerance", info.tolerance);
+  visit("tolerance_reason", info.tolerance_reason);
+  visit("occurrences", info.occurrences);
+}
+
+template <class Visit>
+void fields(const Visit& visit, CallInfo& call) {
+  visit.required("operator", call.op_type);
+  visit.required("dtype", call.dtype);
+  visit("occurrences", call.occurrences);
+}
+
+// What a single call, one of thousands, has not.
+template <class Visit>
+void model_fields(const Visit& visit, ModelResult& result) {
+  visit("sizes", result.sizes);
+  graph_fields(visit, result);
+  if constexpr (!Visit::kReads) {
+    const Trial* worst = result.worst_trial();
+    visit.nullable("worst_trial", worst == nullptr ? std::optional<std::string>() : worst->name);
+  }
+  visit("trials", result.trials);
+  visit.nullable("node_report", result.nodes);
+  visit.nullable("reproducer", result.reproducer);
+  visit.derived("files", files_of(result));
+  visit("stage_seconds", result.stage_seconds);
+  visit("current_trial", result.current_trial);
+}
+
 // All but the graph, which has a file of its own. `current_trial` is for whoever started the
 // process of a model, and not in results.json.
 template <class Visit>
 void fields(const Visit& visit, ModelResult& result) {
   Status status = result.status();
   Stage stage = result.stage();
+  DifferenceMetrics metrics = difference_metrics(result);
   visit.required("name", result.name);
   visit("description", result.description);
   visit.required("categories", result.categories);
   visit.nullable("origin", result.origin);
+  visit("call", result.call);
   visit.required("status", status);
   visit.required("stage", stage);
   visit.nullable("failure", result.failure);
   visit.nullable("expected_failure", result.expected_failure);
-  visit("sizes", result.sizes);
-  graph_fields(visit, result);
+  visit("unsupported", result.unsupported);
+  visit.nullable("max_diff", metrics.max_diff);
+  visit.nullable("smallest_passing_tolerance", metrics.smallest_passing_tolerance);
+  if constexpr (!Visit::kReads) visit.nullable("worst_factor", worst_factor(result));
+  visit("second_opinion", result.second_opinion);
+  if (Visit::kReads || !result.call) model_fields(visit, result);
   if constexpr (Visit::kReads) {
     const bool is_done = status == Status::kPassed || status == Status::kExtracted ||
                          status == Status::kUnexpectedPass;
     result.num_passed_stages = static_cast<size_t>(stage) + (is_done ? 1 : 0);
-  } else {
-    const DifferenceMetrics metrics = difference_metrics(result);
-    const Trial* worst = result.worst_trial();
-    visit.nullable("max_diff", metrics.max_diff);
-    visit.nullable("smallest_passing_tolerance", metrics.smallest_passing_tolerance);
-    visit.nullable("worst_factor", worst_factor(result));
-    visit.nullable("worst_trial", worst == nullptr ? std::optional<std::string>() : worst->name);
+    if (result.trials.empty()) result.metrics = metrics;
   }
-  visit.required("trials", result.trials);
-  visit.nullable("node_report", result.nodes);
-  visit.nullable("reproducer", result.reproducer);
-  visit.derived("files", files_of(result));
-  visit("stage_seconds", result.stage_seconds);
-  visit("current_trial", result.current_trial);
 }
 
 template <class Visit>
@@ -446,6 +496,7 @@ template <class Visit>
 void fields(const Visit& visit, BaselineComparison& comparison) {
   visit.derived("notes", comparison.notes);
   visit.derived("compared", comparison.num_compared);
+  visit.derived("cases_compared", comparison.num_cases);
   for (const Trend trend : kTrends) {
     visit.derived(trend_name(trend).data(), comparison.count(trend));
   }

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness/results/case_fields.h"
 #include "harness/results/result_fields.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
@@ -26,7 +25,9 @@ using json_fields::write;
 constexpr std::string_view kFormat = "torch-ir results";
 // To be raised when a key goes, or means something else. One that is new raises nothing: readers
 // pass over keys that they do not know.
-constexpr int64_t kResultsVersion = 1;
+constexpr int64_t kResultsVersion = 2;
+// In which single calls had another shape: they are left out.
+constexpr int64_t kOldestVersion = 1;
 
 // --- Text that people can read and git can diff ---
 
@@ -63,30 +64,20 @@ void append(const Json& value, const std::string& indent, std::string& text) {
 
 // --- Writing ---
 
-Json write_case_totals(const std::vector<CaseResult>& cases) {
-  Json status = Json::object();
-  for (const CaseStatus value : kCaseStatuses) {
-    status[std::string(case_status_name(value))] = count_status(cases, value);
-  }
-  return status;
-}
-
-Json write_totals(const RunRecord& run) {
+Json write_totals(const std::vector<ModelResult>& results) {
   std::map<FailureKind, int64_t> failures;
-  for (const ModelResult& result : run.results) {
+  for (const ModelResult& result : results) {
     if (result.failure) ++failures[result.failure->kind];
   }
   Json status = Json::object();
   for (const Status value : kStatuses) {
-    status[std::string(status_name(value))] = run.results.count(value);
+    status[std::string(status_name(value))] = count_status(results, value);
   }
   Json failure = Json::object();
   for (const FailureKind kind : kFailureKinds) {
     failure[std::string(failure_kind_name(kind))] = failures[kind];
   }
-  Json totals = {{"models", run.results.size()}, {"status", status}, {"failure", failure}};
-  if (!run.cases.empty()) totals["cases"] = write_case_totals(run.cases);
-  return totals;
+  return {{"count", results.size()}, {"status", status}, {"failure", failure}};
 }
 
 // What may differ between machines, of a value and of a difference that is not 0.
@@ -133,7 +124,7 @@ void make_portable(Json& json) {
   if (json.contains("num_compared")) json["worst"] = json["opinions"] = Json::array();
 }
 
-Json write_model(const ModelResult& result, const RunContext& context) {
+Json write_result(const ModelResult& result, const RunContext& context) {
   Json json = write(result);
   json.erase("current_trial");
   if (!context.timings) json.erase("stage_seconds");
@@ -142,20 +133,22 @@ Json write_model(const ModelResult& result, const RunContext& context) {
 }
 
 // One at a time: together they may be larger than the memory.
-void put_models(const RunRecord& run, const PutText& put) {
+void put_results(const std::vector<ModelResult>& results, const RunContext& context,
+                 const PutText& put) {
   std::string_view separator = "[";
-  for (const ModelResult& result : run.results) {
+  for (const ModelResult& result : results) {
     std::string text = fmt::format("{}\n    ", separator);
     separator = ",";
-    append(write_model(result, run.context), "    ", text);
+    append(write_result(result, context), "    ", text);
     put(text);
   }
-  if (!run.results.empty()) put("\n  ]");
+  put(results.empty() ? "[]" : "\n  ]");
 }
 
 // --- Reading ---
 
-void check_format(const json_fields::Reader& visit) {
+// The version.
+int64_t check_format(const json_fields::Reader& visit) {
   std::string format;
   int64_t version = 0;
   visit.required("format", format);
@@ -163,31 +156,35 @@ void check_format(const json_fields::Reader& visit) {
     throw Problem{fmt::format("expected '{}', found '{}'", kFormat, printable(format)), "/format"};
   }
   visit.required("version", version);
-  if (version != kResultsVersion) {
-    throw Problem{fmt::format("the file has version {}, and this program reads version {}: "
+  if (version < kOldestVersion || version > kResultsVersion) {
+    throw Problem{fmt::format("the file has version {}, and this program reads versions {} to {}: "
                               "make it again with this program",
-                              version, kResultsVersion),
+                              version, kOldestVersion, kResultsVersion),
                   "/version"};
+  }
+  return version;
+}
+
+void check_names(const char* key, const std::vector<ModelResult>& results) {
+  std::unordered_set<std::string> names;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (names.insert(results[i].name).second) continue;
+    throw Problem{"'" + printable(results[i].name) + "' is there twice",
+                  fmt::format("/{}/{}/name", key, i)};
   }
 }
 
 RunRecord read_run(const Json& json) {
   const json_fields::Reader visit{json};
-  check_format(visit);
+  const int64_t version = check_format(visit);
   RunRecord run;
   visit.required("settings", run.context.settings);
   visit.required("coverage", run.coverage);
   visit.required("environment", run.context.environment);
-  std::vector<ModelResult> results;
-  visit.required("models", results);
-  visit("cases", run.cases);
-  std::unordered_set<std::string> names;
-  for (const ModelResult& result : results) {
-    if (names.insert(result.name).second) continue;
-    throw Problem{"there are two models '" + printable(result.name) + "'",
-                  fmt::format("/models/{}/name", &result - results.data())};
-  }
-  run.results = results;
+  visit.required("models", run.results);
+  if (version == kResultsVersion) visit.required("cases", run.cases);
+  check_names("models", run.results);
+  check_names("cases", run.cases);
   return run;
 }
 
@@ -196,26 +193,25 @@ RunRecord read_run(const Json& json) {
 void write_results(const RunRecord& run, const BaselineComparison* baseline, const PutText& put) {
   std::string command = reproduce_command(run.coverage, run.context);
   while (command.ends_with('\n')) command.pop_back();
-  Json json = {{"format", kFormat},
-               {"version", kResultsVersion},
-               {"command", command},
-               {"environment", write(shown_environment(run.context))},
-               {"settings", write(run.context.settings)},
-               {"coverage", write(run.coverage)},
-               {"totals", write_totals(run)},
-               {"models", Json::array()}};
-  if (!run.cases.empty()) {
-    Json& cases = json["cases"] = write(run.cases);
-    if (run.context.portable) make_portable(cases);
-  }
+  Json json = {
+      {"format", kFormat},
+      {"version", kResultsVersion},
+      {"command", command},
+      {"environment", write(shown_environment(run.context))},
+      {"settings", write(run.context.settings)},
+      {"coverage", write(run.coverage)},
+      {"totals", {{"models", write_totals(run.results)}, {"cases", write_totals(run.cases)}}},
+      {"models", Json::array()},
+      {"cases", Json::array()}};
   if (baseline != nullptr) json["baseline"] = write(*baseline);
   std::string_view separator = "{";
   for (const auto& [key, value] : json.items()) {
     std::string text = fmt::format("{}\n  {}: ", separator, scalar_text(key));
     separator = ",";
-    if (key != "models" || run.results.empty()) append(value, "  ", text);
+    const bool holds_results = key == "models" || key == "cases";
+    if (!holds_results) append(value, "  ", text);
     put(text);
-    if (key == "models") put_models(run, put);
+    if (holds_results) put_results(key == "models" ? run.results : run.cases, run.context, put);
   }
   put("\n}\n");
 }

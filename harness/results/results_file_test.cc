@@ -175,7 +175,7 @@ TEST(ResultsSchemaTest, RefusesWhatIsNot) {
     changed[json::json_pointer(pointer)] = value;
     EXPECT_NE(schema_problem(changed), "") << pointer << " " << value;
   };
-  refuses("/version", 2);
+  refuses("/version", 1);
   refuses("/unknown", 1);
   refuses("/models", json::object());
   refuses("/models/0/status", "fine");
@@ -211,10 +211,11 @@ TEST(ResultsFileTest, TheFiguresOfAModelAreTheGreatestOfItsTrials) {
 TEST(ResultsFileTest, HasTheFiguresOfModels) {
   const json results = json::parse(text_of(all_results()));
   EXPECT_EQ(results["format"], "torch-ir results");
-  EXPECT_EQ(results["version"], 1);
-  EXPECT_EQ(results["totals"]["models"], 3);
-  EXPECT_EQ(results["totals"]["status"]["passed"], 1);
-  EXPECT_EQ(results["totals"]["failure"]["output mismatch"], 1);
+  EXPECT_EQ(results["version"], 2);
+  const json& totals = results["totals"]["models"];
+  EXPECT_EQ(totals["count"], 3);
+  EXPECT_EQ(totals["status"]["passed"], 1);
+  EXPECT_EQ(totals["failure"]["output mismatch"], 1);
   const json& tiny = results["models"][0];
   EXPECT_EQ(tiny["name"], "Tiny");
   EXPECT_EQ(tiny["categories"], json::array({"a", "b"}));
@@ -380,9 +381,9 @@ std::string error_of(const char* pointer, const json& value) {
 }
 
 TEST(ReadResultsTest, ErrorsNameThePlace) {
-  EXPECT_EQ(error_of("/version", 2),
-            "/version: the file has version 2, and this program reads version 1: make it again "
-            "with this program");
+  EXPECT_EQ(error_of("/version", 3),
+            "/version: the file has version 3, and this program reads versions 1 to 2: make it "
+            "again with this program");
   EXPECT_EQ(error_of("/format", "other"), "/format: expected 'torch-ir results', found 'other'");
   EXPECT_EQ(error_of("/models", 1), "/models: expected a list, found 1");
   EXPECT_EQ(error_of("/models/1/status", "fine"), "/models/1/status: 'fine' is no status");
@@ -400,7 +401,7 @@ TEST(ReadResultsTest, ErrorsNameThePlace) {
   EXPECT_EQ(error_of("/models/0/trials/1/max_diff", "much"),
             "/models/0/trials/1/max_diff: expected a number, \"nan\", \"inf\" or \"-inf\", found "
             "\"much\"");
-  EXPECT_EQ(error_of("/models/0/name", "Broken"), "/models/1/name: there are two models 'Broken'");
+  EXPECT_EQ(error_of("/models/0/name", "Broken"), "/models/1/name: 'Broken' is there twice");
   EXPECT_EQ(
       error_of("/settings/tolerance/fixed/rtol", "abc"),
       "/settings/tolerance/fixed/rtol: expected a number, \"nan\", \"inf\" or \"-inf\", found "

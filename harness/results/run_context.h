@@ -12,11 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "harness/results/case_result.h"
-#include "harness/results/model_results.h"
+#include "harness/results/model_files.h"
 #include "harness/results/result.h"
-#include "harness/selection/model_files.h"
-#include "harness/selection/selection.h"
+#include "harness/results/selection.h"
 
 namespace torch_ir {
 
@@ -81,9 +79,9 @@ struct RunRecord {
   Coverage coverage = {};
   RunContext context = {};
   // In the order in which they ran.
-  ModelResults results = {};
+  std::vector<ModelResult> results = {};
   // Single calls: of the operator suite, of models taken apart, of suites in files.
-  std::vector<CaseResult> cases = {};
+  std::vector<ModelResult> cases = {};
 };
 
 // The environment as the reports of the run name it.

@@ -1,4 +1,4 @@
-// Single calls in results.json.
+// Single calls in results.json and against a baseline.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,62 +17,78 @@ namespace torch_ir {
 namespace {
 
 using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
-RunRecord read_back(const RunRecord& run) {
-  const std::string path = ::testing::TempDir() + "single_calls.json";
-  write_file(path, results_to_json(run));
-  return read_run_record(path);
+constexpr size_t kWhole = kStages.size();
+
+ModelResult call_named(const std::string& name, size_t num_passed_stages = kWhole) {
+  return {.name = name,
+          .categories = {"pointwise"},
+          .call = CallInfo{.op_type = "aten.abs.default", .dtype = "float32"},
+          .num_passed_stages = num_passed_stages};
 }
 
-// Single calls, one of each status, and all that one can have.
-std::vector<CaseResult> make_cases() {
-  std::vector<CaseResult> cases;
-  for (const CaseStatus status : kCaseStatuses) {
-    CaseResult& result = cases.emplace_back();
-    result.info = {.name = "aten.abs.default/float32/" + std::to_string(cases.size()),
-                   .op_type = "aten.abs.default",
-                   .category = "pointwise",
-                   .dtype = "float32"};
-    result.status = status;
-    if (!result.passed()) result.message = "not so";
-  }
-  CaseResult& full = cases[1];
-  full.info.note = "two groups";
-  full.info.occurrences = {{.model = "m", .node = "abs", .module = "a.b", .source = "f.py:3"},
-                           {.model = "m", .node = "abs_1"}};
-  full.max_diff = std::numeric_limits<double>::infinity();
-  full.smallest_passing_tolerance = std::numeric_limits<double>::quiet_NaN();
+ModelResult failed_call(const std::string& name, FailureKind kind) {
+  ModelResult result = call_named(name, 2);
+  result.failure = Failure{.kind = kind, .stage = Stage::kExecute, .message = "not so"};
+  return result;
+}
+
+// Single calls, and all that one can have.
+std::vector<ModelResult> make_cases() {
+  std::vector<ModelResult> cases = {
+      call_named("a/passed"), failed_call("a/differs", FailureKind::kOutputMismatch),
+      call_named("a/unsupported", 2), failed_call("a/memory", FailureKind::kOutOfMemory)};
+  ModelResult& full = cases[1];
+  full.description = "two groups";
+  full.call->occurrences = {{.model = "m", .node = "abs", .module = "a.b", .source = "f.py:3"},
+                            {.model = "m", .node = "abs_1"}};
+  full.metrics = {.max_diff = std::numeric_limits<double>::infinity(),
+                  .smallest_passing_tolerance = std::numeric_limits<double>::quiet_NaN()};
   full.second_opinion = SecondOpinion{.executor_error = 0.25, .eager_error = 0.125, .factor = 2};
+  cases[2].unsupported = "no abs here";
   return cases;
 }
 
-RunRecord run_with_cases() {
+RunRecord run_with(std::vector<ModelResult> cases) {
   return {.context = {.environment = {{"libtorch", "2.13.0"}}},
-          .results = {{.name = "Tiny", .num_passed_stages = kStages.size()}},
-          .cases = make_cases()};
+          .results = {{.name = "Tiny", .num_passed_stages = kWhole}},
+          .cases = std::move(cases)};
+}
+
+RunRecord read_back(const json& content) {
+  const std::string path = ::testing::TempDir() + "single_calls.json";
+  write_file(path, content.dump());
+  return read_run_record(path);
 }
 
 TEST(SingleCallResultsTest, AreInTheFile) {
-  const json results = json::parse(results_to_json(run_with_cases()));
+  const json results = json::parse(results_to_json(run_with(make_cases())));
   EXPECT_EQ(schema_problem(results), "");
-  EXPECT_EQ(results["totals"]["models"], 1);
-  EXPECT_EQ(results["totals"]["cases"]["out of memory"], 1);
-  ASSERT_EQ(results["cases"].size(), kCaseStatuses.size());
-  EXPECT_EQ(results["cases"][1]["status"], "differs");
-  EXPECT_EQ(results["cases"][1]["max_diff"], "inf");
-  EXPECT_EQ(results["cases"][1]["occurrences"][0]["source"], "f.py:3");
-  EXPECT_TRUE(results["cases"][0]["max_diff"].is_null());
+  EXPECT_EQ(results["totals"]["models"]["count"], 1);
+  EXPECT_EQ(results["totals"]["cases"]["count"], 4);
+  EXPECT_EQ(results["totals"]["cases"]["status"]["unsupported"], 1);
+  EXPECT_EQ(results["totals"]["cases"]["failure"]["out of memory"], 1);
+  const json& cases = results["cases"];
+  EXPECT_EQ(cases[1]["status"], "failed");
+  EXPECT_EQ(cases[1]["failure"]["kind"], "output mismatch");
+  EXPECT_EQ(cases[1]["max_diff"], "inf");
+  EXPECT_EQ(cases[1]["worst_factor"], 2);
+  EXPECT_EQ(cases[1]["call"]["occurrences"][0]["source"], "f.py:3");
+  EXPECT_EQ(cases[2]["unsupported"], "no abs here");
+  EXPECT_TRUE(cases[0]["max_diff"].is_null());
+  EXPECT_FALSE(cases[0].contains("trials"));
   json wrong = results;
   wrong["cases"][0]["status"] = "fine";
   EXPECT_NE(schema_problem(wrong), "");
-  EXPECT_FALSE(json::parse(results_to_json(RunRecord())).contains("cases"));
 }
 
 TEST(SingleCallResultsTest, HaveNoDifferencesInPortableFiles) {
-  RunRecord run = run_with_cases();
+  RunRecord run = run_with(make_cases());
   run.context.portable = true;
-  run.cases[0].max_diff = 0;
-  run.cases[1].max_diff = 0.5;
+  run.cases[0].metrics.max_diff = 0;
+  run.cases[1].metrics.max_diff = 0.5;
   const json results = json::parse(results_to_json(run));
   EXPECT_EQ(schema_problem(results), "");
   EXPECT_EQ(results["cases"][0]["max_diff"], 0);
@@ -82,25 +98,58 @@ TEST(SingleCallResultsTest, HaveNoDifferencesInPortableFiles) {
 }
 
 TEST(SingleCallResultsTest, AreReadBack) {
-  const std::vector<CaseResult> written = make_cases();
-  const RunRecord read = read_back(run_with_cases());
-  ASSERT_EQ(read.cases.size(), written.size());
-  for (size_t i = 0; i < written.size(); ++i) {
-    EXPECT_EQ(read.cases[i].info.name, written[i].info.name);
-    EXPECT_EQ(read.cases[i].status, written[i].status);
-    EXPECT_EQ(read.cases[i].message, written[i].message);
+  const RunRecord written = run_with(make_cases());
+  const RunRecord read = read_back(json::parse(results_to_json(written)));
+  EXPECT_EQ(results_to_json(read), results_to_json(written));
+  EXPECT_EQ(read.cases[1].call->occurrences, written.cases[1].call->occurrences);
+  EXPECT_EQ(read.cases[1].metrics.max_diff, std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(*read.cases[1].metrics.smallest_passing_tolerance));
+  EXPECT_EQ(read.cases[1].second_opinion, written.cases[1].second_opinion);
+  EXPECT_EQ(read.cases[2].status(), Status::kUnsupported);
+  EXPECT_TRUE(read.cases[2].is_good());
+}
+
+TEST(SingleCallResultsTest, OfVersionOneAreLeftOut) {
+  json old = json::parse(results_to_json(run_with({})));
+  old["version"] = 1;
+  old["cases"] = {{{"name", "a"}, {"operator", "aten.abs.default"}, {"status", "differs"}}};
+  const RunRecord read = read_back(old);
+  EXPECT_EQ(read.results.size(), 1u);
+  EXPECT_TRUE(read.cases.empty());
+}
+
+TEST(SingleCallResultsTest, HaveNamesOfTheirOutcomes) {
+  std::vector<std::string_view> names;
+  for (const ModelResult& it : make_cases()) names.push_back(outcome_name(it));
+  EXPECT_THAT(names, ElementsAre("passed", "differs", "unsupported", "out of memory"));
+  ModelResult known = failed_call("a", FailureKind::kCrashed);
+  known.expected_failure = ExpectedFailure{.kind = FailureKind::kCrashed, .reason = "known"};
+  EXPECT_EQ(outcome_name(known), "expected failure");
+}
+
+std::vector<std::string> changes(const RunRecord& old, const RunRecord& now) {
+  std::vector<std::string> texts;
+  for (const ModelChange& change : compare_with_baseline(old, now).models) {
+    texts.push_back(change.model + " " + std::string(trend_name(change.trend)));
   }
-  const CaseResult& full = read.cases[1];
-  EXPECT_EQ(full.info.op_type, "aten.abs.default");
-  EXPECT_EQ(full.info.category, "pointwise");
-  EXPECT_EQ(full.info.dtype, "float32");
-  EXPECT_EQ(full.info.note, "two groups");
-  EXPECT_EQ(full.info.occurrences, written[1].info.occurrences);
-  EXPECT_EQ(full.max_diff, std::numeric_limits<double>::infinity());
-  EXPECT_TRUE(std::isnan(*full.smallest_passing_tolerance));
-  EXPECT_EQ(full.second_opinion, written[1].second_opinion);
-  // A file without any is one of a run of models.
-  EXPECT_TRUE(read_back(RunRecord()).cases.empty());
+  return texts;
+}
+
+TEST(SingleCallResultsTest, AreComparedWithABaseline) {
+  RunRecord old = run_with({call_named("a"), call_named("b"), call_named("c")});
+  old.coverage.selection.suite = Suite::kOperators;
+  RunRecord now = old;
+  EXPECT_THAT(changes(old, now), IsEmpty());
+  EXPECT_EQ(compare_with_baseline(old, now).num_cases, 3u);
+  now.cases = {failed_call("a", FailureKind::kCrashed), call_named("b"), call_named("d")};
+  now.cases[1].metrics.max_diff = 1;
+  old.cases[1].metrics.max_diff = 0;
+  EXPECT_THAT(changes(old, now), ElementsAre("a worse", "b worse", "c gone", "d new"));
+  // What only one of the runs was asked for.
+  now.coverage.selection.dtypes = {"int64"};
+  EXPECT_THAT(changes(old, now), ElementsAre("a worse", "b worse", "d new"));
+  old.coverage.is_interrupted = true;
+  EXPECT_THAT(changes(old, now), ElementsAre("a worse", "b worse"));
 }
 
 }  // namespace

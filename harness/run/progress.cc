@@ -43,6 +43,8 @@ Verdict verdict_of(Status status) {
       return {"FAILED AS EXPECTED", kYellow};
     case Status::kUnexpectedPass:
       return {"PASSED UNEXPECTEDLY", kRed};
+    case Status::kUnsupported:
+      return {"UNSUPPORTED", kYellow};
   }
   __builtin_unreachable();
 }
@@ -68,6 +70,8 @@ std::string details(const ModelResult& result) {
       return expectation(result);
     case Status::kUnexpectedPass:
       return "expected was " + expectation(result);
+    case Status::kUnsupported:
+      return result.reason();
   }
   __builtin_unreachable();
 }

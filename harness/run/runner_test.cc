@@ -9,11 +9,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <map>
 #include <set>
 
 #include "harness/process/interrupt.h"
-#include "harness/run/run_model.h"
+#include "harness/run/run_candidate.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/ir/json.h"
 
@@ -49,14 +50,31 @@ class RunnerTest : public ::testing::Test {
     };
     observer.on_finish = keep;
     std::vector<ModelResult> results;
-    for (const std::string& name :
-         run_models({models.begin(), models.end()}, options, directory_, observer).names()) {
-      results.push_back(finished.at(name));
+    for (const ModelResult& result :
+         run_candidates({models.begin(), models.end()}, options, directory_, observer)) {
+      results.push_back(finished.at(result.name));
     }
     return results;
   }
-  ModelResult run_one(const std::string& model, const RunOptions& options = {}) {
+  ModelResult run_one(const std::string& model, const RunOptions& options) {
     return run({model}, options).at(0);
+  }
+  // Without options: all models that tests want so run once, together.
+  ModelResult run_one(const std::string& model) {
+    static const std::map<std::string, ModelResult> usual = [this] {
+      std::map<std::string, ModelResult> results;
+      for (ModelResult& it :
+           run({"Good",        "Close",      "Wrong",        "Draws",        "ExitsAtTheEnd",
+                "Bits",        "Mismatch",   "Throws",       "ThrowsOnData", "Aborts",
+                "Exits",       "Trains",     "AbortsOnData", "ReadsData",    "NeedsTooMuch",
+                "Loose",       "Counter",    "WrongOnOnes",  "WrongOnLarge", "ReadsOutside",
+                "LooseOutput", "KnownWrong", "MendedSince",  "ExitsAsADisk", "Overflows"},
+               {.jobs = 2})) {
+        results[it.name] = std::move(it);
+      }
+      return results;
+    }();
+    return usual.at(model);
   }
 
   const std::string directory_ = ::testing::TempDir() + "runner_test";
@@ -145,7 +163,7 @@ TEST_F(RunnerTest, Float64AsTheReferenceGoesByTheErrorFactor) {
 
 TEST_F(RunnerTest, WhatHasNoFloat64RunFailsWithTheReason) {
   RunOptions options;
-  const ModelResult passed = run_one("Bits", options);
+  const ModelResult passed = run_one("Bits");
   EXPECT_TRUE(passed.passed());
   EXPECT_EQ(worst_factor(passed), std::nullopt);
   options.settings.reference = ReferenceKind::kFloat64;
@@ -292,12 +310,7 @@ TEST_F(RunnerTest, FailuresHaveTheirKinds) {
       {"AbortsOnData", FailureKind::kCrashed},      {"Exits", FailureKind::kCrashed},
       {"NeedsTooMuch", FailureKind::kOutOfMemory},
   };
-  std::vector<std::string> models;
-  for (const auto& [model, kind] : kinds) models.push_back(model);
-  const std::vector<ModelResult> results = run(models);
-  for (size_t i = 0; i < kinds.size(); ++i) {
-    EXPECT_EQ(kind_of(results[i]), kinds[i].second) << kinds[i].first;
-  }
+  for (const auto& [model, kind] : kinds) EXPECT_EQ(kind_of(run_one(model)), kind) << model;
 }
 
 std::vector<std::string> trial_names(const ModelResult& result) {
@@ -364,8 +377,6 @@ INSTANTIATE_TEST_SUITE_P(
         SmallestPart{"aborts_on_exp", FailureKind::kCrashed, "exp", "exp", " --trials 1"},
         SmallestPart{"aborts_on_both", FailureKind::kCrashed, "sin", "exp", " --trials 1"},
         SmallestPart{"leaves_on_exp", FailureKind::kCrashed, "exp", "exp", " --trials 1"},
-        SmallestPart{"hangs_on_exp", FailureKind::kTimedOut, "exp", "exp",
-                     " --trials 1 --timeout 15"},
         SmallestPart{"grows_on_exp", FailureKind::kOutOfMemory, "exp", "exp",
                      " --trials 1 --memory-limit 600"},
         SmallestPart{"refused_on_exp", FailureKind::kOutOfMemory, "exp", "exp",
@@ -381,7 +392,6 @@ TEST_P(SmallestPartTest, OfWhatEndsItsProcessIsTheReproducer) {
 #endif
   RunOptions options;
   options.settings.backend = expected.backend;
-  if (expected.kind == FailureKind::kTimedOut) options.timeout = std::chrono::seconds(15);
   if (expected.kind == FailureKind::kOutOfMemory) options.memory_limit = 600'000'000;
   IR part;
   const RunObserver observer{.on_finish = [&](ModelResult&, const std::string& directory) {
@@ -424,27 +434,32 @@ struct LastRun {
   std::string note;
 };
 
-class LastRunTest : public RunnerTest, public ::testing::WithParamInterface<LastRun> {};
-
-INSTANTIATE_TEST_SUITE_P(
-    Backends, LastRunTest,
-    ::testing::Values(LastRun{"ends_at_last", "The part that was found ended when it had 4 s. "},
-                      LastRun{"fails_to_load_at_last",
-                              "The part that was found could not be loaded in time to have 4 s. "},
-                      LastRun{"loads_slowly_at_last", ""}),
-    [](const auto& test) { return test.param.backend; });
-
-// Without the process that hung to begin with, so that there can be much time for the parts.
-TEST_P(LastRunTest, OfThePartThatWasFoundIsToldAsItWas) {
-  RunSettings settings;
-  settings.backend = GetParam().backend;
-  const std::unique_ptr<Candidate> candidate = make_candidate(std::string("Branches"), 0);
-  const ModelResult result =
-      reproduce(*candidate, ModelResult{.name = "Branches"}, settings,
-                {.kind = FailureKind::kTimedOut, .timeout = 20}, directory_, [](const auto&) {});
-  ASSERT_TRUE(result.reproducer);
-  EXPECT_EQ(result.reproducer->num_nodes, GetParam().note.empty() ? 1 : 7) << result.nodes->note;
-  EXPECT_THAT(result.nodes->note, StartsWith(GetParam().note));
+// Without the process that hung to begin with, so that there can be much time for the parts; all at
+// once, as they mostly wait.
+TEST_F(RunnerTest, OfAPartThatSeemsToHangTheLastRunDecides) {
+  const LastRun backends[] = {
+      {"ends_at_last", "The part that was found ended when it had 2.4 s. "},
+      {"fails_to_load_at_last",
+       "The part that was found could not be loaded in time to have 2.4 s. "},
+      {"loads_slowly_at_last", ""}};
+  std::vector<std::future<ModelResult>> searches;
+  for (const LastRun& it : backends) {
+    searches.push_back(std::async(std::launch::async, [&] {
+      RunSettings settings;
+      settings.backend = it.backend;
+      const std::string folder = directory_ + "/" + it.backend;
+      fs::create_directories(folder);
+      const auto candidate = make_candidate(ModelSource("Branches"), settings);
+      return reproduce(*candidate, ModelResult{.name = "Branches"}, settings,
+                       {.kind = FailureKind::kTimedOut, .timeout = 12}, folder, [](const auto&) {});
+    }));
+  }
+  for (size_t i = 0; i < searches.size(); ++i) {
+    const ModelResult result = searches[i].get();
+    ASSERT_TRUE(result.reproducer);
+    EXPECT_EQ(result.reproducer->num_nodes, backends[i].note.empty() ? 1 : 7) << result.nodes->note;
+    EXPECT_THAT(result.nodes->note, StartsWith(backends[i].note));
+  }
 }
 
 TEST_F(RunnerTest, AGraphThatEndsItsProcessIsTheReproducer) {
@@ -471,14 +486,14 @@ TEST_F(RunnerTest, AGraphThatEndsItsProcessIsTheReproducer) {
 
 TEST_F(RunnerTest, TheLimitThatEndsTheProcessIsPartOfTheCommand) {
   RunOptions options;
-  options.timeout = std::chrono::seconds(5);
+  options.timeout = std::chrono::seconds(3);
   options.settings.executor = "sleep 600; # {ir} {weights} {inputs} {outputs}";
   const ModelResult result = run_one("Good", options);
   EXPECT_EQ(kind_of(result), FailureKind::kTimedOut);
   ASSERT_TRUE(result.reproducer);
   EXPECT_EQ(result.reproducer->command,
             "harness --ir . --executor 'sleep 600; # {ir} {weights} {inputs} {outputs}' --rtol "
-            "0.0001 --atol 0.0001 --trials 1 --timeout 5");
+            "0.0001 --atol 0.0001 --trials 1 --timeout 3");
 }
 
 TEST_F(RunnerTest, WhatIsKnownOfTheNodesOutlivesTheSearchForAReproducer) {

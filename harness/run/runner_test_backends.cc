@@ -94,8 +94,8 @@ std::unique_ptr<Backend> make_hanging(const BackendOptions& options, void (*load
   return std::make_unique<Faulty>(std::vector<std::string>(), is_last ? run_at_last : hang);
 }
 
-// Longer than two fifths of the 20 s of the test.
-void load_slowly() { ::sleep(9); }
+// Longer than the 2.4 s that the part has to run.
+void load_slowly() { ::sleep(3); }
 
 // Touches all the memory that there is.
 void take_all_memory() {
@@ -128,7 +128,6 @@ const bool registered =
     add_hanging(
         "fails_to_load_at_last", [] { throw ExecutionError("no chip"); }, hang) &&
     add_hanging("loads_slowly_at_last", load_slowly, hang) &&
-    add_faulty("hangs_on_exp", {"aten.exp.default"}, hang) &&
     add_faulty("grows_on_exp", {"aten.exp.default"}, take_all_memory) &&
     add_faulty("refused_on_exp", {"aten.exp.default"}, [] { throw std::bad_alloc(); }) &&
     add_faulty("leaves_on_exp", {"aten.exp.default"}, [] { std::_Exit(0); });

@@ -47,7 +47,9 @@ class ImportedCandidate : public Candidate {
     return inputs;
   }
 
-  bool takes_trials() const override { return files_.expected.empty(); }
+  int num_trials(const RunSettings& settings) const override {
+    return files_.expected.empty() ? Candidate::num_trials(settings) : 1;
+  }
 
   std::vector<at::Tensor> expected(const std::vector<at::Tensor>& inputs) override {
     if (files_.expected.empty()) return run(inputs);

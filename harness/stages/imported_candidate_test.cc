@@ -73,7 +73,7 @@ TEST_F(GraphCandidateTest, ExpectedIsWhatItsOperatorsCompute) {
   const auto candidate = make_candidate(save(graph), 0);
   EXPECT_EQ(candidate->extract(), graph.ir);
   EXPECT_TRUE(same_bits(candidate->weights()["count"], graph.weights["count"]));
-  EXPECT_TRUE(candidate->takes_trials());
+  EXPECT_EQ(candidate->num_trials({.trials = 3}), 3);
   const std::vector<at::Tensor> inputs = candidate->inputs(0);
   EXPECT_TRUE(same_bits(inputs.at(1), graph.inputs[1]));
   const std::vector<at::Tensor> expected = candidate->expected(inputs);
@@ -96,7 +96,7 @@ TEST_F(GraphCandidateTest, AFileSaysWhatIsExpected) {
   save_weights_safetensors(expected, files.expected);
   const auto candidate = make_candidate(files, 0);
   candidate->extract();
-  EXPECT_FALSE(candidate->takes_trials());
+  EXPECT_EQ(candidate->num_trials({.trials = 3}), 1);
   EXPECT_TRUE(same_bits(candidate->expected(candidate->inputs(0)).at(1), at::ones({2, 3})));
   EXPECT_THAT(candidate->paths(),
               ElementsAre(files.path, files.weights, files.inputs, files.expected));

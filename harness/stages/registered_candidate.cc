@@ -37,6 +37,10 @@ class RegisteredCandidate : public Candidate {
     }
     return inputs;
   }
+  void set_tolerance(ToleranceRule& rule) const override {
+    if (model_.spec.tolerance) rule = {.fixed = *model_.spec.tolerance};
+    rule.outputs = model_.spec.output_tolerances;
+  }
   std::vector<at::Tensor> expected(const std::vector<at::Tensor>& inputs) override {
     std::vector<at::Tensor> outputs = run_eagerly(subject_.model, inputs);
     restore();
@@ -107,9 +111,12 @@ std::unique_ptr<Candidate> make_candidate(const RegisteredModel& model, uint64_t
   return std::make_unique<RegisteredCandidate>(model, seed);
 }
 
-std::unique_ptr<Candidate> make_candidate(const ModelSource& source, uint64_t seed) {
-  if (const auto* files = std::get_if<ModelFiles>(&source)) return make_candidate(*files, seed);
-  return make_candidate(find_model(name_of(source)), seed);
+std::unique_ptr<Candidate> make_candidate(const ModelSource& source, const RunSettings& settings) {
+  if (const auto* files = std::get_if<ModelFiles>(&source)) {
+    return make_candidate(*files, settings.seed);
+  }
+  if (const auto* call = std::get_if<CaseSource>(&source)) return make_candidate(*call, settings);
+  return make_candidate(find_model(name_of(source)), settings.seed);
 }
 
 }  // namespace torch_ir

@@ -2,9 +2,12 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
 #include <c10/util/Exception.h>
 #include <torch/nn/module.h>
 
+#include <atomic>
 #include <filesystem>
 #include <new>
 #include <string_view>
@@ -35,12 +38,29 @@ bool is_any_of(const std::exception& exception) {
   return ((dynamic_cast<const Errors*>(&exception) != nullptr) || ...);
 }
 
-bool is_out_of_memory(const std::exception& exception) {
-  if (is_any_of<std::bad_alloc, c10::OutOfMemoryError>(exception)) return true;
-  // LibTorch's allocator for the CPU throws a general error, which may be part of another by now.
-  const std::string_view text = exception.what();
-  return text.find("DefaultCPUAllocator: can't allocate memory") != std::string_view::npos;
-}
+std::atomic<int64_t> num_refused_allocations = 0;
+
+// LibTorch's own for the CPU, and a count of what it refuses.
+class CountingAllocator : public c10::Allocator {
+ public:
+  explicit CountingAllocator(c10::Allocator& own) : own_(own) {}
+
+  c10::DataPtr allocate(size_t size) override {
+    try {
+      return own_.allocate(size);
+    } catch (const c10::Error&) {
+      ++num_refused_allocations;
+      throw;
+    }
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return own_.raw_deleter(); }
+  void copy_data(void* to, const void* from, size_t size) const override {
+    own_.copy_data(to, from, size);
+  }
+
+ private:
+  c10::Allocator& own_;
+};
 
 FailureKind extract_failure(const std::exception& exception) {
   if (is_any_of<LoadError>(exception)) return FailureKind::kLoadFailed;
@@ -98,10 +118,11 @@ IR extract(const RegisteredModel& model, const Subject& subject) {
 }
 
 IR serialize(const IR& ir, const std::string& path) {
-  write_output([&] { save_ir(ir, path); });
-  IR read = load_ir(path);
+  if (!path.empty()) write_output([&] { save_ir(ir, path); });
+  IR read = path.empty() ? deserialize_ir(serialize_ir(ir)) : load_ir(path);
   if (!(read == ir)) {
-    throw SerializeMismatch(path + " is not the IR that was written: reading it gives another one");
+    throw SerializeMismatch((path.empty() ? "the text" : path) +
+                            " is not the IR that was written: reading it gives another one");
   }
   validate_ir(read);
   return read;
@@ -146,8 +167,23 @@ std::string without_folder(std::string text, const std::string& folder) {
   return text;
 }
 
-FailureKind failure_kind(Stage stage, const std::exception& exception) {
-  if (is_out_of_memory(exception)) return FailureKind::kOutOfMemory;
+AllocationWatch::AllocationWatch() {
+  static CountingAllocator counting(*c10::GetCPUAllocator());
+  [[maybe_unused]] static const bool is_set = [] {
+    constexpr uint8_t kAboveDefault = 1;
+    c10::SetCPUAllocator(&counting, kAboveDefault);
+    return true;
+  }();
+  num_refused_before_ = num_refused_allocations;
+}
+
+bool AllocationWatch::has_refused() const { return num_refused_allocations > num_refused_before_; }
+
+FailureKind failure_kind(Stage stage, const std::exception& exception,
+                         const AllocationWatch& memory) {
+  const bool is_out_of_memory =
+      memory.has_refused() || is_any_of<std::bad_alloc, c10::OutOfMemoryError>(exception);
+  if (is_out_of_memory) return FailureKind::kOutOfMemory;
   if (stage == Stage::kExtract) return extract_failure(exception);
   if (is_any_of<SerializeMismatch>(exception)) return FailureKind::kSerializeMismatch;
   if (is_any_of<OutputMismatch>(exception)) return FailureKind::kOutputMismatch;

@@ -1,7 +1,7 @@
 // The stages of the pipeline, each a function from data to data.
 //
-// Called one after the other by run_model, the first and the last by way of a Candidate. A stage
-// that fails throws; what it throws says why.
+// Called one after the other by run_candidate, the first and the last by way of a Candidate. A
+// stage that fails throws; what it throws says why.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/process/worker.h"
 #include "harness/results/result.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/exporter/capture/model.h"
@@ -25,12 +26,6 @@ struct Subject {
   std::vector<at::Tensor> inputs;
 };
 
-// A file of the harness can not be written: not the model's fault, and the end of a run.
-class OutputError : public Error {
- public:
-  using Error::Error;
-};
-
 // Calls `write`. What it throws because a file can not be written becomes an OutputError; that the
 // content can not be written stays what it is.
 void write_output(const std::function<void()>& write);
@@ -42,9 +37,9 @@ Subject make_subject(const RegisteredModel& model, uint64_t seed);
 // values of constants, which the meta device does not have, are those of `subject`.
 IR extract(const RegisteredModel& model, const Subject& subject);
 
-// Writes `ir` to `path` and gives back what the file says. Throws SerializeMismatch when that is
-// not equal, SerializationError or ValidationError when it can not be read or is not well formed,
-// OutputError when nothing can be written.
+// Writes `ir` to `path`, or where that is empty to a text, and gives back what that says. Throws
+// SerializeMismatch when that is not equal, SerializationError or ValidationError when it can not
+// be read or is not well formed, OutputError when nothing can be written.
 IR serialize(const IR& ir, const std::string& path);
 
 // The outputs of `model` itself for copies of `inputs`.
@@ -80,9 +75,21 @@ class OutputMismatch : public Error {
   using Error::Error;
 };
 
-// Which kind of failure an exception in a stage is. The runner knows by itself what ended a
+// Whether LibTorch has been refused memory since this was made: its allocator for the CPU throws an
+// error without a type of its own, which may be part of another when it is caught.
+class AllocationWatch {
+ public:
+  AllocationWatch();
+  bool has_refused() const;
+
+ private:
+  int64_t num_refused_before_;
+};
+
+// Which kind of failure an exception in a stage is. The supervisor knows by itself what ended a
 // process.
-FailureKind failure_kind(Stage stage, const std::exception& exception);
+FailureKind failure_kind(Stage stage, const std::exception& exception,
+                         const AllocationWatch& memory = AllocationWatch());
 
 // What `load()` gives; its errors become LoadErrors.
 template <class Load>

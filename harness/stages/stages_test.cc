@@ -50,14 +50,17 @@ TEST(SerializeTest, AnIrThatIsReadAsAnotherOneIsAMismatch) {
 
 TEST(FailureTest, MemoryRunsOutInEveryStage) {
   EXPECT_EQ(failure_kind(Stage::kExtract, std::bad_alloc()), FailureKind::kOutOfMemory);
+  const AllocationWatch memory;
+  EXPECT_FALSE(memory.has_refused());
   try {
     at::empty({int64_t{1} << 58});
     FAIL() << "there is no such memory";
   } catch (const std::exception& error) {
-    EXPECT_EQ(failure_kind(Stage::kExecute, error), FailureKind::kOutOfMemory);
-    EXPECT_EQ(failure_kind(Stage::kExecute, ExecutionError(error.what())),
+    // Whatever becomes of the exception.
+    EXPECT_EQ(failure_kind(Stage::kExecute, ExecutionError("a node"), memory),
               FailureKind::kOutOfMemory);
   }
+  EXPECT_EQ(failure_kind(Stage::kExecute, ExecutionError("a node")), FailureKind::kExecuteFailed);
 }
 
 TEST(FailureTest, FoldersOfARunAreLeftOut) {

@@ -101,7 +101,8 @@ std::optional<size_t> shared_input(const OpNode& node, size_t index,
   const c10::Argument& result = results[std::min(index, results.size() - 1)];
   for (size_t i = 0; i < arguments.size(); ++i) {
     const auto* tensor = std::get_if<TensorArgument>(&arguments[i]);
-    if (tensor == nullptr || node.inputs[tensor->input].dtype != node.outputs[index].dtype) continue;
+    if (tensor == nullptr || node.inputs[tensor->input].dtype != node.outputs[index].dtype)
+      continue;
     if (shares(schema.arguments()[i], result) || (i == 0 && returns_as_is(node))) {
       return tensor->input;
     }

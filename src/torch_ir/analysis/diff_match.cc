@@ -153,8 +153,8 @@ class Matcher {
     // In order: what moved may read what moved.
     for (size_t i = begin_; i < old_end_; ++i) {
       const auto left = by_call.find(old_labels_.calls[i]);
-      const bool is_unique = !match_.new_of_old[i] && left->second.old.size() == 1 &&
-                             left->second.now.size() == 1;
+      const bool is_unique =
+          !match_.new_of_old[i] && left->second.old.size() == 1 && left->second.now.size() == 1;
       if (!is_unique || !reads_partners(i, left->second.now[0])) continue;
       match_.is_moved[left->second.now[0]] = true;
       pair(i, left->second.now[0]);

@@ -150,7 +150,8 @@ std::string labels_of(std::string_view term, size_t num_dims) {
   const size_t dots = labels.find("...");
   if (dots != labels.npos) {
     std::string batch;
-    for (size_t i = num_dims + 3; i-- > labels.size();) batch += static_cast<char>(1 + i - labels.size());
+    for (size_t i = num_dims + 3; i-- > labels.size();)
+      batch += static_cast<char>(1 + i - labels.size());
     labels.replace(dots, 3, batch);
   }
   if (labels.size() != num_dims) throw Missing();
@@ -191,7 +192,8 @@ Count einsum(const NodeCall& call) {
   Count count = 1;
   bool adds_up = false;
   for (const auto& [name, size] : sizes) {
-    const bool is_shared = labels[0].find(name) != labels[0].npos && labels[1].find(name) != labels[1].npos;
+    const bool is_shared =
+        labels[0].find(name) != labels[0].npos && labels[1].find(name) != labels[1].npos;
     const bool is_kept = is_in_result(name, equation);
     if (is_shared || is_kept) count = count * size_of(size);
     adds_up |= is_shared && !is_kept;

@@ -53,7 +53,8 @@ struct SupportReport {
   // In the order in which they were given.
   std::vector<GraphSupport> graphs;
   int64_t num_running = 0;
-  // Those that most graphs need first; ties by the graphs that they would unlock, by calls, by name.
+  // Those that most graphs need first; ties by the graphs that they would unlock, by calls, by
+  // name.
   std::vector<MissingOperator> missing;
   // Names on the list that LibTorch does not have, see SupportedOperators::unknown.
   std::vector<SupportedOperators::Entry> unknown;

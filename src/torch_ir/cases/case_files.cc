@@ -193,6 +193,19 @@ bool is_of_suite(const fs::path& path, bool is_folder) {
   return !is_folder && (path == kSuiteFile || path == kReadme);
 }
 
+// Removes the cases in the unfinished suite `directory` that are none of `infos`: those of a model
+// that came to no end.
+void remove_others(const std::string& directory, const std::vector<CaseInfo>& infos) {
+  std::set<fs::path> known;
+  for (const CaseInfo& info : infos) known.insert(case_folder(directory, info.name));
+  std::vector<fs::path> others;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(directory) / kCases)) {
+    const fs::path folder = entry.path().parent_path();
+    if (entry.is_regular_file() && !known.contains(folder)) others.push_back(folder);
+  }
+  for (const fs::path& folder : others) fs::remove_all(folder);
+}
+
 // A property is one of a call, with arguments that the property may need.
 void check_property(const CaseInfo& info, const IR& ir) {
   if (info.property == CaseProperty::kValues) return;
@@ -210,8 +223,8 @@ bool has_suite_format(const std::string& directory) {
   }
 }
 
-}  // namespace
-
+// Throws Error where a suite can not be put into `directory`, as it holds other files than those of
+// a suite.
 void check_suite_folder(const std::string& directory) {
   std::error_code error;
   if (!fs::exists(directory, error)) return;
@@ -231,9 +244,7 @@ void check_suite_folder(const std::string& directory) {
   }
 }
 
-void replace_suite(const std::string& from, const std::string& directory) {
-  replace_together(from, directory, {std::string(kCases) + "/", kReadme, kSuiteFile});
-}
+}  // namespace
 
 SuiteWriter::SuiteWriter(std::string directory, std::string what)
     : directory_(std::move(directory)), what_(std::move(what)) {
@@ -243,12 +254,21 @@ SuiteWriter::SuiteWriter(std::string directory, std::string what)
 
 SuiteWriter::~SuiteWriter() = default;
 
+std::string SuiteWriter::unfinished() const { return unfinished_->path().string(); }
+
 void SuiteWriter::add(const GraphCase& graph_case) {
-  const std::string folder = case_folder(unfinished_->path().string(), graph_case.info.name);
   std::error_code error;
-  if (fs::exists(folder + "/case.json", error)) {
+  if (fs::exists(case_folder(unfinished(), graph_case.info.name) + "/case.json", error)) {
     throw Error("there are two cases whose folder is '" + printable(graph_case.info.name) + "'");
   }
+  write_case(graph_case, unfinished());
+}
+
+void write_case(const GraphCase& graph_case, const std::string& directory) {
+  const std::string folder = case_folder(directory, graph_case.info.name);
+  std::error_code error;
+  // What was left of it by a process that ended.
+  fs::remove_all(folder, error);
   make_folder(folder);
   save_ir(graph_case.ir, folder + "/ir.json");
   if (!graph_case.weights.is_empty()) {
@@ -264,8 +284,9 @@ void SuiteWriter::add(const GraphCase& graph_case) {
 }
 
 void SuiteWriter::finish(const std::vector<CaseInfo>& infos) {
-  const std::string from = unfinished_->path().string();
+  const std::string from = unfinished();
   make_folder(fs::path(from) / kCases);
+  remove_others(from, infos);
   Json cases = Json::array();
   for (const CaseInfo& info : infos) {
     cases.push_back(info_json(info));
@@ -280,7 +301,7 @@ void SuiteWriter::finish(const std::vector<CaseInfo>& infos) {
                                                {"version", kSuiteVersion},
                                                {"of", what_},
                                                {"cases", std::move(cases)}}));
-  replace_suite(from, directory_);
+  replace_together(from, directory_, {std::string(kCases) + "/", kReadme, kSuiteFile});
 }
 
 bool is_suite(const std::string& directory) {

@@ -21,13 +21,8 @@
 
 namespace torch_ir {
 
-// Throws Error where a suite can not be put into `directory`, as it holds other files than those of
-// a suite.
-void check_suite_folder(const std::string& directory);
-
-// Puts the suite in the folder `from` into `directory`, all of it at once, as replace_together does
-// (base/work_directory.h). Throws Error.
-void replace_suite(const std::string& from, const std::string& directory);
+// Writes a case of the suite in `directory`, all but its info. Throws Error.
+void write_case(const GraphCase& graph_case, const std::string& directory);
 
 // Writes cases one by one. An earlier suite in the folder stays until the new one is finished, also
 // when the process is killed, and is then replaced by it as a whole.
@@ -41,11 +36,13 @@ class SuiteWriter {
   SuiteWriter(const SuiteWriter&) = delete;
   SuiteWriter& operator=(const SuiteWriter&) = delete;
 
-  // Throws Error.
+  // The folder of the suite until then, for write_case.
+  std::string unfinished() const;
+  // Throws Error, also for a second case whose folder is the same.
   void add(const GraphCase& graph_case);
 
   // Puts the suite in its place, with its list and its README. `infos` are those of the cases
-  // added, in order, with all that is known of them by now.
+  // added, in order, with all that is known of them by now; others that were written are left out.
   void finish(const std::vector<CaseInfo>& infos);
 
  private:

@@ -252,16 +252,32 @@ CaseOccurrence occurrence_of(const OpNode& node, const SplitModel& model) {
 
 }  // namespace
 
+Splitter::Splitter(std::vector<CaseInfo> cases, const std::vector<std::string>& keys)
+    : cases_(std::move(cases)) {
+  for (size_t i = 0; i < cases_.size(); ++i) {
+    by_key_.emplace(keys.at(i), i);
+    names_.insert(cases_[i].name);
+  }
+}
+
+std::vector<std::string> Splitter::keys() const {
+  std::vector<std::string> keys(cases_.size());
+  for (const auto& [key, index] : by_key_) keys[index] = key;
+  return keys;
+}
+
 void Splitter::describe(GraphCase& graph_case) {
   const TensorMeta* first = first_tensor(graph_case.ir);
   CaseInfo& info = graph_case.info;
   info.category = kSplitCategory;
   info.dtype = first == nullptr ? "" : first->dtype;
-  info.name =
+  const std::string name =
       fmt::format("{}/{}/{}", info.op_type, info.dtype, shapes_text(graph_case.ir.nodes.front()));
-  const size_t number = ++num_named_[info.name];
+  info.name = name;
   // No shape has a hyphen.
-  if (number > 1) info.name += fmt::format("-{}", number);
+  for (size_t number = 2; !names_.insert(info.name).second; ++number) {
+    info.name = fmt::format("{}-{}", name, number);
+  }
   graph_case.ir.model_name = info.name;
 }
 

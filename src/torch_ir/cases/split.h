@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "torch_ir/cases/graph_case.h"
@@ -31,6 +32,10 @@ struct SplitModel {
 // Collects the calls of several models, each different one once.
 class Splitter {
  public:
+  Splitter() = default;
+  // Goes on where another was that had these cases and keys.
+  Splitter(std::vector<CaseInfo> cases, const std::vector<std::string>& keys);
+
   // Told of each new case, which has its tensors and no occurrence yet.
   using CaseSink = std::function<void(GraphCase&)>;
 
@@ -41,13 +46,15 @@ class Splitter {
 
   // All cases until now, with their occurrences.
   const std::vector<CaseInfo>& cases() const { return cases_; }
+  // What tells each case from the others.
+  std::vector<std::string> keys() const;
 
  private:
   void describe(GraphCase& graph_case);
 
   std::vector<CaseInfo> cases_;
   std::unordered_map<std::string, size_t> by_key_;
-  std::unordered_map<std::string, size_t> num_named_;
+  std::unordered_set<std::string> names_;
 };
 
 }  // namespace torch_ir

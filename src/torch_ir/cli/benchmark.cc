@@ -54,7 +54,8 @@ class ThreadsGuard {
 };
 
 // The median seconds of `rounds` runs.
-double median_seconds(const ExecutionPlan& plan, const std::vector<at::Tensor>& inputs, int64_t rounds) {
+double median_seconds(const ExecutionPlan& plan, const std::vector<at::Tensor>& inputs,
+                      int64_t rounds) {
   std::vector<at::Tensor> outputs;
   plan.run(inputs, outputs);
   std::vector<double> seconds;
@@ -69,7 +70,8 @@ double median_seconds(const ExecutionPlan& plan, const std::vector<at::Tensor>& 
 }
 
 int64_t choose_rounds(const ExecutionPlan& plan, const std::vector<at::Tensor>& inputs) {
-  const auto rounds = static_cast<int64_t>(kSeconds / std::max(median_seconds(plan, inputs, 3), 1e-9));
+  const auto rounds =
+      static_cast<int64_t>(kSeconds / std::max(median_seconds(plan, inputs, 3), 1e-9));
   return std::clamp(rounds, kFewestRounds, kMostRounds);
 }
 

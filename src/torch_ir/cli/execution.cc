@@ -93,15 +93,15 @@ LoadedGraph load_graph(const ExecutionArguments& arguments, std::vector<std::str
     graph.inputs_source = "file";
     for (std::string& problem : problems) problem.insert(0, arguments.inputs + ": ");
   } else {
-    graph.inputs = is_archive ? example_graph_inputs(arguments.file, ir)
-                              : random_inputs(arguments.file, ir);
+    graph.inputs =
+        is_archive ? example_graph_inputs(arguments.file, ir) : random_inputs(arguments.file, ir);
     graph.inputs_source = is_archive ? "archive" : "made up";
   }
   return graph;
 }
 
 void refuse_problems(const ExecutionArguments& arguments, const LoadedGraph& graph,
-                  const std::vector<std::string>& problems_of_file) {
+                     const std::vector<std::string>& problems_of_file) {
   std::vector<std::string> problems =
       value_problems(graph.ir, graph.weights, graph.inputs, graph.constants);
   std::ranges::copy(problems_of_file, std::back_inserter(problems));

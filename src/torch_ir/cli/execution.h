@@ -46,9 +46,9 @@ struct LoadedGraph {
   std::string inputs_source = "none";
 };
 
-// Loads what `arguments` name and calls `run` with it. Throws torch_ir::Error, naming the files that
-// are to blame: for all weights and inputs that do not fit the graph, and those with NaN where the
-// user refuses them, in one problem_list before the run; and for an ExecutionError of the run.
+// Loads what `arguments` name and calls `run` with it. Throws torch_ir::Error, naming the files
+// that are to blame: for all weights and inputs that do not fit the graph, and those with NaN where
+// the user refuses them, in one problem_list before the run; and for an ExecutionError of the run.
 void run_graph_file(const ExecutionArguments& arguments,
                     c10::function_ref<void(const LoadedGraph&)> run);
 

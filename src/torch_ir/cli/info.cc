@@ -90,14 +90,10 @@ Json cost_json(const SizedCost& sized) {
 
 std::string to_json(const IRSummary& summary, const SizedCost& cost) {
   Json json = {
-      {"model_name", summary.model_name},
-      {"num_nodes", summary.num_nodes},
-      {"num_inputs", summary.num_inputs},
-      {"num_outputs", summary.num_outputs},
-      {"num_weights", summary.num_weights},
-      {"total_parameters", summary.total_parameters},
-      {"input_shapes", Json::object()},
-      {"output_shapes", Json::object()},
+      {"model_name", summary.model_name},   {"num_nodes", summary.num_nodes},
+      {"num_inputs", summary.num_inputs},   {"num_outputs", summary.num_outputs},
+      {"num_weights", summary.num_weights}, {"total_parameters", summary.total_parameters},
+      {"input_shapes", Json::object()},     {"output_shapes", Json::object()},
       {"op_distribution", Json::object()},
   };
   for (const TensorMeta& value : summary.inputs)

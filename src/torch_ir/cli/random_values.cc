@@ -32,7 +32,8 @@ void check_size(const std::string& path, const IR& ir, const std::vector<TensorM
     for (const int64_t size : meta.shape) {
       is_too_large |= size > kMaxRandomElements;
       // At most one more than there may be, so that nothing overflows.
-      elements = std::min(elements * std::min(size, kMaxRandomElements + 1), kMaxRandomElements + 1);
+      elements =
+          std::min(elements * std::min(size, kMaxRandomElements + 1), kMaxRandomElements + 1);
     }
     sum = std::min(sum + elements, kMaxRandomElements + 1);
   }
@@ -43,7 +44,7 @@ void check_size(const std::string& path, const IR& ir, const std::vector<TensorM
 }
 
 at::Tensor made_up(const IR& ir, const TensorMeta& meta, const std::string& kind,
-                const ValueRange& range) {
+                   const ValueRange& range) {
   const c10::ScalarType dtype = parse_dtype(meta.dtype);
   const bool is_number = at::isIntegralType(dtype, /*includeBool=*/false);
   if (is_number) return at::zeros(meta.shape, dtype);

@@ -1,7 +1,7 @@
 // The arguments of one call by their names in the schema, whichever overload was called.
 //
-// For what looks at arguments before a call (argument_shapes.h, argument_values.h), and for the rules
-// that say what a call returns (exporter/meta).
+// For what looks at arguments before a call (argument_shapes.h, argument_values.h), and for the
+// rules that say what a call returns (exporter/meta).
 #pragma once
 
 #include <ATen/ScalarOps.h>

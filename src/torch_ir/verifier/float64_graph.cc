@@ -100,8 +100,7 @@ std::vector<at::Tensor> widen_group(const std::vector<at::Tensor>& tensors, c10:
   const std::vector<at::Tensor> copies = copy_group(tensors);
   const c10::Storage& storage = copies.front().storage();
   const auto size = static_cast<int64_t>(storage.nbytes() / first.itemsize());
-  const at::Tensor all =
-      at::empty({0}, first.options()).set_(storage, 0, {size}, {1}).to(dtype);
+  const at::Tensor all = at::empty({0}, first.options()).set_(storage, 0, {size}, {1}).to(dtype);
   std::vector<at::Tensor> widened;
   for (const at::Tensor& copy : copies) {
     widened.push_back(all.as_strided(copy.sizes(), copy.strides(), copy.storage_offset()));

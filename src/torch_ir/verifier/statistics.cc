@@ -45,8 +45,8 @@ TensorStatistics statistics(const std::string& name, const at::Tensor& tensor) {
   result.dtype = dtype_name(tensor.scalar_type());
   result.num_elements = tensor.numel();
   if (!has_values(tensor)) return result;
-  // Mean and squared deviations are kept up to date (Chan, Golub and LeVeque, Updating Formulae and a
-  // Pairwise Algorithm for Computing Sample Variances, 1979).
+  // Mean and squared deviations are kept up to date (Chan, Golub and LeVeque, Updating Formulae and
+  // a Pairwise Algorithm for Computing Sample Variances, 1979).
   int64_t count = 0;
   double mean = 0;
   double squares = 0;

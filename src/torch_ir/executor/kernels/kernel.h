@@ -16,8 +16,8 @@
 
 namespace torch_ir {
 
-// A call of a trace over the memory of a frame: its arguments as a kernel takes them. Made to prepare
-// a kernel, which keeps what it needs.
+// A call of a trace over the memory of a frame: its arguments as a kernel takes them. Made to
+// prepare a kernel, which keeps what it needs.
 struct KernelCall {
   c10::OperatorHandle op;
   // One for each argument of the schema.

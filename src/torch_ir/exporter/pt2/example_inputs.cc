@@ -46,7 +46,7 @@ void flatten_keywords(Pointer kwargs, const std::vector<std::string>& keywords,
 
 // The value at `path`, keys of objects and indices of lists, in `root`.
 const JsonValue& member_at(const JsonValue& root,
-                    std::initializer_list<std::variant<const char*, size_t>> path) {
+                           std::initializer_list<std::variant<const char*, size_t>> path) {
   const JsonValue* value = &root;
   const Place place;
   for (const auto& step : path) {

@@ -13,10 +13,10 @@
 
 namespace torch_ir {
 
-// By name, in the order of the archive; objects that are no tensors among them. Tensors are made when
-// they are asked for; those that share memory in the archive share it here. A maker throws
-// ExportError that names archive and tensor where the archive's bytes do not make the tensor that it
-// says, or it is no plain tensor.
+// By name, in the order of the archive; objects that are no tensors among them. Tensors are made
+// when they are asked for; those that share memory in the archive share it here. A maker throws
+// ExportError that names archive and tensor where the archive's bytes do not make the tensor that
+// it says, or it is no plain tensor.
 using Payload = torch::OrderedDict<std::string, std::function<at::Tensor()>>;
 
 // Reads the pickle or the configuration of `entries` in `archive`, which must outlive what is

@@ -145,9 +145,9 @@ class ProgramReader {
         return input.value;
       }
     }
-    throw ExportError(fmt::format(
-        "the output '{}' is the new value of the {} '{}', which is no input",
-        printable(output.name), name_of(output.kind), printable(output.target)));
+    throw ExportError(
+        fmt::format("the output '{}' is the new value of the {} '{}', which is no input",
+                    printable(output.name), name_of(output.kind), printable(output.target)));
   }
 
   // `value` under the name that the archive has for it, by which callers know the output. They

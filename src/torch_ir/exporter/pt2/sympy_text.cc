@@ -141,7 +141,8 @@ class SreprReader {
     return write(call);
   }
 
-  // What a symbol is assumed to be and how precise a float is, which are given by name, is left out.
+  // What a symbol is assumed to be and how precise a float is, which are given by name, is left
+  // out.
   void parse_argument(int depth, Call& call) {
     Term value = parse_value(depth + 1);
     if (value.kind != Term::Kind::kName || !accept('=')) {
@@ -157,8 +158,8 @@ class SreprReader {
 
   // Says so when the whole text has been read: a text that is no expression at all is worse.
   Term refuse(const char* what, const std::string& text, bool is_unsupported = false) {
-    const std::string message =
-        fmt::format("an expression has the {} '{}', which is not understood", what, printable(text));
+    const std::string message = fmt::format(
+        "an expression has the {} '{}', which is not understood", what, printable(text));
     if (!refusal_) {
       refusal_ = is_unsupported ? ExportError(kNotSupported, message) : ExportError(message);
     }
@@ -290,10 +291,14 @@ class SreprReader {
   Term write(const Call& call) {
     using Writer = Term (SreprReader::*)(const Call&);
     static const std::unordered_map<std::string_view, Writer> kWriters = {
-        {"Integer", &SreprReader::write_integer},   {"Symbol", &SreprReader::write_symbol},
-        {"Dummy", &SreprReader::write_symbol},      {"Rational", &SreprReader::write_rational},
-        {"Float", &SreprReader::write_float},       {"Add", &SreprReader::write_sum},
-        {"Mul", &SreprReader::write_product},       {"Pow", &SreprReader::write_power},
+        {"Integer", &SreprReader::write_integer},
+        {"Symbol", &SreprReader::write_symbol},
+        {"Dummy", &SreprReader::write_symbol},
+        {"Rational", &SreprReader::write_rational},
+        {"Float", &SreprReader::write_float},
+        {"Add", &SreprReader::write_sum},
+        {"Mul", &SreprReader::write_product},
+        {"Pow", &SreprReader::write_power},
         {"FloorDiv", &SreprReader::write_floor_division},
     };
     const auto found = kWriters.find(call.name);

@@ -326,8 +326,8 @@ class LoneKernel {
              const std::vector<c10::IValue>& results, const std::vector<bool>& is_used,
              PrepareKernel prepare)
       : is_compared_(is_used.empty() ? std::vector<bool>(results.size(), true) : is_used) {
-    KernelCall call{op, duplicate(arguments), std::vector<bool>(arguments.size(), false), {},
-                    is_compared_};
+    KernelCall call{
+        op, duplicate(arguments), std::vector<bool>(arguments.size(), false), {}, is_compared_};
     const at::Tensor written = written_argument(op, call.arguments);
     is_in_place_ = written.defined();
     for (const c10::IValue& result : results) {

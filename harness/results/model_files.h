@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "torch_ir/cases/graph_case.h"
+
 namespace torch_ir {
 
 // The category of every model in files.
@@ -68,12 +70,17 @@ std::vector<ModelFiles> find_model_files(const std::vector<ModelFilesArgument>& 
 // The last part of `path`: what a report may say of it.
 std::string file_name(const std::string& path);
 
-// A model of the registry, by its name, or one in files.
-using ModelSource = std::variant<std::string, ModelFiles>;
+// A single call.
+struct CaseSource {
+  // The process that runs it is told nothing but the name.
+  CaseInfo info = {};
+  // With its files (case_files.h); empty for a case of the tables that are linked in.
+  std::string folder = {};
+};
 
-inline const std::string& name_of(const ModelSource& source) {
-  const auto* files = std::get_if<ModelFiles>(&source);
-  return files != nullptr ? files->name : std::get<std::string>(source);
-}
+// Where a candidate is found: a model of the registry, by its name, a model in files, or a call.
+using ModelSource = std::variant<std::string, ModelFiles, CaseSource>;
+
+const std::string& name_of(const ModelSource& source);
 
 }  // namespace torch_ir

@@ -1,4 +1,4 @@
-#include "harness/selection/selection.h"
+#include "harness/results/selection.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,7 +14,7 @@
 namespace torch_ir {
 namespace {
 
-bool contains(const std::vector<std::string>& list, const std::string& item) {
+bool is_among(const std::vector<std::string>& list, const std::string& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
@@ -32,14 +32,14 @@ std::string hint(const std::string& kind, const std::string& plural, const std::
 void check_known(const std::string& kind, const std::string& plural,
                  const std::vector<std::string>& asked, const std::vector<std::string>& known) {
   for (const std::string& name : asked) {
-    if (contains(known, name)) continue;
+    if (is_among(known, name)) continue;
     throw Error("there is no " + kind + " '" + name + "'" + hint(kind, plural, name, known));
   }
 }
 
 bool shares_an_item(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   return std::any_of(a.begin(), a.end(),
-                     [&](const std::string& item) { return contains(b, item); });
+                     [&](const std::string& item) { return is_among(b, item); });
 }
 
 // "aten.conv2d" of "aten.conv2d.default".
@@ -90,7 +90,7 @@ std::vector<std::string> select_models(const std::vector<RegisteredModel>& regis
 
   std::vector<std::string> selected;
   for (const RegisteredModel& model : registered) {
-    const bool by_name = selection.models.empty() || contains(selection.models, model.name);
+    const bool by_name = selection.models.empty() || is_among(selection.models, model.name);
     const bool by_category =
         selection.categories.empty() || shares_an_item(selection.categories, model.spec.categories);
     if (by_name && by_category) selected.push_back(model.name);
@@ -112,9 +112,9 @@ Suite parse_suite(const std::string& name) {
 }
 
 bool is_selected(const std::string& op_type, const std::string& dtype, const Selection& selection) {
-  const bool is_operator = selection.operators.empty() || contains(selection.operators, op_type) ||
-                           contains(selection.operators, without_overload(op_type));
-  return is_operator && (selection.dtypes.empty() || contains(selection.dtypes, dtype));
+  const bool is_operator = selection.operators.empty() || is_among(selection.operators, op_type) ||
+                           is_among(selection.operators, without_overload(op_type));
+  return is_operator && (selection.dtypes.empty() || is_among(selection.dtypes, dtype));
 }
 
 std::vector<OperatorCase> select_cases(const std::vector<OperatorCase>& cases,
@@ -133,7 +133,7 @@ std::vector<OperatorCase> select_cases(const std::vector<OperatorCase>& cases,
   std::vector<OperatorCase> selected;
   for (const OperatorCase& it : cases) {
     const bool is_category =
-        selection.categories.empty() || contains(selection.categories, it.category);
+        selection.categories.empty() || is_among(selection.categories, it.category);
     if (is_category && is_selected(it.op_type, dtype_name(it.dtype), selection)) {
       selected.push_back(it);
     }

@@ -1,4 +1,4 @@
-#include "harness/selection/selection.h"
+#include "harness/results/selection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "harness/selection/model_files.h"
+#include "harness/results/model_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

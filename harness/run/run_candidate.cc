@@ -1,4 +1,4 @@
-#include "harness/run/run_model.h"
+#include "harness/run/run_candidate.h"
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "harness/backend/backend.h"
+#include "harness/backend/command_backend.h"
 #include "harness/divergence/ended_process.h"
 #include "harness/divergence/node_comparison.h"
 #include "harness/divergence/reproducer.h"
@@ -80,14 +81,16 @@ std::vector<SymbolSize> sizes_of(const IR& ir, const std::vector<at::Tensor>& in
 
 using OnProgress = std::function<void(const ModelResult&)>;
 
-// The stages of one model, one function each.
+// The stages of one candidate, one function each.
 class Pipeline {
  public:
   Pipeline(Candidate& candidate, ModelResult& result, const RunSettings& settings,
-           const std::string& directory, const OnProgress& on_progress)
+           const GetBackend& get_backend, const std::string& directory,
+           const OnProgress& on_progress)
       : candidate_(candidate),
         result_(result),
         settings_(settings),
+        get_backend_(get_backend),
         directory_(directory),
         on_progress_(on_progress) {}
 
@@ -106,7 +109,7 @@ class Pipeline {
 
   // Whether a run has to be looked into: one of all, or the one that could not be executed.
   bool has_to_explain() const {
-    if (runs_.empty()) return false;
+    if (runs_.empty() || candidate_.is_call()) return false;
     if (failed_to_execute()) return true;
     const Trial* worst = result_.worst_trial();
     const bool is_complete = result_.trials.size() == runs_.size();
@@ -138,7 +141,7 @@ class Pipeline {
   // What is known of the trials when the last of them could not be executed: the ones before it are
   // compared all the same.
   void keep_trials() {
-    if (runs_.size() < 2 || !runs_.back().is_ready) return;
+    if (runs_.size() < 2 || !runs_.back().is_ready || candidate_.is_call()) return;
     try {
       for (size_t i = 0; i + 1 < runs_.size(); ++i) verify(runs_[i]);
     } catch (const std::exception&) {
@@ -169,15 +172,18 @@ class Pipeline {
 
   void extract() {
     ir_ = candidate_.extract();
+    if (candidate_.is_call()) return;
     write_graph(ir_, directory_ + "/graph.json");
   }
 
-  void write_and_read() { ir_ = serialize(ir_, directory_ + "/ir.json"); }
+  void write_and_read() {
+    ir_ = serialize(ir_, candidate_.is_call() ? "" : directory_ + "/ir.json");
+  }
 
   void execute() {
-    backend_ = open_backend(settings_, directory_);
+    backend_ = &get_backend_();
     if (runs_plans(settings_)) optimization_ = settings_.optimization;
-    const int num_trials = candidate_.takes_trials() ? std::max(1, settings_.trials) : 1;
+    const int num_trials = candidate_.num_trials(settings_);
     for (int trial = 0; trial < num_trials; ++trial) {
       result_.current_trial = trial;
       if (trial > 0) on_progress_(result_);
@@ -187,7 +193,7 @@ class Pipeline {
       run.is_ready = true;
       if (trial == 0) result_.sizes = sizes_of(ir_, run.inputs);
       // Operators that draw random numbers draw the same for graph and reference.
-      at::manual_seed(settings_.seed);
+      at::manual_seed(candidate_.random_seed(settings_));
       run.outputs = backend_->run(ir_, candidate_.weights(), run.inputs);
     }
   }
@@ -198,12 +204,15 @@ class Pipeline {
   }
 
   void verify(Run& run) {
-    at::manual_seed(settings_.seed);
+    at::manual_seed(candidate_.random_seed(settings_));
     run.expected = candidate_.expected(run.inputs);
+    const int number = static_cast<int>(result_.trials.size());
     Trial& trial = add_trial();
-    trial.verification = compare_known_outputs(ir_, run.outputs, run.expected, settings_.tolerance);
+    trial.verification =
+        compare_known_outputs(ir_, candidate_.compared(run.outputs),
+                              candidate_.compared(run.expected), settings_.tolerance);
     trial.verification.optimization = optimization_;
-    ask_float64(run, trial.verification);
+    if (candidate_.has_second_opinion(number)) ask_float64(run, trial.verification);
   }
 
   // Outputs of which nothing is known are not among those of the report.
@@ -214,7 +223,12 @@ class Pipeline {
     for (size_t i = 0; i < all.size(); ++i) {
       if (i >= run.expected.size() || run.expected[i].defined()) known.push_back(all[i]);
     }
-    add_second_opinions(report, std::move(known), error_factor(settings_));
+    // A call where float64 says nothing goes by its tolerance.
+    const bool is_decided = !candidate_.is_call() || std::ranges::all_of(known, [](const auto& it) {
+      return it.reason.empty();
+    });
+    add_second_opinions(report, std::move(known),
+                        is_decided ? error_factor(settings_) : std::nullopt);
   }
 
   void verify() {
@@ -222,6 +236,7 @@ class Pipeline {
       result_.current_trial = static_cast<int>(result_.trials.size());
       if (result_.current_trial > 0) on_progress_(result_);
       verify(run);
+      if (candidate_.is_call() && !result_.trials.back().verification.is_valid) break;
     }
     const Trial& worst = *result_.worst_trial();
     const Run& run = worst_run();
@@ -250,24 +265,59 @@ class Pipeline {
   Candidate& candidate_;
   ModelResult& result_;
   const RunSettings& settings_;
+  const GetBackend& get_backend_;
   const std::string& directory_;
   const OnProgress& on_progress_;
   IR ir_;
-  std::unique_ptr<Backend> backend_;
+  Backend* backend_ = nullptr;
   std::optional<Optimization> optimization_;
   std::vector<Run> runs_;
 };
 
+bool is_unsupported(const std::exception& exception) {
+  const auto* error = dynamic_cast<const Error*>(&exception);
+  return error != nullptr && error->is_unsupported();
+}
+
+FailureKind kind_of(const Candidate& candidate, Stage stage, const std::exception& exception,
+                    const AllocationWatch& memory) {
+  const auto* command = dynamic_cast<const CommandFailure*>(&exception);
+  const bool has_crashed = command != nullptr && command->end().has_crashed;
+  return candidate.is_call() && has_crashed ? FailureKind::kCrashed
+                                            : failure_kind(stage, exception, memory);
+}
+
+bool is_worse(const SecondOpinion& opinion, const std::optional<SecondOpinion>& worst) {
+  if (!worst || !opinion.reason.empty()) return true;
+  return worst->reason.empty() && opinion.factor > worst->factor;
+}
+
+// All that the result of a call keeps of its trials.
+void keep_figures(ModelResult& result) {
+  for (const Trial& trial : result.trials) {
+    for (const OutputDetail& output : trial.verification.output_details) {
+      const auto& opinion = output.second_opinion;
+      if (opinion && is_worse(*opinion, result.second_opinion)) result.second_opinion = opinion;
+    }
+  }
+  result.metrics = difference_metrics(result);
+  result.trials.clear();
+  result.sizes.clear();
+}
+
 }  // namespace
 
-ModelResult run_model(Candidate& candidate, ModelResult result, const RunSettings& settings,
-                      const std::string& directory, const OnProgress& on_progress) {
+ModelResult run_candidate(Candidate& candidate, const std::string& name, RunSettings settings,
+                          const GetBackend& backend, const std::string& directory,
+                          const OnProgress& on_progress) {
   using Clock = std::chrono::steady_clock;
   at::set_num_threads(settings.threads);
-  Pipeline pipeline(candidate, result, settings, directory, on_progress);
+  ModelResult result{.name = name};
+  Pipeline pipeline(candidate, result, settings, backend, directory, on_progress);
   for (const Stage stage : kStages) {
     result.current_trial = 0;
     on_progress(result);
+    const AllocationWatch memory;
     const Clock::time_point start = Clock::now();
     const auto stop_watch = [&] {
       result.stage_seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
@@ -278,10 +328,14 @@ ModelResult run_model(Candidate& candidate, ModelResult result, const RunSetting
       throw;
     } catch (const std::exception& error) {
       stop_watch();
-      result.failure = Failure{
-          .kind = failure_kind(stage, error),
-          .stage = stage,
-          .message = with_trial(error_text(error, candidate, directory), result.current_trial)};
+      const std::string message =
+          candidate.in_trial(error_text(error, candidate, directory), result.current_trial);
+      if (candidate.is_call() && is_unsupported(error)) {
+        result.unsupported = headline(message);
+      } else {
+        result.failure = Failure{
+            .kind = kind_of(candidate, stage, error, memory), .stage = stage, .message = message};
+      }
       if (stage == Stage::kExecute) {
         on_progress(result);
         pipeline.keep_trials();
@@ -290,6 +344,10 @@ ModelResult run_model(Candidate& candidate, ModelResult result, const RunSetting
     }
     stop_watch();
     ++result.num_passed_stages;
+    // The case says what tolerances it has.
+    if (stage == Stage::kExtract && !settings.tolerance_wins) {
+      candidate.set_tolerance(settings.tolerance);
+    }
     if (stage == settings.last_stage) break;
   }
   if (pipeline.has_to_explain()) {
@@ -297,10 +355,11 @@ ModelResult run_model(Candidate& candidate, ModelResult result, const RunSetting
     on_progress(result);
     pipeline.explain();
   }
+  if (candidate.is_call()) keep_figures(result);
   return result;
 }
 
-ModelResult reproduce(Candidate& candidate, ModelResult result, const RunSettings& settings,
+ModelResult reproduce(Candidate& candidate, ModelResult result, RunSettings settings,
                       const EndedProcess& ended, const std::string& directory,
                       const OnProgress& on_progress) {
   at::set_num_threads(settings.threads);
@@ -310,6 +369,7 @@ ModelResult reproduce(Candidate& candidate, ModelResult result, const RunSetting
     if (result.reproducer) result.reproducer->trial = trial_name(ended.trial);
   };
   const IR ir = serialize(candidate.extract(), directory + "/ir.json");
+  if (!settings.tolerance_wins) candidate.set_tolerance(settings.tolerance);
   const std::vector<at::Tensor> inputs = candidate.inputs(ended.trial);
   const auto on_whole = [&](const ReproducerSearch& whole) {
     take(whole);

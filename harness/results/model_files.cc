@@ -1,4 +1,4 @@
-#include "harness/selection/model_files.h"
+#include "harness/results/model_files.h"
 
 #include <algorithm>
 #include <cctype>
@@ -246,6 +246,12 @@ std::vector<ModelFiles> find_model_files(const std::vector<ModelFilesArgument>& 
   }
   check_names(models, registry);
   return models;
+}
+
+const std::string& name_of(const ModelSource& source) {
+  if (const auto* files = std::get_if<ModelFiles>(&source)) return files->name;
+  if (const auto* single = std::get_if<CaseSource>(&source)) return single->info.name;
+  return std::get<std::string>(source);
 }
 
 std::string file_name(const std::string& path) {

@@ -1,0 +1,228 @@
+#include "harness/process/supervise.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "harness/process/child_process.h"
+#include "harness/process/interrupt.h"
+#include "harness/process/worker_messages.h"
+
+namespace torch_ir {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How long a signal may go unnoticed.
+constexpr auto kPatience = std::chrono::milliseconds(100);
+
+// How often memory is looked at, where it has a limit: often enough for a model that takes a
+// gigabyte a second.
+constexpr auto kMemoryPatience = std::chrono::milliseconds(20);
+
+// Longer ones are more than the clock can hold.
+constexpr std::chrono::duration<double> kLongestTime(1e9);
+
+// How many requests wait in a worker that takes many, so that it need not wait for them.
+constexpr size_t kRequestsAhead = 16;
+
+// A worker that takes many answers often: they are looked at together.
+constexpr auto kPause = std::chrono::milliseconds(2);
+
+Clock::time_point after(std::chrono::duration<double> time) {
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::min(time, kLongestTime));
+}
+
+// One worker at a time, and the requests that it has been sent.
+class Slot {
+ public:
+  Slot(const Supervision& supervision, size_t number)
+      : supervision_(supervision), number_(number) {}
+
+  ChildProcess* process() { return process_.get(); }
+  bool is_idle() const { return requests_.empty() && repeated_.empty(); }
+  bool has_memory_limit() const { return !requests_.empty() && requests_.front().limits.memory; }
+  Clock::time_point deadline() const {
+    return requests_.empty() ? Clock::time_point::max() : std::min(deadline_, limits().deadline);
+  }
+
+  // Sends the worker requests, as many as it may take, and starts one where there is none.
+  void fill() {
+    const size_t ahead = supervision_.requests_of_worker == 1 ? 1 : kRequestsAhead;
+    while (requests_.size() < ahead && num_sent_ < supervision_.requests_of_worker) {
+      std::optional<WorkRequest> request = next();
+      if (!request) break;
+      if (!process_) start();
+      process_->send(request->content.dump());
+      if (++num_sent_ == supervision_.requests_of_worker) process_->stop_sending();
+      requests_.push_back(std::move(*request));
+      if (requests_.size() == 1) begin();
+    }
+    // It waits for nothing more.
+    if (process_ && requests_.empty()) stop();
+  }
+
+  // Takes what the worker has to tell. `memory` is by process; nothing where no request has a
+  // limit.
+  void poll(const std::map<pid_t, int64_t>& memory) {
+    if (!process_) return;
+    process_->read_output();
+    const std::optional<int> status = process_->poll();
+    for (const std::string& line : process_->receive()) take(line);
+    if (requests_.empty()) return;
+    const auto resident = memory.find(process_->id());
+    if (status) {
+      finish(*status);
+    } else if (Clock::now() >= limits().deadline) {
+      end({.kind = FailureKind::kTimedOut, .is_cut_off = true});
+    } else if (Clock::now() >= deadline_) {
+      end({.kind = FailureKind::kTimedOut,
+           .description =
+               fmt::format("was stopped after {:g} s, the time limit", limits().time.count())});
+    } else if (limits().memory && resident != memory.end() && resident->second > *limits().memory) {
+      end({.kind = FailureKind::kOutOfMemory,
+           .description =
+               fmt::format("was stopped with more than {:g} MB in memory, the memory limit",
+                           static_cast<double>(*limits().memory) / 1e6)});
+    }
+  }
+
+ private:
+  const WorkLimits& limits() const { return requests_.front().limits; }
+
+  std::optional<WorkRequest> next() {
+    if (repeated_.empty()) return supervision_.next(number_);
+    WorkRequest request = std::move(repeated_.front());
+    repeated_.pop_front();
+    return request;
+  }
+
+  void start() {
+    process_ = std::make_unique<ChildProcess>(kWorkerFlag);
+    WorkJson first = WorkJson::object();
+    first[kTaskKey] = supervision_.task;
+    first[kSetupKey] = supervision_.setup();
+    process_->send(first.dump());
+    is_out_of_memory_ = false;
+  }
+
+  // Of the request that is at the front now.
+  void begin() {
+    deadline_ = limits().counts_from_news ? Clock::time_point::max() : after(limits().time);
+  }
+
+  void take(const std::string& line) {
+    const WorkJson message = WorkJson::parse(line, nullptr, /*allow_exceptions=*/false);
+    // A model may write where it likes.
+    if (!message.is_object() || message.empty() || requests_.empty()) return;
+    const std::string& key = message.begin().key();
+    const WorkJson& content = *message.begin();
+    if (key == kOutputErrorKey) throw OutputError(content.get<std::string>());
+    if (key == kOutOfMemoryKey) is_out_of_memory_ = true;
+    if (key == kNewsKey) {
+      if (deadline_ == Clock::time_point::max()) deadline_ = after(limits().time);
+      supervision_.on_news(requests_.front().id, content);
+    }
+    if (key != kAnswerKey) return;
+    if (requests_.size() == 1 && num_sent_ == supervision_.requests_of_worker) {
+      // Its end counts as well.
+      last_answer_ = content;
+      return;
+    }
+    const size_t id = requests_.front().id;
+    requests_.pop_front();
+    if (!requests_.empty()) begin();
+    supervision_.on_answer(id, content, nullptr);
+  }
+
+  // The worker has ended by itself.
+  void finish(int status) {
+    if (last_answer_ && status == 0) return answer(nullptr);
+    end({.kind = is_out_of_memory_ ? FailureKind::kOutOfMemory : FailureKind::kCrashed,
+         .description = describe_wait_status(status) + (status == 0 ? ", unfinished" : "")});
+  }
+
+  void answer(const WorkEnd* bad_end) {
+    const WorkJson content = std::move(*last_answer_);
+    const size_t id = requests_.front().id;
+    requests_.clear();
+    stop();
+    supervision_.on_answer(id, content, bad_end);
+  }
+
+  // Of the request at hand; those behind it go to the next worker.
+  void end(WorkEnd how) {
+    process_->kill();
+    how.output = process_->output();
+    if (last_answer_) return answer(&how);
+    const size_t id = requests_.front().id;
+    requests_.pop_front();
+    repeated_.insert(repeated_.begin(), std::move_iterator(requests_.begin()),
+                     std::move_iterator(requests_.end()));
+    requests_.clear();
+    stop();
+    supervision_.on_end(id, how);
+  }
+
+  void stop() {
+    process_.reset();
+    last_answer_.reset();
+    num_sent_ = 0;
+  }
+
+  const Supervision& supervision_;
+  const size_t number_;
+  std::unique_ptr<ChildProcess> process_;
+  // Sent to the process and not answered; the first is the one at hand, with its deadline.
+  std::deque<WorkRequest> requests_;
+  Clock::time_point deadline_;
+  // To be sent to the next one.
+  std::deque<WorkRequest> repeated_;
+  size_t num_sent_ = 0;
+  bool is_out_of_memory_ = false;
+  std::optional<WorkJson> last_answer_;
+};
+
+// Sleeps until a worker has something to tell, or a deadline comes.
+void wait_for_news(std::vector<Slot>& slots, bool has_memory_limit) {
+  Clock::time_point wake = Clock::now() + (has_memory_limit ? kMemoryPatience : kPatience);
+  std::vector<pollfd> descriptors;
+  for (Slot& slot : slots) {
+    if (slot.process() == nullptr) continue;
+    wake = std::min(wake, slot.deadline());
+    for (const int descriptor : slot.process()->descriptors()) {
+      // Negative ones are left out.
+      descriptors.push_back({.fd = descriptor, .events = POLLIN, .revents = 0});
+    }
+  }
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(wake - Clock::now());
+  ::poll(descriptors.data(), descriptors.size(), std::max<int>(0, static_cast<int>(left.count())));
+}
+
+}  // namespace
+
+void supervise(const Supervision& supervision) {
+  std::vector<Slot> slots;
+  for (size_t i = 0; i < supervision.jobs; ++i) slots.emplace_back(supervision, i);
+  while (true) {
+    for (Slot& slot : slots) slot.fill();
+    if (std::ranges::all_of(slots, &Slot::is_idle)) return;
+    const bool has_memory_limit = std::ranges::any_of(slots, &Slot::has_memory_limit);
+    wait_for_news(slots, has_memory_limit);
+    if (supervision.requests_of_worker > 1) ::poll(nullptr, 0, static_cast<int>(kPause.count()));
+    supervision.on_wait();
+    if (InterruptGuard::interrupted()) return;
+    std::map<pid_t, int64_t> memory;
+    if (has_memory_limit) memory = resident_bytes();
+    for (Slot& slot : slots) slot.poll(memory);
+  }
+}
+
+}  // namespace torch_ir

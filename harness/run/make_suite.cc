@@ -1,0 +1,164 @@
+#include "harness/run/make_suite.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "harness/process/interrupt.h"
+#include "harness/process/supervise.h"
+#include "harness/results/result_fields.h"
+#include "harness/stages/candidate.h"
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+#include "torch_ir/cases/case_files.h"
+#include "torch_ir/cases/split.h"
+#include "torch_ir/registry/registry.h"
+
+namespace torch_ir {
+
+// What a worker begins with: where its cases go, and those of the workers before it.
+struct SuiteSetup {
+  std::string folder = {};
+  bool is_split = false;
+  RunSettings settings = {};
+  std::vector<CaseInfo> cases = {};
+  std::vector<std::string> keys = {};
+};
+
+// What it has done: the cases until now, or why the candidate at hand is none.
+struct SuiteAnswer {
+  std::string problem = {};
+  std::vector<CaseInfo> cases = {};
+  std::vector<std::string> keys = {};
+};
+
+template <class Visit>
+void fields(const Visit& visit, SuiteSetup& setup) {
+  visit.required("folder", setup.folder);
+  visit.required("is_split", setup.is_split);
+  visit.required("settings", setup.settings);
+  visit.required("cases", setup.cases);
+  visit.required("keys", setup.keys);
+}
+
+template <class Visit>
+void fields(const Visit& visit, SuiteAnswer& answer) {
+  visit.required("problem", answer.problem);
+  visit.required("cases", answer.cases);
+  visit.required("keys", answer.keys);
+}
+
+namespace {
+
+// Above it a worker may have grown.
+constexpr size_t kCandidatesOfWorker = 1000;
+
+GraphCase case_of(const ModelSource& source, Candidate& candidate) {
+  GraphCase graph_case{.info = {.name = name_of(source), .op_type = "model"}};
+  if (const auto* name = std::get_if<std::string>(&source)) {
+    const ModelSpec& spec = find_model(*name).spec;
+    graph_case.info.category = spec.categories.front();
+    graph_case.info.note = spec.description;
+    graph_case.info.tolerance = spec.tolerance;
+  } else {
+    graph_case.info.category = kImportedCategory;
+  }
+  graph_case.ir = candidate.extract();
+  graph_case.weights = candidate.weights();
+  graph_case.inputs = candidate.inputs(0);
+  graph_case.expected = candidate.expected(graph_case.inputs);
+  if (!graph_case.inputs.empty()) graph_case.info.dtype = graph_case.ir.graph_inputs.front().dtype;
+  return graph_case;
+}
+
+class SuiteWork {
+ public:
+  explicit SuiteWork(const WorkJson& setup) {
+    json_fields::read(setup, setup_);
+    splitter_ = Splitter(setup_.cases, setup_.keys);
+    at::set_num_threads(1);
+  }
+
+  WorkJson operator()(const WorkJson& content, const TellNews& /*tell*/) {
+    ModelSource source;
+    json_fields::read(content, source);
+    SuiteAnswer answer;
+    try {
+      if (const auto* call = std::get_if<CaseSource>(&source)) {
+        answer.cases = {add(make_graph_case(find_operator_case(call->info.name)))};
+      } else {
+        const std::unique_ptr<Candidate> candidate = make_candidate(source, setup_.settings);
+        if (!setup_.is_split) answer.cases = {add(case_of(source, *candidate))};
+        if (setup_.is_split) split(name_of(source), *candidate);
+      }
+    } catch (const std::exception& error) {
+      answer.problem = headline(error.what());
+    }
+    if (setup_.is_split) answer.cases = splitter_.cases();
+    if (setup_.is_split) answer.keys = splitter_.keys();
+    return json_fields::write(answer);
+  }
+
+ private:
+  CaseInfo add(const GraphCase& graph_case) {
+    write_case(graph_case, setup_.folder);
+    return graph_case.info;
+  }
+  void split(const std::string& name, Candidate& candidate) {
+    const IR ir = candidate.extract();
+    splitter_.add({.name = name,
+                   .ir = &ir,
+                   .weights = &candidate.weights(),
+                   .inputs = candidate.inputs(0),
+                   .origins = candidate.origins()},
+                  [&](const GraphCase& graph_case) { add(graph_case); });
+  }
+
+  SuiteSetup setup_;
+  Splitter splitter_;
+};
+
+}  // namespace
+
+std::vector<SuiteProblem> make_suite(const SuiteRequest& request, const RunOptions& options) {
+  SuiteWriter writer(request.output, request.what);
+  SuiteSetup setup{
+      .folder = writer.unfinished(), .is_split = request.is_split, .settings = options.settings};
+  std::vector<SuiteProblem> problems;
+  const auto add_problem = [&](size_t id, const std::string& message) {
+    problems.push_back({name_of(request.candidates[id]), message});
+  };
+  size_t next = 0;
+  supervise(
+      {.task = kSuiteTask,
+       // Those of a worker that ended are known to the next.
+       .setup = [&] { return json_fields::write(setup); },
+       .requests_of_worker = kCandidatesOfWorker,
+       .next = [&](size_t) -> std::optional<WorkRequest> {
+         if (next == request.candidates.size()) return std::nullopt;
+         const size_t id = next++;
+         return WorkRequest{.id = id,
+                            .content = json_fields::write(request.candidates[id]),
+                            .limits = {.time = options.timeout, .memory = options.memory_limit}};
+       },
+       .on_answer =
+           [&](size_t id, const WorkJson& content, const WorkEnd*) {
+             SuiteAnswer answer;
+             json_fields::read(content, answer);
+             if (!answer.problem.empty()) add_problem(id, answer.problem);
+             if (request.is_split) setup.cases.clear();
+             std::ranges::move(answer.cases, std::back_inserter(setup.cases));
+             setup.keys = std::move(answer.keys);
+           },
+       .on_end = [&](size_t id,
+                     const WorkEnd& end) { add_problem(id, "its process " + end.description); }});
+  if (InterruptGuard::interrupted()) throw Interrupted("interrupted; the suite is not written");
+  writer.finish(setup.cases);
+  return problems;
+}
+
+DoRequest make_suite_task(const WorkJson& setup) { return SuiteWork(setup); }
+
+}  // namespace torch_ir

@@ -1,0 +1,232 @@
+
+// Single calls in workers, and their suites in files.
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/sin.h>
+#include <ATen/ops/tanh.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <new>
+
+#include "harness/backend/backend.h"
+#include "harness/run/make_suite.h"
+#include "harness/run/runner.h"
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
+#include "torch_ir/cases/case_files.h"
+#include "torch_ir/operators/executor_registry.h"
+
+namespace torch_ir {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+OperatorCase unary(const std::string& name) {
+  return {.op_type = "aten." + name + ".default",
+          .variant = "usual",
+          .category = "test",
+          .arguments = [] { return std::vector<c10::IValue>{at::arange(1, 5, at::kFloat)}; }};
+}
+
+OperatorCase without_values() {
+  return {.op_type = "aten.empty_like.default",
+          .variant = "usual",
+          .category = "test",
+          .arguments =
+              [] {
+                return std::vector<c10::IValue>{at::ones({3}), c10::IValue(), c10::IValue(),
+                                                c10::IValue(), c10::IValue(), c10::IValue()};
+              },
+          .property = CaseProperty::kShape};
+}
+
+const bool registered_cases = register_operator_cases([] {
+  return std::vector<OperatorCase>{without_values(), unary("abs"), unary("cos"),  unary("exp"),
+                                   unary("log"),     unary("neg"), unary("relu"), unary("sin"),
+                                   unary("sqrt"),    unary("tanh")};
+});
+
+// tanh, which is another function from the second call on where the environment asks for it.
+const bool registered_tanh = [] {
+  register_executor("aten.tanh.default", [](const OpNode&, const std::vector<at::Tensor>& inputs) {
+    static int calls = 0;
+    const bool is_wrong = ++calls > 1 && std::getenv("WRONG_AGAIN") != nullptr;
+    return std::vector<at::Tensor>{is_wrong ? inputs[0].sin() : inputs[0].tanh()};
+  });
+  return true;
+}();
+
+// Goes wrong in a way of its own for each operator.
+class Faulty : public Backend {
+ public:
+  explicit Faulty(const BackendOptions& options) : plans_(options.execution) {}
+
+  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
+                              const std::vector<at::Tensor>& inputs) override {
+    const std::string& op_type = ir.nodes.at(0).op_type;
+    if (op_type == "aten.cos.default") {
+      std::fputs("no room on the chip\n", stderr);
+      std::abort();
+    }
+    if (op_type == "aten.exp.default") throw ExecutionError("the chip is on fire");
+    if (op_type == "aten.log.default") throw Error(kNotSupported, "no logarithms here");
+    if (op_type == "aten.neg.default") ::pause();
+    if (op_type == "aten.relu.default") return {at::ones({4})};
+    if (op_type == "aten.sin.default") return {at::ones({5})};
+    if (op_type == "aten.sqrt.default") throw std::bad_alloc();
+    return plans_.run(ir, weights, inputs);
+  }
+
+ private:
+  PlanBackend plans_;
+};
+
+const bool registered_faulty = register_backend(
+    "faulty", [](const BackendOptions& options) { return std::make_unique<Faulty>(options); });
+
+std::vector<ModelSource> all_cases() {
+  std::vector<ModelSource> sources;
+  for (const OperatorCase& it : list_operator_cases()) {
+    sources.push_back(CaseSource{.info = info_of(it)});
+  }
+  return sources;
+}
+
+class RunCasesTest : public ::testing::Test {
+ protected:
+  RunCasesTest() { fs::remove_all(directory_); }
+
+  std::vector<ModelResult> run(const RunOptions& options) const {
+    return run_candidates(all_cases(), options, directory_);
+  }
+  std::vector<SuiteProblem> make_files(const std::vector<ModelSource>& cases) const {
+    return make_suite({.output = directory_ + "/files", .what = "tests", .candidates = cases}, {});
+  }
+  std::vector<ModelSource> cases_in_files() const {
+    std::vector<ModelSource> sources;
+    for (const CaseInfo& info : read_suite(directory_ + "/files")) {
+      sources.push_back(
+          CaseSource{.info = info, .folder = case_folder(directory_ + "/files", info.name)});
+    }
+    return sources;
+  }
+
+  const std::string directory_ = ::testing::TempDir() + "run_cases_test";
+};
+
+std::vector<std::string_view> outcomes_of(const std::vector<ModelResult>& results) {
+  std::vector<std::string_view> outcomes;
+  for (const ModelResult& result : results) outcomes.push_back(outcome_name(result));
+  return outcomes;
+}
+
+TEST_F(RunCasesTest, PassOnPlansOfThisLibrary) {
+  for (const int jobs : {1, 3}) {
+    for (const ModelResult& result : run({.jobs = jobs})) {
+      EXPECT_TRUE(result.passed()) << result.name << ": " << result.reason();
+      EXPECT_EQ(result.metrics.max_diff, 0);
+    }
+  }
+}
+
+TEST_F(RunCasesTest, CostThemselvesOnly) {
+  RunOptions options{.jobs = 2, .timeout = std::chrono::seconds(3)};
+  options.settings.backend = "faulty";
+  const std::vector<ModelResult> results = run(options);
+  EXPECT_THAT(outcomes_of(results),
+              ElementsAre("passed", "crashed", "passed", "failed", "unsupported", "timed out",
+                          "differs", "differs", "out of memory", "passed"));
+  EXPECT_EQ(results[1].reason(),
+            "The process of the case was killed by signal 6 (Aborted); it printed: no room on the "
+            "chip");
+  EXPECT_EQ(results[3].reason(), "the chip is on fire");
+  EXPECT_EQ(results[4].reason(), "no logarithms here");
+  EXPECT_EQ(results[5].reason(), "The process of the case was stopped after 3 s, the time limit");
+  EXPECT_THAT(results[6].reason(), HasSubstr("3 of 4 element(s) differ"));
+  EXPECT_EQ(results[6].metrics.max_diff, 3);
+  EXPECT_THAT(results[7].reason(), HasSubstr("shape"));
+}
+
+// Replays are judged too.
+TEST_F(RunCasesTest, FailWhereTheSecondRunDiffers) {
+  ::setenv("WRONG_AGAIN", "1", /*overwrite=*/1);
+  const std::vector<ModelResult> results = run({});
+  ::unsetenv("WRONG_AGAIN");
+  EXPECT_EQ(results[1].status(), Status::kPassed);
+  EXPECT_EQ(outcome_name(results[9]), "differs");
+  EXPECT_THAT(results[9].reason(), StartsWith("in its second run: "));
+}
+
+TEST_F(RunCasesTest, AreTheSameFromFiles) {
+  EXPECT_THAT(make_files(all_cases()), IsEmpty());
+  const std::vector<ModelSource> sources = cases_in_files();
+  ASSERT_EQ(sources.size(), all_cases().size());
+  RunOptions options;
+  options.settings.tolerance = {.fixed = kExactTolerance};
+  options.settings.tolerance_wins = true;
+  for (const ModelResult& result : run_candidates(sources, options, directory_)) {
+    EXPECT_TRUE(result.passed()) << result.name << ": " << result.reason();
+  }
+}
+
+TEST_F(RunCasesTest, FailWhereTheirFilesAreBroken) {
+  make_files({all_cases()[1]});
+  const std::vector<ModelSource> sources = cases_in_files();
+  write_file(std::get<CaseSource>(sources[0]).folder + "/inputs.safetensors", "no tensors");
+  const std::vector<ModelResult> results = run_candidates(sources, {}, directory_);
+  EXPECT_EQ(outcome_name(results[0]), "failed");
+  EXPECT_THAT(results[0].reason(), HasSubstr("inputs.safetensors"));
+}
+
+// A model that ends its process costs itself only, also what comes behind it.
+TEST_F(RunCasesTest, OfModelsThatEndTheirProcessAreLeftOut) {
+  const SuiteRequest request{.output = directory_ + "/files",
+                             .what = "models",
+                             .candidates = {"Close", "Aborts", "Hangs", "Wrong"},
+                             .is_split = true};
+  const std::vector<SuiteProblem> problems =
+      make_suite(request, {.timeout = std::chrono::seconds(3)});
+  ASSERT_EQ(problems.size(), 2u);
+  EXPECT_EQ(problems[0].name, "Aborts");
+  EXPECT_EQ(problems[0].message, "its process was killed by signal 6 (Aborted)");
+  EXPECT_EQ(problems[1].message, "its process was stopped after 3 s, the time limit");
+  // Both models make the same call.
+  const std::vector<CaseInfo> cases = read_suite(request.output);
+  ASSERT_EQ(cases.size(), 1u);
+  EXPECT_THAT(cases[0].occurrences, ElementsAre(CaseOccurrence{.model = "Close", .node = "add"},
+                                                CaseOccurrence{.model = "Wrong", .node = "add"}));
+}
+
+TEST_F(RunCasesTest, FailAsExpectedOrPassUnexpectedly) {
+  RunOptions options;
+  options.settings.backend = "faulty";
+  options.timeout = std::chrono::seconds(3);
+  const ExpectedFailure crash{.kind = FailureKind::kCrashed, .reason = "known"};
+  for (const ModelSource& source : all_cases()) {
+    options.expected_failures[name_of(source)] = crash;
+  }
+  const std::vector<ModelResult> results = run_candidates(
+      {all_cases()[0], all_cases()[1], all_cases()[3], all_cases()[4]}, options, directory_);
+  EXPECT_THAT(outcomes_of(results),
+              ElementsAre("unexpected pass", "expected failure", "failed", "unsupported"));
+  EXPECT_FALSE(all_good(results));
+}
+
+TEST_F(RunCasesTest, LeaveNoFilesBehind) {
+  run({});
+  EXPECT_TRUE(fs::is_empty(directory_));
+}
+
+}  // namespace
+}  // namespace torch_ir
