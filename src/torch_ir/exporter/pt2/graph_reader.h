@@ -119,7 +119,7 @@ class GraphReader {
 
   const Place& place_;
   const Place nodes_place_ = place_.key("nodes");
-  const JsonValue::List& nodes_;
+  const JsonValue::array_t& nodes_;
   const GraphNames names_;
   GraphBuilder& builder_;
   const AutocastDtype autocast_;
