@@ -9,7 +9,6 @@
 #include <string>
 
 #include "harness/arguments.h"
-#include "harness/backend/backend.h"
 #include "harness/harness.h"
 #include "harness/process/interrupt.h"
 #include "harness/report/run_text.h"
@@ -88,7 +87,7 @@ std::vector<RegisteredModel> selected_models(const Selection& selection, Scale s
 }
 
 // What the arguments ask for in place of a run; nothing when they ask for a run.
-std::optional<std::string> answer(const CLI::App& parser, const Arguments& arguments) {
+std::optional<std::string> answer(const Arguments& arguments) {
   const Scale scale = arguments.harness.run.settings.scale;
   if (arguments.list_models) {
     const std::vector<RegisteredModel> models = selected_models(arguments.harness.selection, scale);
@@ -145,7 +144,7 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
   try {
     parse_arguments(app, without_commands({argv + std::min(argc, 1), argv + argc}));
     finish_arguments(app, arguments);
-    if (const auto text = answer(app, arguments)) {
+    if (const auto text = answer(arguments)) {
       out << *text;
       return kPassed;
     }
