@@ -9,7 +9,6 @@
 #include <string>
 
 #include "harness/arguments.h"
-#include "harness/backend/backend.h"
 #include "harness/harness.h"
 #include "harness/process/interrupt.h"
 #include "harness/report/run_text.h"

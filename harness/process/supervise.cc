@@ -218,10 +218,11 @@ void supervise(const Supervision& supervision) {
     wait_for_news(slots, has_memory_limit);
     if (supervision.requests_of_worker > 1) ::poll(nullptr, 0, static_cast<int>(kPause.count()));
     supervision.on_wait();
-    if (InterruptGuard::interrupted()) return;
     std::map<pid_t, int64_t> memory;
     if (has_memory_limit) memory = resident_bytes();
     for (Slot& slot : slots) slot.poll(memory);
+    // What had come by then counts.
+    if (InterruptGuard::interrupted()) return;
   }
 }
 

@@ -39,19 +39,17 @@ void send_message(const char* key, const WorkJson& content) {
 // Without an allocation.
 void send_out_of_memory() { send_line("{\"out_of_memory\": true}\n"); }
 
+std::terminate_handler usual_terminate = nullptr;
+
 // What nobody catches, in whatever thread.
 [[noreturn]] void on_terminate() {
-  if (const std::exception_ptr exception = std::current_exception()) {
-    try {
-      std::rethrow_exception(exception);
-    } catch (const std::bad_alloc&) {
-      send_out_of_memory();
-      std::fputs("terminate called without memory: std::bad_alloc\n", stderr);
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "terminate called: %s\n", error.what());
-    } catch (...) {
-    }
+  try {
+    if (std::current_exception()) throw;
+  } catch (const std::bad_alloc&) {
+    send_out_of_memory();
+  } catch (...) {
   }
+  usual_terminate();
   std::abort();
 }
 
@@ -97,7 +95,7 @@ std::optional<int> run_as_worker(int argc, char** argv,
   const c10::WarningUtils::WarningHandlerGuard guard(&warnings);
   try {
     worker_channel = continue_under_keeper();
-    std::set_terminate(on_terminate);
+    usual_terminate = std::set_terminate(on_terminate);
     work(tasks);
     return 0;
   } catch (const OutputError& error) {

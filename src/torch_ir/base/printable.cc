@@ -1,8 +1,9 @@
 #include "torch_ir/base/printable.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <limits>
 
 namespace torch_ir {
@@ -53,14 +54,6 @@ bool is_control(uint32_t code) {
   return false;
 }
 
-void append_escaped(std::string& result, std::string_view bytes) {
-  for (const char byte : bytes) {
-    char escape[5];
-    std::snprintf(escape, sizeof(escape), "\\x%02x", static_cast<unsigned char>(byte));
-    result += escape;
-  }
-}
-
 std::string_view without_bullet(std::string_view line) {
   for (const std::string_view bullet : {"- ", "* ", "\u2022 "}) {
     if (line.starts_with(bullet)) return trimmed(line.substr(bullet.size()));
@@ -109,7 +102,9 @@ std::string printable(std::string_view text, size_t max_size) {
     const size_t length = character.length == 0 ? 1 : character.length;
     const std::string_view bytes = text.substr(i, length);
     if (character.length == 0 || is_control(character.code)) {
-      append_escaped(result, bytes);
+      for (const char byte : bytes) {
+        result += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+      }
     } else {
       result += bytes;
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -143,31 +144,21 @@ class Parser {
 using Value = std::optional<int64_t>;
 using Values = std::span<const int64_t>;
 
-Value add(Values x) {
-  int64_t result = 0;
-  for (const int64_t value : x) {
-    if (__builtin_add_overflow(result, value, &result)) return std::nullopt;
-  }
-  return result;
+// Wide enough for each step.
+__extension__ using Wide = __int128;
+
+Value checked(Wide value) {
+  const bool fits = value >= INT64_MIN && value <= INT64_MAX;
+  return fits ? Value(static_cast<int64_t>(value)) : std::nullopt;
 }
+
+Value add(Values x) { return checked(std::accumulate(x.begin(), x.end(), Wide{0})); }
+Value subtract(Values x) { return checked(Wide{x[0]} - x[1]); }
+Value negate(Values x) { return checked(-Wide{x[0]}); }
 
 Value multiply(Values x) {
-  int64_t result = 1;
-  for (const int64_t value : x) {
-    if (__builtin_mul_overflow(result, value, &result)) return std::nullopt;
-  }
-  return result;
-}
-
-Value subtract(Values x) {
-  int64_t result = 0;
-  if (__builtin_sub_overflow(x[0], x[1], &result)) return std::nullopt;
-  return result;
-}
-
-Value negate(Values x) {
-  int64_t result = 0;
-  if (__builtin_sub_overflow(int64_t{0}, x[0], &result)) return std::nullopt;
+  Value result = 1;
+  for (size_t i = 0; i < x.size() && result; ++i) result = checked(Wide{*result} * x[i]);
   return result;
 }
 
@@ -199,11 +190,7 @@ Value exact_divide(Values x) {
 
 Value power(Values x) {
   if (x[1] < 0 || x[1] > 64) return std::nullopt;
-  int64_t result = 1;
-  for (int64_t i = 0; i < x[1]; ++i) {
-    if (__builtin_mul_overflow(result, x[0], &result)) return std::nullopt;
-  }
-  return result;
+  return multiply(std::vector<int64_t>(static_cast<size_t>(x[1]), x[0]));
 }
 
 Value largest(Values x) { return *std::ranges::max_element(x); }

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <unordered_map>
+#include <variant>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/limits.h"
@@ -54,40 +54,21 @@ bool any_child(const PickleValue& value, Visit visit) {
 }
 
 // Strings and integers, told apart; nothing for other keys.
-struct Key {
-  const std::string* text = nullptr;
-  int64_t number = 0;
-  bool is_number = false;
+using Key = std::variant<std::monostate, std::string_view, int64_t>;
 
-  explicit Key(const PickleValue& value) : text(value.get_if<std::string>()) {
-    if (const auto* integer = value.get_if<int64_t>()) {
-      number = *integer;
-      is_number = true;
-    }
-  }
-  bool is_known() const { return text != nullptr || is_number; }
-  bool operator==(const Key& other) const {
-    if (text == nullptr || other.text == nullptr) {
-      return text == other.text && number == other.number;
-    }
-    return *text == *other.text;
-  }
-};
-
-struct KeyHash {
-  size_t operator()(const Key& key) const {
-    return key.text != nullptr ? std::hash<std::string>()(*key.text)
-                               : std::hash<int64_t>()(key.number);
-  }
-};
+Key key_of(const PickleValue& value) {
+  if (const auto* text = value.get_if<std::string>()) return std::string_view(*text);
+  if (const auto* number = value.get_if<int64_t>()) return *number;
+  return {};
+}
 
 void merge_equal_keys(Dict& dict) {
-  std::unordered_map<Key, size_t, KeyHash> positions;
+  std::unordered_map<Key, size_t> positions;
   size_t size = 0;
   for (const auto& item : dict.items) {
-    const Key key(*item.first);
+    const Key key = key_of(*item.first);
     const auto [known, is_new] =
-        key.is_known() ? positions.emplace(key, size) : std::pair(positions.end(), true);
+        key.index() > 0 ? positions.emplace(key, size) : std::pair(positions.end(), true);
     if (is_new) {
       dict.items[size++] = item;
     } else {

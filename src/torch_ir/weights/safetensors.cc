@@ -63,13 +63,6 @@ constexpr Dtype kDtypes[] = {
 
 // --- Reading ---
 
-uint64_t decode_length(const std::byte* bytes) {
-  uint64_t length = 0;
-  for (size_t i = kSafetensorsLengthSize; i-- > 0;)
-    length = length << 8 | std::to_integer<uint64_t>(bytes[i]);
-  return length;
-}
-
 // Where a tensor lies in the data that follow the header.
 struct Entry {
   std::string name;
@@ -206,7 +199,8 @@ StateDict read_tensors(const ByteRange& file) {
     throw WeightError(fmt::format(
         "no safetensors file: {} bytes, too few for the length of a header", file.size));
   }
-  const uint64_t header_size = decode_length(file.data);
+  uint64_t header_size = 0;
+  std::memcpy(&header_size, file.data, kSafetensorsLengthSize);
   if (header_size > kMaxHeaderBytes) {
     throw WeightError(fmt::format("the header has {} bytes, more than the {} that are allowed",
                                   header_size, kMaxHeaderBytes));
@@ -278,13 +272,6 @@ std::string make_header(const std::vector<Item>& items) {
   return text;
 }
 
-std::string encode_length(uint64_t length) {
-  std::string bytes;
-  for (size_t i = 0; i < kSafetensorsLengthSize; ++i)
-    bytes += static_cast<char>(length >> (8 * i) & 0xff);
-  return bytes;
-}
-
 }  // namespace
 
 StateDict load_weights_safetensors(const std::string& path) {
@@ -308,7 +295,8 @@ void save_weights_safetensors(const StateDict& tensors, const std::string& path)
   });
   const std::string header = make_header(items);
   AtomicFile file(path);
-  file.write(encode_length(header.size()));
+  const uint64_t header_size = header.size();
+  file.write({reinterpret_cast<const char*>(&header_size), kSafetensorsLengthSize});
   file.write(header);
   for (const Item& item : items) {
     if (item.tensor.nbytes() == 0) continue;

@@ -86,25 +86,19 @@ at::Tensor seeded_tensor(uint64_t seed, std::string_view model, std::string_view
                 "' are asked for in a range that is empty or beyond 1e12");
   }
   const uint64_t key = make_key(seed, model, name);
-  if (at::isIntegralType(dtype, /*includeBool=*/true)) {
-    const auto [first, num_steps] =
-        dtype == at::kBool ? std::pair<int64_t, uint64_t>{0, 2} : to_steps(low, high, 1);
-    at::Tensor values = at::empty(shape, at::kLong);
-    int64_t* data = values.mutable_data_ptr<int64_t>();
-    for (int64_t i = 0; i < values.numel(); ++i) {
-      data[i] = first + static_cast<int64_t>(bounded(element(key, i), num_steps));
-    }
-    return values.to(dtype);
-  }
-  const auto [first, num_steps] = to_steps(low, high, kStepsPerUnit);
+  const bool is_integral = at::isIntegralType(dtype, /*includeBool=*/true);
+  const double steps_per_unit = is_integral ? 1 : kStepsPerUnit;
+  const auto [first, num_steps] =
+      dtype == at::kBool ? std::pair<int64_t, uint64_t>{0, 2} : to_steps(low, high, steps_per_unit);
   std::vector<int64_t> sizes = shape.vec();
   if (at::isComplexType(dtype)) sizes.push_back(2);
-  at::Tensor values = at::empty(sizes, at::kDouble);
-  double* data = values.mutable_data_ptr<double>();
-  for (int64_t i = 0; i < values.numel(); ++i) {
-    const int64_t steps = first + static_cast<int64_t>(bounded(element(key, i), num_steps));
-    data[i] = static_cast<double>(steps) / kStepsPerUnit;
+  const at::Tensor steps = at::empty(sizes, at::kLong);
+  int64_t* data = steps.mutable_data_ptr<int64_t>();
+  for (int64_t i = 0; i < steps.numel(); ++i) {
+    data[i] = first + static_cast<int64_t>(bounded(element(key, i), num_steps));
   }
+  if (is_integral) return steps.to(dtype);
+  const at::Tensor values = steps.to(at::kDouble).div_(kStepsPerUnit);
   return (at::isComplexType(dtype) ? at::view_as_complex(values) : values).to(dtype);
 }
 

@@ -2,10 +2,13 @@
 
 #include <ATen/ops/eq.h>
 #include <ATen/ops/item.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <ranges>
 #include <sstream>
 #include <utility>
 
@@ -18,33 +21,30 @@
 namespace torch_ir {
 namespace {
 
-// "'a', 'b', 'c', ... and 7 more"; "nothing" for none.
+// "'a', 'b', 'c' and 7 more"; "nothing" for none.
 std::string list_names(const std::vector<std::string>& names) {
   constexpr size_t kMaxNames = 8;
-  std::string text;
-  for (size_t i = 0; i < std::min(names.size(), kMaxNames); ++i) {
-    text += (i == 0 ? "'" : ", '") + printable(names[i]) + "'";
+  if (names.empty()) return "nothing";
+  std::vector<std::string> shown;
+  for (const std::string& name : names | std::views::take(kMaxNames)) {
+    shown.push_back("'" + printable(name) + "'");
   }
-  if (names.size() > kMaxNames)
-    text += " and " + std::to_string(names.size() - kMaxNames) + " more";
-  return names.empty() ? "nothing" : text;
-}
-
-std::vector<std::string> names_of(const std::vector<TensorMeta>& values) {
-  std::vector<std::string> names;
-  for (const TensorMeta& value : values) names.push_back(value.name);
-  return names;
+  const size_t num_more = names.size() - shown.size();
+  return fmt::format("{}{}", fmt::join(shown, ", "),
+                     num_more > 0 ? fmt::format(" and {} more", num_more) : "");
 }
 
 std::string missing_problem(const StateDict& file, const char* what, const std::string& name) {
-  return std::string("no tensor for the graph's ") + what + " '" + printable(name) +
-         "'; the file has " + list_names(file.keys());
+  return fmt::format("no tensor for the graph's {} '{}'; the file has {}", what, printable(name),
+                     list_names(file.keys()));
 }
 
 std::string unknown_problem(const char* what, const std::string& name,
                             const std::vector<TensorMeta>& values) {
-  return std::string("the graph has no ") + what + " '" + printable(name) + "'; its " + what +
-         "s are " + list_names(names_of(values));
+  std::vector<std::string> names;
+  for (const TensorMeta& value : values) names.push_back(value.name);
+  return fmt::format("the graph has no {} '{}'; its {}s are {}", what, printable(name), what,
+                     list_names(names));
 }
 
 void throw_problems(const std::string& path, const std::vector<std::string>& problems) {

@@ -90,6 +90,8 @@ std::vector<Rejected> rejected() {
        "must match the existing size (7)"},
       {META_CASE("Cdist", at::cdist(a, b), {floats({4, 3}), floats({4, 2})}),
        "X1 and X2 must have the same number of columns"},
+      {META_CASE("CholeskyShape", at::cholesky(a), {floats({3, 4})}),
+       "must be batches of square matrices"},
       {META_CASE("MatrixExp", at::linalg_matrix_exp(a), {at::ones({3, 3}, at::kLong)}),
        "Expected a floating point or complex tensor"},
       {META_CASE("Attention", at::scaled_dot_product_attention(a, b, b),

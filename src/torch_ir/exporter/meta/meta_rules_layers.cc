@@ -1,4 +1,4 @@
-// Layers of networks: convolution, normalization, attention.
+// Layers of networks: convolution, normalization, attention; and factorizations.
 #include <ATen/OpMathType.h>
 #include <ATen/SDPBackend.h>
 #include <ATen/native/ConvUtils.h>
@@ -146,10 +146,20 @@ std::vector<at::Tensor> attention(const MetaCall& call) {
                                                              is_causal, {}, scale, is_grouped))};
 }
 
+// In the column-major layout of LAPACK. It rejects the zeros of a fallback.
+std::vector<at::Tensor> cholesky(const MetaCall& call) {
+  const at::Tensor self = call.tensor("self");
+  TORCH_CHECK(self.dim() >= 2 && self.size(-1) == self.size(-2),
+              "cholesky: A must be batches of square matrices, but they are ", self.sizes());
+  return {meta_tensor(self.sizes(), self.scalar_type()).transpose(-2, -1)};
+}
+
 constexpr NamedMetaRule kLayerRules[] = {
     {"_batch_norm_no_update", nullptr, Composite::kReplace},
     {"_native_batch_norm_legit", batch_norm},
     {"_scaled_dot_product_flash_attention_for_cpu", flash_attention},
+    {"cholesky", cholesky},
+    {"cholesky_inverse", cholesky},
     {"convolution_backward", nullptr, Composite::kReplace},
     {"convolution_overrideable", convolution, Composite::kReplace},
     {"group_norm", nullptr, Composite::kReplace},

@@ -29,6 +29,8 @@ MetaCases matrices() {
       META_CASE("Cdist", at::cdist(a, b), {floats({2, 4, 3}), floats({5, 3})}),
       META_CASE("CdistL1", at::cdist(a, b, 1), {floats({2, 4, 3}), floats({2, 5, 3})}),
       META_CASE("Pdist", at::pdist(a), {floats({4, 3})}),
+      META_CASE("Cholesky", at::cholesky(a), {positive}),
+      META_CASE("CholeskyInverse", at::cholesky_inverse(a), {positive}),
       META_CASE("LinalgCholesky", at::linalg_cholesky(a), {positive}),
       META_CASE("Inverse", at::linalg_inv(a), {positive}),
       META_CASE("Solve", at::linalg_solve(a, b), {positive, floats({2, 4, 3})}),
