@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "harness/backend/backend.h"
-#include "harness/selection/model_files.h"
+#include "harness/results/model_files.h"
 #include "harness/stages/candidate.h"
 #include "torch_ir/registry/registry.h"
 #include "torch_ir/verifier/verify.h"

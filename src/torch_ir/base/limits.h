@@ -38,8 +38,6 @@ inline constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 inline constexpr int64_t kMaxRandomElements = int64_t{1} << 27;
 // Weights as float64: those that fit into memory as they are need not fit so.
 inline constexpr int64_t kMaxFloat64WeightBytes = int64_t{8} << 30;
-// Of the tensors of an operator of an archive that runs once more to see what autocast does in it.
-inline constexpr int64_t kMaxGrownElements = int64_t{1} << 24;
 
 // --- Zip archives ---
 
