@@ -18,15 +18,13 @@
 namespace torch_ir {
 namespace {
 
-constexpr int kNumTrials = 3;
-
 void expect_within_tolerance(Candidate& candidate) {
   at::set_num_threads(1);
   ExecutionOptions options;
   options.optimization = Optimization::kFast;
   PlanBackend backend(options);
   const IR ir = candidate.extract();
-  for (int trial = 0; trial < (candidate.takes_trials() ? kNumTrials : 1); ++trial) {
+  for (int trial = 0; trial < candidate.num_trials(RunSettings()); ++trial) {
     const std::vector<at::Tensor> inputs = candidate.inputs(trial);
     at::manual_seed(0);
     const std::vector<at::Tensor> outputs = backend.run(ir, candidate.weights(), inputs);

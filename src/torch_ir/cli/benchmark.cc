@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <ostream>
 #include <string>
 #include <utility>
@@ -75,26 +74,6 @@ int64_t choose_rounds(const ExecutionPlan& plan, const std::vector<at::Tensor>& 
   return std::clamp(rounds, kFewestRounds, kMostRounds);
 }
 
-// One for each node of `ir`, in its order. A plan has fewer where one node does the work of others.
-std::vector<BenchmarkNode> nodes_of(const IR& ir, std::vector<NodeProfile> profiles) {
-  std::multimap<std::string, NodeProfile> by_name;
-  for (NodeProfile& profile : profiles) by_name.emplace(profile.name, std::move(profile));
-  std::vector<BenchmarkNode> nodes;
-  for (const OpNode& node : ir.nodes) {
-    BenchmarkNode& entry = nodes.emplace_back();
-    const auto profile = by_name.lower_bound(node.name);
-    entry.is_fused = profile == by_name.end() || profile->first != node.name;
-    if (entry.is_fused) {
-      entry.name = node.name;
-      entry.op_type = node.op_type;
-    } else {
-      static_cast<NodeProfile&>(entry) = std::move(profile->second);
-      by_name.erase(profile);
-    }
-  }
-  return nodes;
-}
-
 int run_benchmark(const BenchmarkArguments& arguments, Console& console) {
   const ThreadsGuard threads(arguments.threads);
   const ExecutionOptions& options = arguments.execution.options;
@@ -110,7 +89,7 @@ int run_benchmark(const BenchmarkArguments& arguments, Console& console) {
     report.inputs = graph.inputs_source;
     report.rounds = arguments.rounds != 0 ? arguments.rounds : choose_rounds(plan, inputs);
     report.seconds = median_seconds(plan, inputs, report.rounds);
-    report.nodes = nodes_of(graph.ir, plan.profile(inputs, static_cast<int>(report.rounds)));
+    report.nodes = plan.profile(inputs, static_cast<int>(report.rounds));
     report.memory = plan.memory(inputs);
     report.not_replayed = plan.not_replayed();
   });

@@ -21,7 +21,7 @@ constexpr int kBarWidth = 16;
 constexpr size_t kMostPadding = 40;
 
 // The graph's order numbers, the slowest node first.
-std::vector<size_t> by_time(const std::vector<BenchmarkNode>& nodes) {
+std::vector<size_t> by_time(const std::vector<NodeProfile>& nodes) {
   std::vector<size_t> order(nodes.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::stable_sort(order, std::greater(), [&](size_t i) { return nodes[i].seconds; });
@@ -30,7 +30,7 @@ std::vector<size_t> by_time(const std::vector<BenchmarkNode>& nodes) {
 
 double sum_of_seconds(const BenchmarkReport& report) {
   return std::accumulate(report.nodes.begin(), report.nodes.end(), 0.0,
-                         [](double sum, const BenchmarkNode& node) { return sum + node.seconds; });
+                         [](double sum, const NodeProfile& node) { return sum + node.seconds; });
 }
 
 // "aten::addmm" as graphs name it.
@@ -40,9 +40,9 @@ std::string call_text(const std::string& call) {
                                      : call.substr(0, colons) + "." + call.substr(colons + 2);
 }
 
-// "aten.addmm, aten.add x2"; "-" where all was done before the run.
-std::string calls_text(const BenchmarkNode& node) {
-  if (node.is_fused) return "(fused)";
+// "aten.addmm, aten.add x2"; "-" where all was done before the run, or a
+// fused call of another node does it.
+std::string calls_text(const NodeProfile& node) {
   const std::vector<std::string>& calls = node.calls;
   std::string text;
   for (auto call = calls.begin(); call != calls.end();) {
@@ -74,7 +74,7 @@ std::string bytes_text(int64_t bytes) {
   return scaled(static_cast<double>(bytes) / 1e3, {"kB", "MB", "GB", "TB"});
 }
 
-std::string rate_text(const BenchmarkNode& node) {
+std::string rate_text(const NodeProfile& node) {
   if (node.seconds <= 0 || node.bytes <= 0) return "-";
   return fmt::format("{:.1f}", static_cast<double>(node.bytes) / node.seconds / 1e9);
 }
@@ -101,7 +101,7 @@ std::string node_lines(const BenchmarkReport& report, bool is_utf8) {
   const double longest = order.empty() ? 0 : report.nodes[order.front()].seconds;
   size_t name_width = 4;
   size_t op_width = 8;
-  for (const BenchmarkNode& node : report.nodes) {
+  for (const NodeProfile& node : report.nodes) {
     name_width = padding(name_width, printable(node.name));
     op_width = padding(op_width, printable(node.op_type));
   }
@@ -109,7 +109,7 @@ std::string node_lines(const BenchmarkReport& report, bool is_utf8) {
       fmt::format("{:>8}  {:>7}  {:{}}  {:>8}  {:>7}  {:{}}  {:{}}  {}\n", "time", "share", "",
                   kBarWidth, "bytes", "GB/s", "node", name_width, "operator", op_width, "calls");
   for (const size_t i : order) {
-    const BenchmarkNode& node = report.nodes[i];
+    const NodeProfile& node = report.nodes[i];
     text += fmt::format("{:>8}  {:>5.1f} %  {}  {:>8}  {:>7}  {:{}}  {:{}}  {}\n",
                         time_text(node.seconds), sum > 0 ? 100 * node.seconds / sum : 0.0,
                         bar(longest > 0 ? node.seconds / longest : 0, is_utf8),
@@ -127,7 +127,7 @@ std::string counted(size_t count, std::string_view noun) {
 
 // Of control flow the nodes inside are not the graph's.
 size_t num_replayed(const BenchmarkReport& report) {
-  return static_cast<size_t>(std::ranges::count_if(report.nodes, [&](const BenchmarkNode& node) {
+  return static_cast<size_t>(std::ranges::count_if(report.nodes, [&](const NodeProfile& node) {
     return std::ranges::find(report.not_replayed, node.name, &NodeNotReplayed::name) ==
            report.not_replayed.end();
   }));
@@ -164,7 +164,7 @@ std::string memory_line(const std::optional<PlanMemory>& memory) {
 
 std::string to_text(const BenchmarkReport& report, bool is_utf8) {
   size_t num_calls = 0;
-  for (const BenchmarkNode& node : report.nodes) num_calls += node.calls.size();
+  for (const NodeProfile& node : report.nodes) num_calls += node.calls.size();
   return fmt::format("{}: optimization {}, device {}, {}; medians of {}; weights: {}, inputs: {}\n",
                      printable(report.model_name), report.optimization, report.device,
                      counted(static_cast<size_t>(report.threads), "thread"),
@@ -202,14 +202,13 @@ std::string to_json(const BenchmarkReport& report) {
         {{"name", node.name}, {"op_type", node.op_type}, {"reason", node.reason}});
   }
   for (const size_t i : by_time(report.nodes)) {
-    const BenchmarkNode& node = report.nodes[i];
+    const NodeProfile& node = report.nodes[i];
     Json calls = Json::array();
     for (const std::string& call : node.calls) calls.push_back(call_text(call));
     json["nodes"].push_back({{"index", i},
                              {"name", node.name},
                              {"op_type", node.op_type},
                              {"calls", std::move(calls)},
-                             {"fused", node.is_fused},
                              {"seconds", node.seconds},
                              {"bytes", node.bytes}});
   }

@@ -10,11 +10,6 @@
 
 namespace torch_ir {
 
-struct BenchmarkNode : NodeProfile {
-  // Another node does its work.
-  bool is_fused = false;
-};
-
 struct BenchmarkReport {
   std::string model_name;
   std::string optimization;
@@ -27,7 +22,7 @@ struct BenchmarkReport {
   // Of a whole run, without taking the time of each node; the median.
   double seconds = 0;
   // In the order of the graph.
-  std::vector<BenchmarkNode> nodes;
+  std::vector<NodeProfile> nodes;
   // As ExecutionPlan::not_replayed.
   std::vector<NodeNotReplayed> not_replayed;
   std::optional<PlanMemory> memory;
@@ -41,8 +36,8 @@ std::string to_text(const BenchmarkReport& report, bool is_utf8);
 // "inputs" as above; "seconds", of a whole run; "node_seconds", the sum over the nodes; "memory",
 // null or an object with "arena", "returned", "intermediates" and "lower_bound", in bytes (see
 // execution_options.h); "not_replayed", a list of "name", "op_type" and "reason"; and "nodes", the
-// slowest first: "index" (in the graph), "name", "op_type", "calls" (a list), "fused" (whether
-// another node does its work), "seconds", and "bytes", 0 where they are not known.
+// slowest first: "index" (in the graph), "name", "op_type", "calls" (a list; none where a
+// fused call of another node does it), "seconds", and "bytes", 0 where they are not known.
 std::string to_json(const BenchmarkReport& report);
 
 // Whether the locale's environment variables say that text is UTF-8.

@@ -21,7 +21,10 @@ namespace {
 double scale_of(const at::Tensor& float64) {
   double scale = 0;
   for_each_block({float64}, [&](c10::ArrayRef<at::Tensor> blocks, int64_t /*first*/) {
-    const at::Tensor sizes = blocks[0].abs().to(c10::kDouble);
+    // Booleans have no abs, and the size of a complex number is known before it is cast.
+    const at::Tensor& block = blocks[0];
+    const at::Tensor sizes =
+        block.is_complex() ? block.abs().to(c10::kDouble) : block.to(c10::kDouble).abs();
     const auto* size = sizes.const_data_ptr<double>();
     for (int64_t i = 0; i < sizes.numel(); ++i) {
       if (std::isfinite(size[i])) scale = std::max(scale, size[i]);
