@@ -26,7 +26,8 @@ constexpr const char* kIndex = "index.html";
 constexpr const char* kResults = "results.json";
 constexpr const char* kJunit = "junit.xml";
 constexpr const char* kOperators = "OPERATORS.md";
-constexpr std::array kRunFiles = {kResults, kJunit, kIndex, kOperators, kSummary};
+// The last one says that all of them are there.
+constexpr std::array kRunFiles = {kJunit, kIndex, kOperators, kSummary, kResults};
 
 // Of a model, what stands before its name and behind it; a name that ends with "/" is a folder.
 constexpr std::array<std::pair<const char*, const char*>, 7> kModelFiles = {
@@ -126,7 +127,7 @@ void ReportFiles::finish(const std::vector<std::string>& models, bool has_run) c
   std::vector<std::string> names;
   for (const std::string& model : models) add_model_files(model, names);
   if (has_run) names.insert(names.end(), kRunFiles.begin(), kRunFiles.end());
-  replace_together(unfinished_, directory_, std::move(names));
+  move_files(unfinished_, directory_, names);
 }
 
 }  // namespace torch_ir

@@ -301,7 +301,7 @@ void SuiteWriter::finish(const std::vector<CaseInfo>& infos) {
                                                {"version", kSuiteVersion},
                                                {"of", what_},
                                                {"cases", std::move(cases)}}));
-  replace_together(from, directory_, {std::string(kCases) + "/", kReadme, kSuiteFile});
+  move_files(from, directory_, {std::string(kCases) + "/", kReadme, kSuiteFile});
 }
 
 bool is_suite(const std::string& directory) {

@@ -81,7 +81,7 @@ int run_import(const ImportArguments& arguments, Console& console) {
   const WorkDirectory unfinished(folder);
   write_file((unfinished.path() / kGraphFile).string(), json);
   save_weights_safetensors(*file.weights, (unfinished.path() / kWeightsFile).string());
-  replace_together(unfinished.path(), folder, {kGraphFile, kWeightsFile});
+  move_files(unfinished.path(), folder, {kWeightsFile, kGraphFile});
   console.talk() << (folder / kGraphFile).string() << ": " << file.ir << '\n'
                  << (folder / kWeightsFile).string() << ": " << file.weights->size()
                  << " tensors\n";
