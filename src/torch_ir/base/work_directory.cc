@@ -201,11 +201,6 @@ void move_files(const fs::path& from, const fs::path& to, const std::vector<std:
   if (!is_in_work_directory(to.string())) flush(from);
   const std::set<std::string> folders = folders_above(names);
   std::error_code error;
-  for (const std::string& folder : folders) {
-    if (!fs::exists(from / folder, error)) continue;
-    fs::create_directories(to / folder, error);
-    if (error) fail_to_replace(to / folder, error.message());
-  }
   size_t num_aside = 0;
   const auto put_aside = [&](const std::string& name) {
     const fs::path target = path_of(to, name);
@@ -217,6 +212,11 @@ void move_files(const fs::path& from, const fs::path& to, const std::vector<std:
     }
   };
   if (!names.empty()) put_aside(names.back());
+  for (const std::string& folder : folders) {
+    if (!fs::exists(from / folder, error)) continue;
+    fs::create_directories(to / folder, error);
+    if (error) fail_to_replace(to / folder, error.message());
+  }
   for (const std::string& name : names) {
     const fs::path source = path_of(from, name);
     const bool is_there = fs::exists(source, error);
