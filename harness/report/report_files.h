@@ -9,8 +9,8 @@
 //   DIR/index.html                all of it, to look into
 //   DIR/results.json, DIR/junit.xml   the same for programs
 //
-// They are made in a hidden folder of DIR and take their places (base/work_directory.h) when the run
-// is done, results.json last: until then DIR holds what it held, and so it does when the run is
+// They are made in a hidden folder of DIR and take their places (base/work_directory.h) when the
+// run is done, results.json last: until then DIR holds what it held, and so it does when the run is
 // killed.
 // Files of models that are not part of the run, and those of others, are left alone; what an
 // earlier run left of the models that are goes when this one does not make it, and so do folders

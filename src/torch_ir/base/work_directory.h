@@ -38,12 +38,13 @@ void remove_stale_work_directories(const std::filesystem::path& parent);
 // Throws Error where move_files could not give `names` to `to`, because of what is there.
 void check_replaceable(const std::filesystem::path& to, const std::vector<std::string>& names);
 
-// Moves what `from`, a folder in the same file system, has as `names` to `to`, in their order: "a.md",
-// "ir/a.json", or "repro/a/" for a folder with all that is in it. A name that `from` has not goes from
-// `to`. Folders above a name are made, and removed where they become empty; what else is in them
-// stays. Everything has reached the disk before the first name changes. What has the last name goes
-// first and comes last: whenever this process ends, each file is the old or the new one, whole, and
-// where the last one is there, all belong together. Throws Error, before anything changes, when
+// Moves what `from`, a folder in the same file system, has as `names` to `to`, in their order:
+// "a.md", "ir/a.json", or "repro/a/" for a folder with all that is in it. A name that `from` has
+// not goes from `to`. Folders above a name are made, and removed where they become empty; what else
+// is in them stays. Everything has reached the disk before the first name changes. What has the
+// last name goes first and comes last: whenever this process ends, each file is the old or the new
+// one, whole, and where the last one is there, all belong together. Throws Error, before anything
+// changes, when
 // - a file is to stand where a folder is, or a folder where a file is: it would not be ours;
 // - what is above a name is a symbolic link or a file (a link that has the name itself is replaced
 //   and not followed; `to` may be one);

@@ -19,6 +19,7 @@
 #include <ATen/ops/hardswish_native.h>
 #include <ATen/ops/hardtanh_native.h>
 #include <ATen/ops/isneginf_native.h>
+#include <ATen/ops/le_native.h>
 #include <ATen/ops/leaky_relu_native.h>
 #include <ATen/ops/log_native.h>
 #include <ATen/ops/logical_not_native.h>
@@ -90,6 +91,7 @@ constexpr KernelEntry kPlainKernels[] = {
     {"aten::clamp_min", kStructured<at::native::structured_clamp_min_out>},
     {"aten::div.Tensor", kStructured<at::native::structured_div_out>},
     {"aten::floor_divide", kOutFunction<kFloorDivide>},
+    {"aten::le.Tensor", kStructured<at::native::structured_le_Tensor_out>},
     {"aten::masked_fill_.Scalar", kInPlaceFunction<kMaskedFill>},
     {"aten::maximum", kStructured<at::native::structured_maximum_out>},
     {"aten::minimum", kStructured<at::native::structured_minimum_out>},

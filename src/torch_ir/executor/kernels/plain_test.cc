@@ -28,7 +28,7 @@ TEST(PlainKernels, GiveTheBitsOfTheDispatcher) {
     run_with_one_tensor(runner, "aten::pow.Tensor_Scalar", {exponent});
   }
   for (const char* op : {"aten::add.Tensor", "aten::sub.Tensor", "aten::mul.Tensor",
-                         "aten::maximum", "aten::minimum"}) {
+                         "aten::le.Tensor", "aten::maximum", "aten::minimum"}) {
     run_with_two_tensors(runner, op);
   }
   // Whole numbers are not divided by zero.
