@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <ostream>
+#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -213,14 +214,38 @@ std::vector<std::string> names_of(const std::vector<ModelSource>& models) {
   return names;
 }
 
-// The different calls of `models`. Of a model that can not be taken apart its page says why it can
-// not be run either.
-std::vector<CaseSource> split(const std::vector<ModelSource>& models, const HarnessOptions& options,
-                              const std::string& directory) {
-  const SuiteRequest request{
-      .output = directory + "/split", .what = "models", .candidates = models, .is_split = true};
-  make_suite(request, options.run);
-  return cases_in(request.output);
+// Adds the different calls of the models to the cases. Gives what could not be taken apart.
+std::vector<SuiteProblem> split(Selected& selected, const HarnessOptions& options,
+                                const std::string& directory) {
+  const SuiteRequest request{.output = directory + "/split",
+                             .what = "models",
+                             .candidates = selected.models,
+                             .is_split = true};
+  std::vector<SuiteProblem> problems = make_suite(request, options.run);
+  std::ranges::move(cases_in(request.output), std::back_inserter(selected.cases));
+  return problems;
+}
+
+// Of a model that fails its page says what is wrong with it.
+std::vector<std::string> unsplit_lines(const std::vector<SuiteProblem>& problems,
+                                       const std::vector<ModelResult>& results) {
+  std::vector<std::string> lines;
+  for (const SuiteProblem& problem : problems) {
+    const auto result = std::ranges::find(results, problem.name, &ModelResult::name);
+    if (result == results.end() || !result->passed()) continue;
+    lines.push_back(fmt::format("{} could not be taken apart: {}", printable(problem.name),
+                                printable(problem.message)));
+  }
+  return lines;
+}
+
+// Results and expected failures go by the name.
+void check_names(const std::vector<ModelSource>& cases) {
+  std::set<std::string> names;
+  for (const ModelSource& it : cases) {
+    if (names.insert(name_of(it)).second) continue;
+    throw Error("there are two cases '" + printable(name_of(it)) + "': run the suites one by one");
+  }
 }
 
 std::vector<ModelResult> run_cases(const std::vector<ModelSource>& cases, const RunOptions& options,
@@ -254,7 +279,7 @@ std::unique_ptr<WorkDirectory> make_temporary_directory() {
 }  // namespace
 
 bool HarnessRun::is_good() const {
-  return all_good(results) && all_good(cases, requires_support) &&
+  return all_good(results) && all_good(cases, requires_support) && not_split.empty() &&
          !(baseline && baseline->is_worse());
 }
 
@@ -304,10 +329,9 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
           },
       .on_wait = [&] { progress.tick(); },
   };
-  if (options.is_split) {
-    std::ranges::move(split(selected.models, options, files.work_directory()),
-                      std::back_inserter(selected.cases));
-  }
+  std::vector<SuiteProblem> not_split;
+  if (options.is_split) not_split = split(selected, options, files.work_directory());
+  check_names(selected.cases);
   record.cases = run_cases(selected.cases, run_options, files.work_directory(), streams);
   if (!InterruptGuard::interrupted()) {
     record.results = run_candidates(selected.models, run_options, files.work_directory(), observer);
@@ -323,6 +347,10 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   for (const ModelResult& result : record.results) finished.push_back(result.name);
   files.finish(finished, options.summary);
   if (record.coverage.is_interrupted) throw Interrupted(interrupted_text(record, selected));
+  run.not_split = unsplit_lines(not_split, record.results);
+  if (streams.lines != nullptr) {
+    for (const std::string& line : run.not_split) *streams.lines << line << '\n';
+  }
   run.results = std::move(record.results);
   run.cases = std::move(record.cases);
   run.requires_support = options.requires_support;

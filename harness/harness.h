@@ -58,8 +58,11 @@ struct HarnessRun {
   // Where there is a baseline.
   std::optional<BaselineComparison> baseline = std::nullopt;
 
-  // Whether every model passed, or failed as expected, no case failed, and nothing is worse than
-  // the baseline.
+  // Why models that pass could not be taken apart: a line each.
+  std::vector<std::string> not_split = {};
+
+  // Whether every model passed, or failed as expected, and was taken apart where that was asked
+  // for, no case failed, and nothing is worse than the baseline.
   bool is_good() const;
 
   bool requires_support = false;

@@ -24,6 +24,8 @@ def torch_ir_models(name, models, deps, srcs = [], visibility = None):
         srcs = sorted(sources.keys() + [src for src in srcs if src.endswith(".cc")]),
         hdrs = [src for src in srcs if src.endswith(".h")],
         alwayslink = True,
+        # They only call LibTorch.
+        copts = ["-O1"],
         visibility = visibility,
         deps = deps,
     )

@@ -24,8 +24,7 @@ import statistics
 import sys
 
 # In this order; others follow by name.
-ENGINES = ["torchscript", "torchscript_optimized", "aotinductor", "aotinductor_freezing",
-           "onnxruntime", "exact", "fast"]
+ENGINES = ["aotinductor", "aotinductor_freezing", "onnxruntime", "exact", "fast"]
 
 MEMORY_COUNTERS = ("allocs", "peak_bytes")
 

@@ -40,6 +40,12 @@ Clock::time_point after(std::chrono::duration<double> time) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::min(time, kLongestTime));
 }
 
+// Paths may have any bytes. A file of a name that is not UTF-8 is not found then, which costs its
+// own request.
+std::string text_of(const WorkJson& content) {
+  return content.dump(-1, ' ', false, WorkJson::error_handler_t::replace);
+}
+
 // One worker at a time, and the requests that it has been sent.
 class Slot {
  public:
@@ -60,7 +66,7 @@ class Slot {
       std::optional<WorkRequest> request = next();
       if (!request) break;
       if (!process_) start();
-      process_->send(request->content.dump());
+      process_->send(text_of(request->content));
       if (++num_sent_ == supervision_.requests_of_worker) process_->stop_sending();
       requests_.push_back(std::move(*request));
       if (requests_.size() == 1) begin();
@@ -109,7 +115,7 @@ class Slot {
     WorkJson first = WorkJson::object();
     first[kTaskKey] = supervision_.task;
     first[kSetupKey] = supervision_.setup();
-    process_->send(first.dump());
+    process_->send(text_of(first));
     is_out_of_memory_ = false;
   }
 

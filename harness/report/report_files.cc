@@ -106,7 +106,10 @@ void ReportFiles::write_model(ModelResult& result, const std::string& files,
 }
 
 void ReportFiles::write_run(const RunRecord& run, const BaselineComparison* baseline) const {
-  const auto& [coverage, context, results, cases] = run;
+  const Coverage& coverage = run.coverage;
+  const RunContext& context = run.context;
+  const std::vector<ModelResult>& results = run.results;
+  const std::vector<ModelResult>& cases = run.cases;
   std::optional<ChangesSection> changes;
   if (baseline != nullptr) changes = changes_section(*baseline, context.baseline);
   const auto find_picture = [&](const ModelResult& result) {

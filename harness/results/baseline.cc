@@ -237,7 +237,7 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
     }
   };
   compare(old.results, now.results);
-  compare(old.cases, now.cases);
+  if (old.has_cases) compare(old.cases, now.cases);
   std::ranges::stable_sort(comparison.models, {}, &ModelChange::trend);
   return comparison;
 }

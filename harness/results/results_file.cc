@@ -182,7 +182,8 @@ RunRecord read_run(const Json& json) {
   visit.required("coverage", run.coverage);
   visit.required("environment", run.context.environment);
   visit.required("models", run.results);
-  if (version == kResultsVersion) visit.required("cases", run.cases);
+  run.has_cases = version == kResultsVersion;
+  if (run.has_cases) visit.required("cases", run.cases);
   check_names("models", run.results);
   check_names("cases", run.cases);
   return run;

@@ -82,6 +82,8 @@ struct RunRecord {
   std::vector<ModelResult> results = {};
   // Single calls: of the operator suite, of models taken apart, of suites in files.
   std::vector<ModelResult> cases = {};
+  // Whether those are known: not from a file of version 1.
+  bool has_cases = true;
 };
 
 // The environment as the reports of the run name it.

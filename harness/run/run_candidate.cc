@@ -207,10 +207,9 @@ class Pipeline {
     at::manual_seed(candidate_.random_seed(settings_));
     run.expected = candidate_.expected(run.inputs);
     const int number = static_cast<int>(result_.trials.size());
+    const auto [outputs, expected] = candidate_.compared(run.outputs, run.expected);
     Trial& trial = add_trial();
-    trial.verification =
-        compare_known_outputs(ir_, candidate_.compared(run.outputs),
-                              candidate_.compared(run.expected), settings_.tolerance);
+    trial.verification = compare_known_outputs(ir_, outputs, expected, settings_.tolerance);
     trial.verification.optimization = optimization_;
     if (candidate_.has_second_opinion(number)) ask_float64(run, trial.verification);
   }

@@ -57,9 +57,10 @@ class Candidate {
   virtual bool is_call() const { return false; }
   // Puts the tolerances that it has of its own in place of those of the run.
   virtual void set_tolerance(ToleranceRule& /*rule*/) const {}
-  // What is compared of outputs, and of what is expected of them.
-  virtual std::vector<at::Tensor> compared(const std::vector<at::Tensor>& outputs) {
-    return outputs;
+  // What is compared of the outputs, and of those expected.
+  virtual std::pair<std::vector<at::Tensor>, std::vector<at::Tensor>> compared(
+      const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& expected) {
+    return {outputs, expected};
   }
   // Whether float64 is asked about the outputs of a trial.
   virtual bool has_second_opinion(int /*trial*/) const { return true; }

@@ -132,17 +132,20 @@ class CaseCandidate : public Candidate {
 
   bool is_call() const override { return true; }
   void set_tolerance(ToleranceRule& rule) const override { rule = tolerance_of(case_.info); }
-  // See CaseProperty, which is one of outputs of the right shapes.
-  std::vector<at::Tensor> compared(const std::vector<at::Tensor>& outputs) override {
+  // See CaseProperty, which is one of outputs of the right shapes and dtypes: others are compared
+  // as they are, and differ.
+  std::pair<std::vector<at::Tensor>, std::vector<at::Tensor>> compared(
+      const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& expected) override {
     const CaseProperty property = case_.info.property;
     const auto is_alike = [](const at::Tensor& a, const at::Tensor& b) {
       return a.sizes() == b.sizes() && a.scalar_type() == b.scalar_type();
     };
     const bool is_mapped =
-        property != CaseProperty::kValues && std::ranges::equal(outputs, case_.expected, is_alike);
-    if (!is_mapped) return outputs;
+        property != CaseProperty::kValues && std::ranges::equal(outputs, expected, is_alike);
+    if (!is_mapped) return {outputs, expected};
     const OperatorCase call{.op_type = case_.info.op_type, .property = property};
-    return compared_values(call, arguments_of_call(case_, case_.inputs), outputs);
+    const torch::jit::Stack arguments = arguments_of_call(case_, case_.inputs);
+    return {compared_values(call, arguments, outputs), compared_values(call, arguments, expected)};
   }
   // Where single elements are compared; replays have the outputs of the first run.
   bool has_second_opinion(int trial) const override {

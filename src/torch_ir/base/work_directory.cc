@@ -201,29 +201,42 @@ void move_files(const fs::path& from, const fs::path& to, const std::vector<std:
   if (!is_in_work_directory(to.string())) flush(from);
   const std::set<std::string> folders = folders_above(names);
   std::error_code error;
-  size_t num_aside = 0;
+  std::vector<std::pair<fs::path, fs::path>> aside;
+  bool has_moved = false;
   const auto put_aside = [&](const std::string& name) {
     const fs::path target = path_of(to, name);
+    const fs::path place = from / (".aside-" + std::to_string(aside.size()));
     if (fs::exists(fs::symlink_status(target, error))) {
-      fs::rename(target, from / (".aside-" + std::to_string(num_aside++)), error);
+      fs::rename(target, place, error);
+      if (!error) aside.emplace_back(place, target);
     }
     if (error && error != std::errc::no_such_file_or_directory) {
       fail_to_replace(target, error.message());
     }
   };
-  if (!names.empty()) put_aside(names.back());
-  for (const std::string& folder : folders) {
-    if (!fs::exists(from / folder, error)) continue;
-    fs::create_directories(to / folder, error);
-    if (error) fail_to_replace(to / folder, error.message());
-  }
-  for (const std::string& name : names) {
-    const fs::path source = path_of(from, name);
-    const bool is_there = fs::exists(source, error);
-    if (is_folder_name(name) || !is_there) put_aside(name);
-    if (!is_there) continue;
-    fs::rename(source, path_of(to, name), error);
-    if (error) fail_to_replace(path_of(to, name), error.message());
+  try {
+    if (!names.empty()) put_aside(names.back());
+    for (const std::string& folder : folders) {
+      if (!fs::exists(from / folder, error)) continue;
+      fs::create_directories(to / folder, error);
+      if (error) fail_to_replace(to / folder, error.message());
+    }
+    for (const std::string& name : names) {
+      const fs::path source = path_of(from, name);
+      const bool is_there = fs::exists(source, error);
+      if (is_folder_name(name) || !is_there) put_aside(name);
+      if (!is_there) continue;
+      fs::rename(source, path_of(to, name), error);
+      if (error) fail_to_replace(path_of(to, name), error.message());
+      has_moved = true;
+    }
+  } catch (const Error&) {
+    // What is aside would go with `from`; the last one only says that all belong together.
+    for (const auto& [place, target] : aside) {
+      const bool is_last = target == path_of(to, names.back());
+      if (!fs::exists(target, error) && !(is_last && has_moved)) fs::rename(place, target, error);
+    }
+    throw;
   }
   for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) {
     // Only where it is empty.

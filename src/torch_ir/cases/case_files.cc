@@ -107,6 +107,9 @@ Json judgement_json(const GraphCase& graph_case) {
   return {{"outputs", std::move(outputs)}, {"strides", strides_json(graph_case)}};
 }
 
+// Longer ones are no names, and would fill the socket to a worker.
+constexpr size_t kMaxNameBytes = 1000;
+
 CaseInfo read_info(const Json& json) {
   CaseInfo info{.name = json.at("name"),
                 .op_type = json.at("operator"),
@@ -115,6 +118,10 @@ CaseInfo read_info(const Json& json) {
                 .note = json.at("note"),
                 .property = parse_property(json.at("compare").get<std::string>()),
                 .tolerance_reason = json.value("tolerance_reason", "")};
+  if (info.name.size() > kMaxNameBytes) {
+    throw SerializationError(fmt::format("the name of a case has {} bytes, at most {} are read",
+                                         info.name.size(), kMaxNameBytes));
+  }
   if (json.contains("tolerance")) {
     const Json& tolerance = json["tolerance"];
     info.tolerance = Tolerance{.rtol = tolerance.at("rtol"), .atol = tolerance.at("atol")};
@@ -288,9 +295,13 @@ void SuiteWriter::finish(const std::vector<CaseInfo>& infos) {
   make_folder(fs::path(from) / kCases);
   remove_others(from, infos);
   Json cases = Json::array();
+  std::set<std::string> folders;
   for (const CaseInfo& info : infos) {
     cases.push_back(info_json(info));
     const std::string path = case_folder(from, info.name) + "/case.json";
+    if (!folders.insert(path).second) {
+      throw Error("there are two cases whose folder is '" + printable(info.name) + "'");
+    }
     Json json = cases.back();
     json.update(Json::parse(read_file(path)));
     write_file(path, text_of(json));

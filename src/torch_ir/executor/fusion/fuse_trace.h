@@ -4,7 +4,7 @@
 // weights that are packed beforehand, with the batch norm, additions and activations after them in
 // one call, and what lies between them in the layouts that they are fastest with. In a trace all
 // shapes are known and all constants are there. What oneDNN does not have, or not faster, stays as
-// it is. Called by Replays, before memory is planned, where fuses_traces says so.
+// it is. Called by Replays, before memory is planned, where running_level is fast.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -102,6 +102,8 @@ AutocastDtype GraphReader::autocast_of(const ArchiveNode& node) const {
 void GraphReader::inline_with_effects(const ArchiveNode& node) {
   ArchiveNode call = node;
   call.target = argument_as<OperatorTarget>(node, 1, "an operator").target;
+  // Else each level would keep a copy of the arguments left.
+  if (call.target == node.target) throw ExportError("with_effects calls itself");
   call.arguments.erase(call.arguments.begin(), call.arguments.begin() + 2);
   if (node.outputs.empty()) throw ExportError("the token among the outputs is missing");
   call.outputs.erase(call.outputs.begin());
