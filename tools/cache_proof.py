@@ -79,10 +79,10 @@ def judge_outputs(first, second):
     return bool(second) and not differing
 
 
-def place_libtorch(testlogs, folder):
+def place_libtorch(folder):
     """The LibTorch of the first run under another path, with the libraries that a wheel may have beside it."""
-    # TESTLOGS is OUTPUT_BASE/execroot/WORKSPACE/bazel-out/CONFIGURATION/testlogs.
-    base = str(testlogs).partition("/execroot/")[0]
+    command = [CHECKOUT / "tools/bazel", "info", "output_base"]
+    base = subprocess.check_output(command, cwd=CHECKOUT, stderr=subprocess.DEVNULL, text=True).strip()
     libtorch = pathlib.Path(base, "external/libtorch/root.txt").read_text().strip()
     for name in ("torch", "torch.libs", "nvidia"):
         source = pathlib.Path(libtorch).parent / name if name != "torch" else pathlib.Path(libtorch)
@@ -97,7 +97,7 @@ def main(cache, testlogs, *flags):
         work = pathlib.Path(name)
         subprocess.run(["git", "clone", "-q", CHECKOUT, work / "clone"], check=True)
         bazel = [work / "clone/tools/bazel", f"--output_base={work}/base"]
-        environment = dict(os.environ, LIBTORCH=str(place_libtorch(testlogs, work)))
+        environment = dict(os.environ, LIBTORCH=str(place_libtorch(work)))
         try:
             subprocess.run(
                 [*bazel, "test", *flags, f"--disk_cache={pathlib.Path(cache).resolve()}", f"--symlink_prefix={work}/second-",
