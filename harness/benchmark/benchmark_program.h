@@ -35,7 +35,7 @@ BenchmarkFlags parse_benchmark_flags(const std::vector<std::string>& arguments);
 // Registers a benchmark. One that throws fails with the message, and so does the program.
 void add_benchmark(const std::string& name, std::function<void(benchmark::State&)> benchmark);
 
-// Adds the benchmarks of a program. Throws Error for archives that it can not time.
+// Adds the benchmarks of a program. Throws Error for archives that it cannot time.
 using AddBenchmarks = std::function<void(const std::vector<std::string>& archives)>;
 
 // The main function: calls `add_benchmarks`, runs those that the flags choose, and prints the

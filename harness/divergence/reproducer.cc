@@ -87,9 +87,9 @@ class Search {
   const std::optional<FailingPart>& smallest() const { return smallest_; }
 
  private:
-  // With what is looked at of nodes [first, last]. Values are wrong where they are made, and from
-  // there on; what ends with an error does so whoever reads the values, so that no node may be left
-  // out.
+  // Nodes [first, last], and which of their values are compared. A wrong value is wrong from the
+  // node that makes it on. A run that throws does so whether its values are read or not, so there
+  // no node may be left out.
   NodeRange make_range(size_t first, size_t last) const {
     if (!failed_.run.threw()) return {first, last, values_.at(last)};
     std::unordered_set<std::string_view> read;

@@ -93,7 +93,7 @@ struct ReproducerSearch {
 
 // Writes the files of the reproducer, if there is one. It is the whole graph where no smaller part
 // fails by itself, and there is none where the whole graph, run again, does not fail either. Throws
-// OutputError for files that can not be written.
+// OutputError for files that cannot be written.
 ReproducerSearch find_reproducer(const FailedRun& failed);
 
 // The smallest part of a run that ended its process, where there is one that is smaller than the

@@ -34,7 +34,7 @@ class ChildProcess {
   std::vector<std::string> receive();
 
   // Readable when the process has printed, sent or ended; negative where it can do so no more, or
-  // the system can not tell.
+  // the system cannot tell.
   std::vector<int> descriptors() const;
   // Takes what the process has printed so far.
   void read_output() { pipe_.read(); }

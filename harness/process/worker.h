@@ -21,7 +21,8 @@ namespace torch_ir {
 
 using WorkJson = nlohmann::ordered_json;
 
-// A file of the harness can not be written: not the model's fault, and the end of a run.
+// Thrown when the harness cannot write a file of its own: not the fault of a model, and the end of
+// a run.
 class OutputError : public Error {
  public:
   using Error::Error;

@@ -14,7 +14,7 @@ inline constexpr const char* kSetupKey = "setup";
 // From it, of the request at hand.
 inline constexpr const char* kNewsKey = "news";
 inline constexpr const char* kAnswerKey = "answer";
-// A file that can not be written, which ends the run.
+// A file that cannot be written, which ends the run.
 inline constexpr const char* kOutputErrorKey = "output_error";
 // The process ends for want of memory.
 inline constexpr const char* kOutOfMemoryKey = "out_of_memory";

@@ -30,7 +30,7 @@ struct SuiteProblem {
 };
 
 // Makes the suite with the seed and the limits of `options`. A candidate that ends its process
-// costs itself only. Throws Error when `output` holds other files or can not be written, and
+// costs itself only. Throws Error when `output` holds other files or cannot be written, and
 // Interrupted after a signal: then there is no suite.
 std::vector<SuiteProblem> make_suite(const SuiteRequest& request, const RunOptions& options);
 

@@ -29,7 +29,7 @@ ModelResult run_candidate(Candidate& candidate, const std::string& name, RunSett
 // For a run that ended its process in the stage execute: what shows that, in repro/ of `directory`
 // and in `result`, with a note in its nodes. `on_progress` gets the result when it is the whole
 // graph, before a smaller part is looked for. The message is the caller's to fill in. Nothing where
-// a file can not hold what it takes. Throws OutputError, and what extracting throws.
+// a file cannot hold what it takes. Throws OutputError, and what extracting throws.
 ModelResult reproduce(Candidate& candidate, ModelResult result, RunSettings settings,
                       const EndedProcess& ended, const std::string& directory,
                       const std::function<void(const ModelResult&)>& on_progress);

@@ -43,7 +43,7 @@ struct RunObserver {
 // Runs `candidates`, whose names differ, all models or all single calls, and gives their results,
 // in the same order: after SIGINT, SIGTERM or SIGHUP under an InterruptGuard, of those that had
 // finished. No child is left. Files are put below `directory`, a folder for each model. Throws
-// OutputError when these can not be written.
+// OutputError when these cannot be written.
 std::vector<ModelResult> run_candidates(const std::vector<ModelSource>& candidates,
                                         const RunOptions& options, const std::string& directory,
                                         const RunObserver& observer = {});

@@ -38,7 +38,7 @@ Subject make_subject(const RegisteredModel& model, uint64_t seed);
 IR extract(const RegisteredModel& model, const Subject& subject);
 
 // Writes `ir` to `path`, or where that is empty to a text, and gives back what that says. Throws
-// SerializeMismatch when that is not equal, SerializationError or ValidationError when it can not
+// SerializeMismatch when that is not equal, SerializationError or ValidationError when it cannot
 // be read or is not well formed, OutputError when nothing can be written.
 IR serialize(const IR& ir, const std::string& path);
 

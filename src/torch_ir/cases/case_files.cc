@@ -230,7 +230,7 @@ bool has_suite_format(const std::string& directory) {
   }
 }
 
-// Throws Error where a suite can not be put into `directory`, as it holds other files than those of
+// Throws Error where a suite cannot be put into `directory`, as it holds other files than those of
 // a suite.
 void check_suite_folder(const std::string& directory) {
   std::error_code error;

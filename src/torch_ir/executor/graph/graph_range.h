@@ -1,7 +1,7 @@
 // GraphRange: nodes of a graph that run together, with what goes in and what comes out.
 //
 // The whole graph is one. GraphCutter makes the others, for SegmentedGraph, which replays the parts
-// of a graph between nodes that can not be.
+// of a graph between nodes that cannot be.
 #pragma once
 
 #include <cstddef>

@@ -18,7 +18,7 @@ struct TraceOptions {
 };
 
 // `inputs` are one for each input of the range, numbers as tensors; they stay as they are. Throws
-// TraceRefused (tracer.h) where it can not be replayed, and ExecutionError as a run does.
+// TraceRefused (tracer.h) where it cannot be replayed, and ExecutionError as a run does.
 Trace trace_graph(const GraphRange& range, const std::vector<at::Tensor>& inputs,
                   const TraceOptions& options);
 
