@@ -324,6 +324,10 @@ TEST_F(SuitesTest, RunFromTheFilesThatWereWritten) {
   EXPECT_EQ(wrong.status, 1);
   EXPECT_THAT(wrong.out, HasSubstr("0 of 5 cases passed, 5 differs"));
   EXPECT_EQ(files_below(suite), files);
+
+  const HarnessOutcome twice = run({"--ir", suite, "--ir", suite});
+  EXPECT_EQ(twice.status, 2);
+  EXPECT_THAT(twice.err, HasSubstr("usual': run the suites one by one"));
 }
 
 TEST_F(SuitesTest, ExportModelsToo) {

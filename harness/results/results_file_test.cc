@@ -437,6 +437,19 @@ TEST(ReadResultsTest, WhatAFileDoesNotHaveIsLeftEmpty) {
   EXPECT_THAT(compare_with_baseline(read, make_run(all_results())).models, ::testing::IsEmpty());
 }
 
+// Version 1 had calls of another shape.
+TEST(ReadResultsTest, CallsAreNotComparedWithAFileOfVersionOne) {
+  json older = json::parse(text_of({}));
+  RunRecord now = make_run({});
+  now.cases = {{.name = "aten.abs.default/float32/usual", .call = CallInfo()}};
+  EXPECT_EQ(
+      compare_with_baseline(read_run_record(write_temporary(older.dump())), now).models.size(), 1u);
+  older["version"] = 1;
+  older.erase("cases");
+  EXPECT_THAT(compare_with_baseline(read_run_record(write_temporary(older.dump())), now).models,
+              ::testing::IsEmpty());
+}
+
 TEST(ReadResultsTest, SettingsThatAFileDoesNotHaveAreTheDefaults) {
   json older = json::parse(text_of({}));
   older["settings"].erase("trials");

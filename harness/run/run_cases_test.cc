@@ -18,6 +18,7 @@
 #include "harness/backend/backend.h"
 #include "harness/run/make_suite.h"
 #include "harness/run/runner.h"
+#include "harness/stages/candidate.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/cases/case_files.h"
@@ -101,6 +102,20 @@ std::vector<ModelSource> all_cases() {
     sources.push_back(CaseSource{.info = info_of(it)});
   }
   return sources;
+}
+
+TEST(CaseCandidateTest, OutputsOfAnotherDtypeAreComparedAsTheyAre) {
+  const OperatorCase& empty = find_operator_case("aten.empty_like.default/float32/usual");
+  const auto candidate = make_candidate(CaseSource{.info = info_of(empty)}, RunSettings());
+  candidate->extract();
+  const std::vector<at::Tensor> expected = candidate->expected({});
+  const std::vector<at::Tensor> booleans = {at::ones({3}, at::kBool)};
+  // Compared by their shapes, any values are right.
+  const auto [shapes, expected_shapes] = candidate->compared({at::arange(3, at::kFloat)}, expected);
+  EXPECT_TRUE(shapes.at(0).equal(expected_shapes.at(0)));
+  const auto [outputs, raw] = candidate->compared(booleans, expected);
+  EXPECT_TRUE(outputs.at(0).is_same(booleans[0]));
+  EXPECT_TRUE(raw.at(0).is_same(expected.at(0)));
 }
 
 class RunCasesTest : public ::testing::Test {

@@ -243,6 +243,14 @@ TEST_F(MoveFilesTest, WhatTheSystemStopsIsAnErrorAndSeenByTheLastName) {
   EXPECT_FALSE(fs::exists(to_ / "SUMMARY.md"));
 }
 
+TEST_F(MoveFilesTest, WhatTheSystemStopsAtOnceLeavesAllThatWas) {
+  std::vector<std::string> names = kNames;
+  names.insert(names.begin(), std::string(300, 'x'));
+  EXPECT_THAT([&] { move_files(from_, to_, names); },
+              ThrowsMessage<Error>(HasSubstr("File name too long")));
+  for (const auto& [name, content] : kOld) EXPECT_EQ(read_file(to_ / name), content);
+}
+
 // A process that replaces the one by the other, over and over, is killed somewhere in between.
 TEST_F(MoveFilesTest, AKillLeavesWholeFilesAndTheLastNameWithItsOwn) {
   for (int i = 0; i < 30; ++i) {

@@ -108,6 +108,33 @@ TEST_F(CaseFilesTest, AreKeptWhereTheNewOnesAreNotFinished) {
   EXPECT_EQ(files(), before);
 }
 
+TEST_F(CaseFilesTest, AreNotTwoInOneFolder) {
+  SuiteWriter writer(directory_, "tests");
+  const GraphCase graph_case = softmax_case("usual");
+  writer.add(graph_case);
+  EXPECT_THAT([&] { writer.finish({graph_case.info, graph_case.info}); },
+              ThrowsMessage<Error>(HasSubstr("there are two cases whose folder is ")));
+  EXPECT_FALSE(is_suite(directory_));
+}
+
+TEST_F(CaseFilesTest, HaveNamesOfAThousandBytesAtMost) {
+  write({"usual"});
+  const std::string list = directory_ + "/suite.json";
+  const std::string text = read_file(list);
+  const std::string name = "aten.softmax.int/float32/usual";
+  const auto rename = [&](size_t size) {
+    std::string renamed = text;
+    renamed.replace(renamed.find(name), name.size(), std::string(size, 'n'));
+    write_file(list, renamed);
+  };
+  rename(1000);
+  EXPECT_EQ(read_suite(directory_).size(), 1u);
+  rename(1001);
+  EXPECT_THAT([&] { read_suite(directory_); },
+              ThrowsMessage<SerializationError>(
+                  HasSubstr("the name of a case has 1001 bytes, at most 1000 are read")));
+}
+
 TEST_F(CaseFilesTest, DoNotReplaceOtherFiles) {
   fs::create_directories(directory_);
   write_file(directory_ + "/thesis.txt", "years");
