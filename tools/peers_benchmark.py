@@ -1,12 +1,12 @@
 """Times AOTInductor and ONNX Runtime beside the engines of executor_benchmark, for one table.
 
-    bazel build -c opt //harness/benchmark:executor_benchmark //harness/benchmark:benchmark_harness
+    bazel build -c opt //harness //harness/benchmark:executor_benchmark
     python tools/peers_benchmark.py --bin bazel-bin/harness/benchmark \\
         --pt2 harness/testdata -o peers.json
     python tools/benchmark_table.py peers.json
 
 Needs a Python with torch, onnxruntime and onnxscript, and g++. Models of the registry are those
-that benchmark_harness saves, graph and weights: each becomes a module that calls one operator a
+that the harness saves, graph and weights: each becomes a module that calls one operator a
 node, which torch.export takes. Archives are read by torch.export.load, and have their inputs and
 expected outputs beside them, as tools/export_model.py writes them. From there
 
@@ -105,7 +105,7 @@ class Model:
 
 @dataclasses.dataclass(frozen=True)
 class RegisteredModel:
-    """One that benchmark_harness has saved."""
+    """One that the harness has saved."""
 
     directory: pathlib.Path
     name: str
@@ -377,7 +377,7 @@ class Peer:
 
 def measure(options, directory):
     saved = directory / "models"
-    subprocess.run([options.bin / "benchmark_harness", "--save-tensors", "--output", saved],
+    subprocess.run([options.bin.parent / "harness", "--save-tensors", "--output", saved],
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     sources = [RegisteredModel(saved, path.stem) for path in sorted((saved / "ir").glob("*.json"))]
     sources += find_archives(options.pt2)
@@ -420,7 +420,7 @@ def measure(options, directory):
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--bin", type=pathlib.Path, required=True, metavar="DIR",
-                        help="the folder with executor_benchmark and benchmark_harness")
+                        help="the folder with executor_benchmark, below the one with harness")
     parser.add_argument("-o", "--output", type=pathlib.Path, required=True)
     parser.add_argument("--pt2", type=pathlib.Path, action="append", default=[], metavar="FILE",
                         help="an archive or a folder of them; may be repeated")

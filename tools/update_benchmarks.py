@@ -30,7 +30,8 @@ SOFTWARE = {"libtorch": "LibTorch", "onednn": "oneDNN", "torch": "Python's torch
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "harness" / "benchmark" / "BENCHMARKS.md"
-TARGETS = ["executor_benchmark", "scaling_benchmark", "benchmark_harness"]
+TARGETS = ["//harness", "//harness/benchmark:executor_benchmark",
+           "//harness/benchmark:scaling_benchmark"]
 
 INTRODUCTION = """\
 # Benchmarks
@@ -104,9 +105,7 @@ def commands(options, binaries):
 def built():
     """Builds the benchmarks, and says where they are."""
     bazel = [ROOT / "tools" / "bazel"]
-    labels = [f"//harness/benchmark:{target}" for target in TARGETS]
-    subprocess.run(bazel + ["build", "-c", "opt", *labels],
-                   cwd=ROOT, check=True)
+    subprocess.run(bazel + ["build", "-c", "opt", *TARGETS], cwd=ROOT, check=True)
     found = subprocess.run(bazel + ["info", "-c", "opt", "bazel-bin"], cwd=ROOT, check=True,
                            stdout=subprocess.PIPE, text=True)
     return pathlib.Path(found.stdout.strip()) / "harness" / "benchmark"

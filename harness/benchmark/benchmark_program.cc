@@ -7,12 +7,11 @@
 #include <torch/version.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
 #include <exception>
+#include <iterator>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #ifdef __GLIBC__
@@ -31,18 +30,6 @@ constexpr std::string_view kHelp =
     "  --threads N  threads for LibTorch (default: 1; 0: all cores)\n"
     "  --pt2 FILE   an archive of torch.export.save, or a folder of them, to time\n"
     "               beside the models of the registry; may be repeated\n";
-constexpr int kMostThreads = 1024;
-
-int thread_count(std::string_view text) {
-  int count = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, count);
-  const bool is_count = error == std::errc() && stop == end && count >= 0 && count <= kMostThreads;
-  if (is_count) return count;
-  throw Error("--threads takes a count up to 1024, or 0 for all cores, and not '" +
-              std::string(text) + "'");
-}
-
 // Extraction warns that constants on the meta device have no values. Writing that
 // thousands of times would be what is measured.
 class NoWarnings : public c10::WarningHandler {
@@ -67,27 +54,20 @@ int fail(const std::string& reason) {
 
 BenchmarkFlags parse_benchmark_flags(const std::vector<std::string>& arguments) {
   BenchmarkFlags flags;
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  app.add_option("--threads", flags.threads)->check(CLI::Range(0, 1024))->take_last();
+  app.add_option("--pt2", flags.archives)->expected(1)->take_all();
+  try {
+    // The last argument first, as CLI11 wants them.
+    app.parse(std::vector<std::string>(arguments.rbegin(), std::prev(arguments.rend())));
+  } catch (const CLI::Error& error) {
+    throw Error(error.what());
+  }
   flags.rest = {arguments.front(), "--benchmark_repetitions=15",
                 "--benchmark_enable_random_interleaving=true", "--benchmark_min_time=0.02"};
-  for (size_t i = 1; i < arguments.size(); ++i) {
-    const size_t equals = arguments[i].find('=');
-    const std::string name = arguments[i].substr(0, equals);
-    if (name != "--threads" && name != "--pt2") {
-      flags.rest.push_back(arguments[i]);
-      continue;
-    }
-    const bool has_value = equals != std::string::npos;
-    const std::string value = has_value                  ? arguments[i].substr(equals + 1)
-                              : i + 1 < arguments.size() ? arguments[++i]
-                                                         : "";
-    if (name == "--threads") {
-      flags.threads = thread_count(value);
-    } else if (value.empty()) {
-      throw Error(name + " takes a value");
-    } else {
-      flags.archives.push_back(value);
-    }
-  }
+  std::ranges::move(app.remaining(), std::back_inserter(flags.rest));
   return flags;
 }
 

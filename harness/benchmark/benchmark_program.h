@@ -28,8 +28,8 @@ struct BenchmarkFlags {
   std::vector<std::string> rest;
 };
 
-// `arguments` are those of main. Throws Error for a --threads without a count, a --pt2 without a
-// value.
+// `arguments` are those of main. Throws Error for a --threads that is no count up to 1024, and for
+// a flag without its value.
 BenchmarkFlags parse_benchmark_flags(const std::vector<std::string>& arguments);
 
 // Registers a benchmark. One that throws fails with the message, and so does the program.

@@ -49,16 +49,15 @@ std::string refusal(const std::vector<std::string>& arguments) {
 }
 
 TEST(BenchmarkFlags, RefuseWhatIsNoCount) {
-  EXPECT_THAT(refusal({"benchmark", "--threads"}), HasSubstr("and not ''"));
-  EXPECT_THAT(refusal({"benchmark", "--threads=-1"}), HasSubstr("and not '-1'"));
-  EXPECT_THAT(refusal({"benchmark", "--threads=2x"}), HasSubstr("and not '2x'"));
-  EXPECT_THAT(refusal({"benchmark", "--threads=5000"}), HasSubstr("and not '5000'"));
-  EXPECT_THAT(refusal({"benchmark", "--threads", "--other"}), HasSubstr("and not '--other'"));
+  EXPECT_THAT(refusal({"benchmark", "--threads=-1"}),
+              HasSubstr("--threads: Value -1 not in range"));
+  EXPECT_THAT(refusal({"benchmark", "--threads=5000"}), HasSubstr("Value 5000 not in range"));
+  EXPECT_THAT(refusal({"benchmark", "--threads=2x"}), HasSubstr("2x"));
 }
 
 TEST(BenchmarkFlags, RefuseAFlagWithoutItsValue) {
-  EXPECT_EQ(refusal({"benchmark", "--pt2"}), "--pt2 takes a value");
-  EXPECT_EQ(refusal({"benchmark", "--pt2="}), "--pt2 takes a value");
+  EXPECT_THAT(refusal({"benchmark", "--threads"}), HasSubstr("--threads: 1 required"));
+  EXPECT_THAT(refusal({"benchmark", "--pt2"}), HasSubstr("--pt2: 1 required"));
 }
 
 }  // namespace

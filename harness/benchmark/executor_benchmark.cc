@@ -1,5 +1,5 @@
-// Times the registry's models, two of the size that people run, and archives: eager against the
-// plans, side by side, and the way to a plan.
+// Times the registry's models and archives: eager against the plans, side by side, and the way to a
+// plan.
 //
 //   execute/MODEL/ENGINE  the model, by each engine of benchmark_engines.h
 //   extract/MODEL         capture and conversion, on the meta device; of the registry's models, as

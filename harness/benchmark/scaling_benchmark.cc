@@ -1,18 +1,13 @@
-// Times the steps from a file to a result as graphs grow.
+// Times the steps from a file to a result, and what else takes a graph, as graphs grow.
 //
-//   load/GRAPH/N       the IR from JSON text, in memory
-//   validate/GRAPH/N   validate_ir
-//   compile/GRAPH/N    the plan
-//   first_run/GRAPH/N  the first run of a new plan, which chooses kernels and lays out memory
-//   run/GRAPH/N        a run after that
-//   open/GRAPH/N       load, validate and compile, one after the other
+//   STEP/GRAPH/N       a step of kSteps, on a graph of N nodes
 //   extract/MODEL/L    capture and conversion of L layers, on the meta device, of `llama` and
 //                      `deep_seek`, as large as those of Llama 3.1 405B and DeepSeek-V3
 //
 // GRAPH is `chain`, additions to a tensor of one element, each of the result of the one before, or
-// `wide`, half of the additions next to each other and the rest the tree that sums them. N is the
-// number of nodes. Counters: per_node (per_layer), the CPU time of one, and peak_bytes of one more
-// call, which is the most that the call takes from malloc at a time.
+// `wide`, half of the additions next to each other and the rest the tree that sums them.
+// Counters: per_node (per_layer), the CPU time of one, and peak_bytes of one more call, which is
+// the most that the call takes from malloc at a time.
 //
 // Flags are those of benchmark_program.h.
 
@@ -21,6 +16,7 @@
 #include <benchmark/benchmark.h>
 #include <torch/nn/module.h>
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -28,109 +24,123 @@
 #include <utility>
 #include <vector>
 
-#include "harness/benchmark/addition_graphs.h"
 #include "harness/benchmark/allocation_counter.h"
 #include "harness/benchmark/benchmark_program.h"
 #include "models/blocks/published_decoders.h"
+#include "torch_ir/analysis/cost.h"
+#include "torch_ir/analysis/diff.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/converter/extract.h"
 #include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/exporter/meta/meta_device.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/validate.h"
+#include "torch_ir/visualize/mermaid.h"
 
 namespace torch_ir {
 namespace {
 
-// A graph with what its benchmarks need, made when the first of them runs.
-class ScaledGraph {
- public:
-  ScaledGraph(IR (*make)(int64_t), int64_t num_nodes) : make_(make), num_nodes_(num_nodes) {}
+TensorMeta one_element(const std::string& name) {
+  return {.name = name, .shape = {1}, .dtype = "float32", .producer_node = name};
+}
 
-  int64_t num_nodes() const { return num_nodes_; }
-  const IR& ir() {
-    if (!ir_) ir_ = make_(num_nodes_);
-    return *ir_;
-  }
-  const std::string& json() {
-    if (json_.empty()) json_ = serialize_ir(ir());
-    return json_;
-  }
-  std::vector<at::Tensor> inputs() const { return {at::ones({1})}; }
-  ExecutionPlan plan() { return compile(ir(), StateDict()); }
+IR graph_of_x() {
+  IR ir;
+  ir.model_name = "Additions";
+  ir.graph_inputs = {one_element("x")};
+  return ir;
+}
 
- private:
-  IR (*make_)(int64_t);
-  int64_t num_nodes_;
-  std::optional<IR> ir_;
-  std::string json_;
+TensorMeta add(IR& ir, const TensorMeta& a, const TensorMeta& b) {
+  const TensorMeta sum = one_element("add_" + std::to_string(ir.nodes.size()));
+  ir.nodes.push_back({.name = sum.name,
+                      .op_type = "aten.add.Tensor",
+                      .inputs = {a, b},
+                      .outputs = {sum},
+                      .attrs = {}});
+  return sum;
+}
+
+IR addition_chain(int64_t num_nodes) {
+  IR ir = graph_of_x();
+  TensorMeta last = ir.graph_inputs[0];
+  for (int64_t i = 0; i < num_nodes; ++i) last = add(ir, last, ir.graph_inputs[0]);
+  ir.graph_outputs = {last};
+  return ir;
+}
+
+IR wide_additions(int64_t num_nodes) {
+  IR ir = graph_of_x();
+  const TensorMeta x = ir.graph_inputs[0];
+  std::deque<TensorMeta> row;
+  for (int64_t i = 0; i < num_nodes / 2; ++i) row.push_back(add(ir, x, x));
+  while (row.size() > 1) {
+    row.push_back(add(ir, row[0], row[1]));
+    row.erase(row.begin(), row.begin() + 2);
+  }
+  // A tree has one node less than its leaves.
+  ir.graph_outputs = {add(ir, row[0], x)};
+  return ir;
+}
+
+// A graph with its JSON, made when the first of its benchmarks runs.
+struct ScaledGraph {
+  IR ir;
+  std::string json;
+
+  ExecutionPlan plan() const { return compile(ir, StateDict()); }
 };
 
-void count_per(benchmark::State& state, const char* counter, int64_t parts) {
+const std::vector<at::Tensor>& one() {
+  static const std::vector<at::Tensor> inputs = {at::ones({1})};
+  return inputs;
+}
+
+struct ScaledStep {
+  const char* name;
+  // Makes what the step works on, and gives the step. What the step returns is no part of it.
+  std::function<std::function<void()>(const ScaledGraph&)> prepare;
+};
+
+// A step that works on the graph itself.
+template <class Step>
+ScaledStep step(const char* name, const Step& run) {
+  return {name, [run](const ScaledGraph& graph) { return [&graph, run] { run(graph); }; }};
+}
+
+const ScaledStep kSteps[] = {
+    step("load", [](const ScaledGraph& graph) { deserialize_ir(graph.json); }),
+    step("validate", [](const ScaledGraph& graph) { validate_ir(graph.ir); }),
+    step("compile", [](const ScaledGraph& graph) { graph.plan(); }),
+    // A new plan chooses kernels and lays out memory.
+    step("compile_and_run", [](const ScaledGraph& graph) { graph.plan().run(one()); }),
+    {"run",
+     [](const ScaledGraph& graph) {
+       const auto plan = std::make_shared<ExecutionPlan>(graph.plan());
+       const auto outputs = std::make_shared<std::vector<at::Tensor>>(plan->run(one()));
+       return [plan, outputs] { plan->run(one(), *outputs); };
+     }},
+    step("open",
+         [](const ScaledGraph& graph) {
+           const IR ir = deserialize_ir(graph.json);
+           validate_ir(ir);
+           compile(ir, StateDict());
+         }),
+    step("diff", [](const ScaledGraph& graph) { diff(graph.ir, graph.ir); }),
+    step("cost", [](const ScaledGraph& graph) { cost_of(graph.ir); }),
+    step("mermaid", [](const ScaledGraph& graph) { ir_to_mermaid(graph.ir); }),
+};
+
+// Counts the peak of one call of `action`, and times it as often as `state` says.
+void measure(benchmark::State& state, const std::function<void()>& action, const char* counter,
+             int64_t parts) {
+  if (const std::optional<Allocations> allocations = count_allocations(action)) {
+    state.counters["peak_bytes"] = static_cast<double>(allocations->peak_bytes);
+  }
+  for (auto _ : state) action();
   state.counters[counter] =
       benchmark::Counter(static_cast<double>(parts), benchmark::Counter::kIsIterationInvariantRate |
                                                          benchmark::Counter::kInvert);
-}
-
-void count_peak(benchmark::State& state, const std::function<void()>& action) {
-  const std::optional<Allocations> allocations = count_allocations(action);
-  if (allocations) state.counters["peak_bytes"] = static_cast<double>(allocations->peak_bytes);
-}
-
-// Runs `action` as often as `state` says. What it returns goes away within the time.
-template <class Action>
-void measure(benchmark::State& state, ScaledGraph& graph, const Action& action) {
-  count_peak(state, [&] { action(); });
-  for (auto _ : state) action();
-  count_per(state, "per_node", graph.num_nodes());
-}
-
-void load(benchmark::State& state, ScaledGraph& graph) {
-  const std::string& json = graph.json();
-  measure(state, graph, [&] { return deserialize_ir(json); });
-}
-
-void validate(benchmark::State& state, ScaledGraph& graph) {
-  const IR& ir = graph.ir();
-  measure(state, graph, [&] { validate_ir(ir); });
-}
-
-void compile_plan(benchmark::State& state, ScaledGraph& graph) {
-  graph.ir();
-  measure(state, graph, [&] { return graph.plan(); });
-}
-
-void open(benchmark::State& state, ScaledGraph& graph) {
-  const std::string& json = graph.json();
-  measure(state, graph, [&] {
-    const IR ir = deserialize_ir(json);
-    validate_ir(ir);
-    return compile(ir, StateDict());
-  });
-}
-
-void first_run(benchmark::State& state, ScaledGraph& graph) {
-  const std::vector<at::Tensor> inputs = graph.inputs();
-  const ExecutionPlan counted = graph.plan();
-  count_peak(state, [&] { counted.run(inputs); });
-  for (auto _ : state) {
-    state.PauseTiming();
-    std::optional<ExecutionPlan> plan = graph.plan();
-    state.ResumeTiming();
-    plan->run(inputs);
-    state.PauseTiming();
-    plan.reset();
-    state.ResumeTiming();
-  }
-  count_per(state, "per_node", graph.num_nodes());
-}
-
-void run(benchmark::State& state, ScaledGraph& graph) {
-  const std::vector<at::Tensor> inputs = graph.inputs();
-  const ExecutionPlan plan = graph.plan();
-  std::vector<at::Tensor> outputs;
-  plan.run(inputs, outputs);
-  measure(state, graph, [&] { plan.run(inputs, outputs); });
 }
 
 // A decoder of any number of layers.
@@ -149,29 +159,24 @@ void extract_layered(benchmark::State& state, const LayeredModel& layered, int64
     const Model model{Decoder(shape)};
     model.module()->eval();
     const at::TensorOptions options = at::device(at::kMeta).dtype(at::kLong);
-    return extract_ir(model, {at::empty({1, 1}, options), at::empty({1}, options)},
-                      {.model_name = layered.name, .strict = true});
+    extract_ir(model, {at::empty({1, 1}, options), at::empty({1}, options)},
+               {.model_name = layered.name, .strict = true});
   };
-  count_peak(state, [&] { extract_layers(); });
-  for (auto _ : state) extract_layers();
-  count_per(state, "per_layer", num_layers);
+  measure(state, extract_layers, "per_layer", num_layers);
 }
-
-struct Family {
-  const char* name;
-  void (*benchmark)(benchmark::State&, ScaledGraph&);
-};
-
-constexpr Family kFamilies[] = {
-    {"load", load},           {"validate", validate}, {"compile", compile_plan},
-    {"first_run", first_run}, {"run", run},           {"open", open}};
 
 void add_graph(const std::string& name, IR (*make)(int64_t)) {
   for (const int64_t num_nodes : {100, 1'000, 10'000, 100'000}) {
-    const auto graph = std::make_shared<ScaledGraph>(make, num_nodes);
-    for (const Family& family : kFamilies) {
-      add_benchmark(std::string(family.name) + "/" + name + "/" + std::to_string(num_nodes),
-                    [family, graph](benchmark::State& state) { family.benchmark(state, *graph); });
+    const auto graph = std::make_shared<ScaledGraph>();
+    for (const ScaledStep& step : kSteps) {
+      add_benchmark(std::string(step.name) + "/" + name + "/" + std::to_string(num_nodes),
+                    [=, &step](benchmark::State& state) {
+                      if (graph->json.empty()) {
+                        graph->ir = make(num_nodes);
+                        graph->json = serialize_ir(graph->ir);
+                      }
+                      measure(state, step.prepare(*graph), "per_node", num_nodes);
+                    });
     }
   }
 }
