@@ -2,7 +2,6 @@
 
 #include <variant>
 
-#include "torch_ir/visualize/dot_writer.h"
 #include "torch_ir/visualize/labels.h"
 #include "torch_ir/visualize/sketch.h"
 

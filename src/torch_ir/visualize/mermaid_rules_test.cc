@@ -57,22 +57,21 @@ TEST(CheckMermaid, CountsCharactersAsJavaScriptDoes) {
 }
 
 TEST(CheckMermaid, RefusesLabelsThatAreNotDrawnAsText) {
-  EXPECT_THAT(check_label("a #1"), ElementsAre("line 2: '#' outside of an entity code in 'a #1'"));
-  EXPECT_THAT(check_label("`a`"), ElementsAre("line 2: Markdown code: '`a`'"));
-  EXPECT_THAT(check_label("1. a"), ElementsAre("line 2: a Markdown list: '1. a'"));
-  EXPECT_THAT(check_label("a<br/>- b"), ElementsAre("line 2: a Markdown list: '- b'"));
-  EXPECT_THAT(check_label("> a"), ElementsAre("line 2: a Markdown quotation: '> a'"));
-  EXPECT_THAT(check_label("a <b>"), ElementsAre("line 2: '<' in 'a <b>'"));
-  EXPECT_THAT(check_label(""), ElementsAre("line 2: an empty line in a label"));
+  EXPECT_THAT(check_label("a #1"), ElementsAre("'#' outside of an entity code: 'a #1'"));
+  EXPECT_THAT(check_label("`a`"), ElementsAre("Markdown code: '`a`'"));
+  EXPECT_THAT(check_label("1. a"), ElementsAre("a Markdown list: '1. a'"));
+  EXPECT_THAT(check_label("a<br/>- b"), ElementsAre("a Markdown list: '- b'"));
+  EXPECT_THAT(check_label("> a"), ElementsAre("a Markdown quotation: '> a'"));
+  EXPECT_THAT(check_label("a <b>"), ElementsAre("'<' in a label: 'a <b>'"));
+  EXPECT_THAT(check_label(""), ElementsAre("an empty line in a label: ''"));
 }
 
 TEST(CheckMermaid, RefusesSlicesThatAreNotDrawn) {
   EXPECT_THAT(check_pie("    \"a\\b\" : 1\n"),
-              ElementsAre("line 2: a backslash in a label of a pie"));
-  EXPECT_THAT(check_pie("    \"a\" : 1\n    \"a\" : 2\n"),
-              ElementsAre("line 3: a second slice 'a'"));
+              ElementsAre("a backslash in a label of a pie: 'a\\b'"));
+  EXPECT_THAT(check_pie("    \"a\" : 1\n    \"a\" : 2\n"), ElementsAre("a second slice: 'a'"));
   EXPECT_THAT(check_pie("    \"a\" : 1\n    \"b\" : 200\n"),
-              ElementsAre("line 2: a slice under one percent is not drawn"));
+              ElementsAre("a slice under one percent is not drawn: 'a'"));
   EXPECT_THAT(check_pie("    \"a\" : 200\n    \"Others\" : 1\n"), IsEmpty());
 }
 

@@ -225,8 +225,8 @@ class Sketcher {
   GraphSketch sketch_;
 };
 
-// Views of sections: each has what it uses of the inputs of the graph and of earlier sections as
-// inputs of its own.
+// Views of sections, of which all of a graph is one: each has what it uses of the inputs of the
+// graph and of earlier sections as inputs of its own.
 class Sections {
  public:
   Sections(const IR& ir, size_t num_nodes) : ir_(ir), num_nodes_(num_nodes) {
@@ -265,8 +265,9 @@ class Sections {
     for (const TensorMeta& output : ir_.graph_outputs) {
       const auto maker = makers_.find(output.name);
       // What no node makes belongs to the end.
-      const size_t at = maker == makers_.end() ? num_nodes_ - 1 : maker->second;
-      if (at < begin || at >= end) continue;
+      const bool is_here = maker == makers_.end() ? end == num_nodes_
+                                                  : maker->second >= begin && maker->second < end;
+      if (!is_here) continue;
       use(output.name);
       view.outputs.push_back(&output);
     }
@@ -283,21 +284,14 @@ class Sections {
   std::unordered_map<std::string_view, size_t> makers_;
 };
 
-std::vector<const TensorMeta*> pointers_to(const std::vector<TensorMeta>& values) {
-  std::vector<const TensorMeta*> pointers;
-  for (const TensorMeta& value : values) pointers.push_back(&value);
-  return pointers;
-}
-
 }  // namespace
 
 GraphSketch sketch_graph(const IR& ir, const SketchLimits& limits) {
-  View view{.end = ir.nodes.size(),
-            .shown_end = shown_count(ir.nodes.size(), limits.nodes),
-            .inputs = pointers_to(ir.graph_inputs),
-            .outputs = pointers_to(ir.graph_outputs),
-            .num_inputs = shown_count(ir.graph_inputs.size(), limits.inputs),
-            .num_outputs = shown_count(ir.graph_outputs.size(), limits.outputs)};
+  const size_t num_nodes = ir.nodes.size();
+  View view = Sections(ir, num_nodes).view(0, num_nodes, "");
+  view.shown_end = shown_count(num_nodes, limits.nodes);
+  view.num_inputs = shown_count(view.inputs.size(), limits.inputs);
+  view.num_outputs = shown_count(view.outputs.size(), limits.outputs);
   return Sketcher(ir, std::move(view)).run();
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -59,5 +60,20 @@ GraphSketch sketch_graph(const IR& ir, const SketchLimits& limits = {});
 // weights that it uses, and for the values "From: ..." earlier sections. All identifiers differ.
 // Only the first `max_nodes` nodes are drawn; the last sketch counts the rest.
 std::vector<GraphSketch> sketch_sections(const IR& ir, size_t nodes_per_section, size_t max_nodes);
+
+// --- As Graphviz text ---
+
+struct DotOptions {
+  // Attributes of the whole graph, "nslimit=2;", in Graphviz's own notation.
+  std::string layout = {};
+  // The operator that the node of this name is drawn as stands out.
+  std::string highlighted_node = {};
+  // Whether a layout that packs its parts keeps the order of the sketches.
+  bool is_ordered = false;
+};
+
+// Sketches as one Graphviz graph. All their identifiers differ.
+std::string write_dot(std::string_view name, const std::vector<GraphSketch>& sketches,
+                      const DotOptions& options = {});
 
 }  // namespace torch_ir

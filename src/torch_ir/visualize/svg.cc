@@ -1,15 +1,23 @@
 #include "torch_ir/visualize/svg.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <memory>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "torch_ir/visualize/dot_writer.h"
-#include "torch_ir/visualize/graphviz.h"
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/subprocess.h"
 #include "torch_ir/visualize/labels.h"
 #include "torch_ir/visualize/sketch.h"
 
@@ -28,6 +36,106 @@ constexpr size_t kFewerNodes = 200;
 constexpr double kFewerTime = 0.1;
 // Graphviz's search for better layouts ends early; it would often not end.
 constexpr std::string_view kQuickLayout = "nslimit=2; nslimit1=2; mclimit=0.3;";
+
+// --- Graphviz's program `dot`: layouts of large graphs can take forever, and a process can be
+// ended ---
+
+// `dot` was ended because it took too long.
+class GraphvizTimeout : public Error {
+ public:
+  using Error::Error;
+};
+
+// A nameless file for one of the streams of a child. With pipes, parent and child could each wait
+// for the other to read.
+class StreamFile {
+ public:
+  StreamFile() : file_(std::tmpfile()) {
+    if (file_ == nullptr) fail("make a temporary file");
+  }
+
+  int descriptor() const { return fileno(file_.get()); }
+
+  void write(const std::string& text) {
+    const size_t count = std::fwrite(text.data(), 1, text.size(), file_.get());
+    if (count != text.size() || std::fflush(file_.get()) != 0) fail("write a temporary file");
+    std::rewind(file_.get());
+  }
+
+  std::string read() {
+    std::rewind(file_.get());
+    std::string text;
+    char buffer[1 << 16];
+    while (const size_t count = std::fread(buffer, 1, sizeof(buffer), file_.get())) {
+      text.append(buffer, count);
+    }
+    if (std::ferror(file_.get())) fail("read a temporary file");
+    return text;
+  }
+
+ private:
+  [[noreturn]] static void fail(const char* what) {
+    throw Error(std::string("cannot ") + what + ": " + std::strerror(errno));
+  }
+
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::unique_ptr<std::FILE, Close> file_;
+};
+
+pid_t start_dot(const std::string& format, const SpawnOptions& streams) {
+  int reason = 0;
+  const pid_t child = spawn({"dot", "-T" + format}, streams, reason);
+  if (reason == 0) return child;
+  if (reason != ENOENT) {
+    throw Error(std::string("cannot run Graphviz's 'dot': ") + std::strerror(reason));
+  }
+  throw Error("Graphviz's 'dot', which draws " + format +
+              " files, is not on the PATH: install graphviz, or write .mmd or .dot instead");
+}
+
+// The status of `child` once it has ended. Ends it at the limit, and throws.
+int wait_for_dot(pid_t child, std::chrono::duration<double> time_limit) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    if (Clock::now() - start > time_limit) {
+      kill(child, SIGKILL);
+      wait_for_process(child);
+      throw GraphvizTimeout("Graphviz's 'dot' took more than " +
+                            std::to_string(std::llround(time_limit.count())) + " s");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return status;
+}
+
+// `dot_text` as an image of `format`. Runs the `dot` that is found on the PATH. Throws
+// GraphvizTimeout, and Error when there is no `dot` or when it fails.
+std::string render(const std::string& dot_text, const std::string& format,
+                   std::chrono::duration<double> time_limit, const SvgOptions& options) {
+  StreamFile input;
+  StreamFile output;
+  StreamFile errors;
+  input.write(dot_text);
+  const SpawnOptions streams = {
+      .input = input.descriptor(), .output = output.descriptor(), .error = errors.descriptor()};
+  const int status = wait_for_dot(start_dot(format, streams), time_limit);
+  std::string image = output.read();
+  const std::string messages = errors.read();
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || image.empty()) {
+    const std::string how = WIFSIGNALED(status)
+                                ? "was ended by signal " + std::to_string(WTERMSIG(status))
+                                : "failed with exit status " + std::to_string(WEXITSTATUS(status));
+    throw Error("Graphviz's 'dot' " + how + (messages.empty() ? "" : ": " + messages));
+  }
+  if (options.on_warning && !messages.empty()) options.on_warning("Graphviz: " + messages);
+  return image;
+}
+
+// --- What is drawn ---
 
 // How many nodes the arrows of `ir` lead past, in the worst of its sections of `size` nodes, where
 // what comes from outside a section comes from its top.
@@ -50,55 +158,43 @@ size_t count_passed_nodes(const IR& ir, size_t size) {
   return most;
 }
 
-struct Drawing {
+struct Picture {
   size_t max_nodes;
   std::vector<GraphSketch> sketches = {};
-  std::string dot = {};
+  std::string image = {};
 };
 
-Drawing draw(const IR& ir, const std::string& title, const SvgOptions& options, size_t max_nodes) {
+Picture draw(const IR& ir, const std::string& title, const std::string& format,
+             const SvgOptions& options, size_t max_nodes,
+             std::chrono::duration<double> time_limit) {
   const bool is_one = std::min(ir.nodes.size(), max_nodes) <= kMaxNodesInOneDrawing &&
                       count_passed_nodes(ir, kMaxNodesInOneDrawing) <= kMaxPassedNodes;
-  Drawing drawing{.max_nodes = max_nodes};
+  Picture picture{.max_nodes = max_nodes};
   std::string layout(kQuickLayout);
   if (is_one) {
-    drawing.sketches.push_back(sketch_graph(ir, {.nodes = static_cast<int64_t>(max_nodes)}));
+    picture.sketches.push_back(sketch_graph(ir, {.nodes = static_cast<int64_t>(max_nodes)}));
   } else {
-    drawing.sketches = sketch_sections(ir, kNodesPerSection, max_nodes);
-    const double columns = std::ceil(std::sqrt(kColumnsPerRow * drawing.sketches.size()));
+    picture.sketches = sketch_sections(ir, kNodesPerSection, max_nodes);
+    const double columns = std::ceil(std::sqrt(kColumnsPerRow * picture.sketches.size()));
     // An array, aligned at the top, in the order of the positions.
     if (count_passed_nodes(ir, kNodesPerSection) > kMaxPassedNodes) layout += " splines=line;";
     layout += " pack=24; packmode=\"array_tu" + std::to_string(std::lround(columns)) + "\";";
   }
-  drawing.dot = write_dot(
-      title, drawing.sketches,
+  const std::string dot = write_dot(
+      title, picture.sketches,
       {.layout = layout, .highlighted_node = options.highlighted_node, .is_ordered = !is_one});
-  return drawing;
+  picture.image = render(dot, format, time_limit, options);
+  return picture;
 }
 
-struct Picture {
-  Drawing drawing;
-  RenderedGraph rendered;
-};
-
-Picture render(const IR& ir, const std::string& title, const std::string& format,
-               const SvgOptions& options) {
-  const auto attempt = [&](size_t max_nodes, std::chrono::duration<double> time_limit) {
-    Picture picture{.drawing = draw(ir, title, options, max_nodes), .rendered = {}};
-    picture.rendered = render_with_graphviz(picture.drawing.dot, format, time_limit);
-    return picture;
-  };
-  Picture picture{.drawing = {.max_nodes = 0}, .rendered = {}};
+Picture draw(const IR& ir, const std::string& title, const std::string& format,
+             const SvgOptions& options) {
   try {
-    picture = attempt(options.max_nodes, options.time_limit);
+    return draw(ir, title, format, options, options.max_nodes, options.time_limit);
   } catch (const GraphvizTimeout&) {
     if (std::min(ir.nodes.size(), options.max_nodes) <= kFewerNodes) throw;
-    picture = attempt(kFewerNodes, options.time_limit * kFewerTime);
+    return draw(ir, title, format, options, kFewerNodes, options.time_limit * kFewerTime);
   }
-  if (options.on_warning && !picture.rendered.warnings.empty()) {
-    options.on_warning("Graphviz: " + picture.rendered.warnings);
-  }
-  return picture;
 }
 
 std::string xml_text(std::string_view text) {
@@ -110,9 +206,9 @@ std::string xml_text(std::string_view text) {
 }
 
 // By the identifiers of the boxes.
-std::unordered_map<std::string, std::string> names_of(const Drawing& drawing) {
+std::unordered_map<std::string, std::string> names_of(const Picture& picture) {
   std::unordered_map<std::string, std::string> names;
-  for (const GraphSketch& sketch : drawing.sketches) {
+  for (const GraphSketch& sketch : picture.sketches) {
     for (const auto& mark : sketch.marks) {
       const Box* box = std::get_if<Box>(&mark);
       if (box != nullptr && !box->name.empty()) names[box->id] = printable_name(box->name);
@@ -121,17 +217,17 @@ std::unordered_map<std::string, std::string> names_of(const Drawing& drawing) {
   return names;
 }
 
-std::string description(const IR& ir, const Drawing& drawing) {
+std::string description(const IR& ir, const Picture& picture) {
   const size_t num_nodes = ir.nodes.size();
   std::string text = "A graph of " + std::to_string(num_nodes) +
                      (num_nodes == 1 ? " node" : " nodes") +
                      ", from its inputs at the top to its outputs at the bottom. Dashed arrows "
                      "are weights.";
-  if (drawing.sketches.size() > 1) {
+  if (picture.sketches.size() > 1) {
     text += " It is drawn in sections of " + std::to_string(kNodesPerSection) +
             " nodes, in columns from left to right.";
   }
-  if (num_nodes > drawing.max_nodes) text += " Nodes after the first ones are counted, not drawn.";
+  if (num_nodes > picture.max_nodes) text += " Nodes after the first ones are counted, not drawn.";
   return text;
 }
 
@@ -196,13 +292,12 @@ std::string title_of(const IR& ir, const SvgOptions& options) {
 
 std::string ir_to_svg(const IR& ir, const SvgOptions& options) {
   const std::string title = title_of(ir, options);
-  const Picture picture = render(ir, title, "svg", options);
-  return finish(picture.rendered.image, title, description(ir, picture.drawing),
-                names_of(picture.drawing));
+  const Picture picture = draw(ir, title, "svg", options);
+  return finish(picture.image, title, description(ir, picture), names_of(picture));
 }
 
 std::string ir_to_png(const IR& ir, const SvgOptions& options) {
-  return render(ir, title_of(ir, options), "png", options).rendered.image;
+  return draw(ir, title_of(ir, options), "png", options).image;
 }
 
 }  // namespace torch_ir

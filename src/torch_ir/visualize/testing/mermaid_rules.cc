@@ -1,9 +1,10 @@
 #include "torch_ir/visualize/testing/mermaid_rules.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <numeric>
 #include <regex>
-#include <set>
 #include <sstream>
 #include <utility>
 
@@ -21,11 +22,11 @@ struct LabelRule {
 const std::vector<LabelRule>& label_rules() {
   static const std::vector<LabelRule> rules = {
       {std::regex("^ *$"), "an empty line in a label"},
-      {std::regex("<"), "'<' in"},
-      {std::regex("^`"), "Markdown code:"},
-      {std::regex("^>"), "a Markdown quotation:"},
-      {std::regex(R"(^([-*+]|\d+[.)]) )"), "a Markdown list:"},
-      {std::regex("#(?![0-9A-Za-z]+;)"), "'#' outside of an entity code in"},
+      {std::regex("<"), "'<' in a label"},
+      {std::regex("^`"), "Markdown code"},
+      {std::regex("^>"), "a Markdown quotation"},
+      {std::regex(R"(^([-*+]|\d+[.)]) )"), "a Markdown list"},
+      {std::regex("#(?![0-9A-Za-z]+;)"), "'#' outside of an entity code"},
   };
   return rules;
 }
@@ -46,16 +47,17 @@ class MermaidChecker {
   std::vector<std::string> run(std::string_view text) && {
     check_limit(count_characters(text), kGitHubMaxMermaidCharacters, "characters");
     std::istringstream lines{std::string(text)};
-    std::string line;
     int64_t num_edges = 0;
-    while (std::getline(lines, line)) {
-      ++line_;
+    for (std::string line; std::getline(lines, line);) {
       static const std::regex kArrow(R"(^ *\w+ (-->|-\.->|---|-\.-|==>))");
       num_edges += std::regex_search(line, kArrow) ? 1 : 0;
       check_line(line);
     }
     check_limit(num_edges, kGitHubMaxMermaidEdges, "edges");
-    check_slices();
+    const auto total = std::accumulate(slices_.begin(), slices_.end(), 0.0);
+    for (size_t i = 0; i + 1 < slices_.size(); ++i) {
+      if (slices_[i] * 100 < total) report("a slice under one percent is not drawn", labels_[i]);
+    }
     return std::move(problems_);
   }
 
@@ -66,8 +68,8 @@ class MermaidChecker {
                         std::to_string(limit));
   }
 
-  void report(const std::string& problem) {
-    problems_.push_back("line " + std::to_string(line_) + ": " + problem);
+  void report(const std::string& problem, const std::string& text) {
+    problems_.push_back(problem + ": '" + text + "'");
   }
 
   void check_line(const std::string& line) {
@@ -75,47 +77,29 @@ class MermaidChecker {
     const size_t end = line.find('"', begin + 1);
     if (begin == std::string::npos || end == std::string::npos) return;
     const std::string label = line.substr(begin + 1, end - begin - 1);
-    check_label(label);
-    const size_t value = line.find(" : ", end);
-    if (value != std::string::npos) add_slice(label, std::strtod(&line[value + 3], nullptr));
-  }
-
-  void check_label(std::string label) {
     constexpr std::string_view kLineBreak = "<br/>";
-    for (size_t at = 0; at != std::string::npos;) {
-      at = label.find(kLineBreak);
-      check_label_line(label.substr(0, at));
-      if (at != std::string::npos) label.erase(0, at + kLineBreak.size());
+    for (size_t at = 0, next = 0; next != std::string::npos; at = next + kLineBreak.size()) {
+      next = label.find(kLineBreak, at);
+      check_label_line(label.substr(at, next - at));
     }
+    const size_t value = line.find(" : ", end);
+    if (value == std::string::npos) return;
+    if (label.find('\\') != std::string::npos) report("a backslash in a label of a pie", label);
+    if (std::ranges::find(labels_, label) != labels_.end()) report("a second slice", label);
+    labels_.push_back(label);
+    slices_.push_back(std::strtod(&line[value + 3], nullptr));
   }
 
   void check_label_line(const std::string& line) {
     for (const LabelRule& rule : label_rules()) {
-      if (!std::regex_search(line, rule.pattern)) continue;
-      report(rule.problem + (rule.problem.ends_with("label") ? "" : " '" + line + "'"));
-    }
-  }
-
-  void add_slice(const std::string& label, double value) {
-    if (label.find('\\') != std::string::npos) report("a backslash in a label of a pie");
-    if (!slice_labels_.insert(label).second) report("a second slice '" + label + "'");
-    slices_.emplace_back(line_, value);
-  }
-
-  void check_slices() {
-    double total = 0;
-    for (const auto& [line, value] : slices_) total += value;
-    for (size_t i = 0; i + 1 < slices_.size(); ++i) {
-      line_ = slices_[i].first;
-      if (slices_[i].second * 100 < total) report("a slice under one percent is not drawn");
+      if (std::regex_search(line, rule.pattern)) report(rule.problem, line);
     }
   }
 
   std::vector<std::string> problems_;
-  int64_t line_ = 0;
-  std::set<std::string> slice_labels_;
-  // Line and value.
-  std::vector<std::pair<int64_t, double>> slices_;
+  // Of a pie.
+  std::vector<std::string> labels_;
+  std::vector<double> slices_;
 };
 
 }  // namespace

@@ -11,8 +11,8 @@
 
 namespace torch_ir {
 
-// What is wrong with `text`, the content of a ```mermaid block, one line each with the number of
-// the line; empty when nothing is. The rules:
+// What is wrong with `text`, the content of a ```mermaid block, one line each; empty when nothing
+// is. The rules:
 // - at most 500 edges and 50,000 characters;
 // - no label with an empty line, with "#" outside of an entity code, with "<" outside of "<br/>",
 // or
