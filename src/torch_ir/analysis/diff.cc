@@ -1,112 +1,250 @@
 #include "torch_ir/analysis/diff.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
-#include <map>
 #include <optional>
+#include <sstream>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "torch_ir/analysis/diff_match.h"
-#include "torch_ir/analysis/diff_tables.h"
+#include "torch_ir/ir/dtype.h"
 
 namespace torch_ir {
 namespace {
 
+// --- How values are written ---
+
+// "float32 [1, 3, s0]", "int s0 + 1"
+std::string form_text(const TensorMeta& value) {
+  if (!value.is_scalar) return value.dtype + " " + shape_list_text(value);
+  return shape_text(value) + (value.expression.empty() ? "" : " " + value.expression);
+}
+
+std::string form_text(const at::Tensor& tensor) {
+  return form_text(TensorMeta{
+      .name = {}, .shape = tensor.sizes().vec(), .dtype = dtype_name(tensor.scalar_type())});
+}
+
+std::string text_of(const Attribute& attribute) {
+  std::ostringstream text;
+  text << attribute;
+  return text.str();
+}
+
 // "[relu, weight]"
 std::string names_text(const std::vector<TensorMeta>& values) {
-  std::string text;
-  for (const TensorMeta& value : values) text += (text.empty() ? "" : ", ") + value.name;
-  return "[" + text + "]";
+  std::vector<std::string_view> names;
+  for (const TensorMeta& value : values) names.push_back(value.name);
+  return fmt::format("[{}]", fmt::join(names, ", "));
 }
 
 std::string results_text(const OpNode& node) {
-  std::string text;
-  for (const TensorMeta& output : node.outputs) {
-    text += (text.empty() ? "" : ", ") + form_text(output);
-  }
-  return text;
+  std::vector<std::string> forms;
+  for (const TensorMeta& output : node.outputs) forms.push_back(form_text(output));
+  return fmt::format("{}", fmt::join(forms, ", "));
 }
 
 std::string argument_text(const TensorMeta& input) {
   return input.arg.empty() ? "by place" : "as " + input.arg;
 }
 
+// --- Lists of things with names: weights, constants, ranges, inputs and outputs that are fixed ---
+
+// Items with a name and a text each, by name, in the order of the new ones.
+using Items = std::vector<std::pair<std::string, std::string>>;
+
+// Kinds for what comes, goes and changes.
+struct Kinds {
+  ChangeKind added;
+  ChangeKind removed;
+  ChangeKind changed;
+};
+
+// Changes of a graph that is inside the nodes of `place`.
+void compare_items(const Items& old, const Items& now, const Kinds& kinds, const std::string& place,
+                   GraphDiff& diff) {
+  std::unordered_map<std::string_view, std::string_view> before(old.begin(), old.end());
+  const auto add = [&](ChangeKind kind, std::string_view name, std::string_view was,
+                       std::string_view is) {
+    diff.changes.push_back({.kind = kind,
+                            .graph = place,
+                            .name = std::string(name),
+                            .before = std::string(was),
+                            .after = std::string(is)});
+  };
+  for (const auto& [name, text] : now) {
+    const auto found = before.find(name);
+    if (found == before.end()) {
+      add(kinds.added, name, {}, text);
+      continue;
+    }
+    if (found->second != text) add(kinds.changed, name, found->second, text);
+    before.erase(found);
+  }
+  for (const auto& [name, text] : old) {
+    if (before.contains(name)) add(kinds.removed, name, text, {});
+  }
+}
+
+Items items_of(const AttributeMap& attributes) {
+  Items items;
+  for (const auto& [name, value] : attributes) items.emplace_back(name, text_of(value));
+  return items;
+}
+
+Items items_of(const std::vector<SymbolRange>& ranges) {
+  const auto limit = [](const std::optional<int64_t>& value) {
+    return value ? std::to_string(*value) : "any";
+  };
+  Items items;
+  for (const SymbolRange& range : ranges) {
+    items.emplace_back(range.expression, limit(range.min) + " to " + limit(range.max));
+  }
+  return items;
+}
+
+Items items_of(const std::vector<TensorMeta>& weights) {
+  Items items;
+  for (const TensorMeta& weight : weights) items.emplace_back(weight.name, form_text(weight));
+  return items;
+}
+
+Items items_of(const StateDict& constants) {
+  Items items;
+  for (const auto& item : constants) items.emplace_back(item.key(), form_text(item.value()));
+  return items;
+}
+
+Items items_of(const std::vector<ConstantOutput>& outputs) {
+  Items items;
+  for (const ConstantOutput& output : outputs) {
+    items.emplace_back("fixed output " + std::to_string(output.index), text_of(output.value));
+  }
+  return items;
+}
+
+// The placeholders of `ir` that `other` has too, or whose weight it has: what comes and goes with a
+// weight is told with the weight.
+Items mapped_items(const IR& ir, const IR& other) {
+  Items items;
+  for (const auto& item : ir.weight_name_mapping) {
+    const bool is_known =
+        other.weight_name_mapping.contains(item.key()) ||
+        std::ranges::find(other.weights, item.value(), &TensorMeta::name) != other.weights.end();
+    if (is_known) items.emplace_back(item.key(), item.value());
+  }
+  return items;
+}
+
+// As the equality of IRs has it: bit for bit, but a NaN is a NaN.
+bool is_same_constant(const at::Tensor& a, const at::Tensor& b) {
+  IR left;
+  IR right;
+  left.constants.insert("", a);
+  right.constants.insert("", b);
+  return left == right;
+}
+
+// Those of the same form.
+void compare_constant_values(const IR& old, const IR& now, GraphDiff& diff) {
+  for (const auto& item : now.constants) {
+    const at::Tensor* before = old.constants.find(item.key());
+    if (before == nullptr || form_text(*before) != form_text(item.value())) continue;
+    if (is_same_constant(*before, item.value())) continue;
+    diff.changes.push_back(
+        {.kind = ChangeKind::kConstantChanged, .name = item.key(), .property = "values"});
+  }
+}
+
+void compare_tables(const IR& old, const IR& now, GraphDiff& diff) {
+  const auto compare = [&](const Items& before, const Items& after, const Kinds& kinds) {
+    compare_items(before, after, kinds, "", diff);
+  };
+  const auto always = [](ChangeKind kind) { return Kinds{kind, kind, kind}; };
+  compare(items_of(old.constant_inputs), items_of(now.constant_inputs),
+          always(ChangeKind::kConstantInput));
+  compare(items_of(old.range_constraints), items_of(now.range_constraints),
+          always(ChangeKind::kRange));
+  compare(items_of(old.weights), items_of(now.weights),
+          {ChangeKind::kWeightAdded, ChangeKind::kWeightRemoved, ChangeKind::kWeightChanged});
+  compare(mapped_items(old, now), mapped_items(now, old), always(ChangeKind::kWeightMapping));
+  compare(items_of(old.constants), items_of(now.constants),
+          {ChangeKind::kConstantAdded, ChangeKind::kConstantRemoved, ChangeKind::kConstantChanged});
+  compare_constant_values(old, now, diff);
+}
+
+// --- Graphs ---
+
+Origins made_values(const Graph& graph) {
+  Origins origins;
+  for (const OpNode& node : graph.nodes) {
+    for (const TensorMeta& output : node.outputs) {
+      origins.try_emplace(output.name, Origin{.source = &output});
+    }
+  }
+  return origins;
+}
+
+void add_weights(const IR& ir, const IR& old, Origins& origins) {
+  std::unordered_map<std::string_view, const TensorMeta*> weights;
+  for (const TensorMeta& weight : ir.weights) weights.try_emplace(weight.name, &weight);
+  for (const auto& item : ir.weight_name_mapping) {
+    // What the placeholder is now is told once, with the mapping.
+    const std::string* before = old.weight_name_mapping.find(item.key());
+    const auto weight = weights.find(item.value());
+    origins.try_emplace(item.key(),
+                        Origin{.key = key_of({}, before == nullptr ? item.value() : *before),
+                               .source = weight == weights.end() ? nullptr : weight->second});
+  }
+  for (const auto& [name, weight] : weights) {
+    origins.try_emplace(weight->name, Origin{.key = key_of({}, weight->name), .source = weight});
+  }
+}
+
+// The attribute with the origins of values in place of their names.
+Attribute with_origins(const Attribute& attribute, const Origins& origins) {
+  return with_values(attribute, [&](const ValueRef& value) -> Attribute {
+    std::string key = key_of(origins, value.name);
+    return key.empty() ? value : ValueRef{std::move(key)};
+  });
+}
+
 // Compares two graphs, and those inside them.
 class GraphComparer {
  public:
-  GraphComparer(const Values& old, const Values& now, std::string place, GraphDiff& diff)
-      : old_(old), new_(now), place_(std::move(place)), diff_(diff) {}
+  GraphComparer(const Graph& old, const Graph& now, std::string place, GraphDiff& diff)
+      : old_(old),
+        new_(now),
+        place_(std::move(place)),
+        diff_(diff),
+        old_origins_(made_values(old)),
+        new_origins_(made_values(now)) {}
 
-  void compare_inputs() {
-    const auto& old_inputs = old_.graph().graph_inputs;
-    const auto& new_inputs = new_.graph().graph_inputs;
-    pair_inputs();
-    for (size_t i = 0; i < new_inputs.size(); ++i) {
-      const auto old = old_of_new_input_.find(i);
-      if (old == old_of_new_input_.end()) {
-        add(ChangeKind::kInputAdded, new_inputs[i].name, {}, {}, form_text(new_inputs[i]));
-      } else {
-        compare_input(old->second, i);
-      }
+  // With the weights and all else that only the outermost graph has; null for others.
+  void compare(const IR* old, const IR* now) {
+    compare_inputs();
+    if (old != nullptr && now != nullptr) {
+      add_weights(*old, *old, old_origins_);
+      add_weights(*now, *old, new_origins_);
+      compare_tables(*old, *now, diff_);
     }
-    for (size_t i = 0; i < old_inputs.size(); ++i) {
-      if (new_of_old_input_.contains(i)) continue;
-      add(ChangeKind::kInputRemoved, old_inputs[i].name, {}, form_text(old_inputs[i]), {});
-    }
-  }
-
-  void compare_nodes() {
-    match_ = match_nodes(
-        old_, new_, [&](const std::string& name) { return old_external(name); },
-        [&](const std::string& name) { return new_external(name); });
-    const auto& old_nodes = old_.graph().nodes;
-    const auto& new_nodes = new_.graph().nodes;
-    size_t next_old = 0;
-    const auto report_removed = [&](size_t end) {
-      for (; next_old < end; ++next_old) {
-        const OpNode& node = old_nodes[next_old];
-        if (match_.new_of_old[next_old]) continue;
-        add(ChangeKind::kOperatorRemoved, node, {}, results_text(node), {});
-      }
-    };
-    for (size_t i = 0; i < new_nodes.size(); ++i) {
-      const auto& partner = match_.old_of_new[i];
-      if (!partner) {
-        add(ChangeKind::kOperatorAdded, new_nodes[i], {}, {}, results_text(new_nodes[i]));
-        continue;
-      }
-      if (!match_.is_moved[i]) report_removed(*partner);
-      compare_node(old_nodes[*partner], new_nodes[i], match_.is_moved[i]);
-    }
-    report_removed(old_nodes.size());
-  }
-
-  void compare_outputs() {
-    const auto& old_outputs = old_.graph().graph_outputs;
-    const auto& new_outputs = new_.graph().graph_outputs;
-    const size_t num_both = std::min(old_outputs.size(), new_outputs.size());
-    for (size_t i = 0; i < num_both; ++i) {
-      compare_output("output " + std::to_string(i), old_outputs[i], new_outputs[i]);
-    }
-    for (size_t i = num_both; i < new_outputs.size(); ++i) {
-      add(ChangeKind::kOutputAdded, new_outputs[i].name, {}, {}, form_text(new_outputs[i]));
-    }
-    for (size_t i = num_both; i < old_outputs.size(); ++i) {
-      add(ChangeKind::kOutputRemoved, old_outputs[i].name, {}, form_text(old_outputs[i]), {});
-    }
-    compare_constant_outputs();
+    compare_nodes();
+    compare_outputs();
   }
 
  private:
   void add(ChangeKind kind, std::string name, std::string property, std::string before,
            std::string after) {
-    diff_.changes.push_back({kind,
-                             place_,
-                             std::move(name),
-                             {},
-                             std::move(property),
-                             std::move(before),
-                             std::move(after)});
+    diff_.changes.push_back({.kind = kind,
+                             .graph = place_,
+                             .name = std::move(name),
+                             .property = std::move(property),
+                             .before = std::move(before),
+                             .after = std::move(after)});
   }
 
   void add(ChangeKind kind, const OpNode& node, std::string property, std::string before,
@@ -115,24 +253,51 @@ class GraphComparer {
     diff_.changes.back().op_type = node.op_type;
   }
 
-  // By name; then those in the same place under another name.
-  void pair_inputs() {
-    const auto pair = [&](size_t old, size_t now) {
-      new_of_old_input_.emplace(old, now);
-      old_of_new_input_.emplace(now, old);
-    };
-    const auto& old_inputs = old_.graph().graph_inputs;
-    for (size_t i = 0; i < old_inputs.size(); ++i) {
-      if (const auto same = new_.input(old_inputs[i].name)) pair(i, *same);
+  // For each new input the old one: by name; then those in the same place under another name.
+  std::vector<std::optional<size_t>> pair_inputs() const {
+    const std::vector<TensorMeta>& inputs = new_.graph_inputs;
+    std::vector<std::optional<size_t>> old_of_new(inputs.size());
+    std::vector<size_t> others;
+    for (size_t i = 0; i < old_.graph_inputs.size(); ++i) {
+      const auto same = std::ranges::find(inputs, old_.graph_inputs[i].name, &TensorMeta::name);
+      if (same == inputs.end()) {
+        others.push_back(i);
+      } else {
+        old_of_new[static_cast<size_t>(same - inputs.begin())] = i;
+      }
     }
-    for (size_t i = 0; i < std::min(old_inputs.size(), new_.graph().graph_inputs.size()); ++i) {
-      if (!new_of_old_input_.contains(i) && !old_of_new_input_.contains(i)) pair(i, i);
+    for (const size_t i : others) {
+      if (i < inputs.size() && !old_of_new[i]) old_of_new[i] = i;
+    }
+    return old_of_new;
+  }
+
+  void compare_inputs() {
+    const std::vector<std::optional<size_t>> old_of_new = pair_inputs();
+    for (size_t i = 0; i < old_of_new.size(); ++i) {
+      const TensorMeta& now = new_.graph_inputs[i];
+      const Origin origin{.key = "input " + now.name, .source = &now};
+      new_origins_.try_emplace(now.name, origin);
+      if (!old_of_new[i]) {
+        add(ChangeKind::kInputAdded, now.name, {}, {}, form_text(now));
+        continue;
+      }
+      const TensorMeta& old = old_.graph_inputs[*old_of_new[i]];
+      old_origins_.try_emplace(old.name, Origin{.key = origin.key, .source = &old});
+      compare_input(*old_of_new[i], i);
+    }
+    for (size_t i = 0; i < old_.graph_inputs.size(); ++i) {
+      const TensorMeta& old = old_.graph_inputs[i];
+      if (std::ranges::find(old_of_new, std::optional(i)) != old_of_new.end()) continue;
+      old_origins_.try_emplace(old.name,
+                               Origin{.key = "removed input " + old.name, .source = &old});
+      add(ChangeKind::kInputRemoved, old.name, {}, form_text(old), {});
     }
   }
 
   void compare_input(size_t old, size_t now) {
-    const TensorMeta& before = old_.graph().graph_inputs[old];
-    const TensorMeta& after = new_.graph().graph_inputs[now];
+    const TensorMeta& before = old_.graph_inputs[old];
+    const TensorMeta& after = new_.graph_inputs[now];
     const auto compare = [&](const char* property, std::string was, std::string is) {
       if (was != is) {
         add(ChangeKind::kInputChanged, after.name, property, std::move(was), std::move(is));
@@ -143,56 +308,28 @@ class GraphComparer {
     compare("", form_text(before), form_text(after));
   }
 
-  void compare_output(const std::string& place, const TensorMeta& before, const TensorMeta& after) {
-    if (!is_same_source(before.name, after.name)) {
-      add(ChangeKind::kOutputChanged, place, {}, before.name, after.name);
-    } else if (is_news(before, after)) {
-      add(ChangeKind::kOutputChanged, place, after.name, form_text(before), form_text(after));
+  void compare_nodes() {
+    const NodeMatch match = match_nodes(old_, new_, old_origins_, new_origins_);
+    const std::vector<OpNode>& old_nodes = old_.nodes;
+    const std::vector<OpNode>& new_nodes = new_.nodes;
+    size_t next_old = 0;
+    const auto report_removed = [&](size_t end) {
+      for (; next_old < end; ++next_old) {
+        if (match.new_of_old[next_old]) continue;
+        const OpNode& node = old_nodes[next_old];
+        add(ChangeKind::kOperatorRemoved, node, {}, results_text(node), {});
+      }
+    };
+    for (size_t i = 0; i < new_nodes.size(); ++i) {
+      const auto& partner = match.old_of_new[i];
+      if (!partner) {
+        add(ChangeKind::kOperatorAdded, new_nodes[i], {}, {}, results_text(new_nodes[i]));
+        continue;
+      }
+      if (!match.is_moved[i]) report_removed(*partner);
+      compare_node(old_nodes[*partner], new_nodes[i], match.is_moved[i]);
     }
-    if (before.mutates.empty() && after.mutates.empty()) return;
-    if (before.mutates.empty() || after.mutates.empty() ||
-        !is_same_source(before.mutates, after.mutates)) {
-      const auto text = [](const std::string& name) { return name.empty() ? "nothing" : name; };
-      add(ChangeKind::kOutputChanged, place, "new value of", text(before.mutates),
-          text(after.mutates));
-    }
-  }
-
-  // What a value is for both graphs where no node makes it; empty where one does.
-  std::string old_external(const std::string& name) const {
-    if (old_.producer(name) != nullptr) return {};
-    if (const auto position = old_.input(name)) {
-      const auto same = new_of_old_input_.find(*position);
-      if (same == new_of_old_input_.end()) return "removed input " + name;
-      return "input " + new_.graph().graph_inputs[same->second].name;
-    }
-    return "weight " + old_.weight(name);
-  }
-  std::string new_external(const std::string& name) const {
-    if (new_.producer(name) != nullptr) return {};
-    if (new_.input(name)) return "input " + name;
-    // What the placeholder is now is told once, with the mapping.
-    const bool is_in_both = old_.is_mapped(name) && new_.is_mapped(name);
-    return "weight " + (is_in_both ? old_.weight(name) : new_.weight(name));
-  }
-
-  bool is_same_source(const std::string& old, const std::string& now) const {
-    const Values::Producer* before = old_.producer(old);
-    const Values::Producer* after = new_.producer(now);
-    if (before == nullptr || after == nullptr) {
-      return before == after && old_external(old) == new_external(now);
-    }
-    return match_.new_of_old[before->node] == after->node && before->output == after->output;
-  }
-
-  // Whether the form of a use differs in another way than that of the value where it is made.
-  bool is_news(const TensorMeta& before, const TensorMeta& after) const {
-    if (form_text(before) == form_text(after)) return false;
-    const TensorMeta* old_source = old_.source(before.name);
-    const TensorMeta* new_source = new_.source(after.name);
-    return old_source == nullptr || new_source == nullptr ||
-           form_text(*old_source) != form_text(before) ||
-           form_text(*new_source) != form_text(after);
+    report_removed(old_nodes.size());
   }
 
   void compare_node(const OpNode& old, const OpNode& now, bool is_moved) {
@@ -207,22 +344,13 @@ class GraphComparer {
     compare_graphs(old, now);
   }
 
-  // The attribute of an old node, with its values under their new names.
-  Attribute in_new_names(const Attribute& attribute) const {
-    return with_values(attribute, [&](const ValueRef& value) -> Attribute {
-      const Values::Producer* producer = old_.producer(value.name);
-      if (producer == nullptr) return value;
-      const auto& partner = match_.new_of_old[producer->node];
-      if (!partner) return value;
-      const auto& outputs = new_.graph().nodes[*partner].outputs;
-      return producer->output < outputs.size() ? ValueRef{outputs[producer->output].name} : value;
-    });
-  }
-
   void compare_attributes(const OpNode& old, const OpNode& now) {
     for (const auto& [name, value] : now.attrs) {
       const Attribute* before = old.attrs.find(name);
-      if (before != nullptr && in_new_names(*before) == value) continue;
+      if (before != nullptr &&
+          with_origins(*before, old_origins_) == with_origins(value, new_origins_)) {
+        continue;
+      }
       add(ChangeKind::kAttribute, now, name, before == nullptr ? "" : text_of(*before),
           text_of(value));
     }
@@ -267,44 +395,71 @@ class GraphComparer {
 
   void compare_graphs(const OpNode& old, const OpNode& now) {
     for (size_t i = 0; i < std::min(old.graphs.size(), now.graphs.size()); ++i) {
-      const Values before(old.graphs[i], nullptr);
-      const Values after(now.graphs[i], nullptr);
       const std::string place = now.name + ", graph " + std::to_string(i);
-      GraphComparer inner(before, after, place_.empty() ? place : place_ + ", " + place, diff_);
-      inner.compare_inputs();
-      inner.compare_nodes();
-      inner.compare_outputs();
+      GraphComparer(old.graphs[i], now.graphs[i], place_.empty() ? place : place_ + ", " + place,
+                    diff_)
+          .compare(nullptr, nullptr);
     }
     if (old.graphs.size() == now.graphs.size()) return;
     add(ChangeKind::kAttribute, now, "graphs", std::to_string(old.graphs.size()),
         std::to_string(now.graphs.size()));
   }
 
-  void compare_constant_outputs() {
-    std::map<int64_t, std::pair<std::string, std::string>> outputs;
-    for (const ConstantOutput& output : old_.graph().constant_outputs) {
-      outputs[output.index].first = text_of(output.value);
+  void compare_outputs() {
+    const std::vector<TensorMeta>& old_outputs = old_.graph_outputs;
+    const std::vector<TensorMeta>& new_outputs = new_.graph_outputs;
+    const size_t num_both = std::min(old_outputs.size(), new_outputs.size());
+    for (size_t i = 0; i < num_both; ++i) {
+      compare_output("output " + std::to_string(i), old_outputs[i], new_outputs[i]);
     }
-    for (const ConstantOutput& output : new_.graph().constant_outputs) {
-      outputs[output.index].second = text_of(output.value);
+    for (size_t i = num_both; i < new_outputs.size(); ++i) {
+      add(ChangeKind::kOutputAdded, new_outputs[i].name, {}, {}, form_text(new_outputs[i]));
     }
-    for (const auto& [index, values] : outputs) {
-      const auto& [before, after] = values;
-      if (before == after) continue;
-      add(before.empty()  ? ChangeKind::kOutputAdded
-          : after.empty() ? ChangeKind::kOutputRemoved
-                          : ChangeKind::kOutputChanged,
-          "fixed output " + std::to_string(index), {}, before, after);
+    for (size_t i = num_both; i < old_outputs.size(); ++i) {
+      add(ChangeKind::kOutputRemoved, old_outputs[i].name, {}, form_text(old_outputs[i]), {});
+    }
+    compare_items(
+        items_of(old_.constant_outputs), items_of(new_.constant_outputs),
+        {ChangeKind::kOutputAdded, ChangeKind::kOutputRemoved, ChangeKind::kOutputChanged}, place_,
+        diff_);
+  }
+
+  void compare_output(const std::string& place, const TensorMeta& before, const TensorMeta& after) {
+    if (!is_same_source(before.name, after.name)) {
+      add(ChangeKind::kOutputChanged, place, {}, before.name, after.name);
+    } else if (is_news(before, after)) {
+      add(ChangeKind::kOutputChanged, place, after.name, form_text(before), form_text(after));
+    }
+    if (before.mutates.empty() && after.mutates.empty()) return;
+    if (before.mutates.empty() || after.mutates.empty() ||
+        !is_same_source(before.mutates, after.mutates)) {
+      const auto text = [](const std::string& name) { return name.empty() ? "nothing" : name; };
+      add(ChangeKind::kOutputChanged, place, "new value of", text(before.mutates),
+          text(after.mutates));
     }
   }
 
-  const Values& old_;
-  const Values& new_;
+  bool is_same_source(const std::string& old, const std::string& now) const {
+    return is_same_origin(key_of(old_origins_, old), key_of(new_origins_, now));
+  }
+
+  // Whether the form of a use differs in another way than that of the value where it is made.
+  bool is_news(const TensorMeta& before, const TensorMeta& after) const {
+    const auto is_as_made = [](const TensorMeta& use, const Origins& origins) {
+      const auto origin = origins.find(use.name);
+      return origin != origins.end() && origin->second.source != nullptr &&
+             form_text(*origin->second.source) == form_text(use);
+    };
+    return form_text(before) != form_text(after) &&
+           !(is_as_made(before, old_origins_) && is_as_made(after, new_origins_));
+  }
+
+  const Graph& old_;
+  const Graph& new_;
   const std::string place_;
   GraphDiff& diff_;
-  std::unordered_map<size_t, size_t> new_of_old_input_;
-  std::unordered_map<size_t, size_t> old_of_new_input_;
-  NodeMatch match_;
+  Origins old_origins_;
+  Origins new_origins_;
 };
 
 }  // namespace
@@ -319,13 +474,7 @@ GraphDiff diff(const IR& old, const IR& now) {
   };
   compare_texts(ChangeKind::kModelName, old.model_name, now.model_name);
   compare_texts(ChangeKind::kPytorchVersion, old.pytorch_version, now.pytorch_version);
-  const Values old_values(old, &old);
-  const Values new_values(now, &now);
-  GraphComparer graphs(old_values, new_values, "", diff);
-  graphs.compare_inputs();
-  compare_tables(old, now, diff);
-  graphs.compare_nodes();
-  graphs.compare_outputs();
+  GraphComparer(old, now, "", diff).compare(&old, &now);
   return diff;
 }
 

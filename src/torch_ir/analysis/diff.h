@@ -8,7 +8,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "torch_ir/ir/ir.h"
@@ -53,7 +52,7 @@ enum class ChangeKind {
 };
 
 // "operator added", "attribute changed", ...
-std::string_view change_kind_name(ChangeKind kind);
+std::string change_kind_name(ChangeKind kind);
 
 struct Change {
   ChangeKind kind = ChangeKind::kModelName;

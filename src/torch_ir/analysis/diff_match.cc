@@ -3,6 +3,7 @@
 #include <c10/util/hash.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <utility>
 
@@ -12,49 +13,49 @@ namespace {
 // More pairs of nodes than this are not aligned: only nodes of one name are paired.
 constexpr size_t kMaxTableSize = size_t{1} << 26;
 
-// One for each node.
-using Labels = std::vector<size_t>;
-
-struct GraphLabels {
-  Labels operators = {};
+// What a node is known by, as hashes.
+struct Label {
+  size_t op = 0;
   // The operator with the weights and graph inputs that it reads.
-  Labels calls = {};
+  size_t call = 0;
   // The call with the name of what it makes.
-  Labels named_calls = {};
+  size_t named_call = 0;
 };
 
-GraphLabels labels_of(const Graph& graph, const ExternalName& external) {
+std::vector<Label> labels_of(const Graph& graph, const Origins& origins) {
   const std::hash<std::string> hash;
-  GraphLabels labels;
+  std::vector<Label> labels;
   for (const OpNode& node : graph.nodes) {
-    size_t call = hash(node.op_type);
-    labels.operators.push_back(call);
+    Label label{.op = hash(node.op_type)};
+    label.call = label.op;
     for (const TensorMeta& input : node.inputs) {
-      call = c10::hash_combine(call, hash(external(input.name)));
+      label.call = c10::hash_combine(label.call, hash(key_of(origins, input.name)));
     }
-    labels.calls.push_back(call);
     const std::string& name = node.outputs.empty() ? node.name : node.outputs[0].name;
-    labels.named_calls.push_back(c10::hash_combine(call, hash(name)));
+    label.named_call = c10::hash_combine(label.call, hash(name));
+    labels.push_back(label);
   }
   return labels;
 }
 
 // How much the nodes have in common; 0 for different operators.
-uint32_t agreement(const GraphLabels& old, size_t i, const GraphLabels& now, size_t j) {
-  if (old.operators[i] != now.operators[j]) return 0;
-  if (old.calls[i] != now.calls[j]) return 4;
-  return old.named_calls[i] == now.named_calls[j] ? 7 : 6;
+uint32_t agreement(const Label& old, const Label& now) {
+  if (old.op != now.op) return 0;
+  if (old.call != now.call) return 4;
+  return old.named_call == now.named_call ? 7 : 6;
 }
 
 class Matcher {
  public:
-  Matcher(const Values& old, const Values& now, GraphLabels old_labels, GraphLabels new_labels)
-      : old_(old),
-        new_(now),
-        old_labels_(std::move(old_labels)),
-        new_labels_(std::move(new_labels)),
-        old_end_(old_nodes().size()),
-        new_end_(new_nodes().size()) {
+  Matcher(const Graph& old, const Graph& now, Origins& old_origins, Origins& new_origins)
+      : old_(old.nodes),
+        new_(now.nodes),
+        old_origins_(old_origins),
+        new_origins_(new_origins),
+        old_labels_(labels_of(old, old_origins)),
+        new_labels_(labels_of(now, new_origins)),
+        old_end_(old_.size()),
+        new_end_(new_.size()) {
     match_.old_of_new.resize(new_end_);
     match_.new_of_old.resize(old_end_);
     match_.is_moved.resize(new_end_);
@@ -75,23 +76,31 @@ class Matcher {
   }
 
  private:
-  const std::vector<OpNode>& old_nodes() const { return old_.graph().nodes; }
-  const std::vector<OpNode>& new_nodes() const { return new_.graph().nodes; }
-
   void pair(size_t old, size_t now) {
     match_.new_of_old[old] = now;
     match_.old_of_new[now] = old;
+    const auto set_key = [&](const TensorMeta& output, size_t index, Origins& origins) {
+      Origin& origin = origins.at(output.name);
+      // Of values of one name, the first counts.
+      if (origin.source != &output) return;
+      origin.key = "node " + std::to_string(now) + " " + std::to_string(index);
+    };
+    for (size_t i = 0; i < old_[old].outputs.size(); ++i) {
+      set_key(old_[old].outputs[i], i, old_origins_);
+    }
+    for (size_t i = 0; i < new_[now].outputs.size(); ++i) {
+      set_key(new_[now].outputs[i], i, new_origins_);
+    }
   }
 
   bool is_same(size_t old, size_t now) const {
-    return old_labels_.named_calls[old] == new_labels_.named_calls[now];
+    return old_labels_[old].named_call == new_labels_[now].named_call;
   }
 
   // What both graphs begin and end with: mostly nearly all of them.
   void pair_ends() {
-    while (begin_ < old_end_ && begin_ < new_end_ && is_same(begin_, begin_)) {
+    for (; begin_ < old_end_ && begin_ < new_end_ && is_same(begin_, begin_); ++begin_) {
       pair(begin_, begin_);
-      ++begin_;
     }
     while (old_end_ > begin_ && new_end_ > begin_ && is_same(old_end_ - 1, new_end_ - 1)) {
       pair(--old_end_, --new_end_);
@@ -108,7 +117,7 @@ class Matcher {
     for (size_t i = num_old; i-- > 0;) {
       std::swap(sums, below);
       for (size_t j = num_new; j-- > 0;) {
-        const uint32_t own = agreement(old_labels_, begin_ + i, new_labels_, begin_ + j);
+        const uint32_t own = agreement(old_labels_[begin_ + i], new_labels_[begin_ + j]);
         Step& step = steps[i * num_new + j];
         step = below[j] >= sums[j + 1] ? Step::kSkipOld : Step::kSkipNew;
         sums[j] = std::max(below[j], sums[j + 1]);
@@ -127,10 +136,10 @@ class Matcher {
 
   void pair_names() {
     std::unordered_map<size_t, size_t> old_by_name;
-    for (size_t i = begin_; i < old_end_; ++i) old_by_name.emplace(old_labels_.named_calls[i], i);
+    for (size_t i = begin_; i < old_end_; ++i) old_by_name.emplace(old_labels_[i].named_call, i);
     size_t next = begin_;
     for (size_t j = begin_; j < new_end_; ++j) {
-      const auto found = old_by_name.find(new_labels_.named_calls[j]);
+      const auto found = old_by_name.find(new_labels_[j].named_call);
       if (found == old_by_name.end() || found->second < next) continue;
       pair(found->second, j);
       next = found->second + 1;
@@ -144,32 +153,23 @@ class Matcher {
       std::vector<size_t> now;
     };
     std::unordered_map<size_t, Left> by_call;
-    for (size_t i = begin_; i < old_end_; ++i) {
-      if (!match_.new_of_old[i]) by_call[old_labels_.calls[i]].old.push_back(i);
+    for (const size_t i : unmatched(match_.new_of_old, begin_, old_end_)) {
+      by_call[old_labels_[i].call].old.push_back(i);
     }
-    for (size_t i = begin_; i < new_end_; ++i) {
-      if (!match_.old_of_new[i]) by_call[new_labels_.calls[i]].now.push_back(i);
+    for (const size_t i : unmatched(match_.old_of_new, begin_, new_end_)) {
+      by_call[new_labels_[i].call].now.push_back(i);
     }
     // In order: what moved may read what moved.
-    for (size_t i = begin_; i < old_end_; ++i) {
-      const auto left = by_call.find(old_labels_.calls[i]);
-      const bool is_unique =
-          !match_.new_of_old[i] && left->second.old.size() == 1 && left->second.now.size() == 1;
-      if (!is_unique || !reads_partners(i, left->second.now[0])) continue;
-      match_.is_moved[left->second.now[0]] = true;
-      pair(i, left->second.now[0]);
+    for (const size_t i : unmatched(match_.new_of_old, begin_, old_end_)) {
+      const auto& [old, now] = by_call[old_labels_[i].call];
+      if (old.size() != 1 || now.size() != 1) continue;
+      const auto is_partner = [&](const TensorMeta& before, const TensorMeta& after) {
+        return is_same_origin(key_of(old_origins_, before.name), key_of(new_origins_, after.name));
+      };
+      if (!std::ranges::equal(old_[i].inputs, new_[now[0]].inputs, is_partner)) continue;
+      match_.is_moved[now[0]] = true;
+      pair(i, now[0]);
     }
-  }
-
-  bool reads_partners(size_t old, size_t now) const {
-    const auto is_partner = [&](const TensorMeta& before, const TensorMeta& after) {
-      const Values::Producer* old_maker = old_.producer(before.name);
-      const Values::Producer* new_maker = new_.producer(after.name);
-      if (old_maker == nullptr || new_maker == nullptr) return old_maker == new_maker;
-      return match_.new_of_old[old_maker->node] == new_maker->node &&
-             old_maker->output == new_maker->output;
-    };
-    return std::ranges::equal(old_nodes()[old].inputs, new_nodes()[now].inputs, is_partner);
   }
 
   // Between two pairs, where as many nodes went as came.
@@ -180,8 +180,13 @@ class Matcher {
       const bool is_end = i == new_end_;
       if (!is_end && (!match_.old_of_new[i] || match_.is_moved[i])) continue;
       const size_t old_end = is_end ? old_end_ : *match_.old_of_new[i];
-      pair_replaced(unmatched(match_.new_of_old, old_begin, old_end),
-                    unmatched(match_.old_of_new, new_begin, i));
+      const std::vector<size_t> old = unmatched(match_.new_of_old, old_begin, old_end);
+      const std::vector<size_t> now = unmatched(match_.old_of_new, new_begin, i);
+      const auto is_alike = [&](size_t before, size_t after) {
+        return old_[before].outputs.size() == new_[after].outputs.size();
+      };
+      const bool are_alike = std::ranges::equal(old, now, is_alike);
+      for (size_t k = 0; are_alike && k < old.size(); ++k) pair(old[k], now[k]);
       old_begin = old_end + 1;
       new_begin = i + 1;
     }
@@ -196,18 +201,12 @@ class Matcher {
     return nodes;
   }
 
-  void pair_replaced(const std::vector<size_t>& old, const std::vector<size_t>& now) {
-    const auto is_alike = [&](size_t i, size_t j) {
-      return old_nodes()[i].outputs.size() == new_nodes()[j].outputs.size();
-    };
-    if (!std::ranges::equal(old, now, is_alike)) return;
-    for (size_t i = 0; i < old.size(); ++i) pair(old[i], now[i]);
-  }
-
-  const Values& old_;
-  const Values& new_;
-  const GraphLabels old_labels_;
-  const GraphLabels new_labels_;
+  const std::vector<OpNode>& old_;
+  const std::vector<OpNode>& new_;
+  Origins& old_origins_;
+  Origins& new_origins_;
+  const std::vector<Label> old_labels_;
+  const std::vector<Label> new_labels_;
   // What is not in the common beginning and end.
   size_t begin_ = 0;
   size_t old_end_;
@@ -217,11 +216,18 @@ class Matcher {
 
 }  // namespace
 
-NodeMatch match_nodes(const Values& old, const Values& now, const ExternalName& old_external,
-                      const ExternalName& new_external) {
-  return Matcher(old, now, labels_of(old.graph(), old_external),
-                 labels_of(now.graph(), new_external))
-      .run();
+std::string key_of(const Origins& origins, const std::string& name) {
+  const auto found = origins.find(name);
+  return found == origins.end() ? "weight " + name : found->second.key;
+}
+
+bool is_same_origin(const std::string& old, const std::string& now) {
+  return !old.empty() && old == now;
+}
+
+NodeMatch match_nodes(const Graph& old, const Graph& now, Origins& old_origins,
+                      Origins& new_origins) {
+  return Matcher(old, now, old_origins, new_origins).run();
 }
 
 }  // namespace torch_ir

@@ -1,7 +1,8 @@
 #include <fmt/format.h>
 
-#include <array>
+#include <iterator>
 #include <map>
+#include <string_view>
 
 #include "torch_ir/analysis/diff.h"
 #include "torch_ir/base/printable.h"
@@ -9,47 +10,42 @@
 namespace torch_ir {
 namespace {
 
-struct KindText {
-  ChangeKind kind;
-  std::string_view name;
-  // Of several.
-  std::string_view plural;
+// By kind; '#' is an s where there are several.
+constexpr std::string_view kKindNames[] = {
+    "model name# changed",
+    "PyTorch version# changed",
+    "input# added",
+    "input# removed",
+    "input# changed",
+    "fixed input# changed",
+    "range# changed",
+    "weight# added",
+    "weight# removed",
+    "weight# changed",
+    "weight# mapped otherwise",
+    "constant# added",
+    "constant# removed",
+    "constant# changed",
+    "operator# added",
+    "operator# removed",
+    "operator# replaced",
+    "operator# moved",
+    "attribute# changed",
+    "operator input# changed",
+    "shape# or dtype# changed",
+    "output# added",
+    "output# removed",
+    "output# changed",
 };
+static_assert(std::size(kKindNames) == static_cast<size_t>(ChangeKind::kOutputChanged) + 1);
 
-constexpr std::array kKinds = {
-    KindText{ChangeKind::kModelName, "model name changed", "model names changed"},
-    KindText{ChangeKind::kPytorchVersion, "PyTorch version changed", "PyTorch versions changed"},
-    KindText{ChangeKind::kInputAdded, "input added", "inputs added"},
-    KindText{ChangeKind::kInputRemoved, "input removed", "inputs removed"},
-    KindText{ChangeKind::kInputChanged, "input changed", "inputs changed"},
-    KindText{ChangeKind::kConstantInput, "fixed input changed", "fixed inputs changed"},
-    KindText{ChangeKind::kRange, "range changed", "ranges changed"},
-    KindText{ChangeKind::kWeightAdded, "weight added", "weights added"},
-    KindText{ChangeKind::kWeightRemoved, "weight removed", "weights removed"},
-    KindText{ChangeKind::kWeightChanged, "weight changed", "weights changed"},
-    KindText{ChangeKind::kWeightMapping, "weight mapped otherwise", "weights mapped otherwise"},
-    KindText{ChangeKind::kConstantAdded, "constant added", "constants added"},
-    KindText{ChangeKind::kConstantRemoved, "constant removed", "constants removed"},
-    KindText{ChangeKind::kConstantChanged, "constant changed", "constants changed"},
-    KindText{ChangeKind::kOperatorAdded, "operator added", "operators added"},
-    KindText{ChangeKind::kOperatorRemoved, "operator removed", "operators removed"},
-    KindText{ChangeKind::kOperatorReplaced, "operator replaced", "operators replaced"},
-    KindText{ChangeKind::kOperatorMoved, "operator moved", "operators moved"},
-    KindText{ChangeKind::kAttribute, "attribute changed", "attributes changed"},
-    KindText{ChangeKind::kOperatorInputs, "operator input changed", "operator inputs changed"},
-    KindText{ChangeKind::kShape, "shape or dtype changed", "shapes or dtypes changed"},
-    KindText{ChangeKind::kOutputAdded, "output added", "outputs added"},
-    KindText{ChangeKind::kOutputRemoved, "output removed", "outputs removed"},
-    KindText{ChangeKind::kOutputChanged, "output changed", "outputs changed"},
-};
-static_assert([] {
-  for (size_t i = 0; i < kKinds.size(); ++i) {
-    if (kKinds[i].kind != static_cast<ChangeKind>(i)) return false;
+std::string kind_name(ChangeKind kind, bool is_plural) {
+  std::string name;
+  for (const char c : kKindNames[static_cast<size_t>(kind)]) {
+    name += c != '#' ? std::string(1, c) : is_plural ? "s" : "";
   }
-  return kKinds.back().kind == ChangeKind::kOutputChanged;
-}());
-
-const KindText& text_of(ChangeKind kind) { return kKinds[static_cast<size_t>(kind)]; }
+  return name;
+}
 
 bool is_of_operator(ChangeKind kind) {
   return kind >= ChangeKind::kAttribute && kind <= ChangeKind::kShape;
@@ -57,7 +53,7 @@ bool is_of_operator(ChangeKind kind) {
 
 }  // namespace
 
-std::string_view change_kind_name(ChangeKind kind) { return text_of(kind).name; }
+std::string change_kind_name(ChangeKind kind) { return kind_name(kind, /*is_plural=*/false); }
 
 std::string change_text(const Change& change) {
   // "conv2d_1 (aten.conv2d.default)"
@@ -85,7 +81,7 @@ std::string summary_text(const GraphDiff& diff) {
   std::string text;
   for (const auto& [kind, count] : counts) {
     if (!text.empty()) text += ", ";
-    text += fmt::format("{} {}", count, count == 1 ? text_of(kind).name : text_of(kind).plural);
+    text += fmt::format("{} {}", count, kind_name(kind, count != 1));
   }
   if (text.empty()) text = "no difference";
   if (!diff.renames.empty()) {
