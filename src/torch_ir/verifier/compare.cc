@@ -5,16 +5,304 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <ostream>
+#include <type_traits>
 
 #include "torch_ir/ir/dtype.h"
-#include "torch_ir/verifier/comparison_metrics.h"
 #include "torch_ir/verifier/tensor_blocks.h"
 
 namespace torch_ir {
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+double allowed_difference(const Tolerance& tolerance, double expected) {
+  return tolerance.atol + tolerance.rtol * expected;
+}
+
+// The smallest t with difference <= t + t * expected, as allowed_difference rounds it.
+double smallest_tolerance(double difference, double expected) {
+  double t = difference / (1 + expected);
+  while (allowed_difference({t, t}, expected) < difference) t = std::nextafter(t, kInfinity);
+  return t;
+}
+
+// --- Elements, in the type that they are compared in: double, complex, int64_t or uint64_t ---
+
+using Complex = std::complex<double>;
+
+template <class T>
+bool is_nan(const T& value) {
+  if constexpr (std::is_same_v<T, Complex>) return is_nan(value.real()) || is_nan(value.imag());
+  if constexpr (std::is_same_v<T, double>) return std::isnan(value);
+  return false;
+}
+
+template <class T>
+bool is_finite(const T& value) {
+  return value - value == T(0);
+}
+
+template <class T>
+double magnitude(const T& value) {
+  if constexpr (std::is_same_v<T, Complex>) {
+    return std::abs(value);
+  } else {
+    return std::abs(static_cast<double>(value));
+  }
+}
+
+template <class T>
+double distance(const T& a, const T& b) {
+  if constexpr (std::is_integral_v<T>) {
+    // In unsigned arithmetic, where no difference of two 64-bit numbers overflows.
+    const auto x = static_cast<uint64_t>(a);
+    const auto y = static_cast<uint64_t>(b);
+    return static_cast<double>(a > b ? x - y : y - x);
+  } else {
+    const double modulus = std::abs(a - b);
+    // Two infinities that are not equal; NaN would mean that a side is NaN.
+    return std::isnan(modulus) && !is_nan(a) && !is_nan(b) ? kInfinity : modulus;
+  }
+}
+
+template <class T>
+double product(const T& a, const T& b) {
+  if constexpr (std::is_same_v<T, Complex>) {
+    return a.real() * b.real() + a.imag() * b.imag();
+  } else {
+    return static_cast<double>(a) * static_cast<double>(b);
+  }
+}
+
+// How an element of dtype `type` is written; half precision as the float it is, NaN without a sign,
+// which means nothing.
+std::string value_text(double value, c10::ScalarType type) {
+  if (std::isnan(value)) return "nan";
+  return type == c10::kDouble ? fmt::format("{}", value)
+                              : fmt::format("{}", static_cast<float>(value));
+}
+std::string value_text(const Complex& value, c10::ScalarType type) {
+  const c10::ScalarType part = c10::toRealValueType(type);
+  const std::string imaginary = value_text(value.imag(), part);
+  return fmt::format("{}{}{}j", value_text(value.real(), part),
+                     imaginary.starts_with('-') ? "" : "+", imaginary);
+}
+std::string value_text(int64_t value, c10::ScalarType type) {
+  if (type == c10::kBool) return value != 0 ? "True" : "False";
+  return fmt::format("{}", value);
+}
+std::string value_text(uint64_t value, c10::ScalarType) { return fmt::format("{}", value); }
+
+// --- Floats in units of the last place ---
+
+// The elements of a block as integers in the same order: neighbours are 1 apart.
+class FloatOrder {
+ public:
+  explicit FloatOrder(const at::Tensor& block)
+      : data_(block.const_data_ptr()), size_(block.itemsize()) {
+    const c10::ScalarType dtype = block.scalar_type();
+    const bool has_sign = c10::isFloatingType(dtype) && dtype != c10::ScalarType::Float8_e8m0fnu;
+    if (has_sign) sign_bit_ = uint64_t{1} << (8 * size_ - 1);
+  }
+
+  int64_t operator[](int64_t index) const {
+    const uint64_t bits = size_ == 4   ? read<uint32_t>(index)
+                          : size_ == 2 ? read<uint16_t>(index)
+                          : size_ == 1 ? read<uint8_t>(index)
+                                       : read<uint64_t>(index);
+    const auto place = static_cast<int64_t>(bits & ~sign_bit_);
+    return (bits & sign_bit_) != 0 ? -place : place;
+  }
+
+ private:
+  template <class Bits>
+  Bits read(int64_t index) const {
+    return static_cast<const Bits*>(data_)[index];
+  }
+
+  const void* data_;
+  size_t size_;
+  // 0 for floats that have none.
+  uint64_t sign_bit_ = 0;
+};
+
+// --- The pass ---
+
+// Sums of products, over elements that are finite on both sides.
+struct Products {
+  double actual = 0;
+  double expected = 0;
+  double mixed = 0;
+};
+
+// What one pass over the elements gathers.
+struct Difference {
+  // The metrics that need no more: greatest ones, counts, the values of the worst element.
+  TensorComparison& result;
+  // Of |actual - expected| and its square.
+  double sum = 0;
+  double sum_of_squares = 0;
+  Products products = {};
+  uint64_t max_ulp_diff = 0;
+  int64_t num_nan = 0;
+  // Elements that differ and are not finite on both sides.
+  int64_t num_non_finite = 0;
+  // Position of the worst element; negative while all are equal.
+  int64_t worst = -1;
+  // 2 for NaN, 1 for infinite differences, 0 for others; and how far outside the tolerance.
+  int worst_rank = 0;
+  double worst_excess = 0;
+};
+
+// Sets `max` to `value` where that is greater; NaN is the greatest.
+void raise(double& max, double value) {
+  if (!(value <= max) && !std::isnan(max)) max = value;
+}
+
+// Where one bin of TensorComparison::histogram ends and the next begins.
+constexpr std::array<double, kHistogramBins - 2> kBinLimits = {
+    1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3};
+
+// The bin of two elements that are not equal and differ by `difference`. NaN, below no limit, is in
+// the last one.
+size_t histogram_bin(double difference) {
+  const auto limit = std::ranges::upper_bound(kBinLimits, difference);
+  return 1 + static_cast<size_t>(limit - kBinLimits.begin());
+}
+
+void add_products(const Products& products, Products& sum) {
+  sum.actual += products.actual;
+  sum.expected += products.expected;
+  sum.mixed += products.mixed;
+}
+
+template <class T>
+Products multiply(const T* actual, const T* expected, int64_t size) {
+  const auto products = [&](int64_t i) {
+    return Products{product(actual[i], actual[i]), product(expected[i], expected[i]),
+                    product(actual[i], expected[i])};
+  };
+  // In several sums: in one, each addition would wait for the one before it.
+  std::array<Products, 4> sums;
+  int64_t i = 0;
+  for (; i + 4 <= size; i += 4) {
+    for (int64_t lane = 0; lane < 4; ++lane) {
+      add_products(products(i + lane), sums[static_cast<size_t>(lane)]);
+    }
+  }
+  for (; i < size; ++i) add_products(products(i), sums[0]);
+  Products total;
+  for (const Products& sum : sums) add_products(sum, total);
+  if (std::isfinite(total.actual) && std::isfinite(total.expected)) return total;
+  total = {};
+  for (i = 0; i < size; ++i) {
+    if (is_finite(actual[i]) && is_finite(expected[i])) add_products(products(i), total);
+  }
+  return total;
+}
+
+// Adds two elements at `index` that are not equal and differ by `difference`; `size` is that of the
+// expected one.
+void add_difference(double difference, double size, const Tolerance& tolerance, int64_t index,
+                    Difference& all) {
+  const double excess = difference - allowed_difference(tolerance, size);
+  const bool is_finite_difference = std::isfinite(difference);
+  if (!is_finite_difference || excess > 0) ++all.result.num_mismatched;
+  raise(all.result.max_diff, difference);
+  if (size != 0 && std::isfinite(size)) raise(all.result.max_relative_diff, difference / size);
+  double& required = all.result.smallest_passing_tolerance;
+  if (!is_finite_difference) {
+    required = kInfinity;
+  } else if (difference > allowed_difference({required, required}, size)) {
+    required = smallest_tolerance(difference, size);
+  }
+  all.sum += difference;
+  all.sum_of_squares += difference * difference;
+  ++all.result.histogram[histogram_bin(difference)];
+  if (std::isnan(difference)) ++all.num_nan;
+  // NaN is worst, then infinity, then what is furthest outside the tolerance.
+  const int rank = is_finite_difference ? 0 : std::isnan(difference) ? 2 : 1;
+  const bool is_worse =
+      rank != all.worst_rank ? rank > all.worst_rank : rank == 0 && excess > all.worst_excess;
+  if (all.worst >= 0 && !is_worse) return;
+  all.worst = index;
+  all.worst_rank = rank;
+  all.worst_excess = excess;
+}
+
+// Adds two blocks of one dtype, which begin at position `first`, compared as T, which is `type`.
+template <class T>
+void add_block(const at::Tensor& actual_block, const at::Tensor& expected_block,
+               c10::ScalarType type, const Tolerance& tolerance, int64_t first, Difference& all) {
+  const at::Tensor wide_actual = actual_block.to(type);
+  const at::Tensor wide_expected = expected_block.to(type);
+  const auto* actual = static_cast<const T*>(wide_actual.const_data_ptr());
+  const auto* expected = static_cast<const T*>(wide_expected.const_data_ptr());
+  const FloatOrder actual_order(actual_block);
+  const FloatOrder expected_order(expected_block);
+  const int64_t size = actual_block.numel();
+  int64_t num_equal = 0;
+  for (int64_t i = 0; i < size; ++i) {
+    const T a = actual[i];
+    const T e = expected[i];
+    if (a == e || (is_nan(a) && is_nan(e))) {
+      ++num_equal;
+      continue;
+    }
+    const double difference = distance(a, e);
+    add_difference(difference, magnitude(e), tolerance, first + i, all);
+    if (!is_finite(a) || !is_finite(e)) {
+      ++all.num_non_finite;
+    } else if constexpr (std::is_same_v<T, double>) {
+      // Of integers in order the distance is exact, and fits 64 bits without a sign.
+      const int64_t x = actual_order[i];
+      const int64_t y = expected_order[i];
+      const uint64_t steps =
+          static_cast<uint64_t>(std::max(x, y)) - static_cast<uint64_t>(std::min(x, y));
+      all.max_ulp_diff = std::max(all.max_ulp_diff, steps);
+    }
+  }
+  if (all.worst >= first) {
+    const c10::ScalarType dtype = actual_block.scalar_type();
+    all.result.worst_actual = value_text(actual[all.worst - first], dtype);
+    all.result.worst_expected = value_text(expected[all.worst - first], dtype);
+  }
+  all.result.histogram[0] += num_equal;
+  add_products(multiply(actual, expected, size), all.products);
+}
+
+// Of strided tensors of one shape and dtype.
+Difference measure(const at::Tensor& actual, const at::Tensor& expected, const Tolerance& tolerance,
+                   TensorComparison& result) {
+  Difference all{.result = result};
+  if (have_equal_bits(actual, expected)) {
+    result.histogram[0] = actual.numel();
+    return all;
+  }
+  const c10::ScalarType dtype = actual.scalar_type();
+  for_each_block({actual, expected}, [&](c10::ArrayRef<at::Tensor> blocks, int64_t first) {
+    const at::Tensor& a = blocks[0];
+    const at::Tensor& e = blocks[1];
+    if (c10::isComplexType(dtype)) {
+      add_block<Complex>(a, e, c10::kComplexDouble, tolerance, first, all);
+    } else if (c10::isFloatingType(dtype)) {
+      add_block<double>(a, e, c10::kDouble, tolerance, first, all);
+    } else if (dtype == c10::ScalarType::UInt64) {
+      add_block<uint64_t>(a, e, dtype, tolerance, first, all);
+    } else {
+      add_block<int64_t>(a, e, c10::kLong, tolerance, first, all);
+    }
+    return true;
+  });
+  return all;
+}
+
+// --- The result ---
 
 std::string find_mismatch(const at::Tensor& actual, const at::Tensor& expected) {
   if (!actual.defined() || !expected.defined()) {
@@ -62,34 +350,28 @@ double signal_to_noise(const Difference& difference) {
   return plain_nan(10 * std::log10(difference.products.expected / difference.sum_of_squares));
 }
 
-// Sets the metrics of `result`, whose shape is known.
-void set_metrics(const Difference& difference, const at::Tensor& expected,
-                 const Tolerance& tolerance, TensorComparison& result) {
+// Sets what is left of the metrics once the pass is done.
+void finish(const Difference& difference, const at::Tensor& expected, const Tolerance& tolerance) {
+  TensorComparison& result = difference.result;
   const auto mean = [&](double sum) {
     return result.num_elements == 0 ? 0 : sum / static_cast<double>(result.num_elements);
   };
-  result.is_close = difference.num_mismatched == 0;
-  result.max_diff = plain_nan(difference.max_diff);
+  result.is_close = result.num_mismatched == 0;
+  result.max_diff = plain_nan(result.max_diff);
   result.mean_diff = plain_nan(mean(difference.sum));
-  result.max_relative_diff = plain_nan(difference.max_relative_diff);
+  result.max_relative_diff = plain_nan(result.max_relative_diff);
   result.root_mean_square_diff = plain_nan(std::sqrt(mean(difference.sum_of_squares)));
   result.cosine_similarity = cosine_similarity(difference);
   result.signal_to_noise = signal_to_noise(difference);
   if (expected.is_floating_point() && difference.num_non_finite == 0) {
     result.max_ulp_diff = difference.max_ulp_diff;
   }
-  result.histogram = difference.histogram;
   if (difference.num_nan > 0) result.num_nan = difference.num_nan;
-  result.num_mismatched = difference.num_mismatched;
   // What is given for all outputs is not for integers.
   const bool must_be_equal =
       compares_exactly(expected.scalar_type()) && tolerance == kExactTolerance;
-  result.smallest_passing_tolerance =
-      must_be_equal && !result.is_close ? kInfinity : difference.smallest_passing_tolerance;
-  if (difference.worst < 0) return;
-  result.worst_index = index_of(difference.worst, result.shape);
-  result.worst_actual = difference.worst_actual;
-  result.worst_expected = difference.worst_expected;
+  if (must_be_equal && !result.is_close) result.smallest_passing_tolerance = kInfinity;
+  if (difference.worst >= 0) result.worst_index = index_of(difference.worst, result.shape);
 }
 
 std::string comparison_differences_text(const TensorComparison& comparison) {
@@ -138,7 +420,7 @@ TensorComparison compare_tensors(const at::Tensor& actual, const at::Tensor& exp
   }
   const c10::InferenceMode inference_mode;
   const at::Tensor plain = strided(expected);
-  set_metrics(measure_difference(strided(actual), plain, tolerance), plain, tolerance, result);
+  finish(measure(strided(actual), plain, tolerance, result), plain, tolerance);
   return result;
 }
 

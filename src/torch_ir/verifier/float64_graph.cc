@@ -1,5 +1,3 @@
-#include "torch_ir/verifier/float64_graph.h"
-
 #include <ATen/ops/empty.h>
 #include <fmt/format.h>
 
@@ -12,6 +10,7 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/executor/graph/memory_overlap.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/verifier/float64_run.h"
 
 namespace torch_ir {
 namespace {

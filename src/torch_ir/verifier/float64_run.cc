@@ -26,7 +26,6 @@
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/operator_table.h"
 #include "torch_ir/operators/random_state.h"
-#include "torch_ir/verifier/float64_graph.h"
 #include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {

@@ -20,6 +20,24 @@
 
 namespace torch_ir {
 
+// --- Graphs and tensors as they would be if all of them were computed in float64 ---
+//
+// Dtypes are all that changes: every float16, bfloat16 and float32 becomes float64, complex numbers
+// complex128, in values, weights, constants and dtype arguments, also of the graphs of control
+// flow. Integers and booleans stay what they are. Casts down to a smaller dtype are so taken out:
+// what is left is the arithmetic that the graph means.
+
+// float64 for floating point, complex128 for complex numbers, others as they are.
+c10::ScalarType in_float64(c10::ScalarType dtype);
+
+// Throws Error, naming the node, where float64 would mean something else: bits taken for another
+// dtype, quantized values, results that are properties of the dtype.
+IR in_float64(const IR& ir);
+
+// With the strides of the originals; those that share memory share it still. Throws Error where
+// they share it under several dtypes. Tensors that need no conversion are not copied.
+std::vector<at::Tensor> in_float64(const std::vector<at::Tensor>& tensors);
+
 class Float64Run {
  public:
   // Throws nothing: what stands in the way is a doubt about all values. `ir` outlives the run;

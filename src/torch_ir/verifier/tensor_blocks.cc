@@ -3,6 +3,7 @@
 #include <c10/util/SmallVector.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace torch_ir {
 namespace {
@@ -52,6 +53,14 @@ at::Tensor strided(const at::Tensor& tensor) {
 
 bool for_each_block(c10::ArrayRef<at::Tensor> tensors, BlockVisitor visit) {
   return visit_blocks(tensors, 0, visit);
+}
+
+bool have_equal_bits(const at::Tensor& actual, const at::Tensor& expected) {
+  return actual.scalar_type() == expected.scalar_type() &&
+         for_each_block({actual, expected}, [](c10::ArrayRef<at::Tensor> blocks, int64_t) {
+           return std::memcmp(blocks[0].const_data_ptr(), blocks[1].const_data_ptr(),
+                              blocks[0].nbytes()) == 0;
+         });
 }
 
 }  // namespace torch_ir

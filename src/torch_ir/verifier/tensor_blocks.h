@@ -20,4 +20,7 @@ using BlockVisitor = c10::function_ref<bool(c10::ArrayRef<at::Tensor> blocks, in
 // Visits strided tensors of one shape in row-major order. Returns whether all was visited.
 bool for_each_block(c10::ArrayRef<at::Tensor> tensors, BlockVisitor visit);
 
+// Both are strided and of one shape. False for tensors of two dtypes.
+bool have_equal_bits(const at::Tensor& actual, const at::Tensor& expected);
+
 }  // namespace torch_ir

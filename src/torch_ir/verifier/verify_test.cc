@@ -46,13 +46,19 @@ struct Linear {
     };
   }
 
+  std::pair<bool, VerificationReport> verify(const ReferenceFn& fn,
+                                             const VerifyOptions& options = {},
+                                             const StateDict* weights = nullptr) const {
+    return verify_ir_with_state_dict(graph.ir, weights == nullptr ? graph.weights : *weights, fn,
+                                     graph.inputs, options);
+  }
+
   EagerGraph graph;
 };
 
 TEST(VerifyIr, PassesWhatComputesTheSame) {
   const Linear model;
-  const auto [is_valid, report] = verify_ir_with_state_dict(model.graph.ir, model.graph.weights,
-                                                            model.reference(), model.graph.inputs);
+  const auto [is_valid, report] = model.verify(model.reference());
   EXPECT_TRUE(is_valid);
   EXPECT_TRUE(report.is_valid);
   EXPECT_EQ(report.max_diff, 0);
@@ -73,8 +79,7 @@ TEST(VerifyIr, FailsWhatComputesSomethingElse) {
     outputs[0] = outputs[0] + 1;
     return outputs;
   };
-  const auto [is_valid, report] = verify_ir_with_state_dict(model.graph.ir, model.graph.weights,
-                                                            off_by_one, model.graph.inputs);
+  const auto [is_valid, report] = model.verify(off_by_one);
   EXPECT_FALSE(is_valid);
   EXPECT_NEAR(report.max_diff, 1, 1e-6);
   EXPECT_NEAR(report.mean_diff, 1, 1e-6);
@@ -87,9 +92,7 @@ TEST(VerifyIr, FailsWhatComputesSomethingElse) {
 
   VerifyOptions loose;
   loose.tolerance = {0, 1.5};
-  EXPECT_TRUE(verify_ir_with_state_dict(model.graph.ir, model.graph.weights, off_by_one,
-                                        model.graph.inputs, loose)
-                  .first);
+  EXPECT_TRUE(model.verify(off_by_one, loose).first);
 }
 
 // Each side gets its own inputs, and the plan runs before the reference can change the weights.
@@ -102,9 +105,7 @@ TEST(VerifyIr, IsNotDisturbedByAReferenceThatWrites) {
     model.graph.weights["bias"].zero_();
     return outputs;
   };
-  EXPECT_TRUE(
-      verify_ir_with_state_dict(model.graph.ir, model.graph.weights, reference, model.graph.inputs)
-          .first);
+  EXPECT_TRUE(model.verify(reference).first);
   EXPECT_TRUE(same_bits(model.graph.inputs[0], input));
 }
 
@@ -112,8 +113,7 @@ TEST(VerifyIr, ReportsWhatThePlanThrows) {
   const Linear model;
   StateDict weights;
   weights.insert("weight", model.graph.weights["weight"]);
-  const auto [is_valid, report] =
-      verify_ir_with_state_dict(model.graph.ir, weights, model.reference(), model.graph.inputs);
+  const auto [is_valid, report] = model.verify(model.reference(), {}, &weights);
   EXPECT_FALSE(is_valid);
   EXPECT_EQ(report.error_message,
             "Verification error: Weight/input 'p_bias' not found in registry for node 'n0'.");
@@ -123,9 +123,7 @@ TEST(VerifyIr, ReportsWhatThePlanThrows) {
 
   VerifyOptions options;
   options.constants.insert("bias", model.graph.weights["bias"]);
-  EXPECT_TRUE(verify_ir_with_state_dict(model.graph.ir, weights, model.reference(),
-                                        model.graph.inputs, options)
-                  .first);
+  EXPECT_TRUE(model.verify(model.reference(), options, &weights).first);
 }
 
 TEST(VerifyIr, ReportsAnIrThatIsWrongAboutAShape) {
@@ -133,8 +131,7 @@ TEST(VerifyIr, ReportsAnIrThatIsWrongAboutAShape) {
   model.graph.output(model.graph.call1("aten.relu.default", {V{"n0"}}));
   model.graph.ir.graph_outputs.erase(model.graph.ir.graph_outputs.begin());
   model.graph.ir.nodes[0].outputs[0].shape = model.graph.ir.nodes[1].inputs[0].shape = {7, 9};
-  const auto [is_valid, report] = verify_ir_with_state_dict(model.graph.ir, model.graph.weights,
-                                                            model.reference(), model.graph.inputs);
+  const auto [is_valid, report] = model.verify(model.reference());
   EXPECT_FALSE(is_valid);
   EXPECT_EQ(report.error_message,
             "Verification error: node 'n0' (aten.linear.default): output 'n0' is float32 [2, 3], "
@@ -144,9 +141,7 @@ TEST(VerifyIr, ReportsAnIrThatIsWrongAboutAShape) {
 TEST(VerifyIr, ReportsWhatTheReferenceThrows) {
   const Linear model;
   const auto verify = [&](const ReferenceFn& reference) {
-    return verify_ir_with_state_dict(model.graph.ir, model.graph.weights, reference,
-                                     model.graph.inputs)
-        .second.error_message;
+    return model.verify(reference).second.error_message;
   };
   EXPECT_EQ(verify([](const auto&) -> std::vector<at::Tensor> {
               throw std::runtime_error("no reference today");
@@ -162,10 +157,7 @@ TEST(VerifyIr, RunsAtTheLevelThatIsAskedFor) {
   const Linear model;
   VerifyOptions options;
   options.execution.optimization = Optimization::kFast;
-  const VerificationReport report =
-      verify_ir_with_state_dict(model.graph.ir, model.graph.weights, model.reference(),
-                                model.graph.inputs, options)
-          .second;
+  const VerificationReport report = model.verify(model.reference(), options).second;
   EXPECT_TRUE(report.is_valid) << report;
   EXPECT_EQ(report.optimization, Optimization::kFast);
   EXPECT_THAT(text(report), HasSubstr("\n  optimization fast, rtol 1e-05, atol 1e-05; "));
@@ -180,9 +172,8 @@ TEST(CompareOutputs, SaysNoLevel) {
 
 TEST(VerifyIr, ReportsADifferentNumberOfOutputs) {
   const Linear model;
-  const auto [is_valid, report] = verify_ir_with_state_dict(
-      model.graph.ir, model.graph.weights, [](const auto&) { return std::vector<at::Tensor>(); },
-      model.graph.inputs);
+  const auto [is_valid, report] =
+      model.verify([](const auto&) { return std::vector<at::Tensor>(); });
   EXPECT_FALSE(is_valid);
   EXPECT_EQ(report.error_message, "1 output(s), expected 0");
 }
