@@ -25,7 +25,7 @@
 #include "harness/run/make_suite.h"
 #include "harness/run/progress.h"
 #include "harness/run/runner.h"
-#include "torch_ir/analysis/supported_operators.h"
+#include "torch_ir/analysis/support_report.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/work_directory.h"

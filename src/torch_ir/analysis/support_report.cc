@@ -2,19 +2,58 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <torch/version.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <tuple>
 
 #include "torch_ir/analysis/summary.h"
+#include "torch_ir/analysis/text_table.h"
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 
 namespace torch_ir {
 namespace {
+
+// --- Lists of operators ---
+
+// What the Python package calls the choice of one of several outputs; no name like the others.
+constexpr std::string_view kGetItem = "<built-in function getitem>";
+constexpr std::string_view kAll = ".*";
+// What Python calls the namespace of namespaces.
+constexpr std::string_view kTorchOps = "torch.ops.";
+
+bool is_identifier(std::string_view text) {
+  const auto is_letter = [](char c) {
+    return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
+  };
+  return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
+         std::ranges::all_of(text, is_letter);
+}
+
+// How many identifiers with dots between them `text` is; 0 for anything else.
+size_t count_parts(std::string_view text) {
+  for (size_t count = 1;; ++count) {
+    const size_t dot = text.find('.');
+    if (!is_identifier(text.substr(0, dot))) return 0;
+    if (dot == std::string_view::npos) return count;
+    text.remove_prefix(dot + 1);
+  }
+}
+
+// "aten.add.Tensor" of "torch.ops.aten.add.Tensor" and of "aten::add.Tensor".
+std::string name_of(std::string_view text) {
+  if (text.starts_with(kTorchOps)) text.remove_prefix(kTorchOps.size());
+  std::string name(text);
+  const size_t colons = name.find("::");
+  if (colons != std::string::npos) name.replace(colons, 2, ".");
+  return name;
+}
+
+// --- What is supported ---
 
 GraphSupport support_of(const GraphOperators& graph, const SupportedOperators& list) {
   GraphSupport support{.name = graph.name, .missing = {}, .error = graph.error};
@@ -52,39 +91,21 @@ std::vector<MissingOperator> count_missing(const std::vector<GraphSupport>& grap
 // --- As text and JSON ---
 
 using Json = nlohmann::ordered_json;
-using Row = std::vector<std::string>;
 
 constexpr size_t kMaxListed = 5;
-constexpr const char* kGap = "  ";
 
 // "a, b, c, d, e and 7 more"
-std::string list_text(const Row& items) {
+std::string list_text(const std::vector<std::string>& items) {
   const auto end = items.begin() + static_cast<int64_t>(std::min(items.size(), kMaxListed));
   std::string text = fmt::format("{}", fmt::join(items.begin(), end, ", "));
   if (items.size() > kMaxListed) text += fmt::format(" and {} more", items.size() - kMaxListed);
   return text;
 }
 
-// Columns as wide as their widest cell, but for the last; the first row is the title.
-std::string table(const std::vector<Row>& rows) {
-  std::vector<size_t> widths(rows.front().size(), 0);
-  for (const Row& row : rows) {
-    for (size_t i = 0; i + 1 < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    for (size_t i = 0; i + 1 < row.size(); ++i) {
-      text += fmt::format("{:<{}}{}", row[i], widths[i], kGap);
-    }
-    text += row.back() + '\n';
-  }
-  return text;
-}
-
 std::string missing_text(const GraphSupport& graph) {
   if (!graph.error.empty()) return "no graph: " + printable(graph.error);
   if (graph.missing.empty()) return "nothing";
-  Row items;
+  std::vector<std::string> items;
   for (const auto& [op_type, calls] : graph.missing) {
     items.push_back(calls == 1 ? printable(op_type)
                                : fmt::format("{} ({} calls)", printable(op_type), calls));
@@ -93,37 +114,22 @@ std::string missing_text(const GraphSupport& graph) {
 }
 
 std::string graphs_table(const SupportReport& report) {
-  std::vector<Row> rows = {{"model", "runs", "calls supported", "missing"}};
+  TextRows rows = {{"model", "runs", "calls supported", "missing"}};
   for (const GraphSupport& graph : report.graphs) {
     rows.push_back({printable(graph.name), graph.runs() ? "yes" : "no",
                     fmt::format("{} of {}", graph.num_supported_calls, graph.num_calls),
                     missing_text(graph)});
   }
-  return table(rows);
+  return text_table(rows);
 }
 
 std::string missing_table(const SupportReport& report) {
-  std::vector<Row> rows = {{"missing operator", "models", "unlocks", "calls"}};
+  TextRows rows = {{"missing operator", "models", "unlocks", "calls"}};
   for (const MissingOperator& missing : report.missing) {
     rows.push_back({printable(missing.op_type), std::to_string(missing.num_graphs),
                     std::to_string(missing.num_unlocked), std::to_string(missing.num_calls)});
   }
-  return table(rows);
-}
-
-// What may be mistyped.
-std::string unknown_lines(const SupportReport& report, const std::string& list_name) {
-  if (report.unknown.empty()) return {};
-  std::string text = "\n";
-  for (const auto& [name, line] :
-       std::span(report.unknown).first(std::min(report.unknown.size(), kMaxListed))) {
-    text += fmt::format("{}:{}: LibTorch {} has no {}{}\n", printable(list_name), line,
-                        TORCH_VERSION, printable(name), suggest_operator(name));
-  }
-  if (report.unknown.size() > kMaxListed) {
-    text += fmt::format("and {} more that it does not have\n", report.unknown.size() - kMaxListed);
-  }
-  return text;
+  return text_table(rows);
 }
 
 Json to_object(const std::vector<std::pair<std::string, int64_t>>& counts) {
@@ -134,6 +140,42 @@ Json to_object(const std::vector<std::pair<std::string, int64_t>>& counts) {
 
 }  // namespace
 
+SupportedOperators SupportedOperators::parse(std::string_view text, const std::string& path) {
+  SupportedOperators list;
+  for (size_t line_number = 1; !text.empty(); ++line_number) {
+    const size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    line = trimmed(line.substr(0, line.find('#')));
+    if (line.empty()) continue;
+    const std::string written = name_of(line);
+    const bool has_star = written.ends_with(kAll);
+    const std::string name = written.substr(0, written.size() - (has_star ? kAll.size() : 0));
+    const size_t num_parts = count_parts(name);
+    if (num_parts < (has_star ? 1 : 2) && line != kGetItem) {
+      throw Error(
+          fmt::format("{}:{}: '{}' is no operator name; write NAMESPACE.NAME.OVERLOAD, such as "
+                      "aten.add.Tensor, or NAMESPACE.NAME for all overloads",
+                      printable(path), line_number, printable(line)));
+    }
+    if (has_star || num_parts == 2) list.families_.insert(name);
+    if (!has_star) list.operators_.insert(name);
+  }
+  return list;
+}
+
+SupportedOperators SupportedOperators::load(const std::string& path) {
+  return parse(read_file(path), path);
+}
+
+bool SupportedOperators::contains(const std::string& op_type) const {
+  if (operators_.contains(op_type)) return true;
+  for (size_t dot = op_type.find('.'); dot != std::string::npos; dot = op_type.find('.', dot + 1)) {
+    if (families_.contains(op_type.substr(0, dot))) return true;
+  }
+  return false;
+}
+
 GraphOperators operators_of(std::string name, const Graph& graph) {
   return {.name = std::move(name), .operators = count_operators(graph)};
 }
@@ -143,7 +185,6 @@ SupportReport supported(const std::vector<GraphOperators>& graphs, const Support
   for (const GraphOperators& graph : graphs) report.graphs.push_back(support_of(graph, list));
   report.num_running = std::ranges::count_if(report.graphs, &GraphSupport::runs);
   report.missing = count_missing(report.graphs);
-  report.unknown = list.unknown();
   return report;
 }
 
@@ -151,7 +192,6 @@ std::string to_text(const SupportReport& report, const std::string& list_name) {
   std::string text = graphs_table(report);
   text += fmt::format("\n{} of {} models run on the operators of {}.\n", report.num_running,
                       report.graphs.size(), printable(list_name));
-  text += unknown_lines(report, list_name);
   if (report.missing.empty()) return text;
   text += '\n' + missing_table(report);
   return text + "\nunlocks: models that lack nothing else\n";
@@ -161,8 +201,7 @@ std::string to_json(const SupportReport& report) {
   Json json = {{"num_models", report.graphs.size()},
                {"num_running", report.num_running},
                {"models", Json::array()},
-               {"missing_operators", Json::array()},
-               {"unknown_operators", Json::array()}};
+               {"missing_operators", Json::array()}};
   for (const GraphSupport& graph : report.graphs) {
     Json& item = json["models"].emplace_back();
     item = {{"name", printable(graph.name)},
@@ -177,9 +216,6 @@ std::string to_json(const SupportReport& report) {
                                          {"models", missing.num_graphs},
                                          {"unlocks", missing.num_unlocked},
                                          {"calls", missing.num_calls}});
-  }
-  for (const auto& [name, line] : report.unknown) {
-    json["unknown_operators"].push_back({{"name", printable(name)}, {"line", line}});
   }
   return json.dump(2) + '\n';
 }

@@ -1,19 +1,48 @@
 // SupportReport: which graphs a backend can run, given the operators that it has.
 //
-// What `torch-ir ops --supported` and `harness --supported` print. Nothing runs: a graph can be
-// taken when the list has every operator that it calls, those in the graphs of control flow too.
+// What `torch-ir ops --supported LIST` and `harness --supported LIST` print. Nothing runs: a graph
+// can be taken when the list has every operator that it calls, those in the graphs of control flow
+// too. The list is a text file, one operator a line:
+//
+//   # what the chip has
+//   aten.add.Tensor
+//   aten.conv2d        # all overloads
+//   aten.mul.*         # the same
+//   _operator.*        # all operators of a namespace
+//
+// Names may also be written as C++ and Python do: aten::add.Tensor, torch.ops.aten.add.Tensor. One
+// that no graph uses does no harm.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
-#include "torch_ir/analysis/supported_operators.h"
 #include "torch_ir/ir/ir.h"
 
 namespace torch_ir {
+
+// The operators that a backend has.
+class SupportedOperators {
+ public:
+  // Reads the text of a list; `path` is what messages call it. Throws Error, with path and line,
+  // for what is no operator name.
+  static SupportedOperators parse(std::string_view text, const std::string& path);
+  // The same with the text of the file.
+  static SupportedOperators load(const std::string& path);
+
+  // Whether the list has `op_type`, or all overloads of it, or all of its namespace.
+  bool contains(const std::string& op_type) const;
+
+ private:
+  std::unordered_set<std::string> operators_;
+  // "aten.conv2d": whatever begins like that, up to a dot.
+  std::unordered_set<std::string> families_;
+};
 
 // What is asked of a backend by one graph. Without the graph itself, so that there may be
 // thousands.
@@ -56,20 +85,16 @@ struct SupportReport {
   // Those that most graphs need first; ties by the graphs that they would unlock, by calls, by
   // name.
   std::vector<MissingOperator> missing;
-  // Names on the list that LibTorch does not have, see SupportedOperators::unknown.
-  std::vector<SupportedOperators::Entry> unknown;
 };
 
 SupportReport supported(const std::vector<GraphOperators>& graphs, const SupportedOperators& list);
 
-// Two tables, graphs and missing operators, and unknown names between them. `list_name` is what the
-// text calls the list.
+// Two tables, graphs and missing operators. `list_name` is what the text calls the list.
 std::string to_text(const SupportReport& report, const std::string& list_name);
 
 // An object with "num_models", "num_running"; "models", each with "name", "runs", "calls",
 // "supported_calls", "missing" (operator to calls), and "error" where there is no graph;
-// "missing_operators", each with "op_type" and the numbers "models", "unlocks" and "calls"; and
-// "unknown_operators", each with "name" and "line".
+// and "missing_operators", each with "op_type" and the numbers "models", "unlocks" and "calls".
 std::string to_json(const SupportReport& report);
 
 }  // namespace torch_ir

@@ -2,11 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/version.h>
 
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "torch_ir/base/error.h"
 #include "torch_ir/ir/testing/test_graphs.h"
 
 namespace torch_ir {
@@ -31,6 +32,89 @@ SupportedOperators list(const std::string& letters) {
   std::string text;
   for (const char letter : letters) text += std::string("my.") + letter + '\n';
   return SupportedOperators::parse(text, "list.txt");
+}
+
+SupportedOperators parse(const std::string& text) {
+  return SupportedOperators::parse(text, "chip.txt");
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    parse(text);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(SupportedOperatorsTest, ANameWithOverloadIsThatOverload) {
+  const SupportedOperators list = parse("aten.add.Tensor\naten.conv2d.default\n");
+  EXPECT_TRUE(list.contains("aten.add.Tensor"));
+  EXPECT_TRUE(list.contains("aten.conv2d.default"));
+  EXPECT_FALSE(list.contains("aten.add.Scalar"));
+  EXPECT_FALSE(list.contains("aten.add"));
+  EXPECT_FALSE(list.contains("aten.add_.Tensor"));
+}
+
+TEST(SupportedOperatorsTest, ANameWithoutOverloadIsAllOverloads) {
+  for (const char* text : {"aten.add", "aten.add.*"}) {
+    const SupportedOperators list = parse(text);
+    EXPECT_TRUE(list.contains("aten.add.Tensor")) << text;
+    EXPECT_TRUE(list.contains("aten.add.Scalar")) << text;
+    EXPECT_FALSE(list.contains("aten.add_.Tensor")) << text;
+    EXPECT_FALSE(list.contains("aten.addmm.default")) << text;
+  }
+}
+
+TEST(SupportedOperatorsTest, NamesOfTwoPartsAndNamespaces) {
+  const SupportedOperators list = parse("higher_order.cond\n_operator.*\n");
+  EXPECT_TRUE(list.contains("higher_order.cond"));
+  EXPECT_FALSE(list.contains("higher_order.while_loop"));
+  EXPECT_TRUE(list.contains("_operator.add"));
+  EXPECT_TRUE(list.contains("_operator.floordiv"));
+  EXPECT_FALSE(list.contains("math.floor"));
+}
+
+TEST(SupportedOperatorsTest, TheGetItemOfThePythonPackageHasItsName) {
+  EXPECT_TRUE(parse("<built-in function getitem>").contains("<built-in function getitem>"));
+}
+
+TEST(SupportedOperatorsTest, BlanksCommentsAndEmptyLinesMeanNothing) {
+  const SupportedOperators list =
+      parse("# the chip\r\n\r\n  aten.add.Tensor\t# sums\r\n#aten.mul.Tensor\n\naten.relu");
+  EXPECT_TRUE(list.contains("aten.add.Tensor"));
+  EXPECT_TRUE(list.contains("aten.relu.default"));
+  EXPECT_FALSE(list.contains("aten.mul.Tensor"));
+  EXPECT_FALSE(parse("").contains("aten.add.Tensor"));
+}
+
+TEST(SupportedOperatorsTest, WhatIsNoNameIsAnErrorWithItsLine) {
+  const std::string advice =
+      " is no operator name; write NAMESPACE.NAME.OVERLOAD, such as aten.add.Tensor, or "
+      "NAMESPACE.NAME for all overloads";
+  EXPECT_EQ(error_of("aten.add.Tensor\n\nconv2d\n"), "chip.txt:3: 'conv2d'" + advice);
+  for (const std::string line : {"aten.add.Tensor aten.mul.Tensor", "aten.add.Ten*",
+                                 "aten..default", "aten.add.", "aten.2d.default", "*"}) {
+    EXPECT_EQ(error_of(line), "chip.txt:1: '" + line + "'" + advice);
+  }
+  EXPECT_EQ(error_of("aten.add.\x1b[2J"), "chip.txt:1: 'aten.add.\\x1b[2J'" + advice);
+}
+
+TEST(SupportedOperatorsTest, NamesMayBeWrittenAsCppAndPythonDo) {
+  EXPECT_TRUE(parse("aten::add.Tensor").contains("aten.add.Tensor"));
+  EXPECT_TRUE(parse("torch.ops.aten.add.Tensor").contains("aten.add.Tensor"));
+  EXPECT_TRUE(parse("aten::add").contains("aten.add.Tensor"));
+}
+
+TEST(SupportedOperatorsTest, AListIsAFile) {
+  const std::string path = ::testing::TempDir() + "supported_operators_test.txt";
+  std::ofstream(path) << "aten.add.Tensor\nnothing\n";
+  EXPECT_THAT([&] { SupportedOperators::load(path); },
+              testing::ThrowsMessage<Error>(
+                  testing::StartsWith(path + ":2: 'nothing' is no operator name; ")));
+  EXPECT_THAT(
+      [&] { SupportedOperators::load(path + ".none"); },
+      testing::ThrowsMessage<Error>("cannot open '" + path + ".none': No such file or directory"));
 }
 
 TEST(SupportReportTest, SaysWhichGraphsRunAndWhatTheOthersLack) {
@@ -132,19 +216,6 @@ First  yes   1 of 1           nothing
 )");
 }
 
-TEST(SupportReportTest, NamesThatLibTorchDoesNotHaveAreTold) {
-  const auto list =
-      SupportedOperators::parse("my.a\n\naten.rellu.default\naten.relu\naten.qqqqqq\n", "chip.txt");
-  const SupportReport report = supported({graph("First", "a")}, list);
-  const std::string text = to_text(report, "chip.txt");
-  EXPECT_THAT(text, HasSubstr("\n\nchip.txt:3: LibTorch " TORCH_VERSION
-                              " has no aten.rellu.default; did you mean 'aten.relu.default'?\n"
-                              "chip.txt:5: LibTorch " TORCH_VERSION " has no aten.qqqqqq"));
-  EXPECT_EQ(nlohmann::json::parse(to_json(report))["unknown_operators"],
-            nlohmann::json::parse(R"([{"name": "aten.rellu.default", "line": 3},
-                                      {"name": "aten.qqqqqq", "line": 5}])"));
-}
-
 TEST(SupportReportTest, LongListsAreCut) {
   const std::string text = to_text(supported({graph("Long", "abcdefgh")}, list("")), "list.txt");
   EXPECT_THAT(text, HasSubstr("my.e.default and 3 more\n"));
@@ -174,8 +245,7 @@ TEST(SupportReportTest, JsonHasAll) {
       {"name": "Broken", "runs": false, "calls": 0, "supported_calls": 0, "missing": {},
        "error": "no"}
     ],
-    "missing_operators": [{"op_type": "my.b.default", "models": 1, "unlocks": 1, "calls": 3}],
-    "unknown_operators": []
+    "missing_operators": [{"op_type": "my.b.default", "models": 1, "unlocks": 1, "calls": 3}]
   })"));
 }
 

@@ -93,7 +93,7 @@ int run_benchmark(const BenchmarkArguments& arguments, Console& console) {
     report.memory = plan.memory(inputs);
     report.not_replayed = plan.not_replayed();
   });
-  console.out() << (arguments.json ? to_json(report) : to_text(report, is_utf8_locale()));
+  console.out() << (arguments.json ? to_json(report) : to_text(report));
   return kDone;
 }
 

@@ -5,20 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <string_view>
 
 #include "torch_ir/analysis/summary.h"
+#include "torch_ir/analysis/text_table.h"
 #include "torch_ir/base/printable.h"
 
 namespace torch_ir {
 namespace {
-
-constexpr int kBarWidth = 16;
-// Longer names push what is behind them to the right, in their own line only.
-constexpr size_t kMostPadding = 40;
 
 // The graph's order numbers, the slowest node first.
 std::vector<size_t> by_time(const std::vector<NodeProfile>& nodes) {
@@ -79,45 +75,23 @@ std::string rate_text(const NodeProfile& node) {
   return fmt::format("{:.1f}", static_cast<double>(node.bytes) / node.seconds / 1e9);
 }
 
-// `fraction` of kBarWidth characters, padded.
-std::string bar(double fraction, bool is_utf8) {
-  constexpr std::array<std::string_view, 8> kEighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const int steps = is_utf8 ? 8 : 1;
-  const int length = static_cast<int>(std::lround(fraction * kBarWidth * steps));
-  std::string text;
-  for (int i = 0; i < length / steps; ++i) text += is_utf8 ? "█" : "#";
-  text += kEighths.at(static_cast<size_t>(length % steps));
-  const int num_characters = length / steps + (length % steps != 0 ? 1 : 0);
-  return text + std::string(static_cast<size_t>(kBarWidth - num_characters), ' ');
-}
-
-size_t padding(size_t width, const std::string& text) {
-  return std::min(std::max(width, text.size()), kMostPadding);
-}
-
-std::string node_lines(const BenchmarkReport& report, bool is_utf8) {
+std::string node_lines(const BenchmarkReport& report) {
+  constexpr size_t kBarWidth = 16;
   const double sum = sum_of_seconds(report);
   const std::vector<size_t> order = by_time(report.nodes);
   const double longest = order.empty() ? 0 : report.nodes[order.front()].seconds;
-  size_t name_width = 4;
-  size_t op_width = 8;
-  for (const NodeProfile& node : report.nodes) {
-    name_width = padding(name_width, printable(node.name));
-    op_width = padding(op_width, printable(node.op_type));
-  }
-  std::string text =
-      fmt::format("{:>8}  {:>7}  {:{}}  {:>8}  {:>7}  {:{}}  {:{}}  {}\n", "time", "share", "",
-                  kBarWidth, "bytes", "GB/s", "node", name_width, "operator", op_width, "calls");
+  TextRows rows = {{"    time", "  share", std::string(kBarWidth, ' '), "   bytes", "   GB/s",
+                    "node", "operator", "calls"}};
   for (const size_t i : order) {
     const NodeProfile& node = report.nodes[i];
-    text += fmt::format("{:>8}  {:>5.1f} %  {}  {:>8}  {:>7}  {:{}}  {:{}}  {}\n",
-                        time_text(node.seconds), sum > 0 ? 100 * node.seconds / sum : 0.0,
-                        bar(longest > 0 ? node.seconds / longest : 0, is_utf8),
-                        node.bytes > 0 ? bytes_text(node.bytes) : "-", rate_text(node),
-                        printable(node.name), name_width, printable(node.op_type), op_width,
-                        calls_text(node));
+    const double length = longest > 0 ? node.seconds / longest * kBarWidth : 0;
+    rows.push_back({time_text(node.seconds),
+                    fmt::format("{:.1f} %", sum > 0 ? 100 * node.seconds / sum : 0),
+                    std::string(static_cast<size_t>(std::lround(length)), '#'),
+                    node.bytes > 0 ? bytes_text(node.bytes) : "-", rate_text(node),
+                    printable(node.name), printable(node.op_type), calls_text(node)});
   }
-  return text;
+  return text_table(rows, ">> >>");
 }
 
 std::string counted(size_t count, std::string_view noun) {
@@ -162,7 +136,7 @@ std::string memory_line(const std::optional<PlanMemory>& memory) {
 
 }  // namespace
 
-std::string to_text(const BenchmarkReport& report, bool is_utf8) {
+std::string to_text(const BenchmarkReport& report) {
   size_t num_calls = 0;
   for (const NodeProfile& node : report.nodes) num_calls += node.calls.size();
   return fmt::format("{}: optimization {}, device {}, {}; medians of {}; weights: {}, inputs: {}\n",
@@ -170,7 +144,7 @@ std::string to_text(const BenchmarkReport& report, bool is_utf8) {
                      counted(static_cast<size_t>(report.threads), "thread"),
                      counted(static_cast<size_t>(report.rounds), "round"), report.weights,
                      report.inputs) +
-         '\n' + node_lines(report, is_utf8) + '\n' +
+         '\n' + node_lines(report) + '\n' +
          fmt::format("{}, {}: {} one by one; a whole run: {}\n",
                      counted(report.nodes.size(), "node"), counted(num_calls, "call"),
                      time_text(sum_of_seconds(report)), time_text(report.seconds)) +
@@ -213,17 +187,6 @@ std::string to_json(const BenchmarkReport& report) {
                              {"bytes", node.bytes}});
   }
   return json.dump(2) + "\n";
-}
-
-bool is_utf8_locale() {
-  for (const char* variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const char* value = std::getenv(variable);
-    if (value == nullptr || *value == '\0') continue;
-    std::string name = value;
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
-    return name.find("utf-8") != std::string::npos || name.find("utf8") != std::string::npos;
-  }
-  return false;
 }
 
 }  // namespace torch_ir

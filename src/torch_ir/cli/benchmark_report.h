@@ -29,8 +29,8 @@ struct BenchmarkReport {
 };
 
 // One line a node, the slowest first, with a bar; then the whole run, which nodes are not replayed
-// and why, and the memory. `is_utf8` says whether the bar may be of Unicode's blocks.
-std::string to_text(const BenchmarkReport& report, bool is_utf8);
+// and why, and the memory.
+std::string to_text(const BenchmarkReport& report);
 
 // An object with "model_name", "optimization", "device", "threads", "rounds", "weights" and
 // "inputs" as above; "seconds", of a whole run; "node_seconds", the sum over the nodes; "memory",
@@ -39,8 +39,5 @@ std::string to_text(const BenchmarkReport& report, bool is_utf8);
 // slowest first: "index" (in the graph), "name", "op_type", "calls" (a list; none where a
 // fused call of another node does it), "seconds", and "bytes", 0 where they are not known.
 std::string to_json(const BenchmarkReport& report);
-
-// Whether the locale's environment variables say that text is UTF-8.
-bool is_utf8_locale();
 
 }  // namespace torch_ir

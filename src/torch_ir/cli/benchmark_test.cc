@@ -23,23 +23,19 @@ class BenchmarkTest : public CliTest {
   static nlohmann::json json_of(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "benchmark");
     arguments.insert(arguments.end(), {"--json", "--rounds", "3"});
-    const Outcome outcome = torch_ir(arguments);
-    EXPECT_EQ(outcome.status, 0) << outcome.err;
-    EXPECT_EQ(outcome.err, "");
-    return nlohmann::json::parse(outcome.out);
+    return nlohmann::json::parse(printed(arguments));
   }
 
   const MaskedLinear model_ = masked_linear();
 };
 
 TEST_F(BenchmarkTest, PrintsALineForEveryNode) {
-  const Outcome outcome = torch_ir({"benchmark", model_.graph, "--weights", model_.weights,
-                                    "--inputs", model_.inputs, "--threads", "1"});
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const std::string out = printed({"benchmark", model_.graph, "--weights", model_.weights,
+                                   "--inputs", model_.inputs, "--threads", "1"});
   std::vector<std::string> lines;
-  std::istringstream stream(outcome.out);
+  std::istringstream stream(out);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  ASSERT_EQ(lines.size(), 9u) << outcome.out;
+  ASSERT_EQ(lines.size(), 9u) << out;
   EXPECT_THAT(lines[0], MatchesRegex("MaskedLinear: optimization exact, device cpu, 1 thread; "
                                      "medians of [0-9,]+ rounds; weights: file, inputs: file"));
   EXPECT_THAT(lines[2], StartsWith("    time    share "));
@@ -52,9 +48,7 @@ TEST_F(BenchmarkTest, PrintsALineForEveryNode) {
 }
 
 TEST_F(BenchmarkTest, RunsAtLeastFifteenTimes) {
-  const Outcome outcome = torch_ir({"benchmark", model_.graph, "--json"});
-  EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_GE(nlohmann::json::parse(outcome.out)["rounds"], 15);
+  EXPECT_GE(nlohmann::json::parse(printed({"benchmark", model_.graph, "--json"}))["rounds"], 15);
 }
 
 TEST_F(BenchmarkTest, MakesUpWhatIsNotGiven) {
@@ -141,11 +135,10 @@ TEST_F(BenchmarkTest, WantsInputsWhereSizesDiffer) {
 TEST_F(BenchmarkTest, WantsAllOfTheWeightsOrNone) {
   const std::string weights =
       tensor_file("half.safetensors", {{"linear.weight", at::zeros({4, 4})}});
-  const Outcome outcome = torch_ir({"benchmark", model_.graph, "--weights", weights});
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_THAT(outcome.err,
-              StartsWith("torch-ir: " + model_.graph + " with " + weights +
-                         ": Weight/input 'p_linear_bias' not found in registry for node 'linear'"));
+  expect_failed(
+      torch_ir({"benchmark", model_.graph, "--weights", weights}),
+      StartsWith("torch-ir: " + model_.graph + " with " + weights +
+                 ": Weight/input 'p_linear_bias' not found in registry for node 'linear'"));
 }
 
 TEST_F(BenchmarkTest, RefusesWhatIsNoCount) {

@@ -1,8 +1,8 @@
 // Command: one command of torch-ir, and what it shares with the others.
 //
 // Each command is a file of its own with one function that returns its Command, which is listed
-// below. A command declares its arguments and hands back what to do with them; run_cli.h parses,
-// runs and turns exceptions into messages and exit statuses.
+// below. A command declares its arguments and hands back what to do with them; run_cli parses, runs
+// and turns exceptions into messages and exit statuses.
 #pragma once
 
 #include <functional>
@@ -86,5 +86,10 @@ Command split_command();
 
 // All of them, in the order in which --help lists them.
 std::vector<Command> all_commands();
+
+// The program torch-ir with `arguments` (without its name), for main and for tests; returns its
+// exit status. Whatever goes wrong is one line on the error stream and exit status 2; nothing is
+// thrown.
+int run_cli(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
 
 }  // namespace torch_ir

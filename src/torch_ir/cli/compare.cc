@@ -10,6 +10,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "torch_ir/analysis/text_table.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cli/command.h"
@@ -79,23 +80,12 @@ std::vector<Line> compare_files(const CompareArguments& arguments) {
   return lines;
 }
 
-void print_table(const std::vector<Line>& lines, std::ostream& out) {
-  size_t name_width = 0;
-  size_t type_width = 0;
-  for (const Line& line : lines) {
-    name_width = std::max(name_width, line.name.size());
-    type_width = std::max(type_width, line.type.size());
-  }
-  for (const Line& line : lines) {
-    out << fmt::format("{:<{}}  {:<{}}  {}\n", line.name, name_width, line.type, type_width,
-                       line.verdict);
-  }
-}
-
 int run_compare(const CompareArguments& arguments, Console& console) {
   const std::vector<Line> lines = compare_files(arguments);
   const auto num_close = static_cast<size_t>(std::ranges::count_if(lines, &Line::is_close));
-  print_table(lines, console.talk());
+  TextRows rows;
+  for (const Line& line : lines) rows.push_back({line.name, line.type, line.verdict});
+  console.talk() << text_table(rows);
   const bool has_exact = std::ranges::any_of(lines, &Line::is_exact);
   console.talk() << fmt::format("{} of {} tensors agree ({})\n", num_close, lines.size(),
                                 rule_text(arguments.tolerance, has_exact));

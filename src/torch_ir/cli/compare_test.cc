@@ -105,10 +105,7 @@ TEST_F(CompareTest, RefusesFilesWithoutTensors) {
 
 TEST_F(CompareTest, RefusesWhatIsNoTensorFile) {
   const std::string a = tensor_file("a.safetensors", {{"w", at::zeros({1})}});
-  const Outcome compare = torch_ir({"compare", a, file("b.txt", "hello")});
-  EXPECT_EQ(compare.status, 2);
-  EXPECT_EQ(compare.out, "");
-  EXPECT_THAT(compare.err, HasSubstr(path("b.txt")));
+  expect_failed(torch_ir({"compare", a, file("b.txt", "hello")}), HasSubstr(path("b.txt")));
 }
 
 }  // namespace

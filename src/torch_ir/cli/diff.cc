@@ -8,7 +8,6 @@
 
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cli/command.h"
-#include "torch_ir/cli/graph_file.h"
 #include "torch_ir/cli/options.h"
 
 namespace torch_ir {

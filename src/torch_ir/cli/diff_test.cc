@@ -71,13 +71,8 @@ TEST_F(DiffTest, WritesJson) {
 }
 
 TEST_F(DiffTest, RefusesWhatIsNoGraph) {
-  const Outcome missing = torch_ir({"diff", graph_, path("missing.json")});
-  EXPECT_EQ(missing.status, 2);
-  EXPECT_EQ(missing.out, "");
-  EXPECT_THAT(missing.err, HasSubstr(path("missing.json")));
-  const Outcome text = torch_ir({"diff", file("a.json", "hello"), graph_});
-  EXPECT_EQ(text.status, 2);
-  EXPECT_THAT(text.err, HasSubstr(path("a.json")));
+  expect_failed(torch_ir({"diff", graph_, path("missing.json")}), HasSubstr(path("missing.json")));
+  expect_failed(torch_ir({"diff", file("a.json", "hello"), graph_}), HasSubstr(path("a.json")));
   EXPECT_EQ(torch_ir({"diff", graph_}).status, 2);
 }
 

@@ -24,11 +24,9 @@ using ExecuteTest = CliTest;
 
 TEST_F(ExecuteTest, WritesTheOutputsUnderTheirNames) {
   const MaskedLinear model = masked_linear();
-  const Outcome execute = torch_ir({"execute", model.graph, "--weights", model.weights, "--inputs",
-                                    model.inputs, "--outputs", path("outputs.safetensors")});
-  EXPECT_EQ(execute.status, 0) << execute.err;
-  EXPECT_EQ(execute.err, "");
-  EXPECT_EQ(execute.out, "mul: float32 [1, 4]\n");
+  EXPECT_EQ(printed({"execute", model.graph, "--weights", model.weights, "--inputs", model.inputs,
+                     "--outputs", path("outputs.safetensors")}),
+            "mul: float32 [1, 4]\n");
   const StateDict outputs = load_weights_safetensors(path("outputs.safetensors"));
   EXPECT_THAT(outputs.keys(), testing::ElementsAre("mul"));
   EXPECT_TRUE(at::equal(outputs["mul"], model.output));
@@ -40,10 +38,9 @@ TEST_F(ExecuteTest, NeedsNoWeightsForAGraphWithoutAny) {
   graph.output("add").output("a").output("add");
   const std::string inputs =
       tensor_file("inputs.safetensors", {{"b", at::ones({2})}, {"a", at::tensor({3.0f, 4.0f})}});
-  const Outcome execute = torch_ir({"execute", graph_file("model.json", graph.build()), "--inputs",
-                                    inputs, "--outputs", path("outputs.safetensors"), "--quiet"});
-  EXPECT_EQ(execute.status, 0) << execute.err;
-  EXPECT_EQ(execute.out, "");
+  EXPECT_EQ(printed({"execute", graph_file("model.json", graph.build()), "--inputs", inputs,
+                     "--outputs", path("outputs.safetensors"), "--quiet"}),
+            "");
   const StateDict outputs = load_weights_safetensors(path("outputs.safetensors"));
   // A value that is returned twice is stored once.
   EXPECT_THAT(outputs.keys(), testing::UnorderedElementsAre("add", "a"));
@@ -221,10 +218,9 @@ TEST_F(ExecuteTest, RefusesAGraphThatIsNotWellFormed) {
   IR ir = masked_linear_graph();
   std::swap(ir.nodes[0], ir.nodes[1]);
   const std::string graph = graph_file("swapped.json", ir);
-  const Outcome execute = torch_ir({"execute", graph, "--weights", model.weights, "--inputs",
-                                    model.inputs, "--outputs", path("outputs.safetensors")});
-  EXPECT_EQ(execute.status, 2);
-  EXPECT_THAT(execute.err, testing::StartsWith("torch-ir: " + graph + " is not well formed: "));
+  expect_failed(torch_ir({"execute", graph, "--weights", model.weights, "--inputs", model.inputs,
+                          "--outputs", path("outputs.safetensors")}),
+                testing::StartsWith("torch-ir: " + graph + " is not well formed: "));
 }
 
 // LibTorch lists all backends that it knows.

@@ -23,7 +23,7 @@ struct ExecutionArguments {
   std::string constants;
   std::string inputs;
   bool rejects_nan = false;
-  // Whether weights and inputs are made up where nobody gives any (random_values.h).
+  // Whether weights and inputs are made up where nobody gives any.
   bool makes_up_values = false;
   ExecutionOptions options;
 };
@@ -51,6 +51,18 @@ struct LoadedGraph {
 // the user refuses them, in one problem_list before the run; and for an ExecutionError of the run.
 void run_graph_file(const ExecutionArguments& arguments,
                     c10::function_ref<void(const LoadedGraph&)> run);
+
+// Values for a graph that comes without: those of the harness for a model of the graph's name
+// (weights/seeded_tensor.h), with which activations neither vanish nor explode. Whole numbers are
+// 0, which is an index into anything.
+//
+// One tensor for each graph input. Throws Error, with the graph's path, for inputs whose sizes or
+// values only a user can choose, and for more than fits a small machine's memory.
+std::vector<at::Tensor> random_inputs(const std::string& path, const IR& ir);
+
+// Every weight that is not in `constants` and has no value in the graph. Throws Error, with the
+// graph's path, for more than fits a small machine's memory.
+StateDict random_weights(const std::string& path, const IR& ir, const StateDict& constants);
 
 struct Execution {
   IR ir;

@@ -11,7 +11,6 @@
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/work_directory.h"
 #include "torch_ir/cli/command.h"
-#include "torch_ir/cli/graph_file.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/executor/graph/memory_overlap.h"
 #include "torch_ir/ir/binding.h"

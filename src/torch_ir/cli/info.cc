@@ -11,10 +11,10 @@
 
 #include "torch_ir/analysis/cost.h"
 #include "torch_ir/analysis/summary.h"
+#include "torch_ir/analysis/text_table.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cli/command.h"
-#include "torch_ir/cli/graph_file.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/executor/graph/symbol_binder.h"
 #include "torch_ir/exporter/pt2/pt2.h"
@@ -153,23 +153,21 @@ void write_totals(const SizedCost& sized, std::ostream& out) {
   }
 }
 
-void write_operators(const GraphCost& cost, std::ostream& out) {
-  constexpr const char* kRow = "  {:<{}}  {:>6}  {:>20}  {:>20}  {:>20}\n";
-  size_t width = 0;
-  for (const OperatorCost& op : cost.operators) {
-    width = std::max(width, printable(op.op_type).size());
-  }
-  out << "\nCosts by operator:\n"
-      << fmt::format(kRow, "", width, "nodes", "multiply-adds", "parameters", "bytes of outputs");
+std::string operators_table(const GraphCost& cost) {
+  // The title of the first column is empty; the others are as wide as titles are.
+  TextRows rows = {
+      {"  ", " nodes", "       multiply-adds", "          parameters", "    bytes of outputs"}};
   for (const OperatorCost& op : cost.operators) {
     const bool is_counted =
         std::ranges::find(cost.totals.not_counted, op.op_type, &NotCounted::op_type) ==
         cost.totals.not_counted.end();
-    out << fmt::format(
-        kRow, printable(op.op_type), width, op.num_nodes, known_part(op.multiply_adds, is_counted),
-        with_thousands_separators(op.parameters),
-        known_part(op.output_bytes, op.output_bytes != 0 || cost.totals.num_unknown_sizes == 0));
+    const bool knows_bytes = op.output_bytes != 0 || cost.totals.num_unknown_sizes == 0;
+    rows.push_back({"  " + printable(op.op_type), std::to_string(op.num_nodes),
+                    known_part(op.multiply_adds, is_counted),
+                    with_thousands_separators(op.parameters),
+                    known_part(op.output_bytes, knows_bytes)});
   }
+  return "\nCosts by operator:\n" + text_table(rows, " >>>>");
 }
 
 std::string to_text(const IRSummary& summary, const SizedCost& cost) {
@@ -187,8 +185,7 @@ std::string to_text(const IRSummary& summary, const SizedCost& cost) {
     out << "  " << printable(op_type) << ": " << count << '\n';
   }
   write_totals(cost, out);
-  write_operators(cost.cost, out);
-  return out.str();
+  return out.str() + operators_table(cost.cost);
 }
 
 int run_info(const InfoArguments& arguments, Console& console) {

@@ -17,10 +17,8 @@ using testing::StartsWith;
 using InfoTest = CliTest;
 
 TEST_F(InfoTest, PrintsTheSummaryOfTheSpecification) {
-  const Outcome info = torch_ir({"info", graph_file("model.json", deep_resnet_graph())});
-  EXPECT_EQ(info.status, 0);
-  EXPECT_EQ(info.err, "");
-  EXPECT_THAT(info.out, StartsWith(R"(Model: DeepResNet
+  EXPECT_THAT(printed({"info", graph_file("model.json", deep_resnet_graph())}),
+              StartsWith(R"(Model: DeepResNet
 Nodes: 27
 Inputs: 1
 Outputs: 1
@@ -92,9 +90,7 @@ TEST_F(InfoTest, PrintsJson) {
   TestGraphBuilder graph("Small");
   graph.input("x", {2, 3}).input("n", {}).weight("p_w", "w", {3});
   graph.op("mul", "aten.mul.Tensor", {"x", "p_w"}, {2, 3}).output("mul");
-  const Outcome info = torch_ir({"info", graph_file("model.json", graph.build()), "--json"});
-  EXPECT_EQ(info.status, 0);
-  EXPECT_EQ(info.out, R"({
+  EXPECT_EQ(printed({"info", graph_file("model.json", graph.build()), "--json"}), R"({
   "model_name": "Small",
   "num_nodes": 1,
   "num_inputs": 2,
@@ -143,11 +139,9 @@ TEST_F(InfoTest, PrintsJson) {
 
 TEST_F(InfoTest, WritesToAFile) {
   const std::string graph = graph_file("model.json", masked_linear_graph());
-  const std::string printed = torch_ir({"info", graph, "--json"}).out;
-  const Outcome info = torch_ir({"info", graph, "--json", "-o", path("summary.json")});
-  EXPECT_EQ(info.status, 0);
-  EXPECT_EQ(info.out, "");
-  EXPECT_EQ(read_file(path("summary.json")), printed);
+  const std::string text = torch_ir({"info", graph, "--json"}).out;
+  EXPECT_EQ(printed({"info", graph, "--json", "-o", path("summary.json")}), "");
+  EXPECT_EQ(read_file(path("summary.json")), text);
 }
 
 // As every command does that reads a graph, but for `validate`, which lists what is wrong.
@@ -180,11 +174,8 @@ TEST_F(InfoTest, RefusesAGraphThatIsNotWellFormed) {
 TEST_F(InfoTest, RefusesWhatIsNoGraph) {
   expect_refused(torch_ir({"info", path("none.json"), "-o", path("summary")}),
                  "cannot open '" + path("none.json") + "': No such file or directory");
-  const Outcome archive =
-      torch_ir({"info", file("model.pt2", "PK\x03\x04"), "-o", path("summary")});
-  EXPECT_EQ(archive.status, 2);
-  EXPECT_THAT(archive.err, HasSubstr(path("model.pt2") + "' can not be read as a zip archive"));
-  EXPECT_EQ(std::ranges::count(archive.err, '\n'), 1);
+  expect_failed(torch_ir({"info", file("model.pt2", "PK\x03\x04"), "-o", path("summary")}),
+                HasSubstr(path("model.pt2") + "' can not be read as a zip archive"));
   EXPECT_THAT(files(), ElementsAre("model.pt2"));
 }
 

@@ -5,7 +5,6 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/cli/command.h"
-#include "torch_ir/cli/run_cli.h"
 
 int main(int argc, char** argv) {
   try {

@@ -11,10 +11,10 @@
 
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/analysis/support_report.h"
-#include "torch_ir/analysis/supported_operators.h"
+#include "torch_ir/analysis/text_table.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/cli/command.h"
-#include "torch_ir/cli/graph_file.h"
+#include "torch_ir/cli/options.h"
 #include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
@@ -62,20 +62,12 @@ std::string to_json(const std::vector<Operator>& operators) {
 }
 
 std::string to_text(const std::vector<Operator>& operators) {
-  size_t width = 8;
-  size_t kind_width = 7;
-  for (const Operator& op : operators) {
-    width = std::max(width, printable(op.op_type).size());
-    kind_width = std::max(kind_width, op.support.description.size());
-  }
-  std::string text = fmt::format("{:<{}}  {:>7}  {:<{}}  {}\n", "operator", width, "calls",
-                                 "runs as", kind_width, "replayed");
+  TextRows rows = {{"operator", "  calls", "runs as", "replayed"}};
   for (const auto& [op_type, calls, support] : operators) {
-    text += fmt::format("{:<{}}  {:>7}  {:<{}}  {}\n", printable(op_type), width, calls,
-                        support.description, kind_width,
-                        support.replayed.empty() ? "-" : support.replayed);
+    rows.push_back({printable(op_type), std::to_string(calls), support.description,
+                    support.replayed.empty() ? "-" : support.replayed});
   }
-  return text;
+  return text_table(rows, " >");
 }
 
 std::string sum_of(const std::vector<Operator>& operators) {

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "torch_ir/cli/command.h"
 #include "torch_ir/executor/graph/execution_options.h"
+#include "torch_ir/exporter/exported_program.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/verifier/tolerance.h"
 
@@ -27,6 +29,25 @@ CLI::Option* add_file_option(CLI::App& parser, const std::string& name, std::str
                              const std::string& description);
 // FILE, the graph.
 void add_graph_argument(CLI::App& parser, std::string& path);
+
+// What FILE is read as: IR JSON, or an archive of torch.export.save, by content. What is called an
+// archive, or a file of tensors, has to be an archive.
+struct GraphFile {
+  IR ir;
+  // Those of an archive; an IR file has none.
+  std::optional<StateDict> weights;
+  // Of the nodes of an archive.
+  NodeOrigins origins = {};
+};
+
+// The graph of a command. Throws ValidationError for an IR that is not well formed, with its first
+// problem.
+GraphFile load_graph_file(const std::string& path);
+
+// The graph as it is, well formed or not: for the command that lists all problems. Throws what
+// reading throws.
+GraphFile read_graph_file(const std::string& path);
+
 // --weights, and --weights-key for a checkpoint that holds several state dicts.
 struct WeightsArguments {
   std::string path;

@@ -1,5 +1,3 @@
-#include "torch_ir/cli/random_values.h"
-
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
@@ -12,6 +10,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/cli/execution.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/weights/seeded_tensor.h"
 
@@ -25,19 +24,15 @@ constexpr const char* kWeightAdvice = "give weights with --weights FILE";
 // Throws where the values of `metas` are more than fit a small machine's memory.
 void check_size(const std::string& path, const IR& ir, const std::vector<TensorMeta>& metas,
                 const char* advice) {
-  int64_t sum = 0;
-  bool is_too_large = false;
+  // In doubles nothing overflows. A size of 0 counts as 1.
+  double sum = 0;
   for (const TensorMeta& meta : metas) {
-    int64_t elements = 1;
-    for (const int64_t size : meta.shape) {
-      is_too_large |= size > kMaxRandomElements;
-      // At most one more than there may be, so that nothing overflows.
-      elements =
-          std::min(elements * std::min(size, kMaxRandomElements + 1), kMaxRandomElements + 1);
-    }
-    sum = std::min(sum + elements, kMaxRandomElements + 1);
+    double elements = 1;
+    for (const int64_t size : meta.shape)
+      elements *= static_cast<double>(std::max<int64_t>(size, 1));
+    sum += elements;
   }
-  if (!is_too_large && sum <= kMaxRandomElements) return;
+  if (sum <= static_cast<double>(kMaxRandomElements)) return;
   throw Error(fmt::format("{}: '{}' has more than {} values to make up: {}", path,
                           printable(ir.model_name), with_thousands_separators(kMaxRandomElements),
                           advice));

@@ -1,11 +1,10 @@
-#include "torch_ir/cli/random_values.h"
-
 #include <ATen/ops/equal.h>
 #include <ATen/ops/ones.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/cli/execution.h"
 #include "torch_ir/ir/testing/test_graphs.h"
 #include "torch_ir/weights/seeded_tensor.h"
 

@@ -1,5 +1,3 @@
-#include "torch_ir/cli/run_cli.h"
-
 #include <c10/util/Exception.h>
 
 #include <CLI/CLI.hpp>
@@ -49,17 +47,17 @@ void print_help(const std::vector<Command>& commands, std::ostream& out) {
          "the usage is wrong.\n";
 }
 
-std::vector<std::string> names_of(const std::vector<Command>& commands) {
+const Command& find_command(const std::vector<Command>& commands, const std::string& name) {
   std::vector<std::string> names;
-  for (const Command& command : commands) names.push_back(command.name);
-  return names;
+  for (const Command& command : commands) {
+    if (command.name == name) return command;
+    names.push_back(command.name);
+  }
+  throw UsageError("torch-ir", "unknown command '" + name + "'" + suggest(name, names));
 }
 
-const Command& find_command(const std::vector<Command>& commands, const std::string& name) {
-  const auto command = std::ranges::find(commands, name, &Command::name);
-  if (command != commands.end()) return *command;
-  throw UsageError("torch-ir",
-                   "unknown command '" + name + "'" + suggest(name, names_of(commands)));
+void print_version(Console& console) {
+  console.out() << version_text("torch-ir", onednn_version()) << '\n';
 }
 
 int run_command(const Command& command, const std::vector<std::string>& arguments,
@@ -76,7 +74,7 @@ int run_command(const Command& command, const std::vector<std::string>& argument
     console.out() << parser.help();
     return kDone;
   } catch (const CLI::CallForVersion&) {
-    console.out() << version_text("torch-ir", onednn_version()) << '\n';
+    print_version(console);
     return kDone;
   } catch (const Error& error) {
     throw UsageError(program, error.what());
@@ -99,7 +97,7 @@ int dispatch(std::vector<std::string> arguments, Console& console) {
   if (option == "-h" || option == "--help") {
     print_help(commands, console.out());
   } else if (option == "--version") {
-    console.out() << version_text("torch-ir", onednn_version()) << '\n';
+    print_version(console);
   } else {
     throw UsageError(
         "torch-ir", option.empty() ? "a command is missing" : "'" + option + "' without a command");
@@ -118,7 +116,26 @@ int run(const std::vector<std::string>& arguments, Console& console) {
   return kBadInput;
 }
 
+std::ostream& nowhere() {
+  static std::ostream stream(nullptr);
+  return stream;
+}
+
 }  // namespace
+
+std::ostream& Console::talk() { return quiet_ ? nowhere() : out_; }
+
+void Console::warn(const std::string& message) {
+  if (!quiet_) err_ << message_line("torch-ir", "warning: " + message);
+}
+
+void Console::fail(const std::string& message) { err_ << message_line("torch-ir", message); }
+
+std::vector<Command> all_commands() {
+  return {info_command(),      visualize_command(), validate_command(), import_command(),
+          execute_command(),   verify_command(),    compare_command(),  diff_command(),
+          benchmark_command(), ops_command(),       split_command()};
+}
 
 int run_cli(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err) {
   Console console(out, err);

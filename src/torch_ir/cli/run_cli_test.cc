@@ -1,75 +1,55 @@
-#include "torch_ir/cli/run_cli.h"
-
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <fstream>
 #include <sstream>
 
 #include "torch_ir/cli/command.h"
+#include "torch_ir/cli/testing/test_support.h"
 
 namespace torch_ir {
 namespace {
 
 using testing::HasSubstr;
 
-struct RunOutcome {
-  int status;
-  std::string out;
-  std::string err;
-};
-
-RunOutcome run(const std::vector<std::string>& arguments) {
-  std::ostringstream out;
-  std::ostringstream err;
-  const int status = run_cli(arguments, out, err);
-  return {status, out.str(), err.str()};
-}
+using RunCli = CliTest;
 
 void expect_usage_error(const std::vector<std::string>& arguments, const std::string& message) {
-  const RunOutcome outcome = run(arguments);
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.out, "");
-  EXPECT_EQ(outcome.err, "torch-ir: " + message + "\n");
+  expect_refused(CliTest::torch_ir(arguments), message);
 }
 
-TEST(RunCli, PrintsHelpForEveryCommand) {
-  const RunOutcome help = run({"--help"});
-  EXPECT_EQ(help.status, 0);
-  EXPECT_EQ(help.err, "");
+TEST_F(RunCli, PrintsHelpForEveryCommand) {
+  const std::string help = printed({"--help"});
   for (const Command& command : all_commands()) {
-    EXPECT_THAT(help.out, HasSubstr("  " + command.name + " "));
-    EXPECT_THAT(help.out, HasSubstr(command.summary + "\n"));
-    const RunOutcome own = run({command.name, "--help"});
-    EXPECT_EQ(own.status, 0);
-    EXPECT_THAT(own.out, HasSubstr("Usage: torch-ir " + command.name + " "));
-    EXPECT_THAT(own.out, HasSubstr("Examples:\n  torch-ir " + command.name + " "));
-    EXPECT_THAT(own.out, HasSubstr("--quiet"));
+    EXPECT_THAT(help, HasSubstr("  " + command.name + " "));
+    EXPECT_THAT(help, HasSubstr(command.summary + "\n"));
+    const std::string own = printed({command.name, "--help"});
+    EXPECT_THAT(own, HasSubstr("Usage: torch-ir " + command.name + " "));
+    EXPECT_THAT(own, HasSubstr("Examples:\n  torch-ir " + command.name + " "));
+    EXPECT_THAT(own, HasSubstr("--quiet"));
   }
 }
 
-TEST(RunCli, PrintsItsVersion) {
+TEST_F(RunCli, PrintsItsVersion) {
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"--version"}, {"info", "--version"}}) {
-    const RunOutcome version = run(arguments);
-    EXPECT_EQ(version.status, 0);
-    EXPECT_THAT(version.out, testing::MatchesRegex("torch-ir [0-9.]+ \\(LibTorch [0-9.]+.*\\)\n"));
+    EXPECT_THAT(printed(arguments),
+                testing::MatchesRegex("torch-ir [0-9.]+ \\(LibTorch [0-9.]+.*\\)\n"));
   }
 }
 
-TEST(RunCli, WantsACommand) {
+TEST_F(RunCli, WantsACommand) {
   expect_usage_error({}, "a command is missing (see 'torch-ir --help')");
   expect_usage_error({"--json"}, "'--json' without a command (see 'torch-ir --help')");
 }
 
-TEST(RunCli, SuggestsACommand) {
+TEST_F(RunCli, SuggestsACommand) {
   expect_usage_error(
       {"vizualise", "m.json"},
       "unknown command 'vizualise'; did you mean 'visualize'? (see 'torch-ir --help')");
   expect_usage_error({"frobnicate"}, "unknown command 'frobnicate' (see 'torch-ir --help')");
 }
 
-TEST(RunCli, SuggestsAnOption) {
+TEST_F(RunCli, SuggestsAnOption) {
   expect_usage_error({"info", "m.json", "--jsn"},
                      "unknown option '--jsn'; did you mean '--json'? (see 'torch-ir info --help')");
   expect_usage_error({"compare", "a", "b", "--rto=1"},
@@ -79,7 +59,7 @@ TEST(RunCli, SuggestsAnOption) {
                      "unknown option '--frobnicate' (see 'torch-ir info --help')");
 }
 
-TEST(RunCli, WantsEveryArgumentOnce) {
+TEST_F(RunCli, WantsEveryArgumentOnce) {
   expect_usage_error({"info"}, "FILE is required (see 'torch-ir info --help')");
   expect_usage_error({"info", "a.json", "b.json"},
                      "unexpected argument 'b.json' (see 'torch-ir info --help')");
@@ -95,23 +75,21 @@ TEST(RunCli, WantsEveryArgumentOnce) {
                      "--rtol needs a value (see 'torch-ir compare --help')");
 }
 
-TEST(RunCli, TakesOptionsBeforeTheCommand) {
-  const RunOutcome help = run({"--help", "info"});
-  EXPECT_EQ(help.status, 0);
-  EXPECT_THAT(help.out, HasSubstr("Usage: torch-ir info "));
+TEST_F(RunCli, TakesOptionsBeforeTheCommand) {
+  EXPECT_THAT(printed({"--help", "info"}), HasSubstr("Usage: torch-ir info "));
 }
 
-TEST(RunCli, PutsMessagesOnOneLine) {
+TEST_F(RunCli, PutsMessagesOnOneLine) {
   expect_usage_error({"in\n\tfo\x1B[1m"}, "unknown command 'in fo [1m' (see 'torch-ir --help')");
 }
 
-TEST(RunCli, SaysNoMoreThanAPersonReads) {
-  const std::string err = run({std::string(5000, 'x')}).err;
+TEST_F(RunCli, SaysNoMoreThanAPersonReads) {
+  const std::string err = torch_ir({std::string(5000, 'x')}).err;
   EXPECT_LE(err.size(), 401);
   EXPECT_THAT(err, testing::EndsWith("xx' (see 'torch-ir --help')\n"));
 }
 
-TEST(RunCli, FailsWhenItCannotPrint) {
+TEST_F(RunCli, FailsWhenItCannotPrint) {
   std::ofstream full("/dev/full");
   if (!full) GTEST_SKIP() << "this system has no /dev/full";
   std::ostringstream err;

@@ -53,8 +53,7 @@ class SplitCommandTest : public CliTest {
       }
       // A file has no strides: elements of a transposed tensor may be added in another order.
       if (!case_json(info)["strides"].empty()) arguments[7] = arguments[9] = "1e-6";
-      const Outcome verified = torch_ir(arguments);
-      EXPECT_EQ(verified.status, 0) << info.name << verified.out << verified.err;
+      printed(arguments);
     }
   }
 
@@ -147,20 +146,14 @@ TEST_F(SplitCommandTest, KeepsAnEarlierSuiteWhereItFails) {
   ASSERT_EQ(split({archive_of("small.pt2")}).status, 0);
   const auto before = suite_files();
   const std::string text = file("notes.json", "no graph");
-  const Outcome outcome = split({archive_of("lists.pt2"), text});
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_THAT(outcome.err, StartsWith("torch-ir: " + text + ": "));
-  EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+  expect_failed(split({archive_of("lists.pt2"), text}), StartsWith("torch-ir: " + text + ": "));
   EXPECT_EQ(suite_files(), before);
 }
 
 TEST_F(SplitCommandTest, LeavesNothingWhereItFails) {
   IR ir = masked_linear_graph();
   ir.nodes[0].op_type = "aten.no_such.default";
-  const Outcome outcome = split({graph_file("unknown.json", ir)});
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_THAT(outcome.err, HasSubstr("aten.no_such.default"));
-  EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+  expect_failed(split({graph_file("unknown.json", ir)}), HasSubstr("aten.no_such.default"));
   EXPECT_FALSE(fs::exists(suite_));
 }
 

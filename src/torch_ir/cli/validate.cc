@@ -8,7 +8,6 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/problem_list.h"
 #include "torch_ir/cli/command.h"
-#include "torch_ir/cli/graph_file.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/executor/check_values.h"
 

@@ -7,7 +7,6 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/cli/command.h"
-#include "torch_ir/cli/graph_file.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/visualize/dot.h"
 #include "torch_ir/visualize/mermaid.h"

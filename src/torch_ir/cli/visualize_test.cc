@@ -22,10 +22,7 @@ class VisualizeTest : public CliTest {
 };
 
 TEST_F(VisualizeTest, PrintsMermaid) {
-  const Outcome visualize = torch_ir({"visualize", graph_});
-  EXPECT_EQ(visualize.status, 0);
-  EXPECT_EQ(visualize.err, "");
-  EXPECT_EQ(visualize.out, ir_to_mermaid(ir_));
+  EXPECT_EQ(printed({"visualize", graph_}), ir_to_mermaid(ir_));
 }
 
 TEST_F(VisualizeTest, WritesWhatTheNameOfTheFileSays) {
@@ -48,10 +45,9 @@ TEST_F(VisualizeTest, DrawsPicturesWithGraphviz) {
 }
 
 TEST_F(VisualizeTest, CutsLargeGraphs) {
-  const Outcome visualize = torch_ir({"visualize", graph_, "--max-nodes", "5"});
-  EXPECT_EQ(visualize.status, 0);
-  EXPECT_EQ(visualize.out, ir_to_mermaid(ir_, {.max_nodes = 5}));
-  EXPECT_THAT(visualize.out, HasSubstr("... 20 more nodes ..."));
+  const std::string visualize = printed({"visualize", graph_, "--max-nodes", "5"});
+  EXPECT_EQ(visualize, ir_to_mermaid(ir_, {.max_nodes = 5}));
+  EXPECT_THAT(visualize, HasSubstr("... 20 more nodes ..."));
 }
 
 TEST_F(VisualizeTest, RefusesOtherFormats) {

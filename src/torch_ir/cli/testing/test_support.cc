@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "torch_ir/base/file.h"
-#include "torch_ir/cli/run_cli.h"
+#include "torch_ir/cli/command.h"
 #include "torch_ir/ir/json.h"
 #include "torch_ir/ir/testing/test_graphs.h"
 #include "torch_ir/weights/safetensors.h"
@@ -19,9 +19,15 @@
 namespace torch_ir {
 
 void expect_refused(const Outcome& outcome, const std::string& message) {
+  expect_failed(outcome, "torch-ir: " + message + "\n", 1 + std::ranges::count(message, '\n'));
+}
+
+void expect_failed(const Outcome& outcome, const testing::Matcher<std::string>& error,
+                   int64_t num_lines) {
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(outcome.out, "");
-  EXPECT_EQ(outcome.err, "torch-ir: " + message + "\n");
+  EXPECT_THAT(outcome.err, error);
+  EXPECT_EQ(std::ranges::count(outcome.err, '\n'), num_lines) << outcome.err;
 }
 
 CliTest::CliTest() {
@@ -36,6 +42,13 @@ Outcome CliTest::torch_ir(const std::vector<std::string>& arguments) {
   std::ostringstream err;
   const int status = run_cli(arguments, out, err);
   return {status, out.str(), err.str()};
+}
+
+std::string CliTest::printed(const std::vector<std::string>& arguments) {
+  const Outcome outcome = torch_ir(arguments);
+  EXPECT_EQ(outcome.status, 0) << testing::PrintToString(arguments) << '\n' << outcome.out;
+  EXPECT_EQ(outcome.err, "");
+  return outcome.out;
 }
 
 std::string CliTest::file(const std::string& name, const std::string& content) const {

@@ -1,6 +1,7 @@
 // What the tests of the command line share.
 #pragma once
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -21,13 +22,21 @@ struct Outcome {
 // Expects status 2, no output, and "torch-ir: MESSAGE" as the only error.
 void expect_refused(const Outcome& outcome, const std::string& message);
 
+// Expects status 2, no output, and an error of so many lines that `error` describes.
+void expect_failed(const Outcome& outcome, const testing::Matcher<std::string>& error,
+                   int64_t num_lines = 1);
+
 // A test with a folder of its own, in which the graph MaskedLinear is run.
 class CliTest : public testing::Test {
+ public:
+  // Runs torch-ir in this process.
+  static Outcome torch_ir(const std::vector<std::string>& arguments);
+
  protected:
   CliTest();
 
-  // Runs torch-ir in this process.
-  static Outcome torch_ir(const std::vector<std::string>& arguments);
+  // The same, which has to end with status 0 and without an error; gives what it prints.
+  static std::string printed(const std::vector<std::string>& arguments);
 
   // The path of a file in the folder.
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
