@@ -3,69 +3,60 @@
 #include <gtest/gtest.h>
 
 #include <utility>
+#include <vector>
 
 namespace torch_ir {
 namespace {
 
-TEST(PrintableName, KeepsOrdinaryNamesOfAnyAlphabet) {
-  EXPECT_EQ(printable_name("p_encoder_0_weight"), "p_encoder_0_weight");
-  EXPECT_EQ(printable_name("가중치 é 🙂"), "가중치 é 🙂");
-}
+using Pairs = std::vector<std::pair<std::string_view, std::string_view>>;
 
-TEST(PrintableName, MakesOneLineOfControlCharacters) {
-  EXPECT_EQ(printable_name("a\nb\tc\x7F"
-                           "d"),
-            "a b c d");
-  EXPECT_EQ(printable_name("a\xC2\x85"
-                           "b"),
-            "a b");  // U+0085, next line
-  EXPECT_EQ(printable_name(std::string_view("a\0b", 3)), "a b");
-}
-
-TEST(PrintableName, ReplacesBytesThatAreNotUtf8) {
-  EXPECT_EQ(printable_name("a\xFF"
-                           "b"),
-            "a\uFFFDb");
-  EXPECT_EQ(printable_name("\xC3"), "\uFFFD");                                // cut short
-  EXPECT_EQ(printable_name("\xC0\xAF"), "\uFFFD\uFFFD");                      // overlong
-  EXPECT_EQ(printable_name("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD");            // a surrogate
-  EXPECT_EQ(printable_name("\xF4\x90\x80\x80"), "\uFFFD\uFFFD\uFFFD\uFFFD");  // above U+10FFFF
+TEST(PrintableName, IsOneLineOfWhatCanBeSeen) {
+  const Pairs names = {
+      {"p_encoder_0_weight", "p_encoder_0_weight"},
+      {"가중치 é 🙂", "가중치 é 🙂"},
+      // Control characters, U+0085 (next line) among them.
+      {"a\nb\tc\x7F"
+       "d",
+       "a b c d"},
+      {"a\xC2\x85"
+       "b",
+       "a b"},
+      {std::string_view("a\0b", 3), "a b"},
+      // No UTF-8: cut short, overlong, a surrogate, above U+10FFFF.
+      {"a\xFF"
+       "b",
+       "a\uFFFDb"},
+      {"\xC3", "\uFFFD"},
+      {"\xC0\xAF", "\uFFFD\uFFFD"},
+      {"\xED\xA0\x80", "\uFFFD\uFFFD\uFFFD"},
+      {"\xF4\x90\x80\x80", "\uFFFD\uFFFD\uFFFD\uFFFD"},
+      // Markdown takes four spaces before a text for code, and two behind it for a line break.
+      {"    a b \n", "a b"},
+      {"", "(no name)"},
+      {" \n ", "(no name)"},
+  };
+  for (const auto& [name, printed] : names) EXPECT_EQ(printable_name(name), printed);
 }
 
 TEST(PrintableName, CutsLongNamesBetweenCharacters) {
-  EXPECT_EQ(printable_name(std::string(100, 'x')), std::string(100, 'x'));
-  EXPECT_EQ(printable_name(std::string(101, 'x')), std::string(100, 'x') + "...");
-  std::string umlauts;
-  std::string cut;
-  for (int i = 0; i < 150; ++i) {
-    umlauts += "ü";
-    if (i < 100) cut += "ü";
+  for (const std::string character : {"x", "ü"}) {
+    std::string name;
+    for (int i = 0; i < 100; ++i) name += character;
+    EXPECT_EQ(printable_name(name), name);
+    EXPECT_EQ(printable_name(name + character), name + "...");
   }
-  EXPECT_EQ(printable_name(umlauts), cut + "...");
-}
-
-// Markdown takes four spaces before a text for code, and two behind it for a line break.
-TEST(PrintableName, LeavesOutSpacesAround) { EXPECT_EQ(printable_name("    a b \n"), "a b"); }
-
-TEST(PrintableName, NamesWhatCannotBeSeen) {
-  EXPECT_EQ(printable_name(""), "(no name)");
-  EXPECT_EQ(printable_name(" \n "), "(no name)");
 }
 
 TEST(OperatorLabel, LeavesOutTheUsualNamespaceAndOverload) {
-  EXPECT_EQ(operator_label("aten.linear.default"), "linear");
-  EXPECT_EQ(operator_label("aten.mul.Tensor"), "mul.Tensor");
-}
-
-TEST(OperatorLabel, KeepsOtherNamespaces) {
-  EXPECT_EQ(operator_label("torchvision.nms.default"), "torchvision.nms");
-  EXPECT_EQ(operator_label("prims.mul.Tensor"), "prims.mul.Tensor");
-  EXPECT_EQ(operator_label("<built-in function getitem>"), "<built-in function getitem>");
-}
-
-TEST(OperatorLabel, IsNeverEmpty) {
-  EXPECT_EQ(operator_label("aten."), "aten.");
-  EXPECT_EQ(operator_label("aten..default"), "aten..default");
+  const Pairs labels = {{"aten.linear.default", "linear"},
+                        {"aten.mul.Tensor", "mul.Tensor"},
+                        {"torchvision.nms.default", "torchvision.nms"},
+                        {"prims.mul.Tensor", "prims.mul.Tensor"},
+                        {"<built-in function getitem>", "<built-in function getitem>"},
+                        // It is never empty.
+                        {"aten.", "aten."},
+                        {"aten..default", "aten..default"}};
+  for (const auto& [op_type, label] : labels) EXPECT_EQ(operator_label(op_type), label);
 }
 
 TEST(Identifiers, AreMadeOfLettersDigitsAndUnderscores) {
@@ -91,7 +82,7 @@ TEST(MermaidLabel, LeavesOrdinaryTextAlone) {
 }
 
 TEST(MermaidLabel, WritesWhatMermaidWouldReadAsEntityCodes) {
-  const std::pair<const char*, const char*> labels[] = {
+  const Pairs labels = {
       {"a\"b", "a#quot;b"},
       {"#1", "#35;1"},
       {"a;b", "a#59;b"},

@@ -53,7 +53,7 @@ class Sketcher {
 
   GraphSketch run() && {
     draw_inputs();
-    for (size_t i = view_.begin; i < view_.shown_end; ++i) draw_node(i);
+    for (size_t i = view_.begin; i < view_.shown_end; ++i) draw_node(ir_.nodes[i]);
     draw_hidden_nodes();
     draw_outputs();
     return std::move(sketch_);
@@ -62,28 +62,25 @@ class Sketcher {
  private:
   // What makes a value: a graph input, or one of the outputs of a node.
   struct Source {
-    bool is_node;
-    size_t index;
+    // The box that is drawn for it: its own, or a note.
+    std::string id;
+    bool is_shown = true;
     // Where the node has several.
-    std::optional<size_t> output;
+    std::optional<size_t> output = std::nullopt;
   };
 
   // Called once the node is drawn: a value that is used before it is made has no source.
-  void index_outputs(size_t node) {
-    const std::vector<TensorMeta>& outputs = ir_.nodes[node].outputs;
+  void index_outputs(const OpNode& node, const std::string& id, bool is_shown) {
+    const std::vector<TensorMeta>& outputs = node.outputs;
     for (size_t i = 0; i < outputs.size(); ++i) {
       const auto output = outputs.size() > 1 ? std::optional(i) : std::nullopt;
-      sources_.try_emplace(outputs[i].name, Source{true, node, output});
+      sources_.try_emplace(outputs[i].name, Source{id, is_shown, output});
     }
   }
 
   const Source* find_source(const TensorMeta& value) const {
     const auto found = sources_.find(value.name);
     return found == sources_.end() ? nullptr : &found->second;
-  }
-
-  bool is_shown(const Source& source) const {
-    return source.index < (source.is_node ? view_.shown_end : view_.num_inputs);
   }
 
   void add_box(BoxKind kind, std::string id, std::string title, std::string detail,
@@ -114,28 +111,26 @@ class Sketcher {
   void draw_inputs() {
     for (size_t i = 0; i < view_.num_inputs; ++i) {
       const TensorMeta& input = *view_.inputs[i];
-      input_ids_.push_back(make_id("input_", input.name));
+      const std::string id = make_id("input_", input.name);
       const char* role = view_.made.contains(input.name) ? "From: " : "Input: ";
-      add_box(BoxKind::kInput, input_ids_.back(), role + printable_name(input.name),
-              shape_text(input), input.name);
+      add_box(BoxKind::kInput, id, role + printable_name(input.name), shape_text(input),
+              input.name);
+      sources_.try_emplace(input.name, Source{id});
     }
-    const size_t hidden = view_.inputs.size() - view_.num_inputs;
-    if (hidden > 0) hidden_inputs_id_ = add_note(hidden, "inputs");
-    for (size_t i = 0; i < view_.inputs.size(); ++i) {
-      sources_.try_emplace(view_.inputs[i]->name, Source{false, i, std::nullopt});
+    if (view_.num_inputs == view_.inputs.size()) return;
+    const std::string note = add_note(view_.inputs.size() - view_.num_inputs, "inputs");
+    for (size_t i = view_.num_inputs; i < view_.inputs.size(); ++i) {
+      sources_.try_emplace(view_.inputs[i]->name, Source{note, /*is_shown=*/false});
     }
   }
 
-  void draw_node(size_t index) {
-    const OpNode& node = ir_.nodes[index];
-    node_ids_.push_back(make_id("op_", node.name));
-    add_box(BoxKind::kOperator, node_ids_.back(), printable_name(operator_label(node.op_type)),
+  void draw_node(const OpNode& node) {
+    const std::string id = make_id("op_", node.name);
+    add_box(BoxKind::kOperator, id, printable_name(operator_label(node.op_type)),
             output_shapes_text(node.outputs), node.name);
-    for (const TensorMeta& input : node.inputs) {
-      add_value_arrow(input, node_ids_.back(), arrow_label(input));
-    }
-    draw_numbers(node, node_ids_.back());
-    index_outputs(index);
+    for (const TensorMeta& input : node.inputs) add_value_arrow(input, id, arrow_label(input));
+    draw_numbers(node, id);
+    index_outputs(node, id, /*is_shown=*/true);
   }
 
   // Arrows for the numbers that attributes refer to, one for each.
@@ -145,7 +140,7 @@ class Sketcher {
       for (const std::string& ref : value_refs(attribute)) {
         const auto source = sources_.find(ref);
         if (source == sources_.end() || !drawn.insert(ref).second) continue;
-        add_arrow(source_id(source->second), to, name);
+        add_arrow(source->second.id, to, name);
       }
     }
   }
@@ -160,17 +155,10 @@ class Sketcher {
   // An arrow from whatever makes `value`; a weight gets its box at its first use.
   void add_value_arrow(const TensorMeta& value, const std::string& to, std::string label) {
     if (const Source* source = find_source(value)) {
-      add_arrow(source_id(*source), to, std::move(label));
+      add_arrow(source->id, to, std::move(label));
     } else {
       add_arrow(weight_id(value), to, std::move(label), /*from_weight=*/true);
     }
-  }
-
-  const std::string& source_id(const Source& source) const {
-    if (source.is_node) {
-      return is_shown(source) ? node_ids_[source.index - view_.begin] : hidden_nodes_id_;
-    }
-    return is_shown(source) ? input_ids_[source.index] : hidden_inputs_id_;
   }
 
   std::string weight_id(const TensorMeta& weight) {
@@ -186,16 +174,18 @@ class Sketcher {
   // One note for the nodes that are not shown, with an arrow from everything shown that they use.
   void draw_hidden_nodes() {
     if (view_.shown_end == view_.end) return;
-    hidden_nodes_id_ = add_note(view_.end - view_.shown_end, "nodes");
+    const std::string note = add_note(view_.end - view_.shown_end, "nodes");
     std::unordered_set<std::string_view> drawn;
     for (size_t i = view_.shown_end; i < view_.end; ++i) {
       for (const TensorMeta& input : ir_.nodes[i].inputs) {
         const Source* source = find_source(input);
-        if (source == nullptr || !is_shown(*source) || !drawn.insert(input.name).second) continue;
-        add_value_arrow(input, hidden_nodes_id_, arrow_label(input));
+        if (source == nullptr || !source->is_shown || !drawn.insert(input.name).second) continue;
+        add_value_arrow(input, note, arrow_label(input));
       }
     }
-    for (size_t i = view_.shown_end; i < view_.end; ++i) index_outputs(i);
+    for (size_t i = view_.shown_end; i < view_.end; ++i) {
+      index_outputs(ir_.nodes[i], note, /*is_shown=*/false);
+    }
   }
 
   void draw_outputs() {
@@ -216,12 +206,7 @@ class Sketcher {
   const View view_;
   std::unordered_map<std::string_view, Source> sources_;
   Identifiers ids_;
-  std::vector<std::string> input_ids_;
-  // From the beginning of the view.
-  std::vector<std::string> node_ids_;
   std::unordered_map<std::string_view, std::string> weight_ids_;
-  std::string hidden_inputs_id_;
-  std::string hidden_nodes_id_;
   GraphSketch sketch_;
 };
 

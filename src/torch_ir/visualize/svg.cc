@@ -12,7 +12,6 @@
 #include <string_view>
 #include <thread>
 #include <unordered_map>
-#include <utility>
 #include <variant>
 #include <vector>
 
