@@ -3,7 +3,6 @@
 #include <c10/util/hash.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <utility>
 
@@ -20,13 +19,14 @@ struct Label {
   size_t call = 0;
   // The call with the name of what it makes.
   size_t named_call = 0;
+  size_t num_outputs = 0;
 };
 
 std::vector<Label> labels_of(const Graph& graph, const Origins& origins) {
   const std::hash<std::string> hash;
   std::vector<Label> labels;
   for (const OpNode& node : graph.nodes) {
-    Label label{.op = hash(node.op_type)};
+    Label label{.op = hash(node.op_type), .num_outputs = node.outputs.size()};
     label.call = label.op;
     for (const TensorMeta& input : node.inputs) {
       label.call = c10::hash_combine(label.call, hash(key_of(origins, input.name)));
@@ -38,11 +38,12 @@ std::vector<Label> labels_of(const Graph& graph, const Origins& origins) {
   return labels;
 }
 
-// How much the nodes have in common; 0 for different operators.
+// How much the nodes have in common. Another operator in the same place counts, but less than any
+// number of others that are the same.
 uint32_t agreement(const Label& old, const Label& now) {
-  if (old.op != now.op) return 0;
-  if (old.call != now.call) return 4;
-  return old.named_call == now.named_call ? 7 : 6;
+  if (old.op != now.op) return old.num_outputs == now.num_outputs ? 1 : 0;
+  if (old.call != now.call) return 0x4000;
+  return old.named_call == now.named_call ? 0x7000 : 0x6000;
 }
 
 class Matcher {
@@ -71,7 +72,9 @@ class Matcher {
       pair_names();
     }
     pair_moved();
-    pair_replaced();
+    for (const auto& [old, now] : replaced_) {
+      if (!match_.new_of_old[old] && !match_.old_of_new[now]) pair(old, now);
+    }
     return std::move(match_);
   }
 
@@ -128,7 +131,11 @@ class Matcher {
     }
     for (size_t i = 0, j = 0; i < num_old && j < num_new;) {
       const Step step = steps[i * num_new + j];
-      if (step == Step::kPair) pair(begin_ + i, begin_ + j);
+      if (step == Step::kPair && old_labels_[begin_ + i].op == new_labels_[begin_ + j].op) {
+        pair(begin_ + i, begin_ + j);
+      } else if (step == Step::kPair) {
+        replaced_.emplace_back(begin_ + i, begin_ + j);
+      }
       i += step == Step::kSkipNew ? 0 : 1;
       j += step == Step::kSkipOld ? 0 : 1;
     }
@@ -172,26 +179,6 @@ class Matcher {
     }
   }
 
-  // Between two pairs, where as many nodes went as came.
-  void pair_replaced() {
-    size_t old_begin = begin_;
-    size_t new_begin = begin_;
-    for (size_t i = begin_; i <= new_end_; ++i) {
-      const bool is_end = i == new_end_;
-      if (!is_end && (!match_.old_of_new[i] || match_.is_moved[i])) continue;
-      const size_t old_end = is_end ? old_end_ : *match_.old_of_new[i];
-      const std::vector<size_t> old = unmatched(match_.new_of_old, old_begin, old_end);
-      const std::vector<size_t> now = unmatched(match_.old_of_new, new_begin, i);
-      const auto is_alike = [&](size_t before, size_t after) {
-        return old_[before].outputs.size() == new_[after].outputs.size();
-      };
-      const bool are_alike = std::ranges::equal(old, now, is_alike);
-      for (size_t k = 0; are_alike && k < old.size(); ++k) pair(old[k], now[k]);
-      old_begin = old_end + 1;
-      new_begin = i + 1;
-    }
-  }
-
   static std::vector<size_t> unmatched(const std::vector<std::optional<size_t>>& partners,
                                        size_t begin, size_t end) {
     std::vector<size_t> nodes;
@@ -211,6 +198,8 @@ class Matcher {
   size_t begin_ = 0;
   size_t old_end_;
   size_t new_end_;
+  // Where another operator may have taken the place of one.
+  std::vector<std::pair<size_t, size_t>> replaced_;
   NodeMatch match_;
 };
 
