@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "torch_ir/analysis/multiply_adds.h"
-#include "torch_ir/analysis/summary.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
 
@@ -60,15 +59,11 @@ struct KnownOperator {
   std::optional<OperatorBinder> binder;
 };
 
-class KnownOperators {
- public:
-  KnownOperator& of(const std::string& op_type) {
-    return operators_.try_emplace(op_type, op_type).first->second;
-  }
+using KnownOperators = std::unordered_map<std::string, KnownOperator>;
 
- private:
-  std::unordered_map<std::string, KnownOperator> operators_;
-};
+KnownOperator& find_known(const std::string& op_type, KnownOperators& operators) {
+  return operators.try_emplace(op_type, op_type).first->second;
+}
 
 bool shares(const c10::Argument& argument, const c10::Argument& result) {
   const c10::AliasInfo* of_result = result.alias_info();
@@ -173,7 +168,7 @@ class GraphMemories {
     for (const auto& [name, value] : node.attrs) {
       for (const std::string& ref : value_refs(value)) use(ref, index);
     }
-    KnownOperator& op = operators.of(node.op_type);
+    KnownOperator& op = find_known(node.op_type, operators);
     const std::vector<BoundArgument>* arguments = op.bind(node);
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       const TensorMeta& output = node.outputs[i];
@@ -299,7 +294,7 @@ class Counter {
   }
 
   std::optional<int64_t> count_multiply_adds(const OpNode& node) {
-    KnownOperator& op = operators_.of(node.op_type);
+    KnownOperator& op = find_known(node.op_type, operators_);
     if (op.formula == no_multiply_adds) return 0;
     if (!node.graphs.empty()) return count_control_flow(node);
     if (op.formula == nullptr) {
@@ -325,8 +320,9 @@ class Counter {
   bool has_multiply_adds(const OpNode& node) {
     return std::ranges::any_of(node.graphs, [&](const Graph& graph) {
       return std::ranges::any_of(graph.nodes, [&](const OpNode& inner) {
-        return inner.graphs.empty() ? operators_.of(inner.op_type).formula != no_multiply_adds
-                                    : has_multiply_adds(inner);
+        return inner.graphs.empty()
+                   ? find_known(inner.op_type, operators_).formula != no_multiply_adds
+                   : has_multiply_adds(inner);
       });
     });
   }

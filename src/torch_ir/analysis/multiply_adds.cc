@@ -3,8 +3,8 @@
 #include <ATen/core/enum_tag.h>
 
 #include <algorithm>
+#include <exception>
 #include <map>
-#include <stdexcept>
 #include <vector>
 
 #include "torch_ir/ir/builtin_operators.h"
@@ -41,37 +41,6 @@ Count count_elements(const TensorMeta& meta) {
   return elements;
 }
 
-const BoundArgument* NodeCall::argument(std::string_view name) const {
-  const std::vector<c10::Argument>& arguments = schema_.arguments();
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i].name() == name) return &arguments_.at(i);
-  }
-  return nullptr;
-}
-
-const TensorMeta* NodeCall::find(std::string_view name) const {
-  const BoundArgument* bound = argument(name);
-  const auto* tensor = bound == nullptr ? nullptr : std::get_if<TensorArgument>(bound);
-  return tensor == nullptr ? nullptr : &node_.inputs.at(tensor->input);
-}
-
-std::vector<const TensorMeta*> NodeCall::list(std::string_view name) const {
-  std::vector<const TensorMeta*> metas;
-  const BoundArgument* bound = argument(name);
-  const auto* tensors = bound == nullptr ? nullptr : std::get_if<TensorListArgument>(bound);
-  if (tensors == nullptr) return metas;
-  for (const auto& input : tensors->inputs) {
-    if (input) metas.push_back(&node_.inputs.at(*input));
-  }
-  return metas;
-}
-
-const Attribute* NodeCall::attribute(std::string_view name) const {
-  const BoundArgument* bound = argument(name);
-  const auto* attribute = bound == nullptr ? nullptr : std::get_if<AttributeArgument>(bound);
-  return attribute == nullptr ? nullptr : attribute->value;
-}
-
 namespace {
 
 // --- Arguments of a call; what is not there leaves the count unknown ---
@@ -79,9 +48,26 @@ namespace {
 struct Missing : std::exception {};
 
 const TensorMeta& tensor(const NodeCall& call, std::string_view argument) {
-  const TensorMeta* meta = call.find(argument);
-  if (meta == nullptr) throw Missing();
-  return *meta;
+  const auto* bound = call.find<TensorArgument>(argument);
+  if (bound == nullptr) throw Missing();
+  return call.node().inputs.at(bound->input);
+}
+
+// Those of a list that are given.
+std::vector<const TensorMeta*> tensors(const NodeCall& call, std::string_view argument) {
+  std::vector<const TensorMeta*> metas;
+  const auto* bound = call.find<TensorListArgument>(argument);
+  if (bound == nullptr) return metas;
+  for (const auto& input : bound->inputs) {
+    if (input) metas.push_back(&call.node().inputs.at(*input));
+  }
+  return metas;
+}
+
+const Attribute& attribute(const NodeCall& call, std::string_view argument) {
+  const auto* bound = call.find<AttributeArgument>(argument);
+  if (bound == nullptr || bound->value == nullptr) throw Missing();
+  return *bound->value;
 }
 
 Count elements(const NodeCall& call, std::string_view argument) {
@@ -125,8 +111,7 @@ Count linear(const NodeCall& call) {
 
 std::vector<int64_t> integers(const NodeCall& call, std::string_view argument) {
   std::vector<int64_t> values;
-  const Attribute* attribute = call.attribute(argument);
-  const auto* list = attribute == nullptr ? nullptr : attribute->get_if<Attribute::List>();
+  const auto* list = attribute(call, argument).get_if<Attribute::List>();
   if (list == nullptr) throw Missing();
   for (const Attribute& item : *list) {
     const auto* value = item.get_if<int64_t>();
@@ -167,9 +152,8 @@ bool is_in_result(char label, const std::string& equation) {
 }
 
 Count einsum(const NodeCall& call) {
-  const Attribute* attribute = call.attribute("equation");
-  const auto* given = attribute == nullptr ? nullptr : attribute->get_if<std::string>();
-  const std::vector<const TensorMeta*> operands = call.list("tensors");
+  const auto* given = attribute(call, "equation").get_if<std::string>();
+  const std::vector<const TensorMeta*> operands = tensors(call, "tensors");
   if (given == nullptr) throw Missing();
   if (operands.size() < 2) return 0;
   // The order in which more of them are multiplied is open.
@@ -209,8 +193,8 @@ Count of_each_channel(const NodeCall& call) {
 }
 
 Count convolution(const NodeCall& call) {
-  const Attribute* transposed = call.attribute("transposed");
-  const bool is_transposed = transposed != nullptr && *transposed == Attribute(true);
+  const auto* transposed = call.find<AttributeArgument>("transposed");
+  const bool is_transposed = transposed != nullptr && *transposed->value == Attribute(true);
   return (is_transposed ? elements(call, "input") : output_elements(call)) * of_each_channel(call);
 }
 
@@ -265,7 +249,8 @@ Count of_steps(const NodeCall& call, std::string_view input,
 
 // The input is that of the layer, or packed.
 Count recurrent_layer(const NodeCall& call) {
-  return of_steps(call, call.find("input") != nullptr ? "input" : "data", call.list("params"));
+  const bool is_packed = call.find<TensorArgument>("input") == nullptr;
+  return of_steps(call, is_packed ? "data" : "input", tensors(call, "params"));
 }
 
 template <Name kInput, Name kHidden>

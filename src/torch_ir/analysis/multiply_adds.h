@@ -1,6 +1,7 @@
 // multiply_adds: the formulas of cost.h, by operator.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -42,15 +43,17 @@ class NodeCall {
       : node_(node), schema_(schema), arguments_(arguments) {}
 
   const OpNode& node() const { return node_; }
-  // Null where the argument is not given, or is no tensor.
-  const TensorMeta* find(std::string_view argument) const;
-  // Those of a list that are given.
-  std::vector<const TensorMeta*> list(std::string_view argument) const;
-  const Attribute* attribute(std::string_view argument) const;
+
+  // Null where the argument is not given, or is of another kind.
+  template <class Kind>
+  const Kind* find(std::string_view argument) const {
+    const auto& arguments = schema_.arguments();
+    const auto found = std::ranges::find(arguments, argument, &c10::Argument::name);
+    if (found == arguments.end()) return nullptr;
+    return std::get_if<Kind>(&arguments_.at(static_cast<size_t>(found - arguments.begin())));
+  }
 
  private:
-  const BoundArgument* argument(std::string_view name) const;
-
   const OpNode& node_;
   const c10::FunctionSchema& schema_;
   const std::vector<BoundArgument>& arguments_;

@@ -14,7 +14,6 @@
 // that no graph uses does no harm.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
