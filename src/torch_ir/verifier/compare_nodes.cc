@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <limits>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -17,42 +18,38 @@ namespace {
 // Ends the run of the reference when that of the graph has failed.
 struct ActualFailed {};
 
-// NaN and infinity are greater than all numbers.
-double error_of(const NodeDetail& detail) {
+// What is worse comes first, and of equal ones what the graph computes first. NaN and infinity are
+// greater than all numbers.
+std::pair<double, double> badness(const NodeDetail& detail) {
   const double error = detail.comparison.smallest_passing_tolerance;
-  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+  return {std::isnan(error) ? std::numeric_limits<double>::infinity() : error, 0};
+}
+std::pair<double, double> badness(const NodeOpinion& judged) {
+  return {judged.opinion.factor, judged.opinion.executor_error};
 }
 
-bool is_worse(const NodeDetail& a, const NodeDetail& b) {
-  const double error_a = error_of(a);
-  const double error_b = error_of(b);
-  return error_a != error_b ? error_a > error_b : a.index < b.index;
-}
-
-bool differs(const TensorComparison& comparison) {
-  return !comparison.mismatch.empty() || comparison.max_diff != 0;
-}
-
-bool is_worse_opinion(const NodeOpinion& a, const NodeOpinion& b) {
-  const auto badness = [](const NodeOpinion& opinion) {
-    return std::pair(opinion.opinion.factor, opinion.opinion.executor_error);
-  };
+template <class Detail>
+bool is_worse(const Detail& a, const Detail& b) {
   return badness(a) != badness(b) ? badness(a) > badness(b) : a.index < b.index;
 }
 
 // Adds to the worst of many, of which only so many are kept on the way.
-template <class Detail, class IsWorse>
-void keep_worst(std::vector<Detail>& worst, Detail detail, const IsWorse& is_worse) {
+template <class Detail>
+void keep_worst(std::vector<Detail>& worst, Detail detail) {
   worst.push_back(std::move(detail));
   if (worst.size() < 2 * kMaxNodeDetails) return;
-  std::ranges::nth_element(worst, worst.begin() + kMaxNodeDetails, is_worse);
+  std::ranges::nth_element(worst, worst.begin() + kMaxNodeDetails, is_worse<Detail>);
   worst.resize(kMaxNodeDetails);
 }
 
-template <class Detail, class IsWorse>
-void sort_worst(std::vector<Detail>& worst, const IsWorse& is_worse) {
-  std::ranges::sort(worst, is_worse);
+template <class Detail>
+void sort_worst(std::vector<Detail>& worst) {
+  std::ranges::sort(worst, is_worse<Detail>);
   if (worst.size() > kMaxNodeDetails) worst.resize(kMaxNodeDetails);
+}
+
+bool differs(const TensorComparison& comparison) {
+  return !comparison.mismatch.empty() || comparison.max_diff != 0;
 }
 
 class NodeComparer {
@@ -91,8 +88,8 @@ class NodeComparer {
 
   NodeReport finish() {
     if (report_.error.empty()) skip_unobserved();
-    sort_worst(report_.worst, is_worse);
-    sort_worst(report_.opinions, is_worse_opinion);
+    sort_worst(report_.worst);
+    sort_worst(report_.opinions);
     return std::move(report_);
   }
 
@@ -119,7 +116,7 @@ class NodeComparer {
                                               .expected = statistics(detail.value, expected)};
       }
     }
-    if (differs(detail.comparison)) keep_worst(report_.worst, std::move(detail), is_worse);
+    if (differs(detail.comparison)) keep_worst(report_.worst, std::move(detail));
   }
 
   // Whether the value is outside what is allowed.
@@ -137,7 +134,7 @@ class NodeComparer {
     const bool is_too_far = has_opinion && opinion.factor > judge_->error_factor.value_or(0);
     if (has_opinion) {
       ++report_.num_opinions;
-      keep_worst(report_.opinions, std::move(judged), is_worse_opinion);
+      keep_worst(report_.opinions, std::move(judged));
     } else if (report_.num_without_opinion++ == 0) {
       report_.opinion_problem = opinion.reason;
     }

@@ -8,9 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
-#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>

@@ -83,12 +83,6 @@ double factor_of(const SecondOpinion& opinion, double rounding) {
   return eager == 0 ? kBoundless : executor / eager;
 }
 
-SecondOpinion no_opinion(std::string reason) {
-  SecondOpinion opinion;
-  opinion.reason = std::move(reason);
-  return opinion;
-}
-
 }  // namespace
 
 std::string opinion_text(const SecondOpinion& opinion) {
@@ -126,13 +120,13 @@ SecondOpinion second_opinion(const at::Tensor& executor, const at::Tensor& eager
                              const at::Tensor& float64) {
   try {
     if (!executor.defined() || !eager.defined() || !float64.defined()) {
-      return no_opinion("there is no tensor to compare");
+      return {.reason = "there is no tensor to compare"};
     }
     for (const auto& [who, tensor] : {std::pair("the executor", &executor), {"eager", &eager}}) {
       if (tensor->sizes() == float64.sizes()) continue;
-      return no_opinion(fmt::format("{} has shape {}, in float64 it is {}", who,
-                                    shape_list_text(tensor->sizes()),
-                                    shape_list_text(float64.sizes())));
+      return {.reason =
+                  fmt::format("{} has shape {}, in float64 it is {}", who,
+                              shape_list_text(tensor->sizes()), shape_list_text(float64.sizes()))};
     }
     const at::Tensor exact = strided(float64.detach());
     const double scale = scale_of(exact);
@@ -148,7 +142,7 @@ SecondOpinion second_opinion(const at::Tensor& executor, const at::Tensor& eager
     opinion.factor = factor_of(opinion, rounding_error(eager.scalar_type(), scale));
     return opinion;
   } catch (const std::exception& error) {
-    return no_opinion(message_text(error));
+    return {.reason = message_text(error)};
   }
 }
 
@@ -167,7 +161,7 @@ std::vector<SecondOpinion> second_opinions(const IR& ir, const StateDict& weight
     opinions.push_back(doubt.empty()
                            ? second_opinion(at_or_undefined(executor, i), at_or_undefined(eager, i),
                                             at_or_undefined(float64, i))
-                           : no_opinion(std::move(doubt)));
+                           : SecondOpinion{.reason = std::move(doubt)});
   }
   return opinions;
 }

@@ -3,7 +3,6 @@
 #include <ATen/ops/view_as_real.h>
 #include <c10/core/InferenceMode.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 

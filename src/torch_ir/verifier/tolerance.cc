@@ -6,11 +6,6 @@
 #include <cstdlib>
 
 namespace torch_ir {
-namespace {
-
-bool has_one_tolerance(const ToleranceRule& rule) { return !rule.by_dtype && rule.outputs.empty(); }
-
-}  // namespace
 
 bool compares_exactly(c10::ScalarType dtype) {
   return c10::isIntegralType(dtype, /*includeBool=*/true);
@@ -66,7 +61,7 @@ std::string rule_text(const ToleranceRule& rule, bool has_exact_outputs) {
 }
 
 std::string own_tolerance_text(const ToleranceRule& rule, const Tolerance& tolerance) {
-  if (has_one_tolerance(rule) && tolerance == rule.fixed) return {};
+  if (!rule.by_dtype && rule.outputs.empty() && tolerance == rule.fixed) return {};
   return " (" + tolerance_text(tolerance) + ")";
 }
 

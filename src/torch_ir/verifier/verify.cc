@@ -96,6 +96,32 @@ std::string level_text(const VerificationReport& report) {
   return "optimization " + optimization_name(*report.optimization) + ", ";
 }
 
+// With what `verify` throws as the error of the report.
+std::pair<bool, VerificationReport> guarded(const VerifyOptions& options,
+                                            c10::function_ref<VerificationReport()> verify) {
+  VerificationReport report;
+  report.tolerance = options.tolerance;
+  try {
+    report = verify();
+  } catch (const std::exception& error) {
+    report.error_message = "Verification error: " + message_text(error);
+  }
+  report.optimization = running_level(options.execution);
+  return {report.is_valid, report};
+}
+
+VerificationReport run_and_compare(const IR& ir, const StateDict& weights,
+                                   const ReferenceFn& reference,
+                                   const std::vector<at::Tensor>& inputs,
+                                   const VerifyOptions& options) {
+  // The plan first: it writes to no weight, and the reference may.
+  const std::vector<at::Tensor> actual =
+      compile(ir, weights, options.constants, options.execution)
+          .run_checked(to_device(copies(inputs), options.execution.device));
+  const at::NoGradGuard no_grad;
+  return compare_outputs(actual, reference(copies(inputs)), output_names(ir), options.tolerance);
+}
+
 }  // namespace
 
 double VerificationReport::smallest_passing_tolerance() const {
@@ -199,36 +225,6 @@ void add_second_opinions(VerificationReport& report, std::vector<SecondOpinion> 
   report.error_message = describe_failures(report);
   report.is_valid = report.error_message.empty();
 }
-
-namespace {
-
-// With what `verify` throws as the error of the report.
-std::pair<bool, VerificationReport> guarded(const VerifyOptions& options,
-                                            c10::function_ref<VerificationReport()> verify) {
-  VerificationReport report;
-  report.tolerance = options.tolerance;
-  try {
-    report = verify();
-  } catch (const std::exception& error) {
-    report.error_message = "Verification error: " + message_text(error);
-  }
-  report.optimization = running_level(options.execution);
-  return {report.is_valid, report};
-}
-
-VerificationReport run_and_compare(const IR& ir, const StateDict& weights,
-                                   const ReferenceFn& reference,
-                                   const std::vector<at::Tensor>& inputs,
-                                   const VerifyOptions& options) {
-  // The plan first: it writes to no weight, and the reference may.
-  const std::vector<at::Tensor> actual =
-      compile(ir, weights, options.constants, options.execution)
-          .run_checked(to_device(copies(inputs), options.execution.device));
-  const at::NoGradGuard no_grad;
-  return compare_outputs(actual, reference(copies(inputs)), output_names(ir), options.tolerance);
-}
-
-}  // namespace
 
 std::pair<bool, VerificationReport> verify_ir_with_state_dict(const IR& ir,
                                                               const StateDict& state_dict,
