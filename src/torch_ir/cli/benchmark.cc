@@ -7,11 +7,8 @@
 #include <algorithm>
 #include <chrono>
 #include <ostream>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include "torch_ir/base/error.h"
 #include "torch_ir/cli/benchmark_report.h"
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/execution.h"

@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "torch_ir/cli/testing/test_support.h"
-#include "torch_ir/ir/json.h"
 #include "torch_ir/ir/testing/test_graphs.h"
 
 namespace torch_ir {

@@ -6,9 +6,9 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <ostream>
 #include <sstream>
+#include <utility>
 
 #include "torch_ir/analysis/text_table.h"
 #include "torch_ir/base/error.h"
@@ -28,68 +28,47 @@ struct CompareArguments {
   ToleranceRule tolerance;
 };
 
-// A line of the table.
-struct Line {
-  std::string name;
-  std::string type;
-  std::string verdict;
-  bool is_close;
-  // Whether integers or booleans were compared.
-  bool is_exact = false;
-};
-
 std::string type_text(const at::Tensor& tensor) {
   return fmt::format("{}[{}]", dtype_name(tensor.scalar_type()),
                      fmt::join(tensor.sizes().vec(), ", "));
 }
 
-Line compare_both(const std::string& name, const at::Tensor& actual, const at::Tensor& expected,
-                  const ToleranceRule& rule) {
-  const Tolerance tolerance = tolerance_for(rule, 0, expected.scalar_type());
-  const TensorComparison comparison = compare_tensors(actual, expected, tolerance);
-  std::ostringstream verdict;
-  verdict << comparison << own_tolerance_text(rule, tolerance);
-  return {printable(name), type_text(actual), verdict.str(), comparison.is_close,
-          compares_exactly(expected.scalar_type())};
-}
-
-Line only_in(const std::string& path, const std::string& name, const at::Tensor& tensor) {
-  return {printable(name), type_text(tensor), "only in " + path, false};
-}
-
 // The tensors of the first file in its order, then those that only the second one has.
-std::vector<Line> compare_files(const CompareArguments& arguments) {
+int run_compare(const CompareArguments& arguments, Console& console) {
   const StateDict actual = load_weights(arguments.actual);
   const StateDict expected = load_weights(arguments.expected);
   if (actual.is_empty() && expected.is_empty()) {
     throw Error(arguments.actual + " and " + arguments.expected +
                 " hold no tensors: there is nothing to compare");
   }
-  std::vector<Line> lines;
+  TextRows rows;
+  const auto add = [&](const std::string& name, const at::Tensor& tensor, std::string verdict) {
+    rows.push_back({printable(name), type_text(tensor), std::move(verdict)});
+  };
+  size_t num_close = 0;
+  bool has_exact = false;
   for (const auto& item : actual) {
-    const std::string& name = item.key();
-    const at::Tensor* other = expected.find(name);
-    lines.push_back(other == nullptr
-                        ? only_in(arguments.actual, name, item.value())
-                        : compare_both(name, item.value(), *other, arguments.tolerance));
+    const at::Tensor* other = expected.find(item.key());
+    if (other == nullptr) {
+      add(item.key(), item.value(), "only in " + arguments.actual);
+      continue;
+    }
+    const Tolerance tolerance = tolerance_for(arguments.tolerance, 0, other->scalar_type());
+    const TensorComparison comparison = compare_tensors(item.value(), *other, tolerance);
+    std::ostringstream verdict;
+    verdict << comparison << own_tolerance_text(arguments.tolerance, tolerance);
+    add(item.key(), item.value(), verdict.str());
+    num_close += comparison.is_close ? 1 : 0;
+    has_exact |= compares_exactly(other->scalar_type());
   }
   for (const auto& item : expected) {
     if (actual.contains(item.key())) continue;
-    lines.push_back(only_in(arguments.expected, item.key(), item.value()));
+    add(item.key(), item.value(), "only in " + arguments.expected);
   }
-  return lines;
-}
-
-int run_compare(const CompareArguments& arguments, Console& console) {
-  const std::vector<Line> lines = compare_files(arguments);
-  const auto num_close = static_cast<size_t>(std::ranges::count_if(lines, &Line::is_close));
-  TextRows rows;
-  for (const Line& line : lines) rows.push_back({line.name, line.type, line.verdict});
-  console.talk() << text_table(rows);
-  const bool has_exact = std::ranges::any_of(lines, &Line::is_exact);
-  console.talk() << fmt::format("{} of {} tensors agree ({})\n", num_close, lines.size(),
+  console.talk() << text_table(rows)
+                 << fmt::format("{} of {} tensors agree ({})\n", num_close, rows.size(),
                                 rule_text(arguments.tolerance, has_exact));
-  return num_close == lines.size() ? kDone : kDifferent;
+  return num_close == rows.size() ? kDone : kDifferent;
 }
 
 void declare_compare(CLI::App& parser, CompareArguments& arguments) {

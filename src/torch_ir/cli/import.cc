@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <ostream>
-#include <utility>
 #include <vector>
 
 #include "torch_ir/base/error.h"

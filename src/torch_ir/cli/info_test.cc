@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "torch_ir/base/file.h"
 #include "torch_ir/cli/testing/test_support.h"
@@ -90,51 +91,18 @@ TEST_F(InfoTest, PrintsJson) {
   TestGraphBuilder graph("Small");
   graph.input("x", {2, 3}).input("n", {}).weight("p_w", "w", {3});
   graph.op("mul", "aten.mul.Tensor", {"x", "p_w"}, {2, 3}).output("mul");
-  EXPECT_EQ(printed({"info", graph_file("model.json", graph.build()), "--json"}), R"({
-  "model_name": "Small",
-  "num_nodes": 1,
-  "num_inputs": 2,
-  "num_outputs": 1,
-  "num_weights": 1,
-  "total_parameters": 3,
-  "input_shapes": {
-    "x": [
-      2,
-      3
-    ],
-    "n": []
-  },
-  "output_shapes": {
-    "mul": [
-      2,
-      3
-    ]
-  },
-  "op_distribution": {
-    "aten.mul.Tensor": 1
-  },
-  "cost": {
-    "sizes": {},
-    "multiply_adds": 0,
-    "not_counted": [],
-    "input_bytes": 28,
-    "weight_bytes": 12,
-    "largest_value": "mul",
-    "largest_bytes": 24,
-    "peak_bytes": 24,
-    "peak_node": "mul",
-    "num_unknown_sizes": 0,
-    "operators": {
-      "aten.mul.Tensor": {
-        "num_nodes": 1,
-        "multiply_adds": 0,
-        "parameters": 3,
-        "output_bytes": 24
-      }
-    }
-  }
-}
-)");
+  EXPECT_EQ(printed({"info", graph_file("model.json", graph.build()), "--json"}),
+            nlohmann::ordered_json::parse(R"({
+    "model_name": "Small", "num_nodes": 1, "num_inputs": 2, "num_outputs": 1, "num_weights": 1,
+    "total_parameters": 3, "input_shapes": {"x": [2, 3], "n": []},
+    "output_shapes": {"mul": [2, 3]}, "op_distribution": {"aten.mul.Tensor": 1},
+    "cost": {"sizes": {}, "multiply_adds": 0, "not_counted": [], "input_bytes": 28,
+             "weight_bytes": 12, "largest_value": "mul", "largest_bytes": 24, "peak_bytes": 24,
+             "peak_node": "mul", "num_unknown_sizes": 0,
+             "operators": {"aten.mul.Tensor": {"num_nodes": 1, "multiply_adds": 0,
+                                               "parameters": 3, "output_bytes": 24}}}})")
+                    .dump(2) +
+                "\n");
 }
 
 TEST_F(InfoTest, WritesToAFile) {

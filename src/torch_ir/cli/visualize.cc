@@ -1,9 +1,9 @@
 // torch-ir visualize: a graph as a picture.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <string_view>
-#include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/cli/command.h"
@@ -21,43 +21,33 @@ struct VisualizeArguments {
   MermaidOptions options;
 };
 
-// A picture is for who asked for it: it may take as long as it takes.
-SvgOptions picture_options(const MermaidOptions& options, Console& console) {
-  return {.max_nodes = static_cast<size_t>(options.max_nodes),
-          .time_limit = std::chrono::hours(1),
-          .on_warning = [&console](const std::string& text) { console.warn(text); }};
-}
-
-using Renderer = std::string (*)(const IR&, const MermaidOptions&, Console&);
-
-std::string draw_mermaid(const IR& ir, const MermaidOptions& options, Console&) {
-  return ir_to_mermaid(ir, options);
-}
-
-// By the ending of the file's name.
-const std::pair<std::string_view, Renderer> kRenderers[] = {
-    {".mmd", draw_mermaid},
-    {".svg", [](const IR& ir, const MermaidOptions& options,
-                Console& console) { return ir_to_svg(ir, picture_options(options, console)); }},
-    {".png", [](const IR& ir, const MermaidOptions& options,
-                Console& console) { return ir_to_png(ir, picture_options(options, console)); }},
-    {".dot",
-     [](const IR& ir, const MermaidOptions& options, Console&) { return ir_to_dot(ir, options); }},
-};
-
-Renderer find_renderer(const std::string& path) {
-  for (const auto& [extension, render] : kRenderers) {
-    if (path.ends_with(extension)) return render;
-  }
+void check_ending(const std::string& path) {
+  constexpr std::string_view kEndings[] = {".mmd", ".svg", ".png", ".dot"};
+  const auto is_ending = [&](std::string_view ending) { return path.ends_with(ending); };
+  if (path.empty() || std::ranges::any_of(kEndings, is_ending)) return;
   throw Error("cannot tell what to write to '" + path +
               "': its name must end in .mmd, .svg, .png or .dot");
 }
 
+// As the name of the file says.
+std::string draw(const IR& ir, const VisualizeArguments& arguments, Console& console) {
+  const std::string& path = arguments.output;
+  if (path.ends_with(".dot")) return ir_to_dot(ir, arguments.options);
+  const bool is_png = path.ends_with(".png");
+  if (!is_png && !path.ends_with(".svg")) return ir_to_mermaid(ir, arguments.options);
+  // A picture is for who asked for it: it may take as long as it takes.
+  const SvgOptions options = {
+      .max_nodes = static_cast<size_t>(arguments.options.max_nodes),
+      .time_limit = std::chrono::hours(1),
+      .on_warning = [&console](const std::string& text) { console.warn(text); }};
+  return is_png ? ir_to_png(ir, options) : ir_to_svg(ir, options);
+}
+
 int run_visualize(const VisualizeArguments& arguments, Console& console) {
   refuse_to_overwrite(arguments.output, {arguments.file});
-  const Renderer render = arguments.output.empty() ? draw_mermaid : find_renderer(arguments.output);
+  check_ending(arguments.output);
   const IR ir = load_graph_file(arguments.file).ir;
-  write_result(arguments.output, render(ir, arguments.options, console), console);
+  write_result(arguments.output, draw(ir, arguments, console), console);
   return kDone;
 }
 
