@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <ostream>
 #include <set>
 
@@ -26,12 +27,7 @@ struct SplitArguments {
 
 // "resnet18" of "models/resnet18.pt2".
 std::string model_name(const std::string& path) {
-  const std::string file = path.substr(path.rfind('/') + 1);
-  return file.substr(0, file.rfind('.'));
-}
-
-std::string shared_name(const std::vector<std::string>& files) {
-  return files.size() == 1 ? model_name(files[0]) : fmt::format("{} models", files.size());
+  return std::filesystem::path(path).stem().string();
 }
 
 int run_split(const SplitArguments& arguments, Console& console) {
@@ -49,7 +45,8 @@ int run_split(const SplitArguments& arguments, Console& console) {
                   "': calls are told apart by the names of their models");
     }
   }
-  SuiteWriter writer(arguments.output, shared_name(arguments.files));
+  SuiteWriter writer(arguments.output,
+                     names.size() == 1 ? *names.begin() : fmt::format("{} models", names.size()));
   Splitter splitter;
   for (const std::string& file : arguments.files) {
     ExecutionArguments execution = arguments.execution;

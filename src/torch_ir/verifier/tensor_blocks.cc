@@ -20,8 +20,14 @@ Blocks map_blocks(c10::ArrayRef<at::Tensor> tensors, const Function& function) {
   return blocks;
 }
 
-// `first` is the position of the first element of `tensors` in those that are read.
-bool visit_blocks(c10::ArrayRef<at::Tensor> tensors, int64_t first, BlockVisitor visit) {
+}  // namespace
+
+at::Tensor strided(const at::Tensor& tensor) {
+  if (tensor.is_quantized()) return tensor.dequantize();
+  return tensor.layout() == c10::kStrided ? tensor : tensor.to_dense();
+}
+
+bool for_each_block(c10::ArrayRef<at::Tensor> tensors, BlockVisitor visit, int64_t first) {
   const at::Tensor& shape = tensors.front();
   const int64_t size = shape.numel();
   if (size == 0) return true;
@@ -39,20 +45,9 @@ bool visit_blocks(c10::ArrayRef<at::Tensor> tensors, int64_t first, BlockVisitor
     const int64_t count = std::min(rows_at_once, shape.size(dim) - i);
     const Blocks rows =
         map_blocks(tensors, [&](const at::Tensor& tensor) { return tensor.narrow(dim, i, count); });
-    if (!visit_blocks(rows, first + i * row, visit)) return false;
+    if (!for_each_block(rows, visit, first + i * row)) return false;
   }
   return true;
-}
-
-}  // namespace
-
-at::Tensor strided(const at::Tensor& tensor) {
-  if (tensor.is_quantized()) return tensor.dequantize();
-  return tensor.layout() == c10::kStrided ? tensor : tensor.to_dense();
-}
-
-bool for_each_block(c10::ArrayRef<at::Tensor> tensors, BlockVisitor visit) {
-  return visit_blocks(tensors, 0, visit);
 }
 
 bool have_equal_bits(const at::Tensor& actual, const at::Tensor& expected) {

@@ -17,8 +17,9 @@ at::Tensor strided(const at::Tensor& tensor);
 // Returns whether to go on.
 using BlockVisitor = c10::function_ref<bool(c10::ArrayRef<at::Tensor> blocks, int64_t first)>;
 
-// Visits strided tensors of one shape in row-major order. Returns whether all was visited.
-bool for_each_block(c10::ArrayRef<at::Tensor> tensors, BlockVisitor visit);
+// Visits strided tensors of one shape in row-major order; `first` is the position of their first
+// element. Returns whether all was visited.
+bool for_each_block(c10::ArrayRef<at::Tensor> tensors, BlockVisitor visit, int64_t first = 0);
 
 // Both are strided and of one shape. False for tensors of two dtypes.
 bool have_equal_bits(const at::Tensor& actual, const at::Tensor& expected);

@@ -93,24 +93,16 @@ int64_t largest_that_fits(int64_t high, const Predicate& fits) {
 constexpr size_t kMaxOperators = 10;
 constexpr std::string_view kOthers = "Others";
 
+// The short label of an operator, or its whole name where that is taken, or that with a number:
 // Mermaid drops the second of two slices with one label.
-class SliceLabels {
- public:
-  // The short label of an operator, or its whole name where that is taken, or that with a number.
-  std::string make(const std::string& op_type) {
-    std::string label = mermaid_label(printable_name(operator_label(op_type)));
-    if (taken_.insert(label).second) return label;
-    const std::string whole = mermaid_label(printable_name(op_type));
-    label = whole;
-    for (int64_t i = 2; !taken_.insert(label).second; ++i) {
-      label = whole + " (" + std::to_string(i) + ")";
-    }
-    return label;
+std::string slice_label(const std::string& op_type, std::unordered_set<std::string>& taken) {
+  std::string label = mermaid_label(printable_name(operator_label(op_type)));
+  const std::string whole = mermaid_label(printable_name(op_type));
+  for (int64_t i = 1; !taken.insert(label).second; ++i) {
+    label = i == 1 ? whole : whole + " (" + std::to_string(i) + ")";
   }
-
- private:
-  std::unordered_set<std::string> taken_ = {std::string(kOthers)};
-};
+  return label;
+}
 
 std::string slice(std::string_view label, int64_t count) {
   return "    \"" + std::string(label) + "\" : " + std::to_string(count) + "\n";
@@ -148,12 +140,12 @@ std::string generate_op_distribution_pie(const IR& ir) {
   if (ir.nodes.empty()) return "pie showData title No operators\n";
   const IRSummary summary = summarize(ir);
   std::string text = "pie showData\n";
-  SliceLabels labels;
+  std::unordered_set<std::string> taken = {std::string(kOthers)};
   int64_t shown = 0;
   for (size_t i = 0; i < summary.op_distribution.size() && i < kMaxOperators; ++i) {
     const auto& [op_type, count] = summary.op_distribution[i];
     if (count * 100 < summary.num_nodes) break;
-    text += slice(labels.make(op_type), count);
+    text += slice(slice_label(op_type, taken), count);
     shown += count;
   }
   if (shown < summary.num_nodes) text += slice(kOthers, summary.num_nodes - shown);
