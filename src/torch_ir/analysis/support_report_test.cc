@@ -14,6 +14,7 @@ namespace torch_ir {
 namespace {
 
 using testing::ElementsAre;
+using testing::FieldsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -131,21 +132,18 @@ TEST(SupportReportTest, SaysWhichGraphsRunAndWhatTheOthersLack) {
   EXPECT_EQ(report.graphs[1].num_supported_calls, 2);
   EXPECT_THAT(report.graphs[1].missing,
               ElementsAre(Pair("my.b.default", 3), Pair("my.c.default", 1)));
-  ASSERT_EQ(report.missing.size(), 2u);
-  EXPECT_EQ(report.missing[0].op_type, "my.b.default");
-  EXPECT_EQ(report.missing[0].num_graphs, 2);
-  EXPECT_EQ(report.missing[0].num_calls, 4);
-  EXPECT_EQ(report.missing[1].op_type, "my.c.default");
-  EXPECT_EQ(report.missing[1].num_graphs, 1);
+  // The operator with its graphs, those that it would unlock, and its calls.
+  EXPECT_THAT(report.missing,
+              ElementsAre(FieldsAre("my.b.default", 2, 1, 4), FieldsAre("my.c.default", 1, 0, 1)));
 }
 
 TEST(SupportReportTest, MissingOperatorsAreSortedByGraphsThenCallsThenName) {
   GraphOperators often = graph("Often", "");
   often.operators = {{"my.z.default", 5}, {"my.y.default", 1}, {"my.x.default", 1}};
   const SupportReport report = supported({often, graph("Other", "y")}, list(""));
-  std::vector<std::string> names;
-  for (const MissingOperator& missing : report.missing) names.push_back(missing.op_type);
-  EXPECT_THAT(names, ElementsAre("my.y.default", "my.z.default", "my.x.default"));
+  EXPECT_THAT(report.missing,
+              ElementsAre(FieldsAre("my.y.default", 2, 1, 2), FieldsAre("my.z.default", 1, 0, 5),
+                          FieldsAre("my.x.default", 1, 0, 1)));
 }
 
 TEST(SupportReportTest, CountsTheGraphsThatLackNothingElse) {

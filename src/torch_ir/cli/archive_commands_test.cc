@@ -45,7 +45,7 @@ TEST_F(ArchiveCommandsTest, ImportedFilesComputeWhatTheArchiveDoes) {
     EXPECT_THAT(imported.out, StartsWith(folder + "/ir.json: IR(model_name="));
     const std::string graph = folder + "/ir.json";
     const std::string weights = folder + "/weights.safetensors";
-    EXPECT_EQ(torch_ir({"validate", graph, "--weights", weights}).status, 0) << name;
+    printed({"validate", graph, "--weights", weights});
     const std::string inputs = inputs_for(IR::load(graph));
     const std::string outputs = path("outputs.safetensors");
     const Outcome executed =
@@ -65,7 +65,7 @@ TEST_F(ArchiveCommandsTest, TheSameModelExportedTwiceIsNoDifference) {
 
 // The new value of a buffer goes by its name in the state dict too, and need not be expected.
 TEST_F(ArchiveCommandsTest, ExecuteWritesWhatTheModelUpdates) {
-  ASSERT_EQ(torch_ir({"import", archive("mutations.pt2"), "--output", path("m")}).status, 0);
+  printed({"import", archive("mutations.pt2"), "--output", path("m")});
   const IR ir = IR::load(path("m/ir.json"));
   size_t num_updates = 0;
   for (const TensorMeta& output : ir.graph_outputs) num_updates += output.mutates.empty() ? 0 : 1;
@@ -85,7 +85,7 @@ TEST_F(ArchiveCommandsTest, ExecuteWritesWhatTheModelUpdates) {
 
 TEST_F(ArchiveCommandsTest, DynamicShapesAreShownByTheirSymbols) {
   EXPECT_THAT(printed({"info", archive("dynamic.pt2"), "--json"}), HasSubstr("\"s"));
-  EXPECT_EQ(torch_ir({"visualize", archive("dynamic.pt2")}).status, 0);
+  printed({"visualize", archive("dynamic.pt2")});
 }
 
 TEST_F(ArchiveCommandsTest, ImportRefusesWhatIsNoArchive) {

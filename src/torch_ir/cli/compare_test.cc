@@ -34,20 +34,19 @@ TEST_F(CompareTest, ShowsHowTensorsDiffer) {
               testing::StartsWith("w  float32[2]  1 of 2 element(s) differ (50 %): max diff 0.5"));
   EXPECT_THAT(compare.out, HasSubstr("at [1]: 2, expected 2.5"));
   EXPECT_THAT(compare.out, HasSubstr("\n0 of 1 tensors agree"));
-  EXPECT_EQ(torch_ir({"compare", a, b, "--atol", "0.5"}).status, 0);
+  printed({"compare", a, b, "--atol", "0.5"});
 }
 
 TEST_F(CompareTest, TakesTheTolerancesOfDtypes) {
   const at::Tensor e = at::tensor({1.0, 2.0}, at::kDouble);
   const std::string a = tensor_file("a.safetensors", {{"f64", e + 1e-6}, {"f16", e.to(at::kHalf)}});
   const std::string b = tensor_file("b.safetensors", {{"f64", e}, {"f16", e.to(at::kHalf)}});
-  EXPECT_EQ(torch_ir({"compare", a, b}).status, 0);
-  const Outcome compare = torch_ir({"compare", a, b, "--tolerance", "dtype"});
-  EXPECT_EQ(compare.status, 1);
-  EXPECT_THAT(compare.out, HasSubstr("f16  float16[2]  equal (rtol 0.001, atol 1e-05)\n"));
-  EXPECT_THAT(compare.out, HasSubstr("f64  float64[2]  2 of 2 element(s) differ"));
-  EXPECT_THAT(compare.out, HasSubstr(" (rtol 1e-07, atol 1e-07)\n"));
-  EXPECT_THAT(compare.out, HasSubstr("\n1 of 2 tensors agree (tolerances by dtype)\n"));
+  printed({"compare", a, b});
+  const std::string compare = printed({"compare", a, b, "--tolerance", "dtype"}, 1);
+  EXPECT_THAT(compare, HasSubstr("f16  float16[2]  equal (rtol 0.001, atol 1e-05)\n"));
+  EXPECT_THAT(compare, HasSubstr("f64  float64[2]  2 of 2 element(s) differ"));
+  EXPECT_THAT(compare, HasSubstr(" (rtol 1e-07, atol 1e-07)\n"));
+  EXPECT_THAT(compare, HasSubstr("\n1 of 2 tensors agree (tolerances by dtype)\n"));
 }
 
 TEST_F(CompareTest, ComparesIntegersExactly) {
@@ -62,7 +61,7 @@ TEST_F(CompareTest, ComparesIntegersExactly) {
             "relative 0.3333; worst at [0]: 4, expected 3; no tolerance passes (rtol 0, atol 0)\n"
             "w      float32[1]  close: max diff 0.5, mean diff 0.5, passes from tolerance 0.25\n"
             "1 of 2 tensors agree (rtol 1e-05, atol 2, integers exact)\n");
-  EXPECT_EQ(torch_ir({"compare", b, b}).status, 0);
+  printed({"compare", b, b});
 }
 
 TEST_F(CompareTest, RefusesWhatIsNoRuleOfTolerances) {
@@ -80,9 +79,7 @@ TEST_F(CompareTest, CountsMissingTensorsAsDifferent) {
       tensor_file("a.safetensors", {{"both", at::zeros({1})}, {"left", at::zeros({1})}});
   const std::string b =
       tensor_file("b.safetensors", {{"both", at::zeros({1})}, {"right", at::zeros({})}});
-  const Outcome compare = torch_ir({"compare", a, b});
-  EXPECT_EQ(compare.status, 1);
-  EXPECT_EQ(compare.out,
+  EXPECT_EQ(printed({"compare", a, b}, 1),
             "both   float32[1]  equal\n"
             "left   float32[1]  only in " +
                 a +
@@ -96,11 +93,8 @@ TEST_F(CompareTest, CountsMissingTensorsAsDifferent) {
 TEST_F(CompareTest, RefusesFilesWithoutTensors) {
   const std::string a = tensor_file("a.safetensors", {});
   const std::string b = tensor_file("b.safetensors", {});
-  const Outcome compare = torch_ir({"compare", a, b});
-  EXPECT_EQ(compare.status, 2);
-  EXPECT_EQ(compare.out, "");
-  EXPECT_EQ(compare.err,
-            "torch-ir: " + a + " and " + b + " hold no tensors: there is nothing to compare\n");
+  expect_refused(torch_ir({"compare", a, b}),
+                 a + " and " + b + " hold no tensors: there is nothing to compare");
 }
 
 TEST_F(CompareTest, RefusesWhatIsNoTensorFile) {

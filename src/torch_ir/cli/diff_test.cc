@@ -43,21 +43,17 @@ TEST_F(DiffTest, SaysThatThereIsNone) {
 
 TEST_F(DiffTest, SaysWhatChanged) {
   const std::string changed = changed_graph();
-  const Outcome outcome = torch_ir({"diff", graph_, changed});
-  EXPECT_EQ(outcome.status, 1);
-  EXPECT_THAT(outcome.out, HasSubstr("add (aten.add.Tensor): alpha nothing -> 2.0\n"));
-  EXPECT_THAT(outcome.out, HasSubstr("\n1 attribute changed; 1 node renamed\n"));
+  const std::string outcome = printed({"diff", graph_, changed}, 1);
+  EXPECT_THAT(outcome, HasSubstr("add (aten.add.Tensor): alpha nothing -> 2.0\n"));
+  EXPECT_THAT(outcome, HasSubstr("\n1 attribute changed; 1 node renamed\n"));
   EXPECT_THAT(torch_ir({"diff", graph_, changed, "--all"}).out,
               HasSubstr("\nnode renamed: mul -> masked\n"));
-  const Outcome quiet = torch_ir({"diff", graph_, changed, "--quiet"});
-  EXPECT_EQ(quiet.status, 1);
-  EXPECT_EQ(quiet.out, "");
+  EXPECT_EQ(printed({"diff", graph_, changed, "--quiet"}, 1), "");
 }
 
 TEST_F(DiffTest, WritesJson) {
-  const Outcome outcome = torch_ir({"diff", graph_, changed_graph(), "--json", "--quiet"});
-  EXPECT_EQ(outcome.status, 1);
-  const auto json = nlohmann::json::parse(outcome.out);
+  const auto json =
+      nlohmann::json::parse(printed({"diff", graph_, changed_graph(), "--json", "--quiet"}, 1));
   EXPECT_EQ(json["equal"], false);
   EXPECT_EQ(json["summary"], "1 attribute changed; 1 node renamed");
   ASSERT_EQ(json["changes"].size(), 1);

@@ -78,11 +78,10 @@ TEST_F(InfoTest, CountsADynamicArchiveAtTheSizesOfItsExampleInputs) {
 TEST_F(InfoTest, TakesAFileThatIsCalledAnArchiveForOne) {
   for (const std::string& other : {file("empty.pt2", ""), file("text.pt2", "not a graph"),
                                    tensor_file("weights.safetensors", {{"w", at::zeros({2})}})}) {
-    const Outcome info = torch_ir({"info", other});
-    EXPECT_EQ(info.status, 2);
-    EXPECT_EQ(info.err, "torch-ir: " + other +
-                            ": is no .pt2 archive: it does not begin as zip archives do; write a "
-                            ".pt2 archive with torch.export.save\n");
+    expect_refused(torch_ir({"info", other}),
+                   other +
+                       ": is no .pt2 archive: it does not begin as zip archives do; write a .pt2 "
+                       "archive with torch.export.save");
   }
   EXPECT_THAT(torch_ir({"info", file("empty.json", "")}).err, HasSubstr("not valid JSON"));
 }
@@ -127,14 +126,10 @@ TEST_F(InfoTest, RefusesAGraphThatIsNotWellFormed) {
       {"benchmark", bad},      {"import", bad, "--output", path("imported")},
       {"info", bad, "--quiet"}};
   for (const std::vector<std::string>& command : commands) {
-    const Outcome outcome = torch_ir(command);
-    EXPECT_EQ(outcome.status, 2) << command[0];
-    EXPECT_EQ(outcome.out, "") << command[0];
-    EXPECT_THAT(outcome.err, StartsWith("torch-ir: " + bad +
-                                        " is not well formed: graph input 'x' has a "
-                                        "negative size: [-3] (and "))
-        << command[0];
-    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << command[0];
+    SCOPED_TRACE(command[0]);
+    expect_failed(torch_ir(command), StartsWith("torch-ir: " + bad +
+                                                " is not well formed: graph input 'x' has a "
+                                                "negative size: [-3] (and "));
   }
   EXPECT_THAT(files(), ElementsAre("bad.json", "good.json", "list"));
 }

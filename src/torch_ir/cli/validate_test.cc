@@ -26,17 +26,14 @@ TEST_F(ValidateTest, ListsTheProblemsOfAGraph) {
   ir.nodes[1].inputs[0].name = "nobody";
   ir.graph_outputs[0].shape = {1, 5};
   const std::string graph = graph_file("model.json", ir);
-  const Outcome validate = torch_ir({"validate", graph});
-  EXPECT_EQ(validate.status, 2);
-  EXPECT_EQ(validate.out, "");
-  EXPECT_THAT(validate.err,
-              testing::MatchesRegex("torch-ir: " + graph +
-                                    " is not well formed: 2 problems with its graph:\n"
-                                    "  [^\n]*'nobody'[^\n]*\n  [^\n]*\\[1, 5\\][^\n]*\n"));
+  const std::string start = "torch-ir: " + graph + " is not well formed: ";
+  expect_failed(torch_ir({"validate", graph}),
+                testing::MatchesRegex(start + "2 problems with its graph:\n"
+                                              "  [^\n]*'nobody'[^\n]*\n  [^\n]*\\[1, 5\\][^\n]*\n"),
+                /*num_lines=*/3);
   ir.graph_outputs[0].shape = masked_linear_graph().graph_outputs[0].shape;
-  const Outcome single = torch_ir({"validate", graph_file("model.json", ir)});
-  EXPECT_THAT(single.err, testing::MatchesRegex("torch-ir: " + graph +
-                                                " is not well formed: [^\n]*'nobody'[^\n]*\n"));
+  expect_failed(torch_ir({"validate", graph_file("model.json", ir)}),
+                testing::MatchesRegex(start + "[^\n]*'nobody'[^\n]*\n"));
 }
 
 TEST_F(ValidateTest, SaysWhetherWeightsFit) {
@@ -46,14 +43,11 @@ TEST_F(ValidateTest, SaysWhetherWeightsFit) {
 
   const std::string wrong =
       tensor_file("wrong.safetensors", {{"linear.weight", at::zeros({4, 5})}});
-  const Outcome validate = torch_ir({"validate", model.graph, "--weights", wrong});
-  EXPECT_EQ(validate.status, 2);
-  EXPECT_EQ(validate.out, "");
-  EXPECT_EQ(validate.err,
-            "torch-ir: " + model.graph + " with " + wrong +
-                ": 2 problems with its weights:\n"
-                "  Weight 'linear.weight' has shape [4, 5], expected [4, 4].\n"
-                "  Weight 'linear.bias' (float32 [4]) is missing; node 'linear' reads it.\n");
+  expect_refused(torch_ir({"validate", model.graph, "--weights", wrong}),
+                 model.graph + " with " + wrong +
+                     ": 2 problems with its weights:\n"
+                     "  Weight 'linear.weight' has shape [4, 5], expected [4, 4].\n"
+                     "  Weight 'linear.bias' (float32 [4]) is missing; node 'linear' reads it.");
 }
 
 // As execute does: Python's checkpoints have no num_batches_tracked where C++'s modules do.

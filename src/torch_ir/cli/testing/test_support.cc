@@ -44,9 +44,9 @@ Outcome CliTest::torch_ir(const std::vector<std::string>& arguments) {
   return {status, out.str(), err.str()};
 }
 
-std::string CliTest::printed(const std::vector<std::string>& arguments) {
+std::string CliTest::printed(const std::vector<std::string>& arguments, int status) {
   const Outcome outcome = torch_ir(arguments);
-  EXPECT_EQ(outcome.status, 0) << testing::PrintToString(arguments) << '\n' << outcome.out;
+  EXPECT_EQ(outcome.status, status) << testing::PrintToString(arguments) << '\n' << outcome.out;
   EXPECT_EQ(outcome.err, "");
   return outcome.out;
 }

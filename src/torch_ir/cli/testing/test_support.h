@@ -35,8 +35,8 @@ class CliTest : public testing::Test {
  protected:
   CliTest();
 
-  // The same, which has to end with status 0 and without an error; gives what it prints.
-  static std::string printed(const std::vector<std::string>& arguments);
+  // The same, which has to end with `status` and without an error; gives what it prints.
+  static std::string printed(const std::vector<std::string>& arguments, int status = 0);
 
   // The path of a file in the folder.
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
