@@ -21,6 +21,14 @@ constexpr const char* kOldestProgram = "serialized_exported_program.json";
 constexpr std::string_view kModelsFolder = "models/";
 constexpr std::string_view kModelSuffix = ".json";
 
+// What other archives are, by a part of the name of an entry.
+constexpr std::pair<std::string_view, const char*> kOtherArchives[] = {
+    {"data/aotinductor/", "is a package of AOTInductor, compiled code without a graph"},
+    {"/constants.pkl", "is a TorchScript archive"},
+    {"/code/", "is a TorchScript archive"},
+    {"/data.pkl", "is a file of torch.save, which holds weights but no graph"},
+};
+
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
   throw ExportError(fmt::format("{}: {}", path, what));
 }
@@ -41,13 +49,6 @@ class Opener {
  private:
   [[noreturn]] void refuse(const std::string& what) const {
     throw ExportError(kNotSupported, fmt::format("{}: {}", path_, what));
-  }
-
-  // Whether the name of an entry has `part`.
-  bool has_entry(std::string_view part) const {
-    return std::ranges::any_of(zip_.entries(), [&](const std::string& entry) {
-      return entry.find(part) != std::string::npos;
-    });
   }
 
   // The first of `names` that is an entry.
@@ -157,15 +158,10 @@ class Opener {
   }
 
   [[noreturn]] void refuse_other_archive() const {
-    if (has_entry("data/aotinductor/")) {
-      refuse(
-          fmt::format("is a package of AOTInductor, compiled code without a graph; {}", kAdvice));
-    }
-    if (has_entry("/constants.pkl") || has_entry("/code/")) {
-      refuse(fmt::format("is a TorchScript archive; {}", kAdvice));
-    }
-    if (has_entry("/data.pkl")) {
-      refuse(fmt::format("is a file of torch.save, which holds weights but no graph; {}", kAdvice));
+    for (const auto& [part, what] : kOtherArchives) {
+      for (const std::string& entry : zip_.entries()) {
+        if (entry.find(part) != std::string::npos) refuse(fmt::format("{}; {}", what, kAdvice));
+      }
     }
     fail(path_,
          fmt::format("is a zip archive without an exported program: no entry models/NAME.json; {}",

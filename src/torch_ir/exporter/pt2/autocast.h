@@ -8,16 +8,12 @@
 
 #include <c10/core/ScalarType.h>
 
-#include <optional>
 #include <vector>
 
 #include "torch_ir/exporter/exported_program.h"
-#include "torch_ir/exporter/pt2/graph_builder.h"
+#include "torch_ir/exporter/pt2/graph_reader.h"
 
 namespace torch_ir {
-
-// The dtype to which autocast on the CPU casts; nothing where it is off.
-using AutocastDtype = std::optional<c10::ScalarType>;
 
 // Adds `node`, which makes `outputs`, to `builder`, behind the casts that autocast to `dtype` makes
 // of its arguments; returns the outputs. Throws ExportError for an operator that has no rule for

@@ -5,12 +5,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/exporter/pt2/value_meta.h"
+#include "torch_ir/exporter/pt2/autocast.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/builtin_operators.h"
 
@@ -79,20 +80,11 @@ std::string read_metadata(const ObjectReader& node, const char* key) {
 
 // --- Values ---
 
-using ValueReader = ExportedValue (*)(const JsonValue& value, const Place& place);
-
-constexpr std::pair<std::string_view, ValueReader> kValueTables[] = {
-    {"tensor_values", read_tensor_meta},
-    {"sym_int_values", read_sym_int_meta},
-    {"sym_float_values", read_number_meta<c10::ScalarType::Double>},
-    {"sym_bool_values", read_number_meta<c10::ScalarType::Bool>},
-};
-
 std::unordered_map<std::string, ExportedValue> read_values(const ObjectReader& graph) {
   std::unordered_map<std::string, ExportedValue> values;
-  for (const auto& [key, read_value] : kValueTables) {
+  const auto read_table = [&](std::string_view key, const auto& read_value) {
     const JsonValue* table = graph.find(key);
-    if (table == nullptr) continue;
+    if (table == nullptr) return;
     const Place place = graph.place().key(key);
     for (const auto& [name, meta] : as_object(*table, place)) {
       const std::string shown = printable(name);
@@ -101,40 +93,99 @@ std::unordered_map<std::string, ExportedValue> read_values(const ObjectReader& g
         meta_place.fail("the value is in another table too");
       }
     }
-  }
+  };
+  read_table("tensor_values", read_tensor_meta);
+  read_table("sym_int_values", read_integer_meta);
+  read_table("sym_float_values", std::bind_front(read_number_meta, c10::ScalarType::Double));
+  read_table("sym_bool_values", std::bind_front(read_number_meta, c10::ScalarType::Bool));
   return values;
 }
 
-// The schema names arguments that the archive gives by position; those of Python's functions are
-// always positional.
-std::string argument_name(const ArchiveNode& node, size_t index,
-                          const c10::FunctionSchema* schema) {
-  const std::string& name = node.arguments[index].name;
-  const bool is_positional = name.empty() || !node.target.starts_with(kOperatorPrefix);
-  if (!is_positional) return name;
-  if (schema == nullptr) {
-    throw ExportError(
-        kNotSupported,
-        fmt::format(
-            "argument {} has no name, and the operator is not known here; load the library that "
-            "registers it",
-            index));
-  }
-  if (index >= schema->arguments().size()) {
-    throw ExportError(fmt::format("{} arguments are given, but the operator takes {}",
-                                  node.arguments.size(), schema->arguments().size()));
-  }
-  return schema->arguments()[index].name();
+// A number is what no operator changes.
+constexpr const char* kIdentityOfNumbers = "_operator.pos";
+
+c10::ScalarType dtype_of_number(const Attribute& value) {
+  if (value.get_if<bool>() != nullptr) return c10::ScalarType::Bool;
+  if (value.get_if<double>() != nullptr) return c10::ScalarType::Double;
+  if (value.get_if<int64_t>() != nullptr) return c10::ScalarType::Long;
+  throw ExportError(
+      kNotSupported,
+      "a control flow operator is given a value that is neither a tensor nor a number");
 }
 
 }  // namespace
+
+// --- The builder ---
+
+std::string GraphBuilder::new_name(const std::string& wanted) {
+  if (taken_.insert(wanted).second) return wanted;
+  int& number = next_number_[wanted];
+  for (;;) {
+    std::string name = fmt::format("{}_{}", wanted, ++number);
+    if (taken_.insert(name).second) return name;
+  }
+}
+
+ValueId GraphBuilder::add_input(InputKind kind, ExportedValue value, const std::string& target) {
+  producers_.insert(value.name);
+  const ValueId id = define(std::move(value));
+  graph_.inputs.push_back({kind, id, target});
+  return id;
+}
+
+std::vector<ValueId> GraphBuilder::add_node(ExportedNode node, std::vector<ExportedValue> outputs) {
+  for (ExportedValue& output : outputs) node.outputs.push_back(define(std::move(output)));
+  if (!producers_.insert(node.name).second) {
+    throw ExportError(
+        fmt::format("there are two nodes or inputs called '{}'", printable(node.name)));
+  }
+  node.origin = origin_;
+  graph_.nodes.push_back(std::move(node));
+  return graph_.nodes.back().outputs;
+}
+
+ValueId GraphBuilder::add_value(const std::string& target, std::vector<ExportedArgument> arguments,
+                                ExportedValue output) {
+  return add_node({output.name, target, std::move(arguments)}, {output})[0];
+}
+
+ValueId GraphBuilder::add_number(const std::string& wanted, const Attribute& value) {
+  return add_value(
+      kIdentityOfNumbers, {{"a", value}},
+      {.shape = {}, .dtype = dtype_of_number(value), .is_scalar = true, .name = new_name(wanted)});
+}
+
+void GraphBuilder::add_output(const Attribute& value) {
+  const size_t index = graph_.outputs.size() + graph_.constant_outputs.size();
+  graph_.constant_outputs.push_back({static_cast<int64_t>(index), value});
+}
+
+std::optional<ValueId> GraphBuilder::find(const std::string& name) const {
+  const auto value = values_.find(name);
+  return value == values_.end() ? std::nullopt : std::optional(value->second);
+}
+
+std::optional<ValueId> GraphBuilder::value_of(const Operand& operand) const {
+  if (const auto* id = std::get_if<ValueId>(&operand)) return *id;
+  const std::string* name = referred_name(std::get<Attribute>(operand));
+  return name == nullptr ? std::nullopt : find(*name);
+}
+
+ValueId GraphBuilder::define(ExportedValue value) {
+  taken_.insert(value.name);
+  if (values_.contains(value.name)) {
+    throw ExportError(fmt::format("there are two values called '{}'", printable(value.name)));
+  }
+  const std::string name = value.name;
+  return values_[name] = graph_.add_value(std::move(value));
+}
 
 // --- Targets ---
 
 // One that is no operator of PyTorch's dispatcher, nor arithmetic on numbers.
 struct GraphReader::Target {
   std::string_view name;
-  void (GraphReader::*add)(const ArchiveNode&);
+  void (GraphReader::*add)(const Call&);
   // Whether it leaves no node of its name.
   bool is_inlined = false;
 };
@@ -217,14 +268,25 @@ void GraphReader::bind(const std::string& name, Operand operand) {
   }
 }
 
+void GraphReader::bind_value(const std::string& name, ValueId id) {
+  const ExportedValue& value = builder_.graph()[id];
+  bind(name, value.is_scalar ? Operand(Attribute(ValueRef{value.name})) : id);
+}
+
+void GraphReader::add_input(InputKind kind, const std::string& name, const std::string& target) {
+  ExportedValue input = value(name);
+  input.name = name;
+  bind_value(name, builder_.add_input(kind, std::move(input), target));
+}
+
+// --- Arguments ---
+
 const ExportedValue& GraphReader::value(const std::string& name) const {
   const auto value = values_.find(name);
   if (value != values_.end()) return value->second;
   throw ExportError(
       fmt::format("the shape and dtype of the value '{}' are missing", printable(name)));
 }
-
-// --- Arguments ---
 
 const Operand& GraphReader::find(const std::string& name) const {
   const auto operand = operands_.find(name);
@@ -233,81 +295,60 @@ const Operand& GraphReader::find(const std::string& name) const {
       fmt::format("the value '{}' is used, but nothing before makes it", printable(name)));
 }
 
-Attribute GraphReader::as_attribute(const Operand& operand) const {
-  const auto* id = std::get_if<ValueId>(&operand);
-  return id == nullptr ? std::get<Attribute>(operand) : ValueRef{builder_.graph()[*id].name};
+Operand GraphReader::resolve(const Attribute& port) const {
+  const std::string* name = referred_name(port);
+  if (name == nullptr) return port;
+  return find(*name);
 }
 
-Operand GraphReader::resolve(const Attribute& attribute) const {
-  if (const std::string* name = referred_name(attribute)) return find(*name);
-  return with_values(attribute, [&](const ValueRef& ref) { return as_attribute(find(ref.name)); });
+ObjectReader GraphReader::Call::operator[](size_t index) const {
+  if (index < size()) return ObjectReader(arguments[first + index], place.item(first + index));
+  throw ExportError(fmt::format("argument {} is missing: {} are given", index, size()));
 }
 
-Operand GraphReader::resolve_one(const ArchiveArgument& argument) const {
-  if (const auto* attribute = std::get_if<Attribute>(&argument)) return resolve(*attribute);
-  if (const auto* unsupported = std::get_if<UnsupportedArgument>(&argument)) {
-    throw ExportError(kNotSupported,
-                      fmt::format("{} as an argument is not supported", unsupported->what));
+// The schema names arguments that the archive gives by position; those of Python's functions are
+// always positional.
+std::string GraphReader::Call::argument_name(size_t index,
+                                             const c10::FunctionSchema* schema) const {
+  std::string given = (*this)[index].get_or("name", std::string(), as_string);
+  if (!given.empty() && target.starts_with(kOperatorPrefix)) return given;
+  if (schema == nullptr) {
+    throw ExportError(
+        kNotSupported,
+        fmt::format(
+            "argument {} has no name, and the operator is not known here; load the library that "
+            "registers it",
+            index));
   }
-  throw ExportError("an argument is a list, a graph or an operator where one value is expected");
-}
-
-std::vector<Operand> GraphReader::resolve_list(const ArchiveArgument& argument) const {
-  std::vector<Operand> operands;
-  if (const auto* names = std::get_if<NameList>(&argument)) {
-    for (const auto& name : *names) operands.push_back(name ? find(*name) : Attribute());
-    return operands;
+  if (index >= schema->arguments().size()) {
+    throw ExportError(fmt::format("{} arguments are given, but the operator takes {}", size(),
+                                  schema->arguments().size()));
   }
-  const auto* attribute = std::get_if<Attribute>(&argument);
-  const auto* items = attribute == nullptr ? nullptr : attribute->get_if<Attribute::List>();
-  if (items == nullptr) throw ExportError("an argument is not a list where one is expected");
-  for (const Attribute& item : *items) operands.push_back(resolve(item));
-  return operands;
+  return schema->arguments()[index].name();
 }
 
-decltype(ExportedArgument::value) GraphReader::as_argument(const Operand& operand) const {
-  const auto* id = std::get_if<ValueId>(&operand);
-  if (id != nullptr && !builder_.graph()[*id].is_scalar) return *id;
-  return as_attribute(operand);
+Operand GraphReader::read(const Call& call, size_t index) const {
+  return call[index].get("arg", [&](const JsonValue& json, const Place& place) {
+    return read_argument(json, place, [this](const std::string& name) { return find(name); });
+  });
 }
 
-decltype(ExportedArgument::value) GraphReader::resolve_names(const NameList& names) const {
-  ValueList tensors;
-  Attribute::List numbers;
-  for (const auto& name : names) {
-    const auto value = name ? as_argument(find(*name)) : Attribute();
-    if (const auto* tensor = std::get_if<ValueId>(&value)) {
-      tensors.emplace_back(*tensor);
-    } else {
-      tensors.emplace_back(std::nullopt);
-      numbers.push_back(std::get<Attribute>(value));
-    }
-  }
-  const bool has_none = std::count(names.begin(), names.end(), std::nullopt) > 0;
-  if (!names.empty() && !has_none && numbers.size() == names.size()) return Attribute(numbers);
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (!names[i] || tensors[i]) continue;
-    throw ExportError(fmt::format("'{}' in a list of tensors is a number", printable(*names[i])));
-  }
-  return tensors;
+std::vector<Operand> GraphReader::read_list(const Call& call, size_t index) const {
+  return call[index].get("arg", [&](const JsonValue& json, const Place& place) {
+    return read_items(json, place, [this](const std::string& name) { return find(name); });
+  });
 }
 
-decltype(ExportedArgument::value) GraphReader::resolve_argument(
-    const ArchiveArgument& argument) const {
-  const auto* names = std::get_if<NameList>(&argument);
-  return names == nullptr ? as_argument(resolve_one(argument)) : resolve_names(*names);
-}
-
-std::vector<ExportedArgument> GraphReader::resolve_arguments(const ArchiveNode& node) const {
-  const c10::FunctionSchema* schema = find_schema(op_type_of_target(node.target));
+std::vector<ExportedArgument> GraphReader::read_arguments(const Call& call) const {
+  const c10::FunctionSchema* schema = find_schema(op_type_of_target(call.target));
   std::vector<ExportedArgument> arguments;
-  for (size_t i = 0; i < node.arguments.size(); ++i) {
-    std::string name = argument_name(node, i, schema);
+  for (size_t i = 0; i < call.size(); ++i) {
+    const std::string name = call.argument_name(i, schema);
     if (std::ranges::find(arguments, name, &ExportedArgument::name) != arguments.end()) {
       throw ExportError(fmt::format("the argument '{}' is given twice", printable(name)));
     }
     try {
-      arguments.push_back({name, resolve_argument(node.arguments[i].value)});
+      arguments.push_back({name, read(call, i)});
     } catch (const ExportError& error) {
       throw ExportError(error, fmt::format("argument '{}': {}", printable(name), error.what()));
     }
@@ -317,66 +358,61 @@ std::vector<ExportedArgument> GraphReader::resolve_arguments(const ArchiveNode& 
 
 // --- Nodes ---
 
-ArchiveNode GraphReader::read_node(const JsonValue& json, const Place& place) {
+void GraphReader::read_node(const JsonValue& json, const Place& place) {
   const ObjectReader fields(json, place);
-  ArchiveNode node;
-  node.place = &place;
-  node.target = fields.get("target", as_string);
-  node.arguments = fields.get_list("inputs", [](const JsonValue& item, const Place& item_place) {
-    const ObjectReader argument(item, item_place);
-    return ArchiveNode::Argument{argument.get_or("name", std::string(), as_string),
-                                 argument.get("arg", read_argument)};
-  });
-  for (NameList& names : fields.get_list("outputs", read_output_names)) {
-    node.outputs.insert(node.outputs.end(), names.begin(), names.end());
-  }
-  node.name = fields.get_or("name", std::string(), as_string);
   const std::string module_stack = read_metadata(fields, "nn_module_stack");
   if (root_class_.empty()) root_class_ = root_class_of(module_stack);
   builder_.set_origin({.module = module_path(module_stack),
                        .source = source_line(read_metadata(fields, "stack_trace"))});
-  return node;
+  const Place arguments = place.key("inputs");
+  Call call{fields.get_or("name", std::string(), as_string),
+            fields.get("target", as_string),
+            as_list(fields.get("inputs"), arguments),
+            arguments,
+            {}};
+  for (const auto& names : fields.get_list("outputs", read_output_names)) {
+    call.outputs.insert(call.outputs.end(), names.begin(), names.end());
+  }
+  add(call);
 }
 
 void GraphReader::read_nodes() {
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    const Place place = nodes_place_.item(i);
-    add(read_node(nodes_[i], place));
-  }
+  for (size_t i = 0; i < nodes_.size(); ++i) read_node(nodes_[i], nodes_place_.item(i));
 }
 
-void GraphReader::add(const ArchiveNode& node) {
+void GraphReader::add(const Call& call) {
   try {
-    const Target* target = find_special_target(node.target);
-    if (target != nullptr) return (this->*target->add)(node);
-    add_operator(node);
+    const Target* target = find_special_target(call.target);
+    if (target != nullptr) return (this->*target->add)(call);
+    add_operator(call);
   } catch (const ExportError& error) {
-    throw ExportError(error, fmt::format("node '{}' ({}): {}", printable(node.name),
-                                         printable(op_type_of_target(node.target)), error.what()));
+    throw ExportError(error, fmt::format("node '{}' ({}): {}", printable(call.name),
+                                         printable(op_type_of_target(call.target)), error.what()));
   }
 }
 
-void GraphReader::add_operator(const ArchiveNode& node) {
+void GraphReader::add_operator(const Call& call) {
   add_node(
-      node,
-      {.name = {}, .target = op_type_of_target(node.target), .arguments = resolve_arguments(node)});
+      call,
+      {.name = {}, .target = op_type_of_target(call.target), .arguments = read_arguments(call)});
 }
 
-void GraphReader::add_node(const ArchiveNode& node, ExportedNode lowered) {
-  NameList names = node.outputs;
-  // What an operator leaves undefined is no output.
-  std::erase(names, std::nullopt);
+void GraphReader::add_node(const Call& call, ExportedNode node) {
+  std::vector<std::string> names;
   std::vector<ExportedValue> outputs;
-  for (const auto& name : names) {
+  for (const auto& name : call.outputs) {
+    // What an operator leaves undefined is no output.
+    if (!name) continue;
+    names.push_back(*name);
     outputs.push_back(value(*name));
     outputs.back().name = new_name(*name);
   }
-  lowered.name = node_name(node, lowered, outputs);
-  const bool is_cast = autocast_ && lowered.graphs.empty();
+  node.name = node_name(call, node, outputs);
+  const bool is_cast = autocast_ && node.graphs.empty();
   const std::vector<ValueId> ids =
-      is_cast ? add_under_autocast(std::move(lowered), std::move(outputs), *autocast_, builder_)
-              : builder_.add_node(std::move(lowered), std::move(outputs));
-  for (size_t i = 0; i < ids.size(); ++i) bind(*names[i], ids[i]);
+      is_cast ? add_under_autocast(std::move(node), std::move(outputs), *autocast_, builder_)
+              : builder_.add_node(std::move(node), std::move(outputs));
+  for (size_t i = 0; i < ids.size(); ++i) bind_value(names[i], ids[i]);
 }
 
 std::string GraphReader::new_name(const std::string& name) const {
@@ -387,12 +423,12 @@ std::string GraphReader::new_name(const std::string& name) const {
 
 // A node of one output is called as its output wherever it is so in the archive. Archives of old
 // schemas name no nodes at all: "add_Tensor" for "torch.ops.aten.add.Tensor", as FX calls them.
-std::string GraphReader::node_name(const ArchiveNode& node, const ExportedNode& lowered,
+std::string GraphReader::node_name(const Call& call, const ExportedNode& node,
                                    const std::vector<ExportedValue>& outputs) const {
-  const bool is_single = node.outputs.size() == 1 && outputs.size() == 1 && lowered.graphs.empty();
-  if (is_single && (node.name.empty() || node.name == *node.outputs[0])) return outputs[0].name;
-  if (!node.name.empty()) return new_name(node.name);
-  std::string name = lowered.target.substr(lowered.target.find('.') + 1);
+  const bool is_single = call.outputs.size() == 1 && outputs.size() == 1 && node.graphs.empty();
+  if (is_single && (call.name.empty() || call.name == *call.outputs[0])) return outputs[0].name;
+  if (!call.name.empty()) return new_name(call.name);
+  std::string name = node.target.substr(node.target.find('.') + 1);
   std::ranges::replace(name, '.', '_');
   return builder_.new_name(name);
 }

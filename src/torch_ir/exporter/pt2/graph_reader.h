@@ -6,36 +6,65 @@
 // node.
 #pragma once
 
+#include <ATen/core/function_schema.h>
+
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <variant>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
-#include "torch_ir/exporter/pt2/archive_argument.h"
-#include "torch_ir/exporter/pt2/autocast.h"
-#include "torch_ir/exporter/pt2/graph_builder.h"
+#include "torch_ir/exporter/exported_program.h"
+#include "torch_ir/exporter/pt2/archive_values.h"
 
 namespace torch_ir {
 
-struct ArchiveNode {
-  struct Argument {
-    // The name in the operator's schema; empty where the archive leaves it to the position.
-    std::string name;
-    ArchiveArgument value;
-  };
+// The dtype to which autocast on the CPU casts; nothing where it is off.
+using AutocastDtype = std::optional<c10::ScalarType>;
 
-  std::string name;
-  std::string target;
-  std::vector<Argument> arguments;
-  // In order, members of lists in a row; nothing for None.
-  NameList outputs;
-  // Where the JSON of the node is.
-  const Place* place = nullptr;
+// A graph under construction: nodes are added in order, and names stay unique.
+class GraphBuilder {
+ public:
+  // Keeps `name` from being given to anything by new_name.
+  void reserve(const std::string& name) { taken_.insert(name); }
+  // `wanted`, or with the first free number behind it: "add", "add_1", ... From now on taken.
+  std::string new_name(const std::string& wanted);
+
+  // Where the nodes that are added from now on come from.
+  void set_origin(NodeOrigin origin) { origin_ = std::move(origin); }
+
+  // A placeholder, called as `value`.
+  ValueId add_input(InputKind kind, ExportedValue value, const std::string& target = {});
+  // A node that makes `outputs`; returns them. Throws ExportError where a name is another's.
+  std::vector<ValueId> add_node(ExportedNode node, std::vector<ExportedValue> outputs);
+  // A node of one output, both named after `output`.
+  ValueId add_value(const std::string& target, std::vector<ExportedArgument> arguments,
+                    ExportedValue output);
+  // The number `value` as a value of the graph.
+  ValueId add_number(const std::string& wanted, const Attribute& value);
+  // Appends to the outputs.
+  void add_output(ValueId value) { graph_.outputs.push_back(value); }
+  void add_output(const Attribute& value);
+
+  std::optional<ValueId> find(const std::string& name) const;
+  // The value that `operand` is, or that has the number it refers to; nothing where it is fixed.
+  std::optional<ValueId> value_of(const Operand& operand) const;
+  const ExportedGraph& graph() const { return graph_; }
+  ExportedGraph take() { return std::move(graph_); }
+
+ private:
+  ValueId define(ExportedValue value);
+
+  ExportedGraph graph_;
+  NodeOrigin origin_;
+  std::unordered_map<std::string, ValueId> values_;
+  std::unordered_set<std::string> taken_;
+  // Names of placeholders and nodes, which must differ.
+  std::unordered_set<std::string> producers_;
+  std::unordered_map<std::string, int> next_number_;
 };
-
-// What a name of an archive stands for: a value of the graph that is being built, or fixed.
-using Operand = std::variant<ValueId, Attribute>;
 
 // A graph that is inlined has names of its own, which may be the same as others around it: its
 // inputs stand for the operands, the rest is named anew. Other graphs keep their names.
@@ -51,13 +80,14 @@ class GraphReader {
   const std::vector<Attribute>& inputs() const { return inputs_; }
   const std::vector<Attribute>& outputs() const { return outputs_; }
 
-  // From now on `name` stands for `operand`. Throws ExportError when it stands for something
-  // already.
+  // From now on `name` stands for `operand`, or for the value. Throws ExportError when it stands
+  // for something already.
   void bind(const std::string& name, Operand operand);
-  // What the archive says about the value. Throws ExportError when it says nothing.
-  const ExportedValue& value(const std::string& name) const;
-  // What `attribute` stands for: references in it are to values of the archive.
-  Operand resolve(const Attribute& attribute) const;
+  void bind_value(const std::string& name, ValueId id);
+  // Adds the input of the graph called `name`, and binds it.
+  void add_input(InputKind kind, const std::string& name, const std::string& target = {});
+  // What an input or output of the graph stands for.
+  Operand resolve(const Attribute& port) const;
 
   // Adds all nodes to the builder's graph; the inputs are bound.
   void read_nodes();
@@ -67,49 +97,67 @@ class GraphReader {
   const std::string& root_class() const { return root_class_; }
 
  private:
+  // A node in the archive's JSON, whose arguments are read when it is known what they are.
+  struct Call {
+    std::string name;
+    std::string target;
+    const JsonValue::array_t& arguments;
+    const Place& place;
+    // In order, members of lists in a row; nothing for None.
+    std::vector<std::optional<std::string>> outputs;
+    // Of the arguments that the target takes.
+    size_t first = 0;
+
+    size_t size() const { return arguments.size() - first; }
+    ObjectReader operator[](size_t index) const;
+    // What the archive calls the argument; empty where it leaves that to the position.
+    std::string argument_name(size_t index, const c10::FunctionSchema* schema) const;
+  };
+
   // --- Nodes ---
-  ArchiveNode read_node(const JsonValue& json, const Place& place);
-  void add(const ArchiveNode& node);
-  void add_operator(const ArchiveNode& node);
-  // `lowered` without name and outputs, which are those of `node`.
-  void add_node(const ArchiveNode& node, ExportedNode lowered);
+  void read_node(const JsonValue& json, const Place& place);
+  void add(const Call& call);
+  void add_operator(const Call& call);
+  // `node` without name and outputs, which are those of `call`.
+  void add_node(const Call& call, ExportedNode node);
   std::string new_name(const std::string& name) const;
-  std::string node_name(const ArchiveNode& node, const ExportedNode& lowered,
+  std::string node_name(const Call& call, const ExportedNode& node,
                         const std::vector<ExportedValue>& outputs) const;
 
   // --- Arguments ---
   const Operand& find(const std::string& name) const;
-  Operand resolve_one(const ArchiveArgument& argument) const;
-  // The members of a list of values: tensors, numbers or both.
-  std::vector<Operand> resolve_list(const ArchiveArgument& argument) const;
-  Attribute as_attribute(const Operand& operand) const;
-  // Numbers are attributes, whichever kind of argument the archive refers to them by.
-  decltype(ExportedArgument::value) as_argument(const Operand& operand) const;
-  decltype(ExportedArgument::value) resolve_argument(const ArchiveArgument& argument) const;
-  decltype(ExportedArgument::value) resolve_names(const NameList& names) const;
-  std::vector<ExportedArgument> resolve_arguments(const ArchiveNode& node) const;
+  // What the archive says about the value. Throws ExportError when it says nothing.
+  const ExportedValue& value(const std::string& name) const;
+  Operand read(const Call& call, size_t index) const;
+  std::vector<Operand> read_list(const Call& call, size_t index) const;
+  // Throws ExportError that says what was expected, where it is no fixed `T`.
+  template <class T>
+  T read_fixed(const Call& call, size_t index, const char* expected) const;
+  std::vector<ExportedArgument> read_arguments(const Call& call) const;
 
   // --- Operators that run graphs: wrappers are inlined, control flow keeps its graphs ---
 
   // Calls `use(json, place)` with the graph that is argument `index`.
   template <class Use>
-  auto with_graph(const ArchiveNode& node, size_t index, const Use& use) const;
-  std::vector<Operand> operands_from(const ArchiveNode& node, size_t first) const;
-  void inline_graph(const ArchiveNode& node, size_t index, AutocastDtype autocast);
-  AutocastDtype autocast_of(const ArchiveNode& node) const;
+  auto with_graph(const Call& call, size_t index, const Use& use) const;
+  // The operands follow the graph, which is argument `index`.
+  void inline_graph(const Call& call, size_t index, AutocastDtype autocast);
+  AutocastDtype autocast_of(const Call& call) const;
 
   // torch.set_grad_enabled changes no value.
-  void inline_set_grad_enabled(const ArchiveNode& node) { inline_graph(node, 1, autocast_); }
+  void inline_set_grad_enabled(const Call& call) { inline_graph(call, 1, autocast_); }
   // torch.autocast, for the CPU; regions for other devices change nothing here.
-  void inline_autocast(const ArchiveNode& node) { inline_graph(node, 4, autocast_of(node)); }
+  void inline_autocast(const Call& call) { inline_graph(call, 4, autocast_of(call)); }
   // An operator with effects, which a token keeps in order; the order of nodes does that here.
-  void inline_with_effects(const ArchiveNode& node);
-  void skip(const ArchiveNode&) {}
+  void inline_with_effects(const Call& call);
+  void skip(const Call&) {}
 
-  ExportedGraph read_branch(const ArchiveNode& node, size_t index,
-                            const std::vector<Operand>& operands, bool returns_outputs) const;
-  void add_cond(const ArchiveNode& node);
-  void add_while_loop(const ArchiveNode& node);
+  // The operands that are values; the others are fixed inside the graphs.
+  ValueList values_among(const std::vector<Operand>& operands) const;
+  ExportedGraph read_branch(const Call& call, size_t index, const std::vector<Operand>& operands,
+                            bool returns_outputs) const;
+  void add_cond(const Call& call);
+  void add_while_loop(const Call& call);
 
   struct Target;
   static const Target* find_special_target(std::string_view target);

@@ -1,17 +1,17 @@
-#include "torch_ir/exporter/pt2/payload.h"
-
 #include <c10/core/Storage.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/exporter/pt2/value_meta.h"
+#include "torch_ir/exporter/pt2/archive.h"
+#include "torch_ir/exporter/pt2/archive_values.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
@@ -60,68 +60,54 @@ Payload read_pickled_dict(const Pt2Archive& archive, const std::string& entry) {
 struct PayloadItem {
   std::string entry;
   bool is_pickled = false;
-  // Whether it is a tensor: objects have no shape.
-  bool has_meta = false;
-  TensorView view;
+  // Nothing for objects that are no tensors.
+  std::optional<TensorView> view = std::nullopt;
 };
 
-PayloadItem read_item(const JsonValue& value, const Place& place, const std::string& folder) {
-  const ObjectReader fields(value, place);
-  PayloadItem item;
-  item.entry = folder + fields.get("path_name", as_string);
-  item.is_pickled = fields.get_or("use_pickle", false, as_boolean);
-  const JsonValue* meta_value = fields.find("tensor_meta");
-  if (meta_value == nullptr) return item;
-  item.has_meta = true;
-  const Place meta_place = place.key("tensor_meta");
-  const ObjectReader meta(*meta_value, meta_place);
-  item.view.dtype = meta.get("dtype", read_dtype);
+TensorView read_view(const JsonValue& value, const Place& place) {
+  const ObjectReader meta(value, place);
+  TensorView view;
+  view.dtype = meta.get("dtype", read_dtype);
   check_layout(meta);
-  item.view.sizes = meta.get("sizes", read_fixed_sizes);
-  item.view.strides = meta.get("strides", read_fixed_sizes);
-  item.view.storage_offset = meta.get_or("storage_offset", int64_t{0}, read_fixed_size);
-  return item;
+  view.sizes = meta.get("sizes", read_fixed_sizes);
+  view.strides = meta.get("strides", read_fixed_sizes);
+  view.storage_offset = meta.get_or("storage_offset", int64_t{0}, read_fixed_size);
+  return view;
 }
 
-// The storages of an archive, each made once.
+// The storages of an archive, each made once, and each pickled tensor: any number of names may have
+// one entry.
 class Storages {
  public:
   explicit Storages(const Pt2Archive& archive) : archive_(archive) {}
 
   at::Tensor make(const std::string& name, const PayloadItem& item) {
+    const std::string entry = printable(item.entry);
     if (!archive_.zip.has(item.entry)) {
-      fail(archive_, name, fmt::format("the entry '{}' is missing", printable(item.entry)));
+      fail(archive_, name, fmt::format("the entry '{}' is missing", entry));
     }
-    if (item.is_pickled) return read_pickled(name, item);
-    if (!item.has_meta) fail(archive_, name, "has no shape and dtype");
+    if (item.is_pickled) {
+      at::Tensor& known = pickled_[item.entry];
+      if (!known.defined()) known = unpickle(name, item.entry);
+      return known;
+    }
+    if (!item.view) fail(archive_, name, "has no shape and dtype");
     try {
-      return make_tensor(storage_of(item), item.view);
+      c10::Storage& storage = storages_[item.entry];
+      if (!storage) storage = make_storage(archive_.zip.read(item.entry));
+      return make_tensor(storage, *item.view);
     } catch (const Error& error) {
-      fail(archive_, name,
-           fmt::format("in the entry '{}': {}", printable(item.entry), error.what()));
+      fail(archive_, name, fmt::format("in the entry '{}': {}", entry, error.what()));
     }
   }
 
  private:
-  // Any number of names may have one entry.
-  at::Tensor read_pickled(const std::string& name, const PayloadItem& item) {
-    at::Tensor& known = pickled_[item.entry];
-    if (!known.defined()) known = unpickle_tensor(name, item);
-    return known;
-  }
-
-  at::Tensor unpickle_tensor(const std::string& name, const PayloadItem& item) const {
-    const std::string entry = printable(item.entry);
+  at::Tensor unpickle(const std::string& name, const std::string& entry) const {
+    const std::string shown = printable(entry);
     const PickleDocument document =
-        load_torch_file(archive_.zip.read(item.entry), archive_.zip.name() + ": " + entry);
+        load_torch_file(archive_.zip.read(entry), archive_.zip.name() + ": " + shown);
     return plain_tensor(*document, fmt::format("{}: tensor '{}': the entry '{}' holds",
-                                               archive_.zip.name(), printable(name), entry));
-  }
-
-  const c10::Storage& storage_of(const PayloadItem& item) {
-    const auto known = storages_.find(item.entry);
-    if (known != storages_.end()) return known->second;
-    return storages_.emplace(item.entry, make_storage(archive_.zip.read(item.entry))).first->second;
+                                               archive_.zip.name(), printable(name), shown));
   }
 
   const Pt2Archive& archive_;
@@ -138,7 +124,10 @@ Payload read_configuration(const Pt2Archive& archive, const PayloadEntries& entr
   Payload payload;
   for (const auto& [name, value] :
        as_object(ObjectReader(root, place).get("config"), config_place)) {
-    const PayloadItem item = read_item(value, config_place.key(name), entries.folder);
+    const ObjectReader fields(value, config_place.key(name));
+    PayloadItem item{entries.folder + fields.get("path_name", as_string)};
+    item.is_pickled = fields.get_or("use_pickle", false, as_boolean);
+    item.view = fields.get_or("tensor_meta", item.view, read_view);
     payload.insert(name, [storages, name = name, item] { return storages->make(name, item); });
   }
   return payload;

@@ -1,5 +1,3 @@
-#include "torch_ir/exporter/pt2/payload.h"
-
 #include <ATen/ops/equal.h>
 #include <ATen/ops/tensor.h>
 #include <fmt/format.h>
@@ -12,6 +10,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/testing/zip_builder.h"
+#include "torch_ir/exporter/pt2/archive.h"
 #include "torch_ir/exporter/testing/graphs.h"
 
 namespace torch_ir {

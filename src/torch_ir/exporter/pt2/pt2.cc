@@ -1,16 +1,18 @@
 #include "torch_ir/exporter/pt2/pt2.h"
 
+#include <ATen/ops/scalar_tensor.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <initializer_list>
 #include <utility>
+#include <variant>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/pt2/archive.h"
-#include "torch_ir/exporter/pt2/example_inputs.h"
-#include "torch_ir/exporter/pt2/payload.h"
 #include "torch_ir/exporter/pt2/read_program.h"
 #include "torch_ir/ir/json_reader.h"
 #include "torch_ir/ir/json_value.h"
@@ -62,6 +64,128 @@ Pt2Model read_model(const std::string& path) {
   const Payload constants = open_payload(archive, archive.constants);
   model.weights = take_weights(path, weights, constants, model.program);
   return model;
+}
+
+// --- Example inputs ---
+
+using Pointer = PickleValue::Pointer;
+
+// As deep as a PickleValue may be.
+void flatten(Pointer value, std::vector<Pointer>& leaves) {
+  if (const auto* tuple = value->get_if<PickleValue::Tuple>()) {
+    for (const Pointer item : tuple->items) flatten(item, leaves);
+  } else if (const auto* list = value->get_if<PickleValue::List>()) {
+    for (const Pointer item : list->items) flatten(item, leaves);
+  } else if (const auto* dict = value->get_if<PickleValue::Dict>()) {
+    for (const auto& [key, item] : dict->items) flatten(item, leaves);
+  } else {
+    leaves.push_back(value);
+  }
+}
+
+void flatten_keywords(Pointer kwargs, const std::vector<std::string>& keywords,
+                      std::vector<Pointer>& leaves) {
+  const auto* dict = kwargs->get_if<PickleValue::Dict>();
+  const bool is_complete = dict != nullptr && keywords.size() == dict->items.size() &&
+                           std::ranges::all_of(keywords, [&](const auto& name) {
+                             return kwargs->find(name) != nullptr;
+                           });
+  if (!is_complete) return flatten(kwargs, leaves);
+  for (const std::string& name : keywords) flatten(kwargs->find(name), leaves);
+}
+
+// The value at `path`, keys of objects and indices of lists, in `root`.
+const JsonValue& member_at(const JsonValue& root,
+                           std::initializer_list<std::variant<const char*, size_t>> path) {
+  const JsonValue* value = &root;
+  const Place place;
+  for (const auto& step : path) {
+    if (const auto* key = std::get_if<const char*>(&step)) {
+      value = &ObjectReader(*value, place).get(*key);
+      continue;
+    }
+    const JsonValue::array_t& items = as_list(*value, place);
+    if (std::get<size_t>(step) >= items.size()) place.fail("a list is too short");
+    value = &items[std::get<size_t>(step)];
+  }
+  return *value;
+}
+
+// The leaves of `inputs`. Keyword arguments come in the order that `keywords` has, where it has
+// them all.
+std::vector<Pointer> flatten_inputs(const PickleValue& inputs,
+                                    const std::vector<std::string>& keywords) {
+  const auto* pair = inputs.get_if<PickleValue::Tuple>();
+  if (pair == nullptr || pair->items.size() != 2) {
+    throw ExportError(
+        fmt::format("the example inputs are {}, not a pair of args and kwargs", inputs.kind()));
+  }
+  std::vector<Pointer> leaves;
+  flatten(pair->items[0], leaves);
+  flatten_keywords(pair->items[1], keywords, leaves);
+  return leaves;
+}
+
+// The names of the keyword arguments in the order in which the model expects them; empty where the
+// archive does not say. The specification of the inputs is a JSON text of its own, [1, SPEC], and
+// SPEC a tuple of a tuple and a dict, whose context are its keys, once more as JSON.
+std::vector<std::string> read_keywords(const JsonValue& root) {
+  const Place place;
+  try {
+    const JsonValue& in_spec =
+        member_at(root, {"graph_module", "module_call_graph", size_t{0}, "signature", "in_spec"});
+    const JsonValue spec = parse_json(as_string(in_spec, place));
+    const JsonValue& context = member_at(spec, {size_t{1}, "children_spec", size_t{1}, "context"});
+    const JsonValue keys = parse_json(as_string(context, place));
+    return as_list_of(keys, place, as_string);
+  } catch (const SerializationError&) {
+    return {};
+  }
+}
+
+// A tensor, or a number as one; undefined for all else.
+at::Tensor as_tensor(const PickleValue& value) {
+  if (const auto* tensor = value.get_if<at::Tensor>()) return *tensor;
+  if (const auto* flag = value.get_if<bool>()) return at::scalar_tensor(*flag, at::kBool);
+  if (const auto* number = value.get_if<int64_t>()) return at::scalar_tensor(*number, at::kLong);
+  if (const auto* number = value.get_if<double>()) return at::scalar_tensor(*number, at::kDouble);
+  return {};
+}
+
+// One for each argument of the model, fixed ones among them.
+std::vector<PortSpec> read_user_inputs(const JsonValue& root) {
+  std::vector<PortSpec> inputs =
+      read_signature(member_at(root, {"graph_module", "signature"}), Place()).inputs;
+  std::erase_if(inputs, [](const PortSpec& input) {
+    return input.role == PortSpec::Role::kToken || input.kind != InputKind::kUserInput;
+  });
+  return inputs;
+}
+
+// `inputs`, a pickled (args, kwargs), by the names of the graph inputs of the model whose JSON
+// `root` is. Tuples, lists and dicts are opened in the order of torch.utils._pytree; numbers become
+// tensors without dimensions.
+StateDict name_example_inputs(const PickleValue& inputs, const JsonValue& root) {
+  const std::vector<PortSpec> specs = read_user_inputs(root);
+  const std::vector<Pointer> leaves = flatten_inputs(inputs, read_keywords(root));
+  if (leaves.size() != specs.size()) {
+    throw ExportError(fmt::format("there are {} example inputs, but the model has {} inputs",
+                                  leaves.size(), specs.size()));
+  }
+  StateDict named("Input");
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    if (specs[i].role == PortSpec::Role::kFixed) continue;
+    const at::Tensor tensor = as_tensor(*leaves[i]);
+    if (!tensor.defined()) {
+      throw ExportError(fmt::format("the example input '{}' is {}, neither a tensor nor a number",
+                                    printable(specs[i].name), leaves[i]->kind()));
+    }
+    if (named.contains(specs[i].name)) {
+      throw ExportError(fmt::format("there are two inputs called '{}'", printable(specs[i].name)));
+    }
+    named.insert(specs[i].name, tensor);
+  }
+  return named;
 }
 
 std::optional<StateDict> read_example_inputs(const std::string& path) {

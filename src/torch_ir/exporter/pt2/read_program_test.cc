@@ -155,7 +155,7 @@ TEST(ReadProgramTest, RefusesWhatIsNotInTheSchema) {
       {R"({"as_nested_tensors": []})",
        node + "a list of lists of tensors as an argument is not supported"},
       {R"({"as_operator": "torch.ops.aten.relu.default"})",
-       node + "an argument is a list, a graph or an operator where one value is expected"},
+       node + "an argument is a graph or an operator where a value is expected"},
       {R"({"as_tensor": {"name": "z"}})",
        node + "the value 'z' is used, but nothing before makes it"},
   };
