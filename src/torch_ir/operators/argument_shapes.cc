@@ -1,6 +1,5 @@
 #include "torch_ir/operators/argument_shapes.h"
 
-#include <ATen/WrapDimUtils.h>
 #include <c10/util/Exception.h>
 #include <c10/util/accumulate.h>
 #include <fmt/format.h>
@@ -180,46 +179,8 @@ void check_gradient_of_planes(const NamedArguments& arguments) {
   check_shape_of(arguments, "indices", grad_output.sizes());
 }
 
-void check_grid_sampler_gradient(const NamedArguments& arguments) {
-  const at::IntArrayRef input = arguments.tensor("input").sizes();
-  const at::IntArrayRef grid = arguments.tensor("grid").sizes();
-  TORCH_CHECK(grid.size() > 2 && input.size() == grid.size(), "input has shape ", input,
-              ", which does not go with a grid of ", grid);
-  std::vector<int64_t> expected = {input[0], input[1]};
-  expected.insert(expected.end(), grid.begin() + 1, grid.end() - 1);
-  check_shape("grad_output", arguments.tensor("grad_output"), expected);
-}
-
 void check_softmax_gradient(const NamedArguments& arguments) {
   check_shape("grad_output", arguments.tensor("grad_output"), arguments.tensor("output").sizes());
-}
-
-void check_margin_gradient(const NamedArguments& arguments) {
-  TORCH_CHECK(arguments.tensor("grad_output").numel() > 0, "grad_output is empty");
-}
-
-void check_unfold_gradient(const NamedArguments& arguments) {
-  std::vector<int64_t> expected = arguments.numbers("input_sizes");
-  const auto rank = static_cast<int64_t>(expected.size());
-  const int64_t dim = at::maybe_wrap_dim(arguments.number("dim"), rank);
-  const int64_t size = arguments.number("size");
-  const int64_t step = arguments.number("step");
-  if (rank > 0) {
-    int64_t& length = expected[static_cast<size_t>(dim)];
-    TORCH_CHECK(size >= 0 && size <= length && step > 0, "there are no windows of ", size, " in ",
-                length, " by steps of ", step);
-    length = (length - size) / step + 1;
-  }
-  expected.push_back(size);
-  check_shape("grad_in", arguments.tensor("grad_in"), expected);
-}
-
-void check_pairwise_gradient(const NamedArguments& arguments) {
-  const at::Tensor self = arguments.tensor("self");
-  check_rank("self", self, 2);
-  const int64_t pairs = self.size(0) * (self.size(0) - 1) / 2;
-  check_shape("grad", arguments.tensor("grad"), {pairs});
-  check_shape("pdist", arguments.tensor("pdist"), {pairs});
 }
 
 void check_pivots(const NamedArguments& arguments) {
@@ -261,31 +222,20 @@ void check_fft(const NamedArguments& arguments) {
   }
 }
 
-// Of a weight that is normed along its first or last dimension.
-void check_norms(const char* v_name, const char* g_name, const NamedArguments& arguments) {
-  const at::Tensor v = arguments.tensor(v_name);
+// Of a weight that is normed along its first or last dimension, as many norms as it has there.
+void check_norms(const NamedArguments& arguments) {
+  const at::Tensor v = arguments.tensor("v");
   const int64_t dim = arguments.number("dim");
   TORCH_CHECK(dim >= 0 && dim < v.dim(), "there is no dimension ", dim, " of ", v.dim());
-  TORCH_CHECK(v.numel() > 0, v_name, " is empty");
-  const int64_t norms = arguments.tensor(g_name).numel();
-  TORCH_CHECK(norms == v.size(dim), g_name, " has ", norms, " elements, but should have ",
-              v.size(dim));
+  TORCH_CHECK(v.numel() > 0, "v is empty");
+  const int64_t norms = arguments.tensor("g").numel();
+  TORCH_CHECK(norms == v.size(dim), "g has ", norms, " elements, but should have ", v.size(dim));
 }
 
 void check_weight_norm(const NamedArguments& arguments) {
   const int64_t dim = arguments.number("dim");
   // Along others it is made of operators that look for themselves.
-  if (dim == 0 || dim == arguments.tensor("v").dim() - 1) check_norms("v", "g", arguments);
-}
-
-void check_weight_norm_interface(const NamedArguments& arguments) {
-  check_norms("v", "g", arguments);
-}
-
-void check_weight_norm_gradient(const NamedArguments& arguments) {
-  check_norms("saved_v", "saved_g", arguments);
-  check_norms("saved_v", "saved_norms", arguments);
-  check_shape("grad_w", arguments.tensor("grad_w"), arguments.tensor("saved_v").sizes());
+  if (dim == 0 || dim == arguments.tensor("v").dim() - 1) check_norms(arguments);
 }
 
 // The heads of a query may share those of a key.
@@ -302,16 +252,6 @@ void check_attention(const NamedArguments& arguments) {
   check_shape("value", value, key.sizes());
 }
 
-void check_attention_gradient(const NamedArguments& arguments) {
-  check_attention(arguments);
-  const at::IntArrayRef sizes = arguments.tensor("query").sizes();
-  check_shape("key", arguments.tensor("key"),
-              {sizes[0], sizes[1], arguments.tensor("key").size(2), sizes[3]});
-  check_shape("grad_out", arguments.tensor("grad_out"), sizes);
-  check_shape("out", arguments.tensor("out"), sizes);
-  check_shape("logsumexp", arguments.tensor("logsumexp"), sizes.slice(0, 3));
-}
-
 void check_heads(const NamedArguments& arguments) {
   const int64_t heads = arguments.number(arguments.has("num_head") ? "num_head" : "num_heads");
   TORCH_CHECK(heads > 0, "there are ", heads, " heads");
@@ -321,18 +261,6 @@ void check_heads(const NamedArguments& arguments) {
   TORCH_CHECK(qkv.size(2) > 0 && qkv.size(2) % 3 == 0 && qkv.size(2) / 3 % heads == 0, "qkv has ",
               qkv.size(2), " features, which is no multiple of 3 x ", heads);
   check_shape("qkv_bias", arguments.tensor("qkv_bias"), {qkv.size(2)});
-}
-
-void check_distance_gradient(const NamedArguments& arguments) {
-  const at::Tensor x1 = arguments.tensor("x1");
-  const at::Tensor x2 = arguments.tensor("x2");
-  TORCH_CHECK(x1.dim() >= 2 && x2.dim() >= 2, "x1 and x2 should have at least 2 dimensions");
-  const int64_t pairs = x1.size(-2) * x2.size(-2);
-  const at::Tensor grad = arguments.tensor("grad");
-  TORCH_CHECK(grad.dim() >= 2 && grad.size(-2) * grad.size(-1) == pairs &&
-                  grad.numel() >= x1.numel() / std::max<int64_t>(x1.size(-1), 1) * x2.size(-2),
-              "grad has shape ", grad.sizes(), ", which is not that of the distances");
-  check_shape("cdist", arguments.tensor("cdist"), grad.sizes());
 }
 
 void check_kernel_size(const NamedArguments& arguments) {
@@ -372,30 +300,23 @@ void check_argument_shapes(const c10::OperatorHandle& op, const torch::jit::Stac
        "_native_batch_norm_legit _native_batch_norm_legit_functional "
        "_native_batch_norm_legit_no_training batch_norm_elemt batch_norm_update_stats "
        "native_batch_norm"},
-      {&check_distance_gradient, "_cdist_backward"},
       {&check_fft, "_fft_c2c _fft_c2r _fft_r2c"},
       {&check_softmax_gradient, "_log_softmax_backward_data _softmax_backward_data"},
       {&check_heads,
        "_native_multi_head_attention _transform_bias_rescale_qkv _transformer_encoder_layer_fwd"},
-      {&check_pairwise_gradient, "_pdist_backward"},
       {&check_alias, "_reshape_alias _reshape_alias_copy"},
       {&check_attention, "_scaled_dot_product_flash_attention_for_cpu"},
-      {&check_attention_gradient, "_scaled_dot_product_flash_attention_for_cpu_backward"},
       {&check_int4_scales, "_weight_int4pack_mm_for_cpu"},
       {&check_weight_norm, "_weight_norm"},
-      {&check_weight_norm_interface, "_weight_norm_interface"},
-      {&check_weight_norm_gradient, "_weight_norm_interface_backward"},
+      {&check_norms, "_weight_norm_interface"},
       {&check_batch_norm_gradient, "batch_norm_backward native_batch_norm_backward"},
-      {&check_grid_sampler_gradient, "grid_sampler_2d_backward grid_sampler_3d_backward"},
       {&check_lstm, "lstm"},
       {&check_pivots, "lu_unpack"},
       {&check_mkldnn_rnn_layer, "mkldnn_rnn_layer"},
-      {&check_margin_gradient, "multi_margin_loss_backward multilabel_margin_loss_backward"},
       {&check_layer_norm_gradient, "native_layer_norm_backward"},
       {&check_gradient_of_planes<1>, "reflection_pad1d_backward replication_pad1d_backward"},
       {&check_kernel_size,
        "slow_conv3d slow_conv3d_forward slow_conv_transpose2d slow_conv_transpose3d"},
-      {&check_unfold_gradient, "unfold_backward"},
   };
   if (const ShapeCheck* check = checks.find(op)) (*check)({op.schema(), stack});
 }

@@ -330,23 +330,8 @@ std::vector<WrongCall> wrong_gradients() {
                                    {"weight", at::ones({3, 4})},
                                    {"bias", at::ones({3, 4})},
                                    {"output_mask", c10::List<bool>({true, true, true})}});
-  const Arguments sampler = {{"interpolation_mode", 0},
-                             {"padding_mode", 0},
-                             {"align_corners", false},
-                             {"output_mask", c10::List<bool>({true, true})}};
-  const auto plane_sampler = [&](Arguments more) {
-    more.emplace("grid", at::zeros({2, 5, 6, 2}));
-    return of("grad_output", {2, 3, 5, 6}, "input", {2, 3, 4, 4}, std::move(more));
-  };
-  const auto volume_sampler = [&](Arguments more) {
-    more.emplace("grid", at::zeros({2, 5, 6, 7, 3}));
-    return of("grad_output", {2, 3, 5, 6, 7}, "input", {2, 3, 4, 4, 4}, std::move(more));
-  };
   const Arguments softmax =
       of("grad_output", {2, 3}, "output", {2, 3}, {{"dim", 1}, {"input_dtype", at::kFloat}});
-  const Arguments margin =
-      of("grad_output", {}, "self", {2, 3},
-         {{"p", 1}, {"margin", 1}, {"reduction", 1}, {"is_target", at::zeros({2, 3})}});
   const auto with = [](Arguments arguments, const char* name, c10::IValue value) {
     arguments.insert_or_assign(name, std::move(value));
     return arguments;
@@ -391,62 +376,10 @@ std::vector<WrongCall> wrong_gradients() {
        "weight has shape [12], but should have [3, 4]"},
       {"native_layer_norm_backward", layer_norm, "normalized_shape", Sizes{2, 3, 4, 5},
        "input has shape [2, 3, 4], but should end with [2, 3, 4, 5]"},
-      {"grid_sampler_2d_backward", plane_sampler(sampler), "grad_output", at::ones({2, 3, 1, 1}),
-       "grad_output has shape [2, 3, 1, 1], but should have [2, 3, 5, 6]"},
-      {"grid_sampler_3d_backward", volume_sampler(sampler), "grid", at::ones({2}),
-       "input has shape [2, 3, 4, 4, 4], which does not go with a grid of [2]"},
       {"_log_softmax_backward_data", softmax, "output", at::ones({1, 3}),
        "grad_output has shape [2, 3], but should have [1, 3]"},
       {"_softmax_backward_data", softmax, "output", at::ones({1, 3}),
        "grad_output has shape [2, 3], but should have [1, 3]"},
-      {"multi_margin_loss_backward", with(margin, "target", indices({2})), "grad_output",
-       at::ones(0), "grad_output is empty"},
-      {"multilabel_margin_loss_backward", with(margin, "target", indices({2, 3})), "grad_output",
-       at::ones(0), "grad_output is empty"},
-      {"_cdist_backward",
-       {{"x1", at::ones({4, 5})},
-        {"x2", at::ones({6, 5})},
-        {"grad", at::ones({4, 6})},
-        {"cdist", at::ones({4, 6})},
-        {"p", 2.0}},
-       "grad",
-       at::ones({1, 6}),
-       "grad has shape [1, 6], which is not that of the distances"},
-      {"_weight_norm_interface_backward",
-       {{"grad_w", at::ones({5, 2})},
-        {"saved_v", at::ones({5, 2})},
-        {"saved_g", at::ones({5, 1})},
-        {"saved_norms", at::ones({5, 1})},
-        {"dim", 0}},
-       "saved_norms",
-       at::ones(1),
-       "saved_norms has 1 elements, but should have 5"},
-      {"_scaled_dot_product_flash_attention_for_cpu_backward",
-       {{"grad_out", at::ones({2, 4, 7, 8})},
-        {"query", at::ones({2, 4, 7, 8})},
-        {"key", at::ones({2, 4, 9, 8})},
-        {"value", at::ones({2, 4, 9, 8})},
-        {"out", at::ones({2, 4, 7, 8})},
-        {"logsumexp", at::ones({2, 4, 7})},
-        {"dropout_p", 0.0},
-        {"is_causal", false}},
-       "logsumexp",
-       at::ones(1),
-       "logsumexp has shape [1], but should have [2, 4, 7]"},
-      {"unfold_backward",
-       {{"grad_in", at::ones({3, 2, 2})},
-        {"input_sizes", Sizes{6, 2}},
-        {"dim", 0},
-        {"size", 2},
-        {"step", 2}},
-       "grad_in",
-       at::ones({3, 2, 1}),
-       "grad_in has shape [3, 2, 1], but should have [3, 2, 2]"},
-      {"_pdist_backward",
-       {{"self", at::ones({4, 2})}, {"grad", at::ones(6)}, {"pdist", at::ones(6)}, {"p", 2.0}},
-       "self",
-       at::ones({9, 2}),
-       "grad has shape [6], but should have [36]"},
       {"lu_unpack",
        {{"LU_data", at::ones({2, 3, 3})}, {"LU_pivots", at::ones({2, 3}, at::kInt)}},
        "LU_pivots",

@@ -11,6 +11,7 @@
 #include "torch_ir/ir/builtin_operators.h"
 #include "torch_ir/operators/executor_registry.h"
 #include "torch_ir/operators/number_functions.h"
+#include "torch_ir/operators/operator_effects.h"
 #include "torch_ir/operators/operator_names.h"
 
 namespace torch_ir {
@@ -104,8 +105,12 @@ constexpr Refusal kRefusals[] = {
      "aten.sparse_bsc_tensor. aten.sparse_bsr_tensor. aten.sparse_compressed_tensor. "
      "aten.sparse_csc_tensor. aten.sparse_csr_tensor. aten.linalg_ldl_solve."},
     {"it trusts shapes that nothing has checked",
-     "aten._dyn_quant_pack_4bit_weight. aten._fused_adagrad aten._fused_adam "
-     "aten._fused_moving_avg_obs_fq_helper aten._fused_sgd aten._slow_conv2d_backward. "
+     "aten._cdist_backward. aten._dyn_quant_pack_4bit_weight. aten._fused_adagrad "
+     "aten._fused_adam aten._fused_moving_avg_obs_fq_helper aten._fused_sgd aten._pdist_backward. "
+     "aten._scaled_dot_product_flash_attention_for_cpu_backward. aten._slow_conv2d_backward. "
+     "aten._weight_norm_interface_backward. aten.grid_sampler_2d_backward. "
+     "aten.grid_sampler_3d_backward. aten.multi_margin_loss_backward. "
+     "aten.multilabel_margin_loss_backward. aten.unfold_backward. "
      "mkldnn._convolution_transpose_pointwise. mkldnn._reorder_convolution_weight."},
     {"it writes a file", "aten.save."},
     {"it reads a file", "aten.load."},
@@ -135,6 +140,40 @@ std::string how_replayed(const c10::OperatorHandle& op) {
   if (is(kShape, op)) return "unless what it returns depends on data";
   if (may_depend_on_data(op)) return "no: what it returns depends on data";
   return op.hasTag(at::Tag::nondeterministic_seeded) ? "unless it draws random numbers" : "yes";
+}
+
+// --- Effects ---
+
+bool is_annotated(const c10::Argument& argument) { return argument.alias_info() != nullptr; }
+
+// Of a list the annotation may be on the list or on what it holds.
+bool is_write(const c10::AliasInfo& info) {
+  return info.isWrite() || std::any_of(info.containedTypes().begin(), info.containedTypes().end(),
+                                       [](const c10::AliasInfo& inner) { return is_write(inner); });
+}
+
+OperatorEffects effects_of_schema(const c10::OperatorHandle& op) {
+  const c10::FunctionSchema& schema = op.schema();
+  const bool returns_are_annotated =
+      std::any_of(schema.returns().begin(), schema.returns().end(), is_annotated);
+  const bool shares_silently = may_share_silently(op);
+  OperatorEffects effects;
+  for (const c10::Argument& argument : schema.arguments()) {
+    const c10::AliasInfo* info = argument.alias_info();
+    effects.writes.push_back(info != nullptr && is_write(*info));
+    effects.shares.push_back((returns_are_annotated && info != nullptr) ||
+                             (shares_silently && !returns_are_annotated));
+  }
+  return effects;
+}
+
+OperatorEffects writing_statistics(OperatorEffects effects, const c10::FunctionSchema& schema) {
+  for (const char* const name : {"running_mean", "running_var"}) {
+    if (const auto index = schema.argumentIndexWithName(name)) {
+      effects.writes[static_cast<size_t>(*index)] = true;
+    }
+  }
+  return effects;
 }
 
 }  // namespace
@@ -200,6 +239,18 @@ OperatorSupport operator_support(const std::string& op_type) {
     if (op->hasKernelForDispatchKey(kind.key)) return {true, kind.description, how_replayed(*op)};
   }
   return {false, "no kernel for CPU", ""};
+}
+
+const OperatorEffects& EffectsTable::of(const c10::OperatorHandle& op,
+                                        c10::function_ref<bool(size_t)> may_be_true) {
+  const c10::FunctionSchema& schema = op.schema();
+  const auto [found, is_new] = by_schema_.try_emplace(&schema);
+  if (is_new) found->second = effects_of_schema(op);
+  const auto condition = statistics_condition(op);
+  if (!condition) return found->second;
+  const auto flag = schema.argumentIndexWithName(*condition);
+  if (flag && !may_be_true(static_cast<size_t>(*flag))) return found->second;
+  return of_call_ = writing_statistics(found->second, schema);
 }
 
 }  // namespace torch_ir
