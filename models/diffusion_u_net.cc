@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "models/blocks/conv3x3.h"
+#include "models/blocks/layers.h"
 #include "models/blocks/transformer_layer.h"
 #include "torch_ir/registry/registry.h"
 
@@ -199,18 +199,9 @@ TORCH_MODULE(UNetBlock);
 // Podell et al., SDXL, 2023.
 class DiffusionUNetImpl : public nn::Module {
  public:
-  explicit DiffusionUNetImpl(const UNetShape& shape)
-      : shape_(shape),
-        time_(register_module("time",
-                              EmbeddingMlp(shape.levels.front().channels, shape.time_width()))),
-        image_(register_module("image",
-                               EmbeddingMlp(shape.pooled_width + kImageNumbers * shape.number_width,
-                                            shape.time_width()))),
-        in_(register_module("in", conv3x3(kImageChannels, shape.levels.front().channels))),
-        norm_(register_module("norm", nn::GroupNorm(shape.groups, shape.levels[0].channels))),
-        out_(register_module("out", conv3x3(shape.levels.front().channels, kImageChannels))) {
-    std::vector<int64_t> skipped = {shape.levels.front().channels};
-    int64_t channels = skipped[0];
+  explicit DiffusionUNetImpl(const UNetShape& shape) : shape_(shape) {
+    std::vector<int64_t> skipped = {width_};
+    int64_t channels = width_;
     for (size_t i = 0; i < shape.levels.size(); ++i) {
       for (int64_t k = 0; k < kUNetBlocks; ++k) {
         down_->push_back(UNetBlock(channels, shape.levels[i], shape));
@@ -237,8 +228,8 @@ class DiffusionUNetImpl : public nn::Module {
   at::Tensor forward(const at::Tensor& x, const at::Tensor& time, const at::Tensor& context,
                      const at::Tensor& pooled, const at::Tensor& numbers) {
     const at::Tensor described = embed_numbers(numbers, shape_.number_width).flatten(1);
-    const at::Tensor embedding = time_(embed_numbers(time, shape_.levels.front().channels)) +
-                                 image_(at::cat({pooled, described}, -1));
+    const at::Tensor embedding =
+        time_(embed_numbers(time, width_)) + image_(at::cat({pooled, described}, -1));
     std::vector<at::Tensor> skipped = {in_(x)};
     const auto run = [&](nn::ModuleList& blocks, size_t index, const at::Tensor& y) {
       return blocks[index]->as<UNetBlock>()->forward(y, embedding, context);
@@ -265,18 +256,22 @@ class DiffusionUNetImpl : public nn::Module {
   }
 
  private:
-  UNetShape shape_;
-  EmbeddingMlp time_;
-  EmbeddingMlp image_;
-  nn::Conv2d in_;
+  const UNetShape shape_;
+  // Of the first and last level.
+  const int64_t width_ = shape_.levels.front().channels;
+  EmbeddingMlp time_ = register_module("time", EmbeddingMlp(width_, shape_.time_width()));
+  EmbeddingMlp image_ = register_module(
+      "image",
+      EmbeddingMlp(shape_.pooled_width + kImageNumbers * shape_.number_width, shape_.time_width()));
+  nn::Conv2d in_ = register_module("in", conv3x3(kImageChannels, width_));
   nn::ModuleList down_ = register_module("down", nn::ModuleList());
   nn::ModuleList downsample_ = register_module("downsample", nn::ModuleList());
   UNetBlock middle1_ = nullptr;
   TimedResidual middle2_ = nullptr;
   nn::ModuleList up_ = register_module("up", nn::ModuleList());
   nn::ModuleList upsample_ = register_module("upsample", nn::ModuleList());
-  nn::GroupNorm norm_;
-  nn::Conv2d out_;
+  nn::GroupNorm norm_ = register_module("norm", nn::GroupNorm(shape_.groups, width_));
+  nn::Conv2d out_ = register_module("out", conv3x3(width_, kImageChannels));
 };
 TORCH_MODULE(DiffusionUNet);
 

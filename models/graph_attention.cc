@@ -1,6 +1,6 @@
 #include <torch/nn.h>
 
-#include "models/blocks/projection.h"
+#include "models/blocks/layers.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {

@@ -1,7 +1,6 @@
 #include <torch/nn.h>
 
-#include "models/blocks/projection.h"
-#include "models/blocks/rms_norm.h"
+#include "models/blocks/layers.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {

@@ -1,6 +1,6 @@
 #include <torch/nn.h>
 
-#include "models/blocks/heads.h"
+#include "models/blocks/layers.h"
 #include "models/blocks/transformer_layer.h"
 #include "torch_ir/registry/registry.h"
 
@@ -48,17 +48,7 @@ at::Tensor same_region(int64_t size, int64_t shift) {
 class SwinLayerImpl : public nn::Module {
  public:
   SwinLayerImpl(int64_t width, int64_t heads, int64_t size, int64_t shift)
-      : heads_(heads),
-        shift_(shift),
-        norm1_(register_module("norm1", layer_norm(width))),
-        qkv_(register_module("qkv", Projection(width, 3 * width))),
-        biases_(register_parameter("biases",
-                                   at::zeros({(2 * kWindow - 1) * (2 * kWindow - 1), heads}))),
-        places_(register_buffer("places", relative_places().flatten())),
-        out_(register_module("out", Projection(width, width))),
-        norm2_(register_module("norm2", layer_norm(width))),
-        up_(register_module("up", Projection(width, 4 * width))),
-        down_(register_module("down", Projection(4 * width, width))) {
+      : width_(width), heads_(heads), shift_(shift) {
     if (shift != 0) same_region_ = register_buffer("same_region", same_region(size, shift));
   }
 
@@ -84,17 +74,19 @@ class SwinLayerImpl : public nn::Module {
                                                              split_heads(parts[2], heads_), mask)));
   }
 
-  int64_t heads_;
-  int64_t shift_;
-  nn::LayerNorm norm1_;
-  Projection qkv_;
-  at::Tensor biases_;
-  at::Tensor places_;
+  const int64_t width_;
+  const int64_t heads_;
+  const int64_t shift_;
+  nn::LayerNorm norm1_ = register_module("norm1", layer_norm(width_));
+  Projection qkv_ = register_module("qkv", Projection(width_, 3 * width_));
+  at::Tensor biases_ =
+      register_parameter("biases", at::zeros({(2 * kWindow - 1) * (2 * kWindow - 1), heads_}));
+  at::Tensor places_ = register_buffer("places", relative_places().flatten());
   at::Tensor same_region_;
-  Projection out_;
-  nn::LayerNorm norm2_;
-  Projection up_;
-  Projection down_;
+  Projection out_ = register_module("out", Projection(width_, width_));
+  nn::LayerNorm norm2_ = register_module("norm2", layer_norm(width_));
+  Projection up_ = register_module("up", Projection(width_, 4 * width_));
+  Projection down_ = register_module("down", Projection(4 * width_, width_));
 };
 TORCH_MODULE(SwinLayer);
 

@@ -3,9 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "models/blocks/heads.h"
-#include "models/blocks/projection.h"
-#include "models/blocks/rms_norm.h"
+#include "models/blocks/layers.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "models/blocks/heads.h"
+#include "models/blocks/layers.h"
 
 namespace torch_ir {
 namespace {
@@ -32,17 +32,7 @@ class CachedAttentionImpl : public torch::nn::Module {
 
 class GroupedAttentionImpl : public CachedAttentionImpl {
  public:
-  explicit GroupedAttentionImpl(const DecoderShape& shape) : shape_(shape) {
-    const int64_t head_width = shape.width / shape.heads;
-    const int64_t key_width = shape.key_heads * head_width;
-    q_proj_ = register_module("q_proj", Projection(shape.width, shape.width, false));
-    k_proj_ = register_module("k_proj", Projection(shape.width, key_width, false));
-    v_proj_ = register_module("v_proj", Projection(shape.width, key_width, false));
-    o_proj_ = register_module("o_proj", Projection(shape.width, shape.width, false));
-    const std::vector<int64_t> cache = {1, shape.key_heads, shape.positions, head_width};
-    keys_ = register_buffer("keys", at::zeros(cache));
-    values_ = register_buffer("values", at::zeros(cache));
-  }
+  explicit GroupedAttentionImpl(const DecoderShape& shape) : shape_(shape) {}
 
   at::Tensor forward(const at::Tensor& x, const Places& places) override {
     const at::Tensor q = rotate(split_heads(q_proj_(x), shape_.heads), places);
@@ -55,35 +45,27 @@ class GroupedAttentionImpl : public CachedAttentionImpl {
   }
 
  private:
-  DecoderShape shape_;
-  Projection q_proj_ = nullptr;
-  Projection k_proj_ = nullptr;
-  Projection v_proj_ = nullptr;
-  Projection o_proj_ = nullptr;
-  at::Tensor keys_;
-  at::Tensor values_;
+  Projection projection(int64_t width) const { return Projection(shape_.width, width, false); }
+  at::Tensor cache() const {
+    return at::zeros({1, shape_.key_heads, shape_.positions, head_width_});
+  }
+
+  const DecoderShape shape_;
+  const int64_t head_width_ = shape_.width / shape_.heads;
+  const int64_t key_width_ = shape_.key_heads * head_width_;
+  Projection q_proj_ = register_module("q_proj", projection(shape_.width));
+  Projection k_proj_ = register_module("k_proj", projection(key_width_));
+  Projection v_proj_ = register_module("v_proj", projection(key_width_));
+  Projection o_proj_ = register_module("o_proj", projection(shape_.width));
+  at::Tensor keys_ = register_buffer("keys", cache());
+  at::Tensor values_ = register_buffer("values", cache());
 };
 
 // In the form for decoding, where queries are brought to the cached vectors: these are the keys and
 // values of all heads.
 class LatentAttentionImpl : public CachedAttentionImpl {
  public:
-  explicit LatentAttentionImpl(const DecoderShape& shape)
-      : heads_(shape.heads), latent_(*shape.latent) {
-    const int64_t query_width = latent_.plain_width + latent_.rotary_width;
-    q_down_ = register_module("q_down", Projection(shape.width, latent_.query_rank, false));
-    q_norm_ = register_module("q_norm", RmsNorm(latent_.query_rank));
-    q_up_ = register_module("q_up", Projection(latent_.query_rank, heads_ * query_width, false));
-    kv_down_ = register_module("kv_down",
-                               Projection(shape.width, latent_.rank + latent_.rotary_width, false));
-    kv_norm_ = register_module("kv_norm", RmsNorm(latent_.rank));
-    k_up_ = register_parameter("k_up", at::zeros({heads_, latent_.plain_width, latent_.rank}));
-    v_up_ = register_parameter("v_up", at::zeros({heads_, latent_.value_width, latent_.rank}));
-    o_proj_ =
-        register_module("o_proj", Projection(heads_ * latent_.value_width, shape.width, false));
-    cache_ = register_buffer(
-        "cache", at::zeros({1, 1, shape.positions, latent_.rank + latent_.rotary_width}));
-  }
+  explicit LatentAttentionImpl(const DecoderShape& shape) : shape_(shape) {}
 
   at::Tensor forward(const at::Tensor& x, const Places& places) override {
     const std::vector<at::Tensor> queries =
@@ -94,8 +76,7 @@ class LatentAttentionImpl : public CachedAttentionImpl {
         kv_down_(x).unsqueeze(1).split_with_sizes({latent_.rank, latent_.rotary_width}, -1);
     cache_.index_copy_(2, places.positions,
                        at::cat({kv_norm_(keys[0]), rotate(keys[1], places)}, -1));
-    const double scale =
-        1 / std::sqrt(static_cast<double>(latent_.plain_width + latent_.rotary_width));
+    const double scale = 1 / std::sqrt(static_cast<double>(query_width_));
     const at::Tensor found = at::scaled_dot_product_attention(
         q, cache_, cache_.narrow(-1, 0, latent_.rank), places.mask, /*dropout_p=*/0,
         /*is_causal=*/false, scale, /*enable_gqa=*/true);
@@ -103,17 +84,27 @@ class LatentAttentionImpl : public CachedAttentionImpl {
   }
 
  private:
-  int64_t heads_;
-  LatentShape latent_;
-  Projection q_down_ = nullptr;
-  RmsNorm q_norm_ = nullptr;
-  Projection q_up_ = nullptr;
-  Projection kv_down_ = nullptr;
-  RmsNorm kv_norm_ = nullptr;
-  at::Tensor k_up_;
-  at::Tensor v_up_;
-  Projection o_proj_ = nullptr;
-  at::Tensor cache_;
+  static Projection projection(int64_t in_features, int64_t features) {
+    return Projection(in_features, features, /*has_bias=*/false);
+  }
+
+  const DecoderShape shape_;
+  const int64_t heads_ = shape_.heads;
+  const LatentShape latent_ = *shape_.latent;
+  const int64_t query_width_ = latent_.plain_width + latent_.rotary_width;
+  const int64_t cached_width_ = latent_.rank + latent_.rotary_width;
+  Projection q_down_ = register_module("q_down", projection(shape_.width, latent_.query_rank));
+  RmsNorm q_norm_ = register_module("q_norm", RmsNorm(latent_.query_rank));
+  Projection q_up_ = register_module("q_up", projection(latent_.query_rank, heads_* query_width_));
+  Projection kv_down_ = register_module("kv_down", projection(shape_.width, cached_width_));
+  RmsNorm kv_norm_ = register_module("kv_norm", RmsNorm(latent_.rank));
+  at::Tensor k_up_ =
+      register_parameter("k_up", at::zeros({heads_, latent_.plain_width, latent_.rank}));
+  at::Tensor v_up_ =
+      register_parameter("v_up", at::zeros({heads_, latent_.value_width, latent_.rank}));
+  Projection o_proj_ =
+      register_module("o_proj", projection(heads_* latent_.value_width, shape_.width));
+  at::Tensor cache_ = register_buffer("cache", at::zeros({1, 1, shape_.positions, cached_width_}));
 };
 
 class FeedForwardImpl : public torch::nn::Module {

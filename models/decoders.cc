@@ -5,6 +5,40 @@
 namespace torch_ir {
 namespace {
 
+constexpr DecoderShape kLlamaShape = {.vocabulary = 96,
+                                      .width = 64,
+                                      .layers = 2,
+                                      .heads = 4,
+                                      .hidden = 160,
+                                      .positions = 32,
+                                      .key_heads = 2};
+
+REGISTER_MODEL_AS(Llama, "Llama", Decoder(kLlamaShape),
+                  {.inputs = decoder_inputs(kLlamaShape, 8),
+                   .categories = {"language", "generation", "attention"},
+                   .description = "Llama: grouped queries, rotary positions, a cache"});
+
+REGISTER_MODEL_AS(Llama405B, "Llama-3.1-405B", Decoder(kLlama405BShape),
+                  {.inputs = decoder_inputs(kLlama405BShape, 1),
+                   .categories = {"language", "generation", "attention"},
+                   .description = "Llama 3.1: the next token, behind up to 4,096",
+                   .scale = Scale::kFull});
+
+constexpr DecoderShape kMixtralShape = {
+    .vocabulary = 96,
+    .width = 64,
+    .layers = 2,
+    .heads = 4,
+    .hidden = 0,
+    .positions = 32,
+    .key_heads = 2,
+    .experts = ExpertsShape{.count = 8, .chosen = 2, .hidden = 96}};
+
+REGISTER_MODEL_AS(Mixtral, "Mixtral", Decoder(kMixtralShape),
+                  {.inputs = decoder_inputs(kMixtralShape, 4),
+                   .categories = {"language", "generation", "attention", "mixture_of_experts"},
+                   .description = "Mixtral: two of eight experts for each token"});
+
 constexpr DecoderShape kDeepSeekShape = {
     .vocabulary = 96,
     .width = 64,
