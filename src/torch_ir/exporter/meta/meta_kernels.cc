@@ -5,11 +5,11 @@
 #include <ATen/ops/empty_strided.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "torch_ir/exporter/meta/cpu_probe.h"
@@ -21,18 +21,11 @@ namespace {
 
 constexpr std::string_view kNamespace = "aten::";
 
-// By name without the namespace.
-using RuleTable = std::unordered_map<std::string_view, const NamedMetaRule*>;
-
-RuleTable make_table() {
-  RuleTable table;
-  for (c10::ArrayRef<NamedMetaRule> rules : {element_meta_rules(), layer_meta_rules()}) {
-    for (const NamedMetaRule& rule : rules) {
-      const bool is_new = table.emplace(rule.name, &rule).second;
-      TORCH_INTERNAL_ASSERT(is_new, "two shape rules for ", rule.name);
-    }
-  }
-  return table;
+// The rule for an operator called `name`, without the namespace; or null.
+const NamedMetaRule* find_rule(std::string_view name) {
+  const c10::ArrayRef<NamedMetaRule> rules = meta_rules();
+  const auto* const rule = std::ranges::lower_bound(rules, name, {}, &NamedMetaRule::name);
+  return rule != rules.end() && rule->name == name ? rule : nullptr;
 }
 
 // A shape rule, or the fallback.
@@ -78,28 +71,26 @@ bool takes_fallback(const c10::OperatorHandle& op) {
          returns_tensors_only(op.schema()) && !may_depend_on_data(op);
 }
 
-void register_operator(torch::Library& library, const RuleTable& rules,
-                       const c10::OperatorHandle& op) {
+void register_operator(torch::Library& library, const c10::OperatorHandle& op) {
   if (op.hasKernelForDispatchKey(c10::DispatchKey::Meta)) return;
   const std::string_view base = op.operator_name().name;
-  const auto found = rules.find(base.substr(kNamespace.size()));
-  const bool takes_rule = found != rules.end() &&
-                          (found->second->composite == Composite::kReplace || !is_composite(op));
+  const NamedMetaRule* rule = find_rule(base.substr(kNamespace.size()));
+  const bool takes_rule =
+      rule != nullptr && (rule->composite == Composite::kReplace || !is_composite(op));
   if (!takes_rule && !takes_fallback(op)) return;
   const std::string name = c10::toString(op.operator_name());
-  library.impl(name.c_str(), torch::CppFunction::makeFromBoxedFunctor(std::make_unique<MetaKernel>(
-                                 takes_rule ? found->second->rule : nullptr)));
+  library.impl(name.c_str(), torch::CppFunction::makeFromBoxedFunctor(
+                                 std::make_unique<MetaKernel>(takes_rule ? rule->rule : nullptr)));
 }
 
 // Lives as long as the process: with it the kernels would go.
 torch::Library* register_all() {
   auto library = std::make_unique<torch::Library>(torch::Library::IMPL, "aten",
                                                   c10::DispatchKey::Meta, __FILE__, __LINE__);
-  const RuleTable rules = make_table();
   c10::Dispatcher& dispatcher = c10::Dispatcher::singleton();
   for (const c10::OperatorName& name : dispatcher.getAllOpNames()) {
     if (!name.name.starts_with(kNamespace)) continue;
-    if (const auto op = dispatcher.findSchema(name)) register_operator(*library, rules, *op);
+    if (const auto op = dispatcher.findSchema(name)) register_operator(*library, *op);
   }
   return library.release();
 }

@@ -1,14 +1,18 @@
 #include "torch_ir/exporter/meta/meta_kernels.h"
 
 #include <ATen/Functions.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/InferenceMode.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
 namespace {
@@ -63,6 +67,45 @@ TEST_F(MetaKernelsTest, InPlaceOperatorsReturnTheirArgument) {
   EXPECT_TRUE(values.is_meta());
   Tensor x = meta({2, 3});
   EXPECT_TRUE(at::relu_(x).is_same(x));
+}
+
+bool lacks_meta_kernel(const c10::OperatorHandle& op) {
+  for (const c10::DispatchKey key :
+       {c10::DispatchKey::Meta, c10::DispatchKey::CompositeImplicitAutograd,
+        c10::DispatchKey::CompositeExplicitAutograd,
+        c10::DispatchKey::CompositeExplicitAutogradNonFunctional}) {
+    if (op.hasKernelForDispatchKey(key)) return false;
+  }
+  return op.hasKernelForDispatchKey(c10::DispatchKey::CPU);
+}
+
+// Those that return tensors and write none.
+std::vector<c10::OperatorHandle> operators_without_meta_kernel() {
+  const auto is_tensors = [](const c10::Argument& result) {
+    return result.type()->isSubtypeOf(*c10::TensorType::get()) ||
+           result.type()->isSubtypeOf(*c10::ListType::ofTensors());
+  };
+  std::vector<c10::OperatorHandle> operators;
+  for (const c10::OperatorName& name : c10::Dispatcher::singleton().getAllOpNames()) {
+    const auto op = c10::Dispatcher::singleton().findSchema(name);
+    if (!op || !name.name.starts_with("aten::") || op->schema().is_mutable()) continue;
+    const auto& results = op->schema().returns();
+    const bool is_functional = !results.empty() && std::ranges::all_of(results, is_tensors);
+    if (is_functional && lacks_meta_kernel(*op)) operators.push_back(*op);
+  }
+  return operators;
+}
+
+// Before anything registers more.
+const std::vector<c10::OperatorHandle> kWithoutMetaKernel = operators_without_meta_kernel();
+
+TEST_F(MetaKernelsTest, EveryOperatorHasAKernelThatDoesNotNeedData) {
+  EXPECT_GE(kWithoutMetaKernel.size(), 100u);
+  for (const c10::OperatorHandle& op : kWithoutMetaKernel) {
+    EXPECT_EQ(op.hasKernelForDispatchKey(c10::DispatchKey::Meta),
+              !may_depend_on_data(op) || op.operator_name().name == "aten::repeat_interleave")
+        << op.operator_name();
+  }
 }
 
 // By a shape rule, and by the fallback.

@@ -5,6 +5,7 @@
 // and memory, and for those that reject zeros. One line an operator. Sizes, strides and dtype are
 // those of the CPU kernel. meta_kernels.cc registers them. They are written against MetaCall, the
 // arguments of one call by name: one rule serves the functional and the out form of an operator.
+// models/operators/meta_kernels_test.cc compares them with the CPU kernels on all operator cases.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -77,7 +78,7 @@ struct NamedMetaRule {
   Composite composite = Composite::kKeep;
 };
 
-c10::ArrayRef<NamedMetaRule> element_meta_rules();
-c10::ArrayRef<NamedMetaRule> layer_meta_rules();
+// Sorted by name.
+c10::ArrayRef<NamedMetaRule> meta_rules();
 
 }  // namespace torch_ir
