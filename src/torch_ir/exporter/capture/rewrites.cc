@@ -57,8 +57,8 @@ class Values {
 // are set by the caller.
 using Rewrite = std::optional<ExportedNode> (*)(Match, const Values&);
 
-ExportedNode make_node(const char* target, std::vector<ExportedArgument> arguments) {
-  return {.name = {}, .target = target, .arguments = std::move(arguments)};
+ExportedNode make_node(std::string target, std::vector<ExportedArgument> arguments) {
+  return {.name = {}, .target = std::move(target), .arguments = std::move(arguments)};
 }
 
 ExportedNode make_linear(const Value& input, const Value& weight, const Value& bias) {
@@ -124,32 +124,19 @@ std::optional<ExportedNode> layer_norm_without_cudnn(Match match, const Values&)
 }
 
 // An operator with a number where Python calls the overload for tensors with the number in it,
-// whose arguments are the same.
-struct NumberOverload {
-  std::string_view from;
-  const char* to;
-};
-
-constexpr NumberOverload kNumberOverloads[] = {
-    {"aten.add.Scalar", "aten.add.Tensor"},
-    {"aten.add_.Scalar", "aten.add_.Tensor"},
-    {"aten.sub.Scalar", "aten.sub.Tensor"},
-    {"aten.sub_.Scalar", "aten.sub_.Tensor"},
-    {"aten.mul.Scalar", "aten.mul.Tensor"},
-    {"aten.mul_.Scalar", "aten.mul_.Tensor"},
-    {"aten.div.Scalar", "aten.div.Tensor"},
-    {"aten.div_.Scalar", "aten.div_.Tensor"},
-    {"aten.div.Scalar_mode", "aten.div.Tensor_mode"},
-    {"aten.div_.Scalar_mode", "aten.div_.Tensor_mode"},
-    {"aten.floor_divide.Scalar", "aten.floor_divide.default"},
-    {"aten.floor_divide_.Scalar", "aten.floor_divide_.Tensor"},
-};
-
+// whose arguments are the same: "aten.add_.Scalar" is "aten.add_.Tensor".
 std::optional<ExportedNode> number_as_tensor(Match match, const Values&) {
-  const auto* const overload =
-      std::ranges::find(kNumberOverloads, match[0].target, &NumberOverload::from);
-  if (overload == std::end(kNumberOverloads)) return std::nullopt;
-  return make_node(overload->to, match[0].arguments);
+  constexpr std::string_view kOperators[] = {"add", "sub", "mul", "div", "floor_divide"};
+  constexpr std::string_view kOverload = ".Scalar";
+  std::string target = match[0].target;
+  const size_t overload = target.find(kOverload);
+  if (!target.starts_with("aten.") || overload == std::string::npos) return std::nullopt;
+  const std::string_view op = std::string_view(target).substr(5, overload - 5);
+  const std::string_view name = op.ends_with('_') ? op.substr(0, op.size() - 1) : op;
+  if (std::ranges::find(kOperators, name) == std::end(kOperators)) return std::nullopt;
+  const bool has_one_overload = op == "floor_divide";
+  target.replace(overload, kOverload.size(), has_one_overload ? ".default" : ".Tensor");
+  return make_node(target, match[0].arguments);
 }
 
 struct Rule {
@@ -183,61 +170,50 @@ std::vector<size_t> count_uses(const ExportedGraph& graph) {
   return uses;
 }
 
-class Rewriter {
- public:
-  explicit Rewriter(ExportedGraph& graph)
-      : graph_(graph), uses_(count_uses(graph)), values_(graph) {}
-
-  void run() {
-    std::vector<ExportedNode> rewritten;
-    const std::span<ExportedNode> nodes(graph_.nodes);
-    for (size_t i = 0; i < nodes.size();) {
-      const Rule* rule = nullptr;
-      std::optional<ExportedNode> node = rewrite(nodes.subspan(i), &rule);
-      rewritten.push_back(node ? std::move(*node) : std::move(nodes[i]));
-      i += rule == nullptr ? 1 : rule->length;
-    }
-    graph_.nodes = std::move(rewritten);
+bool has_operators_of(const Rule& rule, Match nodes) {
+  if (nodes.size() < rule.length) return false;
+  for (size_t i = 0; i < rule.length; ++i) {
+    if (!rule.pattern[i].empty() && rule.pattern[i] != nodes[i].target) return false;
   }
+  return true;
+}
 
- private:
-  // Tries every rule at the first of `nodes`.
-  std::optional<ExportedNode> rewrite(Match nodes, const Rule** matched) const {
-    for (const Rule& rule : kRules) {
-      if (!has_operators_of(rule, nodes)) continue;
-      const Match match = nodes.first(rule.length);
-      if (!is_closed(match)) continue;
-      if (std::optional<ExportedNode> node = rule.rewrite(match, values_)) {
-        node->outputs = match.back().outputs;
-        *matched = &rule;
-        return node;
-      }
-    }
-    return std::nullopt;
-  }
-
-  static bool has_operators_of(const Rule& rule, Match nodes) {
-    if (nodes.size() < rule.length) return false;
-    for (size_t i = 0; i < rule.length; ++i) {
-      if (!rule.pattern[i].empty() && rule.pattern[i] != nodes[i].target) return false;
-    }
-    return true;
-  }
-
-  // Whether each value made inside is used exactly once, by the next node.
-  bool is_closed(Match match) const {
-    return std::ranges::all_of(match.first(match.size() - 1), [&](const ExportedNode& node) {
-      return node.outputs.size() == 1 && uses_[static_cast<size_t>(node.outputs[0])] == 1;
-    });
-  }
-
-  ExportedGraph& graph_;
-  std::vector<size_t> uses_;
-  Values values_;
+// What takes the place of the first of `nodes`: itself, or the node that a rule makes of it and of
+// those behind it.
+struct Rewritten {
+  ExportedNode node;
+  size_t length = 1;
 };
+
+Rewritten rewrite(Match nodes, const Values& values, const std::vector<size_t>& uses) {
+  // Each value made inside of a match is used exactly once, by the next node.
+  const auto is_inside = [&](const ExportedNode& node) {
+    return node.outputs.size() == 1 && uses[static_cast<size_t>(node.outputs[0])] == 1;
+  };
+  for (const Rule& rule : kRules) {
+    if (!has_operators_of(rule, nodes)) continue;
+    const Match match = nodes.first(rule.length);
+    if (!std::ranges::all_of(match.first(match.size() - 1), is_inside)) continue;
+    if (std::optional<ExportedNode> node = rule.rewrite(match, values)) {
+      node->outputs = match.back().outputs;
+      return {std::move(*node), rule.length};
+    }
+  }
+  return {nodes.front()};
+}
 
 }  // namespace
 
-void rewrite_to_python_form(ExportedGraph& graph) { Rewriter(graph).run(); }
+void rewrite_to_python_form(ExportedGraph& graph) {
+  const std::vector<size_t> uses = count_uses(graph);
+  const Values values(graph);
+  std::vector<ExportedNode> nodes;
+  for (Match rest = graph.nodes; !rest.empty();) {
+    Rewritten next = rewrite(rest, values, uses);
+    nodes.push_back(std::move(next.node));
+    rest = rest.subspan(next.length);
+  }
+  graph.nodes = std::move(nodes);
+}
 
 }  // namespace torch_ir
