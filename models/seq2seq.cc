@@ -1,4 +1,8 @@
+// From one sequence to another: an encoder and a decoder.
 #include <torch/nn.h>
+
+#include <cmath>
+#include <limits>
 
 #include "models/blocks/layers.h"
 #include "torch_ir/registry/registry.h"
@@ -91,6 +95,143 @@ REGISTER_MODEL(
           {.name = "decoder_tokens", .shape = {2, 6}, .dtype = at::kLong, .low = 0, .high = 96}},
      .categories = {"language", "attention", "multi_io"},
      .description = "A bidirectional GRU, and one that looks at its outputs in each step"});
+
+constexpr int64_t kT5Width = 64;
+constexpr int64_t kT5Heads = 4;
+
+// A bias of the scores for how far apart two tokens are: a bucket for each short way, and few for
+// all longer ones.
+class RelativeBiasImpl : public nn::Module {
+ public:
+  explicit RelativeBiasImpl(bool is_bidirectional) : is_bidirectional_(is_bidirectional) {}
+
+  // 1 x heads x length x length
+  at::Tensor forward(int64_t length) {
+    const at::Tensor places = at::arange(length, at::kLong);
+    const at::Tensor offsets = places.unsqueeze(0) - places.unsqueeze(1);
+    return embedding_(buckets(offsets)).permute({2, 0, 1}).unsqueeze(0);
+  }
+
+ private:
+  static constexpr int64_t kBuckets = 8;
+  static constexpr double kFarthest = 16;
+
+  at::Tensor buckets(const at::Tensor& offsets) const {
+    if (!is_bidirectional_) return spread(offsets.neg().clamp_min(0), kBuckets);
+    return (offsets > 0).to(at::kLong) * (kBuckets / 2) + spread(offsets.abs(), kBuckets / 2);
+  }
+
+  // Distances to `count` buckets, the second half of them on a scale of logarithms.
+  static at::Tensor spread(const at::Tensor& distances, int64_t count) {
+    const int64_t exact = count / 2;
+    const double steps =
+        static_cast<double>(count - exact) / std::log(kFarthest / static_cast<double>(exact));
+    const at::Tensor far =
+        exact + (at::log(distances.to(at::kFloat) / exact) * steps).to(at::kLong);
+    return at::where(distances < exact, distances, far.clamp_max(count - 1));
+  }
+
+  bool is_bidirectional_;
+  nn::Embedding embedding_ = register_module("embedding", nn::Embedding(kBuckets, kT5Heads));
+};
+TORCH_MODULE(RelativeBias);
+
+class T5AttentionImpl : public nn::Module {
+ public:
+  at::Tensor forward(const at::Tensor& query, const at::Tensor& context,
+                     const std::optional<at::Tensor>& bias) {
+    // Scores are not scaled.
+    return o_(merge_heads(at::scaled_dot_product_attention(
+        split_heads(q_(query), kT5Heads), split_heads(k_(context), kT5Heads),
+        split_heads(v_(context), kT5Heads), bias, /*dropout_p=*/0, /*is_causal=*/false,
+        /*scale=*/1)));
+  }
+
+ private:
+  static Projection projection() { return Projection(kT5Width, kT5Width, /*has_bias=*/false); }
+
+  Projection q_ = register_module("q", projection());
+  Projection k_ = register_module("k", projection());
+  Projection v_ = register_module("v", projection());
+  Projection o_ = register_module("o", projection());
+};
+TORCH_MODULE(T5Attention);
+
+class T5LayerImpl : public nn::Module {
+ public:
+  explicit T5LayerImpl(bool crosses) {
+    if (crosses) cross_ = register_module("cross", T5Attention());
+  }
+
+  at::Tensor forward(at::Tensor x, const at::Tensor& bias, const at::Tensor& context) {
+    const at::Tensor normed = norm1_(x);
+    x = x + self_(normed, normed, bias);
+    if (!cross_.is_empty()) x = x + cross_(norm2_(x), context, std::nullopt);
+    return x + down_(at::relu(up_(norm3_(x))));
+  }
+
+ private:
+  RmsNorm norm1_ = register_module("norm1", RmsNorm(kT5Width));
+  T5Attention self_ = register_module("self", T5Attention());
+  RmsNorm norm2_ = register_module("norm2", RmsNorm(kT5Width));
+  T5Attention cross_ = nullptr;
+  RmsNorm norm3_ = register_module("norm3", RmsNorm(kT5Width));
+  Projection up_ = register_module("up", Projection(kT5Width, 128, /*has_bias=*/false));
+  Projection down_ = register_module("down", Projection(128, kT5Width, /*has_bias=*/false));
+};
+TORCH_MODULE(T5Layer);
+
+class T5StackImpl : public nn::Module {
+ public:
+  explicit T5StackImpl(bool is_decoder)
+      : is_decoder_(is_decoder),
+        bias_(register_module("bias", RelativeBias(/*is_bidirectional=*/!is_decoder))) {
+    for (int i = 0; i < 2; ++i) layers_->push_back(T5Layer(/*crosses=*/is_decoder));
+  }
+
+  at::Tensor forward(at::Tensor x, const at::Tensor& context) {
+    const int64_t length = x.size(1);
+    at::Tensor bias = bias_(length);
+    if (is_decoder_) {
+      const at::Tensor later = at::ones({length, length}, at::kBool).triu(1);
+      bias = bias.masked_fill(later, -std::numeric_limits<double>::infinity());
+    }
+    for (const auto& layer : *layers_) x = layer->as<T5Layer>()->forward(x, bias, context);
+    return norm_(x);
+  }
+
+ private:
+  bool is_decoder_;
+  RelativeBias bias_;
+  nn::ModuleList layers_ = register_module("layers", nn::ModuleList());
+  RmsNorm norm_ = register_module("norm", RmsNorm(kT5Width));
+};
+TORCH_MODULE(T5Stack);
+
+// Raffel et al., Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer,
+// 2019.
+class T5Impl : public nn::Module {
+ public:
+  at::Tensor forward(const at::Tensor& tokens, const at::Tensor& decoder_tokens) {
+    const at::Tensor context = encoder_(embedding_(tokens), at::Tensor());
+    const at::Tensor hidden = decoder_(embedding_(decoder_tokens), context);
+    return at::linear(hidden * std::pow(kT5Width, -0.5), embedding_->weight);
+  }
+
+ private:
+  nn::Embedding embedding_ = register_module("embedding", nn::Embedding(96, kT5Width));
+  T5Stack encoder_ = register_module("encoder", T5Stack(/*is_decoder=*/false));
+  T5Stack decoder_ = register_module("decoder", T5Stack(/*is_decoder=*/true));
+};
+TORCH_MODULE(T5);
+
+REGISTER_MODEL(
+    T5,
+    {.inputs =
+         {{.name = "tokens", .shape = {1, 16}, .dtype = at::kLong, .low = 0, .high = 96},
+          {.name = "decoder_tokens", .shape = {1, 8}, .dtype = at::kLong, .low = 0, .high = 96}},
+     .categories = {"language", "generation", "attention", "multi_io", "shared_weights"},
+     .description = "Encoder and decoder, with biases for relative positions"});
 
 }  // namespace
 }  // namespace torch_ir
