@@ -14,7 +14,6 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/exporter/pt2/sympy_text.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/sym_expr.h"
 #include "torch_ir/weights/storage_tensor.h"

@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "torch_ir/exporter/exported_program.h"
@@ -57,5 +58,11 @@ ExportedValue read_number_meta(c10::ScalarType dtype, const JsonValue& value, co
 // {"as_int": 3}, and a list of such, where none may be symbolic.
 int64_t read_fixed_size(const JsonValue& value, const Place& place);
 std::vector<int64_t> read_fixed_sizes(const JsonValue& value, const Place& place);
+
+// `text`, sympy's `srepr` of a size, in the grammar of SymExpr (ir/sym_expr.h): "2*s0 + 1". The
+// functions of sympy and PyTorch that have no operator there stay calls, "Max(1, s0)"; a float
+// becomes the fraction that it is, "5/2". Throws ExportError for anything else, and for a text
+// beyond 20,000 characters or 100 levels.
+std::string infix_of_srepr(std::string_view text);
 
 }  // namespace torch_ir

@@ -1,5 +1,3 @@
-#include "torch_ir/exporter/pt2/autocast.h"
-
 #include <ATen/autocast_mode.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
@@ -15,6 +13,7 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/exporter/pt2/graph_reader.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/stack.h"
@@ -22,6 +21,10 @@
 
 namespace torch_ir {
 namespace {
+
+// Which arguments of an operator a region of torch.autocast casts: in Python they are cast when the
+// operator runs. LibTorch is asked by calling it with autocast on and looking at what arrives
+// behind.
 
 constexpr c10::DispatchKey kAutocastKey = c10::DispatchKey::AutocastCPU;
 

@@ -1,5 +1,3 @@
-#include "torch_ir/exporter/pt2/autocast.h"
-
 #include <ATen/autocast_mode.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/exporter/pt2/graph_reader.h"
 
 namespace torch_ir {
 namespace {

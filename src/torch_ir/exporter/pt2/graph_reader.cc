@@ -11,7 +11,6 @@
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/exporter/pt2/autocast.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/builtin_operators.h"
 

@@ -66,6 +66,13 @@ class GraphBuilder {
   std::unordered_map<std::string, int> next_number_;
 };
 
+// Autocast, made explicit: adds `node`, which makes `outputs`, to `builder`, behind the casts that
+// autocast to `dtype` makes of its arguments, each a node of its own (aten.to.dtype); returns the
+// outputs. What is cast is asked of LibTorch, operator by operator. Throws ExportError for an
+// operator that has no rule for autocast, but consists of operators that have.
+std::vector<ValueId> add_under_autocast(ExportedNode node, std::vector<ExportedValue> outputs,
+                                        c10::ScalarType dtype, GraphBuilder& builder);
+
 // A graph that is inlined has names of its own, which may be the same as others around it: its
 // inputs stand for the operands, the rest is named anew. Other graphs keep their names.
 enum class GraphNames { kKept, kRenamed };

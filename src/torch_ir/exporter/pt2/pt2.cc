@@ -5,9 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <initializer_list>
+#include <optional>
 #include <utility>
-#include <variant>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
@@ -94,23 +93,6 @@ void flatten_keywords(Pointer kwargs, const std::vector<std::string>& keywords,
   for (const std::string& name : keywords) flatten(kwargs->find(name), leaves);
 }
 
-// The value at `path`, keys of objects and indices of lists, in `root`.
-const JsonValue& member_at(const JsonValue& root,
-                           std::initializer_list<std::variant<const char*, size_t>> path) {
-  const JsonValue* value = &root;
-  const Place place;
-  for (const auto& step : path) {
-    if (const auto* key = std::get_if<const char*>(&step)) {
-      value = &ObjectReader(*value, place).get(*key);
-      continue;
-    }
-    const JsonValue::array_t& items = as_list(*value, place);
-    if (std::get<size_t>(step) >= items.size()) place.fail("a list is too short");
-    value = &items[std::get<size_t>(step)];
-  }
-  return *value;
-}
-
 // The leaves of `inputs`. Keyword arguments come in the order that `keywords` has, where it has
 // them all.
 std::vector<Pointer> flatten_inputs(const PickleValue& inputs,
@@ -126,21 +108,26 @@ std::vector<Pointer> flatten_inputs(const PickleValue& inputs,
   return leaves;
 }
 
+// The text at `place` in `root`; nothing where there is none.
+std::optional<std::string> find_text(const JsonValue& root, const char* place) {
+  const JsonValue::json_pointer pointer(place);
+  if (!root.contains(pointer) || !root.at(pointer).is_string()) return std::nullopt;
+  return root.at(pointer).get<std::string>();
+}
+
 // The names of the keyword arguments in the order in which the model expects them; empty where the
 // archive does not say. The specification of the inputs is a JSON text of its own, [1, SPEC], and
 // SPEC a tuple of a tuple and a dict, whose context are its keys, once more as JSON.
 std::vector<std::string> read_keywords(const JsonValue& root) {
-  const Place place;
+  const auto in_spec = find_text(root, "/graph_module/module_call_graph/0/signature/in_spec");
   try {
-    const JsonValue& in_spec =
-        member_at(root, {"graph_module", "module_call_graph", size_t{0}, "signature", "in_spec"});
-    const JsonValue spec = parse_json(as_string(in_spec, place));
-    const JsonValue& context = member_at(spec, {size_t{1}, "children_spec", size_t{1}, "context"});
-    const JsonValue keys = parse_json(as_string(context, place));
-    return as_list_of(keys, place, as_string);
+    const auto context =
+        in_spec ? find_text(parse_json(*in_spec), "/1/children_spec/1/context") : std::nullopt;
+    if (context) return as_list_of(parse_json(*context), Place(), as_string);
   } catch (const SerializationError&) {
-    return {};
+    // As if it did not say.
   }
+  return {};
 }
 
 // A tensor, or a number as one; undefined for all else.
@@ -154,8 +141,9 @@ at::Tensor as_tensor(const PickleValue& value) {
 
 // One for each argument of the model, fixed ones among them.
 std::vector<PortSpec> read_user_inputs(const JsonValue& root) {
-  std::vector<PortSpec> inputs =
-      read_signature(member_at(root, {"graph_module", "signature"}), Place()).inputs;
+  const Place place;
+  const ObjectReader module(ObjectReader(root, place).get("graph_module"), place);
+  std::vector<PortSpec> inputs = module.get("signature", read_signature).inputs;
   std::erase_if(inputs, [](const PortSpec& input) {
     return input.role == PortSpec::Role::kToken || input.kind != InputKind::kUserInput;
   });

@@ -1,5 +1,3 @@
-#include "torch_ir/exporter/pt2/sympy_text.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,7 +13,11 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/limits.h"
 #include "torch_ir/base/printable.h"
+#include "torch_ir/exporter/pt2/archive_values.h"
 
+// Archives say a size as sympy's `srepr`, "Add(Mul(Integer(2), Symbol('s0', integer=True)),
+// Integer(1))", which Python reads by evaluating it. Here a small grammar reads it, and nothing is
+// evaluated.
 namespace torch_ir {
 namespace {
 

@@ -1,5 +1,3 @@
-#include "torch_ir/exporter/pt2/sympy_text.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "torch_ir/base/error.h"
+#include "torch_ir/exporter/pt2/archive_values.h"
 #include "torch_ir/ir/sym_expr.h"
 
 namespace torch_ir {
