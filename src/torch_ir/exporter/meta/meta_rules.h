@@ -13,7 +13,6 @@
 #include <ATen/core/stack.h>
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -50,18 +49,6 @@ class MetaCall : public NamedArguments {
 // Turns the results that a rule computed for the functional form of the operator into those of
 // this form: an out operator returns its out argument, resized.
 torch::jit::Stack deliver(const MetaCall& call, const std::vector<at::Tensor>& results);
-
-// A tensor without data.
-at::Tensor meta_tensor(c10::IntArrayRef sizes, c10::ScalarType dtype,
-                       c10::MemoryFormat format = c10::MemoryFormat::Contiguous);
-
-// A tensor without data, laid out as empty_like would for `source`.
-at::Tensor meta_like(const at::Tensor& source, std::optional<c10::ScalarType> dtype = std::nullopt);
-
-// The dtypes of the results, learnt from the CPU kernel itself: it is called with ones of the
-// same dtypes and number of dimensions, all of length 1. Its checks of dtypes are made on the way.
-// For operators that accept such a call whenever they accept the real one.
-std::vector<c10::ScalarType> result_dtypes(const MetaCall& call);
 
 // The results of the functional form of the operator, as meta tensors.
 using MetaRule = std::vector<at::Tensor> (*)(const MetaCall&);
