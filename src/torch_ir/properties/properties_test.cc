@@ -10,7 +10,7 @@
 
 #include "torch_ir/analysis/diff.h"
 #include "torch_ir/executor/execution_plan.h"
-#include "torch_ir/executor/testing/fast_graph.h"
+#include "torch_ir/executor/testing/eager_graph.h"
 #include "torch_ir/ir/validate.h"
 #include "torch_ir/properties/random_graph.h"
 #include "torch_ir/properties/random_network.h"

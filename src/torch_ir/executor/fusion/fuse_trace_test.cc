@@ -20,7 +20,7 @@
 #include <thread>
 
 #include "torch_ir/executor/onednn/primitive.h"
-#include "torch_ir/executor/testing/fast_graph.h"
+#include "torch_ir/executor/testing/eager_graph.h"
 
 namespace torch_ir {
 namespace {

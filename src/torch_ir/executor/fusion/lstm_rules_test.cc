@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "torch_ir/executor/testing/fast_graph.h"
+#include "torch_ir/executor/testing/eager_graph.h"
 
 namespace torch_ir {
 namespace {

@@ -1,7 +1,7 @@
 // graph_memory: which values of an IR may share memory, and which nodes write to it.
 //
 // For those who take graphs apart: what is cut from a graph must not be cut from what writes to it.
-// On the safe side, as alias_analysis.h.
+// On the safe side, as analyze_aliases (lowered_graph.h).
 #pragma once
 
 #include <cstddef>

@@ -33,7 +33,7 @@ GraphRange whole_range(const LoweredGraph& graph) {
           .is_whole = true};
 }
 
-GraphCutter::GraphCutter(const LoweredGraph& graph)
+RangeCutter::RangeCutter(const LoweredGraph& graph)
     : graph_(graph), read_until_(graph.values.size(), 0) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     visit_values(graph.nodes[i], [&](ValueId value) { read_until_[value] = i + 1; });
@@ -41,7 +41,7 @@ GraphCutter::GraphCutter(const LoweredGraph& graph)
   for (const GraphPort& output : graph.outputs) read_until_[output.value] = SIZE_MAX;
 }
 
-GraphRange GraphCutter::cut(size_t first, size_t last) const {
+GraphRange RangeCutter::cut(size_t first, size_t last) const {
   GraphRange range{.graph = &graph_, .first = first, .last = last};
   std::unordered_set<ValueId> known;
   for (size_t i = first; i < last; ++i) {

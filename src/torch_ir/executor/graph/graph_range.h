@@ -1,6 +1,6 @@
 // GraphRange: nodes of a graph that run together, with what goes in and what comes out.
 //
-// The whole graph is one. GraphCutter makes the others, for SegmentedGraph, which replays the parts
+// The whole graph is one. RangeCutter makes the others, for SegmentedGraph, which replays the parts
 // of a graph between nodes that cannot be.
 #pragma once
 
@@ -32,10 +32,10 @@ struct GraphRange {
 
 GraphRange whole_range(const LoweredGraph& graph);
 
-class GraphCutter {
+class RangeCutter {
  public:
   // `graph` was made by `lower`, and outlives this.
-  explicit GraphCutter(const LoweredGraph& graph);
+  explicit RangeCutter(const LoweredGraph& graph);
 
   // Nodes [first, last), none of which is control flow.
   GraphRange cut(size_t first, size_t last) const;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <ranges>
 
-#include "torch_ir/executor/graph/alias_analysis.h"
 #include "torch_ir/executor/graph/bind_weights.h"
 #include "torch_ir/executor/graph/lowered_graph.h"
 #include "torch_ir/ir/validate.h"

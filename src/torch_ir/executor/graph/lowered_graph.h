@@ -129,6 +129,23 @@ struct LoweredGraph {
 // ValidationError for arguments that do not fit the operator.
 LoweredGraph build_graph(const IR& ir, const BoundWeights& weights);
 
+// Which values of a graph may share memory, and which may be written in place. A run needs it to
+// leave weights, constants and inputs as they are.
+struct AliasAnalysis {
+  // For each value whether its memory may be written by a node.
+  std::vector<bool> is_written;
+  // For each value whether its memory may be that of a constant.
+  std::vector<bool> may_be_constant;
+  // For each value a number, the same for those that may share memory.
+  std::vector<size_t> memory;
+  // For each node the values that it may write to.
+  std::vector<std::vector<ValueId>> writes;
+};
+
+// Told from the schemas of the operators, so always on the safe side: what is called shared may
+// turn out not to be (`reshape` copies when it has to), never the other way round.
+AliasAnalysis analyze_aliases(const LoweredGraph& graph);
+
 // The first half of compile, whose arguments and errors these are: the graph with all that a run
 // has to know.
 LoweredGraph lower(const IR& ir, const StateDict& weights, const StateDict& constants = StateDict(),

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 
 #include "torch_ir/base/error.h"
@@ -103,6 +104,13 @@ std::vector<at::Tensor> copy_group(const std::vector<at::Tensor>& tensors) {
     copies.push_back(rebuild(tensor, bytes, padding + memory_range(tensor).begin - whole.begin));
   }
   return copies;
+}
+
+bool same_bits(const at::Tensor& a, const at::Tensor& b) {
+  if (a.sizes() != b.sizes() || a.scalar_type() != b.scalar_type()) return false;
+  const at::Tensor x = a.resolve_conj().resolve_neg().contiguous();
+  const at::Tensor y = b.resolve_conj().resolve_neg().contiguous();
+  return x.numel() == 0 || std::memcmp(x.const_data_ptr(), y.const_data_ptr(), x.nbytes()) == 0;
 }
 
 }  // namespace torch_ir

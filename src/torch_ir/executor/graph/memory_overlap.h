@@ -1,7 +1,9 @@
-// Tensors that share memory: finding them, and copying them so that the copies share it too.
+// Tensors as memory: finding those that share it, copying them so that the copies share it too, and
+// comparing their bits.
 //
-// Used where a graph writes in place to what it does not own (weights, constants, inputs): the run
-// gets copies that behave towards one another as the originals do, tied weights and views included.
+// The first two are used where a graph writes in place to what it does not own (weights, constants,
+// inputs): the run gets copies that behave towards one another as the originals do, tied weights
+// and views included.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -18,5 +20,8 @@ std::vector<size_t> overlap_groups(const std::vector<at::Tensor>& tensors);
 // Copies of the `tensors` of one group, with their strides, laid out as the originals are. Throws
 // ExecutionError when an address is not aligned to its dtype and the group has several members.
 std::vector<at::Tensor> copy_group(const std::vector<at::Tensor>& tensors);
+
+// Whether shape, dtype and every bit of every element are equal.
+bool same_bits(const at::Tensor& a, const at::Tensor& b);
 
 }  // namespace torch_ir

@@ -7,6 +7,7 @@
 #include <ATen/core/grad_mode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/util/ArrayRef.h>
+#include <c10/util/SmallVector.h>
 
 #include <functional>
 #include <utility>
@@ -14,9 +15,12 @@
 
 #include "torch_ir/executor/graph/graph_range.h"
 #include "torch_ir/executor/graph/lowered_graph.h"
-#include "torch_ir/executor/interpreter/step.h"
 
 namespace torch_ir {
+
+// What a run has made so far and somebody still reads, by ValueId.
+using RunValues = c10::SmallVector<c10::IValue, 64>;
+using Stack = std::vector<c10::IValue>;
 
 // While it lives, operators run the kernels that they would run in InferenceMode, and as fast; but
 // tensors made are ordinary ones, that the caller can write in place. Autocast is off: a graph says

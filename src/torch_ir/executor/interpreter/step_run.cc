@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "torch_ir/base/error.h"
@@ -9,10 +11,195 @@
 #include "torch_ir/executor/graph/memory_overlap.h"
 #include "torch_ir/executor/interpreter/run.h"
 #include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/stack.h"
 #include "torch_ir/ir/tensor_text.h"
+#include "torch_ir/operators/argument_shapes.h"
+#include "torch_ir/operators/argument_values.h"
 
 namespace torch_ir {
 namespace {
+
+// Runs a graph of a control flow node on its inputs.
+using GraphRunner =
+    c10::function_ref<std::vector<c10::IValue>(const LoweredGraph& graph, Stack inputs)>;
+
+// --- Control flow ---
+
+bool decides_true(const c10::IValue& value) {
+  if (value.isTensor()) return value.toTensor().item<bool>();
+  if (value.isBool()) return value.toBool();
+  throw ExecutionError("a bool has to decide, not " + value.tagKind());
+}
+
+void run_cond(const std::vector<LoweredGraph>& graphs, Stack& stack, GraphRunner run_graph) {
+  const bool is_true = decides_true(stack.at(0));
+  // A copy, so that a failure can still say what the arguments were.
+  Stack operands(stack.begin() + 1, stack.end());
+  stack = run_graph(graphs[is_true ? 0 : 1], std::move(operands));
+}
+
+bool is_same(const c10::IValue& a, const c10::IValue& b) {
+  if (a.isTensor() && b.isTensor()) return same_bits(a.toTensor(), b.toTensor());
+  return a.isTensor() == b.isTensor() && a == b;
+}
+
+// Notices that a loop is where it was before, and so never ends. Keeps the values of an iteration
+// whose number is a power of two and compares those that follow with them (Brent's algorithm).
+class CycleDetector {
+ public:
+  void check(const Stack& carried) {
+    if (++iteration_ < kFirst) return;
+    const bool is_at_power = (iteration_ & (iteration_ - 1)) == 0;
+    if (!is_at_power && std::ranges::equal(carried, kept_, is_same)) {
+      throw ExecutionError("the loop never ends: after " + std::to_string(iteration_) +
+                           " iterations its values are what they were before");
+    }
+    if (is_at_power) kept_ = carried;
+  }
+
+ private:
+  // Shorter loops are not worth the comparisons.
+  static constexpr uint64_t kFirst = 1024;
+  uint64_t iteration_ = 0;
+  Stack kept_;
+};
+
+void run_while_loop(const std::vector<LoweredGraph>& graphs, Stack& stack, GraphRunner run_graph) {
+  const LoweredGraph& condition = graphs[0];
+  const LoweredGraph& body = graphs[1];
+  const size_t num_carried = body.outputs.size();
+  CycleDetector cycles;
+  while (decides_true(run_graph(condition, stack).at(0))) {
+    Stack carried = run_graph(body, stack);
+    cycles.check(carried);
+    std::ranges::move(carried, stack.begin());
+  }
+  stack.resize(num_carried);
+}
+
+// Replaces the arguments on the stack by the results. Of a condition the arguments are what decides
+// and the operands of the graphs; of a loop what is carried from one iteration to the next and,
+// behind it, what is the same in all.
+void run_control_flow(const ControlFlowCall& call, Stack& stack, GraphRunner run_graph) {
+  const auto run = call.kind == ControlFlow::kCond ? run_cond : run_while_loop;
+  run(call.graphs, stack, run_graph);
+}
+
+// --- One call, from the values of a run and back into them ---
+
+c10::IValue take(RunValues& values, const ValueUse& use) {
+  if (use.is_last) return std::move(values[use.value]);
+  return values[use.value];
+}
+
+void fill_stack(const LoweredNode& node, RunValues& values, Stack& stack) {
+  stack.clear();
+  const auto item_value = [&](const auto& item) {
+    const auto* use = std::get_if<ValueUse>(&item);
+    return use == nullptr ? std::get<c10::IValue>(item) : take(values, *use);
+  };
+  for (const NodeArgument& argument : node.arguments) {
+    if (const auto* fixed = std::get_if<c10::IValue>(&argument)) {
+      stack.push_back(*fixed);
+    } else if (const auto* use = std::get_if<ValueUse>(&argument)) {
+      stack.push_back(take(values, *use));
+    } else if (const auto* numbers = std::get_if<NumbersArgument>(&argument)) {
+      // The references are found in the order of value_refs.
+      auto value = numbers->values.begin();
+      stack.push_back(to_ivalue(numbers->attribute, *numbers->argument,
+                                [&](const ValueRef& /*ref*/) { return values[*value++]; }));
+    } else {
+      const auto& list = std::get<ListArgument>(argument);
+      stack.push_back(make_tensor_list(list.items, list.holds_none, item_value));
+    }
+  }
+}
+
+// Replaces the inputs on the stack by the outputs.
+void call_executor(const ExecutorCall& call, Stack& stack) {
+  std::vector<at::Tensor> inputs;
+  inputs.reserve(stack.size());
+  for (c10::IValue& value : stack) inputs.push_back(std::move(value).toTensor());
+  stack.clear();
+  for (at::Tensor& output : call.executor(call.node, inputs)) stack.emplace_back(std::move(output));
+}
+
+// The tensors and numbers of `value`, those in lists one by one.
+void append_values(const c10::IValue& value, std::vector<c10::IValue>& values) {
+  if (!value.isList()) {
+    values.push_back(value);
+    return;
+  }
+  for (const c10::IValue& item : value.toListRef()) append_values(item, values);
+}
+
+bool is_absent(const c10::IValue& value) {
+  return value.isNone() || (value.isTensor() && !value.toTensor().defined());
+}
+
+bool is_no_tensor(const c10::IValue& value) { return !value.isTensor(); }
+
+// Where the graph leaves out what the operator did not make, or a number or dtype that nobody
+// reads, so does this.
+void store_values(const LoweredNode& node, const Stack& stack, RunValues& values) {
+  std::vector<c10::IValue> results;
+  for (const c10::IValue& value : stack) append_values(value, results);
+  if (results.size() != node.outputs.size()) std::erase_if(results, is_absent);
+  const size_t num_made = results.size();
+  if (results.size() != node.outputs.size()) std::erase_if(results, is_no_tensor);
+  if (results.size() != node.outputs.size()) {
+    throw ExecutionError(
+        fmt::format("it returned {} value(s), the graph says {}", num_made, node.outputs.size()));
+  }
+  for (size_t i = 0; i < results.size(); ++i) values[node.outputs[i]] = std::move(results[i]);
+}
+
+void call(const LoweredNode& node, Stack& stack, GraphRunner run_graph) {
+  if (const auto* op = std::get_if<c10::OperatorHandle>(&node.callee)) {
+    check_argument_shapes(*op, stack);
+    check_argument_values(*op, stack);
+    op->callBoxed(stack);
+  } else if (const auto* function = std::get_if<NumberFunction>(&node.callee)) {
+    (*function)(stack);
+  } else if (const auto* executor =
+                 std::get_if<std::shared_ptr<const ExecutorCall>>(&node.callee)) {
+    call_executor(**executor, stack);
+  } else {
+    run_control_flow(std::get<ControlFlowCall>(node.callee), stack, run_graph);
+  }
+}
+
+// What the arguments of a call that threw were: they are still on the stack.
+std::string shapes_text(const Stack& stack) {
+  std::vector<c10::IValue> values;
+  for (const c10::IValue& value : stack) append_values(value, values);
+  std::string shapes;
+  for (const c10::IValue& value : values) {
+    if (!value.isTensor()) continue;
+    if (!shapes.empty()) shapes += ", ";
+    shapes += value.toTensor().defined() ? shape_list_text(value.toTensor().sizes()) : "None";
+  }
+  return shapes.empty() ? "()" : shapes;
+}
+
+// Throws ExecutionError that names the node and the shapes it was called with. `stack` is scratch.
+void run_step(const LoweredNode& node, RunValues& values, Stack& stack, GraphRunner run_graph) {
+  try {
+    fill_stack(node, values, stack);
+    call(node, stack, run_graph);
+    if (!node.returns_values) {
+      store_values(node, stack, values);
+      return;
+    }
+    for (size_t i = 0; i < node.outputs.size(); ++i) values[node.outputs[i]] = std::move(stack[i]);
+  } catch (const std::exception& error) {
+    throw ExecutionError(fmt::format("Node '{}' ({}) failed on inputs of shape {}: {}",
+                                     printable(node.name), printable(node.op_type),
+                                     shapes_text(stack), message_text(error)));
+  }
+}
+
+// --- All of them ---
 
 // What a run writes to is copied, together with what shares its memory: an input that was passed
 // twice stays one tensor.
@@ -127,9 +314,7 @@ std::vector<c10::IValue> StepRun::run_inner(const LoweredGraph& graph, const Sta
   if (symbols_ != nullptr) symbols = *symbols_;
   SymbolValues* const checked = symbols_ == nullptr ? nullptr : &symbols;
   if (run_body_ != nullptr) return (*run_body_)(graph, inputs, checked);
-  StepRun run(graph, inputs, checked);
-  while (!run.is_done()) run.advance();
-  return run.outputs();
+  return run_steps(graph, inputs, checked);
 }
 
 std::vector<c10::IValue> StepRun::outputs() const {

@@ -81,7 +81,7 @@ class SegmentedGraph {
 
   const LoweredGraph& graph_;
   const ExecutionOptions options_;
-  const GraphCutter cutter_;
+  const RangeCutter cutter_;
   // Of the graphs of control flow.
   std::unordered_map<const LoweredGraph*, std::unique_ptr<SegmentedGraph>> bodies_;
   const BodyRunner run_body_of_;

@@ -1,18 +1,21 @@
 #include "torch_ir/executor/testing/eager_graph.h"
 
-#include <ATen/core/List.h>
+#include <ATen/TensorOperators.h>
 #include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/core/jit_type.h>
+#include <ATen/ops/allclose.h>
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 
-#include <cstring>
+#include <algorithm>
+#include <iterator>
 #include <stdexcept>
+#include <type_traits>
 
-#include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/ir/binding.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/ivalue.h"
+#include "torch_ir/ir/stack.h"
+#include "torch_ir/operators/call_recording.h"
 
 namespace torch_ir {
 namespace {
@@ -23,22 +26,6 @@ TensorMeta meta_of(const std::string& name, const at::Tensor& tensor) {
   meta.shape = tensor.sizes().vec();
   meta.dtype = dtype_name(tensor.scalar_type());
   return meta;
-}
-
-bool is_list_with_none(const c10::Argument& argument) {
-  const auto* list = argument.type()->castRaw<c10::ListType>();
-  return list != nullptr && list->getElementType()->kind() == c10::TypeKind::OptionalType;
-}
-
-// All defined tensors: what a node has as outputs.
-std::vector<at::Tensor> flatten(const std::vector<c10::IValue>& stack) {
-  std::vector<at::Tensor> tensors;
-  for (const c10::IValue& value : stack) {
-    if (value.isTensor() && value.toTensor().defined()) tensors.push_back(value.toTensor());
-    if (!value.isTensorList()) continue;
-    for (const at::Tensor& tensor : value.toTensorVector()) tensors.push_back(tensor);
-  }
-  return tensors;
 }
 
 // A copy with the same strides and padding, which clone() does not promise.
@@ -68,42 +55,33 @@ V EagerGraph::weight(const std::string& name, const at::Tensor& tensor) {
 std::vector<V> EagerGraph::call(const std::string& op_type, std::vector<EagerArgument> arguments) {
   const auto op = find_operator(op_type);
   if (!op) throw std::invalid_argument("no operator " + op_type);
-  const std::vector<c10::Argument>& schema = op->schema().arguments();
-  arguments.resize(schema.size());
-  std::vector<c10::IValue> stack;
-  std::vector<CallArgument> recorded;
-  for (size_t i = 0; i < schema.size(); ++i) {
-    if (const auto* one = std::get_if<V>(&arguments[i])) {
-      stack.emplace_back(value(*one));
-      recorded.emplace_back(use(*one));
-    } else if (const auto* list = std::get_if<VList>(&arguments[i])) {
-      c10::List<std::optional<at::Tensor>> optionals;
-      c10::List<at::Tensor> tensors;
+  arguments.resize(op->schema().arguments().size());
+  const auto record = [this](const auto& given) -> CallArgument {
+    using Given = std::decay_t<decltype(given)>;
+    if constexpr (std::is_same_v<Given, V>) {
+      return use(given);
+    } else if constexpr (std::is_same_v<Given, VList>) {
       std::vector<std::optional<TensorMeta>> metas;
-      for (const auto& item : *list) {
-        optionals.push_back(item ? std::optional(value(*item)) : std::nullopt);
-        if (item) tensors.push_back(value(*item));
+      for (const auto& item : given)
         metas.push_back(item ? std::optional(use(*item)) : std::nullopt);
-      }
-      stack.push_back(is_list_with_none(schema[i]) ? c10::IValue(optionals) : c10::IValue(tensors));
-      recorded.emplace_back(std::move(metas));
-    } else if (const auto* attribute = std::get_if<Attribute>(&arguments[i])) {
-      stack.push_back(to_ivalue(*attribute, schema[i]));
-      recorded.emplace_back(*attribute);
+      return metas;
     } else {
-      stack.push_back(schema[i].default_value().value_or(c10::IValue()));
-      recorded.emplace_back();
+      return given;
     }
-  }
+  };
+  std::vector<CallArgument> recorded;
+  for (const EagerArgument& argument : arguments) recorded.push_back(std::visit(record, argument));
   OpNode node;
   node.name = "n" + std::to_string(ir.nodes.size());
   node.op_type = op_type;
   encode_arguments(op->schema(), std::move(recorded), node);
+  torch::jit::Stack stack = make_stack(
+      node, op->schema(), [&](const std::string& name) { return c10::IValue(values_.at(name)); });
   {
     const c10::InferenceMode inference_mode;
     op->callBoxed(stack);
   }
-  const std::vector<at::Tensor> results = flatten(stack);
+  const std::vector<at::Tensor> results = tensors_of(c10::ArrayRef<c10::IValue>(stack));
   const bool is_single =
       op->schema().returns().size() == 1 && !stack.empty() && stack.front().isTensor();
   std::vector<V> outputs;
@@ -144,13 +122,6 @@ void EagerGraph::define(const TensorMeta& meta, const at::Tensor& tensor) {
 
 TensorMeta EagerGraph::use(const V& value) const { return metas_.at(value.name); }
 
-bool same_bits(const at::Tensor& a, const at::Tensor& b) {
-  if (a.sizes() != b.sizes() || a.scalar_type() != b.scalar_type()) return false;
-  const at::Tensor x = a.resolve_conj().resolve_neg().contiguous();
-  const at::Tensor y = b.resolve_conj().resolve_neg().contiguous();
-  return x.numel() == 0 || std::memcmp(x.const_data_ptr(), y.const_data_ptr(), x.nbytes()) == 0;
-}
-
 std::string difference_from_eager(const EagerGraph& graph) {
   std::vector<at::Tensor> kept(graph.inputs);
   for (const auto& item : graph.weights) kept.push_back(item.value());
@@ -173,6 +144,39 @@ std::string difference_from_eager(const EagerGraph& graph) {
     }
   }
   return difference;
+}
+
+ExecutionPlan fast_plan(const EagerGraph& graph) {
+  ExecutionOptions options;
+  options.optimization = Optimization::kFast;
+  return compile(graph.ir, graph.weights, StateDict(), options);
+}
+
+std::vector<std::string> calls_at_fast(const EagerGraph& graph) {
+  std::vector<std::string> calls;
+  for (const NodeProfile& node : fast_plan(graph).profile(graph.inputs, 1)) {
+    std::ranges::copy_if(node.calls, std::back_inserter(calls),
+                         [](const std::string& call) { return call != "onednn::reorder"; });
+  }
+  return calls;
+}
+
+std::string difference_at_fast(const EagerGraph& graph, const SecondJudge& judge) {
+  const ExecutionPlan plan = fast_plan(graph);
+  const std::vector<at::Tensor> expected = graph.expected();
+  for (int round = 0; round < 3; ++round) {
+    const std::vector<at::Tensor> outputs = plan.run(graph.inputs);
+    for (size_t i = 0; i < expected.size(); ++i) {
+      if (outputs[i].sizes() != expected[i].sizes()) return "another shape";
+      if (outputs[i].strides() != expected[i].strides()) return "other strides";
+      if (at::allclose(outputs[i], expected[i], 1e-4, 1e-4, /*equal_nan=*/true)) continue;
+      const std::string problem = judge ? judge(outputs, i) : "which is too much";
+      if (problem.empty()) continue;
+      return fmt::format("output {} differs by {} in round {}, {}", i,
+                         (outputs[i] - expected[i]).abs().max().item<double>(), round, problem);
+    }
+  }
+  return "";
 }
 
 }  // namespace torch_ir

@@ -6,13 +6,16 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <initializer_list>
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <variant>
 #include <vector>
 
+#include "torch_ir/executor/execution_plan.h"
+// For its same_bits, which tests compare with.
+#include "torch_ir/executor/graph/memory_overlap.h"
 #include "torch_ir/ir/attribute.h"
 #include "torch_ir/ir/ir.h"
 
@@ -58,11 +61,25 @@ class EagerGraph {
   std::unordered_map<std::string, TensorMeta> metas_;
 };
 
-// Whether shape, dtype and every bit of every element are equal.
-bool same_bits(const at::Tensor& a, const at::Tensor& b);
-
 // Compiles and runs `graph` twice, and says what differs from what the calls computed, and which
 // inputs or weights changed; empty when nothing does.
 std::string difference_from_eager(const EagerGraph& graph);
+
+// --- At level `fast` ---
+
+ExecutionPlan fast_plan(const EagerGraph& graph);
+
+// What it calls, in order, without reorders.
+std::vector<std::string> calls_at_fast(const EagerGraph& graph);
+
+// What is wrong with the output at `index`, which is not within 1e-4 of what the calls computed;
+// empty where nothing is.
+using SecondJudge =
+    std::function<std::string(const std::vector<at::Tensor>& outputs, size_t index)>;
+
+// Runs it three times: the first run traces, the later ones replay, on the memory of the one
+// before. Says which output is not laid out as what the calls computed, or not within 1e-4 of it
+// and not right for a second judge either; empty when all are.
+std::string difference_at_fast(const EagerGraph& graph, const SecondJudge& judge = nullptr);
 
 }  // namespace torch_ir
