@@ -4,45 +4,32 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/TensorIterator.h>
+#include <ATen/WrapDimUtils.h>
 #include <ATen/native/Copy.h>
+#include <ATen/ops/cat_native.h>
 #include <ATen/ops/copy_native.h>
+#include <c10/util/accumulate.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "torch_ir/executor/kernels/families.h"
 #include "torch_ir/executor/kernels/iterator_kernel.h"
+#include "torch_ir/executor/kernels/structured.h"
 
 namespace torch_ir {
 namespace {
 
-// Tensors of one dtype whose elements lie in the same order in memory.
-class CopyBytes final : public PreparedKernel {
- public:
-  CopyBytes(at::Tensor to, at::Tensor from) : to_(std::move(to)), from_(std::move(from)) {}
+bool is_plain(const at::Tensor& tensor) {
+  return tensor.layout() == c10::kStrided && tensor.device().is_cpu() && !tensor.is_quantized() &&
+         !tensor.is_conj() && !tensor.is_neg();
+}
 
-  void run() override {
-    // An empty tensor may have no memory, which memmove must not be given.
-    if (to_.numel() == 0) return;
-    std::memmove(to_.mutable_data_ptr(), from_.const_data_ptr(), to_.nbytes());
-  }
+bool fills_in_one_thread(const at::Tensor& result) {
+  return result.numel() < at::internal::GRAIN_SIZE || at::get_num_threads() == 1;
+}
 
- private:
-  at::Tensor to_;
-  at::Tensor from_;
-};
-
-// What ATen's copy_ does, with all that it has special cases for.
-class CopyWithAten final : public PreparedKernel {
- public:
-  CopyWithAten(at::Tensor to, at::Tensor from) : to_(std::move(to)), from_(std::move(from)) {}
-
-  void run() override { at::native::copy_(to_, from_, /*non_blocking=*/false); }
-
- private:
-  at::Tensor to_;
-  at::Tensor from_;
-};
-
+// Whether the elements of two tensors of one dtype lie in the same order in memory.
 bool is_one_block(const at::Tensor& to, const at::Tensor& from) {
   return to.dtype() == from.dtype() && to.sizes() == from.sizes() &&
          ((to.is_contiguous() && from.is_contiguous()) ||
@@ -56,22 +43,25 @@ bool is_transposition(const at::Tensor& to, const at::Tensor& from) {
          to.is_contiguous() && from.stride(0) == 1 && to.numel() >= kLeastElements;
 }
 
-bool is_plain(const at::Tensor& tensor) {
-  return tensor.layout() == c10::kStrided && tensor.device().is_cpu() && !tensor.is_quantized() &&
-         !tensor.is_conj() && !tensor.is_neg();
-}
-
 // Null for tensors that are not plain (conjugated, quantized, ...).
 std::unique_ptr<PreparedKernel> prepare_copy(const KernelCall& call, const at::Tensor& to,
                                              const at::Tensor& from) {
   if (!is_plain(to) || !is_plain(from)) return nullptr;
-  const bool in_one_thread = to.numel() < at::internal::GRAIN_SIZE || at::get_num_threads() == 1;
-  if (in_one_thread && is_one_block(to, from)) return std::make_unique<CopyBytes>(to, from);
+  if (fills_in_one_thread(to) && is_one_block(to, from)) {
+    // An empty tensor may have no memory, which memmove must not be given.
+    return make_kernel([target = to, source = from] {
+      if (target.numel() == 0) return;
+      std::memmove(target.mutable_data_ptr(), source.const_data_ptr(), target.nbytes());
+    });
+  }
   // Of conversions from and to half LibTorch has two, and NaNs come out of them differently.
   const bool converts_half =
       to.dtype() != from.dtype() && (to.dtype() == at::kHalf || from.dtype() == at::kHalf);
   if (!kHasStubs || to.numel() == 0 || converts_half || is_transposition(to, from)) {
-    return std::make_unique<CopyWithAten>(to, from);
+    // With all that it has special cases for.
+    return make_kernel([target = to, source = from]() mutable {
+      at::native::copy_(target, source, /*non_blocking=*/false);
+    });
   }
   at::TensorIteratorConfig config;
   config.add_owned_output(to)
@@ -92,8 +82,63 @@ std::unique_ptr<PreparedKernel> prepare_copy_(const KernelCall& call) {
   return prepare_copy(call, call.arguments[0].toTensor(), call.arguments[1].toTensor());
 }
 
+struct RunCat {
+  template <class Op, class Found>
+  static void impl(Op& op, const Found& found, const at::ITensorListRef& tensors, int64_t /*dim*/) {
+    op.impl(tensors, found.dim, found.valid, found.all_contiguous, found.all_same_dtype,
+            found.all_same_sizes_and_stride, found.memory_format, op.output(0));
+  }
+};
+
+// What a tensor puts into each row of the result.
+struct ConcatenatedBlock {
+  at::Tensor tensor;
+  size_t bytes;
+  size_t offset;
+};
+
+// Contiguous tensors of one dtype: blocks of bytes, one of each tensor after the other.
+std::unique_ptr<PreparedKernel> prepare_cat_of_blocks(const KernelCall& call) {
+  const std::vector<at::Tensor> tensors = call.arguments[0].toTensorVector();
+  const at::Tensor& output = call.outputs[0];
+  const auto fits = [&](const at::Tensor& tensor) {
+    return tensor.dim() == output.dim() && tensor.dtype() == output.dtype() &&
+           tensor.is_contiguous() && is_plain(tensor);
+  };
+  if (!fills_in_one_thread(output) || output.numel() == 0 || !fits(output) ||
+      !std::all_of(tensors.begin(), tensors.end(), fits)) {
+    return nullptr;
+  }
+  const int64_t dim = at::maybe_wrap_dim(call.arguments[1].toInt(), output.dim());
+  const auto rows = static_cast<size_t>(
+      c10::multiply_integers(output.sizes().slice(0, static_cast<size_t>(dim))));
+  std::vector<ConcatenatedBlock> blocks;
+  size_t row_bytes = 0;
+  for (const at::Tensor& tensor : tensors) {
+    const size_t bytes = tensor.nbytes() / rows;
+    if (bytes > 0) blocks.push_back({tensor, bytes, row_bytes});
+    row_bytes += bytes;
+  }
+  return make_kernel([result = output, blocks, rows, row_bytes] {
+    auto* data = static_cast<char*>(result.mutable_data_ptr());
+    for (const ConcatenatedBlock& block : blocks) {
+      const auto* from = static_cast<const char*>(block.tensor.const_data_ptr());
+      char* to = data + block.offset;
+      for (size_t row = 0; row < rows; ++row) {
+        std::memcpy(to + row * row_bytes, from + row * block.bytes, block.bytes);
+      }
+    }
+  });
+}
+
+std::unique_ptr<PreparedKernel> prepare_cat(const KernelCall& call) {
+  if (auto kernel = prepare_cat_of_blocks(call)) return kernel;
+  return kStructured<at::native::structured_cat_out_cpu, 1, RunCat>(call);
+}
+
 constexpr KernelEntry kCopyingKernels[] = {
     {"aten::_to_copy", &prepare_clone},
+    {"aten::cat", &prepare_cat},
     {"aten::clone", &prepare_clone},
     {"aten::copy_", &prepare_copy_},
 };

@@ -22,7 +22,6 @@ struct KernelEntry {
 using KernelTable = std::span<const KernelEntry>;
 
 KernelTable attention_kernels();
-KernelTable concatenation_kernels();
 KernelTable copying_kernels();
 KernelTable indexing_kernels();
 KernelTable matrix_kernels();

@@ -33,36 +33,24 @@ std::unique_ptr<PreparedKernel> prepare_index(const KernelCall& call) {
 
 // Rows of a matrix by their numbers, as an embedding takes them.
 template <class Index>
-class SelectRows final : public PreparedKernel {
- public:
-  explicit SelectRows(const KernelCall& call)
-      : self_(call.arguments[0].toTensor()),
-        index_(call.arguments[2].toTensor()),
-        output_(call.outputs[0]),
-        refusal_(kOutFunction<&at::native::index_select_out_cpu_>(call)),
-        row_bytes_(self_.nbytes() / static_cast<size_t>(self_.size(0))) {}
-
-  void run() override {
-    const auto* rows = static_cast<const char*>(self_.const_data_ptr());
-    const auto* index = static_cast<const Index*>(index_.const_data_ptr());
-    auto* output = static_cast<char*>(output_.mutable_data_ptr());
-    const auto limit = static_cast<Index>(self_.size(0));
-    const int64_t count = index_.numel();
+std::unique_ptr<PreparedKernel> select_rows(const KernelCall& call) {
+  return make_kernel([self = call.arguments[0].toTensor(), index = call.arguments[2].toTensor(),
+                      output = call.outputs[0],
+                      refusal = kOutFunction<&at::native::index_select_out_cpu_>(call)] {
+    const auto* rows = static_cast<const char*>(self.const_data_ptr());
+    const auto* numbers = static_cast<const Index*>(index.const_data_ptr());
+    auto* to = static_cast<char*>(output.mutable_data_ptr());
+    const auto limit = static_cast<Index>(self.size(0));
+    const size_t row_bytes = self.nbytes() / static_cast<size_t>(limit);
+    const int64_t count = index.numel();
     for (int64_t i = 0; i < count; ++i) {
       // Its message is ATen's.
-      if (index[i] < 0 || index[i] >= limit) return refusal_->run();
-      std::memcpy(output, rows + static_cast<size_t>(index[i]) * row_bytes_, row_bytes_);
-      output += row_bytes_;
+      if (numbers[i] < 0 || numbers[i] >= limit) return refusal->run();
+      std::memcpy(to, rows + static_cast<size_t>(numbers[i]) * row_bytes, row_bytes);
+      to += row_bytes;
     }
-  }
-
- private:
-  at::Tensor self_;
-  at::Tensor index_;
-  at::Tensor output_;
-  std::unique_ptr<PreparedKernel> refusal_;
-  size_t row_bytes_;
-};
+  });
+}
 
 std::unique_ptr<PreparedKernel> prepare_index_select(const KernelCall& call) {
   const at::Tensor& self = call.arguments[0].toTensor();
@@ -75,10 +63,10 @@ std::unique_ptr<PreparedKernel> prepare_index_select(const KernelCall& call) {
                             output.is_contiguous() && output.numel() > 0 &&
                             self.device().is_cpu() && !self.is_conj() && !self.is_neg();
   if (selects_rows && index.scalar_type() == at::kLong) {
-    return std::make_unique<SelectRows<int64_t>>(call);
+    return select_rows<int64_t>(call);
   }
   if (selects_rows && index.scalar_type() == at::kInt) {
-    return std::make_unique<SelectRows<int32_t>>(call);
+    return select_rows<int32_t>(call);
   }
   return kOutFunction<&at::native::index_select_out_cpu_>(call);
 }

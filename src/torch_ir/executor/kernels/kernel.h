@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace torch_ir {
@@ -45,6 +46,22 @@ class PreparedKernel {
   // output of the next run.
   virtual void on_moved(const c10::StorageImpl* /*storage*/) {}
 };
+
+// A kernel that is a function, which keeps what it needs.
+template <class Run>
+class RunKernel final : public PreparedKernel {
+ public:
+  explicit RunKernel(Run run) : run_(std::move(run)) {}
+  void run() override { run_(); }
+
+ private:
+  Run run_;
+};
+
+template <class Run>
+std::unique_ptr<PreparedKernel> make_kernel(Run run) {
+  return std::make_unique<RunKernel<Run>>(std::move(run));
+}
 
 // Null where the kernel does not take such a call. Reads no data but that of constants.
 using PrepareKernel = std::unique_ptr<PreparedKernel> (*)(const KernelCall& call);

@@ -26,19 +26,6 @@ std::string functional_name(std::string_view operator_name) {
   return name;
 }
 
-// The names that "aten::eq.Scalar_out" and "aten::add.out" can have without their last argument.
-std::vector<std::string> names_without_out(std::string_view operator_name) {
-  constexpr std::string_view kSuffix = "out";
-  if (!operator_name.ends_with(kSuffix)) return {};
-  operator_name.remove_suffix(kSuffix.size());
-  if (operator_name.ends_with('_')) {
-    return {std::string(operator_name.substr(0, operator_name.size() - 1))};
-  }
-  if (!operator_name.ends_with('.')) return {};
-  return {std::string(operator_name.substr(0, operator_name.size() - 1)),
-          std::string(operator_name) + "Tensor"};
-}
-
 PrepareKernel look_up(std::string_view operator_name) {
   static const Table table = merge_families();
   const auto found = table.find(operator_name);
@@ -48,17 +35,13 @@ PrepareKernel look_up(std::string_view operator_name) {
 }  // namespace
 
 PrepareKernel find_kernel(std::string_view operator_name) {
-  if (const PrepareKernel found = look_up(operator_name)) return found;
-  if (const PrepareKernel found = look_up(functional_name(operator_name))) return found;
-  for (const std::string& name : names_without_out(operator_name)) {
-    if (const PrepareKernel found = look_up(name)) return found;
-  }
-  return nullptr;
+  const PrepareKernel found = look_up(operator_name);
+  return found != nullptr ? found : look_up(functional_name(operator_name));
 }
 
 std::vector<KernelTable> kernel_families() {
-  return {attention_kernels(), concatenation_kernels(), copying_kernels(), indexing_kernels(),
-          matrix_kernels(),    normalization_kernels(), plain_kernels(),   pooling_kernels()};
+  return {attention_kernels(),     copying_kernels(), indexing_kernels(), matrix_kernels(),
+          normalization_kernels(), plain_kernels(),   pooling_kernels()};
 }
 
 }  // namespace torch_ir

@@ -41,12 +41,6 @@ TEST(KernelTable, GivesOperatorsThatWriteInPlaceTheKernelOfTheirFunctionalForm) 
   EXPECT_EQ(find_kernel("aten::__and__.Tensor"), nullptr);
 }
 
-TEST(KernelTable, GivesOperatorsThatWriteToAnArgumentTheKernelOfThoseThatReturn) {
-  EXPECT_EQ(find_kernel("aten::add.out"), find_kernel("aten::add.Tensor"));
-  EXPECT_EQ(find_kernel("aten::tanh.out"), find_kernel("aten::tanh"));
-  EXPECT_EQ(find_kernel("aten::scatter.value_out"), find_kernel("aten::scatter.value"));
-}
-
 TEST(KernelTable, HasNoKernelForUnknownOperators) {
   EXPECT_EQ(find_kernel("aten::mkldnn_convolution"), nullptr);
   EXPECT_EQ(find_kernel(""), nullptr);

@@ -22,37 +22,25 @@ struct FunctionTraits<Result (*)(Parameters...)> {
   using Tuple = std::tuple<Parameters...>;
 };
 
-// `kFunction` takes the operator's arguments, then `kNumOutputs` results.
+// A kernel of `kFunction`, which takes the operator's arguments, then `kNumOutputs` results.
 template <auto kFunction, size_t kNumOutputs>
-class FunctionKernel final : public PreparedKernel {
- public:
-  static std::unique_ptr<PreparedKernel> prepare(const KernelCall& call) {
-    return std::make_unique<FunctionKernel>(call);
-  }
-
-  explicit FunctionKernel(const KernelCall& call)
-      : outputs_(call.outputs), arguments_(call.arguments) {}
-
-  void run() override { run_with(std::make_index_sequence<kNumOutputs>()); }
-
- private:
+std::unique_ptr<PreparedKernel> prepare_function(const KernelCall& call) {
   using Parameters = typename FunctionTraits<decltype(kFunction)>::Tuple;
-  static constexpr size_t kNumArguments = std::tuple_size_v<Parameters> - kNumOutputs;
-
-  template <size_t... I>
-  void run_with(std::index_sequence<I...>) {
-    std::apply([this](auto&... argument) { kFunction(argument.pass()..., outputs_[I]...); },
-               arguments_.kept);
-  }
-
-  std::vector<at::Tensor> outputs_;
-  KeptArguments<Parameters, std::make_index_sequence<kNumArguments>> arguments_;
-};
+  constexpr size_t kNumArguments = std::tuple_size_v<Parameters> - kNumOutputs;
+  using Kept = KeptArguments<Parameters, std::make_index_sequence<kNumArguments>>;
+  return make_kernel([outputs = call.outputs, arguments = Kept(call.arguments)]() mutable {
+    const auto run = [&]<size_t... I>(std::index_sequence<I...>) {
+      std::apply([&](auto&... argument) { kFunction(argument.pass()..., outputs[I]...); },
+                 arguments.kept);
+    };
+    run(std::make_index_sequence<kNumOutputs>());
+  });
+}
 
 template <auto kFunction, size_t kNumOutputs = 1>
-constexpr PrepareKernel kOutFunction = &FunctionKernel<kFunction, kNumOutputs>::prepare;
+constexpr PrepareKernel kOutFunction = &prepare_function<kFunction, kNumOutputs>;
 
 template <auto kFunction>
-constexpr PrepareKernel kInPlaceFunction = &FunctionKernel<kFunction, 0>::prepare;
+constexpr PrepareKernel kInPlaceFunction = &prepare_function<kFunction, 0>;
 
 }  // namespace torch_ir

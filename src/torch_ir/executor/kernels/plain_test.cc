@@ -101,13 +101,5 @@ TEST(PlainKernels, WriteInPlace) {
   }
 }
 
-TEST(PlainKernels, WriteToGivenResults) {
-  CaseRunner runner(plain_kernels());
-  runner.run_taken("aten::tanh.out",
-                   {make_tensor(at::kFloat, {3, 5}), make_tensor(at::kFloat, {3, 5})});
-  runner.run_taken("aten::abs.out", {make_tensor(at::kFloat, {3, 5}, Layout::kSliced),
-                                     make_tensor(at::kFloat, {3, 5})});
-}
-
 }  // namespace
 }  // namespace torch_ir

@@ -1,14 +1,15 @@
 #include "torch_ir/executor/replay/dispatched_call.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
+#include "torch_ir/executor/graph/memory_overlap.h"
 #include "torch_ir/operators/argument_values.h"
+#include "torch_ir/operators/call_recording.h"
 #include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
@@ -72,12 +73,6 @@ std::optional<c10::OperatorHandle> find_out_overload(const c10::OperatorHandle& 
   return found == end ? std::nullopt : std::optional(found->second);
 }
 
-bool has_same_bits(const at::Tensor& a, const at::Tensor& b) {
-  const at::Tensor x = a.contiguous();
-  const at::Tensor y = b.contiguous();
-  return x.numel() == 0 || std::memcmp(x.const_data_ptr(), y.const_data_ptr(), x.nbytes()) == 0;
-}
-
 // Trusts the overload after the first run only, when it gave the bits of the operator.
 class OutCall final : public PreparedKernel {
  public:
@@ -95,7 +90,7 @@ class OutCall final : public PreparedKernel {
     const std::vector<at::Tensor> expected = call_operator();
     if (!is_refused_) {
       call_overload();
-      is_trusted_ = std::ranges::equal(expected, call_.outputs, has_same_bits);
+      is_trusted_ = std::ranges::equal(expected, call_.outputs, same_bits);
       is_refused_ = !is_trusted_;
     }
     for (size_t i = 0; is_refused_ && i < expected.size(); ++i) call_.outputs[i].copy_(expected[i]);
@@ -123,16 +118,6 @@ class OutCall final : public PreparedKernel {
   bool is_trusted_ = false;
   bool is_refused_ = false;
 };
-
-void append_tensors(const c10::IValue& value, std::vector<at::Tensor>& tensors) {
-  if (value.isTensor()) {
-    if (value.toTensor().defined()) tensors.push_back(value.toTensor());
-  } else if (value.isTensorList()) {
-    for (const at::Tensor& tensor : value.toTensorVector()) {
-      if (tensor.defined()) tensors.push_back(tensor);
-    }
-  }
-}
 
 class CheckedCall final : public PreparedKernel {
  public:
@@ -167,27 +152,27 @@ std::unique_ptr<PreparedKernel> prepare_out_call(const KernelCall& call) {
   return op ? std::make_unique<OutCall>(*op, call) : nullptr;
 }
 
-ReturningCall::ReturningCall(KernelCall call, std::vector<bool> has_new_memory, OnResult on_result)
-    : call_(std::move(call)),
-      has_new_memory_(std::move(has_new_memory)),
-      on_result_(std::move(on_result)) {}
-
-void ReturningCall::run() {
-  stack_.assign(call_.arguments.begin(), call_.arguments.end());
-  call_.op.callBoxed(stack_);
-  std::vector<at::Tensor> results;
-  for (const c10::IValue& value : stack_) append_tensors(value, results);
-  stack_.clear();
-  if (results.size() != call_.outputs.size()) {
-    throw std::runtime_error("it returned another number of tensors than before");
-  }
-  for (size_t i = 0; i < results.size(); ++i) {
-    if (!has_new_memory_[i]) continue;
-    if (!has_same_layout(results[i], call_.outputs[i])) {
-      throw std::runtime_error("it returned a tensor that is laid out in another way than before");
+std::unique_ptr<PreparedKernel> prepare_returning_call(const KernelCall& call,
+                                                       std::vector<bool> has_new_memory,
+                                                       OnResult on_result) {
+  return make_kernel([call, has_new_memory = std::move(has_new_memory),
+                      on_result = std::move(on_result), stack = torch::jit::Stack()]() mutable {
+    stack.assign(call.arguments.begin(), call.arguments.end());
+    call.op.callBoxed(stack);
+    const std::vector<at::Tensor> results = tensors_of(c10::ArrayRef<c10::IValue>(stack));
+    stack.clear();
+    if (results.size() != call.outputs.size()) {
+      throw std::runtime_error("it returned another number of tensors than before");
     }
-    on_result_(i, results[i]);
-  }
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (!has_new_memory[i]) continue;
+      if (!has_same_layout(results[i], call.outputs[i])) {
+        throw std::runtime_error(
+            "it returned a tensor that is laid out in another way than before");
+      }
+      on_result(i, results[i]);
+    }
+  });
 }
 
 std::unique_ptr<PreparedKernel> with_checked_values(const KernelCall& call,

@@ -1,8 +1,6 @@
 // Calls through the dispatcher, for what has no kernel, and calls whose values are looked at first.
 #pragma once
 
-#include <c10/util/FunctionRef.h>
-
 #include <functional>
 #include <memory>
 #include <vector>
@@ -16,24 +14,15 @@ namespace torch_ir {
 // only one that computes them elsewhere first.
 std::unique_ptr<PreparedKernel> prepare_out_call(const KernelCall& call);
 
-// Calls the operator itself, and hands over the memory that it returns.
-class ReturningCall final : public PreparedKernel {
- public:
-  // Gets the result that stands for output `index` of the call, if its memory is new, and keeps
-  // that as long as it is needed.
-  using OnResult = std::function<void(size_t index, const at::Tensor& result)>;
+// Gets the result that stands for output `index` of a call, if its memory is new, and keeps that as
+// long as it is needed.
+using OnResult = std::function<void(size_t index, const at::Tensor& result)>;
 
-  ReturningCall(KernelCall call, std::vector<bool> has_new_memory, OnResult on_result);
-
-  // Throws std::runtime_error when a result is not laid out as it was when it was traced.
-  void run() override;
-
- private:
-  KernelCall call_;
-  std::vector<bool> has_new_memory_;
-  OnResult on_result_;
-  std::vector<c10::IValue> stack_;
-};
+// Calls the operator itself, and hands over the memory that it returns. Throws std::runtime_error
+// in a run where a result is not laid out as it was when it was traced.
+std::unique_ptr<PreparedKernel> prepare_returning_call(const KernelCall& call,
+                                                       std::vector<bool> has_new_memory,
+                                                       OnResult on_result);
 
 // `kernel`, which runs `call`; or one that looks first at the values that the operator takes for
 // places in memory (argument_values.h), and throws c10::Error where they are not.

@@ -24,16 +24,6 @@
 namespace torch_ir {
 namespace {
 
-// Lets go of memory that an operator returned, after its last use.
-class Release final : public PreparedKernel {
- public:
-  explicit Release(c10::Storage& storage) : storage_(storage) {}
-  void run() override { storage_ = c10::Storage(); }
-
- private:
-  c10::Storage& storage_;
-};
-
 c10::Storage storage_over(void* data, size_t bytes) {
   return c10::Storage(c10::Storage::use_byte_size_t(), bytes, c10::DataPtr(data, c10::kCPU),
                       /*allocator=*/nullptr, /*resizable=*/false);
@@ -265,7 +255,7 @@ void Frame::prepare(size_t index, bool uses_kernels) {
     }
   }
   if (kernel == nullptr) {
-    kernel = prepare_returning_call(index, call);
+    kernel = returning_call(index, call);
   } else if (!kernel->writes_unused()) {
     needs_[index] = NeededMemory::kUsed;
   }
@@ -275,7 +265,7 @@ void Frame::prepare(size_t index, bool uses_kernels) {
   add_releases(index);
 }
 
-std::unique_ptr<PreparedKernel> Frame::prepare_returning_call(size_t index, KernelCall call) {
+std::unique_ptr<PreparedKernel> Frame::returning_call(size_t index, const KernelCall& call) {
   const TraceCall& traced = trace_->calls[index];
   std::vector<bool> has_new_memory;
   std::vector<BufferId> buffers;
@@ -286,8 +276,8 @@ std::unique_ptr<PreparedKernel> Frame::prepare_returning_call(size_t index, Kern
     has_new_memory.push_back(place.first_call == index && place.placement != Placement::kOutside);
   }
   needs_[index] = NeededMemory::kNone;
-  return std::make_unique<ReturningCall>(
-      std::move(call), std::move(has_new_memory),
+  return prepare_returning_call(
+      call, std::move(has_new_memory),
       [this, buffers = std::move(buffers)](size_t output, const at::Tensor& result) {
         move(buffers[output], result.storage().mutable_data());
         returned_[buffers[output]] = result.storage();
@@ -305,13 +295,15 @@ void Frame::add_users(size_t index, PreparedKernel* kernel) {
   }
 }
 
-// Adds steps for what call `index` is the last to use.
+// Adds steps that let go of memory which operators returned, and which call `index` is the last to
+// use.
 void Frame::add_releases(size_t index) {
   for (const TensorId tensor : tensors_and_outputs_of(trace_->calls[index])) {
     const BufferId buffer = trace_->buffer_of(tensor).place.owner;
     const BufferPlace& place = trace_->buffers[buffer].place;
     if (place.placement == Placement::kReturned && place.last_call == index) {
-      steps_.push_back({std::make_unique<Release>(returned_[buffer]), index});
+      steps_.push_back(
+          {make_kernel([&storage = returned_[buffer]] { storage = c10::Storage(); }), index});
     }
   }
 }

@@ -102,7 +102,7 @@ class Frame {
   bool is_constant(const TraceArgument& argument) const;
   KernelCall kernel_call(const TraceCall& call);
   void prepare(size_t index, bool uses_kernels);
-  std::unique_ptr<PreparedKernel> prepare_returning_call(size_t index, KernelCall call);
+  std::unique_ptr<PreparedKernel> returning_call(size_t index, const KernelCall& call);
   void add_users(size_t index, PreparedKernel* kernel);
   void add_releases(size_t index);
 

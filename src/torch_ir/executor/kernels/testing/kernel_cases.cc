@@ -11,44 +11,32 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <random>
 
+#include "torch_ir/executor/graph/memory_overlap.h"
 #include "torch_ir/operators/call_recording.h"
 
 namespace torch_ir {
 namespace {
 
 double any_number(std::mt19937& random, Values values) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  // The last is a quiet NaN that carries something, in a bit that float has, too.
+  constexpr std::array kSpecial = {
+      0.0, -0.0, kInfinity, -kInfinity, kNan, -kNan, std::bit_cast<double>(0x7ff9000000000000)};
   std::uniform_real_distribution<double> plain(-4.0, 4.0);
   const double number = plain(random);
   if (values == Values::kPositive) return std::abs(number) + 0.125;
   if (values == Values::kFinite) return number;
-  switch (random() % 24) {
-    case 0:
-      return 0.0;
-    case 1:
-      return -0.0;
-    case 2:
-      return std::numeric_limits<double>::infinity();
-    case 3:
-      return -std::numeric_limits<double>::infinity();
-    case 4:
-      return std::numeric_limits<double>::quiet_NaN();
-    case 5:
-      return -std::numeric_limits<double>::quiet_NaN();
-    case 6:
-      // A quiet NaN that carries something, in a bit that float has, too.
-      return std::bit_cast<double>(0x7ff9000000000000);
-    case 7:
-      return 1.0;
-    default:
-      return number;
-  }
+  const size_t choice = random() % 24;
+  if (choice == kSpecial.size()) return 1.0;
+  return choice < kSpecial.size() ? kSpecial[choice] : number;
 }
 
 void fill(at::Tensor block, Values values, std::mt19937& random) {
@@ -67,43 +55,35 @@ void fill(at::Tensor block, Values values, std::mt19937& random) {
   flat.copy_(at::from_blob(numbers.data(), {count}, at::TensorOptions(at::kDouble)));
 }
 
-// A view of the block that `make_block` makes, with `sizes` and the layout.
-at::Tensor view_of(const std::vector<int64_t>& sizes, Layout layout,
-                   const std::function<at::Tensor(const std::vector<int64_t>&)>& make_block) {
-  const size_t rank = sizes.size();
-  std::vector<int64_t> block = sizes;
-  switch (layout) {
-    case Layout::kContiguous:
-      return make_block(sizes);
-    case Layout::kTransposed:
-      if (rank < 2) return make_block(sizes);
-      std::swap(block[rank - 1], block[rank - 2]);
-      return make_block(block).transpose(-1, -2);
-    case Layout::kChannelsLast:
-      if (rank != 4) return make_block(sizes);
-      return make_block({sizes[0], sizes[2], sizes[3], sizes[1]}).permute({0, 3, 1, 2});
-    case Layout::kSliced:
-      if (rank == 0) return make_block({3}).select(0, 2);
-      block[rank - 1] = 2 * block[rank - 1] + 3;
-      return make_block(block).slice(-1, 3, block[rank - 1], 2);
-    case Layout::kExpanded:
-      if (rank == 0) return make_block(sizes);
-      block[0] = 1;
-      return make_block(block).expand(sizes);
-  }
-  return {};
-}
-
 }  // namespace
 
 at::Tensor make_tensor(at::ScalarType dtype, const std::vector<int64_t>& sizes, Layout layout,
                        Values values) {
-  std::mt19937 random(17);
-  return view_of(sizes, layout, [&](const std::vector<int64_t>& block_sizes) {
-    at::Tensor block = at::empty(block_sizes, at::TensorOptions(dtype));
+  const auto make_block = [&](const std::vector<int64_t>& block_sizes) {
+    std::mt19937 random(17);
+    const at::Tensor block = at::empty(block_sizes, at::TensorOptions(dtype));
     fill(block, values, random);
     return block;
-  });
+  };
+  const size_t rank = sizes.size();
+  std::vector<int64_t> block = sizes;
+  if (layout == Layout::kTransposed && rank >= 2) {
+    std::swap(block[rank - 1], block[rank - 2]);
+    return make_block(block).transpose(-1, -2);
+  }
+  if (layout == Layout::kChannelsLast && rank == 4) {
+    return make_block({sizes[0], sizes[2], sizes[3], sizes[1]}).permute({0, 3, 1, 2});
+  }
+  if (layout == Layout::kSliced) {
+    if (rank == 0) return make_block({3}).select(0, 2);
+    block[rank - 1] = 2 * block[rank - 1] + 3;
+    return make_block(block).slice(-1, 3, block[rank - 1], 2);
+  }
+  if (layout == Layout::kExpanded && rank > 0) {
+    block[0] = 1;
+    return make_block(block).expand(sizes);
+  }
+  return make_block(sizes);
 }
 
 at::Tensor make_indices(const std::vector<int64_t>& sizes, int64_t limit, at::ScalarType dtype) {
@@ -228,13 +208,6 @@ const c10::StorageImpl* move_memory(const at::Tensor& tensor, std::vector<c10::D
   return storage;
 }
 
-bool has_same_bits(const at::Tensor& left, const at::Tensor& right) {
-  const at::Tensor a = left.contiguous();
-  const at::Tensor b = right.contiguous();
-  return a.sizes() == b.sizes() && a.dtype() == b.dtype() &&
-         (a.nbytes() == 0 || std::memcmp(a.const_data_ptr(), b.const_data_ptr(), a.nbytes()) == 0);
-}
-
 std::string describe(const std::string& op, const std::vector<c10::IValue>& arguments) {
   std::string text = op;
   for (const at::Tensor& tensor : tensors_of(arguments)) {
@@ -245,21 +218,21 @@ std::string describe(const std::string& op, const std::vector<c10::IValue>& argu
   return text;
 }
 
+std::vector<c10::IValue> with(const at::Tensor& first, std::vector<c10::IValue> more) {
+  more.insert(more.begin(), first);
+  return more;
+}
+
 }  // namespace
 
 void run_with_one_tensor(CaseRunner& runner, const std::string& op,
                          const std::vector<c10::IValue>& more) {
-  const auto run = [&](const at::Tensor& tensor) {
-    std::vector<c10::IValue> arguments = {tensor};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    runner.run(op, arguments);
-  };
+  const auto run = [&](const at::Tensor& tensor) { runner.run(op, with(tensor, more)); };
   for (const at::ScalarType dtype : kAllDtypes) {
     for (const Layout layout : kLayouts) run(make_tensor(dtype, {2, 3, 4, 5}, layout));
-    run(make_tensor(dtype, {}));
-    run(make_tensor(dtype, {0, 3}));
-    run(make_tensor(dtype, {1}));
-    run(make_tensor(dtype, {67}));
+    for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{}, {0, 3}, {1}, {67}}) {
+      run(make_tensor(dtype, sizes));
+    }
   }
   run(make_tensor(at::kFloat, {3, 20001}));
 }
@@ -267,26 +240,26 @@ void run_with_one_tensor(CaseRunner& runner, const std::string& op,
 void run_with_two_tensors(CaseRunner& runner, const std::string& op,
                           const std::vector<c10::IValue>& more, Values values) {
   const auto run = [&](const at::Tensor& left, const at::Tensor& right) {
-    std::vector<c10::IValue> arguments = {left, right};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    runner.run(op, arguments);
+    runner.run(op, with(left, with(right, more)));
+  };
+  const auto make_right = [&](at::ScalarType dtype, const std::vector<int64_t>& sizes) {
+    return make_tensor(dtype, sizes, Layout::kContiguous, values);
   };
   for (const at::ScalarType dtype : kAllDtypes) {
-    const at::Tensor plain = make_tensor(dtype, {2, 3, 4, 5}, Layout::kContiguous, values);
+    const at::Tensor plain = make_right(dtype, {2, 3, 4, 5});
     for (const Layout layout : kLayouts) run(make_tensor(dtype, {2, 3, 4, 5}, layout), plain);
-    run(plain, make_tensor(dtype, {4, 1}, Layout::kContiguous, values));
-    run(plain, make_tensor(dtype, {}, Layout::kContiguous, values));
-    run(make_tensor(dtype, {0, 3}), make_tensor(dtype, {3}, Layout::kContiguous, values));
-    run(make_tensor(dtype, {1}), make_tensor(dtype, {1}, Layout::kContiguous, values));
+    run(plain, make_right(dtype, {4, 1}));
+    run(plain, make_right(dtype, {}));
+    run(make_tensor(dtype, {0, 3}), make_right(dtype, {3}));
+    run(make_tensor(dtype, {1}), make_right(dtype, {1}));
     // Types are promoted.
-    run(make_tensor(at::kInt, {3, 5}), make_tensor(dtype, {5}, Layout::kContiguous, values));
-    run(make_tensor(dtype, {3, 5}), make_tensor(at::kFloat, {3, 1}, Layout::kContiguous, values));
+    run(make_tensor(at::kInt, {3, 5}), make_right(dtype, {5}));
+    run(make_tensor(dtype, {3, 5}), make_right(at::kFloat, {3, 1}));
     run(plain, make_wrapped_number(2));
     run(plain, make_wrapped_number(0.75));
     run(make_wrapped_number(1.5), plain);
   }
-  run(make_tensor(at::kFloat, {3, 20001}),
-      make_tensor(at::kFloat, {3, 20001}, Layout::kContiguous, values));
+  run(make_tensor(at::kFloat, {3, 20001}), make_right(at::kFloat, {3, 20001}));
 }
 
 CaseRunner::CaseRunner(KernelTable table) : table_(table) {}
@@ -352,7 +325,7 @@ class LoneKernel {
     }
     for (size_t i = 0; i < expected.size(); ++i) {
       const at::Tensor& result = expected[i].toTensor();
-      if (!is_compared_[i] || has_same_bits(outputs_[i], result)) continue;
+      if (!is_compared_[i] || same_bits(outputs_[i], result)) continue;
       return fmt::format("result {} differs", i) +
              (result.numel() <= 64 ? c10::str("\n", outputs_[i], "\nexpected\n", result) : "");
     }
