@@ -6,22 +6,14 @@
 
 #include <algorithm>
 #include <exception>
-#include <functional>
-#include <thread>
 #include <utility>
 
 #include "torch_ir/executor/fusion/fuse_trace.h"
 #include "torch_ir/executor/interpreter/run.h"
-#include "torch_ir/executor/replay/trace_graph.h"
+#include "torch_ir/executor/replay/tracer.h"
 
 namespace torch_ir {
 namespace {
-
-// Where this thread looks for a frame first, so that threads keep out of each other's way.
-size_t first_place(size_t num_places) {
-  thread_local const size_t place = std::hash<std::thread::id>()(std::this_thread::get_id());
-  return place % num_places;
-}
 
 // What keys say of how a tensor is kept: dense, on which device, lazily conjugated. Whether it
 // takes part in autograd makes no difference.
@@ -72,9 +64,7 @@ bool InputLayout::matches(const std::vector<at::Tensor>& inputs) const {
 Replays::Replays(GraphRange range, const ExecutionOptions& options)
     : range_(std::move(range)), options_(options) {}
 
-Replays::~Replays() {
-  for (auto& place : pool_) delete place.load();
-}
+Replays::~Replays() = default;
 
 ReplayResult Replays::run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
                           const ReplayOptions& options) {
@@ -107,28 +97,21 @@ Replays::FrameRef Replays::take(const std::vector<at::Tensor>& inputs,
 }
 
 Replays::FrameRef Replays::take_pooled(const std::vector<at::Tensor>& inputs) {
-  const size_t first = first_place(kMaxFrames);
-  for (size_t i = 0; i < kMaxFrames; ++i) {
-    std::atomic<PooledFrame*>& place = pool_[(first + i) % kMaxFrames];
-    if (place.load(std::memory_order_relaxed) == nullptr) continue;
-    FrameRef frame(place.exchange(nullptr, std::memory_order_acquire));
-    if (frame == nullptr) continue;
-    if (frame->layout->inputs.matches(inputs)) return frame;
-    give_back(std::move(frame));
-  }
-  return nullptr;
+  const std::lock_guard<std::mutex> lock(pool_mutex_);
+  // What was used last may still be in a cache of the processor.
+  const auto found = std::find_if(pool_.rbegin(), pool_.rend(), [&](const FrameRef& frame) {
+    return frame->layout->inputs.matches(inputs);
+  });
+  if (found == pool_.rend()) return nullptr;
+  FrameRef frame = std::move(*found);
+  std::swap(*found, pool_.back());
+  pool_.pop_back();
+  return frame;
 }
 
 void Replays::give_back(FrameRef frame) {
-  const size_t first = first_place(kMaxFrames);
-  for (size_t i = 0; i < kMaxFrames; ++i) {
-    PooledFrame* none = nullptr;
-    if (pool_[(first + i) % kMaxFrames].compare_exchange_strong(none, frame.get(),
-                                                                std::memory_order_release)) {
-      frame.release();
-      return;
-    }
-  }
+  const std::lock_guard<std::mutex> lock(pool_mutex_);
+  if (pool_.size() < kMaxFrames) pool_.push_back(std::move(frame));
 }
 
 Replays::FrameRef Replays::make(const std::vector<at::Tensor>& inputs,
@@ -200,10 +183,8 @@ Replays::FrameRef Replays::make_layout(const std::vector<at::Tensor>& inputs,
 void Replays::forget_oldest() {
   const std::shared_ptr<Layout> oldest = layouts_.back();
   layouts_.pop_back();
-  for (auto& place : pool_) {
-    FrameRef frame(place.exchange(nullptr, std::memory_order_acquire));
-    if (frame != nullptr && frame->layout != oldest) give_back(std::move(frame));
-  }
+  const std::lock_guard<std::mutex> lock(pool_mutex_);
+  std::erase_if(pool_, [&](const FrameRef& frame) { return frame->layout == oldest; });
 }
 
 }  // namespace torch_ir

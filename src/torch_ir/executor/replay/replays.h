@@ -1,14 +1,13 @@
 // Replays: the frames of a graph, or of a part of one, for the layouts of inputs met so far.
 //
 // Traces it at the first run with inputs of a layout, and keeps a bounded number of
-// layouts (those used last). Each thread takes a frame, runs it and gives it back, without locks
-// once there are enough frames.
+// layouts (those used last). Each thread takes a frame, runs it and gives it back; no lock is held
+// while a frame runs, nor while another layout is traced.
 #pragma once
 
 #include <ATen/DimVector.h>
 #include <ATen/core/Tensor.h>
 
-#include <array>
 #include <atomic>
 #include <list>
 #include <memory>
@@ -121,7 +120,9 @@ class Replays {
 
   const GraphRange range_;
   const ExecutionOptions options_;
-  std::array<std::atomic<PooledFrame*>, kMaxFrames> pool_{};
+  // Guards pool_, and is held for no longer than it takes to find a frame.
+  std::mutex pool_mutex_;
+  std::vector<FrameRef> pool_;
   std::mutex mutex_;
   // Of level `fast`, shared by all layouts. Guarded by mutex_.
   PackedWeights packed_weights_;

@@ -1,5 +1,3 @@
-#include "torch_ir/executor/replay/trace_graph.h"
-
 #include <algorithm>
 #include <optional>
 #include <unordered_set>

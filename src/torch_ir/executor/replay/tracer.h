@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "torch_ir/executor/graph/graph_range.h"
 #include "torch_ir/executor/trace/trace.h"
 #include "torch_ir/operators/dispatch_mode.h"
 
@@ -103,5 +104,17 @@ class Tracer : public DispatchMode {
   TensorTable<TensorId> tensors_;
   StorageTable<BufferId> buffers_;
 };
+
+struct TraceOptions {
+  bool fold_constants = true;
+  // Where given, outputs of nodes that are not what the IR says are errors.
+  SymbolValues* symbols = nullptr;
+};
+
+// The trace of a graph, or of a part of one, for inputs of one layout, by running it once with a
+// Tracer. `inputs` are one for each input of the range, numbers as tensors; they stay as they are.
+// Throws TraceRefused where it cannot be replayed, and ExecutionError as a run does.
+Trace trace_graph(const GraphRange& range, const std::vector<at::Tensor>& inputs,
+                  const TraceOptions& options);
 
 }  // namespace torch_ir
