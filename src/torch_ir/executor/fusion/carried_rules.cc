@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "torch_ir/executor/fusion/call_arguments.h"
 #include "torch_ir/executor/fusion/rules.h"
 
 namespace torch_ir {
@@ -11,16 +10,6 @@ using onednn::Layout;
 using onednn::Pooling;
 
 using Replacement = TraceRewriter::Replacement;
-
-// A call alone, whose result is made of `inputs`.
-Replacement alone(TraceRewriter& rewriter, size_t index, TensorId output,
-                  onednn::PrimitivePtr primitive, std::vector<TensorId> inputs) {
-  return {{index}, [&rewriter, index, output, primitive, inputs] {
-            if (primitive == nullptr) return size_t{0};
-            rewriter.emit(primitive, inputs, output, index);
-            return size_t{1};
-          }};
-}
 
 // The source of a call that lies in the layout of a convolution.
 std::optional<TensorId> carried_source(TraceRewriter& rewriter, const TraceCall& call,
@@ -50,9 +39,12 @@ std::optional<Replacement> pool(TraceRewriter& rewriter, size_t index, TensorId 
   const Layout layout = rewriter.layout_of(source);
   const onednn::PrimitivePtr primitive =
       onednn::make_pooling(pooling, layout, Layout::any(sizes_of(rewriter, output)), window.kernel,
-                           window.strides, window.padding, window.padding);
+                           window.strides, window.padding);
   if (primitive == nullptr) return std::nullopt;
-  return alone(rewriter, index, output, primitive, {rewriter.use(source, layout)});
+  return Replacement{{index}, [&rewriter, index, output, primitive, source, layout] {
+                       rewriter.emit(primitive, {rewriter.use(source, layout)}, output, index);
+                       return size_t{1};
+                     }};
 }
 
 Window window_of(const CallArguments& arguments) {

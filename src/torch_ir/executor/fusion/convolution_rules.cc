@@ -1,12 +1,9 @@
 #include <ATen/TensorOperators.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
-#include <memory>
 
-#include "torch_ir/executor/fusion/call_arguments.h"
 #include "torch_ir/executor/fusion/rules.h"
 
 namespace torch_ir {
@@ -83,85 +80,74 @@ bool ends_with_relu(const PostOps& post_ops) {
          post_ops.back().function == onednn::Function::kRelu && post_ops.back().alpha == 0;
 }
 
-class ConvolutionBuilder {
- public:
-  ConvolutionBuilder(TraceRewriter& rewriter, TracedConvolution convolution)
-      : rewriter_(rewriter), convolution_(std::move(convolution)) {}
+Layout contiguous_layout(const Dims& sizes) {
+  Dims strides(sizes.size(), 1);
+  for (size_t d = sizes.size() - 1; d > 0; --d) strides[d - 1] = strides[d] * sizes[d];
+  return Layout::strided(sizes, strides);
+}
 
-  size_t emit() {
-    Chain& chain = convolution_.chain;
-    const TensorId first = rewriter_.call(chain.calls.front()).outputs[0];
-    if (chain.addend && !may_sum(rewriter_, chain, convolution_.source)) chain.cut_at_addition();
-    chain.output = rewriter_.shaped_like(chain.output, first);
-    if (chain.addend) chain.addend = rewriter_.shaped_like(*chain.addend, first);
-    const TraceTensor& output = rewriter_.tensor(chain.output);
-    const bool is_done = (is_winograd(convolution_, output) && emit_with(/*is_winograd=*/true)) ||
-                         emit_with(/*is_winograd=*/false);
-    return is_done ? chain.calls.size() : 0;
+void add_parameters(TraceRewriter& rewriter, const TracedConvolution& convolution,
+                    const onednn::Primitive& primitive, bool has_bias,
+                    std::vector<TensorId>& inputs) {
+  std::vector<at::Tensor> sources = {convolution.weight, convolution.bias};
+  std::optional<ChannelScale> norm;
+  std::string key;
+  if (convolution.chain.norm) {
+    norm = channel_scale_of(rewriter, *convolution.chain.norm);
+    sources.insert(sources.end(), norm->sources.begin(), norm->sources.end());
+    key = std::to_string(std::bit_cast<uint64_t>(norm->eps));
   }
+  const auto parameters = [&] {
+    return norm ? folded(convolution, *norm) : Parameters{convolution.weight, convolution.bias};
+  };
+  const Layout& wanted = primitive.inputs()[1];
+  inputs.push_back(rewriter.packed(key + wanted.key(), sources, [&] {
+    const at::Tensor weight = parameters().weight.contiguous();
+    return reorder_constant(weight, contiguous_layout(wanted.sizes()), wanted);
+  }));
+  if (!has_bias) return;
+  inputs.push_back(
+      norm ? rewriter.packed(key + "bias", sources, [&] { return parameters().bias.contiguous(); })
+           : rewriter.add_constant(convolution.bias.contiguous()));
+}
 
- private:
-  bool emit_with(bool is_winograd) {
-    const Chain& chain = convolution_.chain;
-    const at::DimVector& output_sizes = rewriter_.tensor(chain.output).sizes;
-    const at::DimVector& source_sizes = rewriter_.tensor(convolution_.source).sizes;
-    const bool has_bias = convolution_.bias.defined() || chain.norm;
-    onednn::Convolution wanted{Layout::any({source_sizes.begin(), source_sizes.end()}),
-                               Layout::any(weight_dims(convolution_)),
-                               std::nullopt,
-                               Layout::any({output_sizes.begin(), output_sizes.end()}),
-                               convolution_.strides,
-                               convolution_.padding,
-                               convolution_.dilation,
-                               is_winograd,
-                               chain.post_ops};
-    if (has_bias) wanted.bias = Layout::strided({output_sizes[1]}, {1});
-    const onednn::PrimitivePtr primitive = onednn::make_convolution(wanted);
-    if (primitive == nullptr) return false;
-    std::vector<TensorId> inputs = {rewriter_.use(convolution_.source, primitive->inputs()[0])};
-    add_parameters(*primitive, has_bias, inputs);
-    std::optional<TensorId> written;
-    if (chain.addend) written = rewriter_.use(*chain.addend, primitive->output());
-    const bool is_clean = !is_winograd && ends_with_relu(chain.post_ops);
-    rewriter_.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written,
-                   is_clean);
-    return true;
-  }
+bool emit_with(TraceRewriter& rewriter, const TracedConvolution& convolution, bool is_winograd) {
+  const Chain& chain = convolution.chain;
+  const at::DimVector& output_sizes = rewriter.tensor(chain.output).sizes;
+  const at::DimVector& source_sizes = rewriter.tensor(convolution.source).sizes;
+  onednn::Convolution wanted{Layout::any({source_sizes.begin(), source_sizes.end()}),
+                             Layout::any(weight_dims(convolution)),
+                             std::nullopt,
+                             Layout::any({output_sizes.begin(), output_sizes.end()}),
+                             convolution.strides,
+                             convolution.padding,
+                             convolution.dilation,
+                             is_winograd,
+                             chain.post_ops};
+  const bool has_bias = convolution.bias.defined() || chain.norm;
+  if (has_bias) wanted.bias = Layout::strided({output_sizes[1]}, {1});
+  const onednn::PrimitivePtr primitive = onednn::make_convolution(wanted);
+  if (primitive == nullptr) return false;
+  std::vector<TensorId> inputs = {rewriter.use(convolution.source, primitive->inputs()[0])};
+  add_parameters(rewriter, convolution, *primitive, has_bias, inputs);
+  std::optional<TensorId> written;
+  if (chain.addend) written = rewriter.use(*chain.addend, primitive->output());
+  const bool is_clean = !is_winograd && ends_with_relu(chain.post_ops);
+  rewriter.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written, is_clean);
+  return true;
+}
 
-  void add_parameters(const onednn::Primitive& primitive, bool has_bias,
-                      std::vector<TensorId>& inputs) {
-    std::vector<at::Tensor> sources = {convolution_.weight, convolution_.bias};
-    std::optional<ChannelScale> norm;
-    std::string key;
-    if (convolution_.chain.norm) {
-      norm = channel_scale_of(rewriter_, *convolution_.chain.norm);
-      sources.insert(sources.end(), norm->sources.begin(), norm->sources.end());
-      key = std::to_string(std::bit_cast<uint64_t>(norm->eps));
-    }
-    const auto parameters = [&] {
-      return norm ? folded(convolution_, *norm)
-                  : Parameters{convolution_.weight, convolution_.bias};
-    };
-    const Layout& wanted = primitive.inputs()[1];
-    inputs.push_back(rewriter_.packed(key + wanted.key(), sources, [&] {
-      const at::Tensor weight = parameters().weight.contiguous();
-      return reorder_constant(weight, contiguous_layout(wanted.sizes()), wanted);
-    }));
-    if (!has_bias) return;
-    inputs.push_back(norm ? rewriter_.packed(key + "bias", sources,
-                                             [&] { return parameters().bias.contiguous(); })
-                          : rewriter_.add_constant(convolution_.bias.contiguous()));
-  }
-
-  static Layout contiguous_layout(const Dims& sizes) {
-    Dims strides(sizes.size(), 1);
-    for (size_t d = sizes.size() - 1; d > 0; --d) strides[d - 1] = strides[d] * sizes[d];
-    return Layout::strided(sizes, strides);
-  }
-
-  TraceRewriter& rewriter_;
-  TracedConvolution convolution_;
-};
+size_t emit(TraceRewriter& rewriter, TracedConvolution convolution) {
+  Chain& chain = convolution.chain;
+  const TensorId first = rewriter.call(chain.calls.front()).outputs[0];
+  if (chain.addend && !may_sum(rewriter, chain, convolution.source)) chain.cut_at_addition();
+  chain.output = rewriter.shaped_like(chain.output, first);
+  if (chain.addend) chain.addend = rewriter.shaped_like(*chain.addend, first);
+  const bool is_done = (is_winograd(convolution, rewriter.tensor(chain.output)) &&
+                        emit_with(rewriter, convolution, /*is_winograd=*/true)) ||
+                       emit_with(rewriter, convolution, /*is_winograd=*/false);
+  return is_done ? chain.calls.size() : 0;
+}
 
 std::optional<TraceRewriter::Replacement> replace_convolution(TraceRewriter& rewriter,
                                                               size_t index) {
@@ -178,18 +164,18 @@ std::optional<TraceRewriter::Replacement> replace_convolution(TraceRewriter& rew
   const size_t dims = rewriter.tensor(*source).sizes.size();
   if (dims < 3 || rewriter.tensor(*weight).sizes.size() != dims) return std::nullopt;
   const c10::IValue groups = arguments.value("groups");
-  TracedConvolution convolution{*source,
-                                rewriter.constant(*weight),
-                                bias ? rewriter.constant(*bias) : at::Tensor(),
-                                arguments.integers("stride", dims - 2, 1),
-                                arguments.integers("padding", dims - 2, 0),
-                                arguments.integers("dilation", dims - 2, 1),
-                                groups.isInt() ? groups.toInt() : 1,
-                                chain_after(rewriter, index, call.outputs[0], ChainShape::kSame,
-                                            /*takes_norm=*/true)};
-  std::vector<size_t> calls = convolution.chain.calls;
-  auto builder = std::make_shared<ConvolutionBuilder>(rewriter, std::move(convolution));
-  return TraceRewriter::Replacement{std::move(calls), [builder] { return builder->emit(); }};
+  const TracedConvolution convolution{
+      *source,
+      rewriter.constant(*weight),
+      bias ? rewriter.constant(*bias) : at::Tensor(),
+      arguments.integers("stride", dims - 2, 1),
+      arguments.integers("padding", dims - 2, 0),
+      arguments.integers("dilation", dims - 2, 1),
+      groups.isInt() ? groups.toInt() : 1,
+      chain_after(rewriter, index, call.outputs[0], ChainShape::kSame,
+                  /*takes_norm=*/true)};
+  return TraceRewriter::Replacement{
+      convolution.chain.calls, [&rewriter, convolution] { return emit(rewriter, convolution); }};
 }
 
 constexpr RuleEntry kConvolutionRules[] = {

@@ -1,13 +1,13 @@
-#include "torch_ir/executor/fusion/functionalize.h"
-
+#include <ATen/TensorGeometry.h>
 #include <ATen/core/enum_tag.h>
-#include <c10/util/accumulate.h>
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
+
+#include "torch_ir/executor/fusion/rules.h"
 
 namespace torch_ir {
 namespace {
@@ -92,15 +92,9 @@ class Functionalizer {
 
   bool covers(TensorId id) const {
     const TraceTensor& tensor = trace_.tensors[id];
-    int64_t expected = 1;
-    bool is_contiguous = true;
-    for (size_t d = tensor.sizes.size(); d-- > 0;) {
-      is_contiguous &= tensor.sizes[d] == 1 || tensor.strides[d] == expected;
-      expected *= tensor.sizes[d];
-    }
-    return trace_.kind(id) == BufferKind::kIntermediate && is_contiguous && tensor.offset == 0 &&
-           static_cast<size_t>(expected) * c10::elementSize(tensor.dtype) ==
-               trace_.buffer_of(id).bytes;
+    return trace_.kind(id) == BufferKind::kIntermediate && tensor.offset == 0 &&
+           at::geometry_is_contiguous(tensor.sizes, tensor.strides) &&
+           bytes_of(tensor) == trace_.buffer_of(id).bytes;
   }
 
   // A function of several dtypes may give another than that which is written to.
@@ -119,18 +113,5 @@ class Functionalizer {
 }  // namespace
 
 void functionalize(Trace& trace) { Functionalizer(trace).run(); }
-
-std::vector<bool> written_buffers(const Trace& trace) {
-  std::vector<bool> is_written(trace.buffers.size(), false);
-  for (const TraceCall& call : trace.calls) {
-    for (size_t i = 0; i < call.arguments.size(); ++i) {
-      if (!writes_argument(call, i)) continue;
-      for (const TensorId tensor : tensors_of(call.arguments[i])) {
-        is_written[trace.tensors[tensor].buffer] = true;
-      }
-    }
-  }
-  return is_written;
-}
 
 }  // namespace torch_ir

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "torch_ir/executor/fusion/functionalize.h"
-#include "torch_ir/executor/fusion/recognize.h"
 #include "torch_ir/executor/fusion/rules.h"
 
 namespace torch_ir {

@@ -1,14 +1,18 @@
 #include <c10/util/accumulate.h>
 
-#include <memory>
-
-#include "torch_ir/executor/fusion/call_arguments.h"
 #include "torch_ir/executor/fusion/rules.h"
 
 namespace torch_ir {
-namespace {
 
 using onednn::Layout;
+
+TensorId packed_weight(TraceRewriter& rewriter, const at::Tensor& weight, const Layout& wanted) {
+  const Layout layout = Layout::strided(wanted.sizes(), weight.strides().vec());
+  return rewriter.packed(layout.key() + wanted.key(), {weight},
+                         [&] { return reorder_constant(weight, layout, wanted); });
+}
+
+namespace {
 
 // Multiplications below which oneDNN's fixed cost a call is more than it saves, measured.
 constexpr int64_t kMinMultiplications = 8192;
@@ -21,43 +25,27 @@ struct TracedLinear {
   Chain chain;
 };
 
-class LinearBuilder {
- public:
-  LinearBuilder(TraceRewriter& rewriter, TracedLinear linear)
-      : rewriter_(rewriter), linear_(std::move(linear)) {}
-
-  size_t emit() {
-    Chain& chain = linear_.chain;
-    if (chain.addend && !may_sum(rewriter_, chain, linear_.source)) chain.cut_at_addition();
-    const int64_t rows = rewriter_.tensor(linear_.source).sizes[0];
-    const int64_t k = linear_.weight.size(0);
-    const int64_t columns = linear_.weight.size(1);
-    std::optional<Layout> bias;
-    if (linear_.bias.defined()) bias = Layout::strided({columns}, {1});
-    const onednn::PrimitivePtr primitive = onednn::make_inner_product(
-        rewriter_.plain_layout(linear_.source), Layout::any({columns, k}), bias,
-        Layout::strided({rows, columns}, {columns, 1}), chain.post_ops);
-    if (primitive == nullptr) return 0;
-    std::vector<TensorId> inputs = {rewriter_.plain(linear_.source),
-                                    packed_weight(primitive->inputs()[1])};
-    if (bias) inputs.push_back(rewriter_.add_constant(linear_.bias.contiguous()));
-    std::optional<TensorId> written;
-    if (chain.addend) written = rewriter_.plain(*chain.addend);
-    rewriter_.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written);
-    return chain.calls.size();
-  }
-
- private:
-  TensorId packed_weight(const Layout& wanted) {
-    const at::Tensor weight = linear_.weight.t();
-    const Layout layout = Layout::strided(wanted.sizes(), weight.strides().vec());
-    return rewriter_.packed(layout.key() + wanted.key(), {weight},
-                            [&] { return reorder_constant(weight, layout, wanted); });
-  }
-
-  TraceRewriter& rewriter_;
-  TracedLinear linear_;
-};
+size_t emit(TraceRewriter& rewriter, TracedLinear linear) {
+  Chain& chain = linear.chain;
+  if (chain.addend && !may_sum(rewriter, chain, linear.source)) chain.cut_at_addition();
+  const int64_t rows = rewriter.tensor(linear.source).sizes[0];
+  const int64_t k = linear.weight.size(0);
+  const int64_t columns = linear.weight.size(1);
+  std::optional<Layout> bias;
+  if (linear.bias.defined()) bias = Layout::strided({columns}, {1});
+  const onednn::PrimitivePtr primitive = onednn::make_inner_product(
+      rewriter.plain_layout(linear.source), Layout::any({columns, k}), bias,
+      Layout::strided({rows, columns}, {columns, 1}), chain.post_ops);
+  if (primitive == nullptr) return 0;
+  std::vector<TensorId> inputs = {
+      rewriter.plain(linear.source),
+      packed_weight(rewriter, linear.weight.t(), primitive->inputs()[1])};
+  if (bias) inputs.push_back(rewriter.add_constant(linear.bias.contiguous()));
+  std::optional<TensorId> written;
+  if (chain.addend) written = rewriter.plain(*chain.addend);
+  rewriter.emit(primitive, std::move(inputs), chain.output, chain.calls.back(), written);
+  return chain.calls.size();
+}
 
 int64_t multiplications(const TraceRewriter& rewriter, TensorId source, TensorId weight) {
   return rewriter.tensor(source).sizes[0] * c10::multiply_integers(rewriter.tensor(weight).sizes);
@@ -75,12 +63,11 @@ std::optional<TraceRewriter::Replacement> replace(TraceRewriter& rewriter, size_
       !rewriter.constant(*weight).defined()) {
     return std::nullopt;
   }
-  TracedLinear linear{*source, rewriter.constant(*weight), bias,
-                      chain_after(rewriter, index, call.outputs[0], ChainShape::kContiguous,
-                                  /*takes_norm=*/false)};
-  std::vector<size_t> calls = linear.chain.calls;
-  auto builder = std::make_shared<LinearBuilder>(rewriter, std::move(linear));
-  return TraceRewriter::Replacement{std::move(calls), [builder] { return builder->emit(); }};
+  const TracedLinear linear{*source, rewriter.constant(*weight), bias,
+                            chain_after(rewriter, index, call.outputs[0], ChainShape::kContiguous,
+                                        /*takes_norm=*/false)};
+  return TraceRewriter::Replacement{linear.chain.calls,
+                                    [&rewriter, linear] { return emit(rewriter, linear); }};
 }
 
 std::optional<TraceRewriter::Replacement> replace_addmm(TraceRewriter& rewriter, size_t index) {

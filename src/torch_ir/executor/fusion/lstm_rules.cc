@@ -1,14 +1,149 @@
+// The steps of one LSTM layer, in one direction, for few sequences.
+//
+// Each step multiplies a vector by the recurrent weights, which is a matter of reading them:
+// LibTorch and oneDNN (2.6.3) take twice as long for 128 units, ten times for 32.
 #include <ATen/TensorOperators.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 
-#include "torch_ir/executor/fusion/call_arguments.h"
-#include "torch_ir/executor/fusion/lstm_layer.h"
 #include "torch_ir/executor/fusion/rules.h"
+#include "torch_ir/executor/kernels/clones.h"
+
+// A function of a vector is a part of those that are compiled several times.
+#define TORCH_IR_PART inline __attribute__((always_inline))
 
 namespace torch_ir {
+
+// Weights are packed in panels of so many columns.
+constexpr int64_t kLstmPanel = 64;
+
+struct LstmLayer {
+  int64_t num_steps;
+  int64_t num_sequences;
+  // A multiple of 16.
+  int64_t num_units;
+  // From the last step to the first.
+  bool is_reverse;
+  // [steps, sequences, 4 units], in the order input, forget, cell, output: what inputs and biases
+  // add to the gates. Written.
+  float* gates;
+  // [4 units / kLstmPanel, units, kLstmPanel]: the recurrent weights.
+  const float* weights;
+  // [sequences, units]: the first state and cell, in memory that becomes the last.
+  float* state;
+  float* cell;
+  // [steps, sequences, units]
+  float* outputs;
+};
+
+namespace {
+
+constexpr int64_t kLanes = 16;
+using Floats [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = float;
+using Integers [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = int32_t;
+
+// Vectors are passed by reference: how they are passed by value depends on the processor.
+
+// x = e^x for x in [-87, 87], to which it is clipped: 2^n e^r with a polynomial for e^r, that of
+// the Cephes library (expf).
+TORCH_IR_PART void exponentiate(Floats& x) {
+  const Floats least = Floats{} - 87.0F;
+  const Floats most = Floats{} + 87.0F;
+  x = x < least ? least : x;
+  x = x > most ? most : x;
+  const Floats half = x < Floats{} ? Floats{} - 0.5F : Floats{} + 0.5F;
+  Integers exponent = __builtin_convertvector(x * 1.44269504F + half, Integers);
+  const Floats n = __builtin_convertvector(exponent, Floats);
+  const Floats r = x - n * 0.693359375F + n * 2.12194440e-4F;
+  Floats p = r * 1.9875691500e-4F + 1.3981999507e-3F;
+  p = p * r + 8.3334519073e-3F;
+  p = p * r + 4.1665795894e-2F;
+  p = p * r + 1.6666665459e-1F;
+  p = p * r + 5.0000001201e-1F;
+  exponent = (exponent + 127) << 23;
+  x = (p * r * r + r + 1.0F) * reinterpret_cast<Floats&>(exponent);
+}
+
+TORCH_IR_PART void apply_sigmoid(Floats& x) {
+  x = -x;
+  exponentiate(x);
+  x = 1.0F / (x + 1.0F);
+}
+
+TORCH_IR_PART void apply_tanh(Floats& x) {
+  x = x * 2.0F;
+  apply_sigmoid(x);
+  x = x * 2.0F - 1.0F;
+}
+
+TORCH_IR_PART Floats& lanes(float* data) { return *reinterpret_cast<Floats*>(data); }
+TORCH_IR_PART const Floats& lanes(const float* data) {
+  return *reinterpret_cast<const Floats*>(data);
+}
+
+// gates += weights * state
+TORCH_IR_PART void add_product(const float* state, const float* weights, int64_t num_units,
+                               float* gates) {
+  for (int64_t column = 0; column < 4 * num_units; column += kLstmPanel) {
+    float* const panel = gates + column;
+    Floats a = lanes(panel);
+    Floats b = lanes(panel + kLanes);
+    Floats c = lanes(panel + 2 * kLanes);
+    Floats d = lanes(panel + 3 * kLanes);
+    for (int64_t k = 0; k < num_units; ++k, weights += kLstmPanel) {
+      a += state[k] * lanes(weights);
+      b += state[k] * lanes(weights + kLanes);
+      c += state[k] * lanes(weights + 2 * kLanes);
+      d += state[k] * lanes(weights + 3 * kLanes);
+    }
+    lanes(panel) = a;
+    lanes(panel + kLanes) = b;
+    lanes(panel + 2 * kLanes) = c;
+    lanes(panel + 3 * kLanes) = d;
+  }
+}
+
+TORCH_IR_PART void update(const float* gates, int64_t num_units, float* cell, float* output) {
+  for (int64_t unit = 0; unit < num_units; unit += kLanes) {
+    Floats input = lanes(gates + unit);
+    Floats forget = lanes(gates + num_units + unit);
+    Floats candidate = lanes(gates + 2 * num_units + unit);
+    Floats out = lanes(gates + 3 * num_units + unit);
+    apply_sigmoid(input);
+    apply_sigmoid(forget);
+    apply_tanh(candidate);
+    apply_sigmoid(out);
+    Floats next = forget * lanes(cell + unit) + input * candidate;
+    lanes(cell + unit) = next;
+    apply_tanh(next);
+    lanes(output + unit) = out * next;
+  }
+}
+
+}  // namespace
+
+// For several generations of processors.
+TORCH_IR_CLONES("arch=x86-64-v4", "arch=x86-64-v3", "default")
+void run_lstm_layer(const LstmLayer& layer) {
+  const int64_t num_units = layer.num_units;
+  for (int64_t sequence = 0; sequence < layer.num_sequences; ++sequence) {
+    const float* state = layer.state + sequence * num_units;
+    for (int64_t i = 0; i < layer.num_steps; ++i) {
+      const int64_t step = layer.is_reverse ? layer.num_steps - 1 - i : i;
+      const int64_t row = step * layer.num_sequences + sequence;
+      float* const gates = layer.gates + row * 4 * num_units;
+      float* const output = layer.outputs + row * num_units;
+      add_product(state, layer.weights, num_units, gates);
+      update(gates, num_units, layer.cell + sequence * num_units, output);
+      state = output;
+    }
+    std::copy_n(state, num_units, layer.state + sequence * num_units);
+  }
+}
+
 namespace {
 
 using onednn::Layout;
@@ -25,44 +160,21 @@ bool is_few(int64_t num_sequences, int64_t num_units) {
 
 // Arguments: gates, weights as LstmLayer wants them, state and cell before; outputs: those of all
 // steps, state and cell after.
-class LstmKernel final : public PreparedKernel {
- public:
-  LstmKernel(const KernelCall& call, const LstmLayer& layer) : layer_(layer) {
-    for (const c10::IValue& argument : call.arguments) inputs_.push_back(argument.toTensor());
-    outputs_ = call.outputs;
-    bytes_ = static_cast<size_t>(layer.num_sequences * layer.num_units) * sizeof(float);
-  }
-
-  void run() override {
-    layer_.gates = static_cast<float*>(inputs_[0].mutable_data_ptr());
-    layer_.weights = static_cast<const float*>(inputs_[1].const_data_ptr());
-    layer_.outputs = outputs_[0].mutable_data_ptr<float>();
-    layer_.state = outputs_[1].mutable_data_ptr<float>();
-    layer_.cell = outputs_[2].mutable_data_ptr<float>();
-    std::memcpy(layer_.state, inputs_[2].const_data_ptr(), bytes_);
-    std::memcpy(layer_.cell, inputs_[3].const_data_ptr(), bytes_);
-    run_lstm_layer(layer_);
-  }
-
- private:
-  LstmLayer layer_;
-  std::vector<at::Tensor> inputs_;
-  std::vector<at::Tensor> outputs_;
-  size_t bytes_;
-};
-
-class LstmCall final : public FusedCall {
- public:
-  explicit LstmCall(const LstmLayer& layer) : layer_(layer) {}
-
-  std::string name() const override { return "torch_ir::lstm_layer"; }
-  std::unique_ptr<PreparedKernel> prepare(const KernelCall& call) const override {
-    return std::make_unique<LstmKernel>(call, layer_);
-  }
-
- private:
-  LstmLayer layer_;
-};
+std::unique_ptr<PreparedKernel> prepare_lstm(const KernelCall& call, LstmLayer layer) {
+  std::vector<at::Tensor> inputs;
+  for (const c10::IValue& argument : call.arguments) inputs.push_back(argument.toTensor());
+  const size_t bytes = static_cast<size_t>(layer.num_sequences * layer.num_units) * sizeof(float);
+  return make_kernel([layer, inputs, outputs = call.outputs, bytes]() mutable {
+    layer.gates = static_cast<float*>(inputs[0].mutable_data_ptr());
+    layer.weights = static_cast<const float*>(inputs[1].const_data_ptr());
+    layer.outputs = outputs[0].mutable_data_ptr<float>();
+    layer.state = outputs[1].mutable_data_ptr<float>();
+    layer.cell = outputs[2].mutable_data_ptr<float>();
+    std::memcpy(layer.state, inputs[2].const_data_ptr(), bytes);
+    std::memcpy(layer.cell, inputs[3].const_data_ptr(), bytes);
+    run_lstm_layer(layer);
+  });
+}
 
 class LstmBuilder {
  public:
@@ -80,7 +192,10 @@ class LstmBuilder {
   size_t emit() {
     const auto gates = make_gates();
     if (!gates) return 0;
-    rewriter_.emit(std::make_shared<LstmCall>(layer_),
+    const auto prepare = [layer = layer_](const KernelCall& call) {
+      return prepare_lstm(call, layer);
+    };
+    rewriter_.emit(std::make_shared<FusedCall>(FusedCall{"torch_ir::lstm_layer", prepare}),
                    {*gates, recurrent_weights(), rewriter_.plain(*arguments_.tensor("hx_")),
                     rewriter_.plain(*arguments_.tensor("cx_"))},
                    rewriter_.call(index_).outputs, index_);
@@ -104,13 +219,9 @@ class LstmBuilder {
         Layout::strided({rows, num_inputs}, {num_inputs, 1}), Layout::any({num_gates, num_inputs}),
         bias, Layout::strided({rows, num_gates}, {num_gates, 1}), {});
     if (product == nullptr) return std::nullopt;
-    const Layout& wanted = product->inputs()[1];
-    const at::Tensor& weight = constant("weight0");
-    const Layout given = Layout::strided(wanted.sizes(), weight.strides().vec());
-    std::vector<TensorId> inputs = {rewriter_.plain(source_),
-                                    rewriter_.packed(given.key() + wanted.key(), {weight}, [&] {
-                                      return reorder_constant(weight, given, wanted);
-                                    })};
+    std::vector<TensorId> inputs = {
+        rewriter_.plain(source_),
+        packed_weight(rewriter_, constant("weight0"), product->inputs()[1])};
     if (bias) {
       const std::vector<at::Tensor> biases = {constant("weight2"), constant("weight3")};
       inputs.push_back(rewriter_.packed("sum", biases, [&] { return biases[0] + biases[1]; }));

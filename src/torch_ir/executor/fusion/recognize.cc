@@ -1,12 +1,9 @@
-#include "torch_ir/executor/fusion/recognize.h"
-
 #include <cmath>
 #include <optional>
 #include <string_view>
 #include <utility>
 
-#include "torch_ir/executor/fusion/call_arguments.h"
-#include "torch_ir/executor/fusion/functionalize.h"
+#include "torch_ir/executor/fusion/rules.h"
 
 namespace torch_ir {
 namespace {

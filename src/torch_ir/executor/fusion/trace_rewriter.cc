@@ -1,5 +1,6 @@
 #include "torch_ir/executor/fusion/trace_rewriter.h"
 
+#include <ATen/TensorGeometry.h>
 #include <ATen/ops/empty.h>
 #include <c10/util/accumulate.h>
 
@@ -7,15 +8,59 @@
 #include <unordered_set>
 #include <utility>
 
-#include "torch_ir/executor/fusion/functionalize.h"
-#include "torch_ir/executor/fusion/primitive_call.h"
-
 namespace torch_ir {
 namespace {
 
 onednn::Dims dims_of(const at::DimVector& dims) { return {dims.begin(), dims.end()}; }
 
+class PrimitiveKernel final : public PreparedKernel {
+ public:
+  PrimitiveKernel(const onednn::Primitive& primitive, const KernelCall& call)
+      : execution_(primitive.bind()) {
+    for (const c10::IValue& argument : call.arguments) tensors_.push_back(argument.toTensor());
+    tensors_.insert(tensors_.end(), call.outputs.begin(), call.outputs.end());
+    for (size_t i = 0; i < tensors_.size(); ++i) set(i);
+  }
+
+  void run() override { execution_->run(); }
+
+  void on_moved(const c10::StorageImpl* storage) override {
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      if (tensors_[i].storage().unsafeGetStorageImpl() == storage) set(i);
+    }
+  }
+
+ private:
+  void set(size_t index) {
+    execution_->set(index, const_cast<void*>(tensors_[index].const_data_ptr()));
+  }
+
+  std::unique_ptr<onednn::Execution> execution_;
+  std::vector<at::Tensor> tensors_;
+};
+
+// Its arguments are the primitive's inputs, its outputs that of the primitive and the scratchpad,
+// if it has one.
+FusedCall call_of(const onednn::PrimitivePtr& primitive) {
+  return {"onednn::" + primitive->name(), [primitive](const KernelCall& call) {
+            return std::make_unique<PrimitiveKernel>(*primitive, call);
+          }};
+}
+
 }  // namespace
+
+std::vector<bool> written_buffers(const Trace& trace) {
+  std::vector<bool> is_written(trace.buffers.size(), false);
+  for (const TraceCall& call : trace.calls) {
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+      if (!writes_argument(call, i)) continue;
+      for (const TensorId tensor : tensors_of(call.arguments[i])) {
+        is_written[trace.tensors[tensor].buffer] = true;
+      }
+    }
+  }
+  return is_written;
+}
 
 TraceRewriter::TraceRewriter(Trace& trace, PackedWeights& weights)
     : trace_(trace), weights_(weights), is_written_(written_buffers(trace)) {
@@ -120,13 +165,7 @@ bool TraceRewriter::have_same_layout(TensorId a, TensorId b) const {
 }
 
 bool TraceRewriter::is_contiguous(TensorId id) const {
-  const TraceTensor& it = tensor(id);
-  int64_t expected = 1;
-  for (size_t d = it.sizes.size(); d-- > 0;) {
-    if (it.sizes[d] != 1 && it.strides[d] != expected) return false;
-    expected *= it.sizes[d];
-  }
-  return true;
+  return at::geometry_is_contiguous(tensor(id).sizes, tensor(id).strides);
 }
 
 onednn::Layout TraceRewriter::plain_layout(TensorId id) const {
@@ -225,7 +264,7 @@ void TraceRewriter::add_call(const onednn::PrimitivePtr& primitive,
                  {},
                  {output},
                  calls_[index].step,
-                 std::make_shared<PrimitiveCall>(primitive)};
+                 std::make_shared<FusedCall>(call_of(primitive))};
   for (const TensorId input : inputs) call.arguments.emplace_back(input);
   if (primitive->scratchpad_bytes() > 0) {
     call.outputs.push_back(add_bytes(primitive->scratchpad_bytes()));
@@ -328,9 +367,9 @@ at::Tensor reorder_constant(const at::Tensor& tensor, const onednn::Layout& from
   const at::Tensor scratchpad =
       at::empty({static_cast<int64_t>(reorder->scratchpad_bytes())}, at::kByte);
   const std::unique_ptr<onednn::Execution> execution = reorder->bind();
-  execution->set_input(0, tensor.const_data_ptr());
-  execution->set_output(packed.mutable_data_ptr());
-  execution->set_scratchpad(scratchpad.mutable_data_ptr());
+  execution->set(0, const_cast<void*>(tensor.const_data_ptr()));
+  execution->set(1, packed.mutable_data_ptr());
+  execution->set(2, scratchpad.mutable_data_ptr());
   execution->run();
   return packed;
 }

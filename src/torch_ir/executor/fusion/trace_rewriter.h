@@ -133,6 +133,9 @@ class TraceRewriter {
   size_t current_ = 0;
 };
 
+// For each buffer whether some call writes to it after it was made.
+std::vector<bool> written_buffers(const Trace& trace);
+
 // How weights are made to lie as a primitive wants them: null where they can not.
 at::Tensor reorder_constant(const at::Tensor& tensor, const onednn::Layout& from,
                             const onednn::Layout& to);

@@ -78,10 +78,8 @@ using PostOps = std::vector<PostOp>;
 class Execution {
  public:
   virtual ~Execution() = default;
-  // Those of the primitive, in order.
-  virtual void set_input(size_t index, const void* data) = 0;
-  virtual void set_output(void* data) = 0;
-  virtual void set_scratchpad(void* data) = 0;
+  // The memory of an argument: the primitive's inputs in order, then its output and its scratchpad.
+  virtual void set(size_t index, void* data) = 0;
   virtual void run() = 0;
 };
 
@@ -90,7 +88,7 @@ class Primitive {
   virtual ~Primitive() = default;
   const std::string& name() const { return name_; }
   const std::vector<Layout>& inputs() const { return inputs_; }
-  const Layout& output() const { return *output_; }
+  const Layout& output() const { return output_; }
   size_t scratchpad_bytes() const { return scratchpad_bytes_; }
   virtual std::unique_ptr<Execution> bind() const = 0;
 
@@ -98,7 +96,7 @@ class Primitive {
   // "convolution"
   std::string name_;
   std::vector<Layout> inputs_;
-  std::optional<Layout> output_;
+  Layout output_;
   size_t scratchpad_bytes_ = 0;
 };
 
@@ -129,8 +127,7 @@ PrimitivePtr make_reorder(const Layout& from, const Layout& to);
 
 // Output `any` follows the source.
 PrimitivePtr make_pooling(Pooling pooling, const Layout& source, const Layout& output,
-                          const Dims& kernel, const Dims& strides, const Dims& padding,
-                          const Dims& padding_after);
+                          const Dims& kernel, const Dims& strides, const Dims& padding);
 
 // The result is laid out as the first is.
 PrimitivePtr make_binary(Binary binary, const Layout& first, const Layout& second,

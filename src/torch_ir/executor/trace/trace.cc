@@ -1,19 +1,23 @@
 #include "torch_ir/executor/trace/trace.h"
 
+#include <c10/util/accumulate.h>
+
 #include <algorithm>
 
 #include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
 
+size_t bytes_of(const TraceTensor& tensor) {
+  return static_cast<size_t>(c10::multiply_integers(tensor.sizes)) * c10::elementSize(tensor.dtype);
+}
+
 bool has_layout(const at::Tensor& tensor, const TraceTensor& traced) {
   return tensor.sizes() == traced.sizes && tensor.strides() == traced.strides &&
          tensor.storage_offset() == traced.offset && tensor.scalar_type() == traced.dtype;
 }
 
-std::string TraceCall::name() const {
-  return fused != nullptr ? fused->name() : op.schema().name();
-}
+std::string TraceCall::name() const { return fused != nullptr ? fused->name : op.schema().name(); }
 
 std::vector<TensorId> tensors_of(const TraceArgument& argument) {
   std::vector<TensorId> tensors;

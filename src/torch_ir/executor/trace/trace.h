@@ -12,6 +12,7 @@
 #include <ATen/core/ivalue.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,6 +73,9 @@ struct TraceTensor {
   at::Tensor constant;
 };
 
+// How many its elements take.
+size_t bytes_of(const TraceTensor& tensor);
+
 // Whether the sizes, strides, offset and dtype of `tensor` are those of `traced`.
 bool has_layout(const at::Tensor& tensor, const TraceTensor& traced);
 
@@ -79,13 +83,11 @@ using TraceList = RecordedList<TensorId>;
 using TraceArgument = RecordedArgument<TensorId>;
 
 // What a pass puts in the place of calls of operators.
-class FusedCall {
- public:
-  virtual ~FusedCall() = default;
+struct FusedCall {
   // What a profile says: "onednn::convolution".
-  virtual std::string name() const = 0;
+  std::string name;
   // For what a frame has in the place of the trace's arguments and outputs.
-  virtual std::unique_ptr<PreparedKernel> prepare(const KernelCall& call) const = 0;
+  std::function<std::unique_ptr<PreparedKernel>(const KernelCall& call)> prepare;
 };
 
 struct TraceCall {

@@ -1,5 +1,4 @@
 #include <ATen/core/enum_tag.h>
-#include <c10/util/accumulate.h>
 
 #include <algorithm>
 #include <optional>
@@ -59,8 +58,7 @@ void choose_placements(Trace& trace, const std::vector<NeededMemory>& needs) {
 
 // Whether the tensors take each byte of their buffers once, in the same order.
 bool cover_alike(const Trace& trace, const TraceTensor& a, const TraceTensor& b) {
-  const size_t bytes =
-      static_cast<size_t>(c10::multiply_integers(a.sizes)) * c10::elementSize(a.dtype);
+  const size_t bytes = bytes_of(a);
   return a.sizes == b.sizes && a.strides == b.strides && a.offset == 0 && b.offset == 0 &&
          c10::elementSize(a.dtype) == c10::elementSize(b.dtype) && bytes > 0 &&
          bytes == trace.buffers[a.buffer].bytes && bytes == trace.buffers[b.buffer].bytes;
