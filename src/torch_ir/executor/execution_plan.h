@@ -46,7 +46,8 @@ class ExecutionPlan {
   // is, and each run takes what it needs from LibTorch's allocator.
   std::optional<PlanMemory> memory(const std::vector<at::Tensor>& inputs) const;
 
-  // Runs `rounds` times after one that does not count; in the order of the graph.
+  // Runs `rounds` times after two that do not count; in the order of the graph. How many bytes a
+  // node reads and writes is known of those that are replayed.
   std::vector<NodeProfile> profile(const std::vector<at::Tensor>& inputs, int rounds) const;
 
   // The nodes that call their operators through the dispatcher in each run, in order, as far as the

@@ -39,10 +39,9 @@ std::vector<at::Tensor> execute_ir(const IR& ir, const std::vector<at::Tensor>& 
   if (!options.weights && options.weights_path.empty()) {
     throw std::invalid_argument("Either weights or weights_path must be provided");
   }
-  const StateDict weights =
-      options.weights_path.empty() ? *options.weights : load_weights(options.weights_path);
-  return compile(ir, weights, options.constants, options.execution)
-      .run(to_device(inputs, options.execution.device));
+  IRExecutor executor(ir, options.weights, options.constants, options.execution);
+  if (!options.weights_path.empty()) executor.load_weights(options.weights_path);
+  return executor.execute(inputs);
 }
 
 }  // namespace torch_ir

@@ -171,18 +171,6 @@ std::optional<ReplayResult> SegmentedGraph::try_replay(const Segment& segment,
 }
 
 void SegmentedGraph::run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
-                         bool is_checked) {
-  run(inputs, outputs, is_checked, nullptr);
-}
-
-SegmentedRunRecord SegmentedGraph::record(const std::vector<at::Tensor>& inputs) {
-  SegmentedRunRecord record;
-  std::vector<at::Tensor> outputs;
-  run(inputs, outputs, /*is_checked=*/false, &record);
-  return record;
-}
-
-void SegmentedGraph::run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
                          bool is_checked, SegmentedRunRecord* record) {
   SymbolValues symbols;
   if (is_checked) symbols = graph_.symbols.bind(input_values(graph_, inputs));

@@ -38,12 +38,10 @@ class SegmentedGraph {
   SegmentedGraph(const LoweredGraph& graph, const ExecutionOptions& options);
   ~SegmentedGraph();
 
-  // As ExecutionPlan::run, or run_checked.
-  void run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
-           bool is_checked);
-
-  // A run that tells what it does. Whatever can be replayed is.
-  SegmentedRunRecord record(const std::vector<at::Tensor>& inputs);
+  // As ExecutionPlan::run, or run_checked. Where `record` is given, it tells what the run does, and
+  // whatever can be replayed is.
+  void run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs, bool is_checked,
+           SegmentedRunRecord* record = nullptr);
 
   // As ExecutionPlan::not_replayed.
   std::vector<NodeNotReplayed> not_replayed() const;
@@ -64,8 +62,6 @@ class SegmentedGraph {
   void cut(const Segment& segment, const TraceRefused& refused);
   SegmentRef segment_at(size_t node) const;
 
-  void run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs, bool is_checked,
-           SegmentedRunRecord* record);
   bool run_whole(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
                  ReplayOptions options, SegmentedRunRecord* record);
   std::vector<c10::IValue> run_body(const Stack& inputs, SymbolValues* symbols);
