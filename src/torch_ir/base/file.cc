@@ -66,28 +66,14 @@ class ReadDescriptor {
   struct stat status_ = {};
 };
 
-// How long a pipe waits for somebody to write to it.
-constexpr int kWriterSeconds = 5;
-constexpr int kForEver = -1;
-
-// Whether there is something to read of a pipe, or its last writer is gone.
-bool wait_for_pipe(int descriptor, int milliseconds) {
+// Waits until there is something to read of a pipe, or its last writer is gone: before, reading
+// would see its end.
+void wait_for_writer(int descriptor) {
+  constexpr int kForEver = -1;
   pollfd pipe = {.fd = descriptor, .events = POLLIN, .revents = 0};
-  int result = 0;
-  do result = ::poll(&pipe, 1, milliseconds);
-  while (result < 0 && errno == EINTR);
-  return result > 0;
-}
-
-// Reads as ::read from a pipe that may have no writer yet: the system calls that its end.
-ssize_t read_first(int descriptor, std::string& buffer, const std::string& path) {
-  const bool has_news = wait_for_pipe(descriptor, 1000 * kWriterSeconds);
-  const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
-  if (count == 0 && !has_news) {
-    fail("cannot read", path,
-         "nobody has opened the pipe to write to it for " + std::to_string(kWriterSeconds) + " s");
+  while (::poll(&pipe, 1, kForEver) < 0 && errno == EINTR) {
   }
-  return count;
+  ::fcntl(descriptor, F_SETFL, O_RDONLY);
 }
 
 // The descriptor of this process that `path` stands for, itself or as a link: /dev/stdout, and what
@@ -113,18 +99,17 @@ std::string temporary_name(const fs::path& target, unsigned number) {
   return (target.parent_path() / name).string() + (number == 0 ? "" : "-" + std::to_string(number));
 }
 
-// Removes the temporary file `path` that nobody writes to any more; tells whether it did.
-bool remove_if_left(const std::string& path) {
+// Removes the temporary file `path` where nobody writes to it any more.
+void remove_if_left(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (descriptor < 0) return false;
+  if (descriptor < 0) return;
   struct stat opened = {};
   struct stat named = {};
   const bool is_left = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 &&
                        ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 &&
                        opened.st_ino == named.st_ino;
-  const bool is_removed = is_left && ::unlink(path.c_str()) == 0;
+  if (is_left) ::unlink(path.c_str());
   ::close(descriptor);
-  return is_removed;
 }
 
 // A new file of that name that this process has locked; -1 where the name is taken or the system
@@ -144,15 +129,6 @@ int create_locked(const std::string& path, mode_t mode) {
   }
 }
 
-// Which a new name in it reaches the disk with. That a system may refuse: the file is there.
-void flush_folder_of(const fs::path& file) {
-  const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  ::fsync(descriptor);
-  ::close(descriptor);
-}
-
 }  // namespace
 
 bool is_in_work_directory(std::string_view path) {
@@ -164,16 +140,12 @@ std::string read_file(const std::string& path) {
   const ReadDescriptor file(path);
   std::string content;
   size_t size = 0;
+  if (file.is_pipe()) wait_for_writer(file.get());
   while (true) {
     // One byte more than expected, so that the end of a regular file is seen without growing.
     if (size == content.size()) content.resize(size == 0 ? file.size() + 1 : 2 * size);
-    const bool is_first = file.is_pipe() && size == 0;
-    const ssize_t count = is_first
-                              ? read_first(file.get(), content, path)
-                              : ::read(file.get(), content.data() + size, content.size() - size);
+    const ssize_t count = ::read(file.get(), content.data() + size, content.size() - size);
     if (count < 0 && errno == EINTR) continue;
-    // Somebody has yet to write.
-    if (count < 0 && errno == EAGAIN && wait_for_pipe(file.get(), kForEver)) continue;
     if (count < 0) fail_with_errno("cannot read", path);
     if (count == 0) break;
     size += static_cast<size_t>(count);
@@ -186,6 +158,13 @@ void write_file(const std::string& path, std::string_view content) {
   AtomicFile file(path);
   file.write(content);
   file.commit();
+}
+
+void flush_folder(const std::string& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
 }
 
 AtomicFile::AtomicFile(const std::string& path) : path_(path) {
@@ -214,19 +193,11 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
 void AtomicFile::open_temporary(mode_t mode) {
   // As many as may write the same file at once.
   constexpr unsigned kMaxNames = 1000;
-  unsigned number = 0;
-  for (bool is_taken = true; is_taken && number < kMaxNames; number += is_taken ? 1 : 0) {
+  for (unsigned number = 0; number < kMaxNames; ++number) {
     temporary_ = temporary_name(path_, number);
-    do {
-      descriptor_ = create_locked(temporary_, mode);
-      is_taken = descriptor_ < 0 && errno == EEXIST;
-    } while (is_taken && remove_if_left(temporary_));
-  }
-  if (descriptor_ < 0) return;
-  // Others may be written to, or have been, between those that are left.
-  constexpr unsigned kMaxGap = 16;
-  for (unsigned gap = 0; gap < kMaxGap;) {
-    gap = remove_if_left(temporary_name(path_, ++number)) ? 0 : gap + 1;
+    remove_if_left(temporary_);
+    descriptor_ = create_locked(temporary_, mode);
+    if (descriptor_ >= 0 || errno != EEXIST) return;
   }
 }
 
@@ -253,7 +224,9 @@ void AtomicFile::commit() {
   if (done) temporary_.clear();
   done = done && ::close(std::exchange(descriptor_, -1)) == 0;
   if (!done) fail_with_errno("cannot write", path_);
-  if (is_flushed) flush_folder_of(path_);
+  if (!is_flushed) return;
+  const fs::path folder = fs::path(path_).parent_path();
+  flush_folder(folder.empty() ? "." : folder.string());
 }
 
 ByteRange map_file(const std::string& path) {

@@ -24,7 +24,7 @@ inline constexpr std::string_view kWorkDirectoryPrefix = ".torch-ir-run-";
 bool is_in_work_directory(std::string_view path);
 
 // The whole content of `path`, a file or a pipe; /dev/null is empty. A directory or another device
-// is an error, and so is a pipe that nobody has opened to write to for some seconds.
+// is an error. A pipe is waited for.
 std::string read_file(const std::string& path);
 
 // Replaces `path` by `content`, as AtomicFile does.
@@ -37,12 +37,15 @@ std::string user_path(const std::string& path);
 // Changes to that directory, where it is another one.
 void enter_user_directory();
 
+// Lets the list of names in `folder` reach the disk. That a system may refuse.
+void flush_folder(const std::string& folder);
+
 // A file written piece by piece under a temporary name in the same folder, ".NAME.torch-ir-tmp".
 // `commit()` flushes it to the disk and gives it its own name; without it the destructor removes
 // what was written, and a file that had the name before stays, whole, however the process ends.
-// What a killed process left goes with the next file of that name, unless more than a dozen others
-// were written at once with it; two that are written at once do not meet. A file that is replaced
-// hands on its permissions. A symbolic link that has the name is replaced and not followed.
+// What a killed process left goes with the next file of that name; two that are written at once do
+// not meet. A file that is replaced hands on its permissions. A symbolic link that has the name is
+// replaced and not followed.
 //
 // Two kinds have no name to swap and are written to directly: what is no regular file (a device, a
 // pipe), and an open file of this process by its name in /proc/self/fd, or by a link to that

@@ -7,12 +7,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "torch_ir/base/error.h"
@@ -25,60 +23,20 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPattern = "XXXXXX";
 
-// Not inherited by children: the lock ends with this process.
-int open_directory(const fs::path& directory) {
-  return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+// The descriptor of `directory`, which keeps it locked; -1 where somebody else has locked it, or
+// the file system has no locks.
+int lock_directory(const fs::path& directory) {
+  const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0 || ::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
+  ::close(descriptor);
+  return -1;
 }
-
-// A lock on a directory while it lives. It is waited for no longer than `patience`: whoever may
-// read a directory may lock it, and never let go.
-class Lock {
- public:
-  explicit Lock(const fs::path& directory, std::chrono::milliseconds patience = kBriefly)
-      : descriptor_(open_directory(directory)) {
-    constexpr std::chrono::milliseconds kPause(10);
-    if (descriptor_ < 0) return;
-    while (!(is_held_ = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0)) {
-      if (errno != EWOULDBLOCK || patience <= kPause) return;
-      std::this_thread::sleep_for(kPause);
-      patience -= kPause;
-    }
-  }
-  ~Lock() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-
-  // Not where the file system has no locks.
-  bool is_held() const { return is_held_; }
-  // For its owner to close.
-  int release() { return std::exchange(descriptor_, -1); }
-
- private:
-  static constexpr std::chrono::milliseconds kBriefly = std::chrono::milliseconds(200);
-
-  int descriptor_;
-  bool is_held_ = false;
-};
 
 // By its name, which nobody else gives to a directory.
 bool is_work_directory(const fs::path& path) {
   const std::string name = path.filename().string();
   return name.starts_with(kWorkDirectoryPrefix) &&
          name.size() == kWorkDirectoryPrefix.size() + kPattern.size();
-}
-
-// Where the file system has no locks, none.
-void remove_unlocked(const fs::path& parent) {
-  std::error_code error;
-  for (fs::directory_iterator entry(parent, error), end; entry != end; entry.increment(error)) {
-    if (!is_work_directory(entry->path())) continue;
-    const Lock lock(entry->path(), std::chrono::milliseconds(0));
-    if (!lock.is_held()) continue;
-    std::error_code ignored;
-    fs::remove_all(entry->path(), ignored);
-  }
 }
 
 // Tells whether it was missing.
@@ -93,22 +51,33 @@ bool make_parent(const fs::path& parent) {
 
 }  // namespace
 
-WorkDirectory::WorkDirectory(const fs::path& parent) {
-  has_made_parent_ = make_parent(parent);
-  // Nobody looks for stale directories while a new one is not locked yet.
-  const Lock parent_lock(parent);
-  if (parent_lock.is_held()) remove_unlocked(parent);
-  std::string name = (parent / (std::string(kWorkDirectoryPrefix).append(kPattern))).string();
-  if (::mkdtemp(name.data()) == nullptr) {
-    throw Error("cannot write to '" + parent.string() + "': " + strerror(errno));
+void remove_stale_work_directories(const fs::path& parent) {
+  std::error_code error;
+  for (fs::directory_iterator entry(parent, error), end; entry != end; entry.increment(error)) {
+    if (!is_work_directory(entry->path())) continue;
+    const int lock = lock_directory(entry->path());
+    if (lock < 0) continue;
+    std::error_code ignored;
+    fs::remove_all(entry->path(), ignored);
+    ::close(lock);
   }
-  path_ = name;
-  lock_ = Lock(path_).release();
 }
 
-void remove_stale_work_directories(const fs::path& parent) {
-  const Lock parent_lock(parent);
-  if (parent_lock.is_held()) remove_unlocked(parent);
+WorkDirectory::WorkDirectory(const fs::path& parent) {
+  has_made_parent_ = make_parent(parent);
+  remove_stale_work_directories(parent);
+  const auto fail = [&](const std::string& reason) {
+    throw Error("cannot write to '" + parent.string() + "': " + reason);
+  };
+  // Until it is locked it has a name that nobody takes for a stale one.
+  const std::string prefix(kWorkDirectoryPrefix);
+  std::string unlocked = (parent / (prefix + "new-" + std::string(kPattern))).string();
+  if (::mkdtemp(unlocked.data()) == nullptr) fail(strerror(errno));
+  lock_ = lock_directory(unlocked);
+  path_ = parent / (prefix + unlocked.substr(unlocked.size() - kPattern.size()));
+  std::error_code error;
+  fs::rename(unlocked, path_, error);
+  if (error) fail(error.message());
 }
 
 WorkDirectory::~WorkDirectory() {
@@ -167,14 +136,6 @@ void flush(const fs::path& folder) {
     // Some file systems refuse it for folders.
     if (result != 0 && reason != EINVAL) fail_to_replace(path, strerror(reason));
   }
-}
-
-// Its list of names.
-void flush_folder(const fs::path& folder) {
-  const int descriptor = open_directory(folder);
-  if (descriptor < 0) return;
-  ::fsync(descriptor);
-  ::close(descriptor);
 }
 
 }  // namespace

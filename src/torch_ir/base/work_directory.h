@@ -12,8 +12,7 @@
 namespace torch_ir {
 
 // A hidden folder, locked for as long as it lives: what a process left that was killed is removed
-// by the next one that works in the same place, and what belongs to one that runs is not. Where
-// somebody keeps `parent` locked, nothing is removed.
+// by the next one that works in the same place, and what belongs to one that runs is not.
 class WorkDirectory {
  public:
   // In `parent`, which is made where it is missing, and then goes again where nothing has come to

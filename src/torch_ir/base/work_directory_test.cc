@@ -1,9 +1,7 @@
 #include "torch_ir/base/work_directory.h"
 
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -95,20 +93,6 @@ TEST_F(WorkDirectoryTest, ARunBesideThisOneKeepsItsOwn) {
   EXPECT_NE(first.path(), second.path());
   EXPECT_TRUE(fs::exists(first.path()));
   EXPECT_TRUE(fs::exists(second.path()));
-}
-
-TEST_F(WorkDirectoryTest, DoesNotWaitForeverForAFolderThatIsLocked) {
-  const fs::path stale = leave_stale(parent_);
-  const int lock = ::open(parent_.c_str(), O_RDONLY | O_DIRECTORY);
-  ASSERT_EQ(::flock(lock, LOCK_EX), 0);
-  {
-    const WorkDirectory directory(parent_);
-    EXPECT_TRUE(fs::exists(directory.path()));
-    EXPECT_TRUE(fs::exists(stale));
-  }
-  ::close(lock);
-  const WorkDirectory directory(parent_);
-  EXPECT_FALSE(fs::exists(stale));
 }
 
 TEST_F(WorkDirectoryTest, OtherFilesAreLeftAlone) {
