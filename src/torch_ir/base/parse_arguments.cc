@@ -22,10 +22,6 @@ std::string unexpected_argument(const CLI::App& parser) {
   return "unknown option '" + printable(name) + "'" + suggest(name, known);
 }
 
-std::string needs_a_value(const CLI::Option& option) {
-  return option.get_name() + " needs a value";
-}
-
 // CLI11 speaks of "At Most 1 required but received 2" and of "1 required N missing".
 std::string mismatch_text(const std::string& message) {
   const std::string option = message.substr(0, message.find(':'));
@@ -48,7 +44,7 @@ void check_values(const CLI::App& parser, const std::vector<std::string>& argume
     if (option == nullptr || option->get_items_expected_min() == 0) continue;
     const auto value = std::next(word);
     if (is_empty || value == arguments.end() || looks_like_an_option(parser, *value)) {
-      throw Error(needs_a_value(*option));
+      throw Error(option->get_name() + " needs a value");
     }
     word = value;
   }

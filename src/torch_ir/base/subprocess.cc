@@ -17,62 +17,44 @@ extern char** environ;
 namespace torch_ir {
 namespace {
 
-// What posix_spawn is told, as long as it needs it.
-class SpawnPlan {
- public:
-  explicit SpawnPlan(const SpawnOptions& options) {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawnattr_init(&attributes_);
-    if (options.input < 0) {
-      posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    } else {
-      posix_spawn_file_actions_adddup2(&actions_, options.input, STDIN_FILENO);
-    }
-    posix_spawn_file_actions_adddup2(&actions_, options.output, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions_, options.error, STDERR_FILENO);
-    if (!options.directory.empty()) {
-      posix_spawn_file_actions_addchdir_np(&actions_, options.directory.c_str());
-    }
-    if (options.is_apart) set_apart();
-  }
-  ~SpawnPlan() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-  SpawnPlan(const SpawnPlan&) = delete;
-  SpawnPlan& operator=(const SpawnPlan&) = delete;
-
-  const posix_spawn_file_actions_t* actions() const { return &actions_; }
-  const posix_spawnattr_t* attributes() const { return &attributes_; }
-
- private:
-  // The parent's handlers are gone after exec, what it ignores or blocks is not.
-  void set_apart() {
-    sigset_t signals;
-    sigemptyset(&signals);
-    posix_spawnattr_setsigmask(&attributes_, &signals);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) sigaddset(&signals, signal);
-    posix_spawnattr_setsigdefault(&attributes_, &signals);
-    posix_spawnattr_setpgroup(&attributes_, 0);
-    posix_spawnattr_setflags(
-        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-
-  posix_spawn_file_actions_t actions_;
-  posix_spawnattr_t attributes_;
-};
+// The parent's handlers are gone after exec, what it ignores or blocks is not.
+void set_apart(posix_spawnattr_t& attributes) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  posix_spawnattr_setsigmask(&attributes, &signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) sigaddset(&signals, signal);
+  posix_spawnattr_setsigdefault(&attributes, &signals);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+}
 
 }  // namespace
 
 pid_t spawn(std::vector<std::string> words, const SpawnOptions& options, int& reason) {
-  const SpawnPlan plan(options);
+  const std::string& program = options.program.empty() ? words.at(0) : options.program;
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (options.input < 0) {
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  } else {
+    posix_spawn_file_actions_adddup2(&actions, options.input, STDIN_FILENO);
+  }
+  posix_spawn_file_actions_adddup2(&actions, options.output, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, options.error, STDERR_FILENO);
+  if (!options.directory.empty()) {
+    posix_spawn_file_actions_addchdir_np(&actions, options.directory.c_str());
+  }
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  if (options.is_apart) set_apart(attributes);
   pid_t process = -1;
-  const std::string& program = options.program.empty() ? words.at(0) : options.program;
-  reason = ::posix_spawnp(&process, program.c_str(), plan.actions(), plan.attributes(), argv.data(),
-                          environ);
+  reason = ::posix_spawnp(&process, program.c_str(), &actions, &attributes, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
   return process;
 }
 

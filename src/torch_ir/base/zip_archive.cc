@@ -78,29 +78,13 @@ zip_int64_t serve_source(void* user, void* data, zip_uint64_t length, zip_source
   }
 }
 
-// An entry opened for reading.
-class EntryReader {
- public:
-  EntryReader(zip_t* zip, zip_uint64_t index, zip_flags_t flags)
-      : zip_(zip), file_(zip_fopen_index(zip, index, flags)) {}
-  ~EntryReader() {
-    if (file_ != nullptr) zip_fclose(file_);
-  }
-  EntryReader(const EntryReader&) = delete;
-  EntryReader& operator=(const EntryReader&) = delete;
+// An entry opened for reading; null where it cannot be opened.
+using EntryFile = std::unique_ptr<zip_file_t, int (*)(zip_file_t*)>;
 
-  // The number of bytes that were read: `size`, or less at the end, or -1 after an error.
-  zip_int64_t read(std::byte* data, uint64_t size) {
-    return file_ == nullptr ? -1 : zip_fread(file_, data, size);
-  }
-  std::string reason() {
-    return zip_error_strerror(file_ == nullptr ? zip_get_error(zip_) : zip_file_get_error(file_));
-  }
-
- private:
-  zip_t* zip_;
-  zip_file_t* file_;
-};
+// The number of bytes that were read: `size`, or less at the end, or -1 after an error.
+zip_int64_t read_entry(const EntryFile& file, std::byte* data, uint64_t size) {
+  return file == nullptr ? -1 : zip_fread(file.get(), data, size);
+}
 
 }  // namespace
 
@@ -173,6 +157,14 @@ struct ZipArchive::Impl {
     return entry;
   }
 
+  EntryFile open_entry(zip_uint64_t index, zip_flags_t flags) const {
+    return {zip_fopen_index(zip, index, flags), zip_fclose};
+  }
+  std::string reason(const EntryFile& file) const {
+    return zip_error_strerror(file == nullptr ? zip_get_error(zip)
+                                              : zip_file_get_error(file.get()));
+  }
+
   zip_uint64_t find(std::string_view entry) const {
     const auto found = indices.find(std::string(entry));
     if (found == indices.end()) fail(entry, "there is none of this name");
@@ -185,9 +177,9 @@ struct ZipArchive::Impl {
                            std::to_string(entry.size) + " and " + std::to_string(entry.comp_size));
     }
     if (entry.size == 0) return {source.bytes.data, 0, source.bytes.owner};
-    EntryReader reader(zip, entry.index, ZIP_FL_COMPRESSED);
+    const EntryFile file = open_entry(entry.index, ZIP_FL_COMPRESSED);
     std::byte first;
-    if (reader.read(&first, 1) != 1) fail(entry.name, "it can not be read: " + reader.reason());
+    if (read_entry(file, &first, 1) != 1) fail(entry.name, "it can not be read: " + reason(file));
     const uint64_t offset = source.last_read;
     if (entry.size > source.bytes.size || offset > source.bytes.size - entry.size) {
       fail(entry.name, "its " + std::to_string(entry.size) + " bytes go beyond the end of the " +
@@ -210,19 +202,19 @@ struct ZipArchive::Impl {
                            "it uncompressed, as PyTorch does");
     }
     const auto buffer = std::make_shared<std::byte[]>(entry.size);
-    EntryReader reader(zip, entry.index, 0);
+    const EntryFile file = open_entry(entry.index, 0);
     uint64_t size = 0;
     while (size < entry.size) {
-      const zip_int64_t count = reader.read(buffer.get() + size, entry.size - size);
+      const zip_int64_t count = read_entry(file, buffer.get() + size, entry.size - size);
       if (count <= 0) {
-        fail(entry.name, "it can not be inflated: " + (count < 0 ? reader.reason() : "it is cut"));
+        fail(entry.name, "it can not be inflated: " + (count < 0 ? reason(file) : "it is cut"));
       }
       size += static_cast<uint64_t>(count);
     }
     // The checksum is compared when the end is seen.
     std::byte end;
-    const zip_int64_t rest = reader.read(&end, 1);
-    if (rest < 0) fail(entry.name, "it can not be inflated: " + reader.reason());
+    const zip_int64_t rest = read_entry(file, &end, 1);
+    if (rest < 0) fail(entry.name, "it can not be inflated: " + reason(file));
     if (rest > 0) fail(entry.name, "it is longer than the directory says");
     inflated_size += size;
     return inflated[entry.index] = {buffer.get(), size, buffer};
@@ -245,12 +237,12 @@ struct ZipArchive::Impl {
     const zip_stat_t entry = describe(index);
     // Inflating has compared it already.
     if (entry.crc == 0 || entry.comp_method != ZIP_CM_STORE) return;
-    EntryReader reader(zip, index, 0);
+    const EntryFile file = open_entry(index, 0);
     std::array<std::byte, 1 << 15> buffer;
     zip_int64_t count = 0;
-    while ((count = reader.read(buffer.data(), buffer.size())) > 0) {
+    while ((count = read_entry(file, buffer.data(), buffer.size())) > 0) {
     }
-    if (count < 0) fail(entry.name, "it is damaged: " + reader.reason());
+    if (count < 0) fail(entry.name, "it is damaged: " + reason(file));
   }
 
   std::string name;
@@ -272,9 +264,6 @@ ZipArchive ZipArchive::open(ByteRange bytes, std::string name) {
 }
 
 ZipArchive::ZipArchive(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
-ZipArchive::ZipArchive(const ZipArchive&) = default;
-ZipArchive& ZipArchive::operator=(const ZipArchive&) = default;
-ZipArchive::~ZipArchive() = default;
 
 const std::string& ZipArchive::name() const { return impl_->name; }
 

@@ -31,10 +31,6 @@ class ZipArchive {
   // encrypted entry, an archive in several parts.
   static ZipArchive open(ByteRange bytes, std::string name);
 
-  ~ZipArchive();
-  ZipArchive(const ZipArchive&);
-  ZipArchive& operator=(const ZipArchive&);
-
   const std::string& name() const;
   // All entries but folders (names that end in '/'), in the order of the directory. Names are the
   // archive's own bytes: anything can be in them, `printable` is for messages.
