@@ -3,7 +3,6 @@
 
 #include "tools/fuzz/fuzzing.h"
 #include "tools/fuzz/read_all.h"
-#include "torch_ir/weights/find_state_dict.h"
 #include "torch_ir/weights/torch_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

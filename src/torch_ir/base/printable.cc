@@ -113,6 +113,14 @@ std::string printable(std::string_view text, size_t max_size) {
   return result;
 }
 
+std::string quoted_list(const std::vector<std::string>& names, size_t max_shown) {
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), max_shown); ++i) {
+    text += (i == 0 ? "'" : ", '") + printable(names[i]) + "'";
+  }
+  return names.size() > max_shown ? text + ", ..." : text;
+}
+
 std::string headline(std::string_view text) {
   std::string line(take_line(text));
   while (line.ends_with(':')) {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace torch_ir {
 
@@ -14,6 +15,10 @@ namespace torch_ir {
 // no UTF-8 written as \xNN, one for each byte. A text of more than `max_size` bytes is cut, and
 // ends in "...".
 std::string printable(std::string_view text, size_t max_size = 256);
+
+// "'a', 'b'": names, printable; of more than `max_shown` the first ones, with ", ..." behind them.
+std::string quoted_list(const std::vector<std::string>& names,
+                        size_t max_shown = static_cast<size_t>(-1));
 
 // The first line of `text` that is not blank, for where there is only room for one: a cell of a
 // table, a line of progress, an error that wraps another. Where it ends with a colon, what it

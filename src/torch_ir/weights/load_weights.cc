@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -31,12 +30,6 @@ bool has_header(std::string_view content) {
 bool has_length(std::string_view content) {
   return content.size() >= kSafetensorsLengthSize &&
          content.substr(5, 3) == std::string_view("\0\0\0", 3);
-}
-
-bool is_safetensors(std::string_view content) { return has_header(content) && has_length(content); }
-
-bool is_broken_safetensors(std::string_view content) {
-  return has_header(content) || has_length(content);
 }
 
 bool is_json_object(std::string_view content) {
@@ -81,49 +74,37 @@ const JsonValue::object_t& find_map(const JsonValue& index) {
   return as_object(*map, root.key(kMap));
 }
 
-StateDict load_shard(const std::string& path);
+StateDict load_file(const std::string& path, const LoadWeightsOptions& options, bool is_shard);
 
-class ShardReader {
- public:
-  explicit ShardReader(const std::string& index_path)
-      : folder_(std::filesystem::path(index_path).parent_path()) {}
+StateDict load_shard(const std::filesystem::path& folder, const std::string& file,
+                     const std::string& name) {
+  if (!is_inside(file)) {
+    throw WeightError(
+        fmt::format("says that tensor '{}' is in '{}'; only files in its own folder are read",
+                    printable(name), printable(file)));
+  }
+  const std::filesystem::path path = folder / file;
+  if (!std::filesystem::exists(path)) {
+    throw WeightError(fmt::format("names the file '{}', which is missing", printable(file)));
+  }
+  return load_file(path.string(), {}, /*is_shard=*/true);
+}
 
-  const at::Tensor& find(const std::string& name, const std::string& file) {
-    auto shard = shards_.find(file);
-    if (shard == shards_.end()) shard = shards_.emplace(file, load(name, file)).first;
+StateDict read_shards(const std::string& path) {
+  const JsonValue index = parse_json(read_file(path), kMaxDocumentValues);
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::map<std::string, StateDict> shards;
+  StateDict tensors;
+  for (const auto& [name, value] : find_map(index)) {
+    const std::string& file = as_string(value, Place().key(kMap).key(name));
+    auto shard = shards.find(file);
+    if (shard == shards.end()) shard = shards.emplace(file, load_shard(folder, file, name)).first;
     const at::Tensor* tensor = shard->second.find(name);
     if (tensor == nullptr) {
       throw WeightError(fmt::format("says that tensor '{}' is in '{}', but it is not there",
                                     printable(name), printable(file)));
     }
-    return *tensor;
-  }
-
- private:
-  StateDict load(const std::string& name, const std::string& file) const {
-    if (!is_inside(file)) {
-      throw WeightError(
-          fmt::format("says that tensor '{}' is in '{}'; only files in its own folder are read",
-                      printable(name), printable(file)));
-    }
-    const std::filesystem::path path = folder_ / file;
-    if (!std::filesystem::exists(path)) {
-      throw WeightError(fmt::format("names the file '{}', which is missing", printable(file)));
-    }
-    return load_shard(path.string());
-  }
-
-  std::filesystem::path folder_;
-  std::map<std::string, StateDict> shards_;
-};
-
-StateDict read_shards(const std::string& path) {
-  JsonValue index = parse_json(read_file(path), kMaxDocumentValues);
-  ShardReader shards(path);
-  StateDict tensors;
-  for (const auto& [name, value] : find_map(index)) {
-    const std::string& file = as_string(value, Place().key(kMap).key(name));
-    tensors.insert(name, shards.find(name, file));
+    tensors.insert(name, *tensor);
   }
   return tensors;
 }
@@ -143,38 +124,22 @@ StateDict load_shards(const std::string& path, const LoadWeightsOptions& options
 
 // --- Formats ---
 
-// A way to tell a format by the content of a file, and its loader. The first that matches counts.
-struct Format {
-  bool (*matches)(std::string_view content);
-  StateDict (*load)(const std::string& path, const LoadWeightsOptions& options);
-};
-
-constexpr Format kFormats[] = {
-    {is_safetensors, load_plain_safetensors},
-    {looks_like_torch_file, load_weights_pt},
-    {is_json_object, load_shards},
-    {is_broken_safetensors, load_plain_safetensors},
-};
-
-const Format* find_format(const std::string& path) {
+// The shard of an index is no index itself.
+StateDict load_file(const std::string& path, const LoadWeightsOptions& options, bool is_shard) {
   const ByteRange file = map_file(path);
-  const auto* format = std::ranges::find_if(
-      kFormats, [&](const Format& candidate) { return candidate.matches(file.text()); });
-  if (format != std::end(kFormats)) return format;
+  const std::string_view content = file.text();
+  if (has_header(content) && has_length(content)) return load_plain_safetensors(path, options);
+  if (looks_like_torch_file(content)) return load_weights_pt(path, options);
+  if (is_json_object(content)) {
+    if (!is_shard) return load_shards(path, options);
+    throw WeightError(fmt::format("names '{}', which is an index itself", printable(path)));
+  }
+  // Broken ones: the errors say how.
+  if (has_header(content) || has_length(content)) return load_plain_safetensors(path, options);
   throw WeightError(fmt::format(
       "Unknown weight file format: '{}'{}. Supported formats: .safetensors, .pt as torch.save and "
       "torch::save write it, and the index of a sharded checkpoint (.index.json)",
       printable(path), file.size == 0 ? ", which is empty" : ""));
-}
-
-StateDict load_file(const std::string& path, const LoadWeightsOptions& options) {
-  return find_format(path)->load(path, options);
-}
-
-StateDict load_shard(const std::string& path) {
-  const Format* format = find_format(path);
-  if (format->load != load_shards) return format->load(path, {});
-  throw WeightError(fmt::format("names '{}', which is an index itself", printable(path)));
 }
 
 // The names in `folder` that end with one of `endings`.
@@ -195,17 +160,16 @@ std::string find_file(const std::string& folder) {
   std::vector<std::string> names = find_names(folder, {".index.json"});
   if (names.empty()) names = find_names(folder, {".safetensors", ".pt", ".pth", ".bin"});
   if (names.size() == 1) return (std::filesystem::path(folder) / names.front()).string();
-  for (std::string& name : names) name = printable(name);
-  throw WeightError(fmt::format(
-      "'{}' is a folder with {}; name one file", printable(folder),
-      names.empty() ? "no file of weights" : fmt::format("'{}'", fmt::join(names, "', '"))));
+  throw WeightError(fmt::format("'{}' is a folder with {}; name one file", printable(folder),
+                                names.empty() ? "no file of weights" : quoted_list(names)));
 }
 
 }  // namespace
 
 StateDict load_weights(const std::string& path, const LoadWeightsOptions& options) {
   try {
-    return load_file(std::filesystem::is_directory(path) ? find_file(path) : path, options);
+    return load_file(std::filesystem::is_directory(path) ? find_file(path) : path, options,
+                     /*is_shard=*/false);
   } catch (const WeightError&) {
     throw;
   } catch (const Error& error) {

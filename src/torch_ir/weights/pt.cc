@@ -1,7 +1,6 @@
 #include "torch_ir/weights/pt.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
@@ -11,7 +10,6 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/printable.h"
-#include "torch_ir/weights/find_state_dict.h"
 #include "torch_ir/weights/storage_tensor.h"
 #include "torch_ir/weights/torch_file.h"
 
@@ -23,6 +21,7 @@ using Object = PickleValue::Object;
 using Pointer = PickleValue::Pointer;
 
 constexpr std::string_view kKeyOption = "--weights-key";
+constexpr size_t kShownKeys = 10;
 
 bool is_extra_state(std::string_view name) { return name.ends_with("_extra_state"); }
 
@@ -73,18 +72,6 @@ void collect_candidates(const PickleValue& value, const std::string& key,
   });
 }
 
-// The names as a list for a message, not too long.
-template <class Names>
-std::string list_text(const Names& names) {
-  constexpr size_t kShown = 10;
-  std::vector<std::string> shown;
-  for (const auto& name : names) {
-    if (shown.size() == kShown) break;
-    shown.push_back(printable(name));
-  }
-  return fmt::format("'{}'{}", fmt::join(shown, "', '"), names.size() > kShown ? ", ..." : "");
-}
-
 std::vector<std::string> member_names(const PickleValue& value) {
   std::vector<std::string> names;
   for_each_member(value, [&](const std::string& name, const auto&) { names.push_back(name); });
@@ -105,9 +92,10 @@ Pointer resolve(const PickleValue& value, const std::string& key) {
 const PickleValue& find_by_key(const PickleValue& value, const std::string& key) {
   if (const Pointer found = resolve(value, key)) return *found;
   const std::vector<std::string> names = member_names(value);
-  throw WeightError(fmt::format(
-      "holds {} without '{}', which {} names; {}", value.kind(), printable(key), kKeyOption,
-      names.empty() ? "it has no keys that are strings" : "its keys are " + list_text(names)));
+  throw WeightError(fmt::format("holds {} without '{}', which {} names; {}", value.kind(),
+                                printable(key), kKeyOption,
+                                names.empty() ? "it has no keys that are strings"
+                                              : "its keys are " + quoted_list(names, kShownKeys)));
 }
 
 // The state dict of a model without weights, in a checkpoint: the only member that is an empty
@@ -134,7 +122,7 @@ const PickleValue& find_only(const PickleValue& value) {
   std::vector<std::string> keys;
   for (const Candidate& candidate : candidates) keys.push_back(candidate.key);
   throw WeightError(fmt::format("holds {} state dicts; choose one of {} with {}", candidates.size(),
-                                list_text(keys), kKeyOption));
+                                quoted_list(keys, kShownKeys), kKeyOption));
 }
 
 void add_tensor(const std::string& name, const at::Tensor& tensor, StateDict& tensors) {

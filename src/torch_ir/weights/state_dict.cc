@@ -2,7 +2,6 @@
 
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <torch/nn/module.h>
 
 #include <algorithm>
@@ -72,15 +71,13 @@ void warn_about_surplus_weights(const StateDict& weights, const IR& ir) {
   std::unordered_set<std::string_view> used;
   for (const TensorMeta& weight : ir.weights) used.insert(weight.name);
   for (const auto& item : ir.weight_name_mapping) used.insert(item.key());
-  size_t num_surplus = 0;
-  std::vector<std::string> shown;
+  std::vector<std::string> surplus;
   for (const auto& item : weights) {
-    if (used.contains(item.key())) continue;
-    if (num_surplus++ < kShown) shown.push_back(printable(item.key()));
+    if (!used.contains(item.key())) surplus.push_back(item.key());
   }
-  if (num_surplus == 0) return;
-  TORCH_WARN(fmt::format("{} weight(s) that the IR does not use: '{}'{}", num_surplus,
-                         fmt::join(shown, "', '"), num_surplus > kShown ? ", ..." : ""));
+  if (surplus.empty()) return;
+  TORCH_WARN(fmt::format("{} weight(s) that the IR does not use: {}", surplus.size(),
+                         quoted_list(surplus, kShown)));
 }
 
 void move_large_constants(IR& ir, StateDict& weights) {

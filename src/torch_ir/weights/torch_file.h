@@ -10,6 +10,7 @@
 
 #include "torch_ir/base/file.h"
 #include "torch_ir/base/zip_archive.h"
+#include "torch_ir/ir/ir.h"
 #include "torch_ir/weights/pickle_value.h"
 
 namespace torch_ir {
@@ -25,5 +26,13 @@ bool looks_like_torch_file(std::string_view bytes);
 PickleDocument load_torch_file(ByteRange bytes, const std::string& name);
 // The same for a zip archive that is already open.
 PickleDocument load_torch_file(const ZipArchive& archive);
+
+// The state dict in what a file holds: a dict from names to tensors; under names that end in
+// "_extra_state" it may have anything, which is left out. It is `value` itself, or the only one
+// that can be reached by keys that are strings. `key`, where it is not empty, says which: a key of
+// `value`, or several joined by dots. Of objects of TorchScript, the tensors by dotted name.
+//
+// Throws WeightError, which does not name the file: "holds several state dicts, ...".
+StateDict find_state_dict(const PickleValue& value, const std::string& key = {});
 
 }  // namespace torch_ir

@@ -228,7 +228,7 @@ struct Global {
   bool is_tensor = false;
 };
 
-// Modules have their names of Python 3, see kRenamedModules.
+// Modules have their names of Python 3, see current_module.
 constexpr Global kGlobals[] = {
     {"collections.OrderedDict", call_dict},
     {"collections.Counter", call_dict},
@@ -338,19 +338,11 @@ PickleValue* call_rebuild_from_type(const Call& call) {
   return result;
 }
 
-struct RenamedModule {
-  std::string_view old_name, new_name;
-};
-
 // Protocol 2 has the names of Python 2; PyTorch moved its tensors once.
-constexpr RenamedModule kRenamedModules[] = {
-    {"__builtin__", "builtins"}, {"copy_reg", "copyreg"}, {"torch.tensor", "torch._tensor"}};
-
 std::string_view current_module(std::string_view module) {
-  for (const RenamedModule& renamed : kRenamedModules) {
-    if (module == renamed.old_name) return renamed.new_name;
-  }
-  return module;
+  if (module == "__builtin__") return "builtins";
+  if (module == "copy_reg") return "copyreg";
+  return module == "torch.tensor" ? "torch._tensor" : module;
 }
 
 bool is_script_class(std::string_view name) { return name.starts_with("__torch__."); }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <vector>
 
 #include "torch_ir/base/error.h"
@@ -12,45 +11,27 @@
 namespace torch_ir {
 namespace {
 
-// A class of storages. Without its module, which says nothing: all is loaded to the CPU.
+// A class of storages; what module it is in says nothing, as all is loaded to the CPU.
 struct StorageClass {
-  std::string_view name;
   // None for untyped storages.
   std::optional<c10::ScalarType> dtype;
 };
 
-constexpr StorageClass kStorageClasses[] = {
-    {"UntypedStorage", std::nullopt},
-    {"_UntypedStorage", std::nullopt},
-    {"DoubleStorage", c10::ScalarType::Double},
-    {"FloatStorage", c10::ScalarType::Float},
-    {"HalfStorage", c10::ScalarType::Half},
-    {"BFloat16Storage", c10::ScalarType::BFloat16},
-    {"LongStorage", c10::ScalarType::Long},
-    {"IntStorage", c10::ScalarType::Int},
-    {"ShortStorage", c10::ScalarType::Short},
-    {"CharStorage", c10::ScalarType::Char},
-    {"ByteStorage", c10::ScalarType::Byte},
-    {"BoolStorage", c10::ScalarType::Bool},
-    {"ComplexDoubleStorage", c10::ScalarType::ComplexDouble},
-    {"ComplexFloatStorage", c10::ScalarType::ComplexFloat},
-    {"ComplexHalfStorage", c10::ScalarType::ComplexHalf},
-    {"QInt8Storage", c10::ScalarType::QInt8},
-    {"QInt32Storage", c10::ScalarType::QInt32},
-    {"QUInt8Storage", c10::ScalarType::QUInt8},
-    {"QUInt4x2Storage", c10::ScalarType::QUInt4x2},
-    {"QUInt2x4Storage", c10::ScalarType::QUInt2x4},
-};
-
 constexpr std::string_view kStorageModules[] = {"torch", "torch.cuda", "torch.storage"};
 
-// By its name with the module ("torch.FloatStorage"); null where there is none.
-const StorageClass* find_storage_class(std::string_view name) {
+// By its name with the module ("torch.FloatStorage"); nothing where there is none.
+std::optional<StorageClass> find_storage_class(std::string_view name) {
   const size_t dot = name.rfind('.');
-  if (dot == std::string_view::npos) return nullptr;
-  if (std::ranges::count(kStorageModules, name.substr(0, dot)) == 0) return nullptr;
-  const auto* found = std::ranges::find(kStorageClasses, name.substr(dot + 1), &StorageClass::name);
-  return found == std::end(kStorageClasses) ? nullptr : found;
+  if (dot == std::string_view::npos) return std::nullopt;
+  if (std::ranges::count(kStorageModules, name.substr(0, dot)) == 0) return std::nullopt;
+  name.remove_prefix(dot + 1);
+  if (name == "UntypedStorage" || name == "_UntypedStorage") return StorageClass{};
+  // Later dtypes have no such class.
+  for (int i = 0; i <= static_cast<int>(c10::ScalarType::QUInt2x4); ++i) {
+    const auto dtype = static_cast<c10::ScalarType>(i);
+    if (name == std::string(c10::toString(dtype)) + "Storage") return StorageClass{dtype};
+  }
+  return std::nullopt;
 }
 
 [[noreturn]] void fail_storage(const PickleValue& id) {
@@ -68,17 +49,16 @@ const std::vector<PickleValue::Pointer>& id_items(const PickleValue& id) {
 
 }  // namespace
 
-bool is_storage_class(std::string_view name) { return find_storage_class(name) != nullptr; }
+bool is_storage_class(std::string_view name) { return find_storage_class(name).has_value(); }
 
 PendingStorage read_storage(const PickleValue& id) {
   const auto& items = id_items(id);
   const auto* name = items[1]->get_if<PickleValue::Name>();
-  const StorageClass* storage_class = name == nullptr ? nullptr : find_storage_class(name->text);
+  const auto storage_class = name == nullptr ? std::nullopt : find_storage_class(name->text);
   const auto* key = items[2]->get_if<std::string>();
   const auto* location = items[3]->get_if<std::string>();
   const auto* num_elements = items[4]->get_if<int64_t>();
-  if (storage_class == nullptr || key == nullptr || location == nullptr ||
-      num_elements == nullptr) {
+  if (!storage_class || key == nullptr || location == nullptr || num_elements == nullptr) {
     fail_storage(id);
   }
   const auto dtype = storage_class->dtype;
