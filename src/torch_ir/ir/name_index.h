@@ -1,8 +1,7 @@
 // NameIndex: numbers for names, given in the order in which the names first come.
 //
-// Used where every value of a graph is looked up by name: by validation and by the executor. What
-// belongs to a name lies in a vector under its number, so what is near in the graph is near in
-// memory.
+// Used where every value of a graph is looked up by name, by the executor. What belongs to a name
+// lies in a vector under its number, so what is near in the graph is near in memory.
 #pragma once
 
 #include <c10/util/flat_hash_map.h>

@@ -152,10 +152,6 @@ Value checked(Wide value) {
   return fits ? Value(static_cast<int64_t>(value)) : std::nullopt;
 }
 
-Value add(Values x) { return checked(std::accumulate(x.begin(), x.end(), Wide{0})); }
-Value subtract(Values x) { return checked(Wide{x[0]} - x[1]); }
-Value negate(Values x) { return checked(-Wide{x[0]}); }
-
 Value multiply(Values x) {
   Value result = 1;
   for (size_t i = 0; i < x.size() && result; ++i) result = checked(Wide{*result} * x[i]);
@@ -193,10 +189,6 @@ Value power(Values x) {
   return multiply(std::vector<int64_t>(static_cast<size_t>(x[1]), x[0]));
 }
 
-Value largest(Values x) { return *std::ranges::max_element(x); }
-Value smallest(Values x) { return *std::ranges::min_element(x); }
-Value same(Values x) { return x[0]; }
-
 struct Function {
   Value (*evaluate)(Values);
   size_t min_arguments;
@@ -207,23 +199,24 @@ struct Function {
 const Function* find_function(const std::string& name) {
   constexpr size_t kAny = SIZE_MAX;
   static const std::unordered_map<std::string, Function> table = {
-      {"+", {add, 2, kAny}},
-      {"-", {subtract, 2, 2}},
+      {"+",
+       {[](Values x) { return checked(std::accumulate(x.begin(), x.end(), Wide{0})); }, 2, kAny}},
+      {"-", {[](Values x) { return checked(Wide{x[0]} - x[1]); }, 2, 2}},
       {"*", {multiply, 2, kAny}},
       {"/", {exact_divide, 2, 2}},
       {"//", {floor_divide, 2, 2}},
       {"%", {modulo, 2, 2}},
       {"**", {power, 2, 2}},
-      {"neg", {negate, 1, 1}},
+      {"neg", {[](Values x) { return checked(-Wide{x[0]}); }, 1, 1}},
       {"FloorDiv", {floor_divide, 2, 2}},
       {"CleanDiv", {exact_divide, 2, 2}},
       {"CeilDiv", {ceil_divide, 2, 2}},
       {"Mod", {modulo, 2, 2}},
       {"PythonMod", {modulo, 2, 2}},
       {"PowByNatural", {power, 2, 2}},
-      {"Max", {largest, 1, kAny}},
-      {"Min", {smallest, 1, kAny}},
-      {"Identity", {same, 1, 1}},
+      {"Max", {[](Values x) { return Value(std::ranges::max(x)); }, 1, kAny}},
+      {"Min", {[](Values x) { return Value(std::ranges::min(x)); }, 1, kAny}},
+      {"Identity", {[](Values x) { return Value(x[0]); }, 1, 1}},
   };
   const auto found = table.find(name);
   return found == table.end() ? nullptr : &found->second;

@@ -1,6 +1,7 @@
 #include "torch_ir/ir/validate.h"
 
 #include <ATen/core/function_schema.h>
+#include <c10/util/flat_hash_map.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,7 +18,6 @@
 #include "torch_ir/ir/builtin_operators.h"
 #include "torch_ir/ir/dtype.h"
 #include "torch_ir/ir/ivalue.h"
-#include "torch_ir/ir/name_index.h"
 #include "torch_ir/ir/sym_expr.h"
 #include "torch_ir/ir/value_checks.h"
 
@@ -45,41 +45,20 @@ class GraphValidator {
   GraphValidator(const Graph& graph, ProblemReport report)
       : graph_(graph), report_(std::move(report)) {}
 
-  // Makes `name` a value that nodes can use, declared as `meta` says (null: not to be compared).
-  // False when there is one of that name.
-  bool declare(std::string_view name, const TensorMeta* meta) {
-    Name& entry = name_entry(name);
-    if (entry.is_value) return false;
-    entry.is_value = true;
-    entry.declaration = meta;
-    return true;
+  // A graph by itself.
+  void check() {
+    check_inputs();
+    check_nodes_and_outputs();
   }
 
-  // Makes `weight` known under its own name, for uses of names that nothing else has.
-  bool declare_weight(const TensorMeta& weight) {
-    return weights_.emplace(weight.name, &weight).second;
-  }
-
-  // Declares the inputs; before anything else.
-  void check_inputs() {
-    for (const TensorMeta& input : graph_.graph_inputs) {
-      check_meta(input, "graph input ", report_);
-      check_input_sizes(input, report_);
-      if (!declare(input.name, &input)) {
-        report_("graph input '{}' has the name of another graph input", input.name);
-      }
-      add_producer(input.name, &input, 1);
-    }
-  }
-
-  // Everything else.
-  void check_nodes_and_outputs() {
-    const size_t num_names = names_.size() + graph_.nodes.size();
-    name_index_.reserve(num_names);
-    names_.reserve(num_names);
-    for (size_t i = 0; i < graph_.nodes.size(); ++i) check_node(i);
-    for (const TensorMeta& output : graph_.graph_outputs) check_output(output);
-    check_constant_outputs();
+  // `graph` is that of `ir`.
+  void check(const IR& ir) {
+    check_inputs();
+    check_weights(ir);
+    check_placeholders(ir);
+    check_constants(ir);
+    check_ranges(ir);
+    check_nodes_and_outputs();
   }
 
  private:
@@ -104,20 +83,106 @@ class GraphValidator {
     const OpNode* node;
   };
 
-  Name& name_entry(std::string_view name) {
-    const uint32_t number = name_index_.insert(name);
-    if (number == names_.size()) names_.emplace_back();
-    return names_[number];
+  // Before anything else.
+  void check_inputs() {
+    for (const TensorMeta& input : graph_.graph_inputs) {
+      check_meta(input, "graph input ", report_);
+      check_input_sizes(input, report_);
+      if (!declare(input.name, &input)) {
+        report_("graph input '{}' has the name of another graph input", input.name);
+      }
+      add_producer(input.name, &input, 1);
+    }
+  }
+
+  // Everything else.
+  void check_nodes_and_outputs() {
+    names_.reserve(names_.size() + graph_.nodes.size());
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) check_node(i);
+    for (const TensorMeta& output : graph_.graph_outputs) check_output(output);
+    check_constant_outputs();
+  }
+
+  // Makes `name` a value that nodes can use, declared as `meta` says (null: not to be compared).
+  // False when there is one of that name.
+  bool declare(std::string_view name, const TensorMeta* meta) {
+    Name& entry = names_[name];
+    if (entry.is_value) return false;
+    entry.is_value = true;
+    entry.declaration = meta;
+    return true;
+  }
+
+  void check_weights(const IR& ir) {
+    for (const TensorMeta& weight : ir.weights) {
+      check_meta(weight, "weight ", report_);
+      if (is_dynamic(weight) || weight.is_scalar) {
+        report_("weight '{}' must be a tensor whose sizes are known", weight.name);
+      }
+      if (!weights_.emplace(weight.name, &weight).second) {
+        report_("weight '{}' has the name of another weight", weight.name);
+      }
+    }
+  }
+
+  void check_placeholders(const IR& ir) {
+    for (const auto& item : ir.weight_name_mapping) {
+      const auto weight = weights_.find(item.value());
+      if (weight == weights_.end()) {
+        report_(
+            "weight_name_mapping: placeholder '{}' stands for '{}', which is not among the "
+            "weights",
+            item.key(), item.value());
+        // Known all the same, so that each use of it is not reported again.
+        declare(item.key(), nullptr);
+      } else if (!declare(item.key(), weight->second)) {
+        report_("weight_name_mapping: placeholder '{}' has the name of a graph input", item.key());
+      }
+    }
+  }
+
+  void check_constants(const IR& ir) {
+    for (const auto& item : ir.constants) {
+      const auto weight = weights_.find(item.key());
+      if (weight == weights_.end()) {
+        report_("constant '{}' is not among the weights", item.key());
+        continue;
+      }
+      if (!item.value().defined()) {
+        report_("constant '{}' is undefined", item.key());
+        continue;
+      }
+      TensorMeta constant;
+      constant.shape = item.value().sizes().vec();
+      constant.dtype = dtype_name(item.value().scalar_type());
+      if (const auto what = disagreement(constant, *weight->second)) {
+        report_("constant '{}' {} among the weights", item.key(), *what);
+      }
+    }
+  }
+
+  void check_ranges(const IR& ir) {
+    for (const SymbolRange& range : ir.range_constraints) {
+      try {
+        SymExpr::parse(range.expression);
+      } catch (const ValidationError& error) {
+        report_("range_constraints: {}", error.what());
+      }
+      if (range.min && range.max && *range.min > *range.max) {
+        report_("range_constraints: '{}' is at least {} and at most {}", range.expression,
+                *range.min, *range.max);
+      }
+    }
   }
 
   const Name* find_name(std::string_view name) const {
-    const auto number = name_index_.find(name);
-    return number ? &names_[*number] : nullptr;
+    const auto found = names_.find(name);
+    return found == names_.end() ? nullptr : &found->second;
   }
 
   // False when `producer_node` can name another one so.
   bool add_producer(std::string_view name, const TensorMeta* outputs, size_t num_outputs) {
-    Name& entry = name_entry(name);
+    Name& entry = names_[name];
     if (entry.is_producer) return false;
     entry.is_producer = true;
     entry.outputs = outputs;
@@ -183,10 +248,9 @@ class GraphValidator {
       return;
     }
     for (size_t i = 0; i < node.graphs.size(); ++i) {
-      GraphValidator inner(node.graphs[i],
-                           report_.inside(fmt::format("node '{}', graph {}: ", node.name, i)));
-      inner.check_inputs();
-      inner.check_nodes_and_outputs();
+      GraphValidator(node.graphs[i],
+                     report_.inside(fmt::format("node '{}', graph {}: ", node.name, i)))
+          .check();
     }
     check_control_flow(node, report_);
   }
@@ -339,10 +403,10 @@ class GraphValidator {
 
   const Graph& graph_;
   ProblemReport report_;
+  // By their own names, for uses of names that nothing else has.
   std::unordered_map<std::string_view, const TensorMeta*> weights_;
   // What nodes can use so far.
-  NameIndex name_index_;
-  std::vector<Name> names_;
+  ska::flat_hash_map<std::string_view, Name> names_;
   // By op_type; empty for those that this process does not know.
   std::unordered_map<std::string_view, std::optional<Operator>> operators_;
   // All nodes, by their names and by those of their outputs, once a problem asks for them.
@@ -351,94 +415,13 @@ class GraphValidator {
   std::unordered_map<std::string_view, const OpNode*> maker_of_output_;
 };
 
-class Validator {
- public:
-  explicit Validator(const IR& ir) : ir_(ir), report_("", problems_), graph_(ir, report_) {}
-
-  std::vector<std::string> find_problems() {
-    graph_.check_inputs();
-    check_weights();
-    check_placeholders();
-    check_constants();
-    check_ranges();
-    graph_.check_nodes_and_outputs();
-    return std::move(problems_);
-  }
-
- private:
-  void check_weights() {
-    for (const TensorMeta& weight : ir_.weights) {
-      check_meta(weight, "weight ", report_);
-      if (is_dynamic(weight) || weight.is_scalar) {
-        report_("weight '{}' must be a tensor whose sizes are known", weight.name);
-      }
-      if (!graph_.declare_weight(weight)) {
-        report_("weight '{}' has the name of another weight", weight.name);
-      }
-      weights_.emplace(weight.name, &weight);
-    }
-  }
-
-  void check_placeholders() {
-    for (const auto& item : ir_.weight_name_mapping) {
-      const auto weight = weights_.find(item.value());
-      if (weight == weights_.end()) {
-        report_(
-            "weight_name_mapping: placeholder '{}' stands for '{}', which is not among the "
-            "weights",
-            item.key(), item.value());
-        // Known all the same, so that each use of it is not reported again.
-        graph_.declare(item.key(), nullptr);
-      } else if (!graph_.declare(item.key(), weight->second)) {
-        report_("weight_name_mapping: placeholder '{}' has the name of a graph input", item.key());
-      }
-    }
-  }
-
-  void check_constants() {
-    for (const auto& item : ir_.constants) {
-      const auto weight = weights_.find(item.key());
-      if (weight == weights_.end()) {
-        report_("constant '{}' is not among the weights", item.key());
-        continue;
-      }
-      if (!item.value().defined()) {
-        report_("constant '{}' is undefined", item.key());
-        continue;
-      }
-      TensorMeta constant;
-      constant.shape = item.value().sizes().vec();
-      constant.dtype = dtype_name(item.value().scalar_type());
-      if (const auto what = disagreement(constant, *weight->second)) {
-        report_("constant '{}' {} among the weights", item.key(), *what);
-      }
-    }
-  }
-
-  void check_ranges() {
-    for (const SymbolRange& range : ir_.range_constraints) {
-      try {
-        SymExpr::parse(range.expression);
-      } catch (const ValidationError& error) {
-        report_("range_constraints: {}", error.what());
-      }
-      if (range.min && range.max && *range.min > *range.max) {
-        report_("range_constraints: '{}' is at least {} and at most {}", range.expression,
-                *range.min, *range.max);
-      }
-    }
-  }
-
-  const IR& ir_;
-  std::vector<std::string> problems_;
-  ProblemReport report_;
-  GraphValidator graph_;
-  std::unordered_map<std::string_view, const TensorMeta*> weights_;
-};
-
 }  // namespace
 
-std::vector<std::string> find_problems(const IR& ir) { return Validator(ir).find_problems(); }
+std::vector<std::string> find_problems(const IR& ir) {
+  std::vector<std::string> problems;
+  GraphValidator(ir, ProblemReport("", problems)).check(ir);
+  return problems;
+}
 
 void validate_ir(const IR& ir) {
   const std::vector<std::string> problems = find_problems(ir);
