@@ -158,6 +158,7 @@ def torch_ir_room(
         hidden_deps = [],
         test_deps = [],
         testing_deps = [],
+        testing_data = [],
         units = 1,
         test_units = 1,
         exclude = [],
@@ -183,6 +184,7 @@ def torch_ir_room(
       hidden_deps: Libraries that only its sources see: their headers do not come with it.
       test_deps: What its tests use beside.
       testing_deps: What testing/ uses beside.
+      testing_data: Files that it reads.
       units: In how many translation units it is compiled.
       test_units: The same of its tests.
       exclude: Sources of programs, which are targets of their own.
@@ -228,6 +230,7 @@ def torch_ir_room(
             srcs = testing,
             hdrs = testing_hdrs,
             copts = _TEST_COPTS,
+            data = testing_data,
             alwayslink = True,
             visibility = visibility,
             deps = own + deps + testing_deps + ["@googletest//:gtest"],

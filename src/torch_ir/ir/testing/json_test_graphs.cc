@@ -50,29 +50,22 @@ IR extended_ir() {
   ir.pytorch_version = "2.13.0";
   ir.graph_inputs = {meta("x", {2}), meta("limit", {2})};
   ir.graph_outputs = {meta("clamp", {2})};
-  OpNode factory;
-  factory.name = "empty";
-  factory.op_type = "aten.empty.memory_format";
-  factory.outputs = {meta("empty", {1, 2, 3, 4}, "bfloat16")};
+  OpNode factory =
+      node("empty", "aten.empty.memory_format", {}, {meta("empty", {1, 2, 3, 4}, "bfloat16")});
   factory.attrs = {{"size", Attribute::list({1, 2, 3, 4})},
                    {"dtype", c10::kBFloat16},
                    {"layout", c10::kStrided},
                    {"device", c10::Device(c10::kCPU)},
                    {"pin_memory", false},
                    {"memory_format", c10::MemoryFormat::ChannelsLast}};
-  OpNode full;
-  full.name = "full";
-  full.op_type = "aten.full.default";
-  full.outputs = {meta("full", {}, "complex128")};
+  OpNode full = node("full", "aten.full.default", {}, {meta("full", {}, "complex128")});
   full.attrs = {{"size", Attribute::list({})},
                 {"fill_value", std::complex<double>(0.5, -std::numeric_limits<double>::infinity())},
                 {"device", c10::Device(c10::kCUDA, 1)}};
-  OpNode clamp;
-  clamp.name = "clamp";
-  clamp.op_type = "aten.clamp.Tensor";
-  clamp.inputs = {made_by(meta("x", {2}), "x", 0), made_by(meta("limit", {2}), "limit", 0)};
+  OpNode clamp = node("clamp", "aten.clamp.Tensor",
+                      {made_by(meta("x", {2}), "x"), made_by(meta("limit", {2}), "limit")},
+                      {meta("clamp", {2})});
   clamp.inputs[1].arg = "max";
-  clamp.outputs = {meta("clamp", {2})};
   ir.nodes = {factory, full, clamp};
   ir.weights = {meta("c", {0, 2}, "bfloat16"), meta("z", {2}, "complex64")};
   ir.weight_name_mapping.insert("c_c", "c");
