@@ -213,15 +213,6 @@ TEST(BindingTest, RefusesNamedInputsThatDoNotFit) {
 
 // --- Files of the Python package, which do not name arguments ---
 
-OpNode plain(const std::string& op_type, std::vector<TensorMeta> inputs, AttributeMap attrs = {}) {
-  OpNode node;
-  node.name = "node";
-  node.op_type = op_type;
-  node.inputs = std::move(inputs);
-  node.attrs = std::move(attrs);
-  return node;
-}
-
 TensorMeta made(const std::string& name) {
   TensorMeta tensor = value_meta(name);
   tensor.producer_node = name;
@@ -230,27 +221,27 @@ TensorMeta made(const std::string& name) {
 
 TEST(BindingTest, AllOrNoneOfTheOptionalTensorsNeedNoNames) {
   const AttributeMap shape = {{"normalized_shape", Attribute::list({2})}};
-  EXPECT_EQ(bound_text(plain("aten.layer_norm.default",
-                             {made("x"), value_meta("a"), value_meta("b")}, shape)),
+  EXPECT_EQ(bound_text(node_of("aten.layer_norm.default",
+                               {made("x"), value_meta("a"), value_meta("b")}, shape)),
             "input=x normalized_shape=[2] weight=a bias=b");
-  EXPECT_EQ(bound_text(plain("aten.layer_norm.default", {made("x")}, shape)),
+  EXPECT_EQ(bound_text(node_of("aten.layer_norm.default", {made("x")}, shape)),
             "input=x normalized_shape=[2]");
   // Two that may be absent stand before two that may not.
-  EXPECT_EQ(bound_text(plain("aten._native_batch_norm_legit_no_training.default",
-                             {made("x"), value_meta("b_mean"), value_meta("b_var")},
-                             {{"momentum", 0.1}, {"eps", 1e-5}})),
+  EXPECT_EQ(bound_text(node_of("aten._native_batch_norm_legit_no_training.default",
+                               {made("x"), value_meta("b_mean"), value_meta("b_var")},
+                               {{"momentum", 0.1}, {"eps", 1e-5}})),
             "input=x running_mean=b_mean running_var=b_var momentum=0.1 eps=1e-05");
 }
 
 TEST(BindingTest, WeightsAreTheArgumentsTheyAreNamedAfter) {
   const AttributeMap shape = {{"normalized_shape", Attribute::list({2})}};
   EXPECT_EQ(
-      bound_text(plain("aten.layer_norm.default", {made("x"), value_meta("p_norm_bias")}, shape)),
+      bound_text(node_of("aten.layer_norm.default", {made("x"), value_meta("p_norm_bias")}, shape)),
       "input=x normalized_shape=[2] bias=p_norm_bias");
-  EXPECT_EQ(
-      bound_text(plain("aten.layer_norm.default", {made("x"), value_meta("p_norm_weight")}, shape)),
-      "input=x normalized_shape=[2] weight=p_norm_weight");
-  EXPECT_EQ(bound_text(plain(
+  EXPECT_EQ(bound_text(node_of("aten.layer_norm.default", {made("x"), value_meta("p_norm_weight")},
+                               shape)),
+            "input=x normalized_shape=[2] weight=p_norm_weight");
+  EXPECT_EQ(bound_text(node_of(
                 "aten.batch_norm.default",
                 {made("x"), value_meta("b_bn_running_mean"), value_meta("b_bn_running_var")},
                 {{"training", false}, {"momentum", 0.1}, {"eps", 1e-5}, {"cudnn_enabled", false}})),
@@ -259,20 +250,12 @@ TEST(BindingTest, WeightsAreTheArgumentsTheyAreNamedAfter) {
 }
 
 TEST(BindingTest, WhatCanNotBeKnownIsAnError) {
-  const auto error = [](const OpNode& node) -> std::string {
-    try {
-      bind_node(node, schema_of(node.op_type));
-    } catch (const ValidationError& thrown) {
-      return thrown.what();
-    }
-    return "";
-  };
-  EXPECT_EQ(error(plain("aten.clamp.Tensor", {made("x"), made("t")})),
+  EXPECT_EQ(error_of(node_of("aten.clamp.Tensor", {made("x"), made("t")})),
             "node 'node' (aten.clamp.Tensor): of the optional arguments 'min' and 'max' only 1 is "
             "given, and the file does not say which: the key \"arg\" of an input has to name its "
             "argument");
-  EXPECT_EQ(error(plain("aten.layer_norm.default", {made("x"), value_meta("p_gamma")},
-                        {{"normalized_shape", Attribute::list({2})}})),
+  EXPECT_EQ(error_of(node_of("aten.layer_norm.default", {made("x"), value_meta("p_gamma")},
+                             {{"normalized_shape", Attribute::list({2})}})),
             "node 'node' (aten.layer_norm.default): of the optional arguments 'weight' and 'bias' "
             "only 1 is given, and the file does not say which: the key \"arg\" of an input has to "
             "name its argument");

@@ -34,7 +34,14 @@ at::Tensor read(const std::string& text) {
   return read_constant(value, Place().key("constants").key("c"));
 }
 
-auto fails_with(const std::string& message) { return ThrowsMessage<SerializationError>(message); }
+void expect_not_read(const std::string& text, const std::string& message) {
+  EXPECT_THAT([&] { read(text); }, ThrowsMessage<SerializationError>(message));
+}
+
+void expect_not_written(const at::Tensor& tensor, const std::string& message) {
+  EXPECT_THAT([&] { write(tensor); },
+              ThrowsMessage<SerializationError>("constant 'c' can not be written: " + message));
+}
 
 void expect_same(const at::Tensor& actual, const at::Tensor& expected) {
   EXPECT_EQ(actual.scalar_type(), expected.scalar_type());
@@ -128,53 +135,53 @@ TEST(JsonConstantsTest, IntegersAreReadAsFloatsWhereTheDtypeSaysSo) {
 }
 
 TEST(JsonConstantsTest, UnknownDtypeIsRefused) {
-  EXPECT_THAT([] { read(R"({"data": [1], "dtype": "float31"})"); },
-              fails_with("constants.c.dtype: unknown dtype 'float31'"));
+  expect_not_read(R"({"data": [1], "dtype": "float31"})",
+                  "constants.c.dtype: unknown dtype 'float31'");
 }
 
 TEST(JsonConstantsTest, RaggedListsAreRefused) {
-  EXPECT_THAT([] { read(R"({"data": [[1, 2], [3]], "dtype": "int64"})"); },
-              fails_with("constants.c.data[1]: expected a list of 2, as long as the others of its "
-                         "level, found a list of 1"));
-  EXPECT_THAT([] { read(R"({"data": [[1, 2], 3], "dtype": "int64"})"); },
-              fails_with("constants.c.data[1]: expected a list of 2, as long as the others of its "
-                         "level, found an integer"));
-  EXPECT_THAT([] { read(R"({"data": [[], [3]], "dtype": "int64"})"); },
-              fails_with("constants.c.data[1]: expected a list of 0, as long as the others of its "
-                         "level, found a list of 1"));
-  EXPECT_THAT([] { read(R"({"data": [1, [2]], "dtype": "int64"})"); },
-              fails_with("constants.c.data[1]: expected an integer, found a list"));
+  expect_not_read(R"({"data": [[1, 2], [3]], "dtype": "int64"})",
+                  "constants.c.data[1]: expected a list of 2, as long as the others of its level, "
+                  "found a list of 1");
+  expect_not_read(R"({"data": [[1, 2], 3], "dtype": "int64"})",
+                  "constants.c.data[1]: expected a list of 2, as long as the others of its level, "
+                  "found an integer");
+  expect_not_read(R"({"data": [[], [3]], "dtype": "int64"})",
+                  "constants.c.data[1]: expected a list of 0, as long as the others of its level, "
+                  "found a list of 1");
+  expect_not_read(R"({"data": [1, [2]], "dtype": "int64"})",
+                  "constants.c.data[1]: expected an integer, found a list");
 }
 
 TEST(JsonConstantsTest, ElementsOfAnotherKindAreRefused) {
-  EXPECT_THAT([] { read(R"({"data": [1.5], "dtype": "int64"})"); },
-              fails_with("constants.c.data[0]: expected an integer, found a float"));
-  EXPECT_THAT([] { read(R"({"data": [1], "dtype": "bool"})"); },
-              fails_with("constants.c.data[0]: expected true or false, found an integer"));
-  EXPECT_THAT([] { read(R"({"data": "1", "dtype": "float32"})"); },
-              fails_with("constants.c.data: expected a number, found a string"));
-  EXPECT_THAT([] { read(R"({"data": [[1, 2], [3, 4, 5]], "dtype": "complex64"})"); },
-              fails_with("constants.c.data[1]: expected [re, im], found a list"));
+  expect_not_read(R"({"data": [1.5], "dtype": "int64"})",
+                  "constants.c.data[0]: expected an integer, found a float");
+  expect_not_read(R"({"data": [1], "dtype": "bool"})",
+                  "constants.c.data[0]: expected true or false, found an integer");
+  expect_not_read(R"({"data": "1", "dtype": "float32"})",
+                  "constants.c.data: expected a number, found a string");
+  expect_not_read(R"({"data": [[1, 2], [3, 4, 5]], "dtype": "complex64"})",
+                  "constants.c.data[1]: expected [re, im], found a list");
 }
 
 TEST(JsonConstantsTest, ElementsOutOfRangeAreRefused) {
-  EXPECT_THAT([] { read(R"({"data": [127, 128], "dtype": "int8"})"); },
-              fails_with("constants.c.data[1]: 128 is out of the range of int8"));
-  EXPECT_THAT([] { read(R"({"data": -1, "dtype": "uint64"})"); },
-              fails_with("constants.c.data: -1 is out of the range of uint64"));
-  EXPECT_THAT([] { read(R"({"data": [1e39], "dtype": "float32"})"); },
-              fails_with("constants.c.data: 1e+39 is out of the range of float32"));
-  EXPECT_THAT([] { read(R"({"data": [[0.0, 7e4]], "dtype": "complex32"})"); },
-              fails_with("constants.c.data: 70000.0 is out of the range of complex32"));
-  EXPECT_THAT([] { read(R"({"data": [Infinity], "dtype": "float8_e4m3fn"})"); },
-              fails_with("constants.c.data: Infinity is out of the range of float8_e4m3fn"));
+  expect_not_read(R"({"data": [127, 128], "dtype": "int8"})",
+                  "constants.c.data[1]: 128 is out of the range of int8");
+  expect_not_read(R"({"data": -1, "dtype": "uint64"})",
+                  "constants.c.data: -1 is out of the range of uint64");
+  expect_not_read(R"({"data": [1e39], "dtype": "float32"})",
+                  "constants.c.data: 1e+39 is out of the range of float32");
+  expect_not_read(R"({"data": [[0.0, 7e4]], "dtype": "complex32"})",
+                  "constants.c.data: 70000.0 is out of the range of complex32");
+  expect_not_read(R"({"data": [Infinity], "dtype": "float8_e4m3fn"})",
+                  "constants.c.data: Infinity is out of the range of float8_e4m3fn");
 }
 
 TEST(JsonConstantsTest, ShapeThatContradictsTheDataIsRefused) {
-  EXPECT_THAT([] { read(R"({"data": [1, 2], "dtype": "int64", "shape": [2, 1]})"); },
-              fails_with("constants.c.shape: the data has another shape: [2], not [2, 1]"));
-  EXPECT_THAT([] { read(R"({"data": [], "dtype": "int64", "shape": [0, -1]})"); },
-              fails_with("constants.c.shape[1]: size -1 is negative"));
+  expect_not_read(R"({"data": [1, 2], "dtype": "int64", "shape": [2, 1]})",
+                  "constants.c.shape: the data has another shape: [2], not [2, 1]");
+  expect_not_read(R"({"data": [], "dtype": "int64", "shape": [0, -1]})",
+                  "constants.c.shape[1]: size -1 is negative");
 }
 
 // The Python package writes no shape, and its lists end at the first empty dimension.
@@ -193,33 +200,25 @@ TEST(JsonConstantsTest, OfAnEmptyTensorTheDeclaredShapeDecides) {
 }
 
 TEST(JsonConstantsTest, TensorsBeyondMemoryOrDimensionsAreRefused) {
-  EXPECT_THAT(
-      [] {
-        read(R"({"data": )" + std::string(65, '[') + std::string(65, ']') +
-             R"(, "dtype": "int64"})");
-      },
-      fails_with("constants.c: 65 dimensions, more than the 64 that a tensor can have"));
+  expect_not_read(
+      R"({"data": )" + std::string(65, '[') + std::string(65, ']') + R"(, "dtype": "int64"})",
+      "constants.c: 65 dimensions, more than the 64 that a tensor can have");
 }
 
 TEST(JsonConstantsTest, MissingAndUnknownKeysAreRefused) {
-  EXPECT_THAT([] { read(R"({"data": [1]})"); },
-              fails_with("constants.c: the key 'dtype' is missing"));
-  EXPECT_THAT([] { read(R"({"data": [1], "dtype": "int64", "device": "cpu"})"); },
-              fails_with("constants.c: unknown key 'device'"));
+  expect_not_read(R"({"data": [1]})", "constants.c: the key 'dtype' is missing");
+  expect_not_read(R"({"data": [1], "dtype": "int64", "device": "cpu"})",
+                  "constants.c: unknown key 'device'");
 }
 
 TEST(JsonConstantsTest, TensorsWithoutValuesAreNotWritten) {
-  EXPECT_THAT([] { write(at::empty({2}, at::TensorOptions(at::kMeta))); },
-              fails_with("constant 'c' can not be written: it is on the meta device and has no "
-                         "values"));
-  EXPECT_THAT([] { write(at::Tensor()); },
-              fails_with("constant 'c' can not be written: it is undefined"));
+  expect_not_written(at::empty({2}, at::TensorOptions(at::kMeta)),
+                     "it is on the meta device and has no values");
+  expect_not_written(at::Tensor(), "it is undefined");
 }
 
 TEST(JsonConstantsTest, OtherLayoutsAreNotWritten) {
-  EXPECT_THAT([] { write(at::tensor({1.0f}).to_sparse()); },
-              fails_with("constant 'c' can not be written: its layout is not strided; write it "
-                         "dense"));
+  expect_not_written(at::tensor({1.0f}).to_sparse(), "its layout is not strided; write it dense");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,31 @@ std::string testdata(const std::string& name) {
   return read_file("src/torch_ir/ir/testdata/" + name);
 }
 
+constexpr double kFloats[] = {0.0,
+                              -0.0,
+                              1.0,
+                              -1.5,
+                              0.1,
+                              1e-4,
+                              1e-5,
+                              0.00012345,
+                              123456.789,
+                              1e15,
+                              9999999999999998.0,
+                              1e16,
+                              1.2345e16,
+                              1e22,
+                              1e23,
+                              5e-324,
+                              2.2250738585072014e-308,
+                              1.7976931348623157e308,
+                              0.30000000000000004,
+                              100.0,
+                              2.5e-10,
+                              kNaN,
+                              kInfinity,
+                              -kInfinity};
+
 // The IR that testdata/make_python_form.py writes.
 IR python_form_ir() {
   IR ir;
@@ -41,36 +67,11 @@ IR python_form_ir() {
   ir.weight_name_mapping.insert("p_a_b", "a.b");
   ir.weight_name_mapping.insert("c_\u00fc", "\u00fc");
 
-  OpNode op;
-  op.name = "op";
-  op.op_type = "no_such_library.op.default";
-  op.inputs = {made_by(meta("x", {1, 4}), "x", 0), meta("p_a_b", {2, 0})};
-  op.outputs = {meta("op_0", {1, 4}), meta("op_1", {0, 4}, "float64")};
+  OpNode op = node("op", "no_such_library.op.default",
+                   {made_by(meta("x", {1, 4}), "x"), meta("p_a_b", {2, 0})},
+                   {meta("op_0", {1, 4}), meta("op_1", {0, 4}, "float64")});
   op.attrs = {
-      {"floats", Attribute::list(std::vector<double>{0.0,
-                                                     -0.0,
-                                                     1.0,
-                                                     -1.5,
-                                                     0.1,
-                                                     1e-4,
-                                                     1e-5,
-                                                     0.00012345,
-                                                     123456.789,
-                                                     1e15,
-                                                     9999999999999998.0,
-                                                     1e16,
-                                                     1.2345e16,
-                                                     1e22,
-                                                     1e23,
-                                                     5e-324,
-                                                     2.2250738585072014e-308,
-                                                     1.7976931348623157e308,
-                                                     0.30000000000000004,
-                                                     100.0,
-                                                     2.5e-10,
-                                                     kNaN,
-                                                     kInfinity,
-                                                     -kInfinity})},
+      {"floats", Attribute::list(std::span(kFloats))},
       {"integers", Attribute::list(std::vector<int64_t>{0, -1, (int64_t{1} << 53) + 1,
                                                         std::numeric_limits<int64_t>::max(),
                                                         std::numeric_limits<int64_t>::min()})},
@@ -81,10 +82,7 @@ IR python_form_ir() {
                                   Attribute::list({Attribute(), "NaN", "Infinity", "-Infinity"})})},
       {"text", "mean"},
       {"", "an empty name"}};
-  OpNode bare;
-  bare.name = "no_attributes";
-  bare.op_type = op.op_type;
-  ir.nodes = {op, bare};
+  ir.nodes = {op, node("no_attributes", op.op_type, {}, {})};
 
   ir.constants.insert("float64",
                       at::tensor({0.1, kNaN, -kInfinity, -0.0}, at::kDouble).view({2, 2}));

@@ -60,54 +60,32 @@ IR version_2_ir() {
   ir.weights = {meta("count", {}, "int64")};
   ir.weight_name_mapping.insert("b_count", "count");
 
-  OpNode size;
-  size.name = "sym_size_int";
-  size.op_type = "aten.sym_size.int";
-  size.inputs = {made_by(dynamic("x", {"s0", "3"}), "x", 0)};
-  size.outputs = {number("sym_size_int", "int64", "s0")};
+  const TensorMeta x = made_by(dynamic("x", {"s0", "3"}), "x");
+  OpNode size =
+      node("sym_size_int", "aten.sym_size.int", {x}, {number("sym_size_int", "int64", "s0")});
   size.attrs = {{"dim", 0}};
-  OpNode twice;
-  twice.name = "mul";
-  twice.op_type = "_operator.mul";
-  twice.outputs = {number("mul", "int64", "2*s0")};
+  OpNode twice = node("mul", "_operator.mul", {}, {number("mul", "int64", "2*s0")});
   twice.attrs = {{"a", 2}, {"b", ValueRef{"sym_size_int"}}};
-  OpNode add;
-  add.name = "add";
-  add.op_type = "aten.add.Tensor";
-  add.inputs = {meta("b_count", {}, "int64")};
-  add.outputs = {meta("add", {}, "int64")};
+  OpNode add =
+      node("add", "aten.add.Tensor", {meta("b_count", {}, "int64")}, {meta("add", {}, "int64")});
   add.attrs = {{"other", 1}};
-  OpNode compare;
-  compare.name = "gt";
-  compare.op_type = "_operator.gt";
-  compare.outputs = {number("gt", "bool")};
+  OpNode compare = node("gt", "_operator.gt", {}, {number("gt", "bool")});
   compare.attrs = {{"a", ValueRef{"mul"}}, {"b", 8}};
 
   Graph negative;
   negative.graph_inputs = {dynamic("arg0_1", {"s0", "3"})};
-  OpNode neg;
-  neg.name = "neg";
-  neg.op_type = "aten.neg.default";
-  neg.inputs = {made_by(dynamic("arg0_1", {"s0", "3"}), "arg0_1", 0)};
-  neg.outputs = {dynamic("neg", {"s0", "3"})};
-  negative.nodes = {neg};
-  negative.graph_outputs = {made_by(dynamic("neg", {"s0", "3"}), "neg", 0)};
+  const TensorMeta argument = made_by(dynamic("arg0_1", {"s0", "3"}), "arg0_1");
+  negative.nodes = {node("neg", "aten.neg.default", {argument}, {dynamic("neg", {"s0", "3"})})};
+  negative.graph_outputs = {made_by(dynamic("neg", {"s0", "3"}), "neg")};
   Graph same = negative;
   same.nodes.clear();
-  same.graph_outputs = {made_by(dynamic("arg0_1", {"s0", "3"}), "arg0_1", 0)};
+  same.graph_outputs = {argument};
   same.constant_outputs = {{1, Attribute()}};
-  OpNode cond;
-  cond.name = "cond";
-  cond.op_type = "higher_order.cond";
-  cond.inputs = {made_by(dynamic("x", {"s0", "3"}), "x", 0)};
-  cond.outputs = {dynamic("cond", {"s0", "3"})};
+  OpNode cond = node("cond", "higher_order.cond", {x}, {dynamic("cond", {"s0", "3"})});
   cond.attrs = {{"_tensor_list_sizes", Attribute::list({1})}, {"pred", ValueRef{"gt"}}};
   cond.graphs = {negative, same};
-  OpNode view;
-  view.name = "view";
-  view.op_type = "aten.view.default";
-  view.inputs = {made_by(dynamic("cond", {"s0", "3"}), "cond", 0)};
-  view.outputs = {dynamic("view", {"3*s0"})};
+  OpNode view = node("view", "aten.view.default", {made_by(dynamic("cond", {"s0", "3"}), "cond")},
+                     {dynamic("view", {"3*s0"})});
   view.attrs = {{"size", Attribute::list({-1})}};
   ir.nodes = {size, twice, add, compare, cond, view};
 

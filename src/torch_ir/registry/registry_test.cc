@@ -79,24 +79,21 @@ TEST(RegistryTest, FindsNoModelThatNobodyRegistered) {
 }
 
 TEST(RegistryTest, RefusesWhatCanNotBeRun) {
+  const auto refuses = [](const char* name, const ModelSpec& it, const char* message) {
+    EXPECT_THAT([&] { register_model(name, it, identity); },
+                ThrowsMessage<Error>(HasSubstr(message)));
+  };
   register_model("Taken", spec(1, {"a"}), identity);
-  EXPECT_THAT([] { register_model("Taken", spec(1, {"a"}), identity); },
-              ThrowsMessage<Error>(HasSubstr("a model 'Taken' is registered already")));
-  EXPECT_THAT([] { register_model("a/b", spec(1, {"a"}), identity); },
-              ThrowsMessage<Error>(HasSubstr("model name 'a/b' can not name a file")));
-  EXPECT_THAT([] { register_model("NoInput", spec(0, {"a"}), identity); },
-              ThrowsMessage<Error>(HasSubstr("'NoInput' is registered without an input")));
-  EXPECT_THAT([] { register_model("NoCategory", spec(1, {}), identity); },
-              ThrowsMessage<Error>(HasSubstr("'NoCategory' is registered without a category")));
+  refuses("Taken", spec(1, {"a"}), "a model 'Taken' is registered already");
+  refuses("a/b", spec(1, {"a"}), "model name 'a/b' can not name a file");
+  refuses("NoInput", spec(0, {"a"}), "'NoInput' is registered without an input");
+  refuses("NoCategory", spec(1, {}), "'NoCategory' is registered without a category");
   ModelSpec failing = spec(1, {"a"});
   failing.expected_failure = ExpectedFailure{.kind = FailureKind::kCrashed};
-  EXPECT_THAT([&] { register_model("NoReason", failing, identity); },
-              ThrowsMessage<Error>(HasSubstr("'NoReason' is registered as failing without a "
-                                             "reason")));
+  refuses("NoReason", failing, "'NoReason' is registered as failing without a reason");
   ModelSpec loose = spec(1, {"a"});
   loose.output_tolerances[0] = {.rtol = -1, .atol = 0};
-  EXPECT_THAT([&] { register_model("Negative", loose, identity); },
-              ThrowsMessage<Error>(HasSubstr("'Negative' is registered with a tolerance below 0")));
+  refuses("Negative", loose, "'Negative' is registered with a tolerance below 0");
 }
 
 }  // namespace

@@ -49,7 +49,9 @@ std::string run(const std::string& pickle) {
   return text_of(*root);
 }
 
-auto fails_with(const std::string& message) { return ThrowsMessage<WeightError>(message); }
+void expect_damaged(const std::string& pickle, const ::testing::Matcher<std::string>& message) {
+  EXPECT_THAT([&] { run(pickle); }, ThrowsMessage<WeightError>(message)) << pickle;
+}
 
 // --- Instructions ---
 
@@ -142,11 +144,9 @@ TEST(PickleTest, NamesAndCalls) {
 
 TEST(PickleTest, ProtocolAndFrame) {
   EXPECT_EQ(run("\x80\x05\x95" + little_endian(2, 8) + "N"), "None");
-  EXPECT_THAT([] { run("\x80\x06N"); },
-              fails_with("is damaged: byte 0 of the pickle: protocol 6 is unknown"));
-  EXPECT_THAT(
-      [] { run("\x95" + little_endian(3, 8) + "N"); },
-      fails_with("is damaged: byte 0 of the pickle: a frame of 3 bytes, but only 2 follow"));
+  expect_damaged("\x80\x06N", "is damaged: byte 0 of the pickle: protocol 6 is unknown");
+  expect_damaged("\x95" + little_endian(3, 8) + "N",
+                 "is damaged: byte 0 of the pickle: a frame of 3 bytes, but only 2 follow");
 }
 
 TEST(PickleTest, OfEqualKeysTheLastValueStays) {
@@ -157,58 +157,51 @@ TEST(PickleTest, OfEqualKeysTheLastValueStays) {
 // --- What is refused ---
 
 TEST(PickleTest, UnknownInstructions) {
-  EXPECT_THAT([] { run("N\xff"); },
-              fails_with("is damaged: byte 1 of the pickle: unknown instruction 0xff"));
-  EXPECT_THAT([] { run("\x82\x01"); }, ThrowsMessage<WeightError>(HasSubstr("extension registry")));
-  EXPECT_THAT([] { run("\x97"); },
-              ThrowsMessage<WeightError>(HasSubstr("a buffer outside of the pickle")));
-  EXPECT_THAT([] { run("cm\nn\n)}\x92"); },
-              ThrowsMessage<WeightError>(HasSubstr("a call with keyword arguments")));
+  expect_damaged("N\xff", "is damaged: byte 1 of the pickle: unknown instruction 0xff");
+  expect_damaged("\x82\x01", HasSubstr("extension registry"));
+  expect_damaged("\x97", HasSubstr("a buffer outside of the pickle"));
+  expect_damaged("cm\nn\n)}\x92", HasSubstr("a call with keyword arguments"));
 }
 
 TEST(PickleTest, ProtocolsOfTextAreRefused) {
   for (const char code : std::string("ILSVFldgpioP")) {
     const std::string shown(1, code);
-    EXPECT_THAT([&] { run("N" + shown + "1\n"); },
-                fails_with("holds a pickle of protocol 0 or 1 (instruction '" + shown +
-                           "' at byte 1); load it in Python, and torch.save it again without "
-                           "pickle_protocol"));
+    expect_damaged(
+        "N" + shown + "1\n",
+        "holds a pickle of protocol 0 or 1 (instruction '" + shown +
+            "' at byte 1); load it in Python, and torch.save it again without pickle_protocol");
   }
 }
 
 TEST(PickleTest, MissingValuesAndMarks) {
   for (const char* pickle : {"", "0", "\x85", "K\x01\x86", "a", "]a", "R", "K\x01(\x85", "b"}) {
-    EXPECT_THAT([&] { run(pickle); }, ThrowsMessage<WeightError>(HasSubstr("a value is missing")))
-        << pickle;
+    expect_damaged(pickle, HasSubstr("a value is missing"));
   }
   for (const char* pickle : {"t", "e", "u", "1", "\x90"}) {
-    EXPECT_THAT([&] { run(pickle); }, ThrowsMessage<WeightError>(HasSubstr("a mark is missing")))
-        << pickle;
+    expect_damaged(pickle, HasSubstr("a mark is missing"));
   }
-  EXPECT_THAT([] { run("h\x01"); },
-              ThrowsMessage<WeightError>(HasSubstr("no value has the number 1")));
+  expect_damaged("h\x01", HasSubstr("no value has the number 1"));
 }
 
 TEST(PickleTest, ValuesOfAnotherType) {
-  EXPECT_THAT([] { run("NNa"); },
-              fails_with("is damaged: byte 2 of the pickle: items for None instead of a list"));
-  EXPECT_THAT([] { run("]NNs"); }, ThrowsMessage<WeightError>(HasSubstr("keys for a list")));
-  EXPECT_THAT([] { run("](\x90"); }, ThrowsMessage<WeightError>(HasSubstr("items for a list")));
-  EXPECT_THAT([] { run("}(Nu"); }, ThrowsMessage<WeightError>(HasSubstr("a key without a value")));
-  EXPECT_THAT([] { run("NN\x93"); },
-              ThrowsMessage<WeightError>(HasSubstr("a name that is no string")));
+  expect_damaged("NNa", "is damaged: byte 2 of the pickle: items for None instead of a list");
+  expect_damaged("]NNs", HasSubstr("keys for a list"));
+  expect_damaged("](\x90", HasSubstr("items for a list"));
+  expect_damaged("}(Nu", HasSubstr("a key without a value"));
+  expect_damaged("NN\x93", HasSubstr("a name that is no string"));
 }
 
 TEST(PickleTest, Cuts) {
-  EXPECT_THAT([] { run("X" + little_endian(5, 4) + "ab"); },
-              fails_with("is damaged: byte 0 of the pickle: 5 bytes should follow, but only 3 do"));
-  EXPECT_THAT([] { run("\x8b" + little_endian(0xffffffff, 4)); },
-              ThrowsMessage<WeightError>(HasSubstr("4294967295 bytes should follow")));
-  EXPECT_THAT([] { run("c12"); }, ThrowsMessage<WeightError>(HasSubstr("a line without an end")));
+  expect_damaged("X" + little_endian(5, 4) + "ab",
+                 "is damaged: byte 0 of the pickle: 5 bytes should follow, but only 3 do");
+  expect_damaged("\x8b" + little_endian(0xffffffff, 4),
+                 HasSubstr("4294967295 bytes should follow"));
+  expect_damaged("c12", HasSubstr("a line without an end"));
   PickleArena arena;
   OpenRules rules(arena);
-  EXPECT_THAT([&] { unpickle("N", arena, rules); },
-              fails_with("is damaged: byte 1 of the pickle: the pickle has no end"));
+  EXPECT_THAT(
+      [&] { unpickle("N", arena, rules); },
+      ThrowsMessage<WeightError>("is damaged: byte 1 of the pickle: the pickle has no end"));
 }
 
 // --- Limits ---
@@ -221,57 +214,49 @@ std::string repeat(const std::string& part, size_t count) {
 
 TEST(PickleLimitsTest, Depth) {
   EXPECT_THAT(run(")" + repeat("\x85", kMaxPickleDepth - 1)), StartsWith("(((("));
-  EXPECT_THAT([] { run(")" + repeat("\x85", kMaxPickleDepth)); },
-              fails_with("holds a pickle of more than 200 levels"));
-  EXPECT_THAT([] { run(")" + repeat("\x85", 1'000'000)); },
-              fails_with("holds a pickle of more than 200 levels"));
-  EXPECT_THAT([] { run(repeat("]", 1'000'000) + repeat("a", 999'999)); },
-              fails_with("holds a pickle of more than 200 levels"));
+  expect_damaged(")" + repeat("\x85", kMaxPickleDepth), "holds a pickle of more than 200 levels");
+  expect_damaged(")" + repeat("\x85", 1'000'000), "holds a pickle of more than 200 levels");
+  expect_damaged(repeat("]", 1'000'000) + repeat("a", 999'999),
+                 "holds a pickle of more than 200 levels");
 }
 
 TEST(PickleLimitsTest, DepthBelowASharedValue) {
   // A tuple of 150 levels, first met at the top, then below 100 more.
   const std::string deep = ")" + repeat("\x85", 149) + "q\x01";
-  EXPECT_THAT([&] { run("](" + deep + "h\x01" + repeat("\x85", 100) + "e"); },
-              fails_with("holds a pickle of more than 200 levels"));
+  expect_damaged("](" + deep + "h\x01" + repeat("\x85", 100) + "e",
+                 "holds a pickle of more than 200 levels");
 }
 
 TEST(PickleLimitsTest, Cycles) {
-  EXPECT_THAT(
-      [] {
-        run("]q\x01h\x01"
-            "a");
-      },
-      fails_with("holds a pickle with a list that contains itself"));
-  EXPECT_THAT([] { run("}q\x01K\x01h\x01\x85s"); },
-              fails_with("holds a pickle with a dict that contains itself"));
+  expect_damaged(
+      "]q\x01h\x01"
+      "a",
+      "holds a pickle with a list that contains itself");
+  expect_damaged("}q\x01K\x01h\x01\x85s", "holds a pickle with a dict that contains itself");
 }
 
 TEST(PickleLimitsTest, SharedValuesThatUnfold) {
   std::string pickle = ")";
   for (int i = 0; i < 40; ++i) pickle += "2\x86";
-  EXPECT_THAT([&] { run(pickle); },
-              fails_with("holds a pickle that unfolds to more than 10000000 values"));
+  expect_damaged(pickle, "holds a pickle that unfolds to more than 10000000 values");
 }
 
 TEST(PickleLimitsTest, ValuesAndStackAndMemo) {
-  EXPECT_THAT([] { run(std::string(kMaxPickleValues + 1, ']')); },
-              fails_with("holds a pickle of more than 5000000 values"));
-  EXPECT_THAT([] { run(std::string(kMaxPickleValues + 1, 'N')); },
-              ThrowsMessage<WeightError>(HasSubstr("too many values wait to be used")));
-  EXPECT_THAT([] { run(std::string(kMaxPickleValues + 1, '(')); },
-              ThrowsMessage<WeightError>(HasSubstr("too many marks")));
-  EXPECT_THAT([] { run("N" + std::string(kMaxPickleValues + 1, '\x94')); },
-              ThrowsMessage<WeightError>(HasSubstr("too many values are remembered")));
+  expect_damaged(std::string(kMaxPickleValues + 1, ']'),
+                 "holds a pickle of more than 5000000 values");
+  expect_damaged(std::string(kMaxPickleValues + 1, 'N'),
+                 HasSubstr("too many values wait to be used"));
+  expect_damaged(std::string(kMaxPickleValues + 1, '('), HasSubstr("too many marks"));
+  expect_damaged("N" + std::string(kMaxPickleValues + 1, '\x94'),
+                 HasSubstr("too many values are remembered"));
 }
 
 TEST(PickleLimitsTest, ItemsOfContainers) {
   // A thousand items again and again, in six bytes each time.
   const std::string items = "(" + std::string(1000, 'N') + "tq\x01";
   const std::string copies = repeat("(" + std::string(1000, 'N') + "1", 40'000);
-  EXPECT_THAT([&] { run(items + copies); },
-              fails_with("holds a pickle that needs more than 268435456 bytes without its tensors' "
-                         "data"));
+  expect_damaged(items + copies,
+                 "holds a pickle that needs more than 268435456 bytes without its tensors' data");
 }
 
 // --- Places ---

@@ -234,14 +234,14 @@ StateDict load(const std::string& content) {
 }
 
 // Expects that a file with `content` is refused with `message` behind its path.
-void expect_refused(const std::string& content, const std::string& message) {
+void expect_not_read(const std::string& content, const std::string& message) {
   EXPECT_THAT(
       [&] { load(content); },
       ThrowsMessage<WeightError>(temporary_safetensors("crafted.safetensors") + ": " + message));
 }
 
 void expect_header_refused(std::string_view header, size_t data_size, const std::string& message) {
-  expect_refused(file_with(header, data_size), "header of the safetensors file: " + message);
+  expect_not_read(file_with(header, data_size), "header of the safetensors file: " + message);
 }
 
 TEST(SafetensorsRulesTest, MisalignedDataAreCopied) {
@@ -273,24 +273,24 @@ TEST(SafetensorsRulesTest, MissingFile) {
 }
 
 TEST(SafetensorsRulesTest, EmptyFile) {
-  expect_refused("", "no safetensors file: 0 bytes, too few for the length of a header");
+  expect_not_read("", "no safetensors file: 0 bytes, too few for the length of a header");
 }
 
 TEST(SafetensorsRulesTest, HeaderBeyondTheFile) {
-  expect_refused(file_with("{}", 0).substr(0, 9),
-                 "the header has 2 bytes, but only 1 follow; the file is truncated");
+  expect_not_read(file_with("{}", 0).substr(0, 9),
+                  "the header has 2 bytes, but only 1 follow; the file is truncated");
 }
 
 TEST(SafetensorsRulesTest, HugeHeader) {
-  expect_refused(std::string(8, '\xff') + "{}",
-                 "the header has 18446744073709551615 bytes, more than the 100000000 that are "
-                 "allowed");
+  expect_not_read(std::string(8, '\xff') + "{}",
+                  "the header has 18446744073709551615 bytes, more than the 100000000 that are "
+                  "allowed");
   // 100,000,001 and 100,000,000, the least byte first.
   const std::string rest(4, '\0');
-  expect_refused("\x01\xe1\xf5\x05" + rest + "{}",
-                 "the header has 100000001 bytes, more than the 100000000 that are allowed");
-  expect_refused(std::string("\0\xe1\xf5\x05", 4) + rest + "{}",
-                 "the header has 100000000 bytes, but only 2 follow; the file is truncated");
+  expect_not_read("\x01\xe1\xf5\x05" + rest + "{}",
+                  "the header has 100000001 bytes, more than the 100000000 that are allowed");
+  expect_not_read(std::string("\0\xe1\xf5\x05", 4) + rest + "{}",
+                  "the header has 100000000 bytes, but only 2 follow; the file is truncated");
 }
 
 TEST(SafetensorsRulesTest, HeaderThatIsNotJson) {
@@ -299,53 +299,47 @@ TEST(SafetensorsRulesTest, HeaderThatIsNotJson) {
                         "parsing object key - unexpected end of input; expected string literal");
 }
 
+struct BrokenHeader {
+  std::string_view header;
+  size_t data_size;
+  const char* message;
+};
+
+constexpr BrokenHeader kBrokenHeaders[] = {
+    {"[]", 0, "expected an object, found a list"},
+    {R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
+     R"("a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
+     2, "the key 'a' occurs twice"},
+    {R"({"__metadata__":{"epoch":3}})", 0,
+     "__metadata__.epoch: expected a string, found an integer"},
+    {R"({"a":{"dtype":"U8","shape":[1]}})", 0, "a: the key 'data_offsets' is missing"},
+    {R"({"a":{"dtype":"F4","shape":[2],"data_offsets":[0,1]}})", 1,
+     "a.dtype: dtype 'F4' is unknown"},
+    {R"({"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,1]}})", 1, "a.shape[0]: -1 is negative"},
+    {R"({"a":{"dtype":"F32","shape":[2,2],"data_offsets":[0,12]}})", 12,
+     "a: shape [2, 2] of float32 needs 16 bytes, data_offsets has 12"},
+    {R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,4]}})", 4,
+     "a: shape [4294967296, 4294967296] is too large"},
+    {R"({"a":{"dtype":"U8","shape":[0,4294967296,4294967296],"data_offsets":[0,0]}})", 0,
+     "a: shape [0, 4294967296, 4294967296] is too large"},
+    {R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[1,0]}})", 1,
+     "a.data_offsets: expected [begin, end] with begin <= end, found [1, 0]"},
+    {R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0]}})", 1,
+     "a.data_offsets: expected [begin, end], found 1 numbers"},
+    {R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,9223372036854775808]}})", 1,
+     "a.data_offsets[1]: expected an integer, found an integer beyond 63 bits"},
+};
+
+TEST(SafetensorsRulesTest, BrokenHeadersAreRefused) {
+  for (const auto& [header, data_size, message] : kBrokenHeaders) {
+    expect_not_read(file_with(header, data_size),
+                    std::string("header of the safetensors file: ") + message);
+  }
+}
+
 TEST(SafetensorsRulesTest, HeaderThatIsNotUtf8) {
   EXPECT_THAT([] { load(file_with("{\"\xff\": 0}", 0)); },
               ThrowsMessage<WeightError>(HasSubstr("ill-formed UTF-8 byte")));
-}
-
-TEST(SafetensorsRulesTest, HeaderThatIsNoObject) {
-  expect_header_refused("[]", 0, "expected an object, found a list");
-}
-
-TEST(SafetensorsRulesTest, DuplicateName) {
-  expect_header_refused(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},)"
-                        R"("a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}})",
-                        2, "the key 'a' occurs twice");
-}
-
-TEST(SafetensorsRulesTest, MetadataThatAreNotStrings) {
-  expect_header_refused(R"({"__metadata__":{"epoch":3}})", 0,
-                        "__metadata__.epoch: expected a string, found an integer");
-}
-
-TEST(SafetensorsRulesTest, MissingMember) {
-  expect_header_refused(R"({"a":{"dtype":"U8","shape":[1]}})", 0,
-                        "a: the key 'data_offsets' is missing");
-}
-
-TEST(SafetensorsRulesTest, UnknownDtype) {
-  expect_header_refused(R"({"a":{"dtype":"F4","shape":[2],"data_offsets":[0,1]}})", 1,
-                        "a.dtype: dtype 'F4' is unknown");
-}
-
-TEST(SafetensorsRulesTest, NegativeSize) {
-  expect_header_refused(R"({"a":{"dtype":"U8","shape":[-1],"data_offsets":[0,1]}})", 1,
-                        "a.shape[0]: -1 is negative");
-}
-
-TEST(SafetensorsRulesTest, SizeAndShapeDisagree) {
-  expect_header_refused(R"({"a":{"dtype":"F32","shape":[2,2],"data_offsets":[0,12]}})", 12,
-                        "a: shape [2, 2] of float32 needs 16 bytes, data_offsets has 12");
-}
-
-TEST(SafetensorsRulesTest, ShapeThatOverflows) {
-  expect_header_refused(
-      R"({"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,4]}})", 4,
-      "a: shape [4294967296, 4294967296] is too large");
-  expect_header_refused(
-      R"({"a":{"dtype":"U8","shape":[0,4294967296,4294967296],"data_offsets":[0,0]}})", 0,
-      "a: shape [0, 4294967296, 4294967296] is too large");
 }
 
 TEST(SafetensorsRulesTest, HeaderOfTooManyValues) {
@@ -362,21 +356,8 @@ TEST(SafetensorsRulesTest, TooManyDimensions) {
                         1, "a: 65 dimensions, more than the 64 that a tensor can have");
 }
 
-TEST(SafetensorsRulesTest, OffsetsThatAreNotOrdered) {
-  expect_header_refused(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[1,0]}})", 1,
-                        "a.data_offsets: expected [begin, end] with begin <= end, found [1, 0]");
-  expect_header_refused(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0]}})", 1,
-                        "a.data_offsets: expected [begin, end], found 1 numbers");
-}
-
-TEST(SafetensorsRulesTest, OffsetBeyond63Bits) {
-  expect_header_refused(
-      R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,9223372036854775808]}})", 1,
-      "a.data_offsets[1]: expected an integer, found an integer beyond 63 bits");
-}
-
 TEST(SafetensorsRulesTest, Overlap) {
-  expect_refused(
+  expect_not_read(
       file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
                 R"("b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})",
                 3),
@@ -384,7 +365,7 @@ TEST(SafetensorsRulesTest, Overlap) {
 }
 
 TEST(SafetensorsRulesTest, ManyTensorsAtTheSameOffsets) {
-  expect_refused(
+  expect_not_read(
       file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
                 R"("b":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})",
                 2),
@@ -392,7 +373,7 @@ TEST(SafetensorsRulesTest, ManyTensorsAtTheSameOffsets) {
 }
 
 TEST(SafetensorsRulesTest, Hole) {
-  expect_refused(
+  expect_not_read(
       file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"
                 R"("b":{"dtype":"U8","shape":[2],"data_offsets":[3,5]}})",
                 5),
@@ -400,14 +381,14 @@ TEST(SafetensorsRulesTest, Hole) {
 }
 
 TEST(SafetensorsRulesTest, TrailingBytes) {
-  expect_refused(file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", 3),
-                 "1 bytes follow the data of the last tensor");
+  expect_not_read(file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", 3),
+                  "1 bytes follow the data of the last tensor");
 }
 
 TEST(SafetensorsRulesTest, MissingBytes) {
-  expect_refused(file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", 1),
-                 "the data of tensor 'a' end at byte 2, but the file has only 1 bytes of data; it "
-                 "is truncated");
+  expect_not_read(file_with(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})", 1),
+                  "the data of tensor 'a' end at byte 2, but the file has only 1 bytes of data; it "
+                  "is truncated");
 }
 
 }  // namespace

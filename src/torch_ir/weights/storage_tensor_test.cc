@@ -29,7 +29,10 @@ TensorView view_of(std::vector<int64_t> sizes, std::vector<int64_t> strides, int
   return {c10::ScalarType::Short, std::move(sizes), std::move(strides), offset};
 }
 
-auto storage_fails_with(const std::string& message) { return ThrowsMessage<WeightError>(message); }
+void expect_no_tensor(const c10::Storage& storage, const TensorView& view,
+                      const std::string& message) {
+  EXPECT_THAT([&] { make_tensor(storage, view); }, ThrowsMessage<WeightError>(message));
+}
 
 TEST(StorageTensorTest, ViewsAreWhereTheySay) {
   const c10::Storage storage = four_numbers();
@@ -84,65 +87,55 @@ TEST(StorageTensorTest, MemoryIsRepeatedUpToALimit) {
   const int64_t columns = int64_t{1} << 15;
   EXPECT_EQ(make_tensor(storage, view_of({rows, columns}, {0, 0})).numel(), rows * columns);
   EXPECT_EQ(make_tensor(storage, view_of({0, rows, rows}, {0, 0, 0})).numel(), 0);
-  EXPECT_THAT([&] { make_tensor(storage, view_of({rows, columns + 1}, {0, 0})); },
-              storage_fails_with("shape [1048576, 32769] with strides [0, 0] at offset 0 repeats "
-                                 "8 bytes of memory to 68721573888; the limit is 68719476736"));
+  expect_no_tensor(storage, view_of({rows, columns + 1}, {0, 0}),
+                   "shape [1048576, 32769] with strides [0, 0] at offset 0 repeats 8 bytes of "
+                   "memory to 68721573888; the limit is 68719476736");
 }
 
 TEST(StorageTensorTest, ElementsOutsideAreRefused) {
   const c10::Storage storage = four_numbers();
-  EXPECT_THAT(
-      [&] { make_tensor(storage, view_of({5}, {1})); },
-      storage_fails_with("shape [5] with strides [1] at offset 0 needs 10 bytes, but the storage "
-                         "has 8"));
-  EXPECT_THAT(
-      [&] { make_tensor(storage, view_of({}, {}, 4)); },
-      storage_fails_with("shape [] with strides [] at offset 4 needs 10 bytes, but the storage has "
-                         "8"));
-  EXPECT_THAT(
-      [&] { make_tensor(storage, view_of({2, 2}, {3, 2})); },
-      storage_fails_with("shape [2, 2] with strides [3, 2] at offset 0 needs 12 bytes, but the "
-                         "storage has 8"));
-  EXPECT_THAT(
-      [] { make_tensor(make_storage(range_of(std::string(7, 'a'))), view_of({4}, {1})); },
-      storage_fails_with("shape [4] with strides [1] at offset 0 needs 8 bytes, but the storage "
-                         "has 7"));
+  expect_no_tensor(storage, view_of({5}, {1}),
+                   "shape [5] with strides [1] at offset 0 needs 10 bytes, but the storage has 8");
+  expect_no_tensor(storage, view_of({}, {}, 4),
+                   "shape [] with strides [] at offset 4 needs 10 bytes, but the storage has 8");
+  expect_no_tensor(
+      storage, view_of({2, 2}, {3, 2}),
+      "shape [2, 2] with strides [3, 2] at offset 0 needs 12 bytes, but the storage has 8");
+  expect_no_tensor(make_storage(range_of(std::string(7, 'a'))), view_of({4}, {1}),
+                   "shape [4] with strides [1] at offset 0 needs 8 bytes, but the storage has 7");
 }
 
 TEST(StorageTensorTest, NegativeNumbersAreRefused) {
   const c10::Storage storage = four_numbers();
-  EXPECT_THAT([&] { make_tensor(storage, view_of({-1}, {1})); },
-              storage_fails_with("shape [-1] with strides [1] at offset 0 has a negative number"));
-  EXPECT_THAT([&] { make_tensor(storage, view_of({2}, {-1}, 3)); },
-              storage_fails_with("shape [2] with strides [-1] at offset 3 has a negative number"));
-  EXPECT_THAT([&] { make_tensor(storage, view_of({1}, {1}, -1)); },
-              storage_fails_with("shape [1] with strides [1] at offset -1 has a negative number"));
+  expect_no_tensor(storage, view_of({-1}, {1}),
+                   "shape [-1] with strides [1] at offset 0 has a negative number");
+  expect_no_tensor(storage, view_of({2}, {-1}, 3),
+                   "shape [2] with strides [-1] at offset 3 has a negative number");
+  expect_no_tensor(storage, view_of({1}, {1}, -1),
+                   "shape [1] with strides [1] at offset -1 has a negative number");
 }
 
 TEST(StorageTensorTest, NumbersThatOverflowAreRefused) {
   const c10::Storage storage = four_numbers();
   const std::string large = std::to_string(kLargest);
-  EXPECT_THAT(
-      [&] { make_tensor(storage, view_of({1}, {1}, kLargest)); },
-      storage_fails_with("shape [1] with strides [1] at offset " + large + " is too large"));
-  EXPECT_THAT(
-      [&] { make_tensor(storage, view_of({3}, {kLargest})); },
-      storage_fails_with("shape [3] with strides [" + large + "] at offset 0 is too large"));
-  EXPECT_THAT(
-      [&] { make_tensor(storage, view_of({kLargest, 2}, {0, 0})); },
-      storage_fails_with("shape [" + large + ", 2] with strides [0, 0] at offset 0 is too large"));
-  EXPECT_THAT([&] { make_tensor(storage, view_of({kLargest, kLargest, 0}, {0, 0, 0})); },
-              storage_fails_with("shape [" + large + ", " + large +
-                                 ", 0] with strides [0, 0, 0] at offset 0 is too large"));
+  expect_no_tensor(storage, view_of({1}, {1}, kLargest),
+                   "shape [1] with strides [1] at offset " + large + " is too large");
+  expect_no_tensor(storage, view_of({3}, {kLargest}),
+                   "shape [3] with strides [" + large + "] at offset 0 is too large");
+  expect_no_tensor(storage, view_of({kLargest, 2}, {0, 0}),
+                   "shape [" + large + ", 2] with strides [0, 0] at offset 0 is too large");
+  expect_no_tensor(
+      storage, view_of({kLargest, kLargest, 0}, {0, 0, 0}),
+      "shape [" + large + ", " + large + ", 0] with strides [0, 0, 0] at offset 0 is too large");
 }
 
 TEST(StorageTensorTest, DimensionsAreCounted) {
   const c10::Storage storage = four_numbers();
-  EXPECT_THAT([&] { make_tensor(storage, view_of({1, 1}, {1})); },
-              storage_fails_with("shape [1, 1] has 2 dimensions, but there are 1 strides"));
+  expect_no_tensor(storage, view_of({1, 1}, {1}),
+                   "shape [1, 1] has 2 dimensions, but there are 1 strides");
   const std::vector<int64_t> ones(65, 1);
-  EXPECT_THAT([&] { make_tensor(storage, view_of(ones, ones)); },
-              storage_fails_with("65 dimensions are more than the 64 that a tensor can have"));
+  expect_no_tensor(storage, view_of(ones, ones),
+                   "65 dimensions are more than the 64 that a tensor can have");
 }
 
 }  // namespace
