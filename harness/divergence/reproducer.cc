@@ -265,7 +265,7 @@ class Search {
 
   const FailedRun& failed_;
   const IR& ir_;
-  const GraphCutter cutter_;
+  const PartCutter cutter_;
   // Values to the nodes that make them, and back.
   std::unordered_map<std::string, size_t> producers_;
   std::map<size_t, std::vector<std::string>> values_;

@@ -16,9 +16,9 @@ bool has(const std::vector<TensorMeta>& metas, const std::string& name) {
 
 }  // namespace
 
-class GraphCutter::Maker {
+class PartCutter::Maker {
  public:
-  Maker(const GraphCutter& cutter, const NodeRange& range, const RunFacts& run,
+  Maker(const PartCutter& cutter, const NodeRange& range, const RunFacts& run,
         const std::function<bool(const std::string&)>& is_input)
       : cutter_(cutter),
         ir_(cutter.ir_),
@@ -183,7 +183,7 @@ class GraphCutter::Maker {
     }
   }
 
-  const GraphCutter& cutter_;
+  const PartCutter& cutter_;
   const IR& ir_;
   const GraphMemory* memory_;
   const NodeRange& range_;
@@ -196,7 +196,7 @@ class GraphCutter::Maker {
   GraphPart part_;
 };
 
-GraphCutter::GraphCutter(const IR& ir, const GraphMemory* memory) : ir_(ir), memory_(memory) {
+PartCutter::PartCutter(const IR& ir, const GraphMemory* memory) : ir_(ir), memory_(memory) {
   for (const TensorMeta& input : ir.graph_inputs) metas_.emplace(input.name, &input);
   for (const OpNode& node : ir.nodes) {
     producers_.emplace(node.name, &node);
@@ -204,12 +204,12 @@ GraphCutter::GraphCutter(const IR& ir, const GraphMemory* memory) : ir_(ir), mem
   }
 }
 
-GraphPart GraphCutter::cut(const NodeRange& range, const RunFacts& run,
-                           const std::function<bool(const std::string&)>& is_input) const {
+GraphPart PartCutter::cut(const NodeRange& range, const RunFacts& run,
+                          const std::function<bool(const std::string&)>& is_input) const {
   return Maker(*this, range, run, is_input).make();
 }
 
-std::string GraphCutter::value_name(const TensorMeta& input) const {
+std::string PartCutter::value_name(const TensorMeta& input) const {
   if (!input.producer_node) return input.name;
   const auto producer = producers_.find(*input.producer_node);
   const auto index = static_cast<size_t>(input.producer_output_idx);

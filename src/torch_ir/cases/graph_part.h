@@ -45,11 +45,11 @@ struct GraphPart {
 };
 
 // Cuts parts out of a graph.
-class GraphCutter {
+class PartCutter {
  public:
   // Both outlive this. Without `memory` parts are single nodes, and nothing is said of what shares
   // memory.
-  explicit GraphCutter(const IR& ir, const GraphMemory* memory = nullptr);
+  explicit PartCutter(const IR& ir, const GraphMemory* memory = nullptr);
 
   // Weights for which `is_input` holds become inputs: where it is null, those that nodes before
   // the part may write to.

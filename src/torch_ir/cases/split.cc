@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <sstream>
 #include <unordered_set>
 #include <utility>
 
@@ -36,18 +35,12 @@ Attribute number_of(const at::Tensor& value) {
   return number.toLong();
 }
 
-std::string text_of(const Attribute& attribute) {
-  std::ostringstream text;
-  text << attribute;
-  return text.str();
-}
-
 // "stride=[2, 2], groups=3"
 std::string attributes_text(const AttributeMap& attributes) {
   std::string text;
   for (const auto& [name, value] : attributes) {
     if (name.starts_with('_')) continue;
-    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, text_of(value));
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, attribute_text(value));
   }
   return text;
 }
@@ -83,7 +76,7 @@ class ModelSplit {
     std::string key = node.op_type + "(" + attributes_text(attributes);
     // Lists are told apart by their lengths, which are attributes too.
     for (const auto& [name, value] : attributes) {
-      if (name.starts_with('_')) key += ";" + name + text_of(value);
+      if (name.starts_with('_')) key += ";" + name + attribute_text(value);
     }
     std::vector<std::string> inputs;
     for (const TensorMeta& input : node.inputs) {
@@ -212,7 +205,7 @@ class ModelSplit {
 
   const SplitModel& model_;
   const IR& ir_;
-  const GraphCutter cutter_;
+  const PartCutter cutter_;
   NodeRun run_;
   std::unordered_set<std::string> compared_;
   std::unordered_map<std::string, at::Tensor> values_;

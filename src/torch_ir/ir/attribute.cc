@@ -25,32 +25,28 @@ std::string float_text(double value) {
   return is_integer_text ? text + ".0" : text;
 }
 
-struct Printer {
-  std::ostream& stream;
-
-  void operator()(std::monostate) const { stream << "None"; }
-  void operator()(bool value) const { stream << (value ? "True" : "False"); }
-  void operator()(int64_t value) const { stream << value; }
-  void operator()(double value) const { stream << float_text(value); }
-  void operator()(std::complex<double> value) const {
-    stream << fmt::format("({}{:+}j)", value.real(), value.imag());
+struct AttributeToText {
+  std::string operator()(std::monostate) const { return "None"; }
+  std::string operator()(bool value) const { return value ? "True" : "False"; }
+  std::string operator()(int64_t value) const { return std::to_string(value); }
+  std::string operator()(double value) const { return float_text(value); }
+  std::string operator()(std::complex<double> value) const {
+    return fmt::format("({}{:+}j)", value.real(), value.imag());
   }
-  void operator()(const std::string& value) const { stream << '\'' << value << '\''; }
-  void operator()(c10::ScalarType value) const { stream << "torch." << dtype_name(value); }
-  void operator()(c10::Layout value) const { stream << "torch." << layout_name(value); }
-  void operator()(c10::MemoryFormat value) const {
-    stream << "torch." << memory_format_name(value);
+  std::string operator()(const std::string& value) const { return "'" + value + "'"; }
+  std::string operator()(c10::ScalarType value) const { return "torch." + dtype_name(value); }
+  std::string operator()(c10::Layout value) const { return "torch." + layout_name(value); }
+  std::string operator()(c10::MemoryFormat value) const {
+    return "torch." + memory_format_name(value);
   }
-  void operator()(c10::Device value) const { stream << value.str(); }
-  void operator()(const ValueRef& value) const { stream << '%' << value.name; }
-  void operator()(const Attribute::List& values) const {
-    stream << '[';
-    const char* separator = "";
+  std::string operator()(c10::Device value) const { return value.str(); }
+  std::string operator()(const ValueRef& value) const { return '%' + value.name; }
+  std::string operator()(const Attribute::List& values) const {
+    std::string text;
     for (const Attribute& value : values) {
-      stream << separator << value;
-      separator = ", ";
+      text += (text.empty() ? "" : ", ") + attribute_text(value);
     }
-    stream << ']';
+    return "[" + text + "]";
   }
 };
 
@@ -68,9 +64,12 @@ bool Attribute::operator==(const Attribute& other) const {
   return value_ == other.value_;
 }
 
+std::string attribute_text(const Attribute& attribute) {
+  return std::visit(AttributeToText(), attribute.value());
+}
+
 std::ostream& operator<<(std::ostream& stream, const Attribute& attribute) {
-  std::visit(Printer{stream}, attribute.value());
-  return stream;
+  return stream << attribute_text(attribute);
 }
 
 std::vector<std::string> value_refs(const Attribute& attribute) {

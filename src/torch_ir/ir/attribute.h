@@ -79,6 +79,7 @@ class Attribute {
 
 // As Python prints it: `[1, 1]`, `True`, `None`, `torch.float32`, `'mean'`; a reference as `%name`.
 std::ostream& operator<<(std::ostream& stream, const Attribute& attribute);
+std::string attribute_text(const Attribute& attribute);
 
 // The names of the values that `attribute` refers to, in order.
 std::vector<std::string> value_refs(const Attribute& attribute);

@@ -3,8 +3,6 @@
 #include <ATen/ScalarOps.h>
 #include <ATen/core/jit_type.h>
 
-#include <sstream>
-
 #include "torch_ir/base/error.h"
 #include "torch_ir/ir/dtype.h"
 
@@ -12,12 +10,6 @@ namespace torch_ir {
 namespace {
 
 using c10::TypeKind;
-
-std::string text(const Attribute& attribute) {
-  std::ostringstream stream;
-  stream << attribute;
-  return stream.str();
-}
 
 // Thrown inside a conversion, where the argument's name is not known.
 struct DoesNotFit {};
@@ -199,7 +191,7 @@ c10::IValue to_ivalue(const Attribute& attribute, const c10::Argument& argument)
     return convert(typed, type);
   } catch (const DoesNotFit&) {
     throw ValidationError("argument '" + argument.name() + "' must be of type " + type.str() +
-                          ", not " + text(attribute));
+                          ", not " + attribute_text(attribute));
   }
 }
 

@@ -9,7 +9,6 @@
 #include <iterator>
 #include <optional>
 #include <ranges>
-#include <sstream>
 #include <utility>
 
 #include "torch_ir/base/error.h"
@@ -60,10 +59,8 @@ std::string constant_problem(const std::string& name, const at::Tensor& tensor,
   if (const auto* floating = value.get_if<double>()) number = *floating;
   const bool is_same = number && tensor.dim() == 0 && tensor.eq(*number).item<bool>();
   if (is_same) return {};
-  std::ostringstream text;
-  text << value;
-  return "input '" + printable(name) + "' is fixed in the graph, to " + printable(text.str()) +
-         "; export the model again for another value";
+  return "input '" + printable(name) + "' is fixed in the graph, to " +
+         printable(attribute_text(value)) + "; export the model again for another value";
 }
 
 // The names of a graph output in a file: its own and, for the new value of a buffer or an input,
