@@ -259,8 +259,6 @@ SuiteWriter::SuiteWriter(std::string directory, std::string what)
   unfinished_.emplace(directory_);
 }
 
-SuiteWriter::~SuiteWriter() = default;
-
 std::string SuiteWriter::unfinished() const { return unfinished_->path().string(); }
 
 void SuiteWriter::add(const GraphCase& graph_case) {

@@ -25,16 +25,13 @@ namespace torch_ir {
 void write_case(const GraphCase& graph_case, const std::string& directory);
 
 // Writes cases one by one. An earlier suite in the folder stays until the new one is finished, also
-// when the process is killed, and is then replaced by it as a whole.
+// when the process is killed, and is then replaced by it as a whole. What is not finished goes with
+// the writer.
 class SuiteWriter {
  public:
   // `what` says what the cases are of ("operators", "resnet18"). Makes `directory`. Throws Error
   // when it holds other files than those of a suite, and when it can not be written.
   SuiteWriter(std::string directory, std::string what);
-  // Removes what is not finished.
-  ~SuiteWriter();
-  SuiteWriter(const SuiteWriter&) = delete;
-  SuiteWriter& operator=(const SuiteWriter&) = delete;
 
   // The folder of the suite until then, for write_case.
   std::string unfinished() const;
