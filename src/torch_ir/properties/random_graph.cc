@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -95,138 +96,104 @@ const std::vector<PlainMove> kPlainMoves = {
     {"aten.addcmul_.default", 3},
 };
 
-void make_plain(GraphMaker& maker, const Choices& choices, const PlainMove& move) {
-  std::vector<EagerArgument> arguments;
-  for (size_t i = 0; i < move.num_values; ++i) arguments.emplace_back(maker.value(choices[i]));
-  maker.call(move.op_type, std::move(arguments));
-}
-
 // --- Other moves ---
-
-void slice(GraphMaker& maker, const Choices& c) {
-  maker.call("aten.slice.Tensor",
-             {maker.value(c[0]), dimension(c[1]), below(c[2], 2),
-              static_cast<int64_t>(2 + c[2] % 3), static_cast<int64_t>(1 + c[3] % 2)});
-}
-
-void select(GraphMaker& maker, const Choices& c) {
-  maker.call("aten.select.int", {maker.value(c[0]), dimension(c[1]), below(c[2], 2)});
-}
-
-// Writes to a part of a value, through a view of it.
-void write_to_part(GraphMaker& maker, const Choices& c) {
-  const V part =
-      maker.part("aten.slice.Tensor", {maker.value(c[0]), dimension(c[1]), below(c[2], 2), 3});
-  maker.call("aten.mul_.Scalar", {part, -0.5});
-}
-
-void add_scaled(GraphMaker& maker, const Choices& c) {
-  maker.call("aten.add_.Tensor", {maker.value(c[0]), maker.value(c[1]), 0.25});
-}
-
-void split(GraphMaker& maker, const Choices& c) {
-  maker.call("aten.split.Tensor", {maker.value(c[0]), 2, -1});
-}
-
-void unbind(GraphMaker& maker, const Choices& c) {
-  maker.call("aten.unbind.int", {maker.value(c[0]), -1});
-}
-
-void concatenate(GraphMaker& maker, const Choices& c) {
-  maker.call("aten.cat.default",
-             {VList{maker.value(c[0]), maker.value(c[1]), maker.value(c[0])}, dimension(c[2])});
-}
-
-void stack(GraphMaker& maker, const Choices& c) {
-  maker.call("aten.stack.default", {VList{maker.value(c[0]), maker.value(c[1])}, dimension(c[2])});
-}
-
-void flatten(GraphMaker& maker, const Choices& c) {
-  maker.call("aten.reshape.default", {maker.value(c[0]), Attribute::list({-1, 4})});
-}
-
-void view(GraphMaker& maker, const Choices& c) {
-  maker.call("aten.view.default", {maker.value(c[0]), Attribute::list({2, -1})});
-}
-
-void transpose(GraphMaker& maker, const Choices& c) {
-  maker.call("aten.transpose.int", {maker.value(c[0]), dimension(c[1]), dimension(c[2])});
-}
-
-void unsqueeze(GraphMaker& maker, const Choices& c) {
-  maker.call("aten.unsqueeze.default", {maker.value(c[0]), dimension(c[1])});
-}
-
-void convert(GraphMaker& maker, const Choices& c) {
-  const std::vector<c10::ScalarType> dtypes = {at::kDouble, at::kFloat, at::kBFloat16, at::kLong};
-  maker.call("aten._to_copy.default", {maker.value(c[0]), pick(dtypes, c[1])});
-}
-
-void reduce(GraphMaker& maker, const Choices& c) {
-  const std::vector<std::string> operators = {"aten.sum.dim_IntList", "aten.mean.dim",
-                                              "aten.amax.default"};
-  maker.call(pick(operators, c[1]),
-             {maker.value(c[0]), Attribute::list({dimension(c[2])}), c[3] % 2 == 0});
-}
-
-// The greatest elements and where they are; then those elements by their places.
-void find_greatest(GraphMaker& maker, const Choices& c) {
-  const V value = maker.value(c[0]);
-  maker.call("aten.max.dim", {value, dimension(c[1]), true});
-  const V places = maker.part("aten.argmax.default", {value, dimension(c[1]), true});
-  maker.call("aten.gather.default", {value, dimension(c[1]), places});
-}
-
-void sort(GraphMaker& maker, const Choices& c) {
-  maker.call("aten.sort.stable", {maker.value(c[0]), true, dimension(c[1]), c[2] % 2 == 0});
-}
-
-void normalize(GraphMaker& maker, const Choices& c) {
-  if (c[1] % 2 == 0) {
-    maker.call("aten.softmax.int", {maker.value(c[0]), dimension(c[2])});
-  } else {
-    maker.call("aten.native_layer_norm.default",
-               {maker.value(c[0]), Attribute::list({4}), V{"p_row"}, V{"p_variance"}, 1e-5});
-  }
-}
-
-// In training, which writes to the statistics.
-void normalize_batch(GraphMaker& maker, const Choices& c) {
-  maker.call("aten.batch_norm.default",
-             {maker.value(c[0]), std::monostate(), std::monostate(), V{"p_row"}, V{"p_variance"},
-              c[1] % 2 == 0, 0.25, 1e-5, false});
-}
-
-void mask(GraphMaker& maker, const Choices& c) {
-  const V value = maker.value(c[0]);
-  const V positive = maker.part("aten.gt.Scalar", {value, 0.25});
-  maker.call(c[1] % 2 == 0 ? "aten.masked_fill.Scalar" : "aten.masked_fill_.Scalar",
-             {value, positive, -1.5});
-}
-
-// All of a value, by a call that a replay is cut at.
-void select_all(GraphMaker& maker, const Choices& c) {
-  const V value = maker.value(c[0]);
-  const V all = maker.part("aten.ones_like.default", {value, at::kBool});
-  const V selected = maker.part("aten.masked_select.default", {value, all});
-  maker.call("aten.view_as.default", {selected, value});
-}
 
 using OtherMove = void (*)(GraphMaker&, const Choices&);
 
-const std::vector<OtherMove> kOtherMoves = {
-    slice,         select,  write_to_part, add_scaled,      split,     unbind,     concatenate,
-    stack,         flatten, view,          transpose,       unsqueeze, convert,    reduce,
-    find_greatest, sort,    normalize,     normalize_batch, mask,      select_all,
+const OtherMove kOtherMoves[] = {
+    [](GraphMaker& m, const Choices& c) {
+      m.call("aten.slice.Tensor",
+             {m.value(c[0]), dimension(c[1]), below(c[2], 2), static_cast<int64_t>(2 + c[2] % 3),
+              static_cast<int64_t>(1 + c[3] % 2)});
+    },
+    [](GraphMaker& m, const Choices& c) {
+      m.call("aten.select.int", {m.value(c[0]), dimension(c[1]), below(c[2], 2)});
+    },
+    // Writes to a part of a value, through a view of it.
+    [](GraphMaker& m, const Choices& c) {
+      const V part =
+          m.part("aten.slice.Tensor", {m.value(c[0]), dimension(c[1]), below(c[2], 2), 3});
+      m.call("aten.mul_.Scalar", {part, -0.5});
+    },
+    [](GraphMaker& m, const Choices& c) {
+      m.call("aten.add_.Tensor", {m.value(c[0]), m.value(c[1]), 0.25});
+    },
+    [](GraphMaker& m, const Choices& c) { m.call("aten.split.Tensor", {m.value(c[0]), 2, -1}); },
+    [](GraphMaker& m, const Choices& c) { m.call("aten.unbind.int", {m.value(c[0]), -1}); },
+    [](GraphMaker& m, const Choices& c) {
+      m.call("aten.cat.default",
+             {VList{m.value(c[0]), m.value(c[1]), m.value(c[0])}, dimension(c[2])});
+    },
+    [](GraphMaker& m, const Choices& c) {
+      m.call("aten.stack.default", {VList{m.value(c[0]), m.value(c[1])}, dimension(c[2])});
+    },
+    [](GraphMaker& m, const Choices& c) {
+      m.call("aten.reshape.default", {m.value(c[0]), Attribute::list({-1, 4})});
+    },
+    [](GraphMaker& m, const Choices& c) {
+      m.call("aten.view.default", {m.value(c[0]), Attribute::list({2, -1})});
+    },
+    [](GraphMaker& m, const Choices& c) {
+      m.call("aten.transpose.int", {m.value(c[0]), dimension(c[1]), dimension(c[2])});
+    },
+    [](GraphMaker& m, const Choices& c) {
+      m.call("aten.unsqueeze.default", {m.value(c[0]), dimension(c[1])});
+    },
+    [](GraphMaker& m, const Choices& c) {
+      m.call("aten._to_copy.default",
+             {m.value(c[0]),
+              pick<c10::ScalarType>({at::kDouble, at::kFloat, at::kBFloat16, at::kLong}, c[1])});
+    },
+    [](GraphMaker& m, const Choices& c) {
+      m.call(
+          pick<std::string>({"aten.sum.dim_IntList", "aten.mean.dim", "aten.amax.default"}, c[1]),
+          {m.value(c[0]), Attribute::list({dimension(c[2])}), c[3] % 2 == 0});
+    },
+    // The greatest elements and where they are; then those elements by their places.
+    [](GraphMaker& m, const Choices& c) {
+      const V value = m.value(c[0]);
+      m.call("aten.max.dim", {value, dimension(c[1]), true});
+      const V places = m.part("aten.argmax.default", {value, dimension(c[1]), true});
+      m.call("aten.gather.default", {value, dimension(c[1]), places});
+    },
+    [](GraphMaker& m, const Choices& c) {
+      m.call("aten.sort.stable", {m.value(c[0]), true, dimension(c[1]), c[2] % 2 == 0});
+    },
+    [](GraphMaker& m, const Choices& c) {
+      if (c[1] % 2 == 0) return m.call("aten.softmax.int", {m.value(c[0]), dimension(c[2])});
+      m.call("aten.native_layer_norm.default",
+             {m.value(c[0]), Attribute::list({4}), V{"p_row"}, V{"p_variance"}, 1e-5});
+    },
+    // In training, which writes to the statistics.
+    [](GraphMaker& m, const Choices& c) {
+      m.call("aten.batch_norm.default",
+             {m.value(c[0]), std::monostate(), std::monostate(), V{"p_row"}, V{"p_variance"},
+              c[1] % 2 == 0, 0.25, 1e-5, false});
+    },
+    [](GraphMaker& m, const Choices& c) {
+      const V value = m.value(c[0]);
+      const V positive = m.part("aten.gt.Scalar", {value, 0.25});
+      m.call(c[1] % 2 == 0 ? "aten.masked_fill.Scalar" : "aten.masked_fill_.Scalar",
+             {value, positive, -1.5});
+    },
+    // All of a value, by a call that a replay is cut at.
+    [](GraphMaker& m, const Choices& c) {
+      const V value = m.value(c[0]);
+      const V all = m.part("aten.ones_like.default", {value, at::kBool});
+      const V selected = m.part("aten.masked_select.default", {value, all});
+      m.call("aten.view_as.default", {selected, value});
+    },
 };
 
 void make_move(GraphMaker& maker, const Move& move) {
-  const size_t kind = move.kind % (kPlainMoves.size() + kOtherMoves.size());
-  if (kind < kPlainMoves.size()) {
-    make_plain(maker, move.choices, kPlainMoves[kind]);
-  } else {
-    kOtherMoves[kind - kPlainMoves.size()](maker, move.choices);
+  const size_t kind = move.kind % (kPlainMoves.size() + std::size(kOtherMoves));
+  if (kind >= kPlainMoves.size()) {
+    return kOtherMoves[kind - kPlainMoves.size()](maker, move.choices);
   }
+  const auto& [op_type, num_values] = kPlainMoves[kind];
+  std::vector<EagerArgument> arguments;
+  for (size_t i = 0; i < num_values; ++i) arguments.emplace_back(maker.value(move.choices[i]));
+  maker.call(op_type, std::move(arguments));
 }
 
 EagerGraph GraphMaker::make(const GraphMoves& moves) {
