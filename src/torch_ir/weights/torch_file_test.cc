@@ -325,30 +325,25 @@ TEST(TorchFileErrorsTest, NamesThatAreNotListed) {
                   "'f' holds a pickled object of class 'os.system\\x0a\\x1b'; only tensors")));
 }
 
-TEST(TorchFileErrorsTest, CopiesAreLimited) {
-  // A dict of ten thousand items made into a dict again and again, in seven bytes each time.
-  std::string pickle = "}(";
-  for (int i = 0; i < 10'000; ++i) pickle += "K\x01N";
-  pickle +=
-      "uq\x01"
-      "cbuiltins\ndict\nq\x02";
-  for (int i = 0; i < 2'000; ++i) pickle += "h\x02h\x01\x85R0";
-  expect_not_loaded_from(
-      file_of(pickle + "."),
-      "holds a pickle that needs more than 268435456 bytes without its tensors' data");
-}
-
-TEST(TorchFileErrorsTest, LongArgumentsAreLimited) {
-  // A torch.Size of ten thousand numbers, again and again.
-  std::string pickle = "(";
-  for (int i = 0; i < 10'000; ++i) pickle += "K\x01";
-  pickle +=
-      "tq\x01"
-      "ctorch\nSize\nq\x02";
-  for (int i = 0; i < 4'000; ++i) pickle += "h\x02h\x01\x85R0";
-  expect_not_loaded_from(
-      file_of(pickle + "."),
-      "holds a pickle that needs more than 268435456 bytes without its tensors' data");
+// Ten thousand items, and in seven bytes each time a container made of them again and again.
+TEST(TorchFileErrorsTest, CopiesAndLongArgumentsAreLimited) {
+  const auto expect_limited = [](std::string pickle, const std::string& item,
+                                 const std::string& global, int count) {
+    for (int i = 0; i < 10'000; ++i) pickle += item;
+    pickle += global + "q\x02";
+    for (int i = 0; i < count; ++i) pickle += "h\x02h\x01\x85R0";
+    expect_not_loaded_from(
+        file_of(pickle + "."),
+        "holds a pickle that needs more than 268435456 bytes without its tensors' data");
+  };
+  expect_limited("}(", "K\x01N",
+                 "uq\x01"
+                 "cbuiltins\ndict\n",
+                 2'000);
+  expect_limited("(", "K\x01",
+                 "tq\x01"
+                 "ctorch\nSize\n",
+                 4'000);
 }
 
 // --- Damage ---
