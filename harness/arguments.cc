@@ -270,15 +270,15 @@ std::string given_file(const std::string& flag, const std::string& path) {
 }
 
 // The archives and graphs with their tensors: what stands behind a --pt2 or --ir is for it.
-std::vector<ModelFilesArgument> group_files(const CLI::App& parser, const Arguments& arguments) {
-  std::vector<ModelFilesArgument> models;
+std::vector<ModelFiles> group_files(const CLI::App& parser, const Arguments& arguments) {
+  std::vector<ModelFiles> models;
   auto rest = arguments.raw;
   const auto take = [](std::vector<std::string>& values, const std::string& flag) {
     const std::string value = given_file(flag, values.front());
     values.erase(values.begin());
     return value;
   };
-  const auto set = [&](std::string ModelFilesArgument::* member, std::vector<std::string>& values,
+  const auto set = [&](std::string ModelFiles::* member, std::vector<std::string>& values,
                        const std::string& flag) {
     if (models.empty()) throw Error(flag + ": give it behind the --pt2 or --ir that it is for");
     std::string& value = models.back().*member;
@@ -293,8 +293,8 @@ std::vector<ModelFilesArgument> group_files(const CLI::App& parser, const Argume
     if (flag == "--ir") {
       models.push_back({.format = FileFormat::kGraph, .path = take(rest.ir, flag)});
     }
-    if (flag == "--inputs") set(&ModelFilesArgument::inputs, rest.inputs, flag);
-    if (flag == "--expected") set(&ModelFilesArgument::expected, rest.expected, flag);
+    if (flag == "--inputs") set(&ModelFiles::inputs, rest.inputs, flag);
+    if (flag == "--expected") set(&ModelFiles::expected, rest.expected, flag);
   }
   return models;
 }

@@ -10,7 +10,7 @@
 
 #include "harness/arguments.h"
 #include "harness/harness.h"
-#include "harness/process/interrupt.h"
+#include "harness/process/supervise.h"
 #include "harness/report/run_text.h"
 #include "harness/results/model_files.h"
 #include "harness/results/selection.h"
@@ -57,7 +57,7 @@ int run(const Arguments& arguments, std::ostream& out, std::ostream& err, const 
                                       .bar = !arguments.quiet && screen.has_bar ? &err : nullptr,
                                       .progress = screen.progress});
   if (arguments.quiet) {
-    for (const ModelResult& result : run.results) {
+    for (const Result& result : run.results) {
       if (!result.is_good()) err << result_line(result) << '\n';
     }
     if (!all_good(run.cases, run.requires_support)) err << cases_text(run.cases) << '\n';

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness/process/interrupt.h"
+#include "harness/process/supervise.h"
 #include "harness/report/report_files.h"
 #include "harness/report/run_text.h"
 #include "harness/results/baseline.h"
@@ -78,9 +78,8 @@ std::vector<CaseSource> cases_in(const std::string& directory) {
 
 // Takes the suites in files out of `files`, as cases of `selected`: those that `selection` asks
 // for.
-void take_suites(std::vector<ModelFilesArgument>& files, const Selection& selection,
-                 Selected& selected) {
-  std::erase_if(files, [&](const ModelFilesArgument& argument) {
+void take_suites(std::vector<ModelFiles>& files, const Selection& selection, Selected& selected) {
+  std::erase_if(files, [&](const ModelFiles& argument) {
     if (argument.format != FileFormat::kGraph || !is_suite(argument.path)) return false;
     const size_t before = selected.cases.size();
     for (CaseSource& it : cases_in(argument.path)) {
@@ -112,7 +111,7 @@ Selected select_candidates(const HarnessOptions& options) {
     selected.cases = operator_cases(options.selection);
     return selected;
   }
-  std::vector<ModelFilesArgument> files = options.files;
+  std::vector<ModelFiles> files = options.files;
   take_suites(files, options.selection, selected);
   coverage.is_split = options.is_split;
   coverage.selection = of_registry(options.selection, !options.files.empty());
@@ -228,10 +227,10 @@ std::vector<SuiteProblem> split(Selected& selected, const HarnessOptions& option
 
 // Of a model that fails its page says what is wrong with it.
 std::vector<std::string> unsplit_lines(const std::vector<SuiteProblem>& problems,
-                                       const std::vector<ModelResult>& results) {
+                                       const std::vector<Result>& results) {
   std::vector<std::string> lines;
   for (const SuiteProblem& problem : problems) {
-    const auto result = std::ranges::find(results, problem.name, &ModelResult::name);
+    const auto result = std::ranges::find(results, problem.name, &Result::name);
     if (result == results.end() || !result->passed()) continue;
     lines.push_back(fmt::format("{} could not be taken apart: {}", printable(problem.name),
                                 printable(problem.message)));
@@ -248,18 +247,18 @@ void check_names(const std::vector<ModelSource>& cases) {
   }
 }
 
-std::vector<ModelResult> run_cases(const std::vector<ModelSource>& cases, const RunOptions& options,
-                                   const std::string& directory, const HarnessStreams& streams) {
+std::vector<Result> run_cases(const std::vector<ModelSource>& cases, const RunOptions& options,
+                              const std::string& directory, const HarnessStreams& streams) {
   if (cases.empty()) return {};
   size_t num_done = 0;
   const RunObserver observer{
-      .on_finish = [&](ModelResult&, const std::string&) { ++num_done; },
+      .on_finish = [&](Result&, const std::string&) { ++num_done; },
       .on_wait =
           [&] {
             if (streams.bar == nullptr) return;
             *streams.bar << fmt::format("\r{} of {} cases", num_done, cases.size()) << std::flush;
           }};
-  std::vector<ModelResult> results = run_candidates(cases, options, directory, observer);
+  std::vector<Result> results = run_candidates(cases, options, directory, observer);
   if (streams.bar != nullptr) *streams.bar << "\r\x1b[K";
   if (streams.lines != nullptr) *streams.lines << cases_lines(results);
   return results;
@@ -291,7 +290,7 @@ SupportReport supported_models(const HarnessOptions& options, const std::string&
   const InterruptGuard interrupt_guard;
   const std::unique_ptr<WorkDirectory> work_directory = make_temporary_directory();
   std::map<std::string, GraphOperators> graphs;
-  const RunObserver observer{.on_finish = [&](ModelResult& result, const std::string&) {
+  const RunObserver observer{.on_finish = [&](Result& result, const std::string&) {
     graphs[result.name] = result.graph ? operators_of(result.name, *result.graph)
                                        : GraphOperators{.name = result.name,
                                                         .operators = {},
@@ -322,7 +321,7 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   const RunObserver observer{
       .on_start = [&](const std::string& model) { progress.start(model); },
       .on_finish =
-          [&](ModelResult& result, const std::string& directory) {
+          [&](Result& result, const std::string& directory) {
             if (baseline) changes[result.name] = graph_changes(*baseline, options.baseline, result);
             files.write_model(result, directory, record.context, record.cases);
             progress.finish(result);
@@ -344,7 +343,7 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   if (baseline) run.baseline = compare_with_baseline(*baseline, record, changes);
   if (options.summary) files.write_run(record, run.baseline ? &*run.baseline : nullptr);
   std::vector<std::string> finished;
-  for (const ModelResult& result : record.results) finished.push_back(result.name);
+  for (const Result& result : record.results) finished.push_back(result.name);
   files.finish(finished, options.summary);
   if (record.coverage.is_interrupted) throw Interrupted(interrupted_text(record, selected));
   run.not_split = unsplit_lines(not_split, record.results);

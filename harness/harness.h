@@ -25,7 +25,7 @@ struct HarnessOptions {
   std::vector<std::string> registry = {};
   // Where there are models in files and nothing is selected, the registry is left out.
   Selection selection = {};
-  std::vector<ModelFilesArgument> files = {};
+  std::vector<ModelFiles> files = {};
   RunOptions run = {};
   // A list of models that are expected to fail, see expected_failures.h; empty for none.
   std::string expected_failures = {};
@@ -53,8 +53,8 @@ struct HarnessStreams {
 };
 
 struct HarnessRun {
-  std::vector<ModelResult> results = {};
-  std::vector<ModelResult> cases = {};
+  std::vector<Result> results = {};
+  std::vector<Result> cases = {};
   // Where there is a baseline.
   std::optional<BaselineComparison> baseline = std::nullopt;
 

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness/backend/command_template.h"
 #include "harness/backend/shell_command.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"

@@ -1,5 +1,3 @@
-#include "harness/backend/command_template.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "harness/backend/shell_command.h"
 #include "torch_ir/base/error.h"
 
 namespace torch_ir {

@@ -1,16 +1,20 @@
 #include "harness/backend/shell_command.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/base/subprocess.h"
+#include "torch_ir/base/suggestion.h"
 
 namespace torch_ir {
 namespace {
@@ -96,6 +100,95 @@ std::string last_lines(const std::string& output) {
   std::string text;
   for (size_t i = lines.size(); i-- > 0;) text += (text.empty() ? "" : " | ") + lines[i];
   return text;
+}
+
+namespace {
+
+// The word of "{word}" at the front of `text`; empty where there is none.
+std::string_view word_in_braces(std::string_view text) {
+  const size_t end = text.find('}');
+  if (!text.starts_with('{') || end == std::string_view::npos) return {};
+  const std::string_view word = text.substr(1, end - 1);
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
+  return std::ranges::all_of(word, is_letter) ? word : std::string_view();
+}
+
+// "{ir}, {weights} and {inputs}"
+std::string list_text(const std::vector<std::string>& placeholders) {
+  std::string text;
+  for (size_t i = 0; i < placeholders.size(); ++i) {
+    const bool is_last = i + 1 == placeholders.size();
+    text += fmt::format("{}{{{}}}", i == 0 ? "" : is_last ? " and " : ", ", placeholders[i]);
+  }
+  return text;
+}
+
+// A placeholder in quotes ends them and begins them again: a path is always quoted by itself.
+std::vector<std::pair<std::string, std::string>> parse(std::string_view rest) {
+  std::vector<std::pair<std::string, std::string>> pieces(1);
+  std::string quote;
+  const auto append = [&](size_t length) {
+    pieces.back().first += rest.substr(0, length);
+    rest.remove_prefix(length);
+  };
+  while (!rest.empty()) {
+    const char c = rest.front();
+    const std::string_view word = word_in_braces(rest);
+    const std::string_view literal = c == '{' ? word_in_braces(rest.substr(1)) : "";
+    const bool is_escaped = c == '\\' && quote != "'" && rest.size() > 1;
+    if (is_escaped || rest.starts_with("${")) {
+      append(2);
+    } else if (!literal.empty() && rest.substr(literal.size() + 3).starts_with('}')) {
+      rest.remove_prefix(1);
+      append(literal.size() + 2);
+      rest.remove_prefix(1);
+    } else if (!word.empty()) {
+      pieces.back().first += quote;
+      pieces.back().second = word;
+      pieces.emplace_back(quote, "");
+      rest.remove_prefix(word.size() + 2);
+    } else {
+      if (quote.empty() && (c == '\'' || c == '"')) {
+        quote = c;
+      } else if (quote == std::string(1, c)) {
+        quote.clear();
+      }
+      append(1);
+    }
+  }
+  return pieces;
+}
+
+}  // namespace
+
+CommandTemplate::CommandTemplate(const std::string& text,
+                                 const std::vector<std::string>& placeholders)
+    : pieces_(parse(text)) {
+  for (const auto& [before, word] : pieces_) {
+    if (word.empty() || std::ranges::find(placeholders, word) != placeholders.end()) continue;
+    throw Error(
+        fmt::format("the command has {{{0}}}, which is none of {1}{2} ({{{{{0}}}}} is the "
+                    "text {{{0}}})",
+                    word, list_text(placeholders), suggest(word, placeholders)));
+  }
+  for (const std::string& placeholder : placeholders) {
+    if (std::ranges::find(pieces_, placeholder, &Piece::second) != pieces_.end()) continue;
+    throw Error(fmt::format("the command '{}' has no {{{}}}: it needs {}", printable(text),
+                            placeholder, list_text(placeholders)));
+  }
+}
+
+std::string CommandTemplate::fill(const std::map<std::string, std::string>& paths) const {
+  std::string line;
+  for (const auto& [before, word] : pieces_) {
+    line += before;
+    if (word.empty()) continue;
+    line += '\'';
+    // A quote is out of the quotes, and they begin again.
+    for (const char c : paths.at(word)) line += c == '\'' ? "'\\''" : std::string(1, c);
+    line += '\'';
+  }
+  return line;
 }
 
 }  // namespace torch_ir

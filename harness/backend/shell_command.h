@@ -1,15 +1,39 @@
 // run_shell_command: a line of the user's, run by /bin/sh, and how it ended.
 //
 // Used in the process of one model for an external executor. The keeper of that process
-// (process/keeper.h) ends the command with it, and all that the command has started; what it prints
+// (process/worker.h) ends the command with it, and all that the command has started; what it prints
 // is printed by this process, so that whoever watches it sees the last lines even of a command that
 // is cut off.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace torch_ir {
+
+// A line for the shell with places for the names of files.
+//
+// What `harness --executor COMMAND` is given: "my_sim {ir} {weights} {inputs} {outputs}". A
+// placeholder is replaced by a path as the shell needs it, quoted where it has to be, also where it
+// stands in quotes itself. "{{word}}" is the text "{word}"; "${word}" and braces around anything
+// but a lowercase word are the shell's own.
+class CommandTemplate {
+ public:
+  // Throws Error when `text` lacks a placeholder that is in `placeholders`, or has one that is not.
+  CommandTemplate(const std::string& text, const std::vector<std::string>& placeholders);
+
+  // The line, with a path for each placeholder.
+  std::string fill(const std::map<std::string, std::string>& paths) const;
+
+ private:
+  // Text as it stands, and the placeholder behind it; none at the end.
+  using Piece = std::pair<std::string, std::string>;
+
+  std::vector<Piece> pieces_;
+};
 
 struct CommandEnd {
   // Exit status 0.

@@ -196,7 +196,7 @@ SharedModel benchmarked(const Source& source, const std::string& label) {
 }
 
 void add_benchmarks(const std::vector<std::string>& paths) {
-  std::vector<ModelFilesArgument> arguments;
+  std::vector<ModelFiles> arguments;
   for (const std::string& path : paths) arguments.push_back({.path = path});
   RegistryNames names;
   for (const RegisteredModel& model : list_models()) names.all.push_back(model.name);

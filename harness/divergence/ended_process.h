@@ -2,7 +2,7 @@
 // again: by the same signal, by hanging, or by taking too much memory.
 //
 // Called for a model whose process ended in the stage execute, by a process that takes its place.
-// The graph and its parts run in processes of their own (part_process.h), on what the model itself
+// The graph and its parts run in processes of their own, on what the model itself
 // computes before them.
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "harness/divergence/reproducer.h"
+#include "harness/process/worker.h"
 #include "torch_ir/registry/failure_kind.h"
 
 namespace torch_ir {
@@ -35,5 +36,9 @@ struct EndedProcess {
 // caller's to fill in. Throws OutputError; what the model throws ends the search only.
 ReproducerSearch reproduce_end(const ExplainedRun& run, const EndedProcess& ended,
                                const std::function<void(const ReproducerSearch&)>& on_whole);
+
+// The task of the workers that run the graph and its parts.
+inline constexpr const char* kPartTask = "part";
+DoRequest run_part_task(const WorkJson& setup);
 
 }  // namespace torch_ir

@@ -1,22 +1,34 @@
 #include "harness/divergence/node_comparison.h"
 
 #include <ATen/Context.h>
+#include <ATen/core/Tensor.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
-#include "harness/divergence/whole_run_values.h"
+#include "harness/backend/backend.h"
 #include "harness/stages/stages.h"
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/limits.h"
+#include "torch_ir/executor/graph/graph_memory.h"
 #include "torch_ir/executor/graph/memory_overlap.h"
+#include "torch_ir/ir/dtype.h"
+#include "torch_ir/ir/ir.h"
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/random_state.h"
 #include "torch_ir/verifier/compare_nodes.h"
@@ -25,6 +37,125 @@
 
 namespace torch_ir {
 namespace {
+
+// Of the values of one run, as far as their sizes are known before.
+constexpr int64_t kMaxBytesOfRun = int64_t{256} << 20;
+
+// For a size that only a run knows.
+constexpr int64_t kGuessedSize = 256;
+
+int64_t bytes_of(const TensorMeta& meta) {
+  auto bytes = static_cast<int64_t>(c10::elementSize(parse_dtype(meta.dtype)));
+  for (const int64_t size : meta.shape) {
+    if (__builtin_mul_overflow(bytes, size == kDynamicSize ? kGuessedSize : size, &bytes)) {
+      return kMaxTensorBytes;
+    }
+  }
+  return std::min(bytes, kMaxTensorBytes);
+}
+
+// The values of nodes from a backend that only runs whole graphs.
+//
+// It runs the graph with some of its intermediate values as further outputs, as many at a time as
+// fit into a bounded memory. Values that the graph writes to later are not what they were when they
+// were made, and so are not told.
+class WholeRunValues : public NodeValues {
+ public:
+  // All of them outlive this.
+  WholeRunValues(Backend& backend, const IR& ir, const StateDict& weights,
+                 const std::vector<at::Tensor>& inputs, const GraphMemory& memory, uint64_t seed);
+
+  at::Tensor next(const std::string& name) override;
+
+ private:
+  struct Value {
+    TensorMeta meta;
+    int64_t num_bytes = 0;
+  };
+
+  void run_from(size_t position);
+
+  Backend& backend_;
+  const StateDict& weights_;
+  const std::vector<at::Tensor>& inputs_;
+  // Of each run.
+  const uint64_t seed_;
+  // The graph, whose outputs are replaced for each run.
+  IR ir_;
+  const std::vector<TensorMeta> outputs_;
+  // Those that can be outputs, in the order of the graph.
+  std::vector<Value> values_;
+  std::unordered_map<std::string, size_t> positions_;
+  // What the last run gave and nobody asked for yet.
+  std::unordered_map<std::string, at::Tensor> pending_;
+};
+
+WholeRunValues::WholeRunValues(Backend& backend, const IR& ir, const StateDict& weights,
+                               const std::vector<at::Tensor>& inputs, const GraphMemory& memory,
+                               uint64_t seed)
+    : backend_(backend),
+      weights_(weights),
+      inputs_(inputs),
+      seed_(seed),
+      ir_(ir),
+      outputs_(ir.graph_outputs) {
+  ir_.constant_outputs.clear();
+  const std::vector<std::string> compared = compared_values(ir);
+  const std::unordered_set<std::string_view> is_compared(compared.begin(), compared.end());
+  for (size_t i = 0; i < ir.nodes.size(); ++i) {
+    const OpNode& node = ir.nodes[i];
+    for (size_t k = 0; k < node.outputs.size(); ++k) {
+      const auto place = memory.of(node.outputs[k].name);
+      if (!is_compared.contains(node.outputs[k].name)) continue;
+      if (place && memory.is_written(*place, i + 1, ir.nodes.size())) continue;
+      Value value{node.outputs[k], bytes_of(node.outputs[k])};
+      value.meta.producer_node = node.name;
+      value.meta.producer_output_idx = static_cast<int64_t>(k);
+      positions_.emplace(value.meta.name, values_.size());
+      values_.push_back(std::move(value));
+    }
+  }
+}
+
+at::Tensor WholeRunValues::next(const std::string& name) {
+  const auto position = positions_.find(name);
+  if (position == positions_.end()) return {};
+  auto found = pending_.find(name);
+  if (found == pending_.end()) {
+    run_from(position->second);
+    found = pending_.find(name);
+  }
+  at::Tensor value = std::move(found->second);
+  pending_.erase(found);
+  return value;
+}
+
+void WholeRunValues::run_from(size_t position) {
+  pending_.clear();
+  // With its own outputs, so that it stays the graph that it is.
+  ir_.graph_outputs = outputs_;
+  std::unordered_map<std::string, size_t> places;
+  for (size_t i = 0; i < outputs_.size(); ++i) places.emplace(outputs_[i].name, i);
+  int64_t num_bytes = 0;
+  size_t end = position;
+  while (end < values_.size() &&
+         (end == position || num_bytes + values_[end].num_bytes <= kMaxBytesOfRun)) {
+    num_bytes += values_[end].num_bytes;
+    const TensorMeta& meta = values_[end++].meta;
+    const bool is_new = places.emplace(meta.name, ir_.graph_outputs.size()).second;
+    if (is_new) ir_.graph_outputs.push_back(meta);
+  }
+  at::manual_seed(seed_);
+  std::vector<at::Tensor> results = backend_.run(ir_, weights_, inputs_);
+  if (results.size() != ir_.graph_outputs.size()) {
+    throw ExecutionError(fmt::format("{} output(s) came back, expected {}", results.size(),
+                                     ir_.graph_outputs.size()));
+  }
+  for (size_t i = position; i < end; ++i) {
+    const std::string& name = values_[i].meta.name;
+    pending_[name] = results[places.at(name)];
+  }
+}
 
 // The values of the backend, which draws random numbers of its own: both sides draw as if each ran
 // alone.
@@ -193,9 +324,8 @@ class Explainer {
       if (own) return own;
       runs_whole_ = true;
     }
-    const auto seed = [this] { at::manual_seed(settings_.seed); };
     return std::make_unique<WholeRunValues>(backend_, ir_, weights_, run_.inputs, memory_,
-                                            WholeRunValues::Options{.before_run = seed});
+                                            settings_.seed);
   }
 
   NodeReport compare_once() {

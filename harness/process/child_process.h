@@ -1,7 +1,7 @@
 // ChildProcess: this program once more, as a process of its own that may crash or hang.
 //
 // Used by the supervisor of workers (supervise.h). Started with posix_spawn, in a process group of
-// its own, so that a Ctrl-C reaches the parent only; it continues under a keeper (keeper.h), so
+// its own, so that a Ctrl-C reaches the parent only; it continues under a keeper (worker.h), so
 // that its end, or the parent's, is the end of all that it started.
 #pragma once
 
@@ -16,6 +16,15 @@
 #include "torch_ir/base/subprocess.h"
 
 namespace torch_ir {
+
+struct ProcessState {
+  pid_t process = 0;
+  pid_t parent = 0;
+  int64_t resident_bytes = 0;
+};
+
+// All that this process may see.
+std::vector<ProcessState> list_processes();
 
 class ChildProcess {
  public:

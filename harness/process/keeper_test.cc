@@ -1,5 +1,3 @@
-#include "harness/process/keeper.h"
-
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/ptrace.h>
@@ -10,7 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "harness/process/process_tree.h"
+#include "harness/process/child_process.h"
+#include "harness/process/worker.h"
 #include "torch_ir/base/subprocess.h"
 
 namespace torch_ir {

@@ -4,6 +4,8 @@
 // worker takes those behind it. The supervisor itself touches no tensor.
 #pragma once
 
+#include <signal.h>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -12,9 +14,35 @@
 #include <string>
 
 #include "harness/process/worker.h"
+#include "torch_ir/base/error.h"
 #include "torch_ir/registry/failure_kind.h"
 
 namespace torch_ir {
+
+// While an InterruptGuard lives, SIGINT, SIGTERM and SIGHUP are remembered, so that a run can stop
+// its children and leave nothing half-written behind.
+
+// A run was stopped by SIGINT, SIGTERM or SIGHUP.
+class Interrupted : public Error {
+ public:
+  using Error::Error;
+};
+
+class InterruptGuard {
+ public:
+  InterruptGuard();
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+  // Whether a signal came since the guard was made; false where there is none.
+  static bool interrupted();
+
+ private:
+  struct sigaction previous_interrupt_;
+  struct sigaction previous_terminate_;
+  struct sigaction previous_hangup_;
+};
 
 // What one request may take.
 struct WorkLimits {
@@ -66,7 +94,7 @@ struct Supervision {
 };
 
 // Comes back when there is nothing more to do, or after SIGINT, SIGTERM or SIGHUP under an
-// InterruptGuard (interrupt.h). No worker is left. Throws the OutputError of a worker.
+// InterruptGuard. No worker is left. Throws the OutputError of a worker.
 void supervise(const Supervision& supervision);
 
 }  // namespace torch_ir

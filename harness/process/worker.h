@@ -21,6 +21,24 @@ namespace torch_ir {
 
 using WorkJson = nlohmann::ordered_json;
 
+// What workers and their supervisors say to each other. Each message is a line of JSON: an object
+// with one of these keys.
+
+// The argument that makes a program a worker.
+inline constexpr const char* kWorkerFlag = "--worker";
+
+// To a worker: the name of its task and its setup, first; then requests.
+inline constexpr const char* kTaskKey = "task";
+inline constexpr const char* kSetupKey = "setup";
+
+// From it, of the request at hand.
+inline constexpr const char* kNewsKey = "news";
+inline constexpr const char* kAnswerKey = "answer";
+// A file that cannot be written, which ends the run.
+inline constexpr const char* kOutputErrorKey = "output_error";
+// The process ends for want of memory.
+inline constexpr const char* kOutOfMemoryKey = "out_of_memory";
+
 // Thrown when the harness cannot write a file of its own: not the fault of a model, and the end of
 // a run.
 class OutputError : public Error {
@@ -38,8 +56,24 @@ using DoRequest = std::function<WorkJson(const WorkJson& request, const TellNews
 // What a worker is told before the first request makes it ready.
 using WorkTask = std::function<DoRequest(const WorkJson& setup)>;
 
+// Between the harness and each process that runs models stands a small one, its keeper. All that a
+// model, or the shell of an executor, starts belongs to the keeper, whatever group or session it
+// moves to; and when the model's process has ended, or the harness has, however it ended, the
+// keeper ends the rest and then itself.
+//
+// Two limits. No signal ends a keeper but SIGKILL, and SIGSTOP stops it until the harness ends it:
+// a model that kills its parent dies with it, and what the model has started lives on. And what
+// cannot be killed, a process that has become another user or that the system holds, is waited for
+// two seconds.
+//
+// Called first by a child that ChildProcess started: what returns is a new process that goes on;
+// the one that called stays as its keeper, ends as that ends, and does not return. Throws Error
+// when the system refuses. Gives a descriptor of what was the standard input, which is nothing
+// now.
+int continue_under_keeper();
+
 // Called first in the main function of every program that runs models: when the process is a
-// worker, works, under a keeper (keeper.h), and gives the exit status; otherwise nothing. The
+// worker, works, under a keeper (see above), and gives the exit status; otherwise nothing. The
 // message of what ends it is printed.
 std::optional<int> run_as_worker(int argc, char** argv,
                                  const std::map<std::string, WorkTask>& tasks);

@@ -1,10 +1,9 @@
-#include "harness/regression/golden.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "harness/regression/reference_pages.h"
 #include "torch_ir/base/error.h"
 
 namespace torch_ir {

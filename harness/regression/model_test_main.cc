@@ -24,9 +24,7 @@
 #include <vector>
 
 #include "harness/harness.h"
-#include "harness/regression/golden.h"
 #include "harness/regression/reference_pages.h"
-#include "harness/run/runner.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
 #include "torch_ir/executor/graph/execution_options.h"
@@ -77,7 +75,7 @@ std::vector<std::string> names_of_tests() {
   return {names.begin(), names.end()};
 }
 
-std::string problem_of(const ModelResult& result) {
+std::string problem_of(const Result& result) {
   if (result.is_good()) return "";
   if (result.failure) return result.failure->message + '\n' + result.failure->output;
   return result.name + " passes, and is registered as failing: " + result.expected_failure->reason;
@@ -97,10 +95,10 @@ std::map<std::string, std::string> run_tests_in(const std::string& directory,
   }
   const HarnessRun run = run_harness(options, {.lines = &std::cout});
   std::map<std::string, std::string> problems;
-  for (const ModelResult& result : run.results) {
+  for (const Result& result : run.results) {
     problems[line.is_of_an_archive() ? kArchive : result.name] = problem_of(result);
   }
-  for (const ModelResult& result : run.cases) {
+  for (const Result& result : run.cases) {
     std::string& problem = problems[result.call->op_type];
     if (result.passed()) continue;
     problem +=
@@ -229,7 +227,7 @@ std::vector<std::string> items_of(const std::string& list) {
 void take_flag(const std::string& argument) {
   BuildLine& line = build_line();
   RunSettings& settings = line.options.run.settings;
-  const auto archive = [&]() -> ModelFilesArgument& {
+  const auto archive = [&]() -> ModelFiles& {
     if (line.options.files.empty()) line.options.files.emplace_back();
     return line.options.files.front();
   };

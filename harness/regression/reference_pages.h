@@ -32,7 +32,7 @@ std::vector<std::string> reference_models(const std::string& directory);
 std::string portable_graph(const std::string& json);
 
 struct ReferencePages {
-  std::vector<ModelResult> results;
+  std::vector<Result> results;
   Files pages;
   Files pictures;
 };
@@ -45,5 +45,18 @@ ReferencePages make_reference_pages(const std::vector<std::string>& models,
 // How two machines' pages may differ, and mean the same: a difference is 0 on one and within the
 // tolerance on the other.
 bool same_page(std::string_view a, std::string_view b);
+
+// --- Golden files: a model's graph and its page as they were when somebody looked at them ---
+//
+// The test that torch_ir_model_test makes compares them with what the harness writes now, and
+// rewrites them when it is run as its update target. They hold the same placeholders.
+
+// What the graph `now` has changed since `golden`, a line each, naming the nodes; empty when
+// nothing, whatever versions captured them. Throws Error where one is no graph.
+std::string graph_difference(const std::string& golden, const std::string& now);
+
+// The lines that the page `now` has changed since `golden`; empty when nothing. A difference of 0
+// is as good as one within the tolerance, see same_page.
+std::string page_difference(const std::string& golden, const std::string& now);
 
 }  // namespace torch_ir

@@ -33,7 +33,7 @@ class ReferencePagesTest : public ::testing::Test {
     run_ = make_reference_pages(reference_models("reports/reference"), scratch);
   }
 
-  static IR graph_of(const ModelResult& result) {
+  static IR graph_of(const Result& result) {
     return deserialize_ir(run_.pages.at("ir/" + result.name + ".json"));
   }
 
@@ -60,7 +60,7 @@ bool adds_bias_after_matmul(const IR& graph) {
 
 TEST_F(ReferencePagesTest, ModelsDifferOnlyWhereTheyCallOtherOperatorsThanTheirGraphs) {
   EXPECT_FALSE(run_.results.empty());
-  for (const ModelResult& result : run_.results) {
+  for (const Result& result : run_.results) {
     const double limit = adds_bias_after_matmul(graph_of(result)) ? 1e-6 : 0;
     EXPECT_LE(result.worst_trial()->verification.max_diff, limit) << result.name;
   }
@@ -91,7 +91,7 @@ std::vector<std::string> contents(const std::string& svg, const std::string& tag
 TEST_F(ReferencePagesTest, PicturesShowTheGraphs) {
   const Files pictures = read_pictures("reports/reference");
   EXPECT_EQ(pictures.size(), run_.results.size()) << kHint;
-  for (const ModelResult& result : run_.results) {
+  for (const Result& result : run_.results) {
     const auto picture = pictures.find("svg/" + result.name + ".svg");
     ASSERT_NE(picture, pictures.end()) << result.name << ": " << kHint;
     const std::vector<std::string> names = contents(picture->second, "title");

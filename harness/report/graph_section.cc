@@ -5,7 +5,6 @@
 
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
-#include "harness/report/table.h"
 #include "torch_ir/analysis/cost.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/visualize/mermaid.h"
@@ -109,9 +108,8 @@ std::string sizes_text(const std::vector<SymbolSize>& sizes) {
 std::string operators_table(const GraphCost& cost) {
   Table table("lrrrr", {"Operator", "Nodes", "Multiply-adds", "Parameters", "Bytes of outputs"});
   for (const OperatorCost& op : cost.operators) {
-    table.add({code_cell(op.op_type), with_thousands_separators(op.num_nodes),
-               with_thousands_separators(op.multiply_adds),
-               with_thousands_separators(op.parameters), bytes_text(op.output_bytes)});
+    table.add({code_cell(op.op_type), op.num_nodes, op.multiply_adds, op.parameters,
+               bytes_text(op.output_bytes)});
   }
   return table.markdown();
 }
@@ -129,27 +127,21 @@ Table weights_table(const IR& ir) {
   for (const TensorMeta& weight : ir.weights) {
     const std::string& placeholder = placeholders[weight.name];
     table.add({code_cell(weight.name), weight_kind(placeholder), code_cell(placeholder),
-               code_cell(shape_text(weight.shape)), code_cell(weight.dtype),
-               with_thousands_separators(num_elements(weight))});
+               code_cell(shape_text(weight.shape)), code_cell(weight.dtype), num_elements(weight)});
   }
   return table;
 }
 
 std::string summary_table(const IRSummary& summary) {
   Table table("rrrrrr", {"Nodes", "Edges", "Inputs", "Outputs", "Weights", "Total parameters"});
-  table.add({with_thousands_separators(summary.num_nodes),
-             with_thousands_separators(summary.num_edges),
-             with_thousands_separators(summary.num_inputs),
-             with_thousands_separators(summary.num_outputs),
-             with_thousands_separators(summary.num_weights),
-             with_thousands_separators(summary.total_parameters)});
+  table.add({summary.num_nodes, summary.num_edges, summary.num_inputs, summary.num_outputs,
+             summary.num_weights, summary.total_parameters});
   return table.markdown();
 }
 
 std::string costs_table(const CostTotals& totals) {
   Table table("rrrrr", {"Multiply-adds", "Weights", "Inputs", "Largest value", "Smallest peak"});
-  table.add({with_thousands_separators(totals.multiply_adds), bytes_text(totals.weight_bytes),
-             bytes_text(totals.input_bytes),
+  table.add({totals.multiply_adds, bytes_text(totals.weight_bytes), bytes_text(totals.input_bytes),
              bytes_and_name(totals.largest_bytes, totals.largest_value),
              bytes_and_name(totals.peak_bytes, totals.peak_node)});
   return table.markdown();
@@ -180,8 +172,7 @@ std::string picture_text(const std::string& name, bool is_cut, const RunContext&
 
 }  // namespace
 
-Data graph_section(const ModelResult& result, const RunContext& context,
-                   const GraphPicture& picture) {
+Data graph_section(const Result& result, const RunContext& context, const GraphPicture& picture) {
   const std::string& name = result.name;
   const IR& ir = *result.graph;
   const IRSummary summary = summarize(ir);

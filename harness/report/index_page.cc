@@ -1,5 +1,3 @@
-#include "harness/report/index_page.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,6 +11,7 @@
 
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
+#include "harness/report/pages.h"
 #include "harness/report/run_text.h"
 #include "harness/results/result.h"
 #include "harness/results/result_fields.h"
@@ -59,7 +58,7 @@ double greater(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 double lesser(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 
 // All trials as one, each figure the worst of them.
-Json worst_figures(const ModelResult& result) {
+Json worst_figures(const Result& result) {
   const DifferenceMetrics differences = difference_metrics(result);
   Json json = Json::object();
   if (differences.smallest_passing_tolerance) {
@@ -100,7 +99,7 @@ Json worst_figures(const ModelResult& result) {
 }
 
 // What a row of the table says about the failure, in a line.
-std::string reason(const ModelResult& result) {
+std::string reason(const Result& result) {
   if (result.status() == Status::kExpectedFailure) return result.expected_failure->reason;
   if (result.failure) return headline(result.failure->message);
   if (result.expected_failure) return "expected to fail: " + result.expected_failure->reason;
@@ -108,7 +107,7 @@ std::string reason(const ModelResult& result) {
 }
 
 // What the table shows.
-Json model_json(const ModelResult& result, const RunContext& context) {
+Json model_json(const Result& result, const RunContext& context) {
   Json json = {{"name", result.name},
                {"status", status_name(result.status())},
                {"categories", write(result.categories)},
@@ -152,14 +151,14 @@ Json graph_json(const IRSummary& graph, const std::string& problem) {
   return json;
 }
 
-std::string description(const ModelResult& result) {
+std::string description(const Result& result) {
   if (!result.origin) return result.description;
   if (!result.origin->graph.empty()) return "The graph of " + result.origin->graph + ".";
   return "Imported from " + result.origin->archive + ".";
 }
 
 // What the view of one model shows beside that.
-Json detail_json(const ModelResult& result, const RunContext& context, bool has_svg,
+Json detail_json(const Result& result, const RunContext& context, bool has_svg,
                  const std::string& problem) {
   const bool has_ir = result.num_passed_stages > static_cast<size_t>(Stage::kSerialize);
   Json json = {{"description", description(result)},
@@ -199,11 +198,10 @@ std::string_view without_declaration(std::string_view svg) {
 }
 
 // Script elements with the details of all models, and with their pictures as far as there is room.
-void put_details(const std::vector<ModelResult>& results, const RunContext& context,
-                 const PictureOf& picture_of, const PutText& put) {
+void put_details(const RunRecord& run, const PictureOf& picture_of, const PutText& put) {
   size_t room = kMaxIndexPictures;
   size_t i = 0;
-  for (const ModelResult& result : results) {
+  for (const Result& result : run.results) {
     GraphPicture picture;
     const bool has_graph = result.graph_summary().has_value();
     if (has_graph && room > 0) picture = picture_of(result);
@@ -218,7 +216,7 @@ void put_details(const std::vector<ModelResult>& results, const RunContext& cont
       picture.problem = "it is too large to be part of this page";
     }
     put(fmt::format("<script type=\"application/json\" id=\"detail-{}\">{}</script>\n", i++,
-                    script_json(detail_json(result, context, has_svg, picture.problem))));
+                    script_json(detail_json(result, run.context, has_svg, picture.problem))));
   }
 }
 
@@ -226,9 +224,9 @@ std::string plain_names(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-Json environment_json(const std::vector<ModelResult>& results, const RunContext& context) {
-  const RunSettings& settings = context.settings;
-  const bool is_plan = settings.executor.empty() && settings.backend.empty();
+Json environment_json(const RunRecord& run) {
+  const RunSettings& settings = run.context.settings;
+  const bool is_plan = runs_plans(settings);
   Json json = Json::array();
   const auto add = [&](const std::string& name, const std::string& value) {
     if (!value.empty()) json.push_back({name, value});
@@ -239,46 +237,46 @@ Json environment_json(const std::vector<ModelResult>& results, const RunContext&
   if (is_plan) add("Device", settings.device.str());
   add("Threads", std::to_string(settings.threads));
   add("Seed", std::to_string(settings.seed));
-  add("Trials", std::to_string(num_trials(results, settings)));
+  add("Trials", std::to_string(num_trials(run.results, settings)));
   add("Tolerance", tolerance_rule_text(settings));
-  for (const auto& [name, value] : context.environment) add(environment_name(name), value);
+  for (const auto& [name, value] : run.context.environment) add(environment_name(name), value);
   return json;
 }
 
-Json changes_json(const ChangesSection& changes) {
+Json changes_json(const BaselineComparison& comparison, const std::string& baseline) {
   Json rows = Json::array();
-  for (const ChangesSection::Row& row : changes.rows) {
-    rows.push_back({{"model", row.model}, {"trend", row.trend}, {"changes", write(row.changes)}});
+  for (const ModelChange& change : comparison.models) {
+    rows.push_back({{"model", change.model},
+                    {"trend", trend_name(change.trend)},
+                    {"changes", write(change_lines(change))}});
   }
-  return {{"baseline", changes.baseline}, {"notes", write(changes.notes)}, {"rows", rows}};
+  return {{"baseline", baseline}, {"notes", write(baseline_notes(comparison))}, {"rows", rows}};
 }
 
 // What the page says of all of it.
-Json run_json(const std::vector<ModelResult>& results, const Coverage& coverage,
-              const RunContext& context, const std::optional<ChangesSection>& changes) {
+Json run_json(const RunRecord& run, const BaselineComparison* baseline) {
   Json stages = Json::array();
   for (const Stage stage : kStages) stages.push_back(stage_name(stage));
   Json bins = Json::array();
   for (size_t bin = 0; bin < kHistogramBins; ++bin) bins.push_back(histogram_bin_name(bin));
-  return {{"title", "torch-ir"},
-          {"rule", "An element passes when |actual − expected| ≤ atol + rtol · |expected|."},
-          {"stages", stages},
-          {"bins", bins},
-          {"environment", environment_json(results, context)},
-          {"command", reproduce_command(coverage, context)},
-          {"changes", changes ? changes_json(*changes) : Json()}};
+  return {
+      {"title", "torch-ir"},
+      {"rule", "An element passes when |actual − expected| ≤ atol + rtol · |expected|."},
+      {"stages", stages},
+      {"bins", bins},
+      {"environment", environment_json(run)},
+      {"command", reproduce_command(run.coverage, run.context)},
+      {"changes", baseline == nullptr ? Json() : changes_json(*baseline, run.context.baseline)}};
 }
 
 // That, and the rows of the table.
-void put_data(const std::vector<ModelResult>& results, const Coverage& coverage,
-              const RunContext& context, const std::optional<ChangesSection>& changes,
-              const PutText& put) {
-  std::string run = script_json(run_json(results, coverage, context, changes));
-  run.pop_back();
-  put(run + ",\"models\":[");
+void put_data(const RunRecord& run, const BaselineComparison* baseline, const PutText& put) {
+  std::string text = script_json(run_json(run, baseline));
+  text.pop_back();
+  put(text + ",\"models\":[");
   std::string_view separator = "";
-  for (const ModelResult& result : results) {
-    put(fmt::format("{}{}", separator, script_json(model_json(result, context))));
+  for (const Result& result : run.results) {
+    put(fmt::format("{}{}", separator, script_json(model_json(result, run.context))));
     separator = ",";
   }
   put("]}");
@@ -290,11 +288,11 @@ constexpr std::string_view kDetails = "\x02";
 
 }  // namespace
 
-void write_index(const std::vector<ModelResult>& results, const Coverage& coverage,
-                 const RunContext& context, const PictureOf& picture_of,
-                 const std::optional<ChangesSection>& changes,
-                 const std::vector<ModelResult>& cases, const PutText& put) {
+void write_index(const RunRecord& run, const BaselineComparison* baseline,
+                 const PictureOf& picture_of, const PutText& put) {
+  const auto& [coverage, context, results, cases, has_cases] = run;
   const bool is_good = all_good(results) && all_good(cases, context.requires_support);
+  const bool has_only_cases = results.empty() && !cases.empty();
   kainjow::mustache::data page;
   page.set("title", "torch-ir");
   page.set("heading", "torch-ir harness");
@@ -302,31 +300,27 @@ void write_index(const std::vector<ModelResult>& results, const Coverage& covera
   page.set("script", std::string(templates::index_script));
   page.set("verdict", xml_text(verdict_text(results, cases)));
   page.set("operators", operators_section(cases, context));
-  page.set("no_models", results.empty() && !cases.empty() ? " hidden" : "");
+  page.set("no_models", has_only_cases ? " hidden" : "");
   page.set("verdict_mark", is_good ? "✓" : "✕");
   page.set("verdict_class", is_good ? "good" : "bad");
-  page.set("coverage", xml_text(results.empty() && !cases.empty()
-                                    ? cases_coverage_text(cases, coverage)
-                                    : coverage_text(results, coverage, plain_names)));
+  page.set("coverage", xml_text(has_only_cases ? cases_coverage_text(cases, coverage)
+                                               : coverage_text(results, coverage, plain_names)));
   page.set("data", std::string(kData));
   page.set("details", std::string(kDetails));
   const std::string text = render_exactly(templates::index_page, page);
   const size_t data = text.find(kData);
   const size_t details = text.find(kDetails);
   put(text.substr(0, data));
-  put_data(results, coverage, context, changes, put);
+  put_data(run, baseline, put);
   put(text.substr(data + 1, details - data - 1));
-  put_details(results, context, picture_of, put);
+  put_details(run, picture_of, put);
   put(text.substr(details + 1));
 }
 
-std::string render_index(const std::vector<ModelResult>& results, const Coverage& coverage,
-                         const RunContext& context, const PictureOf& picture_of,
-                         const std::optional<ChangesSection>& changes,
-                         const std::vector<ModelResult>& cases) {
+std::string render_index(const RunRecord& run, const PictureOf& picture_of,
+                         const BaselineComparison* baseline) {
   std::string text;
-  write_index(results, coverage, context, picture_of, changes, cases,
-              [&](std::string_view piece) { text += piece; });
+  write_index(run, baseline, picture_of, [&](std::string_view piece) { text += piece; });
   return text;
 }
 

@@ -1,5 +1,3 @@
-#include "harness/report/index_page.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/report/pages.h"
 #include "harness/report/testing/page_test_results.h"
 #include "torch_ir/base/file.h"
 
@@ -22,13 +21,15 @@ using ::testing::Not;
 
 constexpr const char* kHostile = "</script><script>alert(1)</script><!-- \" ' & \x01 \xFF";
 
-GraphPicture picture(const ModelResult& result) {
+GraphPicture picture(const Result& result) {
   return {.svg = "<?xml version=\"1.0\"?>\n<svg><title>" + result.name + "</title></svg>\n"};
 }
 
-std::string render(const std::vector<ModelResult>& results, const RunContext& context = {},
+std::string render(const std::vector<Result>& results, const RunContext& context = {},
                    const PictureOf& picture_of = picture) {
-  return render_index(results, {.num_registered = results.size()}, context, picture_of);
+  return render_index(
+      {.coverage = {.num_registered = results.size()}, .context = context, .results = results},
+      picture_of);
 }
 
 // The text of the script element called `id`, up to the first tag that closes it: what a browser
@@ -66,7 +67,7 @@ TEST(IndexPageTest, HoldsTheWorstFiguresOfAllTrials) {
   EXPECT_EQ(model["smallest_passing_tolerance"], 0.25);
   EXPECT_EQ(data["models"][0]["signal_to_noise"], "inf");
   // A passing trial may have the greatest difference.
-  ModelResult result = make_mismatch();
+  Result result = make_mismatch();
   result.trials[0].verification.max_diff = 0.75;
   result.trials[0].verification.output_details[0].comparison.max_relative_diff = 3;
   const json other = json::parse(script(render({result}), "data"))["models"][0];
@@ -79,7 +80,7 @@ TEST(IndexPageTest, HoldsTheWorstFiguresOfAllTrials) {
 }
 
 TEST(IndexPageTest, HoldsAllThatIsKnownOfAModel) {
-  ModelResult result = make_mismatch();
+  Result result = make_mismatch();
   result.nodes = make_nodes();
   result.reproducer = Reproducer{.num_nodes = 2, .command = "torch-ir verify ir.json"};
   const std::string page = render({result});
@@ -98,7 +99,7 @@ TEST(IndexPageTest, HoldsAllThatIsKnownOfAModel) {
 }
 
 TEST(IndexPageTest, AReproducerOfAnExecutorSaysWhereItsProgramRuns) {
-  ModelResult result = make_mismatch();
+  Result result = make_mismatch();
   result.reproducer = Reproducer{.command = "harness --ir ."};
   RunContext context;
   context.settings.executor = "sim {ir}";
@@ -108,7 +109,7 @@ TEST(IndexPageTest, AReproducerOfAnExecutorSaysWhereItsProgramRuns) {
 }
 
 TEST(IndexPageTest, NoTextIsMarkup) {
-  ModelResult result = make_mismatch();
+  Result result = make_mismatch();
   result.name = result.description = kHostile;
   result.categories = {kHostile};
   result.failure->message = result.failure->output = kHostile;
@@ -118,9 +119,11 @@ TEST(IndexPageTest, NoTextIsMarkup) {
   RunContext context;
   context.settings.executor = kHostile;
   const size_t num_scripts = count(render({make_result()}), "<script");
+  const RunRecord run{.coverage = {.selection = {.categories = {kHostile}}},
+                      .context = context,
+                      .results = {result}};
   const std::string page =
-      render_index({result}, {.selection = {.categories = {kHostile}}, .num_registered = 1},
-                   context, [](const ModelResult&) { return GraphPicture{.svg = kHostile}; });
+      render_index(run, [](const Result&) { return GraphPicture{.svg = kHostile}; });
   EXPECT_THAT(page, Not(HasSubstr("alert(1)</script>")));
   // The picture is not fit to be one.
   EXPECT_EQ(count(page, "<script"), num_scripts - 1);
@@ -141,7 +144,7 @@ TEST(IndexPageTest, NeedsNothingBesideItself) {
 }
 
 TEST(IndexPageTest, FiguresThatAreNotANumberAreTheWorst) {
-  ModelResult result = make_mismatch();
+  Result result = make_mismatch();
   std::vector<OutputDetail>& outputs = result.trials.back().verification.output_details;
   outputs.push_back(outputs.front());
   outputs.back().comparison.cosine_similarity = std::numeric_limits<double>::quiet_NaN();
@@ -150,7 +153,7 @@ TEST(IndexPageTest, FiguresThatAreNotANumberAreTheWorst) {
 }
 
 TEST(IndexPageTest, WhatCouldNotBeComparedHasNoFigures) {
-  ModelResult result = make_mismatch();
+  Result result = make_mismatch();
   for (Trial& trial : result.trials) {
     TensorComparison& comparison = trial.verification.output_details[0].comparison;
     comparison.mismatch = "shape [1], expected [2]";
@@ -163,43 +166,45 @@ TEST(IndexPageTest, WhatCouldNotBeComparedHasNoFigures) {
 }
 
 TEST(IndexPageTest, SaysHowOftenModelsRan) {
-  const auto trials = [](const ModelResult& result) {
+  const auto trials = [](const Result& result) {
     const json data = json::parse(script(render({result}), "data"));
     for (const json& row : data["environment"]) {
       if (row[0] == "Trials") return row[1].get<std::string>();
     }
     return std::string();
   };
-  ModelResult result = make_result();
+  Result result = make_result();
   EXPECT_EQ(trials(result), "3");
   result.origin = Origin{.archive = "tiny.pt2", .expected = "tiny.expected.safetensors"};
   EXPECT_EQ(trials(result), "1");
 }
 
 TEST(IndexPageTest, HoldsWhatHasChanged) {
-  const ChangesSection changes{
-      .baseline = "old/results.json",
-      .notes = {"1 model compared: 1 worse"},
-      .rows = {{.model = "Off", .trend = "worse", .changes = {"nodes: 1 -> 2"}}}};
+  const BaselineComparison comparison{
+      .num_compared = 1,
+      .models = {{.model = "Off",
+                  .trend = Trend::kWorse,
+                  .changes = {{.what = "nodes", .before = int64_t{1}, .now = int64_t{2}}}}}};
   const std::string page =
-      render_index({make_mismatch()}, {.num_registered = 1}, {}, picture, changes);
+      render_index({.context = {.baseline = "old/results.json"}, .results = {make_mismatch()}},
+                   picture, &comparison);
   const json data = json::parse(script(page, "data"));
   EXPECT_EQ(data["changes"]["baseline"], "old/results.json");
-  EXPECT_EQ(data["changes"]["notes"], json({"1 model compared: 1 worse"}));
+  EXPECT_EQ(data["changes"]["notes"], json({"1 model compared: 1 worse."}));
   EXPECT_EQ(data["changes"]["rows"][0]["model"], "Off");
   EXPECT_EQ(data["changes"]["rows"][0]["changes"], json({"nodes: 1 -> 2"}));
   EXPECT_TRUE(json::parse(script(render({make_mismatch()}), "data"))["changes"].is_null());
 }
 
 TEST(IndexPageTest, NeedsNoGraphThatWasDropped) {
-  ModelResult dropped = make_mismatch();
+  Result dropped = make_mismatch();
   dropped.drop_graph();
   EXPECT_FALSE(dropped.graph);
   EXPECT_EQ(render({dropped}), render({make_mismatch()}));
 }
 
 TEST(IndexPageTest, TimesAreForThoseWhoAsk) {
-  ModelResult result = make_result();
+  Result result = make_result();
   result.stage_seconds = {0.25, 0.5, 1, 2};
   EXPECT_FALSE(json::parse(script(render({result}), "data"))["models"][0].contains("seconds"));
   EXPECT_EQ(
@@ -209,10 +214,9 @@ TEST(IndexPageTest, TimesAreForThoseWhoAsk) {
 
 TEST(IndexPageTest, LargePicturesAreLinkedTo) {
   const std::string large(kMaxIndexPicture + 1, ' ');
-  const std::string page =
-      render({make_result(), make_mismatch()}, {}, [&](const ModelResult& result) {
-        return GraphPicture{.svg = "<svg>" + (result.name == "Off" ? "" : large) + "</svg>"};
-      });
+  const std::string page = render({make_result(), make_mismatch()}, {}, [&](const Result& result) {
+    return GraphPicture{.svg = "<svg>" + (result.name == "Off" ? "" : large) + "</svg>"};
+  });
   EXPECT_EQ(script(page, "graph-0"), "");
   EXPECT_EQ(script(page, "graph-1"), "<svg></svg>");
   const json detail = json::parse(script(page, "detail-0"));
@@ -221,7 +225,7 @@ TEST(IndexPageTest, LargePicturesAreLinkedTo) {
 }
 
 TEST(IndexPageTest, AMissingPictureHasAReason) {
-  const std::string page = render({make_result()}, {}, [](const ModelResult&) {
+  const std::string page = render({make_result()}, {}, [](const Result&) {
     return GraphPicture{.problem = "Graphviz's 'dot' is not on the PATH"};
   });
   const json detail = json::parse(script(page, "detail-0"));
@@ -230,14 +234,14 @@ TEST(IndexPageTest, AMissingPictureHasAReason) {
 }
 
 TEST(IndexPageTest, IsTheSameEachTime) {
-  const std::vector<ModelResult> results = {make_result(2.5e-7), make_failure(), make_mismatch()};
+  const std::vector<Result> results = {make_result(2.5e-7), make_failure(), make_mismatch()};
   EXPECT_EQ(render(results), render(results));
 }
 
 // --- For a browser ---
 
 // A chain of nodes as wide as high.
-GraphPicture chain_picture(const ModelResult& result) {
+GraphPicture chain_picture(const Result& result) {
   std::string svg =
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg role=\"img\" width=\"400pt\" "
       "height=\"700pt\" viewBox=\"0 0 400 700\" xmlns=\"http://www.w3.org/2000/svg\">\n"
@@ -256,25 +260,25 @@ GraphPicture chain_picture(const ModelResult& result) {
   return {.svg = svg + "</g></svg>\n"};
 }
 
-std::vector<ModelResult> results_of_every_kind(int num_more) {
-  std::vector<ModelResult> all = {make_result(), make_failure(), make_mismatch()};
+std::vector<Result> results_of_every_kind(int num_more) {
+  std::vector<Result> all = {make_result(), make_failure(), make_mismatch()};
   all[2].nodes = make_nodes();
   all[2].reproducer = Reproducer{.num_nodes = 1,
                                  .first_node = "add",
                                  .last_node = "add",
                                  .command = "torch-ir verify ir.json --inputs inputs.safetensors",
                                  .message = "12 of 2048 element(s) differ"};
-  ModelResult known = make_mismatch();
+  Result known = make_mismatch();
   known.name = "Known";
   known.categories = {"known"};
   known.expected_failure =
       ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "rounds twice"};
   all.push_back(known);
-  ModelResult healed = make_result(2.5e-7);
+  Result healed = make_result(2.5e-7);
   healed.name = "Healed";
   healed.expected_failure = known.expected_failure;
   all.push_back(healed);
-  ModelResult hostile = make_failure();
+  Result hostile = make_failure();
   hostile.name = "Hostile";
   hostile.description = kHostile;
   hostile.categories = {kHostile};
@@ -282,7 +286,7 @@ std::vector<ModelResult> results_of_every_kind(int num_more) {
   hostile.failure->output = kHostile;
   all.push_back(hostile);
   for (int i = 0; i < num_more; ++i) {
-    ModelResult& result = all.emplace_back(make_result(1e-9 * (1 + i * 7919 % 1000)));
+    Result& result = all.emplace_back(make_result(1e-9 * (1 + i * 7919 % 1000)));
     result.name = "Model" + std::to_string(i);
     result.categories = {"category_" + std::to_string(i % 12)};
     const OpNode node = result.graph->nodes[0];
@@ -300,19 +304,27 @@ TEST(IndexPageTest, IsWrittenForABrowser) {
   const char* path = std::getenv("INDEX_PAGE");
   if (path == nullptr) GTEST_SKIP() << "no INDEX_PAGE";
   const char* num_more = std::getenv("INDEX_MODELS");
-  const std::vector<ModelResult> all =
+  const std::vector<Result> all =
       results_of_every_kind(num_more == nullptr ? 0 : std::atoi(num_more));
   RunContext context;
   context.timings = true;
   context.environment = {{"libtorch", "2.13.0"}, {"cpu_capability", "AVX2"}};
-  const ChangesSection changes{
-      .baseline = "old/results.json",
-      .notes = {"7 models compared: 1 worse, 1 gone", "seed: 0 -> 7"},
-      .rows = {
-          {.model = "Off", .trend = "worse", .changes = {"status: passed -> failed", kHostile}},
-          {.model = "Gone", .trend = "gone", .changes = {"status: was passed"}}}};
-  write_file(path,
-             render_index(all, {.num_registered = all.size()}, context, chain_picture, changes));
+  context.baseline = "old/results.json";
+  const auto passed = std::string("passed");
+  const BaselineComparison comparison{
+      .notes = {"seed: 0 -> 7"},
+      .num_compared = 7,
+      .models = {{.model = "Off",
+                  .trend = Trend::kWorse,
+                  .changes = {{.what = "status", .before = passed, .now = std::string("failed")},
+                              {.what = kHostile}}},
+                 {.model = "Gone",
+                  .trend = Trend::kGone,
+                  .changes = {{.what = "status", .before = passed}}}}};
+  write_file(
+      path,
+      render_index({.coverage = {.num_registered = all.size()}, .context = context, .results = all},
+                   chain_picture, &comparison));
 }
 
 }  // namespace

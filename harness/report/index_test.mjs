@@ -129,7 +129,7 @@ const tests = {
       const changes = page.locator('#changes');
       assert.equal(await changes.locator('details').getAttribute('open'), '', 'something is worse');
       const text = await changes.innerText();
-      for (const part of ['old/results.json', '7 models compared: 1 worse, 1 gone', 'seed: 0 -> 7',
+      for (const part of ['old/results.json', '7 models compared: 1 worse, 1 gone', 'Seed: 0 -> 7.',
                           'status: passed -> failed', '</script><script>alert(1)', 'status: was passed']) {
         assert.ok(text.includes(part), `${part} is not in:\n${text}`);
       }

@@ -1,5 +1,3 @@
-#include "harness/report/junit.h"
-
 #include <fmt/format.h>
 
 #include <functional>
@@ -7,12 +5,13 @@
 #include <string_view>
 
 #include "harness/report/markup.h"
+#include "harness/report/pages.h"
 #include "harness/report/run_text.h"
 
 namespace torch_ir {
 namespace {
 
-std::string class_name(const ModelResult& result) {
+std::string class_name(const Result& result) {
   return (result.call ? "torch_ir.operators." : "torch_ir.") + category_of(result);
 }
 
@@ -20,7 +19,7 @@ std::string time_attribute(double seconds, const RunContext& context) {
   return context.timings ? fmt::format(" time=\"{:.3f}\"", seconds) : "";
 }
 
-double total_seconds(const ModelResult& result) {
+double total_seconds(const Result& result) {
   return std::accumulate(result.stage_seconds.begin(), result.stage_seconds.end(), 0.0);
 }
 
@@ -34,7 +33,7 @@ std::string failure_element(std::string_view kind, const std::string& summary,
                      xml_attribute(kind), xml_attribute(summary), xml_text(text));
 }
 
-std::string failed(const ModelResult& result, const RunContext& context) {
+std::string failed(const Result& result, const RunContext& context) {
   // A run that was interrupted may have left a model without a word.
   const Failure failure = result.failure.value_or(Failure{.message = "not run to its end"});
   std::string text = failure.message + '\n';
@@ -53,7 +52,7 @@ std::string failed(const ModelResult& result, const RunContext& context) {
   return failure_element(failure_kind_name(failure.kind), failure_line(failure), text);
 }
 
-std::string unexpected_pass(const ModelResult& result, const RunContext& context) {
+std::string unexpected_pass(const Result& result, const RunContext& context) {
   return failure_element(
       status_name(Status::kUnexpectedPass), "passed, and is expected to fail",
       fmt::format("It is expected to fail ({}) and passed: take that out of {}.\n",
@@ -61,13 +60,13 @@ std::string unexpected_pass(const ModelResult& result, const RunContext& context
                   expectation_place(result, context, std::identity())));
 }
 
-std::string expected_failure(const ModelResult& result) {
+std::string expected_failure(const Result& result) {
   return fmt::format(
       "      <skipped message=\"{}\"/>\n",
       xml_attribute("fails as expected, " + expected_text(*result.expected_failure)));
 }
 
-std::string outcome(const ModelResult& result, const RunContext& context) {
+std::string outcome(const Result& result, const RunContext& context) {
   switch (result.status()) {
     case Status::kPassed:
       return {};
@@ -85,7 +84,7 @@ std::string outcome(const ModelResult& result, const RunContext& context) {
   __builtin_unreachable();
 }
 
-std::string test_case(const ModelResult& result, const RunContext& context) {
+std::string test_case(const Result& result, const RunContext& context) {
   std::string content = outcome(result, context);
   if (result.failure && !result.failure->output.empty()) {
     content += fmt::format("      <system-out>{}</system-out>\n", xml_text(result.failure->output));
@@ -99,21 +98,20 @@ std::string test_case(const ModelResult& result, const RunContext& context) {
 
 }  // namespace
 
-std::string to_junit_xml(const std::vector<ModelResult>& results, const RunContext& context,
-                         const std::vector<ModelResult>& calls) {
+std::string to_junit_xml(const RunRecord& run) {
   size_t failures = 0;
   size_t skipped = 0;
   double seconds = 0;
   std::string cases;
-  for (const std::vector<ModelResult>* all : {&results, &calls}) {
-    for (const ModelResult& result : *all) {
+  for (const std::vector<Result>* all : {&run.results, &run.cases}) {
+    for (const Result& result : *all) {
       failures += result.is_good() ? 0 : 1;
       skipped += result.is_good() && !result.passed() ? 1 : 0;
       seconds += total_seconds(result);
-      cases += test_case(result, context);
+      cases += test_case(result, run.context);
     }
   }
-  const std::string time = time_attribute(seconds, context);
+  const std::string time = time_attribute(seconds, run.context);
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<testsuites name=\"torch-ir\" tests=\"{0}\" failures=\"{1}\" errors=\"0\"{3}>\n"
@@ -122,7 +120,7 @@ std::string to_junit_xml(const std::vector<ModelResult>& results, const RunConte
       "{4}"
       "  </testsuite>\n"
       "</testsuites>\n",
-      results.size() + calls.size(), failures, skipped, time, cases);
+      run.results.size() + run.cases.size(), failures, skipped, time, cases);
 }
 
 }  // namespace torch_ir

@@ -1,5 +1,3 @@
-#include "harness/report/junit.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdio.h>
@@ -9,21 +7,23 @@
 #include <fstream>
 #include <string>
 
+#include "harness/report/pages.h"
+
 namespace torch_ir {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-ModelResult passed(const std::string& name) {
+Result passed(const std::string& name) {
   return {.name = name,
           .categories = {"attention", "big"},
           .num_passed_stages = kStages.size(),
           .stage_seconds = {0.25, 1}};
 }
 
-ModelResult failed(const std::string& name, const std::string& message) {
-  ModelResult result{.name = name, .categories = {"conv"}, .num_passed_stages = 3};
+Result failed(const std::string& name, const std::string& message) {
+  Result result{.name = name, .categories = {"conv"}, .num_passed_stages = 3};
   result.failure = Failure{.kind = FailureKind::kOutputMismatch,
                            .stage = Stage::kVerify,
                            .message = message,
@@ -31,8 +31,13 @@ ModelResult failed(const std::string& name, const std::string& message) {
   return result;
 }
 
+std::string xml_of(const std::vector<Result>& results, const RunContext& context = {},
+                   const std::vector<Result>& cases = {}) {
+  return to_junit_xml({.context = context, .results = results, .cases = cases});
+}
+
 TEST(JunitTest, APassedModelIsOneLine) {
-  EXPECT_EQ(to_junit_xml({passed("Tiny")}, {}),
+  EXPECT_EQ(xml_of({passed("Tiny")}),
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<testsuites name=\"torch-ir\" tests=\"1\" failures=\"0\" errors=\"0\">\n"
             "  <testsuite name=\"torch-ir\" tests=\"1\" failures=\"0\" errors=\"0\" "
@@ -43,18 +48,18 @@ TEST(JunitTest, APassedModelIsOneLine) {
 }
 
 TEST(JunitTest, TimesAreThereForThoseWhoAsk) {
-  const std::string xml = to_junit_xml({passed("Tiny"), passed("Other")}, {.timings = true});
+  const std::string xml = xml_of({passed("Tiny"), passed("Other")}, {.timings = true});
   EXPECT_THAT(xml, HasSubstr("name=\"Tiny\" time=\"1.250\"/>"));
   EXPECT_THAT(xml, HasSubstr("skipped=\"0\" time=\"2.500\">"));
 }
 
 TEST(JunitTest, AFailureSaysWhatIsWrongAndHowToSeeIt) {
-  ModelResult result = failed("Net", "output 0 <conv>: max diff 0.5\nmore");
+  Result result = failed("Net", "output 0 <conv>: max diff 0.5\nmore");
   result.failure->output = "last words";
   result.nodes.emplace().first_divergence =
       Divergence{.node = {.node = "conv2d", .op_type = "aten.conv2d.default", .comparison = {}}};
   result.reproducer = Reproducer{.command = "torch-ir verify ir.json"};
-  const std::string xml = to_junit_xml({result}, {});
+  const std::string xml = xml_of({result});
   EXPECT_THAT(xml, HasSubstr("tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\">"));
   EXPECT_THAT(xml, HasSubstr("    <testcase classname=\"torch_ir.conv\" name=\"Net\">\n"
                              "      <failure type=\"output mismatch\" message=\"output mismatch in "
@@ -68,10 +73,10 @@ TEST(JunitTest, AFailureSaysWhatIsWrongAndHowToSeeIt) {
 }
 
 TEST(JunitTest, AnExpectedFailureIsSkippedWithItsReason) {
-  ModelResult result = failed("Net", "differs");
+  Result result = failed("Net", "differs");
   result.expected_failure =
       ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "rounds \"twice\""};
-  const std::string xml = to_junit_xml({result}, {});
+  const std::string xml = xml_of({result});
   EXPECT_THAT(xml, HasSubstr("failures=\"0\" errors=\"0\" skipped=\"1\""));
   EXPECT_THAT(xml, HasSubstr("<skipped message=\"fails as expected, output mismatch: rounds "
                              "&quot;twice&quot;\"/>"));
@@ -79,57 +84,56 @@ TEST(JunitTest, AnExpectedFailureIsSkippedWithItsReason) {
 }
 
 TEST(JunitTest, AnotherFailureThanTheExpectedOneIsAFailure) {
-  ModelResult result = failed("Net", "differs");
+  Result result = failed("Net", "differs");
   result.expected_failure = ExpectedFailure{.kind = FailureKind::kCrashed, .reason = "a bug"};
-  const std::string xml = to_junit_xml({result}, {});
+  const std::string xml = xml_of({result});
   EXPECT_THAT(xml, HasSubstr("failures=\"1\""));
   EXPECT_THAT(xml, HasSubstr("Expected was another failure: crashed: a bug\n"));
 }
 
 TEST(JunitTest, AnUnexpectedPassIsAFailure) {
-  ModelResult result = passed("Net");
+  Result result = passed("Net");
   result.expected_failure = ExpectedFailure{.kind = FailureKind::kCrashed, .reason = "a bug"};
-  const std::string xml = to_junit_xml({result}, {});
+  const std::string xml = xml_of({result});
   EXPECT_THAT(xml, HasSubstr("failures=\"1\" errors=\"0\" skipped=\"0\""));
   EXPECT_THAT(xml, HasSubstr("<failure type=\"unexpected pass\" message=\"passed, and is "
                              "expected to fail\">It is expected to fail (crashed: a bug) and "
                              "passed: take that out of its registration.\n"));
   RunContext context;
   context.expected_failures = "known.txt";
-  EXPECT_THAT(to_junit_xml({result}, context),
+  EXPECT_THAT(xml_of({result}, context),
               HasSubstr("take that out of its registration, or of known.txt.\n"));
 }
 
 TEST(JunitTest, AReproducerSaysWhichProgramItIsFor) {
-  ModelResult result = failed("Net", "differs");
+  Result result = failed("Net", "differs");
   result.reproducer = Reproducer{.command = "harness --ir . --backend chip"};
   RunContext context;
   context.settings.backend = "chip";
-  EXPECT_THAT(to_junit_xml({result}, context),
+  EXPECT_THAT(xml_of({result}, context),
               HasSubstr("Reproduce it in repro/Net: harness --ir . --backend chip\n"
                         "harness is the program that the backend is linked into.\n"));
 }
 
-ModelResult called(const std::string& name) {
+Result called(const std::string& name) {
   return {.name = name,
           .categories = {"pointwise"},
           .call = CallInfo{.op_type = "aten.abs.default"},
           .num_passed_stages = kStages.size()};
 }
 
-ModelResult failed_call(const std::string& name, FailureKind kind, const std::string& message) {
-  ModelResult result = called(name);
+Result failed_call(const std::string& name, FailureKind kind, const std::string& message) {
+  Result result = called(name);
   result.failure = Failure{.kind = kind, .stage = Stage::kExecute, .message = message};
   return result;
 }
 
 TEST(JunitTest, CallsFollowTheModels) {
-  ModelResult unsupported = called("abs/b");
+  Result unsupported = called("abs/b");
   unsupported.unsupported = "no \"abs\"";
-  const std::string xml =
-      to_junit_xml({passed("Tiny")}, {},
-                   {called("abs/a"), unsupported,
-                    failed_call("abs/c", FailureKind::kTimedOut, "stopped <now>")});
+  const std::string xml = xml_of({passed("Tiny")}, {},
+                                 {called("abs/a"), unsupported,
+                                  failed_call("abs/c", FailureKind::kTimedOut, "stopped <now>")});
   EXPECT_THAT(xml, HasSubstr("tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"1\">"));
   EXPECT_THAT(
       xml, HasSubstr("name=\"Tiny\"/>\n"
@@ -170,15 +174,15 @@ TEST(JunitTest, IsXmlWhateverBytesItHolds) {
   if (std::system("python3 -c '' 2>/dev/null") != 0) GTEST_SKIP() << "python3 is not on the PATH";
   std::string bytes = "]]>\ufffe\uffff\xed\xa0\x80";
   for (int i = 0; i < 256; ++i) bytes += static_cast<char>(i);
-  ModelResult broken = failed("Broken <&\"'>", bytes);
+  Result broken = failed("Broken <&\"'>", bytes);
   broken.categories = {bytes};
   broken.failure->output = bytes + "</system-out>";
-  ModelResult known = failed("Known", "x");
+  Result known = failed("Known", "x");
   known.expected_failure = ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = bytes};
-  ModelResult call = failed_call(bytes, FailureKind::kExecuteFailed, bytes);
+  Result call = failed_call(bytes, FailureKind::kExecuteFailed, bytes);
   call.categories = {bytes};
   const std::string elements =
-      parse_with_python(to_junit_xml({broken, passed("Tiny"), known}, {}, {call}));
+      parse_with_python(xml_of({broken, passed("Tiny"), known}, {}, {call}));
   EXPECT_THAT(elements, HasSubstr("testcase [('classname', 'torch_ir.]]>"));
   EXPECT_THAT(elements, HasSubstr("testcase [('classname', 'torch_ir.operators.]]>"));
   EXPECT_THAT(elements, HasSubstr("('name', 'Broken <&\"\\'>')]"));

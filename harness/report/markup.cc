@@ -57,22 +57,6 @@ constexpr Replacement kInText[] = {{"\n", "\n"}, {"\t", "\t"}};
 // A parser makes spaces of plain line breaks and tabs here.
 constexpr Replacement kInAttributes[] = {{"\n", "&#10;"}, {"\t", "&#9;"}, {"\"", "&quot;"}};
 
-// How many bytes a character has that begins with `lead`.
-size_t length_of(unsigned char lead) {
-  return lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
-}
-
-// The character at the start of `text`, or as much of one as there is.
-std::string_view first_character(std::string_view text) {
-  const size_t length = length_of(static_cast<unsigned char>(text.front()));
-  size_t end = 1;
-  while (end < length && end < text.size() &&
-         (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) {
-    ++end;
-  }
-  return text.substr(0, end);
-}
-
 template <size_t N>
 const Replacement* find(const Replacement (&replacements)[N], std::string_view character) {
   for (const Replacement& replacement : replacements) {
@@ -85,7 +69,8 @@ template <size_t N>
 std::string escape(std::string_view text, const Replacement (&more)[N]) {
   std::string xml;
   while (!text.empty()) {
-    const std::string_view character = first_character(text);
+    // What is no UTF-8 goes byte by byte.
+    const std::string_view character = text.substr(0, std::max<size_t>(1, character_size(text)));
     text.remove_prefix(character.size());
     const Replacement* replacement = find(kEverywhere, character);
     if (replacement == nullptr) replacement = find(more, character);

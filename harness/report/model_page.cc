@@ -6,7 +6,6 @@
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
 #include "harness/report/run_text.h"
-#include "harness/report/table.h"
 #include "harness/results/result.h"
 #include "templates/templates.h"
 #include "torch_ir/executor/graph/execution_options.h"
@@ -16,7 +15,7 @@ namespace {
 
 using Data = kainjow::mustache::data;
 
-std::string inputs_text(const ModelResult& result, const RunContext& context) {
+std::string inputs_text(const Result& result, const RunContext& context) {
   if (!result.origin) {
     return fmt::format("the weights and inputs of seed {}", context.settings.seed);
   }
@@ -26,7 +25,7 @@ std::string inputs_text(const ModelResult& result, const RunContext& context) {
   return weights + " and the inputs in " + code_span(result.origin->inputs);
 }
 
-std::string maximum_difference(const ModelResult& result, const RunContext& context) {
+std::string maximum_difference(const Result& result, const RunContext& context) {
   const auto difference = difference_metrics(result).max_diff;
   return difference ? " Maximum difference: " + difference_text(*difference, context) : "";
 }
@@ -44,7 +43,7 @@ std::string expectation(const ExpectedFailure& expected) {
 
 std::string code(const std::string& text) { return code_span(text); }
 
-std::string verdict(const ModelResult& result, const RunContext& context) {
+std::string verdict(const Result& result, const RunContext& context) {
   const std::string mark(status_mark(result.status()));
   switch (result.status()) {
     case Status::kPassed:
@@ -72,7 +71,7 @@ std::string verdict(const ModelResult& result, const RunContext& context) {
 }
 
 // Where the model is from, in a sentence.
-std::string described_model(const ModelResult& result) {
+std::string described_model(const Result& result) {
   if (!result.origin) return escape_markdown(result.description);
   if (!result.origin->graph.empty()) return "The graph of " + code_span(result.origin->graph) + ".";
   std::string text = "Imported from " + code_span(result.origin->archive);
@@ -90,7 +89,7 @@ Data failure_data(const Failure& failure) {
   return data;
 }
 
-std::string verified_text(const ModelResult& result) {
+std::string verified_text(const Result& result) {
   const auto outputs =
       static_cast<int64_t>(result.worst_trial()->verification.output_details.size());
   std::string text = counted(outputs, "output") + " compared with " + reference_of(result).detail;
@@ -101,13 +100,13 @@ std::string verified_text(const ModelResult& result) {
   return text + (by_float64 ? ", all near enough to float64" : ", all within the tolerance");
 }
 
-std::string source_of(const ModelResult& result) {
+std::string source_of(const Result& result) {
   if (!result.origin) return ", captured on the meta device: no weight in memory";
   if (!result.origin->graph.empty()) return ", read from the file";
   return ", read from the archive; nothing in it was executed";
 }
 
-std::string stage_detail(Stage stage, const ModelResult& result, const RunContext& context) {
+std::string stage_detail(Stage stage, const Result& result, const RunContext& context) {
   switch (stage) {
     case Stage::kExtract:
       return counted(static_cast<int64_t>(result.graph->nodes.size()), "node") + source_of(result);
@@ -121,7 +120,7 @@ std::string stage_detail(Stage stage, const ModelResult& result, const RunContex
   __builtin_unreachable();
 }
 
-std::string stages_table(const ModelResult& result, const RunContext& context) {
+std::string stages_table(const Result& result, const RunContext& context) {
   std::vector<Cell> heads = {"Stage", "Result", ""};
   if (context.timings) heads.push_back("Seconds");
   Table table(context.timings ? "lllr" : "lll", heads);
@@ -143,7 +142,7 @@ std::string stages_table(const ModelResult& result, const RunContext& context) {
   return table.markdown();
 }
 
-std::string replay_command(const ModelResult& result, const RunSettings& settings) {
+std::string replay_command(const Result& result, const RunSettings& settings) {
   const RunSettings defaults;
   const std::string& name = result.name;
   const ToleranceRule& rule = result.trials.front().verification.tolerance;
@@ -169,7 +168,7 @@ std::string replay_command(const ModelResult& result, const RunSettings& setting
 
 }  // namespace
 
-Reference reference_of(const ModelResult& result) {
+Reference reference_of(const Result& result) {
   if (!result.origin) {
     return {.verdict = "the model computes",
             .detail = "the model's own",
@@ -198,8 +197,8 @@ Reference reference_of(const ModelResult& result) {
           .explanation = "Expected is what " + file + " says."};
 }
 
-std::string render_model_page(const ModelResult& result, const RunContext& context,
-                              const GraphPicture& picture, const std::vector<ModelResult>& cases) {
+std::string render_model_page(const Result& result, const RunContext& context,
+                              const GraphPicture& picture, const std::vector<Result>& cases) {
   Data page;
   page.set("name", escape_markdown(result.name));
   page.set("verdict", verdict(result, context));

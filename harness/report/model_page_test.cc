@@ -46,7 +46,7 @@ TEST(ModelPageTest, HasEveryPart) {
 
 TEST(ModelPageTest, BlankLinesAreSingleButInCode) {
   EXPECT_THAT(render_model_page(make_result(), {}), Not(HasSubstr("\n\n\n")));
-  ModelResult failed = make_failure();
+  Result failed = make_failure();
   failed.failure->message = "one\n\n\ntwo";
   EXPECT_THAT(render_model_page(failed, {}), HasSubstr("```\none\n\n\ntwo\n```\n"));
 }
@@ -67,36 +67,36 @@ TEST(ModelPageTest, ADifferenceIsShownWithItsPlaceAndTolerance) {
 }
 
 TEST(ModelPageTest, TheMaximumDifferenceIsThatOfAllTrials) {
-  ModelResult result = make_result(0.0188);
+  Result result = make_result(0.0188);
   result.trials.push_back(result.trials[0]);
   VerificationReport& other = result.trials[1].verification;
   other.max_diff = 0.0206;
   other.output_details[0].comparison.smallest_passing_tolerance = 0;
   ASSERT_EQ(result.worst_trial(), &result.trials[0]);
   EXPECT_THAT(render_model_page(result, {}), HasSubstr("Maximum difference: 0.0206\n"));
-  const std::string summary = render_summary({result}, {}, {});
+  const std::string summary = summary_of({result});
   EXPECT_THAT(summary, HasSubstr("| 0.0206 | 0.0047 |  |\n"));
   EXPECT_THAT(summary, HasSubstr("Max diff is the greatest of all trials, and"));
 }
 
 TEST(ModelPageTest, NamesOperatorsThatAreNotCounted) {
-  ModelResult result = make_result();
+  Result result = make_result();
   result.graph->nodes[0].op_type = "my.op.default";
   EXPECT_THAT(render_model_page(result, {}),
               HasSubstr("Not counted: my.op.default (1 node), nothing is known of the operator"));
-  EXPECT_THAT(render_summary({result}, {}, {}), HasSubstr(" | ≥ 0 | "));
+  EXPECT_THAT(summary_of({result}), HasSubstr(" | ≥ 0 | "));
 }
 
 TEST(ModelPageTest, SeveralOutputsHaveATotal) {
-  ModelResult result = make_result(2.5e-7);
+  Result result = make_result(2.5e-7);
   EXPECT_THAT(render_model_page(result, {}), Not(HasSubstr("**All**")));
   result.trials[0].verification.output_details.push_back(
       result.trials[0].verification.output_details[0]);
   EXPECT_THAT(render_model_page(result, {}), HasSubstr("| **All** | **4,096** | **2.5e-07** |"));
 }
 
-ModelResult make_imported(const Origin& origin) {
-  ModelResult result = make_result(2.5e-7);
+Result make_imported(const Origin& origin) {
+  Result result = make_result(2.5e-7);
   result.description.clear();
   result.categories = {"imported"};
   result.origin = origin;
@@ -170,20 +170,20 @@ TEST(ModelPageTest, WhatAFileExpectsIsComparedOnce) {
               HasSubstr("| `exact` | `cpu` | 1 | 0 | 1 |\n"));
   EXPECT_THAT(render_model_page(make_imported({.archive = "tiny.pt2", .inputs = "in"}), context),
               HasSubstr("| `exact` | `cpu` | 1 | 0 | 5 |\n"));
-  const std::string summary = render_summary({make_imported(origin)}, {}, context);
+  const std::string summary = summary_of({make_imported(origin)}, {}, context);
   EXPECT_THAT(summary, HasSubstr("| `exact` | `cpu` | 1 | 0 | 1 | rtol"));
-  const std::string both = render_summary({make_imported(origin), make_result()}, {}, context);
+  const std::string both = summary_of({make_imported(origin), make_result()}, {}, context);
   EXPECT_THAT(both, HasSubstr("| `exact` | `cpu` | 1 | 0 | 5 | rtol"));
 }
 
 TEST(ModelPageTest, AnArchiveThatCanNotBeReadKeepsItsName) {
-  ModelResult result = make_failure();
+  Result result = make_failure();
   result.origin = Origin{.archive = "broken.pt2"};
   EXPECT_THAT(render_model_page(result, {}), HasSubstr("\n\nImported from `broken.pt2`.\n\n"));
 }
 
 TEST(ModelPageTest, SizesThatDifferAndNewValuesOfBuffersAreShown) {
-  ModelResult result = make_result();
+  Result result = make_result();
   TensorMeta& input = result.graph->graph_inputs[0];
   input.shape = {kDynamicSize, kDynamicSize, 2};
   input.symbolic_shape = {"s0", "2*s0", ""};
@@ -194,7 +194,7 @@ TEST(ModelPageTest, SizesThatDifferAndNewValuesOfBuffersAreShown) {
 }
 
 TEST(ModelPageTest, NodesOfGraphsFollowTheirNode) {
-  ModelResult result = make_result();
+  Result result = make_result();
   OpNode inner;
   inner.name = "sub";
   inner.op_type = "aten.sub.Tensor";
@@ -226,7 +226,7 @@ TEST(ModelPageTest, AFailureComesFirst) {
 // A file may hold any character, and a terminal obeys some.
 TEST(ModelPageTest, HoldsNoControlCharacters) {
   const std::string hostile = "a\x1b[31m\nb\x07\r";
-  ModelResult result = make_mismatch();
+  Result result = make_mismatch();
   result.failure->message = result.failure->output = hostile;
   result.description = result.trials[1].name = hostile;
   result.graph->nodes[0].op_type = result.graph->nodes[0].name = hostile;
@@ -244,7 +244,7 @@ TEST(ModelPageTest, HoldsNoControlCharacters) {
 }
 
 TEST(ModelPageTest, ListsInputsThatWereNotHandedBack) {
-  ModelResult result = make_mismatch();
+  Result result = make_mismatch();
   result.nodes = make_nodes();
   result.nodes->first_divergence->inputs.push_back({.name = "kept"});
   EXPECT_THAT(render_model_page(result, {}),
@@ -266,7 +266,7 @@ TEST(ModelPageTest, SavedTensorsComeWithTheCommandThatReplaysThem) {
   context.settings.save_tensors = true;
   context.settings.seed = 7;
   context.settings.tolerance.fixed.atol = 1e-6;
-  ModelResult result = make_result();
+  Result result = make_result();
   result.trials[0].verification.tolerance = context.settings.tolerance;
   const std::string page = render_model_page(result, context);
   EXPECT_THAT(page, HasSubstr("tools/bazel run //harness -- --model Tiny --seed 7 --atol 1e-06 "
@@ -278,7 +278,7 @@ TEST(ModelPageTest, SavedTensorsComeWithTheCommandThatReplaysThem) {
 }
 
 TEST(ModelPageTest, TensorsAreReplayedWithTheToleranceOfTheRun) {
-  ModelResult result = make_result();
+  Result result = make_result();
   result.trials[0].verification.tolerance = {.by_dtype = true,
                                              .outputs = {{0, {.rtol = 0, .atol = 2}}}};
   RunContext context;
@@ -290,7 +290,7 @@ TEST(ModelPageTest, TensorsAreReplayedWithTheToleranceOfTheRun) {
 }
 
 TEST(ModelPageTest, IntegersAreSaidToBeExact) {
-  ModelResult result = make_result();
+  Result result = make_result();
   OutputDetail& detail = result.trials[0].verification.output_details[0];
   detail.tolerance = {.rtol = 0, .atol = 0};
   detail.comparison.dtype = "int64";
@@ -320,7 +320,7 @@ TEST(ModelPageTest, AMismatchIsShownWithAllFigures) {
 }
 
 TEST(ModelPageTest, NodesSayWhereItBegins) {
-  ModelResult result = make_mismatch();
+  Result result = make_mismatch();
   result.nodes = make_nodes();
   const std::string page = render_model_page(result, {});
   EXPECT_THAT(page, HasSubstr("8 values compared with those of the model, 2 outside the tolerance. "
@@ -346,7 +346,7 @@ TEST(ModelPageTest, NodesSayWhereItBegins) {
 }
 
 TEST(ModelPageTest, NanHasARowOfItsOwnInTheHistogram) {
-  ModelResult result = make_mismatch();
+  Result result = make_mismatch();
   TensorComparison& c = result.trials[1].verification.output_details[0].comparison;
   c.histogram.back() = 5;
   c.num_nan = 3;
@@ -357,7 +357,7 @@ TEST(ModelPageTest, NanHasARowOfItsOwnInTheHistogram) {
 }
 
 TEST(ModelPageTest, AReproducerComesWithItsCommand) {
-  ModelResult result = make_mismatch();
+  Result result = make_mismatch();
   result.reproducer = Reproducer{.trial = "zeros and ones",
                                  .num_nodes = 2,
                                  .first_node = "mul",
@@ -382,7 +382,7 @@ TEST(ModelPageTest, AReproducerComesWithItsCommand) {
 }
 
 TEST(ModelPageTest, AReproducerMayBeTheWholeGraph) {
-  ModelResult result = make_mismatch();
+  Result result = make_mismatch();
   result.reproducer =
       Reproducer{.trial = "normal values", .num_nodes = 1, .first_node = "add", .last_node = "add"};
   EXPECT_THAT(render_model_page(result, {}),
@@ -391,7 +391,7 @@ TEST(ModelPageTest, AReproducerMayBeTheWholeGraph) {
 }
 
 TEST(ModelPageTest, AReproducerOfAnExecutorSaysWhereItsProgramRuns) {
-  ModelResult result = make_mismatch();
+  Result result = make_mismatch();
   result.reproducer = Reproducer{.command = "harness --ir . --executor 'sim {ir}'"};
   RunContext context;
   context.settings.executor = "sim {ir}";
@@ -404,7 +404,7 @@ TEST(ModelPageTest, AReproducerOfAnExecutorSaysWhereItsProgramRuns) {
 }
 
 TEST(ModelPageTest, ExpectedFailuresAndUnexpectedPassesSayWhy) {
-  ModelResult result = make_mismatch();
+  Result result = make_mismatch();
   result.expected_failure =
       ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "rounds <twice>"};
   EXPECT_THAT(render_model_page(result, {}),
@@ -414,7 +414,7 @@ TEST(ModelPageTest, ExpectedFailuresAndUnexpectedPassesSayWhy) {
   EXPECT_THAT(render_model_page(result, {}),
               HasSubstr("❌ **FAILED** in the stage **verify**: output mismatch. It is expected to "
                         "fail (crashed: rounds \\<twice\\>).\n"));
-  ModelResult passing = make_result();
+  Result passing = make_result();
   passing.expected_failure = result.expected_failure;
   EXPECT_THAT(render_model_page(passing, {}),
               HasSubstr("❌ **UNEXPECTED PASS**: the model passes, and is expected to fail "
@@ -428,7 +428,7 @@ TEST(ModelPageTest, ExpectedFailuresAndUnexpectedPassesSayWhy) {
 }
 
 TEST(ModelPageTest, SecondsAreForThoseWhoAsk) {
-  ModelResult result = make_result();
+  Result result = make_result();
   result.stage_seconds = {0.25, 0.5, 1, 2};
   EXPECT_THAT(render_model_page(result, {}), Not(HasSubstr("Seconds")));
   const std::string page = render_model_page(result, {.timings = true});
@@ -437,7 +437,7 @@ TEST(ModelPageTest, SecondsAreForThoseWhoAsk) {
 }
 
 TEST(ModelPageTest, ThePictureIsLinkedOrMissedWithAReason) {
-  const ModelResult result = make_result();
+  const Result result = make_result();
   EXPECT_THAT(render_model_page(result, {}), Not(HasSubstr("picture")));
   EXPECT_THAT(render_model_page(result, {}, {.svg = "<svg/>"}),
               HasSubstr("As a picture, without limits: [`svg/Tiny.svg`](svg/Tiny.svg).\n"));
@@ -446,7 +446,7 @@ TEST(ModelPageTest, ThePictureIsLinkedOrMissedWithAReason) {
 }
 
 TEST(ModelPageTest, ALargeGraphIsCutAtANamedPlace) {
-  ModelResult result = make_result();
+  Result result = make_result();
   const OpNode node = result.graph->nodes[0];
   for (int i = 1; i < 812; ++i) {
     result.graph->nodes.push_back(node);
@@ -479,7 +479,7 @@ TEST(ModelPageTest, TheCommandIsForTheProgramThatRuns) {
   context.program = "my harness";
   EXPECT_THAT(render_model_page(make_result(), context),
               HasSubstr("```sh\n'my harness' --model Tiny\n```\n"));
-  EXPECT_THAT(render_summary({}, {}, context), HasSubstr("```sh\n'my harness'\n```\n"));
+  EXPECT_THAT(summary_of({}, {}, context), HasSubstr("```sh\n'my harness'\n```\n"));
   // //harness has none.
   context.settings.backend = "chip";
   context.program.clear();
@@ -488,7 +488,7 @@ TEST(ModelPageTest, TheCommandIsForTheProgramThatRuns) {
 }
 
 TEST(ModelPageTest, ATrialThatCouldNotBeComparedSaysWhy) {
-  ModelResult result = make_mismatch();
+  Result result = make_mismatch();
   result.trials[1].verification.output_details.clear();
   result.trials[1].verification.error_message = "2 outputs, expected *1*";
   const std::string page = render_model_page(result, {});
@@ -498,11 +498,11 @@ TEST(ModelPageTest, ATrialThatCouldNotBeComparedSaysWhy) {
 }
 
 TEST(ModelPageTest, LinksLeadToFilesOfAnyName) {
-  ModelResult result = make_result();
+  Result result = make_result();
   result.name = "a b(1)";
   EXPECT_THAT(render_model_page(result, {}, {.svg = "<svg/>"}),
               HasSubstr("[`svg/a b(1).svg`](svg/a%20b%281%29.svg)"));
-  EXPECT_THAT(render_summary({result}, {}, {}), HasSubstr("| [a b(1)](a%20b%281%29.md) |"));
+  EXPECT_THAT(summary_of({result}), HasSubstr("| [a b(1)](a%20b%281%29.md) |"));
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
 #include "harness/report/run_text.h"
-#include "harness/report/table.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/verifier/tolerance.h"
 
@@ -75,8 +74,7 @@ void add_statistics(const std::string& role, const TensorStatistics& it, Table& 
     return table.add({role, code_cell(it.name), "not handed back"});
   table.add({role, code_cell(it.name), code_cell(shape_text(it.shape)), code_cell(it.dtype),
              short_number(it.min), short_number(it.max), short_number(it.mean),
-             short_number(it.standard_deviation), with_thousands_separators(it.num_nan),
-             with_thousands_separators(it.num_inf)});
+             short_number(it.standard_deviation), it.num_nan, it.num_inf});
 }
 
 Table statistics_table(const std::optional<Divergence>& divergence) {
@@ -168,7 +166,7 @@ Data node_section(const NodeReport& report, const RunContext& context) {
   return data;
 }
 
-Data reproducer_section(const ModelResult& result, const RunContext& context) {
+Data reproducer_section(const Result& result, const RunContext& context) {
   const Reproducer& reproducer = *result.reproducer;
   const std::string folder = "repro/" + result.name + "/";
   const std::string nodes = counted(reproducer.num_nodes, "node");

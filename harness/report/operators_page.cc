@@ -1,4 +1,5 @@
-// OPERATORS.md: the scoreboard of single calls.
+// OPERATORS.md: the scoreboard of single calls; and on the page of a model that was taken apart,
+// each node's error alone, and what has accumulated.
 
 #include <fmt/format.h>
 
@@ -14,7 +15,6 @@
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
 #include "harness/report/run_text.h"
-#include "harness/report/table.h"
 #include "templates/templates.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/base/printable.h"
@@ -25,7 +25,7 @@ namespace {
 
 using Data = kainjow::mustache::data;
 using List = kainjow::mustache::list;
-using Cases = std::vector<ModelResult>;
+using Cases = std::vector<Result>;
 
 // results.json has all.
 constexpr size_t kMostBadCases = 200;
@@ -53,7 +53,7 @@ struct Score {
   int64_t tried = 0;
   bool is_all_unsupported = true;
 
-  void add(const ModelResult& result) {
+  void add(const Result& result) {
     ++tried;
     passed += result.passed() ? 1 : 0;
     is_all_unsupported &= result.unsupported.has_value();
@@ -68,18 +68,11 @@ struct Score {
 };
 
 // How far a case, and eager, are from float64.
-std::vector<Cell> error_cells(const ModelResult& result, const RunContext& context) {
+std::vector<Cell> error_cells(const Result& result, const RunContext& context) {
   const auto& opinion = result.second_opinion;
   if (!opinion || !opinion->reason.empty()) return {"", ""};
   return {difference_text(opinion->executor_error, context),
           difference_text(opinion->eager_error, context)};
-}
-
-// "4.2" for the worst of several, empty where none is worse.
-std::string worst_factor_text(const std::vector<const ModelResult*>& cases) {
-  double worst = 1;
-  for (const ModelResult* it : cases) worst = std::max(worst, worst_factor(*it).value_or(1));
-  return worst > 1 ? short_number(worst) : "";
 }
 
 // What float64 says of all of them.
@@ -87,7 +80,7 @@ std::string opinions_text(const Cases& cases) {
   int64_t known = 0;
   int64_t worse = 0;
   int64_t better = 0;
-  for (const ModelResult& it : cases) {
+  for (const Result& it : cases) {
     const std::optional<double> factor = worst_factor(it);
     known += factor ? 1 : 0;
     worse += factor && *factor > kAsGoodAsEager ? 1 : 0;
@@ -106,7 +99,7 @@ std::string statuses_table(const Cases& cases) {
   std::vector<Cell> counts;
   for (const auto& [outcome, count] : outcomes_of(cases)) {
     heads.push_back(capitalized(std::string(outcome)));
-    counts.push_back(with_thousands_separators(count));
+    counts.push_back(count);
   }
   Table table(std::string(heads.size(), 'r'), heads);
   table.add(counts);
@@ -114,12 +107,12 @@ std::string statuses_table(const Cases& cases) {
 }
 
 // Beside what is only not supported.
-bool is_bad(const ModelResult& result) { return !result.is_good(); }
+bool is_bad(const Result& result) { return !result.is_good(); }
 
 // An operator a row, with what was said of its first case.
 Table unsupported_table(const Cases& cases) {
   std::map<std::string, std::pair<int64_t, std::string>> operators;
-  for (const ModelResult& result : cases) {
+  for (const Result& result : cases) {
     if (!result.unsupported) continue;
     auto& [count, message] =
         operators.try_emplace(result.call->op_type, 0, result.reason()).first->second;
@@ -127,8 +120,7 @@ Table unsupported_table(const Cases& cases) {
   }
   Table table("lrl", {"Operator", "Cases", "Why"});
   for (const auto& [op_type, reason] : operators) {
-    table.add(
-        {code_cell(op_type), with_thousands_separators(reason.first), text_cell(reason.second)});
+    table.add({code_cell(op_type), reason.first, text_cell(reason.second)});
   }
   return table;
 }
@@ -137,7 +129,7 @@ Table unsupported_table(const Cases& cases) {
 Table bad_table(const Cases& cases, const RunContext& context) {
   Table table("lllrrrl", {"Case", "", "Status", "Max&nbsp;diff", "From&nbsp;float64",
                           "Eager&nbsp;from&nbsp;float64", "Why"});
-  for (const ModelResult& result : cases) {
+  for (const Result& result : cases) {
     if (!is_bad(result)) continue;
     if (table.num_rows() == kMostBadCases) break;
     const std::vector<Cell> errors = error_cells(result, context);
@@ -156,14 +148,20 @@ struct Category {
   std::vector<size_t> html_columns;
 };
 
-Category operators_in(const std::string& name, const std::vector<const ModelResult*>& cases) {
-  std::map<std::string, std::map<std::string, Score>> scores;
-  std::map<std::string, std::vector<const ModelResult*>> by_operator;
+Category operators_in(const std::string& name, const std::vector<const Result*>& cases) {
+  struct Row {
+    std::map<std::string, Score> by_dtype = {};
+    Score total = {};
+    double worst_factor = 1;
+  };
+  std::map<std::string, Row> rows;
   std::set<std::string> names;
   Score all;
-  for (const ModelResult* it : cases) {
-    scores[it->call->op_type][it->call->dtype].add(*it);
-    by_operator[it->call->op_type].push_back(it);
+  for (const Result* it : cases) {
+    Row& row = rows[it->call->op_type];
+    row.by_dtype[it->call->dtype].add(*it);
+    row.total.add(*it);
+    row.worst_factor = std::max(row.worst_factor, worst_factor(*it).value_or(1));
     names.insert(it->call->dtype);
     all.add(*it);
   }
@@ -176,21 +174,19 @@ Category operators_in(const std::string& name, const std::vector<const ModelResu
   std::iota(html_columns.begin(), html_columns.end(), 0);
   heads.push_back("Worse&nbsp;than&nbsp;eager");
   Table table("l" + std::string(heads.size() - 1, 'r'), heads);
-  for (auto& [op_type, by_dtype] : scores) {
+  for (auto& [op_type, row] : rows) {
     std::vector<Cell> cells = {Cell::code(op_type)};
-    for (const std::string& dtype : dtypes) cells.push_back(by_dtype[dtype].cell());
-    Score total;
-    for (const ModelResult* it : by_operator[op_type]) total.add(*it);
-    cells.push_back(total.cell());
-    cells.push_back(worst_factor_text(by_operator[op_type]));
+    for (const std::string& dtype : dtypes) cells.push_back(row.by_dtype[dtype].cell());
+    cells.push_back(row.total.cell());
+    cells.push_back(row.worst_factor > 1 ? short_number(row.worst_factor) : "");
     table.add(cells);
   }
   return {capitalized(name), all, std::move(table), std::move(html_columns)};
 }
 
 std::vector<Category> categories_of(const Cases& cases) {
-  std::map<std::string, std::vector<const ModelResult*>> by_category;
-  for (const ModelResult& it : cases) by_category[torch_ir::category_of(it)].push_back(&it);
+  std::map<std::string, std::vector<const Result*>> by_category;
+  for (const Result& it : cases) by_category[torch_ir::category_of(it)].push_back(&it);
   by_category.erase(kSplitCategory);
   std::vector<Category> list;
   for (const auto& [name, members] : by_category) list.push_back(operators_in(name, members));
@@ -200,7 +196,7 @@ std::vector<Category> categories_of(const Cases& cases) {
 // In the order in which they first occur.
 std::vector<std::string> models_in(const Cases& cases) {
   std::vector<std::string> models;
-  for (const ModelResult& it : cases) {
+  for (const Result& it : cases) {
     for (const CaseOccurrence& occurrence : it.call->occurrences) {
       const bool is_known = std::ranges::find(models, occurrence.model) != models.end();
       if (!is_known) models.push_back(occurrence.model);
@@ -215,7 +211,7 @@ Table calls_table(const Cases& cases, const RunContext& context) {
                              "Max&nbsp;diff", "From&nbsp;float64", "Eager&nbsp;from&nbsp;float64"};
   for (const std::string& model : models) heads.push_back(Cell::text(model));
   Table table("lll" + std::string(heads.size() - 3, 'r'), heads);
-  for (const ModelResult& it : cases) {
+  for (const Result& it : cases) {
     if (it.call->occurrences.empty() || table.num_rows() == kMostCalls) continue;
     const std::string status(it.passed() ? "" : " " + std::string(outcome_name(it)));
     const std::vector<Cell> errors = error_cells(it, context);
@@ -244,7 +240,60 @@ std::string how_judged(const RunSettings& settings) {
          "its own";
 }
 
+constexpr size_t kMostRows = 2000;
+
+// The greatest difference of what `node` makes in the run of the whole graph.
+std::string accumulated_text(const OpNode& node, const Result& result, const RunContext& context) {
+  if (!result.nodes) return "";
+  const NodeReport& report = *result.nodes;
+  const auto detail = std::ranges::find(report.worst, node.name, &NodeDetail::node);
+  if (detail != report.worst.end()) {
+    return detail->comparison.mismatch.empty()
+               ? difference_text(detail->comparison.max_diff, context)
+               : "not comparable";
+  }
+  const auto is_it = [&](const NodeReport::Skipped& skipped) {
+    return std::ranges::find(node.outputs, skipped.value, &TensorMeta::name) != node.outputs.end();
+  };
+  if (std::ranges::any_of(report.skipped, is_it)) return "not compared";
+  if (!report.error.empty()) return "";
+  // Only so many are kept.
+  return report.worst.size() < kMaxNodeDetails ? "0" : "less than those listed above";
+}
+
 }  // namespace
+
+Data calls_section(const Result& result, const std::vector<Result>& cases,
+                   const RunContext& context) {
+  std::map<std::string, std::pair<const Result*, const CaseOccurrence*>> by_node;
+  for (const Result& it : cases) {
+    for (const CaseOccurrence& occurrence : it.call->occurrences) {
+      if (occurrence.model == result.name) by_node[occurrence.node] = {&it, &occurrence};
+    }
+  }
+  Data data;
+  if (by_node.empty() || !result.graph) return data;
+  size_t num_passed = 0;
+  for (const auto& [node, call] : by_node) num_passed += call.first->passed() ? 1 : 0;
+  Table table("llllrr",
+              {"Node", "Operator", "Where", "Alone", "Max diff alone", "Max diff accumulated"});
+  for (const OpNode& node : result.graph->nodes) {
+    const auto call = by_node.find(node.name);
+    if (call == by_node.end() || table.num_rows() == kMostRows) continue;
+    const auto& [alone, occurrence] = call->second;
+    table.add({code_cell(node.name), code_cell(node.op_type),
+               text_cell(trimmed(occurrence->module + " " + occurrence->source)),
+               fmt::format("{} {}", case_mark(*alone), outcome_name(*alone)),
+               max_diff_text(*alone, context), accumulated_text(node, result, context)});
+  }
+  data.set(
+      "summary",
+      fmt::format("{} of {} pass alone, given what the model computes before them. Accumulated "
+                  "is the difference in the run of the whole graph.",
+                  num_passed, counted(std::ssize(by_node), "call")));
+  data.set("table", table.markdown());
+  return data;
+}
 
 std::string operators_section(const Cases& cases, const RunContext& context) {
   if (cases.empty()) return "";

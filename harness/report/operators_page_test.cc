@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-ModelResult make_case(const std::string& op_type, const std::string& dtype) {
+Result make_case(const std::string& op_type, const std::string& dtype) {
   return {.name = op_type + "/" + dtype + "/usual",
           .categories = {"pointwise"},
           .call = CallInfo{.op_type = op_type, .dtype = dtype},
@@ -22,30 +22,30 @@ ModelResult make_case(const std::string& op_type, const std::string& dtype) {
           .metrics = {.max_diff = 0}};
 }
 
-ModelResult make_failed(const std::string& op_type, const std::string& dtype, FailureKind kind,
-                        const std::string& message) {
-  ModelResult result = make_case(op_type, dtype);
+Result make_failed(const std::string& op_type, const std::string& dtype, FailureKind kind,
+                   const std::string& message) {
+  Result result = make_case(op_type, dtype);
   result.failure = Failure{.kind = kind, .message = message};
   result.metrics = {};
   return result;
 }
 
-ModelResult make_unsupported(const std::string& op_type, const std::string& dtype,
-                             const std::string& message) {
-  ModelResult result = make_case(op_type, dtype);
+Result make_unsupported(const std::string& op_type, const std::string& dtype,
+                        const std::string& message) {
+  Result result = make_case(op_type, dtype);
   result.unsupported = message;
   result.metrics = {};
   return result;
 }
 
-std::string page_of(const std::vector<ModelResult>& cases, const RunContext& context = {}) {
+std::string page_of(const std::vector<Result>& cases, const RunContext& context = {}) {
   return render_operators({.context = context, .cases = cases});
 }
 
 TEST(OperatorsPageTest, IsAScoreboardOfOperatorsAndDtypes) {
-  ModelResult abs_again = make_case("aten.abs.default", "float32");
+  Result abs_again = make_case("aten.abs.default", "float32");
   abs_again.name += "_again";
-  ModelResult wrong =
+  Result wrong =
       make_failed("aten.neg.default", "float32", FailureKind::kOutputMismatch, "2 differ");
   wrong.name += "_wrong";
   wrong.metrics.max_diff = 0.5;
@@ -78,8 +78,8 @@ TEST(OperatorsPageTest, IsAScoreboardOfOperatorsAndDtypes) {
 }
 
 TEST(OperatorsPageTest, IsGoodWithoutSupportUnlessThatIsAskedFor) {
-  const std::vector<ModelResult> cases = {make_case("aten.abs.default", "bool"),
-                                          make_unsupported("aten.sin.default", "float32", "no")};
+  const std::vector<Result> cases = {make_case("aten.abs.default", "bool"),
+                                     make_unsupported("aten.sin.default", "float32", "no")};
   EXPECT_THAT(page_of(cases), HasSubstr("✅ **1 of 2 cases passed, 1 unsupported**"));
   RunContext context;
   context.requires_support = true;
@@ -88,7 +88,7 @@ TEST(OperatorsPageTest, IsGoodWithoutSupportUnlessThatIsAskedFor) {
 }
 
 TEST(OperatorsPageTest, NamesSoManyFailuresAndCountsTheOthers) {
-  std::vector<ModelResult> cases;
+  std::vector<Result> cases;
   for (int i = 0; i < 203; ++i) {
     cases.push_back(make_failed("aten.op" + std::to_string(i) + ".default", "float32",
                                 FailureKind::kCrashed, "killed"));
@@ -99,14 +99,13 @@ TEST(OperatorsPageTest, NamesSoManyFailuresAndCountsTheOthers) {
 }
 
 TEST(OperatorsPageTest, CountsTheCallsOfEachModel) {
-  ModelResult shared = make_case("aten.relu.default", "float32");
+  Result shared = make_case("aten.relu.default", "float32");
   shared.categories = {"split"};
   shared.description = "dim=1";
   shared.call->occurrences = {{.model = "One", .node = "relu"},
                               {.model = "One", .node = "relu_1"},
                               {.model = "Other", .node = "relu"}};
-  ModelResult own =
-      make_failed("aten.sin.default", "float32", FailureKind::kExecuteFailed, "broken");
+  Result own = make_failed("aten.sin.default", "float32", FailureKind::kExecuteFailed, "broken");
   own.categories = {"split"};
   own.call->occurrences = {{.model = "Other", .node = "sin"}};
   const std::string page = page_of({shared, own});
@@ -120,17 +119,17 @@ TEST(OperatorsPageTest, CountsTheCallsOfEachModel) {
 }
 
 // All of it may come from files.
-ModelResult hostile_case() {
+Result hostile_case() {
   const std::string text = "<b>|\n# `x` *y* [z](u)</b>";
-  ModelResult result = make_failed(text, text, FailureKind::kExecuteFailed, text);
+  Result result = make_failed(text, text, FailureKind::kExecuteFailed, text);
   result.name = result.description = text;
   result.categories = {text};
   result.call->occurrences = {{.model = text, .node = text, .module = text, .source = text}};
   return result;
 }
 
-ModelResult hostile_unsupported() {
-  ModelResult result = hostile_case();
+Result hostile_unsupported() {
+  Result result = hostile_case();
   result.unsupported = result.name;
   return result;
 }
@@ -173,14 +172,13 @@ TEST(OperatorsSectionTest, HasTheScoreboard) {
 TEST(OperatorsSectionTest, IsEmptyWithoutCases) { EXPECT_EQ(operators_section({}, {}), ""); }
 
 TEST(SummaryTest, SaysHowManyCasesPassed) {
-  const std::vector<ModelResult> cases = {
+  const std::vector<Result> cases = {
       make_case("aten.abs.default", "bool"),
       make_failed("aten.sin.default", "float32", FailureKind::kOutputMismatch, "off")};
-  const std::string both =
-      render_summary({make_result()}, {.num_registered = 1}, {}, std::nullopt, cases);
+  const std::string both = summary_of({make_result()}, {.num_registered = 1}, {}, cases);
   EXPECT_THAT(both, StartsWith("# Summary\n\n❌ **1 of 2 cases passed, 1 differs**: see "
                                "[OPERATORS.md](OPERATORS.md).\n\n✅ **1 of 1 models passed**"));
-  const std::string alone = render_summary({}, {.registry = false}, {}, std::nullopt, cases);
+  const std::string alone = summary_of({}, {.registry = false}, {}, cases);
   EXPECT_THAT(alone, AllOf(HasSubstr("1 of 2 cases passed"), Not(HasSubstr("models passed")),
                            Not(HasSubstr("## Models"))));
 }

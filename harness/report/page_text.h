@@ -6,12 +6,53 @@
 #include <kainjow/mustache.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "harness/report/pages.h"
-#include "harness/report/table.h"
 
 namespace torch_ir {
+
+struct Cell {
+  // Ready to stand in a table of either kind: a figure, a word, or what text_cell and code_cell of
+  // page_text.h made for a page that is Markdown only.
+  Cell(std::string ready) : markdown(ready), html(std::move(ready)) {}
+  Cell(std::string_view ready) : Cell(std::string(ready)) {}
+  Cell(const char* ready) : Cell(std::string(ready)) {}
+  // With thousands separators.
+  Cell(int64_t figure);
+  // Text from elsewhere, made safe for both kinds: as running text, and as code.
+  static Cell text(std::string_view text);
+  static Cell code(std::string_view text);
+
+  std::string markdown;
+  std::string html;
+
+ private:
+  Cell(std::string in_markdown, std::string in_html)
+      : markdown(std::move(in_markdown)), html(std::move(in_html)) {}
+};
+
+class Table {
+ public:
+  // `alignment` has a letter for each column: 'l', or 'r' for figures.
+  Table(std::string alignment, std::vector<Cell> heads)
+      : alignment_(std::move(alignment)), heads_(std::move(heads)) {}
+
+  // Columns without a cell stay empty.
+  void add(std::vector<Cell> cells);
+
+  size_t num_rows() const { return rows_.size(); }
+  // Without the line break at the end.
+  std::string markdown() const;
+  // The element table: the cells of `columns`, or of all where none are given.
+  std::string html(const std::vector<size_t>& columns = {}) const;
+
+ private:
+  std::string alignment_;
+  std::vector<Cell> heads_;
+  std::vector<std::vector<Cell>> rows_;
+};
 
 // The figures of a difference, as they are shown.
 std::string difference_text(double difference, const RunContext& context);
@@ -26,8 +67,8 @@ std::vector<Cell> with_opinion(std::vector<Cell> cells, const SecondOpinion& opi
                                double max_diff, const RunContext& context);
 
 // Of a single call: "✅", "❌" or "–", and its difference, empty where it has none.
-std::string_view case_mark(const ModelResult& result);
-std::string max_diff_text(const ModelResult& result, const RunContext& context);
+std::string_view case_mark(const Result& result);
+std::string max_diff_text(const Result& result, const RunContext& context);
 
 // Three digits: "0.00123", "inf".
 std::string short_number(double value);
@@ -79,24 +120,23 @@ struct Reference {
   std::string explanation;
 };
 
-Reference reference_of(const ModelResult& result);
+Reference reference_of(const Result& result);
 
 // Trials, outputs and tolerances; of a result that has trials.
-kainjow::mustache::data verification_section(const ModelResult& result, const RunContext& context);
+kainjow::mustache::data verification_section(const Result& result, const RunContext& context);
 
 kainjow::mustache::data node_section(const NodeReport& report, const RunContext& context);
 
 // The nodes of a model that was taken apart, with the results of `cases` that occur in it; without
 // "table" where there are none.
-kainjow::mustache::data calls_section(const ModelResult& result,
-                                      const std::vector<ModelResult>& cases,
+kainjow::mustache::data calls_section(const Result& result, const std::vector<Result>& cases,
                                       const RunContext& context);
 
 // Of a result that has a reproducer.
-kainjow::mustache::data reproducer_section(const ModelResult& result, const RunContext& context);
+kainjow::mustache::data reproducer_section(const Result& result, const RunContext& context);
 
 // Of a result that has a graph.
-kainjow::mustache::data graph_section(const ModelResult& result, const RunContext& context,
+kainjow::mustache::data graph_section(const Result& result, const RunContext& context,
                                       const GraphPicture& picture);
 
 }  // namespace torch_ir

@@ -8,10 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "harness/report/index_page.h"
-#include "harness/report/junit.h"
+#include "harness/report/pages.h"
 #include "harness/report/run_text.h"
-#include "harness/results/graph_picture.h"
+#include "harness/results/result.h"
 #include "harness/results/results_file.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
@@ -59,7 +58,7 @@ void move_if_there(const fs::path& from, const fs::path& to) {
 }
 
 // What the process of the model drew; drawn here where that came to its end too early.
-GraphPicture picture_of(const ModelResult& result, const fs::path& file) {
+GraphPicture picture_of(const Result& result, const fs::path& file) {
   if (fs::exists(file)) return {.svg = read_file(file)};
   if (result.is_extracted()) return {.problem = "it is not drawn at full scale"};
   return draw_graph(result);
@@ -85,9 +84,8 @@ ReportFiles::ReportFiles(const std::string& directory, const std::vector<std::st
   make_folder(unfinished_);
 }
 
-void ReportFiles::write_model(ModelResult& result, const std::string& files,
-                              const RunContext& context,
-                              const std::vector<ModelResult>& cases) const {
+void ReportFiles::write_model(Result& result, const std::string& files, const RunContext& context,
+                              const std::vector<Result>& cases) const {
   const fs::path from = files;
   const std::string& name = result.name;
   move_if_there(from / "ir.json", unfinished_ / "ir" / (name + ".json"));
@@ -106,24 +104,17 @@ void ReportFiles::write_model(ModelResult& result, const std::string& files,
 }
 
 void ReportFiles::write_run(const RunRecord& run, const BaselineComparison* baseline) const {
-  const Coverage& coverage = run.coverage;
-  const RunContext& context = run.context;
-  const std::vector<ModelResult>& results = run.results;
-  const std::vector<ModelResult>& cases = run.cases;
-  std::optional<ChangesSection> changes;
-  if (baseline != nullptr) changes = changes_section(*baseline, context.baseline);
-  const auto find_picture = [&](const ModelResult& result) {
+  const auto find_picture = [&](const Result& result) {
     if (!result.picture_problem.empty()) return GraphPicture{.problem = result.picture_problem};
     return GraphPicture{.svg = read_file(unfinished_ / "svg" / (result.name + ".svg"))};
   };
   write_pieces(unfinished_ / kResults,
                [&](const PutText& put) { write_results(run, baseline, put); });
-  write_file(unfinished_ / kJunit, to_junit_xml(results, context, cases));
-  write_pieces(unfinished_ / kIndex, [&](const PutText& put) {
-    write_index(results, coverage, context, find_picture, changes, cases, put);
-  });
-  if (!cases.empty()) write_file(unfinished_ / kOperators, render_operators(run));
-  write_file(unfinished_ / kSummary, render_summary(results, coverage, context, changes, cases));
+  write_file(unfinished_ / kJunit, to_junit_xml(run));
+  write_pieces(unfinished_ / kIndex,
+               [&](const PutText& put) { write_index(run, baseline, find_picture, put); });
+  if (!run.cases.empty()) write_file(unfinished_ / kOperators, render_operators(run));
+  write_file(unfinished_ / kSummary, render_summary(run, baseline));
 }
 
 void ReportFiles::finish(const std::vector<std::string>& models, bool has_run) const {

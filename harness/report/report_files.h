@@ -41,8 +41,8 @@ class ReportFiles {
   // The page of `result`, its picture, and the files that run_candidate left in `files`. Notes why
   // there is no picture, where there is none.
   // `cases` may have calls of the model.
-  void write_model(ModelResult& result, const std::string& files, const RunContext& context,
-                   const std::vector<ModelResult>& cases = {}) const;
+  void write_model(Result& result, const std::string& files, const RunContext& context,
+                   const std::vector<Result>& cases = {}) const;
   // What is about all models. `baseline` is null where there is none to compare with.
   void write_run(const RunRecord& run, const BaselineComparison* baseline) const;
 

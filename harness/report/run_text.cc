@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -101,7 +102,7 @@ void append_model(const ModelChange& change, size_t name_width, std::string& tex
 
 }  // namespace
 
-std::string passed_text(const std::vector<ModelResult>& results) {
+std::string passed_text(const std::vector<Result>& results) {
   if (const int64_t extracted = count_status(results, Status::kExtracted)) {
     return fmt::format("{} of {} models extracted, not run", extracted, results.size());
   }
@@ -109,7 +110,7 @@ std::string passed_text(const std::vector<ModelResult>& results) {
                      results.size());
 }
 
-std::string not_passed_text(const std::vector<ModelResult>& results) {
+std::string not_passed_text(const std::vector<Result>& results) {
   std::string text;
   for (const auto& [status, words] : {std::pair(Status::kFailed, " failed"),
                                       {Status::kUnexpectedPass, " passed unexpectedly"},
@@ -121,7 +122,7 @@ std::string not_passed_text(const std::vector<ModelResult>& results) {
   return text;
 }
 
-std::string cases_text(const std::vector<ModelResult>& cases) {
+std::string cases_text(const std::vector<Result>& cases) {
   std::string text = fmt::format("{} of {} cases passed",
                                  with_thousands_separators(count_status(cases, Status::kPassed)),
                                  with_thousands_separators(static_cast<int64_t>(cases.size())));
@@ -132,12 +133,11 @@ std::string cases_text(const std::vector<ModelResult>& cases) {
   return text;
 }
 
-std::vector<std::pair<std::string_view, int64_t>> outcomes_of(
-    const std::vector<ModelResult>& cases) {
+std::vector<std::pair<std::string_view, int64_t>> outcomes_of(const std::vector<Result>& cases) {
   std::vector<std::pair<std::string_view, int64_t>> outcomes = {
       {"passed", 0},  {"differs", 0},   {"unsupported", 0},  {"failed", 0},
       {"crashed", 0}, {"timed out", 0}, {"out of memory", 0}};
-  for (const ModelResult& it : cases) {
+  for (const Result& it : cases) {
     const std::string_view name = outcome_name(it);
     auto known = std::ranges::find(outcomes, name, &std::pair<std::string_view, int64_t>::first);
     if (known == outcomes.end()) known = outcomes.insert(known, {name, 0});
@@ -146,10 +146,10 @@ std::vector<std::pair<std::string_view, int64_t>> outcomes_of(
   return outcomes;
 }
 
-std::string cases_lines(const std::vector<ModelResult>& cases) {
-  std::map<std::string, std::vector<ModelResult>> by_category;
+std::string cases_lines(const std::vector<Result>& cases) {
+  std::map<std::string, std::vector<Result>> by_category;
   size_t width = 0;
-  for (const ModelResult& it : cases) {
+  for (const Result& it : cases) {
     by_category[category_of(it)].push_back(it);
     width = std::max(width, printable(category_of(it)).size());
   }
@@ -159,7 +159,7 @@ std::string cases_lines(const std::vector<ModelResult>& cases) {
   }
   size_t num_shown = 0;
   size_t num_bad = 0;
-  for (const ModelResult& it : cases) {
+  for (const Result& it : cases) {
     if (it.is_good()) continue;
     ++num_bad;
     if (num_shown == kMaxModels) continue;
@@ -171,26 +171,25 @@ std::string cases_lines(const std::vector<ModelResult>& cases) {
   return text;
 }
 
-std::string verdict_text(const std::vector<ModelResult>& results,
-                         const std::vector<ModelResult>& cases) {
+std::string verdict_text(const std::vector<Result>& results, const std::vector<Result>& cases) {
   if (cases.empty()) return passed_text(results) + not_passed_text(results);
   const std::string models =
       results.empty() ? "" : passed_text(results) + not_passed_text(results) + "; ";
   return models + cases_text(cases);
 }
 
-std::string_view cases_mark(const std::vector<ModelResult>& cases, bool requires_support) {
+std::string_view cases_mark(const std::vector<Result>& cases, bool requires_support) {
   if (!all_good(cases, requires_support)) return "❌";
   return count_status(cases, Status::kPassed) == 0 ? "➖" : "✅";
 }
 
-std::string cases_coverage_text(const std::vector<ModelResult>& cases, const Coverage& coverage) {
+std::string cases_coverage_text(const std::vector<Result>& cases, const Coverage& coverage) {
   if (coverage.is_interrupted) {
     return fmt::format("This run was interrupted when {} had finished.",
                        counted(static_cast<int64_t>(cases.size()), "case"));
   }
   std::set<std::string> operators;
-  for (const ModelResult& it : cases) operators.insert(it.call->op_type);
+  for (const Result& it : cases) operators.insert(it.call->op_type);
   const auto num_operators = counted(static_cast<int64_t>(operators.size()), "operator");
   if (coverage.is_split) return "Models taken apart: calls of " + num_operators + ".";
   const Selection& selection = coverage.selection;
@@ -200,7 +199,7 @@ std::string cases_coverage_text(const std::vector<ModelResult>& cases, const Cov
                      is_part ? ", a part of the suite" : "");
 }
 
-std::string coverage_text(const std::vector<ModelResult>& results, const Coverage& coverage,
+std::string coverage_text(const std::vector<Result>& results, const Coverage& coverage,
                           const std::function<std::string(const std::vector<std::string>&)>& list) {
   if (coverage.is_interrupted) {
     return fmt::format(
@@ -243,20 +242,20 @@ std::string reproducer_hint(const std::string& model, const RunContext& context,
       code("--ir DIR/repro/" + model + " --output NEW"), code("--ir ."), code("DIR"));
 }
 
-std::string expectation_place(const ModelResult& result, const RunContext& context,
+std::string expectation_place(const Result& result, const RunContext& context,
                               const std::function<std::string(const std::string&)>& code) {
   const std::string& list = context.expected_failures;
   if (list.empty()) return "its registration";
   return (result.origin ? "" : "its registration, or of ") + code(list);
 }
 
-int num_trials(const ModelResult& result, const RunSettings& settings) {
+int num_trials(const Result& result, const RunSettings& settings) {
   return result.origin && !result.origin->expected.empty() ? 1 : settings.trials;
 }
 
-int num_trials(const std::vector<ModelResult>& results, const RunSettings& settings) {
+int num_trials(const std::vector<Result>& results, const RunSettings& settings) {
   int most = results.empty() ? settings.trials : 1;
-  for (const ModelResult& result : results) most = std::max(most, num_trials(result, settings));
+  for (const Result& result : results) most = std::max(most, num_trials(result, settings));
   return most;
 }
 
@@ -285,18 +284,19 @@ std::string baseline_text(const BaselineComparison& comparison, const std::strin
   return text;
 }
 
-ChangesSection changes_section(const BaselineComparison& comparison, const std::string& file) {
-  ChangesSection section{.baseline = file, .notes = {as_sentence(compared_text(comparison))}};
-  for (const std::string& note : comparison.notes) section.notes.push_back(as_sentence(note));
-  for (const ModelChange& model : comparison.models) {
-    ChangesSection::Row& row = section.rows.emplace_back(
-        ChangesSection::Row{.model = model.model, .trend = std::string(trend_name(model.trend))});
-    for (const FigureChange& change : model.changes) {
-      row.changes.push_back(change_text(change));
-      for (const std::string& detail : shown_details(change)) row.changes.push_back(detail);
-    }
+std::vector<std::string> baseline_notes(const BaselineComparison& comparison) {
+  std::vector<std::string> notes = {as_sentence(compared_text(comparison))};
+  for (const std::string& note : comparison.notes) notes.push_back(as_sentence(note));
+  return notes;
+}
+
+std::vector<std::string> change_lines(const ModelChange& change) {
+  std::vector<std::string> lines;
+  for (const FigureChange& figure : change.changes) {
+    lines.push_back(change_text(figure));
+    std::ranges::move(shown_details(figure), std::back_inserter(lines));
   }
-  return section;
+  return lines;
 }
 
 }  // namespace torch_ir

@@ -17,7 +17,7 @@ SecondOpinion worse_opinion() {
 }
 
 TEST(SecondOpinionPageTest, SaysWhatFloat64SaysOfEachTrial) {
-  ModelResult result = make_result(2.5e-7);
+  Result result = make_result(2.5e-7);
   EXPECT_THAT(render_model_page(result, {}), Not(HasSubstr("Second opinion")));
   OutputDetail& output = result.trials[0].verification.output_details[0];
   output.second_opinion = worse_opinion();
@@ -26,7 +26,7 @@ TEST(SecondOpinionPageTest, SaysWhatFloat64SaysOfEachTrial) {
   EXPECT_THAT(page, HasSubstr("| ones | `add` | 3e-05 | 1e-06 | worse than eager by a factor of 30 "
                               "|\n"));
   EXPECT_THAT(page, HasSubstr("### Tolerance\n"));
-  EXPECT_THAT(render_summary({result}, {}, {}), HasSubstr(" | 30 |\n"));
+  EXPECT_THAT(summary_of({result}), HasSubstr(" | 30 |\n"));
   EXPECT_THAT(render_model_page(result, {.portable = true}),
               HasSubstr("| ones | `add` | within tolerance | within tolerance | within tolerance "
                         "|\n"));
@@ -34,11 +34,11 @@ TEST(SecondOpinionPageTest, SaysWhatFloat64SaysOfEachTrial) {
   EXPECT_THAT(render_model_page(result, {}),
               HasSubstr("| ones | `add` |  |  | no second opinion: node 'a' (b) draws random "
                         "numbers |\n"));
-  EXPECT_THAT(render_summary({result}, {}, {}), HasSubstr(" |  |\n"));
+  EXPECT_THAT(summary_of({result}), HasSubstr(" |  |\n"));
 }
 
 TEST(SecondOpinionPageTest, SaysThatFloat64IsTheReference) {
-  ModelResult result = make_result(2.5e-7);
+  Result result = make_result(2.5e-7);
   VerificationReport& report = result.trials[0].verification;
   report.output_details[0].second_opinion = worse_opinion();
   report.error_factor = 4;
@@ -48,7 +48,7 @@ TEST(SecondOpinionPageTest, SaysThatFloat64IsTheReference) {
 }
 
 TEST(SecondOpinionPageTest, SaysWhatFloat64SaysOfNodes) {
-  ModelResult result = make_result(2.5e-7);
+  Result result = make_result(2.5e-7);
   NodeReport& nodes = result.nodes.emplace();
   nodes.opinions = {{.index = 3,
                      .node = "mul",

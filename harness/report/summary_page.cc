@@ -9,7 +9,6 @@
 #include "harness/report/page_text.h"
 #include "harness/report/pages.h"
 #include "harness/report/run_text.h"
-#include "harness/report/table.h"
 #include "harness/results/result.h"
 #include "harness/results/run_context.h"
 #include "templates/templates.h"
@@ -21,7 +20,7 @@ namespace {
 
 using Data = kainjow::mustache::data;
 using List = kainjow::mustache::list;
-using Results = std::vector<ModelResult>;
+using Results = std::vector<Result>;
 
 std::string code_names(const std::vector<std::string>& names) { return code_list(names, ", "); }
 
@@ -49,7 +48,7 @@ const char* passed_name(Status status) {
 }
 
 // Why a model counts as bad.
-std::string bad_news(const ModelResult& result) {
+std::string bad_news(const Result& result) {
   if (result.status() == Status::kUnexpectedPass) {
     return fmt::format("It passes, and is expected to fail ({}: {}).",
                        failure_kind_name(result.expected_failure->kind),
@@ -63,7 +62,7 @@ template <class Predicate, class Reason>
 Table failures_table(const Results& results, const char* head, const Predicate& is_wanted,
                      const Reason& reason) {
   Table table("llll", {"Model", "Kind", "Stage", head});
-  for (const ModelResult& result : results) {
+  for (const Result& result : results) {
     if (!is_wanted(result)) continue;
     const auto& failure = result.failure;
     table.add({link(result.name),
@@ -73,20 +72,22 @@ Table failures_table(const Results& results, const char* head, const Predicate& 
   return table;
 }
 
-Data changes_data(const ChangesSection& changes) {
+Data changes_data(const BaselineComparison& comparison, const std::string& baseline) {
   Table table("lll", {"Model", "", "What has changed"});
-  for (const ChangesSection::Row& change : changes.rows) {
+  for (const ModelChange& change : comparison.models) {
     std::string text;
-    for (const std::string& line : change.changes) {
+    for (const std::string& line : change_lines(change)) {
       text += (text.empty() ? "" : "<br>") + text_cell(line);
     }
-    table.add({text_cell(change.model), text_cell(change.trend), text});
+    table.add({text_cell(change.model), trend_name(change.trend), text});
   }
   List notes;
-  for (const std::string& note : changes.notes) notes.push_back(Data(escape_markdown(note)));
+  for (const std::string& note : baseline_notes(comparison)) {
+    notes.push_back(Data(escape_markdown(note)));
+  }
   Data data;
-  data.set("summary", "Compared with " + code_span(changes.baseline) +
-                          (changes.rows.empty() ? ": nothing has changed." : ":"));
+  data.set("summary", "Compared with " + code_span(baseline) +
+                          (table.num_rows() == 0 ? ": nothing has changed." : ":"));
   data.set("notes", notes);
   set_some(data, "table", table);
   return data;
@@ -103,14 +104,14 @@ std::string status_cell(Status status) {
   return cell;
 }
 
-void add_model(const ModelResult& result, const RunContext& context, Table& table) {
+void add_model(const Result& result, const RunContext& context, Table& table) {
   std::vector<Cell> cells = {link(result.name), status_cell(result.status()),
                              code_list(result.categories, " ")};
   if (const auto summary = result.graph_summary()) {
     const IRSummary& figures = summary->figures;
     for (const int64_t figure :
          {figures.num_nodes, figures.num_edges, figures.num_weights, figures.total_parameters}) {
-      cells.push_back(with_thousands_separators(figure));
+      cells.push_back(figure);
     }
     const CostTotals& costs = summary->costs;
     cells.push_back((costs.not_counted.empty() ? "" : "≥ ") +
@@ -131,49 +132,54 @@ std::string models_table(const Results& results, const RunContext& context) {
   Table table("lllrrrrrrrr",
               {"Model", "Status", "Categories", "Nodes", "Edges", "Weights", "Parameters",
                "Multiply-adds", "Max&nbsp;diff", "Passes&nbsp;from", "Error&nbsp;factor"});
-  for (const ModelResult& result : results) add_model(result, context, table);
+  for (const Result& result : results) add_model(result, context, table);
   return table.markdown();
 }
 
-std::string categories_table(const Results& results) {
-  std::map<std::string, std::map<Status, int64_t>> counts;
-  for (const ModelResult& result : results) {
-    for (const std::string& category : result.categories) ++counts[category][result.status()];
-  }
+using Counts = std::map<Status, int64_t>;
+
+// How many there are of each status, in a row a category, or of all models in one without.
+Table counts_table(const Results& results, const std::map<std::string, Counts>& rows,
+                   std::vector<Cell> heads) {
   const Status passed = passed_status(results);
-  Table table("lrrrrr", {"Category", "Models", passed_name(passed), "Failed", "Expected failures",
-                         "Unexpected passes"});
-  for (auto& [category, by_status] : counts) {
+  const size_t num_heads = heads.size();
+  for (const char* head :
+       {"Models", passed_name(passed), "Failed", "Expected failures", "Unexpected passes"}) {
+    heads.push_back(head);
+  }
+  Table table(std::string(num_heads, 'l') + "rrrrr", heads);
+  for (auto [category, counts] : rows) {
     int64_t num_models = 0;
-    for (const auto& [status, count] : by_status) num_models += count;
-    std::vector<Cell> cells = {code_cell(category), with_thousands_separators(num_models)};
+    for (const auto& [status, count] : counts) num_models += count;
+    std::vector<Cell> cells(num_heads, code_cell(category));
+    cells.push_back(num_models);
     for (const Status status :
          {passed, Status::kFailed, Status::kExpectedFailure, Status::kUnexpectedPass}) {
-      cells.push_back(with_thousands_separators(by_status[status]));
+      cells.push_back(counts[status]);
     }
     table.add(cells);
   }
-  return table.markdown();
+  return table;
 }
 
-std::string counts_table(const Results& results) {
-  const Status passed = passed_status(results);
-  Table table("rrrrr",
-              {"Models", passed_name(passed), "Failed", "Expected failures", "Unexpected passes"});
-  std::vector<Cell> cells = {with_thousands_separators(static_cast<int64_t>(results.size()))};
-  for (const Status status :
-       {passed, Status::kFailed, Status::kExpectedFailure, Status::kUnexpectedPass}) {
-    cells.push_back(with_thousands_separators(count_status(results, status)));
+std::string categories_table(const Results& results) {
+  std::map<std::string, Counts> counts;
+  for (const Result& result : results) {
+    for (const std::string& category : result.categories) ++counts[category][result.status()];
   }
-  table.add(cells);
-  return table.markdown();
+  return counts_table(results, counts, {"Category"}).markdown();
+}
+
+std::string totals_table(const Results& results) {
+  Counts counts;
+  for (const Result& result : results) ++counts[result.status()];
+  return counts_table(results, {{"", counts}}, {}).markdown();
 }
 
 }  // namespace
 
-std::string render_summary(const Results& results, const Coverage& coverage,
-                           const RunContext& context, const std::optional<ChangesSection>& changes,
-                           const std::vector<ModelResult>& cases) {
+std::string render_summary(const RunRecord& run, const BaselineComparison* baseline) {
+  const auto& [coverage, context, results, cases, has_cases] = run;
   Data page;
   page.set("has_models", !results.empty() || cases.empty());
   if (!cases.empty()) {
@@ -186,20 +192,20 @@ std::string render_summary(const Results& results, const Coverage& coverage,
   // The reference pages are read where they lie, and have no such file beside them.
   page.set("index",
            context.portable ? "" : " To search, filter and sort: [`index.html`](index.html).");
-  page.set("counts", counts_table(results));
+  page.set("counts", totals_table(results));
   page.set("pie", status_pie(results));
-  const auto is_bad = [](const ModelResult& result) {
+  const auto is_bad = [](const Result& result) {
     return !result.is_good() && (result.failure || result.expected_failure);
   };
   set_some(page, "failures", failures_table(results, "Reason", is_bad, bad_news));
-  const auto is_expected = [](const ModelResult& result) {
+  const auto is_expected = [](const Result& result) {
     return result.status() == Status::kExpectedFailure;
   };
   set_some(page, "expected",
-           failures_table(results, "Known because", is_expected, [](const ModelResult& result) {
+           failures_table(results, "Known because", is_expected, [](const Result& result) {
              return text_cell(result.expected_failure->reason);
            }));
-  if (changes) page.set("changes", changes_data(*changes));
+  if (baseline != nullptr) page.set("changes", changes_data(*baseline, context.baseline));
   page.set("models", models_table(results, context));
   page.set("categories", categories_table(results));
   set_environment(page, context, num_trials(results, context.settings));

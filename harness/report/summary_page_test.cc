@@ -17,7 +17,7 @@ using ::testing::StartsWith;
 
 TEST(SummaryTest, ListsModelsFailuresAndCategories) {
   const std::string page =
-      render_summary({make_failure(), make_result()}, {.selection = {}, .num_registered = 2}, {});
+      summary_of({make_failure(), make_result()}, {.selection = {}, .num_registered = 2}, {});
   EXPECT_THAT(
       page,
       StartsWith("# Summary\n\n❌ **1 of 2 models passed**, 1 failed\n\n"
@@ -35,16 +35,16 @@ TEST(SummaryTest, ListsModelsFailuresAndCategories) {
 }
 
 TEST(SummaryTest, NeedsNoGraphThatWasDropped) {
-  ModelResult dropped = make_result();
+  Result dropped = make_result();
   dropped.drop_graph();
   EXPECT_FALSE(dropped.graph);
-  EXPECT_EQ(render_summary({dropped}, {}, {}), render_summary({make_result()}, {}, {}));
+  EXPECT_EQ(summary_of({dropped}), summary_of({make_result()}));
 }
 
 TEST(SummaryTest, SaysWhatItCovers) {
   const Coverage coverage{.selection = {.models = {"Tiny"}, .categories = {"a"}},
                           .num_registered = 12};
-  const std::string page = render_summary({make_result()}, coverage, {});
+  const std::string page = summary_of({make_result()}, coverage, {});
   EXPECT_THAT(page, HasSubstr("✅ **1 of 1 models passed**"));
   EXPECT_THAT(page,
               HasSubstr("This run covers 1 of the 12 models of the registry, those of category "
@@ -59,15 +59,15 @@ TEST(SummaryTest, CoversArchives) {
                     .registry = false,
                     .num_registered = 12,
                     .num_archives = 3};
-  const std::string alone = render_summary({make_result()}, coverage, {});
+  const std::string alone = summary_of({make_result()}, coverage, {});
   EXPECT_THAT(alone, HasSubstr("This run covers 3 archives. Pages of other"));
   EXPECT_THAT(alone,
               HasSubstr("tools/bazel run //harness -- --pt2 x.pt2 --inputs y --pt2 models\n"));
   EXPECT_THAT(alone, HasSubstr("Files and folders are named without"));
   coverage.registry = true;
   coverage.selection.models = {"Tiny"};
-  const std::vector<ModelResult> results(4, make_result());
-  EXPECT_THAT(render_summary(results, coverage, {}),
+  const std::vector<Result> results(4, make_result());
+  EXPECT_THAT(summary_of(results, coverage, {}),
               HasSubstr("This run covers 1 of the 12 models of the registry, asked for by name, "
                         "and 3 archives. Pages"));
 }
@@ -77,27 +77,27 @@ TEST(SummaryTest, CoversGraphs) {
                     .registry = false,
                     .num_registered = 12,
                     .num_graphs = 1};
-  const std::string alone = render_summary({make_result()}, coverage, {});
+  const std::string alone = summary_of({make_result()}, coverage, {});
   EXPECT_THAT(alone, HasSubstr("This run covers 1 graph. Pages of other"));
   EXPECT_THAT(alone, HasSubstr("tools/bazel run //harness -- --ir net\n"));
   coverage.num_archives = 2;
   coverage.registry = true;
   coverage.selection.models = {"Tiny"};
-  EXPECT_THAT(render_summary(std::vector<ModelResult>(4, make_result()), coverage, {}),
+  EXPECT_THAT(summary_of(std::vector<Result>(4, make_result()), coverage, {}),
               HasSubstr("This run covers 1 of the 12 models of the registry, asked for by name, "
                         "and 2 archives and 1 graph. Pages"));
 }
 
 TEST(SummaryTest, CountsAndNamesEveryStatus) {
-  ModelResult expected = make_mismatch();
+  Result expected = make_mismatch();
   expected.name = "Known";
   expected.expected_failure =
       ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "rounds | twice"};
-  ModelResult unexpected = make_result();
+  Result unexpected = make_result();
   unexpected.name = "Healed";
   unexpected.expected_failure = expected.expected_failure;
-  const std::string page = render_summary({make_result(), make_mismatch(), expected, unexpected},
-                                          {.selection = {}, .num_registered = 4}, {});
+  const std::string page = summary_of({make_result(), make_mismatch(), expected, unexpected},
+                                      {.selection = {}, .num_registered = 4}, {});
   EXPECT_THAT(page, StartsWith("# Summary\n\n❌ **1 of 4 models passed**, 1 failed, 1 passed "
                                "unexpectedly, 1 failed as expected\n"));
   EXPECT_THAT(page, HasSubstr("| 4 | 1 | 1 | 1 | 1 |\n"));
@@ -114,25 +114,26 @@ TEST(SummaryTest, CountsAndNamesEveryStatus) {
 }
 
 TEST(SummaryTest, AllAsExpectedIsGood) {
-  ModelResult expected = make_mismatch();
+  Result expected = make_mismatch();
   expected.expected_failure =
       ExpectedFailure{.kind = FailureKind::kOutputMismatch, .reason = "known"};
-  const std::string page = render_summary({make_result(), expected}, {.num_registered = 2}, {});
+  const std::string page = summary_of({make_result(), expected}, {.num_registered = 2}, {});
   EXPECT_THAT(page, HasSubstr("✅ **1 of 2 models passed**, 1 failed as expected\n"));
   EXPECT_THAT(page, Not(HasSubstr("## Failures")));
 }
 
 TEST(SummaryTest, SaysWhatHasChanged) {
-  const ChangesSection none{.baseline = "old/results.json"};
-  EXPECT_THAT(render_summary({make_result()}, {}, {}, none),
+  RunRecord run{.context = {.baseline = "old/results.json"}, .results = {make_result()}};
+  const BaselineComparison none;
+  EXPECT_THAT(render_summary(run, &none),
               HasSubstr("Compared with `old/results.json`: nothing has changed.\n"));
-  const ChangesSection some{
-      .baseline = "old",
-      .notes = {"libtorch: 2.12 -> 2.13"},
-      .rows = {{.model = "Tiny", .trend = "worse", .changes = {"a | b", "c"}}}};
-  const std::string page = render_summary({make_result()}, {}, {}, some);
-  EXPECT_THAT(page, HasSubstr("libtorch: 2.12 -\\> 2.13\n"));
-  EXPECT_THAT(page, HasSubstr("| Tiny | worse | a \\| b<br>c |\n"));
+  const BaselineComparison some{.notes = {"LibTorch: 2.12 -> 2.13"},
+                                .models = {{.model = "Tiny",
+                                            .trend = Trend::kWorse,
+                                            .changes = {{.what = "a | b"}, {.what = "c"}}}}};
+  const std::string page = render_summary(run, &some);
+  EXPECT_THAT(page, HasSubstr("LibTorch: 2.12 -\\> 2.13.\n"));
+  EXPECT_THAT(page, HasSubstr("| Tiny | worse | a \\| b changed<br>c changed |\n"));
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 
 #include "harness/report/markup.h"
 #include "harness/report/page_text.h"
-#include "harness/report/table.h"
 #include "torch_ir/analysis/summary.h"
 
 namespace torch_ir {
@@ -41,7 +40,7 @@ TensorComparison total(const VerificationReport& report) {
   return all;
 }
 
-std::string trials_table(const ModelResult& result, const RunContext& context) {
+std::string trials_table(const Result& result, const RunContext& context) {
   Table table("llrrrr", {"Trial", "Result", "Max diff", "Mean diff", "Outside the tolerance",
                          "Smallest passing tolerance"});
   for (const Trial& trial : result.trials) {
@@ -58,16 +57,14 @@ std::string outputs_table(const VerificationReport& report, const RunContext& co
                           "Outside the tolerance", "Smallest passing tolerance"});
   for (const OutputDetail& detail : report.output_details) {
     const TensorComparison& c = detail.comparison;
-    table.add(with_figures({std::to_string(detail.index), code_cell(detail.name),
-                            with_thousands_separators(c.num_elements)},
+    table.add(with_figures({std::to_string(detail.index), code_cell(detail.name), c.num_elements},
                            c, context));
   }
   std::string text = table.markdown();
   if (table.num_rows() < 2) return text;
   const TensorComparison all = total(report);
   text += "\n| |";
-  for (const Cell& cell :
-       with_figures({"All", with_thousands_separators(all.num_elements)}, all, context)) {
+  for (const Cell& cell : with_figures({"All", all.num_elements}, all, context)) {
     text += " **" + cell.markdown + "** |";
   }
   return text;
@@ -126,7 +123,7 @@ std::string figures_table(const TensorComparison& c) {
 }
 
 // Of outputs that differ. They may differ between machines, so portable pages have none.
-List differences(const ModelResult& result, const VerificationReport& report,
+List differences(const Result& result, const VerificationReport& report,
                  const RunContext& context) {
   List sections;
   if (context.portable) return sections;
@@ -157,7 +154,7 @@ std::string tolerance_sentence(const VerificationReport& report) {
   return text + ".";
 }
 
-Table opinions_table(const ModelResult& result, const RunContext& context) {
+Table opinions_table(const Result& result, const RunContext& context) {
   Table table("llrrl", {"Trial", "Output", "Executor", "Eager", ""});
   for (const Trial& trial : result.trials) {
     for (const OutputDetail& detail : trial.verification.output_details) {
@@ -186,7 +183,7 @@ std::string tolerances_table(const VerificationReport& report) {
 
 }  // namespace
 
-Data verification_section(const ModelResult& result, const RunContext& context) {
+Data verification_section(const Result& result, const RunContext& context) {
   const Trial& worst = *result.worst_trial();
   const VerificationReport& report = worst.verification;
   Data data;

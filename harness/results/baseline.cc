@@ -22,7 +22,7 @@ namespace {
 constexpr double kNoiseFactor = 2;
 constexpr double kNoise = 1e-7;
 
-std::string status_text(const ModelResult& model) {
+std::string status_text(const Result& model) {
   std::string text(status_name(model.status()));
   if (const auto& failure = model.failure) {
     text +=
@@ -31,13 +31,13 @@ std::string status_text(const ModelResult& model) {
   return text;
 }
 
-Trend status_trend(const ModelResult& old, const ModelResult& now) {
+Trend status_trend(const Result& old, const Result& now) {
   if (old.is_good() != now.is_good()) return now.is_good() ? Trend::kBetter : Trend::kWorse;
   if (now.is_good() || old.stage() == now.stage()) return Trend::kChanged;
   return now.stage() < old.stage() ? Trend::kWorse : Trend::kBetter;
 }
 
-void compare_status(const ModelResult& old, const ModelResult& now, ModelChange& change) {
+void compare_status(const Result& old, const Result& now, ModelChange& change) {
   const std::string before = status_text(old);
   const std::string after = status_text(now);
   if (before == after) return;
@@ -45,8 +45,8 @@ void compare_status(const ModelResult& old, const ModelResult& now, ModelChange&
       {.what = "status", .before = before, .now = after, .trend = status_trend(old, now)});
 }
 
-void compare_graphs(const ModelResult& old, const ModelResult& now,
-                    const GraphChanges& graph_changes, ModelChange& change) {
+void compare_graphs(const Result& old, const Result& now, const GraphChanges& graph_changes,
+                    ModelChange& change) {
   const std::optional<GraphSummary> before = old.graph_summary();
   const std::optional<GraphSummary> after = now.graph_summary();
   // One that is not there goes with the status.
@@ -84,7 +84,7 @@ void compare_figures(FigureChange figure, std::optional<double> before, std::opt
   change.changes.push_back(std::move(figure));
 }
 
-void compare_trials(const ModelResult& old, const ModelResult& now, ModelChange& change) {
+void compare_trials(const Result& old, const Result& now, ModelChange& change) {
   const auto compare = [&](const std::string& of, const DifferenceMetrics& a,
                            const DifferenceMetrics& b) {
     compare_figures({.what = "max diff" + of}, a.max_diff, b.max_diff, change);
@@ -101,7 +101,7 @@ void compare_trials(const ModelResult& old, const ModelResult& now, ModelChange&
 }
 
 // A model that one of the runs does not have.
-ModelChange only_status(const ModelResult& model, Trend trend) {
+ModelChange only_status(const Result& model, Trend trend) {
   FigureChange status{.what = "status", .trend = trend};
   (trend == Trend::kNew ? status.now : status.before) = status_text(model);
   return {.model = model.name, .trend = trend, .changes = {std::move(status)}};
@@ -113,13 +113,13 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 
 std::vector<std::string> file_names(const Coverage& coverage) {
   std::vector<std::string> names;
-  for (const ModelFilesArgument& files : coverage.files) names.push_back(files.short_name());
+  for (const ModelFiles& files : coverage.files) names.push_back(files.short_name());
   std::ranges::sort(names);
   return names;
 }
 
 // Whether a run of `coverage` was asked for `model` of another run, `other`, and came to it.
-bool covers(const Coverage& coverage, const Coverage& other, const ModelResult& model) {
+bool covers(const Coverage& coverage, const Coverage& other, const Result& model) {
   if (coverage.is_interrupted) return false;
   const Selection& selection = coverage.selection;
   const bool has_same_files = file_names(coverage) == file_names(other);
@@ -170,10 +170,9 @@ std::vector<std::string> compare_runs(const RunRecord& old, const RunRecord& now
   return notes;
 }
 
-std::unordered_map<std::string_view, const ModelResult*> by_name(
-    const std::vector<ModelResult>& results) {
-  std::unordered_map<std::string_view, const ModelResult*> all;
-  for (const ModelResult& result : results) all.emplace(result.name, &result);
+std::unordered_map<std::string_view, const Result*> by_name(const std::vector<Result>& results) {
+  std::unordered_map<std::string_view, const Result*> all;
+  for (const Result& result : results) all.emplace(result.name, &result);
   return all;
 }
 
@@ -209,10 +208,9 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
   if (!same_values) {
     comparison.notes.push_back("figures of trials are not compared: other seeds, other values");
   }
-  const auto compare = [&](const std::vector<ModelResult>& before,
-                           const std::vector<ModelResult>& after) {
+  const auto compare = [&](const std::vector<Result>& before, const std::vector<Result>& after) {
     const auto old_results = by_name(before);
-    for (const ModelResult& result : after) {
+    for (const Result& result : after) {
       const auto was = old_results.find(result.name);
       if (was == old_results.end()) {
         if (covers(old.coverage, now.coverage, result)) {
@@ -230,7 +228,7 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
       comparison.models.push_back(std::move(change));
     }
     const auto new_results = by_name(after);
-    for (const ModelResult& result : before) {
+    for (const Result& result : before) {
       if (new_results.contains(result.name)) continue;
       if (!covers(now.coverage, old.coverage, result)) continue;
       comparison.models.push_back(only_status(result, Trend::kGone));
@@ -243,8 +241,8 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
 }
 
 std::vector<std::string> graph_changes(const RunRecord& old, const std::string& file,
-                                       const ModelResult& result) {
-  const auto was = std::ranges::find(old.results, result.name, &ModelResult::name);
+                                       const Result& result) {
+  const auto was = std::ranges::find(old.results, result.name, &Result::name);
   if (was == old.results.end() || !result.graph || !was->graph_summary()) return {};
   const std::string fingerprint = was->graph_summary()->fingerprint;
   if (fingerprint == graph_fingerprint(*result.graph)) return {};

@@ -88,6 +88,6 @@ BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& 
 // `file`, its results.json; a line each. Empty when the graphs are the same, when a run has none,
 // and when there is no such file any more. What is wrong with the file is said in a line.
 std::vector<std::string> graph_changes(const RunRecord& old, const std::string& file,
-                                       const ModelResult& result);
+                                       const Result& result);
 
 }  // namespace torch_ir

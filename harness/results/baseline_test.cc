@@ -29,35 +29,35 @@ Trial trial(const std::string& name, double max_diff, double smallest = 0) {
   return made;
 }
 
-ModelResult passed(const std::string& name, double max_diff = 0, double smallest = 0) {
-  ModelResult result{.name = name,
-                     .categories = {"a"},
-                     .num_passed_stages = kStages.size(),
-                     .trials = {trial("normal values", max_diff, smallest)}};
+Result passed(const std::string& name, double max_diff = 0, double smallest = 0) {
+  Result result{.name = name,
+                .categories = {"a"},
+                .num_passed_stages = kStages.size(),
+                .trials = {trial("normal values", max_diff, smallest)}};
   result.summary.emplace(GraphSummary{.fingerprint = "f"}).figures.num_nodes = 3;
   return result;
 }
 
-ModelResult failed(const std::string& name, Stage stage, FailureKind kind) {
+Result failed(const std::string& name, Stage stage, FailureKind kind) {
   return {.name = name,
           .categories = {"a"},
           .num_passed_stages = static_cast<size_t>(stage),
           .failure = Failure{.kind = kind, .stage = stage}};
 }
 
-RunRecord run(std::vector<ModelResult> results) {
+RunRecord run(std::vector<Result> results) {
   return {.context = {.environment = {{"libtorch", "2.13.0"}}}, .results = std::move(results)};
 }
 
 // What became of the one model; nothing where it did not change.
-std::optional<ModelChange> change(const ModelResult& old, const ModelResult& now) {
+std::optional<ModelChange> change(const Result& old, const Result& now) {
   const BaselineComparison comparison = compare_with_baseline(run({old}), run({now}));
   EXPECT_EQ(comparison.num_compared, 1u);
   if (comparison.models.empty()) return std::nullopt;
   return comparison.models.at(0);
 }
 
-std::optional<Trend> trend(const ModelResult& old, const ModelResult& now) {
+std::optional<Trend> trend(const Result& old, const Result& now) {
   const std::optional<ModelChange> found = change(old, now);
   if (!found) return std::nullopt;
   return found->trend;
@@ -75,7 +75,7 @@ TEST(BaselineTest, TheSameRunHasNoChange) {
 }
 
 TEST(BaselineTest, AModelThatNoLongerPassesIsWorse) {
-  const ModelResult bad = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
+  const Result bad = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
   const std::optional<ModelChange> found = change(passed("A"), bad);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->trend, Trend::kWorse);
@@ -87,20 +87,20 @@ TEST(BaselineTest, AModelThatNoLongerPassesIsWorse) {
 }
 
 TEST(BaselineTest, AnEarlierStageIsWorseAndAnotherKindIsAChange) {
-  const ModelResult mismatch = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
-  const ModelResult crash = failed("A", Stage::kExecute, FailureKind::kCrashed);
-  const ModelResult timeout = failed("A", Stage::kExecute, FailureKind::kTimedOut);
+  const Result mismatch = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
+  const Result crash = failed("A", Stage::kExecute, FailureKind::kCrashed);
+  const Result timeout = failed("A", Stage::kExecute, FailureKind::kTimedOut);
   EXPECT_EQ(trend(mismatch, crash), Trend::kWorse);
   EXPECT_EQ(trend(crash, mismatch), Trend::kBetter);
   EXPECT_EQ(trend(crash, timeout), Trend::kChanged);
 }
 
 TEST(BaselineTest, AFailureThatIsExpectedNowIsAChange) {
-  ModelResult expected = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
+  Result expected = failed("A", Stage::kVerify, FailureKind::kOutputMismatch);
   expected.expected_failure = ExpectedFailure{.kind = FailureKind::kOutputMismatch};
   EXPECT_EQ(trend(passed("A"), expected), Trend::kChanged);
   EXPECT_EQ(trend(expected, passed("A")), Trend::kChanged);
-  ModelResult unexpected = passed("A");
+  Result unexpected = passed("A");
   unexpected.expected_failure = ExpectedFailure{.kind = FailureKind::kOutputMismatch};
   EXPECT_EQ(trend(expected, unexpected), Trend::kWorse);
 }
@@ -122,8 +122,8 @@ TEST(BaselineTest, NanIsWorseThanInfinityAndThatThanAllElse) {
 }
 
 TEST(BaselineTest, TrialsAreComparedByName) {
-  ModelResult old = passed("A", 1e-6);
-  ModelResult now = passed("A", 1e-6);
+  Result old = passed("A", 1e-6);
+  Result now = passed("A", 1e-6);
   now.trials.push_back(trial("large magnitudes", 10));
   EXPECT_EQ(trend(old, now), std::nullopt) << "one that only this run has";
   old.trials.insert(old.trials.begin(), trial("large magnitudes", 1));
@@ -165,7 +165,7 @@ TEST(BaselineTest, SaysHowTheRunsDiffer) {
 }
 
 TEST(BaselineTest, AnotherGraphIsAChange) {
-  ModelResult now = passed("A");
+  Result now = passed("A");
   now.summary->fingerprint = "g";
   now.summary->figures.num_nodes = 4;
   const BaselineComparison comparison = compare_with_baseline(
@@ -209,7 +209,7 @@ TEST(BaselineTest, ModelsOfOneRunAreNewOrGone) {
 }
 
 TEST(BaselineTest, WhatARunWasNotAskedForIsNeitherNewNorGone) {
-  ModelResult other = passed("B");
+  Result other = passed("B");
   other.categories = {"b"};
   const RunRecord all = run({passed("A"), other});
   RunRecord category = run({passed("A")});
@@ -225,7 +225,7 @@ TEST(BaselineTest, WhatARunWasNotAskedForIsNeitherNewNorGone) {
 }
 
 TEST(BaselineTest, ArchivesAreGoneFromTheSameFolderOnly) {
-  ModelResult archive = passed("A");
+  Result archive = passed("A");
   archive.origin.emplace();
   RunRecord old = run({archive});
   old.coverage.files = {{.path = "models"}};
@@ -243,8 +243,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-ModelResult make_result(const std::string& op_type) {
-  ModelResult result{.name = "Tiny"};
+Result make_result(const std::string& op_type) {
+  Result result{.name = "Tiny"};
   IR& graph = result.graph.emplace();
   graph.model_name = "Tiny";
   graph.pytorch_version = "2.13.0";
@@ -271,7 +271,7 @@ class GraphChangesTest : public ::testing::Test {
   }
   ~GraphChangesTest() override { std::filesystem::remove_all(folder_); }
 
-  std::vector<std::string> changes(const ModelResult& result) const {
+  std::vector<std::string> changes(const Result& result) const {
     return graph_changes(old_, folder_ + "results.json", result);
   }
 
@@ -289,7 +289,7 @@ TEST_F(GraphChangesTest, TheSameGraphHasNoWords) {
 }
 
 TEST_F(GraphChangesTest, ANewNameAloneIsSaidInSummary) {
-  ModelResult renamed = make_result("aten.relu.default");
+  Result renamed = make_result("aten.relu.default");
   renamed.graph->nodes[0].name = "z";
   renamed.graph->nodes[0].outputs[0].name = "z";
   renamed.graph->graph_outputs[0].name = "z";
@@ -310,8 +310,8 @@ TEST_F(GraphChangesTest, AFileThatCanNotBeReadIsSaid) {
 TEST_F(GraphChangesTest, WithoutAFileOrAGraphThereAreNoWords) {
   std::filesystem::remove(folder_ + "ir/Tiny.json");
   EXPECT_THAT(changes(make_result("aten.gelu.default")), IsEmpty());
-  EXPECT_THAT(changes(ModelResult{.name = "Tiny"}), IsEmpty());
-  EXPECT_THAT(changes(ModelResult{.name = "Other"}), IsEmpty());
+  EXPECT_THAT(changes(Result{.name = "Tiny"}), IsEmpty());
+  EXPECT_THAT(changes(Result{.name = "Other"}), IsEmpty());
 }
 
 }  // namespace

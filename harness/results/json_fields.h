@@ -33,9 +33,16 @@
 
 namespace torch_ir {
 
-// Specialized for each type that is written by a name, with functions `name` and `parse`.
+// How a value is called, and the inverse.
+template <class Name, class Parse>
+struct Naming {
+  Name name;
+  Parse parse;
+};
+
+// Specialized for each type that is written by a name.
 template <class T>
-struct Names;
+inline constexpr bool kNaming = false;
 
 namespace json_fields {
 
@@ -137,7 +144,7 @@ struct Reader {
 template <class T>
 concept Struct = requires(const Writer& writer, T& value) { fields(writer, value); };
 template <class T>
-concept Named = requires(const T& value) { Names<T>::name(value); };
+concept Named = !std::is_same_v<decltype(kNaming<T>), const bool>;
 template <class T>
 concept Map = requires { typename T::mapped_type; };
 template <class T>
@@ -151,7 +158,7 @@ Json write(const T& value) {
     fields(Writer{json}, const_cast<T&>(value));
     return json;
   } else if constexpr (Named<T>) {
-    return Names<T>::name(value);
+    return kNaming<T>.name(value);
   } else if constexpr (Variant<T>) {
     return std::visit([](const auto& held) { return write(held); }, value);
   } else if constexpr (std::is_same_v<T, double>) {
@@ -184,7 +191,7 @@ template <Named T>
 T read_name(const Json& json) {
   expect(json.is_string(), "a text", json);
   try {
-    return Names<T>::parse(json.get<std::string>());
+    return kNaming<T>.parse(json.get<std::string>());
   } catch (const std::exception& error) {
     const std::string_view text = error.what();
     throw Problem{printable(text.substr(0, text.find('\n')))};

@@ -45,10 +45,6 @@ void check_file(const std::string& flag, const std::string& path) {
   if (fs::is_directory(status)) throw Error(flag + ": " + in_quotes(path) + " is a folder");
 }
 
-std::string_view extension_of(FileFormat format) {
-  return format == FileFormat::kArchive ? ".pt2" : ".json";
-}
-
 // "." has a name too.
 std::string folder_name(const std::string& path) {
   std::error_code error;
@@ -68,7 +64,7 @@ std::string short_name_of(FileFormat format, const std::string& path) {
 // The name of the file without its extension.
 std::string stem(FileFormat format, const std::string& path) {
   std::string name = file_name(path);
-  const std::string_view extension = extension_of(format);
+  const std::string_view extension = format == FileFormat::kArchive ? ".pt2" : ".json";
   if (name.ends_with(extension)) name.resize(name.size() - extension.size());
   return name;
 }
@@ -86,52 +82,36 @@ std::string model_name(FileFormat format, const std::string& path) {
   return name.substr(0, kMaxNameBytes);
 }
 
-// The file of tensors that belongs to the one at `path`, by its name.
-std::string beside(FileFormat format, const std::string& path, const std::string& kind) {
-  const std::string prefix = is_graph_of_folder(format, path) ? "" : stem(format, path) + ".";
-  return (fs::path(path).parent_path() / (prefix + kind + ".safetensors")).string();
+// The file of tensors that belongs to the model, by its name.
+std::string beside(const ModelFiles& files, const std::string& kind) {
+  const std::string prefix =
+      is_graph_of_folder(files.format, files.path) ? "" : stem(files.format, files.path) + ".";
+  return (fs::path(files.path).parent_path() / (prefix + kind + ".safetensors")).string();
 }
 
 std::string if_there(const std::string& path) { return is_file(path) ? path : ""; }
 
-ModelFiles make_archive(const ModelFilesArgument& argument) {
-  ModelFiles files{.name = model_name(FileFormat::kArchive, argument.path),
-                   .path = argument.path,
-                   .inputs = argument.inputs,
-                   .expected = argument.expected};
-  // Whoever gives one of the two means these tensors and no others.
-  if (argument.inputs.empty() && argument.expected.empty()) {
-    files.inputs = if_there(beside(files.format, files.path, "inputs"));
-    files.expected = if_there(beside(files.format, files.path, "expected"));
-  }
-  return files;
-}
-
-ModelFiles make_graph(const ModelFilesArgument& argument) {
-  constexpr FileFormat kGraph = FileFormat::kGraph;
-  ModelFiles files{.format = kGraph,
-                   .name = model_name(kGraph, argument.path),
-                   .path = argument.path,
-                   .weights = if_there(beside(kGraph, argument.path, "weights")),
-                   .inputs = argument.inputs,
-                   .expected = argument.expected};
-  // What is expected is so for its own inputs only.
+// The model in the file that is given, with the tensors that lie beside it.
+ModelFiles make_files(ModelFiles files) {
+  files.name = model_name(files.format, files.path);
+  // Whoever gives one of the two means these tensors and no others; what is expected of a graph is
+  // so for its own inputs only.
   if (files.inputs.empty() && files.expected.empty()) {
-    files.expected = if_there(beside(kGraph, files.path, "expected"));
+    files.expected = if_there(beside(files, "expected"));
+    if (files.format == FileFormat::kArchive) files.inputs = if_there(beside(files, "inputs"));
   }
-  if (files.inputs.empty()) files.inputs = beside(kGraph, files.path, "inputs");
-  if (argument.inputs.empty() && !is_file(files.inputs)) {
+  if (files.format == FileFormat::kArchive) return files;
+  files.weights = if_there(beside(files, "weights"));
+  if (!files.inputs.empty()) return files;
+  files.inputs = beside(files, "inputs");
+  if (!is_file(files.inputs)) {
     throw Error("--ir: there is no file " + in_quotes(files.inputs) + " with the inputs of " +
                 in_quotes(files.path) + ": give them with --inputs");
   }
   return files;
 }
 
-ModelFiles make_files(const ModelFilesArgument& argument) {
-  return argument.format == FileFormat::kArchive ? make_archive(argument) : make_graph(argument);
-}
-
-void refuse_tensors(const ModelFilesArgument& folder) {
+void refuse_tensors(const ModelFiles& folder) {
   const std::string tensors =
       folder.format == FileFormat::kArchive
           ? "NAME.pt2 in it are NAME.inputs.safetensors and NAME.expected.safetensors"
@@ -145,7 +125,7 @@ void refuse_tensors(const ModelFilesArgument& folder) {
 }
 
 // What is in a folder, by name.
-std::vector<fs::path> entries_of(const ModelFilesArgument& folder) {
+std::vector<fs::path> entries_of(const ModelFiles& folder) {
   std::vector<fs::path> entries;
   std::error_code error;
   for (fs::directory_iterator entry(folder.path, error), end; !error && entry != end;
@@ -160,30 +140,23 @@ std::vector<fs::path> entries_of(const ModelFilesArgument& folder) {
   return entries;
 }
 
-std::vector<std::string> archives_in(const ModelFilesArgument& folder) {
+// The archives in a folder, or the graphs in the folders in it.
+std::vector<std::string> models_in(const ModelFiles& folder) {
+  const bool has_archives = folder.format == FileFormat::kArchive;
   std::vector<std::string> paths;
   for (const fs::path& entry : entries_of(folder)) {
-    const bool is_archive = entry.extension() == extension_of(folder.format);
-    if (is_archive && !is_folder(entry.string())) paths.push_back(entry.string());
+    const std::string path = has_archives ? entry.string() : (entry / kGraphFile).string();
+    const bool is_model =
+        has_archives ? entry.extension() == ".pt2" && !is_folder(path) : is_file(path);
+    if (is_model) paths.push_back(path);
   }
-  if (paths.empty()) throw Error("--pt2: there is no .pt2 file in " + in_quotes(folder.path));
-  return paths;
+  if (!paths.empty()) return paths;
+  throw Error(has_archives ? "--pt2: there is no .pt2 file in " + in_quotes(folder.path)
+                           : "--ir: there is no ir.json in " + in_quotes(folder.path) +
+                                 ", nor in a folder in it");
 }
 
-std::vector<std::string> graphs_in(const ModelFilesArgument& folder) {
-  std::vector<std::string> paths;
-  for (const fs::path& entry : entries_of(folder)) {
-    const std::string graph = (entry / kGraphFile).string();
-    if (is_file(graph)) paths.push_back(graph);
-  }
-  if (paths.empty()) {
-    throw Error("--ir: there is no ir.json in " + in_quotes(folder.path) +
-                ", nor in a folder in it");
-  }
-  return paths;
-}
-
-std::vector<ModelFiles> find(ModelFilesArgument argument) {
+std::vector<ModelFiles> find(ModelFiles argument) {
   if (is_folder(argument.path) && argument.format == FileFormat::kGraph) {
     const std::string graph = (fs::path(argument.path) / kGraphFile).string();
     if (is_file(graph)) argument.path = graph;
@@ -196,8 +169,7 @@ std::vector<ModelFiles> find(ModelFilesArgument argument) {
   }
   refuse_tensors(argument);
   std::vector<ModelFiles> found;
-  for (const std::string& path :
-       argument.format == FileFormat::kArchive ? archives_in(argument) : graphs_in(argument)) {
+  for (const std::string& path : models_in(argument)) {
     found.push_back(make_files({.format = argument.format, .path = path}));
   }
   return found;
@@ -233,14 +205,12 @@ void check_names(const std::vector<ModelFiles>& models, const RegistryNames& reg
 
 std::string flag_of(FileFormat format) { return format == FileFormat::kArchive ? "--pt2" : "--ir"; }
 
-std::string ModelFilesArgument::short_name() const { return short_name_of(format, path); }
-
 std::string ModelFiles::short_name() const { return short_name_of(format, path); }
 
-std::vector<ModelFiles> find_model_files(const std::vector<ModelFilesArgument>& arguments,
+std::vector<ModelFiles> find_model_files(const std::vector<ModelFiles>& given,
                                          const RegistryNames& registry) {
   std::vector<ModelFiles> models;
-  for (const ModelFilesArgument& argument : arguments) {
+  for (const ModelFiles& argument : given) {
     std::vector<ModelFiles> found = find(argument);
     std::ranges::move(found, std::back_inserter(models));
   }

@@ -20,23 +20,12 @@ enum class FileFormat { kArchive, kGraph };
 // "--pt2", "--ir".
 std::string flag_of(FileFormat format);
 
-// What the user gave: an archive or a graph, or a folder of these. Paths; `inputs` and `expected`
-// are for one model and may be empty.
-struct ModelFilesArgument {
-  FileFormat format = FileFormat::kArchive;
-  std::string path;
-  std::string inputs = {};
-  std::string expected = {};
-
-  // What a report may say of the path: its last part. A graph "ir.json" goes by its folder.
-  std::string short_name() const;
-};
-
-// The files of one model.
+// The files of one model; as the user gives them, the path may also be that of a folder of archives
+// or graphs, and what is left empty is looked for.
 struct ModelFiles {
   FileFormat format = FileFormat::kArchive;
   // Of its page: that of the file or folder, without ".pt2" and ".json".
-  std::string name;
+  std::string name = {};
   std::string path;
   // Of a graph that has any. An archive has its own.
   std::string weights = {};
@@ -45,6 +34,7 @@ struct ModelFiles {
   // Where empty, what the operators compute.
   std::string expected = {};
 
+  // What a report may say of the path: its last part. A graph "ir.json" goes by its folder.
   std::string short_name() const;
   bool operator==(const ModelFiles&) const = default;
 };
@@ -56,7 +46,7 @@ struct RegistryNames {
   std::vector<std::string> running = {};
 };
 
-// The models that `arguments` are about: in their order, those of a folder by name. Where no
+// The models that `given` are about: in their order, those of a folder by name. Where no
 // tensors are given for NAME.pt2 or NAME.json, they are NAME.weights.safetensors (of a graph),
 // NAME.inputs.safetensors and NAME.expected.safetensors beside it, and those of a graph called
 // ir.json, or of a folder with one, are weights.safetensors and so on; as far as these are there.
@@ -64,7 +54,7 @@ struct RegistryNames {
 // Throws Error for what is not there, for a graph without inputs, and for models that would have
 // the same page as another one, as the summary, or as one of the registry: a graph may be a part of
 // a model that does not run.
-std::vector<ModelFiles> find_model_files(const std::vector<ModelFilesArgument>& arguments,
+std::vector<ModelFiles> find_model_files(const std::vector<ModelFiles>& given,
                                          const RegistryNames& registry);
 
 // The last part of `path`: what a report may say of it.

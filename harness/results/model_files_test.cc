@@ -33,7 +33,7 @@ class ModelFilesTest : public ::testing::Test {
   }
   std::string path(const std::string& name) const { return directory_ + "/" + name; }
 
-  void expect_refused(const std::vector<ModelFilesArgument>& arguments, const std::string& message,
+  void expect_refused(const std::vector<ModelFiles>& arguments, const std::string& message,
                       const RegistryNames& registry = {}) {
     EXPECT_THAT([&] { find_model_files(arguments, registry); },
                 ThrowsMessage<Error>(HasSubstr(message)));
@@ -116,9 +116,7 @@ TEST_F(ModelFilesTest, EveryPageBelongsToOneModel) {
   expect_refused({{.path = make("SUMMARY.pt2")}}, "would be that of the run, SUMMARY.md");
 }
 
-ModelFilesArgument graph(const std::string& path) {
-  return {.format = FileFormat::kGraph, .path = path};
-}
+ModelFiles graph(const std::string& path) { return {.format = FileFormat::kGraph, .path = path}; }
 
 TEST_F(ModelFilesTest, AGraphIsAFolderWithItsTensors) {
   const std::string file = make("net/ir.json");
@@ -153,7 +151,7 @@ TEST_F(ModelFilesTest, ATensorsFileThatIsGivenIsTaken) {
   make("net/inputs.safetensors");
   const std::string expected = make("net/expected.safetensors");
   const std::string other = make("other.safetensors");
-  ModelFilesArgument argument = graph(path("net"));
+  ModelFiles argument = graph(path("net"));
   argument.inputs = other;
   // What is expected is so for other inputs.
   EXPECT_EQ(find_model_files({argument}, {}).at(0).inputs, other);
@@ -187,7 +185,7 @@ TEST_F(ModelFilesTest, AGraphThatIsNotThereIsAnError) {
   expect_refused({graph(path("net"))}, "--ir: there is no file '" + path("net/inputs.safetensors") +
                                            "' with the inputs of '" + file +
                                            "': give them with --inputs");
-  ModelFilesArgument argument = graph(directory_);
+  ModelFiles argument = graph(directory_);
   argument.expected = file;
   expect_refused({argument}, "--expected: '" + directory_ +
                                  "' is a folder; the tensors of each graph lie beside its ir.json, "

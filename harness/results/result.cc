@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <tuple>
 
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/visualize/svg.h"
 
 namespace torch_ir {
 namespace {
@@ -69,7 +71,7 @@ std::string_view status_name(Status status) {
   return kNames.at(static_cast<size_t>(status));
 }
 
-Status ModelResult::status() const {
+Status Result::status() const {
   if (unsupported) return Status::kUnsupported;
   if (passed()) return expected_failure ? Status::kUnexpectedPass : Status::kPassed;
   if (is_extracted()) return Status::kExtracted;
@@ -83,21 +85,21 @@ Status parse_status(std::string_view name) {
   return *status;
 }
 
-Stage ModelResult::stage() const {
+Stage Result::stage() const {
   if (is_extracted()) return Stage::kSerialize;
   return failure ? failure->stage : kStages.at(std::min(num_passed_stages, kStages.size() - 1));
 }
 
-bool ModelResult::is_good() const {
+bool Result::is_good() const {
   return status() != Status::kFailed && status() != Status::kUnexpectedPass;
 }
 
-std::string ModelResult::reason() const {
+std::string Result::reason() const {
   if (unsupported) return *unsupported;
   return failure ? headline(failure->message) : std::string();
 }
 
-std::string_view outcome_name(const ModelResult& result) {
+std::string_view outcome_name(const Result& result) {
   const Status status = result.status();
   if (status != Status::kFailed || !result.failure) return status_name(status);
   switch (result.failure->kind) {
@@ -112,45 +114,45 @@ std::string_view outcome_name(const ModelResult& result) {
   }
 }
 
-std::string category_of(const ModelResult& result) {
+std::string category_of(const Result& result) {
   return result.categories.empty() ? "models" : result.categories.front();
 }
 
-int64_t count_status(const std::vector<ModelResult>& results, Status status) {
-  return std::ranges::count(results, status, &ModelResult::status);
+int64_t count_status(const std::vector<Result>& results, Status status) {
+  return std::ranges::count(results, status, &Result::status);
 }
 
-bool all_good(const std::vector<ModelResult>& results, bool requires_support) {
-  return std::ranges::all_of(results, [&](const ModelResult& it) {
+bool all_good(const std::vector<Result>& results, bool requires_support) {
+  return std::ranges::all_of(results, [&](const Result& it) {
     return it.is_good() && !(requires_support && it.unsupported);
   });
 }
 
-std::optional<GraphSummary> ModelResult::graph_summary() const {
+std::optional<GraphSummary> Result::graph_summary() const {
   if (graph) {
     return GraphSummary{summarize(*graph), cost().totals, graph_fingerprint(*graph)};
   }
   return summary;
 }
 
-GraphCost ModelResult::cost() const {
+GraphCost Result::cost() const {
   if (sizes.empty()) return cost_of(*graph);
   SymbolValues values;
   for (const SymbolSize& size : sizes) values.emplace(size.symbol, size.value);
   return cost_of(at_sizes(*graph, values));
 }
 
-void ModelResult::drop_graph() {
+void Result::drop_graph() {
   summary = graph_summary();
   graph.reset();
 }
 
-bool ModelResult::is_reproduced_by_whole_graph() const {
+bool Result::is_reproduced_by_whole_graph() const {
   const std::optional<GraphSummary> known = graph_summary();
   return reproducer && known && reproducer->num_nodes == known->figures.num_nodes;
 }
 
-const Trial* ModelResult::worst_trial() const {
+const Trial* Result::worst_trial() const {
   // Those that fail first, of these the one that has no outputs, then by how much the tolerance
   // would have to be; where float64 is the reference, by how far they are from it.
   const auto badness = [](const Trial& trial) {
@@ -170,7 +172,7 @@ std::string graph_fingerprint(const IR& graph) {
   return c10::sha1(serialize_ir(same)).str();
 }
 
-std::optional<double> worst_factor(const ModelResult& result) {
+std::optional<double> worst_factor(const Result& result) {
   if (const auto& opinion = result.second_opinion) {
     return opinion->reason.empty() ? std::optional(opinion->factor) : std::nullopt;
   }
@@ -193,7 +195,7 @@ DifferenceMetrics difference_metrics(const VerificationReport& report) {
   return figures;
 }
 
-DifferenceMetrics difference_metrics(const ModelResult& result) {
+DifferenceMetrics difference_metrics(const Result& result) {
   DifferenceMetrics all = result.metrics;
   bool is_complete = true;
   for (const Trial& trial : result.trials) {
@@ -206,6 +208,22 @@ DifferenceMetrics difference_metrics(const ModelResult& result) {
     all.smallest_passing_tolerance = std::numeric_limits<double>::infinity();
   }
   return all;
+}
+
+GraphPicture draw_graph(const Result& result) {
+  GraphPicture picture;
+  if (!result.graph) return picture;
+  SvgOptions options{.title = result.name};
+  if (result.nodes && result.nodes->first_divergence) {
+    options.highlighted_node = result.nodes->first_divergence->node.node;
+  }
+  try {
+    picture.svg = ir_to_svg(*result.graph, options);
+  } catch (const std::exception& error) {
+    const std::string message = error.what();
+    picture.problem = message.substr(0, message.find('\n'));
+  }
+  return picture;
 }
 
 }  // namespace torch_ir

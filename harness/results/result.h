@@ -190,7 +190,7 @@ struct CallInfo {
 
 // What became of a candidate: of a model, or of a single call, which is one of thousands and keeps
 // no graph and no trials.
-struct ModelResult {
+struct Result {
   std::string name = {};
   std::string description = {};
   std::vector<std::string> categories = {};
@@ -253,26 +253,39 @@ struct ModelResult {
 };
 
 // What reports call the outcome of a call: "passed", "differs", "unsupported", "crashed", ...
-std::string_view outcome_name(const ModelResult& result);
+std::string_view outcome_name(const Result& result);
 
 // The first of its categories; that of models in general where it has none.
-std::string category_of(const ModelResult& result);
+std::string category_of(const Result& result);
 
 // How many of them have `status`.
-int64_t count_status(const std::vector<ModelResult>& results, Status status);
+int64_t count_status(const std::vector<Result>& results, Status status);
 
 // Whether every one is good; with `requires_support` also supported.
-bool all_good(const std::vector<ModelResult>& results, bool requires_support = false);
+bool all_good(const std::vector<Result>& results, bool requires_support = false);
 
 // How many times farther from float64 than eager the worst output of all trials is; nothing where
 // float64 says nothing of one of them.
-std::optional<double> worst_factor(const ModelResult& result);
+std::optional<double> worst_factor(const Result& result);
+
+// Where the process of a model leaves the picture of its graph, in the folder of its files.
+inline constexpr const char* kPictureFile = "graph.svg";
+
+struct GraphPicture {
+  // The document; empty where there is none.
+  std::string svg = {};
+  // Why there is none, one line; empty also for a model without a graph.
+  std::string problem = {};
+};
+
+// The first node that differs stands out. Never throws: a run does not depend on its pictures.
+GraphPicture draw_graph(const Result& result);
 
 // Of one trial.
 DifferenceMetrics difference_metrics(const VerificationReport& report);
 
 // The greatest of all trials, which need not be both of the same one; NaN is greater than all else.
 // No tolerance lets a trial pass that could not be compared.
-DifferenceMetrics difference_metrics(const ModelResult& result);
+DifferenceMetrics difference_metrics(const Result& result);
 
 }  // namespace torch_ir

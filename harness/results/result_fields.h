@@ -12,62 +12,32 @@
 namespace torch_ir {
 
 template <>
-struct Names<Stage> {
-  static constexpr auto name = stage_name;
-  static constexpr auto parse = parse_stage;
-};
+inline constexpr Naming kNaming<Stage>{stage_name, parse_stage};
 template <>
-struct Names<Status> {
-  static constexpr auto name = status_name;
-  static constexpr auto parse = parse_status;
-};
+inline constexpr Naming kNaming<Status>{status_name, parse_status};
 template <>
-struct Names<FailureKind> {
-  static constexpr auto name = failure_kind_name;
-  static constexpr auto parse = parse_failure_kind;
-};
+inline constexpr Naming kNaming<FailureKind>{failure_kind_name, parse_failure_kind};
 template <>
-struct Names<ReferenceKind> {
-  static constexpr auto name = reference_name;
-  static constexpr auto parse = parse_reference;
-};
+inline constexpr Naming kNaming<ReferenceKind>{reference_name, parse_reference};
 template <>
-struct Names<Trend> {
-  static constexpr auto name = trend_name;
-};
+inline constexpr Naming kNaming<Trend>{trend_name, nullptr};
 template <>
-struct Names<Optimization> {
-  static constexpr auto name = optimization_name;
-  static constexpr auto parse = parse_optimization;
-};
+inline constexpr Naming kNaming<Optimization>{optimization_name, parse_optimization};
 template <>
-struct Names<Scale> {
-  static constexpr auto name = scale_name;
-  static constexpr auto parse = parse_scale;
-};
+inline constexpr Naming kNaming<Scale>{scale_name, parse_scale};
 template <>
-struct Names<Suite> {
-  static constexpr auto name = suite_name;
-  static constexpr auto parse = parse_suite;
-};
+inline constexpr Naming kNaming<Suite>{suite_name, parse_suite};
 template <>
-struct Names<CaseProperty> {
-  static constexpr auto name = property_name;
-  static constexpr auto parse = parse_property;
-};
+inline constexpr Naming kNaming<CaseProperty>{property_name, parse_property};
 template <>
-struct Names<c10::Device> {
-  static std::string name(const c10::Device& device) { return device.str(); }
-  static c10::Device parse(const std::string& name) { return c10::Device(name); }
-};
-
+inline constexpr Naming kNaming<c10::Device>{
+    [](const c10::Device& device) { return device.str(); },
+    [](const std::string& name) { return c10::Device(name); }};
 template <>
-struct Names<FileFormat> {
-  static constexpr auto name = flag_of;
-  static FileFormat parse(const std::string& flag) {
-    return flag == flag_of(FileFormat::kGraph) ? FileFormat::kGraph : FileFormat::kArchive;
-  }
-};
+inline constexpr Naming kNaming<FileFormat>{
+    flag_of, [](const std::string& flag) {
+      return flag == flag_of(FileFormat::kGraph) ? FileFormat::kGraph : FileFormat::kArchive;
+    }};
 
 template <class Visit>
 void fields(const Visit& visit, ModelFiles& files) {
@@ -328,7 +298,7 @@ void count_field(const Visit& visit, const char* key, std::optional<int64_t>& co
 
 // The metrics of a graph that are known of it when it is not at hand any more.
 template <class Visit>
-void graph_fields(const Visit& visit, ModelResult& result) {
+void graph_fields(const Visit& visit, Result& result) {
   std::optional<std::string> fingerprint;
   std::optional<int64_t> nodes, edges, weights, parameters;
   std::optional<CostTotals> costs;
@@ -358,7 +328,7 @@ void graph_fields(const Visit& visit, ModelResult& result) {
 }
 
 // What a run leaves of a model, relative to the folder of results.json; null where it does not.
-inline json_fields::Json files_of(const ModelResult& result) {
+inline json_fields::Json files_of(const Result& result) {
   const auto path = [](bool is_there, const std::string& name) {
     return is_there ? json_fields::Json(name) : json_fields::Json();
   };
@@ -400,7 +370,7 @@ void fields(const Visit& visit, CallInfo& call) {
 
 // What a single call, one of thousands, has not.
 template <class Visit>
-void model_fields(const Visit& visit, ModelResult& result) {
+void model_fields(const Visit& visit, Result& result) {
   visit("sizes", result.sizes);
   graph_fields(visit, result);
   if constexpr (!Visit::kReads) {
@@ -418,7 +388,7 @@ void model_fields(const Visit& visit, ModelResult& result) {
 // All but the graph, which has a file of its own. `current_trial` is for whoever started the
 // process of a model, and not in results.json.
 template <class Visit>
-void fields(const Visit& visit, ModelResult& result) {
+void fields(const Visit& visit, Result& result) {
   Status status = result.status();
   Stage stage = result.stage();
   DifferenceMetrics metrics = difference_metrics(result);
@@ -449,7 +419,7 @@ template <class Visit>
 void fields(const Visit& visit, Coverage& coverage) {
   std::vector<Origin> archives;
   std::vector<Origin> graphs;
-  for (const ModelFilesArgument& files : coverage.files) {
+  for (const ModelFiles& files : coverage.files) {
     (files.format == FileFormat::kGraph ? graphs : archives).push_back(origin_of(files));
   }
   visit("suite", coverage.selection.suite);

@@ -24,8 +24,8 @@ T sent(const T& value) {
   return read;
 }
 
-ModelResult make_result() {
-  ModelResult result;
+Result make_result() {
+  Result result;
   result.name = "Tiny";
   result.description = "One add";
   result.categories = {"a", "b"};
@@ -75,8 +75,8 @@ ModelResult make_result() {
 }
 
 TEST(ResultFieldsTest, ResultsComeBackAsTheyWere) {
-  const ModelResult result = make_result();
-  const ModelResult read = sent(result);
+  const Result result = make_result();
+  const Result read = sent(result);
   EXPECT_EQ(read.name, result.name);
   EXPECT_EQ(read.description, result.description);
   EXPECT_EQ(read.categories, result.categories);
@@ -117,13 +117,13 @@ TEST(ResultFieldsTest, ResultsComeBackAsTheyWere) {
 
 TEST(ResultFieldsTest, StagesComeBackAsTheyWere) {
   for (size_t passed = 0; passed <= kStages.size(); ++passed) {
-    const ModelResult result{.name = "Tiny", .num_passed_stages = passed};
+    const Result result{.name = "Tiny", .num_passed_stages = passed};
     EXPECT_EQ(sent(result).num_passed_stages, passed);
   }
 }
 
 TEST(ResultFieldsTest, WhatIsNotThereStaysAway) {
-  const ModelResult read = sent(ModelResult{.name = "Empty"});
+  const Result read = sent(Result{.name = "Empty"});
   EXPECT_FALSE(read.failure);
   EXPECT_FALSE(read.graph);
   EXPECT_TRUE(read.trials.empty());
@@ -132,7 +132,7 @@ TEST(ResultFieldsTest, WhatIsNotThereStaysAway) {
 }
 
 TEST(ResultFieldsTest, MessagesMayHoldAnyBytes) {
-  ModelResult result;
+  Result result;
   result.failure = Failure{
       .kind = FailureKind::kExecuteFailed, .stage = Stage::kExecute, .message = "bad \xff byte"};
   EXPECT_THAT(sent(result).failure->message, HasSubstr("bad "));

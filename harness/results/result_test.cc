@@ -78,7 +78,7 @@ TEST(DifferenceMetricsTest, WhatCanNotBeComparedHasNoDifference) {
 }
 
 TEST(DifferenceMetricsTest, EachIsTheGreatestOfAllTrials) {
-  ModelResult result;
+  Result result;
   EXPECT_FALSE(difference_metrics(result).max_diff);
   // The worst trial, by its tolerance, is not the one with the greatest difference.
   result.trials = {trial(0.0188, 0.009), trial(0.0206, 0.004)};
@@ -93,7 +93,7 @@ TEST(DifferenceMetricsTest, EachIsTheGreatestOfAllTrials) {
 }
 
 TEST(DifferenceMetricsTest, ATrialThatCouldNotBeComparedPassesWithNoTolerance) {
-  ModelResult result;
+  Result result;
   result.trials = {trial(0.5, 0.25), Trial()};
   EXPECT_EQ(difference_metrics(result).max_diff, 0.5);
   EXPECT_EQ(difference_metrics(result).smallest_passing_tolerance, kInfiniteFigure);
@@ -102,7 +102,7 @@ TEST(DifferenceMetricsTest, ATrialThatCouldNotBeComparedPassesWithNoTolerance) {
 }
 
 TEST(ModelResultTest, TheStageIsTheOneThatFailedOrTheLast) {
-  ModelResult result{.name = "Net", .num_passed_stages = kStages.size()};
+  Result result{.name = "Net", .num_passed_stages = kStages.size()};
   EXPECT_EQ(result.stage(), Stage::kVerify);
   EXPECT_EQ(result.status(), Status::kPassed);
   result.num_passed_stages = 1;
@@ -112,7 +112,7 @@ TEST(ModelResultTest, TheStageIsTheOneThatFailedOrTheLast) {
 }
 
 TEST(ModelResultTest, OnlyTheFailureThatIsExpectedIsGood) {
-  ModelResult result{.name = "Net", .num_passed_stages = kStages.size()};
+  Result result{.name = "Net", .num_passed_stages = kStages.size()};
   EXPECT_TRUE(result.is_good());
   result.expected_failure = ExpectedFailure{.kind = FailureKind::kCrashed, .reason = "known"};
   EXPECT_EQ(result.status(), Status::kUnexpectedPass);

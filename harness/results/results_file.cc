@@ -64,9 +64,9 @@ void append(const Json& value, const std::string& indent, std::string& text) {
 
 // --- Writing ---
 
-Json write_totals(const std::vector<ModelResult>& results) {
+Json write_totals(const std::vector<Result>& results) {
   std::map<FailureKind, int64_t> failures;
-  for (const ModelResult& result : results) {
+  for (const Result& result : results) {
     if (result.failure) ++failures[result.failure->kind];
   }
   Json status = Json::object();
@@ -124,7 +124,7 @@ void make_portable(Json& json) {
   if (json.contains("num_compared")) json["worst"] = json["opinions"] = Json::array();
 }
 
-Json write_result(const ModelResult& result, const RunContext& context) {
+Json write_result(const Result& result, const RunContext& context) {
   Json json = write(result);
   json.erase("current_trial");
   if (!context.timings) json.erase("stage_seconds");
@@ -133,10 +133,10 @@ Json write_result(const ModelResult& result, const RunContext& context) {
 }
 
 // One at a time: together they may be larger than the memory.
-void put_results(const std::vector<ModelResult>& results, const RunContext& context,
+void put_results(const std::vector<Result>& results, const RunContext& context,
                  const PutText& put) {
   std::string_view separator = "[";
-  for (const ModelResult& result : results) {
+  for (const Result& result : results) {
     std::string text = fmt::format("{}\n    ", separator);
     separator = ",";
     append(write_result(result, context), "    ", text);
@@ -165,7 +165,7 @@ int64_t check_format(const json_fields::Reader& visit) {
   return version;
 }
 
-void check_names(const char* key, const std::vector<ModelResult>& results) {
+void check_names(const char* key, const std::vector<Result>& results) {
   std::unordered_set<std::string> names;
   for (size_t i = 0; i < results.size(); ++i) {
     if (names.insert(results[i].name).second) continue;

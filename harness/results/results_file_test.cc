@@ -55,12 +55,12 @@ Trial make_trial(const std::string& name, double max_diff) {
   return trial;
 }
 
-ModelResult make_passed() {
-  ModelResult result{.name = "Tiny",
-                     .description = "One add",
-                     .categories = {"a", "b"},
-                     .num_passed_stages = kStages.size(),
-                     .stage_seconds = {0.5, 0.25, 0.125, 1}};
+Result make_passed() {
+  Result result{.name = "Tiny",
+                .description = "One add",
+                .categories = {"a", "b"},
+                .num_passed_stages = kStages.size(),
+                .stage_seconds = {0.5, 0.25, 0.125, 1}};
   IR& graph = result.graph.emplace();
   graph.model_name = "Tiny";
   graph.weights.push_back({.name = "w", .shape = {3, 4}, .dtype = "float32"});
@@ -72,8 +72,8 @@ ModelResult make_passed() {
   return result;
 }
 
-ModelResult make_failed() {
-  ModelResult result = make_passed();
+Result make_failed() {
+  Result result = make_passed();
   result.name = "Broken";
   result.origin = Origin{.archive = "broken.pt2"};
   result.num_passed_stages = 3;
@@ -104,8 +104,8 @@ ModelResult make_failed() {
 }
 
 // One that did not come as far as a graph.
-ModelResult make_crashed() {
-  ModelResult result{.name = "Crashed", .categories = {"a"}};
+Result make_crashed() {
+  Result result{.name = "Crashed", .categories = {"a"}};
   result.failure = Failure{.kind = FailureKind::kCrashed, .stage = Stage::kExtract};
   return result;
 }
@@ -126,18 +126,17 @@ Coverage make_coverage() {
           .num_graphs = 1};
 }
 
-RunRecord make_run(const std::vector<ModelResult>& results,
-                   const RunContext& context = make_context()) {
+RunRecord make_run(const std::vector<Result>& results, const RunContext& context = make_context()) {
   return {.coverage = make_coverage(), .context = context, .results = results};
 }
 
-std::string text_of(const std::vector<ModelResult>& results,
+std::string text_of(const std::vector<Result>& results,
                     const RunContext& context = make_context()) {
   return results_to_json(make_run(results, context));
 }
 
-const std::vector<ModelResult>& all_results() {
-  static const std::vector<ModelResult> results = {make_passed(), make_failed(), make_crashed()};
+const std::vector<Result>& all_results() {
+  static const std::vector<Result> results = {make_passed(), make_failed(), make_crashed()};
   return results;
 }
 
@@ -200,7 +199,7 @@ TEST(ResultsSchemaTest, EveryKeyHasItsWordsInTheFormatPage) {
 }
 
 TEST(ResultsFileTest, TheFiguresOfAModelAreTheGreatestOfItsTrials) {
-  ModelResult result = make_passed();
+  Result result = make_passed();
   result.trials[0].verification.max_diff = 0.75;
   const json model = json::parse(text_of({result}))["models"][0];
   EXPECT_EQ(model["worst_trial"], "large magnitudes");
@@ -255,14 +254,14 @@ TEST(ResultsFileTest, HasWhatIsWrong) {
 }
 
 TEST(ResultsFileTest, NeedsNoGraphThatWasDropped) {
-  ModelResult dropped = make_passed();
+  Result dropped = make_passed();
   dropped.drop_graph();
   EXPECT_FALSE(dropped.graph);
   EXPECT_EQ(text_of({dropped}), text_of({make_passed()}));
 }
 
 TEST(ResultsFileTest, SaysWhichPicturesCouldNotBeDrawn) {
-  std::vector<ModelResult> drawn = all_results();
+  std::vector<Result> drawn = all_results();
   drawn[1].picture_problem = "it is too large";
   const json results = json::parse(text_of(drawn));
   EXPECT_EQ(results["models"][0]["files"]["svg"], "svg/Tiny.svg");
@@ -291,7 +290,7 @@ TEST(ResultsFileTest, IsAsciiWithPlainListsOnALine) {
 TEST(ResultsFileTest, PortableFilesHoldNothingOfTheMachine) {
   RunContext context = make_context();
   context.portable = true;
-  ModelResult exact = make_passed();
+  Result exact = make_passed();
   exact.trials = {make_trial("normal values", 0)};
   exact.trials[0].verification.output_details[0].comparison.max_ulp_diff = 0;
   const json results = json::parse(text_of({make_passed(), exact}, context));

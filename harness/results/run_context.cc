@@ -66,7 +66,13 @@ std::string escaped(char c) {
 
 }  // namespace
 
-Coverage coverage_of(const ModelResult& result) {
+Origin origin_of(const ModelFiles& files) {
+  Origin origin{.inputs = file_name(files.inputs), .expected = file_name(files.expected)};
+  (files.format == FileFormat::kGraph ? origin.graph : origin.archive) = files.short_name();
+  return origin;
+}
+
+Coverage coverage_of(const Result& result) {
   if (!result.origin) return {.selection = {.models = {result.name}}};
   const Origin& origin = *result.origin;
   if (origin.graph.empty()) {
@@ -101,7 +107,7 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   const auto add_file = [&](const char* flag, const std::string& path) {
     if (!path.empty()) add(flag, file_word(file_name(path)));
   };
-  for (const ModelFilesArgument& files : coverage.files) {
+  for (const ModelFiles& files : coverage.files) {
     add(flag_of(files.format).c_str(), file_word(files.short_name()));
     add_file("--inputs", files.inputs);
     add_file("--expected", files.expected);

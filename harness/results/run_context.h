@@ -61,7 +61,7 @@ struct RunContext {
 struct Coverage {
   // Of the registry, where `registry`.
   Selection selection = {};
-  std::vector<ModelFilesArgument> files = {};
+  std::vector<ModelFiles> files = {};
   bool registry = true;
   // Whether they are taken apart as well.
   bool is_split = false;
@@ -79,9 +79,9 @@ struct RunRecord {
   Coverage coverage = {};
   RunContext context = {};
   // In the order in which they ran.
-  std::vector<ModelResult> results = {};
+  std::vector<Result> results = {};
   // Single calls: of the operator suite, of models taken apart, of suites in files.
-  std::vector<ModelResult> cases = {};
+  std::vector<Result> cases = {};
   // Whether those are known: not from a file of version 1.
   bool has_cases = true;
 };
@@ -93,16 +93,11 @@ Environment shown_environment(const RunContext& context);
 // than //harness, are named without their folders.
 std::string reproduce_command(const Coverage& coverage, const RunContext& context);
 
-// Where the models in `files`, a ModelFiles or a ModelFilesArgument, come from.
-template <class Files>
-Origin origin_of(const Files& files) {
-  Origin origin{.inputs = file_name(files.inputs), .expected = file_name(files.expected)};
-  (files.format == FileFormat::kGraph ? origin.graph : origin.archive) = files.short_name();
-  return origin;
-}
+// Where the models in `files` come from.
+Origin origin_of(const ModelFiles& files);
 
 // A run of the model of `result` alone.
-Coverage coverage_of(const ModelResult& result);
+Coverage coverage_of(const Result& result);
 
 // What people call the settings and the environment of a run, for whatever shows them.
 

@@ -22,25 +22,25 @@ using ::testing::IsEmpty;
 
 constexpr size_t kWhole = kStages.size();
 
-ModelResult call_named(const std::string& name, size_t num_passed_stages = kWhole) {
+Result call_named(const std::string& name, size_t num_passed_stages = kWhole) {
   return {.name = name,
           .categories = {"pointwise"},
           .call = CallInfo{.op_type = "aten.abs.default", .dtype = "float32"},
           .num_passed_stages = num_passed_stages};
 }
 
-ModelResult failed_call(const std::string& name, FailureKind kind) {
-  ModelResult result = call_named(name, 2);
+Result failed_call(const std::string& name, FailureKind kind) {
+  Result result = call_named(name, 2);
   result.failure = Failure{.kind = kind, .stage = Stage::kExecute, .message = "not so"};
   return result;
 }
 
 // Single calls, and all that one can have.
-std::vector<ModelResult> make_cases() {
-  std::vector<ModelResult> cases = {
+std::vector<Result> make_cases() {
+  std::vector<Result> cases = {
       call_named("a/passed"), failed_call("a/differs", FailureKind::kOutputMismatch),
       call_named("a/unsupported", 2), failed_call("a/memory", FailureKind::kOutOfMemory)};
-  ModelResult& full = cases[1];
+  Result& full = cases[1];
   full.description = "two groups";
   full.call->occurrences = {{.model = "m", .node = "abs", .module = "a.b", .source = "f.py:3"},
                             {.model = "m", .node = "abs_1"}};
@@ -51,7 +51,7 @@ std::vector<ModelResult> make_cases() {
   return cases;
 }
 
-RunRecord run_with(std::vector<ModelResult> cases) {
+RunRecord run_with(std::vector<Result> cases) {
   return {.context = {.environment = {{"libtorch", "2.13.0"}}},
           .results = {{.name = "Tiny", .num_passed_stages = kWhole}},
           .cases = std::move(cases)};
@@ -120,9 +120,9 @@ TEST(SingleCallResultsTest, OfVersionOneAreLeftOut) {
 
 TEST(SingleCallResultsTest, HaveNamesOfTheirOutcomes) {
   std::vector<std::string_view> names;
-  for (const ModelResult& it : make_cases()) names.push_back(outcome_name(it));
+  for (const Result& it : make_cases()) names.push_back(outcome_name(it));
   EXPECT_THAT(names, ElementsAre("passed", "differs", "unsupported", "out of memory"));
-  ModelResult known = failed_call("a", FailureKind::kCrashed);
+  Result known = failed_call("a", FailureKind::kCrashed);
   known.expected_failure = ExpectedFailure{.kind = FailureKind::kCrashed, .reason = "known"};
   EXPECT_EQ(outcome_name(known), "expected failure");
 }

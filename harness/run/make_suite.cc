@@ -6,7 +6,6 @@
 #include <memory>
 #include <utility>
 
-#include "harness/process/interrupt.h"
 #include "harness/process/supervise.h"
 #include "harness/results/result_fields.h"
 #include "harness/stages/candidate.h"

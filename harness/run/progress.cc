@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -31,30 +32,20 @@ struct Verdict {
   const char* colour;
 };
 
-Verdict verdict_of(Status status) {
-  switch (status) {
-    case Status::kPassed:
-      return {"PASSED", kGreen};
-    case Status::kExtracted:
-      return {"EXTRACTED", kGreen};
-    case Status::kFailed:
-      return {"FAILED", kRed};
-    case Status::kExpectedFailure:
-      return {"FAILED AS EXPECTED", kYellow};
-    case Status::kUnexpectedPass:
-      return {"PASSED UNEXPECTEDLY", kRed};
-    case Status::kUnsupported:
-      return {"UNSUPPORTED", kYellow};
-  }
-  __builtin_unreachable();
-}
+// By Status.
+constexpr std::array<Verdict, kStatuses.size()> kVerdicts = {{{"PASSED", kGreen},
+                                                              {"EXTRACTED", kGreen},
+                                                              {"FAILED", kRed},
+                                                              {"FAILED AS EXPECTED", kYellow},
+                                                              {"PASSED UNEXPECTEDLY", kRed},
+                                                              {"UNSUPPORTED", kYellow}}};
 
-std::string expectation(const ModelResult& result) {
+std::string expectation(const Result& result) {
   const ExpectedFailure& expected = *result.expected_failure;
   return fmt::format("{}: {}", failure_kind_name(expected.kind), printable(expected.reason));
 }
 
-std::string details(const ModelResult& result) {
+std::string details(const Result& result) {
   switch (result.status()) {
     case Status::kPassed:
       return fmt::format("max diff {:.3g}", difference_metrics(result).max_diff.value_or(0));
@@ -87,17 +78,16 @@ std::string clock_text(std::chrono::seconds time) {
 // The first `width` characters of a text in UTF-8.
 std::string cut(const std::string& text, size_t width) {
   size_t end = 0;
-  for (size_t num_characters = 0; end < text.size(); ++end) {
-    const bool is_start = (static_cast<unsigned char>(text[end]) & 0xc0) != 0x80;
-    if (is_start && ++num_characters > width) break;
+  for (size_t i = 0; i < width && end < text.size(); ++i) {
+    end += std::max<size_t>(1, character_size(std::string_view(text).substr(end)));
   }
   return text.substr(0, end);
 }
 
 }  // namespace
 
-std::string result_line(const ModelResult& result, bool has_colours, size_t name_width) {
-  const Verdict verdict = verdict_of(result.status());
+std::string result_line(const Result& result, bool has_colours, size_t name_width) {
+  const Verdict& verdict = kVerdicts.at(static_cast<size_t>(result.status()));
   const std::string text =
       has_colours ? fmt::format("{}{}{}", verdict.colour, verdict.text, kNoColour) : verdict.text;
   return fmt::format("{:{}}  {}  {}", result.name, name_width, text, details(result));
@@ -118,7 +108,7 @@ void Progress::start(const std::string& model) {
   draw_bar();
 }
 
-void Progress::finish(const ModelResult& result) {
+void Progress::finish(const Result& result) {
   running_.erase(std::find(running_.begin(), running_.end(), result.name));
   ++num_finished_;
   if (!result.is_good()) ++num_bad_;

@@ -36,7 +36,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void start(const std::string& model);
-  void finish(const ModelResult& result);
+  void finish(const Result& result);
   // To be called a few times a second: time passes.
   void tick();
 
@@ -59,6 +59,6 @@ class Progress {
 
 // "DenseBlock  PASSED  max diff 0", "DenseBlock  FAILED  crashed in execute: ...". The name is
 // filled up to `name_width` columns.
-std::string result_line(const ModelResult& result, bool has_colours = false, size_t name_width = 0);
+std::string result_line(const Result& result, bool has_colours = false, size_t name_width = 0);
 
 }  // namespace torch_ir

@@ -11,21 +11,21 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-ModelResult passed(const std::string& name) {
-  ModelResult result{.name = name};
+Result passed(const std::string& name) {
+  Result result{.name = name};
   result.num_passed_stages = kStages.size();
   result.trials.emplace_back();
   return result;
 }
 
-ModelResult failed(const std::string& name) {
-  ModelResult result{.name = name};
+Result failed(const std::string& name) {
+  Result result{.name = name};
   result.failure = Failure{
       .kind = FailureKind::kCrashed, .stage = Stage::kExecute, .message = "It was killed.\nMore."};
   return result;
 }
 
-ModelResult expected_to_fail(ModelResult result, FailureKind kind) {
+Result expected_to_fail(Result result, FailureKind kind) {
   result.expected_failure = ExpectedFailure{.kind = kind, .reason = "its kernel"};
   return result;
 }
@@ -42,7 +42,7 @@ TEST(ProgressTest, ALineHasVerdictAndFigureOrReason) {
 }
 
 TEST(ProgressTest, TheDifferenceIsTheGreatestOfAllTrials) {
-  ModelResult result = passed("A");
+  Result result = passed("A");
   result.trials.resize(2);
   for (const auto& [trial, max_diff, smallest] :
        {std::tuple(0, 0.0188, 0.009), std::tuple(1, 0.0206, 0.004)}) {

@@ -79,12 +79,12 @@ std::vector<SymbolSize> sizes_of(const IR& ir, const std::vector<at::Tensor>& in
   return sizes;
 }
 
-using OnProgress = std::function<void(const ModelResult&)>;
+using OnProgress = std::function<void(const Result&)>;
 
 // The stages of one candidate, one function each.
 class Pipeline {
  public:
-  Pipeline(Candidate& candidate, ModelResult& result, const RunSettings& settings,
+  Pipeline(Candidate& candidate, Result& result, const RunSettings& settings,
            const GetBackend& get_backend, const std::string& directory,
            const OnProgress& on_progress)
       : candidate_(candidate),
@@ -262,7 +262,7 @@ class Pipeline {
   const Run& worst_run() const { return runs_.at(static_cast<size_t>(worst_number())); }
 
   Candidate& candidate_;
-  ModelResult& result_;
+  Result& result_;
   const RunSettings& settings_;
   const GetBackend& get_backend_;
   const std::string& directory_;
@@ -292,7 +292,7 @@ bool is_worse(const SecondOpinion& opinion, const std::optional<SecondOpinion>& 
 }
 
 // All that the result of a call keeps of its trials.
-void keep_figures(ModelResult& result) {
+void keep_figures(Result& result) {
   for (const Trial& trial : result.trials) {
     for (const OutputDetail& output : trial.verification.output_details) {
       const auto& opinion = output.second_opinion;
@@ -306,12 +306,12 @@ void keep_figures(ModelResult& result) {
 
 }  // namespace
 
-ModelResult run_candidate(Candidate& candidate, const std::string& name, RunSettings settings,
-                          const GetBackend& backend, const std::string& directory,
-                          const OnProgress& on_progress) {
+Result run_candidate(Candidate& candidate, const std::string& name, RunSettings settings,
+                     const GetBackend& backend, const std::string& directory,
+                     const OnProgress& on_progress) {
   using Clock = std::chrono::steady_clock;
   at::set_num_threads(settings.threads);
-  ModelResult result{.name = name};
+  Result result{.name = name};
   Pipeline pipeline(candidate, result, settings, backend, directory, on_progress);
   for (const Stage stage : kStages) {
     result.current_trial = 0;
@@ -358,9 +358,9 @@ ModelResult run_candidate(Candidate& candidate, const std::string& name, RunSett
   return result;
 }
 
-ModelResult reproduce(Candidate& candidate, ModelResult result, RunSettings settings,
-                      const EndedProcess& ended, const std::string& directory,
-                      const OnProgress& on_progress) {
+Result reproduce(Candidate& candidate, Result result, RunSettings settings,
+                 const EndedProcess& ended, const std::string& directory,
+                 const OnProgress& on_progress) {
   at::set_num_threads(settings.threads);
   const auto take = [&](ReproducerSearch search) {
     result.nodes.emplace().note = std::move(search.note);

@@ -22,16 +22,16 @@ using GetBackend = std::function<Backend&()>;
 // which itself stays without), those of save_tensors for the worst trial when the settings ask for
 // them, and repro/ as explain makes it; of a single call, none. `on_progress` gets the result so
 // far before each stage, each trial, and each step of an explanation. Throws OutputError.
-ModelResult run_candidate(Candidate& candidate, const std::string& name, RunSettings settings,
-                          const GetBackend& backend, const std::string& directory,
-                          const std::function<void(const ModelResult&)>& on_progress);
+Result run_candidate(Candidate& candidate, const std::string& name, RunSettings settings,
+                     const GetBackend& backend, const std::string& directory,
+                     const std::function<void(const Result&)>& on_progress);
 
 // For a run that ended its process in the stage execute: what shows that, in repro/ of `directory`
 // and in `result`, with a note in its nodes. `on_progress` gets the result when it is the whole
 // graph, before a smaller part is looked for. The message is the caller's to fill in. Nothing where
 // a file cannot hold what it takes. Throws OutputError, and what extracting throws.
-ModelResult reproduce(Candidate& candidate, ModelResult result, RunSettings settings,
-                      const EndedProcess& ended, const std::string& directory,
-                      const std::function<void(const ModelResult&)>& on_progress);
+Result reproduce(Candidate& candidate, Result result, RunSettings settings,
+                 const EndedProcess& ended, const std::string& directory,
+                 const std::function<void(const Result&)>& on_progress);
 
 }  // namespace torch_ir

@@ -122,7 +122,7 @@ class RunCasesTest : public ::testing::Test {
  protected:
   RunCasesTest() { fs::remove_all(directory_); }
 
-  std::vector<ModelResult> run(const RunOptions& options) const {
+  std::vector<Result> run(const RunOptions& options) const {
     return run_candidates(all_cases(), options, directory_);
   }
   std::vector<SuiteProblem> make_files(const std::vector<ModelSource>& cases) const {
@@ -140,15 +140,15 @@ class RunCasesTest : public ::testing::Test {
   const std::string directory_ = ::testing::TempDir() + "run_cases_test";
 };
 
-std::vector<std::string_view> outcomes_of(const std::vector<ModelResult>& results) {
+std::vector<std::string_view> outcomes_of(const std::vector<Result>& results) {
   std::vector<std::string_view> outcomes;
-  for (const ModelResult& result : results) outcomes.push_back(outcome_name(result));
+  for (const Result& result : results) outcomes.push_back(outcome_name(result));
   return outcomes;
 }
 
 TEST_F(RunCasesTest, PassOnPlansOfThisLibrary) {
   for (const int jobs : {1, 3}) {
-    for (const ModelResult& result : run({.jobs = jobs})) {
+    for (const Result& result : run({.jobs = jobs})) {
       EXPECT_TRUE(result.passed()) << result.name << ": " << result.reason();
       EXPECT_EQ(result.metrics.max_diff, 0);
     }
@@ -158,7 +158,7 @@ TEST_F(RunCasesTest, PassOnPlansOfThisLibrary) {
 TEST_F(RunCasesTest, CostThemselvesOnly) {
   RunOptions options{.jobs = 2, .timeout = std::chrono::seconds(3)};
   options.settings.backend = "faulty";
-  const std::vector<ModelResult> results = run(options);
+  const std::vector<Result> results = run(options);
   EXPECT_THAT(outcomes_of(results),
               ElementsAre("passed", "crashed", "passed", "failed", "unsupported", "timed out",
                           "differs", "differs", "out of memory", "passed"));
@@ -176,7 +176,7 @@ TEST_F(RunCasesTest, CostThemselvesOnly) {
 // Replays are judged too.
 TEST_F(RunCasesTest, FailWhereTheSecondRunDiffers) {
   ::setenv("WRONG_AGAIN", "1", /*overwrite=*/1);
-  const std::vector<ModelResult> results = run({});
+  const std::vector<Result> results = run({});
   ::unsetenv("WRONG_AGAIN");
   EXPECT_EQ(results[1].status(), Status::kPassed);
   EXPECT_EQ(outcome_name(results[9]), "differs");
@@ -190,7 +190,7 @@ TEST_F(RunCasesTest, AreTheSameFromFiles) {
   RunOptions options;
   options.settings.tolerance = {.fixed = kExactTolerance};
   options.settings.tolerance_wins = true;
-  for (const ModelResult& result : run_candidates(sources, options, directory_)) {
+  for (const Result& result : run_candidates(sources, options, directory_)) {
     EXPECT_TRUE(result.passed()) << result.name << ": " << result.reason();
   }
 }
@@ -199,7 +199,7 @@ TEST_F(RunCasesTest, FailWhereTheirFilesAreBroken) {
   make_files({all_cases()[1]});
   const std::vector<ModelSource> sources = cases_in_files();
   write_file(std::get<CaseSource>(sources[0]).folder + "/inputs.safetensors", "no tensors");
-  const std::vector<ModelResult> results = run_candidates(sources, {}, directory_);
+  const std::vector<Result> results = run_candidates(sources, {}, directory_);
   EXPECT_EQ(outcome_name(results[0]), "failed");
   EXPECT_THAT(results[0].reason(), HasSubstr("inputs.safetensors"));
 }
@@ -231,7 +231,7 @@ TEST_F(RunCasesTest, FailAsExpectedOrPassUnexpectedly) {
   for (const ModelSource& source : all_cases()) {
     options.expected_failures[name_of(source)] = crash;
   }
-  const std::vector<ModelResult> results = run_candidates(
+  const std::vector<Result> results = run_candidates(
       {all_cases()[0], all_cases()[1], all_cases()[3], all_cases()[4]}, options, directory_);
   EXPECT_THAT(outcomes_of(results),
               ElementsAre("unexpected pass", "expected failure", "failed", "unsupported"));

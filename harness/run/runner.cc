@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "harness/backend/shell_command.h"
-#include "harness/divergence/part_process.h"
+#include "harness/divergence/ended_process.h"
 #include "harness/process/supervise.h"
-#include "harness/results/graph_picture.h"
+#include "harness/results/result.h"
 #include "harness/results/result_fields.h"
 #include "harness/results/run_context.h"
 #include "harness/run/make_suite.h"
@@ -61,8 +61,8 @@ constexpr size_t kLeastCallsOfWorker = 50;
 constexpr size_t kMostCallsOfWorker = 1000;
 
 // What is known of a candidate before it runs.
-ModelResult unstarted(const ModelSource& source, const ExpectedFailures& expected_failures) {
-  ModelResult result{.name = name_of(source)};
+Result unstarted(const ModelSource& source, const ExpectedFailures& expected_failures) {
+  Result result{.name = name_of(source)};
   if (const auto* files = std::get_if<ModelFiles>(&source)) {
     result.categories = {kImportedCategory};
     result.origin = origin_of(*files);
@@ -106,8 +106,8 @@ std::string limit_flags(FailureKind kind, const RunOptions& options) {
 // --- The worker ---
 
 // Where the graph of a model can be drawn for several of them at once.
-void draw(const ModelResult& result, const std::string& directory) {
-  ModelResult drawn = result;
+void draw(const Result& result, const std::string& directory) {
+  Result drawn = result;
   if (fs::exists(directory + kGraphFile)) drawn.graph = load_ir(directory + kGraphFile);
   const GraphPicture picture = draw_graph(drawn);
   if (!picture.svg.empty()) {
@@ -124,20 +124,20 @@ class RunWork {
     json_fields::read(content, request);
     const std::string& directory = request.directory;
     const std::unique_ptr<Candidate> candidate = make_candidate(request.source, settings_);
-    const auto tell_result = [&](const ModelResult& result) { tell(json_fields::write(result)); };
+    const auto tell_result = [&](const Result& result) { tell(json_fields::write(result)); };
     if (request.reproduces) {
       return json_fields::write(reproduce(*candidate, {.name = name_of(request.source)}, settings_,
                                           *request.reproduces, directory, tell_result));
     }
-    const auto on_progress = [&](const ModelResult& result) {
+    const auto on_progress = [&](const Result& result) {
       candidate->is_call() ? tell(result.num_passed_stages) : tell_result(result);
     };
     const auto backend = [&]() -> Backend& {
       if (!backend_) backend_ = open_backend(settings_, directory);
       return *backend_;
     };
-    const ModelResult result = run_candidate(*candidate, name_of(request.source), settings_,
-                                             backend, directory, on_progress);
+    const Result result = run_candidate(*candidate, name_of(request.source), settings_, backend,
+                                        directory, on_progress);
     if (!candidate->is_call() && settings_.last_stage == Stage::kVerify) {
       tell_result(result);
       draw(result, directory);
@@ -163,7 +163,7 @@ class Run {
         observer_(observer),
         jobs_(candidates.size()) {}
 
-  std::vector<ModelResult> run() {
+  std::vector<Result> run() {
     const bool are_calls =
         !candidates_.empty() && std::holds_alternative<CaseSource>(candidates_.front());
     const auto jobs = static_cast<size_t>(std::max(1, options_.jobs));
@@ -183,7 +183,7 @@ class Run {
       std::error_code ignored;
       fs::remove_all(calls_directory(slot), ignored);
     }
-    std::vector<ModelResult> results;
+    std::vector<Result> results;
     for (Job& job : jobs_) {
       if (job.is_done) results.push_back(std::move(job.result));
     }
@@ -195,9 +195,9 @@ class Run {
   struct Job {
     std::string directory = {};
     // As far as it is known.
-    ModelResult result = {};
+    Result result = {};
     // Of the process that looks for a reproducer, beside the result.
-    std::unique_ptr<ModelResult> search = nullptr;
+    std::unique_ptr<Result> search = nullptr;
     bool is_done = false;
   };
 
@@ -241,14 +241,14 @@ class Run {
       job.result.num_passed_stages = news.get<size_t>();
       return;
     }
-    ModelResult now;
+    Result now;
     try {
       json_fields::read(news, now);
     } catch (const json_fields::Problem&) {
       // A model may write where it likes.
       return;
     }
-    ModelResult& known = job.search ? *job.search : job.result;
+    Result& known = job.search ? *job.search : job.result;
     now.name = known.name;
     now.description = known.description;
     now.categories = known.categories;
@@ -279,7 +279,7 @@ class Run {
   // Of what the process left, which ended before it was done.
   void end(size_t id, const WorkEnd& end) {
     Job& job = jobs_[id];
-    ModelResult& result = job.result;
+    Result& result = job.result;
     const std::string message = end_text(job, end);
     if (job.search) {
       if (!job.search->nodes) job.search->nodes.emplace();
@@ -316,7 +316,7 @@ class Run {
                                    failure->stage == Stage::kExecute && ends_process(failure->kind);
     if (!has_ended_process) return finish(job);
     if (!job.result.nodes) job.result.nodes.emplace().error = failure->message;
-    job.search = std::make_unique<ModelResult>();
+    job.search = std::make_unique<Result>();
     searches_.push_back(request(id, EndedProcess{.trial = job.result.current_trial,
                                                  .kind = failure->kind,
                                                  .timeout = options_.timeout.count(),
@@ -325,7 +325,7 @@ class Run {
 
   void finish_search(size_t id) {
     Job& job = jobs_[id];
-    ModelResult& result = job.result;
+    Result& result = job.result;
     result.reproducer = std::move(job.search->reproducer);
     if (const auto& nodes = job.search->nodes) {
       add_sentence(result.nodes->note, nodes->note);
@@ -365,9 +365,9 @@ class Run {
 
 }  // namespace
 
-std::vector<ModelResult> run_candidates(const std::vector<ModelSource>& candidates,
-                                        const RunOptions& options, const std::string& directory,
-                                        const RunObserver& observer) {
+std::vector<Result> run_candidates(const std::vector<ModelSource>& candidates,
+                                   const RunOptions& options, const std::string& directory,
+                                   const RunObserver& observer) {
   return Run(candidates, options, directory, observer).run();
 }
 

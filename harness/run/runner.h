@@ -34,8 +34,8 @@ struct RunObserver {
   std::function<void(const std::string& name)> on_start = [](const std::string&) {};
   // `directory` holds the files of run_candidate, as far as a model came, and is removed
   // afterwards; the graph of `result` is not kept.
-  std::function<void(ModelResult& result, const std::string& directory)> on_finish =
-      [](ModelResult&, const std::string&) {};
+  std::function<void(Result& result, const std::string& directory)> on_finish =
+      [](Result&, const std::string&) {};
   // A few times a second.
   std::function<void()> on_wait = [] {};
 };
@@ -44,9 +44,9 @@ struct RunObserver {
 // in the same order: after SIGINT, SIGTERM or SIGHUP under an InterruptGuard, of those that had
 // finished. No child is left. Files are put below `directory`, a folder for each model. Throws
 // OutputError when these cannot be written.
-std::vector<ModelResult> run_candidates(const std::vector<ModelSource>& candidates,
-                                        const RunOptions& options, const std::string& directory,
-                                        const RunObserver& observer = {});
+std::vector<Result> run_candidates(const std::vector<ModelSource>& candidates,
+                                   const RunOptions& options, const std::string& directory,
+                                   const RunObserver& observer = {});
 
 // To be called first in the main function of every program that runs candidates or makes suites:
 // when the process is a worker, works and gives the exit status; otherwise nothing.

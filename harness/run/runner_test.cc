@@ -13,7 +13,7 @@
 #include <map>
 #include <set>
 
-#include "harness/process/interrupt.h"
+#include "harness/process/supervise.h"
 #include "harness/run/run_candidate.h"
 #include "harness/stages/stages.h"
 #include "torch_ir/ir/json.h"
@@ -39,31 +39,31 @@ class RunnerTest : public ::testing::Test {
   }
   ~RunnerTest() override { fs::remove_all(directory_); }
 
-  std::vector<ModelResult> run(const std::vector<std::string>& models,
-                               const RunOptions& options = {}, RunObserver observer = {}) {
+  std::vector<Result> run(const std::vector<std::string>& models, const RunOptions& options = {},
+                          RunObserver observer = {}) {
     // With their graphs.
-    std::map<std::string, ModelResult> finished;
-    const auto keep = [&, on_finish = observer.on_finish](ModelResult& result,
+    std::map<std::string, Result> finished;
+    const auto keep = [&, on_finish = observer.on_finish](Result& result,
                                                           const std::string& directory) {
       on_finish(result, directory);
       finished[result.name] = result;
     };
     observer.on_finish = keep;
-    std::vector<ModelResult> results;
-    for (const ModelResult& result :
+    std::vector<Result> results;
+    for (const Result& result :
          run_candidates({models.begin(), models.end()}, options, directory_, observer)) {
       results.push_back(finished.at(result.name));
     }
     return results;
   }
-  ModelResult run_one(const std::string& model, const RunOptions& options) {
+  Result run_one(const std::string& model, const RunOptions& options) {
     return run({model}, options).at(0);
   }
   // Without options: all models that tests want so run once, together.
-  ModelResult run_one(const std::string& model) {
-    static const std::map<std::string, ModelResult> usual = [this] {
-      std::map<std::string, ModelResult> results;
-      for (ModelResult& it :
+  Result run_one(const std::string& model) {
+    static const std::map<std::string, Result> usual = [this] {
+      std::map<std::string, Result> results;
+      for (Result& it :
            run({"Good",        "Close",      "Wrong",        "Draws",        "ExitsAtTheEnd",
                 "Bits",        "Mismatch",   "Throws",       "ThrowsOnData", "Aborts",
                 "Exits",       "Trains",     "AbortsOnData", "ReadsData",    "NeedsTooMuch",
@@ -81,7 +81,7 @@ class RunnerTest : public ::testing::Test {
 };
 
 TEST_F(RunnerTest, AModelThatIsRightPassesAllStages) {
-  const ModelResult result = run_one("Good");
+  const Result result = run_one("Good");
   EXPECT_TRUE(result.passed());
   EXPECT_EQ(result.name, "Good");
   EXPECT_THAT(result.categories, ElementsAre("good"));
@@ -94,7 +94,7 @@ TEST_F(RunnerTest, AModelThatIsRightPassesAllStages) {
 }
 
 TEST_F(RunnerTest, ADifferenceWithinTheToleranceIsShownAndPasses) {
-  const ModelResult result = run_one("Close");
+  const Result result = run_one("Close");
   EXPECT_TRUE(result.passed());
   EXPECT_NEAR(result.worst_trial()->verification.max_diff, 1e-5, 1e-6);
 
@@ -104,7 +104,7 @@ TEST_F(RunnerTest, ADifferenceWithinTheToleranceIsShownAndPasses) {
 }
 
 TEST_F(RunnerTest, AWrongResultFailsTheVerification) {
-  const ModelResult result = run_one("Wrong");
+  const Result result = run_one("Wrong");
   EXPECT_FALSE(result.passed());
   ASSERT_TRUE(result.failure);
   EXPECT_EQ(result.failure->stage, Stage::kVerify);
@@ -114,13 +114,13 @@ TEST_F(RunnerTest, AWrongResultFailsTheVerification) {
 }
 
 TEST_F(RunnerTest, GraphAndModelDrawTheSameNumbers) {
-  const ModelResult result = run_one("Draws");
+  const Result result = run_one("Draws");
   EXPECT_TRUE(result.passed());
   EXPECT_EQ(result.trials.at(0).verification.max_diff, 0);
 }
 
 TEST_F(RunnerTest, AProcessThatEndsWithAnErrorAfterItsWorkIsTold) {
-  const ModelResult result = run_one("ExitsAtTheEnd");
+  const Result result = run_one("ExitsAtTheEnd");
   EXPECT_TRUE(result.passed());
   ASSERT_TRUE(result.nodes);
   EXPECT_EQ(result.nodes->error, "The process of the model exited with status 3.");
@@ -129,7 +129,7 @@ TEST_F(RunnerTest, AProcessThatEndsWithAnErrorAfterItsWorkIsTold) {
 TEST_F(RunnerTest, EveryVerdictHasASecondOpinion) {
   RunOptions options;
   options.settings.per_node = true;
-  const ModelResult result = run_one("Good", options);
+  const Result result = run_one("Good", options);
   for (const Trial& trial : result.trials) {
     const auto& opinion = trial.verification.output_details.at(0).second_opinion;
     ASSERT_TRUE(opinion);
@@ -147,7 +147,7 @@ TEST_F(RunnerTest, Float64AsTheReferenceGoesByTheErrorFactor) {
   RunOptions options;
   options.settings.backend = "rounds";
   options.settings.reference = ReferenceKind::kFloat64;
-  const ModelResult failed = run_one("Good", options);
+  const Result failed = run_one("Good", options);
   ASSERT_TRUE(failed.failure);
   EXPECT_EQ(failed.failure->kind, FailureKind::kOutputMismatch);
   EXPECT_THAT(failed.failure->message, HasSubstr("worse than eager by a factor of "));
@@ -163,64 +163,21 @@ TEST_F(RunnerTest, Float64AsTheReferenceGoesByTheErrorFactor) {
 
 TEST_F(RunnerTest, WhatHasNoFloat64RunFailsWithTheReason) {
   RunOptions options;
-  const ModelResult passed = run_one("Bits");
+  const Result passed = run_one("Bits");
   EXPECT_TRUE(passed.passed());
   EXPECT_EQ(worst_factor(passed), std::nullopt);
   options.settings.reference = ReferenceKind::kFloat64;
-  const ModelResult failed = run_one("Bits", options);
+  const Result failed = run_one("Bits", options);
   ASSERT_TRUE(failed.failure);
   EXPECT_THAT(failed.failure->message,
               HasSubstr("no second opinion: node 'view' (aten.view.dtype): it takes the bits of "
                         "one dtype for those of another"));
 }
 
-TEST_F(RunnerTest, OutputsOfAnotherShapeFailTheVerification) {
-  const ModelResult result = run_one("Mismatch");
-  ASSERT_TRUE(result.failure);
-  EXPECT_EQ(result.failure->stage, Stage::kVerify);
-  EXPECT_THAT(result.failure->message, HasSubstr("shape [2, 3], expected [2, 2, 3]"));
-}
-
-TEST_F(RunnerTest, AnExceptionIsAFailureOfItsStage) {
-  const ModelResult captured = run_one("Throws");
-  ASSERT_TRUE(captured.failure);
-  EXPECT_EQ(captured.failure->stage, Stage::kExtract);
-  EXPECT_THAT(captured.failure->message, HasSubstr("no | forward"));
-  EXPECT_FALSE(captured.graph);
-
-  const ModelResult on_data = run_one("ThrowsOnData");
-  ASSERT_TRUE(on_data.failure);
-  EXPECT_EQ(on_data.failure->stage, Stage::kVerify);
-  EXPECT_EQ(on_data.failure->message, "no data, please");
-  EXPECT_TRUE(on_data.graph);
-}
-
-TEST_F(RunnerTest, ACrashIsAFailureWithItsSignalStageAndLastWords) {
-  const ModelResult captured = run_one("Aborts");
-  ASSERT_TRUE(captured.failure);
-  EXPECT_EQ(captured.failure->stage, Stage::kExtract);
-  EXPECT_EQ(captured.failure->message,
-            "The process of the model was killed by signal 6 (Aborted).");
-  EXPECT_THAT(captured.failure->output, HasSubstr("last words"));
-
-  const ModelResult on_data = run_one("AbortsOnData");
-  ASSERT_TRUE(on_data.failure);
-  EXPECT_EQ(on_data.failure->stage, Stage::kVerify);
-  EXPECT_EQ(on_data.num_passed_stages, 3u);
-  EXPECT_TRUE(on_data.graph);
-}
-
-TEST_F(RunnerTest, AProcessThatLeavesEarlyIsAFailure) {
-  const ModelResult result = run_one("Exits");
-  ASSERT_TRUE(result.failure);
-  EXPECT_EQ(result.failure->stage, Stage::kVerify);
-  EXPECT_EQ(result.failure->message, "The process of the model exited with status 0, unfinished.");
-}
-
 TEST_F(RunnerTest, AModelThatHangsIsStopped) {
   RunOptions options;
   options.timeout = std::chrono::milliseconds(1500);
-  const ModelResult result = run_one("Hangs", options);
+  const Result result = run_one("Hangs", options);
   ASSERT_TRUE(result.failure);
   EXPECT_EQ(result.failure->stage, Stage::kExtract);
   EXPECT_EQ(result.failure->message,
@@ -230,7 +187,7 @@ TEST_F(RunnerTest, AModelThatHangsIsStopped) {
 TEST_F(RunnerTest, AModelThatNeverStartedKeepsWhatIsKnownOfIt) {
   RunOptions options;
   options.timeout = std::chrono::nanoseconds(1);
-  const ModelResult result = run_one("Good", options);
+  const Result result = run_one("Good", options);
   ASSERT_TRUE(result.failure);
   EXPECT_EQ(result.description, "Good");
   EXPECT_THAT(result.categories, ElementsAre("good"));
@@ -241,11 +198,11 @@ TEST_F(RunnerTest, AFailureDoesNotStopTheOthersAndResultsKeepTheirOrder) {
   options.jobs = 3;
   std::vector<std::string> started;
   size_t finished = 0;
-  const std::vector<ModelResult> results =
+  const std::vector<Result> results =
       run({"Aborts", "Good", "Throws", "Close"}, options,
           {.on_start = [&](const std::string& model) { started.push_back(model); },
            .on_finish =
-               [&](ModelResult& result, const std::string& directory) {
+               [&](Result& result, const std::string& directory) {
                  ++finished;
                  EXPECT_EQ(directory, directory_ + "/" + result.name);
                }});
@@ -262,7 +219,7 @@ TEST_F(RunnerTest, AFailureDoesNotStopTheOthersAndResultsKeepTheirOrder) {
 TEST_F(RunnerTest, FilesAreThereWhenAModelIsFinished) {
   RunOptions options;
   std::set<std::string> files;
-  const RunObserver observer{.on_finish = [&](ModelResult&, const std::string& directory) {
+  const RunObserver observer{.on_finish = [&](Result&, const std::string& directory) {
     files.clear();
     for (const auto& entry : fs::directory_iterator(directory)) {
       files.insert(entry.path().filename().string());
@@ -297,23 +254,50 @@ TEST_F(RunnerTest, AFullDiskIsNotTheModelsFailure) {
   ::setrlimit(RLIMIT_FSIZE, &unlimited);
 }
 
-FailureKind kind_of(const ModelResult& result) {
+FailureKind kind_of(const Result& result) {
   EXPECT_TRUE(result.failure) << result.name;
   return result.failure ? result.failure->kind : FailureKind::kExtractFailed;
 }
 
-TEST_F(RunnerTest, FailuresHaveTheirKinds) {
-  const std::vector<std::pair<std::string, FailureKind>> kinds = {
-      {"Trains", FailureKind::kExtractUnsupported}, {"ReadsData", FailureKind::kExtractUnsupported},
-      {"Throws", FailureKind::kExtractFailed},      {"ThrowsOnData", FailureKind::kExecuteFailed},
-      {"Wrong", FailureKind::kOutputMismatch},      {"Mismatch", FailureKind::kOutputMismatch},
-      {"AbortsOnData", FailureKind::kCrashed},      {"Exits", FailureKind::kCrashed},
-      {"NeedsTooMuch", FailureKind::kOutOfMemory},
+struct FailingModel {
+  std::string name;
+  FailureKind kind;
+  Stage stage;
+  ::testing::Matcher<std::string> message = ::testing::_;
+};
+
+TEST_F(RunnerTest, FailuresHaveTheirKindsStagesAndMessages) {
+  const FailingModel models[] = {
+      {"Trains", FailureKind::kExtractUnsupported, Stage::kExtract},
+      {"ReadsData", FailureKind::kExtractUnsupported, Stage::kExtract},
+      {"Throws", FailureKind::kExtractFailed, Stage::kExtract, HasSubstr("no | forward")},
+      {"ThrowsOnData", FailureKind::kExecuteFailed, Stage::kVerify, "no data, please"},
+      {"Wrong", FailureKind::kOutputMismatch, Stage::kVerify},
+      {"Mismatch", FailureKind::kOutputMismatch, Stage::kVerify,
+       HasSubstr("shape [2, 3], expected [2, 2, 3]")},
+      {"Aborts", FailureKind::kCrashed, Stage::kExtract,
+       "The process of the model was killed by signal 6 (Aborted)."},
+      {"AbortsOnData", FailureKind::kCrashed, Stage::kVerify},
+      {"Exits", FailureKind::kCrashed, Stage::kVerify,
+       "The process of the model exited with status 0, unfinished."},
+      // As a full disk would.
+      {"ExitsAsADisk", FailureKind::kCrashed, Stage::kVerify,
+       "The process of the model exited with status 74."},
+      {"NeedsTooMuch", FailureKind::kOutOfMemory, Stage::kVerify},
   };
-  for (const auto& [model, kind] : kinds) EXPECT_EQ(kind_of(run_one(model)), kind) << model;
+  for (const FailingModel& model : models) {
+    const Result result = run_one(model.name);
+    ASSERT_TRUE(result.failure) << model.name;
+    EXPECT_EQ(result.failure->kind, model.kind) << model.name;
+    EXPECT_EQ(result.failure->stage, model.stage) << model.name;
+    EXPECT_THAT(result.failure->message, model.message) << model.name;
+    EXPECT_EQ(result.num_passed_stages, static_cast<size_t>(model.stage)) << model.name;
+    EXPECT_EQ(result.graph.has_value(), model.stage != Stage::kExtract) << model.name;
+  }
+  EXPECT_THAT(run_one("Aborts").failure->output, HasSubstr("last words"));
 }
 
-std::vector<std::string> trial_names(const ModelResult& result) {
+std::vector<std::string> trial_names(const Result& result) {
   std::vector<std::string> names;
   for (const Trial& trial : result.trials) names.push_back(trial.name);
   return names;
@@ -330,14 +314,14 @@ TEST_F(RunnerTest, EveryModelIsTriedWithSeveralInputs) {
 }
 
 TEST_F(RunnerTest, OneTrialThatFailsIsEnough) {
-  const ModelResult on_ones = run_one("WrongOnOnes");
+  const Result on_ones = run_one("WrongOnOnes");
   EXPECT_EQ(kind_of(on_ones), FailureKind::kOutputMismatch);
   EXPECT_TRUE(on_ones.trials.at(0).verification.is_valid);
   EXPECT_FALSE(on_ones.trials.at(1).verification.is_valid);
   EXPECT_EQ(on_ones.worst_trial(), &on_ones.trials[1]);
   EXPECT_THAT(on_ones.failure->message, ::testing::EndsWith(" (with zeros and ones)"));
 
-  const ModelResult on_large = run_one("WrongOnLarge");
+  const Result on_large = run_one("WrongOnLarge");
   EXPECT_EQ(on_large.worst_trial()->name, "large magnitudes");
 
   RunOptions one;
@@ -346,7 +330,7 @@ TEST_F(RunnerTest, OneTrialThatFailsIsEnough) {
 }
 
 TEST_F(RunnerTest, ATrialThatCanNotBeExecutedLeavesWhatIsKnownOfTheOthers) {
-  const ModelResult result = run_one("ReadsOutside");
+  const Result result = run_one("ReadsOutside");
   EXPECT_EQ(kind_of(result), FailureKind::kExecuteFailed);
   EXPECT_EQ(result.failure->stage, Stage::kExecute);
   EXPECT_THAT(result.failure->message.substr(0, result.failure->message.find('\n')),
@@ -394,11 +378,11 @@ TEST_P(SmallestPartTest, OfWhatEndsItsProcessIsTheReproducer) {
   options.settings.backend = expected.backend;
   if (expected.kind == FailureKind::kOutOfMemory) options.memory_limit = 600'000'000;
   IR part;
-  const RunObserver observer{.on_finish = [&](ModelResult&, const std::string& directory) {
+  const RunObserver observer{.on_finish = [&](Result&, const std::string& directory) {
     part = load_ir(directory + "/repro/ir.json");
     EXPECT_FALSE(fs::exists(directory + "/repro/expected.safetensors"));
   }};
-  const ModelResult result = run({"Branches"}, options, observer).at(0);
+  const Result result = run({"Branches"}, options, observer).at(0);
   EXPECT_EQ(kind_of(result), expected.kind);
   ASSERT_TRUE(result.reproducer) << result.nodes->note;
   EXPECT_EQ(result.reproducer->first_node, expected.first_node);
@@ -419,7 +403,7 @@ TEST_F(RunnerTest, ACrashThatDoesNotComeAgainHasTheWholeGraph) {
   options.settings.backend = "aborts_once";
   const std::string file = directory_ + "/once";
   ASSERT_EQ(::setenv("ONCE_FILE", file.c_str(), 1), 0);
-  const ModelResult result = run_one("Branches", options);
+  const Result result = run_one("Branches", options);
   ::unsetenv("ONCE_FILE");
   EXPECT_EQ(kind_of(result), FailureKind::kCrashed);
   ASSERT_TRUE(result.reproducer);
@@ -442,7 +426,7 @@ TEST_F(RunnerTest, OfAPartThatSeemsToHangTheLastRunDecides) {
       {"fails_to_load_at_last",
        "The part that was found could not be loaded in time to have 2.4 s. "},
       {"loads_slowly_at_last", ""}};
-  std::vector<std::future<ModelResult>> searches;
+  std::vector<std::future<Result>> searches;
   for (const LastRun& it : backends) {
     searches.push_back(std::async(std::launch::async, [&] {
       RunSettings settings;
@@ -450,12 +434,12 @@ TEST_F(RunnerTest, OfAPartThatSeemsToHangTheLastRunDecides) {
       const std::string folder = directory_ + "/" + it.backend;
       fs::create_directories(folder);
       const auto candidate = make_candidate(ModelSource("Branches"), settings);
-      return reproduce(*candidate, ModelResult{.name = "Branches"}, settings,
+      return reproduce(*candidate, Result{.name = "Branches"}, settings,
                        {.kind = FailureKind::kTimedOut, .timeout = 12}, folder, [](const auto&) {});
     }));
   }
   for (size_t i = 0; i < searches.size(); ++i) {
-    const ModelResult result = searches[i].get();
+    const Result result = searches[i].get();
     ASSERT_TRUE(result.reproducer);
     EXPECT_EQ(result.reproducer->num_nodes, backends[i].note.empty() ? 1 : 7) << result.nodes->note;
     EXPECT_THAT(result.nodes->note, StartsWith(backends[i].note));
@@ -466,12 +450,12 @@ TEST_F(RunnerTest, AGraphThatEndsItsProcessIsTheReproducer) {
   RunOptions options;
   options.settings.backend = "aborts";
   std::set<std::string> files;
-  const RunObserver observer{.on_finish = [&](ModelResult&, const std::string& directory) {
+  const RunObserver observer{.on_finish = [&](Result&, const std::string& directory) {
     for (const auto& entry : fs::directory_iterator(directory + "/repro")) {
       files.insert(entry.path().filename().string());
     }
   }};
-  const ModelResult result = run({"Counter"}, options, observer).at(0);
+  const Result result = run({"Counter"}, options, observer).at(0);
   EXPECT_EQ(kind_of(result), FailureKind::kCrashed);
   EXPECT_EQ(result.failure->output, "no room on the chip\n");
   ASSERT_TRUE(result.nodes);
@@ -488,7 +472,7 @@ TEST_F(RunnerTest, TheLimitThatEndsTheProcessIsPartOfTheCommand) {
   RunOptions options;
   options.timeout = std::chrono::seconds(3);
   options.settings.executor = "sleep 600; # {ir} {weights} {inputs} {outputs}";
-  const ModelResult result = run_one("Good", options);
+  const Result result = run_one("Good", options);
   EXPECT_EQ(kind_of(result), FailureKind::kTimedOut);
   ASSERT_TRUE(result.reproducer);
   EXPECT_EQ(result.reproducer->command,
@@ -499,7 +483,7 @@ TEST_F(RunnerTest, TheLimitThatEndsTheProcessIsPartOfTheCommand) {
 TEST_F(RunnerTest, WhatIsKnownOfTheNodesOutlivesTheSearchForAReproducer) {
   RunOptions options;
   options.settings.backend = "aborts_on_parts";
-  const ModelResult result = run_one("Overflows", options);
+  const Result result = run_one("Overflows", options);
   EXPECT_EQ(kind_of(result), FailureKind::kOutputMismatch);
   ASSERT_TRUE(result.nodes && result.nodes->first_divergence);
   EXPECT_EQ(result.nodes->first_divergence->node.node, "exp");
@@ -510,12 +494,12 @@ TEST_F(RunnerTest, WhatIsKnownOfTheNodesOutlivesTheSearchForAReproducer) {
 }
 
 TEST_F(RunnerTest, WhatOverflowsInBothAlikeIsEqual) {
-  const ModelResult result = run_one("Overflows");
+  const Result result = run_one("Overflows");
   EXPECT_TRUE(result.passed());
 }
 
 TEST_F(RunnerTest, EachTrialStartsFromTheSameWeights) {
-  const ModelResult result = run_one("Counter");
+  const Result result = run_one("Counter");
   EXPECT_TRUE(result.passed()) << result.failure->message;
   EXPECT_EQ(result.worst_trial()->verification.max_diff, 0);
 }
@@ -533,7 +517,7 @@ TEST_F(RunnerTest, TolerancesOfAModelGoFirstUnlessThoseOfTheRunWin) {
 TEST_F(RunnerTest, IntegersAreComparedExactlyUnlessTheOutputHasATolerance) {
   RunOptions options;
   options.settings.per_node = true;
-  const ModelResult result = run_one("WrongIndex", options);
+  const Result result = run_one("WrongIndex", options);
   EXPECT_EQ(kind_of(result), FailureKind::kOutputMismatch);
   ASSERT_TRUE(result.nodes);
   EXPECT_EQ(result.nodes->num_mismatched, 1);
@@ -553,7 +537,7 @@ TEST_F(RunnerTest, ExpectedFailuresAreRegisteredOrListed) {
   RunOptions options;
   options.expected_failures = {{"Wrong", {FailureKind::kOutputMismatch, "known"}},
                                {"KnownWrong", {FailureKind::kCrashed, "another kind"}}};
-  const ModelResult wrong = run_one("Wrong", options);
+  const Result wrong = run_one("Wrong", options);
   EXPECT_EQ(wrong.status(), Status::kExpectedFailure);
   EXPECT_EQ(wrong.expected_failure->reason, "known");
   EXPECT_EQ(run_one("KnownWrong", options).status(), Status::kFailed);
@@ -563,19 +547,13 @@ TEST_F(RunnerTest, AModelThatTakesTooMuchMemoryIsStopped) {
   RunOptions options;
   options.memory_limit = 600'000'000;
   options.jobs = 2;
-  const std::vector<ModelResult> results = run({"Grows", "Good"}, options);
+  const std::vector<Result> results = run({"Grows", "Good"}, options);
   EXPECT_EQ(kind_of(results[0]), FailureKind::kOutOfMemory);
   EXPECT_EQ(results[0].failure->stage, Stage::kVerify);
   EXPECT_EQ(results[0].failure->message,
             "The process of the model was stopped with more than 600 MB in memory, the memory "
             "limit.");
   EXPECT_TRUE(results[1].passed()) << "the limit is that of one model";
-}
-
-TEST_F(RunnerTest, AModelThatExitsAsAFullDiskWouldIsNoFullDisk) {
-  const ModelResult result = run_one("ExitsAsADisk");
-  EXPECT_EQ(kind_of(result), FailureKind::kCrashed);
-  EXPECT_EQ(result.failure->message, "The process of the model exited with status 74.");
 }
 
 TEST_F(RunnerTest, StagesHaveTimes) {

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "harness/process/process_tree.h"
+#include "harness/process/child_process.h"
 #include "torch_ir/registry/registry.h"
 
 namespace torch_ir {
@@ -22,20 +22,21 @@ void signal_harness(int signal) {
   }
 }
 
+void register_test_model(const std::string& name, const std::string& category,
+                         std::function<at::Tensor(const at::Tensor&)> forward, ModelSpec spec) {
+  spec.inputs = {{.shape = {2, 3}}};
+  spec.categories = {category};
+  spec.description = name;
+  register_model(name, std::move(spec), [forward] {
+    return Model(ModelFn([forward](const std::vector<at::Tensor>& inputs) {
+      return std::vector<at::Tensor>{forward(inputs.at(0))};
+    }));
+  });
+}
+
 namespace {
 
 // Each model gets its chance to misbehave when the graph is captured, and when it runs on data.
-void register_test_model(const std::string& name, const std::string& category,
-                         std::function<at::Tensor(const at::Tensor&)> forward) {
-  register_model(name,
-                 {.inputs = {{.shape = {2, 3}}}, .categories = {category}, .description = name},
-                 [forward] {
-                   return Model(ModelFn([forward](const std::vector<at::Tensor>& inputs) {
-                     return std::vector<at::Tensor>{forward(inputs.at(0))};
-                   }));
-                 });
-}
-
 at::Tensor on_data(const at::Tensor& x, const std::function<void()>& misbehave) {
   if (!x.is_meta()) misbehave();
   return x + 1;

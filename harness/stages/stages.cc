@@ -91,10 +91,9 @@ void write_output(const std::function<void()>& write) {
 
 Subject make_subject(const RegisteredModel& model, uint64_t seed) {
   Subject subject{.model = make_for_inference(model), .weights = StateDict(), .inputs = {}};
-  const SeededValues values(seed, model.name);
-  subject.inputs = values.inputs(model.spec);
+  subject.inputs = seeded_inputs(model.spec, seed, model.name);
   if (torch::nn::Module* module = subject.model.module().get()) {
-    values.fill(*module);
+    fill_weights(*module, seed, model.name);
     subject.weights = state_dict(*module);
   }
   return subject;

@@ -100,28 +100,21 @@ at::Tensor trial_values(int trial, const TrialInput& input, uint64_t seed,
   return draw(dtype, values == TrialValues::kNormal ? normal : large(normal, dtype));
 }
 
-SeededValues::SeededValues(uint64_t seed, std::string model_name)
-    : seed_(seed), model_name_(std::move(model_name)) {}
-
-at::Tensor SeededValues::tensor(std::string_view name, at::IntArrayRef shape, at::ScalarType dtype,
-                                double low, double high) const {
-  return seeded_tensor(seed_, model_name_, name, shape, dtype, {low, high});
-}
-
-std::vector<at::Tensor> SeededValues::inputs(const ModelSpec& spec) const {
+std::vector<at::Tensor> seeded_inputs(const ModelSpec& spec, uint64_t seed,
+                                      const std::string& model) {
   std::vector<at::Tensor> tensors;
   for (const ModelInput& input : spec.inputs) {
-    tensors.push_back(
-        tensor("input/" + input.name, input.shape, input.dtype, input.low, input.high));
+    tensors.push_back(seeded_tensor(seed, model, "input/" + input.name, input.shape, input.dtype,
+                                    {input.low, input.high}));
   }
   return tensors;
 }
 
-void SeededValues::fill(torch::nn::Module& module) const {
+void fill_weights(torch::nn::Module& module, uint64_t seed, const std::string& model) {
   const at::NoGradGuard no_grad;
   const auto assign = [&](const std::string& name, at::Tensor& target, ValueRange range) {
     target.copy_(
-        tensor("weight/" + name, target.sizes(), target.scalar_type(), range.low, range.high));
+        seeded_tensor(seed, model, "weight/" + name, target.sizes(), target.scalar_type(), range));
   };
   for (auto& item : module.named_parameters()) {
     if (item.value().defined())

@@ -47,26 +47,14 @@ struct TrialInput {
 at::Tensor trial_values(int trial, const TrialInput& input, uint64_t seed,
                         const std::string& model);
 
-// The weights and inputs of one model: those of weights/seeded_tensor.h, under its names. A copy
-// gives the same values.
-class SeededValues {
- public:
-  SeededValues(uint64_t seed, std::string model_name);
+// The weights and inputs of one model are those of weights/seeded_tensor.h, under its names.
 
-  // The inputs of the model, uniform in their ranges.
-  std::vector<at::Tensor> inputs(const ModelSpec& spec) const;
+// The inputs of `model`, uniform in their ranges.
+std::vector<at::Tensor> seeded_inputs(const ModelSpec& spec, uint64_t seed,
+                                      const std::string& model);
 
-  // Gives the parameters of `module` values in their parameter_range, and those buffers that have a
-  // buffer_range. Other buffers keep the values that the module gave them.
-  void fill(torch::nn::Module& module) const;
-
-  // A tensor called `name`, uniform in [low, high); whole numbers for integer dtypes.
-  at::Tensor tensor(std::string_view name, at::IntArrayRef shape, at::ScalarType dtype, double low,
-                    double high) const;
-
- private:
-  uint64_t seed_;
-  std::string model_name_;
-};
+// Gives the parameters of `module` values in their parameter_range, and those buffers that have a
+// buffer_range. Other buffers keep the values that the module gave them.
+void fill_weights(torch::nn::Module& module, uint64_t seed, const std::string& model);
 
 }  // namespace torch_ir

@@ -13,8 +13,6 @@
 #include <set>
 #include <vector>
 
-#include "torch_ir/weights/seeded_tensor.h"
-
 namespace torch_ir {
 namespace {
 
@@ -126,16 +124,11 @@ TEST(TrialsTest, AMessageSaysInItsFirstLineWhichInputsItTook) {
   EXPECT_EQ(with_trial("", 2), " (with large magnitudes)");
 }
 
-TEST(SeededValuesTest, AreThoseOfTheSeedUnderTheNameOfTheModel) {
-  EXPECT_TRUE(at::equal(SeededValues(3, "A").tensor("x", {8}, at::kFloat, -1, 1),
-                        seeded_tensor(3, "A", "x", {8}, at::kFloat, {-1, 1})));
-}
-
 TEST(SeededValuesTest, InputsFollowTheSpec) {
   ModelSpec spec;
   spec.inputs = {{.name = "x", .shape = {1, 3}},
                  {.name = "i", .shape = {50}, .dtype = at::kLong, .low = 0, .high = 5}};
-  const std::vector<at::Tensor> inputs = SeededValues(0, "Model").inputs(spec);
+  const std::vector<at::Tensor> inputs = seeded_inputs(spec, 0, "Model");
   ASSERT_EQ(inputs.size(), 2u);
   EXPECT_EQ(inputs[0].sizes(), at::IntArrayRef({1, 3}));
   EXPECT_EQ(inputs[1].scalar_type(), at::kLong);
@@ -150,7 +143,7 @@ struct NormImpl : torch::nn::Module {
 
 TEST(SeededValuesTest, WeightsKeepActivationsInRange) {
   NormImpl module;
-  SeededValues(0, "Model").fill(module);
+  fill_weights(module, 0, "Model");
   EXPECT_LE(module.linear->weight.abs().max().item<float>(), 0.1f);
   EXPECT_NEAR(module.linear->weight.var().item<float>(), 1.0 / 300, 1e-3);
   EXPECT_LE(module.linear->bias.abs().max().item<float>(), 0.25f);
@@ -161,7 +154,7 @@ TEST(SeededValuesTest, WeightsKeepActivationsInRange) {
   EXPECT_TRUE(at::equal(module.scale, at::full({4}, 2.f)));
 
   NormImpl again;
-  SeededValues(0, "Model").fill(again);
+  fill_weights(again, 0, "Model");
   EXPECT_TRUE(at::equal(module.linear->weight, again.linear->weight));
 }
 

@@ -5,8 +5,11 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <gtest/gtest.h>
+#include <torch/torch.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <set>
@@ -16,8 +19,11 @@
 
 #include "harness/backend/backend.h"
 #include "harness/divergence/node_comparison.h"
+#include "torch_ir/base/error.h"
 #include "torch_ir/registry/registry.h"
 #include "torch_ir/verifier/verify.h"
+#include "torch_ir/weights/safetensors.h"
+#include "torch_ir/weights/tensor_files.h"
 
 namespace torch_ir {
 
@@ -25,24 +31,99 @@ using Tensors = std::vector<at::Tensor>;
 
 // --- Models ---
 
+struct MlpImpl : torch::nn::Module {
+  MlpImpl(int64_t num_layers, int64_t width) {
+    for (int64_t i = 0; i < num_layers; ++i) {
+      layers.push_back(register_module("fc" + std::to_string(i), torch::nn::Linear(width, width)));
+    }
+  }
+  torch::Tensor forward(torch::Tensor x) {
+    for (auto& layer : layers) x = torch::tanh(layer(x));
+    return x;
+  }
+  std::vector<torch::nn::Linear> layers;
+};
+TORCH_MODULE(Mlp);
+
+struct CounterImpl : torch::nn::Module {
+  CounterImpl() { count = register_buffer("count", torch::zeros({4})); }
+  torch::Tensor forward(torch::Tensor x) {
+    count.add_(1);
+    torch::Tensor scaled = x * count;
+    torch::Tensor view = scaled.view({2, 2});
+    view.relu_();
+    return torch::sigmoid(scaled) + count;
+  }
+  torch::Tensor count;
+};
+TORCH_MODULE(Counter);
+
+struct TiedImpl : torch::nn::Module {
+  TiedImpl() {
+    count = register_buffer("count", torch::zeros({4}));
+    square = register_buffer("square", count.view({2, 2}));
+  }
+  torch::Tensor forward(torch::Tensor x) {
+    count.add_(x.abs() + 1);
+    return square * 2;
+  }
+  torch::Tensor count;
+  torch::Tensor square;
+};
+TORCH_MODULE(Tied);
+
+inline RegisteredModel registered(std::function<Model()> make, std::vector<int64_t> shape) {
+  return {.name = "Model",
+          .spec = {.inputs = {{.name = "x", .shape = std::move(shape), .low = -1}},
+                   .categories = {"test"}},
+          .make = std::move(make)};
+}
+
 // Linear layers of that width, each with a tanh behind it; its input has the shape.
-RegisteredModel mlp(std::vector<int64_t> shape = {2, 8}, int64_t num_layers = 3);
+inline RegisteredModel mlp(std::vector<int64_t> shape = {2, 8}, int64_t num_layers = 3) {
+  const int64_t width = shape.back();
+  return registered([=] { return Model(Mlp(num_layers, width)); }, std::move(shape));
+}
 
 // Counts its calls in a buffer, and writes to a view of what it computes.
-RegisteredModel counter();
+inline RegisteredModel counter() {
+  return registered([] { return Model(Counter()); }, {4});
+}
 
 // Writes to a buffer, and reads another one that shares its memory.
-RegisteredModel tied();
+inline RegisteredModel tied() {
+  return registered([] { return Model(Tied()); }, {4});
+}
 
-RegisteredModel callable(std::function<at::Tensor(at::Tensor)> forward, std::vector<int64_t> shape);
+inline RegisteredModel callable(std::function<at::Tensor(at::Tensor)> forward,
+                                std::vector<int64_t> shape) {
+  const ModelFn model = [forward = std::move(forward)](const Tensors& inputs) {
+    return Tensors{forward(inputs.at(0))};
+  };
+  return registered([model] { return Model(model); }, std::move(shape));
+}
 
 // --- Backends ---
 
 // Null where there is none.
-OpNode* find_node(IR& ir, const std::string& name);
+inline OpNode* find_node(IR& ir, const std::string& name) {
+  const auto node = std::ranges::find(ir.nodes, name, &OpNode::name);
+  return node == ir.nodes.end() ? nullptr : &*node;
+}
 
 using Edit = std::function<void(IR&)>;
 using Tell = std::function<at::Tensor(const std::string&, const at::Tensor&)>;
+
+class ToldValues : public NodeValues {
+ public:
+  ToldValues(std::unique_ptr<NodeValues> values, Tell tell)
+      : values_(std::move(values)), tell_(std::move(tell)) {}
+  at::Tensor next(const std::string& name) override { return tell_(name, values_->next(name)); }
+
+ private:
+  std::unique_ptr<NodeValues> values_;
+  Tell tell_;
+};
 
 // Runs other graphs than it is given, and tells of the values what `tell` makes of them.
 class EditingBackend : public PlanBackend {
@@ -55,7 +136,11 @@ class EditingBackend : public PlanBackend {
     return PlanBackend::run(edited(ir), weights, inputs);
   }
   std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
-                                     const std::vector<at::Tensor>& inputs) override;
+                                     const std::vector<at::Tensor>& inputs) override {
+    std::unique_ptr<NodeValues> values = PlanBackend::values(edited(ir), weights, inputs);
+    if (!tell_) return values;
+    return std::make_unique<ToldValues>(std::move(values), tell_);
+  }
 
  private:
   IR edited(IR ir) const {
@@ -88,31 +173,66 @@ class WrongTogetherBackend : public EditingBackend {
 };
 
 // Values of these names are not told.
-Tell hide(const std::set<std::string>& names);
+inline Tell hide(const std::set<std::string>& names) {
+  return [=](const std::string& name, const at::Tensor& value) {
+    return names.contains(name) ? at::Tensor() : value;
+  };
+}
 
 // An edit that leaves a graph as it is.
-void nothing(IR& ir);
+inline void nothing(IR& /*ir*/) {}
 
 // An edit: node `name` is another operator of one argument.
-Edit replace(const std::string& name, const std::string& op_type);
+inline Edit replace(const std::string& name, const std::string& op_type) {
+  return [=](IR& ir) {
+    if (OpNode* node = find_node(ir, name)) node->op_type = op_type;
+  };
+}
 
 // --- The fixture ---
 
 class ExplanationTest : public ::testing::Test {
  protected:
-  ExplanationTest();
+  ExplanationTest() {
+    const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    directory_ = ::testing::TempDir() + "/explanation_" + name;
+    std::filesystem::remove_all(directory_);
+  }
 
   // Makes candidate, graph and inputs of the model, and explains what the backend makes of them.
-  Explanation explain_model(const RegisteredModel& model, Backend& backend, bool failed = true);
+  Explanation explain_model(const RegisteredModel& model, Backend& backend, bool failed = true) {
+    prepare(model);
+    return explain(run_of(expected_by(backend)), backend, failed);
+  }
 
   // Makes candidate, graph and inputs of the model only.
-  void prepare(const RegisteredModel& model);
+  void prepare(const RegisteredModel& model) {
+    candidate_ = make_candidate(model, /*seed=*/0);
+    ir_ = candidate_->extract();
+    inputs_ = candidate_->inputs(0);
+  }
 
   // What was prepared, compared with `expected`.
-  ExplainedRun run_of(std::vector<at::Tensor> expected);
+  ExplainedRun run_of(std::vector<at::Tensor> expected) {
+    return {.candidate = *candidate_,
+            .ir = ir_,
+            .inputs = inputs_,
+            .settings = settings_,
+            .directory = directory_,
+            .expected = std::move(expected)};
+  }
 
   // Runs the files of the reproducer on `backend`.
-  VerificationReport replay(Backend& backend);
+  VerificationReport replay(Backend& backend) {
+    const IR ir = IR::load(directory_ + "/ir.json");
+    StateDict weights;
+    if (std::filesystem::exists(directory_ + "/weights.safetensors")) {
+      weights = load_weights_safetensors(directory_ + "/weights.safetensors");
+    }
+    const auto inputs = read_inputs(directory_ + "/inputs.safetensors", ir);
+    const auto expected = read_expected(directory_ + "/expected.safetensors", ir);
+    return compare_outputs(backend.run(ir, weights, inputs), expected, {}, settings_.tolerance);
+  }
 
   RunSettings settings_;
   // Of the reproducer; not there at first.
@@ -123,7 +243,15 @@ class ExplanationTest : public ::testing::Test {
 
  private:
   // What the run is compared with that is explained: nothing where it ends with an error.
-  std::vector<at::Tensor> expected_by(Backend& backend);
+  std::vector<at::Tensor> expected_by(Backend& backend) {
+    try {
+      backend.run(ir_, candidate_->weights(), inputs_);
+    } catch (const Error&) {
+      return {};
+    }
+    at::manual_seed(settings_.seed);
+    return candidate_->expected(inputs_);
+  }
 };
 
 }  // namespace torch_ir
