@@ -67,6 +67,11 @@ CLI::Validator one_of(const std::string& kind, const std::vector<std::string>& w
   return CLI::Validator(check, "");
 }
 
+std::string given_file(const std::string& path) {
+  if (path.empty()) throw Error("'' is no file: give its name");
+  return user_path(path);
+}
+
 // Adds options to a group of --help.
 class Options {
  public:
@@ -104,6 +109,17 @@ class Options {
         ->group(group_);
   }
 
+  CLI::Option* file(const char* flag, std::string& path, const char* type, const char* text) {
+    return parsed(
+        flag, [&path](const std::string& value) { path = given_file(value); }, type, text);
+  }
+  // May be repeated, and is taken in the order of the command line.
+  template <class Take>
+  void each_file(const char* flag, const Take& take, const char* type, const char* text) {
+    const auto take_path = [take](const std::string& value) { take(given_file(value)); };
+    parsed(flag, take_path, type, text)->trigger_on_parse();
+  }
+
  private:
   CLI::App& parser_;
   std::string group_;
@@ -137,22 +153,37 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
           "test: small models, which are run; full: models as large as they were published, which "
           "are extracted without weights, serialized, and not run")
       ->default_str(std::string(scale_name(harness.run.settings.scale)));
-  options.several("--pt2", arguments.raw.pt2, "FILE",
-                  "Run this archive of torch.export.save, or those of this folder (may be "
-                  "repeated); of the registry only what --model and --category ask for runs beside "
-                  "it");
-  options.several("--ir", arguments.raw.ir, "DIR",
-                  "Run this graph: DIR/ir.json, with DIR/weights.safetensors where it has weights "
-                  "and DIR/inputs.safetensors, as a reproducer has them; or the graphs in the "
-                  "folders of this folder, or the cases of a suite that --export-suite or torch-ir "
-                  "split wrote (may be repeated, beside --pt2 too)");
-  options.several("--inputs", arguments.raw.inputs, "FILE",
-                  "Inputs for the --pt2 or --ir in front of it, .safetensors; else "
-                  "NAME.inputs.safetensors beside NAME.pt2 or the archive's example inputs, or "
-                  "DIR/inputs.safetensors");
-  options.several("--expected", arguments.raw.expected, "FILE",
-                  "Its expected outputs; else NAME.expected.safetensors beside NAME.pt2, or "
-                  "DIR/expected.safetensors, or what its operators compute eagerly");
+  std::vector<ModelFiles>& files = harness.files;
+  options.each_file(
+      "--pt2", [&files](const std::string& path) { files.push_back({.path = path}); }, "FILE",
+      "Run this archive of torch.export.save, or those of this folder (may be repeated); of the "
+      "registry only what --model and --category ask for runs beside it");
+  options.each_file(
+      "--ir",
+      [&files](const std::string& path) {
+        files.push_back({.format = FileFormat::kGraph, .path = path});
+      },
+      "DIR",
+      "Run this graph: DIR/ir.json, with DIR/weights.safetensors where it has weights and "
+      "DIR/inputs.safetensors, as a reproducer has them; or the graphs in the folders of this "
+      "folder, or the cases of a suite that --export-suite or torch-ir split wrote (may be "
+      "repeated, beside --pt2 too)");
+  // What stands behind a --pt2 or --ir is for it.
+  const auto set = [&files](std::string ModelFiles::* member) {
+    return [&files, member](const std::string& path) {
+      if (files.empty()) throw Error("give it behind the --pt2 or --ir that it is for");
+      std::string& value = files.back().*member;
+      if (!value.empty()) throw Error("there are two for one " + flag_of(files.back().format));
+      value = path;
+    };
+  };
+  options.each_file("--inputs", set(&ModelFiles::inputs), "FILE",
+                    "Inputs for the --pt2 or --ir in front of it, .safetensors; else "
+                    "NAME.inputs.safetensors beside NAME.pt2 or the archive's example inputs, or "
+                    "DIR/inputs.safetensors");
+  options.each_file("--expected", set(&ModelFiles::expected), "FILE",
+                    "Its expected outputs; else NAME.expected.safetensors beside NAME.pt2, or "
+                    "DIR/expected.safetensors, or what its operators compute eagerly");
 }
 
 void declare_comparison(CLI::App& parser, Arguments& arguments) {
@@ -196,10 +227,10 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
                "has in the model");
   options.flag("--require-support", arguments.harness.requires_support,
                "Fail also for cases that whoever executes says it does not support");
-  options.one("--baseline", arguments.harness.baseline, "FILE",
-              "Say what became better and worse since the run that wrote this results.json");
-  options.one("--expected-failures", arguments.harness.expected_failures, "FILE",
-              "Models and cases that are expected to fail, a line each: NAME: KIND: REASON");
+  options.file("--baseline", arguments.harness.baseline, "FILE",
+               "Say what became better and worse since the run that wrote this results.json");
+  options.file("--expected-failures", arguments.harness.expected_failures, "FILE",
+               "Models and cases that are expected to fail, a line each: NAME: KIND: REASON");
 }
 
 void declare_execution(CLI::App& parser, Arguments& arguments) {
@@ -254,49 +285,14 @@ void declare_questions(CLI::App& parser, Arguments& arguments) {
   options.flag("--list-models", arguments.list_models, "List the models of the registry");
   options.flag("--list-categories", arguments.list_categories,
                "List the categories of the registry");
-  options.one("--supported", arguments.supported, "FILE",
-              "Say which models a backend can take that has the operators of this file, and which "
-              "others it would need");
-  options.one(
+  options.file("--supported", arguments.supported, "FILE",
+               "Say which models a backend can take that has the operators of this file, and which "
+               "others it would need");
+  options.file(
       "--export-suite", arguments.export_suite, "DIR",
       "Write the selected cases, or models, or with --split their calls, as files for other "
       "people's tests");
   options.flag("--json", arguments.json, "Print these lists as JSON");
-}
-
-std::string given_file(const std::string& flag, const std::string& path) {
-  if (path.empty()) throw Error(flag + ": '' is no file: give its name");
-  return user_path(path);
-}
-
-// The archives and graphs with their tensors: what stands behind a --pt2 or --ir is for it.
-std::vector<ModelFiles> group_files(const CLI::App& parser, const Arguments& arguments) {
-  std::vector<ModelFiles> models;
-  auto rest = arguments.raw;
-  const auto take = [](std::vector<std::string>& values, const std::string& flag) {
-    const std::string value = given_file(flag, values.front());
-    values.erase(values.begin());
-    return value;
-  };
-  const auto set = [&](std::string ModelFiles::* member, std::vector<std::string>& values,
-                       const std::string& flag) {
-    if (models.empty()) throw Error(flag + ": give it behind the --pt2 or --ir that it is for");
-    std::string& value = models.back().*member;
-    if (!value.empty()) {
-      throw Error(flag + ": there are two for one " + flag_of(models.back().format));
-    }
-    value = take(values, flag);
-  };
-  for (const CLI::Option* option : parser.parse_order()) {
-    const std::string flag = option->get_name();
-    if (flag == "--pt2") models.push_back({.path = take(rest.pt2, flag)});
-    if (flag == "--ir") {
-      models.push_back({.format = FileFormat::kGraph, .path = take(rest.ir, flag)});
-    }
-    if (flag == "--inputs") set(&ModelFiles::inputs, rest.inputs, flag);
-    if (flag == "--expected") set(&ModelFiles::expected, rest.expected, flag);
-  }
-  return models;
 }
 
 bool is_given(const CLI::App& parser, const std::string& flag) { return parser.count(flag) > 0; }
@@ -399,14 +395,6 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   }
   if (arguments.output.empty()) throw Error("--output: '' is no directory: give its name");
   harness.output = user_path(arguments.output);
-  for (const auto& [flag, path] : {std::pair("--baseline", &harness.baseline),
-                                   {"--expected-failures", &harness.expected_failures},
-                                   {"--supported", &arguments.supported},
-                                   {"--export-suite", &arguments.export_suite}}) {
-    if (is_given(parser, flag)) *path = given_file(flag, *path);
-  }
-  harness.files = group_files(parser, arguments);
-
   if (harness.is_split) settings.per_node = true;
   settings.tolerance.by_dtype = is_given(parser, "--tolerance");
   settings.tolerance_wins =

@@ -35,11 +35,6 @@ struct Arguments {
     double timeout = RunOptions().timeout.count();
     double memory_limit = 0;
     std::string tolerance = {};
-    // Each --inputs and --expected is for the --pt2 or --ir in front of it.
-    std::vector<std::string> pt2 = {};
-    std::vector<std::string> ir = {};
-    std::vector<std::string> inputs = {};
-    std::vector<std::string> expected = {};
   } raw = {};
 };
 

@@ -10,24 +10,24 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <iostream>
-#include <iterator>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "harness/arguments.h"
 #include "harness/harness.h"
 #include "harness/regression/reference_pages.h"
+#include "harness/run/runner.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"
-#include "torch_ir/executor/graph/execution_options.h"
+#include "torch_ir/base/parse_arguments.h"
 #include "torch_ir/registry/operator_case.h"
 #include "torch_ir/registry/registry.h"
 
@@ -37,7 +37,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct BuildLine {
-  HarnessOptions options = {.summary = false};
+  HarnessOptions options = {};
   // Empty for all models that the program registers.
   std::string model = {};
   // Of the model, or of all models or cases.
@@ -215,51 +215,27 @@ int update_goldens() {
   return 0;
 }
 
-// The items of a list with commas.
-std::vector<std::string> items_of(const std::string& list) {
-  std::vector<std::string> items;
-  std::istringstream stream(list);
-  for (std::string item; std::getline(stream, item, ',');) items.push_back(item);
-  return items;
-}
-
-// Takes "--FLAG=VALUE". Throws Error for an unknown flag, and what a value does that is no number.
-void take_flag(const std::string& argument) {
+// Takes the flags of the harness, of which some are used, and those of these tests.
+void take_flags(int argc, char** argv) {
   BuildLine& line = build_line();
-  RunSettings& settings = line.options.run.settings;
-  const auto archive = [&]() -> ModelFiles& {
-    if (line.options.files.empty()) line.options.files.emplace_back();
-    return line.options.files.front();
-  };
-  const std::map<std::string_view, std::function<void(const std::string&)>> flags = {
-      {"--atol", [&](const auto& value) { settings.tolerance.fixed.atol = std::stod(value); }},
-      {"--categories", [&](const auto& value) { line.categories = items_of(value); }},
-      {"--category", [&](const auto& value) { line.options.selection.categories = {value}; }},
-      {"--expected", [&](const auto& value) { archive().expected = value; }},
-      {"--golden", [&](const auto& value) { line.golden = value; }},
-      {"--golden-page", [&](const auto& value) { line.golden_page = value; }},
-      {"--inputs", [&](const auto& value) { archive().inputs = value; }},
-      {"--model", [&](const auto& value) { line.model = value; }},
-      {"--optimization",
-       [&](const auto& value) { settings.optimization = choose_optimization(value); }},
-      {"--pt2", [&](const auto& value) { archive().path = value; }},
-      {"--rtol", [&](const auto& value) { settings.tolerance.fixed.rtol = std::stod(value); }},
-      {"--suite",
-       [&](const auto&) {
-         line.options.selection.suite = Suite::kOperators;
-         line.options.summary = true;
-       }},
-      {"--target", [&](const auto& value) { line.target = value; }},
-      {"--update", [&](const auto&) { line.update = true; }},
-  };
-  const auto flag = flags.find(argument.substr(0, argument.find('=')));
-  if (flag == flags.end()) throw Error("unknown argument " + argument);
-  flag->second(argument.substr(std::min(argument.find('='), argument.size() - 1) + 1));
+  CLI::App parser;
+  Arguments arguments;
+  declare_arguments(parser, arguments);
+  parser.add_option("--categories", line.categories)->delimiter(',');
+  parser.add_option("--golden", line.golden);
+  parser.add_option("--golden-page", line.golden_page);
+  parser.add_option("--target", line.target);
+  parser.add_flag("--update", line.update);
+  parse_arguments(parser, {argv + 1, argv + argc});
+  finish_arguments(parser, arguments);
+  line.options = arguments.harness;
+  line.options.summary = line.is_of_operators();
+  for (const std::string& model : line.options.selection.models) line.model = model;
 }
 
 int run(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
-  for (int i = 1; i < argc; ++i) take_flag(argv[i]);
+  take_flags(argc, argv);
   if (build_line().update) return update_goldens();
   RunSettings& settings = build_line().options.run.settings;
   // Operators at level exact have the bits of eager.
