@@ -34,46 +34,28 @@ using ::testing::MatchesRegex;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-class CommandLineTest : public ::testing::Test {
- protected:
-  CommandLineTest() { fs::remove_all(directory_); }
-  ~CommandLineTest() override { fs::remove_all(directory_); }
-
-  HarnessOutcome run(const std::vector<std::string>& arguments, bool terminal = false) {
-    return run_command_line(arguments, terminal);
-  }
-
-  // Relative path and content of all files below the directory.
-  std::map<std::string, std::string> files() const { return files_below(directory_); }
-  std::vector<std::string> file_names() const {
-    std::vector<std::string> names;
-    for (const auto& [name, content] : files()) names.push_back(name);
-    return names;
-  }
-
-  const std::string directory_ = ::testing::TempDir() + "command_line_test";
-};
+using CommandLineTest = HarnessTest;
 
 TEST_F(CommandLineTest, WritesSummaryPagesAndGraphs) {
-  const HarnessOutcome result = run({"--output", directory_, "--category", "good"});
+  const HarnessOutcome result = run({"--category", "good"});
   EXPECT_EQ(result.status, 0);
   EXPECT_THAT(result.out, StartsWith("[1/2] Close  PASSED  max diff "));
   EXPECT_THAT(result.out,
-              HasSubstr("[2/2] Good   PASSED  max diff 0\n2 of 2 models passed; see " + directory_ +
-                        "/SUMMARY.md, or " + directory_ + "/index.html in a browser\n"));
+              HasSubstr("[2/2] Good   PASSED  max diff 0\n2 of 2 models passed; see " + output_ +
+                        "/SUMMARY.md, or " + output_ + "/index.html in a browser\n"));
   EXPECT_EQ(result.err, "");
-  EXPECT_THAT(file_names(), ElementsAre("Close.md", "Good.md", "SUMMARY.md", "index.html",
-                                        "ir/Close.json", "ir/Good.json", "junit.xml",
-                                        "results.json", "svg/Close.svg", "svg/Good.svg"));
+  EXPECT_THAT(report_names(), ElementsAre("Close.md", "Good.md", "SUMMARY.md", "index.html",
+                                          "ir/Close.json", "ir/Good.json", "junit.xml",
+                                          "results.json", "svg/Close.svg", "svg/Good.svg"));
 }
 
 TEST_F(CommandLineTest, TwoRunsGiveTheSameBytes) {
-  const std::vector<std::string> arguments = {"--output", directory_, "--quiet", "--save-tensors",
-                                              "--model",  "Good",     "--model", "Wrong",
-                                              "--model",  "Aborts",   "--model", "Throws"};
+  const std::vector<std::string> arguments = {"--quiet", "--save-tensors", "--model", "Good",
+                                              "--model", "Wrong",          "--model", "Aborts",
+                                              "--model", "Throws"};
   EXPECT_EQ(run(arguments).status, 1);
-  const auto first = files();
-  EXPECT_THAT(file_names(),
+  const auto first = reports();
+  EXPECT_THAT(report_names(),
               ElementsAre("Aborts.md", "Good.md", "SUMMARY.md", "Throws.md", "Wrong.md",
                           "index.html", "ir/Good.json", "ir/Wrong.json", "junit.xml",
                           "repro/Wrong/expected.safetensors", "repro/Wrong/inputs.safetensors",
@@ -82,58 +64,52 @@ TEST_F(CommandLineTest, TwoRunsGiveTheSameBytes) {
                           "tensors/Good.weights.safetensors", "tensors/Wrong.expected.safetensors",
                           "tensors/Wrong.inputs.safetensors", "tensors/Wrong.weights.safetensors"));
   for (const auto& [name, content] : first) {
-    EXPECT_THAT(content, Not(HasSubstr(directory_))) << name;
+    EXPECT_THAT(content, Not(HasSubstr(output_))) << name;
     EXPECT_THAT(content, Not(HasSubstr(".torch-ir-run-"))) << name;
   }
   EXPECT_EQ(run(arguments).status, 1);
-  EXPECT_EQ(files(), first);
-  fs::remove_all(directory_);
+  EXPECT_EQ(reports(), first);
+  fs::remove_all(output_);
   EXPECT_EQ(run(arguments).status, 1);
-  EXPECT_EQ(files(), first);
+  EXPECT_EQ(reports(), first);
 }
 
 TEST_F(CommandLineTest, ResultsHoldToTheirSchema) {
-  const std::vector<std::string> arguments = {"--output", directory_, "--quiet", "--per-node",
-                                              "--model",  "Good",     "--model", "Wrong",
-                                              "--model",  "Aborts",   "--model", "Throws"};
+  const std::vector<std::string> arguments = {"--quiet", "--per-node", "--model", "Good",
+                                              "--model", "Wrong",      "--model", "Aborts",
+                                              "--model", "Throws"};
   EXPECT_EQ(run(arguments).status, 1);
-  const std::string first = files().at("results.json");
+  const std::string first = reports().at("results.json");
   EXPECT_EQ(schema_problem(nlohmann::json::parse(first)), "");
   std::vector<std::string> again = arguments;
-  again.insert(again.end(), {"--timings", "--baseline", directory_ + "/results.json"});
+  again.insert(again.end(), {"--timings", "--baseline", output_ + "/results.json"});
   EXPECT_EQ(run(again).status, 1);
-  const std::string second = files().at("results.json");
+  const std::string second = reports().at("results.json");
   EXPECT_NE(second, first);
   EXPECT_EQ(schema_problem(nlohmann::json::parse(second)), "");
 }
 
 TEST_F(CommandLineTest, AnExecutorThatFailsIsExplainedAlike) {
   const std::vector<std::string> arguments = {
-      "--output",
-      directory_,
-      "--quiet",
-      "--model",
-      "Good",
-      "--executor",
+      "--quiet", "--model", "Good", "--executor",
       ": {weights} {inputs} {outputs}; echo reads {ir}; exit 4"};
   const HarnessOutcome result = run(arguments);
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.err, StartsWith("Good  FAILED  execute failed: The executor exited "
                                      "with status 4; it printed: reads executor/ir.json\n"));
-  const auto first = files();
+  const auto first = reports();
   const nlohmann::json model = nlohmann::json::parse(first.at("results.json"))["models"][0];
   EXPECT_THAT(model["node_report"]["error"].get<std::string>(), HasSubstr("exited with status 4"));
   EXPECT_EQ(model["reproducer"]["num_nodes"], 1);
   EXPECT_TRUE(first.contains("repro/Good/ir.json"));
-  const std::string folder = fs::absolute(directory_).string();
+  const std::string folder = fs::absolute(output_).string();
   for (const auto& [name, content] : first) EXPECT_THAT(content, Not(HasSubstr(folder))) << name;
   EXPECT_EQ(run(arguments).status, 1);
-  EXPECT_EQ(files(), first);
+  EXPECT_EQ(reports(), first);
 }
 
 TEST_F(CommandLineTest, AFailedModelGivesStatusOneAndTheOthersRun) {
-  const HarnessOutcome result =
-      run({"--output", directory_, "--model", "Good", "--model", "Aborts"});
+  const HarnessOutcome result = run({"--model", "Good", "--model", "Aborts"});
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.out,
               HasSubstr("Aborts  FAILED  crashed in extract: The process of the model was "
@@ -143,14 +119,14 @@ TEST_F(CommandLineTest, AFailedModelGivesStatusOneAndTheOthersRun) {
 }
 
 TEST_F(CommandLineTest, EveryPageSaysWhichLevelRan) {
-  EXPECT_EQ(run({"--output", directory_, "--model", "Good"}).status, 0);
-  const auto exact = files();
+  EXPECT_EQ(run({"--model", "Good"}).status, 0);
+  const auto exact = reports();
   EXPECT_THAT(exact.at("Good.md"), HasSubstr("| `exact` | `cpu` | 1 | 0 |"));
   EXPECT_THAT(exact.at("SUMMARY.md"), HasSubstr("| `exact` | `cpu` | 1 | 0 |"));
-  const HarnessOutcome result = run({"--output", directory_, "--model", "Good", "--optimization",
-                                     "fast", "--device", "cpu", "--save-tensors"});
+  const HarnessOutcome result =
+      run({"--model", "Good", "--optimization", "fast", "--device", "cpu", "--save-tensors"});
   EXPECT_EQ(result.status, 0) << result.err;
-  const auto fast = files();
+  const auto fast = reports();
   EXPECT_THAT(fast.at("Good.md"), HasSubstr("| `fast` | `cpu` | 1 | 0 |"));
   EXPECT_THAT(fast.at("Good.md"), HasSubstr("--model Good --optimization fast --save-tensors\n"));
   EXPECT_THAT(fast.at("Good.md"), HasSubstr("--atol 0.0001 --optimization fast\n"));
@@ -158,61 +134,53 @@ TEST_F(CommandLineTest, EveryPageSaysWhichLevelRan) {
 }
 
 TEST_F(CommandLineTest, RefusesLevelsAndDevicesThatThereAreNot) {
-  const HarnessOutcome level = run({"--output", directory_, "--optimization", "faster"});
-  EXPECT_EQ(level.status, 2);
-  EXPECT_EQ(level.err,
-            "harness: --optimization: 'faster' is no optimization level: give exact or fast\n");
-  const HarnessOutcome device = run({"--output", directory_, "--device", "gpu"});
-  EXPECT_EQ(device.status, 2);
-  EXPECT_EQ(device.err,
-            "harness: --device: 'gpu' is no device: give cpu, cuda, or one of several as cuda:1\n");
-  const HarnessOutcome missing = run({"--output", directory_, "--device", "meta"});
-  EXPECT_EQ(missing.status, 2);
-  EXPECT_EQ(missing.err,
-            "harness: --device: 'meta' can not be used: this LibTorch finds no meta device here; "
-            "give cpu\n");
-  EXPECT_FALSE(fs::exists(directory_));
+  expect_bad_usage({"--optimization", "faster"},
+                   "--optimization: 'faster' is no optimization level: give exact or fast");
+  expect_bad_usage({"--device", "gpu"},
+                   "--device: 'gpu' is no device: give cpu, cuda, or one of several as cuda:1");
+  expect_bad_usage({"--device", "meta"},
+                   "--device: 'meta' can not be used: this LibTorch finds no meta device here; "
+                   "give cpu");
 }
 
 TEST_F(CommandLineTest, QuietTellsOnlyWhatFailed) {
-  const HarnessOutcome good =
-      run({"--output", directory_, "--model", "Good", "--quiet"}, /*terminal=*/true);
+  const HarnessOutcome good = run({"--model", "Good", "--quiet"}, /*terminal=*/true);
   EXPECT_EQ(good.status, 0);
   EXPECT_EQ(good.out + good.err, "");
-  const HarnessOutcome bad = run({"--output", directory_, "--model", "ThrowsOnData", "-q"});
+  const HarnessOutcome bad = run({"--model", "ThrowsOnData", "-q"});
   EXPECT_EQ(bad.status, 1);
   EXPECT_EQ(bad.out, "");
   EXPECT_EQ(bad.err, "ThrowsOnData  FAILED  execute failed in verify: no data, please\n");
 }
 
 TEST_F(CommandLineTest, ABarIsDrawnOnATerminalOnly) {
-  const HarnessOutcome result = run({"--output", directory_, "--model", "Good"}, /*terminal=*/true);
+  const HarnessOutcome result = run({"--model", "Good"}, /*terminal=*/true);
   EXPECT_THAT(result.err, HasSubstr("\r\x1b[K[........................] 0/1  0:00  Good"));
   EXPECT_THAT(result.err, HasSubstr("[########################] 1/1"));
   EXPECT_TRUE(result.err.ends_with("\r\x1b[K"));
 }
 
 TEST_F(CommandLineTest, PagesOfOtherModelsAreLeftAlone) {
-  EXPECT_EQ(run({"--output", directory_, "--model", "Good", "--save-tensors"}).status, 0);
-  EXPECT_EQ(run({"--output", directory_, "--model", "Close"}).status, 0);
-  EXPECT_THAT(file_names(),
+  EXPECT_EQ(run({"--model", "Good", "--save-tensors"}).status, 0);
+  EXPECT_EQ(run({"--model", "Close"}).status, 0);
+  EXPECT_THAT(report_names(),
               ElementsAre("Close.md", "Good.md", "SUMMARY.md", "index.html", "ir/Close.json",
                           "ir/Good.json", "junit.xml", "results.json", "svg/Close.svg",
                           "svg/Good.svg", "tensors/Good.expected.safetensors",
                           "tensors/Good.inputs.safetensors", "tensors/Good.weights.safetensors"));
-  EXPECT_THAT(files().at("SUMMARY.md"), AllOf(HasSubstr("[Close]"), Not(HasSubstr("[Good]"))));
+  EXPECT_THAT(reports().at("SUMMARY.md"), AllOf(HasSubstr("[Close]"), Not(HasSubstr("[Good]"))));
   // What the page no longer speaks of goes.
-  EXPECT_EQ(run({"--output", directory_, "--model", "Good"}).status, 0);
-  EXPECT_THAT(file_names(), ElementsAre("Close.md", "Good.md", "SUMMARY.md", "index.html",
-                                        "ir/Close.json", "ir/Good.json", "junit.xml",
-                                        "results.json", "svg/Close.svg", "svg/Good.svg"));
+  EXPECT_EQ(run({"--model", "Good"}).status, 0);
+  EXPECT_THAT(report_names(), ElementsAre("Close.md", "Good.md", "SUMMARY.md", "index.html",
+                                          "ir/Close.json", "ir/Good.json", "junit.xml",
+                                          "results.json", "svg/Close.svg", "svg/Good.svg"));
 }
 
 TEST_F(CommandLineTest, AnOptionChangesTheResult) {
-  EXPECT_EQ(run({"--output", directory_, "--model", "Close", "--rtol=0", "--atol=1e-6"}).status, 1);
-  EXPECT_EQ(run({"--output", directory_, "--model", "Wrong", "--atol=1.5"}).status, 0);
-  EXPECT_EQ(run({"--output", directory_, "--model", "Good", "--jobs=2", "--seed=3"}).status, 0);
-  EXPECT_THAT(files().at("Good.md"), HasSubstr("--model Good --seed 3\n"));
+  EXPECT_EQ(run({"--model", "Close", "--rtol=0", "--atol=1e-6"}).status, 1);
+  EXPECT_EQ(run({"--model", "Wrong", "--atol=1.5"}).status, 0);
+  EXPECT_EQ(run({"--model", "Good", "--jobs=2", "--seed=3"}).status, 0);
+  EXPECT_THAT(reports().at("Good.md"), HasSubstr("--model Good --seed 3\n"));
 }
 
 TEST_F(CommandLineTest, ListsModelsAndCategories) {
@@ -249,23 +217,15 @@ TEST_F(CommandLineTest, SaysNoMoreThanAPersonReads) {
 
 TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
   const auto expect = [&](const std::vector<std::string>& arguments, const std::string& message) {
-    const HarnessOutcome result = run(arguments);
-    EXPECT_EQ(result.status, 2) << message;
-    EXPECT_EQ(result.out, "");
-    EXPECT_THAT(result.err, AllOf(StartsWith("harness: "), HasSubstr(message)));
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-    EXPECT_FALSE(fs::exists(directory_));
+    expect_refusal(run(arguments), message);
   };
-  expect({"--output", directory_, "--model", "Goood"},
-         "there is no model 'Goood'; did you mean 'Good'?");
-  expect({"--output", directory_, "--category", "goood"},
-         "there is no category 'goood'; did you mean 'good'?");
-  expect({"--output", directory_, "--model", "Good", "--category", "bad"},
+  expect({"--model", "Goood"}, "there is no model 'Goood'; did you mean 'Good'?");
+  expect({"--category", "goood"}, "there is no category 'goood'; did you mean 'good'?");
+  expect({"--model", "Good", "--category", "bad"},
          "no model matches both the models and the categories");
   const auto expect_bad_value = [&](const std::string& flag, const std::string& value,
                                     const std::string& message) {
-    expect({"--output", directory_, flag, value},
-           "harness: " + flag + ": '" + value + "' is no " + message + "\n");
+    expect({flag, value}, "harness: " + flag + ": '" + value + "' is no " + message + "\n");
   };
   for (const char* value : {"-1", "nan", "inf", "0x1p3", "x", "1e999"}) {
     expect_bad_value("--rtol", value, "tolerance: give a number of 0 or more");
@@ -275,18 +235,18 @@ TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
     expect_bad_value("--timeout", value, "time limit: give seconds, more than 0");
   }
   for (const char* value : {"0", "-1", "nan", "x"}) {
-    expect({"--output", directory_, "--reference", "float64", "--error-factor", value},
+    expect({"--reference", "float64", "--error-factor", value},
            fmt::format("harness: --error-factor: '{}' is no error factor: give a number, more than "
                        "0\n",
                        value));
   }
   expect_bad_value("--reference", "foo", "reference: give model or float64");
   for (const char* reference : {"model", ""}) {
-    std::vector<std::string> arguments = {"--output", directory_, "--error-factor", "2"};
+    std::vector<std::string> arguments = {"--error-factor", "2"};
     if (*reference != '\0') arguments.insert(arguments.end(), {"--reference", reference});
     expect(arguments, "harness: --error-factor is for --reference float64: give that too\n");
   }
-  expect({"--output", directory_, "--reference", "float64", "--rtol", "1"},
+  expect({"--reference", "float64", "--rtol", "1"},
          "harness: --reference float64 and --rtol do not go together: it goes by --error-factor\n");
   for (const char* value : {"0", "1025", "-1", "1.5", "x"}) {
     expect_bad_value("--jobs", value, "number of jobs: give a whole number from 1 to 1024");
@@ -294,26 +254,25 @@ TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
   for (const char* value : {"-1", "18446744073709551616", "99999999999999999999999", "0x10", "x"}) {
     expect_bad_value("--seed", value, "seed: give a whole number from 0 to 18446744073709551615");
   }
-  expect({"--output", directory_, "--mdel", "x"},
-         "harness: unknown option '--mdel'; did you mean '--model'?\n");
-  expect({"--output", directory_, "--mdel=x"},
-         "harness: unknown option '--mdel'; did you mean '--model'?\n");
-  expect({"--output", directory_, "Good"}, "harness: unexpected argument 'Good'\n");
-  expect({"--output"}, "harness: --output needs a value\n");
-  expect({"--output", "--model", "Good"}, "harness: --output needs a value\n");
-  expect({"--model", "--output", directory_}, "harness: --model needs a value\n");
-  expect({"--output", directory_, "--jobs", "1", "--jobs", "2"},
-         "harness: --jobs is given more than once\n");
-  expect({"--output", ""}, "harness: --output: '' is no directory: give its name\n");
-  expect({"--output", directory_, "--model", "Good,Close"},
-         "there is no model 'Good,Close'; repeat --model for each\n");
+  expect({"--mdel", "x"}, "harness: unknown option '--mdel'; did you mean '--model'?\n");
+  expect({"--mdel=x"}, "harness: unknown option '--mdel'; did you mean '--model'?\n");
+  expect({"Good"}, "harness: unexpected argument 'Good'\n");
+  expect_refusal(run_command_line({"--output"}), "harness: --output needs a value\n");
+  expect_refusal(run_command_line({"--output", "--model", "Good"}),
+                 "harness: --output needs a value\n");
+  expect_refusal(run_command_line({"--model", "--output", output_}),
+                 "harness: --model needs a value\n");
+  expect({"--jobs", "1", "--jobs", "2"}, "harness: --jobs is given more than once\n");
+  expect_refusal(run_command_line({"--output", ""}),
+                 "harness: --output: '' is no directory: give its name\n");
+  expect({"--model", "Good,Close"}, "there is no model 'Good,Close'; repeat --model for each\n");
 }
 
 TEST_F(CommandLineTest, WholeNumbersAreDecimalAndTheirLimitsFit) {
-  EXPECT_EQ(run({"--output", directory_, "--model=Good", "--seed=18446744073709551615"}).status, 0);
-  EXPECT_THAT(files().at("Good.md"), HasSubstr("--seed 18446744073709551615\n"));
-  EXPECT_EQ(run({"--output", directory_, "--model=Good", "--seed=010"}).status, 0);
-  EXPECT_THAT(files().at("Good.md"), HasSubstr("--seed 10\n"));
+  EXPECT_EQ(run({"--model=Good", "--seed=18446744073709551615"}).status, 0);
+  EXPECT_THAT(reports().at("Good.md"), HasSubstr("--seed 18446744073709551615\n"));
+  EXPECT_EQ(run({"--model=Good", "--seed=010"}).status, 0);
+  EXPECT_THAT(reports().at("Good.md"), HasSubstr("--seed 10\n"));
 }
 
 TEST_F(CommandLineTest, AFullStandardOutputIsStatusTwo) {
@@ -327,34 +286,35 @@ TEST_F(CommandLineTest, AFullStandardOutputIsStatusTwo) {
 }
 
 TEST_F(CommandLineTest, AnOutputThatIsNoDirectoryIsStatusTwo) {
-  fs::create_directories(directory_);
-  std::ofstream(directory_ + "/file") << "mine";
-  const HarnessOutcome result = run({"--output", directory_ + "/file", "--model", "Good"});
+  fs::create_directories(output_);
+  std::ofstream(output_ + "/file") << "mine";
+  const HarnessOutcome result =
+      run_command_line({"--output", output_ + "/file", "--model", "Good"});
   EXPECT_EQ(result.status, 2);
-  EXPECT_EQ(result.err,
-            "harness: cannot make the folder '" + directory_ + "/file': it is a file\n");
-  EXPECT_EQ(read_file(directory_ + "/file"), "mine");
+  EXPECT_EQ(result.err, "harness: cannot make the folder '" + output_ + "/file': it is a file\n");
+  EXPECT_EQ(read_file(output_ + "/file"), "mine");
 
-  const HarnessOutcome below = run({"--output", directory_ + "/file/below", "--model", "Good"});
+  const HarnessOutcome below =
+      run_command_line({"--output", output_ + "/file/below", "--model", "Good"});
   EXPECT_EQ(below.status, 2);
   EXPECT_EQ(below.err,
-            "harness: cannot make the folder '" + directory_ + "/file/below': Not a directory\n");
+            "harness: cannot make the folder '" + output_ + "/file/below': Not a directory\n");
 
-  const HarnessOutcome nowhere = run({"--output", "/proc/x", "--model", "Good"});
+  const HarnessOutcome nowhere = run_command_line({"--output", "/proc/x", "--model", "Good"});
   EXPECT_EQ(nowhere.status, 2);
   EXPECT_EQ(nowhere.err, "harness: cannot make the folder '/proc/x': No such file or directory\n");
 
-  std::ofstream(directory_ + "/ir") << "mine";
-  const HarnessOutcome graphs = run({"--output", directory_, "--model", "Good"});
+  std::ofstream(output_ + "/ir") << "mine";
+  const HarnessOutcome graphs = run({"--model", "Good"});
   EXPECT_EQ(graphs.status, 2);
-  EXPECT_EQ(graphs.err, "harness: cannot write '" + directory_ + "/ir': it is a file\n");
+  EXPECT_EQ(graphs.err, "harness: cannot write '" + output_ + "/ir': it is a file\n");
 }
 
 TEST_F(CommandLineTest, AFullDiskIsStatusTwo) {
   const rlimit limit{.rlim_cur = 600, .rlim_max = RLIM_INFINITY};
   ::setrlimit(RLIMIT_FSIZE, &limit);
   const auto previous = ::signal(SIGXFSZ, SIG_IGN);
-  const HarnessOutcome result = run({"--output", directory_, "--model", "Good"});
+  const HarnessOutcome result = run({"--model", "Good"});
   ::signal(SIGXFSZ, previous);
   const rlimit unlimited{.rlim_cur = RLIM_INFINITY, .rlim_max = RLIM_INFINITY};
   ::setrlimit(RLIMIT_FSIZE, &unlimited);
@@ -362,48 +322,46 @@ TEST_F(CommandLineTest, AFullDiskIsStatusTwo) {
   EXPECT_EQ(result.status, 2);
   EXPECT_THAT(result.err, AllOf(StartsWith("harness: "), HasSubstr("File too large")));
   EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-  EXPECT_FALSE(fs::exists(directory_));
+  EXPECT_FALSE(fs::exists(output_));
 }
 
 TEST_F(CommandLineTest, AnInterruptedRunReportsTheModelsThatFinished) {
-  const HarnessOutcome result =
-      run({"--output", directory_, "--model", "Good", "--model", "Interrupts"});
+  const HarnessOutcome result = run({"--model", "Good", "--model", "Interrupts"});
   EXPECT_EQ(result.status, 130);
   EXPECT_EQ(result.err,
             "harness: interrupted; the reports are of the 1 of 2 models that had "
             "finished\n");
-  EXPECT_THAT(file_names(), ElementsAre("Good.md", "SUMMARY.md", "index.html", "ir/Good.json",
-                                        "junit.xml", "results.json", "svg/Good.svg"));
-  EXPECT_THAT(files().at("SUMMARY.md"),
+  EXPECT_THAT(report_names(), ElementsAre("Good.md", "SUMMARY.md", "index.html", "ir/Good.json",
+                                          "junit.xml", "results.json", "svg/Good.svg"));
+  EXPECT_THAT(reports().at("SUMMARY.md"),
               HasSubstr("This run was interrupted when 1 model had finished."));
-  const nlohmann::json results = nlohmann::json::parse(files().at("results.json"));
+  const nlohmann::json results = nlohmann::json::parse(reports().at("results.json"));
   EXPECT_EQ(schema_problem(results), "");
   EXPECT_EQ(results["coverage"]["interrupted"], true);
   // The model that it did not come to is not gone.
   const std::string baseline = ::testing::TempDir() + "interrupted_baseline.json";
-  fs::copy_file(directory_ + "/results.json", baseline, fs::copy_options::overwrite_existing);
-  const HarnessOutcome again =
-      run({"--output", directory_, "--model", "Good", "--model", "Close", "--baseline", baseline});
+  fs::copy_file(output_ + "/results.json", baseline, fs::copy_options::overwrite_existing);
+  const HarnessOutcome again = run({"--model", "Good", "--model", "Close", "--baseline", baseline});
   EXPECT_EQ(again.status, 0) << again.err;
   EXPECT_THAT(again.out, Not(HasSubstr("new")));
 }
 
 TEST_F(CommandLineTest, ARunThatIsInterruptedAtOnceLeavesTheEarlierOne) {
-  EXPECT_EQ(run({"--output", directory_, "--model", "Good"}).status, 0);
-  const auto earlier = files();
-  EXPECT_EQ(run({"--output", directory_, "--model", "Goood"}).status, 2);
-  const HarnessOutcome result = run({"--output", directory_, "--model", "Interrupts"});
+  EXPECT_EQ(run({"--model", "Good"}).status, 0);
+  const auto earlier = reports();
+  EXPECT_EQ(run({"--model", "Goood"}).status, 2);
+  const HarnessOutcome result = run({"--model", "Interrupts"});
   EXPECT_EQ(result.status, 130);
   EXPECT_EQ(result.err,
             "harness: interrupted; nothing had finished, and the reports are as they were\n");
-  EXPECT_EQ(files(), earlier);
+  EXPECT_EQ(reports(), earlier);
 }
 
 // Also where it replaces the baseline.
 TEST_F(CommandLineTest, TheBaselineMayBeTheEarlierRunOfTheSameFolder) {
-  EXPECT_EQ(run({"--output", directory_, "--model", "Good"}).status, 0);
-  const std::vector<std::string> again = {"--output", directory_,   "--model",
-                                          "Good",     "--baseline", directory_ + "/results.json"};
+  EXPECT_EQ(run({"--model", "Good"}).status, 0);
+  const std::vector<std::string> again = {"--model", "Good", "--baseline",
+                                          output_ + "/results.json"};
   EXPECT_EQ(run(again).status, 0);
   const HarnessOutcome result = run(again);
   EXPECT_EQ(result.status, 0) << result.err;
@@ -415,17 +373,17 @@ TEST_F(CommandLineTest, LinksInTheFolderAreNotFollowed) {
   fs::remove_all(elsewhere);
   fs::create_directories(elsewhere);
   std::ofstream(elsewhere + "/mine") << "mine";
-  fs::create_directories(directory_);
-  fs::create_symlink(elsewhere + "/mine", directory_ + "/SUMMARY.md");
-  fs::create_symlink(elsewhere + "/mine", directory_ + "/Good.md");
-  EXPECT_EQ(run({"--output", directory_, "--model", "Good"}).status, 0);
-  EXPECT_FALSE(fs::is_symlink(directory_ + "/SUMMARY.md"));
-  EXPECT_FALSE(fs::is_symlink(directory_ + "/Good.md"));
-  fs::remove_all(directory_ + "/ir");
-  fs::create_symlink(elsewhere, directory_ + "/ir");
-  const HarnessOutcome result = run({"--output", directory_, "--model", "Good"});
+  fs::create_directories(output_);
+  fs::create_symlink(elsewhere + "/mine", output_ + "/SUMMARY.md");
+  fs::create_symlink(elsewhere + "/mine", output_ + "/Good.md");
+  EXPECT_EQ(run({"--model", "Good"}).status, 0);
+  EXPECT_FALSE(fs::is_symlink(output_ + "/SUMMARY.md"));
+  EXPECT_FALSE(fs::is_symlink(output_ + "/Good.md"));
+  fs::remove_all(output_ + "/ir");
+  fs::create_symlink(elsewhere, output_ + "/ir");
+  const HarnessOutcome result = run({"--model", "Good"});
   EXPECT_EQ(result.status, 2);
-  EXPECT_EQ(result.err, "harness: cannot write '" + directory_ + "/ir': it is a symbolic link\n");
+  EXPECT_EQ(result.err, "harness: cannot write '" + output_ + "/ir': it is a symbolic link\n");
   EXPECT_EQ(files_below(elsewhere), (std::map<std::string, std::string>{{"mine", "mine"}}));
   fs::remove_all(elsewhere);
 }
@@ -438,89 +396,85 @@ TEST_F(CommandLineTest, TheCommandIsForTheProgramThatRan) {
   for (const auto& [program, command] : programs) {
     std::ostringstream out;
     std::ostringstream err;
-    const std::array arguments = {program, "--output", directory_.c_str(), "--model", "Good"};
+    const std::array arguments = {program, "--output", output_.c_str(), "--model", "Good"};
     EXPECT_EQ(harness_main(arguments.size(), arguments.data(), out, err, {}), 0) << err.str();
-    EXPECT_THAT(files().at("Good.md"), HasSubstr("```sh\n" + command + " --model Good\n```\n"));
-    EXPECT_EQ(nlohmann::json::parse(files().at("results.json"))["command"],
+    EXPECT_THAT(reports().at("Good.md"), HasSubstr("```sh\n" + command + " --model Good\n```\n"));
+    EXPECT_EQ(nlohmann::json::parse(reports().at("results.json"))["command"],
               command + " --model Good");
   }
 }
 
 TEST_F(CommandLineTest, AModelThatPassesAgainLeavesNoReproducer) {
-  EXPECT_EQ(run({"--output", directory_, "--model", "Wrong"}).status, 1);
-  EXPECT_TRUE(fs::exists(directory_ + "/repro/Wrong"));
-  EXPECT_EQ(run({"--output", directory_, "--model", "Wrong", "--atol", "2"}).status, 0);
-  EXPECT_FALSE(fs::exists(directory_ + "/repro"));
+  EXPECT_EQ(run({"--model", "Wrong"}).status, 1);
+  EXPECT_TRUE(fs::exists(output_ + "/repro/Wrong"));
+  EXPECT_EQ(run({"--model", "Wrong", "--atol", "2"}).status, 0);
+  EXPECT_FALSE(fs::exists(output_ + "/repro"));
 }
 
 TEST_F(CommandLineTest, ATimeLimitIsPartOfTheCommand) {
-  const HarnessOutcome result =
-      run({"--output", directory_, "--model", "Good", "--timeout", "1e-6"});
+  const HarnessOutcome result = run({"--model", "Good", "--timeout", "1e-6"});
   EXPECT_EQ(result.status, 1);
-  EXPECT_THAT(files().at("Good.md"), HasSubstr("--model Good --timeout 1e-06\n"));
-  EXPECT_THAT(files().at("SUMMARY.md"), HasSubstr("--model Good --timeout 1e-06\n"));
+  EXPECT_THAT(reports().at("Good.md"), HasSubstr("--model Good --timeout 1e-06\n"));
+  EXPECT_THAT(reports().at("SUMMARY.md"), HasSubstr("--model Good --timeout 1e-06\n"));
   // More than any clock can hold.
-  EXPECT_EQ(run({"--output", directory_, "--model", "Good", "--timeout", "1e300"}).status, 0);
+  EXPECT_EQ(run({"--model", "Good", "--timeout", "1e300"}).status, 0);
 }
 
 TEST_F(CommandLineTest, RelativeOutputIsBelowTheDirectoryOfTheUser) {
-  ::setenv("BUILD_WORKING_DIRECTORY", directory_.c_str(), 1);
-  const HarnessOutcome result = run({"--output", "below", "--model", "Good"});
+  ::setenv("BUILD_WORKING_DIRECTORY", output_.c_str(), 1);
+  const HarnessOutcome result = run_command_line({"--output", "below", "--model", "Good"});
   ::unsetenv("BUILD_WORKING_DIRECTORY");
   EXPECT_EQ(result.status, 0);
   EXPECT_THAT(result.out, HasSubstr("see below/SUMMARY.md"));
-  EXPECT_TRUE(fs::exists(directory_ + "/below/Good.md"));
+  EXPECT_TRUE(fs::exists(output_ + "/below/Good.md"));
 }
 
 TEST_F(CommandLineTest, ListsAreOfWhatIsAskedFor) {
-  EXPECT_EQ(run({"list", "models"}).out, run({"--list-models"}).out);
-  EXPECT_EQ(run({"list", "categories", "--json"}).out, run({"--list-categories", "--json"}).out);
+  EXPECT_EQ(run_command_line({"list", "models"}).out, run({"--list-models"}).out);
+  EXPECT_EQ(run_command_line({"list", "categories", "--json"}).out,
+            run({"--list-categories", "--json"}).out);
   const std::string good = run({"--list-models", "--category", "good"}).out;
   EXPECT_THAT(good, HasSubstr("Close"));
   EXPECT_THAT(good, Not(HasSubstr("Aborts")));
-  const HarnessOutcome unknown = run({"--list-models", "--category", "goot"});
-  EXPECT_EQ(unknown.status, 2);
-  EXPECT_EQ(unknown.err, "harness: there is no category 'goot'; did you mean 'good'?\n");
-  EXPECT_EQ(run({"--list-categories", "--model", "Good"}).err,
-            "harness: --list-categories and --model do not go together: it lists all of them\n");
-  EXPECT_EQ(run({"--list-models", "--list-categories"}).err,
-            "harness: --list-models and --list-categories do not go together: one question at a "
-            "time\n");
+  expect_bad_usage({"--list-models", "--category", "goot"},
+                   "there is no category 'goot'; did you mean 'good'?");
+  expect_bad_usage({"--list-categories", "--model", "Good"},
+                   "--list-categories and --model do not go together: it lists all of them");
+  expect_bad_usage(
+      {"--list-models", "--list-categories"},
+      "--list-models and --list-categories do not go together: one question at a time");
 }
 
 TEST_F(CommandLineTest, AModelThatIsGoneIsToldAlsoWhenQuiet) {
-  EXPECT_EQ(run({"--output", directory_, "--quiet", "--category", "good"}).status, 0);
-  const std::string baseline = directory_ + "/results.json";
-  std::string text = files().at("results.json");
+  EXPECT_EQ(run({"--quiet", "--category", "good"}).status, 0);
+  const std::string baseline = output_ + "/results.json";
+  std::string text = reports().at("results.json");
   for (size_t at = text.find("\"Close\""); at != std::string::npos; at = text.find("\"Close\"")) {
     text.replace(at, 7, "\"Closed\"");
   }
   std::ofstream(baseline) << text;
-  const HarnessOutcome result =
-      run({"--output", directory_, "--quiet", "--category", "good", "--baseline", baseline});
+  const HarnessOutcome result = run({"--quiet", "--category", "good", "--baseline", baseline});
   EXPECT_EQ(result.status, 0);
   EXPECT_THAT(result.err, HasSubstr("  gone     Closed  status: was passed\n"));
 }
 
 TEST_F(CommandLineTest, ALargerDifferenceThanInTheBaselineEndsWithOne) {
-  EXPECT_EQ(run({"--output", directory_, "--category", "good"}).status, 0);
-  const std::string baseline = directory_ + "/results.json";
-  const std::string text = files().at("results.json");
+  EXPECT_EQ(run({"--category", "good"}).status, 0);
+  const std::string baseline = output_ + "/results.json";
+  const std::string text = reports().at("results.json");
   std::ofstream(baseline) << std::regex_replace(text, std::regex(R"("max_diff": [^,\n]*)"),
                                                 R"("max_diff": 0)");
-  const HarnessOutcome result =
-      run({"--output", directory_, "--category", "good", "--baseline", baseline});
+  const HarnessOutcome result = run({"--category", "good", "--baseline", baseline});
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.out + result.err, HasSubstr("  worse    Close  max diff"));
 }
 
 TEST_F(CommandLineTest, AFolderInPlaceOfAReportIsLeftAlone) {
-  fs::create_directories(directory_ + "/SUMMARY.md/mine");
-  const HarnessOutcome result = run({"--output", directory_, "--model", "Good"});
+  fs::create_directories(output_ + "/SUMMARY.md/mine");
+  const HarnessOutcome result = run({"--model", "Good"});
   EXPECT_EQ(result.status, 2);
-  EXPECT_EQ(result.err,
-            "harness: cannot write '" + directory_ + "/SUMMARY.md': it is a directory\n");
-  EXPECT_TRUE(fs::exists(directory_ + "/SUMMARY.md/mine"));
+  EXPECT_EQ(result.err, "harness: cannot write '" + output_ + "/SUMMARY.md': it is a directory\n");
+  EXPECT_TRUE(fs::exists(output_ + "/SUMMARY.md/mine"));
 }
 
 }  // namespace

@@ -19,22 +19,16 @@ using ::testing::Key;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-class FullScaleTest : public ::testing::Test {
- protected:
-  FullScaleTest() { std::filesystem::remove_all(directory_); }
-  ~FullScaleTest() override { std::filesystem::remove_all(directory_); }
-
-  const std::string directory_ = ::testing::TempDir() + "full_scale_test";
-};
+using FullScaleTest = HarnessTest;
 
 TEST_F(FullScaleTest, AreExtractedAndNotRun) {
-  const HarnessOutcome result = run_command_line({"--scale", "full", "--output", directory_});
+  const HarnessOutcome result = run({"--scale", "full"});
   EXPECT_EQ(result.status, 0);
   EXPECT_THAT(result.out,
               StartsWith("[1/1] Vast  EXTRACTED  1 nodes, 1,099,512,676,352 parameters, not run\n"
                          "1 of 1 models extracted, not run; see "));
   EXPECT_EQ(result.err, "");
-  auto files = files_below(directory_);
+  auto files = reports();
   EXPECT_THAT(files, ElementsAre(Key("SUMMARY.md"), Key("Vast.md"), Key("index.html"),
                                  Key("ir/Vast.json"), Key("junit.xml"), Key("results.json")));
   const std::string page = files["Vast.md"];
@@ -56,24 +50,16 @@ TEST_F(FullScaleTest, AreExtractedAndNotRun) {
 }
 
 TEST_F(FullScaleTest, AreListedByThemselves) {
-  EXPECT_THAT(run_command_line({"--scale", "full", "--list-models"}).out,
-              HasSubstr("\nVast   vast"));
-  EXPECT_EQ(run_command_line({"--scale", "full", "--list-categories"}).out, "vast\n");
-  EXPECT_THAT(run_command_line({"--list-models"}).out, Not(HasSubstr("Vast")));
-  EXPECT_THAT(run_command_line({"--model", "Vast", "--output", directory_}).err,
-              HasSubstr("there is no model 'Vast'"));
+  EXPECT_THAT(run({"--scale", "full", "--list-models"}).out, HasSubstr("\nVast   vast"));
+  EXPECT_EQ(run({"--scale", "full", "--list-categories"}).out, "vast\n");
+  EXPECT_THAT(run({"--list-models"}).out, Not(HasSubstr("Vast")));
+  EXPECT_THAT(run({"--model", "Vast"}).err, HasSubstr("there is no model 'Vast'"));
 }
 
 TEST_F(FullScaleTest, RefusesScalesThatCanNotBe) {
-  const HarnessOutcome unknown = run_command_line({"--scale", "huge", "--output", directory_});
-  EXPECT_EQ(unknown.status, 2);
-  EXPECT_EQ(unknown.err, "harness: --scale: 'huge' is no scale: there are 'test' and 'full'\n");
-  const HarnessOutcome executed =
-      run_command_line({"--scale", "full", "--per-node", "--output", directory_});
-  EXPECT_EQ(executed.status, 2);
-  EXPECT_EQ(executed.err,
-            "harness: --scale and --per-node do not go together: models of full scale are not "
-            "run\n");
+  expect_bad_usage({"--scale", "huge"}, "--scale: 'huge' is no scale: there are 'test' and 'full'");
+  expect_bad_usage({"--scale", "full", "--per-node"},
+                   "--scale and --per-node do not go together: models of full scale are not run");
 }
 
 }  // namespace

@@ -51,20 +51,8 @@ class OffByOne : public Backend {
 const bool registered = register_backend(
     "off_by_one", [](const BackendOptions&) { return std::make_unique<OffByOne>(); });
 
-class GraphModelsTest : public ::testing::Test {
+class GraphModelsTest : public HarnessTest {
  protected:
-  GraphModelsTest() {
-    fs::remove_all(scratch_);
-    fs::create_directories(scratch_);
-  }
-  ~GraphModelsTest() override { fs::remove_all(scratch_); }
-
-  HarnessOutcome run(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {"--output", output_});
-    return run_command_line(std::move(arguments));
-  }
-
-  std::string path(const std::string& name) const { return scratch_ + "/" + name; }
   std::string report(const std::string& name) const { return read_file(output_ + "/" + name); }
 
   // The reproducer of a run of the model Wrong of the registry, whose graph adds 1 to x and whose
@@ -78,16 +66,6 @@ class GraphModelsTest : public ::testing::Test {
     fs::remove_all(output_);
     return path("repro/Wrong");
   }
-
-  void expect_bad_usage(const std::vector<std::string>& arguments, const std::string& message) {
-    const HarnessOutcome result = run(arguments);
-    EXPECT_EQ(result.status, 2) << result.out;
-    EXPECT_EQ(result.err, "harness: " + message + "\n");
-    EXPECT_EQ(result.out, "");
-  }
-
-  const std::string scratch_ = ::testing::TempDir() + "graph_models_test";
-  const std::string output_ = scratch_ + "/out";
 };
 
 TEST_F(GraphModelsTest, AReproducerFailsAsItsModelDid) {

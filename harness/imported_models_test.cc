@@ -32,20 +32,8 @@ using ::testing::StartsWith;
 
 const std::string kData = "harness/testdata/";
 
-class ImportedModelsTest : public ::testing::Test {
+class ImportedModelsTest : public HarnessTest {
  protected:
-  ImportedModelsTest() {
-    fs::remove_all(scratch_);
-    fs::create_directories(scratch_);
-  }
-  ~ImportedModelsTest() override { fs::remove_all(scratch_); }
-
-  HarnessOutcome run(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {"--output", output_});
-    return run_command_line(std::move(arguments));
-  }
-
-  std::string path(const std::string& name) const { return scratch_ + "/" + name; }
   // A copy of a file of testdata.
   std::string put(const std::string& source, const std::string& name) {
     fs::create_directories(fs::path(path(name)).parent_path());
@@ -56,24 +44,6 @@ class ImportedModelsTest : public ::testing::Test {
     write_file(path(name), content);
     return path(name);
   }
-
-  std::map<std::string, std::string> reports() const { return files_below(output_); }
-  std::vector<std::string> report_names() const {
-    std::vector<std::string> names;
-    for (const auto& [name, content] : reports()) names.push_back(name);
-    return names;
-  }
-
-  void expect_bad_usage(const std::vector<std::string>& arguments, const std::string& message) {
-    const HarnessOutcome result = run(arguments);
-    EXPECT_EQ(result.status, 2);
-    EXPECT_EQ(result.err, "harness: " + message + "\n");
-    EXPECT_EQ(result.out, "");
-    EXPECT_FALSE(fs::exists(output_));
-  }
-
-  const std::string scratch_ = ::testing::TempDir() + "imported_models_test";
-  const std::string output_ = scratch_ + "/out";
 };
 
 // What torch.utils.flop_counter of PyTorch 2.13 counts for them on their example inputs, by two.

@@ -116,25 +116,13 @@ class Hanging : public PlanBackend {
 const bool registered_hanging = register_backend(
     "hanging", [](const BackendOptions& options) { return std::make_unique<Hanging>(options); });
 
-class SuitesTest : public ::testing::Test {
+class SuitesTest : public HarnessTest {
  protected:
-  SuitesTest() {
-    fs::remove_all(scratch_);
-    fs::create_directories(scratch_);
-  }
-  ~SuitesTest() override { fs::remove_all(scratch_); }
-
-  HarnessOutcome run(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), {"--output", output_});
-    return run_command_line(std::move(arguments));
-  }
   HarnessOutcome run_operators(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), {"--suite", "operators"});
     return run(std::move(arguments));
   }
 
-  std::string path(const std::string& name) const { return scratch_ + "/" + name; }
-  std::map<std::string, std::string> reports() const { return files_below(output_); }
   json results() const { return json::parse(reports().at("results.json")); }
   std::vector<std::string> case_names() const {
     std::vector<std::string> names;
@@ -142,17 +130,6 @@ class SuitesTest : public ::testing::Test {
     for (const json& it : all["cases"]) names.push_back(it["name"]);
     return names;
   }
-
-  void expect_refusal(const HarnessOutcome& outcome, const std::string& message) const {
-    EXPECT_EQ(outcome.status, 2) << message;
-    EXPECT_EQ(outcome.out, "");
-    EXPECT_THAT(outcome.err, AllOf(StartsWith("harness: "), HasSubstr(message)));
-    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
-    EXPECT_FALSE(fs::exists(output_));
-  }
-
-  const std::string scratch_ = ::testing::TempDir() + "suites_test";
-  const std::string output_ = scratch_ + "/reports";
 };
 
 TEST_F(SuitesTest, RunTheOperators) {

@@ -1,9 +1,18 @@
 // The command line of the harness as a function, for tests.
 #pragma once
 
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
 #include <map>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "harness/command_line.h"
+#include "torch_ir/base/file.h"
 
 namespace torch_ir {
 
@@ -14,9 +23,74 @@ struct HarnessOutcome {
 };
 
 // `arguments` without the name of the program; with a bar as on a terminal where `has_bar`.
-HarnessOutcome run_command_line(std::vector<std::string> arguments, bool has_bar = false);
+inline HarnessOutcome run_command_line(std::vector<std::string> arguments, bool has_bar = false) {
+  arguments.insert(arguments.begin(), "bazel-bin/harness/harness");
+  std::vector<const char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  std::ostringstream out;
+  std::ostringstream err;
+  const int status =
+      harness_main(static_cast<int>(argv.size()), argv.data(), out, err, {.has_bar = has_bar});
+  return {status, out.str(), err.str()};
+}
 
 // Relative path and content of all files below `directory`.
-std::map<std::string, std::string> files_below(const std::string& directory);
+inline std::map<std::string, std::string> files_below(const std::string& directory) {
+  std::map<std::string, std::string> files;
+  for (const std::filesystem::directory_entry& entry :
+       std::filesystem::recursive_directory_iterator(directory)) {
+    if (!entry.is_regular_file()) continue;
+    files[std::filesystem::relative(entry.path(), directory)] = read_file(entry.path());
+  }
+  return files;
+}
+
+// Runs whose reports go into a folder of the test.
+class HarnessTest : public ::testing::Test {
+ protected:
+  HarnessTest() {
+    std::filesystem::remove_all(scratch_);
+    std::filesystem::create_directories(scratch_);
+  }
+  ~HarnessTest() override { std::filesystem::remove_all(scratch_); }
+
+  HarnessOutcome run(std::vector<std::string> arguments, bool has_bar = false) const {
+    arguments.insert(arguments.begin(), {"--output", output_});
+    return run_command_line(std::move(arguments), has_bar);
+  }
+
+  std::string path(const std::string& name) const { return scratch_ + "/" + name; }
+  std::map<std::string, std::string> reports() const { return files_below(output_); }
+  std::vector<std::string> report_names() const {
+    std::vector<std::string> names;
+    for (const auto& [name, content] : reports()) names.push_back(name);
+    return names;
+  }
+
+  // One line, which has `message`, and no reports.
+  void expect_refusal(const HarnessOutcome& outcome, const std::string& message) const {
+    EXPECT_EQ(outcome.status, 2) << message;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_TRUE(outcome.err.starts_with("harness: ")) << outcome.err;
+    EXPECT_THAT(outcome.err, ::testing::HasSubstr(message));
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(output_));
+  }
+  // The same of a run, whose line is `message`; reports that there were stay.
+  void expect_bad_usage(const std::vector<std::string>& arguments,
+                        const std::string& message) const {
+    const bool had_reports = std::filesystem::exists(output_);
+    const HarnessOutcome outcome = run(arguments);
+    EXPECT_EQ(outcome.status, 2) << message;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(outcome.err, "harness: " + message + "\n");
+    EXPECT_EQ(std::filesystem::exists(output_), had_reports);
+  }
+
+  const std::string scratch_ =
+      ::testing::TempDir() +
+      ::testing::UnitTest::GetInstance()->current_test_info()->test_suite_name();
+  const std::string output_ = scratch_ + "/reports";
+};
 
 }  // namespace torch_ir
