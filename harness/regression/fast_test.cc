@@ -1,5 +1,6 @@
 // Every model of the registry, and archives shaped like real models, at the optimization level
-// `fast`: within 1e-4 of what is expected.
+// `fast`: within 1e-4 of what is expected, or at most four times as far from float64 as eager,
+// which is what sums of large numbers come to on some processors.
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
@@ -13,6 +14,7 @@
 #include "harness/results/model_files.h"
 #include "harness/stages/candidate.h"
 #include "torch_ir/registry/registry.h"
+#include "torch_ir/verifier/second_opinion.h"
 #include "torch_ir/verifier/verify.h"
 
 namespace torch_ir {
@@ -29,9 +31,14 @@ void expect_within_tolerance(Candidate& candidate) {
     at::manual_seed(0);
     const std::vector<at::Tensor> outputs = backend.run(ir, candidate.weights(), inputs);
     at::manual_seed(0);
-    const VerificationReport report = compare_known_outputs(
-        ir, outputs, candidate.expected(inputs), {.fixed = {.rtol = 1e-4, .atol = 1e-4}});
-    EXPECT_TRUE(report.is_valid) << report.error_message;
+    const std::vector<at::Tensor> expected = candidate.expected(inputs);
+    const VerificationReport report =
+        compare_known_outputs(ir, outputs, expected, {.fixed = {.rtol = 1e-4, .atol = 1e-4}});
+    if (report.is_valid) continue;
+    for (const SecondOpinion& opinion :
+         second_opinions(ir, candidate.weights(), inputs, outputs, expected)) {
+      EXPECT_EQ(opinion_problem(opinion, kDefaultErrorFactor), "") << report.error_message;
+    }
   }
 }
 
