@@ -19,7 +19,7 @@
 namespace torch_ir {
 namespace {
 
-// Takes the whole of a text as a number that is at least `least`, and above it when `above`. CLI11
+// Requires the whole text to be a number from `least` (excluded when `above`) to `most`. CLI11
 // itself would take -1 as a seed, and 010 as 8.
 template <class Number>
 CLI::Validator number(const std::string& kind, Number least, Number most, bool above,
@@ -72,7 +72,6 @@ std::string given_file(const std::string& path) {
   return user_path(path);
 }
 
-// Adds options to a group of --help.
 class Options {
  public:
   Options(CLI::App& parser, std::string group) : parser_(parser), group_(std::move(group)) {}
@@ -85,7 +84,7 @@ class Options {
   CLI::Option* with_default(const char* flag, Value& value, const char* type, const char* text) {
     return one(flag, value, type, text)->capture_default_str();
   }
-  // One value each, so that a repeated flag does not swallow what follows.
+  // One value each, so that a repeated flag does not swallow the words after it.
   CLI::Option* several(const char* flag, std::vector<std::string>& values, const char* type,
                        const char* text) {
     return one(flag, values, type, text)->allow_extra_args(false);
@@ -93,7 +92,7 @@ class Options {
   CLI::Option* flag(const char* flag, bool& value, const char* text) {
     return parser_.add_flag(flag, value, text)->group(group_);
   }
-  // `parse` throws Error for what it does not take.
+  // `parse` throws Error for a value that it rejects.
   template <class Parse>
   CLI::Option* parsed(const std::string& flag, const Parse& parse, const char* type,
                       const char* text) {
@@ -113,7 +112,7 @@ class Options {
     return parsed(
         flag, [&path](const std::string& value) { path = given_file(value); }, type, text);
   }
-  // May be repeated, and is taken in the order of the command line.
+  // The flag may be repeated; files are taken in the order of the command line.
   template <class Take>
   void each_file(const char* flag, const Take& take, const char* type, const char* text) {
     const auto take_path = [take](const std::string& value) { take(given_file(value)); };
@@ -168,7 +167,7 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
       "DIR/inputs.safetensors, as a reproducer has them; or the graphs in the folders of this "
       "folder, or the cases of a suite that --export-suite or torch-ir split wrote (may be "
       "repeated, beside --pt2 too)");
-  // What stands behind a --pt2 or --ir is for it.
+  // A flag after a --pt2 or --ir applies to that model.
   const auto set = [&files](std::string ModelFiles::* member) {
     return [&files, member](const std::string& path) {
       if (files.empty()) throw Error("give it behind the --pt2 or --ir that it is for");
@@ -297,7 +296,7 @@ void declare_questions(CLI::App& parser, Arguments& arguments) {
 
 bool is_given(const CLI::App& parser, const std::string& flag) { return parser.count(flag) > 0; }
 
-// Flags of which none of the first goes together with any of the second, and why.
+// No flag in `some` can be combined with one in `others`; `advice` says what to do.
 struct Conflict {
   bool applies = true;
   std::vector<std::string> some = {};
@@ -309,7 +308,7 @@ void refuse(const CLI::App& parser, const Conflict& conflict) {
   if (!conflict.applies) return;
   for (const std::string& one : conflict.some) {
     for (const std::string& other : conflict.others) {
-      // With its value: "--reference float64".
+      // A flag may come with its value: "--reference float64".
       const bool are_given =
           is_given(parser, one.substr(0, one.find(' '))) && is_given(parser, other);
       if (!are_given || one == other) continue;
@@ -402,7 +401,7 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   harness.run.timeout = std::chrono::duration<double>(arguments.raw.timeout);
   if (is_given(parser, "--memory-limit")) {
     constexpr double kMegabyte = 1e6;
-    // More than that is no limit.
+    // A higher limit is no limit.
     constexpr double kMost = 1e18;
     harness.run.memory_limit =
         static_cast<int64_t>(std::min(arguments.raw.memory_limit * kMegabyte, kMost));

@@ -1,7 +1,4 @@
-// Arguments: what the command line of the harness says, as data.
-//
-// Declared on a parser of CLI11 by declare_arguments, and complete after finish_arguments;
-// command_line.h does what they ask for.
+// Arguments: the parsed command line of the harness.
 #pragma once
 
 #include <string>
@@ -17,20 +14,18 @@ namespace torch_ir {
 
 struct Arguments {
   HarnessOptions harness = {};
-  // What to do in place of a run.
+  // These replace a run.
   bool list_models = false;
   bool list_categories = false;
-  // The folder for the selected cases or models as files.
+  // The folder to write the selected cases or models to.
   std::string export_suite = {};
-  // A list of operators: which models a backend with these can take.
+  // A file that lists the operators of a backend; the harness prints which models it can take.
   std::string supported = {};
-  // Lists as JSON.
   bool json = false;
   bool quiet = false;
-  // As the user typed it.
   std::string output = "reports";
 
-  // As parsed, and brought into `harness` by finish_arguments.
+  // Parsed values that finish_arguments brings into `harness`.
   struct {
     double timeout = RunOptions().timeout.count();
     double memory_limit = 0;
@@ -38,11 +33,11 @@ struct Arguments {
   } raw = {};
 };
 
-// `arguments` has to live as long as the parser.
+// `arguments` must outlive the parser.
 void declare_arguments(CLI::App& parser, Arguments& arguments);
 
-// To be called when `parser` has parsed. Paths are those of the user, also under `bazel run`.
-// Throws Error for arguments that do not go together.
+// Call it after `parser` has parsed. Resolves paths as the user gave them, also under `bazel run`.
+// Throws Error for arguments that cannot be combined.
 void finish_arguments(const CLI::App& parser, Arguments& arguments);
 
 }  // namespace torch_ir

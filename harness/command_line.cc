@@ -28,7 +28,7 @@ constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 constexpr int kInterrupted = 130;
 
-// What //harness is called, as a file. A program of another name has models or backends of its own.
+// The file name of //harness. Programs of other names have models or backends of their own.
 constexpr const char* kProgram = "harness";
 
 constexpr const char* kFooter =
@@ -86,7 +86,7 @@ std::vector<RegisteredModel> selected_models(const Selection& selection, Scale s
   return models;
 }
 
-// What the arguments ask for in place of a run; nothing when they ask for a run.
+// Handles arguments that replace a run; empty when they ask for a run.
 std::optional<std::string> answer(const Arguments& arguments) {
   const Scale scale = arguments.harness.run.settings.scale;
   if (arguments.list_models) {
@@ -113,7 +113,7 @@ std::optional<std::string> answer(const Arguments& arguments) {
   return std::nullopt;
 }
 
-// `harness list models`, `harness list categories` and `harness export DIR` in flags.
+// Turns `harness list models`, `harness list categories` and `harness export DIR` into flags.
 std::vector<std::string> without_commands(std::vector<std::string> words) {
   const bool is_list = words.size() > 1 && words[0] == "list";
   const bool is_export = words.size() > 1 && words[0] == "export";
@@ -133,7 +133,7 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
   app.footer(kFooter);
   Arguments arguments;
   const std::string typed = argc > 0 ? argv[0] : "";
-  // Without a folder it is on the PATH; //harness has one.
+  // A name without a folder is on the PATH; //harness has one.
   const std::string program = file_name(typed);
   if (program != kProgram || program == typed) arguments.harness.program = program;
   declare_arguments(app, arguments);

@@ -7,16 +7,14 @@
 
 namespace torch_ir {
 
-// What may be shown beside plain lines.
 struct Screen {
-  // Whether `err` is a terminal, which a bar is drawn on.
+  // Whether `err` is a terminal that can show a progress bar.
   bool has_bar = false;
   ProgressOptions progress = {};
 };
 
-// Does what the arguments ask for. Returns 0 when every model passed, 1 when one failed, 2 for bad
-// arguments and for files that can not be written (one line on `err` says why), 130 when it was
-// interrupted.
+// Returns 0 when every model passed, 1 when one failed, 2 for bad arguments or files that cannot be
+// written (with one line on `err`), 130 when interrupted.
 int harness_main(int argc, const char* const* argv, std::ostream& out, std::ostream& err,
                  const Screen& screen = Screen());
 

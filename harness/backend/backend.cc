@@ -26,7 +26,7 @@ struct Registry {
   std::map<std::string, BackendFactory> factories;
 };
 
-// Made at the first use: registrations run before main, in any order.
+// Made at first use: registrations run before main, in any order.
 Registry& registry() {
   static Registry instance;
   return instance;
@@ -115,8 +115,8 @@ std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::st
   return make_backend(options);
 }
 
-// A plan, and what it was made of: a graph in another place may be the same, and one in the same
-// place another.
+// A plan with what it was made from: an equal graph may lie at another address, and a different
+// graph at the same one.
 struct PlanBackend::Compiled {
   Compiled(const IR& graph, const StateDict& tensors, const ExecutionOptions& options)
       : ir(graph), weights(tensors), plan(compile(graph, tensors, StateDict(), options)) {}

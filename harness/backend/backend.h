@@ -1,14 +1,13 @@
-// Backend: who runs a graph, for the harness to compare with the model.
+// Backend: runs a graph so that the harness can compare it with the model.
 //
-// The execution plans of this library are one; an external command is another; a C++ program that
-// links the harness registers its own:
+// The execution plans of this library and external commands are backends. A C++ program that links
+// the harness registers its own and runs with `--backend my_chip`:
 //
 //   static const bool registered = register_backend(
 //       "my_chip", [](const BackendOptions& options) { return std::make_unique<MyChip>(options);
 //       });
 //
-// and runs with `--backend my_chip`. A backend is made, and used, in the process of one model, so
-// it may crash or hang.
+// A backend is made and used in the process of one model, so it may crash or hang.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -25,13 +24,13 @@
 
 namespace torch_ir {
 
-// The values that the nodes of one run make.
+// The values that the nodes make in one run.
 class NodeValues {
  public:
   virtual ~NodeValues() = default;
-  // The value called `name`; undefined where the backend does not have it by itself (it was fused
-  // away, or is not a tensor). Names are asked for in the order of the graph, each once, so that a
-  // backend may compute as it is asked and let go of what was asked for before.
+  // The value called `name`; undefined where the backend has no such tensor, e.g. after fusion.
+  // Names are asked for once each, in graph order, so a backend may compute values lazily and drop
+  // old ones.
   virtual at::Tensor next(const std::string& name) = 0;
 };
 
@@ -39,26 +38,24 @@ class Backend {
  public:
   virtual ~Backend() = default;
 
-  // One tensor for each of IR::graph_outputs, undefined for those that are None. Weights are found
-  // by state dict name. Throws Error when the graph can not be run.
+  // Returns one tensor for each of IR::graph_outputs, undefined for None. `weights` are keyed by
+  // state dict name. Throws Error when the graph cannot be run.
   virtual std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
                                       const std::vector<at::Tensor>& inputs) = 0;
 
-  // The values of the nodes in another run; null for a backend that can not tell them. Whatever is
-  // given has to live as long as the result.
+  // The values of the nodes in another run; null if the backend cannot provide them. The arguments
+  // must outlive the result.
   virtual std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
                                              const std::vector<at::Tensor>& inputs);
 };
 
-// Which backend, and how it runs.
 struct BackendOptions {
-  // Of the execution plan; others take from it what they can.
+  // For execution plans; other backends use what applies to them.
   ExecutionOptions execution = {};
-  // As registered; empty for the execution plan, or where there is a command.
+  // The registered name; empty for the execution plan or a command.
   std::string name = {};
-  // The command line of an external program, see command_backend.h; empty for none.
+  // The command line of an external program (command_backend.h); empty for none.
   std::string command = {};
-  // Whether the command writes the values of the nodes too.
   bool command_has_intermediates = false;
   // A directory for the files of this process.
   std::string directory = {};
@@ -66,32 +63,32 @@ struct BackendOptions {
 
 using BackendFactory = std::function<std::unique_ptr<Backend>(const BackendOptions&)>;
 
-// Adds a backend, and gives true. Throws Error when the name is taken or empty.
+// Always returns true. Throws Error when the name is taken or empty.
 bool register_backend(const std::string& name, BackendFactory make);
 
 // Sorted by name.
 std::vector<std::string> list_backends();
 
-// Throws Error, naming those that there are, for a name that nobody registered.
+// Throws Error, listing the known names, when `name` is not registered.
 void check_backend(const std::string& name);
 
 // Throws as check_backend.
 std::unique_ptr<Backend> make_backend(const BackendOptions& options);
 
-// The backend of `settings`, with its files below `directory`, which is made where it needs one.
-// Throws as make_backend, and OutputError.
+// Makes the backend of `settings`, which puts its files below `directory`. Throws as make_backend,
+// and OutputError.
 std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory);
 
-// Graphs run by the execution plans of this library.
+// Runs graphs on the execution plans of this library.
 class PlanBackend : public Backend {
  public:
   explicit PlanBackend(const ExecutionOptions& options);
   ~PlanBackend() override;
 
-  // Compiles once for runs of the same graph with the same weights, one after the other.
+  // Reuses the compiled plan while the graph and the weights stay the same.
   std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
                               const std::vector<at::Tensor>& inputs) override;
-  // Of a run that calls each operator through the dispatcher, as it is asked.
+  // Computes values on demand, calling each operator through the dispatcher.
   std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
                                      const std::vector<at::Tensor>& inputs) override;
 

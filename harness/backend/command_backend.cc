@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFolder = "executor";
 constexpr size_t kMaxNames = 8;
-// By which a command says that it does not support the graph.
+// The exit status of a command that does not support the graph.
 constexpr int kUnsupportedStatus = 3;
 
 CommandTemplate parse_command(const std::string& command, bool has_intermediates) {
@@ -67,8 +67,6 @@ std::vector<std::string> names_of(const std::vector<TensorMeta>& values) {
   return names;
 }
 
-// --- What the command is given ---
-
 StateDict weights_for(const IR& ir, const StateDict& weights) {
   StateDict result;
   for (const TensorMeta& weight : ir.weights) {
@@ -101,15 +99,13 @@ bool are_same(const StateDict& a, const StateDict& b) {
   });
 }
 
-// --- What it gives back ---
-
 // "; it printed: a | b"
 std::string printed_text(const CommandEnd& end) {
   const std::string lines = last_lines(end.output);
   return lines.empty() ? "; it printed nothing" : "; it printed: " + lines;
 }
 
-// The tensors in the file at `path`, which the command was to write; its messages call it `name`.
+// Reads the tensors that the command wrote to `path`; messages call the file `name`.
 StateDict read_tensors(const std::string& path, const std::string& name, const CommandEnd& end) {
   std::error_code error;
   if (!fs::exists(path, error)) {
@@ -158,7 +154,7 @@ std::vector<at::Tensor> outputs_of(const StateDict& file, const IR& ir, SymbolVa
   return outputs;
 }
 
-// Mapped: what nobody asks for is not read.
+// The file is mapped, so values that nobody asks for are not read.
 class FileValues : public NodeValues {
  public:
   FileValues(StateDict file, const IR& ir) : file_(std::move(file)) {
@@ -182,8 +178,6 @@ class FileValues : public NodeValues {
  private:
   StateDict file_;
 };
-
-// --- The backend ---
 
 class CommandBackend : public Backend {
  public:
@@ -225,7 +219,7 @@ class CommandBackend : public Backend {
       paths[name] = path(name);
     }
     CommandEnd end = run_shell_command(command_.fill(paths), user_path(""));
-    // Before anything is cut: what is left of a path could not be told any more.
+    // First, before the output is cut: part of a path could not be recognized.
     end.output = without_folder(std::move(end.output), directory_.parent_path().string());
     if (end.succeeded) return end;
     if (end.exit_status == kUnsupportedStatus) {
@@ -241,7 +235,7 @@ class CommandBackend : public Backend {
     if (error) {
       throw OutputError(fmt::format("cannot make '{}': {}", directory_.string(), error.message()));
     }
-    // Those of the run before, which may still be mapped.
+    // The last run's files may still be mapped.
     for (const char* name : {"outputs", "intermediates"}) fs::remove(path(name), error);
     write_output([&] {
       save_ir(ir, path("ir"));
@@ -257,7 +251,7 @@ class CommandBackend : public Backend {
   CommandTemplate command_;
   bool has_intermediates_;
   fs::path directory_;
-  // What the file of weights has.
+  // The contents of the weights file.
   std::optional<StateDict> weights_;
 };
 

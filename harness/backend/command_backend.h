@@ -1,29 +1,25 @@
-// The command backend: graphs run by an external program.
+// The command backend: runs graphs with an external program, e.g. an accelerator's simulator.
 //
-// What `harness --executor COMMAND` compares with the models: an accelerator's simulator, another
-// runtime. The command is a line for /bin/sh, run once for each run of a graph, in the directory
-// where the user started the harness, with the paths of four files in place of
+// `harness --executor COMMAND` takes a line for /bin/sh. It runs once for each run of a graph, in
+// the directory where the user started the harness, with the paths of files in place of
 //
-//   {ir}       the graph: IR JSON, the values of its constants included
-//   {weights}  safetensors by the names of the IR's weights (the state dict's names); constants
-//              that are too large for JSON among them
+//   {ir}       the graph as IR JSON, with the values of its constants
+//   {weights}  safetensors by the names of the IR's weights (the state dict's names), with the
+//              constants that are too large for JSON
 //   {inputs}   safetensors by the names of the graph inputs
-//   {outputs}  where it writes safetensors by the names of the graph outputs: all of them, of the
-//              dtypes and shapes that the IR says
+//   {outputs}  the command writes safetensors by the names of the graph outputs here: all of them,
+//              with the dtypes and shapes of the IR
+//   {intermediates}  with --executor-intermediates: the command writes safetensors by the names of
+//                    node values here; values that are missing count as not computed separately
 //
-// and, with --executor-intermediates, in place of
+// Numbers are tensors without dimensions: int64, float64 or bool. Dynamic shapes need no file for
+// their symbols: the shapes of the inputs have the values. An output that occurs twice, or is an
+// input or a weight, is in the file once, under its name.
 //
-//   {intermediates}  where it writes safetensors by the names of the values that nodes make: those
-//                    that it has; others are taken as not computed on their own
-//
-// Numbers among inputs, outputs and values are tensors without dimensions: int64, float64 or bool.
-// The symbols of a dynamic shape have no file: their values are in the shapes of the inputs. An
-// output that occurs twice, or is an input or a weight, is in the file once, under its name.
-//
-// The command succeeds with status 0. Status 3 says that it does not support the graph, which is a
-// status of its own where single operators are run (--suite operators, --split). All else is an
-// error of the model. With both go the last lines that it printed. It is ended with its model's
-// process, unless the harness itself was killed.
+// Status 0 is success. Status 3 means that the command does not support the graph, which is a
+// separate outcome where single operators are run (--suite operators, --split). Any other end is an
+// error of the model. Both report the last lines that the command printed. The command is ended
+// with its model's process, unless the harness itself was killed.
 #pragma once
 
 #include <memory>
@@ -36,7 +32,7 @@
 
 namespace torch_ir {
 
-// The command did not exit with status 0, nor with that for graphs it does not support.
+// The command failed with a status other than that for unsupported graphs.
 class CommandFailure : public ExecutionError {
  public:
   CommandFailure(const std::string& message, CommandEnd end)
@@ -48,12 +44,12 @@ class CommandFailure : public ExecutionError {
   CommandEnd end_;
 };
 
-// Throws Error, naming the flag, when `command` lacks a placeholder or has one that is unknown.
+// Throws Error, naming the flag, when `command` lacks a placeholder or has an unknown one.
 void check_executor_command(const std::string& command, bool has_intermediates);
 
-// For `options.command`, with its files in `options.directory`. Throws Error for a command that
-// check_executor_command does not take. Runs throw ExecutionError for what the command did wrong,
-// OutputError for files that can not be written.
+// Makes the backend for `options.command`, with files in `options.directory`. Throws as
+// check_executor_command. Runs throw ExecutionError when the command fails, OutputError when files
+// cannot be written.
 std::unique_ptr<Backend> make_command_backend(const BackendOptions& options);
 
 }  // namespace torch_ir

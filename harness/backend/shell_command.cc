@@ -20,9 +20,9 @@ namespace torch_ir {
 namespace {
 
 constexpr size_t kMaxLines = 3;
-// How long the end of a command that left its output open may go unnoticed.
+// The longest that the end of a command may go unnoticed if its output stays open.
 constexpr int kPatienceMilliseconds = 100;
-// A shell tells by such a status that its command was killed by a signal.
+// The shell reports a command killed by a signal as this plus the signal.
 constexpr int kShellSignalBase = 128;
 
 pid_t start(const std::string& line, const std::string& directory, int output) {
@@ -41,7 +41,6 @@ void print(std::string_view text) {
   }
 }
 
-// Reads until the command has ended, and gives its status.
 int follow(pid_t pid, OutputPipe& pipe) {
   for (pipe.read(print); pipe.descriptor() >= 0; pipe.read(print)) {
     int status = 0;
@@ -55,7 +54,7 @@ int follow(pid_t pid, OutputPipe& pipe) {
   return wait_for_process(pid);
 }
 
-// That the shell tells of by its own status; 0 for none.
+// The signal that the shell reports in its own exit status; 0 for none.
 int signal_of_shell(int status) {
   const int signal = WIFEXITED(status) ? WEXITSTATUS(status) - kShellSignalBase : 0;
   return signal > 0 && signal < NSIG ? signal : 0;
@@ -91,7 +90,7 @@ std::string last_lines(const std::string& output) {
     const size_t newline = rest.rfind('\n');
     std::string_view line = newline == std::string_view::npos ? rest : rest.substr(newline + 1);
     rest = newline == std::string_view::npos ? std::string_view() : rest.substr(0, newline);
-    // A bar of progress shows what stands behind its last return.
+    // A progress bar shows the text after its last carriage return.
     while (line.ends_with('\r')) line.remove_suffix(1);
     line = line.substr(line.rfind('\r') + 1);
     const size_t first = line.find_first_not_of(" \t");
@@ -104,7 +103,7 @@ std::string last_lines(const std::string& output) {
 
 namespace {
 
-// The word of "{word}" at the front of `text`; empty where there is none.
+// The word in "{word}" at the front of `text`; empty if there is none.
 std::string_view word_in_braces(std::string_view text) {
   const size_t end = text.find('}');
   if (!text.starts_with('{') || end == std::string_view::npos) return {};
@@ -123,7 +122,7 @@ std::string list_text(const std::vector<std::string>& placeholders) {
   return text;
 }
 
-// A placeholder in quotes ends them and begins them again: a path is always quoted by itself.
+// A path is always quoted on its own, so a placeholder inside quotes closes and reopens them.
 std::vector<std::pair<std::string, std::string>> parse(std::string_view rest) {
   std::vector<std::pair<std::string, std::string>> pieces(1);
   std::string quote;
@@ -184,7 +183,7 @@ std::string CommandTemplate::fill(const std::map<std::string, std::string>& path
     line += before;
     if (word.empty()) continue;
     line += '\'';
-    // A quote is out of the quotes, and they begin again.
+    // A quote cannot stand inside single quotes.
     for (const char c : paths.at(word)) line += c == '\'' ? "'\\''" : std::string(1, c);
     line += '\'';
   }

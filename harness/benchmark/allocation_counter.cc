@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-// Sanitizers stand in the same place.
+// Sanitizers replace malloc too.
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 #include <malloc.h>
@@ -64,7 +64,7 @@ std::optional<Allocations> count_allocations(const std::function<void()>& action
 
 }  // namespace torch_ir
 
-// The allocator that the program and its shared libraries find first.
+// These definitions take precedence over glibc's, also in shared libraries.
 extern "C" {
 
 void* malloc(size_t size) noexcept { return torch_ir::taken(__libc_malloc(size)); }

@@ -1,9 +1,8 @@
-// What a piece of a program takes from the heap, counted by standing between it and glibc.
+// Counts what a piece of a program takes from the heap.
 //
-// A program that links this has its own malloc, calloc, realloc, posix_memalign, aligned_alloc,
-// memalign and free, which glibc's do the work of; the calls of shared libraries come here too, so
-// LibTorch's allocator is seen with everything else. While nothing is counted a call costs one
-// more test of a flag.
+// A program that links this replaces malloc, calloc, realloc, posix_memalign, aligned_alloc,
+// memalign and free by wrappers around glibc's, also for shared libraries such as LibTorch. Outside
+// of a count they cost one test of a flag.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +13,16 @@ namespace torch_ir {
 
 struct Allocations {
   int64_t count = 0;
-  // As the allocator rounded them.
+  // As rounded up by the allocator.
   int64_t bytes = 0;
-  // The most that was held at one time, above what was held before.
+  // The most that was held at one time, beyond what was held before.
   int64_t peak_bytes = 0;
-  // What is held more at the end than at the beginning.
+  // How much more is held at the end than at the beginning.
   int64_t left_bytes = 0;
 };
 
-// What `action` takes, in all threads. Nothing where the C library is not glibc, and under
-// the sanitizers that have a malloc. Not for two threads at once.
+// Counts what `action` takes, in all threads. Returns nothing without glibc or under sanitizers
+// that replace malloc. Only one thread may call this at a time.
 std::optional<Allocations> count_allocations(const std::function<void()>& action);
 
 }  // namespace torch_ir

@@ -23,7 +23,7 @@ bool same_bits(const at::Tensor& a, const at::Tensor& b) {
 const std::vector<EngineKind>& engine_kinds() {
   static const std::vector<EngineKind> kinds = [] {
     std::vector<EngineKind> all = {{"eager"}, {"exact"}, {"fast"}};
-    // Nothing is prepared but the arguments that are the same in each run.
+    // Only the arguments that never change are prepared.
     all[0].options.trace = false;
     all[2].options.optimization = Optimization::kFast;
     all[2].has_eager_bits = false;

@@ -1,8 +1,8 @@
 // The ways to run a model that executor_benchmark compares.
 //
-//   eager        the calls of the graph, node by node through the dispatcher, in InferenceMode;
-//                written by hand in C++ they take 0.1 us a node less
-//   exact, fast  the plan of the graph, at that optimization level
+//   eager        calls the graph's operators node by node through the dispatcher, in InferenceMode;
+//                hand-written C++ takes 0.1 us a node less
+//   exact, fast  runs the plan of the graph at that optimization level
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -17,7 +17,6 @@
 
 namespace torch_ir {
 
-// What an engine runs.
 struct BenchmarkedGraph {
   IR ir;
   StateDict weights;
@@ -27,15 +26,14 @@ struct BenchmarkedGraph {
 struct EngineKind {
   std::string name;
   ExecutionOptions options = {};
-  // Whether it has to give the bits of eager before it is timed; otherwise it has to be within
-  // 1e-4, absolute and relative.
+  // Whether outputs must match eager bit by bit before it is timed, rather than within 1e-4,
+  // absolute and relative.
   bool has_eager_bits = true;
 };
 
-// All of them, "eager" first.
+// Starts with "eager".
 const std::vector<EngineKind>& engine_kinds();
 
-// A graph that is ready to run.
 class Engine {
  public:
   Engine(const EngineKind& kind, const BenchmarkedGraph& graph)
@@ -43,9 +41,9 @@ class Engine {
         plan_(compile(graph.ir, graph.weights, StateDict(), kind.options)),
         inputs_(graph.inputs) {}
 
-  // `outputs` are those of the run before, or empty.
+  // `outputs` are those of the last run, or empty.
   void run(std::vector<at::Tensor>& outputs) const;
-  // What it keeps from run to run for values that eager would allocate and free, in bytes.
+  // Bytes kept from run to run for values that eager would allocate and free.
   int64_t held_bytes() const;
 
  private:
@@ -54,7 +52,7 @@ class Engine {
   std::vector<at::Tensor> inputs_;
 };
 
-// What is wrong with `outputs` of an engine, where `expected` are eager's; empty when they agree.
+// Describes how `outputs` differ from eager's, `expected`; empty when they agree.
 std::string disagreement(const std::vector<at::Tensor>& outputs,
                          const std::vector<at::Tensor>& expected, bool has_eager_bits);
 

@@ -30,8 +30,8 @@ constexpr std::string_view kHelp =
     "  --threads N  threads for LibTorch (default: 1; 0: all cores)\n"
     "  --pt2 FILE   an archive of torch.export.save, or a folder of them, to time\n"
     "               beside the models of the registry; may be repeated\n";
-// Extraction warns that constants on the meta device have no values. Writing that
-// thousands of times would be what is measured.
+// Extraction warns that constants on the meta device have no values; printing that thousands of
+// times would distort the timings.
 class NoWarnings : public c10::WarningHandler {
  public:
   void process(const c10::Warning&) override {}
@@ -60,7 +60,7 @@ BenchmarkFlags parse_benchmark_flags(const std::vector<std::string>& arguments) 
   app.add_option("--threads", flags.threads)->check(CLI::Range(0, 1024))->take_last();
   app.add_option("--pt2", flags.archives)->expected(1)->take_all();
   try {
-    // The last argument first, as CLI11 wants them.
+    // CLI11 wants the arguments in reverse.
     app.parse(std::vector<std::string>(arguments.rbegin(), std::prev(arguments.rend())));
   } catch (const CLI::Error& error) {
     throw Error(error.what());
@@ -80,7 +80,7 @@ void add_benchmark(const std::string& name, std::function<void(benchmark::State&
           state.SkipWithError(error.what());
         }
       });
-  // What the benchmark's own thread works says little about several.
+  // CPU time counts the benchmark's own thread only.
   if (at::get_num_threads() != 1) added->UseRealTime();
 }
 
@@ -112,7 +112,7 @@ int run_benchmarks(int argc, char** argv, const AddBenchmarks& add_benchmarks) {
   if (const auto version = onednn_version()) benchmark::AddCustomContext("onednn", *version);
   benchmark::AddCustomContext("cpu_capability", at::get_cpu_capability());
   try {
-    // The files that flags name are the caller's.
+    // Flags name files relative to the caller's directory.
     enter_user_directory();
     add_benchmarks(flags.archives);
   } catch (const Error& error) {

@@ -1,29 +1,23 @@
-// Times the registry's models and archives: eager against the plans, side by side, and the way to a
-// plan.
+// Times the registry's models and archives: eager against plans, and the steps to a plan.
 //
-//   execute/MODEL/ENGINE  the model, by each engine of benchmark_engines.h
-//   extract/MODEL         capture and conversion, on the meta device; of the registry's models, as
-//                         are the following
-//   save/MODEL            the IR to JSON text, in memory
-//   load/MODEL            and back
+//   execute/MODEL/ENGINE  runs the model on an engine of benchmark_engines.h
+//   extract/MODEL         captures and converts on the meta device (registry models only, like save
+//                         and load)
+//   save/MODEL            writes the IR to JSON text in memory
+//   load/MODEL            reads it back
+//   --pt2 FILE            an archive of torch.export.save, or a folder of them; may be repeated.
+//                         Inputs are those of NAME.inputs.safetensors beside it, or else the
+//                         example inputs
 //
-//   --pt2 FILE            an archive of torch.export.save, or a folder of them, each with its
-//                         NAME.inputs.safetensors where that lies beside it, otherwise with the
-//                         inputs that it was exported with; may be repeated
-//
-// Weights and inputs are tensors of InferenceMode, for all engines.
-//
-// An engine is timed only if it computes what eager computes: the same bits for `exact`, within
-// 1e-4 for all others. Besides the time, for one run of an engine, when it has run before:
+// An engine is timed only if its outputs match eager's: bit by bit for `exact`, within 1e-4 for
+// others. Counters are for one run after the first:
 //
 //   faults                page faults
-//   allocs, alloc_bytes   calls of malloc and its like by anyone, LibTorch's allocator included;
-//                         what they took
-//   peak_bytes            the most memory that the run holds at a time: what it takes from malloc
-//                         and has not given back, outputs included; for a plan that keeps an arena
-//                         or its outputs from run to run, those too
+//   allocs, alloc_bytes   calls of malloc and its like, also in LibTorch, and the bytes they took
+//   peak_bytes            the most memory that the run holds at a time: what it took from malloc,
+//                         outputs included, and the arena or outputs that a plan keeps between runs
 //
-// Those of archives have the label "archive". benchmark_program.h has the other flags.
+// Archives have the label "archive". benchmark_program.h has the other flags.
 // tools/benchmark_table.py makes tables from the files that --benchmark_out=FILE writes.
 
 #include <ATen/core/Tensor.h>
@@ -55,8 +49,8 @@ namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
-// The same memory as a tensor that was made in InferenceMode. Eager is faster with those: a view of
-// an ordinary tensor is kept track of, even in InferenceMode.
+// Shares memory with `tensor`. Eager is faster with tensors made in InferenceMode: views of
+// ordinary tensors are tracked, even in InferenceMode.
 at::Tensor as_inference_tensor(const at::Tensor& tensor) {
   const c10::InferenceMode inference_mode;
   return at::empty({0}, tensor.options())
@@ -69,10 +63,10 @@ StateDict as_inference_tensors(const StateDict& tensors) {
   return result;
 }
 
-// A model by name, with the graph that its benchmarks run, made when the first of them does.
+// A model whose graph is made when its first benchmark runs.
 struct BenchmarkedModel {
   std::string name;
-  // Of its benchmarks: which table they belong to.
+  // The table that its benchmarks belong to.
   std::string label;
   std::function<BenchmarkedGraph()> make;
   std::optional<BenchmarkedGraph> made = std::nullopt;
@@ -114,7 +108,7 @@ int64_t page_faults() {
   return usage.ru_minflt;
 }
 
-// Runs `action` as often as `state` says, and counts its page faults.
+// Times `action` and counts its page faults.
 template <class Action>
 void measure(benchmark::State& state, const Action& action) {
   action();
@@ -124,7 +118,7 @@ void measure(benchmark::State& state, const Action& action) {
                                                 benchmark::Counter::kAvgIterations);
 }
 
-// An engine for a model, made and checked when its benchmark first runs, and kept.
+// An engine that is made and checked when its benchmark first runs, and then kept.
 class BenchmarkedEngine {
  public:
   BenchmarkedEngine(SharedModel model, const EngineKind& kind)
@@ -154,7 +148,7 @@ class BenchmarkedEngine {
     const int64_t kept = bytes_of(outputs_);
     outputs_.clear();
     allocations_ = count_allocations([this] { engine_->run(outputs_); });
-    // Outputs that the run did not take from malloc are memory that the engine has kept for them.
+    // Outputs that were not allocated in this run are memory that the engine keeps.
     if (allocations_) {
       peak_bytes_ = std::max(allocations_->peak_bytes, kept) + engine_->held_bytes();
     }

@@ -8,7 +8,7 @@
 namespace torch_ir {
 namespace {
 
-// The middle, or the mean of the two that are. `values` must not be empty.
+// `values` must not be empty.
 double median(std::vector<double> values) {
   std::ranges::sort(values);
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;

@@ -1,6 +1,5 @@
-// RatioReporter: the console report of the benchmarks, which ends with ratios to eager.
-//
-// tools/benchmark_table.py adds their intervals, from what --benchmark_out=FILE writes.
+// RatioReporter: the console report of the benchmarks, with ratios to eager at the end.
+// tools/benchmark_table.py computes their intervals from the files of --benchmark_out=FILE.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -11,27 +10,24 @@
 
 namespace torch_ir {
 
-// Prints a line a benchmark (of repeated ones the median), and gathers the times of those called
-// execute/MODEL/ENGINE.
 class RatioReporter : public benchmark::ConsoleReporter {
  public:
-  // Of one thread counts what it worked, whatever else the machine did; of several the time that
-  // passed.
+  // Use CPU time for one thread, which other load on the machine does not affect; real time for
+  // more.
   explicit RatioReporter(bool is_cpu_time)
       : ConsoleReporter(OO_Tabular), is_cpu_time_(is_cpu_time) {}
 
   void ReportRuns(const std::vector<Run>& runs) override;
 
-  // A table of the other engines' times in relation to "eager", one line a model and engine: the
-  // median of the ratios, round by round. Nothing when no benchmark of that kind ran.
+  // Prints a line for each model and engine other than "eager": the median of its per-round time
+  // ratios to "eager". Prints nothing if there are no execute/MODEL/ENGINE benchmarks.
   void print_ratios();
 
-  // Whether a benchmark failed.
   bool has_errors() const { return has_errors_; }
 
  private:
   bool is_cpu_time_;
-  // Seconds a run, by engine, by model.
+  // Seconds per run, by model and engine.
   std::map<std::string, std::map<std::string, std::vector<double>>> times_;
   bool has_errors_ = false;
 };

@@ -1,15 +1,13 @@
-// Times the steps from a file to a result, and what else takes a graph, as graphs grow.
+// Times the steps from a file to a result, and other uses of a graph, as graphs grow.
 //
-//   STEP/GRAPH/N       a step of kSteps, on a graph of N nodes
-//   extract/MODEL/L    capture and conversion of L layers, on the meta device, of `llama` and
-//                      `deep_seek`, as large as those of Llama 3.1 405B and DeepSeek-V3
+//   STEP/GRAPH/N       a step of kSteps on a graph of N nodes
+//   extract/MODEL/L    capture and conversion of L layers on the meta device, of `llama` and
+//                      `deep_seek`, at the size of Llama 3.1 405B and DeepSeek-V3
 //
-// GRAPH is `chain`, additions to a tensor of one element, each of the result of the one before, or
-// `wide`, half of the additions next to each other and the rest the tree that sums them.
-// Counters: per_node (per_layer), the CPU time of one, and peak_bytes of one more call, which is
-// the most that the call takes from malloc at a time.
-//
-// Flags are those of benchmark_program.h.
+// GRAPH is `chain`, additions to a tensor of one element that each use the last result, or `wide`,
+// where half of the additions are independent and a tree sums them. Counters: per_node (per_layer)
+// is the CPU time of one node (layer), peak_bytes the most that one more call takes from malloc at
+// a time. benchmark_program.h has the flags.
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/ones.h>
@@ -78,12 +76,12 @@ IR wide_additions(int64_t num_nodes) {
     row.push_back(add(ir, row[0], row[1]));
     row.erase(row.begin(), row.begin() + 2);
   }
-  // A tree has one node less than its leaves.
+  // A tree has one node less than it has leaves.
   ir.graph_outputs = {add(ir, row[0], x)};
   return ir;
 }
 
-// A graph with its JSON, made when the first of its benchmarks runs.
+// Made when the first of its benchmarks runs.
 struct ScaledGraph {
   IR ir;
   std::string json;
@@ -98,11 +96,10 @@ const std::vector<at::Tensor>& one() {
 
 struct ScaledStep {
   const char* name;
-  // Makes what the step works on, and gives the step. What the step returns is no part of it.
+  // Prepares the step's input and returns the step.
   std::function<std::function<void()>(const ScaledGraph&)> prepare;
 };
 
-// A step that works on the graph itself.
 template <class Step>
 ScaledStep step(const char* name, const Step& run) {
   return {name, [run](const ScaledGraph& graph) { return [&graph, run] { run(graph); }; }};
@@ -112,7 +109,7 @@ const ScaledStep kSteps[] = {
     step("load", [](const ScaledGraph& graph) { deserialize_ir(graph.json); }),
     step("validate", [](const ScaledGraph& graph) { validate_ir(graph.ir); }),
     step("compile", [](const ScaledGraph& graph) { graph.plan(); }),
-    // A new plan chooses kernels and lays out memory.
+    // A new plan chooses kernels and lays out memory in its first run.
     step("compile_and_run", [](const ScaledGraph& graph) { graph.plan().run(one()); }),
     {"run",
      [](const ScaledGraph& graph) {
@@ -131,7 +128,7 @@ const ScaledStep kSteps[] = {
     step("mermaid", [](const ScaledGraph& graph) { ir_to_mermaid(graph.ir); }),
 };
 
-// Counts the peak of one call of `action`, and times it as often as `state` says.
+// Measures the peak memory of one call of `action`, then times it.
 void measure(benchmark::State& state, const std::function<void()>& action, const char* counter,
              int64_t parts) {
   if (const std::optional<Allocations> allocations = count_allocations(action)) {
@@ -143,7 +140,6 @@ void measure(benchmark::State& state, const std::function<void()>& action, const
                                                          benchmark::Counter::kInvert);
 }
 
-// A decoder of any number of layers.
 struct LayeredModel {
   const char* name;
   DecoderShape shape;
