@@ -36,7 +36,7 @@ namespace torch_ir {
 
 namespace {
 
-// What `selection` asks of the registry: the category of models in files has none of its models.
+// Applies `selection` to the registry, which has no models in the category of models in files.
 Selection of_registry(Selection selection, bool has_files) {
   const auto removed = std::erase(selection.categories, kImportedCategory);
   if (removed != 0 && !has_files) {
@@ -51,14 +51,12 @@ bool is_empty(const Selection& selection) {
   return selection.models.empty() && selection.categories.empty();
 }
 
-// What a run is about.
 struct Selected {
   std::vector<ModelSource> models = {};
   std::vector<ModelSource> cases = {};
   Coverage coverage = {};
 };
 
-// The cases of the tables.
 std::vector<ModelSource> operator_cases(const Selection& selection) {
   std::vector<ModelSource> sources;
   for (const OperatorCase& it : select_cases(list_operator_cases(), selection)) {
@@ -76,8 +74,7 @@ std::vector<CaseSource> cases_in(const std::string& directory) {
   return sources;
 }
 
-// Takes the suites in files out of `files`, as cases of `selected`: those that `selection` asks
-// for.
+// Moves suites from `files` to the cases of `selected`, as far as `selection` asks for them.
 void take_suites(std::vector<ModelFiles>& files, const Selection& selection, Selected& selected) {
   std::erase_if(files, [&](const ModelFiles& argument) {
     if (argument.format != FileFormat::kGraph || !is_suite(argument.path)) return false;
@@ -129,7 +126,7 @@ Selected select_candidates(const HarnessOptions& options) {
   return selected;
 }
 
-// The parts of the path to `file` from `folder` on; the first is ".." where it is not in there.
+// The parts of the path from `folder` to `file`; starts with ".." for a file outside.
 std::vector<std::string> parts_below(const std::string& folder, const std::string& file) {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -138,7 +135,7 @@ std::vector<std::string> parts_below(const std::string& folder, const std::strin
   return {below.begin(), below.end()};
 }
 
-// A reproducer may lie where the run puts its own.
+// A reproducer may lie where this run would put its own.
 void check_apart(const Selected& selected, const std::string& output) {
   for (const ModelSource& model : selected.models) {
     const auto* files = std::get_if<ModelFiles>(&model);
@@ -153,7 +150,7 @@ void check_apart(const Selected& selected, const std::string& output) {
   }
 }
 
-// A list may name every model of the registry, whatever this run is about.
+// The list may name any model of the registry, even one that does not run.
 ExpectedFailures expected_failures(const HarnessOptions& options, const Selected& selected) {
   if (options.expected_failures.empty()) return options.run.expected_failures;
   std::vector<std::string> names;
@@ -166,7 +163,7 @@ ExpectedFailures expected_failures(const HarnessOptions& options, const Selected
   return read_expected_failures(options.expected_failures, names);
 }
 
-// Columns that the names of `models` need in a terminal; longer names are out of line.
+// Columns for model names in a terminal; longer names overflow.
 size_t name_width(const std::vector<ModelSource>& models) {
   constexpr size_t kWidest = 32;
   size_t width = 0;
@@ -188,13 +185,11 @@ RunContext page_context(const HarnessOptions& options) {
   return context;
 }
 
-// Whether it came to all that it was asked for.
 bool is_complete(const RunRecord& record, const Selected& selected) {
   return record.cases.size() == selected.cases.size() &&
          record.results.size() == selected.models.size();
 }
 
-// What an interrupted run leaves.
 std::string interrupted_text(const RunRecord& record, const Selected& selected) {
   if (record.results.empty() && record.cases.empty()) {
     return "interrupted; nothing had finished, and the reports are as they were";
@@ -213,7 +208,7 @@ std::vector<std::string> names_of(const std::vector<ModelSource>& models) {
   return names;
 }
 
-// Adds the different calls of the models to the cases. Gives what could not be taken apart.
+// Adds the distinct calls of the models to the cases. Returns models that could not be split.
 std::vector<SuiteProblem> split(Selected& selected, const HarnessOptions& options,
                                 const std::string& directory) {
   const SuiteRequest request{.output = directory + "/split",
@@ -225,7 +220,7 @@ std::vector<SuiteProblem> split(Selected& selected, const HarnessOptions& option
   return problems;
 }
 
-// Of a model that fails its page says what is wrong with it.
+// Leaves out models that fail: their pages say why.
 std::vector<std::string> unsplit_lines(const std::vector<SuiteProblem>& problems,
                                        const std::vector<Result>& results) {
   std::vector<std::string> lines;
@@ -238,7 +233,7 @@ std::vector<std::string> unsplit_lines(const std::vector<SuiteProblem>& problems
   return lines;
 }
 
-// Results and expected failures go by the name.
+// Results and expected failures are keyed by name.
 void check_names(const std::vector<ModelSource>& cases) {
   std::set<std::string> names;
   for (const ModelSource& it : cases) {

@@ -9,7 +9,7 @@
 
 int main(int argc, char** argv) {
   if (const auto status = torch_ir::run_as_child(argc, argv)) return *status;
-  // A reader that leaves early, as head does, does not end the run in the middle.
+  // A reader that exits early, such as head, must not end the run.
   std::signal(SIGPIPE, SIG_IGN);
   const auto width = [] { return torch_ir::terminal_of(STDERR_FILENO).width; };
   const torch_ir::Screen screen{

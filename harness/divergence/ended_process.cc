@@ -37,15 +37,16 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-// Of the time, what the whole graph has, and a part. Bisection tries some ten.
+// The time limit is divided by these to bound a run of the whole graph and of a part (bisection
+// tries about ten).
 constexpr double kNumWholeHangs = 3;
 constexpr double kNumHangs = 20;
-// The part that is found has this, in addition: what seemed to hang may only be slow to start.
+// The part that is found runs once more for longer, as it may only be slow to start.
 constexpr double kNumLastHangs = 5;
-// Of the time, what is added for that; the process of the search has twice the time.
+// This share of the limit is added for that; the search's process has twice the limit.
 constexpr double kNumLastDelays = 2;
 
-// Longer than any run, and what the clock can hold.
+// Longer than any run, yet within the range of the clock.
 constexpr Seconds kLongest(1e8);
 
 const char* verb_of(FailureKind kind) {
@@ -54,36 +55,33 @@ const char* verb_of(FailureKind kind) {
 }
 
 struct PartLimits {
-  // From where the graph begins to run, not the process.
+  // Counts from when the graph begins to run.
   std::chrono::duration<double> run = {};
-  // Behind which nothing counts.
   std::chrono::steady_clock::time_point deadline = {};
-  // What its processes may keep in memory together, in bytes.
+  // In bytes, for all processes of the part.
   std::optional<int64_t> memory = std::nullopt;
 };
 
-// How a graph ended its process.
 struct PartEnd {
   FailureKind kind = FailureKind::kCrashed;
-  // "was killed by signal 11 (Segmentation fault)", of a crash.
+  // For a crash: "was killed by signal 11 (Segmentation fault)".
   std::string description = {};
 
   bool operator==(const PartEnd&) const = default;
 };
 
 struct PartRun {
-  // Nothing for a graph that comes to an end, by an error too, and for one that was not seen to.
+  // Empty if the graph finished, even with an error, or was not seen to end.
   std::optional<PartEnd> end = std::nullopt;
-  // Whether it had its weights and ran.
+  // Whether its weights were loaded and it ran.
   bool has_begun = false;
-  // Whether the deadline came first.
   bool is_cut_off = false;
 };
 
-// A folder beside that of the part, which has what is no part of a reproducer.
+// The suffix of a folder beside the part's, for files that do not belong in a reproducer.
 constexpr const char* kRunSuffix = ".run";
 
-// Gives whether it ran out of memory, as far as the process lives to tell.
+// Returns whether it ran out of memory, if the process survives to tell.
 bool run_given_part(const std::string& directory, const RunSettings& settings,
                     const TellNews& tell) {
   const IR ir = load_ir(directory + "/ir.json");
@@ -107,11 +105,11 @@ bool run_given_part(const std::string& directory, const RunSettings& settings,
   return false;
 }
 
-// Runs what write_reproducer wrote to `directory`, once, in a process of its own, as `settings`
-// say: it may crash, hang or eat the memory. Throws OutputError.
+// Runs the reproducer in `directory` once in a process of its own, as it may crash, hang or use up
+// the memory. Throws OutputError.
 PartRun run_part(const std::string& directory, const RunSettings& settings,
                  const PartLimits& limits) {
-  // Where this fails, writing to it says why.
+  // If this fails, the next write says why.
   std::error_code error;
   fs::remove_all(directory + kRunSuffix, error);
   PartRun run;
@@ -136,7 +134,7 @@ PartRun run_part(const std::string& directory, const RunSettings& settings,
                  [&](size_t, const WorkEnd& end) {
                    run.is_cut_off = end.is_cut_off;
                    const bool is_crash = end.kind == FailureKind::kCrashed;
-                   // What ends before it has begun was not ended by the graph.
+                   // A process that ends before the graph begins was not ended by the graph.
                    if (end.is_cut_off || (is_crash && !run.has_begun)) return;
                    run.end = PartEnd{.kind = end.kind,
                                      .description = is_crash ? end.description : std::string()};
@@ -160,7 +158,7 @@ class EndSearch {
                                   run_.settings, /*message=*/"", whole_);
   }
 
-  // A smaller one, in place of the whole graph.
+  // Replaces the whole graph by a smaller part if one is found.
   ReproducerSearch find_part() {
     const PartRun run = run_part(whole_, run_.settings, limits(kNumWholeHangs));
     if (run.is_cut_off) {
@@ -218,7 +216,7 @@ class EndSearch {
     try {
       write_reproducer(ir, weights, inputs, /*expected=*/{}, part_);
     } catch (const WeightError&) {
-      // No file holds its values.
+      // The values do not fit into a file.
       return std::nullopt;
     }
     const PartRun run = run_part(part_, settings, limits(kNumHangs));
@@ -227,7 +225,7 @@ class EndSearch {
     return GraphFailure{.output = ir.graph_outputs.back().name, .threw = true};
   }
 
-  // Why the part that was found need not hang; empty where it still does.
+  // Why the part that was found may not hang; empty if it still does.
   std::string doubt_of_hang() const {
     PartLimits limits = this->limits(kNumLastHangs);
     limits.deadline += std::chrono::duration_cast<Clock::duration>(budget_ / kNumLastDelays);
@@ -260,7 +258,7 @@ class EndSearch {
 
   const ExplainedRun& run_;
   const EndedProcess& ended_;
-  // Folders: of the reproducer, of the part that is tried, and of that which was found.
+  // Folders: the reproducer, the part being tried, and the part found.
   const std::string whole_;
   const std::string part_;
   const std::string found_;

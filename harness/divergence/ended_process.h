@@ -1,9 +1,8 @@
-// reproduce_end: the smallest part of a graph that ends its process, as the graph does when it runs
-// again: by the same signal, by hanging, or by taking too much memory.
+// reproduce_end: finds the smallest part of a graph that ends its process as the whole graph does:
+// by the same signal, by hanging, or by taking too much memory.
 //
-// Called for a model whose process ended in the stage execute, by a process that takes its place.
-// The graph and its parts run in processes of their own, on what the model itself
-// computes before them.
+// It replaces the process of a model that ended in the stage execute, and runs the graph and its
+// parts in further processes.
 #pragma once
 
 #include <cstdint>
@@ -16,28 +15,25 @@
 
 namespace torch_ir {
 
-// A graph that ended its process, and what may be spent on looking for the smallest part of it that
-// does so too.
+// A graph that ended its process, and the limits of the search.
 struct EndedProcess {
-  // Of which it ran on the inputs.
+  // The trial whose inputs it ran on.
   int trial = 0;
-  // crashed, timed out, or out of memory.
+  // kCrashed, kTimedOut or kOutOfMemory.
   FailureKind kind = FailureKind::kCrashed;
   // In seconds, for the whole search.
   double timeout = 0;
-  // In bytes.
   std::optional<int64_t> memory_limit = std::nullopt;
 };
 
-// Leaves the reproducer in repro/ of `run.directory`: the whole graph with `run.inputs`, which
-// `on_whole` hears of, and then the smallest part that was found, if any. A part that has not ended
-// after a twentieth of `ended.timeout` counts as one that hangs; the one that is found has a fifth
-// of it in the end. The note says what the search came to. The message of the reproducer is the
-// caller's to fill in. Throws OutputError; what the model throws ends the search only.
+// Leaves the reproducer in repro/ of `run.directory`: first the whole graph with `run.inputs`,
+// reported to `on_whole`, then the smallest part that was found, if any. A part that runs for a
+// twentieth of `ended.timeout` counts as hanging; the part that is found gets a fifth in the end.
+// The caller fills in the message of the reproducer. Throws OutputError; errors of the model only
+// end the search.
 ReproducerSearch reproduce_end(const ExplainedRun& run, const EndedProcess& ended,
                                const std::function<void(const ReproducerSearch&)>& on_whole);
 
-// The task of the workers that run the graph and its parts.
 inline constexpr const char* kPartTask = "part";
 DoRequest run_part_task(const WorkJson& setup);
 

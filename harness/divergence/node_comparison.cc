@@ -38,10 +38,10 @@
 namespace torch_ir {
 namespace {
 
-// Of the values of one run, as far as their sizes are known before.
+// For the values of one run whose sizes are known beforehand.
 constexpr int64_t kMaxBytesOfRun = int64_t{256} << 20;
 
-// For a size that only a run knows.
+// Stands for sizes that only a run knows.
 constexpr int64_t kGuessedSize = 256;
 
 int64_t bytes_of(const TensorMeta& meta) {
@@ -54,14 +54,12 @@ int64_t bytes_of(const TensorMeta& meta) {
   return std::min(bytes, kMaxTensorBytes);
 }
 
-// The values of nodes from a backend that only runs whole graphs.
-//
-// It runs the graph with some of its intermediate values as further outputs, as many at a time as
-// fit into a bounded memory. Values that the graph writes to later are not what they were when they
-// were made, and so are not told.
+// Gets the values of nodes from a backend that only runs whole graphs, by adding intermediate
+// values to the outputs, as many per run as fit into a bounded memory. Values that the graph later
+// writes to are left out, since they are not what they were when made.
 class WholeRunValues : public NodeValues {
  public:
-  // All of them outlive this.
+  // The arguments must outlive this.
   WholeRunValues(Backend& backend, const IR& ir, const StateDict& weights,
                  const std::vector<at::Tensor>& inputs, const GraphMemory& memory, uint64_t seed);
 
@@ -78,15 +76,14 @@ class WholeRunValues : public NodeValues {
   Backend& backend_;
   const StateDict& weights_;
   const std::vector<at::Tensor>& inputs_;
-  // Of each run.
   const uint64_t seed_;
-  // The graph, whose outputs are replaced for each run.
+  // A copy whose outputs are replaced for each run.
   IR ir_;
   const std::vector<TensorMeta> outputs_;
-  // Those that can be outputs, in the order of the graph.
+  // Values that can be outputs, in graph order.
   std::vector<Value> values_;
   std::unordered_map<std::string, size_t> positions_;
-  // What the last run gave and nobody asked for yet.
+  // Values of the last run that were not asked for yet.
   std::unordered_map<std::string, at::Tensor> pending_;
 };
 
@@ -132,7 +129,7 @@ at::Tensor WholeRunValues::next(const std::string& name) {
 
 void WholeRunValues::run_from(size_t position) {
   pending_.clear();
-  // With its own outputs, so that it stays the graph that it is.
+  // The graph's own outputs are kept, so that it stays the same graph.
   ir_.graph_outputs = outputs_;
   std::unordered_map<std::string, size_t> places;
   for (size_t i = 0; i < outputs_.size(); ++i) places.emplace(outputs_[i].name, i);
@@ -157,11 +154,10 @@ void WholeRunValues::run_from(size_t position) {
   }
 }
 
-// The values of the backend, which draws random numbers of its own: both sides draw as if each ran
-// alone.
+// The backend's values, with a random generator of their own: both sides draw as if each ran alone.
 class BackendValues {
  public:
-  // `open` makes the values: it may run the graph already.
+  // `open` makes the values, and may already run the graph.
   template <class Open>
   BackendValues(uint64_t seed, const Open& open) {
     const RandomStateGuard outer;
@@ -233,8 +229,8 @@ class Explainer {
   }
 
  private:
-  // A model that writes to its weights must not change those that the graph runs with. What shared
-  // memory shares it still.
+  // A model that writes to its weights must not change the graph's. Copies share memory where the
+  // originals did.
   StateDict apart_from_model(const StateDict& weights) const {
     std::set<std::string> changed;
     for (const auto& item : ir_.weight_name_mapping) {
@@ -261,7 +257,6 @@ class Explainer {
     return apart;
   }
 
-  // A sentence, or several.
   static void add_note(NodeReport& report, const std::string& note) {
     if (note.empty()) return;
     if (!report.note.empty()) report.note += ' ';
@@ -273,13 +268,13 @@ class Explainer {
 
   std::string who() const { return settings_.executor.empty() ? "backend" : "executor"; }
 
-  // Replaces `report` by what runs of the whole graph show.
+  // Replaces `report` by a comparison of whole runs.
   void compare_whole_runs(NodeReport& report) {
     runs_whole_ = true;
     report = compare_once();
   }
 
-  // What is right node by node may be wrong when nodes run together.
+  // Nodes that are right one by one may be wrong when run together.
   void look_for_difference(NodeReport& report) {
     const std::vector<std::string> missing = missing_;
     NodeReport whole;
@@ -296,7 +291,7 @@ class Explainer {
     add_note(report, "These are the values of runs of the whole graph");
   }
 
-  // The first difference that is seen need not be the first one.
+  // The first visible difference need not be the first one.
   void note_missing(NodeReport& report) {
     const auto divergent = static_cast<size_t>(report.first_divergence->node.index);
     std::vector<std::string> before;
@@ -362,7 +357,6 @@ class Explainer {
     return report;
   }
 
-  // What the graph itself computed the value from, in another run of it.
   void add_inputs(NodeReport& report) {
     std::vector<TensorStatistics>& inputs = report.first_divergence->inputs;
     try {
@@ -412,12 +406,11 @@ class Explainer {
   Backend& backend_;
   const GraphMemory memory_;
   const StateDict weights_;
-  // Values to the nodes that make them.
+  // The node that makes each value.
   std::unordered_map<std::string, size_t> producers_;
   ReferenceWatch watch_;
-  // Whether the backend runs whole graphs for the values of nodes.
   bool runs_whole_ = false;
-  // Values that the model has, and the backend did not tell in the last comparison; in their order.
+  // Values, in order, that the model has but the backend left out of the last comparison.
   std::vector<std::string> missing_;
 };
 

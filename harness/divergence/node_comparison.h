@@ -1,7 +1,4 @@
-// explain: where a graph computes something else than its model, and the smallest part of it that
-// shows it.
-//
-// Called by run_candidate for a model whose outputs do not agree, or when the settings ask for it.
+// explain: finds where a graph departs from its model, and the smallest part that shows it.
 #pragma once
 
 #include <functional>
@@ -16,16 +13,13 @@ namespace torch_ir {
 
 struct Explanation {
   NodeReport nodes = {};
-  // Nothing where nothing failed, or the graph does not fail again: `nodes` says so then.
+  // Empty if nothing failed or the failure does not recur; `nodes` then says so.
   std::optional<Reproducer> reproducer = std::nullopt;
 };
 
-// Runs the model and `backend` side by side, value by value, and, where the outputs `failed`, looks
-// for a reproducer. `on_nodes` gets what is known of the nodes before the search, which may take
-// long.
-//
-// Whatever model or backend do wrong on the way is in NodeReport::error. Throws OutputError only,
-// when files can not be written.
+// Compares the model and `backend` value by value and, if the outputs `failed`, looks for a
+// reproducer. `on_nodes` gets the result before that search, which may take long. Errors of the
+// model or the backend go to NodeReport::error. Throws OutputError only.
 Explanation explain(const ExplainedRun& run, Backend& backend, bool failed,
                     const std::function<void(const NodeReport&)>& on_nodes = nullptr);
 

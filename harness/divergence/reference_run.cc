@@ -10,16 +10,14 @@
 namespace torch_ir {
 namespace {
 
-// Whether a node of this operator may draw random numbers.
 bool may_draw(const OpNode& node) {
   const auto op = find_operator(node.op_type);
   return !node.graphs.empty() || (op && op->hasTag(at::Tag::nondeterministic_seeded));
 }
 
-// Ends the run of the model.
+// Thrown to end the run of the model.
 struct AllRecorded {};
 
-// A value that is to be recorded.
 struct Wanted {
   at::Tensor value;
   at::Tensor copy;
@@ -70,7 +68,7 @@ class Recording {
     wanted.copy = plain_copy(value);
   }
 
-  // Node `index`, which ran before the part, may have written to what was copied.
+  // Node `index`, which ran before the part, may have written to the copied value.
   void copy_again(size_t index) {
     const std::vector<size_t>& written = memory_.written_by(index);
     if (written.empty()) return;

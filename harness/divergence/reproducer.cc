@@ -23,8 +23,8 @@
 namespace torch_ir {
 namespace {
 
-// Those of `weights`, known by state dict name or placeholder, that `ir` uses, by state dict name.
-// What `weights` does not have is a constant of the graph.
+// The weights that `ir` uses, by state dict name; `weights` may be keyed by name or placeholder.
+// Names that `weights` lacks are constants of the graph.
 StateDict used_weights(const IR& ir, const StateDict& weights) {
   StateDict used;
   for (const auto& item : ir.weight_name_mapping) {
@@ -36,7 +36,7 @@ StateDict used_weights(const IR& ir, const StateDict& weights) {
   return used;
 }
 
-// Where between `good` and `bad`, which may be on either side of it, `is_bad` begins to hold.
+// Finds where `is_bad` begins to hold between `good` and `bad`, which may be in either order.
 template <class Predicate>
 size_t bisect(size_t good, size_t bad, const Predicate& is_bad) {
   while (std::max(good, bad) - std::min(good, bad) > 1) {
@@ -46,7 +46,6 @@ size_t bisect(size_t good, size_t bad, const Predicate& is_bad) {
   return bad;
 }
 
-// A part that fails.
 struct FailingPart {
   NodeRange range;
   GraphPart part;
@@ -67,29 +66,28 @@ class Search {
     }
   }
 
-  // One that ends with the node that diverged; an error need not come from there.
+  // Looks for a part that ends with the diverged node. An error need not come from there.
   std::optional<FailingPart> run_from_divergence() {
     if (!failed_.divergence || failed_.run.threw()) return std::nullopt;
     const auto index = static_cast<size_t>(failed_.divergence->node.index);
     return find_smallest({index, index, {failed_.divergence->node.value}});
   }
 
-  // One that makes the outputs wrong.
+  // Looks for a part that makes the outputs wrong.
   std::optional<FailingPart> run_from_outputs() {
     const std::optional<size_t> end = find_end();
     return end ? find_smallest(make_range(*end, *end)) : std::nullopt;
   }
 
-  // Of the first range that could not be looked at by itself; may be empty.
+  // Why the first range that could not be run alone could not; may be empty.
   const std::string& problem() const { return problem_; }
 
-  // Of all that failed so far, for a search that is ended.
   const std::optional<FailingPart>& smallest() const { return smallest_; }
 
  private:
-  // Nodes [first, last], and which of their values are compared. A wrong value is wrong from the
-  // node that makes it on. A run that throws does so whether its values are read or not, so there
-  // no node may be left out.
+  // Nodes [first, last] with the values to compare. A wrong value stays wrong from the node that
+  // makes it on. A run that throws does so whether or not its values are read, so it needs all
+  // nodes.
   NodeRange make_range(size_t first, size_t last) const {
     if (!failed_.run.threw()) return {first, last, values_.at(last)};
     std::unordered_set<std::string_view> read;
@@ -105,19 +103,16 @@ class Search {
     return range;
   }
 
-  // With another node at its beginning.
   NodeRange beginning_at(size_t first, const NodeRange& range) const {
     if (failed_.run.threw()) return make_range(first, range.last);
     return {first, range.last, range.outputs};
   }
 
-  // The first node at which the graph fails when it runs from its beginning to there; nothing when
-  // that does not reproduce the failure. The failure goes on to the outputs, so that bisection
-  // finds a node behind which all is wrong, and before which it is not.
+  // The first node such that the graph fails when run up to it; nothing if that does not reproduce
+  // the failure. The failure carries on to the outputs, so bisection applies.
   std::optional<size_t> find_end() {
     const std::optional<size_t> wrong = find_wrong_node();
     if (!wrong) return std::nullopt;
-    // Nodes with values to look at.
     std::vector<size_t> nodes;
     for (const auto& [node, values] : values_) {
       if (node <= *wrong) nodes.push_back(node);
@@ -126,7 +121,7 @@ class Search {
     return nodes[fails_at(0) ? 0 : bisect(0, nodes.size() - 1, fails_at)];
   }
 
-  // A node that makes an output wrong; for an error, the last one.
+  // A node that makes an output wrong; for an error, the last node.
   std::optional<size_t> find_wrong_node() {
     std::vector<size_t> nodes;
     if (failed_.run.threw()) {
@@ -140,7 +135,7 @@ class Search {
         all.last = std::max(all.last, producer->second);
         all.outputs.push_back(output.name);
       }
-      // All at once first: one after the other takes long where outputs are many and right.
+      // All outputs at once first: one by one takes long when many of them are right.
       if (nodes.size() > 1) {
         if (const std::optional<FailingPart> together = try_range(all)) {
           nodes.insert(nodes.begin(), producers_.at(together->failure.output));
@@ -160,14 +155,14 @@ class Search {
     if (!smallest) return std::nullopt;
     shrink_end(*smallest);
     if (smallest->range.outputs.size() < 2) return smallest;
-    // One output shows it, unless the others have a part in it.
+    // One output shows the failure, unless the others contribute to it.
     NodeRange single = smallest->range;
     single.outputs = {smallest->failure.output};
     std::optional<FailingPart> with_one = try_range(single);
     return with_one ? with_one : smallest;
   }
 
-  // Lets `range` begin earlier and earlier, and then as late as it still fails.
+  // Moves the beginning of `range` back until it fails, then forward as far as it still does.
   std::optional<FailingPart> grow(const NodeRange& range) {
     std::optional<FailingPart> failing;
     const auto fails_from = [&](size_t first) {
@@ -234,9 +229,8 @@ class Search {
     if (problem_.empty()) problem_ = problem;
   }
 
-  // Whether it fails on the backend as the run did: a part that can not be run shows nothing of
-  // values that are wrong, nor they of an error, nor what an executor refuses of what it crashes
-  // on.
+  // Whether the part fails on the backend as the run did: with an error or a wrong value as before,
+  // and the command ending in the same way.
   bool run(FailingPart& failing) {
     RunSettings settings = failed_.run.settings;
     settings.tolerance = tolerance_of(failing.part.ir);
@@ -249,7 +243,7 @@ class Search {
     return true;
   }
 
-  // Outputs of the graph keep a tolerance of their own wherever they are in the part.
+  // Outputs of the graph keep their own tolerances inside a part.
   ToleranceRule tolerance_of(const IR& part) const {
     const ToleranceRule& whole = failed_.run.settings.tolerance;
     ToleranceRule rule = whole;
@@ -266,24 +260,24 @@ class Search {
   const FailedRun& failed_;
   const IR& ir_;
   const PartCutter cutter_;
-  // Values to the nodes that make them, and back.
+  // The node that makes each value, and the values to compare of each node.
   std::unordered_map<std::string, size_t> producers_;
   std::map<size_t, std::vector<std::string>> values_;
   std::string problem_;
-  // Of the first part that failed: all of the graph that comes before the last value.
+  // From the first failing part, which is the graph up to the last value.
   std::optional<std::string> command_end_;
   std::optional<FailingPart> smallest_;
 };
 
 struct FoundPart {
   std::optional<FailingPart> part = std::nullopt;
-  // Whether it is one that ends where the values first differ, if they do.
+  // Whether it ends where the values first differ, if they do.
   bool ends_at_divergence = true;
   std::string problem = {};
   bool is_cut_short = false;
 };
 
-// What the model throws ends the search only.
+// Errors of the model only end the search.
 FoundPart find_part(const FailedRun& failed) {
   Search search(failed);
   FoundPart found;
@@ -314,19 +308,18 @@ Reproducer describe(const IR& ir, const std::string& command, const std::string&
           .message = message};
 }
 
-// Of a run that ended with an error nothing is known yet.
 std::vector<at::Tensor> expected_outputs(const ExplainedRun& run) {
   if (!run.threw()) return run.expected;
   try {
     at::manual_seed(run.settings.seed);
     return run.candidate.expected(run.inputs);
   } catch (const std::exception&) {
-    // Then only the error can be seen again.
+    // Then only the error can be reproduced.
     return {};
   }
 }
 
-// Without what the files can not tell either: how a tensor lies in memory, and where.
+// Drops what files cannot store: how and where a tensor lies in memory.
 std::vector<at::Tensor> as_in_files(const std::vector<at::Tensor>& tensors) {
   std::vector<at::Tensor> plain;
   for (const at::Tensor& tensor : tensors) {
@@ -337,7 +330,7 @@ std::vector<at::Tensor> as_in_files(const std::vector<at::Tensor>& tensors) {
 
 std::string colon(const std::string& reason) { return reason.empty() ? "" : ": " + reason; }
 
-// What is left where no part is found; `problem` says why not, as far as is known.
+// Falls back to the whole graph; `problem` is the known reason why no part was found.
 ReproducerSearch try_whole_graph(const FailedRun& failed, const std::string& problem) {
   const ExplainedRun& run = failed.run;
   const std::vector<at::Tensor> expected = expected_outputs(run);
@@ -350,7 +343,7 @@ ReproducerSearch try_whole_graph(const FailedRun& failed, const std::string& pro
                 "same inputs"};
   }
   RunSettings settings = run.settings;
-  // A command has one tolerance for all.
+  // A command has one tolerance for all outputs.
   if (!settings.tolerance.outputs.empty()) settings.tolerance = {.fixed = failure->tolerance};
   ReproducerSearch found = whole_graph_reproducer(run.ir, failed.weights, inputs, expected,
                                                   settings, failure->message, run.directory);
@@ -410,7 +403,7 @@ ReproducerSearch whole_graph_reproducer(const IR& ir, const StateDict& weights,
                                         const std::vector<at::Tensor>& expected,
                                         const RunSettings& settings, const std::string& message,
                                         const std::string& directory) {
-  // A file has all outputs, but for what a run need not write to.
+  // The file has all outputs, except those that a run need not write to.
   bool has_expected = !expected.empty();
   for (size_t i = 0; i < expected.size(); ++i) {
     if (!expected[i].defined() && ir.graph_outputs.at(i).mutates.empty()) has_expected = false;

@@ -1,12 +1,11 @@
-// The smallest part of a graph, as far as a search can tell, that fails by itself.
+// Searches for the smallest part of a graph that fails by itself.
 //
-// A part is given what the model computes before it, and runs on the very backend that failed, or
-// in a process of its own where the failure ends one: the search knows a check, and no more of
-// either. It starts from the node that diverged and grows backwards, by doubling, until the part
-// fails; then it shrinks from both ends. So it finds as well what goes wrong only when nodes run
-// together, while each of them alone is right. Where no value tells where to start, or that leads
-// to nothing, it starts from the outputs. What is left in the end is the whole graph. For a run
-// that ended with an error it starts at the first node up to which the graph fails.
+// A part gets the values that the model computes before it, and runs through a check: on the
+// backend that failed, or in a process of its own where the failure ends one. The search starts at
+// the node that diverged and grows backwards, by doubling, until the part fails; then it shrinks
+// from both ends. So it also finds failures of nodes that are right alone but wrong together.
+// Without a known start, it begins at the outputs; for an error, at the first node up to which the
+// graph fails. The last resort is the whole graph.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -27,89 +26,80 @@
 
 namespace torch_ir {
 
-// A run of a graph that is to be explained. All that it refers to outlives it.
+// A run of a graph to explain. Everything it refers to must outlive it.
 struct ExplainedRun {
   Candidate& candidate;
   const IR& ir;
   const std::vector<at::Tensor>& inputs;
   // The tolerance in effect, and the seed of operators that draw random numbers.
   const RunSettings& settings;
-  // Where the files of the reproducer go; made when there is one.
+  // The reproducer's folder, made when there is one.
   std::string directory = {};
-  // What the outputs were compared with, undefined where nothing says it; empty for a run that
-  // ended with an error before.
+  // The expected outputs, undefined where unknown; empty if the run ended with an error before.
   std::vector<at::Tensor> expected = {};
 
-  // Whether it failed by an error, and not by wrong values.
+  // Whether it failed with an error rather than wrong values.
   bool threw() const { return expected.empty(); }
 };
 
-// How a graph, or a part of one, fails.
 struct GraphFailure {
-  // The first output that is wrong, and its tolerance; for an error, the last output.
+  // The first wrong output with its tolerance; for an error, the last output.
   std::string output = {};
   Tolerance tolerance = {};
   // One line.
   std::string message = {};
-  // Whether it is an error, and not a wrong value.
   bool threw = false;
-  // How an executor's command ended that failed: "exited with status 3".
+  // How the executor's command ended: "exited with status 3".
   std::string command_end = {};
 };
 
-// Runs a graph, or a part of one, and says how it fails. Outputs of which `expected` says nothing,
-// undefined or empty as it may be, are not compared.
+// Runs a graph, or a part of one, and says how it fails. Undefined or missing tensors in `expected`
+// are not compared.
 using GraphCheck = std::function<std::optional<GraphFailure>(
     const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
     const std::vector<at::Tensor>& expected, const RunSettings& settings)>;
 
-// By `backend`, in this process, with the seed of the settings; outputs are compared by their
-// tolerance, or by float64 where that is the reference. Throws OutputError only.
+// Runs graphs on `backend` in this process with the seed of the settings, and compares outputs by
+// their tolerance or, where that is the reference, by float64. Throws OutputError only.
 GraphCheck check_on(Backend& backend);
 
 // Thrown by a check that may run no more; what was found so far counts.
 struct SearchEnded {};
 
-// What failed, and what is known of it.
 struct FailedRun {
   const ExplainedRun& run;
-  // What the graph runs with.
   const StateDict& weights;
   GraphCheck check;
   const GraphMemory& memory;
   // A part of a graph would draw other random numbers than the whole one.
   const ReferenceWatch& reference;
-  // The node that diverged and its value, where one did.
   std::optional<Divergence> divergence = std::nullopt;
-  // Whether all values that were compared agree.
   bool nodes_agree = false;
 };
 
 struct ReproducerSearch {
   std::optional<Reproducer> reproducer = std::nullopt;
-  // Why there is none, or why it is not what one would think: sentences; may be empty.
+  // Why there is no reproducer, or why it is a surprising one: sentences; may be empty.
   std::string note = {};
 };
 
-// Writes the files of the reproducer, if there is one. It is the whole graph where no smaller part
-// fails by itself, and there is none where the whole graph, run again, does not fail either. Throws
-// OutputError for files that cannot be written.
+// Writes the files of the reproducer, if any: the whole graph where no smaller part fails by
+// itself, and none if the whole graph no longer fails either. Throws OutputError.
 ReproducerSearch find_reproducer(const FailedRun& failed);
 
-// The smallest part of a run that ended its process, where there is one that is smaller than the
-// whole graph. The check runs in a process of its own. Throws OutputError.
+// The smallest part that ends its process, if it is smaller than the whole graph. The check runs in
+// a process of its own. Throws OutputError.
 ReproducerSearch find_part_that_ends(const FailedRun& failed);
 
-// The whole graph as a reproducer, with all that it ran with. Runs nothing, so that the caller has
-// to know that it fails.
+// Makes the whole graph a reproducer without running it; the caller must know that it fails.
 //
-// `weights` may have more than the graph uses, by state dict name or placeholder. `expected` has
-// one tensor for each graph output, undefined where nothing says what it should be, or is empty:
-// then no expected.safetensors is written, and what the operators compute one by one is expected.
-// Of `settings` the command takes what runs the graph, the tolerance of all outputs and the seed.
-// `message` is what the failure says.
+// `weights` may contain more than the graph uses, by state dict name or placeholder. `expected` has
+// one tensor per graph output, undefined where unknown. If it is empty, expected.safetensors is not
+// written, and the outputs are compared with what the operators compute one by one. The command has
+// the flags of `settings` for the backend, the tolerance of all outputs and the seed. `message` is
+// that of the failure.
 //
-// Throws OutputError; what can not be stored in a file is in the note.
+// Throws OutputError; the note names values that cannot be stored in a file.
 ReproducerSearch whole_graph_reproducer(const IR& ir, const StateDict& weights,
                                         const std::vector<at::Tensor>& inputs,
                                         const std::vector<at::Tensor>& expected,

@@ -19,7 +19,6 @@ std::string tolerance_flags(const Tolerance& tolerance) {
   return fmt::format(" --rtol {} --atol {}", tolerance.rtol, tolerance.atol);
 }
 
-// How an execution plan runs, where not as usual.
 std::string plan_flags(const RunSettings& settings) {
   std::string flags;
   if (settings.optimization != Optimization::kExact) {
@@ -29,7 +28,7 @@ std::string plan_flags(const RunSettings& settings) {
   return flags;
 }
 
-// Of the harness, which alone can ask float64.
+// Flags of the harness, as only it compares with float64.
 std::string reference_flags(const RunSettings& settings) {
   return fmt::format(" --reference {} --error-factor {}", reference_name(settings.reference),
                      settings.error_factor);
@@ -39,7 +38,6 @@ bool runs_on_plan(const RunSettings& settings) {
   return settings.backend.empty() && settings.executor.empty();
 }
 
-// Of what runs the graphs in its place, or of the harness itself.
 std::string harness_command(const RunSettings& settings, const std::string& tolerance) {
   std::string command = "harness --ir .";
   if (!settings.backend.empty()) command += " --backend " + shell_word(settings.backend);
@@ -79,7 +77,7 @@ std::string reproducer_command(bool has_weights, const Tolerance& tolerance,
                                const RunSettings& settings) {
   if (error_factor(settings)) return harness_command(settings, reference_flags(settings));
   if (!runs_on_plan(settings)) return harness_command(settings, tolerance_flags(tolerance));
-  // Any program with this library has the execution plan.
+  // Any program with this library can run the execution plan.
   return std::string("torch-ir verify ir.json") +
          (has_weights ? " --weights weights.safetensors" : "") +
          " --inputs inputs.safetensors --expected expected.safetensors" +
@@ -92,7 +90,7 @@ std::string whole_graph_command(bool has_expected, const RunSettings& settings) 
       harness_command(settings, error_factor(settings) ? reference_flags(settings)
                                 : rule.by_dtype        ? " --tolerance dtype"
                                                        : tolerance_flags(rule.fixed));
-  // Else it would run on other inputs too.
+  // Without it, the command would also run on other inputs.
   return has_expected ? command : command + " --trials 1";
 }
 

@@ -1,4 +1,4 @@
-// The files of a reproducer, and what to type where they lie.
+// The files of a reproducer, and the command to run beside them.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,22 +12,21 @@
 
 namespace torch_ir {
 
-// Writes ir.json, weights.safetensors where there are weights, inputs.safetensors and, unless
-// `expected` is empty, expected.safetensors to `directory`, which is made when it is not there. A
-// value that is an output twice is stored once, an undefined one not at all. Throws OutputError,
-// and WeightError for a dtype that safetensors does not have.
+// Writes ir.json, weights.safetensors if there are weights, inputs.safetensors and, unless
+// `expected` is empty, expected.safetensors to `directory`, which is made if missing. A repeated
+// output is stored once, an undefined one not at all. Throws OutputError, and WeightError for a
+// dtype that safetensors lacks.
 void write_reproducer(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
                       const std::vector<at::Tensor>& expected, const std::string& directory);
 
-// What shows the failure of a run with `settings`: "torch-ir verify ir.json ..." for an execution
-// plan, "harness --ir . --backend NAME ..." for a backend, and the same with an executor, whose
-// command is then to run in that folder too. Where float64 is the reference it is always the
-// harness.
+// The command that shows the failure of a run with `settings`: "torch-ir verify ir.json ..." for an
+// execution plan, "harness --ir . ..." for other backends, for executors (whose command must run in
+// that folder too), and where float64 is the reference.
 std::string reproducer_command(bool has_weights, const Tolerance& tolerance,
                                const RunSettings& settings);
 
-// What shows the failure of a whole graph, whoever runs it: "harness --ir . ...". It draws the
-// random numbers of `settings`, and takes a tolerance for each dtype where these do.
+// The harness command that shows the failure of a whole graph on any backend, with the seed and
+// tolerances of `settings`.
 std::string whole_graph_command(bool has_expected, const RunSettings& settings);
 
 }  // namespace torch_ir

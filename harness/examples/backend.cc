@@ -1,9 +1,9 @@
-// A backend for the harness, in C++: what a chip might compute that keeps its tensors in bfloat16.
+// An example backend in C++: a chip that keeps its tensors in bfloat16.
 //
 //   bfloat16_harness --backend bfloat16 --model DeepResNet
 //
-// A backend of your own needs no more than this: a class with `run`, registered under a name, and
-// linked with //harness:main (and //models, or models of your own).
+// A backend needs a class with `run`, registered under a name and linked with //harness:main (and
+// //models, or your own models).
 
 #include "harness/backend/backend.h"
 
@@ -22,7 +22,6 @@ using torch_ir::BackendOptions;
 using torch_ir::IR;
 using torch_ir::StateDict;
 
-// What is left of a tensor that was stored as bfloat16.
 at::Tensor rounded(const at::Tensor& tensor) {
   if (!tensor.defined() || !tensor.is_floating_point()) return tensor;
   return tensor.to(at::kBFloat16).to(tensor.scalar_type());

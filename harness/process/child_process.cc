@@ -24,11 +24,11 @@ namespace torch_ir {
 
 namespace {
 
-// Of the text of /proc/PID/stat, see proc(5): "PID (NAME) STATE PARENT GROUP ...", where NAME may
-// be anything. A text that is cut is that of a process that has gone.
+// Parses /proc/PID/stat, see proc(5): "PID (NAME) STATE PARENT GROUP ...", where NAME may be
+// anything. Returns nothing for a truncated text: that process has gone.
 std::optional<ProcessState> parse_state(const std::string& text) {
   static const int64_t page_size = ::sysconf(_SC_PAGESIZE);
-  // Counted from STATE.
+  // Fields counted from STATE.
   constexpr int kParent = 1;
   constexpr int kResidentPages = 21;
   const size_t name_end = text.rfind(')');
@@ -88,7 +88,7 @@ ChildProcess::ChildProcess(const std::string& argument) {
     ::close(channel_);
     throw Error(std::string("cannot start a process: posix_spawn: ") + strerror(reason));
   }
-  // Since Linux 5.3. Not inherited by other children.
+  // Needs Linux 5.3. Other children do not inherit it.
   exit_descriptor_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
 }
 
@@ -102,7 +102,7 @@ void ChildProcess::send(std::string line) {
   line += '\n';
   for (std::string_view rest = line; !rest.empty();) {
     const ssize_t size = ::send(channel_, rest.data(), rest.size(), MSG_NOSIGNAL);
-    // A process that has ended is noticed by its end.
+    // poll notices if the process has ended.
     if (size < 0 && errno != EINTR) return;
     rest.remove_prefix(static_cast<size_t>(std::max<ssize_t>(size, 0)));
   }
@@ -142,7 +142,7 @@ std::optional<int> ChildProcess::poll() {
 
 void ChildProcess::kill() {
   if (status_) return;
-  // What it has sent by now is still to be read.
+  // Messages sent so far can still be read.
   ::shutdown(channel_, SHUT_RDWR);
   // A model may have stopped its keeper.
   ::kill(pid_, SIGCONT);
@@ -158,7 +158,7 @@ std::map<pid_t, int64_t> resident_bytes() {
   std::map<pid_t, int64_t> bytes;
   for (const ProcessState& it : processes) {
     pid_t child = it.parent;
-    // Numbers that were given anew while the list was made could lead round and round.
+    // A process id reused while the list was made could form a cycle.
     for (size_t i = 0; i < processes.size() && child != 0 && parents[child] != self; ++i) {
       child = parents[child];
     }

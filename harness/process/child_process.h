@@ -1,8 +1,7 @@
-// ChildProcess: this program once more, as a process of its own that may crash or hang.
+// ChildProcess: another process of this program, which may crash or hang.
 //
-// Used by the supervisor of workers (supervise.h). Started with posix_spawn, in a process group of
-// its own, so that a Ctrl-C reaches the parent only; it continues under a keeper (worker.h), so
-// that its end, or the parent's, is the end of all that it started.
+// It has a process group of its own, so that Ctrl-C reaches only the parent, and runs under a
+// keeper (worker.h), so that everything it started ends with it or with the parent.
 #pragma once
 
 #include <sys/types.h>
@@ -23,42 +22,40 @@ struct ProcessState {
   int64_t resident_bytes = 0;
 };
 
-// All that this process may see.
+// The processes that this one can see.
 std::vector<ProcessState> list_processes();
 
 class ChildProcess {
  public:
-  // Starts this program with `argument`. Throws Error when the system refuses.
+  // Starts this program with `argument`. Throws Error if the system refuses.
   explicit ChildProcess(const std::string& argument);
-  // Kills the process when it still runs, and all that it has started.
+  // Kills the process and everything it has started.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // A line for the process to read.
+  // Sends a line to the process.
   void send(std::string line);
-  // No more lines will come.
   void stop_sending();
-  // The lines that it has sent since the last call.
+  // Lines that arrived since the last call.
   std::vector<std::string> receive();
 
-  // Readable when the process has printed, sent or ended; negative where it can do so no more, or
-  // the system cannot tell.
+  // Become readable when the process prints, sends or ends; negative where that is over or the
+  // system cannot tell.
   std::vector<int> descriptors() const;
-  // Takes what the process has printed so far.
   void read_output() { pipe_.read(); }
-  // The end of what it printed, standard output and error together; not more than 4 KiB.
+  // The last 4 KiB at most of standard output and error.
   const std::string& output() const { return pipe_.tail(); }
 
-  // How the process ended, as waitpid tells it; nothing while it runs.
+  // The status from waitpid; nothing while it runs.
   std::optional<int> poll();
   void kill();
-  // The number of its keeper.
+  // The process id of its keeper.
   pid_t id() const { return pid_; }
 
  private:
   pid_t pid_ = -1;
-  // Both ways. While this end is open, the keeper lets the process live.
+  // A socket. While this end is open, the keeper lets the process live.
   int channel_ = -1;
   bool can_receive_ = true;
   std::string unfinished_line_;
@@ -67,9 +64,8 @@ class ChildProcess {
   OutputPipe pipe_;
 };
 
-// How much memory the processes keep that each child of this one has started, and they in turn, by
-// the number of the child; without the child itself, which is a keeper. What several of them share
-// is counted for each.
+// For each child (a keeper, not counted itself), the memory in bytes of all its descendants. Shared
+// memory counts for each process.
 std::map<pid_t, int64_t> resident_bytes();
 
 }  // namespace torch_ir

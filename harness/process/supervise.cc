@@ -25,7 +25,7 @@ void remember(int) { signal_came = 1; }
 
 InterruptGuard::InterruptGuard() {
   signal_came = 0;
-  // Without SA_RESTART: waiting ends early, and the flag is seen.
+  // Without SA_RESTART, so that a signal ends waiting.
   struct sigaction action = {};
   action.sa_handler = remember;
   sigaction(SIGINT, &action, &previous_interrupt_);
@@ -46,33 +46,32 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How long a signal may go unnoticed.
+// The longest that a signal may go unnoticed.
 constexpr auto kPatience = std::chrono::milliseconds(100);
 
-// How often memory is looked at, where it has a limit: often enough for a model that takes a
-// gigabyte a second.
+// How often a memory limit is checked: enough for a model that takes a gigabyte a second.
 constexpr auto kMemoryPatience = std::chrono::milliseconds(20);
 
-// Longer ones are more than the clock can hold.
+// The clock cannot hold longer times.
 constexpr std::chrono::duration<double> kLongestTime(1e9);
 
-// How many requests wait in a worker that takes many, so that it need not wait for them.
+// Requests queued in a worker that takes many, so that it need not wait.
 constexpr size_t kRequestsAhead = 16;
 
-// A worker that takes many answers often: they are looked at together.
+// Such a worker answers often; answers are handled in batches.
 constexpr auto kPause = std::chrono::milliseconds(2);
 
 Clock::time_point after(std::chrono::duration<double> time) {
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::min(time, kLongestTime));
 }
 
-// Paths may have any bytes. A file of a name that is not UTF-8 is not found then, which costs its
-// own request.
+// Paths may have any bytes. A file whose name is not UTF-8 is not found, and only its request
+// fails.
 std::string text_of(const WorkJson& content) {
   return content.dump(-1, ' ', false, WorkJson::error_handler_t::replace);
 }
 
-// One worker at a time, and the requests that it has been sent.
+// A place for one worker at a time, with its requests.
 class Slot {
  public:
   Slot(const Supervision& supervision, size_t number)
@@ -85,7 +84,7 @@ class Slot {
     return requests_.empty() ? Clock::time_point::max() : std::min(deadline_, limits().deadline);
   }
 
-  // Sends the worker requests, as many as it may take, and starts one where there is none.
+  // Sends requests, starting a worker if there is none.
   void fill() {
     const size_t ahead = supervision_.requests_of_worker == 1 ? 1 : kRequestsAhead;
     while (requests_.size() < ahead && num_sent_ < supervision_.requests_of_worker) {
@@ -97,12 +96,11 @@ class Slot {
       requests_.push_back(std::move(*request));
       if (requests_.size() == 1) begin();
     }
-    // It waits for nothing more.
+    // The worker is idle for good.
     if (process_ && requests_.empty()) stop();
   }
 
-  // Takes what the worker has to tell. `memory` is by process; nothing where no request has a
-  // limit.
+  // `memory` is by process; empty if no request has a limit.
   void poll(const std::map<pid_t, int64_t>& memory) {
     if (!process_) return;
     process_->read_output();
@@ -145,14 +143,14 @@ class Slot {
     is_out_of_memory_ = false;
   }
 
-  // Of the request that is at the front now.
+  // Starts the clock of the first request.
   void begin() {
     deadline_ = limits().counts_from_news ? Clock::time_point::max() : after(limits().time);
   }
 
   void take(const std::string& line) {
     const WorkJson message = WorkJson::parse(line, nullptr, /*allow_exceptions=*/false);
-    // A model may write where it likes.
+    // A model may write to the channel itself.
     if (!message.is_object() || message.empty() || requests_.empty()) return;
     const std::string& key = message.begin().key();
     const WorkJson& content = *message.begin();
@@ -164,7 +162,7 @@ class Slot {
     }
     if (key != kAnswerKey) return;
     if (requests_.size() == 1 && num_sent_ == supervision_.requests_of_worker) {
-      // Its end counts as well.
+      // The way the worker ends counts as well.
       last_answer_ = content;
       return;
     }
@@ -174,7 +172,6 @@ class Slot {
     supervision_.on_answer(id, content, nullptr);
   }
 
-  // The worker has ended by itself.
   void finish(int status) {
     if (last_answer_ && status == 0) return answer(nullptr);
     end({.kind = is_out_of_memory_ ? FailureKind::kOutOfMemory : FailureKind::kCrashed,
@@ -189,7 +186,7 @@ class Slot {
     supervision_.on_answer(id, content, bad_end);
   }
 
-  // Of the request at hand; those behind it go to the next worker.
+  // Ends the current request; the next worker repeats those after it.
   void end(WorkEnd how) {
     process_->kill();
     how.output = process_->output();
@@ -212,17 +209,17 @@ class Slot {
   const Supervision& supervision_;
   const size_t number_;
   std::unique_ptr<ChildProcess> process_;
-  // Sent to the process and not answered; the first is the one at hand, with its deadline.
+  // Sent but unanswered; the first is the current one, with its deadline.
   std::deque<WorkRequest> requests_;
   Clock::time_point deadline_;
-  // To be sent to the next one.
+  // To be sent to the next worker.
   std::deque<WorkRequest> repeated_;
   size_t num_sent_ = 0;
   bool is_out_of_memory_ = false;
   std::optional<WorkJson> last_answer_;
 };
 
-// Sleeps until a worker has something to tell, or a deadline comes.
+// Sleeps until a worker has news or a deadline passes.
 void wait_for_news(std::vector<Slot>& slots, bool has_memory_limit) {
   Clock::time_point wake = Clock::now() + (has_memory_limit ? kMemoryPatience : kPatience);
   std::vector<pollfd> descriptors;
@@ -230,7 +227,7 @@ void wait_for_news(std::vector<Slot>& slots, bool has_memory_limit) {
     if (slot.process() == nullptr) continue;
     wake = std::min(wake, slot.deadline());
     for (const int descriptor : slot.process()->descriptors()) {
-      // Negative ones are left out.
+      // poll ignores negative descriptors.
       descriptors.push_back({.fd = descriptor, .events = POLLIN, .revents = 0});
     }
   }
@@ -253,7 +250,6 @@ void supervise(const Supervision& supervision) {
     std::map<pid_t, int64_t> memory;
     if (has_memory_limit) memory = resident_bytes();
     for (Slot& slot : slots) slot.poll(memory);
-    // What had come by then counts.
     if (InterruptGuard::interrupted()) return;
   }
 }

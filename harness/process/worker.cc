@@ -35,15 +35,15 @@ sigset_t child_signal() {
   return signals;
 }
 
-// Kills what this process has started, what that has, and so on: who loses its parent becomes a
-// child of this process, which is a subreaper. One that can not be killed, as it has another user
-// or the system holds it, is not waited for longer than kMostPatience: the harness waits meanwhile.
+// Kills all descendants: this process is a subreaper, so orphans become its children. Waits at most
+// kMostPatience for one that cannot be killed (another user's, or held by the system), because the
+// harness waits meanwhile.
 void end_descendants() {
   constexpr std::chrono::seconds kMostPatience(2);
   const pid_t self = ::getpid();
   const sigset_t signals = child_signal();
   const auto deadline = std::chrono::steady_clock::now() + kMostPatience;
-  // Most often there is nobody.
+  // Usually there are no descendants.
   pid_t ended = 0;
   while ((ended = ::waitpid(-1, nullptr, WNOHANG)) >= 0) {
     if (ended > 0) continue;
@@ -56,7 +56,7 @@ void end_descendants() {
   }
 }
 
-// How `process` has ended; nothing while it runs. Takes leave of others that have.
+// How `process` ended; nothing while it runs. Reaps other children too.
 std::optional<int> reap(pid_t process) {
   std::optional<int> end;
   int status = 0;
@@ -67,8 +67,8 @@ std::optional<int> reap(pid_t process) {
   return end;
 }
 
-// Waits until `process` ends, or the other end of the standard input does, which the harness holds:
-// then nobody wants to know how. What comes in there is for the process to read.
+// Waits until `process` ends, or until the harness closes the other end of the standard input, in
+// which case nobody needs its status. Data on the standard input is for the process.
 std::optional<int> watch(pid_t process) {
   const sigset_t signals = child_signal();
   const int children = ::signalfd(-1, &signals, SFD_CLOEXEC);
@@ -86,11 +86,11 @@ std::optional<int> watch(pid_t process) {
 [[noreturn]] void end_as(int status) {
   if (WIFEXITED(status)) ::_exit(WEXITSTATUS(status));
   const int signal = WTERMSIG(status);
-  // It has left its core already.
+  // The child has already dumped its core.
   const rlimit none = {.rlim_cur = 0, .rlim_max = 0};
   ::setrlimit(RLIMIT_CORE, &none);
   ::signal(signal, SIG_DFL);
-  // No other that has come: this one tells how the child has ended.
+  // Other pending signals stay blocked: this one reports how the child ended.
   sigset_t own;
   sigemptyset(&own);
   sigaddset(&own, signal);
@@ -99,11 +99,11 @@ std::optional<int> watch(pid_t process) {
   ::_exit(128 + signal);
 }
 
-// In the new process. Gives what was its standard input.
+// Runs in the new process. Returns a descriptor of what was its standard input.
 int leave_keeper(pid_t keeper, const sigset_t& mask) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != keeper) ::_exit(1);
-  // Where a model signals its group, that is its own.
+  // A model that signals its group reaches only its own.
   ::setpgid(0, 0);
   constexpr int kAboveThoseOfPrograms = 100;
   const int input = ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, kAboveThoseOfPrograms);
@@ -119,7 +119,8 @@ int leave_keeper(pid_t keeper, const sigset_t& mask) {
 int continue_under_keeper() {
   const pid_t keeper = ::getpid();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  // A model may signal its parent, and what it has started would outlive a keeper that ended.
+  // A model may signal its parent; if that ended the keeper, processes the model started would live
+  // on.
   sigset_t all;
   sigset_t mask;
   sigfillset(&all);
@@ -134,7 +135,7 @@ int continue_under_keeper() {
 
 namespace {
 
-// Of this process, for the handler of std::terminate.
+// Global, for the std::terminate handler.
 int worker_channel = -1;
 
 void send_line(std::string_view line) {
@@ -146,18 +147,18 @@ void send_line(std::string_view line) {
 }
 
 void send_message(const char* key, const WorkJson& content) {
-  // Messages of models may hold any bytes; those that are not UTF-8 are replaced.
+  // Messages of models may hold any bytes; invalid UTF-8 is replaced.
   WorkJson message = WorkJson::object();
   message[key] = content;
   send_line(message.dump(-1, ' ', false, WorkJson::error_handler_t::replace) + "\n");
 }
 
-// Without an allocation.
+// Must not allocate.
 void send_out_of_memory() { send_line("{\"out_of_memory\": true}\n"); }
 
 std::terminate_handler usual_terminate = nullptr;
 
-// What nobody catches, in whatever thread.
+// Handles uncaught exceptions in any thread.
 [[noreturn]] void on_terminate() {
   try {
     if (std::current_exception()) throw;
@@ -169,7 +170,6 @@ std::terminate_handler usual_terminate = nullptr;
   std::abort();
 }
 
-// Lines that come in, one at a time.
 class LineReader {
  public:
   std::optional<std::string> next() {

@@ -1,5 +1,4 @@
-// For tests: models, backends that are wrong in every way, and a fixture that explains what comes
-// of the two.
+// Test models, faulty backends, and a fixture that explains their failures.
 #pragma once
 
 #include <ATen/TensorOperators.h>
@@ -28,8 +27,6 @@
 namespace torch_ir {
 
 using Tensors = std::vector<at::Tensor>;
-
-// --- Models ---
 
 struct MlpImpl : torch::nn::Module {
   MlpImpl(int64_t num_layers, int64_t width) {
@@ -79,13 +76,13 @@ inline RegisteredModel registered(std::function<Model()> make, std::vector<int64
           .make = std::move(make)};
 }
 
-// Linear layers of that width, each with a tanh behind it; its input has the shape.
+// Linear layers, each followed by a tanh; `shape` is that of the input.
 inline RegisteredModel mlp(std::vector<int64_t> shape = {2, 8}, int64_t num_layers = 3) {
   const int64_t width = shape.back();
   return registered([=] { return Model(Mlp(num_layers, width)); }, std::move(shape));
 }
 
-// Counts its calls in a buffer, and writes to a view of what it computes.
+// Counts its calls in a buffer, and writes to a view of its result.
 inline RegisteredModel counter() {
   return registered([] { return Model(Counter()); }, {4});
 }
@@ -103,9 +100,6 @@ inline RegisteredModel callable(std::function<at::Tensor(at::Tensor)> forward,
   return registered([model] { return Model(model); }, std::move(shape));
 }
 
-// --- Backends ---
-
-// Null where there is none.
 inline OpNode* find_node(IR& ir, const std::string& name) {
   const auto node = std::ranges::find(ir.nodes, name, &OpNode::name);
   return node == ir.nodes.end() ? nullptr : &*node;
@@ -125,7 +119,7 @@ class ToldValues : public NodeValues {
   Tell tell_;
 };
 
-// Runs other graphs than it is given, and tells of the values what `tell` makes of them.
+// Edits each graph before it runs, and passes the values it reports through `tell`.
 class EditingBackend : public PlanBackend {
  public:
   explicit EditingBackend(Edit edit, Tell tell = nullptr)
@@ -152,7 +146,7 @@ class EditingBackend : public PlanBackend {
   Tell tell_;
 };
 
-// The same, and tells no values.
+// An EditingBackend that reports no values.
 class SilentBackend : public EditingBackend {
  public:
   using EditingBackend::EditingBackend;
@@ -162,7 +156,7 @@ class SilentBackend : public EditingBackend {
   }
 };
 
-// Runs other graphs than it is given, but tells the values of those.
+// Runs edited graphs, but reports the values of the originals.
 class WrongTogetherBackend : public EditingBackend {
  public:
   using EditingBackend::EditingBackend;
@@ -172,24 +166,20 @@ class WrongTogetherBackend : public EditingBackend {
   }
 };
 
-// Values of these names are not told.
 inline Tell hide(const std::set<std::string>& names) {
   return [=](const std::string& name, const at::Tensor& value) {
     return names.contains(name) ? at::Tensor() : value;
   };
 }
 
-// An edit that leaves a graph as it is.
 inline void nothing(IR& /*ir*/) {}
 
-// An edit: node `name` is another operator of one argument.
+// Changes node `name` to another operator of one argument.
 inline Edit replace(const std::string& name, const std::string& op_type) {
   return [=](IR& ir) {
     if (OpNode* node = find_node(ir, name)) node->op_type = op_type;
   };
 }
-
-// --- The fixture ---
 
 class ExplanationTest : public ::testing::Test {
  protected:
@@ -199,20 +189,18 @@ class ExplanationTest : public ::testing::Test {
     std::filesystem::remove_all(directory_);
   }
 
-  // Makes candidate, graph and inputs of the model, and explains what the backend makes of them.
+  // Makes the candidate, graph and inputs of the model, and explains the backend's run.
   Explanation explain_model(const RegisteredModel& model, Backend& backend, bool failed = true) {
     prepare(model);
     return explain(run_of(expected_by(backend)), backend, failed);
   }
 
-  // Makes candidate, graph and inputs of the model only.
   void prepare(const RegisteredModel& model) {
     candidate_ = make_candidate(model, /*seed=*/0);
     ir_ = candidate_->extract();
     inputs_ = candidate_->inputs(0);
   }
 
-  // What was prepared, compared with `expected`.
   ExplainedRun run_of(std::vector<at::Tensor> expected) {
     return {.candidate = *candidate_,
             .ir = ir_,
@@ -222,7 +210,6 @@ class ExplanationTest : public ::testing::Test {
             .expected = std::move(expected)};
   }
 
-  // Runs the files of the reproducer on `backend`.
   VerificationReport replay(Backend& backend) {
     const IR ir = IR::load(directory_ + "/ir.json");
     StateDict weights;
@@ -235,14 +222,14 @@ class ExplanationTest : public ::testing::Test {
   }
 
   RunSettings settings_;
-  // Of the reproducer; not there at first.
+  // For the reproducer; missing at first.
   std::string directory_;
   std::unique_ptr<Candidate> candidate_;
   IR ir_;
   std::vector<at::Tensor> inputs_;
 
  private:
-  // What the run is compared with that is explained: nothing where it ends with an error.
+  // The outputs of the run that is explained; empty if it ends with an error.
   std::vector<at::Tensor> expected_by(Backend& backend) {
     try {
       backend.run(ir_, candidate_->weights(), inputs_);
