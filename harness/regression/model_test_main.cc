@@ -1,11 +1,10 @@
-// The program of the tests that //harness:defs.bzl makes, of their update targets, and of the tests
-// of //models/operators.
+// The main program of tests made by //harness:defs.bzl, their update targets, and the tests of
+// //models/operators.
 //
-// Flags say what is tested: models that the program registers, exactly one with --model, an archive
-// with --pt2, or the cases of operators with --suite=operators. All of it goes through the pipeline
-// in one run, with a test case for each model or operator, and leaves pages and graphs in
-// TEST_UNDECLARED_OUTPUTS_DIR. The graph and page of one model may have golden files; --update, in
-// place of the tests, writes these into the user's workspace.
+// Flags choose what to test: registered models (exactly one with --model), an archive (--pt2), or
+// operator cases (--suite=operators). Everything runs once through the pipeline and leaves pages
+// and graphs in TEST_UNDECLARED_OUTPUTS_DIR. One model may have golden files; --update writes them
+// to the workspace instead of testing.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,11 +37,9 @@ namespace fs = std::filesystem;
 
 struct BuildLine {
   HarnessOptions options = {};
-  // Empty for all models that the program registers.
   std::string model = {};
-  // Of the model, or of all models or cases.
   std::vector<std::string> categories = {};
-  // Paths in the workspace, empty where there is none.
+  // Paths in the workspace; empty for none.
   std::string golden = {};
   std::string golden_page = {};
   std::string target = {};
@@ -59,7 +56,7 @@ BuildLine& build_line() {
 
 constexpr const char* kArchive = "archive";
 
-// What is tested: models by name, operators, or the archive.
+// The test names: models, operators, or the archive.
 std::vector<std::string> names_of_tests() {
   const BuildLine& line = build_line();
   if (line.is_of_an_archive()) return {kArchive};
@@ -81,7 +78,7 @@ std::string problem_of(const Result& result) {
   return result.name + " passes, and is registered as failing: " + result.expected_failure->reason;
 }
 
-// Runs what these tests are of, and gives what is wrong by test; empty where nothing is.
+// Returns what is wrong, by test; empty if nothing is.
 std::map<std::string, std::string> run_tests_in(const std::string& directory,
                                                 const std::vector<std::string>& names) {
   const BuildLine& line = build_line();
@@ -113,7 +110,6 @@ struct Golden {
   std::string (*difference)(const std::string& golden, const std::string& now);
 };
 
-// Those that there are, with what a run left in `directory`.
 std::vector<Golden> goldens(const std::string& directory) {
   const BuildLine& line = build_line();
   std::vector<Golden> all;
@@ -134,7 +130,7 @@ std::string report_directory() {
                             : (fs::temp_directory_path() / "torch_ir_model_test").string();
 }
 
-// All at once, before the first test: a process takes many. Those of this shard only.
+// Runs all tests of this shard at once, since one process can handle many of them.
 class RunAll : public ::testing::Environment {
  public:
   void SetUp() override {
@@ -215,7 +211,6 @@ int update_goldens() {
   return 0;
 }
 
-// Takes the flags of the harness, of which some are used, and those of these tests.
 void take_flags(int argc, char** argv) {
   BuildLine& line = build_line();
   CLI::App parser;
@@ -238,7 +233,7 @@ int run(int argc, char** argv) {
   take_flags(argc, argv);
   if (build_line().update) return update_goldens();
   RunSettings& settings = build_line().options.run.settings;
-  // Operators at level exact have the bits of eager.
+  // At level exact, operators must match eager bit by bit.
   if (build_line().is_of_operators() && settings.optimization == Optimization::kExact) {
     settings.tolerance = {.fixed = kExactTolerance};
     settings.tolerance_wins = true;

@@ -22,10 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What stands in the place of kWithinTolerance where there is no difference at all.
+// Stands for kWithinTolerance where there is no difference at all.
 constexpr std::string_view kNoDifference[] = {"0", "1", "as good as eager"};
 
-// Removes the placeholder from `a`, and from `b` what stands there without a difference.
 bool skip_difference(std::string_view& a, std::string_view& b) {
   if (!a.starts_with(kWithinTolerance)) return false;
   const auto same = std::ranges::find_if(kNoDifference, [&](auto it) { return b.starts_with(it); });
@@ -35,12 +34,12 @@ bool skip_difference(std::string_view& a, std::string_view& b) {
   return true;
 }
 
-// Files below `directory` by their paths relative to it.
+// Keyed by the path relative to `directory`.
 template <class Predicate>
 Files read_files(const std::string& directory, const Predicate& is_wanted) {
   Files files;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory)) {
-    // Lexically: under Bazel the files are links to elsewhere.
+    // Lexically, because under Bazel the files are links elsewhere.
     const fs::path path = entry.path().lexically_relative(directory);
     if (is_wanted(path)) files[path.string()] = read_file(entry.path());
   }
@@ -106,7 +105,7 @@ bool same_page(std::string_view a, std::string_view b) {
 
 namespace {
 
-// Of each side; what follows is only counted.
+// The most lines shown of each side.
 constexpr size_t kMaxLines = 12;
 
 std::vector<std::string_view> split_lines(std::string_view text) {
@@ -129,7 +128,7 @@ void append_lines(std::string& out, char sign, const std::vector<std::string_vie
   }
 }
 
-// The lines between those that both begin with and those that both end with.
+// The lines between the common prefix and the common suffix.
 std::string changed_lines(std::string_view golden, std::string_view now) {
   const std::vector<std::string_view> before = split_lines(golden);
   const std::vector<std::string_view> after = split_lines(now);

@@ -1,5 +1,5 @@
-// Rewrites reports/reference in the workspace it is run in, of the models that have a graph there
-// and those that are named: bazel run //reports:update -- MODEL...
+// Rewrites reports/reference for the models there and those named: bazel run //reports:update --
+// MODEL...
 
 #include <algorithm>
 #include <cstdlib>

@@ -14,7 +14,6 @@ namespace {
 
 using Data = kainjow::mustache::data;
 
-// Inputs and outputs.
 std::string values_table(const IR& ir) {
   Table table("llll", {"", "Name", "Shape", "Dtype"});
   const auto add = [&](const char* role, const std::vector<TensorMeta>& values) {
@@ -67,8 +66,8 @@ std::string bytes_cell(const NodeCost& cost) {
   return text;
 }
 
-// Nodes of the graphs of node 2 have the numbers 2.0.0, 2.0.1, ..., 2.1.0, ... What these cost is
-// not known one by one.
+// Nodes of the graphs of node 2 are numbered 2.0.0, 2.0.1, ..., 2.1.0, ... They have no separate
+// costs.
 void add_nodes(const Graph& graph, const std::string& prefix, const std::vector<NodeCost>& costs,
                Table& table) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -91,7 +90,6 @@ std::string nodes_table(const IR& ir, const GraphCost& cost) {
   return table.markdown();
 }
 
-// "131 kB, `conv2d`"
 std::string bytes_and_name(int64_t bytes, const std::string& name) {
   return name.empty() ? bytes_text(bytes) : bytes_text(bytes) + ", " + code_cell(name);
 }
@@ -147,7 +145,6 @@ std::string costs_table(const CostTotals& totals) {
   return table.markdown();
 }
 
-// Where the diagram had to be cut.
 std::string cut_text(const IR& ir, const MermaidFlowchart& chart) {
   if (chart.num_nodes == static_cast<int64_t>(ir.nodes.size())) return "";
   const std::string count = fmt::format("{} of {}", chart.num_nodes, ir.nodes.size());
@@ -156,7 +153,7 @@ std::string cut_text(const IR& ir, const MermaidFlowchart& chart) {
                      code_span(ir.nodes[chart.num_nodes - 1].name), count);
 }
 
-// The picture itself where the diagram does not show all; a link where it does.
+// Shows the picture itself if the diagram is incomplete, otherwise a link.
 std::string picture_text(const std::string& name, bool is_cut, const RunContext& context,
                          const GraphPicture& picture) {
   if (!context.portable && picture.svg.empty()) {

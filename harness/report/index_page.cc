@@ -26,7 +26,7 @@ namespace {
 using json_fields::Json;
 using json_fields::write;
 
-// What a browser would not show, or show as something else, is escaped as in the other pages.
+// Escapes what a browser cannot show, as on the other pages.
 void make_shown(Json& json) {
   if (json.is_string()) {
     json = shown_text(json.get_ref<const std::string&>());
@@ -35,7 +35,7 @@ void make_shown(Json& json) {
   }
 }
 
-// JSON inside a script element: ASCII, and no '<', with which a tag or a comment would begin.
+// JSON for a script element: ASCII without '<', which could begin a tag or a comment.
 std::string script_json(Json json) {
   make_shown(json);
   std::string text = json.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
@@ -51,13 +51,13 @@ std::string script_json(Json json) {
   return safe;
 }
 
-// NaN is greater than all else.
+// NaN is greater than anything else.
 double greater(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 
-// NaN is less than all else.
+// NaN is less than anything else.
 double lesser(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 
-// All trials as one, each figure the worst of them.
+// The worst of each figure over all trials.
 Json worst_figures(const Result& result) {
   const DifferenceMetrics differences = difference_metrics(result);
   Json json = Json::object();
@@ -98,7 +98,6 @@ Json worst_figures(const Result& result) {
   return json;
 }
 
-// What a row of the table says about the failure, in a line.
 std::string reason(const Result& result) {
   if (result.status() == Status::kExpectedFailure) return result.expected_failure->reason;
   if (result.failure) return headline(result.failure->message);
@@ -106,7 +105,7 @@ std::string reason(const Result& result) {
   return "";
 }
 
-// What the table shows.
+// The data of a table row.
 Json model_json(const Result& result, const RunContext& context) {
   Json json = {{"name", result.name},
                {"status", status_name(result.status())},
@@ -157,7 +156,7 @@ std::string description(const Result& result) {
   return "Imported from " + result.origin->archive + ".";
 }
 
-// What the view of one model shows beside that.
+// The further data of a model's view.
 Json detail_json(const Result& result, const RunContext& context, bool has_svg,
                  const std::string& problem) {
   const bool has_ir = result.num_passed_stages > static_cast<size_t>(Stage::kSerialize);
@@ -185,8 +184,7 @@ Json detail_json(const Result& result, const RunContext& context, bool has_svg,
   return json;
 }
 
-// A document as the content of a script element. Names in it are escaped, so that it has no such
-// tags and comments of its own.
+// Names in the document are escaped, so it cannot have such tags and comments of its own.
 bool fits_in_script(std::string_view svg) {
   return svg.find("<!--") == svg.npos && svg.find("</script") == svg.npos &&
          svg.find("<script") == svg.npos;
@@ -197,7 +195,7 @@ std::string_view without_declaration(std::string_view svg) {
   return svg.substr(root == svg.npos ? 0 : root);
 }
 
-// Script elements with the details of all models, and with their pictures as far as there is room.
+// Writes script elements with the details of all models, and with pictures while there is room.
 void put_details(const RunRecord& run, const PictureOf& picture_of, const PutText& put) {
   size_t room = kMaxIndexPictures;
   size_t i = 0;
@@ -205,7 +203,7 @@ void put_details(const RunRecord& run, const PictureOf& picture_of, const PutTex
     GraphPicture picture;
     const bool has_graph = result.graph_summary().has_value();
     if (has_graph && room > 0) picture = picture_of(result);
-    // Where nobody asks any more, there is one as there was for the others.
+    // Once the page is full, pictures are assumed to exist as for the others.
     const bool has_svg = has_graph && (room == 0 || !picture.svg.empty());
     const std::string_view svg = without_declaration(picture.svg);
     if (svg.size() > room) room = 0;
@@ -253,7 +251,7 @@ Json changes_json(const BaselineComparison& comparison, const std::string& basel
   return {{"baseline", baseline}, {"notes", write(baseline_notes(comparison))}, {"rows", rows}};
 }
 
-// What the page says of all of it.
+// The page's data about the whole run.
 Json run_json(const RunRecord& run, const BaselineComparison* baseline) {
   Json stages = Json::array();
   for (const Stage stage : kStages) stages.push_back(stage_name(stage));
@@ -269,7 +267,6 @@ Json run_json(const RunRecord& run, const BaselineComparison* baseline) {
       {"changes", baseline == nullptr ? Json() : changes_json(*baseline, run.context.baseline)}};
 }
 
-// That, and the rows of the table.
 void put_data(const RunRecord& run, const BaselineComparison* baseline, const PutText& put) {
   std::string text = script_json(run_json(run, baseline));
   text.pop_back();
@@ -282,7 +279,7 @@ void put_data(const RunRecord& run, const BaselineComparison* baseline, const Pu
   put("]}");
 }
 
-// Where data and details are to stand in the page, which has no control characters but new lines.
+// Mark where data and details go in the page, which has no control characters but newlines.
 constexpr std::string_view kData = "\x01";
 constexpr std::string_view kDetails = "\x02";
 

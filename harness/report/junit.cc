@@ -34,7 +34,7 @@ std::string failure_element(std::string_view kind, const std::string& summary,
 }
 
 std::string failed(const Result& result, const RunContext& context) {
-  // A run that was interrupted may have left a model without a word.
+  // An interrupted run may leave a model without a failure.
   const Failure failure = result.failure.value_or(Failure{.message = "not run to its end"});
   std::string text = failure.message + '\n';
   if (result.expected_failure) {

@@ -8,9 +8,9 @@
 namespace torch_ir {
 namespace {
 
-// Includes what GitHub adds: mentions, references, formulas, entities.
+// Includes GitHub's extensions: mentions, references, formulas, entities.
 constexpr std::string_view kMarkup = "\\`*_[]<>~&$@#";
-// Markup where a line starts.
+// Markup at the start of a line.
 constexpr std::string_view kLineMarkup = "+-=";
 
 size_t longest_run(std::string_view text, char c) {
@@ -32,7 +32,7 @@ std::string on_one_line(std::string_view text) {
 
 bool is_lower(char c) { return std::islower(static_cast<unsigned char>(c)) != 0; }
 
-// "seed", and not "oneDNN", "aten::add" or "x_1".
+// True for "seed", false for "oneDNN", "aten::add" or "x_1".
 bool starts_with_word(std::string_view text) {
   std::string_view word = text.substr(0, text.find(' '));
   if (word.ends_with(':') || word.ends_with(',')) word.remove_suffix(1);
@@ -49,12 +49,12 @@ constexpr Replacement kEverywhere[] = {
     {"<", "&lt;"},
     // "]]>" may not stand in text.
     {">", "&gt;"},
-    // These are UTF-8, and no characters.
+    // XML forbids U+FFFE and U+FFFF.
     {"\xef\xbf\xbe", "\\xef\\xbf\\xbe"},
     {"\xef\xbf\xbf", "\\xef\\xbf\\xbf"},
 };
 constexpr Replacement kInText[] = {{"\n", "\n"}, {"\t", "\t"}};
-// A parser makes spaces of plain line breaks and tabs here.
+// A parser turns plain line breaks and tabs into spaces here.
 constexpr Replacement kInAttributes[] = {{"\n", "&#10;"}, {"\t", "&#9;"}, {"\"", "&quot;"}};
 
 template <size_t N>
@@ -69,7 +69,7 @@ template <size_t N>
 std::string escape(std::string_view text, const Replacement (&more)[N]) {
   std::string xml;
   while (!text.empty()) {
-    // What is no UTF-8 goes byte by byte.
+    // Invalid UTF-8 is escaped byte by byte.
     const std::string_view character = text.substr(0, std::max<size_t>(1, character_size(text)));
     text.remove_prefix(character.size());
     const Replacement* replacement = find(kEverywhere, character);
@@ -99,7 +99,7 @@ std::string code_span(std::string_view text) {
   if (text.empty()) return "";
   const std::string fence(longest_run(text, '`') + 1, '`');
   const std::string line = on_one_line(text);
-  // One space at both ends is taken away again.
+  // Markdown removes one space from both ends.
   const bool pad =
       line.front() == '`' || line.back() == '`' || (line.front() == ' ' && line.back() == ' ');
   return pad ? fence + " " + line + " " + fence : fence + line + fence;
@@ -108,7 +108,7 @@ std::string code_span(std::string_view text) {
 std::string table_cell(std::string_view markdown) {
   std::string cell;
   for (const char c : markdown) {
-    // A table is cut at its bars before anything else is looked for, code included.
+    // Tables are split at bars before anything else is parsed, even code.
     if (c == '|') cell += '\\';
     cell += c;
   }

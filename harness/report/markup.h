@@ -1,7 +1,5 @@
-// Text of files, processes and notes, made ready to be shown: as it is, as Markdown, of which
-// GitHub shows exactly the text, whatever is in it, and inside XML 1.0.
-//
-// Called by the pages and junit.xml. What a terminal would obey is escaped, see shown_text.
+// Escapes text from files, processes and notes for Markdown, as GitHub shows it, and for XML 1.0.
+// Characters that would control a terminal are escaped too (shown_text).
 #pragma once
 
 #include <string>
@@ -9,31 +7,27 @@
 
 namespace torch_ir {
 
-// `text` as running text, on one line: no character of it is markup.
+// `text` as running text on one line, with all markup escaped.
 std::string escape_markdown(std::string_view text);
 
-// `text` as code within a line; empty for an empty text.
+// `text` as inline code; empty for an empty text.
 std::string code_span(std::string_view text);
 
-// `markdown`, made by the functions above, as a cell of a table.
+// `markdown`, made by the functions above, as a table cell.
 std::string table_cell(std::string_view markdown);
 
-// `text` as a code block, from fence to fence, with a line break at the end; `language` as in
-// "cpp", "mermaid".
+// `text` as a fenced code block with a final newline; `language` as in "cpp", "mermaid".
 std::string code_block(std::string_view text, std::string_view language = "");
 
-// `text` with its line breaks and tabs, and with all else that printable.h escapes escaped as
-// there, however long it is.
+// Keeps line breaks and tabs, and escapes other characters as printable.h does, without its limit.
 std::string shown_text(std::string_view text);
 
-// `text`, which may be a note of a few words, as a sentence: with a capital, unless its first word
-// is a name, and with a full stop.
+// `text` with a capital, unless its first word is a name, and a full stop.
 std::string as_sentence(std::string text);
 
-// `text` as the content of an element, and as an attribute in double quotes. A parser gives back
-// the same text, but for what XML can not hold and a terminal should not show: control characters
-// other than line breaks and tabs, and bytes that are no UTF-8, which are escaped as printable.h
-// does it.
+// `text` for an element and for an attribute in double quotes. A parser returns the same text,
+// except that control characters other than line breaks and tabs, and invalid UTF-8, are escaped as
+// in printable.h.
 std::string xml_text(std::string_view text);
 std::string xml_attribute(std::string_view text);
 

@@ -30,7 +30,6 @@ std::string maximum_difference(const Result& result, const RunContext& context) 
   return difference ? " Maximum difference: " + difference_text(*difference, context) : "";
 }
 
-// "in the stage **verify**: output mismatch"
 std::string failure_text(const Failure& failure) {
   return fmt::format("in the stage **{}**: {}", stage_name(failure.stage),
                      failure_kind_name(failure.kind));
@@ -70,7 +69,6 @@ std::string verdict(const Result& result, const RunContext& context) {
   return text;
 }
 
-// Where the model is from, in a sentence.
 std::string described_model(const Result& result) {
   if (!result.origin) return escape_markdown(result.description);
   if (!result.origin->graph.empty()) return "The graph of " + code_span(result.origin->graph) + ".";

@@ -25,7 +25,6 @@ std::string summary(const NodeReport& report) {
   return text;
 }
 
-// "node 3, `linear` (`aten.linear.default`)", and which of its values.
 std::string node_text(int64_t index, const std::string& node, const std::string& op_type,
                       const std::string& value) {
   std::string text = fmt::format("node {}, {} ({})", index, code_span(node), code_span(op_type));
@@ -69,7 +68,7 @@ List paragraphs(const NodeReport& report) {
 }
 
 void add_statistics(const std::string& role, const TensorStatistics& it, Table& table) {
-  // What whoever ran the graph kept to itself has neither a dtype nor figures.
+  // Inputs that the executor did not return have neither a dtype nor figures.
   if (role == "input" && it.dtype.empty())
     return table.add({role, code_cell(it.name), "not handed back"});
   table.add({role, code_cell(it.name), code_cell(shape_text(it.shape)), code_cell(it.dtype),
@@ -101,7 +100,6 @@ Table worst_table(const NodeReport& report) {
   return table;
 }
 
-// "27 values compared with float64, ..., the worst as good as eager."
 std::string opinions_text(const NodeReport& report) {
   std::string text = counted(report.num_opinions, "value") + " compared with float64";
   if (!report.opinions.empty()) {
@@ -135,7 +133,6 @@ Table skipped_table(const NodeReport& report) {
   return table;
 }
 
-// "5 values", or "the first 50 of 812 values".
 std::string part_text(size_t shown, int64_t all) {
   const std::string text = counted(all, "value");
   if (static_cast<int64_t>(shown) == all) return text;
@@ -147,7 +144,7 @@ std::string part_text(size_t shown, int64_t all) {
 Data node_section(const NodeReport& report, const RunContext& context) {
   Data data;
   data.set("summary", summary(report));
-  // Where two machines differ in the last bits, so do the figures.
+  // The figures depend on the last bits, which differ between machines.
   if (context.portable) return data;
   data.set("paragraphs", paragraphs(report));
   set_some(data, "statistics", statistics_table(report.first_divergence));

@@ -1,5 +1,4 @@
-// OPERATORS.md: the scoreboard of single calls; and on the page of a model that was taken apart,
-// each node's error alone, and what has accumulated.
+// OPERATORS.md, the scoreboard of single calls, and the section about the nodes of a split model.
 
 #include <fmt/format.h>
 
@@ -27,13 +26,13 @@ using Data = kainjow::mustache::data;
 using List = kainjow::mustache::list;
 using Cases = std::vector<Result>;
 
-// results.json has all.
+// results.json has all of them.
 constexpr size_t kMostBadCases = 200;
 constexpr size_t kMostCalls = 1000;
 
 const std::vector<size_t> kBadColumns = {0, 2, 3, 6};
 
-// The columns of dtypes, in this order; others behind them.
+// The order of the dtype columns; other dtypes follow.
 constexpr std::string_view kDtypeOrder[] = {"float32",   "float64",    "float16", "bfloat16",
                                             "complex64", "complex128", "int64",   "int32",
                                             "int16",     "int8",       "uint8",   "bool"};
@@ -47,7 +46,6 @@ std::string capitalized(std::string text) {
   return text;
 }
 
-// How many passed of how many.
 struct Score {
   int64_t passed = 0;
   int64_t tried = 0;
@@ -67,7 +65,6 @@ struct Score {
   }
 };
 
-// How far a case, and eager, are from float64.
 std::vector<Cell> error_cells(const Result& result, const RunContext& context) {
   const auto& opinion = result.second_opinion;
   if (!opinion || !opinion->reason.empty()) return {"", ""};
@@ -75,7 +72,6 @@ std::vector<Cell> error_cells(const Result& result, const RunContext& context) {
           difference_text(opinion->eager_error, context)};
 }
 
-// What float64 says of all of them.
 std::string opinions_text(const Cases& cases) {
   int64_t known = 0;
   int64_t worse = 0;
@@ -106,10 +102,10 @@ std::string statuses_table(const Cases& cases) {
   return table.markdown();
 }
 
-// Beside what is only not supported.
+// Unsupported cases are listed separately.
 bool is_bad(const Result& result) { return !result.is_good(); }
 
-// An operator a row, with what was said of its first case.
+// One row per operator, with the reason of its first case.
 Table unsupported_table(const Cases& cases) {
   std::map<std::string, std::pair<int64_t, std::string>> operators;
   for (const Result& result : cases) {
@@ -125,7 +121,7 @@ Table unsupported_table(const Cases& cases) {
   return table;
 }
 
-// Of these, index.html shows the columns kBadColumns.
+// index.html shows only the columns kBadColumns of this table.
 Table bad_table(const Cases& cases, const RunContext& context) {
   Table table("lllrrrl", {"Case", "", "Status", "Max&nbsp;diff", "From&nbsp;float64",
                           "Eager&nbsp;from&nbsp;float64", "Why"});
@@ -139,12 +135,10 @@ Table bad_table(const Cases& cases, const RunContext& context) {
   return table;
 }
 
-// The cases of a category: operators against dtypes.
 struct Category {
   std::string title;
   Score score;
   Table table;
-  // All but the last.
   std::vector<size_t> html_columns;
 };
 
@@ -193,7 +187,7 @@ std::vector<Category> categories_of(const Cases& cases) {
   return list;
 }
 
-// In the order in which they first occur.
+// In order of first occurrence.
 std::vector<std::string> models_in(const Cases& cases) {
   std::vector<std::string> models;
   for (const Result& it : cases) {
@@ -242,7 +236,7 @@ std::string how_judged(const RunSettings& settings) {
 
 constexpr size_t kMostRows = 2000;
 
-// The greatest difference of what `node` makes in the run of the whole graph.
+// The largest difference of `node`'s values in the run of the whole graph.
 std::string accumulated_text(const OpNode& node, const Result& result, const RunContext& context) {
   if (!result.nodes) return "";
   const NodeReport& report = *result.nodes;
@@ -257,7 +251,7 @@ std::string accumulated_text(const OpNode& node, const Result& result, const Run
   };
   if (std::ranges::any_of(report.skipped, is_it)) return "not compared";
   if (!report.error.empty()) return "";
-  // Only so many are kept.
+  // Only the worst kMaxNodeDetails values are kept.
   return report.worst.size() < kMaxNodeDetails ? "0" : "less than those listed above";
 }
 

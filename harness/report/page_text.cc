@@ -24,8 +24,7 @@ std::string figure(bool is_zero, std::string text, const RunContext& context) {
   return context.portable && !is_zero ? std::string(kWithinTolerance) : std::move(text);
 }
 
-// A template leaves a blank line for every part that is not there; of several, one is kept, and
-// those inside code are left alone.
+// Templates leave a blank line for each missing part. Keeps one of several, except in code.
 std::string without_extra_blank_lines(const std::string& page) {
   std::string tidy;
   std::string fence;
@@ -66,7 +65,7 @@ std::string factor_text(double factor, double max_diff, const RunContext& contex
 std::vector<Cell> with_opinion(std::vector<Cell> cells, const SecondOpinion& opinion,
                                double max_diff, const RunContext& context) {
   const bool has_opinion = opinion.reason.empty();
-  // How far they are from float64 differs between machines, also where they are equal.
+  // Distances from float64 differ between machines, even where outputs are equal.
   for (const double error : {opinion.executor_error, opinion.eager_error}) {
     cells.push_back(has_opinion ? figure(/*is_zero=*/false, short_number(error), context) : "");
   }
@@ -148,7 +147,6 @@ std::string build_text(const RunContext& context) {
   return text;
 }
 
-// Who runs the graphs.
 std::string engine_text(const RunSettings& settings) {
   if (!settings.executor.empty()) return "an external program";
   if (!settings.backend.empty()) return "the backend " + code_cell(settings.backend);
@@ -194,7 +192,7 @@ std::string render_exactly(std::string_view text, const kainjow::mustache::data&
 
 namespace {
 
-// "Max&nbsp;diff" is for Markdown, whose columns are as narrow as they can be.
+// "Max&nbsp;diff" keeps Markdown's narrow columns from breaking; HTML does not need it.
 std::string html_name(std::string name) {
   constexpr std::string_view kSpace = "&nbsp;";
   for (size_t at = 0; (at = name.find(kSpace)) != std::string::npos;) {

@@ -1,5 +1,4 @@
-// What the pages are made of: pieces of text that they have in common, and sections of a model's
-// page.
+// Text shared by the pages, and the sections of a model's page.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +13,14 @@
 namespace torch_ir {
 
 struct Cell {
-  // Ready to stand in a table of either kind: a figure, a word, or what text_cell and code_cell of
-  // page_text.h made for a page that is Markdown only.
+  // Text that needs no escaping: a figure, a word or, for Markdown-only pages, the result of
+  // text_cell and code_cell.
   Cell(std::string ready) : markdown(ready), html(std::move(ready)) {}
   Cell(std::string_view ready) : Cell(std::string(ready)) {}
   Cell(const char* ready) : Cell(std::string(ready)) {}
   // With thousands separators.
   Cell(int64_t figure);
-  // Text from elsewhere, made safe for both kinds: as running text, and as code.
+  // Escape text for both formats.
   static Cell text(std::string_view text);
   static Cell code(std::string_view text);
 
@@ -35,17 +34,17 @@ struct Cell {
 
 class Table {
  public:
-  // `alignment` has a letter for each column: 'l', or 'r' for figures.
+  // `alignment` has 'l' or 'r' for each column.
   Table(std::string alignment, std::vector<Cell> heads)
       : alignment_(std::move(alignment)), heads_(std::move(heads)) {}
 
-  // Columns without a cell stay empty.
+  // Missing cells are empty.
   void add(std::vector<Cell> cells);
 
   size_t num_rows() const { return rows_.size(); }
-  // Without the line break at the end.
+  // Without a final newline.
   std::string markdown() const;
-  // The element table: the cells of `columns`, or of all where none are given.
+  // A table element with `columns`, or all columns if empty.
   std::string html(const std::vector<size_t>& columns = {}) const;
 
  private:
@@ -54,19 +53,17 @@ class Table {
   std::vector<std::vector<Cell>> rows_;
 };
 
-// The figures of a difference, as they are shown.
 std::string difference_text(double difference, const RunContext& context);
 std::string count_text(int64_t mismatched, double max_diff, const RunContext& context);
 std::string tolerance_figure(double smallest, const RunContext& context);
 
-// How an output that differs by `max_diff` compares with float64.
 std::string factor_text(double factor, double max_diff, const RunContext& context);
 
-// `cells`, and behind them what float64 says of it: the errors of executor and eager, the opinion.
+// Appends the errors of executor and eager against float64, and the verdict.
 std::vector<Cell> with_opinion(std::vector<Cell> cells, const SecondOpinion& opinion,
                                double max_diff, const RunContext& context);
 
-// Of a single call: "✅", "❌" or "–", and its difference, empty where it has none.
+// For a single call: "✅", "❌" or "–", and its difference, which may be empty.
 std::string_view case_mark(const Result& result);
 std::string max_diff_text(const Result& result, const RunContext& context);
 
@@ -79,36 +76,30 @@ std::string share_text(int64_t count, int64_t total);
 // "1 node", "27 nodes".
 std::string counted(int64_t count, std::string_view noun);
 
-// Cells of a table.
 std::string text_cell(std::string_view text);
 std::string code_cell(std::string_view text);
-// `items` as code, with `separator` between them.
 std::string code_list(const std::vector<std::string>& items, std::string_view separator);
 
-// `path` as the target of a link.
 std::string link_target(std::string_view path);
 
-// The sign of a status: "✅", "❌", ...
+// "✅", "❌", ...
 std::string_view status_mark(Status status);
 
-// Sets `key` where there is something to show, so that its section of the template is left out
-// otherwise.
+// Sets `key` unless the value is empty, so that the template leaves out its section.
 void set_some(kainjow::mustache::data& data, const char* key, const std::string& text);
 void set_some(kainjow::mustache::data& data, const char* key, const Table& table);
 
-// The rows that say how a run was made, in which models ran `num_trials` times.
+// Sets the rows that say how a run was made.
 void set_environment(kainjow::mustache::data& page, const RunContext& context, int num_trials);
 
-// `page` in `text`, as Markdown: of several blank lines one is kept. Throws Error when the template
-// is not well formed.
+// Renders the template `text` as Markdown, without repeated blank lines. Throws Error when the
+// template is malformed.
 std::string render(std::string_view text, const kainjow::mustache::data& page);
 
-// The same, with all blank lines.
+// Keeps all blank lines.
 std::string render_exactly(std::string_view text, const kainjow::mustache::data& page);
 
-// --- The sections of a model's page, as data for its template ---
-
-// What the outputs are compared with, in the places that say it.
+// Phrases that name what the outputs are compared with.
 struct Reference {
   // "the graph computes what ..."
   std::string verdict;
@@ -122,20 +113,19 @@ struct Reference {
 
 Reference reference_of(const Result& result);
 
-// Trials, outputs and tolerances; of a result that has trials.
+// Requires a result with trials.
 kainjow::mustache::data verification_section(const Result& result, const RunContext& context);
 
 kainjow::mustache::data node_section(const NodeReport& report, const RunContext& context);
 
-// The nodes of a model that was taken apart, with the results of `cases` that occur in it; without
-// "table" where there are none.
+// The nodes of a split model with the results of their `cases`; has no "table" if there are none.
 kainjow::mustache::data calls_section(const Result& result, const std::vector<Result>& cases,
                                       const RunContext& context);
 
-// Of a result that has a reproducer.
+// Requires a result with a reproducer.
 kainjow::mustache::data reproducer_section(const Result& result, const RunContext& context);
 
-// Of a result that has a graph.
+// Requires a result with a graph.
 kainjow::mustache::data graph_section(const Result& result, const RunContext& context,
                                       const GraphPicture& picture);
 

@@ -25,10 +25,10 @@ constexpr const char* kIndex = "index.html";
 constexpr const char* kResults = "results.json";
 constexpr const char* kJunit = "junit.xml";
 constexpr const char* kOperators = "OPERATORS.md";
-// The last one says that all of them are there.
+// The last file marks the run as complete.
 constexpr std::array kRunFiles = {kJunit, kIndex, kOperators, kSummary, kResults};
 
-// Of a model, what stands before its name and behind it; a name that ends with "/" is a folder.
+// The prefix and suffix around the model's name; a suffix of "/" marks a folder.
 constexpr std::array<std::pair<const char*, const char*>, 7> kModelFiles = {
     {{"", ".md"},
      {"ir/", ".json"},
@@ -48,7 +48,6 @@ void make_folder(const fs::path& path) {
   if (error) throw Error("cannot make '" + path.string() + "': " + error.message());
 }
 
-// Moves what may not be there.
 void move_if_there(const fs::path& from, const fs::path& to) {
   if (!fs::exists(from)) return;
   make_folder(to.parent_path());
@@ -57,14 +56,13 @@ void move_if_there(const fs::path& from, const fs::path& to) {
   if (error) throw Error("cannot write '" + to.string() + "': " + error.message());
 }
 
-// What the process of the model drew; drawn here where that came to its end too early.
+// Draws the picture here if the model's process ended before it did.
 GraphPicture picture_of(const Result& result, const fs::path& file) {
   if (fs::exists(file)) return {.svg = read_file(file)};
   if (result.is_extracted()) return {.problem = "it is not drawn at full scale"};
   return draw_graph(result);
 }
 
-// The file that `write` puts a piece at a time.
 void write_pieces(const fs::path& path, const std::function<void(const PutText& put)>& write) {
   AtomicFile file(path);
   write([&](std::string_view piece) { file.write(piece); });

@@ -1,21 +1,18 @@
-// ReportFiles: the directory that a run leaves.
+// ReportFiles: the output directory of a run.
 //
-//   DIR/SUMMARY.md                what the run came to
-//   DIR/<Model>.md                a page a model
-//   DIR/ir/<Model>.json           its graph
-//   DIR/svg/<Model>.svg           the picture of its graph
-//   DIR/repro/<Model>/            the smallest part of it that fails, where it fails
+//   DIR/SUMMARY.md                    the results of the run
+//   DIR/<Model>.md                    a page for each model
+//   DIR/ir/<Model>.json, DIR/svg/<Model>.svg   its graph and a picture of that
+//   DIR/repro/<Model>/                the smallest part of it that fails, if it fails
 //   DIR/tensors/<Model>.{weights,inputs,expected}.safetensors   with RunSettings::save_tensors
-//   DIR/index.html                all of it, to look into
-//   DIR/results.json, DIR/junit.xml   the same for programs
+//   DIR/index.html                    the whole run, for browsers
+//   DIR/results.json, DIR/junit.xml   the whole run, for programs
 //
-// They are made in a hidden folder of DIR and take their places (base/work_directory.h) when the
-// run is done, results.json last: until then DIR holds what it held, and so it does when the run is
-// killed.
-// Files of models that are not part of the run, and those of others, are left alone; what an
-// earlier run left of the models that are goes when this one does not make it, and so do folders
-// that become empty. No symbolic link in DIR is followed. Errors are torch_ir::Error, and leave DIR
-// as it was.
+// Files are made in a hidden folder of DIR and moved (base/work_directory.h) when the run is done,
+// results.json last; a run that is killed leaves DIR as it was. Files of other models and foreign
+// files stay. Old files of this run's models that it does not replace are removed, and so are
+// folders that become empty. Symbolic links in DIR are not followed. Errors are torch_ir::Error and
+// leave DIR as it was.
 #pragma once
 
 #include <filesystem>
@@ -31,29 +28,27 @@ namespace torch_ir {
 
 class ReportFiles {
  public:
-  // Makes `directory` where it is missing. Throws Error where it holds what can not be replaced by
-  // the files of `models`.
+  // Makes `directory` if missing. Throws Error if it holds something that the files of `models`
+  // cannot replace.
   ReportFiles(const std::string& directory, const std::vector<std::string>& models);
 
-  // For the files of a run in progress, in the same file system.
+  // A folder for temporary files, in the same file system.
   std::string work_directory() const { return (work_directory_.path() / "run").string(); }
 
-  // The page of `result`, its picture, and the files that run_candidate left in `files`. Notes why
-  // there is no picture, where there is none.
-  // `cases` may have calls of the model.
+  // Writes the page of `result` and its picture, and takes the files that run_candidate left in
+  // `files`. Sets picture_problem if there is no picture. `cases` may include the model's calls.
   void write_model(Result& result, const std::string& files, const RunContext& context,
                    const std::vector<Result>& cases = {}) const;
-  // What is about all models. `baseline` is null where there is none to compare with.
+  // Writes the files about the whole run. `baseline` may be null.
   void write_run(const RunRecord& run, const BaselineComparison* baseline) const;
 
-  // Puts what has been written in its place: the files of `models`, and with `has_run` those about
-  // all.
+  // Moves what was written into place: the files of `models` and, with `has_run`, those about the
+  // run.
   void finish(const std::vector<std::string>& models, bool has_run) const;
 
  private:
   std::filesystem::path directory_;
   WorkDirectory work_directory_;
-  // Where the files of write_model and write_run lie until then.
   std::filesystem::path unfinished_;
 };
 

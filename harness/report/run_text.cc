@@ -41,7 +41,6 @@ struct FigureText {
   }
 };
 
-// "12 models and 1 case compared: 2 worse, 1 gone, 3 new"
 std::string compared_text(const BaselineComparison& comparison) {
   std::string text;
   for (const auto& [number, noun] :
@@ -62,7 +61,6 @@ std::string compared_text(const BaselineComparison& comparison) {
   return text;
 }
 
-// "max diff, normal values: 1.2e-07 -> 0.031"
 std::string change_text(const FigureChange& change) {
   const FigureText text{.is_tolerance = change.is_tolerance};
   const std::string before = std::visit(text, change.before);
@@ -86,7 +84,7 @@ std::vector<std::string> shown_details(const FigureChange& change) {
   return shown;
 }
 
-// The first of `change` goes behind trend and model, the others below it.
+// The first change follows trend and model on their line; the others go below.
 void append_model(const ModelChange& change, size_t name_width, std::string& text) {
   text +=
       fmt::format("  {:7}  {:{}}", trend_name(change.trend), printable(change.model), name_width);

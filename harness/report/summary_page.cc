@@ -38,7 +38,7 @@ std::string status_pie(const Results& results) {
   return code_block(pie, "mermaid");
 }
 
-// What the good ones of a run are: all of it ends with the same stage.
+// All good results of a run end with the same stage.
 Status passed_status(const Results& results) {
   return count_status(results, Status::kExtracted) == 0 ? Status::kPassed : Status::kExtracted;
 }
@@ -47,7 +47,6 @@ const char* passed_name(Status status) {
   return status == Status::kPassed ? "Passed" : "Extracted";
 }
 
-// Why a model counts as bad.
 std::string bad_news(const Result& result) {
   if (result.status() == Status::kUnexpectedPass) {
     return fmt::format("It passes, and is expected to fail ({}: {}).",
@@ -57,7 +56,6 @@ std::string bad_news(const Result& result) {
   return text_cell(headline(result.failure->message));
 }
 
-// Of the models for which `is_wanted` holds, with what `reason` says of them.
 template <class Predicate, class Reason>
 Table failures_table(const Results& results, const char* head, const Predicate& is_wanted,
                      const Reason& reason) {
@@ -97,7 +95,7 @@ std::string status_cell(Status status) {
   std::string name(status_name(status));
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::toupper(c); });
   std::string cell = std::string(status_mark(status)) + " " + name;
-  // On one line, whatever the width of the column.
+  // Keeps the cell on one line.
   for (size_t at = cell.find(' '); at != std::string::npos; at = cell.find(' ')) {
     cell.replace(at, 1, "\u00a0");
   }
@@ -138,7 +136,7 @@ std::string models_table(const Results& results, const RunContext& context) {
 
 using Counts = std::map<Status, int64_t>;
 
-// How many there are of each status, in a row a category, or of all models in one without.
+// A row per category, or one unnamed row for all models.
 Table counts_table(const Results& results, const std::map<std::string, Counts>& rows,
                    std::vector<Cell> heads) {
   const Status passed = passed_status(results);
@@ -189,7 +187,7 @@ std::string render_summary(const RunRecord& run, const BaselineComparison* basel
   page.set("verdict", fmt::format("{} **{}**{}", all_good(results) ? "✅" : "❌",
                                   passed_text(results), not_passed_text(results)));
   page.set("coverage", coverage_text(results, coverage, code_names));
-  // The reference pages are read where they lie, and have no such file beside them.
+  // The reference pages have no index.html beside them.
   page.set("index",
            context.portable ? "" : " To search, filter and sort: [`index.html`](index.html).");
   page.set("counts", totals_table(results));

@@ -17,7 +17,6 @@ using List = kainjow::mustache::list;
 
 constexpr int64_t kHistogramWidth = 40;
 
-// The last columns of the tables of trials and of outputs.
 std::vector<Cell> with_figures(std::vector<Cell> cells, const TensorComparison& c,
                                const RunContext& context) {
   cells.push_back(difference_text(c.max_diff, context));
@@ -27,7 +26,6 @@ std::vector<Cell> with_figures(std::vector<Cell> cells, const TensorComparison& 
   return cells;
 }
 
-// The figures of all outputs together.
 TensorComparison total(const VerificationReport& report) {
   TensorComparison all;
   all.max_diff = report.max_diff;
@@ -80,7 +78,7 @@ List mismatches(const VerificationReport& report) {
   return lines;
 }
 
-// Rows of a histogram: elements that are NaN on one side have one of their own.
+// Elements that are NaN on one side only have a row of their own.
 std::vector<std::pair<std::string, int64_t>> histogram_rows(const TensorComparison& comparison) {
   std::vector<std::pair<std::string, int64_t>> rows;
   for (size_t bin = 0; bin < kHistogramBins; ++bin) {
@@ -92,7 +90,7 @@ std::vector<std::pair<std::string, int64_t>> histogram_rows(const TensorComparis
   return rows;
 }
 
-// Bars, and at least a mark for one element.
+// A single element still gets a mark.
 std::string histogram(const TensorComparison& comparison) {
   const auto rows = histogram_rows(comparison);
   int64_t most = 1;
@@ -122,7 +120,7 @@ std::string figures_table(const TensorComparison& c) {
   return table.markdown();
 }
 
-// Of outputs that differ. They may differ between machines, so portable pages have none.
+// Portable pages have none, because differences vary between machines.
 List differences(const Result& result, const VerificationReport& report,
                  const RunContext& context) {
   List sections;
@@ -189,7 +187,7 @@ Data verification_section(const Result& result, const RunContext& context) {
   Data data;
   data.set("trials", trials_table(result, context));
   data.set("explanation", reference_of(result).explanation);
-  // Which trial is the worst may differ between machines.
+  // The worst trial may differ between machines.
   if (result.trials.size() > 1 && !context.portable) {
     data.set("worst_trial", escape_markdown(worst.name));
   }

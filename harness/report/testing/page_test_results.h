@@ -1,4 +1,4 @@
-// Results made by hand, for the tests of their renderings.
+// Hand-made results for tests of the reports.
 #pragma once
 
 #include <string>
@@ -106,7 +106,7 @@ inline Result make_mismatch() {
   return result;
 }
 
-// Where "Off" goes wrong.
+// The node report of "Off".
 inline NodeReport make_nodes() {
   NodeReport nodes;
   nodes.num_compared = 8;
@@ -133,7 +133,6 @@ inline NodeReport make_nodes() {
   return nodes;
 }
 
-// SUMMARY.md of a run.
 inline std::string summary_of(const std::vector<Result>& results, const Coverage& coverage = {},
                               const RunContext& context = {},
                               const std::vector<Result>& cases = {}) {
