@@ -18,7 +18,7 @@
 namespace torch_ir {
 namespace {
 
-// Figures that differ by less say nothing.
+// Smaller changes are noise.
 constexpr double kNoiseFactor = 2;
 constexpr double kNoise = 1e-7;
 
@@ -49,7 +49,7 @@ void compare_graphs(const Result& old, const Result& now, const GraphChanges& gr
                     ModelChange& change) {
   const std::optional<GraphSummary> before = old.graph_summary();
   const std::optional<GraphSummary> after = now.graph_summary();
-  // One that is not there goes with the status.
+  // A missing graph shows in the status.
   if (!before || !after || before->fingerprint == after->fingerprint) return;
   FigureChange& graph = change.changes.emplace_back(FigureChange{.what = "graph"});
   if (const auto words = graph_changes.find(now.name); words != graph_changes.end()) {
@@ -66,7 +66,6 @@ void compare_graphs(const Result& old, const Result& now, const GraphChanges& gr
   compare("parameters", &IRSummary::total_parameters);
 }
 
-// Whether a difference of `a` is more than one of `b`, and not by chance.
 bool exceeds(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && !std::isnan(b);
   if (std::isinf(a) || std::isinf(b)) return a > b;
@@ -100,7 +99,6 @@ void compare_trials(const Result& old, const Result& now, ModelChange& change) {
   }
 }
 
-// A model that one of the runs does not have.
 ModelChange only_status(const Result& model, Trend trend) {
   FigureChange status{.what = "status", .trend = trend};
   (trend == Trend::kNew ? status.now : status.before) = status_text(model);
@@ -118,13 +116,12 @@ std::vector<std::string> file_names(const Coverage& coverage) {
   return names;
 }
 
-// Whether a run of `coverage` was asked for `model` of another run, `other`, and came to it.
+// Whether a run of `coverage` selected and reached `model` of the run `other`.
 bool covers(const Coverage& coverage, const Coverage& other, const Result& model) {
   if (coverage.is_interrupted) return false;
   const Selection& selection = coverage.selection;
   const bool has_same_files = file_names(coverage) == file_names(other);
   if (model.call && selection.suite == other.selection.suite && has_same_files) {
-    // Calls of models are those of the models that were taken apart.
     const auto is_same = [&](auto... member) {
       return ((selection.*member == other.selection.*member) && ...);
     };
@@ -178,7 +175,7 @@ std::unordered_map<std::string_view, const Result*> by_name(const std::vector<Re
 
 namespace fs = std::filesystem;
 
-// What differs between `graph` and the one of the file, as far as a fingerprint tells it.
+// Describes changes that the fingerprint covers.
 std::vector<std::string> changes(IR old, const IR& graph) {
   old.pytorch_version = graph.pytorch_version;
   old.constants = graph.constants;

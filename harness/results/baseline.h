@@ -1,19 +1,15 @@
-// What has changed since an earlier run: `harness --baseline OLD/results.json`.
-//
-// compare_with_baseline is called with what the file says and with the results of this run; the
-// console, SUMMARY.md and results.json read what it gives. Plain data, no files.
+// Changes since an earlier run: `harness --baseline OLD/results.json`. Plain data, no files.
 //
 // What counts as worse:
-// - a model was good (passed, or failed as expected) and is not any more;
+// - a model was good (passed, or failed as expected) and no longer is;
 // - it failed before, and now fails in an earlier stage;
-// - the maximum difference of a trial, or its smallest passing tolerance, has grown: to more than
-//   twice what it was, and by more than 1e-7; NaN is greater than infinity, and that than all else.
-//   (On one machine figures are the same from run to run, so this is about other machines, where
-//   operators round differently.)
-//   Of a single call, its own figures take the place of those of trials.
-// The opposite is better. Another graph, another kind of failure in the same stage, and a status
-// that is as good are changes, and neither. A model that is new, or gone, is no change of another;
-// one that either run was not asked for, or was interrupted before, is not compared.
+// - the maximum difference of a trial (or of a single call), or its smallest passing tolerance, has
+//   more than doubled and grown by more than 1e-7; NaN is greater than infinity. (Figures never vary
+//   on one machine; on others operators may round differently.)
+//
+// The opposite is better. Another graph, another kind of failure in the same stage, and an equally
+// good status are neutral changes. Models that a run did not select, or did not reach before it was
+// interrupted, are not compared.
 #pragma once
 
 #include <array>
@@ -36,7 +32,6 @@ enum class Trend { kWorse, kGone, kChanged, kNew, kBetter };
 inline constexpr std::array kTrends = {Trend::kWorse, Trend::kGone, Trend::kChanged, Trend::kNew,
                                        Trend::kBetter};
 
-// "worse", "gone", "changed", "new", "better".
 std::string_view trend_name(Trend trend);
 
 struct FigureChange {
@@ -48,45 +43,43 @@ struct FigureChange {
   Figure before = {};
   Figure now = {};
   Trend trend = Trend::kChanged;
-  // Whether these are tolerances, which are rounded up where they are shown.
+  // Tolerances are rounded up for display.
   bool is_tolerance = false;
-  // Of a graph, in words, where these are known.
+  // For a graph: what has changed, if known.
   std::vector<std::string> details = {};
 };
 
 struct ModelChange {
   std::string model = {};
-  // The worst of its changes.
+  // The worst of `changes`.
   Trend trend = Trend::kChanged;
-  // A new model has its status alone, and so has one that is gone.
+  // Just the status for a new or removed model.
   std::vector<FigureChange> changes = {};
 };
 
 struct BaselineComparison {
-  // How the runs themselves differ: "LibTorch: 2.12.0 -> 2.13.0".
+  // Differences between the runs: "LibTorch: 2.12.0 -> 2.13.0".
   std::vector<std::string> notes = {};
-  // Models, and single calls, that both runs have.
+  // The models and single calls that both runs have.
   size_t num_compared = 0;
   size_t num_cases = 0;
-  // Models and calls that have changed, the worst first, and otherwise in the order in which they
-  // ran; those that are gone in the order of the earlier run.
+  // The changed ones, worst first, then in the order of this run, or of the earlier one if gone.
   std::vector<ModelChange> models = {};
 
   size_t count(Trend trend) const;
   bool is_worse() const { return count(Trend::kWorse) != 0; }
 };
 
-// What has changed in graphs, in words, by model, as graph_changes finds it.
 using GraphChanges = std::map<std::string, std::vector<std::string>>;
 
-// Figures of trials are compared only where both runs drew their values with the same seed.
+// Compares figures of trials only if both runs had the same seed.
 BaselineComparison compare_with_baseline(const RunRecord& old, const RunRecord& now,
                                          const GraphChanges& graph_changes = {});
 
-// For each model before its files are written, which may be the same files: the graph of `result`
-// compared with that of the same model in `old`, which lies in ir/ beside
-// `file`, its results.json; a line each. Empty when the graphs are the same, when a run has none,
-// and when there is no such file any more. What is wrong with the file is said in a line.
+// Compares the graph of `result` with the model's graph in `old`, a file in ir/ beside `file`, its
+// results.json. Call it before reports are written, which may replace that file. Returns one line
+// per change, or one saying what is wrong with the file; empty if the graphs are equal or one is
+// missing.
 std::vector<std::string> graph_changes(const RunRecord& old, const std::string& file,
                                        const Result& result);
 

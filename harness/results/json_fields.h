@@ -1,16 +1,15 @@
-// Structs to JSON and back, by one list of fields for both.
+// Converts structs to JSON and back, using one list of fields for both.
 //
-// A struct names its fields in a function `fields(visit, value)` beside it, which calls
+// A struct lists its fields in a function `fields(visit, value)` beside it, which calls
 //
-//   visit("key", value.member)           what an older file lacks stays as it is; an empty optional
-//                                        is left out
-//   visit.required("key", value.member)  what a file must have
-//   visit.nullable("key", optional)      null where it is empty
+//   visit("key", value.member)           optional: unchanged if a file lacks it; an empty optional is
+//                                        not written
+//   visit.required("key", value.member)  must be in a file
+//   visit.nullable("key", optional)      null if empty
 //   visit.derived("key", value)          only written, since it follows from other members
 //
-// for each; `Visit::kReads` tells the directions apart. Enumerations are written by their names.
-// Numbers that JSON does not have are "nan", "inf" and "-inf". What a portable file does not tell
-// (kWithinTolerance) stays as it is.
+// `Visit::kReads` tells the directions apart. Enumerations are written by name, non-finite numbers
+// as "nan", "inf" and "-inf". Members that a portable file hides (kWithinTolerance) stay unchanged.
 #pragma once
 
 #include <fmt/format.h>
@@ -33,14 +32,14 @@
 
 namespace torch_ir {
 
-// How a value is called, and the inverse.
+// Converts a value to its name and back.
 template <class Name, class Parse>
 struct Naming {
   Name name;
   Parse parse;
 };
 
-// Specialized for each type that is written by a name.
+// Specialize it for types that are written by name.
 template <class T>
 inline constexpr bool kNaming = false;
 
@@ -54,7 +53,7 @@ Json write(const T& value);
 template <class T>
 void read(const Json& json, T& value);
 
-// What is wrong with a value, and where: a JSON pointer, which grows on the way out.
+// An error in a value and its JSON pointer, which is built while unwinding.
 struct Problem {
   std::string what = {};
   std::string place = {};
@@ -68,7 +67,6 @@ inline void expect(bool is_met, const char* what, const Json& json) {
   throw Problem{fmt::format("expected {}, found {}", what, printable(found))};
 }
 
-// Reads what the member or item `key` holds.
 template <class Key, class T>
 void read_at(const Key& key, const Json& json, T& value) {
   try {
@@ -133,7 +131,7 @@ struct Reader {
   void derived(const char* /*key*/, const T& /*value*/) const {}
 
  private:
-  // Null where the file does not tell it.
+  // Returns null if a portable file hides the value.
   const Json* find(const char* key) const {
     expect(json.is_object(), "an object", json);
     const auto member = json.find(key);
@@ -154,7 +152,7 @@ template <class T>
 Json write(const T& value) {
   if constexpr (Struct<T>) {
     Json json = Json::object();
-    // The list of fields is for both directions; a writer changes none.
+    // A list of fields serves both directions; a writer changes nothing.
     fields(Writer{json}, const_cast<T&>(value));
     return json;
   } else if constexpr (Named<T>) {
@@ -213,7 +211,7 @@ inline size_t read_position(const std::string& key) {
   return std::stoul(key);
 }
 
-// The first alternative that it can be: a name, or a struct by its required members.
+// Takes the first alternative that fits: a name, or a struct by its required members.
 template <size_t I, class T>
 void read_variant(const Json& json, T& value) {
   if constexpr (I + 1 == std::variant_size_v<T>) {
@@ -263,14 +261,13 @@ void read(const Json& json, T& value) {
     value.clear();
     for (size_t i = 0; i < json.size(); ++i) read_at(i, json[i], value.emplace_back());
   } else {
-    // An array.
     expect(json.is_array() && json.size() == value.size(), "a list of the right length", json);
     for (size_t i = 0; i < value.size(); ++i) read_at(i, json[i], value[i]);
   }
 }
 
-// What `read_document` makes of the JSON in `text`. Throws SerializationError, in one line that
-// names the place.
+// Parses `text` and returns the result of `read_document`. Throws SerializationError with one line
+// that names the place.
 template <class Read>
 auto parse(std::string_view text, const Read& read_document) {
   try {

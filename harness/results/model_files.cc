@@ -18,7 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSummaryName = "SUMMARY";
-// The graph of a folder.
 constexpr const char* kGraphFile = "ir.json";
 
 std::string in_quotes(const std::string& path) { return "'" + printable(path) + "'"; }
@@ -45,7 +44,7 @@ void check_file(const std::string& flag, const std::string& path) {
   if (fs::is_directory(status)) throw Error(flag + ": " + in_quotes(path) + " is a folder");
 }
 
-// "." has a name too.
+// Also names folders such as ".".
 std::string folder_name(const std::string& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);
@@ -61,7 +60,6 @@ std::string short_name_of(FileFormat format, const std::string& path) {
   return is_folder(path) ? folder_name(path) : file_name(path);
 }
 
-// The name of the file without its extension.
 std::string stem(FileFormat format, const std::string& path) {
   std::string name = file_name(path);
   const std::string_view extension = format == FileFormat::kArchive ? ".pt2" : ".json";
@@ -69,7 +67,6 @@ std::string stem(FileFormat format, const std::string& path) {
   return name;
 }
 
-// A name for pages, links and commands.
 std::string model_name(FileFormat format, const std::string& path) {
   std::string name =
       is_graph_of_folder(format, path) ? short_name_of(format, path) : stem(format, path);
@@ -82,7 +79,6 @@ std::string model_name(FileFormat format, const std::string& path) {
   return name.substr(0, kMaxNameBytes);
 }
 
-// The file of tensors that belongs to the model, by its name.
 std::string beside(const ModelFiles& files, const std::string& kind) {
   const std::string prefix =
       is_graph_of_folder(files.format, files.path) ? "" : stem(files.format, files.path) + ".";
@@ -91,11 +87,10 @@ std::string beside(const ModelFiles& files, const std::string& kind) {
 
 std::string if_there(const std::string& path) { return is_file(path) ? path : ""; }
 
-// The model in the file that is given, with the tensors that lie beside it.
 ModelFiles make_files(ModelFiles files) {
   files.name = model_name(files.format, files.path);
-  // Whoever gives one of the two means these tensors and no others; what is expected of a graph is
-  // so for its own inputs only.
+  // A user who gives one of the two means these tensors only, and the expected outputs of a graph
+  // are for its own inputs.
   if (files.inputs.empty() && files.expected.empty()) {
     files.expected = if_there(beside(files, "expected"));
     if (files.format == FileFormat::kArchive) files.inputs = if_there(beside(files, "inputs"));
@@ -124,7 +119,7 @@ void refuse_tensors(const ModelFiles& folder) {
   }
 }
 
-// What is in a folder, by name.
+// Sorted by name.
 std::vector<fs::path> entries_of(const ModelFiles& folder) {
   std::vector<fs::path> entries;
   std::error_code error;
@@ -140,7 +135,6 @@ std::vector<fs::path> entries_of(const ModelFiles& folder) {
   return entries;
 }
 
-// The archives in a folder, or the graphs in the folders in it.
 std::vector<std::string> models_in(const ModelFiles& folder) {
   const bool has_archives = folder.format == FileFormat::kArchive;
   std::vector<std::string> paths;

@@ -1,7 +1,4 @@
-// Models in files as models of a run: archives (`.pt2`) and graphs (IR JSON), what `--pt2` and
-// `--ir` give, found on the disk.
-//
-// Called by the harness program and by the tests of single archives, before anything runs.
+// Finds the archives (`.pt2`) and graphs (IR JSON) that `--pt2` and `--ir` name.
 #pragma once
 
 #include <string>
@@ -20,55 +17,52 @@ enum class FileFormat { kArchive, kGraph };
 // "--pt2", "--ir".
 std::string flag_of(FileFormat format);
 
-// The files of one model; as the user gives them, the path may also be that of a folder of archives
-// or graphs, and what is left empty is looked for.
+// The files of one model. As given by a user, `path` may be a folder of archives or graphs, and
+// missing files are searched for.
 struct ModelFiles {
   FileFormat format = FileFormat::kArchive;
-  // Of its page: that of the file or folder, without ".pt2" and ".json".
+  // The page's name: that of the file or folder, without ".pt2" and ".json".
   std::string name = {};
   std::string path;
-  // Of a graph that has any. An archive has its own.
+  // Only for graphs: an archive includes its weights.
   std::string weights = {};
-  // Where empty, the example inputs of the archive.
+  // If empty, the archive's example inputs.
   std::string inputs = {};
-  // Where empty, what the operators compute.
+  // If empty, what the operators compute.
   std::string expected = {};
 
-  // What a report may say of the path: its last part. A graph "ir.json" goes by its folder.
+  // The last part of the path, for reports; for "ir.json", its folder's name.
   std::string short_name() const;
   bool operator==(const ModelFiles&) const = default;
 };
 
-// The models of the registry that names of files may clash with.
+// The models of the registry, whose names files must not clash with.
 struct RegistryNames {
   std::vector<std::string> all = {};
-  // Those of this run.
   std::vector<std::string> running = {};
 };
 
-// The models that `given` are about: in their order, those of a folder by name. Where no
-// tensors are given for NAME.pt2 or NAME.json, they are NAME.weights.safetensors (of a graph),
-// NAME.inputs.safetensors and NAME.expected.safetensors beside it, and those of a graph called
-// ir.json, or of a folder with one, are weights.safetensors and so on; as far as these are there.
+// Finds the models of `given`, in order; those of a folder are sorted by name. Tensors that are not
+// given are NAME.weights.safetensors (graphs only), NAME.inputs.safetensors and
+// NAME.expected.safetensors beside NAME.pt2 or NAME.json; for ir.json, or a folder with one, they
+// are weights.safetensors and so on.
 //
-// Throws Error for what is not there, for a graph without inputs, and for models that would have
-// the same page as another one, as the summary, or as one of the registry: a graph may be a part of
-// a model that does not run.
+// Throws Error for missing files, for a graph without inputs, and if a model's page would have the
+// name of another one's, of the summary, or of a registered model's (a graph may be a part of a
+// registered model that does not run).
 std::vector<ModelFiles> find_model_files(const std::vector<ModelFiles>& given,
                                          const RegistryNames& registry);
 
-// The last part of `path`: what a report may say of it.
 std::string file_name(const std::string& path);
 
-// A single call.
 struct CaseSource {
-  // The process that runs it is told nothing but the name.
+  // The process that runs the case gets just the name.
   CaseInfo info = {};
-  // With its files (case_files.h); empty for a case of the tables that are linked in.
+  // The folder of its files (case_files.h); empty for a linked-in case.
   std::string folder = {};
 };
 
-// Where a candidate is found: a model of the registry, by its name, a model in files, or a call.
+// A model of the registry (by name), a model in files, or a single call.
 using ModelSource = std::variant<std::string, ModelFiles, CaseSource>;
 
 const std::string& name_of(const ModelSource& source);

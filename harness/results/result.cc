@@ -60,7 +60,7 @@ std::string failure_line(const Failure& failure) {
   const std::string_view kind = failure_kind_name(failure.kind);
   const std::string_view stage = stage_name(failure.stage);
   std::string line(kind);
-  // Most kinds are named after the stage where they come about.
+  // Most kinds contain the name of their stage.
   if (!kind.starts_with(stage)) line.append(" in ").append(stage);
   return line + ": " + headline(failure.message);
 }
@@ -153,8 +153,8 @@ bool Result::is_reproduced_by_whole_graph() const {
 }
 
 const Trial* Result::worst_trial() const {
-  // Those that fail first, of these the one that has no outputs, then by how much the tolerance
-  // would have to be; where float64 is the reference, by how far they are from it.
+  // Failing trials first, above all those without outputs, then by the tolerance they would need
+  // or, where float64 is the reference, by their distance from it.
   const auto badness = [](const Trial& trial) {
     const VerificationReport& report = trial.verification;
     const double factor = report.error_factor ? report.worst_factor().value_or(0) : 0;

@@ -1,5 +1,5 @@
-// The one list of the fields of results: what results.json has, what `--baseline` reads of it, and
-// what the process of a model sends. results_format.md says what they mean.
+// The fields of results in results.json and in messages of model processes. results_format.md
+// explains them.
 #pragma once
 
 #include <string>
@@ -227,7 +227,7 @@ void fields(const Visit& visit, Trial& trial) {
   if constexpr (Visit::kReads) {
     report.max_diff = metrics.max_diff.value_or(0);
     report.mean_diff = mean_diff.value_or(0);
-    // Outputs of which a portable file tells no differences are as good as none.
+    // A portable file may hide all differences of an output.
     if (!metrics.smallest_passing_tolerance) report.output_details.clear();
   }
 }
@@ -296,7 +296,7 @@ void count_field(const Visit& visit, const char* key, std::optional<int64_t>& co
                              fmt::format("/{}", key)};
 }
 
-// The metrics of a graph that are known of it when it is not at hand any more.
+// The metrics that remain when the graph has been dropped.
 template <class Visit>
 void graph_fields(const Visit& visit, Result& result) {
   std::optional<std::string> fingerprint;
@@ -327,7 +327,7 @@ void graph_fields(const Visit& visit, Result& result) {
   }
 }
 
-// What a run leaves of a model, relative to the folder of results.json; null where it does not.
+// The files of a model, relative to the folder of results.json; null for missing ones.
 inline json_fields::Json files_of(const Result& result) {
   const auto path = [](bool is_there, const std::string& name) {
     return is_there ? json_fields::Json(name) : json_fields::Json();
@@ -368,7 +368,7 @@ void fields(const Visit& visit, CallInfo& call) {
   visit("occurrences", call.occurrences);
 }
 
-// What a single call, one of thousands, has not.
+// Fields that single calls lack.
 template <class Visit>
 void model_fields(const Visit& visit, Result& result) {
   visit("sizes", result.sizes);
@@ -385,8 +385,7 @@ void model_fields(const Visit& visit, Result& result) {
   visit("current_trial", result.current_trial);
 }
 
-// All but the graph, which has a file of its own. `current_trial` is for whoever started the
-// process of a model, and not in results.json.
+// All but the graph, which has its own file. Only messages between processes use `current_trial`.
 template <class Visit>
 void fields(const Visit& visit, Result& result) {
   Status status = result.status();

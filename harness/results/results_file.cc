@@ -23,15 +23,13 @@ using json_fields::Problem;
 using json_fields::write;
 
 constexpr std::string_view kFormat = "torch-ir results";
-// To be raised when a key goes, or means something else. One that is new raises nothing: readers
-// pass over keys that they do not know.
+// Raise it when a key is removed or changes its meaning. Readers ignore unknown keys, so new keys
+// are fine.
 constexpr int64_t kResultsVersion = 2;
-// In which single calls had another shape: they are left out.
+// Its single calls had another format and are left out.
 constexpr int64_t kOldestVersion = 1;
 
-// --- Text that people can read and git can diff ---
-
-// All but ASCII escaped; bytes that are not UTF-8 become U+FFFD.
+// Escapes all but ASCII; invalid UTF-8 becomes U+FFFD.
 std::string scalar_text(const Json& value) {
   return value.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
@@ -41,7 +39,7 @@ bool is_one_line(const Json& value) {
          std::ranges::none_of(value, [](const Json& item) { return item.is_structured(); });
 }
 
-// Indented by two spaces, with a list of plain values in one line.
+// Indents by two spaces, with lists of plain values on one line.
 void append(const Json& value, const std::string& indent, std::string& text) {
   if (!value.is_structured() || value.empty()) {
     text += scalar_text(value);
@@ -62,8 +60,6 @@ void append(const Json& value, const std::string& indent, std::string& text) {
   text += value.is_object() ? '}' : ']';
 }
 
-// --- Writing ---
-
 Json write_totals(const std::vector<Result>& results) {
   std::map<FailureKind, int64_t> failures;
   for (const Result& result : results) {
@@ -80,7 +76,7 @@ Json write_totals(const std::vector<Result>& results) {
   return {{"count", results.size()}, {"status", status}, {"failure", failure}};
 }
 
-// What may differ between machines, of a value and of a difference that is not 0.
+// Figures that may differ between machines; kDifferences only where there is a difference.
 constexpr const char* kStatistics[] = {"min", "max", "mean", "standard_deviation"};
 constexpr const char* kDifferences[] = {"max_diff",          "mean_diff",
                                         "max_relative_diff", "root_mean_square_diff",
@@ -91,8 +87,7 @@ constexpr const char* kDifferences[] = {"max_diff",          "mean_diff",
                                         "worst_expected",    "smallest_passing_tolerance",
                                         "worst_factor",      "worst_trial"};
 
-// How far a value is from float64 always, and how that relates to eager where it is not equal to
-// it.
+// Distances from float64 always vary; their ratio to eager only if the outputs differ.
 void make_opinion_portable(Json& opinion, const Json& max_diff) {
   opinion["executor_error"] = opinion["eager_error"] = kWithinTolerance;
   if (max_diff == 0) return;
@@ -116,11 +111,11 @@ void make_portable(Json& json) {
     replace(json, kDifferences);
   }
   if (json.contains("second_opinion")) {
-    // An output has a comparison; a single call has the figure itself.
+    // Outputs have a comparison; single calls have the figure itself.
     const Json& compared = json.contains("comparison") ? json["comparison"] : json;
     make_opinion_portable(json["second_opinion"], compared.value("max_diff", Json()));
   }
-  // Which values differ at all, and most, in a node report.
+  // Which values differ, and which differ most, varies between machines.
   if (json.contains("num_compared")) json["worst"] = json["opinions"] = Json::array();
 }
 
@@ -132,7 +127,7 @@ Json write_result(const Result& result, const RunContext& context) {
   return json;
 }
 
-// One at a time: together they may be larger than the memory.
+// One at a time, since all of them may not fit into memory.
 void put_results(const std::vector<Result>& results, const RunContext& context,
                  const PutText& put) {
   std::string_view separator = "[";
@@ -145,9 +140,6 @@ void put_results(const std::vector<Result>& results, const RunContext& context,
   put(results.empty() ? "[]" : "\n  ]");
 }
 
-// --- Reading ---
-
-// The version.
 int64_t check_format(const json_fields::Reader& visit) {
   std::string format;
   int64_t version = 0;

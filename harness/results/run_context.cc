@@ -17,7 +17,7 @@
 namespace torch_ir {
 namespace {
 
-// A rule that goes before those of the models was asked for, all of it.
+// An overriding rule was asked for, so all of it is shown.
 template <class Add>
 void add_tolerance(const RunSettings& settings, const Add& add) {
   const Tolerance defaults = RunSettings().tolerance.fixed;
@@ -34,14 +34,14 @@ void add_tolerance(const RunSettings& settings, const Add& add) {
   }
 }
 
-// Up to its options. No backend is linked into //harness: whatever program has one is another.
+// The command without options. //harness has no linked-in backends, so those need another program.
 std::string program_command(const RunContext& context, bool has_options) {
   if (!context.program.empty()) return shell_word(context.program);
   if (!context.settings.backend.empty()) return "harness";
   return std::string("tools/bazel run //harness") + (has_options ? " --" : "");
 }
 
-// "PyTorch built with:", then "  - GCC 13.3".
+// Finds "GCC 13.3" in "PyTorch built with:\n  - GCC 13.3".
 std::string compiler(std::string_view config) {
   constexpr std::string_view kItem = "\n  - ";
   const size_t at = config.find(kItem);
@@ -58,7 +58,7 @@ bool is_control(char c) {
   return byte < 0x20 || byte == 0x7F;
 }
 
-// Octal, since what follows could be read as part of a hexadecimal number.
+// Octal, since a hexadecimal number could absorb the characters that follow.
 std::string escaped(char c) {
   if (is_control(c)) return fmt::format("\\{:03o}", static_cast<unsigned char>(c));
   return c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
@@ -79,7 +79,7 @@ Coverage coverage_of(const Result& result) {
     return {
         .files = {{.path = origin.archive, .inputs = origin.inputs, .expected = origin.expected}}};
   }
-  // Those that lie beside a graph are taken anyway.
+  // Files beside a graph are found automatically.
   const auto unless_beside = [&](const std::string& file, const std::string& kind) {
     constexpr std::string_view kExtension = ".json";
     const bool is_folder = !origin.graph.ends_with(kExtension);
@@ -92,7 +92,7 @@ Coverage coverage_of(const Result& result) {
                      .expected = unless_beside(origin.expected, "expected")}}};
 }
 
-// A name that begins like a flag is none.
+// Keeps a name from being read as a flag.
 std::string file_word(const std::string& name) {
   return shell_word(name.starts_with('-') ? "./" + name : name);
 }

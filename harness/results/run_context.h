@@ -1,6 +1,4 @@
-// What a run of the harness was asked for, and how it was made.
-//
-// Put together by the harness program; read by whatever writes about a run. Plain data.
+// The options and circumstances of a run, as plain data.
 #pragma once
 
 #include <chrono>
@@ -18,101 +16,87 @@
 
 namespace torch_ir {
 
-// What stands in a portable report for a difference within the tolerance, and for all else that may
-// differ between machines.
+// Replaces a difference within the tolerance, or anything else that differs between machines, in
+// portable reports.
 inline constexpr std::string_view kWithinTolerance = "within tolerance";
 inline constexpr std::string_view kVersionPlaceholder = "<version>";
 
-// The version of torch-ir and the build of LibTorch that run here, and nothing that names the
-// machine: what can change the last bits of a result. Names and values: "libtorch", "torch_ir", and
-// of LibTorch "compiler", "cpu_capability" (the instructions that its kernels use), "blas",
-// "lapack", "mkl", "onednn", "openmp"; those that it does not tell are left out.
+// What can change the last bits of a result, without naming the machine, as names and values:
+// "libtorch", "torch_ir", and LibTorch's "compiler", "cpu_capability" (its kernels' instructions),
+// "blas", "lapack", "mkl", "onednn", "openmp"; unknown ones are missing.
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 Environment environment();
 
-// The value of `name` among the "Build settings: NAME=VALUE, NAME=VALUE, ..." in the text of
-// at::show_config(); empty where it is not there.
+// The value of `name` in the "Build settings: NAME=VALUE, ..." of at::show_config(); empty if it is
+// missing.
 std::string build_setting(std::string_view config, std::string_view name);
 
-// How it was made, and what its reports are to say.
 struct RunContext {
   RunSettings settings = {};
-  // Placeholders stand for what may differ between machines: the build of LibTorch, and figures
-  // of a difference that is within the tolerance but not 0.
+  // Use placeholders for the build of LibTorch and for nonzero differences within the tolerance.
   bool portable = false;
-  // Whether they say how long the stages took, which differs from run to run.
+  // Report how long stages took.
   bool timings = false;
-  // Build and machine, as far as they can change a result.
   Environment environment = {};
-  // Whether a case that is not supported fails the run.
+  // An unsupported case fails the run.
   bool requires_support = false;
-  // What else was asked for, where it was: the limits of a model, and files.
+  // Other options of the run, where given.
   std::optional<std::chrono::duration<double>> timeout = std::nullopt;
   std::optional<int64_t> memory_limit = std::nullopt;
   std::string expected_failures = {};
   std::string baseline = {};
-  // The program that runs, without its folders, where it is not //harness: it is another one, or an
-  // installed one.
+  // The program's name without folders if it is not //harness.
   std::string program = {};
 };
 
-// Which models it was asked for.
 struct Coverage {
-  // Of the registry, where `registry`.
+  // Applies to the registry, if `registry`.
   Selection selection = {};
   std::vector<ModelFiles> files = {};
   bool registry = true;
-  // Whether they are taken apart as well.
   bool is_split = false;
-  // Whether it ended before all of them had finished.
+  // Whether the run ended early.
   bool is_interrupted = false;
-  // How many models the registry has, and how many archives and graphs were found.
+  // Models in the registry, and the archives and graphs that were found.
   size_t num_registered = 0;
   size_t num_archives = 0;
   size_t num_graphs = 0;
 };
 
-// A run: of what, how, and what came of it. Read back from an earlier results.json it has what that
-// says.
+// A run and its results, also as read back from results.json.
 struct RunRecord {
   Coverage coverage = {};
   RunContext context = {};
   // In the order in which they ran.
   std::vector<Result> results = {};
-  // Single calls: of the operator suite, of models taken apart, of suites in files.
   std::vector<Result> cases = {};
-  // Whether those are known: not from a file of version 1.
+  // False for a file of version 1.
   bool has_cases = true;
 };
 
-// The environment as the reports of the run name it.
+// Hides what differs between machines if the context is portable.
 Environment shown_environment(const RunContext& context);
 
-// What to type to run the models of `coverage` again as `context` says; files, and a program other
-// than //harness, are named without their folders.
+// The command that runs `coverage` again; files and the program appear without their folders.
 std::string reproduce_command(const Coverage& coverage, const RunContext& context);
 
-// Where the models in `files` come from.
 Origin origin_of(const ModelFiles& files);
 
-// A run of the model of `result` alone.
+// A run of just this model.
 Coverage coverage_of(const Result& result);
-
-// What people call the settings and the environment of a run, for whatever shows them.
 
 // "rtol 0.0001, atol 0.0001, or as registered".
 std::string tolerance_rule_text(const RunSettings& settings);
 
-// Names and values of the settings that say what a run computes, in the same order for all runs;
-// the value may be empty. What it tells beside that, and keeps, is not among them.
+// Names and values of the settings that affect results, always in the same order; values may be
+// empty.
 std::vector<std::pair<std::string, std::string>> settings_in_words(const RunSettings& settings);
 
-// The name of an entry of an Environment.
+// The display name of an entry of an Environment.
 std::string environment_name(const std::string& key);
 
-// `text` for a shell: as it stands where nothing in it is special, else in single quotes, and with
-// control characters, which would break the line, as bash and zsh read $'...'.
+// Quotes `text` for a shell if needed; control characters use the $'...' of bash and zsh.
 std::string shell_word(const std::string& text);
 
 }  // namespace torch_ir

@@ -18,7 +18,7 @@ bool is_among(const std::vector<std::string>& list, const std::string& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-// What helps whoever asked for `name`, of which there is none.
+// Suggests alternatives to the unknown `name`.
 std::string hint(const std::string& kind, const std::string& plural, const std::string& name,
                  const std::vector<std::string>& known) {
   if (name.find(',') != std::string::npos) return "; repeat --" + kind + " for each";
@@ -42,7 +42,7 @@ bool shares_an_item(const std::vector<std::string>& a, const std::vector<std::st
                      [&](const std::string& item) { return is_among(b, item); });
 }
 
-// "aten.conv2d" of "aten.conv2d.default".
+// "aten.conv2d" for "aten.conv2d.default".
 std::string without_overload(const std::string& op_type) {
   return op_type.substr(0, op_type.rfind('.'));
 }

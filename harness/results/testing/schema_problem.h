@@ -1,4 +1,4 @@
-// What the schema of results.json has against a file: for tests that write one.
+// Checks a file against the schema of results.json.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,6 @@
 
 namespace torch_ir {
 
-// Visits every object in `value`.
 inline void for_each_object(nlohmann::json& value,
                             const std::function<void(nlohmann::json&)>& visit) {
   if (value.is_object()) visit(value);
@@ -31,7 +30,7 @@ inline nlohmann::json strict_schema() {
   return schema;
 }
 
-// Empty when `results` are valid. The schema lets keys be added; here all of them have to be in it.
+// Empty if `results` are valid. Unlike the schema itself, this rejects unknown keys.
 inline std::string schema_problem(const nlohmann::json& results) {
   const nlohmann::json document = strict_schema();
   valijson::Schema schema;
