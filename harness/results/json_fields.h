@@ -2,8 +2,8 @@
 //
 // A struct lists its fields in a function `fields(visit, value)` beside it, which calls
 //
-//   visit("key", value.member)           optional: unchanged if a file lacks it; an empty optional is
-//                                        not written
+//   visit("key", value.member)           a missing key leaves the member unchanged; an empty
+//                                        optional is not written
 //   visit.required("key", value.member)  must be in a file
 //   visit.nullable("key", optional)      null if empty
 //   visit.derived("key", value)          only written, since it follows from other members

@@ -13,7 +13,6 @@
 namespace torch_ir {
 namespace {
 
-// Takes what stands before the next colon off `rest`.
 std::string take_field(std::string_view& rest) {
   const size_t colon = rest.find(':');
   const std::string_view field = trimmed(rest.substr(0, colon));

@@ -17,7 +17,6 @@
 
 namespace torch_ir {
 
-// What a worker begins with: where its cases go, and those of the workers before it.
 struct SuiteSetup {
   std::string folder = {};
   bool is_split = false;
@@ -26,7 +25,7 @@ struct SuiteSetup {
   std::vector<std::string> keys = {};
 };
 
-// What it has done: the cases until now, or why the candidate at hand is none.
+// The cases so far, or why the current candidate cannot be one.
 struct SuiteAnswer {
   std::string problem = {};
   std::vector<CaseInfo> cases = {};
@@ -51,7 +50,7 @@ void fields(const Visit& visit, SuiteAnswer& answer) {
 
 namespace {
 
-// Above it a worker may have grown.
+// Workers are replaced after this many, because their memory may grow.
 constexpr size_t kCandidatesOfWorker = 1000;
 
 GraphCase case_of(const ModelSource& source, Candidate& candidate) {
@@ -132,7 +131,7 @@ std::vector<SuiteProblem> make_suite(const SuiteRequest& request, const RunOptio
   size_t next = 0;
   supervise(
       {.task = kSuiteTask,
-       // Those of a worker that ended are known to the next.
+       // A new worker knows the cases of those that ended.
        .setup = [&] { return json_fields::write(setup); },
        .requests_of_worker = kCandidatesOfWorker,
        .next = [&](size_t) -> std::optional<WorkRequest> {

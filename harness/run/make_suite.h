@@ -1,7 +1,5 @@
-// make_suite: the folders of cases that the harness makes: the operators as files, models as files,
-// models taken apart.
-//
-// In workers, since it runs models. The caller itself touches no tensor.
+// make_suite: writes folders of cases: operators, models, or split models. Candidates run in
+// workers; the caller touches no tensor.
 #pragma once
 
 #include <string>
@@ -14,27 +12,26 @@
 namespace torch_ir {
 
 struct SuiteRequest {
-  // Where it goes, see case_files.h.
+  // The output folder, see case_files.h.
   std::string output = {};
-  // What it is of, for its README: "operators".
+  // The suite's subject for its README: "operators".
   std::string what = {};
-  // Each a case, or where models are taken apart a case for each of their different calls.
+  // With is_split, each distinct call of a candidate is a case; otherwise each candidate.
   std::vector<ModelSource> candidates = {};
   bool is_split = false;
 };
 
-// A candidate that could not be made a case, or taken apart, and why: one line.
+// Why a candidate could not be made a case or be split, one line.
 struct SuiteProblem {
   std::string name = {};
   std::string message = {};
 };
 
-// Makes the suite with the seed and the limits of `options`. A candidate that ends its process
-// costs itself only. Throws Error when `output` holds other files or cannot be written, and
-// Interrupted after a signal: then there is no suite.
+// Uses the seed and limits of `options`. A candidate that ends its process fails alone. Throws
+// Error when `output` holds other files or cannot be written, and Interrupted after a signal; no
+// suite is left then.
 std::vector<SuiteProblem> make_suite(const SuiteRequest& request, const RunOptions& options);
 
-// What workers do for it.
 inline constexpr const char* kSuiteTask = "suite";
 DoRequest make_suite_task(const WorkJson& setup);
 

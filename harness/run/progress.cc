@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kBarWidth = 24;
 
-// Narrower than this there is no room for a bar beside its figures.
+// A narrower terminal has no room for a bar beside its figures.
 constexpr size_t kLeastWidthForBar = 60;
 
 constexpr const char* kClearLine = "\r\x1b[K";
@@ -75,7 +75,7 @@ std::string clock_text(std::chrono::seconds time) {
   return fmt::format("{}:{:02}:{:02}", minutes / 60, minutes % 60, seconds % 60);
 }
 
-// The first `width` characters of a text in UTF-8.
+// The first `width` characters of UTF-8 text.
 std::string cut(const std::string& text, size_t width) {
   size_t end = 0;
   for (size_t i = 0; i < width && end < text.size(); ++i) {
@@ -134,7 +134,7 @@ std::string Progress::bar_text() const {
   text += fmt::format("{}/{}{}  {}  {}", num_finished_, num_models_,
                       num_bad_ == 0 ? "" : fmt::format(", {} failed", num_bad_),
                       clock_text(elapsed), fmt::join(running_, ", "));
-  // A line that reaches the last column may be broken, and would not be cleared then.
+  // A line that fills the terminal may wrap, and then would not be cleared.
   return cut(text, width - 1);
 }
 

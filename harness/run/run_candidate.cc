@@ -35,8 +35,7 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
   }
 }
 
-// What `exception` says, without what differs from run to run: the addresses of a backtrace, and
-// the folders of files.
+// Removes what differs from run to run: backtraces and the folders of files.
 std::string error_text(const std::exception& exception, const Candidate& candidate,
                        const std::string& directory) {
   const auto* error = dynamic_cast<const c10::Error*>(&exception);
@@ -46,27 +45,26 @@ std::string error_text(const std::exception& exception, const Candidate& candida
   return text;
 }
 
-// Writes the graph as the reports need it: without the values of constants, which may be large.
+// Leaves out the values of constants, which may be large.
 void write_graph(const IR& ir, const std::string& path) {
   IR graph = ir;
   graph.constants = StateDict();
   try {
     save_ir(graph, path);
   } catch (const SerializationError&) {
-    // The next stage fails for the same reason, and says so.
+    // The next stage fails for the same reason and reports it.
   } catch (const Error& error) {
     throw OutputError(error.what());
   }
 }
 
-// Throws LoadError, with all that do not fit.
+// Throws LoadError listing all mismatches.
 void check_values(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs) {
   const std::vector<std::string> problems = value_problems(ir, weights, inputs);
   if (!problems.empty()) throw LoadError(problem_list(problems, "its weights and inputs"));
 }
 
-// The sizes of a run with `inputs`, sorted by symbol. Inputs that do not fit give none: the run
-// says so.
+// Sorted by symbol. Empty if the inputs do not fit, which the run reports.
 std::vector<SymbolSize> sizes_of(const IR& ir, const std::vector<at::Tensor>& inputs) {
   std::vector<SymbolSize> sizes;
   if (inputs.size() != ir.graph_inputs.size()) return sizes;
@@ -81,7 +79,6 @@ std::vector<SymbolSize> sizes_of(const IR& ir, const std::vector<at::Tensor>& in
 
 using OnProgress = std::function<void(const Result&)>;
 
-// The stages of one candidate, one function each.
 class Pipeline {
  public:
   Pipeline(Candidate& candidate, Result& result, const RunSettings& settings,
@@ -107,7 +104,6 @@ class Pipeline {
     }
   }
 
-  // Whether a run has to be looked into: one of all, or the one that could not be executed.
   bool has_to_explain() const {
     if (runs_.empty() || candidate_.is_call()) return false;
     if (failed_to_execute()) return true;
@@ -138,14 +134,13 @@ class Pipeline {
     }
   }
 
-  // What is known of the trials when the last of them could not be executed: the ones before it are
-  // compared all the same.
+  // If the last trial could not be executed, the earlier ones are still compared.
   void keep_trials() {
     if (runs_.size() < 2 || !runs_.back().is_ready || candidate_.is_call()) return;
     try {
       for (size_t i = 0; i + 1 < runs_.size(); ++i) verify(runs_[i]);
     } catch (const std::exception&) {
-      // Then the model itself fails, which is not what this failure is about.
+      // Then the model itself fails, which this failure is not about.
       return result_.trials.clear();
     }
     Trial& last = add_trial();
@@ -158,11 +153,10 @@ class Pipeline {
     std::vector<at::Tensor> inputs;
     std::vector<at::Tensor> outputs;
     std::vector<at::Tensor> expected;
-    // Whether it has its inputs.
     bool is_ready = false;
   };
 
-  // Without the folder of the run's files.
+  // Removes the folder of the run's files.
   NodeReport to_show(NodeReport nodes) const {
     for (std::string* text : {&nodes.error, &nodes.note}) {
       *text = without_folder(std::move(*text), directory_);
@@ -192,7 +186,7 @@ class Pipeline {
       if (trial == 0) check_values(ir_, candidate_.weights(), run.inputs);
       run.is_ready = true;
       if (trial == 0) result_.sizes = sizes_of(ir_, run.inputs);
-      // Operators that draw random numbers draw the same for graph and reference.
+      // The graph and the reference must draw the same random numbers.
       at::manual_seed(candidate_.random_seed(settings_));
       run.outputs = backend_->run(ir_, candidate_.weights(), run.inputs);
     }
@@ -214,7 +208,7 @@ class Pipeline {
     if (candidate_.has_second_opinion(number)) ask_float64(run, trial.verification);
   }
 
-  // Outputs of which nothing is known are not among those of the report.
+  // The report leaves out outputs whose expected values are unknown.
   void ask_float64(const Run& run, VerificationReport& report) {
     std::vector<SecondOpinion> known;
     const std::vector<SecondOpinion> all =
@@ -222,7 +216,7 @@ class Pipeline {
     for (size_t i = 0; i < all.size(); ++i) {
       if (i >= run.expected.size() || run.expected[i].defined()) known.push_back(all[i]);
     }
-    // A call where float64 says nothing goes by its tolerance.
+    // If float64 says nothing, a call is judged by its tolerance.
     const bool is_decided = !candidate_.is_call() || std::ranges::all_of(known, [](const auto& it) {
       return it.reason.empty();
     });
@@ -248,13 +242,13 @@ class Pipeline {
     }
   }
 
-  // On a backend that is there, with inputs that are.
+  // Execution failed although there were a backend and inputs.
   bool failed_to_execute() const {
     return result_.failure && result_.failure->stage == Stage::kExecute &&
            result_.failure->kind == FailureKind::kExecuteFailed && runs_.back().is_ready;
   }
 
-  // The one that could not be executed, or else the worst trial.
+  // The trial that could not be executed, or else the worst one.
   int worst_number() const {
     if (failed_to_execute()) return static_cast<int>(runs_.size()) - 1;
     return static_cast<int>(result_.worst_trial() - result_.trials.data());
@@ -291,7 +285,6 @@ bool is_worse(const SecondOpinion& opinion, const std::optional<SecondOpinion>& 
   return worst->reason.empty() && opinion.factor > worst->factor;
 }
 
-// All that the result of a call keeps of its trials.
 void keep_figures(Result& result) {
   for (const Trial& trial : result.trials) {
     for (const OutputDetail& output : trial.verification.output_details) {
@@ -343,14 +336,14 @@ Result run_candidate(Candidate& candidate, const std::string& name, RunSettings 
     }
     stop_watch();
     ++result.num_passed_stages;
-    // The case says what tolerances it has.
+    // A case has tolerances of its own.
     if (stage == Stage::kExtract && !settings.tolerance_wins) {
       candidate.set_tolerance(settings.tolerance);
     }
     if (stage == settings.last_stage) break;
   }
   if (pipeline.has_to_explain()) {
-    // What is known stays so, whatever happens on the way.
+    // Keeps these results if the explanation ends the process.
     on_progress(result);
     pipeline.explain();
   }

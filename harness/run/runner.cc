@@ -27,7 +27,7 @@
 
 namespace torch_ir {
 
-// What a worker is asked for: to run a candidate, or to look for what reproduces its end.
+// Runs a candidate, or looks for a reproducer of its end.
 struct RunRequest {
   ModelSource source = {};
   std::string directory = {};
@@ -56,11 +56,10 @@ namespace fs = std::filesystem;
 constexpr const char* kRunTask = "run";
 constexpr const char* kGraphFile = "/graph.json";
 
-// How many calls a process takes: its start costs as much as a hundred of them.
+// Starting a process takes as long as about a hundred calls.
 constexpr size_t kLeastCallsOfWorker = 50;
 constexpr size_t kMostCallsOfWorker = 1000;
 
-// What is known of a candidate before it runs.
 Result unstarted(const ModelSource& source, const ExpectedFailures& expected_failures) {
   Result result{.name = name_of(source)};
   if (const auto* files = std::get_if<ModelFiles>(&source)) {
@@ -82,7 +81,7 @@ Result unstarted(const ModelSource& source, const ExpectedFailures& expected_fai
   return result;
 }
 
-// Whether such a failure is the end of a process, which then can say nothing of it.
+// Whether the failure ends the process, which then cannot report it.
 bool ends_process(FailureKind kind) {
   return kind == FailureKind::kCrashed || kind == FailureKind::kTimedOut ||
          kind == FailureKind::kOutOfMemory;
@@ -92,7 +91,7 @@ void add_sentence(std::string& text, const std::string& sentence) {
   text += (text.empty() ? "" : " ") + sentence;
 }
 
-// The limit that such an end has to do with, for a command that shows it again.
+// The flags that set the limit which the process exceeded.
 std::string limit_flags(FailureKind kind, const RunOptions& options) {
   if (kind == FailureKind::kTimedOut) {
     return fmt::format(" --timeout {:g}", options.timeout.count());
@@ -103,9 +102,7 @@ std::string limit_flags(FailureKind kind, const RunOptions& options) {
   return {};
 }
 
-// --- The worker ---
-
-// Where the graph of a model can be drawn for several of them at once.
+// Drawn in workers, so that several graphs are drawn at once.
 void draw(const Result& result, const std::string& directory) {
   Result drawn = result;
   if (fs::exists(directory + kGraphFile)) drawn.graph = load_ir(directory + kGraphFile);
@@ -147,11 +144,9 @@ class RunWork {
 
  private:
   RunSettings settings_;
-  // Of all requests.
+  // Shared by all requests.
   std::shared_ptr<Backend> backend_;
 };
-
-// --- The supervisor ---
 
 class Run {
  public:
@@ -191,12 +186,10 @@ class Run {
   }
 
  private:
-  // One candidate.
   struct Job {
     std::string directory = {};
-    // As far as it is known.
     Result result = {};
-    // Of the process that looks for a reproducer, beside the result.
+    // The result of the process that looks for a reproducer.
     std::unique_ptr<Result> search = nullptr;
     bool is_done = false;
   };
@@ -220,14 +213,14 @@ class Run {
     return request(id, std::nullopt);
   }
 
-  // For the files of a worker that takes calls. No model has such a name.
+  // For a worker that takes calls. No model has such a name.
   std::string calls_directory(size_t slot) const {
     return fmt::format("{}/.calls-{}", directory_, slot);
   }
 
   WorkRequest request(size_t id, const std::optional<EndedProcess>& reproduces) const {
-    // The second process bounds its search itself, and needs time around it; it runs the model
-    // beside a part, which may take all of the limit by itself.
+    // The second process bounds its search itself and needs time around it. It runs the model
+    // beside a part, and each may need all of the memory limit.
     const int factor = reproduces ? 2 : 1;
     WorkLimits limits{.time = factor * options_.timeout};
     if (options_.memory_limit) limits.memory = factor * *options_.memory_limit;
@@ -235,7 +228,7 @@ class Run {
     return {.id = id, .content = json_fields::write(content), .limits = limits};
   }
 
-  // What a worker says of a candidate, beside what is known of it anyway.
+  // Takes a worker's news of a candidate.
   void take(Job& job, const WorkJson& news) const {
     if (news.is_number()) {
       job.result.num_passed_stages = news.get<size_t>();
@@ -245,7 +238,7 @@ class Run {
     try {
       json_fields::read(news, now);
     } catch (const json_fields::Problem&) {
-      // A model may write where it likes.
+      // A model may write to the channel itself.
       return;
     }
     Result& known = job.search ? *job.search : job.result;
@@ -276,7 +269,7 @@ class Run {
            (printed.empty() || !has_crashed ? "" : "; it printed: " + printed);
   }
 
-  // Of what the process left, which ended before it was done.
+  // Concludes from what the process reported before it ended.
   void end(size_t id, const WorkEnd& end) {
     Job& job = jobs_[id];
     Result& result = job.result;
@@ -289,7 +282,7 @@ class Run {
     const bool is_done = result.failure || result.num_passed_stages >
                                                static_cast<size_t>(options_.settings.last_stage);
     if (is_done) {
-      // All that may be missing is an explanation.
+      // Only the explanation can be missing.
       if (!result.nodes) {
         result.nodes.emplace().error = message;
       } else if (result.failure && !result.reproducer) {
@@ -307,8 +300,7 @@ class Run {
     conclude(id);
   }
 
-  // Where the graph ended its process, which therefore could look for no reproducer, a second one
-  // does.
+  // If the graph ended its process, a second process looks for a reproducer.
   void conclude(size_t id) {
     Job& job = jobs_[id];
     const auto& failure = job.result.failure;

@@ -1,7 +1,5 @@
-// The runner: candidates, each in a worker.
-//
-// A model has a worker of its own, single calls share them. One that fails, crashes or hangs is a
-// result like any other and does not stop the others. The runner itself touches no tensor.
+// The runner: runs each candidate in a worker, so that one that fails, crashes or hangs does not
+// stop the others. Single calls share workers. The runner itself touches no tensor.
 #pragma once
 
 #include <chrono>
@@ -19,37 +17,36 @@ namespace torch_ir {
 
 struct RunOptions {
   RunSettings settings = {};
-  // How many workers at once.
   int jobs = 1;
   // For one candidate.
   std::chrono::duration<double> timeout = std::chrono::seconds(300);
-  // What the processes of one candidate may keep in memory together, in bytes.
+  // In bytes, for all processes of a candidate.
   std::optional<int64_t> memory_limit = std::nullopt;
-  // Of these candidates, in place of what they have registered.
+  // Override what the candidates have registered.
   ExpectedFailures expected_failures = {};
 };
 
-// What wants to know how the run goes. Called from the thread that runs.
+// Called on the thread that runs the candidates.
 struct RunObserver {
   std::function<void(const std::string& name)> on_start = [](const std::string&) {};
-  // `directory` holds the files of run_candidate, as far as a model came, and is removed
-  // afterwards; the graph of `result` is not kept.
+  // `directory` has the files of run_candidate, as far as they were written, and is removed
+  // afterwards. The graph of `result` is dropped, too.
   std::function<void(Result& result, const std::string& directory)> on_finish =
       [](Result&, const std::string&) {};
-  // A few times a second.
+  // Called a few times a second.
   std::function<void()> on_wait = [] {};
 };
 
-// Runs `candidates`, whose names differ, all models or all single calls, and gives their results,
-// in the same order: after SIGINT, SIGTERM or SIGHUP under an InterruptGuard, of those that had
-// finished. No child is left. Files are put below `directory`, a folder for each model. Throws
-// OutputError when these cannot be written.
+// Runs `candidates` with distinct names, all models or all single calls. Returns results in order;
+// after SIGINT, SIGTERM or SIGHUP under an InterruptGuard, only those that had finished. All
+// children have ended by then. Files go below `directory`, in a folder per model. Throws
+// OutputError if they cannot be written.
 std::vector<Result> run_candidates(const std::vector<ModelSource>& candidates,
                                    const RunOptions& options, const std::string& directory,
                                    const RunObserver& observer = {});
 
-// To be called first in the main function of every program that runs candidates or makes suites:
-// when the process is a worker, works and gives the exit status; otherwise nothing.
+// Every program that runs candidates or makes suites must call this first in main. In a worker,
+// does the work and returns the exit status; otherwise returns nothing.
 std::optional<int> run_as_child(int argc, char** argv);
 
 }  // namespace torch_ir

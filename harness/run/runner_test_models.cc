@@ -1,5 +1,5 @@
-// Models that fail in further ways, fail on some inputs only, or have registered how they fail, and
-// backends that end their process, for the tests of the runner.
+// Models and backends for the tests of the runner: models that fail in rare ways, on some inputs,
+// or as registered, and backends that end their process.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/abs.h>
@@ -42,7 +42,7 @@ void add(const std::string& name, Forward forward, ModelSpec spec = {}) {
   register_test_model(name, "runner", std::move(forward), std::move(spec));
 }
 
-// One more than the graph says, where `is_wrong` is true of an element.
+// Adds one where `is_wrong` holds, unlike the captured graph.
 Forward wrong_where(std::function<at::Tensor(const at::Tensor&)> is_wrong) {
   return [is_wrong](const at::Tensor& x) {
     return x.is_meta() ? x + 1 : x + 1 + is_wrong(x).to(x.scalar_type());
@@ -55,16 +55,15 @@ at::Tensor allocate(const at::Tensor& x, int64_t bytes) {
   return x.is_meta() ? x + 1 : x + at::empty({bytes}, at::kByte).select(0, 0);
 }
 
-// Touches all the memory that there is.
 at::Tensor grow(const at::Tensor& x) {
   std::vector<at::Tensor> kept;
   while (!x.is_meta()) kept.push_back(at::zeros({1 << 22}) + 1);
   return x + 1;
 }
 
-// Starts a process that outlives this one if it may, in a session of its own, notes its number in
-// the file that the environment names, and can be ended by SIGKILL only. The harness gets the
-// signal that the environment names.
+// Starts a process in its own session that tries to outlive this one, ignores signals but SIGKILL,
+// and writes its id to the file that the environment names. Sends the harness the signal that the
+// environment names.
 at::Tensor hold_on(const at::Tensor& x) {
   ::signal(SIGINT, SIG_IGN);
   ::signal(SIGTERM, SIG_IGN);
@@ -82,7 +81,6 @@ at::Tensor hold_on(const at::Tensor& x) {
   return x;
 }
 
-// Changes a buffer of its own with each call.
 struct CounterImpl : torch::nn::Module {
   CounterImpl() : count(register_buffer("count", at::zeros({1}))) {}
   at::Tensor forward(const at::Tensor& x) {
@@ -115,7 +113,7 @@ const bool runner_models_registered = [] {
     return x.flatten().index_select(0, x.flatten().abs().to(at::kLong));
   });
   add("Bits", [](const at::Tensor& x) { return x.view(at::kInt); });
-  // Two branches of three nodes each, one after the other.
+  // Two branches of three nodes each, in sequence.
   add("Branches", [](const at::Tensor& x) {
     const at::Tensor left = x.neg().sin().abs();
     return left * x.cos().exp().tanh();
@@ -135,9 +133,7 @@ const bool runner_models_registered = [] {
   return true;
 }();
 
-// --- Backends that end the process that they run in ---
-
-// Runs graphs of three nodes, in which everything is one, and no part of them.
+// Runs graphs of three nodes, returning ones, and aborts on smaller parts.
 class AbortsOnParts : public Backend {
  public:
   std::vector<at::Tensor> run(const IR& ir, const StateDict&,
@@ -149,7 +145,7 @@ class AbortsOnParts : public Backend {
   }
 };
 
-// Computes as plans do, and rounds the outputs.
+// Rounds the outputs of the plan.
 class Rounds : public Backend {
  public:
   std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
@@ -164,7 +160,7 @@ bool has(const IR& ir, const std::string& op_type) {
   return std::ranges::find(ir.nodes, op_type, &OpNode::op_type) != ir.nodes.end();
 }
 
-// Computes as plans do, but for graphs with operators that it can not cope with.
+// Fails on graphs with certain operators.
 class Faulty : public Backend {
  public:
   Faulty(std::vector<std::string> op_types, void (*fail)())
@@ -184,7 +180,7 @@ class Faulty : public Backend {
   PlanBackend plans_ = PlanBackend(ExecutionOptions());
 };
 
-// Where the environment names a file that is not there, and now is.
+// Creates the file that the environment names, and aborts if it was missing.
 void abort_once() {
   const std::string path = std::getenv("ONCE_FILE");
   if (::access(path.c_str(), F_OK) == 0) return;
@@ -196,7 +192,7 @@ void hang() {
   for (;;) ::pause();
 }
 
-// Hangs, but for the part that was found.
+// Hangs, except on the part that was found.
 std::unique_ptr<Backend> make_hanging(const BackendOptions& options, void (*load_at_last)(),
                                       void (*run_at_last)()) {
   const bool is_last = options.directory.ends_with("/found.run/backend");
@@ -207,7 +203,6 @@ std::unique_ptr<Backend> make_hanging(const BackendOptions& options, void (*load
 // Longer than the 2.4 s that the part has to run.
 void load_slowly() { ::sleep(3); }
 
-// Touches all the memory that there is.
 void take_all_memory() {
   for (std::vector<at::Tensor> kept;;) kept.push_back(at::ones({1 << 22}));
 }

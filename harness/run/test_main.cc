@@ -1,4 +1,4 @@
-// The main function of tests that run models: their process is also what the runner starts.
+// The main function of tests that run models; the runner starts the same program as a worker.
 
 #include <gmock/gmock.h>
 

@@ -36,7 +36,7 @@ void register_test_model(const std::string& name, const std::string& category,
 
 namespace {
 
-// Each model gets its chance to misbehave when the graph is captured, and when it runs on data.
+// Misbehaves only when the model runs on data, not when the graph is captured.
 at::Tensor on_data(const at::Tensor& x, const std::function<void()>& misbehave) {
   if (!x.is_meta()) misbehave();
   return x + 1;
@@ -76,7 +76,7 @@ const bool registered = [] {
   register_test_model("Exits", "crash",
                       [](const at::Tensor& x) { return on_data(x, [] { std::_Exit(0); }); });
   register_test_model("Hangs", "hang", [](const at::Tensor& x) { return hang(x); });
-  // Presses Ctrl-C.
+  // Like Ctrl-C.
   register_test_model("Interrupts", "hang", [](const at::Tensor& x) {
     signal_harness(SIGINT);
     return hang(x);

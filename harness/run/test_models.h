@@ -1,4 +1,4 @@
-// Models that go wrong in every way, and two that do not, for the tests of the harness.
+// Models that fail in every way, and two that pass, for the tests of the harness.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace torch_ir {
 
-// Sends `signal` to the harness that runs the model which calls this: the parent of the keeper.
+// Sends `signal` to the harness that runs the calling model: the parent of the keeper.
 void signal_harness(int signal);
 
 // Registers a model of one input, [2, 3].

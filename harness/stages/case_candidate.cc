@@ -1,4 +1,4 @@
-// A single call: a case of the tables, or one in files.
+// Single calls: cases of the tables, or in files.
 
 #include <ATen/ops/empty_strided.h>
 #include <fmt/format.h>
@@ -21,7 +21,7 @@
 namespace torch_ir {
 namespace {
 
-// The arguments of the call in a case's only node, with `inputs` for its graph inputs.
+// The arguments of the case's only node, using `inputs` for its graph inputs.
 torch::jit::Stack arguments_of_call(const GraphCase& graph_case,
                                     const std::vector<at::Tensor>& inputs) {
   const OpNode& node = graph_case.ir.nodes.front();
@@ -54,15 +54,14 @@ std::string outputs_text(const std::vector<TensorMeta>& outputs) {
   return text;
 }
 
-// Whether it is a call of a model: on tensors, and making some.
+// A model can make the call if it takes and returns tensors.
 bool can_be_captured(const GraphCase& graph_case) {
   const auto is_number = [](const TensorMeta& meta) { return meta.is_scalar; };
   return !graph_case.inputs.empty() && std::ranges::none_of(graph_case.ir.graph_outputs, is_number);
 }
 
-// The graph that capture gives: on meta, or on real tensors where the operator needs data. Nothing
-// where capture refuses the call, as it does what is for training; archives may have it all the
-// same.
+// Captures on meta, or on real tensors where the operator needs data. Returns nothing if capture
+// refuses the call, as for training operators; archives may still contain it.
 std::optional<IR> capture_call(const Model& call, const GraphCase& graph_case) {
   ExtractOptions options{.model_name = graph_case.info.name};
   for (const TensorMeta& input : graph_case.ir.graph_inputs) {
@@ -78,8 +77,8 @@ std::optional<IR> capture_call(const Model& call, const GraphCase& graph_case) {
   return std::nullopt;
 }
 
-// What is wrong with the graph that capture gives; empty where its outputs are those of the call.
-// Its node may be another form of the same (add.Scalar is add.Tensor in Python).
+// What is wrong with the captured graph; empty if its outputs match the call's. Its node may be an
+// equivalent overload (add.Scalar is add.Tensor in Python).
 std::string capture_problem(const GraphCase& graph_case) {
   const auto op = find_operator(graph_case.info.op_type);
   if (!op || !can_be_captured(graph_case)) return {};
@@ -116,7 +115,7 @@ class CaseCandidate : public Candidate {
   }
   const StateDict& weights() const override { return case_.weights; }
   std::vector<at::Tensor> inputs(int /*trial*/) override { return case_.inputs; }
-  // A plan traces in its first run, and replays from then on.
+  // A plan traces its first run, and then replays the trace.
   int num_trials(const RunSettings& /*settings*/) const override { return runs_plans_ ? 2 : 1; }
   std::string in_trial(std::string message, int trial) const override {
     return (trial == 0 ? "" : "in its second run: ") + message;
@@ -132,8 +131,7 @@ class CaseCandidate : public Candidate {
 
   bool is_call() const override { return true; }
   void set_tolerance(ToleranceRule& rule) const override { rule = tolerance_of(case_.info); }
-  // See CaseProperty, which is one of outputs of the right shapes and dtypes: others are compared
-  // as they are, and differ.
+  // Outputs with other shapes or dtypes are compared unchanged, and differ (see CaseProperty).
   std::pair<std::vector<at::Tensor>, std::vector<at::Tensor>> compared(
       const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& expected) override {
     const CaseProperty property = case_.info.property;
@@ -147,7 +145,7 @@ class CaseCandidate : public Candidate {
     const torch::jit::Stack arguments = arguments_of_call(case_, case_.inputs);
     return {compared_values(call, arguments, outputs), compared_values(call, arguments, expected)};
   }
-  // Where single elements are compared; replays have the outputs of the first run.
+  // Requires elementwise comparison; a replay has the outputs of the first run.
   bool has_second_opinion(int trial) const override {
     return trial == 0 && case_.info.property == CaseProperty::kValues;
   }

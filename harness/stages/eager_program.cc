@@ -30,7 +30,7 @@ namespace {
 
 using Stack = std::vector<c10::IValue>;
 
-// The values of a graph while it runs, by number; numbers that attributes refer to, by name.
+// The values of a running graph, by number, and by name for numbers that attributes refer to.
 class Values {
  public:
   explicit Values(const ExportedGraph& graph) : graph_(graph), values_(graph.values.size()) {}
@@ -48,8 +48,6 @@ class Values {
   Stack values_;
 };
 
-// --- What a program writes to is copied first ---
-
 bool writes_in_place(const ExportedGraph& graph) {
   const auto writes = [](const ExportedNode& node) {
     const c10::FunctionSchema* schema = find_schema(node.target);
@@ -62,7 +60,7 @@ bool writes_in_place(const ExportedGraph& graph) {
   return std::ranges::any_of(graph.nodes, writes);
 }
 
-// Copies tensors with their storages, so that those that share memory share it still.
+// Copies tensors with their storages, which preserves shared memory.
 class Copier {
  public:
   at::Tensor copy(const at::Tensor& tensor) {
@@ -82,8 +80,6 @@ class Copier {
   std::unordered_map<c10::StorageImpl*, at::Tensor> copies_;
 };
 
-// --- Arguments ---
-
 const ExportedArgument* find_argument(const ExportedNode& node, const std::string& name) {
   const auto found = std::ranges::find(node.arguments, name, &ExportedArgument::name);
   return found == node.arguments.end() ? nullptr : &*found;
@@ -98,9 +94,7 @@ Stack make_arguments(const ExportedNode& node, const c10::FunctionSchema& schema
   return make_stack(schema, find_given, values);
 }
 
-// --- Results ---
-
-// The tensors and numbers of `value`, those in lists one by one.
+// Flattens lists.
 void append_values(const c10::IValue& value, Stack& values) {
   if (!value.isList()) {
     values.push_back(value);
@@ -124,12 +118,10 @@ void store_outputs(const ExportedNode& node, const Stack& results, Values& value
   for (size_t i = 0; i < flat.size(); ++i) values[node.outputs[i]] = std::move(flat[i]);
 }
 
-// --- Calls ---
-
 Stack run_graph(const ExportedGraph& graph, const Stack& inputs,
                 const ValueObserver& observer = nullptr);
 
-// The values of a list of operands; numbers may be among them.
+// A list of operands may contain numbers.
 Stack operands(const ExportedNode& node, const std::string& name, const Values& values) {
   const ExportedArgument* argument = find_argument(node, name);
   if (argument == nullptr) return {};
@@ -168,7 +160,7 @@ Stack run_while_loop(const ExportedNode& node, const Values& values) {
   return stack;
 }
 
-// Operators that a program of this process defined are given nodes as the IR has them.
+// Executors that the program defines expect nodes as in the IR.
 Stack run_executor(const OpExecutor& executor, const ExportedNode& node, const Values& values) {
   const OpNode converted = convert_default(node, GraphAnalyzer(values.graph()));
   std::vector<at::Tensor> inputs;
@@ -203,7 +195,7 @@ Stack call(const ExportedNode& node, const Values& values) {
   return stack;
 }
 
-// For each node the values that nobody reads after it. Numbers stay: attributes may refer to them.
+// For each node, the values not used after it. Numbers stay, because attributes may refer to them.
 std::vector<std::vector<ValueId>> find_last_uses(const ExportedGraph& graph) {
   std::vector<bool> seen(graph.values.size());
   for (const ValueId output : graph.outputs) seen[static_cast<size_t>(output)] = true;
@@ -221,7 +213,7 @@ std::vector<std::vector<ValueId>> find_last_uses(const ExportedGraph& graph) {
   return last_uses;
 }
 
-// A number as a tensor of the dtype that the graph says; None as an undefined one.
+// A number becomes a tensor of the graph's dtype, None an undefined tensor.
 at::Tensor as_tensor(const c10::IValue& value, const ExportedValue& meta) {
   if (value.isTensor()) return value.toTensor();
   if (value.isNone()) return {};

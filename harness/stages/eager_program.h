@@ -1,8 +1,5 @@
-// run_program: the reference for an imported program, where no Python is at hand.
-//
-// Used by the stage verify, and node by node where that fails. It calls the operator of each node,
-// one after the other, on the program as it was imported: nothing is converted, written, read,
-// planned or reused.
+// run_program: computes the reference for an imported program without Python, by calling the
+// operator of each node on the program as imported, without the converter or a plan.
 #pragma once
 
 #include <vector>
@@ -12,11 +9,10 @@
 
 namespace torch_ir {
 
-// The outputs of `program` for `inputs`, one for each user input; numbers are tensors without
-// dimensions. Neither `weights`, by their names in the state dict, nor `inputs` are written to.
-// `observer`, where there is one, is told of all values: what goes in, then what each node makes;
-// those inside conditions and loops excepted. Values are let go of after their last use. Throws
-// ExecutionError, naming the node.
+// Returns one output per user output of `program`; numbers are tensors without dimensions. Does not
+// modify `weights` (by state dict name) or `inputs` (one per user input). `observer` gets inputs,
+// then the values of each node, except inside conditions and loops. Values are freed after their
+// last use. Throws ExecutionError naming the node.
 std::vector<at::Tensor> run_program(const ExportedProgram& program, const StateDict& weights,
                                     const std::vector<at::Tensor>& inputs,
                                     const ValueObserver& observer = nullptr);

@@ -1,4 +1,4 @@
-// Models in files: what archives and graphs have in common, and what is their own.
+// Models in files: archives and graphs.
 
 #include <string>
 #include <utility>
@@ -40,7 +40,7 @@ class ImportedCandidate : public Candidate {
     });
     for (size_t i = 0; i < inputs.size(); ++i) {
       const TensorMeta& meta = ir_.graph_inputs[i];
-      // A number of its own may be what the graph was made for.
+      // The graph may be specialized for the number.
       if (meta.is_scalar) continue;
       inputs[i] = trial_values(trial, {.name = meta.name, .normal = inputs[i]}, seed_, files_.name);
     }
@@ -57,9 +57,8 @@ class ImportedCandidate : public Candidate {
   }
 
  protected:
-  // The graph, with the weights that it needs beside it.
   virtual IR read() = 0;
-  // What its operators compute one by one.
+  // Computes the outputs with the operators, one by one.
   virtual std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs) = 0;
 
   const ModelFiles& files() const { return files_; }

@@ -20,7 +20,7 @@ class RegisteredCandidate : public Candidate {
   RegisteredCandidate(const RegisteredModel& model, uint64_t seed) : model_(model), seed_(seed) {}
 
   IR extract() override {
-    // At full scale there is no memory for weights: nothing but the graph is asked for.
+    // At full scale there is no memory for weights, and only the graph is needed.
     if (model_.spec.scale == Scale::kTest) make();
     IR ir = torch_ir::extract(model_, subject_);
     graph_.nodes = ir.nodes;
@@ -52,7 +52,7 @@ class RegisteredCandidate : public Candidate {
   }
 
  private:
-  // What the model calls on `inputs`, which must be what the graph says.
+  // Captures the model on `inputs`, which must fit the graph.
   ExportedProgram capture(const std::vector<at::Tensor>& inputs) {
     ExportOptions options;
     for (const ModelInput& input : model_.spec.inputs) options.input_names.push_back(input.name);
@@ -63,7 +63,7 @@ class RegisteredCandidate : public Candidate {
     return program;
   }
 
-  // Nodes are named by what they call, in order: where names agree, so do the calls.
+  // Nodes are named after what they call, in order, so equal names mean equal calls.
   void check_same_nodes(const ExportedGraph& called) const {
     const auto [call, node] =
         std::ranges::mismatch(called.nodes, graph_.nodes, {}, &ExportedNode::name, &OpNode::name);
@@ -78,7 +78,7 @@ class RegisteredCandidate : public Candidate {
         calls_no_more ? "nothing more" : fmt::format("'{}' ({})", call->name, call->target)));
   }
 
-  // How often each weight was written to.
+  // The version counters of the weights.
   std::vector<uint64_t> versions() const {
     std::vector<uint64_t> versions;
     for (const auto& item : subject_.weights) {
@@ -92,7 +92,7 @@ class RegisteredCandidate : public Candidate {
     versions_ = versions();
   }
 
-  // A model that wrote to its weights is no longer the one that the graph is compared with.
+  // If the model wrote to its weights, makes it anew for the comparison.
   void restore() {
     if (versions() != versions_) make();
   }

@@ -40,7 +40,7 @@ bool is_any_of(const std::exception& exception) {
 
 std::atomic<int64_t> num_refused_allocations = 0;
 
-// LibTorch's own for the CPU, and a count of what it refuses.
+// Counts the requests that LibTorch's allocator refuses.
 class CountingAllocator : public c10::Allocator {
  public:
   explicit CountingAllocator(c10::Allocator& own) : own_(own) {}
@@ -130,7 +130,7 @@ IR serialize(const IR& ir, const std::string& path) {
 std::vector<at::Tensor> run_eagerly(const Model& model, const std::vector<at::Tensor>& inputs) {
   const at::NoGradGuard no_grad;
   std::vector<at::Tensor> copies;
-  // Copies, because a model may write to its inputs.
+  // A model may write to its inputs.
   for (const at::Tensor& input : inputs) copies.push_back(input.clone());
   return model(copies);
 }
@@ -159,7 +159,7 @@ std::string without_folder(std::string text, const std::string& folder) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::path absolute = fs::absolute(folder, error);
-  // The relative one last, for it is the end of the absolute one.
+  // The relative path is last, because it is the end of the absolute one.
   for (const fs::path& path : {fs::weakly_canonical(absolute, error), absolute, fs::path(folder)}) {
     if (!path.empty()) remove_all(text, (path / "").string());
   }

@@ -1,7 +1,5 @@
-// The stages of the pipeline, each a function from data to data.
-//
-// Called one after the other by run_candidate, the first and the last by way of a Candidate. A
-// stage that fails throws; what it throws says why.
+// The stages of the pipeline as functions on data, called by run_candidate or through a Candidate.
+// They report failure by throwing.
 #pragma once
 
 #include <cstdint>
@@ -19,64 +17,60 @@
 
 namespace torch_ir {
 
-// A model with its weights and inputs: what the IR has to be equal to.
+// A model with its weights and inputs, as the reference for the IR.
 struct Subject {
   Model model;
   StateDict weights;
   std::vector<at::Tensor> inputs;
 };
 
-// Calls `write`. What it throws because a file can not be written becomes an OutputError; that the
-// content can not be written stays what it is.
+// Calls `write` and turns errors about an unwritable file into OutputError; others pass through.
 void write_output(const std::function<void()>& write);
 
-// Builds `model` on the CPU, in eval mode, with the weights and inputs of `seed`.
+// Builds `model` on the CPU in eval mode, with weights and inputs drawn from `seed`.
 Subject make_subject(const RegisteredModel& model, uint64_t seed);
 
-// The IR of `model`: built and captured on the meta device, so without a weight in memory. The
-// values of constants, which the meta device does not have, are those of `subject`.
+// Builds and captures `model` on the meta device, without allocating weights. The values of
+// constants are those of `subject`.
 IR extract(const RegisteredModel& model, const Subject& subject);
 
-// Writes `ir` to `path`, or where that is empty to a text, and gives back what that says. Throws
-// SerializeMismatch when that is not equal, SerializationError or ValidationError when it cannot
-// be read or is not well formed, OutputError when nothing can be written.
+// Writes `ir` to `path`, or to memory if `path` is empty, and returns what it reads back. Throws
+// SerializeMismatch if that differs, SerializationError or ValidationError if it is invalid,
+// OutputError if it cannot be written.
 IR serialize(const IR& ir, const std::string& path);
 
-// The outputs of `model` itself for copies of `inputs`.
+// Runs `model` on copies of `inputs`.
 std::vector<at::Tensor> run_eagerly(const Model& model, const std::vector<at::Tensor>& inputs);
 
-// `tensors` under the names of `values`. A value that is there twice is stored once, an undefined
-// one not at all.
+// `tensors` by the names of `values`, without duplicates and undefined ones.
 StateDict tensors_by_name(const std::vector<TensorMeta>& values,
                           const std::vector<at::Tensor>& tensors);
 
-// Writes what replays the verification by hand: DIRECTORY/weights.safetensors,
-// DIRECTORY/inputs.safetensors and DIRECTORY/expected.safetensors, the last two under the names
-// that `ir` has for its inputs and outputs. Throws WeightError for a dtype that the format does not
-// have, OutputError.
+// Writes weights.safetensors, inputs.safetensors and expected.safetensors to `directory`, to replay
+// the verification by hand. Inputs and outputs have their names in `ir`. Throws OutputError, and
+// WeightError for a dtype that the format lacks.
 void save_tensors(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
                   const std::vector<at::Tensor>& expected, const std::string& directory);
 
-// A graph, its weights, or the tensors that it is given can not be read, or do not fit each other.
+// A graph, its weights or its inputs cannot be read, or do not fit together.
 class LoadError : public Error {
  public:
   using Error::Error;
 };
 
-// A graph that was written and read is another one.
+// A graph that was written and read back has changed.
 class SerializeMismatch : public Error {
  public:
   using Error::Error;
 };
 
-// The outputs are not what they should be.
 class OutputMismatch : public Error {
  public:
   using Error::Error;
 };
 
-// Whether LibTorch has been refused memory since this was made: its allocator for the CPU throws an
-// error without a type of its own, which may be part of another when it is caught.
+// Whether LibTorch has been refused memory since this was made. Its CPU allocator throws an error
+// without a type of its own, which may be wrapped when it is caught.
 class AllocationWatch {
  public:
   AllocationWatch();
@@ -86,12 +80,11 @@ class AllocationWatch {
   int64_t num_refused_before_;
 };
 
-// Which kind of failure an exception in a stage is. The supervisor knows by itself what ended a
-// process.
+// The kind of failure for an exception in a stage. The supervisor itself handles ended processes.
 FailureKind failure_kind(Stage stage, const std::exception& exception,
                          const AllocationWatch& memory = AllocationWatch());
 
-// What `load()` gives; its errors become LoadErrors.
+// Returns `load()`, turning its errors into LoadErrors.
 template <class Load>
 auto loading(Load load) {
   try {
@@ -101,7 +94,7 @@ auto loading(Load load) {
   }
 }
 
-// `text` without the folder of a run's files, which differs from run to run.
+// Removes the folder of a run's files, which differs from run to run.
 std::string without_folder(std::string text, const std::string& folder);
 
 }  // namespace torch_ir

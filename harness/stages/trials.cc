@@ -21,7 +21,7 @@ enum class TrialValues { kNormal, kZerosAndOnes, kLargeMagnitudes };
 constexpr std::array kFirstTrials = {TrialValues::kNormal, TrialValues::kZerosAndOnes,
                                      TrialValues::kLargeMagnitudes};
 
-// Of floats of an unknown range.
+// For floats of an unknown range.
 constexpr ValueRange kUsualRange = {-1, 1};
 
 // Beyond these a range is refused, or its values are infinite.
@@ -40,7 +40,6 @@ ValueRange large(const ValueRange& range, at::ScalarType dtype) {
           std::clamp(range.high * kLargeMagnitude, -most, most)};
 }
 
-// Two whole numbers within `range`.
 struct Pair {
   double first;
   double second;
@@ -95,7 +94,7 @@ at::Tensor trial_values(int trial, const TrialInput& input, uint64_t seed,
             static_cast<int64_t>(pair.first))
         .to(dtype);
   }
-  // Zeros and ones have no fractions, whatever the range.
+  // Zeros and ones are whole numbers, whatever the range.
   if (values == TrialValues::kZerosAndOnes) return draw(at::kLong, {0, 2}).to(dtype);
   return draw(dtype, values == TrialValues::kNormal ? normal : large(normal, dtype));
 }

@@ -1,8 +1,8 @@
-// Trials: the inputs that a model is tried with. One lucky draw proves little.
+// Trials: the different inputs that a model runs on.
 //
-// Called by the candidates. The first trial has the normal values of the model, the second zeros
-// and ones, the third large magnitudes, all further ones other normal values. Each depends on the
-// seed and the names of model and input only, see weights/seeded_tensor.h.
+// The first trial has the model's normal values, the second zeros and ones, the third large
+// magnitudes, and further ones other normal values. Values depend only on the seed and the names of
+// model and input (weights/seeded_tensor.h).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,39 +22,35 @@ class Module;
 
 namespace torch_ir {
 
-// By how much large magnitudes exceed normal values.
+// The factor between large magnitudes and normal values.
 inline constexpr double kLargeMagnitude = 1e3;
 
-// "normal values", "zeros and ones", "large magnitudes", "normal values 2", ...; trials count from
-// 0.
+// "normal values", "zeros and ones", "large magnitudes", "normal values 2", ..., counting from 0.
 std::string trial_name(int trial);
 
-// `message`, and at the end of its first line which inputs it took to see that: "It differs (with
-// zeros and ones)." As it is for the first trial.
+// Adds the inputs to the first line of `message`: "It differs (with zeros and ones)." The first
+// trial adds nothing.
 std::string with_trial(std::string message, int trial);
 
 struct TrialInput {
   std::string name;
-  // What the first trial has.
   at::Tensor normal;
-  // Of its normal values. Where nobody knows it, whole numbers and booleans stay what they are:
-  // they may be indices.
+  // The range of normal values. Without it, whole numbers and booleans stay unchanged, because they
+  // may be indices.
   std::optional<ValueRange> range = std::nullopt;
 };
 
-// What `trial` has in place of `input.normal`, in its shape and dtype. Whole numbers never leave
-// their range: small ones are those nearest to 0 and 1, large ones its ends.
+// The values of `trial` in the shape and dtype of `input.normal`. Whole numbers stay in their
+// range: small ones are closest to 0 and 1, large ones are its ends.
 at::Tensor trial_values(int trial, const TrialInput& input, uint64_t seed,
                         const std::string& model);
 
-// The weights and inputs of one model are those of weights/seeded_tensor.h, under its names.
-
-// The inputs of `model`, uniform in their ranges.
+// The inputs of `model`, uniform in their ranges (weights/seeded_tensor.h).
 std::vector<at::Tensor> seeded_inputs(const ModelSpec& spec, uint64_t seed,
                                       const std::string& model);
 
-// Gives the parameters of `module` values in their parameter_range, and those buffers that have a
-// buffer_range. Other buffers keep the values that the module gave them.
+// Fills the parameters of `module` within their parameter_range, and buffers that have a
+// buffer_range. Other buffers stay unchanged.
 void fill_weights(torch::nn::Module& module, uint64_t seed, const std::string& model);
 
 }  // namespace torch_ir

@@ -1,4 +1,4 @@
-// The command line of the harness as a function, for tests.
+// Runs the command line of the harness in tests.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ struct HarnessOutcome {
   std::string err;
 };
 
-// `arguments` without the name of the program; with a bar as on a terminal where `has_bar`.
+// `arguments` omit the program's name; `has_bar` shows a progress bar.
 inline HarnessOutcome run_command_line(std::vector<std::string> arguments, bool has_bar = false) {
   arguments.insert(arguments.begin(), "bazel-bin/harness/harness");
   std::vector<const char*> argv;
@@ -34,7 +34,7 @@ inline HarnessOutcome run_command_line(std::vector<std::string> arguments, bool 
   return {status, out.str(), err.str()};
 }
 
-// Relative path and content of all files below `directory`.
+// File contents by path relative to `directory`.
 inline std::map<std::string, std::string> files_below(const std::string& directory) {
   std::map<std::string, std::string> files;
   for (const std::filesystem::directory_entry& entry :
@@ -45,7 +45,7 @@ inline std::map<std::string, std::string> files_below(const std::string& directo
   return files;
 }
 
-// Runs whose reports go into a folder of the test.
+// A fixture whose reports go into a folder of the test.
 class HarnessTest : public ::testing::Test {
  protected:
   HarnessTest() {
@@ -67,7 +67,7 @@ class HarnessTest : public ::testing::Test {
     return names;
   }
 
-  // One line, which has `message`, and no reports.
+  // Expects one line containing `message`, and no reports.
   void expect_refusal(const HarnessOutcome& outcome, const std::string& message) const {
     EXPECT_EQ(outcome.status, 2) << message;
     EXPECT_EQ(outcome.out, "");
@@ -76,7 +76,7 @@ class HarnessTest : public ::testing::Test {
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
     EXPECT_FALSE(std::filesystem::exists(output_));
   }
-  // The same of a run, whose line is `message`; reports that there were stay.
+  // Expects one line with `message`; existing reports stay.
   void expect_bad_usage(const std::vector<std::string>& arguments,
                         const std::string& message) const {
     const bool had_reports = std::filesystem::exists(output_);
