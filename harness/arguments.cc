@@ -167,7 +167,6 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
       "DIR/inputs.safetensors, as a reproducer has them; or the graphs in the folders of this "
       "folder, or the cases of a suite that --export-suite or torch-ir split wrote (may be "
       "repeated, beside --pt2 too)");
-  // A flag after a --pt2 or --ir applies to that model.
   const auto set = [&files](std::string ModelFiles::* member) {
     return [&files, member](const std::string& path) {
       if (files.empty()) throw Error("give it behind the --pt2 or --ir that it is for");

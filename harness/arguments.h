@@ -14,18 +14,16 @@ namespace torch_ir {
 
 struct Arguments {
   HarnessOptions harness = {};
-  // These replace a run.
   bool list_models = false;
   bool list_categories = false;
-  // The folder to write the selected cases or models to.
   std::string export_suite = {};
-  // A file that lists the operators of a backend; the harness prints which models it can take.
+  // Prints which models can run with the operators listed in this file.
   std::string supported = {};
   bool json = false;
   bool quiet = false;
   std::string output = "reports";
 
-  // Parsed values that finish_arguments brings into `harness`.
+  // Values that finish_arguments moves into `harness`.
   struct {
     double timeout = RunOptions().timeout.count();
     double memory_limit = 0;

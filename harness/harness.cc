@@ -74,7 +74,6 @@ std::vector<CaseSource> cases_in(const std::string& directory) {
   return sources;
 }
 
-// Moves suites from `files` to the cases of `selected`, as far as `selection` asks for them.
 void take_suites(std::vector<ModelFiles>& files, const Selection& selection, Selected& selected) {
   std::erase_if(files, [&](const ModelFiles& argument) {
     if (argument.format != FileFormat::kGraph || !is_suite(argument.path)) return false;
@@ -126,7 +125,7 @@ Selected select_candidates(const HarnessOptions& options) {
   return selected;
 }
 
-// The parts of the path from `folder` to `file`; starts with ".." for a file outside.
+// Starts with ".." if `file` is not in `folder`.
 std::vector<std::string> parts_below(const std::string& folder, const std::string& file) {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -208,7 +207,6 @@ std::vector<std::string> names_of(const std::vector<ModelSource>& models) {
   return names;
 }
 
-// Adds the distinct calls of the models to the cases. Returns models that could not be split.
 std::vector<SuiteProblem> split(Selected& selected, const HarnessOptions& options,
                                 const std::string& directory) {
   const SuiteRequest request{.output = directory + "/split",

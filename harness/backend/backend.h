@@ -24,7 +24,6 @@
 
 namespace torch_ir {
 
-// The values that the nodes make in one run.
 class NodeValues {
  public:
   virtual ~NodeValues() = default;
@@ -50,14 +49,12 @@ class Backend {
 };
 
 struct BackendOptions {
-  // For execution plans; other backends use what applies to them.
   ExecutionOptions execution = {};
   // The registered name; empty for the execution plan or a command.
   std::string name = {};
   // The command line of an external program (command_backend.h); empty for none.
   std::string command = {};
   bool command_has_intermediates = false;
-  // A directory for the files of this process.
   std::string directory = {};
 };
 
@@ -79,7 +76,6 @@ std::unique_ptr<Backend> make_backend(const BackendOptions& options);
 // and OutputError.
 std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory);
 
-// Runs graphs on the execution plans of this library.
 class PlanBackend : public Backend {
  public:
   explicit PlanBackend(const ExecutionOptions& options);
@@ -88,7 +84,6 @@ class PlanBackend : public Backend {
   // Reuses the compiled plan while the graph and the weights stay the same.
   std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
                               const std::vector<at::Tensor>& inputs) override;
-  // Computes values on demand, calling each operator through the dispatcher.
   std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
                                      const std::vector<at::Tensor>& inputs) override;
 

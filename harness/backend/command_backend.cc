@@ -28,7 +28,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFolder = "executor";
 constexpr size_t kMaxNames = 8;
-// The exit status of a command that does not support the graph.
 constexpr int kUnsupportedStatus = 3;
 
 CommandTemplate parse_command(const std::string& command, bool has_intermediates) {
@@ -105,7 +104,6 @@ std::string printed_text(const CommandEnd& end) {
   return lines.empty() ? "; it printed nothing" : "; it printed: " + lines;
 }
 
-// Reads the tensors that the command wrote to `path`; messages call the file `name`.
 StateDict read_tensors(const std::string& path, const std::string& name, const CommandEnd& end) {
   std::error_code error;
   if (!fs::exists(path, error)) {
@@ -251,7 +249,6 @@ class CommandBackend : public Backend {
   CommandTemplate command_;
   bool has_intermediates_;
   fs::path directory_;
-  // The contents of the weights file.
   std::optional<StateDict> weights_;
 };
 

@@ -54,7 +54,6 @@ int follow(pid_t pid, OutputPipe& pipe) {
   return wait_for_process(pid);
 }
 
-// The signal that the shell reports in its own exit status; 0 for none.
 int signal_of_shell(int status) {
   const int signal = WIFEXITED(status) ? WEXITSTATUS(status) - kShellSignalBase : 0;
   return signal > 0 && signal < NSIG ? signal : 0;
@@ -103,7 +102,6 @@ std::string last_lines(const std::string& output) {
 
 namespace {
 
-// The word in "{word}" at the front of `text`; empty if there is none.
 std::string_view word_in_braces(std::string_view text) {
   const size_t end = text.find('}');
   if (!text.starts_with('{') || end == std::string_view::npos) return {};

@@ -1,8 +1,7 @@
-// run_shell_command: runs a user's line with /bin/sh.
+// run_shell_command: runs a user's line with /bin/sh, e.g. an external executor.
 //
-// An external executor runs this way, in the process of one model. The keeper (process/worker.h)
-// ends the command and everything it started together with that process. Output is also printed by
-// this process, so that its supervisor sees the last lines even of a command that is cut off.
+// The keeper (process/worker.h) ends the command and everything it started together with this
+// process. Output is also printed here, so the supervisor sees it even if the command is cut off.
 #pragma once
 
 #include <map>
@@ -23,11 +22,9 @@ class CommandTemplate {
   // Throws Error when `text` lacks one of `placeholders` or has another one.
   CommandTemplate(const std::string& text, const std::vector<std::string>& placeholders);
 
-  // Returns the line with a path for each placeholder.
   std::string fill(const std::map<std::string, std::string>& paths) const;
 
  private:
-  // Literal text and the placeholder after it; the last one may be empty.
   using Piece = std::pair<std::string, std::string>;
 
   std::vector<Piece> pieces_;
@@ -37,7 +34,6 @@ struct CommandEnd {
   bool succeeded = false;
   // Whether a signal ended the shell or the command it ran.
   bool has_crashed = false;
-  // Empty if a signal ended it.
   std::optional<int> exit_status = std::nullopt;
   // "exited with status 3", "was killed by signal 9 (Killed)".
   std::string description = {};

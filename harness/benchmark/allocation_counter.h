@@ -1,8 +1,7 @@
 // Counts what a piece of a program takes from the heap.
 //
-// A program that links this replaces malloc, calloc, realloc, posix_memalign, aligned_alloc,
-// memalign and free by wrappers around glibc's, also for shared libraries such as LibTorch. Outside
-// of a count they cost one test of a flag.
+// Linking this replaces malloc and its like by wrappers around glibc's, also in shared libraries
+// such as LibTorch. Outside of a count they cost one test of a flag.
 #pragma once
 
 #include <cstdint>

@@ -26,12 +26,10 @@ struct BenchmarkedGraph {
 struct EngineKind {
   std::string name;
   ExecutionOptions options = {};
-  // Whether outputs must match eager bit by bit before it is timed, rather than within 1e-4,
-  // absolute and relative.
+  // Whether outputs must have eager's bits; otherwise they must be within 1e-4.
   bool has_eager_bits = true;
 };
 
-// Starts with "eager".
 const std::vector<EngineKind>& engine_kinds();
 
 class Engine {

@@ -19,16 +19,13 @@
 namespace torch_ir {
 
 struct BenchmarkFlags {
-  // 0 for one thread per core.
   int threads = 1;
   std::vector<std::string> archives = {};
-  // The program's name, our defaults, and the caller's flags, which win: Google Benchmark takes the
-  // last value of a repeated flag.
+  // Our defaults, then the caller's flags: Google Benchmark takes the last of repeated flags.
   std::vector<std::string> rest;
 };
 
-// `arguments` are those of main. Throws Error unless --threads is a number up to 1024, and for a
-// flag without its value.
+// Throws Error unless --threads is a number up to 1024, and for a flag without its value.
 BenchmarkFlags parse_benchmark_flags(const std::vector<std::string>& arguments);
 
 // Registers a benchmark. If it throws, it fails with the message, and so does the program.

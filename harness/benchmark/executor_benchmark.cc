@@ -63,10 +63,8 @@ StateDict as_inference_tensors(const StateDict& tensors) {
   return result;
 }
 
-// A model whose graph is made when its first benchmark runs.
 struct BenchmarkedModel {
   std::string name;
-  // The table that its benchmarks belong to.
   std::string label;
   std::function<BenchmarkedGraph()> make;
   std::optional<BenchmarkedGraph> made = std::nullopt;
@@ -108,7 +106,6 @@ int64_t page_faults() {
   return usage.ru_minflt;
 }
 
-// Times `action` and counts its page faults.
 template <class Action>
 void measure(benchmark::State& state, const Action& action) {
   action();
@@ -118,7 +115,6 @@ void measure(benchmark::State& state, const Action& action) {
                                                 benchmark::Counter::kAvgIterations);
 }
 
-// An engine that is made and checked when its benchmark first runs, and then kept.
 class BenchmarkedEngine {
  public:
   BenchmarkedEngine(SharedModel model, const EngineKind& kind)

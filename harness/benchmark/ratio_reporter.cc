@@ -8,7 +8,6 @@
 namespace torch_ir {
 namespace {
 
-// `values` must not be empty.
 double median(std::vector<double> values) {
   std::ranges::sort(values);
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;

@@ -12,8 +12,7 @@ namespace torch_ir {
 
 class RatioReporter : public benchmark::ConsoleReporter {
  public:
-  // Use CPU time for one thread, which other load on the machine does not affect; real time for
-  // more.
+  // CPU time ignores other load on the machine, but counts one thread only.
   explicit RatioReporter(bool is_cpu_time)
       : ConsoleReporter(OO_Tabular), is_cpu_time_(is_cpu_time) {}
 

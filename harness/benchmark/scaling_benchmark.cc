@@ -81,7 +81,6 @@ IR wide_additions(int64_t num_nodes) {
   return ir;
 }
 
-// Made when the first of its benchmarks runs.
 struct ScaledGraph {
   IR ir;
   std::string json;
@@ -128,7 +127,6 @@ const ScaledStep kSteps[] = {
     step("mermaid", [](const ScaledGraph& graph) { ir_to_mermaid(graph.ir); }),
 };
 
-// Measures the peak memory of one call of `action`, then times it.
 void measure(benchmark::State& state, const std::function<void()>& action, const char* counter,
              int64_t parts) {
   if (const std::optional<Allocations> allocations = count_allocations(action)) {

@@ -37,8 +37,7 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-// The time limit is divided by these to bound a run of the whole graph and of a part (bisection
-// tries about ten).
+// Divisors of the time limit, for the whole graph and for a part; bisection tries about ten parts.
 constexpr double kNumWholeHangs = 3;
 constexpr double kNumHangs = 20;
 // The part that is found runs once more for longer, as it may only be slow to start.
@@ -58,7 +57,7 @@ struct PartLimits {
   // Counts from when the graph begins to run.
   std::chrono::duration<double> run = {};
   std::chrono::steady_clock::time_point deadline = {};
-  // In bytes, for all processes of the part.
+  // In bytes.
   std::optional<int64_t> memory = std::nullopt;
 };
 
@@ -73,12 +72,10 @@ struct PartEnd {
 struct PartRun {
   // Empty if the graph finished, even with an error, or was not seen to end.
   std::optional<PartEnd> end = std::nullopt;
-  // Whether its weights were loaded and it ran.
   bool has_begun = false;
   bool is_cut_off = false;
 };
 
-// The suffix of a folder beside the part's, for files that do not belong in a reproducer.
 constexpr const char* kRunSuffix = ".run";
 
 // Returns whether it ran out of memory, if the process survives to tell.
@@ -105,8 +102,7 @@ bool run_given_part(const std::string& directory, const RunSettings& settings,
   return false;
 }
 
-// Runs the reproducer in `directory` once in a process of its own, as it may crash, hang or use up
-// the memory. Throws OutputError.
+// Runs the reproducer in `directory` in a process of its own. Throws OutputError.
 PartRun run_part(const std::string& directory, const RunSettings& settings,
                  const PartLimits& limits) {
   // If this fails, the next write says why.
@@ -158,7 +154,6 @@ class EndSearch {
                                   run_.settings, /*message=*/"", whole_);
   }
 
-  // Replaces the whole graph by a smaller part if one is found.
   ReproducerSearch find_part() {
     const PartRun run = run_part(whole_, run_.settings, limits(kNumWholeHangs));
     if (run.is_cut_off) {
@@ -258,7 +253,6 @@ class EndSearch {
 
   const ExplainedRun& run_;
   const EndedProcess& ended_;
-  // Folders: the reproducer, the part being tried, and the part found.
   const std::string whole_;
   const std::string part_;
   const std::string found_;

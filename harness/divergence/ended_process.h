@@ -15,11 +15,8 @@
 
 namespace torch_ir {
 
-// A graph that ended its process, and the limits of the search.
 struct EndedProcess {
-  // The trial whose inputs it ran on.
   int trial = 0;
-  // kCrashed, kTimedOut or kOutOfMemory.
   FailureKind kind = FailureKind::kCrashed;
   // In seconds, for the whole search.
   double timeout = 0;

@@ -38,7 +38,6 @@
 namespace torch_ir {
 namespace {
 
-// For the values of one run whose sizes are known beforehand.
 constexpr int64_t kMaxBytesOfRun = int64_t{256} << 20;
 
 // Stands for sizes that only a run knows.
@@ -59,7 +58,6 @@ int64_t bytes_of(const TensorMeta& meta) {
 // writes to are left out, since they are not what they were when made.
 class WholeRunValues : public NodeValues {
  public:
-  // The arguments must outlive this.
   WholeRunValues(Backend& backend, const IR& ir, const StateDict& weights,
                  const std::vector<at::Tensor>& inputs, const GraphMemory& memory, uint64_t seed);
 
@@ -77,13 +75,10 @@ class WholeRunValues : public NodeValues {
   const StateDict& weights_;
   const std::vector<at::Tensor>& inputs_;
   const uint64_t seed_;
-  // A copy whose outputs are replaced for each run.
   IR ir_;
   const std::vector<TensorMeta> outputs_;
-  // Values that can be outputs, in graph order.
   std::vector<Value> values_;
   std::unordered_map<std::string, size_t> positions_;
-  // Values of the last run that were not asked for yet.
   std::unordered_map<std::string, at::Tensor> pending_;
 };
 
@@ -157,7 +152,6 @@ void WholeRunValues::run_from(size_t position) {
 // The backend's values, with a random generator of their own: both sides draw as if each ran alone.
 class BackendValues {
  public:
-  // `open` makes the values, and may already run the graph.
   template <class Open>
   BackendValues(uint64_t seed, const Open& open) {
     const RandomStateGuard outer;
@@ -268,7 +262,6 @@ class Explainer {
 
   std::string who() const { return settings_.executor.empty() ? "backend" : "executor"; }
 
-  // Replaces `report` by a comparison of whole runs.
   void compare_whole_runs(NodeReport& report) {
     runs_whole_ = true;
     report = compare_once();
@@ -406,7 +399,6 @@ class Explainer {
   Backend& backend_;
   const GraphMemory memory_;
   const StateDict weights_;
-  // The node that makes each value.
   std::unordered_map<std::string, size_t> producers_;
   ReferenceWatch watch_;
   bool runs_whole_ = false;

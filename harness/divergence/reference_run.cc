@@ -15,7 +15,6 @@ bool may_draw(const OpNode& node) {
   return !node.graphs.empty() || (op && op->hasTag(at::Tag::nondeterministic_seeded));
 }
 
-// Thrown to end the run of the model.
 struct AllRecorded {};
 
 struct Wanted {

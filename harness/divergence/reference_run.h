@@ -1,4 +1,4 @@
-// The facts about runs of the model itself that a search for a reproducer needs.
+// Runs of the model itself that a search for a reproducer learns from.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -32,7 +32,6 @@ class ReferenceWatch {
   const std::set<size_t>& random_nodes() const { return random_nodes_; }
 
  private:
-  // The nodes that may draw, by the values that they make.
   std::unordered_map<std::string, size_t> drawing_;
   RunFacts facts_;
   std::set<size_t> random_nodes_;
@@ -47,8 +46,7 @@ struct RecordedPart {
 };
 
 // Runs `candidate` on `inputs` as far as needed; `part` begins with node `first` of `ir`. Returns
-// nothing if the model does not report all values or one cannot be stored in a file. Throws what
-// the model throws.
+// nothing if a value is not reported or cannot be stored in a file. Throws what the model throws.
 std::optional<RecordedPart> record_part(Candidate& candidate, const IR& ir,
                                         const GraphMemory& memory,
                                         const std::vector<at::Tensor>& inputs,

@@ -66,14 +66,13 @@ class Search {
     }
   }
 
-  // Looks for a part that ends with the diverged node. An error need not come from there.
+  // An error need not come from the diverged node.
   std::optional<FailingPart> run_from_divergence() {
     if (!failed_.divergence || failed_.run.threw()) return std::nullopt;
     const auto index = static_cast<size_t>(failed_.divergence->node.index);
     return find_smallest({index, index, {failed_.divergence->node.value}});
   }
 
-  // Looks for a part that makes the outputs wrong.
   std::optional<FailingPart> run_from_outputs() {
     const std::optional<size_t> end = find_end();
     return end ? find_smallest(make_range(*end, *end)) : std::nullopt;
@@ -85,9 +84,8 @@ class Search {
   const std::optional<FailingPart>& smallest() const { return smallest_; }
 
  private:
-  // Nodes [first, last] with the values to compare. A wrong value stays wrong from the node that
-  // makes it on. A run that throws does so whether or not its values are read, so it needs all
-  // nodes.
+  // Nodes [first, last] with the values to compare. A wrong value stays wrong after its node. A run
+  // throws even if its values are not read, so it needs all nodes.
   NodeRange make_range(size_t first, size_t last) const {
     if (!failed_.run.threw()) return {first, last, values_.at(last)};
     std::unordered_set<std::string_view> read;
@@ -121,7 +119,6 @@ class Search {
     return nodes[fails_at(0) ? 0 : bisect(0, nodes.size() - 1, fails_at)];
   }
 
-  // A node that makes an output wrong; for an error, the last node.
   std::optional<size_t> find_wrong_node() {
     std::vector<size_t> nodes;
     if (failed_.run.threw()) {
@@ -229,8 +226,7 @@ class Search {
     if (problem_.empty()) problem_ = problem;
   }
 
-  // Whether the part fails on the backend as the run did: with an error or a wrong value as before,
-  // and the command ending in the same way.
+  // The part must fail as the run did: by an error or not, and with the same end of the command.
   bool run(FailingPart& failing) {
     RunSettings settings = failed_.run.settings;
     settings.tolerance = tolerance_of(failing.part.ir);
@@ -260,7 +256,6 @@ class Search {
   const FailedRun& failed_;
   const IR& ir_;
   const PartCutter cutter_;
-  // The node that makes each value, and the values to compare of each node.
   std::unordered_map<std::string, size_t> producers_;
   std::map<size_t, std::vector<std::string>> values_;
   std::string problem_;
@@ -330,7 +325,6 @@ std::vector<at::Tensor> as_in_files(const std::vector<at::Tensor>& tensors) {
 
 std::string colon(const std::string& reason) { return reason.empty() ? "" : ": " + reason; }
 
-// Falls back to the whole graph; `problem` is the known reason why no part was found.
 ReproducerSearch try_whole_graph(const FailedRun& failed, const std::string& problem) {
   const ExplainedRun& run = failed.run;
   const std::vector<at::Tensor> expected = expected_outputs(run);

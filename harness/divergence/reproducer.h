@@ -33,7 +33,6 @@ struct ExplainedRun {
   const std::vector<at::Tensor>& inputs;
   // The tolerance in effect, and the seed of operators that draw random numbers.
   const RunSettings& settings;
-  // The reproducer's folder, made when there is one.
   std::string directory = {};
   // The expected outputs, undefined where unknown; empty if the run ended with an error before.
   std::vector<at::Tensor> expected = {};
@@ -46,7 +45,6 @@ struct GraphFailure {
   // The first wrong output with its tolerance; for an error, the last output.
   std::string output = {};
   Tolerance tolerance = {};
-  // One line.
   std::string message = {};
   bool threw = false;
   // How the executor's command ended: "exited with status 3".

@@ -102,7 +102,7 @@ void ChildProcess::send(std::string line) {
   line += '\n';
   for (std::string_view rest = line; !rest.empty();) {
     const ssize_t size = ::send(channel_, rest.data(), rest.size(), MSG_NOSIGNAL);
-    // poll notices if the process has ended.
+    // poll() notices if the process has ended.
     if (size < 0 && errno != EINTR) return;
     rest.remove_prefix(static_cast<size_t>(std::max<ssize_t>(size, 0)));
   }

@@ -22,22 +22,18 @@ struct ProcessState {
   int64_t resident_bytes = 0;
 };
 
-// The processes that this one can see.
 std::vector<ProcessState> list_processes();
 
 class ChildProcess {
  public:
   // Starts this program with `argument`. Throws Error if the system refuses.
   explicit ChildProcess(const std::string& argument);
-  // Kills the process and everything it has started.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // Sends a line to the process.
   void send(std::string line);
   void stop_sending();
-  // Lines that arrived since the last call.
   std::vector<std::string> receive();
 
   // Become readable when the process prints, sends or ends; negative where that is over or the

@@ -71,7 +71,6 @@ std::string text_of(const WorkJson& content) {
   return content.dump(-1, ' ', false, WorkJson::error_handler_t::replace);
 }
 
-// A place for one worker at a time, with its requests.
 class Slot {
  public:
   Slot(const Supervision& supervision, size_t number)
@@ -84,7 +83,6 @@ class Slot {
     return requests_.empty() ? Clock::time_point::max() : std::min(deadline_, limits().deadline);
   }
 
-  // Sends requests, starting a worker if there is none.
   void fill() {
     const size_t ahead = supervision_.requests_of_worker == 1 ? 1 : kRequestsAhead;
     while (requests_.size() < ahead && num_sent_ < supervision_.requests_of_worker) {
@@ -143,7 +141,6 @@ class Slot {
     is_out_of_memory_ = false;
   }
 
-  // Starts the clock of the first request.
   void begin() {
     deadline_ = limits().counts_from_news ? Clock::time_point::max() : after(limits().time);
   }
@@ -212,14 +209,12 @@ class Slot {
   // Sent but unanswered; the first is the current one, with its deadline.
   std::deque<WorkRequest> requests_;
   Clock::time_point deadline_;
-  // To be sent to the next worker.
   std::deque<WorkRequest> repeated_;
   size_t num_sent_ = 0;
   bool is_out_of_memory_ = false;
   std::optional<WorkJson> last_answer_;
 };
 
-// Sleeps until a worker has news or a deadline passes.
 void wait_for_news(std::vector<Slot>& slots, bool has_memory_limit) {
   Clock::time_point wake = Clock::now() + (has_memory_limit ? kMemoryPatience : kPatience);
   std::vector<pollfd> descriptors;

@@ -43,7 +43,6 @@ void end_descendants() {
   const pid_t self = ::getpid();
   const sigset_t signals = child_signal();
   const auto deadline = std::chrono::steady_clock::now() + kMostPatience;
-  // Usually there are no descendants.
   pid_t ended = 0;
   while ((ended = ::waitpid(-1, nullptr, WNOHANG)) >= 0) {
     if (ended > 0) continue;
@@ -119,8 +118,7 @@ int leave_keeper(pid_t keeper, const sigset_t& mask) {
 int continue_under_keeper() {
   const pid_t keeper = ::getpid();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  // A model may signal its parent; if that ended the keeper, processes the model started would live
-  // on.
+  // A model may signal its parent, but the keeper must outlive the model.
   sigset_t all;
   sigset_t mask;
   sigfillset(&all);
@@ -158,7 +156,6 @@ void send_out_of_memory() { send_line("{\"out_of_memory\": true}\n"); }
 
 std::terminate_handler usual_terminate = nullptr;
 
-// Handles uncaught exceptions in any thread.
 [[noreturn]] void on_terminate() {
   try {
     if (std::current_exception()) throw;

@@ -21,7 +21,6 @@ using WorkJson = nlohmann::ordered_json;
 
 // The protocol: each message is a line of JSON, an object with one of these keys.
 
-// The argument that makes a program a worker.
 inline constexpr const char* kWorkerFlag = "--worker";
 
 // To a worker: first its task's name and setup, then requests.
@@ -31,11 +30,10 @@ inline constexpr const char* kSetupKey = "setup";
 // From a worker, about the current request.
 inline constexpr const char* kNewsKey = "news";
 inline constexpr const char* kAnswerKey = "answer";
-// A file cannot be written, which ends the run.
 inline constexpr const char* kOutputErrorKey = "output_error";
 inline constexpr const char* kOutOfMemoryKey = "out_of_memory";
 
-// Thrown when the harness cannot write a file of its own; ends the run.
+// The harness cannot write a file of its own; ends the run.
 class OutputError : public Error {
  public:
   using Error::Error;
@@ -47,7 +45,6 @@ using TellNews = std::function<void(const WorkJson& news)>;
 // process.
 using DoRequest = std::function<WorkJson(const WorkJson& request, const TellNews& tell)>;
 
-// Prepares a worker for its requests.
 using WorkTask = std::function<DoRequest(const WorkJson& setup)>;
 
 // A small process, the keeper, stands between the harness and each process that runs models.
@@ -64,9 +61,8 @@ using WorkTask = std::function<DoRequest(const WorkJson& setup)>;
 // input, which is closed now. Throws Error if the system refuses.
 int continue_under_keeper();
 
-// Every program that runs models must call this first in main. In a worker, handles requests under
-// a keeper and returns the exit status; otherwise returns nothing. Prints the message of the error
-// that ends it.
+// Every program that runs models must call this first in main. In a worker, handles requests and
+// returns the exit status, printing the error that ends it; otherwise returns nothing.
 std::optional<int> run_as_worker(int argc, char** argv,
                                  const std::map<std::string, WorkTask>& tasks);
 
@@ -74,7 +70,6 @@ std::optional<int> run_as_worker(int argc, char** argv,
 // include the last lines of a model and must be reproducible. Install it on the main thread.
 class PlainWarnings : public c10::WarningHandler {
  public:
-  // Prints "warning: ...", one line or more.
   void process(const c10::Warning& warning) override;
 };
 

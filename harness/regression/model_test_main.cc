@@ -39,7 +39,6 @@ struct BuildLine {
   HarnessOptions options = {};
   std::string model = {};
   std::vector<std::string> categories = {};
-  // Paths in the workspace; empty for none.
   std::string golden = {};
   std::string golden_page = {};
   std::string target = {};
@@ -56,7 +55,6 @@ BuildLine& build_line() {
 
 constexpr const char* kArchive = "archive";
 
-// The test names: models, operators, or the archive.
 std::vector<std::string> names_of_tests() {
   const BuildLine& line = build_line();
   if (line.is_of_an_archive()) return {kArchive};

@@ -34,7 +34,6 @@ bool skip_difference(std::string_view& a, std::string_view& b) {
   return true;
 }
 
-// Keyed by the path relative to `directory`.
 template <class Predicate>
 Files read_files(const std::string& directory, const Predicate& is_wanted) {
   Files files;
@@ -105,7 +104,6 @@ bool same_page(std::string_view a, std::string_view b) {
 
 namespace {
 
-// The most lines shown of each side.
 constexpr size_t kMaxLines = 12;
 
 std::vector<std::string_view> split_lines(std::string_view text) {

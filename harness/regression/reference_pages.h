@@ -14,14 +14,12 @@
 
 namespace torch_ir {
 
-// Content by path relative to the directory.
 using Files = std::map<std::string, std::string>;
 
 // The pages and graphs below `directory`, without files for programs and browsers.
 Files read_pages(const std::string& directory);
 
-// The SVG files below `directory`. They depend on the version of Graphviz and its fonts, so a test
-// only checks what they show.
+// The SVG files below `directory`. Their bytes depend on the version of Graphviz and its fonts.
 Files read_pictures(const std::string& directory);
 
 std::vector<std::string> reference_models(const std::string& directory);

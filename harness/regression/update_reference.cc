@@ -1,5 +1,4 @@
-// Rewrites reports/reference for the models there and those named: bazel run //reports:update --
-// MODEL...
+// Rewrites reports/reference for its models and those named: bazel run //reports:update -- MODEL...
 
 #include <algorithm>
 #include <cstdlib>

@@ -66,8 +66,7 @@ std::string bytes_cell(const NodeCost& cost) {
   return text;
 }
 
-// Nodes of the graphs of node 2 are numbered 2.0.0, 2.0.1, ..., 2.1.0, ... They have no separate
-// costs.
+// Nodes of the graphs of node 2 are 2.0.0, 2.0.1, ..., 2.1.0, ... They have no separate costs.
 void add_nodes(const Graph& graph, const std::string& prefix, const std::vector<NodeCost>& costs,
                Table& table) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -153,7 +152,6 @@ std::string cut_text(const IR& ir, const MermaidFlowchart& chart) {
                      code_span(ir.nodes[chart.num_nodes - 1].name), count);
 }
 
-// Shows the picture itself if the diagram is incomplete, otherwise a link.
 std::string picture_text(const std::string& name, bool is_cut, const RunContext& context,
                          const GraphPicture& picture) {
   if (!context.portable && picture.svg.empty()) {

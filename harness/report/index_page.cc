@@ -57,7 +57,6 @@ double greater(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 // NaN is less than anything else.
 double lesser(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 
-// The worst of each figure over all trials.
 Json worst_figures(const Result& result) {
   const DifferenceMetrics differences = difference_metrics(result);
   Json json = Json::object();
@@ -105,7 +104,6 @@ std::string reason(const Result& result) {
   return "";
 }
 
-// The data of a table row.
 Json model_json(const Result& result, const RunContext& context) {
   Json json = {{"name", result.name},
                {"status", status_name(result.status())},
@@ -156,7 +154,6 @@ std::string description(const Result& result) {
   return "Imported from " + result.origin->archive + ".";
 }
 
-// The further data of a model's view.
 Json detail_json(const Result& result, const RunContext& context, bool has_svg,
                  const std::string& problem) {
   const bool has_ir = result.num_passed_stages > static_cast<size_t>(Stage::kSerialize);
@@ -195,7 +192,6 @@ std::string_view without_declaration(std::string_view svg) {
   return svg.substr(root == svg.npos ? 0 : root);
 }
 
-// Writes script elements with the details of all models, and with pictures while there is room.
 void put_details(const RunRecord& run, const PictureOf& picture_of, const PutText& put) {
   size_t room = kMaxIndexPictures;
   size_t i = 0;
@@ -251,7 +247,6 @@ Json changes_json(const BaselineComparison& comparison, const std::string& basel
   return {{"baseline", baseline}, {"notes", write(baseline_notes(comparison))}, {"rows", rows}};
 }
 
-// The page's data about the whole run.
 Json run_json(const RunRecord& run, const BaselineComparison* baseline) {
   Json stages = Json::array();
   for (const Stage stage : kStages) stages.push_back(stage_name(stage));

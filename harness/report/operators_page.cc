@@ -32,7 +32,6 @@ constexpr size_t kMostCalls = 1000;
 
 const std::vector<size_t> kBadColumns = {0, 2, 3, 6};
 
-// The order of the dtype columns; other dtypes follow.
 constexpr std::string_view kDtypeOrder[] = {"float32",   "float64",    "float16", "bfloat16",
                                             "complex64", "complex128", "int64",   "int32",
                                             "int16",     "int8",       "uint8",   "bool"};
@@ -105,7 +104,6 @@ std::string statuses_table(const Cases& cases) {
 // Unsupported cases are listed separately.
 bool is_bad(const Result& result) { return !result.is_good(); }
 
-// One row per operator, with the reason of its first case.
 Table unsupported_table(const Cases& cases) {
   std::map<std::string, std::pair<int64_t, std::string>> operators;
   for (const Result& result : cases) {
@@ -236,7 +234,6 @@ std::string how_judged(const RunSettings& settings) {
 
 constexpr size_t kMostRows = 2000;
 
-// The largest difference of `node`'s values in the run of the whole graph.
 std::string accumulated_text(const OpNode& node, const Result& result, const RunContext& context) {
   if (!result.nodes) return "";
   const NodeReport& report = *result.nodes;

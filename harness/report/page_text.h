@@ -34,7 +34,6 @@ struct Cell {
 
 class Table {
  public:
-  // `alignment` has 'l' or 'r' for each column.
   Table(std::string alignment, std::vector<Cell> heads)
       : alignment_(std::move(alignment)), heads_(std::move(heads)) {}
 
@@ -59,7 +58,6 @@ std::string tolerance_figure(double smallest, const RunContext& context);
 
 std::string factor_text(double factor, double max_diff, const RunContext& context);
 
-// Appends the errors of executor and eager against float64, and the verdict.
 std::vector<Cell> with_opinion(std::vector<Cell> cells, const SecondOpinion& opinion,
                                double max_diff, const RunContext& context);
 
@@ -85,11 +83,10 @@ std::string link_target(std::string_view path);
 // "✅", "❌", ...
 std::string_view status_mark(Status status);
 
-// Sets `key` unless the value is empty, so that the template leaves out its section.
+// Skips empty values, so that the template leaves out their section.
 void set_some(kainjow::mustache::data& data, const char* key, const std::string& text);
 void set_some(kainjow::mustache::data& data, const char* key, const Table& table);
 
-// Sets the rows that say how a run was made.
 void set_environment(kainjow::mustache::data& page, const RunContext& context, int num_trials);
 
 // Renders the template `text` as Markdown, without repeated blank lines. Throws Error when the
@@ -107,7 +104,6 @@ struct Reference {
   std::string detail;
   // "the graph gives 1, ... 2"
   std::string worst;
-  // A sentence.
   std::string explanation;
 };
 

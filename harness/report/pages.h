@@ -19,10 +19,9 @@ std::string render_model_page(const Result& result, const RunContext& context,
                               const GraphPicture& picture = {},
                               const std::vector<Result>& cases = {});
 
-// Counts single calls only. `baseline` may be null, also below.
+// Only counts single calls. `baseline` may be null, also below.
 std::string render_summary(const RunRecord& run, const BaselineComparison* baseline = nullptr);
 
-// OPERATORS.md: the single calls of a run that has any.
 std::string render_operators(const RunRecord& run);
 
 // The section of index.html; empty if there are no cases.
@@ -31,8 +30,7 @@ std::string operators_section(const std::vector<Result>& cases, const RunContext
 // index.html: a run in one file, to filter, sort and search. It works offline and without a server;
 // its data and pictures are parsed when they are viewed.
 
-// Returns the content of svg/<Model>.svg, or why there is none. Called once per model with a graph,
-// in order, until the page is full.
+// Returns svg/<Model>.svg or why it is missing. Called in order until the page is full.
 using PictureOf = std::function<GraphPicture(const Result& result)>;
 
 // Larger pictures, alone or together, are linked to instead of embedded.

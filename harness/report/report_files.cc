@@ -28,7 +28,7 @@ constexpr const char* kOperators = "OPERATORS.md";
 // The last file marks the run as complete.
 constexpr std::array kRunFiles = {kJunit, kIndex, kOperators, kSummary, kResults};
 
-// The prefix and suffix around the model's name; a suffix of "/" marks a folder.
+// Prefixes and suffixes of a model's name; a suffix of "/" marks a folder.
 constexpr std::array<std::pair<const char*, const char*>, 7> kModelFiles = {
     {{"", ".md"},
      {"ir/", ".json"},

@@ -28,11 +28,10 @@ namespace torch_ir {
 
 class ReportFiles {
  public:
-  // Makes `directory` if missing. Throws Error if it holds something that the files of `models`
-  // cannot replace.
+  // Makes `directory` if missing. Throws Error if files of `models` could not replace what it
+  // holds.
   ReportFiles(const std::string& directory, const std::vector<std::string>& models);
 
-  // A folder for temporary files, in the same file system.
   std::string work_directory() const { return (work_directory_.path() / "run").string(); }
 
   // Writes the page of `result` and its picture, and takes the files that run_candidate left in
@@ -42,8 +41,7 @@ class ReportFiles {
   // Writes the files about the whole run. `baseline` may be null.
   void write_run(const RunRecord& run, const BaselineComparison* baseline) const;
 
-  // Moves what was written into place: the files of `models` and, with `has_run`, those about the
-  // run.
+  // Moves files into place: those of `models` and, with `has_run`, those about the run.
   void finish(const std::vector<std::string>& models, bool has_run) const;
 
  private:

@@ -17,7 +17,6 @@
 namespace torch_ir {
 namespace {
 
-// "3 archives and 1 graph".
 std::string files_text(const Coverage& coverage) {
   std::string text;
   for (const auto& [number, noun] :

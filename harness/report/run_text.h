@@ -34,7 +34,6 @@ std::string_view cases_mark(const std::vector<Result>& cases, bool requires_supp
 
 std::string cases_coverage_text(const std::vector<Result>& cases, const Coverage& coverage);
 
-// `list` formats names.
 std::string coverage_text(const std::vector<Result>& results, const Coverage& coverage,
                           const std::function<std::string(const std::vector<std::string>&)>& list);
 
@@ -43,7 +42,6 @@ std::string coverage_text(const std::vector<Result>& results, const Coverage& co
 std::string reproducer_hint(const std::string& model, const RunContext& context,
                             const std::function<std::string(const std::string&)>& code);
 
-// The place that expects failures: "its registration", or the list of the run.
 std::string expectation_place(const Result& result, const RunContext& context,
                               const std::function<std::string(const std::string&)>& code);
 
@@ -52,7 +50,6 @@ int num_trials(const Result& result, const RunSettings& settings);
 
 int num_trials(const std::vector<Result>& results, const RunSettings& settings);
 
-// Sentences on what was compared and how the runs differ.
 std::vector<std::string> baseline_notes(const BaselineComparison& comparison);
 
 std::vector<std::string> change_lines(const ModelChange& change);

@@ -95,7 +95,6 @@ std::string status_cell(Status status) {
   std::string name(status_name(status));
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::toupper(c); });
   std::string cell = std::string(status_mark(status)) + " " + name;
-  // Keeps the cell on one line.
   for (size_t at = cell.find(' '); at != std::string::npos; at = cell.find(' ')) {
     cell.replace(at, 1, "\u00a0");
   }

@@ -175,7 +175,6 @@ std::unordered_map<std::string_view, const Result*> by_name(const std::vector<Re
 
 namespace fs = std::filesystem;
 
-// Describes changes that the fingerprint covers.
 std::vector<std::string> changes(IR old, const IR& graph) {
   old.pytorch_version = graph.pytorch_version;
   old.constants = graph.constants;

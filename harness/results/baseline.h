@@ -45,13 +45,11 @@ struct FigureChange {
   Trend trend = Trend::kChanged;
   // Tolerances are rounded up for display.
   bool is_tolerance = false;
-  // For a graph: what has changed, if known.
   std::vector<std::string> details = {};
 };
 
 struct ModelChange {
   std::string model = {};
-  // The worst of `changes`.
   Trend trend = Trend::kChanged;
   // Just the status for a new or removed model.
   std::vector<FigureChange> changes = {};
@@ -60,7 +58,6 @@ struct ModelChange {
 struct BaselineComparison {
   // Differences between the runs: "LibTorch: 2.12.0 -> 2.13.0".
   std::vector<std::string> notes = {};
-  // The models and single calls that both runs have.
   size_t num_compared = 0;
   size_t num_cases = 0;
   // The changed ones, worst first, then in the order of this run, or of the earlier one if gone.

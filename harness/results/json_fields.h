@@ -49,7 +49,6 @@ using Json = nlohmann::ordered_json;
 
 template <class T>
 Json write(const T& value);
-// Throws Problem.
 template <class T>
 void read(const Json& json, T& value);
 

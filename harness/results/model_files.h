@@ -9,7 +9,6 @@
 
 namespace torch_ir {
 
-// The category of every model in files.
 inline constexpr const char* kImportedCategory = "imported";
 
 enum class FileFormat { kArchive, kGraph };
@@ -36,7 +35,6 @@ struct ModelFiles {
   bool operator==(const ModelFiles&) const = default;
 };
 
-// The models of the registry, whose names files must not clash with.
 struct RegistryNames {
   std::vector<std::string> all = {};
   std::vector<std::string> running = {};

@@ -24,7 +24,6 @@
 
 namespace torch_ir {
 
-// In order.
 enum class Stage { kExtract, kSerialize, kExecute, kVerify };
 
 inline constexpr std::array kStages = {Stage::kExtract, Stage::kSerialize, Stage::kExecute,
@@ -48,7 +47,6 @@ std::string_view reference_name(ReferenceKind reference);
 // Throws Error for an unknown name.
 ReferenceKind parse_reference(std::string_view name);
 
-// The options of a run that can change a result.
 struct RunSettings {
   uint64_t seed = 0;
   ToleranceRule tolerance = {.fixed = {.rtol = 1e-4, .atol = 1e-4}};
@@ -75,7 +73,6 @@ struct RunSettings {
   bool save_tensors = false;
 };
 
-// Whether graphs run on the execution plans of this library.
 bool runs_plans(const RunSettings& settings);
 
 // The factor that decides; nothing if the model is the reference.
@@ -92,7 +89,6 @@ struct Failure {
 // "crashed in execute: ...", "execute failed: ...", with the first line of the message.
 std::string failure_line(const Failure& failure);
 
-// The files of an imported model, without folders.
 struct Origin {
   // One of the two is set. The ir.json of a folder has the folder's name.
   std::string archive = {};
@@ -124,25 +120,23 @@ struct Trial {
 // else the whole graph. repro/<model>/ of the reports has ir.json, weights.safetensors if there are
 // weights, inputs.safetensors, and expected.safetensors unless its process ended.
 struct Reproducer {
-  // The trial whose inputs it fails on.
   std::string trial = {};
   int64_t num_nodes = 0;
   std::string first_node = {};
   std::string last_node = {};
   // Must run in that folder.
   std::string command = {};
-  // The failure that it shows, one line.
+  // One line.
   std::string message = {};
 };
 
 enum class Status {
   kPassed,
-  // Extracted and serialized, and not asked to run.
+  // Serialized, but not asked to run.
   kExtracted,
   kFailed,
   // Failed, as registered.
   kExpectedFailure,
-  // Registered as failing, but passed.
   kUnexpectedPass,
   // The backend does not support the call, which is no failure by itself.
   kUnsupported,
@@ -158,7 +152,6 @@ std::string_view status_name(Status status);
 // Throws Error for an unknown name.
 Status parse_status(std::string_view name);
 
-// The size of a dynamic dimension in one run.
 struct SymbolSize {
   std::string symbol = {};
   int64_t value = 0;
@@ -172,7 +165,6 @@ struct DifferenceMetrics {
   std::optional<double> smallest_passing_tolerance = std::nullopt;
 };
 
-// A single call, from the operator suite, a split model or a suite in files.
 struct CallInfo {
   std::string op_type = {};
   std::string dtype = {};
@@ -180,28 +172,24 @@ struct CallInfo {
   std::vector<CaseOccurrence> occurrences = {};
 };
 
-// The outcome of a model or a single call. Calls number in the thousands, so they keep no graph and
-// no trials.
+// The outcome of a model or a single call. Calls are many, so they keep no graph and no trials.
 struct Result {
   std::string name = {};
   std::string description = {};
   std::vector<std::string> categories = {};
-  // Only for a model in files.
   std::optional<Origin> origin = std::nullopt;
   std::optional<CallInfo> call = std::nullopt;
   std::optional<ExpectedFailure> expected_failure = std::nullopt;
-  // How many of kStages passed.
   size_t num_passed_stages = 0;
   std::optional<Failure> failure = std::nullopt;
   // The backend's reason for not supporting the call, one line.
   std::optional<std::string> unsupported = std::nullopt;
   // Without the values of constants; set from extract until drop_graph.
   std::optional<IR> graph = std::nullopt;
-  // Set by drop_graph.
   std::optional<GraphSummary> summary = std::nullopt;
   // The sizes of the first trial, for which costs are computed.
   std::vector<SymbolSize> sizes = {};
-  // Why there is no picture of the graph, one line; empty if there is one.
+  // One line; empty if there is a picture.
   std::string picture_problem = {};
   // Set from the stage verify on, in order; if a trial could not run, ends with that one.
   std::vector<Trial> trials = {};
@@ -209,7 +197,7 @@ struct Result {
   // not compared one by one.
   DifferenceMetrics metrics = {};
   std::optional<SecondOpinion> second_opinion = std::nullopt;
-  // The trial that ran or was verified last, or that failed.
+  // The last trial that ran or was verified.
   int current_trial = 0;
   // For the worst trial, if outputs disagree or the settings ask for it.
   std::optional<NodeReport> nodes = std::nullopt;
@@ -218,18 +206,15 @@ struct Result {
   std::vector<double> stage_seconds = {};
 
   bool passed() const { return !failure && !unsupported && num_passed_stages == kStages.size(); }
-  // Serialized, but not asked to run.
   bool is_extracted() const {
     return !failure && !unsupported && num_passed_stages == static_cast<size_t>(Stage::kExecute);
   }
   Status status() const;
-  // The stage that failed, or the last one.
   Stage stage() const;
   // Whether it passed as far as asked, failed as expected, or is unsupported.
   bool is_good() const;
-  // Why it did not pass, one line; empty if it did.
+  // One line; empty if it passed.
   std::string reason() const;
-  // Replaces the graph by its summary.
   void drop_graph();
   std::optional<GraphSummary> graph_summary() const;
   // Requires a graph; uses `sizes`.
@@ -254,13 +239,11 @@ bool all_good(const std::vector<Result>& results, bool requires_support = false)
 // output.
 std::optional<double> worst_factor(const Result& result);
 
-// The file with the graph's picture in the folder of a model's files.
 inline constexpr const char* kPictureFile = "graph.svg";
 
 struct GraphPicture {
-  // Empty if there is none.
   std::string svg = {};
-  // Why there is none, one line; empty for a model without a graph.
+  // One line; empty also for a model without a graph.
   std::string problem = {};
 };
 

@@ -1,5 +1,4 @@
-// The fields of results in results.json and in messages of model processes. results_format.md
-// explains them.
+// The fields of results in results.json and between processes, explained in results_format.md.
 #pragma once
 
 #include <string>
@@ -296,7 +295,6 @@ void count_field(const Visit& visit, const char* key, std::optional<int64_t>& co
                              fmt::format("/{}", key)};
 }
 
-// The metrics that remain when the graph has been dropped.
 template <class Visit>
 void graph_fields(const Visit& visit, Result& result) {
   std::optional<std::string> fingerprint;
@@ -368,7 +366,6 @@ void fields(const Visit& visit, CallInfo& call) {
   visit("occurrences", call.occurrences);
 }
 
-// Fields that single calls lack.
 template <class Visit>
 void model_fields(const Visit& visit, Result& result) {
   visit("sizes", result.sizes);

@@ -79,7 +79,6 @@ Coverage coverage_of(const Result& result) {
     return {
         .files = {{.path = origin.archive, .inputs = origin.inputs, .expected = origin.expected}}};
   }
-  // Files beside a graph are found automatically.
   const auto unless_beside = [&](const std::string& file, const std::string& kind) {
     constexpr std::string_view kExtension = ".json";
     const bool is_folder = !origin.graph.ends_with(kExtension);
@@ -92,7 +91,6 @@ Coverage coverage_of(const Result& result) {
                      .expected = unless_beside(origin.expected, "expected")}}};
 }
 
-// Keeps a name from being read as a flag.
 std::string file_word(const std::string& name) {
   return shell_word(name.starts_with('-') ? "./" + name : name);
 }

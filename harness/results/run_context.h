@@ -16,8 +16,7 @@
 
 namespace torch_ir {
 
-// Replaces a difference within the tolerance, or anything else that differs between machines, in
-// portable reports.
+// In portable reports, replaces whatever differs between machines.
 inline constexpr std::string_view kWithinTolerance = "within tolerance";
 inline constexpr std::string_view kVersionPlaceholder = "<version>";
 
@@ -28,20 +27,16 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 
 Environment environment();
 
-// The value of `name` in the "Build settings: NAME=VALUE, ..." of at::show_config(); empty if it is
-// missing.
+// Reads one of the "Build settings: NAME=VALUE, ..." of at::show_config(); empty if missing.
 std::string build_setting(std::string_view config, std::string_view name);
 
 struct RunContext {
   RunSettings settings = {};
   // Use placeholders for the build of LibTorch and for nonzero differences within the tolerance.
   bool portable = false;
-  // Report how long stages took.
   bool timings = false;
   Environment environment = {};
-  // An unsupported case fails the run.
   bool requires_support = false;
-  // Other options of the run, where given.
   std::optional<std::chrono::duration<double>> timeout = std::nullopt;
   std::optional<int64_t> memory_limit = std::nullopt;
   std::string expected_failures = {};
@@ -56,9 +51,7 @@ struct Coverage {
   std::vector<ModelFiles> files = {};
   bool registry = true;
   bool is_split = false;
-  // Whether the run ended early.
   bool is_interrupted = false;
-  // Models in the registry, and the archives and graphs that were found.
   size_t num_registered = 0;
   size_t num_archives = 0;
   size_t num_graphs = 0;
@@ -68,7 +61,6 @@ struct Coverage {
 struct RunRecord {
   Coverage coverage = {};
   RunContext context = {};
-  // In the order in which they ran.
   std::vector<Result> results = {};
   std::vector<Result> cases = {};
   // False for a file of version 1.
@@ -83,7 +75,6 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
 
 Origin origin_of(const ModelFiles& files);
 
-// A run of just this model.
 Coverage coverage_of(const Result& result);
 
 // "rtol 0.0001, atol 0.0001, or as registered".
@@ -93,7 +84,6 @@ std::string tolerance_rule_text(const RunSettings& settings);
 // empty.
 std::vector<std::pair<std::string, std::string>> settings_in_words(const RunSettings& settings);
 
-// The display name of an entry of an Environment.
 std::string environment_name(const std::string& key);
 
 // Quotes `text` for a shell if needed; control characters use the $'...' of bash and zsh.

@@ -18,7 +18,6 @@ bool is_among(const std::vector<std::string>& list, const std::string& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
 }
 
-// Suggests alternatives to the unknown `name`.
 std::string hint(const std::string& kind, const std::string& plural, const std::string& name,
                  const std::vector<std::string>& known) {
   if (name.find(',') != std::string::npos) return "; repeat --" + kind + " for each";

@@ -21,7 +21,6 @@ Suite parse_suite(const std::string& name);
 struct Selection {
   Suite suite = Suite::kModels;
   std::vector<std::string> models = {};
-  // Of models or of operators.
   std::vector<std::string> categories = {};
   // With or without overload: "aten.conv2d.default", "aten.conv2d".
   std::vector<std::string> operators = {};
@@ -39,10 +38,8 @@ std::vector<OperatorCase> select_cases(const std::vector<OperatorCase>& cases,
 
 bool is_selected(const std::string& op_type, const std::string& dtype, const Selection& selection);
 
-// Sorted.
 std::vector<std::string> categories_of(const std::vector<OperatorCase>& cases);
 
-// A table with a header and a line per model.
 std::string models_table(const std::vector<RegisteredModel>& models);
 
 // A JSON list of objects, with the inputs of each model.

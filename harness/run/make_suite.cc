@@ -25,7 +25,6 @@ struct SuiteSetup {
   std::vector<std::string> keys = {};
 };
 
-// The cases so far, or why the current candidate cannot be one.
 struct SuiteAnswer {
   std::string problem = {};
   std::vector<CaseInfo> cases = {};

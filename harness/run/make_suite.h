@@ -12,7 +12,7 @@
 namespace torch_ir {
 
 struct SuiteRequest {
-  // The output folder, see case_files.h.
+  // See case_files.h.
   std::string output = {};
   // The suite's subject for its README: "operators".
   std::string what = {};
@@ -21,7 +21,7 @@ struct SuiteRequest {
   bool is_split = false;
 };
 
-// Why a candidate could not be made a case or be split, one line.
+// One line.
 struct SuiteProblem {
   std::string name = {};
   std::string message = {};

@@ -75,7 +75,6 @@ std::string clock_text(std::chrono::seconds time) {
   return fmt::format("{}:{:02}:{:02}", minutes / 60, minutes % 60, seconds % 60);
 }
 
-// The first `width` characters of UTF-8 text.
 std::string cut(const std::string& text, size_t width) {
   size_t end = 0;
   for (size_t i = 0; i < width && end < text.size(); ++i) {

@@ -14,7 +14,6 @@
 namespace torch_ir {
 
 struct ProgressOptions {
-  // The columns for model names.
   size_t name_width = 0;
   bool has_colours = false;
   // The terminal's columns, queried for each drawing of the bar.
@@ -27,7 +26,6 @@ class Progress {
   // Either stream may be null.
   Progress(size_t num_models, std::ostream* lines, std::ostream* bar,
            ProgressOptions options = ProgressOptions());
-  // Clears the bar.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -156,7 +156,6 @@ class Pipeline {
     bool is_ready = false;
   };
 
-  // Removes the folder of the run's files.
   NodeReport to_show(NodeReport nodes) const {
     for (std::string* text : {&nodes.error, &nodes.note}) {
       *text = without_folder(std::move(*text), directory_);
@@ -248,7 +247,6 @@ class Pipeline {
            result_.failure->kind == FailureKind::kExecuteFailed && runs_.back().is_ready;
   }
 
-  // The trial that could not be executed, or else the worst one.
   int worst_number() const {
     if (failed_to_execute()) return static_cast<int>(runs_.size()) - 1;
     return static_cast<int>(result_.worst_trial() - result_.trials.data());

@@ -27,7 +27,6 @@
 
 namespace torch_ir {
 
-// Runs a candidate, or looks for a reproducer of its end.
 struct RunRequest {
   ModelSource source = {};
   std::string directory = {};
@@ -91,7 +90,6 @@ void add_sentence(std::string& text, const std::string& sentence) {
   text += (text.empty() ? "" : " ") + sentence;
 }
 
-// The flags that set the limit which the process exceeded.
 std::string limit_flags(FailureKind kind, const RunOptions& options) {
   if (kind == FailureKind::kTimedOut) {
     return fmt::format(" --timeout {:g}", options.timeout.count());
@@ -144,7 +142,6 @@ class RunWork {
 
  private:
   RunSettings settings_;
-  // Shared by all requests.
   std::shared_ptr<Backend> backend_;
 };
 
@@ -189,7 +186,6 @@ class Run {
   struct Job {
     std::string directory = {};
     Result result = {};
-    // The result of the process that looks for a reproducer.
     std::unique_ptr<Result> search = nullptr;
     bool is_done = false;
   };
@@ -228,7 +224,6 @@ class Run {
     return {.id = id, .content = json_fields::write(content), .limits = limits};
   }
 
-  // Takes a worker's news of a candidate.
   void take(Job& job, const WorkJson& news) const {
     if (news.is_number()) {
       job.result.num_passed_stages = news.get<size_t>();

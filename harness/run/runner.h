@@ -18,7 +18,6 @@ namespace torch_ir {
 struct RunOptions {
   RunSettings settings = {};
   int jobs = 1;
-  // For one candidate.
   std::chrono::duration<double> timeout = std::chrono::seconds(300);
   // In bytes, for all processes of a candidate.
   std::optional<int64_t> memory_limit = std::nullopt;

@@ -1,5 +1,4 @@
-// Models and backends for the tests of the runner: models that fail in rare ways, on some inputs,
-// or as registered, and backends that end their process.
+// Models and backends for the tests of the runner.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/abs.h>
@@ -61,9 +60,8 @@ at::Tensor grow(const at::Tensor& x) {
   return x + 1;
 }
 
-// Starts a process in its own session that tries to outlive this one, ignores signals but SIGKILL,
-// and writes its id to the file that the environment names. Sends the harness the signal that the
-// environment names.
+// Starts a process in its own session that ignores SIGINT and SIGTERM, writes its id to $PID_FILE,
+// and sends $SIGNAL to the harness.
 at::Tensor hold_on(const at::Tensor& x) {
   ::signal(SIGINT, SIG_IGN);
   ::signal(SIGTERM, SIG_IGN);
@@ -145,7 +143,6 @@ class AbortsOnParts : public Backend {
   }
 };
 
-// Rounds the outputs of the plan.
 class Rounds : public Backend {
  public:
   std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
@@ -160,7 +157,6 @@ bool has(const IR& ir, const std::string& op_type) {
   return std::ranges::find(ir.nodes, op_type, &OpNode::op_type) != ir.nodes.end();
 }
 
-// Fails on graphs with certain operators.
 class Faulty : public Backend {
  public:
   Faulty(std::vector<std::string> op_types, void (*fail)())

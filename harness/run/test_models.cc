@@ -76,7 +76,6 @@ const bool registered = [] {
   register_test_model("Exits", "crash",
                       [](const at::Tensor& x) { return on_data(x, [] { std::_Exit(0); }); });
   register_test_model("Hangs", "hang", [](const at::Tensor& x) { return hang(x); });
-  // Like Ctrl-C.
   register_test_model("Interrupts", "hang", [](const at::Tensor& x) {
     signal_harness(SIGINT);
     return hang(x);

@@ -34,7 +34,6 @@ class Candidate {
   virtual std::vector<at::Tensor> inputs(int trial) = 0;
   // One if expected outputs are only known for the first trial's inputs.
   virtual int num_trials(const RunSettings& settings) const { return std::max(1, settings.trials); }
-  // Adds the trial to an error message if it matters.
   virtual std::string in_trial(std::string message, int trial) const {
     return with_trial(std::move(message), trial);
   }
@@ -51,14 +50,12 @@ class Candidate {
   // Results of calls keep no graph, trials or explanation, and leave no files. A backend may report
   // a call as unsupported.
   virtual bool is_call() const { return false; }
-  // Replaces the run's tolerances by the candidate's own.
   virtual void set_tolerance(ToleranceRule& /*rule*/) const {}
   // The outputs and the expected outputs in the form in which they are compared.
   virtual std::pair<std::vector<at::Tensor>, std::vector<at::Tensor>> compared(
       const std::vector<at::Tensor>& outputs, const std::vector<at::Tensor>& expected) {
     return {outputs, expected};
   }
-  // Whether to compare a trial's outputs with float64.
   virtual bool has_second_opinion(int /*trial*/) const { return true; }
 };
 

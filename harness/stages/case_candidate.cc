@@ -21,7 +21,6 @@
 namespace torch_ir {
 namespace {
 
-// The arguments of the case's only node, using `inputs` for its graph inputs.
 torch::jit::Stack arguments_of_call(const GraphCase& graph_case,
                                     const std::vector<at::Tensor>& inputs) {
   const OpNode& node = graph_case.ir.nodes.front();

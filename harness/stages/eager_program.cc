@@ -121,7 +121,6 @@ void store_outputs(const ExportedNode& node, const Stack& results, Values& value
 Stack run_graph(const ExportedGraph& graph, const Stack& inputs,
                 const ValueObserver& observer = nullptr);
 
-// A list of operands may contain numbers.
 Stack operands(const ExportedNode& node, const std::string& name, const Values& values) {
   const ExportedArgument* argument = find_argument(node, name);
   if (argument == nullptr) return {};

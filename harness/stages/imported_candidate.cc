@@ -1,5 +1,3 @@
-// Models in files: archives and graphs.
-
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,7 +56,6 @@ class ImportedCandidate : public Candidate {
 
  protected:
   virtual IR read() = 0;
-  // Computes the outputs with the operators, one by one.
   virtual std::vector<at::Tensor> run(const std::vector<at::Tensor>& inputs) = 0;
 
   const ModelFiles& files() const { return files_; }

@@ -52,7 +52,6 @@ class RegisteredCandidate : public Candidate {
   }
 
  private:
-  // Captures the model on `inputs`, which must fit the graph.
   ExportedProgram capture(const std::vector<at::Tensor>& inputs) {
     ExportOptions options;
     for (const ModelInput& input : model_.spec.inputs) options.input_names.push_back(input.name);
@@ -78,7 +77,6 @@ class RegisteredCandidate : public Candidate {
         calls_no_more ? "nothing more" : fmt::format("'{}' ({})", call->name, call->target)));
   }
 
-  // The version counters of the weights.
   std::vector<uint64_t> versions() const {
     std::vector<uint64_t> versions;
     for (const auto& item : subject_.weights) {

@@ -17,7 +17,6 @@
 
 namespace torch_ir {
 
-// A model with its weights and inputs, as the reference for the IR.
 struct Subject {
   Model model;
   StateDict weights;
@@ -39,7 +38,6 @@ IR extract(const RegisteredModel& model, const Subject& subject);
 // OutputError if it cannot be written.
 IR serialize(const IR& ir, const std::string& path);
 
-// Runs `model` on copies of `inputs`.
 std::vector<at::Tensor> run_eagerly(const Model& model, const std::vector<at::Tensor>& inputs);
 
 // `tensors` by the names of `values`, without duplicates and undefined ones.

@@ -22,7 +22,6 @@ class Module;
 
 namespace torch_ir {
 
-// The factor between large magnitudes and normal values.
 inline constexpr double kLargeMagnitude = 1e3;
 
 // "normal values", "zeros and ones", "large magnitudes", "normal values 2", ..., counting from 0.

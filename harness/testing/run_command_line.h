@@ -1,4 +1,3 @@
-// Runs the command line of the harness in tests.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -22,7 +21,6 @@ struct HarnessOutcome {
   std::string err;
 };
 
-// `arguments` omit the program's name; `has_bar` shows a progress bar.
 inline HarnessOutcome run_command_line(std::vector<std::string> arguments, bool has_bar = false) {
   arguments.insert(arguments.begin(), "bazel-bin/harness/harness");
   std::vector<const char*> argv;
@@ -45,7 +43,6 @@ inline std::map<std::string, std::string> files_below(const std::string& directo
   return files;
 }
 
-// A fixture whose reports go into a folder of the test.
 class HarnessTest : public ::testing::Test {
  protected:
   HarnessTest() {

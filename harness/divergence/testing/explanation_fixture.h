@@ -119,7 +119,6 @@ class ToldValues : public NodeValues {
   Tell tell_;
 };
 
-// Edits each graph before it runs, and passes the values it reports through `tell`.
 class EditingBackend : public PlanBackend {
  public:
   explicit EditingBackend(Edit edit, Tell tell = nullptr)
@@ -146,7 +145,6 @@ class EditingBackend : public PlanBackend {
   Tell tell_;
 };
 
-// An EditingBackend that reports no values.
 class SilentBackend : public EditingBackend {
  public:
   using EditingBackend::EditingBackend;
@@ -189,7 +187,6 @@ class ExplanationTest : public ::testing::Test {
     std::filesystem::remove_all(directory_);
   }
 
-  // Makes the candidate, graph and inputs of the model, and explains the backend's run.
   Explanation explain_model(const RegisteredModel& model, Backend& backend, bool failed = true) {
     prepare(model);
     return explain(run_of(expected_by(backend)), backend, failed);
@@ -222,7 +219,6 @@ class ExplanationTest : public ::testing::Test {
   }
 
   RunSettings settings_;
-  // For the reproducer; missing at first.
   std::string directory_;
   std::unique_ptr<Candidate> candidate_;
   IR ir_;
