@@ -17,13 +17,14 @@ struct Arguments {
   bool list_models = false;
   bool list_categories = false;
   std::string export_suite = {};
-  // Prints which models can run with the operators listed in this file.
+  // A file that lists operators; the harness prints which models can run with these.
   std::string supported = {};
   bool json = false;
   bool quiet = false;
+  // As the user typed it, for messages; `harness.output` is the resolved path.
   std::string output = "reports";
 
-  // Values that finish_arguments moves into `harness`.
+  // Parsed values that finish_arguments puts into `harness`.
   struct {
     double timeout = RunOptions().timeout.count();
     double memory_limit = 0;

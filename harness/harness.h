@@ -31,9 +31,11 @@ struct HarnessOptions {
   bool timings = false;
   // Whether placeholders replace what differs between machines (RunContext).
   bool portable = false;
+  // Whether to write the files about the whole run, such as SUMMARY.md.
   bool summary = true;
   // The program's name if it is not //harness (RunContext).
   std::string program = {};
+  // Whether to run each distinct call of the models on its own as well.
   bool is_split = false;
   // Whether an unsupported case fails the run.
   bool requires_support = false;

@@ -49,12 +49,14 @@ class Backend {
 };
 
 struct BackendOptions {
+  // For execution plans; other backends use what applies to them.
   ExecutionOptions execution = {};
   // The registered name; empty for the execution plan or a command.
   std::string name = {};
   // The command line of an external program (command_backend.h); empty for none.
   std::string command = {};
   bool command_has_intermediates = false;
+  // A folder for the files of this process.
   std::string directory = {};
 };
 
@@ -76,6 +78,7 @@ std::unique_ptr<Backend> make_backend(const BackendOptions& options);
 // and OutputError.
 std::unique_ptr<Backend> open_backend(const RunSettings& settings, const std::string& directory);
 
+// Runs graphs on the execution plans of this library.
 class PlanBackend : public Backend {
  public:
   explicit PlanBackend(const ExecutionOptions& options);
@@ -84,6 +87,7 @@ class PlanBackend : public Backend {
   // Reuses the compiled plan while the graph and the weights stay the same.
   std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
                               const std::vector<at::Tensor>& inputs) override;
+  // Calls the operators one by one, as their values are asked for.
   std::unique_ptr<NodeValues> values(const IR& ir, const StateDict& weights,
                                      const std::vector<at::Tensor>& inputs) override;
 

@@ -34,6 +34,7 @@ struct CommandEnd {
   bool succeeded = false;
   // Whether a signal ended the shell or the command it ran.
   bool has_crashed = false;
+  // Empty if a signal ended it.
   std::optional<int> exit_status = std::nullopt;
   // "exited with status 3", "was killed by signal 9 (Killed)".
   std::string description = {};

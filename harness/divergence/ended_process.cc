@@ -57,7 +57,7 @@ struct PartLimits {
   // Counts from when the graph begins to run.
   std::chrono::duration<double> run = {};
   std::chrono::steady_clock::time_point deadline = {};
-  // In bytes.
+  // In bytes, for all processes of the part.
   std::optional<int64_t> memory = std::nullopt;
 };
 

@@ -17,6 +17,7 @@ namespace torch_ir {
 
 struct EndedProcess {
   int trial = 0;
+  // kCrashed, kTimedOut or kOutOfMemory.
   FailureKind kind = FailureKind::kCrashed;
   // In seconds, for the whole search.
   double timeout = 0;

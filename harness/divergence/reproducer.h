@@ -45,6 +45,7 @@ struct GraphFailure {
   // The first wrong output with its tolerance; for an error, the last output.
   std::string output = {};
   Tolerance tolerance = {};
+  // One line.
   std::string message = {};
   bool threw = false;
   // How the executor's command ended: "exited with status 3".

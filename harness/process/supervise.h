@@ -48,7 +48,7 @@ struct WorkLimits {
   // Whether `time` counts from the first news of the request rather than its start.
   bool counts_from_news = false;
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  // In bytes.
+  // In bytes, for all processes of the request.
   std::optional<int64_t> memory = std::nullopt;
 };
 
@@ -59,9 +59,11 @@ struct WorkRequest {
 };
 
 struct WorkEnd {
+  // kCrashed, kTimedOut or kOutOfMemory.
   FailureKind kind = FailureKind::kCrashed;
   // "was killed by signal 11 (Segmentation fault)", "was stopped after 5 s, the time limit".
   std::string description = {};
+  // The last lines that it printed.
   std::string output = {};
   // Whether WorkLimits::deadline came before the time limit.
   bool is_cut_off = false;
@@ -69,6 +71,7 @@ struct WorkEnd {
 
 struct Supervision {
   std::string task = {};
+  // Called whenever a worker starts.
   std::function<WorkJson()> setup = [] { return WorkJson(); };
   // The number of workers at once, and of requests that each takes before it is replaced.
   size_t jobs = 1;

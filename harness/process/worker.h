@@ -57,8 +57,8 @@ using WorkTask = std::function<DoRequest(const WorkJson& setup)>;
 // processes that cannot be killed (another user's, or held by the system).
 //
 // ChildProcess's child calls this first. It returns in a new process; the calling one stays as its
-// keeper, ends as that ends, and does not return. Returns a descriptor of the former standard
-// input, which is closed now. Throws Error if the system refuses.
+// keeper, ends as that ends, and does not return. Returns a descriptor of the original standard
+// input, whose place /dev/null takes. Throws Error if the system refuses.
 int continue_under_keeper();
 
 // Every program that runs models must call this first in main. In a worker, handles requests and

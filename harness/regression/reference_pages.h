@@ -14,6 +14,7 @@
 
 namespace torch_ir {
 
+// Content by path relative to the directory.
 using Files = std::map<std::string, std::string>;
 
 // The pages and graphs below `directory`, without files for programs and browsers.

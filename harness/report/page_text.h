@@ -34,6 +34,7 @@ struct Cell {
 
 class Table {
  public:
+  // `alignment` has 'l' or 'r' for each column.
   Table(std::string alignment, std::vector<Cell> heads)
       : alignment_(std::move(alignment)), heads_(std::move(heads)) {}
 
@@ -58,6 +59,7 @@ std::string tolerance_figure(double smallest, const RunContext& context);
 
 std::string factor_text(double factor, double max_diff, const RunContext& context);
 
+// Appends the errors of executor and eager against float64, and the verdict.
 std::vector<Cell> with_opinion(std::vector<Cell> cells, const SecondOpinion& opinion,
                                double max_diff, const RunContext& context);
 

@@ -89,8 +89,8 @@ std::string if_there(const std::string& path) { return is_file(path) ? path : ""
 
 ModelFiles make_files(ModelFiles files) {
   files.name = model_name(files.format, files.path);
-  // A user who gives one of the two means these tensors only, and the expected outputs of a graph
-  // are for its own inputs.
+  // If one of the two is given, the file of the other does not belong to it, except that expected
+  // outputs of a graph are for its own inputs.
   if (files.inputs.empty() && files.expected.empty()) {
     files.expected = if_there(beside(files, "expected"));
     if (files.format == FileFormat::kArchive) files.inputs = if_there(beside(files, "inputs"));

@@ -89,6 +89,7 @@ struct Failure {
 // "crashed in execute: ...", "execute failed: ...", with the first line of the message.
 std::string failure_line(const Failure& failure);
 
+// The files of an imported model, without their folders.
 struct Origin {
   // One of the two is set. The ir.json of a folder has the folder's name.
   std::string archive = {};
@@ -120,6 +121,7 @@ struct Trial {
 // else the whole graph. repro/<model>/ of the reports has ir.json, weights.safetensors if there are
 // weights, inputs.safetensors, and expected.safetensors unless its process ended.
 struct Reproducer {
+  // The trial whose inputs it fails on.
   std::string trial = {};
   int64_t num_nodes = 0;
   std::string first_node = {};
@@ -137,6 +139,7 @@ enum class Status {
   kFailed,
   // Failed, as registered.
   kExpectedFailure,
+  // Registered as failing, but passed.
   kUnexpectedPass,
   // The backend does not support the call, which is no failure by itself.
   kUnsupported,
@@ -186,6 +189,7 @@ struct Result {
   std::optional<std::string> unsupported = std::nullopt;
   // Without the values of constants; set from extract until drop_graph.
   std::optional<IR> graph = std::nullopt;
+  // Set by drop_graph.
   std::optional<GraphSummary> summary = std::nullopt;
   // The sizes of the first trial, for which costs are computed.
   std::vector<SymbolSize> sizes = {};
@@ -210,6 +214,7 @@ struct Result {
     return !failure && !unsupported && num_passed_stages == static_cast<size_t>(Stage::kExecute);
   }
   Status status() const;
+  // The stage that failed, or the last one.
   Stage stage() const;
   // Whether it passed as far as asked, failed as expected, or is unsupported.
   bool is_good() const;

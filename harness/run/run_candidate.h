@@ -15,7 +15,7 @@ namespace torch_ir {
 // May make the backend on first use.
 using GetBackend = std::function<Backend&()>;
 
-// Runs candidate `name` with `settings`, using its own tolerances unless these are asked for.
+// Runs candidate `name` with `settings`, using its own tolerances unless `settings` override them.
 // Leaves files in `directory`: ir.json, graph.json (the result's graph, which the result leaves
 // out), the worst trial's tensors with save_tensors, and repro/ (see explain); none for a single
 // call. `on_progress` gets the result so far before each stage, trial and step of an explanation.
