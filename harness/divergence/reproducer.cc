@@ -78,14 +78,14 @@ class Search {
     return end ? find_smallest(make_range(*end, *end)) : std::nullopt;
   }
 
-  // Why the first range that could not be run alone could not; may be empty.
+  // Why a range could not be run alone (the first such reason); may be empty.
   const std::string& problem() const { return problem_; }
 
   const std::optional<FailingPart>& smallest() const { return smallest_; }
 
  private:
   // Nodes [first, last] with the values to compare. A wrong value stays wrong after its node. A run
-  // throws even if its values are not read, so it needs all nodes.
+  // throws even if its values are not read, so its range keeps all nodes.
   NodeRange make_range(size_t first, size_t last) const {
     if (!failed_.run.threw()) return {first, last, values_.at(last)};
     std::unordered_set<std::string_view> read;
