@@ -1,8 +1,7 @@
 // The exceptions of torch-ir.
 //
-// Every failure that a caller can cause or mend is thrown as a class derived from
-// torch_ir::Error, so that one catch is enough. A message names the file, node or tensor it is
-// about and the values that disagree, and says what to do.
+// Every failure that a caller can cause or fix is thrown as a class derived from torch_ir::Error. A
+// message names the file, node or tensor and the values that disagree, and says what to do.
 #pragma once
 
 #include <stdexcept>
@@ -10,18 +9,18 @@
 
 namespace torch_ir {
 
-// Says of an error that it refuses what is understood, but not supported:
-// throw ExportError(kNotSupported, "...").
+// Marks an error whose input is understood but not supported: throw ExportError(kNotSupported,
+// "...").
 struct NotSupported {};
 inline constexpr NotSupported kNotSupported;
 
-// Base of all errors; thrown itself for what belongs to no room, such as a file that can not be
-// written.
+// Base of all errors; thrown itself for failures that belong to no room, such as a file that cannot
+// be written.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
   Error(NotSupported, const std::string& what) : std::runtime_error(what), is_unsupported_(true) {}
-  // `cause`, said in other words: with the file or the node that it is about.
+  // Rewords `cause`, adding the file or the node.
   Error(const Error& cause, const std::string& what)
       : std::runtime_error(what), is_unsupported_(cause.is_unsupported_) {}
 
@@ -31,19 +30,19 @@ class Error : public std::runtime_error {
   bool is_unsupported_ = false;
 };
 
-// A model can not be captured, or an archive can not be read.
+// A model cannot be captured, or an archive cannot be read.
 class ExportError : public Error {
  public:
   using Error::Error;
 };
 
-// An exported program can not be turned into an IR.
+// An exported program cannot be turned into an IR.
 class ConversionError : public Error {
  public:
   using Error::Error;
 };
 
-// A file is not an IR, or an IR can not be written as JSON.
+// A file is not an IR, or an IR cannot be written as JSON.
 class SerializationError : public Error {
  public:
   using Error::Error;
@@ -55,13 +54,13 @@ class ValidationError : public Error {
   using Error::Error;
 };
 
-// A file of weights can not be read or written, or holds no state dict.
+// A file of weights cannot be read or written, or holds no state dict.
 class WeightError : public Error {
  public:
   using Error::Error;
 };
 
-// A plan can not be made or run: a value is missing, an input does not fit, an operator failed.
+// A plan cannot be made or run: a value is missing, an input does not fit, an operator failed.
 class ExecutionError : public Error {
  public:
   using Error::Error;

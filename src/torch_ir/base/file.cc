@@ -32,7 +32,6 @@ namespace fs = std::filesystem;
   fail(what, path, std::strerror(errno));
 }
 
-// A file opened for reading, closed at the end of the scope.
 class ReadDescriptor {
  public:
   explicit ReadDescriptor(const std::string& path)
@@ -50,11 +49,10 @@ class ReadDescriptor {
   int get() const { return descriptor_; }
   bool is_regular() const { return S_ISREG(status_.st_mode); }
   bool is_pipe() const { return S_ISFIFO(status_.st_mode); }
-  // Zero for what is no regular file.
+  // Zero unless the file is regular.
   size_t size() const { return static_cast<size_t>(status_.st_size); }
 
  private:
-  // What has an end and can be waited for.
   std::string problem_of_kind() {
     if (::fstat(descriptor_, &status_) != 0) return std::strerror(errno);
     if (S_ISDIR(status_.st_mode)) return "it is a directory";
@@ -66,8 +64,7 @@ class ReadDescriptor {
   struct stat status_ = {};
 };
 
-// Waits until there is something to read of a pipe, or its last writer is gone: before, reading
-// would see its end.
+// Waits until a pipe has data or its last writer is gone; reading earlier would report its end.
 void wait_for_writer(int descriptor) {
   constexpr int kForEver = -1;
   pollfd pipe = {.fd = descriptor, .events = POLLIN, .revents = 0};
@@ -76,8 +73,9 @@ void wait_for_writer(int descriptor) {
   ::fcntl(descriptor, F_SETFL, O_RDONLY);
 }
 
-// The descriptor of this process that `path` stands for, itself or as a link: /dev/stdout, and what
-// a shell gives for >(...). -1 for other paths: what else is below /proc may lead anywhere.
+// Returns the descriptor of this process that `path` names, directly or through a link:
+// /dev/stdout, or what a shell gives for >(...). -1 for other paths: the rest of /proc may lead
+// anywhere.
 int descriptor_of(const fs::path& path) {
   std::error_code ignored;
   const fs::path descriptors = fs::canonical("/proc/self/fd", ignored);
@@ -92,14 +90,13 @@ int descriptor_of(const fs::path& path) {
   return -1;
 }
 
-// The `number`th name for what is to become `target`.
 std::string temporary_name(const fs::path& target, unsigned number) {
   const std::string name =
       "." + target.filename().string().substr(0, kMaxNameBytes) + ".torch-ir-tmp";
   return (target.parent_path() / name).string() + (number == 0 ? "" : "-" + std::to_string(number));
 }
 
-// Removes the temporary file `path` where nobody writes to it any more.
+// Removes the temporary file `path` if no process is writing to it.
 void remove_if_left(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) return;
@@ -112,19 +109,18 @@ void remove_if_left(const std::string& path) {
   ::close(descriptor);
 }
 
-// A new file of that name that this process has locked; -1 where the name is taken or the system
-// refuses.
+// Creates and locks a file; -1 if the name is taken or the system refuses.
 int create_locked(const std::string& path, mode_t mode) {
   while (true) {
     const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (descriptor < 0) return -1;
-    // Some file systems have no locks: nothing is found to be left there.
+    // Some file systems have no locks; stale files are not found there.
     while (::flock(descriptor, LOCK_EX) != 0 && errno == EINTR) {
     }
     struct stat status = {};
     ::fstat(descriptor, &status);
     if (status.st_nlink > 0) return descriptor;
-    // It was taken for one that was left.
+    // Another process took the file for a stale one before it was locked.
     ::close(descriptor);
   }
 }
@@ -142,7 +138,7 @@ std::string read_file(const std::string& path) {
   size_t size = 0;
   if (file.is_pipe()) wait_for_writer(file.get());
   while (true) {
-    // One byte more than expected, so that the end of a regular file is seen without growing.
+    // One byte more than expected shows the end of a regular file without growing.
     if (size == content.size()) content.resize(size == 0 ? file.size() + 1 : 2 * size);
     const ssize_t count = ::read(file.get(), content.data() + size, content.size() - size);
     if (count < 0 && errno == EINTR) continue;
@@ -178,7 +174,7 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
     descriptor_ = ::fcntl(open_file, F_DUPFD_CLOEXEC, 0);
   } else if (is_there && S_ISREG(status.st_mode)) {
     open_temporary(status.st_mode & 0777);
-    // The umask is not for a mode that its owner gave.
+    // The umask must not change a mode that the owner chose.
     if (descriptor_ >= 0 && status.st_uid == ::geteuid()) {
       ::fchmod(descriptor_, status.st_mode & 0777);
     }
@@ -191,7 +187,7 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
 }
 
 void AtomicFile::open_temporary(mode_t mode) {
-  // As many as may write the same file at once.
+  // The number of processes that may write the same file at once.
   constexpr unsigned kMaxNames = 1000;
   for (unsigned number = 0; number < kMaxNames; ++number) {
     temporary_ = temporary_name(path_, number);
@@ -219,7 +215,7 @@ void AtomicFile::write(std::string_view bytes) {
 void AtomicFile::commit() {
   const bool is_flushed = !temporary_.empty() && !is_in_work_directory(path_);
   bool done = !is_flushed || ::fsync(descriptor_) == 0;
-  // Closed last: until it has its name, the lock says that it is not left behind.
+  // Close last: until the rename, the lock shows that the file is not stale.
   done = done && (temporary_.empty() || std::rename(temporary_.c_str(), path_.c_str()) == 0);
   if (done) temporary_.clear();
   done = done && ::close(std::exchange(descriptor_, -1)) == 0;
@@ -234,7 +230,7 @@ ByteRange map_file(const std::string& path) {
   if (!file.is_regular()) fail("cannot map", path, "it is no regular file");
   const size_t size = file.size();
   if (size == 0) return {};
-  // Without a reservation, or a file larger than the memory could not be mapped writable.
+  // With a reservation, a file larger than memory could not be mapped writable.
   void* data =
       ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.get(), 0);
   if (data == MAP_FAILED) fail_with_errno("cannot map", path);

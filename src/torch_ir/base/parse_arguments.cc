@@ -10,7 +10,6 @@
 namespace torch_ir {
 namespace {
 
-// What is left of the arguments when all declared ones have taken theirs.
 std::string unexpected_argument(const CLI::App& parser) {
   const std::string argument = parser.remaining().front();
   if (!argument.starts_with('-')) return "unexpected argument '" + printable(argument) + "'";
@@ -22,7 +21,7 @@ std::string unexpected_argument(const CLI::App& parser) {
   return "unknown option '" + printable(name) + "'" + suggest(name, known);
 }
 
-// CLI11 speaks of "At Most 1 required but received 2" and of "1 required N missing".
+// Rewords CLI11's "At Most 1 required but received 2" and "1 required N missing".
 std::string mismatch_text(const std::string& message) {
   const std::string option = message.substr(0, message.find(':'));
   const bool is_repeated = message.find("At Most") != std::string::npos;
@@ -34,7 +33,7 @@ bool looks_like_an_option(const CLI::App& parser, const std::string& word) {
   return is_long || (word.starts_with('-') && parser.get_option_no_throw(word) != nullptr);
 }
 
-// CLI11 takes any word as the value of an option, also the next option.
+// CLI11 takes any word as the value of an option, even the next option.
 void check_values(const CLI::App& parser, const std::vector<std::string>& arguments) {
   for (auto word = arguments.begin(); word != arguments.end() && *word != "--"; ++word) {
     if (!word->starts_with('-')) continue;
@@ -55,7 +54,7 @@ void check_values(const CLI::App& parser, const std::vector<std::string>& argume
 void parse_arguments(CLI::App& parser, const std::vector<std::string>& arguments) {
   try {
     check_values(parser, arguments);
-    // CLI11 takes them from the back.
+    // CLI11 expects the arguments in reverse order.
     parser.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::Success&) {
     throw;

@@ -1,6 +1,4 @@
-// parse_arguments: the command line of a program, with messages for a person where it does not fit.
-//
-// Called by torch-ir and by the harness, so that both say the same of the same mistake.
+// parse_arguments: parses a command line, with readable messages.
 #pragma once
 
 #include <string>
@@ -12,11 +10,11 @@ class App;
 
 namespace torch_ir {
 
-// Parses `arguments`, without the program's name, as `parser` declares them. Throws Error, one line
-// that names the option, for what does not fit, and what CLI11 throws for --help and --version.
+// Parses `arguments`, without the program's name, as `parser` declares them. Throws an Error of one
+// line that names the option, and passes on what CLI11 throws for --help and --version.
 //
-// The value of an option is the word behind it, unless that looks like an option itself: that is
-// taken only in the form --option=VALUE, so that a value that was left out is noticed.
+// The value of an option is the next word. A value that looks like an option itself must be given
+// as --option=VALUE, so that a missing value is noticed.
 void parse_arguments(CLI::App& parser, const std::vector<std::string>& arguments);
 
 }  // namespace torch_ir

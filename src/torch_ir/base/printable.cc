@@ -9,7 +9,7 @@
 namespace torch_ir {
 namespace {
 
-// The length of a character in bytes, and its code point; 0 where there is no UTF-8.
+// The length of a character in bytes, and its code point; 0 for invalid UTF-8.
 struct Character {
   size_t length;
   uint32_t code;
@@ -19,7 +19,7 @@ Character decode(std::string_view text) {
   struct Form {
     unsigned char mask, lead;
     size_t length;
-    // Smaller ones have a shorter form, which is the only one that counts.
+    // Smaller code points must use a shorter form.
     uint32_t smallest;
   };
   constexpr Form kForms[] = {
@@ -41,7 +41,7 @@ Character decode(std::string_view text) {
   return {0, 0};
 }
 
-// What moves the cursor, ends the line or turns the direction of what follows.
+// Characters that move the cursor, end the line or change the direction of text.
 bool is_control(uint32_t code) {
   struct Range {
     uint32_t first, last;
@@ -61,7 +61,6 @@ std::string_view without_bullet(std::string_view line) {
   return line;
 }
 
-// Takes the next line that is not blank off `text`; empty when there is none.
 std::string_view take_line(std::string_view& text) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
@@ -74,7 +73,7 @@ std::string_view take_line(std::string_view& text) {
 
 bool is_blank(char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7F'; }
 
-// Whether `line` is short, but for the length of its words.
+// Whether `line` is short, not counting the length of its words.
 bool is_readable(std::string_view line, size_t max_size) {
   constexpr size_t kMaxSize = 1000;
   constexpr size_t kMaxWordSize = 40;
@@ -89,7 +88,6 @@ bool is_readable(std::string_view line, size_t max_size) {
   return size <= max_size;
 }
 
-// Whether a character of UTF-8 goes on with `c`.
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
 }  // namespace

@@ -1,7 +1,5 @@
-// Text from a file or a library as part of a message.
-//
-// Used wherever a message repeats what another program wrote, so that no file can break the line,
-// move the cursor of a terminal or drown the message.
+// Makes text from files and libraries safe for messages: it cannot break the line, move the cursor
+// of a terminal or drown the message.
 #pragma once
 
 #include <cstddef>
@@ -11,32 +9,29 @@
 
 namespace torch_ir {
 
-// `text` with control characters, characters that change the direction of text, and bytes that are
-// no UTF-8 written as \xNN, one for each byte. A text of more than `max_size` bytes is cut, and
-// ends in "...".
+// Writes control characters, characters that change the direction of text, and bytes that are not
+// UTF-8 as \xNN, one for each byte. A text longer than `max_size` bytes is cut and ends in "...".
 std::string printable(std::string_view text, size_t max_size = 256);
 
-// "'a', 'b'": names, printable; of more than `max_shown` the first ones, with ", ..." behind them.
+// "'a', 'b'": printable names; after the first `max_shown`, ", ..." stands for the rest.
 std::string quoted_list(const std::vector<std::string>& names,
                         size_t max_shown = static_cast<size_t>(-1));
 
-// The first line of `text` that is not blank, for where there is only room for one: a cell of a
-// table, a line of progress, an error that wraps another. Where it ends with a colon, what it
-// announces follows it: the next line, without its indent and its bullet. Printable.
+// The first line of `text` that is not blank, printable, for places with room for one line. If it
+// ends with a colon, the next line follows, without its indent and bullet.
 std::string headline(std::string_view text);
 
-// What a person would read of a message, however much a library has to say.
 inline constexpr size_t kMaxMessageSize = 400;
 
-// All of `text` on one line, with single spaces for blanks and control characters. What is longer
-// than `max_size` has " ... " in the middle: the end often says what to do. Long words, such as
-// paths, count as short ones up to a size of 1000, as nothing else would say what they do.
+// Puts `text` on one line, with single spaces for blanks and control characters. A text longer than
+// `max_size` is cut in the middle (" ... "), since the end often says what to do. Long words, such
+// as paths, count as short ones, up to a total of 1000 bytes.
 std::string short_line(std::string_view text, size_t max_size = kMaxMessageSize);
 
-// The part of `line` between its blanks: spaces, tabs, and the rest of another system's line break.
+// Strips spaces, tabs and carriage returns.
 std::string_view trimmed(std::string_view line);
 
-// How many bytes the character at the start of `text` has; 0 where there is no UTF-8.
+// The length in bytes of the character at the start of `text`; 0 for invalid UTF-8.
 size_t character_size(std::string_view text);
 
 }  // namespace torch_ir

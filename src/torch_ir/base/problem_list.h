@@ -1,8 +1,6 @@
-// problem_list: several things that are wrong at once, as one message.
+// problem_list: one message for several problems that a user can fix at once.
 //
-// For what a user mends in one go when he sees all of it: the tensors that do not fit a graph.
-// Such a message survives whatever is put in front of it, and message_line (program.h) prints it
-// line by line.
+// Such a message survives any prefix, and message_line (program.h) prints it line by line.
 #pragma once
 
 #include <string>
@@ -11,13 +9,12 @@
 
 namespace torch_ir {
 
-// A single problem as it is. Of several, how many there are, and each on a line of its own:
-// "2 problems with the inputs:\n  Input 'x' ...\n  Input 'y' ...". `problems` are one line each,
-// and at least one.
+// Returns a single problem unchanged, and several as a counted list: "2 problems with the inputs:\n
+// Input 'x' ...\n  Input 'y' ...". `problems` must not be empty; each is one line.
 std::string problem_list(const std::vector<std::string>& problems, std::string_view what);
 
-// The first line of a message that ends with a problem_list of several, and these, without their
-// indent; of any other message nothing.
+// The first line of a message that ends with a problem_list of several, then the problems without
+// their indent; empty for any other message.
 std::vector<std::string_view> lines_of_problem_list(std::string_view message);
 
 }  // namespace torch_ir

@@ -47,7 +47,7 @@ std::string message_line(std::string_view program, std::string_view message) {
 
 bool finish_output(std::ostream& out, std::ostream& err, const std::string& program) {
   if (out.flush()) return true;
-  // What a stream failed of is not known afterwards.
+  // A stream does not keep the reason of its failure.
   if (&out == &std::cout && is_closed_pipe(STDOUT_FILENO)) return true;
   err << message_line(program, "cannot write to the standard output");
   return false;

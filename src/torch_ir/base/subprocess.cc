@@ -17,7 +17,7 @@ extern char** environ;
 namespace torch_ir {
 namespace {
 
-// The parent's handlers are gone after exec, what it ignores or blocks is not.
+// exec resets the parent's handlers, but keeps ignored and blocked signals.
 void set_apart(posix_spawnattr_t& attributes) {
   sigset_t signals;
   sigemptyset(&signals);

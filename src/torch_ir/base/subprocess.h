@@ -1,7 +1,4 @@
-// A program as a process of its own, started with posix_spawn.
-//
-// Used by the harness for models and executors, and for Graphviz. What becomes of the process is
-// its starter's affair; all of it is POSIX.
+// Starts programs with posix_spawn. POSIX only; the caller has to wait for the process.
 #pragma once
 
 #include <sys/types.h>
@@ -14,41 +11,35 @@
 namespace torch_ir {
 
 struct SpawnOptions {
-  // Descriptors of its standard streams; without an input it reads nothing.
+  // Descriptors of its standard streams; without `input`, its standard input is empty.
   int input = -1;
   int output = -1;
   int error = -1;
-  // What runs, where it is not the first word.
   std::string program = {};
-  // Where it starts; empty for where this process is.
   std::string directory = {};
-  // Whether it is in a process group of its own, and gets the signals that this process ignores or
-  // blocks.
+  // Gives it a process group of its own, and the signals that this process ignores or blocks.
   bool is_apart = false;
 };
 
-// Starts the program, looked for on the PATH where it has no '/', with `words` as its arguments,
-// and gives its number. What the system says where it refuses, as errno, is in `reason`, 0
-// otherwise.
+// Starts the program, looked up on the PATH if it has no '/', with `words` as its arguments, and
+// returns its process id. `reason` is the errno of a failure, or 0.
 pid_t spawn(std::vector<std::string> words, const SpawnOptions& options, int& reason);
 
-// Takes what a process prints to a pipe.
+// Collects what a process prints to a pipe.
 class OutputPipe {
  public:
-  // Throws Error when the system has no pipe.
   OutputPipe();
   ~OutputPipe();
   OutputPipe(const OutputPipe&) = delete;
   OutputPipe& operator=(const OutputPipe&) = delete;
 
-  // For SpawnOptions, until the process has been started: to be closed then.
+  // For SpawnOptions; close it once the process has started.
   int writing_end() const { return writing_end_; }
   void close_writing_end();
-  // Readable when something has been printed; negative when no more can come.
+  // Readable when something has been printed; negative at the end of the output.
   int descriptor() const { return is_open_ ? reading_end_ : -1; }
-  // Takes what there is, and tells it `observe` too.
+  // Reads what is available, and passes it to `observe` too.
   void read(const std::function<void(std::string_view)>& observe = nullptr);
-  // The end of it; not more than 4 KiB.
   const std::string& tail() const { return tail_; }
 
  private:
@@ -58,7 +49,7 @@ class OutputPipe {
   std::string tail_;
 };
 
-// Waits until it ends, and gives its status as waitpid does.
+// Waits for the process to end, and returns its status as waitpid does.
 int wait_for_process(pid_t process);
 
 // "exited with status 3", "was killed by signal 11 (Segmentation fault)".

@@ -12,8 +12,7 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-// How many letters have to be added, taken away, changed or swapped with their neighbour to make
-// one word of the other (optimal string alignment).
+// The optimal string alignment distance.
 size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<std::vector<size_t>> rows(a.size() + 1, std::vector<size_t>(b.size() + 1));
   std::iota(rows[0].begin(), rows[0].end(), size_t{0});

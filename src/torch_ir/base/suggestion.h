@@ -6,8 +6,8 @@
 
 namespace torch_ir {
 
-// "; did you mean 'info'?" with the word of `known` that is most like `word`, upper and lower case
-// being the same; empty when none is.
+// "; did you mean 'info'?" with the word of `known` closest to `word`, ignoring case; empty if none
+// is close.
 std::string suggest(const std::string& word, const std::vector<std::string>& known);
 
 }  // namespace torch_ir

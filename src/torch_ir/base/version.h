@@ -1,5 +1,5 @@
-// The version of torch-ir, in this place alone: the programs say it, and what they say goes into
-// the CMake package and the wheel. CHANGELOG.md says what a version promises.
+// The version of torch-ir. The CMake package and the wheel take theirs from what the programs
+// print. CHANGELOG.md says what a version promises.
 #pragma once
 
 namespace torch_ir {

@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPattern = "XXXXXX";
 
-// The descriptor of `directory`, which keeps it locked; -1 where somebody else has locked it, or
-// the file system has no locks.
+// Returns the locked descriptor of `directory`; -1 if another process holds the lock or the file
+// system has no locks.
 int lock_directory(const fs::path& directory) {
   const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0 || ::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
@@ -32,14 +32,12 @@ int lock_directory(const fs::path& directory) {
   return -1;
 }
 
-// By its name, which nobody else gives to a directory.
 bool is_work_directory(const fs::path& path) {
   const std::string name = path.filename().string();
   return name.starts_with(kWorkDirectoryPrefix) &&
          name.size() == kWorkDirectoryPrefix.size() + kPattern.size();
 }
 
-// Tells whether it was missing.
 bool make_parent(const fs::path& parent) {
   std::error_code error;
   const bool is_made = fs::create_directories(parent, error);
@@ -69,7 +67,7 @@ WorkDirectory::WorkDirectory(const fs::path& parent) {
   const auto fail = [&](const std::string& reason) {
     throw Error("cannot write to '" + parent.string() + "': " + reason);
   };
-  // Until it is locked it has a name that nobody takes for a stale one.
+  // Until it is locked, it has a name that is never taken for a stale one.
   const std::string prefix(kWorkDirectoryPrefix);
   std::string unlocked = (parent / (prefix + "new-" + std::string(kPattern))).string();
   if (::mkdtemp(unlocked.data()) == nullptr) fail(strerror(errno));
@@ -84,11 +82,9 @@ WorkDirectory::~WorkDirectory() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
   if (lock_ >= 0) ::close(lock_);
-  // Only where it is empty.
+  // Removes only an empty folder.
   if (has_made_parent_) fs::remove(path_.parent_path(), ignored);
 }
-
-// --- move_files ---
 
 namespace {
 
@@ -98,12 +94,12 @@ namespace {
 
 bool is_folder_name(const std::string& name) { return name.ends_with('/'); }
 
-// With its "/" a link would be followed.
+// A trailing "/" would follow a link.
 fs::path path_of(const fs::path& root, const std::string& name) {
   return root / name.substr(0, name.size() - (is_folder_name(name) ? 1 : 0));
 }
 
-// Those that `names` lie in, outer ones first.
+// The folders that contain `names`, outer ones first.
 std::set<std::string> folders_above(const std::vector<std::string>& names) {
   std::set<std::string> folders;
   for (const std::string& name : names) {
@@ -115,8 +111,8 @@ std::set<std::string> folders_above(const std::vector<std::string>& names) {
   return folders;
 }
 
-// Everything in `folder` reaches the disk. A few files one by one, as the disk may have much to do
-// for others; of many each would take milliseconds, and all that is on its way takes less.
+// Flushes everything in `folder`. A few files are flushed one by one, as the disk may be busy with
+// others; for many files, syncing the file system is faster.
 void flush(const fs::path& folder) {
   constexpr size_t kFew = 100;
   std::vector<fs::path> paths = {folder};
@@ -133,7 +129,7 @@ void flush(const fs::path& folder) {
     const int result = descriptor < 0 ? -1 : is_many ? ::syncfs(descriptor) : ::fsync(descriptor);
     const int reason = errno;
     if (descriptor >= 0) ::close(descriptor);
-    // Some file systems refuse it for folders.
+    // Some file systems refuse to flush folders.
     if (result != 0 && reason != EINVAL) fail_to_replace(path, strerror(reason));
   }
 }
@@ -158,7 +154,7 @@ void check_replaceable(const fs::path& to, const std::vector<std::string>& names
 
 void move_files(const fs::path& from, const fs::path& to, const std::vector<std::string>& names) {
   check_replaceable(to, names);
-  // Where `to` is not finished itself, that is for the one who finishes it.
+  // If `to` is a work directory, its owner flushes it.
   if (!is_in_work_directory(to.string())) flush(from);
   const std::set<std::string> folders = folders_above(names);
   std::error_code error;
@@ -192,7 +188,8 @@ void move_files(const fs::path& from, const fs::path& to, const std::vector<std:
       has_moved = true;
     }
   } catch (const Error&) {
-    // What is aside would go with `from`; the last one only says that all belong together.
+    // Files put aside would be deleted with `from`. The last name marks a complete set, so it is
+    // not restored once something has moved.
     for (const auto& [place, target] : aside) {
       const bool is_last = target == path_of(to, names.back());
       if (!fs::exists(target, error) && !(is_last && has_moved)) fs::rename(place, target, error);
@@ -200,7 +197,7 @@ void move_files(const fs::path& from, const fs::path& to, const std::vector<std:
     throw;
   }
   for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) {
-    // Only where it is empty.
+    // Removes only empty folders.
     fs::remove(to / *folder, error);
   }
   flush_folder(to);

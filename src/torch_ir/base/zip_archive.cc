@@ -16,11 +16,11 @@
 namespace torch_ir {
 namespace {
 
-// No deflated byte makes more than this many; what declares more lies.
+// The most bytes that one deflated byte can make; an entry that declares more is invalid.
 constexpr uint64_t kMaxDeflateRatio = 1032;
 
-// The archive as libzip's source of bytes. It remembers where it was read last: libzip has no other
-// way to tell where the bytes of an entry begin.
+// Serves the archive to libzip. It remembers the last read, since libzip has no other way to tell
+// where the bytes of an entry begin.
 struct Source {
   ByteRange bytes;
   uint64_t position = 0;
@@ -78,10 +78,9 @@ zip_int64_t serve_source(void* user, void* data, zip_uint64_t length, zip_source
   }
 }
 
-// An entry opened for reading; null where it cannot be opened.
 using EntryFile = std::unique_ptr<zip_file_t, int (*)(zip_file_t*)>;
 
-// The number of bytes that were read: `size`, or less at the end, or -1 after an error.
+// Returns `size`, less at the end, or -1 after an error.
 zip_int64_t read_entry(const EntryFile& file, std::byte* data, uint64_t size) {
   return file == nullptr ? -1 : zip_fread(file.get(), data, size);
 }
@@ -89,7 +88,7 @@ zip_int64_t read_entry(const EntryFile& file, std::byte* data, uint64_t size) {
 }  // namespace
 
 bool looks_like_zip(std::string_view bytes) {
-  // The first entry, or the end of an archive without any.
+  // The first entry, or the end of an empty archive.
   return bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06");
 }
 
@@ -113,7 +112,7 @@ struct ZipArchive::Impl {
   }
 
   void open() {
-    // To libzip an empty file is an archive without entries.
+    // libzip takes an empty file for an archive without entries.
     if (source.bytes.size == 0) fail("can not be read as a zip archive; it is empty");
     zip_error_t error;
     zip_error_init(&error);
@@ -124,7 +123,7 @@ struct ZipArchive::Impl {
       if (zip == nullptr) zip_source_free(bytes);
     };
     try_open(ZIP_RDONLY | ZIP_CHECKCONS);
-    // Which name it is that is there twice, libzip does not say; reading the directory does.
+    // libzip does not say which name is duplicated; reading the directory does.
     if (zip == nullptr && zip_error_code_zip(&error) == ZIP_ER_EXISTS) try_open(ZIP_RDONLY);
     const std::string reason = zip_error_strerror(&error);
     zip_error_fini(&error);
@@ -211,7 +210,7 @@ struct ZipArchive::Impl {
       }
       size += static_cast<uint64_t>(count);
     }
-    // The checksum is compared when the end is seen.
+    // libzip compares the checksum when it sees the end.
     std::byte end;
     const zip_int64_t rest = read_entry(file, &end, 1);
     if (rest < 0) fail(entry.name, "it can not be inflated: " + reason(file));
@@ -235,7 +234,6 @@ struct ZipArchive::Impl {
 
   void check_checksum(zip_uint64_t index) {
     const zip_stat_t entry = describe(index);
-    // Inflating has compared it already.
     if (entry.crc == 0 || entry.comp_method != ZIP_CM_STORE) return;
     const EntryFile file = open_entry(index, 0);
     std::array<std::byte, 1 << 15> buffer;

@@ -9,7 +9,6 @@ std::string number(uint64_t value, size_t size) {
   return bytes;
 }
 
-// What local headers and the directory have in common.
 std::string fields(const ZipEntry& entry) {
   return number(entry.flags, 2) + number(entry.method, 2) + number(0, 4) + number(entry.crc, 4) +
          number(entry.content.size(), 4) + number(entry.size, 4) + number(entry.name.size(), 2);

@@ -1,4 +1,4 @@
-// Zip archives by hand, for tests: also such as no zip program writes.
+// Builds zip archives for tests, including malformed ones.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,9 @@
 
 namespace torch_ir {
 
-// The checksum of zip.
 uint32_t zip_checksum(const std::string& bytes);
 
-// `bytes` as deflating gives them when it does not compress.
+// Deflates `bytes` without compressing them.
 std::string deflate_stored(const std::string& bytes);
 
 struct ZipEntry {
@@ -19,20 +18,17 @@ struct ZipEntry {
   static constexpr uint16_t kDeflated = 8;
 
   std::string name;
-  // As the archive has it, compressed or not.
   std::string content;
   uint16_t method = kStored;
   uint16_t flags = 0;
-  // Before compression.
   uint64_t size = content.size();
   uint32_t crc = zip_checksum(content);
-  // Padding in front of the content, as PyTorch aligns it.
+  // Padding before the content, as PyTorch aligns it.
   std::string padding = {};
 };
 
 std::string build_zip(const std::vector<ZipEntry>& entries);
 
-// The parts of an archive.
 std::string zip_local_header(const ZipEntry& entry);
 std::string zip_directory_entry(const ZipEntry& entry, size_t offset);
 std::string zip_end(size_t count, size_t directory_size, size_t directory_offset,
