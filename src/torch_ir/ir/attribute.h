@@ -1,10 +1,8 @@
 // Attribute: the value of an operator argument that is not a tensor.
 //
-// An attribute is typed in memory (a dtype is a c10::ScalarType, not a string); the JSON form
-// exists only where IR files are read and written, and the c10::IValue form only in ivalue.cc.
-// Lists may be nested and may hold None, as `int[]?`, `bool[][]` and `float?[]` arguments do. A
-// number that only a run knows, such as a size of a dynamic shape, is a reference to the value of
-// the graph that has it.
+// An attribute is typed in memory (a dtype is a c10::ScalarType, not a string). Lists may be nested
+// and may hold None, as `int[]?`, `bool[][]` and `float?[]` arguments do. A number that only a run
+// knows, such as a dynamic size, is a reference to a value of the graph.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -25,7 +23,6 @@
 
 namespace torch_ir {
 
-// A value of the graph, by name.
 struct ValueRef {
   std::string name;
 
@@ -64,7 +61,6 @@ class Attribute {
   const Value& value() const { return value_; }
   bool is_none() const { return std::holds_alternative<std::monostate>(value_); }
 
-  // The value as `T`, or null when the attribute is of another type.
   template <class T>
   const T* get_if() const {
     return std::get_if<T>(&value_);
@@ -77,19 +73,20 @@ class Attribute {
   Value value_;
 };
 
-// As Python prints it: `[1, 1]`, `True`, `None`, `torch.float32`, `'mean'`; a reference as `%name`.
+// Prints as Python does: `[1, 1]`, `True`, `None`, `torch.float32`, `'mean'`; a reference as
+// `%name`.
 std::ostream& operator<<(std::ostream& stream, const Attribute& attribute);
 std::string attribute_text(const Attribute& attribute);
 
 // The names of the values that `attribute` refers to, in order.
 std::vector<std::string> value_refs(const Attribute& attribute);
 
-// `attribute` with what `resolve` returns in the place of each reference.
+// Replaces each reference in `attribute` with the result of `resolve`.
 Attribute with_values(const Attribute& attribute,
                       const std::function<Attribute(const ValueRef&)>& resolve);
 
-// The attributes of a node by argument name, in the order of the operator's schema. Few, so a
-// plain list: nothing is allocated for a node without attributes.
+// The attributes of a node by argument name, in the order of the operator's schema. A plain list
+// allocates nothing for a node without attributes.
 class AttributeMap {
  public:
   using Item = std::pair<std::string, Attribute>;
@@ -99,7 +96,6 @@ class AttributeMap {
   // `items` must not name an attribute twice.
   explicit AttributeMap(std::vector<Item> items) : items_(std::move(items)) {}
 
-  // The attribute called `name`, or null.
   const Attribute* find(std::string_view name) const;
   // Adds `name` at the end, or replaces its value in place.
   void set(std::string_view name, Attribute value);

@@ -22,7 +22,6 @@ enum class ArgumentKind { kTensor, kTensorList, kOther };
 struct ArgumentType {
   ArgumentKind kind;
   bool is_optional;
-  // For lists: whether the list may hold None.
   bool holds_none;
 };
 
@@ -47,7 +46,6 @@ ArgumentType classify(const c10::Argument& argument) {
   return {ArgumentKind::kOther, is_optional, false};
 }
 
-// Collects inputs and list attributes in schema order.
 class Encoder {
  public:
   explicit Encoder(OpNode& node) : node_(node) {}
@@ -119,14 +117,13 @@ class Encoder {
   AttributeMap attributes_;
   Attribute::List sizes_;
   Attribute::List masks_;
-  // The inputs that are optional tensors. Where others are absent, positions do not tell.
+  // The inputs that are optional tensors. If others are absent, positions are ambiguous.
   std::vector<std::pair<size_t, const c10::Argument*>> optional_inputs_;
   size_t num_absent_ = 0;
 };
 
 }  // namespace
 
-// Hands out a node's inputs and list counts in schema order.
 class OperatorBinder::Binder {
  public:
   explicit Binder(const c10::FunctionSchema& schema) : schema_(schema) {
@@ -178,7 +175,7 @@ class OperatorBinder::Binder {
     fail("attribute '" + std::string(name) + "' must be a list of " + what);
   }
 
-  // The items of an attribute that is a list of `what`; none where the node has no such attribute.
+  // The items of an attribute that must be a list of `what`; empty if it is absent.
   std::span<const Attribute> list_attribute(std::string_view name, const char* what) const {
     const Attribute* attribute = node_->attrs.find(name);
     if (attribute == nullptr) return {};
@@ -208,7 +205,7 @@ class OperatorBinder::Binder {
            std::ranges::find(node_->inputs, name, &TensorMeta::arg) != node_->inputs.end();
   }
 
-  // How many positional inputs the arguments take that need theirs.
+  // The number of positional inputs that required arguments take.
   size_t num_inputs_of_others() const {
     size_t count = 0;
     size_t num_named_in_lists = 0;
@@ -223,8 +220,8 @@ class OperatorBinder::Binder {
     return count - std::min(count, num_named_in_lists);
   }
 
-  // Which optional tensors the positional inputs are. All or none is plain; otherwise the names of
-  // the inputs have to tell.
+  // Decides which optional tensors the positional inputs are: all or none is unambiguous, otherwise
+  // the names of the inputs decide.
   void choose_optional_arguments() {
     const Parameters open = open_arguments();
     if (open.empty()) return;
@@ -249,7 +246,7 @@ class OperatorBinder::Binder {
     if (num_choices != 1) fail_for_open_arguments(open, num_given);
   }
 
-  // Whether no weight is bound to another of the `open` arguments than the one it is named after.
+  // Whether no weight is bound to an argument of `open` other than the one it is named after.
   bool agrees_with_names(const Parameters& chosen, const Parameters& open) const {
     size_t position = 0;
     size_t list = 0;
@@ -335,7 +332,6 @@ class OperatorBinder::Binder {
     return inputs;
   }
 
-  // Puts None back where the next mask says so.
   std::vector<std::optional<size_t>> spread(const Parameter& parameter,
                                             const std::vector<size_t>& inputs) {
     const bool has_mask = parameter.type.holds_none && next_mask_ < masks_.size();
@@ -401,11 +397,10 @@ class OperatorBinder::Binder {
 
   const c10::FunctionSchema& schema_;
   std::vector<Parameter> parameters_;
-  // Of the node at hand.
   const OpNode* node_ = nullptr;
   std::vector<BoundArgument> bound_;
   std::vector<size_t> positional_;
-  // The lengths of its lists of tensors, and where these hold None.
+  // The lengths of its tensor lists, and the masks of their None items.
   std::vector<size_t> counts_;
   std::span<const Attribute> masks_;
   // The optional tensors that take a positional input.

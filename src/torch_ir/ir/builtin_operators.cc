@@ -10,8 +10,8 @@ namespace {
 
 struct Entry {
   const char* op_type;
-  // Arguments and results, as LibTorch writes schemas. Argument names are those of the Python
-  // functions, which is how archives name them.
+  // Arguments and results, as LibTorch writes schemas, with the argument names of the Python
+  // functions, which archives use.
   const char* signature;
 };
 

@@ -1,8 +1,8 @@
-// Operators that graphs call and the dispatcher does not have: arithmetic on numbers, which
-// torch.export records as calls of Python functions, and control flow.
+// Operators that graphs call and the dispatcher lacks: arithmetic on numbers, which torch.export
+// records as calls of Python functions, and control flow.
 //
-// Their schemas are here, so that binding, validation and JSON treat their nodes as any other; the
-// executor has what they compute.
+// Their schemas let binding, validation and JSON treat their nodes like any other; the executor
+// implements them.
 #pragma once
 
 #include <ATen/core/function_schema.h>
@@ -16,11 +16,11 @@ inline constexpr std::string_view kCond = "higher_order.cond";
 inline constexpr std::string_view kWhileLoop = "higher_order.while_loop";
 
 // The schema of the built-in operator `op_type` ("_operator.add", "torch.sym_max",
-// "higher_order.cond"), or null. Numbers are `Scalar`; of control flow, operands are `Tensor[]`
-// (numbers among them too).
+// "higher_order.cond"), or null. Numbers are `Scalar`; the operands of control flow are `Tensor[]`,
+// including numbers.
 const c10::FunctionSchema* find_builtin_schema(std::string_view op_type);
 
-// How many graphs a node of `op_type` has: 2 for control flow, 0 for all else.
+// The number of graphs of a node of `op_type`: 2 for control flow, 0 for everything else.
 size_t num_graphs_of(std::string_view op_type);
 
 }  // namespace torch_ir

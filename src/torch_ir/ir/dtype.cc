@@ -16,7 +16,7 @@ struct Named {
   std::string_view name;
 };
 
-// Where Python has two names for a dtype ("half"), the one that `str(dtype)` gives.
+// If Python has two names for a dtype ("half"), this is the one that `str(dtype)` gives.
 constexpr Named<c10::ScalarType> kDtypes[] = {
     {c10::ScalarType::Float, "float32"},
     {c10::ScalarType::Long, "int64"},

@@ -12,12 +12,12 @@
 
 namespace torch_ir {
 
-// Throws Error for a value that has no name in Python.
+// Throw Error for a value that has no name in Python.
 std::string dtype_name(c10::ScalarType dtype);
 std::string layout_name(c10::Layout layout);
 std::string memory_format_name(c10::MemoryFormat format);
 
-// Nothing when there is none of that name.
+// Empty for an unknown name.
 std::optional<c10::ScalarType> find_dtype(std::string_view name);
 std::optional<c10::Layout> find_layout(std::string_view name);
 std::optional<c10::MemoryFormat> find_memory_format(std::string_view name);

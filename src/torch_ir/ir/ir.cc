@@ -39,7 +39,6 @@ bool same_values(const at::Tensor& a, const at::Tensor& b) {
          differ_in_nan_only(left, right);
 }
 
-// Same keys in the same order with the same values.
 template <class Value>
 bool same_items(const torch::OrderedDict<std::string, Value>& a,
                 const torch::OrderedDict<std::string, Value>& b) {
@@ -55,7 +54,7 @@ std::string size_text(const TensorMeta& meta, size_t dimension) {
   return is_symbolic ? meta.symbolic_shape[dimension] : std::to_string(meta.shape[dimension]);
 }
 
-// Between "x" an expression would run into its neighbours: "s0*2" as "(s0*2)".
+// Parenthesizes expressions, which would run into their neighbours between "x": "s0*2" as "(s0*2)".
 std::string factor_text(const std::string& size) {
   const bool is_word =
       std::ranges::all_of(size, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });

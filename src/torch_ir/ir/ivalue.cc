@@ -11,7 +11,7 @@ namespace {
 
 using c10::TypeKind;
 
-// Thrown inside a conversion, where the argument's name is not known.
+// Thrown inside a conversion, which does not know the argument's name.
 struct DoesNotFit {};
 
 c10::IValue convert(const Attribute& attribute, const c10::Type& type);
@@ -31,8 +31,7 @@ c10::Scalar to_scalar(const Attribute& attribute) {
   throw DoesNotFit();
 }
 
-// What Python passes when it is given a number for a tensor: a 0-d tensor that does not take part
-// in type promotion as a tensor would.
+// Python passes a number for a tensor as a 0-d tensor that does not take part in type promotion.
 c10::IValue to_wrapped_number(const Attribute& attribute) {
   at::Tensor tensor = c10::scalar_to_tensor(to_scalar(attribute));
   tensor.unsafeGetTensorImpl()->set_wrapped_number(true);
@@ -107,8 +106,8 @@ c10::IValue convert(const Attribute& attribute, const c10::Type& type) {
   }
 }
 
-// The nominal type of lists is lost in schemas (a ScalarType[] is an int[]), which no operator of
-// ATen has; what is left is the element count of `int[2] stride`, where one number stands for all.
+// Schemas lose the nominal type of lists (a ScalarType[] is an int[]), but no ATen operator has
+// one; only the element count remains, as in `int[2] stride`, where one number stands for all.
 Attribute expanded_to_list(const Attribute& attribute, const c10::Argument& argument) {
   const bool is_number =
       attribute.get_if<int64_t>() || attribute.get_if<double>() || attribute.get_if<bool>();
@@ -147,7 +146,6 @@ Attribute parse_string(const std::string& value, const c10::Type& type) {
   return value;
 }
 
-// [re, im] as a complex number where a scalar is wanted.
 Attribute parse_complex(const Attribute::List& items) {
   if (items.size() == 2) {
     const auto real = as_scalar(items[0]);

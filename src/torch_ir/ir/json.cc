@@ -92,14 +92,13 @@ ConstantOutput read_constant_output(const JsonValue& value, const Place& place) 
   return {members.get("index", as_integer), members.get("value", read_plain_attribute)};
 }
 
-// Reads a list with what reads its items.
+// Reads a list, using `read` for each item.
 template <class Read>
 auto list_of(Read read) {
   return
       [read](const JsonValue& value, const Place& place) { return as_list_of(value, place, read); };
 }
 
-// Reads graphs; looks each operator up once.
 class GraphReader {
  public:
   // The members that IRs and the graphs of nodes have in common.
@@ -124,7 +123,7 @@ class GraphReader {
     if (const JsonValue* attrs = members.find("attrs")) {
       node.attrs = read_attributes(*attrs, find_schema(node.op_type), place.key("attrs"));
     }
-    // The parser has bounded how deep they lie in one another.
+    // The parser has limited their nesting.
     members.find("graphs", list_of([&](const JsonValue& inner, const Place& where) {
                    return read_graph(inner, where);
                  }),
@@ -139,7 +138,6 @@ class GraphReader {
     return graph;
   }
 
-  // Null for an operator that this process does not know.
   const c10::FunctionSchema* find_schema(const std::string& op_type) {
     const auto [entry, is_new] = schemas_.try_emplace(op_type, nullptr);
     if (is_new) entry->second = torch_ir::find_schema(op_type);
@@ -197,7 +195,7 @@ void read_constants(const JsonValue& value, const Place& place, IR& ir) {
 
 IR read_ir(const JsonValue& value) {
   const Place root;
-  // First, since what a later version brings would be an unknown key.
+  // First, so that a newer version is reported, not its unknown keys.
   for (const auto& [key, member] : as_object(value, root)) {
     if (key == kFormatVersionKey) check_format_version(member, root.key(key));
   }
@@ -263,14 +261,12 @@ JsonValue to_json(const Attribute& attribute) {
   return std::visit(AttributeToJson(), attribute.value());
 }
 
-// An object whose members come one by one. It has room for all of them, as one that grows copies
-// what it has.
+// Builds an object from its members. It reserves room for all of them, since growing copies them.
 class ObjectWriter {
  public:
   explicit ObjectWriter(size_t max_size) { members_.reserve(max_size); }
 
   void add(std::string_view key, JsonValue value) { members_.emplace_back(key, std::move(value)); }
-  // Only where it says something.
   void add_text(std::string_view key, const std::string& text) {
     if (!text.empty()) add(key, text);
   }

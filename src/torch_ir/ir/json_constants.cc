@@ -34,7 +34,7 @@ struct ElementType {
   ElementKind kind;
 };
 
-// Nothing for a dtype without a JSON form.
+// Empty for a dtype without a JSON form.
 std::optional<ElementType> find_element_type(ScalarType dtype) {
   if (dtype == ScalarType::Bool) return ElementType{dtype, ElementKind::kBool};
   if (dtype == ScalarType::UInt64) return ElementType{dtype, ElementKind::kUInt64};
@@ -55,7 +55,6 @@ bool is_in_range(int64_t value, ScalarType dtype) {
 
 double number_in(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
 
-// What storing `value` as an element of `dtype` makes of it.
 double rounded_to(c10::ScalarType dtype, double value) {
   double element = 0;
   c10::cast_and_store<double>(dtype, &element, value);
@@ -83,7 +82,6 @@ ElementType writable_type(const std::string& name, const at::Tensor& tensor) {
   return *type;
 }
 
-// Nested lists of what `convert` makes of each element of `tensor`, which is contiguous.
 template <class T, class Convert>
 JsonValue nested_lists(const at::Tensor& tensor, const Convert& convert) {
   const T* next = tensor.const_data_ptr<T>();
@@ -125,7 +123,7 @@ bool is_leaf(const JsonValue& value, ElementKind kind) {
   return kind == ElementKind::kComplex && value.size() == 2 && !value.front().is_array();
 }
 
-// As the first element of each level has it; read_lists checks the others.
+// Looks only at the first element of each level; read_lists checks the others.
 std::vector<int64_t> shape_of(const JsonValue& data, ElementKind kind) {
   std::vector<int64_t> shape;
   for (const JsonValue* value = &data; !is_leaf(*value, kind);) {
@@ -136,7 +134,6 @@ std::vector<int64_t> shape_of(const JsonValue& data, ElementKind kind) {
   return shape;
 }
 
-// Calls `read(element, place)` for the elements of nested lists of `shape`.
 template <class Read>
 void read_lists(const JsonValue& value, const Place& place, c10::IntArrayRef shape,
                 const Read& read) {
@@ -160,7 +157,7 @@ int64_t read_integer(const JsonValue& value, const Place& place, ScalarType dtyp
     if (!value.is_boolean()) place.fail("true or false", value);
     return value.get<bool>();
   }
-  // Only UInt64 has larger ones, which are kept by their bits.
+  // Larger integers fit only UInt64, and are kept by their bits.
   const bool is_uint64 = dtype == ScalarType::UInt64;
   if (is_uint64 && value.is_number_unsigned()) return std::bit_cast<int64_t>(value.get<uint64_t>());
   const int64_t element = as_integer(value, place);
@@ -186,7 +183,7 @@ std::vector<double> read_floats(const JsonValue& data, const Place& place, Eleme
   return floats;
 }
 
-// `wide` as `dtype`. Elements that are finite stay so, or `place` fails.
+// Converts `wide` to `dtype`. Fails at `place` if a finite element would become infinite.
 at::Tensor narrowed(const at::Tensor& wide, ScalarType dtype, const Place& place) {
   const auto doubles = [](const at::Tensor& tensor) {
     return tensor.is_complex() ? at::view_as_real(tensor.to(ScalarType::ComplexDouble))
@@ -206,7 +203,7 @@ at::Tensor narrowed(const at::Tensor& wide, ScalarType dtype, const Place& place
   return tensor;
 }
 
-// The tensor of `shape` whose elements are those of `data`, of which lists show `data_shape`.
+// `data_shape` is the part of `shape` that the lists show.
 at::Tensor read_elements(const JsonValue& data, const Place& place, const ElementType& type,
                          c10::IntArrayRef data_shape, std::vector<int64_t> shape) {
   if (type.kind == ElementKind::kFloat || type.kind == ElementKind::kComplex) {
@@ -233,7 +230,7 @@ ElementType read_element_type(const JsonValue& value, const Place& place) {
   return *type;
 }
 
-// Whether the lists of a constant of this shape show what `data_shape` says.
+// Whether a constant of this shape has lists of `data_shape`.
 bool can_be(const std::vector<int64_t>& shape, const std::vector<int64_t>& data_shape) {
   return visible_part(shape) == c10::IntArrayRef(data_shape) &&
          std::ranges::all_of(shape, [](int64_t size) { return size >= 0; });
@@ -267,8 +264,8 @@ JsonValue constant_to_json(const std::string& name, const at::Tensor& tensor) {
   return json;
 }
 
-// Text with few digits goes through double on its way back, which can round twice: so each
-// candidate is tried, and the exact value has the last word.
+// Reading a short decimal goes through double, which can round twice, so each candidate is checked
+// against the exact value.
 double with_fewest_digits(double value, c10::ScalarType dtype) {
   if (dtype == c10::ScalarType::Double || !std::isfinite(value)) return value;
   if (!c10::isFloatingType(dtype)) {
@@ -278,7 +275,7 @@ double with_fewest_digits(double value, c10::ScalarType dtype) {
     const double candidate = number_in(fmt::format("{}", static_cast<float>(value)));
     return rounded_to(dtype, candidate) == value ? candidate : value;
   }
-  // More than any smaller type needs.
+  // More digits than any smaller type needs.
   constexpr int kMaxDigits = 5;
   for (int num_digits = 1; num_digits <= kMaxDigits; ++num_digits) {
     const double candidate = number_in(fmt::format("{:.{}e}", value, num_digits - 1));

@@ -1,8 +1,6 @@
-// Reading a JsonValue as what it must be, with errors that name the place.
+// Reads a JsonValue as an expected type, with errors that name the place.
 //
-// What IR files, archives and indices of weights are read with: a function for each kind of value,
-// ObjectReader for objects, as_list_of for lists. All errors are SerializationError:
-// "nodes[3].inputs[0].shape: expected a list, found a string".
+// All errors are SerializationError: "nodes[3].inputs[0].shape: expected a list, found a string".
 #pragma once
 
 #include <cstddef>
@@ -18,8 +16,8 @@
 
 namespace torch_ir {
 
-// A place in a document, such as nodes[3].inputs[0].shape. It costs nothing until a message needs
-// it: it points to its parent, which must outlive it.
+// A place in a document, such as nodes[3].inputs[0].shape. It is cheap: it points to its parent,
+// which must outlive it.
 class Place {
  public:
   Place() = default;
@@ -28,11 +26,10 @@ class Place {
 
   // Throws SerializationError("PLACE: WHAT").
   [[noreturn]] void fail(const std::string& what) const;
-  // The same, for what is understood but not supported.
+  // As fail(), for what is understood but not supported.
   [[noreturn]] void refuse(const std::string& what) const;
-  // The same, for what `cause` says.
+  // Rethrows `cause` with the place.
   [[noreturn]] void fail(const Error& cause) const;
-  // Throws that `expected` was expected and `found` was found.
   [[noreturn]] void fail(const char* expected, const JsonValue& found) const;
 
  private:
@@ -55,10 +52,10 @@ const std::string& as_string(const JsonValue& value, const Place& place);
 bool as_boolean(const JsonValue& value, const Place& place);
 int64_t as_integer(const JsonValue& value, const Place& place);
 std::vector<int64_t> as_integers(const JsonValue& value, const Place& place);
-// Also an integer, and "Infinity", "-Infinity" and "NaN" as strings.
+// Also accepts an integer, and the strings "Infinity", "-Infinity" and "NaN".
 double as_float(const JsonValue& value, const Place& place);
 
-// What `read(value, place)` makes of each item of a list.
+// Reads a list, using `read` for each item.
 template <class Read>
 auto as_list_of(const JsonValue& value, const Place& place, const Read& read) {
   const JsonValue::array_t& items = as_list(value, place);
@@ -68,38 +65,32 @@ auto as_list_of(const JsonValue& value, const Place& place, const Read& read) {
   return results;
 }
 
-// The members of an object.
 class ObjectReader {
  public:
-  // With any keys; null is the same as a missing member. For formats that later versions add to.
+  // Accepts any keys, and treats null as a missing member: for formats that later versions extend.
   ObjectReader(const JsonValue& value, const Place& place);
-  // With the keys `known` and no others.
+  // Accepts only the keys `known`.
   ObjectReader(const JsonValue& value, const Place& place,
                std::initializer_list<std::string_view> known);
 
-  // The member's value, or null when there is none.
   const JsonValue* find(std::string_view key) const;
-  // The member's value; a missing one is an error.
   const JsonValue& get(std::string_view key) const;
 
-  // What `read(value, place)` makes of the member; a missing one is an error.
   template <class Read>
   decltype(auto) get(std::string_view key, const Read& read) const {
     return read(get(key), place_.key(key));
   }
-  // The same, where there is one; otherwise `result` stays as it is.
+  // Leaves `result` unchanged if there is no such member.
   template <class Read, class T>
   void find(std::string_view key, const Read& read, T& result) const {
     if (const JsonValue* value = find(key)) result = read(*value, place_.key(key));
   }
 
-  // The same; `fallback` where there is none.
   template <class Result, class Read>
   Result get_or(std::string_view key, Result fallback, const Read& read) const {
     const JsonValue* value = find(key);
     return value == nullptr ? fallback : Result(read(*value, place_.key(key)));
   }
-  // What `read` makes of the items of a member that is a list.
   template <class Read>
   auto get_list(std::string_view key, const Read& read) const {
     return as_list_of(get(key), place_.key(key), read);
@@ -113,7 +104,7 @@ class ObjectReader {
   bool skips_null_;
 };
 
-// An object with one key, which says what kind of value it has: {"as_int": 3}.
+// An object whose only key says what kind of value it has: {"as_int": 3}.
 struct TaggedValue {
   const std::string& tag;
   const JsonValue& value;

@@ -16,10 +16,9 @@
 namespace torch_ir {
 namespace {
 
-// nlohmann/json reads no bare NaN and Infinity. Before it sees a text that has them, each is
-// replaced by a number of the same length, so that positions in messages stay right. These
-// numbers have an upper-case E, and every other exponent of the text is made lower-case, so that
-// none can be mistaken for another.
+// nlohmann/json does not parse bare NaN and Infinity. They are replaced by numbers of the same
+// length, so that positions in messages stay right. These numbers have an upper-case E, and every
+// other exponent of the text is made lower-case, so that none can be mistaken for another.
 struct NonFinite {
   std::string_view token;
   std::string_view stand_in;
@@ -36,7 +35,7 @@ bool ends_token(char c) {
   return std::string_view(" \t\r\n,:[]{}").find(c) != std::string_view::npos;
 }
 
-// Past the string that starts at `begin`, or the end of the text.
+// Returns the position after the string that starts at `begin`, or the end of the text.
 size_t skip_string(std::string_view text, size_t begin) {
   for (size_t i = begin + 1; i < text.size(); ++i) {
     if (text[i] == '"') return i + 1;
@@ -45,7 +44,7 @@ size_t skip_string(std::string_view text, size_t begin) {
   return text.size();
 }
 
-// Replaces the token of `text` (a number, a word) between `begin` and `end`.
+// Replaces the number or word of `text` between `begin` and `end`.
 void replace_token(std::string& text, size_t begin, size_t end) {
   const std::string_view token = std::string_view(text).substr(begin, end - begin);
   for (const NonFinite& number : kNonFinite) {
@@ -90,8 +89,8 @@ const std::string* find_duplicate(std::span<const std::string> keys) {
   return nullptr;
 }
 
-// Builds the tree from nlohmann's events. Lists grow in place. The members of objects wait on two
-// stacks until all are there: an object that grows copies what it has, and looks for every key.
+// Builds the tree from nlohmann's events. The members of an open object wait on two stacks, since
+// an object that grows copies its members and compares every key.
 class TreeBuilder {
  public:
   using number_integer_t = JsonValue::number_integer_t;
@@ -159,7 +158,7 @@ class TreeBuilder {
   }
 
   bool parse_error(size_t, const std::string&, const nlohmann::json::exception& error) {
-    // Without the library's own "[json.exception.parse_error.101] ".
+    // Drops the library's "[json.exception.parse_error.101] ".
     constexpr size_t kMaxWhat = 1000;
     const std::string_view what = error.what();
     throw SerializationError("not valid JSON: " +
@@ -172,7 +171,7 @@ class TreeBuilder {
     JsonValue::array_t* list = nullptr;
     size_t first_key = 0;
     size_t first_value = 0;
-    // Its index in the list around it, or that of its key.
+    // The index in the enclosing list, or the position of its key.
     size_t position = 0;
   };
 
@@ -199,7 +198,7 @@ class TreeBuilder {
     return true;
   }
 
-  // Says where the innermost container is: "nodes[3].attrs: WHAT".
+  // Prefixes `what` with the innermost container: "nodes[3].attrs: WHAT".
   [[noreturn]] void fail(const std::string& what) const {
     std::string place;
     for (size_t i = 1; i < open_.size(); ++i) {
@@ -218,7 +217,7 @@ class TreeBuilder {
   std::vector<JsonValue> values_;
 };
 
-// How many values `text` has, if it is JSON; empty containers count twice: every value follows a
+// Counts the values of `text` if it is JSON; empty containers count twice: every value follows a
 // comma, begins a container or is the root. Throws for a number that is too long.
 size_t count_values(std::string_view text) {
   size_t count = 1;
@@ -282,7 +281,7 @@ void append_value(const JsonValue& value, size_t depth, std::string& text) {
 }  // namespace
 
 JsonValue parse_json(std::string_view text, size_t max_values) {
-  // Each takes a byte at least.
+  // Each value takes at least a byte.
   if (text.size() > max_values && count_values(text) > max_values) {
     throw SerializationError("more than " + std::to_string(max_values) + " values");
   }

@@ -1,10 +1,8 @@
-// JSON text as Python's json module reads and writes it, to and from nlohmann's tree.
+// JSON as Python's json module reads and writes it, to and from nlohmann's tree.
 //
-// Used wherever a file is JSON: IRs, archives, headers of safetensors, indices, cases, results.
-// Beside JSON, bare NaN, Infinity and -Infinity are numbers. Reading is stricter than Python and
-// nlohmann's own parser in what hides mistakes and in what hostile files do: a key that occurs
-// twice in an object, an integer beyond 64 bits, a float beyond double, and more levels and values
-// than limits.h allows are errors.
+// Bare NaN, Infinity and -Infinity are numbers. Reading is stricter than Python and nlohmann's
+// parser, to find mistakes and to survive hostile files: duplicate keys, integers beyond 64 bits,
+// floats beyond double, and more levels or values than limits.h allows are errors.
 #pragma once
 
 #include <cstddef>

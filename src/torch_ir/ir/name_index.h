@@ -1,7 +1,7 @@
-// NameIndex: numbers for names, given in the order in which the names first come.
+// NameIndex: consecutive numbers for names, in order of first appearance.
 //
-// Used where every value of a graph is looked up by name, by the executor. What belongs to a name
-// lies in a vector under its number, so what is near in the graph is near in memory.
+// The executor keeps what belongs to a name in vectors under its number, so values near each other
+// in the graph are near in memory.
 #pragma once
 
 #include <c10/util/flat_hash_map.h>
@@ -17,7 +17,8 @@ class NameIndex {
  public:
   void reserve(size_t num_names) { numbers_.reserve(num_names); }
 
-  // The number of `name`, which is size() when it is new. Its text must outlive the index.
+  // Returns the number of `name`; a new name gets size(). The text of `name` must outlive the
+  // index.
   uint32_t insert(std::string_view name) {
     return numbers_.emplace(name, static_cast<uint32_t>(numbers_.size())).first->second;
   }

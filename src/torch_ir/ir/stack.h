@@ -1,8 +1,7 @@
-// The arguments of a call on a stack, in the order of the operator's schema.
+// Puts the arguments of an operator call on a stack, in the order of the schema.
 //
-// Whoever calls an operator as a node does puts its arguments there with these functions. Graphs
-// know their values by names or by numbers; a callback `value_of` gives the value, which is a
-// tensor or, where a node computes with sizes, a number.
+// The callback `value_of` returns the value for a name or number of the graph: a tensor or, if a
+// node computes with sizes, a number.
 #pragma once
 
 #include <ATen/core/List.h>
@@ -21,25 +20,23 @@
 
 namespace torch_ir {
 
-// The arguments of `node`, bound as binding.h says; `value_of` is asked for the names of its inputs
-// and of the numbers in its attributes. Throws ValidationError for arguments that do not fit.
+// The arguments of `node`, bound as binding.h describes; `value_of` is called for its inputs and
+// for references in its attributes. Throws ValidationError for arguments that do not fit.
 torch::jit::Stack make_stack(const OpNode& node, const c10::FunctionSchema& schema,
                              c10::function_ref<c10::IValue(const std::string& name)> value_of);
 
-// --- Its parts, for graphs of other forms ---
-
-// What an argument that is not given is.
+// The value of an argument that is not given.
 c10::IValue default_value(const c10::Argument& argument);
 
-// Whether `argument` is a list of tensors of which some may be None: `Tensor?[]`.
+// Whether `argument` is a `Tensor?[]`.
 bool takes_none(const c10::Argument& argument);
 
-// `attribute` as a value of `argument`'s type, with the numbers that it refers to.
+// As to_ivalue of ivalue.h, resolving references with `value_of`.
 c10::IValue to_ivalue(const Attribute& attribute, const c10::Argument& argument,
                       c10::function_ref<c10::IValue(const ValueRef& ref)> value_of);
 
-// A `Tensor?[]` where `takes_none`, else a `Tensor[]`, of what `value_of` gives for each of
-// `items`, which may be None.
+// Makes a `Tensor?[]` if `takes_none`, else a `Tensor[]`, calling `value_of` for each of `items`,
+// which may be None.
 template <class Items, class ValueOf>
 c10::IValue make_tensor_list(const Items& items, bool takes_none, const ValueOf& value_of) {
   const auto fill = [&](auto list, auto none) -> c10::IValue {
@@ -58,9 +55,8 @@ c10::IValue make_tensor_list(const Items& items, bool takes_none, const ValueOf&
   return fill(c10::List<at::Tensor>(), at::Tensor());
 }
 
-// The value of an argument that is given as `given`, a std::variant of an Attribute, a value of
-// the graph, and a list of those (std::optional, nothing for None). `value_of` takes whatever
-// stands for a value, and a ValueRef where attributes have some.
+// Converts `given`, a std::variant of an Attribute, a value of the graph, and a list of such values
+// (std::optional, empty for None). `value_of` takes a value, and a ValueRef if attributes have any.
 template <class Given, class ValueOf>
 c10::IValue make_argument(const Given& given, const c10::Argument& argument,
                           const ValueOf& value_of) {
@@ -77,8 +73,8 @@ c10::IValue make_argument(const Given& given, const c10::Argument& argument,
   return std::visit(make, given);
 }
 
-// The arguments of a call: `find_given` returns what is given for an argument of the schema, as
-// make_argument takes it, or null.
+// Makes the stack of a call: `find_given` returns what is given for an argument, as make_argument
+// takes it, or null.
 template <class FindGiven, class ValueOf>
 torch::jit::Stack make_stack(const c10::FunctionSchema& schema, const FindGiven& find_given,
                              const ValueOf& value_of) {

@@ -56,7 +56,6 @@ class Parser {
     return nodes_.size() - 1;
   }
 
-  // `depth` counts the levels of the recursive descent.
   void check_depth(int depth) const {
     if (depth > kMaxExpressionDepth) {
       fail(fmt::format("is nested deeper than {} levels", kMaxExpressionDepth));
@@ -133,7 +132,7 @@ class Parser {
     return std::string(text_.substr(begin, position_ - begin));
   }
 
-  // "//" before "/". A "**" never stands where a product goes on: parse_unary has taken it.
+  // "//" before "/". parse_unary has already consumed any "**".
   static constexpr std::string_view kProductOperators[] = {"*", "//", "/", "%"};
 
   std::string_view text_;
@@ -287,7 +286,7 @@ std::optional<std::string> SymExpr::as_symbol() const {
 
 std::optional<int64_t> solve_linear(const SymExpr& expression, const std::string& symbol,
                                     int64_t value, const SymbolValues& values) {
-  // Of all the symbols of a graph only those that count.
+  // Copy only the symbols of the expression, not all of the graph.
   SymbolValues trial;
   for (const std::string& other : expression.symbols()) {
     if (const auto found = values.find(other); found != values.end()) trial.insert(*found);
@@ -296,7 +295,7 @@ std::optional<int64_t> solve_linear(const SymExpr& expression, const std::string
     trial[symbol] = x;
     return expression.evaluate(trial);
   };
-  // Where the expression holds divisions, only some arguments have a value: two multiples of a
+  // An expression with divisions has a value only for some arguments, so probe two multiples of a
   // number that most sizes divide.
   constexpr int64_t kStep = 5040;
   const Value origin = at(0);

@@ -1,8 +1,7 @@
-// SymExpr: an integer expression over symbols, such as a size of a dynamic shape.
+// SymExpr: an integer expression over symbols, such as a dynamic size.
 //
-// Symbolic shapes of an IR hold them as text, in the form that Python prints: "s0", "2*s0 + 1",
-// "(s0 + 1)//2", "Mod(s0, 8)", "Max(1, u0)". The executor parses and evaluates them; an expression
-// is never executed as code.
+// An IR holds expressions as text, in the form that Python prints: "s0", "2*s0 + 1", "(s0 + 1)//2",
+// "Mod(s0, 8)", "Max(1, u0)". They are never executed as code.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@ using SymbolValues = std::unordered_map<std::string, int64_t>;
 struct SymNode {
   // "+", "-", "*", "//", "/", "%", "**", "neg", the name of a function, or empty for a leaf.
   std::string op;
-  // Of a leaf: a symbol, or empty for the number.
+  // For leaves: a symbol, or empty for a number.
   std::string symbol;
   int64_t number = 0;
   std::vector<size_t> children;
@@ -29,22 +28,21 @@ struct SymNode {
 class SymExpr {
  public:
   // Grammar, with Python's precedence and associativity: integers, names, calls NAME(a, b, ...),
-  // unary -, binary + - * / // % **, parentheses. Throws ValidationError for anything else, and
-  // for text beyond 10,000 characters or 100 levels.
+  // unary -, binary + - * / // % **, parentheses. Throws ValidationError for anything else, and for
+  // text beyond 10,000 characters or 100 levels.
   static SymExpr parse(std::string_view text);
 
-  // The value, when all symbols have one in `values`, every function is known (Mod, FloorDiv,
-  // CeilDiv, Max, Min, CleanDiv, ...) and the result is an integer of 64 bits. "/" is exact.
+  // Returns the value if all symbols are in `values`, every function is known (Mod, FloorDiv,
+  // CeilDiv, Max, Min, CleanDiv, ...) and the result is a 64-bit integer. "/" is exact.
   std::optional<int64_t> evaluate(const SymbolValues& values) const;
 
-  // A function that evaluate() does not know, or that has the wrong number of arguments; nothing
-  // when there is none.
+  // A function that evaluate() does not know, or that has the wrong number of arguments.
   std::optional<std::string> unknown_function() const;
 
   // In order of first appearance.
   std::vector<std::string> symbols() const;
 
-  // The symbol, when the expression is nothing else.
+  // The symbol, if the expression is nothing else.
   std::optional<std::string> as_symbol() const;
 
  private:
@@ -52,8 +50,8 @@ class SymExpr {
   std::vector<SymNode> nodes_;
 };
 
-// The value for `symbol` that makes `expression` equal to `value`, the other symbols being in
-// `values`, where the expression is linear in the symbol and there is an integer that does.
+// Solves `expression` == `value` for `symbol`, given `values` of the other symbols. Empty unless
+// the expression is linear in `symbol` and has an integer solution.
 std::optional<int64_t> solve_linear(const SymExpr& expression, const std::string& symbol,
                                     int64_t value, const SymbolValues& values);
 

@@ -48,8 +48,7 @@ std::string describe_difference(const at::Tensor& tensor, const TensorMeta& meta
 std::string message_text(const std::exception& error) {
   const auto* c10_error = dynamic_cast<const c10::Error*>(&error);
   if (c10_error == nullptr) return error.what();
-  // LibTorch lists all backends that it knows. Whoever wraps it says more, such as which node it
-  // was.
+  // LibTorch's messages list all known backends. Callers add context, such as the node.
   constexpr size_t kMaxSize = kMaxMessageSize / 2;
   return short_line(headline(c10_error->what_without_backtrace()), kMaxSize);
 }

@@ -24,7 +24,7 @@
 namespace torch_ir {
 namespace {
 
-// A number as `meta` says, to check types with.
+// A number of the type that `meta` says, to check types with.
 Attribute example_of(const TensorMeta& meta) {
   if (meta.dtype == "bool") return false;
   if (meta.dtype == "float64") return 0.0;
@@ -37,21 +37,18 @@ bool returns_list(const c10::FunctionSchema& schema) {
   });
 }
 
-// What is wrong with the nodes and values of one graph: once of the IR, which declares its
-// placeholders and weights behind its inputs, and by itself of the graphs of control flow nodes.
+// Finds the problems of one graph: of the IR's, which also has placeholders and weights, or of a
+// control flow node's.
 class GraphValidator {
  public:
-  // `graph` must outlive the validator.
   GraphValidator(const Graph& graph, ProblemReport report)
       : graph_(graph), report_(std::move(report)) {}
 
-  // A graph by itself.
   void check() {
     check_inputs();
     check_nodes_and_outputs();
   }
 
-  // `graph` is that of `ir`.
   void check(const IR& ir) {
     check_inputs();
     check_weights(ir);
@@ -62,28 +59,26 @@ class GraphValidator {
   }
 
  private:
-  // What a name stands for so far. Many, so kept small.
+  // What a name stands for so far. There are many, so this is small.
   struct Name {
-    // Of a value that nodes can use; null when it is not to be compared.
+    // The declaration of the value; null if it is not to be compared.
     const TensorMeta* declaration = nullptr;
-    // Of what `producer_node` can name: the declarations of a node's outputs, or of a graph input.
+    // The values that `producer_node` can refer to: a node's outputs, or a graph input.
     const TensorMeta* outputs = nullptr;
     uint32_t num_outputs = 0;
     bool is_value = false;
     bool is_producer = false;
   };
-  // An operator that this process knows.
   struct Operator {
     const c10::FunctionSchema& schema;
     OperatorBinder binder;
   };
-  // A place where a value is used: an input of a node, or, without a node, an output of the graph.
+  // A use of a value: an input of `node`, or, if that is null, an output of the graph.
   struct Use {
     const TensorMeta& tensor;
     const OpNode* node;
   };
 
-  // Before anything else.
   void check_inputs() {
     for (const TensorMeta& input : graph_.graph_inputs) {
       check_meta(input, "graph input ", report_);
@@ -95,7 +90,6 @@ class GraphValidator {
     }
   }
 
-  // Everything else.
   void check_nodes_and_outputs() {
     names_.reserve(names_.size() + graph_.nodes.size());
     for (size_t i = 0; i < graph_.nodes.size(); ++i) check_node(i);
@@ -104,7 +98,7 @@ class GraphValidator {
   }
 
   // Makes `name` a value that nodes can use, declared as `meta` says (null: not to be compared).
-  // False when there is one of that name.
+  // Returns false if the name is taken.
   bool declare(std::string_view name, const TensorMeta* meta) {
     Name& entry = names_[name];
     if (entry.is_value) return false;
@@ -133,7 +127,7 @@ class GraphValidator {
             "weight_name_mapping: placeholder '{}' stands for '{}', which is not among the "
             "weights",
             item.key(), item.value());
-        // Known all the same, so that each use of it is not reported again.
+        // Declare it anyway, so that its uses are not reported too.
         declare(item.key(), nullptr);
       } else if (!declare(item.key(), weight->second)) {
         report_("weight_name_mapping: placeholder '{}' has the name of a graph input", item.key());
@@ -180,7 +174,7 @@ class GraphValidator {
     return found == names_.end() ? nullptr : &found->second;
   }
 
-  // False when `producer_node` can name another one so.
+  // Returns false if the name is taken.
   bool add_producer(std::string_view name, const TensorMeta* outputs, size_t num_outputs) {
     Name& entry = names_[name];
     if (entry.is_producer) return false;
@@ -224,7 +218,6 @@ class GraphValidator {
     }
   }
 
-  // The numbers that attributes refer to.
   void check_references(const OpNode& node) {
     for (const auto& [name, attribute] : node.attrs) {
       for (const std::string& ref : value_refs(attribute)) {
@@ -255,21 +248,21 @@ class GraphValidator {
     check_control_flow(node, report_);
   }
 
-  // The first node called `name`, wherever it is, or null.
+  // The first node called `name`, also a later one, or null.
   const OpNode* node_called(std::string_view name) {
     index_nodes();
     const auto node = node_names_.find(name);
     return node == node_names_.end() ? nullptr : node->second;
   }
 
-  // The first node with an output of that name, wherever it is, or null.
+  // The first node with an output of that name, also a later one, or null.
   const OpNode* maker_of(std::string_view output) {
     index_nodes();
     const auto node = maker_of_output_.find(output);
     return node == maker_of_output_.end() ? nullptr : node->second;
   }
 
-  // So that a value that is used too early can be told from one that nobody makes.
+  // Tells values that are used too early from those that nobody makes.
   void index_nodes() {
     if (is_indexed_) return;
     is_indexed_ = true;
@@ -306,7 +299,7 @@ class GraphValidator {
     }
   }
 
-  // Null, after a report, when there is no such output.
+  // Null, after a report, if there is no such output.
   const TensorMeta* find_produced(const Use& use) {
     const std::string& name = *use.tensor.producer_node;
     const Name* producer = find_name(name);
@@ -333,7 +326,7 @@ class GraphValidator {
     return &output;
   }
 
-  // Null, after a report unless it was reported before, when there is no such value.
+  // Null if there is no such value, which is reported, or if its declaration is unknown.
   const TensorMeta* find_named(const Use& use) {
     const std::string& name = use.tensor.name;
     if (const Name* value = find_name(name); value != nullptr && value->is_value) {
@@ -381,7 +374,7 @@ class GraphValidator {
     }
   }
 
-  // An operator that returns a list has as many outputs as the list happens to have.
+  // An operator that returns a list can have any number of outputs.
   void check_num_outputs(const OpNode& node, const Operator& op) {
     const size_t num_returns = op.schema.returns().size();
     if (!returns_list(op.schema) && node.outputs.size() > num_returns) {
@@ -390,7 +383,6 @@ class GraphValidator {
     }
   }
 
-  // Null for an operator that this process does not know.
   Operator* find_operator(const std::string& op_type) {
     const auto [entry, is_new] = operators_.try_emplace(op_type);
     if (is_new) {
@@ -403,13 +395,12 @@ class GraphValidator {
 
   const Graph& graph_;
   ProblemReport report_;
-  // By their own names, for uses of names that nothing else has.
+  // By their own names, which uses fall back to.
   std::unordered_map<std::string_view, const TensorMeta*> weights_;
-  // What nodes can use so far.
   ska::flat_hash_map<std::string_view, Name> names_;
-  // By op_type; empty for those that this process does not know.
+  // By op_type; empty for operators that this process does not know.
   std::unordered_map<std::string_view, std::optional<Operator>> operators_;
-  // All nodes, by their names and by those of their outputs, once a problem asks for them.
+  // All nodes, by their names and by those of their outputs; filled when a problem needs them.
   bool is_indexed_ = false;
   std::unordered_map<std::string_view, const OpNode*> node_names_;
   std::unordered_map<std::string_view, const OpNode*> maker_of_output_;

@@ -1,7 +1,4 @@
-// validate_ir: is this IR well formed?
-//
-// Called on every file that comes from outside, and by the harness on every graph it makes. The
-// executor relies on all of it.
+// validate_ir: checks that an IR is well formed. The executor relies on it.
 #pragma once
 
 #include <string>
@@ -15,11 +12,11 @@ namespace torch_ir {
 // duplicate names, unknown producers, wrong producer indices, values used before they are made,
 // graph outputs that nobody makes, placeholders without mapping, mappings to unknown weights,
 // constants that are not weights, shapes and dtypes that disagree between producer and consumer,
-// negative sizes, unknown dtypes, and nodes that do not fit the schema of their operator (when
-// this process knows the operator). Empty when the IR is well formed.
+// negative sizes, unknown dtypes, and nodes that do not fit the schema of their operator (if this
+// process knows it).
 std::vector<std::string> find_problems(const IR& ir);
 
-// Throws ValidationError with the problems that find_problems finds, one a line.
+// Throws ValidationError with the problems that find_problems finds, one per line.
 void validate_ir(const IR& ir);
 
 }  // namespace torch_ir

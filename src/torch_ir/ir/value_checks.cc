@@ -12,7 +12,7 @@
 namespace torch_ir {
 namespace {
 
-// What keeps `text` from being an expression; empty when it is one.
+// Empty if `text` is an expression.
 std::string expression_problem(const std::string& text) {
   try {
     SymExpr::parse(text);
@@ -22,8 +22,8 @@ std::string expression_problem(const std::string& text) {
   }
 }
 
-// What keeps a tensor of this shape and dtype from being made anywhere; empty where nothing does.
-// Sizes that are not known, or wrong, count as one.
+// Says why no tensor of this shape and dtype can be made; empty if one can. Unknown or wrong sizes
+// count as one.
 std::string size_problem(const TensorMeta& meta, c10::ScalarType dtype) {
   if (meta.shape.size() > kMaxTensorDims) {
     return fmt::format("has {} dimensions, more than the {} that a tensor can have",
@@ -42,11 +42,11 @@ std::string size_problem(const TensorMeta& meta, c10::ScalarType dtype) {
 
 bool has_same_shape(const TensorMeta& a, const TensorMeta& b) {
   if (a.shape != b.shape) return false;
-  // No text is made for shapes without symbols, which nearly all are.
+  // Nearly all shapes are without symbols, and need no text.
   return a.symbolic_shape == b.symbolic_shape || shape_list_text(a) == shape_list_text(b);
 }
 
-// `given`, from `first` on, has to fit `expected` in number and in what is tensor and what number.
+// Checks that `given`, from `first` on, matches `expected` in length and in which are tensors.
 void check_carried(const OpNode& node, const char* what, const std::vector<TensorMeta>& given,
                    size_t first, const std::vector<TensorMeta>& expected,
                    const ProblemReport& report) {

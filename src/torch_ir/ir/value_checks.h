@@ -1,7 +1,4 @@
-// What is wrong with the parts of a graph by themselves: what a value is declared as, and how the
-// graphs of control flow fit their node.
-//
-// Used by validate.cc.
+// Checks of single parts of a graph: declarations of values, and the graphs of control flow.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,7 +16,6 @@ namespace torch_ir {
 // Collects problems, each as one line, whatever the names in it are.
 class ProblemReport {
  public:
-  // Each problem is behind `prefix`.
   ProblemReport(std::string prefix, std::vector<std::string>& problems)
       : prefix_(std::move(prefix)), problems_(problems) {}
 
@@ -27,7 +23,7 @@ class ProblemReport {
   void operator()(fmt::format_string<Args...> format, Args&&... args) const {
     add(fmt::format(format, std::forward<Args>(args)...));
   }
-  // For what is inside of a part of it.
+  // A report for a part of the current place.
   ProblemReport inside(const std::string& part) const { return {prefix_ + part, problems_}; }
 
  private:
@@ -37,24 +33,22 @@ class ProblemReport {
   std::vector<std::string>& problems_;
 };
 
-// What one part of a graph says about a value, against how it is declared: "has shape [1], but is
-// made with shape [2]". Nothing when they agree.
+// How one use of a value disagrees with its declaration: "has shape [1], but is made with shape
+// [2]".
 std::optional<std::string> disagreement(const TensorMeta& use, const TensorMeta& declaration);
 
-// Checks a declaration by itself; `what` is what it is: "node 'n': output ".
+// Checks a declaration by itself; `what` names it: "node 'n': output ".
 void check_meta(const TensorMeta& meta, const std::string& what, const ProblemReport& report);
 
-// Checks that a run can compute the sizes of a graph input. Those of other values it may not be
-// able to know.
+// Checks that a run can compute the sizes of a graph input. Sizes of other values may be unknown.
 void check_input_sizes(const TensorMeta& input, const ProblemReport& report);
 
-// How the Python package calls the node that takes one output of a node with several.
+// The Python package's name for the node that takes one output of a node with several.
 inline constexpr std::string_view kGetItem = "<built-in function getitem>";
 
-// Checks a node of this name.
 void check_getitem(const OpNode& node, const ProblemReport& report);
 
-// Checks that the graphs of a control flow node, of which it has as many as it should, take and
+// Checks that the graphs of a control flow node, which has the right number of them, take and
 // return what the node does.
 void check_control_flow(const OpNode& node, const ProblemReport& report);
 

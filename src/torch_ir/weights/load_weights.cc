@@ -26,7 +26,7 @@ bool has_header(std::string_view content) {
   return content.size() > kSafetensorsLengthSize && content[kSafetensorsLengthSize] == '{';
 }
 
-// A reasonable length has zeros at its end, which no text has.
+// A plausible header length ends in zero bytes, which no text has.
 bool has_length(std::string_view content) {
   return content.size() >= kSafetensorsLengthSize &&
          content.substr(5, 3) == std::string_view("\0\0\0", 3);
@@ -50,15 +50,13 @@ StateDict load_plain_safetensors(const std::string& path, const LoadWeightsOptio
   return load_weights_safetensors(path);
 }
 
-// --- Checkpoints in several files ---
-//
-// Their index says which tensor is in which file. Hugging Face's libraries write it:
-// {"metadata": {...}, "weight_map": {"wte.weight": "model-00001-of-00002.safetensors", ...}}
-// Files are named relative to the folder of the index and must lie in it; each is loaded once.
+// The index of a checkpoint in several files, as Hugging Face's libraries write it: {"metadata":
+// {...}, "weight_map": {"wte.weight": "model-00001-of-00002.safetensors", ...}} Files are named
+// relative to the folder of the index and must lie in it; each is loaded once.
 
 constexpr std::string_view kMap = "weight_map";
 
-// A file below the folder of the index, and nothing else that a name can reach.
+// Rejects names that lead out of the folder of the index.
 bool is_inside(const std::string& file) {
   const std::filesystem::path path(file);
   return !file.empty() && file.find('\0') == std::string::npos && path.is_relative() &&
@@ -122,9 +120,7 @@ StateDict load_shards(const std::string& path, const LoadWeightsOptions& options
   }
 }
 
-// --- Formats ---
-
-// The shard of an index is no index itself.
+// A shard must not be an index itself.
 StateDict load_file(const std::string& path, const LoadWeightsOptions& options, bool is_shard) {
   const ByteRange file = map_file(path);
   const std::string_view content = file.text();
@@ -134,7 +130,7 @@ StateDict load_file(const std::string& path, const LoadWeightsOptions& options, 
     if (!is_shard) return load_shards(path, options);
     throw WeightError(fmt::format("names '{}', which is an index itself", printable(path)));
   }
-  // Broken ones: the errors say how.
+  // Looks like a broken safetensors file; its reader says what is wrong.
   if (has_header(content) || has_length(content)) return load_plain_safetensors(path, options);
   throw WeightError(fmt::format(
       "Unknown weight file format: '{}'{}. Supported formats: .safetensors, .pt as torch.save and "
@@ -142,7 +138,6 @@ StateDict load_file(const std::string& path, const LoadWeightsOptions& options, 
       printable(path), file.size == 0 ? ", which is empty" : ""));
 }
 
-// The names in `folder` that end with one of `endings`.
 std::vector<std::string> find_names(const std::string& folder,
                                     const std::vector<std::string_view>& endings) {
   std::vector<std::string> names;
@@ -155,7 +150,7 @@ std::vector<std::string> find_names(const std::string& folder,
   return names;
 }
 
-// The one file in `folder` that weights can be loaded from.
+// The only file in `folder` that can hold weights.
 std::string find_file(const std::string& folder) {
   std::vector<std::string> names = find_names(folder, {".index.json"});
   if (names.empty()) names = find_names(folder, {".safetensors", ".pt", ".pth", ".bin"});

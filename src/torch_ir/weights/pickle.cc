@@ -15,7 +15,7 @@
 namespace torch_ir {
 namespace {
 
-// The state of a running pickle, and the steps that its instructions are made of.
+// The state of a running pickle, and the steps of its instructions.
 class PickleMachine {
  public:
   // Values that may still change.
@@ -33,7 +33,6 @@ class PickleMachine {
         fmt::format("is damaged: byte {} of the pickle: {}", instruction_position_, what));
   }
 
-  // For an instruction of protocols 0 and 1 only.
   [[noreturn]] void refuse_text() const {
     throw WeightError(
         kNotSupported,
@@ -41,8 +40,6 @@ class PickleMachine {
                     "Python, and torch.save it again without pickle_protocol",
                     bytes_[instruction_position_], instruction_position_));
   }
-
-  // --- What follows an instruction ---
 
   std::string_view take(uint64_t count) {
     const size_t rest = bytes_.size() - position_;
@@ -56,7 +53,7 @@ class PickleMachine {
     for (size_t i = count; i-- > 0;) number = number << 8 | static_cast<unsigned char>(bytes[i]);
     return number;
   }
-  // Bytes behind their number, which has `count` bytes itself.
+  // Bytes after their count, which has `count` bytes itself.
   std::string_view take_counted(size_t count) { return take(take_number(count)); }
   std::string_view take_line() {
     const size_t end = bytes_.find('\n', position_);
@@ -65,8 +62,6 @@ class PickleMachine {
     ++position_;
     return line;
   }
-
-  // --- The stack ---
 
   void push(PickleValue* value) {
     if (stack_.size() == kMaxPickleValues) fail("too many values wait to be used");
@@ -91,7 +86,6 @@ class PickleMachine {
     if (marks_.size() == kMaxPickleValues) fail("too many marks");
     marks_.push_back(stack_.size());
   }
-  // What was pushed behind the last mark.
   Items pop_items() {
     if (marks_.empty()) fail("a mark is missing");
     Items items = pop_items(stack_.size() - marks_.back());
@@ -113,8 +107,6 @@ class PickleMachine {
     }
   }
 
-  // --- The memo ---
-
   void memoize(uint64_t index) {
     if (memo_.size() == kMaxPickleValues) fail("too many values are remembered");
     memo_[index] = top();
@@ -125,8 +117,6 @@ class PickleMachine {
     if (found == memo_.end()) fail(fmt::format("no value has the number {}", index));
     push(found->second);
   }
-
-  // --- Values ---
 
   // Little-endian two's complement of any length.
   void push_long(std::string_view bytes) {
@@ -144,7 +134,6 @@ class PickleMachine {
     if (list == nullptr) fail("items for " + top()->kind() + " instead of a list");
     list->items.insert(list->items.end(), items.begin(), items.end());
   }
-  // Sets are not read.
   void skip_set_items() {
     pop_items();
     if (top()->get_if<Unsupported>() == nullptr) {
@@ -162,8 +151,6 @@ class PickleMachine {
     for (size_t i = 0; i < items.size(); i += 2) dict->items.emplace_back(items[i], items[i + 1]);
   }
 
-  // --- Names and calls ---
-
   void push_global_of_lines() {
     const std::string_view module = take_line();
     push(rules_.find_global(module, take_line()));
@@ -180,8 +167,8 @@ class PickleMachine {
     const PickleValue::Pointer arguments = pop();
     const PickleValue::Pointer callable = pop();
     const auto* tuple = arguments->get_if<Tuple>();
-    // TorchScript calls its enumerations with a bare value. No copy: one long tuple can be the
-    // arguments of a million calls.
+    // TorchScript calls its enumerations with a bare value. Items are not copied: one long tuple
+    // can be the arguments of a million calls.
     const PickleItems alone = {arguments};
     push(rules_.call(*callable, tuple == nullptr ? alone : tuple->items));
   }
@@ -194,8 +181,6 @@ class PickleMachine {
     push(rules_.load_persistent(*id));
   }
 
-  // --- The course ---
-
   void check_protocol() {
     const uint64_t protocol = take_number(1);
     if (protocol > kNewestProtocol) fail(fmt::format("protocol {} is unknown", protocol));
@@ -207,7 +192,6 @@ class PickleMachine {
   }
   void stop() { is_done_ = true; }
   bool is_done() const { return is_done_; }
-  // The code of the next instruction.
   unsigned char next_instruction() {
     instruction_position_ = position_;
     if (position_ == bytes_.size()) fail("the pickle has no end");
@@ -217,7 +201,7 @@ class PickleMachine {
  private:
   static constexpr uint8_t kNewestProtocol = 5;
 
-  // The innermost mark: below it the stack belongs to instructions that are not done.
+  // The innermost mark. The stack below it belongs to unfinished instructions.
   size_t bottom() const { return marks_.empty() ? 0 : marks_.back(); }
 
   PickleArena& arena_;
@@ -310,7 +294,7 @@ constexpr Instruction kInstructions[] = {
     {'Q', [](Machine& m) { m.push_persistent(); }},
 };
 
-// What only protocols 0 and 1 have: text, old classes, containers made of what is behind a mark.
+// Instructions that only protocols 0 and 1 use.
 constexpr std::string_view kTextInstructions = "ILSVFldgpioP";
 
 using InstructionTable = std::array<void (*)(Machine&), 256>;

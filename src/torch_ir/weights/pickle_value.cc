@@ -14,15 +14,15 @@
 namespace torch_ir {
 namespace {
 
-// By the index of the alternative; a name is its own.
+// By the index of the alternative; a Name is its own kind.
 constexpr std::array kKinds = {"None",   "a bool", "an int", "a float",   "a str",    "a tuple",
                                "a list", "a dict", "",       "an object", "a tensor", "a storage"};
 
 using Dict = PickleValue::Dict;
 using Pointer = PickleValue::Pointer;
 
-// Calls `visit(child, place)` for what `value` refers to; stops where that returns true, and
-// returns whether it did. `place` gives the text of the child's place.
+// Calls `visit(child, place)` for each child of `value` until it returns true; returns whether it
+// did. `place` makes the text of the child's place.
 template <class Visit>
 bool any_child(const PickleValue& value, Visit visit) {
   const auto any_item = [&](const std::vector<Pointer>& items) {
@@ -53,7 +53,7 @@ bool any_child(const PickleValue& value, Visit visit) {
   return false;
 }
 
-// Strings and integers, told apart; nothing for other keys.
+// Strings and integers stay distinct; empty for other keys.
 using Key = std::variant<std::monostate, std::string_view, int64_t>;
 
 Key key_of(const PickleValue& value) {
@@ -80,7 +80,7 @@ void merge_equal_keys(Dict& dict) {
 
 class TreeCheck {
  public:
-  // The number of levels and of values of the tree at `value`.
+  // The levels and values of a tree.
   struct Extent {
     size_t depth = 1;
     size_t size = 1;
@@ -101,7 +101,7 @@ class TreeCheck {
     if (auto* dict = std::get_if<Dict>(&value.value)) merge_equal_keys(*dict);
     Extent extent;
     any_child(value, [&](const PickleValue& child, const auto&) {
-      // All values of a pickle are made, and still owned, by the one who has it checked.
+      // The caller of check_tree owns all values.
       const Extent part = measure(const_cast<PickleValue&>(child), level + 1);
       extent.depth = std::max(extent.depth, part.depth + 1);
       extent.size += part.size;
@@ -122,7 +122,7 @@ class TreeCheck {
     }
   }
 
-  // Of containers only; a depth of 0 where the container is being measured.
+  // For containers only; a depth of 0 marks a container that is being measured.
   std::unordered_map<const PickleValue*, Extent> extents_;
 };
 

@@ -25,7 +25,7 @@ constexpr size_t kShownKeys = 10;
 
 bool is_extra_state(std::string_view name) { return name.ends_with("_extra_state"); }
 
-// At least one tensor, and nothing else. (That all of them can be read is not asked here.)
+// Has at least one tensor, and nothing else. Unreadable tensors count too.
 bool is_state_dict(const PickleValue& value) {
   const auto* dict = value.get_if<Dict>();
   if (dict == nullptr) return false;
@@ -42,7 +42,7 @@ bool is_state_dict(const PickleValue& value) {
   return has_tensor;
 }
 
-// Calls `visit(name, child)` for what lies under a name.
+// Calls `visit(name, child)` for each named child.
 template <class Visit>
 void for_each_member(const PickleValue& value, Visit visit) {
   if (const auto* dict = value.get_if<Dict>()) {
@@ -55,7 +55,7 @@ void for_each_member(const PickleValue& value, Visit visit) {
 }
 
 struct Candidate {
-  // Keys joined by dots, as the option takes them.
+  // Keys joined by dots, as in the option.
   std::string key;
   const PickleValue* value;
 };
@@ -78,7 +78,7 @@ std::vector<std::string> member_names(const PickleValue& value) {
   return names;
 }
 
-// A name may have dots itself, so every way to read `key` is tried; null where none leads anywhere.
+// A name may contain dots, so this tries every split of `key`. Null if none exists.
 Pointer resolve(const PickleValue& value, const std::string& key) {
   if (const Pointer member = value.find(key)) return member;
   for (size_t dot = key.find('.'); dot != std::string::npos; dot = key.find('.', dot + 1)) {
@@ -98,8 +98,8 @@ const PickleValue& find_by_key(const PickleValue& value, const std::string& key)
                                               : "its keys are " + quoted_list(names, kShownKeys)));
 }
 
-// The state dict of a model without weights, in a checkpoint: the only member that is an empty
-// dict. `value` itself where there is none, or several.
+// A model without weights has an empty state dict: returns the only member that is an empty dict,
+// or `value` itself if there is not exactly one.
 const PickleValue& find_empty(const PickleValue& value) {
   const PickleValue* empty = nullptr;
   size_t num_empty = 0;
@@ -112,7 +112,8 @@ const PickleValue& find_empty(const PickleValue& value) {
   return num_empty == 1 ? *empty : value;
 }
 
-// Without candidates `value` is read as a state dict, for an error that says why it is none.
+// Without candidates, `value` is read as a state dict, so that the error says what is wrong with
+// it.
 const PickleValue& find_only(const PickleValue& value) {
   if (is_state_dict(value) || value.get_if<Object>() != nullptr) return value;
   std::vector<Candidate> candidates;
@@ -132,7 +133,6 @@ void add_tensor(const std::string& name, const at::Tensor& tensor, StateDict& te
   tensors.insert(name, tensor);
 }
 
-// What lies under a name that is no tensor's.
 [[noreturn]] void fail_member(const std::string& name, const PickleValue& value) {
   const bool is_nested = value.get_if<Dict>() != nullptr;
   throw WeightError(fmt::format("holds {} under '{}' instead of a {}tensor{}", value.kind(),

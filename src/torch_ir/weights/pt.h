@@ -1,4 +1,4 @@
-// `.pt` state dicts, written by Python or by C++.
+// Reads `.pt` state dicts, written by Python or C++.
 #pragma once
 
 #include <string>
@@ -7,19 +7,17 @@
 
 namespace torch_ir {
 
-// How a file of weights is read.
 struct LoadWeightsOptions {
-  // Where in a checkpoint the state dict is, as in `checkpoint["model"]["ema"]`: "model.ema". When
-  // it is empty, the file holds a state dict or exactly one under some key.
+  // The state dict in a checkpoint: "model.ema" for `checkpoint["model"]["ema"]`. If empty, the
+  // file holds a state dict, or exactly one under some key.
   std::string weights_key;
 };
 
-// The tensors of what torch.save has written since PyTorch 1.6 (a state dict, or a checkpoint with
-// one in it), and of archives that C++ wrote: a pickled dict (torch::pickle_save), a
-// module (torch::save) or TorchScript, whose tensors come by dotted name. Nothing in the file is
-// executed. Throws WeightError, naming the file and what it holds instead.
-//
-// The file is mapped, and tensors that shared memory share it here.
+// Loads tensors from files of torch.save since PyTorch 1.6 (a state dict, or a checkpoint with
+// one), and from archives that C++ wrote: a pickled dict (torch::pickle_save), a module
+// (torch::save) or TorchScript, whose tensors have dotted names. Nothing in the file is executed.
+// The file is mapped, and tensors that shared memory still do. Throws WeightError, naming the file
+// and its content.
 StateDict load_weights_pt(const std::string& path, const LoadWeightsOptions& options = {});
 
 }  // namespace torch_ir

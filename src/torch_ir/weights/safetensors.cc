@@ -33,10 +33,9 @@ struct Dtype {
   std::string_view torch_name;
 };
 
-// In the order in which the reference implementation puts the data of a file: large elements first,
-// so that all are aligned. It can store more (F4, F6_E2M3, F6_E3M2), for which LibTorch has no
-// elements or only pairs of them; C128 and C32 are ours. By name, since not every LibTorch has
-// float8_e8m0fnu.
+// In the order in which the reference implementation stores data: large elements first, so that all
+// are aligned. LibTorch cannot represent its other dtypes (F4, F6_E2M3, F6_E3M2), or only in pairs;
+// C128 and C32 are ours. By name, since not every LibTorch has float8_e8m0fnu.
 constexpr Dtype kDtypes[] = {
     {"C128", "complex128"},
     {"U64", "uint64"},
@@ -61,9 +60,7 @@ constexpr Dtype kDtypes[] = {
     {"BOOL", "bool"},
 };
 
-// --- Reading ---
-
-// Where a tensor lies in the data that follow the header.
+// Where a tensor lies in the data after the header.
 struct Entry {
   std::string name;
   c10::ScalarType dtype;
@@ -89,7 +86,7 @@ std::vector<int64_t> read_sizes(const JsonValue& value, const Place& place) {
   return sizes;
 }
 
-// Strides are computed without regard to empty dimensions, so those count as one here.
+// LibTorch computes strides as if empty dimensions had size 1, so they count as one here.
 int64_t checked_num_bytes(const Entry& entry, const Place& place) {
   int64_t num_bytes = static_cast<int64_t>(c10::elementSize(entry.dtype));
   bool is_empty = false;
@@ -102,7 +99,7 @@ int64_t checked_num_bytes(const Entry& entry, const Place& place) {
   return is_empty ? 0 : num_bytes;
 }
 
-// Other members than these three are allowed, and mean nothing.
+// Other members are allowed and ignored.
 Entry read_entry(std::string name, const JsonValue& value, const Place& place) {
   const ObjectReader members(value, place);
   Entry entry;
@@ -137,7 +134,7 @@ void check_metadata(const JsonValue& value, const Place& place) {
   for (const auto& [key, text] : as_object(value, place)) as_string(text, place.key(key));
 }
 
-// The data of the tensors fill the file, without holes and without overlap.
+// The tensors must fill the file, without holes or overlap.
 void check_layout(const std::vector<Entry>& entries, int64_t data_size) {
   int64_t position = 0;
   for (const Entry& entry : entries) {
@@ -162,7 +159,7 @@ void check_layout(const std::vector<Entry>& entries, int64_t data_size) {
   }
 }
 
-// The entries of a header, in the order of their data.
+// Returns the entries in the order of their data.
 std::vector<Entry> read_header(std::string_view text) {
   const JsonValue header = parse_json(text, kMaxDocumentValues);
   const Place root;
@@ -221,9 +218,6 @@ StateDict read_tensors(const ByteRange& file) {
   return tensors;
 }
 
-// --- Writing ---
-
-// A tensor as it will be stored.
 struct Item {
   std::string name;
   at::Tensor tensor;
@@ -263,7 +257,7 @@ std::string make_header(const std::vector<Item>& items) {
     entry["dtype"] = item.dtype->name;
     entry["shape"] = item.tensor.sizes().vec();
     entry["data_offsets"] = {position, end};
-    // Names differ, so nothing has to be looked for, as entries[item.name] would.
+    // Names are unique, so this avoids the lookup of entries[item.name].
     entries.emplace_back(item.name, std::move(entry));
     position = end;
   }

@@ -15,7 +15,7 @@ namespace torch_ir {
 namespace {
 
 constexpr double kStepsPerUnit = 1 << 20;
-// Beyond this a range does not fit 64 bits of steps.
+// Beyond this, a range does not fit into 64 bits of steps.
 constexpr double kLargestBound = 1e12;
 
 uint64_t mix(uint64_t x) {
@@ -42,13 +42,13 @@ uint64_t make_key(uint64_t seed, std::string_view model, std::string_view tensor
   return mix(hash(state, tensor));
 }
 
-// `bits` as a number in [0, range).
+// Maps `bits` to [0, range).
 uint64_t bounded(uint64_t bits, uint64_t range) {
   __extension__ using Wide = unsigned __int128;
   return static_cast<uint64_t>((static_cast<Wide>(bits) * range) >> 64);
 }
 
-// [low, high) in steps; at least one step.
+// Converts [low, high) to steps; at least one.
 std::pair<int64_t, uint64_t> to_steps(double low, double high, double steps_per_unit) {
   const int64_t first = std::llround(low * steps_per_unit);
   const int64_t last = std::llround(high * steps_per_unit);

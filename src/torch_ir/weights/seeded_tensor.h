@@ -1,11 +1,9 @@
-// Seeded values: weights and inputs of a model that are made up, the same everywhere.
+// Generates reproducible weights and inputs from a seed.
 //
-// A value depends on the seed, the model's name, the tensor's name and the element's index, and on
-// nothing else: not on the machine, the compiler, the version of LibTorch, or on what ran before.
-// Element i of a tensor is splitmix64's output number i for a key hashed from the three; a range
-// is a whole number of steps of 2^-20, so every value is made by integer arithmetic, exactly.
-//
-// Called by the harness, for the models that it verifies, and by `torch-ir benchmark`.
+// A value depends only on the seed, the model's name, the tensor's name and the element's index,
+// not on the machine, the compiler or the version of LibTorch. Element i is output i of splitmix64
+// for a key hashed from the other three; a range is a whole number of steps of 2^-20, so integer
+// arithmetic makes every value exactly.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,12 +20,12 @@ struct ValueRange {
   double high;
 };
 
-// With values of which activations neither vanish nor explode: matrices and kernels with variance
-// 1 / fan-in, vectors called "weight" (scales of normalizations) around 1, all other vectors
-// around 0.
+// A range that keeps activations from vanishing or exploding: matrices and kernels have variance 1
+// / fan-in, vectors called "weight" (scales of normalizations) are around 1, other vectors around
+// 0.
 ValueRange parameter_range(std::string_view name, at::IntArrayRef shape);
 
-// Running means around 0, running variances around 1; nothing for other buffers.
+// Running means are around 0, running variances around 1; empty for other buffers.
 std::optional<ValueRange> buffer_range(std::string_view name);
 
 // The tensor `name` of the model `model`, uniform in `range`; whole numbers for integer dtypes.

@@ -65,7 +65,7 @@ std::vector<std::string> validate_weights_against_ir(const StateDict& weights, c
   return problems;
 }
 
-// A checkpoint of another model has thousands.
+// A checkpoint of another model has thousands, so only a few are shown.
 void warn_about_surplus_weights(const StateDict& weights, const IR& ir) {
   constexpr size_t kShown = 5;
   std::unordered_set<std::string_view> used;
@@ -84,7 +84,7 @@ void move_large_constants(IR& ir, StateDict& weights) {
   StateDict small("Constant");
   for (const auto& item : ir.constants) {
     const bool is_large = item.value().numel() > kMaxElementsInJson;
-    // What weights have goes before the constants of a graph.
+    // Existing weights take precedence over constants of a graph.
     if (is_large && weights.contains(item.key())) continue;
     (is_large ? weights : small).insert(item.key(), item.value());
   }

@@ -22,7 +22,7 @@ namespace {
 
 // Storages up to this size get the alignment of LibTorch's allocator.
 constexpr size_t kMaxRealignedStorage = size_t{1} << 20;
-// The largest element, complex128.
+// The size of the largest element, complex128.
 constexpr size_t kElementAlignment = 16;
 
 c10::DataPtr copy_of(const ByteRange& bytes) {
@@ -62,14 +62,14 @@ void check_numbers(const TensorView& view) {
   }
 }
 
-// The end of the last element, in bytes from the beginning of the storage; 0 without elements.
+// The end of the last element, in bytes from the start of the storage; 0 without elements.
 int64_t num_bytes_needed(const TensorView& view) {
   int64_t num_elements = 1;
   int64_t last = view.storage_offset;
   for (size_t i = 0; i < view.sizes.size(); ++i) {
     const int64_t size = view.sizes[i];
     int64_t distance = 0;
-    // LibTorch counts an empty dimension as one of size 1 in places.
+    // LibTorch sometimes counts an empty dimension as size 1.
     if (__builtin_mul_overflow(num_elements, std::max<int64_t>(size, 1), &num_elements) ||
         __builtin_mul_overflow(std::max<int64_t>(size - 1, 0), view.strides[i], &distance) ||
         __builtin_add_overflow(last, distance, &last)) {
@@ -85,7 +85,7 @@ int64_t num_bytes_needed(const TensorView& view) {
   return std::ranges::count(view.sizes, 0) > 0 ? 0 : end;
 }
 
-// A view may repeat its memory, by strides of 0 or overlapping ones; who reads it reads it all.
+// A view may repeat its memory, with strides of 0 or overlaps; readers read every repeat.
 void check_repeats(const at::Tensor& tensor, const TensorView& view) {
   const auto dense = static_cast<uint64_t>(tensor.numel()) * tensor.element_size();
   if (dense > kMaxRepeatedBytes && dense > tensor.storage().nbytes()) {

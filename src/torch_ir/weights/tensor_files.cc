@@ -50,7 +50,7 @@ void throw_problems(const std::string& path, const std::vector<std::string>& pro
   if (!problems.empty()) throw Error(path + ": " + problem_list(problems, "its tensors"));
 }
 
-// An input that the graph was traced with has to be what it was then; empty where it is.
+// An input fixed during tracing must have its traced value; empty if it has.
 std::string constant_problem(const std::string& name, const at::Tensor& tensor,
                              const Attribute& value) {
   std::optional<c10::Scalar> number;

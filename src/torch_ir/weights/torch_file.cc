@@ -29,7 +29,7 @@ class Records {
   ByteRange map(std::string_view name) const { return archive_.map(folder_ + std::string(name)); }
 
  private:
-  // With its slash; empty where the records lie at the root, after another program packed them.
+  // With its slash; empty if another program packed the records at the root.
   static std::string find_folder(const ZipArchive& archive) {
     if (archive.entries().empty()) return {};
     const std::string& first = archive.entries().front();
@@ -69,7 +69,7 @@ void check_byte_order(const Records& records) {
 ByteRange find_record(const Records& records, const PendingStorage& storage) {
   const std::string name = "data/" + storage.key;
   if (!records.has(name)) {
-    // Some writers leave out what is empty.
+    // Some writers leave out empty storages.
     if (storage.num_bytes == 0) return {};
     throw WeightError(fmt::format("there is no storage '{}'", printable(storage.key)));
   }
@@ -88,8 +88,8 @@ at::Tensor make_tensor(const PendingTensor& tensor, const c10::Storage& storage)
   return result;
 }
 
-// Makes all of them. Storages of one key share memory. Throws WeightError, naming the place of the
-// tensor below `root`.
+// Makes all pending tensors; those of one key share memory. Throws WeightError, naming the place of
+// the tensor below `root`.
 void make_tensors(const PendingTensors& pending, const Records& records, const PickleValue& root) {
   std::unordered_map<std::string, c10::Storage> storages;
   for (const PendingTensor& tensor : pending.tensors) {
@@ -119,14 +119,12 @@ PickleDocument read_archive(const ZipArchive& archive) {
   return {arena, root};
 }
 
-// --- What came before zip archives ---
-
 bool looks_like_tar(std::string_view bytes) {
   constexpr size_t kMagicPosition = 257;
   return bytes.size() > kMagicPosition && bytes.substr(kMagicPosition).starts_with("ustar");
 }
 
-// Behind a protocol, or the first number as text.
+// A pickle starts with its protocol, or with PyTorch's magic number as text.
 bool looks_like_pickle(std::string_view bytes) {
   constexpr unsigned char kNewestProtocol = 5;
   return bytes.starts_with("L119547037146038801333356L\n") ||
@@ -145,7 +143,7 @@ bool looks_like_pickle(std::string_view bytes) {
                   looks_like_tar(bytes) ? "tar archive" : "bare pickle"));
 }
 
-// `read()`, with errors that begin with the name of the file.
+// Runs `read`, and adds the name of the file to its errors.
 template <class Read>
 PickleDocument with_name(const std::string& name, Read read) {
   try {

@@ -1,8 +1,7 @@
-// What Python's torch.save wrote, as plain data.
+// Reads files of Python's torch.save as plain data.
 //
-// Used by pt.h for weights and by the `.pt2` reader for pickled constants and example inputs.
-// Nothing in the file is executed: the pickle may name only what torch_rules.cc lists, and whatever
-// else it names is refused by that name.
+// Nothing in the file is executed: the pickle may name only what torch_rules.cc lists, and anything
+// else is rejected by name.
 #pragma once
 
 #include <string>
@@ -15,24 +14,24 @@
 
 namespace torch_ir {
 
-// Whether `bytes` begin like a file of torch.save or torch::save: a zip archive, or the pickle or
-// tar archive that PyTorch wrote before version 1.6, which are refused.
+// Whether `bytes` begin like a zip archive, or like the pickle or tar archive that PyTorch wrote
+// before version 1.6, which is rejected when loaded.
 bool looks_like_torch_file(std::string_view bytes);
 
 // Reads the zip format, and archives that C++ wrote (torch::save, torch::pickle_save, TorchScript).
-// Tensors are on the CPU, wherever they were before; they are views of mapped storages, and share
-// memory where they shared it. Throws WeightError; `name` is what messages call the file, such as
+// Tensors are on the CPU, whatever their original device; they are views of mapped storages, and
+// share memory where they did. Throws WeightError; messages call the file `name`, such as
 // "model.pt2: data/sample_inputs/model.pt".
 PickleDocument load_torch_file(ByteRange bytes, const std::string& name);
-// The same for a zip archive that is already open.
+// Reads a zip archive that is already open.
 PickleDocument load_torch_file(const ZipArchive& archive);
 
-// The state dict in what a file holds: a dict from names to tensors; under names that end in
-// "_extra_state" it may have anything, which is left out. It is `value` itself, or the only one
-// that can be reached by keys that are strings. `key`, where it is not empty, says which: a key of
-// `value`, or several joined by dots. Of objects of TorchScript, the tensors by dotted name.
+// Finds the state dict in `value`: a dict from names to tensors, in which names that end in
+// "_extra_state" may have anything and are left out. It is `value` itself, or the only one that
+// string keys lead to, or the one at `key`: a key of `value`, or several joined by dots. A
+// TorchScript object gives its tensors by dotted name.
 //
-// Throws WeightError, which does not name the file: "holds several state dicts, ...".
+// Throws WeightError, without the file's name: "holds several state dicts, ...".
 StateDict find_state_dict(const PickleValue& value, const std::string& key = {});
 
 }  // namespace torch_ir

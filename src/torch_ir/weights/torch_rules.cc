@@ -24,10 +24,8 @@ using Unsupported = PickleValue::Unsupported;
 
 constexpr std::string_view kTorch = "torch.";
 constexpr size_t kStorageCost = 256;
-// What a tensor costs that is made in a few bytes of a pickle, roughly.
+// The rough cost of a tensor, which takes only a few bytes of a pickle.
 constexpr size_t kTensorCost = 512;
-
-// --- Calls ---
 
 struct Call {
   std::string_view name;
@@ -36,7 +34,7 @@ struct Call {
   PendingTensors& tensors;
 };
 
-// All values of a pickle are made, and still owned, by the one who reads it.
+// The reader of a pickle owns all its values.
 PickleValue* own(Pointer value) { return const_cast<PickleValue*>(value); }
 
 [[noreturn]] void fail_call(const Call& call, const std::string& what) {
@@ -60,7 +58,7 @@ const T& get_argument(const Call& call, size_t index) {
   return *value;
 }
 
-// The items of a list or a tuple; null for anything else.
+// Null unless `value` is a list or a tuple.
 const PickleItems* items_of(const PickleValue& value) {
   if (const auto* list = value.get_if<List>()) return &list->items;
   if (const auto* tuple = value.get_if<Tuple>()) return &tuple->items;
@@ -104,7 +102,7 @@ std::vector<int64_t> get_integers(const Call& call, size_t index) {
   return integers;
 }
 
-// The mathematical bits of a tensor: {"conj": True}.
+// The conjugate and negative bits of a tensor: {"conj": True}.
 void read_bits(const Call& call, size_t index, PendingTensor& tensor) {
   if (index >= call.arguments.size() || call.arguments[index]->is_none()) return;
   const auto& bits = get_argument<Dict>(call, index).items;
@@ -119,7 +117,6 @@ void read_bits(const Call& call, size_t index, PendingTensor& tensor) {
   }
 }
 
-// What only these dtypes can have.
 void check_bits(const Call& call, const PendingTensor& tensor) {
   const c10::ScalarType dtype = tensor.view.dtype;
   if ((tensor.is_conjugate && !c10::isComplexType(dtype)) ||
@@ -128,7 +125,7 @@ void check_bits(const Call& call, const PendingTensor& tensor) {
   }
 }
 
-// The view that the first four arguments describe: storage, offset, sizes, strides.
+// The first four arguments: storage, offset, sizes, strides.
 PendingTensor read_view(const Call& call) {
   PendingTensor tensor;
   call.arena.charge(kTensorCost);
@@ -191,7 +188,7 @@ PickleValue* call_rebuild_tensor(const Call& call) {
   return note_typed_tensor(call, read_view(call));
 }
 
-// Behind the view: requires_grad, hooks, bits.
+// After the view: requires_grad, hooks, bits.
 PickleValue* call_rebuild_tensor_v2(const Call& call) {
   check_count(call, 6, 7);
   PendingTensor tensor = read_view(call);
@@ -199,7 +196,7 @@ PickleValue* call_rebuild_tensor_v2(const Call& call) {
   return note_typed_tensor(call, std::move(tensor));
 }
 
-// Behind the view: requires_grad, hooks, dtype, bits. The storage is untyped.
+// After the view: requires_grad, hooks, dtype, bits. The storage is untyped.
 PickleValue* call_rebuild_tensor_v3(const Call& call) {
   check_count(call, 7, 8);
   PendingTensor tensor = read_view(call);
@@ -216,19 +213,17 @@ PickleValue* call_rebuild_tensor_v3(const Call& call) {
 
 PickleValue* call_rebuild_from_type(const Call& call);
 
-// --- Names ---
-
 struct Global {
   // With its module: "collections.OrderedDict".
   std::string_view name;
-  // Null where it is a value that can not be called, and where the result is not read.
+  // Null if the name cannot be called, or its result is not read.
   PickleValue* (*call)(const Call&);
-  // What it gives that is not read.
+  // Describes a result that is not read.
   const char* unsupported = nullptr;
   bool is_tensor = false;
 };
 
-// Modules have their names of Python 3, see current_module.
+// With the module names of Python 3, see current_module.
 constexpr Global kGlobals[] = {
     {"collections.OrderedDict", call_dict},
     {"collections.Counter", call_dict},
@@ -239,7 +234,7 @@ constexpr Global kGlobals[] = {
     {"builtins.bytearray", nullptr, "bytes"},
     {"builtins.complex", nullptr, "a complex number"},
     {"builtins.dict", call_dict},
-    // What defaultdicts make their items with.
+    // Factories of defaultdicts.
     {"builtins.float", nullptr},
     {"builtins.int", nullptr},
     {"builtins.list", nullptr},
@@ -267,7 +262,7 @@ constexpr Global kGlobals[] = {
     {"torch._utils._rebuild_meta_tensor_no_storage", nullptr, "a tensor on the meta device", true},
     {"torch._utils._rebuild_device_tensor_from_numpy", nullptr, "a tensor in a NumPy array", true},
 
-    // What torch::pickle_save and TorchScript write around their lists and dicts.
+    // Wrappers of torch::pickle_save and TorchScript around their lists and dicts.
     {"torch.jit._pickle.build_boollist", call_first_argument},
     {"torch.jit._pickle.build_doublelist", call_first_argument},
     {"torch.jit._pickle.build_intlist", call_first_argument},
@@ -284,13 +279,13 @@ constexpr Global kGlobals[] = {
     {"numpy._core.numeric._frombuffer", nullptr, "a NumPy array"},
 };
 
-// Names of `torch` that are values begin so, besides the dtypes that LibTorch has. Dtypes go on
-// with a digit.
+// Prefixes of names of `torch` that are values, besides LibTorch's dtypes. Dtypes continue with a
+// digit.
 constexpr std::string_view kDtypeBegins[] = {"bits", "float", "int", "quint", "uint"};
 constexpr std::string_view kConstantBegins[] = {"channels_last", "contiguous_format",
                                                 "per_channel_", "per_tensor_", "preserve_format"};
 
-// Null for all that may not be named.
+// Null for names that are not allowed.
 const Global* find_listed(std::string_view name) {
   static const auto& globals = *[] {
     auto* map = new std::unordered_map<std::string_view, const Global*>();
@@ -301,7 +296,6 @@ const Global* find_listed(std::string_view name) {
   return found == globals.end() ? nullptr : found->second;
 }
 
-// Names that are values: dtypes ("torch.float32"), quantization schemes, memory formats.
 bool is_torch_constant(std::string_view name) {
   if (!name.starts_with(kTorch)) return false;
   name.remove_prefix(kTorch.size());
@@ -338,7 +332,7 @@ PickleValue* call_rebuild_from_type(const Call& call) {
   return result;
 }
 
-// Protocol 2 has the names of Python 2; PyTorch moved its tensors once.
+// Protocol 2 uses the names of Python 2, and PyTorch once moved its tensors.
 std::string_view current_module(std::string_view module) {
   if (module == "__builtin__") return "builtins";
   if (module == "copy_reg") return "copyreg";
@@ -353,7 +347,7 @@ void set_attributes(Object& object, const PickleValue& state, PickleArena& arena
     object.attributes.emplace_back(name, value);
   };
   const auto* dict = state.get_if<Dict>();
-  // What a class with a __getstate__ of its own made of itself.
+  // The state of a class with its own __getstate__.
   if (dict == nullptr) return set("__state__", &state);
   for (const auto& [key, value] : dict->items) {
     const auto* name = key->get_if<std::string>();
@@ -400,7 +394,7 @@ void TorchRules::set_state(PickleValue& object, const PickleValue& state) {
   if (auto* script_object = std::get_if<Object>(&object.value)) {
     return set_attributes(*script_object, state, arena_);
   }
-  // Attributes of Python's objects (`_metadata` of an OrderedDict) change nothing that is read.
+  // Attributes of Python's objects (`_metadata` of an OrderedDict) are accepted and ignored.
   const bool has_state = object.get_if<Dict>() != nullptr ||
                          object.get_if<at::Tensor>() != nullptr ||
                          object.get_if<Unsupported>() != nullptr;

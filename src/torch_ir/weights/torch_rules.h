@@ -1,12 +1,11 @@
 // The rules of the pickles that torch.save, torch::save and TorchScript write: what they may name,
-// what a call gives, and the tensors that they describe.
+// what a call returns, and the tensors that they describe.
 //
-// Used by torch_file.cc. What may be named is one list, that of torch.load(weights_only=True), less
-// what would need Python and more of what is plain data. What is known and harmless but nothing
-// that anybody reads here (sparse and quantized tensors, NumPy's arrays, sets) becomes a
-// PickleValue::Unsupported, so that a checkpoint that has one beside its weights still loads.
-// Tensors are noted only, and made when the pickle has been read and found to be a tree, so that
-// messages can say where in it they are.
+// Names come from a list: that of torch.load(weights_only=True), without what would need Python and
+// with more plain data. Harmless things that no reader needs (sparse and quantized tensors, NumPy
+// arrays, sets) become PickleValue::Unsupported, so that a checkpoint with one still loads. Tensors
+// are only noted, and made once the pickle is known to be a tree, so that messages can name their
+// place.
 #pragma once
 
 #include <string_view>
@@ -20,9 +19,9 @@
 namespace torch_ir {
 
 struct PendingTensor {
-  // An undefined tensor until then.
+  // Undefined until the tensor is made.
   PickleValue* value;
-  // Its storage in `PendingTensors::storages`.
+  // Index into `PendingTensors::storages`.
   size_t storage;
   TensorView view;
   bool is_conjugate = false;
@@ -36,7 +35,7 @@ struct PendingTensors {
 
 class TorchRules : public PickleRules {
  public:
-  // With `reads_objects`, classes of TorchScript ("__torch__.Net") may be named too; their objects
+  // With `reads_objects`, TorchScript classes ("__torch__.Net") may be named too; their objects
   // become PickleValue::Object.
   TorchRules(PickleArena& arena, bool reads_objects)
       : arena_(arena), reads_objects_(reads_objects) {}
@@ -46,7 +45,6 @@ class TorchRules : public PickleRules {
   void set_state(PickleValue& object, const PickleValue& state) override;
   PickleValue* load_persistent(const PickleValue& id) override;
 
-  // What has been noted so far.
   const PendingTensors& tensors() const { return tensors_; }
 
  private:

@@ -11,7 +11,7 @@
 namespace torch_ir {
 namespace {
 
-// A class of storages; what module it is in says nothing, as all is loaded to the CPU.
+// A class of storages. Its module is ignored, since everything is loaded to the CPU.
 struct StorageClass {
   // None for untyped storages.
   std::optional<c10::ScalarType> dtype;
@@ -19,7 +19,7 @@ struct StorageClass {
 
 constexpr std::string_view kStorageModules[] = {"torch", "torch.cuda", "torch.storage"};
 
-// By its name with the module ("torch.FloatStorage"); nothing where there is none.
+// Looks up a name with its module ("torch.FloatStorage").
 std::optional<StorageClass> find_storage_class(std::string_view name) {
   const size_t dot = name.rfind('.');
   if (dot == std::string_view::npos) return std::nullopt;

@@ -1,6 +1,4 @@
 // The storages that pickles of PyTorch refer to by persistent ids.
-//
-// Used by torch_rules.cc.
 #pragma once
 
 #include <c10/core/ScalarType.h>
@@ -14,21 +12,20 @@
 
 namespace torch_ir {
 
-// A storage as one of its persistent ids has it.
 struct PendingStorage {
-  // Equal for storages that are one.
+  // Equal for the same storage.
   std::string key;
   // None for untyped storages, which count bytes.
   std::optional<c10::ScalarType> dtype;
   int64_t num_bytes = 0;
-  // Where it was: "cpu", "cuda:0", "meta".
+  // The original device: "cpu", "cuda:0", "meta".
   std::string location;
 };
 
-// Whether a name with its module ("torch.FloatStorage") is that of a class of storages.
+// Whether `name`, with its module ("torch.FloatStorage"), is a class of storages.
 bool is_storage_class(std::string_view name);
 
-// Throws WeightError for what is no id of a storage, and for impossible sizes.
+// Throws WeightError for an invalid id or impossible sizes.
 PendingStorage read_storage(const PickleValue& id);
 
 }  // namespace torch_ir

@@ -1,5 +1,3 @@
-// Values, nodes and graphs that are written by hand, and their texts: what the tests of the IR file
-// have in common.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +8,12 @@
 
 namespace torch_ir {
 
-// Values and nodes.
 TensorMeta meta(std::string name, std::vector<int64_t> shape, std::string dtype = "float32");
 TensorMeta made_by(TensorMeta tensor, std::string producer, int64_t index = 0);
 OpNode node(std::string name, std::string op_type, std::vector<TensorMeta> inputs,
             std::vector<TensorMeta> outputs);
 
-// A node with attributes of every type, and an input that names its argument: what version 1 of
-// the format has.
+// A node with attributes of every type, and an input that names its argument, as version 1 allows.
 IR extended_ir();
 
 // An IR with `node` as its only node and `rest` behind it.

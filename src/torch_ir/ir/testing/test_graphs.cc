@@ -15,7 +15,7 @@ TensorMeta value(const std::string& name, Shape shape, const std::string& dtype 
   return meta;
 }
 
-// As the report of the model has it, but without values.
+// The graph of the model's report, without constants.
 IR reference_graph(const std::string& model) {
   const std::string root =
       std::string(std::getenv("TEST_SRCDIR")) + "/" + std::getenv("TEST_WORKSPACE");

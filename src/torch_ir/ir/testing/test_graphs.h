@@ -12,20 +12,19 @@ namespace torch_ir {
 
 using Shape = std::vector<int64_t>;
 
-// Builds a float32 graph value by value. Names that are used must have been added before.
+// Builds a float32 graph value by value. Add names before using them.
 class TestGraphBuilder {
  public:
   explicit TestGraphBuilder(std::string model_name);
 
   TestGraphBuilder& input(const std::string& name, Shape shape);
-  // A weight with the placeholder and the name in the state dict.
   TestGraphBuilder& weight(const std::string& placeholder, const std::string& name, Shape shape,
                            const std::string& dtype = "float32");
-  // A node with one output, which has the node's name.
+  // Its one output has the node's name.
   TestGraphBuilder& op(const std::string& name, const std::string& op_type,
                        const std::vector<std::string>& inputs, Shape shape,
                        AttributeMap attrs = {});
-  // A node with one output for each shape: "NAME_0", "NAME_1", ...
+  // Its outputs, one per shape, are called "NAME_0", "NAME_1", ...
   TestGraphBuilder& multi_op(const std::string& name, const std::string& op_type,
                              const std::vector<std::string>& inputs,
                              const std::vector<Shape>& shapes, AttributeMap attrs = {});

@@ -1,4 +1,4 @@
-// For the tests of this folder: values of pickles as text, and pickles by hand.
+// For the tests of this folder: values of pickles as text, and hand-written pickles.
 #pragma once
 
 #include <string>
@@ -8,13 +8,12 @@
 
 namespace torch_ir {
 
-// As Python would print it: {'a': (1, True), 'w': tensor(float32, [2, 3])}. Tensors without values.
+// Prints as Python does: {'a': (1, True), 'w': tensor(float32, [2, 3])}. Tensors without values.
 std::string text_of(const PickleValue& value);
 
 // A copy of `bytes`, aligned as the beginning of a mapped file is.
 ByteRange range_of(const std::string& bytes);
 
-// `value` in little-endian order.
 std::string little_endian(uint64_t value, size_t size);
 
 // The instruction that makes a str of at most 255 bytes.
