@@ -61,8 +61,6 @@ Json strides_json(const GraphCase& graph_case) {
   return json;
 }
 
-// --- case.json ---
-
 Json tolerance_json(const Tolerance& tolerance) {
   return {{"rtol", tolerance.rtol}, {"atol", tolerance.atol}};
 }
@@ -90,7 +88,7 @@ Json info_json(const CaseInfo& info) {
   return json;
 }
 
-// How its outputs are judged: all that is not of the CaseInfo.
+// How the outputs are judged: everything that CaseInfo lacks.
 Json judgement_json(const GraphCase& graph_case) {
   const ToleranceRule rule = tolerance_of(graph_case.info);
   const std::vector<at::Tensor>& expected = graph_case.expected;
@@ -107,7 +105,7 @@ Json judgement_json(const GraphCase& graph_case) {
   return {{"outputs", std::move(outputs)}, {"strides", strides_json(graph_case)}};
 }
 
-// Longer ones are no names, and would fill the socket to a worker.
+// Longer names are invalid, and would fill the socket to a worker.
 constexpr size_t kMaxNameBytes = 1000;
 
 CaseInfo read_info(const Json& json) {
@@ -144,14 +142,13 @@ std::string text_of(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-// What `read` makes of the JSON in `path`.
 template <class Read>
 auto read_json(const std::string& path, const Read& read) {
   const std::string text = read_file(path);
   try {
     return read(parse_json(text, kMaxDocumentValues));
   } catch (const Json::exception& error) {
-    // "[json.exception.parse_error.101] ..." without the brackets.
+    // Drops the library's "[json.exception.parse_error.101] ".
     const std::string reason = headline(error.what());
     throw SerializationError(printable(path) + ": " + reason.substr(reason.find("] ") + 2));
   } catch (const Error& error) {
@@ -159,7 +156,7 @@ auto read_json(const std::string& path, const Read& read) {
   }
 }
 
-// What is compared of the cases, a line each.
+// Describes the properties of the cases, a line each.
 std::string properties_text(const std::vector<CaseInfo>& infos) {
   std::set<CaseProperty> properties;
   for (const CaseInfo& info : infos) properties.insert(info.property);
@@ -170,9 +167,8 @@ std::string properties_text(const std::vector<CaseInfo>& infos) {
   return text + "\n";
 }
 
-// --- Folders ---
-
-// A part of a name that is a folder: what could be something else to a file system is "_".
+// Makes a folder name of a part of a case name; characters that a file system may interpret become
+// "_".
 std::string folder_name(std::string_view part) {
   std::string folder(part.substr(0, kMaxNameBytes));
   std::ranges::replace_if(
@@ -189,7 +185,7 @@ void make_folder(const fs::path& path) {
   if (error) throw Error("cannot make '" + path.string() + "': " + error.message());
 }
 
-// Whether a path inside the folder of a suite is one that SuiteWriter writes.
+// Whether SuiteWriter writes this path inside a suite.
 bool is_of_suite(const fs::path& path, bool is_folder) {
   constexpr std::array kCaseFiles = {"ir.json", "weights.safetensors", "inputs.safetensors",
                                      "expected.safetensors", "case.json"};
@@ -200,8 +196,8 @@ bool is_of_suite(const fs::path& path, bool is_folder) {
   return !is_folder && (path == kSuiteFile || path == kReadme);
 }
 
-// Removes the cases in the unfinished suite `directory` that are none of `infos`: those of a model
-// that came to no end.
+// Removes cases that are not in `infos` from the unfinished suite `directory`: those of a model
+// that did not finish.
 void remove_others(const std::string& directory, const std::vector<CaseInfo>& infos) {
   std::set<fs::path> known;
   for (const CaseInfo& info : infos) known.insert(case_folder(directory, info.name));
@@ -213,7 +209,7 @@ void remove_others(const std::string& directory, const std::vector<CaseInfo>& in
   for (const fs::path& folder : others) fs::remove_all(folder);
 }
 
-// A property is one of a call, with arguments that the property may need.
+// A property describes one call, and may need its arguments.
 void check_property(const CaseInfo& info, const IR& ir) {
   if (info.property == CaseProperty::kValues) return;
   if (ir.nodes.size() == 1 && ir.nodes.front().op_type == info.op_type) return;
@@ -230,8 +226,7 @@ bool has_suite_format(const std::string& directory) {
   }
 }
 
-// Throws Error where a suite cannot be put into `directory`, as it holds other files than those of
-// a suite.
+// Throws Error if `directory` holds files that are not of a suite.
 void check_suite_folder(const std::string& directory) {
   std::error_code error;
   if (!fs::exists(directory, error)) return;
@@ -272,7 +267,7 @@ void SuiteWriter::add(const GraphCase& graph_case) {
 void write_case(const GraphCase& graph_case, const std::string& directory) {
   const std::string folder = case_folder(directory, graph_case.info.name);
   std::error_code error;
-  // What was left of it by a process that ended.
+  // Left by a process that ended early.
   fs::remove_all(folder, error);
   make_folder(folder);
   save_ir(graph_case.ir, folder + "/ir.json");

@@ -29,7 +29,7 @@ torch::jit::Stack complete_arguments(const c10::FunctionSchema& schema, torch::j
   return given;
 }
 
-// What is in memory without values differs from run to run.
+// Uninitialized memory differs from run to run.
 void clear(std::vector<at::Tensor>& tensors) {
   for (at::Tensor& tensor : tensors) tensor = at::zeros_like(tensor);
 }
@@ -50,7 +50,7 @@ CaseInfo info_of(const OperatorCase& operator_case) {
 GraphCase make_graph_case(const OperatorCase& operator_case) {
   const auto op = find_operator(operator_case.op_type);
   if (!op) throw Error("LibTorch has no operator " + operator_case.op_type);
-  // Operators that draw random numbers draw the same each time.
+  // Makes random operators reproducible.
   at::manual_seed(0);
   try {
     ExportedCall call =

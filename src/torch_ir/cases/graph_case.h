@@ -1,8 +1,7 @@
-// GraphCase: a small graph with all that is needed to run it and to judge what came out.
+// GraphCase: a small graph with all that is needed to run it and to judge its outputs.
 //
-// One call of an operator from a table (models/operators), one call of a user's model (split.h), or
-// a folder that either of them was written to (case_files.h). `harness --suite operators` and
-// `--split` run them; nothing here knows who executes.
+// It is one call of an operator from a table (models/operators), one call of a user's model
+// (split.h), or a folder with either (case_files.h).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -18,32 +17,31 @@
 
 namespace torch_ir {
 
-// Where a model makes a call.
+// A call in a model.
 struct CaseOccurrence {
   std::string model = {};
   std::string node = {};
-  // "encoder.layers.0.attention", and "model.py:42"; empty where nobody recorded them.
+  // "encoder.layers.0.attention" and "model.py:42"; empty if not recorded.
   std::string module = {};
   std::string source = {};
 
   bool operator==(const CaseOccurrence&) const = default;
 };
 
-// What a case is, beside its tensors.
 struct CaseInfo {
-  // "aten.conv2d.default/float32/groups": operator, dtype, and what tells it from others of these.
+  // "aten.conv2d.default/float32/groups": operator, dtype, and a distinguishing part.
   std::string name = {};
   std::string op_type = {};
   std::string category = {};
-  // Of the first tensor, or of what is made; empty for a call without any.
+  // The dtype of the first tensor, or of the result; empty for a call without tensors.
   std::string dtype = {};
   // What makes it special, one line.
   std::string note = {};
   CaseProperty property = CaseProperty::kValues;
-  // In place of default_tolerance of each output's dtype, and why.
+  // Replaces default_tolerance of each output's dtype, with the reason.
   std::optional<Tolerance> tolerance = std::nullopt;
   std::string tolerance_reason = {};
-  // In models, in their order; none for a case of the tables.
+  // In the order of the models; empty for a case of the tables.
   std::vector<CaseOccurrence> occurrences = {};
 };
 
@@ -51,19 +49,19 @@ struct GraphCase {
   CaseInfo info = {};
   IR ir = {};
   StateDict weights = StateDict();
-  // One for each graph input, with the strides that they have in the model.
+  // One for each graph input, with the strides of the model.
   std::vector<at::Tensor> inputs = {};
-  // One for each graph output: what eager LibTorch computes.
+  // One for each graph output, computed by eager LibTorch.
   std::vector<at::Tensor> expected = {};
 };
 
 CaseInfo info_of(const OperatorCase& operator_case);
 
-// Runs the operator of `operator_case` once, eagerly. Throws Error for one that LibTorch does not
-// have or that does not take its arguments.
+// Runs the operator of `operator_case` once, eagerly. Throws Error if LibTorch lacks it or it
+// rejects its arguments.
 GraphCase make_graph_case(const OperatorCase& operator_case);
 
-// The tolerances by which the outputs of a case are judged where nobody asks for others.
+// The default tolerances for the outputs of a case.
 ToleranceRule tolerance_of(const CaseInfo& info);
 
 }  // namespace torch_ir

@@ -92,7 +92,7 @@ class PartCutter::Maker {
     part_.ir.nodes.push_back(std::move(copy));
   }
 
-  // Numbers that attributes refer to are values of the graph as well.
+  // Numbers that attributes refer to are values of the graph too.
   void add_number(const std::string& value) {
     const auto meta = cutter_.metas_.find(value);
     if (made_.contains(value) || meta == cutter_.metas_.end()) return;
@@ -100,7 +100,6 @@ class PartCutter::Maker {
     add_input(input, value);
   }
 
-  // Lets `input` refer to what the part has.
   void use(TensorMeta& input) {
     const std::string value = cutter_.value_name(input);
     const bool is_made = made_.contains(value);
@@ -191,7 +190,6 @@ class PartCutter::Maker {
   const std::function<bool(const std::string&)>& is_input_;
   std::unordered_set<std::string> needed_;
   std::unordered_set<size_t> needed_memories_;
-  // What the nodes of the part make.
   std::unordered_map<std::string, TensorMeta> made_;
   GraphPart part_;
 };

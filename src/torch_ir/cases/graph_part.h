@@ -1,8 +1,7 @@
-// GraphPart: a part of a graph that is a graph itself.
+// GraphPart: a part of a graph, as a graph of its own.
 //
-// Nodes in a row, less those that the wanted values do not need; what the nodes before them make
-// becomes graph inputs. Reproducers are such parts, and so are the calls of a model that is taken
-// apart. Sizes that differ from run to run are fixed to those of one run: a part has no symbols.
+// A part has consecutive nodes, except those that the wanted values do not need; the values of
+// earlier nodes become graph inputs. Dynamic sizes are fixed to those of one run.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -19,14 +18,14 @@
 
 namespace torch_ir {
 
-// What a part takes from one run of the graph, by name.
+// Values of one run of the graph, by name.
 struct RunFacts {
   std::unordered_map<std::string, std::vector<int64_t>> shapes = {};
-  // Numbers that attributes have in place of references to them; others become inputs.
+  // Replace references in attributes; other numbers become inputs.
   std::unordered_map<std::string, Attribute> numbers = {};
 };
 
-// Nodes [first, last], and the values they make that are wanted.
+// Nodes [first, last], and which of their values are wanted.
 struct NodeRange {
   size_t first = 0;
   size_t last = 0;
@@ -34,30 +33,29 @@ struct NodeRange {
 };
 
 struct GraphPart {
-  // Its inputs are named as the values are that they stand for: graph inputs, outputs of nodes, and
-  // placeholders of weights that are not what the state dict has.
+  // Its inputs have the names of the values they replace: graph inputs, outputs of nodes, and
+  // placeholders of weights whose values differ from the state dict.
   IR ir = {};
   // Indices in the whole graph, ascending.
   std::vector<size_t> nodes = {};
-  // Why it would not compute what the whole graph does on the same values; empty when it would:
-  // what shares memory with one another, and is written to, has to be cut as one.
+  // Why it would not compute what the whole graph does on the same values; empty if it would.
+  // Values that share memory that is written to must be cut together.
   std::string problem = {};
 };
 
-// Cuts parts out of a graph.
 class PartCutter {
  public:
-  // Both outlive this. Without `memory` parts are single nodes, and nothing is said of what shares
-  // memory.
+  // Both outlive this. Without `memory`, parts must be single nodes, and shared memory is not
+  // checked.
   explicit PartCutter(const IR& ir, const GraphMemory* memory = nullptr);
 
-  // Weights for which `is_input` holds become inputs: where it is null, those that nodes before
-  // the part may write to.
+  // Weights for which `is_input` holds become inputs; if it is null, those that nodes before the
+  // part may write to.
   GraphPart cut(
       const NodeRange& range, const RunFacts& run,
       const std::function<bool(const std::string& placeholder)>& is_input = nullptr) const;
 
-  // The value that an input of a node refers to: by producer, as plans look it up.
+  // The value that an input of a node refers to: by producer, as in a plan.
   std::string value_name(const TensorMeta& input) const;
 
  private:
@@ -66,12 +64,11 @@ class PartCutter {
   const IR& ir_;
   const GraphMemory* memory_;
   std::unordered_map<std::string, const OpNode*> producers_;
-  // Of graph inputs and of what nodes make.
   std::unordered_map<std::string, const TensorMeta*> metas_;
 };
 
 // The weight or constant of `ir` that `placeholder` stands for: in `weights`, by its name in the
-// state dict or its placeholder, or among the constants. Null where there is none.
+// state dict or its placeholder, or among the constants. Null if there is none.
 const at::Tensor* find_weight(const IR& ir, const StateDict& weights,
                               const std::string& placeholder);
 

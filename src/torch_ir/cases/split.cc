@@ -19,7 +19,8 @@
 namespace torch_ir {
 namespace {
 
-// Of tensors that no case changes. Where elements share memory, as a file gives them back.
+// Copies a tensor that no case changes. If elements share memory, the copy is contiguous, as in a
+// file.
 at::Tensor copy_of(const at::Tensor& tensor) {
   try {
     return strided_copy(tensor, tensor.strides());
@@ -45,7 +46,7 @@ std::string attributes_text(const AttributeMap& attributes) {
   return text;
 }
 
-// Goes through the nodes of a model while it runs.
+// Steps through the nodes of a model.
 class ModelSplit {
  public:
   explicit ModelSplit(const SplitModel& model)
@@ -63,18 +64,17 @@ class ModelSplit {
     }
   }
 
-  // Whether the call of `node` is a case.
   static bool is_case(const OpNode& node) {
     const auto is_tensor = [](const TensorMeta& output) { return !output.is_scalar; };
     return !hands_on_input(find_executor(node.op_type)) &&
            std::ranges::any_of(node.outputs, is_tensor);
   }
 
-  // What is the same of equal calls, before `node` runs.
+  // The same for equal calls. Call it before `node` runs.
   std::string key_of(const OpNode& node) const {
     const AttributeMap attributes = attributes_of(node);
     std::string key = node.op_type + "(" + attributes_text(attributes);
-    // Lists are told apart by their lengths, which are attributes too.
+    // The attributes with the lengths of lists distinguish calls too.
     for (const auto& [name, value] : attributes) {
       if (name.starts_with('_')) key += ";" + name + attribute_text(value);
     }
@@ -86,32 +86,31 @@ class ModelSplit {
       key += fmt::format(";{}{} {} {}", is_weight ? "w" : "i", dtype_name(tensor.scalar_type()),
                          shape_text(tensor.sizes().vec()), shape_text(tensor.strides().vec()));
       if (is_weight) continue;
-      // The same tensor twice is another call than two tensors.
+      // Passing the same tensor twice is another call than passing two tensors.
       const auto known = std::ranges::find(inputs, name);
       if (known != inputs.end()) key += "=" + std::to_string(known - inputs.begin());
       if (known == inputs.end()) inputs.push_back(name);
     }
-    // What a graph inside computes is not looked into.
+    // The graphs of control flow are not compared, so each such node is unique.
     if (!node.graphs.empty()) key += ";" + model_.name + "/" + node.name;
     return key;
   }
 
-  // Runs node `index`.
   void run(size_t index) {
     const OpNode& node = ir_.nodes[index];
     for (const TensorMeta& output : node.outputs) values_[output.name] = run_.value(output.name);
     if (usual_property(node.op_type) == CaseProperty::kShape) {
-      // Memory without values would differ from run to run, and what is made of it.
+      // Uninitialized memory would make all later values differ from run to run.
       for (const TensorMeta& output : node.outputs) values_[output.name].zero_();
     }
   }
 
-  // Forgets what only nodes up to that one read.
+  // Drops values whose last reader is node `index`.
   void forget(size_t index) {
     for (const std::string& value : read_last_by_[index]) values_.erase(value);
   }
 
-  // Runs node `index`, and gives it as a graph.
+  // Runs node `index`, and returns it as a case.
   GraphCase run_case(size_t index) {
     const OpNode& node = ir_.nodes[index];
     RunFacts facts;
@@ -119,7 +118,7 @@ class ModelSplit {
     for (const TensorMeta& input : node.inputs) {
       const std::string name = cutter_.value_name(input);
       facts.shapes[name] = tensor_of(name).sizes().vec();
-      // Before the node runs, which may write to them.
+      // Copy before the node runs, which may write to them.
       if (values_.contains(name)) inputs[name] = copy_of(values_.at(name));
     }
     for (const auto& [name, attribute] : node.attrs) {
@@ -131,7 +130,7 @@ class ModelSplit {
     CaseInfo& info = graph_case.info;
     info.op_type = node.op_type;
     info.note = attributes_text(attributes_of(node));
-    // What nobody reads is no output of the case, and then there is nothing to pick from.
+    // A case has no outputs for unread values, so a property may lack what it needs.
     if (node.outputs.size() == 1 || std::ranges::all_of(node.outputs, is_compared())) {
       info.property = usual_property(node.op_type);
     }
@@ -168,7 +167,7 @@ class ModelSplit {
     return [this](const TensorMeta& output) { return compared_.contains(output.name); };
   }
 
-  // With the numbers of this run.
+  // With references replaced by the numbers of this run.
   AttributeMap attributes_of(const OpNode& node) const {
     AttributeMap attributes = node.attrs;
     for (const auto& [name, attribute] : node.attrs) {
@@ -179,7 +178,7 @@ class ModelSplit {
     return attributes;
   }
 
-  // Memory is that of the values that are still to be read.
+  // Keeps only values in memory that are still to be read.
   void find_last_uses() {
     std::unordered_map<std::string, size_t> last_reader;
     for (size_t i = 0; i < ir_.nodes.size(); ++i) {
@@ -212,7 +211,7 @@ class ModelSplit {
   std::unordered_map<size_t, std::vector<std::string>> read_last_by_;
 };
 
-// The first tensor that goes in, or comes out.
+// The first tensor among the inputs, or else the outputs.
 const TensorMeta* first_tensor(const IR& ir) {
   const OpNode& node = ir.nodes.front();
   for (const auto* metas : {&node.inputs, &node.outputs}) {
@@ -267,7 +266,7 @@ void Splitter::describe(GraphCase& graph_case) {
   const std::string name =
       fmt::format("{}/{}/{}", info.op_type, info.dtype, shapes_text(graph_case.ir.nodes.front()));
   info.name = name;
-  // No shape has a hyphen.
+  // No shape has a hyphen, so the name is unique.
   for (size_t number = 2; !names_.insert(info.name).second; ++number) {
     info.name = fmt::format("{}-{}", name, number);
   }
@@ -282,7 +281,7 @@ void Splitter::add(const SplitModel& model, const CaseSink& sink) {
     const std::string key = is_case ? split.key_of(node) : "";
     auto known = by_key_.find(key);
     if (is_case && known == by_key_.end()) {
-      // A call that fails is no case.
+      // A call that fails is not a case.
       GraphCase graph_case = split.run_case(i);
       describe(graph_case);
       known = by_key_.emplace(key, cases_.size()).first;

@@ -1,8 +1,7 @@
-// split: a model taken apart into its different calls, each a case of its own.
+// split: takes a model apart into its different calls, each a case of its own.
 //
-// What `torch-ir split` writes and `harness --split` runs. Two calls are the same when operator,
-// attributes, and shapes, dtypes and strides of all tensors are; the case has the values of the
-// first. Sizes that differ from run to run are those of the run at hand.
+// Two calls are the same if operator, attributes, and shapes, dtypes and strides of all tensors
+// are; the case has the values of the first. Dynamic sizes are those of the current run.
 #pragma once
 
 #include <functional>
@@ -16,12 +15,10 @@
 
 namespace torch_ir {
 
-// The category of all of them.
 inline constexpr const char* kSplitCategory = "split";
 
-// A model to be taken apart: what it runs with.
 struct SplitModel {
-  // As occurrences name it.
+  // The model's name in occurrences.
   std::string name = {};
   const IR* ir = nullptr;
   const StateDict* weights = nullptr;
@@ -33,20 +30,20 @@ struct SplitModel {
 class Splitter {
  public:
   Splitter() = default;
-  // Goes on where another was that had these cases and keys.
+  // Continues from another splitter's cases and keys.
   Splitter(std::vector<CaseInfo> cases, const std::vector<std::string>& keys);
 
-  // Told of each new case, which has its tensors and no occurrence yet.
+  // Receives each new case, which has its tensors and no occurrence yet.
   using CaseSink = std::function<void(GraphCase&)>;
 
-  // Runs `model` eagerly, node by node, and gives `sink` the calls that no model before had. Calls
-  // on what is no tensor and no number are left out, and so is what only hands on a value. Throws
+  // Runs `model` eagerly, node by node, and passes new calls to `sink`. Calls on values that are
+  // neither tensors nor numbers are left out, and calls that only pass on a value. Throws
   // ExecutionError, naming the node.
   void add(const SplitModel& model, const CaseSink& sink);
 
-  // All cases until now, with their occurrences.
+  // All cases so far, with their occurrences.
   const std::vector<CaseInfo>& cases() const { return cases_; }
-  // What tells each case from the others.
+  // The keys that distinguish the cases.
   std::vector<std::string> keys() const;
 
  private:

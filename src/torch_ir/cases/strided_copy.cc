@@ -19,11 +19,11 @@ namespace torch_ir {
 
 namespace {
 
-// How far strides reach, and whether they put each element into a place of its own. Both are judged
-// from the smallest stride on: behind all that the smaller ones reach begins the next step.
+// The reach of strides, and whether elements overlap. Both are computed from the smallest stride
+// up: each larger step must begin after everything that the smaller ones reach.
 struct Layout {
   bool overlaps = false;
-  // Elements from the first to the last; nothing where that is no number.
+  // Elements from the first to the last; empty on overflow.
   std::optional<int64_t> reach = 1;
 };
 

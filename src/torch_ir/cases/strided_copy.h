@@ -1,5 +1,5 @@
-// Copies of tensors that lie in memory as wanted: calls on transposed, sliced and expanded tensors
-// are other calls than those on contiguous ones.
+// Copies tensors with given strides: a call on a transposed, sliced or expanded tensor differs from
+// one on a contiguous tensor.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,9 +7,9 @@
 
 namespace torch_ir {
 
-// A copy of `tensor` with `strides`, one for each dimension, none below 0; of elements that repeat
-// (stride 0) the first is taken for all. Throws Error for strides with which other elements would
-// lie between one another or share memory, or it would reach farther than kMaxStridedBytes.
+// Copies `tensor` with `strides`, one for each dimension, not negative; for repeated elements
+// (stride 0), the first is used. Throws Error if other elements would interleave or share memory,
+// or for more than kMaxStridedBytes.
 at::Tensor strided_copy(const at::Tensor& tensor, at::IntArrayRef strides);
 
 }  // namespace torch_ir

@@ -62,8 +62,8 @@ void encode_with_schema(const ExportedNode& node, const c10::FunctionSchema& sch
   encode_arguments(schema, std::move(arguments), converted);
 }
 
-// `attribute` as an IR file gives it back where no schema says its type: names for dtypes, devices
-// and their kind, lists for complex numbers.
+// Converts `attribute` to what an IR file gives back without a schema: names for dtypes, devices
+// and the like, lists for complex numbers.
 struct WithoutType {
   Attribute operator()(c10::ScalarType value) const { return dtype_name(value); }
   Attribute operator()(c10::Layout value) const { return layout_name(value); }
@@ -84,7 +84,7 @@ struct WithoutType {
   }
 };
 
-// Without a schema positions mean nothing, so each input says which argument it is.
+// Without a schema positions mean nothing, so each input names its argument.
 void encode_by_name(const ExportedNode& node, const GraphAnalyzer& analyzer, OpNode& converted) {
   for (const ExportedArgument& argument : node.arguments) {
     CallArgument value = as_call_argument(argument, analyzer);

@@ -1,4 +1,4 @@
-// IRConverter: an exported program to an IR.
+// IRConverter: converts an exported program to an IR.
 #pragma once
 
 #include <functional>
@@ -11,24 +11,23 @@
 
 namespace torch_ir {
 
-// Turns one node of the program into one of the IR.
+// Converts one node of the program.
 using OpConverter = std::function<OpNode(const ExportedNode& node, const GraphAnalyzer& analyzer)>;
 
-// Makes `converter` the one for `op_type` ("aten.conv2d.default"), in place of an earlier one.
-// Every operator has the default converter; this is for those who want another form. Thread-safe.
+// Makes `converter` the one for `op_type` ("aten.conv2d.default"), replacing an earlier one.
+// Operators without one use convert_default. Thread-safe.
 void register_op(const std::string& op_type, OpConverter converter);
 
-// The operators with a converter of their own, sorted.
+// The operators with a registered converter, sorted.
 std::vector<std::string> list_registered_ops();
 
-// What every operator without a converter of its own gets: the tensors of the call become inputs,
-// the rest attributes (ir/binding.h). Operators that this process does not know keep all their
-// arguments by name.
+// The default converter: the tensors of the call become inputs, the rest attributes (ir/binding.h).
+// Operators that this process does not know keep all their arguments by name.
 OpNode convert_default(const ExportedNode& node, const GraphAnalyzer& analyzer);
 
 class IRConverter {
  public:
-  // When a registered converter throws: strict rethrows it as a ConversionError, otherwise the
+  // If a registered converter throws: strict rethrows it as a ConversionError, otherwise the
   // default converter is used, with a warning.
   explicit IRConverter(bool strict = false) : strict_(strict) {}
 
@@ -36,7 +35,6 @@ class IRConverter {
   IR convert(const ExportedProgram& program, const std::string& model_name = "") const;
 
  private:
-  // The call itself, and its graphs.
   OpNode convert_node(const ExportedNode& node, const GraphAnalyzer& analyzer) const;
   OpNode convert_call(const ExportedNode& node, const GraphAnalyzer& analyzer) const;
   void convert_graph(const ExportedGraph& graph, const GraphAnalyzer& analyzer,
@@ -45,7 +43,6 @@ class IRConverter {
   bool strict_;
 };
 
-// IRConverter(strict).convert(program, model_name).
 IR convert_exported_program(const ExportedProgram& program, const std::string& model_name = "",
                             bool strict = false);
 

@@ -1,4 +1,4 @@
-// extract_ir: a model to an IR in one call.
+// extract_ir: turns a model into an IR in one call.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 namespace torch_ir {
 
 struct ExtractOptions {
-  // When empty the class of the model; see class_name.
+  // If empty, the class of the model; see class_name.
   std::string model_name = {};
-  // One for each input; when empty "x", or "x1", "x2", ...
+  // One for each input; if empty, "x", or "x1", "x2", ...
   std::vector<std::string> input_names = {};
   // Everything must be on the meta device, and a converter that fails is an error.
   bool strict = false;

@@ -14,11 +14,10 @@
 namespace torch_ir {
 namespace {
 
-// The order of a state dict: parameters, buffers, then what is not in one.
+// The order of a state dict: parameters, buffers, then constants.
 constexpr std::array kWeightKinds = {InputKind::kParameter, InputKind::kBuffer,
                                      InputKind::kConstant};
 
-// Every weight placeholder of `graph`, in the order of kWeightKinds.
 template <class Visit>
 void for_each_weight(const ExportedGraph& graph, Visit visit) {
   for (const InputKind kind : kWeightKinds) {

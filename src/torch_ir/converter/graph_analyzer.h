@@ -1,6 +1,4 @@
-// GraphAnalyzer: what an IR says about an exported program, one question at a time.
-//
-// Used by IRConverter, and by those who want a part of the answer without an IR.
+// GraphAnalyzer: answers single questions about the IR of an exported program.
 #pragma once
 
 #include <optional>
@@ -20,23 +18,23 @@ class GraphAnalyzer {
     program_ = &program;
   }
   explicit GraphAnalyzer(ExportedProgram&&) = delete;
-  // The graph of a control flow node, which has neither weights nor constants.
+  // Analyzes the graph of a control flow node, which has neither weights nor constants.
   explicit GraphAnalyzer(const ExportedGraph& graph);
   explicit GraphAnalyzer(ExportedGraph&&) = delete;
 
   std::vector<TensorMeta> get_graph_inputs() const;
-  // Those that are the new value of a placeholder say so.
+  // With `mutates` set for new values of placeholders.
   std::vector<TensorMeta> get_graph_outputs() const;
-  // Under their state dict names, parameters first, then buffers, then constants.
+  // Under their state dict names: parameters, buffers, constants.
   std::vector<TensorMeta> get_weights() const;
   // Placeholder to state dict name, in the same order.
   torch::OrderedDict<std::string, std::string> get_weight_name_mapping() const;
   const std::vector<ExportedNode>& get_call_function_nodes() const { return graph_.nodes; }
-  // The constants that have data; those on the meta device are left out with a warning.
+  // Constants on the meta device have no data, and are left out with a warning.
   StateDict get_constants() const;
 
   // A value as an input of a node: with its producer, if a node or the caller makes it. Throws
-  // ConversionError when there is no such value.
+  // ConversionError if there is no such value.
   TensorMeta get_input_meta(ValueId value) const;
   TensorMeta get_input_meta(const std::string& name) const { return get_input_meta(find(name)); }
   // A value as an output: without a producer.

@@ -16,7 +16,7 @@
 namespace torch_ir {
 namespace {
 
-// What has more elements is read by no other call.
+// Larger values are not read by other calls.
 constexpr int64_t kMaxElements = 1024;
 
 class GraphMaker {
@@ -34,24 +34,23 @@ class GraphMaker {
 
   EagerGraph make(const GraphMoves& moves);
 
-  // For the moves.
-
   V value(size_t choice) const { return pick(values_, choice); }
   void add(const V& made) {
     if (graph_.value(made).numel() <= kMaxElements) values_.push_back(made);
   }
-  // Calls an operator, whose results are values from now on.
+  // Calls an operator, and makes its results values that later moves can read.
   void call(const std::string& op_type, std::vector<EagerArgument> arguments) {
     TORCH_CHECK(!writes_over_operand(op_type, arguments), "PyTorch leaves undefined what it gives");
     for (const V& made : graph_.call(op_type, std::move(arguments))) add(made);
   }
-  // One that is read by the same move only.
+  // Makes a value that only the same move reads.
   V part(const std::string& op_type, std::vector<EagerArgument> arguments) {
     return graph_.call1(op_type, std::move(arguments));
   }
 
  private:
-  // Whether the call writes to memory that it reads as another element: the order would decide.
+  // Whether the call writes to memory that it reads as another element; the result would depend on
+  // the order.
   bool writes_over_operand(const std::string& op_type,
                            const std::vector<EagerArgument>& arguments) const {
     if (op_type.find("_.") == std::string::npos) return false;
@@ -71,10 +70,8 @@ class GraphMaker {
 };
 
 Attribute below(size_t choice, size_t bound) { return static_cast<int64_t>(choice % bound); }
-// A dimension, from the first or from the last.
+// A dimension, counted from the start or the end.
 Attribute dimension(size_t choice) { return static_cast<int64_t>(choice % 4) - 2; }
-
-// --- Moves of operators that take only values ---
 
 struct PlainMove {
   const char* op_type;
@@ -96,8 +93,6 @@ const std::vector<PlainMove> kPlainMoves = {
     {"aten.addcmul_.default", 3},
 };
 
-// --- Other moves ---
-
 using OtherMove = void (*)(GraphMaker&, const Choices&);
 
 const OtherMove kOtherMoves[] = {
@@ -109,7 +104,7 @@ const OtherMove kOtherMoves[] = {
     [](GraphMaker& m, const Choices& c) {
       m.call("aten.select.int", {m.value(c[0]), dimension(c[1]), below(c[2], 2)});
     },
-    // Writes to a part of a value, through a view of it.
+    // Writes to a part of a value, through a view.
     [](GraphMaker& m, const Choices& c) {
       const V part =
           m.part("aten.slice.Tensor", {m.value(c[0]), dimension(c[1]), below(c[2], 2), 3});
@@ -149,7 +144,7 @@ const OtherMove kOtherMoves[] = {
           pick<std::string>({"aten.sum.dim_IntList", "aten.mean.dim", "aten.amax.default"}, c[1]),
           {m.value(c[0]), Attribute::list({dimension(c[2])}), c[3] % 2 == 0});
     },
-    // The greatest elements and where they are; then those elements by their places.
+    // Finds the greatest elements and their places, then gathers them by their places.
     [](GraphMaker& m, const Choices& c) {
       const V value = m.value(c[0]);
       m.call("aten.max.dim", {value, dimension(c[1]), true});
@@ -176,7 +171,7 @@ const OtherMove kOtherMoves[] = {
       m.call(c[1] % 2 == 0 ? "aten.masked_fill.Scalar" : "aten.masked_fill_.Scalar",
              {value, positive, -1.5});
     },
-    // All of a value, by a call that a replay is cut at.
+    // Selects all of a value, by a call at which a replay is cut.
     [](GraphMaker& m, const Choices& c) {
       const V value = m.value(c[0]);
       const V all = m.part("aten.ones_like.default", {value, at::kBool});
@@ -201,7 +196,7 @@ EagerGraph GraphMaker::make(const GraphMoves& moves) {
     try {
       make_move(*this, move);
     } catch (const c10::Error&) {
-      // Not a node: shapes or dtypes that do not fit, or memory that can not be written to.
+      // Not a node: shapes or dtypes do not fit, or memory cannot be written to.
     }
   }
   for (const size_t choice : moves.outputs) graph_.output(value(choice));
@@ -209,13 +204,11 @@ EagerGraph GraphMaker::make(const GraphMoves& moves) {
   return std::move(graph_);
 }
 
-// --- Dynamic graphs ---
-
 // The sizes of two graphs of the same calls.
 constexpr int64_t kRows = 5;
 constexpr int64_t kOtherRows = 7;
 
-// A size that is a straight line of the rows, as an expression of s0; nothing for others.
+// A size that is linear in the rows, as an expression of s0; empty for others.
 std::optional<std::string> expression_of(int64_t size, int64_t other) {
   const int64_t rise = other - size;
   if (rise % (kOtherRows - kRows) != 0) return std::nullopt;

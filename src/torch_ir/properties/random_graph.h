@@ -1,8 +1,7 @@
-// Random graphs of small tensors: pointwise operators, products, reductions, views, writes in place
-// (to inputs, weights, views and all that is made of them), several outputs, several dtypes, and
-// calls that a replay is cut at.
+// Random graphs of small tensors: pointwise operators, products, reductions, views, in-place writes
+// (to inputs, weights, and views), several outputs and dtypes, and calls at which a replay is cut.
 //
-// Made by eager calls, which say what has to come out.
+// Eager calls build them and give the expected values.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +15,13 @@ namespace torch_ir {
 
 struct GraphMoves : RandomMoves {};
 
-// The graph for inputs of `rows` rows; `seed` makes their values, and nothing else.
+// Makes the graph for inputs of `rows` rows; `seed` only changes their values.
 EagerGraph make_graph(const GraphMoves& moves, int64_t rows = 5, uint64_t seed = 0);
 
-// The graph for any number of rows, "s0"; nothing where other calls are made of other sizes.
+// Makes the graph for any number of rows, "s0"; empty if the calls depend on the sizes.
 std::optional<IR> make_dynamic_graph(const GraphMoves& moves);
 
-// Whether they make the same calls, maybe of other sizes.
+// Whether both make the same calls, ignoring sizes.
 bool make_same_calls(const IR& a, const IR& b);
 
 void showValue(const GraphMoves& moves, std::ostream& stream);

@@ -6,7 +6,7 @@
 namespace torch_ir {
 namespace {
 
-// RapidCheck begins with small sizes: then all numbers would be 0.
+// RapidCheck begins with small sizes, which would make all numbers 0.
 rc::Gen<size_t> any_choice() {
   return rc::gen::resize(rc::kNominalSize, rc::gen::inRange<size_t>(0, 10'000));
 }

@@ -32,7 +32,7 @@ class NetworkMaker {
       try {
         make_move(move);
       } catch (const c10::Error&) {
-        // Not a node: a kernel that is larger than its image, images that do not fit.
+        // Not a node: a kernel larger than its image, images that do not fit.
       }
     }
     add_head(images_.back());
@@ -128,7 +128,7 @@ class NetworkMaker {
     add("aten.cat.default", {VList{image(c[0]), pick(images_, c[1])}, 1});
   }
 
-  // A product with the mean of each channel.
+  // Multiplies by a sigmoid of each channel's mean.
   void add_gate(const Choices& c) {
     const V source = image(c[0]);
     const V mean = graph_.call1("aten.mean.dim", {source, Attribute::list({2, 3}), true});

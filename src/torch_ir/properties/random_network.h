@@ -1,6 +1,5 @@
-// Random small convolutional networks, as level `fast` takes them apart: convolutions with batch
-// norms, activations and additions behind them, in place or not, pooling, concatenation, gates and
-// heads.
+// Random small convolutional networks for level `fast`: convolutions followed by batch norms,
+// activations and additions, in place or not, pooling, concatenation, gates and heads.
 #pragma once
 
 #include <iosfwd>

@@ -8,7 +8,7 @@ namespace torch_ir {
 
 namespace {
 
-// In the order of kFailureKinds, which is that of the enumeration.
+// In the order of the enumeration.
 constexpr std::array<std::string_view, kFailureKinds.size()> kNames = {
     "extract unsupported", "extract failed", "serialize mismatch", "load failed",  "execute failed",
     "output mismatch",     "crashed",        "timed out",          "out of memory"};

@@ -1,6 +1,4 @@
-// FailureKind: the ways in which a model can fail, a closed list.
-//
-// Named by a registration that expects its model to fail, by results, and by every report.
+// FailureKind: the ways in which a model can fail.
 #pragma once
 
 #include <array>
@@ -9,17 +7,17 @@
 namespace torch_ir {
 
 enum class FailureKind {
-  // The model or archive uses what cannot be a graph here; the message names it.
+  // The model or archive uses what a graph cannot express; the message names it.
   kExtractUnsupported,
   kExtractFailed,
-  // The IR that was read is not the one that was written.
+  // The IR that was read differs from the one that was written.
   kSerializeMismatch,
   // The IR, its weights or its inputs cannot be read, or do not fit each other.
   kLoadFailed,
   // The graph, or the model that it is compared with, cannot be run.
   kExecuteFailed,
   kOutputMismatch,
-  // The process of the model ended before it was done.
+  // The process of the model ended early.
   kCrashed,
   kTimedOut,
   kOutOfMemory,
@@ -34,7 +32,7 @@ inline constexpr auto kFailureKinds = [] {
 // "extract unsupported", "output mismatch", "timed out", ...
 std::string_view failure_kind_name(FailureKind kind);
 
-// The inverse. Throws Error, naming all of them, for another name.
+// Throws Error, listing all names, for an unknown one.
 FailureKind parse_failure_kind(std::string_view name);
 
 }  // namespace torch_ir

@@ -27,7 +27,6 @@ namespace {
 
 using at::Tensor;
 
-// A call whose outputs are looked at.
 class CaseCall {
  public:
   CaseCall(const std::string& op_type, const std::vector<c10::IValue>& arguments)
@@ -35,7 +34,7 @@ class CaseCall {
     if (schema_ == nullptr) throw Error("there is no such operator");
   }
 
-  // Null where the operator has no such argument.
+  // Null if the operator has no such argument.
   const c10::IValue* find(std::string_view name) const {
     return find_argument(*schema_, arguments_, name);
   }
@@ -51,7 +50,7 @@ class CaseCall {
     return found->toTensor();
   }
 
-  // How many dimensions a window has: the 2 of `int[2] kernel_size` or `int[2] output_size`.
+  // The dimensions of a window: the 2 of `int[2] kernel_size` or `int[2] output_size`.
   int64_t window_rank() const {
     for (const c10::Argument& argument : schema_->arguments()) {
       if (argument.name() == "kernel_size" || argument.name() == "output_size") {
@@ -68,7 +67,7 @@ class CaseCall {
 
 using Outputs = std::vector<Tensor>;
 
-// Of one output, without the call.
+// Maps each output by itself.
 template <Tensor (*function)(const Tensor&)>
 Outputs each(const CaseCall&, const Outputs& outputs) {
   Outputs mapped;
@@ -162,7 +161,6 @@ constexpr std::array kProperties = std::to_array<PropertyRow>({
      &each<at::abs>},
 });
 
-// In the order of the enumeration.
 static_assert(std::ranges::all_of(kProperties, [](const PropertyRow& row) {
   return &row == &kProperties[static_cast<size_t>(row.property)];
 }));

@@ -1,7 +1,6 @@
 // The model registry: the test graphs that the harness and the benchmarks run.
 //
-// A model is one file: a torch::nn module, written as any user would write it, and
-// one REGISTER_MODEL. Nothing here knows what is done with a model.
+// A model is one file: a torch::nn module and one REGISTER_MODEL.
 //
 //   REGISTER_MODEL(SelfAttention,
 //                  {.inputs = {{.shape = {1, 16, 64}}},
@@ -9,8 +8,8 @@
 //                   .description = "Multi-head self-attention"});
 //
 // registers the module holder `SelfAttention`, made by its default constructor, under its name.
-// REGISTER_MODEL_AS registers what an expression makes, under any name: the same module in the size
-// of a model that was published, with `.scale = Scale::kFull`.
+// REGISTER_MODEL_AS registers the result of an expression under any name, such as the same module
+// in its published size, with `.scale = Scale::kFull`.
 #pragma once
 
 #include <c10/core/ScalarType.h>
@@ -29,9 +28,9 @@
 
 namespace torch_ir {
 
-// An example input: its full shape, batch included, and the values it may have.
+// An example input: its full shape, including the batch, and the range of its values.
 struct ModelInput {
-  // When empty "x", or "x1", "x2", ... for models with several inputs.
+  // If empty, "x", or "x1", "x2", ... for models with several inputs.
   std::string name = {};
   std::vector<int64_t> shape = {};
   c10::ScalarType dtype = c10::ScalarType::Float;
@@ -40,34 +39,32 @@ struct ModelInput {
   double high = 1;
 };
 
-// That a model fails, and why this is known and left. A model that then passes, or fails in
-// another way, is a failure until its registration says so.
+// Marks a model that is known to fail, and why. If it then passes, or fails in another way, that is
+// a failure until the registration is updated.
 struct ExpectedFailure {
   FailureKind kind = FailureKind::kOutputMismatch;
   std::string reason = {};
 };
 
 enum class Scale {
-  // Small, to be run.
+  // Small enough to run.
   kTest,
-  // As published: to be extracted without its weights, for which no machine has to have the memory.
+  // As published: extracted without its weights, which may not fit into memory.
   kFull,
 };
 
-// "test", "full".
 std::string_view scale_name(Scale scale);
 
-// The inverse. Throws Error, naming both, for another name.
+// Throws Error, listing both names, for an unknown one.
 Scale parse_scale(std::string_view name);
 
 struct ModelSpec {
   std::vector<ModelInput> inputs = {};
   std::vector<std::string> categories = {};
   std::string description = {};
-  // Of all outputs of floating point, in place of the harness's own: integers and booleans are
-  // compared exactly.
+  // Applies to all floating-point outputs, in place of the harness's default.
   std::optional<Tolerance> tolerance = std::nullopt;
-  // Of single outputs, whatever their dtype, by their position.
+  // Apply to single outputs of any dtype, by position.
   std::map<size_t, Tolerance> output_tolerances = {};
   std::optional<ExpectedFailure> expected_failure = std::nullopt;
   Scale scale = Scale::kTest;
@@ -76,28 +73,28 @@ struct ModelSpec {
 struct RegisteredModel {
   std::string name;
   ModelSpec spec;
-  // A new module, in training mode as constructed; its values are whatever its constructor left.
+  // Makes a new module, in training mode, with the values of its constructor.
   std::function<Model()> make;
 };
 
-// Adds a model. Throws Error when the name is taken or can not name a file, or the spec has no
-// input or no category.
+// Throws Error if the name is taken or cannot be a file name, or if the spec has no input or no
+// category.
 void register_model(std::string name, ModelSpec spec, std::function<Model()> make);
 
 // All models of a scale, sorted by name.
 std::vector<RegisteredModel> list_models(Scale scale = Scale::kTest);
 
-// All categories that a model of a scale has, sorted.
+// All categories of the models of a scale, sorted.
 std::vector<std::string> list_categories(Scale scale = Scale::kTest);
 
-// The model of that name, of any scale. Throws Error where there is none.
+// Finds a model of any scale. Throws Error for an unknown name.
 const RegisteredModel& find_model(const std::string& name);
 
 }  // namespace torch_ir
 
 #define REGISTER_MODEL(Module, ...) REGISTER_MODEL_AS(Module, #Module, Module(), __VA_ARGS__)
 
-// `id` tells the registrations of a file apart.
+// `id` distinguishes the registrations of a file.
 #define REGISTER_MODEL_AS(id, name, module, ...)                          \
   static const bool torch_ir_registered_##id = [] {                       \
     ::torch_ir::register_model(name, ::torch_ir::ModelSpec __VA_ARGS__,   \
