@@ -17,8 +17,6 @@
 namespace torch_ir {
 namespace {
 
-// --- Bytes ---
-
 std::optional<int64_t> bytes_of(const TensorMeta& meta) {
   if (meta.is_scalar) return 0;
   const auto dtype = find_dtype(meta.dtype);
@@ -26,15 +24,13 @@ std::optional<int64_t> bytes_of(const TensorMeta& meta) {
   return (count_elements(meta) * static_cast<int64_t>(c10::elementSize(*dtype))).value();
 }
 
-// --- What is known of an operator, once for all its nodes ---
-
 struct KnownOperator {
   explicit KnownOperator(const std::string& op_type)
       : formula(find_formula(op_type)), schema(find_schema(op_type)) {
     if (schema != nullptr) binder.emplace(*schema);
   }
 
-  // The arguments of `node`; null where they do not fit, or nothing is known of the operator.
+  // Null if the arguments do not fit, or the operator is unknown.
   const std::vector<BoundArgument>* bind(const OpNode& node) {
     try {
       return binder ? &binder->bind(node) : nullptr;
@@ -48,12 +44,12 @@ struct KnownOperator {
     try {
       if (arguments != nullptr) return formula(NodeCall(node, *schema, *arguments)).value();
     } catch (const std::exception&) {
-      // An argument that the formula reads is not there.
+      // The formula reads an argument that is missing.
     }
     return std::nullopt;
   }
 
-  // Null where nothing is known.
+  // Null if unknown.
   MultiplyAdds formula;
   const c10::FunctionSchema* schema;
   std::optional<OperatorBinder> binder;
@@ -74,8 +70,8 @@ bool shares(const c10::Argument& argument, const c10::Argument& result) {
   });
 }
 
-// Operators that give back their first argument without saying so, of those that draw random
-// numbers where nothing is drawn.
+// Operators that return their first argument although their schema does not say so; dropouts only
+// if they drop nothing.
 bool returns_as_is(const OpNode& node) {
   constexpr std::array<std::string_view, 3> kDropouts = {
       "aten.dropout.default", "aten.alpha_dropout.default", "aten.feature_dropout.default"};
@@ -85,14 +81,13 @@ bool returns_as_is(const OpNode& node) {
          *trains == Attribute(false);
 }
 
-// The input of `node` whose memory its output at `index` may share; nothing where it has memory of
-// its own.
+// The input of `node` whose memory its output at `index` may share; empty if it has its own.
 std::optional<size_t> shared_input(const OpNode& node, size_t index,
                                    const c10::FunctionSchema& schema,
                                    const std::vector<BoundArgument>& arguments) {
   const std::vector<c10::Argument>& results = schema.returns();
   if (results.empty()) return std::nullopt;
-  // A list is all that an operator gives.
+  // A list is the only result of its operator.
   const c10::Argument& result = results[std::min(index, results.size() - 1)];
   for (size_t i = 0; i < arguments.size(); ++i) {
     const auto* tensor = std::get_if<TensorArgument>(&arguments[i]);
@@ -105,19 +100,17 @@ std::optional<size_t> shared_input(const OpNode& node, size_t index,
   return std::nullopt;
 }
 
-// --- Memory: what views show, and who reads it last ---
-
 constexpr size_t kNever = SIZE_MAX;
 
-// Memory of its own: that of an input or a weight, or of a value that a node makes.
+// The memory of an input, a weight, or a value that a node makes, with all its views.
 struct Memory {
   std::string name = {};
-  // Of values that nodes make, as far as they are known.
+  // For values of nodes, if known.
   int64_t bytes = 0;
   // The node that makes it, and the last one that reads it.
   size_t made = kNever;
   size_t last = 0;
-  // Of a weight.
+  // For weights.
   int64_t elements = 0;
   bool is_weight = false;
 };
@@ -133,7 +126,6 @@ class GraphMemories {
 
   const std::vector<Memory>& all() const { return memories_; }
 
-  // Null for names that the graph does not have.
   const Memory* find(const std::string& name) const {
     const auto found = places_.find(name);
     return found == places_.end() ? nullptr : &memories_[found->second];
@@ -152,7 +144,7 @@ class GraphMemories {
     for (const auto& item : ir.weight_name_mapping) {
       const auto weight = weights.find(item.value());
       if (weight == weights.end()) continue;
-      // Two placeholders may be of one weight.
+      // Two placeholders may share one weight.
       const auto [place, is_new] = by_name.try_emplace(weight->first, memories_.size());
       places_.insert_or_assign(item.key(), place->second);
       if (!is_new) continue;
@@ -221,8 +213,6 @@ Peak find_peak(const Graph& graph, const std::vector<Memory>& memories,
   return peak;
 }
 
-// --- The sums ---
-
 class Counter {
  public:
   explicit Counter(const IR& ir) : ir_(ir) {}
@@ -247,7 +237,7 @@ class Counter {
     if (!bytes) ++cost_.totals.num_unknown_sizes;
   }
 
-  // Of control flow, the most that one of its graphs needs.
+  // For control flow, the maximum over its graphs.
   Peak count_graph(const Graph& graph, const IR* ir, std::vector<NodeCost>* nodes) {
     const GraphMemories memories(graph, ir, operators_);
     std::vector<int64_t> inside;
@@ -310,8 +300,7 @@ class Counter {
                                             : "there is no formula for such arguments");
   }
 
-  // What is inside is counted for its operators, and not for the whole: who knows how often it
-  // runs.
+  // The operators inside are counted, but not in the total: the number of runs is unknown.
   std::optional<int64_t> count_control_flow(const OpNode& node) {
     return has_multiply_adds(node) ? not_counted(node, "data says how often its graphs run")
                                    : std::optional<int64_t>(0);
@@ -348,9 +337,7 @@ class Counter {
   std::unordered_map<size_t, std::unordered_set<std::string>> read_;
 };
 
-// --- The sizes of a run ---
-
-// Many values have the same few expressions: `known` has their values.
+// Many values share a few expressions, so `known` caches their values.
 void set_sizes(Graph& graph, const SymbolValues& symbols,
                std::unordered_map<std::string, std::optional<int64_t>>& known) {
   const auto set = [&](std::vector<TensorMeta>& metas) {
@@ -398,7 +385,7 @@ std::string bytes_text(int64_t bytes) {
   constexpr double kStep = 1000;
   auto amount = static_cast<double>(bytes);
   size_t unit = 0;
-  // 999.9 is printed as 1e+03.
+  // 999.9 would be printed as 1e+03.
   for (; amount >= kStep - 0.5 && unit + 1 < kUnits.size(); ++unit) amount /= kStep;
   return fmt::format("{:.3g} {}", amount, kUnits[unit]);
 }

@@ -16,8 +16,6 @@
 namespace torch_ir {
 namespace {
 
-// --- How values are written ---
-
 // "float32 [1, 3, s0]", "int s0 + 1"
 std::string form_text(const TensorMeta& value) {
   if (!value.is_scalar) return value.dtype + " " + shape_list_text(value);
@@ -52,19 +50,16 @@ std::string argument_text(const TensorMeta& input) {
   return input.arg.empty() ? "by place" : "as " + input.arg;
 }
 
-// --- Lists of things with names: weights, constants, ranges, inputs and outputs that are fixed ---
-
-// Items with a name and a text each, by name, in the order of the new ones.
+// Names with texts, in the order of the new graph.
 using Items = std::vector<std::pair<std::string, std::string>>;
 
-// Kinds for what comes, goes and changes.
 struct Kinds {
   ChangeKind added;
   ChangeKind removed;
   ChangeKind changed;
 };
 
-// Changes of a graph that is inside the nodes of `place`.
+// `place` is the node that contains the graph.
 void compare_items(const Items& old, const Items& now, const Kinds& kinds, const std::string& place,
                    GraphDiff& diff) {
   std::unordered_map<std::string_view, std::string_view> before(old.begin(), old.end());
@@ -127,8 +122,8 @@ Items items_of(const std::vector<ConstantOutput>& outputs) {
   return items;
 }
 
-// The placeholders of `ir` that `other` has too, or whose weight it has: what comes and goes with a
-// weight is told with the weight.
+// The placeholders of `ir` that `other` also has, or whose weight it has; others are reported with
+// their weight.
 Items mapped_items(const IR& ir, const IR& other) {
   Items items;
   for (const auto& item : ir.weight_name_mapping) {
@@ -140,7 +135,7 @@ Items mapped_items(const IR& ir, const IR& other) {
   return items;
 }
 
-// As the equality of IRs has it: bit for bit, but a NaN is a NaN.
+// Compares as IR does: bit by bit, except that all NaNs are equal.
 bool is_same_constant(const at::Tensor& a, const at::Tensor& b) {
   IR left;
   IR right;
@@ -149,7 +144,7 @@ bool is_same_constant(const at::Tensor& a, const at::Tensor& b) {
   return left == right;
 }
 
-// Those of the same form.
+// Compares constants of the same form.
 void compare_constant_values(const IR& old, const IR& now, GraphDiff& diff) {
   for (const auto& item : now.constants) {
     const at::Tensor* before = old.constants.find(item.key());
@@ -177,8 +172,6 @@ void compare_tables(const IR& old, const IR& now, GraphDiff& diff) {
   compare_constant_values(old, now, diff);
 }
 
-// --- Graphs ---
-
 Origins made_values(const Graph& graph) {
   Origins origins;
   for (const OpNode& node : graph.nodes) {
@@ -193,7 +186,7 @@ void add_weights(const IR& ir, const IR& old, Origins& origins) {
   std::unordered_map<std::string_view, const TensorMeta*> weights;
   for (const TensorMeta& weight : ir.weights) weights.try_emplace(weight.name, &weight);
   for (const auto& item : ir.weight_name_mapping) {
-    // What the placeholder is now is told once, with the mapping.
+    // Uses the old mapping; a changed one is reported only once.
     const std::string* before = old.weight_name_mapping.find(item.key());
     const auto weight = weights.find(item.value());
     origins.try_emplace(item.key(),
@@ -205,7 +198,7 @@ void add_weights(const IR& ir, const IR& old, Origins& origins) {
   }
 }
 
-// The attribute with the origins of values in place of their names.
+// Replaces the names of values with their origins.
 Attribute with_origins(const Attribute& attribute, const Origins& origins) {
   return with_values(attribute, [&](const ValueRef& value) -> Attribute {
     std::string key = key_of(origins, value.name);
@@ -213,7 +206,6 @@ Attribute with_origins(const Attribute& attribute, const Origins& origins) {
   });
 }
 
-// Compares two graphs, and those inside them.
 class GraphComparer {
  public:
   GraphComparer(const Graph& old, const Graph& now, std::string place, GraphDiff& diff)
@@ -224,7 +216,7 @@ class GraphComparer {
         old_origins_(made_values(old)),
         new_origins_(made_values(now)) {}
 
-  // With the weights and all else that only the outermost graph has; null for others.
+  // Null except for the outermost graph, which has weights and the like.
   void compare(const IR* old, const IR* now) {
     compare_inputs();
     if (old != nullptr && now != nullptr) {
@@ -253,7 +245,7 @@ class GraphComparer {
     diff_.changes.back().op_type = node.op_type;
   }
 
-  // For each new input the old one: by name; then those in the same place under another name.
+  // Pairs inputs by name, then renamed ones by position; returns the old input of each new one.
   std::vector<std::optional<size_t>> pair_inputs() const {
     const std::vector<TensorMeta>& inputs = new_.graph_inputs;
     std::vector<std::optional<size_t>> old_of_new(inputs.size());
@@ -443,7 +435,7 @@ class GraphComparer {
     return is_same_origin(key_of(old_origins_, old), key_of(new_origins_, now));
   }
 
-  // Whether the form of a use differs in another way than that of the value where it is made.
+  // Whether a use changed its form in another way than the declaration of the value.
   bool is_news(const TensorMeta& before, const TensorMeta& after) const {
     const auto is_as_made = [](const TensorMeta& use, const Origins& origins) {
       const auto origin = origins.find(use.name);

@@ -1,10 +1,9 @@
-// diff: what changed between two graphs, in words.
+// diff: describes the changes between two graphs.
 //
-// Called by `torch-ir diff` and by the harness, where it is given the results of an earlier run.
-// Plain data in a stable order: of the model, inputs, weights and constants first, then operators
-// in execution order, then outputs. Names of values are labels, which shift when an operator comes
-// or goes: operators are matched by what they are (diff_match.h), and those that only have another
-// name are no change. Neither graph has to be well formed.
+// The result is plain data in a stable order: model, inputs, weights and constants, operators in
+// execution order, outputs. Names shift when an operator is added or removed, so operators are
+// matched by what they are (diff_match.h), and a new name alone is not a change. Neither graph has
+// to be well formed.
 #pragma once
 
 #include <string>
@@ -23,12 +22,12 @@ enum class ChangeKind {
   kInputChanged,
   // An input that is fixed in the graph.
   kConstantInput,
-  // What is known about a symbol.
+  // The known range of a symbol.
   kRange,
   kWeightAdded,
   kWeightRemoved,
   kWeightChanged,
-  // Which weight a placeholder is.
+  // The weight of a placeholder.
   kWeightMapping,
   kConstantAdded,
   kConstantRemoved,
@@ -43,7 +42,7 @@ enum class ChangeKind {
   kAttribute,
   // Which values an operator takes.
   kOperatorInputs,
-  // Shape or dtype of what an operator makes or takes.
+  // Shape or dtype of a value that an operator makes or takes.
   kShape,
   kOutputAdded,
   kOutputRemoved,
@@ -56,22 +55,21 @@ std::string change_kind_name(ChangeKind kind);
 
 struct Change {
   ChangeKind kind = ChangeKind::kModelName;
-  // Of a change inside a condition or a loop, where: "cond, graph 1". Empty in the graph itself.
+  // For a change inside a condition or a loop: "cond, graph 1". Empty otherwise.
   std::string graph = {};
-  // Of the operator, input, weight, ...: the new name where it has one.
+  // The operator, input, weight, ...; the new name if it has one.
   std::string name = {};
-  // Of an operator.
+  // Operators only.
   std::string op_type = {};
-  // Which attribute, which input, which result.
+  // The attribute, input or result.
   std::string property = {};
-  // As text; empty for what was not there.
+  // As text; empty if absent.
   std::string before = {};
   std::string after = {};
 
   bool operator==(const Change&) const = default;
 };
 
-// An operator that has another name.
 struct Rename {
   std::string graph = {};
   std::string before = {};
@@ -90,7 +88,7 @@ struct GraphDiff {
 
 GraphDiff diff(const IR& old, const IR& now);
 
-// One line: "conv2d_1 (aten.conv2d.default): stride [1, 1] -> [2, 2]".
+// "conv2d_1 (aten.conv2d.default): stride [1, 1] -> [2, 2]"
 std::string change_text(const Change& change);
 
 // "no difference", or "2 operators added, 1 attribute changed"; "; 14 nodes renamed".

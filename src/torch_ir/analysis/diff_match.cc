@@ -9,15 +9,15 @@
 namespace torch_ir {
 namespace {
 
-// More pairs of nodes than this are not aligned: only nodes of one name are paired.
+// Beyond this many pairs of nodes, only nodes of the same name are paired.
 constexpr size_t kMaxTableSize = size_t{1} << 26;
 
-// What a node is known by, as hashes.
+// The identity of a node, as hashes.
 struct Label {
   size_t op = 0;
   // The operator with the weights and graph inputs that it reads.
   size_t call = 0;
-  // The call with the name of what it makes.
+  // The call with the names of its outputs.
   size_t named_call = 0;
   size_t num_outputs = 0;
 };
@@ -38,8 +38,8 @@ std::vector<Label> labels_of(const Graph& graph, const Origins& origins) {
   return labels;
 }
 
-// How much the nodes have in common. Another operator in the same place counts, but less than any
-// number of others that are the same.
+// Scores a pair of nodes. Another operator in the same place counts, but less than any number of
+// matching ones.
 uint32_t agreement(const Label& old, const Label& now) {
   if (old.op != now.op) return old.num_outputs == now.num_outputs ? 1 : 0;
   if (old.call != now.call) return 0x4000;
@@ -84,7 +84,7 @@ class Matcher {
     match_.old_of_new[now] = old;
     const auto set_key = [&](const TensorMeta& output, size_t index, Origins& origins) {
       Origin& origin = origins.at(output.name);
-      // Of values of one name, the first counts.
+      // Of values with the same name, the first counts.
       if (origin.source != &output) return;
       origin.key = "node " + std::to_string(now) + " " + std::to_string(index);
     };
@@ -100,7 +100,7 @@ class Matcher {
     return old_labels_[old].named_call == new_labels_[now].named_call;
   }
 
-  // What both graphs begin and end with: mostly nearly all of them.
+  // Pairs the common beginning and end, which are usually nearly everything.
   void pair_ends() {
     for (; begin_ < old_end_ && begin_ < new_end_ && is_same(begin_, begin_); ++begin_) {
       pair(begin_, begin_);
@@ -110,8 +110,7 @@ class Matcher {
     }
   }
 
-  // Pairs what agrees most in the order of both graphs, by a table of the best steps from each pair
-  // of nodes on.
+  // Pairs the nodes that agree most, keeping the order of both graphs, by dynamic programming.
   void align(size_t num_old, size_t num_new) {
     enum class Step : uint8_t { kPair, kSkipOld, kSkipNew };
     std::vector<Step> steps(num_old * num_new);
@@ -153,7 +152,7 @@ class Matcher {
     }
   }
 
-  // What is left on both sides and is the same call of what partners make, wherever it is.
+  // Pairs remaining nodes that make the same call on partners' values, wherever they are.
   void pair_moved() {
     struct Left {
       std::vector<size_t> old;
@@ -166,7 +165,7 @@ class Matcher {
     for (const size_t i : unmatched(match_.old_of_new, begin_, new_end_)) {
       by_call[new_labels_[i].call].now.push_back(i);
     }
-    // In order: what moved may read what moved.
+    // In order, since a moved node may read another.
     for (const size_t i : unmatched(match_.new_of_old, begin_, old_end_)) {
       const auto& [old, now] = by_call[old_labels_[i].call];
       if (old.size() != 1 || now.size() != 1) continue;
@@ -194,11 +193,11 @@ class Matcher {
   Origins& new_origins_;
   const std::vector<Label> old_labels_;
   const std::vector<Label> new_labels_;
-  // What is not in the common beginning and end.
+  // Excludes the common beginning and end.
   size_t begin_ = 0;
   size_t old_end_;
   size_t new_end_;
-  // Where another operator may have taken the place of one.
+  // Places where another operator may have replaced one.
   std::vector<std::pair<size_t, size_t>> replaced_;
   NodeMatch match_;
 };

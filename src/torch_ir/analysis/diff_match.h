@@ -1,9 +1,8 @@
-// match_nodes: which operators of two graphs are the same ones?
+// match_nodes: finds the operators that two graphs share.
 //
-// For diff. The graphs are aligned in the order of execution: by operator, by the weights and graph
-// inputs that it reads, and by name, as far as each of them agrees. Names alone decide nothing, as
-// they shift when an operator comes or goes. What is left is looked for elsewhere, as moved, and
-// paired where another operator took its place.
+// It aligns the graphs in execution order, by operator, by the weights and graph inputs that it
+// reads, and by name. Names alone decide nothing, as they shift when an operator is added or
+// removed. Remaining operators are paired if they moved, or if another operator took their place.
 #pragma once
 
 #include <cstddef>
@@ -16,33 +15,30 @@
 
 namespace torch_ir {
 
-// Where a value comes from.
 struct Origin {
-  // Equal in both graphs for what is the same: "input x", "weight fc.bias", or a node with its
-  // partner. Empty for what a node makes that has none.
+  // Equal in both graphs for the same thing: "input x", "weight fc.bias", or a node with its
+  // partner. Empty for the value of a node without a partner.
   std::string key = {};
-  // The value where it is made or declared; null for an unknown one.
+  // The declaration of the value; null if unknown.
   const TensorMeta* source = nullptr;
 };
 
 // By the names of values.
 using Origins = std::unordered_map<std::string, Origin>;
 
-// The key of what the graph does not have is that of a weight.
+// A name that the graph lacks counts as a weight.
 std::string key_of(const Origins& origins, const std::string& name);
 
-// Whether two keys are of the same value.
 bool is_same_origin(const std::string& old, const std::string& now);
 
 struct NodeMatch {
-  // For each new node the old one, and the other way round.
   std::vector<std::optional<size_t>> old_of_new;
   std::vector<std::optional<size_t>> new_of_old;
-  // Of the new nodes: whether the order changed.
+  // For each new node, whether the order changed.
   std::vector<bool> is_moved;
 };
 
-// Sets the keys of what nodes with partners make.
+// Also sets the keys of values whose nodes have partners.
 NodeMatch match_nodes(const Graph& old, const Graph& now, Origins& old_origins,
                       Origins& new_origins);
 

@@ -10,7 +10,7 @@
 namespace torch_ir {
 namespace {
 
-// By kind; '#' is an s where there are several.
+// By kind; '#' becomes an s in the plural.
 constexpr std::string_view kKindNames[] = {
     "model name# changed",
     "PyTorch version# changed",
@@ -56,7 +56,6 @@ bool is_of_operator(ChangeKind kind) {
 std::string change_kind_name(ChangeKind kind) { return kind_name(kind, /*is_plural=*/false); }
 
 std::string change_text(const Change& change) {
-  // "conv2d_1 (aten.conv2d.default)"
   std::string subject = printable(change.name);
   if (!change.op_type.empty()) subject += " (" + printable(change.op_type) + ")";
   std::string text = is_of_operator(change.kind)

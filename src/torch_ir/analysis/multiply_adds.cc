@@ -43,8 +43,7 @@ Count count_elements(const TensorMeta& meta) {
 
 namespace {
 
-// --- Arguments of a call; what is not there leaves the count unknown ---
-
+// Thrown for missing arguments; the count is then unknown.
 struct Missing : std::exception {};
 
 const TensorMeta& tensor(const NodeCall& call, std::string_view argument) {
@@ -53,7 +52,7 @@ const TensorMeta& tensor(const NodeCall& call, std::string_view argument) {
   return call.node().inputs.at(bound->input);
 }
 
-// Those of a list that are given.
+// Leaves out None.
 std::vector<const TensorMeta*> tensors(const NodeCall& call, std::string_view argument) {
   std::vector<const TensorMeta*> metas;
   const auto* bound = call.find<TensorListArgument>(argument);
@@ -74,7 +73,7 @@ Count elements(const NodeCall& call, std::string_view argument) {
   return count_elements(tensor(call, argument));
 }
 
-// A size of an argument; from the end where `dim` is negative.
+// A size of an argument; a negative `dim` counts from the end.
 Count size(const NodeCall& call, std::string_view argument, int64_t dim) {
   const std::vector<int64_t>& shape = tensor(call, argument).shape;
   const int64_t place = dim < 0 ? dim + static_cast<int64_t>(shape.size()) : dim;
@@ -87,7 +86,7 @@ Count output_elements(const NodeCall& call) {
   return count_elements(call.node().outputs[0]);
 }
 
-// --- Matrix products: one for each element of the first and each column of the second ---
+// Matrix products: one for each element of the first and each column of the second.
 
 template <size_t N>
 struct Name {
@@ -101,7 +100,7 @@ Count product(const NodeCall& call) {
   return elements(call, kFirst.text) * (is_vector ? Count(1) : size(call, kSecond.text, -1));
 }
 
-// Batches may be broadcast, so it is counted by the result.
+// Batches may be broadcast, so the result counts.
 Count matmul(const NodeCall& call) { return output_elements(call) * size(call, "self", -1); }
 
 Count linear(const NodeCall& call) {
@@ -127,9 +126,9 @@ Count tensordot(const NodeCall& call) {
   return count;
 }
 
-// --- einsum, of two operands: each summed or shared index once ---
+// einsum of two operands: each summed or shared index counts once.
 
-// One label a dimension; those of an ellipsis are numbered from the end, as they are broadcast.
+// One label per dimension; those of an ellipsis are numbered from the end, as they are broadcast.
 std::string labels_of(std::string_view term, size_t num_dims) {
   std::string labels(term);
   const size_t dots = labels.find("...");
@@ -143,7 +142,7 @@ std::string labels_of(std::string_view term, size_t num_dims) {
   return labels;
 }
 
-// In an equation without a result, all labels that stand once, and the ellipsis.
+// Without "->", the result has all labels that occur once, and the ellipsis.
 bool is_in_result(char label, const std::string& equation) {
   const size_t arrow = equation.find("->");
   if (label < ' ') return arrow == equation.npos || equation.find("...", arrow) != equation.npos;
@@ -156,7 +155,7 @@ Count einsum(const NodeCall& call) {
   const std::vector<const TensorMeta*> operands = tensors(call, "tensors");
   if (given == nullptr) throw Missing();
   if (operands.size() < 2) return 0;
-  // The order in which more of them are multiplied is open.
+  // The order of multiplication is open for more operands.
   if (operands.size() > 2) return Count::unknown();
   std::string equation = *given;
   std::erase(equation, ' ');
@@ -172,7 +171,7 @@ Count einsum(const NodeCall& call) {
       if (size == 1) size = operands[k]->shape[i];
     }
   }
-  // What only one operand has, and the result not, is summed before.
+  // An index of only one operand that is not in the result is summed first.
   Count count = 1;
   bool adds_up = false;
   for (const auto& [name, size] : sizes) {
@@ -185,8 +184,7 @@ Count einsum(const NodeCall& call) {
   return adds_up ? count : 0;
 }
 
-// --- Convolutions: weights are [out, in / groups, kernel...], transposed [in, out / groups, ...]
-// ---
+// Convolutions: weights are [out, in / groups, kernel...], transposed [in, out / groups, ...].
 
 Count of_each_channel(const NodeCall& call) {
   return elements(call, "weight") / size(call, "weight", 0);
@@ -207,14 +205,14 @@ Count conv_tbc(const NodeCall& call) {
   return output_elements(call) * elements(call, "weight") / size(call, "weight", -1);
 }
 
-// --- Attention: [..., length, width]; scores, and the values that they weigh ---
+// Attention over [..., length, width]: the scores, and the values that they weigh.
 
 Count attention(const NodeCall& call) {
   const Count rows = elements(call, "query") / size(call, "query", -1);
   return rows * size(call, "key", -2) * (size(call, "query", -1) + size(call, "value", -1));
 }
 
-// Of queries, keys and values from one input of [batch, length, width], and what is made of them.
+// Queries, keys and values from one input of [batch, length, width], and the output projection.
 Count self_attention(const NodeCall& call, std::string_view input) {
   const Count width = size(call, input, -1);
   const Count projections = elements(call, input) * width * 4;
@@ -232,7 +230,7 @@ Count transformer_layer(const NodeCall& call) {
   return self_attention(call, "src") + elements(call, "src") * size(call, "ffn_weight_1", 0) * 2;
 }
 
-// --- Recurrent layers: every matrix once a step of each sequence ---
+// Recurrent layers: every matrix counts once per step of each sequence.
 
 Count of_matrices(const std::vector<const TensorMeta*>& weights) {
   Count count = 0;
@@ -247,7 +245,7 @@ Count of_steps(const NodeCall& call, std::string_view input,
   return elements(call, input) / size(call, input, -1) * of_matrices(weights);
 }
 
-// The input is that of the layer, or packed.
+// The input may be packed.
 Count recurrent_layer(const NodeCall& call) {
   const bool is_packed = call.find<TensorArgument>("input") == nullptr;
   return of_steps(call, is_packed ? "data" : "input", tensors(call, "params"));
@@ -258,17 +256,15 @@ Count recurrent_cell(const NodeCall& call) {
   return of_steps(call, "input", {&tensor(call, kInput.text), &tensor(call, kHidden.text)});
 }
 
-// --- The tables, of aten ---
-
 struct FormulaRow {
-  // Of all overloads; what ends with '*' is the beginning of several.
+  // Matches all overloads; a final '*' matches any suffix.
   std::string_view name;
   MultiplyAdds formula;
 };
 
-// After torch/utils/flop_counter.py, where it has the operator: mm_flop, addmm_flop, bmm_flop,
-// baddbmm_flop, conv_flop_count, sdpa_flop_count, each for two operations; the others from what the
-// documentation of torch.nn says that they compute.
+// After torch/utils/flop_counter.py if it has the operator (mm_flop, addmm_flop, bmm_flop,
+// baddbmm_flop, conv_flop_count, sdpa_flop_count, which count two operations each); otherwise from
+// the documentation of torch.nn.
 constexpr FormulaRow kFormulas[] = {
     {"_conv_depthwise2d", convolution},
     {"_convolution", convolution},
@@ -319,8 +315,8 @@ constexpr FormulaRow kFormulas[] = {
 };
 
 // clang-format off
-// Operators that add up no products, where neither a tag of LibTorch nor their schema says so. What
-// ends with '*' is the beginning of several.
+// Operators without multiply-adds, if neither a tag of LibTorch nor their schema says so. A final '*'
+// matches any suffix.
 constexpr std::string_view kNone[] = {
     // Normalizations and softmax.
     "_fused_rms_norm*", "_log_softmax", "_native_batch_norm*", "_safe_softmax", "_softmax",
@@ -357,7 +353,7 @@ constexpr std::string_view kNone[] = {
     "alpha_dropout", "bernoulli*", "cauchy", "dropout", "exponential", "feature_dropout",
     "geometric", "log_normal", "multinomial", "native_dropout", "normal*", "poisson", "rand*",
     "random", "uniform",
-    // Elementwise, or pair by pair, where LibTorch does not say so.
+    // Elementwise or pairwise, but not tagged by LibTorch.
     "__*", "_cast_*", "_conj_physical", "_fused_dropout", "_masked_s*", "_prelu_kernel",
     "_thnn_fused_*", "_weight_norm*", "absolute", "add", "addr", "arc*", "binary_cross_entropy*",
     "bitwise_*", "celu", "clip", "complex", "copysign", "cosine_embedding_loss", "cross",
@@ -389,7 +385,7 @@ bool is_view(const c10::FunctionSchema& schema) {
 }
 
 MultiplyAdds formula_of_aten(std::string_view name) {
-  // In place, and for named tensors of another namespace, the same.
+  // In-place variants have the same formula.
   if (name.ends_with('_') && !name.starts_with("__")) name.remove_suffix(1);
   const auto row = std::ranges::find_if(
       kFormulas, [&](const FormulaRow& known) { return matches(known.name, name); });
@@ -404,7 +400,7 @@ MultiplyAdds formula_of_aten(std::string_view name) {
 Count no_multiply_adds(const NodeCall& /*call*/) { return 0; }
 
 MultiplyAdds find_formula(std::string_view op_type) {
-  // Control flow is its graphs; all else that is built in computes with numbers.
+  // Control flow counts by its graphs; other built-in operators compute with numbers.
   if (num_graphs_of(op_type) > 0) return nullptr;
   if (find_builtin_schema(op_type) != nullptr) return no_multiply_adds;
   const auto op = find_operator(op_type);

@@ -1,4 +1,4 @@
-// multiply_adds: the formulas of cost.h, by operator.
+// The formulas for multiply-adds (cost.h), by operator.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace torch_ir {
 
-// A number that may not be known, and then nothing computed from it is: a size that only a run has,
-// or what does not fit 64 bits.
+// A number that may be unknown, which makes results unknown too: a dynamic size, or a value beyond
+// 64 bits.
 class Count {
  public:
   Count(int64_t value) : value_(value) {}
@@ -32,10 +32,8 @@ class Count {
   std::optional<int64_t> value_;
 };
 
-// The product of the sizes of `meta`.
 Count count_elements(const TensorMeta& meta);
 
-// A node with its arguments.
 class NodeCall {
  public:
   NodeCall(const OpNode& node, const c10::FunctionSchema& schema,
@@ -44,7 +42,7 @@ class NodeCall {
 
   const OpNode& node() const { return node_; }
 
-  // Null where the argument is not given, or is of another kind.
+  // Null if the argument is missing or of another kind.
   template <class Kind>
   const Kind* find(std::string_view argument) const {
     const auto& arguments = schema_.arguments();
@@ -61,10 +59,10 @@ class NodeCall {
 
 using MultiplyAdds = Count (*)(const NodeCall&);
 
-// The formula of operators that add up no products.
+// The formula of operators without multiply-adds.
 Count no_multiply_adds(const NodeCall& call);
 
-// Null for operators of which nothing is known.
+// Null for unknown operators.
 MultiplyAdds find_formula(std::string_view op_type);
 
 }  // namespace torch_ir

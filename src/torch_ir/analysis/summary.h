@@ -1,4 +1,4 @@
-// Figures of an IR: what `torch-ir info` and the reports print.
+// Figures of an IR, for `torch-ir info` and the reports.
 #pragma once
 
 #include <cstdint>
@@ -18,18 +18,17 @@ struct IRSummary {
   int64_t num_inputs = 0;
   int64_t num_outputs = 0;
   int64_t num_weights = 0;
-  // Elements of all weights.
   int64_t total_parameters = 0;
   std::vector<TensorMeta> inputs;
   std::vector<TensorMeta> outputs;
-  // Operator and count, most frequent first; ties by first appearance. Those in the graphs of
-  // control flow count too.
+  // Operator and count, most frequent first; ties by first appearance. Includes the graphs of
+  // control flow.
   std::vector<std::pair<std::string, int64_t>> op_distribution;
 };
 
 IRSummary summarize(const IR& ir);
 
-// IRSummary::op_distribution.
+// As IRSummary::op_distribution.
 std::vector<std::pair<std::string, int64_t>> count_operators(const Graph& graph);
 
 // 57617 as "57,617".

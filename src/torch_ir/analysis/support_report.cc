@@ -18,12 +18,10 @@
 namespace torch_ir {
 namespace {
 
-// --- Lists of operators ---
-
-// What the Python package calls the choice of one of several outputs; no name like the others.
+// The Python package's name for taking one of several outputs; it has no dots.
 constexpr std::string_view kGetItem = "<built-in function getitem>";
 constexpr std::string_view kAll = ".*";
-// What Python calls the namespace of namespaces.
+// Python's prefix for operators.
 constexpr std::string_view kTorchOps = "torch.ops.";
 
 bool is_identifier(std::string_view text) {
@@ -34,7 +32,7 @@ bool is_identifier(std::string_view text) {
          std::ranges::all_of(text, is_letter);
 }
 
-// How many identifiers with dots between them `text` is; 0 for anything else.
+// The number of identifiers in the dotted name `text`; 0 if it is not one.
 size_t count_parts(std::string_view text) {
   for (size_t count = 1;; ++count) {
     const size_t dot = text.find('.');
@@ -44,7 +42,7 @@ size_t count_parts(std::string_view text) {
   }
 }
 
-// "aten.add.Tensor" of "torch.ops.aten.add.Tensor" and of "aten::add.Tensor".
+// "aten.add.Tensor" for "torch.ops.aten.add.Tensor" and for "aten::add.Tensor".
 std::string name_of(std::string_view text) {
   if (text.starts_with(kTorchOps)) text.remove_prefix(kTorchOps.size());
   std::string name(text);
@@ -52,8 +50,6 @@ std::string name_of(std::string_view text) {
   if (colons != std::string::npos) name.replace(colons, 2, ".");
   return name;
 }
-
-// --- What is supported ---
 
 GraphSupport support_of(const GraphOperators& graph, const SupportedOperators& list) {
   GraphSupport support{.name = graph.name, .missing = {}, .error = graph.error};
@@ -87,8 +83,6 @@ std::vector<MissingOperator> count_missing(const std::vector<GraphSupport>& grap
   });
   return missing;
 }
-
-// --- As text and JSON ---
 
 using Json = nlohmann::ordered_json;
 

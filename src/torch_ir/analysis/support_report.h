@@ -1,8 +1,7 @@
-// SupportReport: which graphs a backend can run, given the operators that it has.
+// SupportReport: which graphs a backend can run, given its list of operators.
 //
-// What `torch-ir ops --supported LIST` and `harness --supported LIST` print. Nothing runs: a graph
-// can be taken when the list has every operator that it calls, those in the graphs of control flow
-// too. The list is a text file, one operator a line:
+// Nothing is executed: a graph is supported if the list has every operator that it calls, also in
+// the graphs of control flow. The list is a text file, one operator a line:
 //
 //   # what the chip has
 //   aten.add.Tensor
@@ -10,8 +9,8 @@
 //   aten.mul.*         # the same
 //   _operator.*        # all operators of a namespace
 //
-// Names may also be written as C++ and Python do: aten::add.Tensor, torch.ops.aten.add.Tensor. One
-// that no graph uses does no harm.
+// C++ and Python names work too: aten::add.Tensor, torch.ops.aten.add.Tensor. Unused names do no
+// harm.
 #pragma once
 
 #include <cstdint>
@@ -25,32 +24,29 @@
 
 namespace torch_ir {
 
-// The operators that a backend has.
 class SupportedOperators {
  public:
-  // Reads the text of a list; `path` is what messages call it. Throws Error, with path and line,
-  // for what is no operator name.
+  // Parses a list; messages call it `path`. Throws Error, with path and line, for an invalid name.
   static SupportedOperators parse(std::string_view text, const std::string& path);
-  // The same with the text of the file.
+  // Parses the file at `path`.
   static SupportedOperators load(const std::string& path);
 
-  // Whether the list has `op_type`, or all overloads of it, or all of its namespace.
+  // Whether the list has `op_type`, all its overloads, or its namespace.
   bool contains(const std::string& op_type) const;
 
  private:
   std::unordered_set<std::string> operators_;
-  // "aten.conv2d": whatever begins like that, up to a dot.
+  // "aten.conv2d": matches any name that continues with a dot.
   std::unordered_set<std::string> families_;
 };
 
-// What is asked of a backend by one graph. Without the graph itself, so that there may be
-// thousands.
+// The operators of a graph, without the graph, as there may be thousands.
 struct GraphOperators {
-  // Of a model, or of its file.
+  // The name of a model, or of its file.
   std::string name;
-  // Each with the number of its calls, most frequent first.
+  // With the number of calls, most frequent first.
   std::vector<std::pair<std::string, int64_t>> operators;
-  // Why there is no graph; empty where there is one.
+  // Why there is no graph; empty if there is one.
   std::string error = {};
 };
 
@@ -58,12 +54,11 @@ GraphOperators operators_of(std::string name, const Graph& graph);
 
 struct GraphSupport {
   std::string name;
-  // Calls of operators, and how many of them are of operators that the backend has.
+  // All calls of operators, and those that the backend supports.
   int64_t num_calls = 0;
   int64_t num_supported_calls = 0;
-  // Operators that the backend lacks, with the number of their calls, most frequent first.
+  // With the number of calls, most frequent first.
   std::vector<std::pair<std::string, int64_t>> missing;
-  // As in GraphOperators.
   std::string error;
 
   bool runs() const { return missing.empty() && error.empty(); }
@@ -71,29 +66,28 @@ struct GraphSupport {
 
 struct MissingOperator {
   std::string op_type;
-  // How many graphs call it, how many of these lack nothing else, and how often it is called.
+  // Graphs that call it, graphs that lack nothing else, and its calls.
   int64_t num_graphs = 0;
   int64_t num_unlocked = 0;
   int64_t num_calls = 0;
 };
 
 struct SupportReport {
-  // In the order in which they were given.
+  // In the given order.
   std::vector<GraphSupport> graphs;
   int64_t num_running = 0;
-  // Those that most graphs need first; ties by the graphs that they would unlock, by calls, by
-  // name.
+  // Needed by most graphs first; ties by unlocked graphs, by calls, by name.
   std::vector<MissingOperator> missing;
 };
 
 SupportReport supported(const std::vector<GraphOperators>& graphs, const SupportedOperators& list);
 
-// Two tables, graphs and missing operators. `list_name` is what the text calls the list.
+// Two tables, graphs and missing operators, with `list_name` in the text.
 std::string to_text(const SupportReport& report, const std::string& list_name);
 
 // An object with "num_models", "num_running"; "models", each with "name", "runs", "calls",
-// "supported_calls", "missing" (operator to calls), and "error" where there is no graph;
-// and "missing_operators", each with "op_type" and the numbers "models", "unlocks" and "calls".
+// "supported_calls", "missing" (operator to calls), and "error" if there is no graph; and
+// "missing_operators", each with "op_type" and the numbers "models", "unlocks" and "calls".
 std::string to_json(const SupportReport& report);
 
 }  // namespace torch_ir

@@ -7,7 +7,7 @@
 namespace torch_ir {
 
 std::string text_table(const TextRows& rows, std::string_view alignment) {
-  // Longer cells push what is behind them to the right, in their own line only.
+  // Longer cells shift the rest of their own line only.
   constexpr size_t kMaxWidth = 100;
   std::string text;
   std::vector<size_t> widths(rows.empty() ? 0 : rows.front().size(), 0);

@@ -8,7 +8,7 @@
 namespace torch_ir {
 namespace {
 
-// Attributes of a box beside its label; empty for operators, which look as the graph says.
+// Attributes of a box besides its label; empty for operators, which use the graph's defaults.
 std::string_view style(BoxKind kind) {
   switch (kind) {
     case BoxKind::kInput:
@@ -25,8 +25,7 @@ std::string_view style(BoxKind kind) {
   return "";
 }
 
-// Between double quotes. Backslashes are escapes, and "&amp;" is an ampersand, in Graphviz's
-// labels.
+// For double quotes. In Graphviz's labels, backslashes are escapes and "&amp;" is an ampersand.
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {

@@ -1,5 +1,4 @@
-// The IR as Graphviz DOT text: the same graph as the Mermaid flowchart, without a limit on its
-// size.
+// Writes an IR as Graphviz DOT: the graph of the Mermaid flowchart, without a limit on its size.
 #pragma once
 
 #include <string>
@@ -9,7 +8,7 @@
 
 namespace torch_ir {
 
-// Of `options`, only `max_nodes` counts: Graphviz has no limits.
+// Uses only `max_nodes` of `options`.
 std::string ir_to_dot(const IR& ir, const MermaidOptions& options = {});
 
 }  // namespace torch_ir

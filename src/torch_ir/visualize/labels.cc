@@ -28,12 +28,11 @@ bool is_control(std::string_view character) {
 // Letters, digits, and the bytes of characters outside ASCII.
 bool is_word(char c) { return is_ascii_alphanumeric(c) || static_cast<unsigned char>(c) >= 0x80; }
 
-// Punctuation that means nothing to Mermaid; all other is written as an entity code.
+// Punctuation without meaning to Mermaid; the rest is written as entity codes.
 bool is_plain(char c) {
   return is_word(c) || std::string_view(" .,-_/()?").find(c) != std::string_view::npos;
 }
 
-// Marks the characters to write as entity codes.
 class Escapes {
  public:
   explicit Escapes(std::string_view text) : text_(text), escaped_(text.size(), false) {
@@ -66,8 +65,8 @@ class Escapes {
     if (is_bullet || ends_a_number) escaped_[marker] = true;
   }
 
-  // A run of underscores at the start of a word and one at the end of a word make emphasis of
-  // what is between them ("__init__"); inside a word they mean nothing.
+  // In Markdown, underscores at the start and the end of words make emphasis ("__init__"); inside a
+  // word they mean nothing.
   void mark_emphasis() {
     std::vector<size_t> at_word_ends;
     bool opens = false;

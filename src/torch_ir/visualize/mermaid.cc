@@ -11,7 +11,7 @@
 namespace torch_ir {
 namespace {
 
-// Inputs and outputs may take up this part of a diagram that has to be cut; the nodes get the rest.
+// Inputs and outputs get at most this part of a diagram that is cut; the nodes get the rest.
 constexpr int64_t kTerminalShare = 2;
 
 struct Brackets {
@@ -60,7 +60,7 @@ struct Flowchart {
   std::string text;
   int64_t num_edges;
 
-  // Bytes are counted, of which there are never fewer than characters.
+  // Counts bytes, which are never fewer than characters.
   bool fits(int64_t max_edges, int64_t max_characters) const {
     return num_edges <= max_edges && static_cast<int64_t>(text.size()) <= max_characters;
   }
@@ -73,8 +73,7 @@ Flowchart draw(const IR& ir, const SketchLimits& limits) {
   return {std::move(writer).take(), sketch.num_arrows};
 }
 
-// A number in [0, high] for which `fits` holds, the largest where more never fits better; 0 when
-// there is none.
+// The largest number in [0, high] for which the monotonic `fits` holds; 0 if there is none.
 template <class Predicate>
 int64_t largest_that_fits(int64_t high, const Predicate& fits) {
   int64_t low = 0;
@@ -89,12 +88,11 @@ int64_t largest_that_fits(int64_t high, const Predicate& fits) {
   return low;
 }
 
-// Of a pie.
 constexpr size_t kMaxOperators = 10;
 constexpr std::string_view kOthers = "Others";
 
-// The short label of an operator, or its whole name where that is taken, or that with a number:
-// Mermaid drops the second of two slices with one label.
+// The short label of an operator, or its whole name, or that with a number: Mermaid drops the
+// second of two slices with the same label.
 std::string slice_label(const std::string& op_type, std::unordered_set<std::string>& taken) {
   std::string label = mermaid_label(printable_name(operator_label(op_type)));
   const std::string whole = mermaid_label(printable_name(op_type));

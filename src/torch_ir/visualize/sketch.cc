@@ -18,7 +18,7 @@ size_t shown_count(size_t size, int64_t limit) {
   return std::min(size, static_cast<size_t>(std::max<int64_t>(limit, 0)));
 }
 
-// The shapes of a node's outputs: "1x4", "1x4, 1x8", "1x4, 1x4, 1x4, 1x4, ... 3 more".
+// "1x4", "1x4, 1x8", "1x4, 1x4, 1x4, 1x4, ... 3 more".
 std::string output_shapes_text(const std::vector<TensorMeta>& outputs) {
   std::string text;
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -31,17 +31,17 @@ std::string output_shapes_text(const std::vector<TensorMeta>& outputs) {
   return text;
 }
 
-// What of a graph is drawn.
+// The part of a graph to draw.
 struct View {
   size_t begin = 0;
-  // The first node that is not part of it, and the first that is not shown.
+  // The first node after the part, and the first that is not shown.
   size_t end = 0;
   size_t shown_end = 0;
   std::vector<const TensorMeta*> inputs = {};
   std::vector<const TensorMeta*> outputs = {};
   size_t num_inputs = 0;
   size_t num_outputs = 0;
-  // Before all identifiers.
+  // Starts all identifiers.
   std::string prefix = {};
   // Those of `inputs` that other nodes of the graph make.
   std::unordered_set<std::string_view> made = {};
@@ -60,16 +60,16 @@ class Sketcher {
   }
 
  private:
-  // What makes a value: a graph input, or one of the outputs of a node.
+  // The origin of a value: a graph input, or one of the outputs of a node.
   struct Source {
-    // The box that is drawn for it: its own, or a note.
+    // Its box, or a note that stands for it.
     std::string id;
     bool is_shown = true;
-    // Where the node has several.
+    // Set if the node has several outputs.
     std::optional<size_t> output = std::nullopt;
   };
 
-  // Called once the node is drawn: a value that is used before it is made has no source.
+  // Call this after drawing the node: a value that is used before it is made has no source.
   void index_outputs(const OpNode& node, const std::string& id, bool is_shown) {
     const std::vector<TensorMeta>& outputs = node.outputs;
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -95,7 +95,7 @@ class Sketcher {
     ++sketch_.num_arrows;
   }
 
-  // A box that stands for `count` more of `what` (a plural in -s); returns its identifier.
+  // Adds a box for `count` more of `what` (a plural in -s); returns its identifier.
   std::string add_note(size_t count, std::string_view what) {
     std::string id = make_id("more_", what);
     if (count == 1) what.remove_suffix(1);
@@ -133,7 +133,7 @@ class Sketcher {
     index_outputs(node, id, /*is_shown=*/true);
   }
 
-  // Arrows for the numbers that attributes refer to, one for each.
+  // Draws an arrow for each number that attributes refer to.
   void draw_numbers(const OpNode& node, const std::string& to) {
     std::unordered_set<std::string> drawn;
     for (const auto& [name, attribute] : node.attrs) {
@@ -152,7 +152,7 @@ class Sketcher {
     return "out " + std::to_string(*source->output) + ": " + label;
   }
 
-  // An arrow from whatever makes `value`; a weight gets its box at its first use.
+  // Draws an arrow from the origin of `value`; a weight gets its box at its first use.
   void add_value_arrow(const TensorMeta& value, const std::string& to, std::string label) {
     if (const Source* source = find_source(value)) {
       add_arrow(source->id, to, std::move(label));
@@ -171,7 +171,7 @@ class Sketcher {
     return entry->second;
   }
 
-  // One note for the nodes that are not shown, with an arrow from everything shown that they use.
+  // Draws one note for the hidden nodes, with arrows from everything shown that they use.
   void draw_hidden_nodes() {
     if (view_.shown_end == view_.end) return;
     const std::string note = add_note(view_.end - view_.shown_end, "nodes");
@@ -210,8 +210,8 @@ class Sketcher {
   GraphSketch sketch_;
 };
 
-// Views of sections, of which all of a graph is one: each has what it uses of the inputs of the
-// graph and of earlier sections as inputs of its own.
+// Splits a graph into sections. The values of the graph's inputs and of earlier sections that a
+// section uses become its own inputs.
 class Sections {
  public:
   Sections(const IR& ir, size_t num_nodes) : ir_(ir), num_nodes_(num_nodes) {
@@ -224,7 +224,6 @@ class Sections {
     }
   }
 
-  // Of nodes [begin, end).
   View view(size_t begin, size_t end, std::string prefix) const {
     View view{.begin = begin, .end = end, .shown_end = end, .prefix = std::move(prefix)};
     std::unordered_set<std::string_view> used;
@@ -233,7 +232,7 @@ class Sections {
       if (value == values_.end()) return;
       const auto maker = makers_.find(name);
       const bool is_made = maker != makers_.end();
-      // The key lives as long as the graph; `name` may be that of a reference that does not.
+      // Use the key, which lives as long as the graph; `name` may be that of a temporary reference.
       if ((is_made && maker->second >= begin) || !used.insert(value->first).second) return;
       view.inputs.push_back(value->second);
       if (is_made) view.made.insert(value->first);
@@ -249,7 +248,7 @@ class Sections {
     }
     for (const TensorMeta& output : ir_.graph_outputs) {
       const auto maker = makers_.find(output.name);
-      // What no node makes belongs to the end.
+      // Outputs that no node makes belong to the last section.
       const bool is_here = maker == makers_.end() ? end == num_nodes_
                                                   : maker->second >= begin && maker->second < end;
       if (!is_here) continue;
@@ -265,7 +264,6 @@ class Sections {
   const IR& ir_;
   const size_t num_nodes_;
   std::unordered_map<std::string_view, const TensorMeta*> values_;
-  // The nodes that make them.
   std::unordered_map<std::string_view, size_t> makers_;
 };
 

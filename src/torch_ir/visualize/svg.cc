@@ -23,30 +23,26 @@
 namespace torch_ir {
 namespace {
 
-// A graph is one drawing up to so many nodes, if its arrows lead past no more nodes than that: what
-// Graphviz takes grows with the length of arrows most of all. Up to there it is less than a second.
+// Limits for a single drawing, which Graphviz lays out in less than a second: the nodes, and the
+// nodes that arrows pass, since long arrows cost the most.
 constexpr size_t kMaxNodesInOneDrawing = 400;
 constexpr size_t kMaxPassedNodes = 600;
 constexpr size_t kNodesPerSection = 100;
-// Sections are about three times as high as wide.
+// Makes sections about three times as high as wide.
 constexpr double kColumnsPerRow = 5;
-// Of the second attempt, where the first took too long.
+// For the second attempt, after a timeout.
 constexpr size_t kFewerNodes = 200;
 constexpr double kFewerTime = 0.1;
-// Graphviz's search for better layouts ends early; it would often not end.
+// Graphviz's search for better layouts often would not end.
 constexpr std::string_view kQuickLayout = "nslimit=2; nslimit1=2; mclimit=0.3;";
 
-// --- Graphviz's program `dot`: layouts of large graphs can take forever, and a process can be
-// ended ---
-
-// `dot` was ended because it took too long.
+// `dot` was killed because it took too long.
 class GraphvizTimeout : public Error {
  public:
   using Error::Error;
 };
 
-// A nameless file for one of the streams of a child. With pipes, parent and child could each wait
-// for the other to read.
+// A nameless file for a stream of a child. With pipes, parent and child could wait for each other.
 class StreamFile {
  public:
   StreamFile() : file_(std::tmpfile()) {
@@ -94,7 +90,7 @@ pid_t start_dot(const std::string& format, const SpawnOptions& streams) {
               " files, is not on the PATH: install graphviz, or write .mmd or .dot instead");
 }
 
-// The status of `child` once it has ended. Ends it at the limit, and throws.
+// Waits for `child` and returns its status. Kills it at the limit, and throws.
 int wait_for_dot(pid_t child, std::chrono::duration<double> time_limit) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
@@ -111,8 +107,8 @@ int wait_for_dot(pid_t child, std::chrono::duration<double> time_limit) {
   return status;
 }
 
-// `dot_text` as an image of `format`. Runs the `dot` that is found on the PATH. Throws
-// GraphvizTimeout, and Error when there is no `dot` or when it fails.
+// Renders `dot_text` with the `dot` on the PATH. Throws GraphvizTimeout, and Error if `dot` is
+// missing or fails.
 std::string render(const std::string& dot_text, const std::string& format,
                    std::chrono::duration<double> time_limit, const SvgOptions& options) {
   StreamFile input;
@@ -134,12 +130,10 @@ std::string render(const std::string& dot_text, const std::string& format,
   return image;
 }
 
-// --- What is drawn ---
-
-// How many nodes the arrows of `ir` lead past, in the worst of its sections of `size` nodes, where
-// what comes from outside a section comes from its top.
+// The most nodes that the arrows of one section of `size` nodes pass; values from outside start at
+// the top of the section.
 size_t count_passed_nodes(const IR& ir, size_t size) {
-  // Where values are made, counted from 1; inputs come before all nodes.
+  // Positions of the makers of values, counted from 1; 0 for inputs.
   std::unordered_map<std::string_view, size_t> places;
   for (const TensorMeta& input : ir.graph_inputs) places.try_emplace(input.name, 0);
   size_t most = 0;
@@ -230,7 +224,7 @@ std::string description(const IR& ir, const Picture& picture) {
   return text;
 }
 
-// The text of what `line` says between <title> and </title>; nothing for other lines.
+// The text between <title> and </title>; empty for other lines.
 std::string_view title_in(std::string_view line) {
   constexpr std::string_view kOpen = "<title>";
   constexpr std::string_view kClose = "</title>";
@@ -240,7 +234,7 @@ std::string_view title_in(std::string_view line) {
   return line;
 }
 
-// What nearly every text has, said once.
+// Styles that nearly all texts share, moved to the root.
 constexpr std::string_view kTextStyles[] = {" text-anchor=\"middle\"",
                                             " font-family=\"Helvetica,sans-Serif\""};
 
@@ -253,8 +247,7 @@ std::string without_text_styles(std::string_view line) {
   return result;
 }
 
-// What Graphviz wrote, with names in place of identifiers, and without what differs between its
-// versions and nobody looks at.
+// Puts names in place of identifiers, and drops what differs between versions of Graphviz.
 std::string finish(std::string_view svg, const std::string& title, const std::string& about,
                    const std::unordered_map<std::string, std::string>& names) {
   std::string result = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";

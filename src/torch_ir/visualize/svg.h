@@ -1,8 +1,8 @@
-// Pictures of an IR, by Graphviz.
+// Draws pictures of an IR with Graphviz.
 //
-// For the reports and for `torch-ir visualize`. A small graph is one drawing; a large one, or one
-// whose arrows reach far, is drawn in sections, in columns that are read from left to right, so
-// that any graph is drawn in time. The same graph, Graphviz and fonts give the same bytes.
+// A large graph, or one with long arrows, is drawn in sections, in columns that are read from left
+// to right, so that any graph is drawn in time. The same graph, Graphviz and fonts give the same
+// bytes.
 #pragma once
 
 #include <chrono>
@@ -15,24 +15,23 @@
 namespace torch_ir {
 
 struct SvgOptions {
-  // What the graph is called; the model's name where empty.
+  // Defaults to the model's name.
   std::string title = {};
-  // The name of a node that stands out, as the first that computes something else.
+  // A node to emphasize, such as the first one that diverges.
   std::string highlighted_node = {};
   // Nodes to show; a note counts the rest.
   size_t max_nodes = 10'000;
-  // After which a picture with fewer nodes is tried, for a tenth of it.
+  // After a timeout, a picture with fewer nodes is tried, for a tenth of the time.
   std::chrono::duration<double> time_limit = std::chrono::seconds(60);
-  // What Graphviz has to say beside the picture.
+  // Receives Graphviz's warnings.
   std::function<void(const std::string&)> on_warning = {};
 };
 
-// An SVG document with a title and a description, on a white ground, without scripts, fonts and
-// references to anything outside. Each group of class "node" has the name of its node or value as
-// its title. Throws Error when Graphviz is missing, fails or takes too long.
+// Returns an SVG document with a title and a description, on a white ground, without scripts, fonts
+// and external references. Each group of class "node" has the name of its node or value as its
+// title. Throws Error if Graphviz is missing, fails or takes too long.
 std::string ir_to_svg(const IR& ir, const SvgOptions& options = {});
 
-// The same as PNG.
 std::string ir_to_png(const IR& ir, const SvgOptions& options = {});
 
 }  // namespace torch_ir

@@ -14,7 +14,7 @@ namespace torch_ir {
 namespace {
 
 struct LabelRule {
-  // Found in a line of a label that breaks the rule.
+  // Matches lines of labels that break the rule.
   std::regex pattern;
   std::string problem;
 };
@@ -31,7 +31,7 @@ const std::vector<LabelRule>& label_rules() {
   return rules;
 }
 
-// JavaScript's length of a string, which is what Mermaid limits: UTF-16 units.
+// Mermaid limits the length of a JavaScript string: UTF-16 units.
 int64_t count_characters(std::string_view text) {
   int64_t count = 0;
   for (const char c : text) {
@@ -97,7 +97,7 @@ class MermaidChecker {
   }
 
   std::vector<std::string> problems_;
-  // Of a pie.
+  // Pies only.
   std::vector<std::string> labels_;
   std::vector<double> slices_;
 };
