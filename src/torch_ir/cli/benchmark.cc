@@ -1,4 +1,4 @@
-// torch-ir benchmark: where the time of a graph goes.
+// torch-ir benchmark: measures where a graph spends its time.
 
 #include <ATen/Parallel.h>
 #include <ATen/core/Tensor.h>
@@ -22,20 +22,20 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Where the user names no number of rounds: as many as take about this long, within limits.
+// Without --rounds, runs for about this long, within limits.
 constexpr double kSeconds = 0.5;
 constexpr int64_t kFewestRounds = 15;
 constexpr int64_t kMostRounds = 10'000;
 
 struct BenchmarkArguments {
   ExecutionArguments execution;
-  // 0 where the user says nothing.
+  // 0 if not given.
   int64_t rounds = 0;
   int64_t threads = 0;
   bool json = false;
 };
 
-// For the time of one command: tests run several in one process.
+// Restores the threads after the command, since tests run several in one process.
 class ThreadsGuard {
  public:
   explicit ThreadsGuard(int64_t threads) {
@@ -49,7 +49,6 @@ class ThreadsGuard {
   int old_ = at::get_num_threads();
 };
 
-// The median seconds of `rounds` runs.
 double median_seconds(const ExecutionPlan& plan, const std::vector<at::Tensor>& inputs,
                       int64_t rounds) {
   std::vector<at::Tensor> outputs;

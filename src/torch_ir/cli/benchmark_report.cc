@@ -16,7 +16,7 @@
 namespace torch_ir {
 namespace {
 
-// The graph's order numbers, the slowest node first.
+// Indices of nodes, the slowest first.
 std::vector<size_t> by_time(const std::vector<NodeProfile>& nodes) {
   std::vector<size_t> order(nodes.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -36,8 +36,7 @@ std::string call_text(const std::string& call) {
                                      : call.substr(0, colons) + "." + call.substr(colons + 2);
 }
 
-// "aten.addmm, aten.add x2"; "-" where all was done before the run, or a
-// fused call of another node does it.
+// "aten.addmm, aten.add x2"; "-" if all was done before the run or by a fused call of another node.
 std::string calls_text(const NodeProfile& node) {
   const std::vector<std::string>& calls = node.calls;
   std::string text;
@@ -51,7 +50,7 @@ std::string calls_text(const NodeProfile& node) {
   return text.empty() ? "-" : text;
 }
 
-// Three digits, with the largest of `units` that leaves something in front of the point.
+// Three digits, in the largest of `units` that leaves a nonzero integer part.
 std::string scaled(double value, const std::array<std::string_view, 4>& units) {
   if (value == 0) return fmt::format("0 {}", units.front());
   size_t unit = 0;
@@ -99,7 +98,7 @@ std::string counted(size_t count, std::string_view noun) {
                      count == 1 ? "" : "s");
 }
 
-// Of control flow the nodes inside are not the graph's.
+// Nodes inside control flow do not count.
 size_t num_replayed(const BenchmarkReport& report) {
   return static_cast<size_t>(std::ranges::count_if(report.nodes, [&](const NodeProfile& node) {
     return std::ranges::find(report.not_replayed, node.name, &NodeNotReplayed::name) ==

@@ -1,4 +1,4 @@
-// What `torch-ir benchmark` prints: the time of each node as a table, or as JSON.
+// The output of `torch-ir benchmark`: the time of each node as a table, or as JSON.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ struct BenchmarkReport {
   std::string device;
   int64_t threads = 1;
   int64_t rounds = 0;
-  // Where they come from: "file", "archive", "made up", or "none".
+  // Their source: "file", "archive", "made up", or "none".
   std::string weights;
   std::string inputs;
-  // Of a whole run, without taking the time of each node; the median.
+  // The median of whole runs without profiling.
   double seconds = 0;
   // In the order of the graph.
   std::vector<NodeProfile> nodes;
@@ -28,7 +28,7 @@ struct BenchmarkReport {
   std::optional<PlanMemory> memory;
 };
 
-// One line a node, the slowest first, with a bar; then the whole run, which nodes are not replayed
+// One line per node, the slowest first, with a bar; then the whole run, nodes that are not replayed
 // and why, and the memory.
 std::string to_text(const BenchmarkReport& report);
 
@@ -36,8 +36,8 @@ std::string to_text(const BenchmarkReport& report);
 // "inputs" as above; "seconds", of a whole run; "node_seconds", the sum over the nodes; "memory",
 // null or an object with "arena", "returned", "intermediates" and "lower_bound", in bytes (see
 // execution_options.h); "not_replayed", a list of "name", "op_type" and "reason"; and "nodes", the
-// slowest first: "index" (in the graph), "name", "op_type", "calls" (a list; none where a
-// fused call of another node does it), "seconds", and "bytes", 0 where they are not known.
+// slowest first: "index" (in the graph), "name", "op_type", "calls" (a list; empty if a fused call
+// of another node does it), "seconds", and "bytes", 0 if unknown.
 std::string to_json(const BenchmarkReport& report);
 
 }  // namespace torch_ir

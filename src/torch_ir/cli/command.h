@@ -1,8 +1,7 @@
-// Command: one command of torch-ir, and what it shares with the others.
+// Command: one command of torch-ir, and what the commands share.
 //
-// Each command is a file of its own with one function that returns its Command, which is listed
-// below. A command declares its arguments and hands back what to do with them; run_cli parses, runs
-// and turns exceptions into messages and exit statuses.
+// Each command is a file with one function that returns its Command, listed below. run_cli parses
+// its arguments, runs it, and turns exceptions into messages and exit statuses.
 #pragma once
 
 #include <functional>
@@ -18,24 +17,23 @@ class App;
 namespace torch_ir {
 
 enum ExitStatus : int {
-  // Done, and equal where something was compared.
+  // Done; anything compared was equal.
   kDone = 0,
-  // Done, and not equal.
+  // Done; something differs.
   kDifferent = 1,
   // The input or the usage is wrong.
   kBadInput = 2,
 };
 
-// Where a command writes.
 class Console {
  public:
   Console(std::ostream& out, std::ostream& err) : out_(out), err_(err) {}
 
-  // For what was asked for: a summary, a graph.
+  // For requested output: a summary, a graph.
   std::ostream& out() { return out_; }
-  // For what is only told, such as a verdict that the exit status gives too: nowhere with --quiet.
+  // For remarks, such as a verdict that the exit status gives too; suppressed by --quiet.
   std::ostream& talk();
-  // "torch-ir: warning: MESSAGE" on the error stream; nowhere with --quiet.
+  // "torch-ir: warning: MESSAGE" on the error stream; suppressed by --quiet.
   void warn(const std::string& message);
   // "torch-ir: MESSAGE" on the error stream, always.
   void fail(const std::string& message);
@@ -49,7 +47,7 @@ class Console {
 };
 
 struct Command {
-  // Returns the exit status. Errors are thrown, as torch_ir::Error.
+  // Returns the exit status. Throws torch_ir::Error.
   using Action = std::function<int(Console&)>;
 
   std::string name;
@@ -57,11 +55,11 @@ struct Command {
   std::string summary;
   // Lines to copy, for --help.
   std::string examples;
-  // Declares the arguments on the parser; the action is called once they are parsed.
+  // Declares the arguments; the action is called once they are parsed.
   std::function<Action(CLI::App& parser)> declare;
 };
 
-// A Command::declare: `declare` adds the options to the parser, `run` gets what was parsed.
+// Makes a Command::declare: `declare` adds the options, `run` gets the parsed values.
 template <class Arguments>
 std::function<Command::Action(CLI::App&)> with_arguments(void (*declare)(CLI::App&, Arguments&),
                                                          int (*run)(const Arguments&, Console&)) {
@@ -84,12 +82,11 @@ Command benchmark_command();
 Command ops_command();
 Command split_command();
 
-// All of them, in the order in which --help lists them.
+// In the order of --help.
 std::vector<Command> all_commands();
 
-// The program torch-ir with `arguments` (without its name), for main and for tests; returns its
-// exit status. Whatever goes wrong is one line on the error stream and exit status 2; nothing is
-// thrown.
+// Runs torch-ir with `arguments` (without its name), for main and for tests; returns its exit
+// status. Never throws: any failure is one line on the error stream and exit status 2.
 int run_cli(const std::vector<std::string>& arguments, std::ostream& out, std::ostream& err);
 
 }  // namespace torch_ir

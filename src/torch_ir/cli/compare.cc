@@ -1,4 +1,4 @@
-// torch-ir compare: two tensor files, tensor by tensor.
+// torch-ir compare: compares two tensor files, tensor by tensor.
 
 #include "torch_ir/verifier/compare.h"
 
@@ -33,7 +33,7 @@ std::string type_text(const at::Tensor& tensor) {
                      fmt::join(tensor.sizes().vec(), ", "));
 }
 
-// The tensors of the first file in its order, then those that only the second one has.
+// Tensors of the first file come first, then those that only the second one has.
 int run_compare(const CompareArguments& arguments, Console& console) {
   const StateDict actual = load_weights(arguments.actual);
   const StateDict expected = load_weights(arguments.expected);

@@ -1,4 +1,4 @@
-// torch-ir diff: what changed between two graphs.
+// torch-ir diff: shows what changed between two graphs.
 
 #include "torch_ir/analysis/diff.h"
 
@@ -61,7 +61,7 @@ int run_diff(const DiffArguments& arguments, Console& console) {
   const IR old = load_graph_file(arguments.old).ir;
   const GraphDiff changes = diff(old, load_graph_file(arguments.now).ir);
   if (arguments.json) {
-    // Names may hold bytes that are no UTF-8.
+    // Names may not be UTF-8.
     console.out() << to_json(changes).dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   } else {
     print(changes, arguments.all, console.talk());

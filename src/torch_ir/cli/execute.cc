@@ -1,4 +1,4 @@
-// torch-ir execute: run a graph. torch-ir verify: does it compute what was expected?
+// torch-ir execute: runs a graph. torch-ir verify: also checks its outputs.
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -22,7 +22,7 @@ struct ExecuteArguments {
   std::string outputs;
 };
 
-// What has no name to choose, a device or a pipe, is written to as it is.
+// Devices and pipes cannot choose their names, so they are allowed.
 void check_outputs_name(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code ignored;

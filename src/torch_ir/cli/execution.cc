@@ -23,7 +23,7 @@
 namespace torch_ir {
 namespace {
 
-// By state dict name or by placeholder, as a plan looks for them.
+// Accepts state dict names and placeholders, as a plan does.
 void check_constants(const std::string& path, const StateDict& constants, const IR& ir) {
   std::vector<std::string> known;
   for (const TensorMeta& weight : ir.weights) known.push_back(weight.name);
@@ -64,7 +64,7 @@ void add_nan_problems(const LoadedGraph& graph, std::vector<std::string>& proble
   }
 }
 
-// What the file of inputs has beside the inputs of the graph is added to `problems`.
+// Tensors in the file of inputs that are not inputs are added to `problems`.
 LoadedGraph load_graph(const ExecutionArguments& arguments, std::vector<std::string>& problems) {
   GraphFile file = load_graph_file(arguments.file);
   LoadedGraph graph{.ir = std::move(file.ir), .origins = std::move(file.origins)};

@@ -1,4 +1,4 @@
-// What the commands that run a graph have in common: its file, and what it runs with.
+// What the commands that run a graph share.
 #pragma once
 
 #include <c10/util/FunctionRef.h>
@@ -23,45 +23,41 @@ struct ExecutionArguments {
   std::string constants;
   std::string inputs;
   bool rejects_nan = false;
-  // Whether weights and inputs are made up where nobody gives any.
+  // Whether to make up missing weights and inputs.
   bool makes_up_values = false;
   ExecutionOptions options;
 };
 
-// All but `inputs`, which differ.
+// Adds all options but --inputs.
 void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments);
-// --inputs, required.
+// Adds --inputs, required.
 void add_inputs_option(CLI::App& parser, ExecutionArguments& arguments);
 
-// A graph with all that it runs with.
 struct LoadedGraph {
   IR ir;
-  // As in GraphFile.
   NodeOrigins origins = {};
   StateDict weights = StateDict();
   StateDict constants = StateDict();
   std::vector<at::Tensor> inputs = {};
-  // Where these come from: "file", "archive" (inputs are its examples), "made up", or "none".
+  // "file", "archive" (inputs are its examples), "made up", or "none".
   std::string weights_source = "none";
   std::string inputs_source = "none";
 };
 
-// Loads what `arguments` name and calls `run` with it. Throws torch_ir::Error, naming the files
-// that are to blame: for all weights and inputs that do not fit the graph, and those with NaN where
-// the user refuses them, in one problem_list before the run; and for an ExecutionError of the run.
+// Loads what `arguments` name and calls `run`. Throws torch_ir::Error, naming the files: before the
+// run, one problem_list of all weights and inputs that do not fit the graph, or have NaN if the
+// user rejects it; or an ExecutionError of the run.
 void run_graph_file(const ExecutionArguments& arguments,
                     c10::function_ref<void(const LoadedGraph&)> run);
 
-// Values for a graph that comes without: those of the harness for a model of the graph's name
-// (weights/seeded_tensor.h), with which activations neither vanish nor explode. Whole numbers are
-// 0, which is an index into anything.
-//
-// One tensor for each graph input. Throws Error, with the graph's path, for inputs whose sizes or
-// values only a user can choose, and for more than fits a small machine's memory.
+// Makes up one tensor for each graph input: the values that the harness would use for a model of
+// that name (weights/seeded_tensor.h), but 0 for integers, which is a valid index. Throws Error,
+// with the graph's path, if only a user can choose sizes or values, or if they exceed the memory of
+// a small machine.
 std::vector<at::Tensor> random_inputs(const std::string& path, const IR& ir);
 
-// Every weight that is not in `constants` and has no value in the graph. Throws Error, with the
-// graph's path, for more than fits a small machine's memory.
+// Makes up every weight that is not in `constants` and has no value in the graph. Throws Error,
+// with the graph's path, if they exceed the memory of a small machine.
 StateDict random_weights(const std::string& path, const IR& ir, const StateDict& constants);
 
 struct Execution {

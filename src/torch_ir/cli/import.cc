@@ -1,4 +1,4 @@
-// torch-ir import: an archive of torch.export.save as an IR file and its weights.
+// torch-ir import: converts an archive of torch.export.save to an IR file and its weights.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -28,7 +28,7 @@ struct ImportArguments {
   std::string output;
 };
 
-// The names of the inputs that `node` writes to, as the schema of its operator says.
+// The inputs that `node` writes to, by the schema of its operator.
 std::vector<std::string> written_inputs(const OpNode& node) {
   const c10::FunctionSchema* schema = find_schema(node.op_type);
   if (schema == nullptr) return {};
@@ -44,7 +44,7 @@ std::vector<std::string> written_inputs(const OpNode& node) {
   return names;
 }
 
-// Throws where the graph writes to memory that several weights share: in the file each has its own.
+// Throws if the graph writes to memory that weights share, as a file stores each separately.
 void check_written_weights(const std::string& path, const IR& ir, const StateDict& weights) {
   const std::vector<std::string> names = weights.keys();
   const std::vector<size_t> groups = overlap_groups(weights.values());

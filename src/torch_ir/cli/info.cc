@@ -1,4 +1,4 @@
-// torch-ir info: what is in a graph.
+// torch-ir info: summarizes a graph.
 
 #include <fmt/format.h>
 
@@ -40,13 +40,13 @@ Json shape_json(const TensorMeta& value) {
   return shape;
 }
 
-// What a graph costs, with what stands for sizes that differ from run to run.
+// The cost of a graph, with the sizes used for its symbols.
 struct SizedCost {
   GraphCost cost = {};
   std::map<std::string, int64_t> sizes = {};
 };
 
-// At the sizes of the example inputs of an archive.
+// Uses the sizes of an archive's example inputs.
 SizedCost cost_of_file(const std::string& path, const GraphFile& file) {
   if (!file.weights || !std::ranges::any_of(file.ir.graph_inputs, is_dynamic)) {
     return {.cost = cost_of(file.ir)};
@@ -55,7 +55,7 @@ SizedCost cost_of_file(const std::string& path, const GraphFile& file) {
   try {
     sizes = bind_symbols(file.ir, example_graph_inputs(path, file.ir));
   } catch (const Error&) {
-    // An archive need not have any: then they are not known.
+    // The archive has no examples, so sizes stay unknown.
   }
   return {.cost = cost_of(at_sizes(file.ir, sizes)), .sizes = {sizes.begin(), sizes.end()}};
 }
@@ -116,7 +116,7 @@ void write_shapes(const char* title, const std::vector<TensorMeta>& values, std:
   }
 }
 
-// A figure of which a part may not be known: never 0 for what nobody counted.
+// Never shows 0 for a figure that was not counted.
 std::string known_part(int64_t value, bool is_whole) {
   if (is_whole) return with_thousands_separators(value);
   return value == 0 ? "unknown" : "at least " + with_thousands_separators(value);
@@ -154,7 +154,7 @@ void write_totals(const SizedCost& sized, std::ostream& out) {
 }
 
 std::string operators_table(const GraphCost& cost) {
-  // The title of the first column is empty; the others are as wide as titles are.
+  // The first column has no title; the others are as wide as their titles.
   TextRows rows = {
       {"  ", " nodes", "       multiply-adds", "          parameters", "    bytes of outputs"}};
   for (const OperatorCost& op : cost.operators) {

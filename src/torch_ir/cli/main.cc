@@ -1,4 +1,4 @@
-// torch-ir: inspect, draw, check, run and compare graphs: IR files and archives.
+// torch-ir: inspects, draws, checks, runs and compares graphs: IR files and archives.
 
 #include <iostream>
 

@@ -1,4 +1,4 @@
-// torch-ir ops: which operators graphs call, and how they run here or on a backend.
+// torch-ir ops: lists the operators of graphs, and whether this process or a backend has them.
 
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ namespace {
 
 struct OpsArguments {
   std::vector<std::string> files;
-  // A list of operators; empty where the question is what this process runs.
+  // A list of operators; empty to ask about this process.
   std::string supported;
   bool json = false;
 };

@@ -22,7 +22,7 @@
 namespace torch_ir {
 namespace {
 
-// An option with a number from `least` to `most`, which is `what` where another is given.
+// Adds an option with a number from `least` to `most`; `what` describes it in errors.
 template <class Number>
 CLI::Option* add_number_option(CLI::App& parser, const std::string& name, Number& value,
                                const std::string& description, Number least, Number most,
@@ -37,7 +37,7 @@ CLI::Option* add_number_option(CLI::App& parser, const std::string& name, Number
   return parser.add_option(name, value, description)->type_name("N")->check(check, "");
 }
 
-// An option whose value `parse` takes; what that throws is the message.
+// Adds an option whose value `parse` takes; its exceptions become messages.
 CLI::Option* add_parsed_option(CLI::App& parser, const std::string& name,
                                const std::function<void(const std::string&)>& parse,
                                const std::string& description) {
@@ -61,7 +61,7 @@ std::string describe(const std::string& path, const std::vector<std::string>& pr
   return text;
 }
 
-// Whether the reader of archives is to say what is wrong with it, where anything is.
+// Whether errors should come from the reader of archives.
 bool is_called_archive(const std::string& path) {
   return path.ends_with(".pt2") || path.ends_with(".safetensors");
 }
@@ -171,7 +171,7 @@ void add_count_option(CLI::App& parser, const std::string& name, int64_t& count,
 
 void refuse_to_overwrite(const std::string& output, const std::vector<std::string>& inputs) {
   for (const std::string& input : inputs) {
-    // A file that is not there is no other's equal; reading it says what is wrong with it.
+    // A missing file equals no other; reading it reports the problem.
     std::error_code ignored;
     if (output.empty() || input.empty() || !std::filesystem::equivalent(output, input, ignored)) {
       continue;

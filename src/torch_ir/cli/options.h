@@ -1,4 +1,4 @@
-// Arguments that several commands have, and what is done with them.
+// Arguments that several commands share.
 #pragma once
 
 #include <cstdint>
@@ -20,32 +20,30 @@ class Option;
 
 namespace torch_ir {
 
-// --quiet and --version, which every command has.
+// Adds --quiet and --version.
 void add_common_options(CLI::App& parser, bool& quiet);
-// A required argument that is no option.
+// Adds a required positional argument.
 void add_argument(CLI::App& parser, const std::string& name, std::string& value,
                   const std::string& description);
 CLI::Option* add_file_option(CLI::App& parser, const std::string& name, std::string& path,
                              const std::string& description);
-// FILE, the graph.
+// Adds FILE, the graph.
 void add_graph_argument(CLI::App& parser, std::string& path);
 
-// What FILE is read as: IR JSON, or an archive of torch.export.save, by content. What is called an
-// archive, or a file of tensors, has to be an archive.
+// A file read as IR JSON or as an archive of torch.export.save, by content. A file named like an
+// archive, or like a tensor file, must be an archive.
 struct GraphFile {
   IR ir;
-  // Those of an archive; an IR file has none.
+  // Archives only.
   std::optional<StateDict> weights;
-  // Of the nodes of an archive.
+  // Archives only.
   NodeOrigins origins = {};
 };
 
-// The graph of a command. Throws ValidationError for an IR that is not well formed, with its first
-// problem.
+// Throws ValidationError, with the first problem, for an IR that is not well formed.
 GraphFile load_graph_file(const std::string& path);
 
-// The graph as it is, well formed or not: for the command that lists all problems. Throws what
-// reading throws.
+// Reads the graph without validating it.
 GraphFile read_graph_file(const std::string& path);
 
 // --weights, and --weights-key for a checkpoint that holds several state dicts.
@@ -55,21 +53,21 @@ struct WeightsArguments {
 };
 void add_weights_options(CLI::App& parser, WeightsArguments& weights,
                          const std::string& description);
-// The weights, or nothing where no path is given. Throws Error for a key without a path.
+// Returns nothing without a path. Throws Error for a key without a path.
 StateDict load_given_weights(const WeightsArguments& weights);
-// --rtol and --atol, with their values in `rule.fixed` as defaults, or --tolerance dtype.
+// Adds --rtol and --atol, with `rule.fixed` as defaults, and --tolerance dtype.
 void add_tolerance_options(CLI::App& parser, ToleranceRule& rule);
-// --optimization and --device.
+// Adds --optimization and --device.
 void add_execution_options(CLI::App& parser, ExecutionOptions& options);
-// An option with a whole number from 1 to `most`.
+// Adds an option with a whole number from 1 to `most`.
 void add_count_option(CLI::App& parser, const std::string& name, int64_t& count,
                       const std::string& description,
                       int64_t most = std::numeric_limits<int64_t>::max());
 
-// Throws Error when `output` is the same file as one of `inputs`, by whatever path. An empty path
-// is none. To be called before anything is done.
+// Throws Error if `output` is the same file as one of `inputs`, by whatever path. Ignores empty
+// paths. Call it before doing anything.
 void refuse_to_overwrite(const std::string& output, const std::vector<std::string>& inputs);
-// Writes to the file, or to the console where `output` is empty.
+// Writes to the console if `output` is empty.
 void write_result(const std::string& output, const std::string& text, Console& console);
 
 }  // namespace torch_ir

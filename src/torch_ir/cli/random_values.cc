@@ -21,10 +21,10 @@ constexpr uint64_t kSeed = 0;
 constexpr const char* kInputAdvice = "give inputs with --inputs FILE.safetensors";
 constexpr const char* kWeightAdvice = "give weights with --weights FILE";
 
-// Throws where the values of `metas` are more than fit a small machine's memory.
+// Throws if the values of `metas` exceed the memory of a small machine.
 void check_size(const std::string& path, const IR& ir, const std::vector<TensorMeta>& metas,
                 const char* advice) {
-  // In doubles nothing overflows. A size of 0 counts as 1.
+  // Doubles cannot overflow here. A size of 0 counts as 1.
   double sum = 0;
   for (const TensorMeta& meta : metas) {
     double elements = 1;

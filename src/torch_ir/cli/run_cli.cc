@@ -15,14 +15,14 @@
 namespace torch_ir {
 namespace {
 
-// Bad usage: the message, and the command whose --help tells more.
+// Wrong usage; points to --help.
 class UsageError : public Error {
  public:
   UsageError(const std::string& program, const std::string& message)
       : Error(message + " (see '" + program + " --help')") {}
 };
 
-// Gives the warnings of LibTorch, and ours, to the console.
+// Sends warnings of LibTorch and of torch-ir to the console.
 class ConsoleWarnings : public c10::WarningHandler {
  public:
   explicit ConsoleWarnings(Console& console) : console_(console) {}

@@ -1,4 +1,4 @@
-// torch-ir split: a model taken apart, one case for each different call.
+// torch-ir split: takes a model apart, into one case for each different call.
 
 #include "torch_ir/cases/split.h"
 
@@ -20,12 +20,12 @@ namespace {
 
 struct SplitArguments {
   std::vector<std::string> files;
-  // Of the only file.
+  // For a single file only.
   ExecutionArguments execution;
   std::string output;
 };
 
-// "resnet18" of "models/resnet18.pt2".
+// "resnet18" for "models/resnet18.pt2".
 std::string model_name(const std::string& path) {
   return std::filesystem::path(path).stem().string();
 }

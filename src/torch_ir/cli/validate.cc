@@ -1,4 +1,4 @@
-// torch-ir validate: is a file a well-formed IR, and do weights fit it?
+// torch-ir validate: checks that a file is a well-formed IR, and that weights fit it.
 
 #include "torch_ir/ir/validate.h"
 

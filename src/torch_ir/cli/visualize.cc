@@ -1,4 +1,4 @@
-// torch-ir visualize: a graph as a picture.
+// torch-ir visualize: draws a graph.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -29,13 +29,13 @@ void check_ending(const std::string& path) {
               "': its name must end in .mmd, .svg, .png or .dot");
 }
 
-// As the name of the file says.
+// The name of the file decides the format.
 std::string draw(const IR& ir, const VisualizeArguments& arguments, Console& console) {
   const std::string& path = arguments.output;
   if (path.ends_with(".dot")) return ir_to_dot(ir, arguments.options);
   const bool is_png = path.ends_with(".png");
   if (!is_png && !path.ends_with(".svg")) return ir_to_mermaid(ir, arguments.options);
-  // A picture is for who asked for it: it may take as long as it takes.
+  // The user asked for this picture, so it may take long.
   const SvgOptions options = {
       .max_nodes = static_cast<size_t>(arguments.options.max_nodes),
       .time_limit = std::chrono::hours(1),

@@ -31,8 +31,6 @@ double smallest_tolerance(double difference, double expected) {
   return t;
 }
 
-// --- Elements, in the type that they are compared in: double, complex, int64_t or uint64_t ---
-
 using Complex = std::complex<double>;
 
 template <class T>
@@ -59,13 +57,13 @@ double magnitude(const T& value) {
 template <class T>
 double distance(const T& a, const T& b) {
   if constexpr (std::is_integral_v<T>) {
-    // In unsigned arithmetic, where no difference of two 64-bit numbers overflows.
+    // Unsigned arithmetic cannot overflow for a difference of 64-bit numbers.
     const auto x = static_cast<uint64_t>(a);
     const auto y = static_cast<uint64_t>(b);
     return static_cast<double>(a > b ? x - y : y - x);
   } else {
     const double modulus = std::abs(a - b);
-    // Two infinities that are not equal; NaN would mean that a side is NaN.
+    // For unequal infinities; NaN would mean that a side is NaN.
     return std::isnan(modulus) && !is_nan(a) && !is_nan(b) ? kInfinity : modulus;
   }
 }
@@ -79,8 +77,7 @@ double product(const T& a, const T& b) {
   }
 }
 
-// How an element of dtype `type` is written; half precision as the float it is, NaN without a sign,
-// which means nothing.
+// Writes half precision as the float it is, and NaN without its meaningless sign.
 std::string value_text(double value, c10::ScalarType type) {
   if (std::isnan(value)) return "nan";
   return type == c10::kDouble ? fmt::format("{}", value)
@@ -98,9 +95,7 @@ std::string value_text(int64_t value, c10::ScalarType type) {
 }
 std::string value_text(uint64_t value, c10::ScalarType) { return fmt::format("{}", value); }
 
-// --- Floats in units of the last place ---
-
-// The elements of a block as integers in the same order: neighbours are 1 apart.
+// Maps the floats of a block to integers in the same order: neighbours are 1 apart.
 class FloatOrder {
  public:
   explicit FloatOrder(const at::Tensor& block)
@@ -127,11 +122,9 @@ class FloatOrder {
 
   const void* data_;
   size_t size_;
-  // 0 for floats that have none.
+  // 0 for floats without a sign.
   uint64_t sign_bit_ = 0;
 };
-
-// --- The pass ---
 
 // Sums of products, over elements that are finite on both sides.
 struct Products {
@@ -142,9 +135,9 @@ struct Products {
 
 // What one pass over the elements gathers.
 struct Difference {
-  // The metrics that need no more: greatest ones, counts, the values of the worst element.
+  // Receives the metrics that need no finishing: maxima, counts, values of the worst element.
   TensorComparison& result;
-  // Of |actual - expected| and its square.
+  // Sums of |actual - expected| and its square.
   double sum = 0;
   double sum_of_squares = 0;
   Products products = {};
@@ -154,22 +147,21 @@ struct Difference {
   int64_t num_non_finite = 0;
   // Position of the worst element; negative while all are equal.
   int64_t worst = -1;
-  // 2 for NaN, 1 for infinite differences, 0 for others; and how far outside the tolerance.
+  // 2 for NaN, 1 for infinite differences, 0 for others; then the excess over the tolerance.
   int worst_rank = 0;
   double worst_excess = 0;
 };
 
-// Sets `max` to `value` where that is greater; NaN is the greatest.
+// Sets `max` to `value` if that is greater; NaN is the greatest.
 void raise(double& max, double value) {
   if (!(value <= max) && !std::isnan(max)) max = value;
 }
 
-// Where one bin of TensorComparison::histogram ends and the next begins.
+// The limits between the bins of TensorComparison::histogram.
 constexpr std::array<double, kHistogramBins - 2> kBinLimits = {
     1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3};
 
-// The bin of two elements that are not equal and differ by `difference`. NaN, below no limit, is in
-// the last one.
+// The bin of two unequal elements that differ by `difference`. NaN goes into the last one.
 size_t histogram_bin(double difference) {
   const auto limit = std::ranges::upper_bound(kBinLimits, difference);
   return 1 + static_cast<size_t>(limit - kBinLimits.begin());
@@ -187,7 +179,7 @@ Products multiply(const T* actual, const T* expected, int64_t size) {
     return Products{product(actual[i], actual[i]), product(expected[i], expected[i]),
                     product(actual[i], expected[i])};
   };
-  // In several sums: in one, each addition would wait for the one before it.
+  // Several sums, since in one each addition would wait for the previous one.
   std::array<Products, 4> sums;
   int64_t i = 0;
   for (; i + 4 <= size; i += 4) {
@@ -206,8 +198,8 @@ Products multiply(const T* actual, const T* expected, int64_t size) {
   return total;
 }
 
-// Adds two elements at `index` that are not equal and differ by `difference`; `size` is that of the
-// expected one.
+// Adds two unequal elements at `index` that differ by `difference`; `size` is the expected
+// magnitude.
 void add_difference(double difference, double size, const Tolerance& tolerance, int64_t index,
                     Difference& all) {
   const double excess = difference - allowed_difference(tolerance, size);
@@ -225,7 +217,7 @@ void add_difference(double difference, double size, const Tolerance& tolerance, 
   all.sum_of_squares += difference * difference;
   ++all.result.histogram[histogram_bin(difference)];
   if (std::isnan(difference)) ++all.num_nan;
-  // NaN is worst, then infinity, then what is furthest outside the tolerance.
+  // NaN is worst, then infinity, then the greatest excess over the tolerance.
   const int rank = is_finite_difference ? 0 : std::isnan(difference) ? 2 : 1;
   const bool is_worse =
       rank != all.worst_rank ? rank > all.worst_rank : rank == 0 && excess > all.worst_excess;
@@ -235,7 +227,7 @@ void add_difference(double difference, double size, const Tolerance& tolerance, 
   all.worst_excess = excess;
 }
 
-// Adds two blocks of one dtype, which begin at position `first`, compared as T, which is `type`.
+// Adds two blocks of one dtype that start at position `first`, compared as T, which is `type`.
 template <class T>
 void add_block(const at::Tensor& actual_block, const at::Tensor& expected_block,
                c10::ScalarType type, const Tolerance& tolerance, int64_t first, Difference& all) {
@@ -259,7 +251,7 @@ void add_block(const at::Tensor& actual_block, const at::Tensor& expected_block,
     if (!is_finite(a) || !is_finite(e)) {
       ++all.num_non_finite;
     } else if constexpr (std::is_same_v<T, double>) {
-      // Of integers in order the distance is exact, and fits 64 bits without a sign.
+      // The distance between ordered integers is exact and fits into 64 unsigned bits.
       const int64_t x = actual_order[i];
       const int64_t y = expected_order[i];
       const uint64_t steps =
@@ -276,7 +268,7 @@ void add_block(const at::Tensor& actual_block, const at::Tensor& expected_block,
   add_products(multiply(actual, expected, size), all.products);
 }
 
-// Of strided tensors of one shape and dtype.
+// For strided tensors of one shape and dtype.
 Difference measure(const at::Tensor& actual, const at::Tensor& expected, const Tolerance& tolerance,
                    TensorComparison& result) {
   Difference all{.result = result};
@@ -302,8 +294,6 @@ Difference measure(const at::Tensor& actual, const at::Tensor& expected, const T
   return all;
 }
 
-// --- The result ---
-
 std::string find_mismatch(const at::Tensor& actual, const at::Tensor& expected) {
   if (!actual.defined() || !expected.defined()) {
     return actual.defined() ? "a tensor, expected None" : "None, expected a tensor";
@@ -320,7 +310,7 @@ std::string find_mismatch(const at::Tensor& actual, const at::Tensor& expected) 
   return {};
 }
 
-// NaN without a sign, which means nothing: it would be written "-nan".
+// NaN with a sign would be printed as "-nan".
 double plain_nan(double value) {
   return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
 }
@@ -350,7 +340,7 @@ double signal_to_noise(const Difference& difference) {
   return plain_nan(10 * std::log10(difference.products.expected / difference.sum_of_squares));
 }
 
-// Sets what is left of the metrics once the pass is done.
+// Finishes the metrics after the pass.
 void finish(const Difference& difference, const at::Tensor& expected, const Tolerance& tolerance) {
   TensorComparison& result = difference.result;
   const auto mean = [&](double sum) {
@@ -367,7 +357,7 @@ void finish(const Difference& difference, const at::Tensor& expected, const Tole
     result.max_ulp_diff = difference.max_ulp_diff;
   }
   if (difference.num_nan > 0) result.num_nan = difference.num_nan;
-  // What is given for all outputs is not for integers.
+  // A tolerance for all outputs does not apply to integers.
   const bool must_be_equal =
       compares_exactly(expected.scalar_type()) && tolerance == kExactTolerance;
   if (must_be_equal && !result.is_close) result.smallest_passing_tolerance = kInfinity;
@@ -379,7 +369,7 @@ std::string comparison_differences_text(const TensorComparison& comparison) {
                      comparison.mean_diff);
 }
 
-// The share of what differs, never rounded to none or all.
+// A percentage that is never rounded to 0 or 100.
 std::string percent_text(int64_t part, int64_t whole) {
   const double percent = 100 * static_cast<double>(part) / static_cast<double>(whole);
   if (percent < 0.01) return "<0.01 %";
@@ -387,7 +377,7 @@ std::string percent_text(int64_t part, int64_t whole) {
   return fmt::format("{:.3g} %", percent);
 }
 
-// "max relative 0.2, max 4 ULP", as far as there are such figures.
+// "max relative 0.2, max 4 ULP", if there are such figures.
 std::string relative_text(const TensorComparison& comparison) {
   std::string text = fmt::format("max relative {:.4g}", comparison.max_relative_diff);
   if (comparison.max_ulp_diff) text += fmt::format(", max {} ULP", *comparison.max_ulp_diff);

@@ -15,11 +15,10 @@
 namespace torch_ir {
 namespace {
 
-// Ends the run of the reference when that of the graph has failed.
+// Ends the run of the reference after the run of the graph has failed.
 struct ActualFailed {};
 
-// What is worse comes first, and of equal ones what the graph computes first. NaN and infinity are
-// greater than all numbers.
+// Sorts the worst first, ties in graph order. NaN and infinity are greater than all numbers.
 std::pair<double, double> badness(const NodeDetail& detail) {
   const double error = detail.comparison.smallest_passing_tolerance;
   return {std::isnan(error) ? std::numeric_limits<double>::infinity() : error, 0};
@@ -33,7 +32,7 @@ bool is_worse(const Detail& a, const Detail& b) {
   return badness(a) != badness(b) ? badness(a) > badness(b) : a.index < b.index;
 }
 
-// Adds to the worst of many, of which only so many are kept on the way.
+// Keeps only a limited number of values.
 template <class Detail>
 void keep_worst(std::vector<Detail>& worst, Detail detail) {
   worst.push_back(std::move(detail));
@@ -119,7 +118,7 @@ class NodeComparer {
     if (differs(detail.comparison)) keep_worst(report_.worst, std::move(detail));
   }
 
-  // Whether the value is outside what is allowed.
+  // Whether the value is outside the tolerance.
   bool judge(const NodeDetail& detail, const at::Tensor& actual, const at::Tensor& expected) {
     if (!judge_) return !detail.comparison.is_close;
     const at::Tensor float64 = judge_->run.value(detail.value);
@@ -182,7 +181,7 @@ class NodeComparer {
   const ActualValue& actual_;
   const std::optional<NodeJudge>& judge_;
   NodeReport report_;
-  // Values to the nodes that make them, and to the outputs of the graph that they are.
+  // From values to the nodes that make them, and to their positions among the graph's outputs.
   std::unordered_map<std::string_view, size_t> nodes_;
   std::unordered_map<std::string_view, size_t> outputs_;
   std::vector<std::string> values_;
@@ -190,8 +189,8 @@ class NodeComparer {
   std::unordered_set<std::string_view> observed_;
 };
 
-// What nodes and the graph's outputs read: inputs refer to values by producer, or by name, and
-// attributes to numbers by name.
+// The values that nodes and outputs read: inputs refer to values by producer or by name, attributes
+// to numbers by name.
 std::unordered_set<std::string> read_values(const Graph& graph) {
   std::unordered_map<std::string_view, const OpNode*> producers;
   for (const OpNode& node : graph.nodes) producers.emplace(node.name, &node);

@@ -1,9 +1,8 @@
-// compare_nodes: where does a graph first compute something else than its model?
+// compare_nodes: finds where a graph first diverges from its model.
 //
-// The model and the graph run side by side: each value is compared as soon as the model has made
-// it, and let go of before the next, so that memory is that of two runs. What is written to in
-// place is compared as it was right after its node, on both sides. What comes out, a NodeReport, is
-// plain data, which the reports read.
+// The model and the graph run side by side. Each value is compared when the model has made it, and
+// then released, so that memory is that of two runs. Values that are written in place are compared
+// as they were right after their node.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -23,7 +22,6 @@
 
 namespace torch_ir {
 
-// One value that a node makes, compared.
 struct NodeDetail {
   // Position of the node in the graph.
   int64_t index = 0;
@@ -37,13 +35,13 @@ struct NodeDetail {
 // The first value outside the tolerance.
 struct Divergence {
   NodeDetail node = {};
-  // Of the inputs that the graph computed the value from, and of the value itself.
+  // Statistics of the inputs from which the graph computed the value.
   std::vector<TensorStatistics> inputs = {};
   TensorStatistics actual = {};
   TensorStatistics expected = {};
 };
 
-// The first value that holds what is not a number, or infinite.
+// The first value that holds NaN or infinity.
 struct NonFinite {
   int64_t index = 0;
   std::string node = {};
@@ -51,11 +49,11 @@ struct NonFinite {
   std::string value = {};
   // Whether NaN, or else infinite.
   bool is_nan = false;
-  // Whether the model has it there as well.
+  // Whether the model has it there too.
   bool is_expected = false;
 };
 
-// What float64 says of one value.
+// The second opinion of one value.
 struct NodeOpinion {
   int64_t index = 0;
   std::string node = {};
@@ -65,61 +63,59 @@ struct NodeOpinion {
 };
 
 struct NodeReport {
-  // In effect; what it says of single outputs holds for the values that are these outputs.
+  // In effect; tolerances for single outputs also hold for the values that are these outputs.
   ToleranceRule tolerance = {};
-  // How many values were compared, and how many are outside the tolerance.
   int64_t num_compared = 0;
   int64_t num_mismatched = 0;
   std::optional<Divergence> first_divergence = std::nullopt;
   std::optional<NonFinite> first_nan = std::nullopt;
   std::optional<NonFinite> first_inf = std::nullopt;
-  // Those with the greatest errors that are not 0, the greatest first; at most kMaxNodeDetails.
+  // The greatest nonzero errors, the greatest first; at most kMaxNodeDetails.
   std::vector<NodeDetail> worst = {};
-  // Values that the graph computes but nobody could compare, at most as many, and why.
+  // Values that could not be compared, at most kMaxNodeDetails, and why.
   struct Skipped {
     std::string value;
     std::string reason;
   };
   std::vector<Skipped> skipped = {};
   int64_t num_skipped = 0;
-  // Those of the second opinions with the greatest factors, the greatest first, and of equal ones
-  // those that are furthest from float64; at most kMaxNodeDetails.
+  // The second opinions with the greatest factors, greatest first, ties by distance from float64;
+  // at most kMaxNodeDetails.
   std::vector<NodeOpinion> opinions = {};
   int64_t num_opinions = 0;
-  // How many of the values that were compared have none, and why the first of them has not.
+  // Compared values without an opinion, and why the first of them has none.
   int64_t num_without_opinion = 0;
   std::string opinion_problem = {};
-  // What went wrong on the way, where the comparison came to no end.
+  // Why the comparison ended early.
   std::string error = {};
-  // What else there is to know, one line: why there is no reproducer, or how values were obtained.
+  // A remark, one line: why there is no reproducer, or how values were obtained.
   std::string note = {};
 };
 
 inline constexpr size_t kMaxNodeDetails = 50;
 
-// Runs the model and tells its values, in the order of the graph. Values that the graph does not
-// have are passed over.
+// Runs the model and reports its values, in the order of the graph. Values that the graph lacks are
+// ignored.
 using ReferenceRun = std::function<void(const ValueObserver&)>;
 
-// The value called so in the run of the graph; undefined where there is none by itself. Asked for
-// in the order in which the model tells them, each once.
+// Returns the value of that name from the run of the graph; undefined if it has none of its own.
+// Called once for each value, in the order in which the model reports them.
 using ActualValue = std::function<at::Tensor(const std::string& name)>;
 
-// The values that are compared, by name, in the order of the graph: what its nodes make, but of
-// nodes that make several only those that are read. What nobody reads, such as the statistics that
-// a batch norm saves, may differ from device to device.
+// The names of the values to compare, in the order of the graph: the results of its nodes; if a
+// node makes several, only those that are read. Unread ones, such as the saved statistics of a
+// batch norm, may differ between devices.
 std::vector<std::string> compared_values(const Graph& graph);
 
-// Who gives second opinions of values, and whether they decide in place of the tolerance.
+// Gives second opinions of values, which may decide instead of the tolerance.
 struct NodeJudge {
   Float64Run& run;
-  // The greatest factor that passes, where float64 is the reference; values of which it says
-  // nothing pass then.
+  // The greatest factor that passes if float64 is the reference; values without an opinion pass.
   std::optional<double> error_factor = std::nullopt;
 };
 
-// Compares the compared_values of `graph`. Throws nothing that the two runs throw: what was
-// compared until then is in the report, with the error. Leaves Divergence::inputs empty.
+// Compares the compared_values of `graph`. Exceptions of the two runs end up in the report, with
+// what was compared until then. Leaves Divergence::inputs empty.
 NodeReport compare_nodes(const Graph& graph, const ReferenceRun& reference,
                          const ActualValue& actual, const ToleranceRule& tolerance,
                          const std::optional<NodeJudge>& judge = std::nullopt);

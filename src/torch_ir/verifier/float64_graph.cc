@@ -15,9 +15,7 @@
 namespace torch_ir {
 namespace {
 
-// --- Graphs ---
-
-// Operators, without overload, whose results say something about the dtype, and not about numbers.
+// Operators, without overload, whose results depend on the dtype itself.
 constexpr std::pair<std::string_view, std::string_view> kDtypeBound[] = {
     {"aten.nextafter", "the next number is another one in float64"},
     {"aten.nextafter_", "the next number is another one in float64"},
@@ -49,7 +47,8 @@ Attribute wide(const Attribute& attribute) {
 void widen(AttributeMap& attributes) {
   const AttributeMap originals = attributes;
   for (const auto& [name, value] : originals) {
-    // Of a softmax: whether the result of float16 is float32. There is none of float64.
+    // An attribute of softmax: whether the result of float16 is float32. float64 has no such
+    // variant.
     attributes.set(name, name == "half_to_float" ? Attribute(false) : wide(value));
   }
 }
@@ -59,7 +58,7 @@ bool is_widened(std::string_view dtype) {
   return found && in_float64(*found) != *found;
 }
 
-// Why the node would mean something else in float64; empty where it would not.
+// Why the node would mean something else in float64; empty if it would not.
 std::string_view obstacle(const OpNode& node) {
   for (const auto& [op, reason] : kDtypeBound) {
     if (without_overload(node.op_type) == op) return reason;
@@ -85,8 +84,6 @@ void widen(Graph& graph) {
     for (Graph& inner : node.graphs) widen(inner);
   }
 }
-
-// --- Tensors ---
 
 // Widens tensors of one dtype whose memory overlaps: all elements of that memory, once.
 std::vector<at::Tensor> widen_group(const std::vector<at::Tensor>& tensors, c10::ScalarType dtype) {

@@ -29,9 +29,7 @@
 namespace torch_ir {
 namespace {
 
-// --- Who decides ---
-
-// Operators of aten whose results jump: a small change of an input is a great one of the result.
+// ATen operators whose results jump: a small change of an input may change the result a lot.
 constexpr std::string_view kJumps[] = {
     "ceil",       "div",       "divide",       "fake_quantize_per_channel_affine",
     "fix",        "floor",     "fmod",         "fake_quantize_per_tensor_affine",
@@ -56,7 +54,7 @@ bool jumps(const OpNode& node) {
   if (!name || name->getNamespace() != "aten") return false;
   std::string_view base = std::string_view(name->name).substr(std::string_view("aten::").size());
   if (base.ends_with('_')) base.remove_suffix(1);
-  // A division rounds where it is told how.
+  // A division rounds only with a rounding mode.
   if (base.starts_with("div")) {
     const Attribute* mode = node.attrs.find("rounding_mode");
     return mode != nullptr && !mode->is_none();
@@ -69,7 +67,7 @@ bool asks_only(const OpNode& node) {
   return op && asks_about_metadata(*op);
 }
 
-// Whether the node makes integers or booleans, or jumps, by what floating point values say.
+// Whether the node makes integers or booleans from floating-point values, or jumps.
 bool decides(const OpNode& node) {
   if (!std::ranges::any_of(node.inputs, is_rounded)) return false;
   return jumps(node) || (std::ranges::any_of(node.outputs, is_integral) && !asks_only(node));
@@ -88,10 +86,8 @@ bool may_draw(const OpNode& node) {
   return !node.graphs.empty() || (op && op->hasTag(at::Tag::nondeterministic_seeded));
 }
 
-// --- What was decided ---
-
-// Whether what a jump gave is another in float64 by more than rounding. Of whole numbers that is
-// one half; others are judged by what rounding leaves of half their digits.
+// Whether a jump differs in float64 by more than rounding: by one half for whole numbers, by half
+// of the digits for others.
 bool has_jumped(const at::Tensor& eager, const at::Tensor& wide) {
   const at::Tensor finite = at::isfinite(eager).logical_and(at::isfinite(wide));
   const at::Tensor distance = (eager.to(wide.scalar_type()) - wide).abs().masked_select(finite);
@@ -108,9 +104,7 @@ bool agree(const at::Tensor& eager, const at::Tensor& wide) {
   return !has_jumped(eager, wide);
 }
 
-// --- Runs ---
-
-// New floating point tensors are float64 where nothing says another dtype.
+// Makes new floating-point tensors float64 unless a dtype is given.
 class DefaultDtypeGuard {
  public:
   DefaultDtypeGuard() { c10::set_default_dtype(caffe2::TypeMeta::Make<double>()); }
@@ -122,7 +116,7 @@ class DefaultDtypeGuard {
   const caffe2::TypeMeta before_ = c10::get_default_dtype();
 };
 
-// A graph with its run, checked against what the IR says.
+// A run of a graph, checked against the IR.
 struct CheckedRun {
   CheckedRun(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs)
       : graph(lower(ir, weights, StateDict(), c10::kCPU)),
@@ -140,7 +134,7 @@ struct CheckedRun {
     run.advance();
   }
 
-  // What the step that ran last made; numbers as tensors, undefined for None.
+  // An output of the last step; numbers as tensors, undefined for None.
   at::Tensor made(size_t output) const {
     const ValueId id = graph.nodes.at(run.next_step() - 1).outputs.at(output);
     const c10::IValue& value = run.value(id);
@@ -167,7 +161,7 @@ void check_size(const StateDict& weights) {
                           static_cast<double>(bytes) / (1 << 30), kMaxFloat64WeightBytes >> 30));
 }
 
-// Weights and inputs together, since they may share memory.
+// Widened together, since weights and inputs may share memory.
 std::unique_ptr<CheckedRun> start_wide(const IR& ir, const StateDict& weights,
                                        const std::vector<at::Tensor>& inputs) {
   check_size(weights);
@@ -221,7 +215,7 @@ struct Float64Run::State {
     return before.has_moved();
   }
 
-  // What is made of a doubtful value is doubtful.
+  // A value made of a doubtful one is doubtful too.
   void inherit(size_t step) {
     if (doubts.empty()) return;
     const OpNode& node = ir.nodes[step];
@@ -253,7 +247,7 @@ struct Float64Run::State {
     return fmt::format("node '{}' ({}) {}", printable(node.name), printable(node.op_type), what);
   }
 
-  // All that the node makes and writes to.
+  // Doubts all values that the node makes or writes to.
   void doubt_all(size_t step, const std::string& reason) {
     for (const TensorMeta& output : ir.nodes[step].outputs) doubt_value(output.name, reason);
     for (const size_t written : memory.written_by(step)) doubts.try_emplace(written, reason);
@@ -274,9 +268,9 @@ struct Float64Run::State {
   const GraphMemory memory;
   std::unique_ptr<CheckedRun> wide;
   std::unique_ptr<CheckedRun> eager;
-  // Values to the nodes that make them, and which outputs they are.
+  // Values to the nodes that make them, and to the index among their outputs.
   std::unordered_map<std::string_view, std::pair<size_t, size_t>> sources;
-  // By memory, why.
+  // Reasons, by memory.
   std::unordered_map<size_t, std::string> doubts;
 };
 

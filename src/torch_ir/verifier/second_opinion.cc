@@ -17,11 +17,11 @@ namespace {
 
 constexpr double kBoundless = std::numeric_limits<double>::infinity();
 
-// The greatest of the finite elements; 1 where that is 0.
+// The greatest finite magnitude; 1 if that is 0.
 double scale_of(const at::Tensor& float64) {
   double scale = 0;
   for_each_block({float64}, [&](c10::ArrayRef<at::Tensor> blocks, int64_t /*first*/) {
-    // Booleans have no abs, and the size of a complex number is known before it is cast.
+    // Booleans have no abs, and complex numbers lose their size when cast to double.
     const at::Tensor& block = blocks[0];
     const at::Tensor sizes =
         block.is_complex() ? block.abs().to(c10::kDouble) : block.to(c10::kDouble).abs();
@@ -35,13 +35,13 @@ double scale_of(const at::Tensor& float64) {
 }
 
 struct Deviation {
-  // Over the elements that are finite on both sides.
+  // Over elements that are finite on both sides.
   double max_diff = 0;
   // Elements that differ and are not finite on both sides.
   int64_t num_non_finite = 0;
 };
 
-// Both are strided and of one shape.
+// Both must be strided and of one shape.
 Deviation deviation_of(const at::Tensor& tensor, const at::Tensor& exact) {
   const bool is_complex = tensor.is_complex() || exact.is_complex();
   const c10::ScalarType wide = is_complex ? c10::kComplexDouble : c10::kDouble;
@@ -60,8 +60,8 @@ Deviation deviation_of(const at::Tensor& tensor, const at::Tensor& exact) {
   return deviation;
 }
 
-// The greatest error of a tensor that was rounded to its dtype and is exact otherwise: half a unit
-// in the last place, which for the smallest numbers is half of the least one.
+// The greatest error of rounding to the dtype: half a unit in the last place, or half of the
+// smallest number.
 double rounding_error(c10::ScalarType dtype, double scale) {
   if (compares_exactly(dtype)) return 0;
   return AT_DISPATCH_FLOATING_TYPES_AND4(
@@ -132,7 +132,7 @@ SecondOpinion second_opinion(const at::Tensor& executor, const at::Tensor& eager
     const double scale = scale_of(exact);
     const at::Tensor sides[] = {strided(executor.detach()), strided(eager.detach())};
     const Deviation of_executor = deviation_of(sides[0], exact);
-    // Two sides of equal bits, as they mostly are, are measured once.
+    // Sides of equal bits, the usual case, are measured once.
     const Deviation of_eager =
         have_equal_bits(sides[0], sides[1]) ? of_executor : deviation_of(sides[1], exact);
     SecondOpinion opinion{.executor_error = of_executor.max_diff / scale,

@@ -14,8 +14,7 @@ namespace {
 
 bool has_values(const at::Tensor& tensor) { return tensor.defined() && !tensor.is_meta(); }
 
-// Calls `visit` with the numbers of a block at a time as doubles, the parts of complex ones one
-// after the other.
+// Calls `visit` with a block of numbers at a time as doubles; complex numbers as pairs.
 template <class Visit>
 void for_each_block_of_numbers(const at::Tensor& tensor, const Visit& visit) {
   const c10::InferenceMode inference_mode;
@@ -29,7 +28,7 @@ void for_each_block_of_numbers(const at::Tensor& tensor, const Visit& visit) {
   });
 }
 
-// One that is NaN in a part is NaN, whatever the other part is.
+// NaN if either part is.
 double modulus(double real, double imaginary) {
   return std::isnan(real) || std::isnan(imaginary) ? std::nan("") : std::hypot(real, imaginary);
 }
@@ -44,8 +43,8 @@ TensorStatistics statistics(const std::string& name, const at::Tensor& tensor) {
   result.dtype = dtype_name(tensor.scalar_type());
   result.num_elements = tensor.numel();
   if (!has_values(tensor)) return result;
-  // Mean and squared deviations are kept up to date (Chan, Golub and LeVeque, Updating Formulae and
-  // a Pairwise Algorithm for Computing Sample Variances, 1979).
+  // Updates mean and squared deviations (Chan, Golub and LeVeque, Updating Formulae and a Pairwise
+  // Algorithm for Computing Sample Variances, 1979).
   int64_t count = 0;
   double mean = 0;
   double squares = 0;
@@ -54,7 +53,7 @@ TensorStatistics statistics(const std::string& name, const at::Tensor& tensor) {
       ++(std::isnan(value) ? result.num_nan : result.num_inf);
       return;
     }
-    // NaN until the first one.
+    // Both are NaN before the first value.
     result.min = std::fmin(result.min, value);
     result.max = std::fmax(result.max, value);
     const double delta = value - mean;
@@ -80,7 +79,7 @@ NonFiniteCount count_non_finite(const at::Tensor& tensor) {
   if (!can_have) return count;
   const int64_t parts = tensor.is_complex() ? 2 : 1;
   for_each_block_of_numbers(tensor, [&](const double* begin, const double* end) {
-    // A finite number less itself is 0; the sum of such differences costs no branch.
+    // A finite number minus itself is 0; summing such differences needs no branch.
     double sum = 0;
     for (const double* value = begin; value != end; ++value) sum += *value - *value;
     if (sum == 0) return;

@@ -1,7 +1,4 @@
-// statistics: what can be said of a tensor in one line.
-//
-// For reports on values that are wrong. Memory stays small whatever the size: elements are read a
-// block at a time.
+// Statistics of a tensor, for reports on wrong values.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,8 +10,7 @@
 
 namespace torch_ir {
 
-// All numbers are over the finite elements, and NaN where there are none; of complex numbers, over
-// their moduli.
+// Covers only finite elements, and is NaN without any; uses the moduli of complex numbers.
 struct TensorStatistics {
   std::string name = {};
   std::vector<int64_t> shape = {};
@@ -29,11 +25,11 @@ struct TensorStatistics {
   double standard_deviation = kNone;
 };
 
-// The same bytes on every machine: sums are in the order of the elements. Of a tensor that is
-// undefined or without values, only what there is.
+// Deterministic on every machine: sums are in the order of the elements. Accepts tensors that are
+// undefined or without values.
 TensorStatistics statistics(const std::string& name, const at::Tensor& tensor);
 
-// Of complex numbers, those that are NaN in either part; infinite where that is not so.
+// A complex number is NaN if either part is, and else infinite if either part is.
 struct NonFiniteCount {
   int64_t num_nan = 0;
   int64_t num_inf = 0;

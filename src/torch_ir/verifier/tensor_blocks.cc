@@ -8,7 +8,7 @@
 namespace torch_ir {
 namespace {
 
-// Small enough for the caches, large enough that a block's overhead is nothing.
+// Fits into caches, and is large enough to hide the overhead of a block.
 constexpr int64_t kBlockSize = 1 << 16;
 
 using Blocks = c10::SmallVector<at::Tensor, 2>;

@@ -1,7 +1,7 @@
-// Tolerance: how far two elements may be apart and still agree, and how that is printed.
+// Tolerance: how far apart two elements may be and still agree.
 //
-// tolerance_for is the one place that says which tolerance holds: integers and booleans are equal
-// or not, whatever is given for all outputs, unless a tolerance is given for the output itself.
+// tolerance_for alone decides which tolerance applies: a tolerance for all outputs does not apply
+// to integers and booleans, which must be equal unless the single output has a tolerance.
 #pragma once
 
 #include <c10/core/ScalarType.h>
@@ -24,11 +24,11 @@ inline constexpr Tolerance kExactTolerance = {.rtol = 0, .atol = 0};
 
 // The tolerances of the outputs of a graph.
 struct ToleranceRule {
-  // Of the outputs of floating point and complex numbers.
+  // For floating-point and complex outputs.
   Tolerance fixed = {};
-  // default_tolerance of the dtype of the expected output, in place of `fixed`.
+  // Replaces `fixed` with default_tolerance of the expected dtype.
   bool by_dtype = false;
-  // Of single outputs, whatever their dtype, by their position; these go first.
+  // For single outputs of any dtype, by position; these take precedence.
   std::map<size_t, Tolerance> outputs = {};
 
   bool operator==(const ToleranceRule&) const = default;
@@ -37,25 +37,23 @@ struct ToleranceRule {
 // Whether numbers of `dtype` are never rounded: integers and booleans.
 bool compares_exactly(c10::ScalarType dtype);
 
-// What torch.testing.assert_close takes for tensors of `dtype`.
+// The default of torch.testing.assert_close for `dtype`.
 // https://docs.pytorch.org/docs/stable/testing.html
 Tolerance default_tolerance(c10::ScalarType dtype);
 
-// The tolerance of `rule` for the output at `position`, expected to be of `dtype`.
 Tolerance tolerance_for(const ToleranceRule& rule, size_t position, c10::ScalarType dtype);
 
 // "rtol 1e-05, atol 1e-05"
 std::string tolerance_text(const Tolerance& tolerance);
 
-// Three digits, rounded up: a tolerance that is printed passes when it is given. "none" when it is
-// infinite.
+// Three digits, rounded up, so that a printed tolerance passes. "none" if infinite.
 std::string tolerance_text(double tolerance);
 
-// "rtol 1e-05, atol 1e-05", and ", integers exact" where there are any; where outputs have
-// tolerances of their own, what chose them.
+// "rtol 1e-05, atol 1e-05", and ", integers exact" if there are any; for tolerances by output, says
+// what chose them.
 std::string rule_text(const ToleranceRule& rule, bool has_exact_outputs);
 
-// " (rtol 0, atol 0)" where rule_text does not say that an output has `tolerance`, else empty.
+// " (rtol 0, atol 0)" if rule_text does not cover an output's `tolerance`, else empty.
 std::string own_tolerance_text(const ToleranceRule& rule, const Tolerance& tolerance);
 
 }  // namespace torch_ir

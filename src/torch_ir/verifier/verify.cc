@@ -36,7 +36,7 @@ std::vector<std::string> output_names(const IR& ir) {
   return names;
 }
 
-// Over all elements of all outputs that can be compared.
+// Summarizes all comparable outputs.
 void summarize(VerificationReport& report) {
   double sum = 0;
   double count = 0;
@@ -53,7 +53,7 @@ void summarize(VerificationReport& report) {
   report.mean_diff = count == 0 ? 0 : sum / count;
 }
 
-// What is wrong with an output; empty where nothing is.
+// Empty if the output is right.
 std::string problem_of(const OutputDetail& detail, std::optional<double> error_factor) {
   const TensorComparison& comparison = detail.comparison;
   if (error_factor && comparison.mismatch.empty()) {
@@ -90,13 +90,13 @@ std::string differences_text(const VerificationReport& report) {
   return text;
 }
 
-// "optimization exact, "; empty where no graph ran.
+// "optimization exact, "; empty if no graph ran.
 std::string level_text(const VerificationReport& report) {
   if (!report.optimization) return {};
   return "optimization " + optimization_name(*report.optimization) + ", ";
 }
 
-// With what `verify` throws as the error of the report.
+// Turns exceptions of `verify` into the error of the report.
 std::pair<bool, VerificationReport> guarded(const VerifyOptions& options,
                                             c10::function_ref<VerificationReport()> verify) {
   VerificationReport report;
@@ -114,7 +114,7 @@ VerificationReport run_and_compare(const IR& ir, const StateDict& weights,
                                    const ReferenceFn& reference,
                                    const std::vector<at::Tensor>& inputs,
                                    const VerifyOptions& options) {
-  // The plan first: it writes to no weight, and the reference may.
+  // Runs the plan first: it writes to no weight, but the reference may.
   const std::vector<at::Tensor> actual =
       compile(ir, weights, options.constants, options.execution)
           .run_checked(to_device(copies(inputs), options.execution.device));

@@ -1,4 +1,4 @@
-// verify_ir: does an IR compute what the original model computes?
+// verify_ir: checks that an IR computes what the original model computes.
 #pragma once
 
 #include <functional>
@@ -15,48 +15,46 @@
 
 namespace torch_ir {
 
-// What the IR is verified against; a torch_ir::Model is one (Model::forward()).
+// The reference of a verification; a torch_ir::Model works (Model::forward()).
 using ReferenceFn = std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)>;
 
 struct OutputDetail {
   int64_t index = 0;
-  // The name of the graph output.
   std::string name;
   Tolerance tolerance;
   TensorComparison comparison;
-  // What float64 says of both sides, where it was asked.
+  // Set if float64 was asked.
   std::optional<SecondOpinion> second_opinion = std::nullopt;
 };
 
 struct VerificationReport {
   bool is_valid = false;
-  // Over all outputs that can be compared; 0 when none can.
+  // Over all comparable outputs; 0 if there are none.
   double max_diff = 0;
   double mean_diff = 0;
   // Why the IR could not be verified ("Verification error: ..."), or what is wrong with the
-  // outputs; empty when it is valid.
+  // outputs; empty if it is valid.
   std::string error_message;
   ToleranceRule tolerance;
-  // The greatest factor of a second opinion that passes, where float64 is the reference; the
-  // tolerance decides nothing then.
+  // The greatest factor of a second opinion that passes if float64 is the reference; the tolerance
+  // then decides nothing.
   std::optional<double> error_factor = std::nullopt;
-  // The level that the graph ran at, where one ran.
+  // The level at which the graph ran, if it did.
   std::optional<Optimization> optimization = std::nullopt;
   std::vector<OutputDetail> output_details;
 
-  // The smallest t with which rtol = atol = t all outputs would have passed; infinite when none
-  // would do, 0 without outputs.
+  // The smallest t with which all outputs would have passed rtol = atol = t; infinite if none
+  // would, 0 without outputs.
   double smallest_passing_tolerance() const;
-  // The greatest factor of all second opinions; nothing without any, or where float64 says nothing
-  // of an output.
+  // The greatest factor of all second opinions; empty without any, or if an output has none.
   std::optional<double> worst_factor() const;
-  // Whether an output had to be equal though the rule's tolerance of all outputs is another, which
-  // is for floating point; and whether any had.
+  // Whether an output had to be equal although the rule has another tolerance, for floating point;
+  // and whether any had to.
   bool is_exact_by_dtype(const OutputDetail& detail) const;
   bool has_exact_outputs() const;
 };
 
-// A few lines: the verdict, the differences and the tolerance, and a line for each output.
+// Prints a few lines: the verdict, the differences and the tolerance, and a line for each output.
 std::ostream& operator<<(std::ostream& stream, const VerificationReport& report);
 
 // Compares `actual` with `expected`, output by output, under `names`.
@@ -65,24 +63,23 @@ VerificationReport compare_outputs(const std::vector<at::Tensor>& actual,
                                    const std::vector<std::string>& names,
                                    const ToleranceRule& tolerance = {});
 
-// Compares what running `ir` gave with what `expected` has for its outputs. Those that it has
-// undefined, of which nothing is known, are left out.
+// Compares the outputs of a run of `ir` with `expected`, skipping those that are undefined there.
 VerificationReport compare_known_outputs(const IR& ir, const std::vector<at::Tensor>& actual,
                                          const std::vector<at::Tensor>& expected,
                                          const ToleranceRule& tolerance);
 
-// Adds what float64 says of each output. With `error_factor` it is the reference: an output is then
-// valid when it is no more than so many times worse than eager, and there is an opinion.
+// Adds the second opinion of each output. With `error_factor`, float64 is the reference: an output
+// is valid if it has an opinion and is at most that many times worse than eager.
 void add_second_opinions(VerificationReport& report, std::vector<SecondOpinion> opinions,
                          std::optional<double> error_factor = std::nullopt);
 
 struct VerifyOptions {
-  // The default, and one for all outputs such as {1e-3, 1e-3}, is for floating point: integers and
-  // booleans are compared exactly, unless `outputs` has a tolerance for them.
+  // Tolerances for all outputs, such as {1e-3, 1e-3}, apply to floating point only; integers and
+  // booleans are compared exactly unless `outputs` has a tolerance for them.
   ToleranceRule tolerance;
   // As in IRExecutor.
   StateDict constants = StateDict();
-  // With a device, inputs are copied to it; those of the reference stay where they are.
+  // Inputs are copied to its device; those of the reference are not.
   ExecutionOptions execution = {};
 };
 
@@ -92,7 +89,7 @@ std::pair<bool, VerificationReport> verify_ir_with_state_dict(
     const IR& ir, const StateDict& state_dict, const ReferenceFn& reference,
     const std::vector<at::Tensor>& inputs, const VerifyOptions& options = VerifyOptions());
 
-// The same with the weights of a file.
+// Loads the weights from a file.
 std::pair<bool, VerificationReport> verify_ir(const IR& ir, const std::string& weights_path,
                                               const ReferenceFn& reference,
                                               const std::vector<at::Tensor>& inputs,

@@ -12,7 +12,7 @@
 
 namespace torch_ir {
 
-// What a call of torch-ir left behind.
+// The result of a call of torch-ir.
 struct Outcome {
   int status;
   std::string out;
@@ -22,11 +22,11 @@ struct Outcome {
 // Expects status 2, no output, and "torch-ir: MESSAGE" as the only error.
 void expect_refused(const Outcome& outcome, const std::string& message);
 
-// Expects status 2, no output, and an error of so many lines that `error` describes.
+// Expects status 2, no output, and `num_lines` lines of error that match `error`.
 void expect_failed(const Outcome& outcome, const testing::Matcher<std::string>& error,
                    int64_t num_lines = 1);
 
-// A test with a folder of its own, in which the graph MaskedLinear is run.
+// A test with its own folder and the graph MaskedLinear.
 class CliTest : public testing::Test {
  public:
   // Runs torch-ir in this process.
@@ -35,20 +35,18 @@ class CliTest : public testing::Test {
  protected:
   CliTest();
 
-  // The same, which has to end with `status` and without an error; gives what it prints.
+  // Also expects `status` and no error; returns the output.
   static std::string printed(const std::vector<std::string>& arguments, int status = 0);
 
-  // The path of a file in the folder.
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
   // Writes a file into the folder; returns its path.
   std::string file(const std::string& name, const std::string& content) const;
   std::string graph_file(const std::string& name, const IR& ir) const;
   std::string tensor_file(const std::string& name,
                           const std::vector<std::pair<std::string, at::Tensor>>& tensors) const;
-  // The names of all files in the folder, sorted.
   std::vector<std::string> files() const;
 
-  // MaskedLinear with its mask, its weights, an input and what it computes from them.
+  // MaskedLinear with its mask, its weights, an input and the expected output.
   struct MaskedLinear {
     std::string graph;
     std::string weights;

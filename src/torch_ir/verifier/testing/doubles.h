@@ -1,4 +1,4 @@
-// Tensors of doubles, which hold what is no number too, for the tests of comparisons.
+// Makes tensors of doubles, including NaN and infinity, for the tests of comparisons.
 #pragma once
 
 #include <ATen/core/Tensor.h>
