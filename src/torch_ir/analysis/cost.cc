@@ -44,12 +44,10 @@ struct KnownOperator {
     try {
       if (arguments != nullptr) return formula(NodeCall(node, *schema, *arguments)).value();
     } catch (const std::exception&) {
-      // The formula reads an argument that is missing.
     }
     return std::nullopt;
   }
 
-  // Null if unknown.
   MultiplyAdds formula;
   const c10::FunctionSchema* schema;
   std::optional<OperatorBinder> binder;
@@ -107,7 +105,6 @@ struct Memory {
   std::string name = {};
   // For values of nodes, if known.
   int64_t bytes = 0;
-  // The node that makes it, and the last one that reads it.
   size_t made = kNever;
   size_t last = 0;
   // For weights.

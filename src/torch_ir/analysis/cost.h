@@ -48,7 +48,6 @@ struct NotCounted {
 };
 
 struct CostTotals {
-  // Sum over the nodes whose multiply-adds are known.
   int64_t multiply_adds = 0;
   std::vector<NotCounted> not_counted = {};
   int64_t input_bytes = 0;

@@ -50,7 +50,6 @@ std::string argument_text(const TensorMeta& input) {
   return input.arg.empty() ? "by place" : "as " + input.arg;
 }
 
-// Names with texts, in the order of the new graph.
 using Items = std::vector<std::pair<std::string, std::string>>;
 
 struct Kinds {
@@ -144,7 +143,6 @@ bool is_same_constant(const at::Tensor& a, const at::Tensor& b) {
   return left == right;
 }
 
-// Compares constants of the same form.
 void compare_constant_values(const IR& old, const IR& now, GraphDiff& diff) {
   for (const auto& item : now.constants) {
     const at::Tensor* before = old.constants.find(item.key());
@@ -198,7 +196,6 @@ void add_weights(const IR& ir, const IR& old, Origins& origins) {
   }
 }
 
-// Replaces the names of values with their origins.
 Attribute with_origins(const Attribute& attribute, const Origins& origins) {
   return with_values(attribute, [&](const ValueRef& value) -> Attribute {
     std::string key = key_of(origins, value.name);

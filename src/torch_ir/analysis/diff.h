@@ -59,7 +59,6 @@ struct Change {
   std::string graph = {};
   // The operator, input, weight, ...; the new name if it has one.
   std::string name = {};
-  // Operators only.
   std::string op_type = {};
   // The attribute, input or result.
   std::string property = {};
@@ -80,7 +79,6 @@ struct Rename {
 
 struct GraphDiff {
   std::vector<Change> changes = {};
-  // These alone make no difference.
   std::vector<Rename> renames = {};
 
   bool is_equal() const { return changes.empty(); }

@@ -19,7 +19,6 @@ struct Origin {
   // Equal in both graphs for the same thing: "input x", "weight fc.bias", or a node with its
   // partner. Empty for the value of a node without a partner.
   std::string key = {};
-  // The declaration of the value; null if unknown.
   const TensorMeta* source = nullptr;
 };
 

@@ -13,7 +13,6 @@ namespace torch_ir {
 struct IRSummary {
   std::string model_name;
   int64_t num_nodes = 0;
-  // Tensor inputs of all nodes.
   int64_t num_edges = 0;
   int64_t num_inputs = 0;
   int64_t num_outputs = 0;

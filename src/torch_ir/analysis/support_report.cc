@@ -21,7 +21,6 @@ namespace {
 // The Python package's name for taking one of several outputs; it has no dots.
 constexpr std::string_view kGetItem = "<built-in function getitem>";
 constexpr std::string_view kAll = ".*";
-// Python's prefix for operators.
 constexpr std::string_view kTorchOps = "torch.ops.";
 
 bool is_identifier(std::string_view text) {

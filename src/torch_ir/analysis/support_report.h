@@ -28,7 +28,6 @@ class SupportedOperators {
  public:
   // Parses a list; messages call it `path`. Throws Error, with path and line, for an invalid name.
   static SupportedOperators parse(std::string_view text, const std::string& path);
-  // Parses the file at `path`.
   static SupportedOperators load(const std::string& path);
 
   // Whether the list has `op_type`, all its overloads, or its namespace.
@@ -57,7 +56,6 @@ struct GraphSupport {
   // All calls of operators, and those that the backend supports.
   int64_t num_calls = 0;
   int64_t num_supported_calls = 0;
-  // With the number of calls, most frequent first.
   std::vector<std::pair<std::string, int64_t>> missing;
   std::string error;
 
@@ -73,7 +71,6 @@ struct MissingOperator {
 };
 
 struct SupportReport {
-  // In the given order.
   std::vector<GraphSupport> graphs;
   int64_t num_running = 0;
   // Needed by most graphs first; ties by unlocked graphs, by calls, by name.

@@ -73,7 +73,6 @@ std::string_view take_line(std::string_view& text) {
 
 bool is_blank(char c) { return static_cast<unsigned char>(c) <= ' ' || c == '\x7F'; }
 
-// Whether `line` is short, not counting the length of its words.
 bool is_readable(std::string_view line, size_t max_size) {
   constexpr size_t kMaxSize = 1000;
   constexpr size_t kMaxWordSize = 40;

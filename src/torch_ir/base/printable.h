@@ -28,7 +28,6 @@ inline constexpr size_t kMaxMessageSize = 400;
 // as paths, count as short ones, up to a total of 1000 bytes.
 std::string short_line(std::string_view text, size_t max_size = kMaxMessageSize);
 
-// Strips spaces, tabs and carriage returns.
 std::string_view trimmed(std::string_view line);
 
 // The length in bytes of the character at the start of `text`; 0 for invalid UTF-8.

@@ -18,7 +18,6 @@ struct Terminal {
   bool is_terminal = false;
   // Whether to use colours: it is a terminal, and NO_COLOR is not set (https://no-color.org).
   bool has_colours = false;
-  // Columns; 80 if unknown.
   int width = 80;
 };
 

@@ -25,7 +25,6 @@ struct SpawnOptions {
 // returns its process id. `reason` is the errno of a failure, or 0.
 pid_t spawn(std::vector<std::string> words, const SpawnOptions& options, int& reason);
 
-// Collects what a process prints to a pipe.
 class OutputPipe {
  public:
   OutputPipe();

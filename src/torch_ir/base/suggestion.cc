@@ -31,7 +31,6 @@ size_t edit_distance(const std::string& a, const std::string& b) {
 }  // namespace
 
 std::string suggest(const std::string& word, const std::vector<std::string>& known) {
-  // Up to a third of the word may be wrong.
   size_t best_distance = std::max<size_t>(1, word.size() / 3) + 1;
   const std::string* best = nullptr;
   for (const std::string& candidate : known) {

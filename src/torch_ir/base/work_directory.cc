@@ -99,7 +99,6 @@ fs::path path_of(const fs::path& root, const std::string& name) {
   return root / name.substr(0, name.size() - (is_folder_name(name) ? 1 : 0));
 }
 
-// The folders that contain `names`, outer ones first.
 std::set<std::string> folders_above(const std::vector<std::string>& names) {
   std::set<std::string> folders;
   for (const std::string& name : names) {

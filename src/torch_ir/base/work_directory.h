@@ -29,7 +29,6 @@ class WorkDirectory {
   int lock_ = -1;
 };
 
-// Removes what killed processes have left in `parent`.
 void remove_stale_work_directories(const std::filesystem::path& parent);
 
 // Throws Error if existing files in `to` keep move_files from moving `names`.

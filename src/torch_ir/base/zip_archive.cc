@@ -80,7 +80,6 @@ zip_int64_t serve_source(void* user, void* data, zip_uint64_t length, zip_source
 
 using EntryFile = std::unique_ptr<zip_file_t, int (*)(zip_file_t*)>;
 
-// Returns `size`, less at the end, or -1 after an error.
 zip_int64_t read_entry(const EntryFile& file, std::byte* data, uint64_t size) {
   return file == nullptr ? -1 : zip_fread(file.get(), data, size);
 }
@@ -88,7 +87,6 @@ zip_int64_t read_entry(const EntryFile& file, std::byte* data, uint64_t size) {
 }  // namespace
 
 bool looks_like_zip(std::string_view bytes) {
-  // The first entry, or the end of an empty archive.
   return bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06");
 }
 

@@ -156,7 +156,6 @@ auto read_json(const std::string& path, const Read& read) {
   }
 }
 
-// Describes the properties of the cases, a line each.
 std::string properties_text(const std::vector<CaseInfo>& infos) {
   std::set<CaseProperty> properties;
   for (const CaseInfo& info : infos) properties.insert(info.property);
@@ -185,7 +184,6 @@ void make_folder(const fs::path& path) {
   if (error) throw Error("cannot make '" + path.string() + "': " + error.message());
 }
 
-// Whether SuiteWriter writes this path inside a suite.
 bool is_of_suite(const fs::path& path, bool is_folder) {
   constexpr std::array kCaseFiles = {"ir.json", "weights.safetensors", "inputs.safetensors",
                                      "expected.safetensors", "case.json"};
@@ -226,7 +224,6 @@ bool has_suite_format(const std::string& directory) {
   }
 }
 
-// Throws Error if `directory` holds files that are not of a suite.
 void check_suite_folder(const std::string& directory) {
   std::error_code error;
   if (!fs::exists(directory, error)) return;

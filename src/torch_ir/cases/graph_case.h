@@ -17,7 +17,6 @@
 
 namespace torch_ir {
 
-// A call in a model.
 struct CaseOccurrence {
   std::string model = {};
   std::string node = {};

@@ -18,7 +18,6 @@
 
 namespace torch_ir {
 
-// Values of one run of the graph, by name.
 struct RunFacts {
   std::unordered_map<std::string, std::vector<int64_t>> shapes = {};
   // Replace references in attributes; other numbers become inputs.

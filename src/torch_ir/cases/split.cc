@@ -46,7 +46,6 @@ std::string attributes_text(const AttributeMap& attributes) {
   return text;
 }
 
-// Steps through the nodes of a model.
 class ModelSplit {
  public:
   explicit ModelSplit(const SplitModel& model)
@@ -105,12 +104,10 @@ class ModelSplit {
     }
   }
 
-  // Drops values whose last reader is node `index`.
   void forget(size_t index) {
     for (const std::string& value : read_last_by_[index]) values_.erase(value);
   }
 
-  // Runs node `index`, and returns it as a case.
   GraphCase run_case(size_t index) {
     const OpNode& node = ir_.nodes[index];
     RunFacts facts;
@@ -211,7 +208,6 @@ class ModelSplit {
   std::unordered_map<size_t, std::vector<std::string>> read_last_by_;
 };
 
-// The first tensor among the inputs, or else the outputs.
 const TensorMeta* first_tensor(const IR& ir) {
   const OpNode& node = ir.nodes.front();
   for (const auto* metas : {&node.inputs, &node.outputs}) {

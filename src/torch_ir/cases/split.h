@@ -18,7 +18,6 @@ namespace torch_ir {
 inline constexpr const char* kSplitCategory = "split";
 
 struct SplitModel {
-  // The model's name in occurrences.
   std::string name = {};
   const IR* ir = nullptr;
   const StateDict* weights = nullptr;
@@ -41,9 +40,7 @@ class Splitter {
   // ExecutionError, naming the node.
   void add(const SplitModel& model, const CaseSink& sink);
 
-  // All cases so far, with their occurrences.
   const std::vector<CaseInfo>& cases() const { return cases_; }
-  // The keys that distinguish the cases.
   std::vector<std::string> keys() const;
 
  private:

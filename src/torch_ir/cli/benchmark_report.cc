@@ -16,7 +16,6 @@
 namespace torch_ir {
 namespace {
 
-// Indices of nodes, the slowest first.
 std::vector<size_t> by_time(const std::vector<NodeProfile>& nodes) {
   std::vector<size_t> order(nodes.size());
   std::iota(order.begin(), order.end(), size_t{0});

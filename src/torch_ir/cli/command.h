@@ -51,9 +51,7 @@ struct Command {
   using Action = std::function<int(Console&)>;
 
   std::string name;
-  // One line, for the list of commands.
   std::string summary;
-  // Lines to copy, for --help.
   std::string examples;
   // Declares the arguments; the action is called once they are parsed.
   std::function<Action(CLI::App& parser)> declare;

@@ -33,7 +33,6 @@ std::string type_text(const at::Tensor& tensor) {
                      fmt::join(tensor.sizes().vec(), ", "));
 }
 
-// Tensors of the first file come first, then those that only the second one has.
 int run_compare(const CompareArguments& arguments, Console& console) {
   const StateDict actual = load_weights(arguments.actual);
   const StateDict expected = load_weights(arguments.expected);

@@ -30,7 +30,6 @@ struct ExecutionArguments {
 
 // Adds all options but --inputs.
 void add_execution_arguments(CLI::App& parser, ExecutionArguments& arguments);
-// Adds --inputs, required.
 void add_inputs_option(CLI::App& parser, ExecutionArguments& arguments);
 
 struct LoadedGraph {

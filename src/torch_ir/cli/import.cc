@@ -28,7 +28,6 @@ struct ImportArguments {
   std::string output;
 };
 
-// The inputs that `node` writes to, by the schema of its operator.
 std::vector<std::string> written_inputs(const OpNode& node) {
   const c10::FunctionSchema* schema = find_schema(node.op_type);
   if (schema == nullptr) return {};

@@ -30,7 +30,6 @@ struct InfoArguments {
   std::string output;
 };
 
-// [1, 3, "s0"]
 Json shape_json(const TensorMeta& value) {
   Json shape = Json::array();
   for (size_t i = 0; i < value.shape.size(); ++i) {
@@ -46,7 +45,6 @@ struct SizedCost {
   std::map<std::string, int64_t> sizes = {};
 };
 
-// Uses the sizes of an archive's example inputs.
 SizedCost cost_of_file(const std::string& path, const GraphFile& file) {
   if (!file.weights || !std::ranges::any_of(file.ir.graph_inputs, is_dynamic)) {
     return {.cost = cost_of(file.ir)};

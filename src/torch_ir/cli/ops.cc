@@ -33,7 +33,6 @@ struct Operator {
   OperatorSupport support;
 };
 
-// Over all files: most frequent first, ties by name.
 std::vector<Operator> operators_in(const std::vector<std::string>& files) {
   std::map<std::string, int64_t> sums;
   for (const std::string& file : files) {

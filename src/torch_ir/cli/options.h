@@ -22,7 +22,6 @@ namespace torch_ir {
 
 // Adds --quiet and --version.
 void add_common_options(CLI::App& parser, bool& quiet);
-// Adds a required positional argument.
 void add_argument(CLI::App& parser, const std::string& name, std::string& value,
                   const std::string& description);
 CLI::Option* add_file_option(CLI::App& parser, const std::string& name, std::string& path,

@@ -15,14 +15,12 @@
 namespace torch_ir {
 namespace {
 
-// Wrong usage; points to --help.
 class UsageError : public Error {
  public:
   UsageError(const std::string& program, const std::string& message)
       : Error(message + " (see '" + program + " --help')") {}
 };
 
-// Sends warnings of LibTorch and of torch-ir to the console.
 class ConsoleWarnings : public c10::WarningHandler {
  public:
   explicit ConsoleWarnings(Console& console) : console_(console) {}

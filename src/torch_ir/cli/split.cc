@@ -25,7 +25,6 @@ struct SplitArguments {
   std::string output;
 };
 
-// "resnet18" for "models/resnet18.pt2".
 std::string model_name(const std::string& path) {
   return std::filesystem::path(path).stem().string();
 }

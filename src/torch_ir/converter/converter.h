@@ -11,14 +11,12 @@
 
 namespace torch_ir {
 
-// Converts one node of the program.
 using OpConverter = std::function<OpNode(const ExportedNode& node, const GraphAnalyzer& analyzer)>;
 
 // Makes `converter` the one for `op_type` ("aten.conv2d.default"), replacing an earlier one.
 // Operators without one use convert_default. Thread-safe.
 void register_op(const std::string& op_type, OpConverter converter);
 
-// The operators with a registered converter, sorted.
 std::vector<std::string> list_registered_ops();
 
 // The default converter: the tensors of the call become inputs, the rest attributes (ir/binding.h).

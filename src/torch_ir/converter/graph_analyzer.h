@@ -52,7 +52,6 @@ class GraphAnalyzer {
   const ExportedGraph& graph_;
   // Null for the graph of a node.
   const ExportedProgram* program_ = nullptr;
-  // One for each value.
   std::vector<std::optional<Producer>> producers_;
 };
 

@@ -32,7 +32,6 @@ struct ValueRef {
 class Attribute {
  public:
   using List = std::vector<Attribute>;
-  // std::monostate is None.
   using Value =
       std::variant<std::monostate, bool, int64_t, double, std::complex<double>, std::string,
                    c10::ScalarType, c10::Layout, c10::MemoryFormat, c10::Device, ValueRef, List>;
@@ -78,7 +77,6 @@ class Attribute {
 std::ostream& operator<<(std::ostream& stream, const Attribute& attribute);
 std::string attribute_text(const Attribute& attribute);
 
-// The names of the values that `attribute` refers to, in order.
 std::vector<std::string> value_refs(const Attribute& attribute);
 
 // Replaces each reference in `attribute` with the result of `resolve`.
@@ -93,7 +91,6 @@ class AttributeMap {
 
   AttributeMap() = default;
   AttributeMap(std::initializer_list<Item> items) : items_(items) {}
-  // `items` must not name an attribute twice.
   explicit AttributeMap(std::vector<Item> items) : items_(std::move(items)) {}
 
   const Attribute* find(std::string_view name) const;

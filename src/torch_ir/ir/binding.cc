@@ -189,7 +189,6 @@ class OperatorBinder::Binder {
                           "): " + what);
   }
 
-  // Tensor arguments that may be absent and have neither attribute nor named input.
   Parameters open_arguments() const {
     Parameters open;
     for (const Parameter& parameter : parameters_) {
@@ -321,7 +320,6 @@ class OperatorBinder::Binder {
     return TensorListArgument{spread(parameter, taken)};
   }
 
-  // Up to `limit` inputs that name their argument `name`.
   std::vector<size_t> take_named(const std::string& name, size_t limit) {
     std::vector<size_t> inputs;
     if (positional_.size() == node_->inputs.size()) return inputs;
@@ -403,7 +401,6 @@ class OperatorBinder::Binder {
   // The lengths of its tensor lists, and the masks of their None items.
   std::vector<size_t> counts_;
   std::span<const Attribute> masks_;
-  // The optional tensors that take a positional input.
   Parameters given_;
   size_t next_positional_ = 0;
   size_t next_list_ = 0;

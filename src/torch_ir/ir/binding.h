@@ -75,7 +75,6 @@ class OperatorBinder {
   std::unique_ptr<Binder> binder_;
 };
 
-// Binds a single node.
 std::vector<BoundArgument> bind_node(const OpNode& node, const c10::FunctionSchema& schema);
 
 // An argument of a call: not given, a tensor, a list of tensors (None if empty), or anything else.

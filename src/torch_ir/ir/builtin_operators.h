@@ -20,7 +20,6 @@ inline constexpr std::string_view kWhileLoop = "higher_order.while_loop";
 // including numbers.
 const c10::FunctionSchema* find_builtin_schema(std::string_view op_type);
 
-// The number of graphs of a node of `op_type`: 2 for control flow, 0 for everything else.
 size_t num_graphs_of(std::string_view op_type);
 
 }  // namespace torch_ir

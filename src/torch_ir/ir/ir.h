@@ -28,7 +28,6 @@ using StateDict = torch::OrderedDict<std::string, at::Tensor>;
 // In a shape: a size that differs from run to run.
 inline constexpr int64_t kDynamicSize = -1;
 
-// Shape and dtype of a value; no data.
 struct TensorMeta {
   // Unique in the graph; in `OpNode::inputs`, the placeholder or output it refers to.
   std::string name;
@@ -57,7 +56,6 @@ struct TensorMeta {
   bool operator==(const TensorMeta&) const = default;
 };
 
-// An output that is fixed: None or a number.
 struct ConstantOutput {
   // Its index among all outputs, including those of Graph::graph_outputs.
   int64_t index;
@@ -130,10 +128,8 @@ struct IR : Graph {
 // graph that writes in place may change it later.
 using ValueObserver = std::function<void(const std::string& name, const at::Tensor& value)>;
 
-// IR(model_name='B', nodes=3, inputs=1, outputs=1, weights=4)
 std::ostream& operator<<(std::ostream& stream, const IR& ir);
 
-// 1 for a scalar.
 int64_t num_elements(const TensorMeta& meta);
 
 // "1x3x64x64", the form of shapes in graphs and reports; "scalar" for no dimensions.

@@ -48,7 +48,6 @@ AttributeMap read_plain_attributes(const JsonValue& value, const Place& place) {
   return AttributeMap(std::move(items));
 }
 
-// Sizes are integers, or expressions of symbols.
 void read_shape(const JsonValue& value, const Place& place, TensorMeta& tensor) {
   const JsonValue::array_t& sizes = as_list(value, place);
   tensor.shape.reserve(sizes.size());

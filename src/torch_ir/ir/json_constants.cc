@@ -34,7 +34,6 @@ struct ElementType {
   ElementKind kind;
 };
 
-// Empty for a dtype without a JSON form.
 std::optional<ElementType> find_element_type(ScalarType dtype) {
   if (dtype == ScalarType::Bool) return ElementType{dtype, ElementKind::kBool};
   if (dtype == ScalarType::UInt64) return ElementType{dtype, ElementKind::kUInt64};
@@ -50,8 +49,6 @@ bool is_in_range(int64_t value, ScalarType dtype) {
   const int64_t highest = std::numeric_limits<int64_t>::max() >> (64 - bits);
   return value >= -highest - 1 && value <= highest;
 }
-
-// --- Writing ---
 
 double number_in(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
 
@@ -115,8 +112,6 @@ JsonValue elements_of(const at::Tensor& tensor, ElementKind kind) {
   }
   return {};
 }
-
-// --- Reading ---
 
 bool is_leaf(const JsonValue& value, ElementKind kind) {
   if (!value.is_array()) return true;
@@ -230,7 +225,6 @@ ElementType read_element_type(const JsonValue& value, const Place& place) {
   return *type;
 }
 
-// Whether a constant of this shape has lists of `data_shape`.
 bool can_be(const std::vector<int64_t>& shape, const std::vector<int64_t>& data_shape) {
   return visible_part(shape) == c10::IntArrayRef(data_shape) &&
          std::ranges::all_of(shape, [](int64_t size) { return size >= 0; });

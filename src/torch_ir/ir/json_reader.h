@@ -28,7 +28,6 @@ class Place {
   [[noreturn]] void fail(const std::string& what) const;
   // As fail(), for what is understood but not supported.
   [[noreturn]] void refuse(const std::string& what) const;
-  // Rethrows `cause` with the place.
   [[noreturn]] void fail(const Error& cause) const;
   [[noreturn]] void fail(const char* expected, const JsonValue& found) const;
 
@@ -69,7 +68,6 @@ class ObjectReader {
  public:
   // Accepts any keys, and treats null as a missing member: for formats that later versions extend.
   ObjectReader(const JsonValue& value, const Place& place);
-  // Accepts only the keys `known`.
   ObjectReader(const JsonValue& value, const Place& place,
                std::initializer_list<std::string_view> known);
 

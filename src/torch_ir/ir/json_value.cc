@@ -44,7 +44,6 @@ size_t skip_string(std::string_view text, size_t begin) {
   return text.size();
 }
 
-// Replaces the number or word of `text` between `begin` and `end`.
 void replace_token(std::string& text, size_t begin, size_t end) {
   const std::string_view token = std::string_view(text).substr(begin, end - begin);
   for (const NonFinite& number : kNonFinite) {
@@ -236,8 +235,6 @@ size_t count_values(std::string_view text) {
   }
   return count;
 }
-
-// --- Writing ---
 
 void append_string(std::string_view value, std::string& text) {
   const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };

@@ -25,7 +25,6 @@ namespace torch_ir {
 torch::jit::Stack make_stack(const OpNode& node, const c10::FunctionSchema& schema,
                              c10::function_ref<c10::IValue(const std::string& name)> value_of);
 
-// The value of an argument that is not given.
 c10::IValue default_value(const c10::Argument& argument);
 
 // Whether `argument` is a `Tensor?[]`.

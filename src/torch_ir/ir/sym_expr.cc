@@ -143,7 +143,6 @@ class Parser {
 using Value = std::optional<int64_t>;
 using Values = std::span<const int64_t>;
 
-// Wide enough for each step.
 __extension__ using Wide = __int128;
 
 Value checked(Wide value) {
@@ -286,7 +285,6 @@ std::optional<std::string> SymExpr::as_symbol() const {
 
 std::optional<int64_t> solve_linear(const SymExpr& expression, const std::string& symbol,
                                     int64_t value, const SymbolValues& values) {
-  // Copy only the symbols of the expression, not all of the graph.
   SymbolValues trial;
   for (const std::string& other : expression.symbols()) {
     if (const auto found = values.find(other); found != values.end()) trial.insert(*found);

@@ -10,7 +10,6 @@ namespace torch_ir {
 
 struct TensorMeta;
 
-// "[1, 3, 64, 64]"
 std::string shape_list_text(c10::IntArrayRef shape);
 
 // How `tensor` differs from `meta`: "shape [1, 4], expected [1, 8], and dtype float64, expected

@@ -24,7 +24,6 @@
 namespace torch_ir {
 namespace {
 
-// A number of the type that `meta` says, to check types with.
 Attribute example_of(const TensorMeta& meta) {
   if (meta.dtype == "bool") return false;
   if (meta.dtype == "float64") return 0.0;

@@ -12,7 +12,6 @@
 namespace torch_ir {
 namespace {
 
-// Empty if `text` is an expression.
 std::string expression_problem(const std::string& text) {
   try {
     SymExpr::parse(text);

@@ -23,7 +23,6 @@ class ProblemReport {
   void operator()(fmt::format_string<Args...> format, Args&&... args) const {
     add(fmt::format(format, std::forward<Args>(args)...));
   }
-  // A report for a part of the current place.
   ProblemReport inside(const std::string& part) const { return {prefix_ + part, problems_}; }
 
  private:

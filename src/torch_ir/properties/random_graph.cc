@@ -38,7 +38,6 @@ class GraphMaker {
   void add(const V& made) {
     if (graph_.value(made).numel() <= kMaxElements) values_.push_back(made);
   }
-  // Calls an operator, and makes its results values that later moves can read.
   void call(const std::string& op_type, std::vector<EagerArgument> arguments) {
     TORCH_CHECK(!writes_over_operand(op_type, arguments), "PyTorch leaves undefined what it gives");
     for (const V& made : graph_.call(op_type, std::move(arguments))) add(made);
@@ -70,7 +69,6 @@ class GraphMaker {
 };
 
 Attribute below(size_t choice, size_t bound) { return static_cast<int64_t>(choice % bound); }
-// A dimension, counted from the start or the end.
 Attribute dimension(size_t choice) { return static_cast<int64_t>(choice % 4) - 2; }
 
 struct PlainMove {
@@ -104,7 +102,6 @@ const OtherMove kOtherMoves[] = {
     [](GraphMaker& m, const Choices& c) {
       m.call("aten.select.int", {m.value(c[0]), dimension(c[1]), below(c[2], 2)});
     },
-    // Writes to a part of a value, through a view.
     [](GraphMaker& m, const Choices& c) {
       const V part =
           m.part("aten.slice.Tensor", {m.value(c[0]), dimension(c[1]), below(c[2], 2), 3});
@@ -144,7 +141,6 @@ const OtherMove kOtherMoves[] = {
           pick<std::string>({"aten.sum.dim_IntList", "aten.mean.dim", "aten.amax.default"}, c[1]),
           {m.value(c[0]), Attribute::list({dimension(c[2])}), c[3] % 2 == 0});
     },
-    // Finds the greatest elements and their places, then gathers them by their places.
     [](GraphMaker& m, const Choices& c) {
       const V value = m.value(c[0]);
       m.call("aten.max.dim", {value, dimension(c[1]), true});

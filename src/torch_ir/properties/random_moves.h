@@ -33,7 +33,6 @@ rc::Gen<RandomMoves> any_moves(int max_moves);
 // "n1 = aten.add_.Tensor(n0, p_w)", a line for each node, then the outputs.
 void print_graph(const IR& ir, std::ostream& stream);
 
-// Accepts any `choice`.
 template <class T>
 const T& pick(const std::vector<T>& items, size_t choice) {
   return items[choice % items.size()];

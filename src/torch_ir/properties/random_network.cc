@@ -54,7 +54,6 @@ class NetworkMaker {
   }
 
   const at::Tensor& value(const V& image) const { return graph_.value(image); }
-  // Mostly the last one.
   V image(size_t choice) const {
     return choice % 3 != 0 ? images_.back() : pick(images_, choice / 3);
   }
@@ -128,7 +127,6 @@ class NetworkMaker {
     add("aten.cat.default", {VList{image(c[0]), pick(images_, c[1])}, 1});
   }
 
-  // Multiplies by a sigmoid of each channel's mean.
   void add_gate(const Choices& c) {
     const V source = image(c[0]);
     const V mean = graph_.call1("aten.mean.dim", {source, Attribute::list({2, 3}), true});

@@ -34,7 +34,6 @@ class CaseCall {
     if (schema_ == nullptr) throw Error("there is no such operator");
   }
 
-  // Null if the operator has no such argument.
   const c10::IValue* find(std::string_view name) const {
     return find_argument(*schema_, arguments_, name);
   }
@@ -67,7 +66,6 @@ class CaseCall {
 
 using Outputs = std::vector<Tensor>;
 
-// Maps each output by itself.
 template <Tensor (*function)(const Tensor&)>
 Outputs each(const CaseCall&, const Outputs& outputs) {
   Outputs mapped;

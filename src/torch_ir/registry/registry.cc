@@ -33,7 +33,6 @@ bool is_file_name(const std::string& name) {
   return !name.empty() && name[0] != '.' && std::all_of(name.begin(), name.end(), fits);
 }
 
-// What is wrong with a registration; empty if it is valid.
 std::string find_problem(const ModelSpec& spec) {
   if (spec.inputs.empty()) return "without an input";
   if (spec.categories.empty()) return "without a category";

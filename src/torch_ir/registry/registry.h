@@ -47,7 +47,6 @@ struct ExpectedFailure {
 };
 
 enum class Scale {
-  // Small enough to run.
   kTest,
   // As published: extracted without its weights, which may not fit into memory.
   kFull,
@@ -81,10 +80,8 @@ struct RegisteredModel {
 // category.
 void register_model(std::string name, ModelSpec spec, std::function<Model()> make);
 
-// All models of a scale, sorted by name.
 std::vector<RegisteredModel> list_models(Scale scale = Scale::kTest);
 
-// All categories of the models of a scale, sorted.
 std::vector<std::string> list_categories(Scale scale = Scale::kTest);
 
 // Finds a model of any scale. Throws Error for an unknown name.

@@ -133,7 +133,6 @@ struct Products {
   double mixed = 0;
 };
 
-// What one pass over the elements gathers.
 struct Difference {
   // Receives the metrics that need no finishing: maxima, counts, values of the worst element.
   TensorComparison& result;
@@ -152,12 +151,10 @@ struct Difference {
   double worst_excess = 0;
 };
 
-// Sets `max` to `value` if that is greater; NaN is the greatest.
 void raise(double& max, double value) {
   if (!(value <= max) && !std::isnan(max)) max = value;
 }
 
-// The limits between the bins of TensorComparison::histogram.
 constexpr std::array<double, kHistogramBins - 2> kBinLimits = {
     1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3};
 
@@ -268,7 +265,6 @@ void add_block(const at::Tensor& actual_block, const at::Tensor& expected_block,
   add_products(multiply(actual, expected, size), all.products);
 }
 
-// For strided tensors of one shape and dtype.
 Difference measure(const at::Tensor& actual, const at::Tensor& expected, const Tolerance& tolerance,
                    TensorComparison& result) {
   Difference all{.result = result};
@@ -340,7 +336,6 @@ double signal_to_noise(const Difference& difference) {
   return plain_nan(10 * std::log10(difference.products.expected / difference.sum_of_squares));
 }
 
-// Finishes the metrics after the pass.
 void finish(const Difference& difference, const at::Tensor& expected, const Tolerance& tolerance) {
   TensorComparison& result = difference.result;
   const auto mean = [&](double sum) {

@@ -64,7 +64,6 @@ struct TensorComparison {
   // How many in the last bin differ because one side is NaN; empty if none does.
   std::optional<int64_t> num_nan = std::nullopt;
   int64_t num_elements = 0;
-  // Elements outside the tolerance.
   int64_t num_mismatched = 0;
   // The first element that exceeds the tolerance most, or comes nearest to it; both values as text.
   // Empty if all elements are equal.

@@ -118,7 +118,6 @@ class NodeComparer {
     if (differs(detail.comparison)) keep_worst(report_.worst, std::move(detail));
   }
 
-  // Whether the value is outside the tolerance.
   bool judge(const NodeDetail& detail, const at::Tensor& actual, const at::Tensor& expected) {
     if (!judge_) return !detail.comparison.is_close;
     const at::Tensor float64 = judge_->run.value(detail.value);

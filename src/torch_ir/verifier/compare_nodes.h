@@ -23,7 +23,6 @@
 namespace torch_ir {
 
 struct NodeDetail {
-  // Position of the node in the graph.
   int64_t index = 0;
   std::string node = {};
   std::string op_type = {};
@@ -32,7 +31,6 @@ struct NodeDetail {
   TensorComparison comparison = {};
 };
 
-// The first value outside the tolerance.
 struct Divergence {
   NodeDetail node = {};
   // Statistics of the inputs from which the graph computed the value.
@@ -53,7 +51,6 @@ struct NonFinite {
   bool is_expected = false;
 };
 
-// The second opinion of one value.
 struct NodeOpinion {
   int64_t index = 0;
   std::string node = {};

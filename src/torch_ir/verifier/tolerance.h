@@ -22,7 +22,6 @@ struct Tolerance {
 
 inline constexpr Tolerance kExactTolerance = {.rtol = 0, .atol = 0};
 
-// The tolerances of the outputs of a graph.
 struct ToleranceRule {
   // For floating-point and complex outputs.
   Tolerance fixed = {};

@@ -36,7 +36,6 @@ std::vector<std::string> output_names(const IR& ir) {
   return names;
 }
 
-// Summarizes all comparable outputs.
 void summarize(VerificationReport& report) {
   double sum = 0;
   double count = 0;
@@ -53,7 +52,6 @@ void summarize(VerificationReport& report) {
   report.mean_diff = count == 0 ? 0 : sum / count;
 }
 
-// Empty if the output is right.
 std::string problem_of(const OutputDetail& detail, std::optional<double> error_factor) {
   const TensorComparison& comparison = detail.comparison;
   if (error_factor && comparison.mismatch.empty()) {

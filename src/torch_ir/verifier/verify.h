@@ -54,7 +54,6 @@ struct VerificationReport {
   bool has_exact_outputs() const;
 };
 
-// Prints a few lines: the verdict, the differences and the tolerance, and a line for each output.
 std::ostream& operator<<(std::ostream& stream, const VerificationReport& report);
 
 // Compares `actual` with `expected`, output by output, under `names`.
@@ -89,7 +88,6 @@ std::pair<bool, VerificationReport> verify_ir_with_state_dict(
     const IR& ir, const StateDict& state_dict, const ReferenceFn& reference,
     const std::vector<at::Tensor>& inputs, const VerifyOptions& options = VerifyOptions());
 
-// Loads the weights from a file.
 std::pair<bool, VerificationReport> verify_ir(const IR& ir, const std::string& weights_path,
                                               const ReferenceFn& reference,
                                               const std::vector<at::Tensor>& inputs,

@@ -31,7 +31,6 @@ std::string output_shapes_text(const std::vector<TensorMeta>& outputs) {
   return text;
 }
 
-// The part of a graph to draw.
 struct View {
   size_t begin = 0;
   // The first node after the part, and the first that is not shown.
@@ -41,7 +40,6 @@ struct View {
   std::vector<const TensorMeta*> outputs = {};
   size_t num_inputs = 0;
   size_t num_outputs = 0;
-  // Starts all identifiers.
   std::string prefix = {};
   // Those of `inputs` that other nodes of the graph make.
   std::unordered_set<std::string_view> made = {};
@@ -133,7 +131,6 @@ class Sketcher {
     index_outputs(node, id, /*is_shown=*/true);
   }
 
-  // Draws an arrow for each number that attributes refer to.
   void draw_numbers(const OpNode& node, const std::string& to) {
     std::unordered_set<std::string> drawn;
     for (const auto& [name, attribute] : node.attrs) {

@@ -33,7 +33,6 @@ struct Arrow {
   std::string from;
   std::string to;
   std::string label;
-  // Drawn dashed.
   bool from_weight = false;
 };
 

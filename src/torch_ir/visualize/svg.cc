@@ -198,7 +198,6 @@ std::string xml_text(std::string_view text) {
   return result;
 }
 
-// By the identifiers of the boxes.
 std::unordered_map<std::string, std::string> names_of(const Picture& picture) {
   std::unordered_map<std::string, std::string> names;
   for (const GraphSketch& sketch : picture.sketches) {
@@ -224,7 +223,6 @@ std::string description(const IR& ir, const Picture& picture) {
   return text;
 }
 
-// The text between <title> and </title>; empty for other lines.
 std::string_view title_in(std::string_view line) {
   constexpr std::string_view kOpen = "<title>";
   constexpr std::string_view kClose = "</title>";

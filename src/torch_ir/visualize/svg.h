@@ -19,11 +19,9 @@ struct SvgOptions {
   std::string title = {};
   // A node to emphasize, such as the first one that diverges.
   std::string highlighted_node = {};
-  // Nodes to show; a note counts the rest.
   size_t max_nodes = 10'000;
   // After a timeout, a picture with fewer nodes is tried, for a tenth of the time.
   std::chrono::duration<double> time_limit = std::chrono::seconds(60);
-  // Receives Graphviz's warnings.
   std::function<void(const std::string&)> on_warning = {};
 };
 

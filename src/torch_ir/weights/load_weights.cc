@@ -56,7 +56,6 @@ StateDict load_plain_safetensors(const std::string& path, const LoadWeightsOptio
 
 constexpr std::string_view kMap = "weight_map";
 
-// Rejects names that lead out of the folder of the index.
 bool is_inside(const std::string& file) {
   const std::filesystem::path path(file);
   return !file.empty() && file.find('\0') == std::string::npos && path.is_relative() &&
@@ -150,7 +149,6 @@ std::vector<std::string> find_names(const std::string& folder,
   return names;
 }
 
-// The only file in `folder` that can hold weights.
 std::string find_file(const std::string& folder) {
   std::vector<std::string> names = find_names(folder, {".index.json"});
   if (names.empty()) names = find_names(folder, {".safetensors", ".pt", ".pth", ".bin"});

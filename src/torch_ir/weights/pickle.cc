@@ -15,7 +15,6 @@
 namespace torch_ir {
 namespace {
 
-// The state of a running pickle, and the steps of its instructions.
 class PickleMachine {
  public:
   // Values that may still change.
@@ -294,7 +293,6 @@ constexpr Instruction kInstructions[] = {
     {'Q', [](Machine& m) { m.push_persistent(); }},
 };
 
-// Instructions that only protocols 0 and 1 use.
 constexpr std::string_view kTextInstructions = "ILSVFldgpioP";
 
 using InstructionTable = std::array<void (*)(Machine&), 256>;

@@ -53,7 +53,6 @@ bool any_child(const PickleValue& value, Visit visit) {
   return false;
 }
 
-// Strings and integers stay distinct; empty for other keys.
 using Key = std::variant<std::monostate, std::string_view, int64_t>;
 
 Key key_of(const PickleValue& value) {
@@ -80,7 +79,6 @@ void merge_equal_keys(Dict& dict) {
 
 class TreeCheck {
  public:
-  // The levels and values of a tree.
   struct Extent {
     size_t depth = 1;
     size_t size = 1;

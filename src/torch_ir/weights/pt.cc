@@ -42,7 +42,6 @@ bool is_state_dict(const PickleValue& value) {
   return has_tensor;
 }
 
-// Calls `visit(name, child)` for each named child.
 template <class Visit>
 void for_each_member(const PickleValue& value, Visit visit) {
   if (const auto* dict = value.get_if<Dict>()) {
@@ -55,7 +54,6 @@ void for_each_member(const PickleValue& value, Visit visit) {
 }
 
 struct Candidate {
-  // Keys joined by dots, as in the option.
   std::string key;
   const PickleValue* value;
 };

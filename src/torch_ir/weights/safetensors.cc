@@ -60,7 +60,6 @@ constexpr Dtype kDtypes[] = {
     {"BOOL", "bool"},
 };
 
-// Where a tensor lies in the data after the header.
 struct Entry {
   std::string name;
   c10::ScalarType dtype;
@@ -134,7 +133,6 @@ void check_metadata(const JsonValue& value, const Place& place) {
   for (const auto& [key, text] : as_object(value, place)) as_string(text, place.key(key));
 }
 
-// The tensors must fill the file, without holes or overlap.
 void check_layout(const std::vector<Entry>& entries, int64_t data_size) {
   int64_t position = 0;
   for (const Entry& entry : entries) {
@@ -159,7 +157,6 @@ void check_layout(const std::vector<Entry>& entries, int64_t data_size) {
   }
 }
 
-// Returns the entries in the order of their data.
 std::vector<Entry> read_header(std::string_view text) {
   const JsonValue header = parse_json(text, kMaxDocumentValues);
   const Place root;

@@ -48,7 +48,6 @@ uint64_t bounded(uint64_t bits, uint64_t range) {
   return static_cast<uint64_t>((static_cast<Wide>(bits) * range) >> 64);
 }
 
-// Converts [low, high) to steps; at least one.
 std::pair<int64_t, uint64_t> to_steps(double low, double high, double steps_per_unit) {
   const int64_t first = std::llround(low * steps_per_unit);
   const int64_t last = std::llround(high * steps_per_unit);

@@ -32,7 +32,6 @@ struct TensorView {
 // aligned for every dtype (16 bytes). Tensors that share memory must share one storage.
 c10::Storage make_storage(const ByteRange& bytes);
 
-// Maps the file at `path`. Throws WeightError.
 ByteRange map_weights(const std::string& path);
 
 // Makes the tensor that `view` describes; it shares the memory of `storage`, and needs no gradient.

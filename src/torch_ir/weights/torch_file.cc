@@ -143,7 +143,6 @@ bool looks_like_pickle(std::string_view bytes) {
                   looks_like_tar(bytes) ? "tar archive" : "bare pickle"));
 }
 
-// Runs `read`, and adds the name of the file to its errors.
 template <class Read>
 PickleDocument with_name(const std::string& name, Read read) {
   try {

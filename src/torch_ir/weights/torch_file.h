@@ -23,7 +23,6 @@ bool looks_like_torch_file(std::string_view bytes);
 // share memory where they did. Throws WeightError; messages call the file `name`, such as
 // "model.pt2: data/sample_inputs/model.pt".
 PickleDocument load_torch_file(ByteRange bytes, const std::string& name);
-// Reads a zip archive that is already open.
 PickleDocument load_torch_file(const ZipArchive& archive);
 
 // Finds the state dict in `value`: a dict from names to tensors, in which names that end in

@@ -58,14 +58,12 @@ const T& get_argument(const Call& call, size_t index) {
   return *value;
 }
 
-// Null unless `value` is a list or a tuple.
 const PickleItems* items_of(const PickleValue& value) {
   if (const auto* list = value.get_if<List>()) return &list->items;
   if (const auto* tuple = value.get_if<Tuple>()) return &tuple->items;
   return nullptr;
 }
 
-// A dict, or a list of pairs.
 PickleValue* call_dict(const Call& call) {
   check_count(call, 0, 1);
   if (call.arguments.empty()) return call.arena.make({Dict()});
@@ -214,7 +212,6 @@ PickleValue* call_rebuild_tensor_v3(const Call& call) {
 PickleValue* call_rebuild_from_type(const Call& call);
 
 struct Global {
-  // With its module: "collections.OrderedDict".
   std::string_view name;
   // Null if the name cannot be called, or its result is not read.
   PickleValue* (*call)(const Call&);

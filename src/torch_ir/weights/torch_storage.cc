@@ -13,13 +13,11 @@ namespace {
 
 // A class of storages. Its module is ignored, since everything is loaded to the CPU.
 struct StorageClass {
-  // None for untyped storages.
   std::optional<c10::ScalarType> dtype;
 };
 
 constexpr std::string_view kStorageModules[] = {"torch", "torch.cuda", "torch.storage"};
 
-// Looks up a name with its module ("torch.FloatStorage").
 std::optional<StorageClass> find_storage_class(std::string_view name) {
   const size_t dot = name.rfind('.');
   if (dot == std::string_view::npos) return std::nullopt;

@@ -22,7 +22,6 @@ struct PendingStorage {
   std::string location;
 };
 
-// Whether `name`, with its module ("torch.FloatStorage"), is a class of storages.
 bool is_storage_class(std::string_view name);
 
 // Throws WeightError for an invalid id or impossible sizes.

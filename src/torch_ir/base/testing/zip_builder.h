@@ -10,7 +10,6 @@ namespace torch_ir {
 
 uint32_t zip_checksum(const std::string& bytes);
 
-// Deflates `bytes` without compressing them.
 std::string deflate_stored(const std::string& bytes);
 
 struct ZipEntry {

@@ -12,7 +12,6 @@
 
 namespace torch_ir {
 
-// The result of a call of torch-ir.
 struct Outcome {
   int status;
   std::string out;
@@ -26,10 +25,8 @@ void expect_refused(const Outcome& outcome, const std::string& message);
 void expect_failed(const Outcome& outcome, const testing::Matcher<std::string>& error,
                    int64_t num_lines = 1);
 
-// A test with its own folder and the graph MaskedLinear.
 class CliTest : public testing::Test {
  public:
-  // Runs torch-ir in this process.
   static Outcome torch_ir(const std::vector<std::string>& arguments);
 
  protected:
@@ -46,7 +43,6 @@ class CliTest : public testing::Test {
                           const std::vector<std::pair<std::string, at::Tensor>>& tensors) const;
   std::vector<std::string> files() const;
 
-  // MaskedLinear with its mask, its weights, an input and the expected output.
   struct MaskedLinear {
     std::string graph;
     std::string weights;

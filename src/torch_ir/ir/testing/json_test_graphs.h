@@ -16,7 +16,6 @@ OpNode node(std::string name, std::string op_type, std::vector<TensorMeta> input
 // A node with attributes of every type, and an input that names its argument, as version 1 allows.
 IR extended_ir();
 
-// An IR with `node` as its only node and `rest` behind it.
 std::string ir_text(const std::string& node, const std::string& rest = "");
 std::string node_text(const std::string& input, const std::string& rest = "");
 

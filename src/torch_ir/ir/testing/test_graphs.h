@@ -20,7 +20,6 @@ class TestGraphBuilder {
   TestGraphBuilder& input(const std::string& name, Shape shape);
   TestGraphBuilder& weight(const std::string& placeholder, const std::string& name, Shape shape,
                            const std::string& dtype = "float32");
-  // Its one output has the node's name.
   TestGraphBuilder& op(const std::string& name, const std::string& op_type,
                        const std::vector<std::string>& inputs, Shape shape,
                        AttributeMap attrs = {});
@@ -37,7 +36,6 @@ class TestGraphBuilder {
                    const std::vector<std::string>& inputs, AttributeMap attrs);
 
   IR ir_;
-  // As inputs of nodes refer to them.
   std::unordered_map<std::string, TensorMeta> values_;
 };
 

@@ -14,7 +14,6 @@ namespace torch_ir {
 namespace {
 
 struct LabelRule {
-  // Matches lines of labels that break the rule.
   std::regex pattern;
   std::string problem;
 };
@@ -97,7 +96,6 @@ class MermaidChecker {
   }
 
   std::vector<std::string> problems_;
-  // Pies only.
   std::vector<std::string> labels_;
   std::vector<double> slices_;
 };

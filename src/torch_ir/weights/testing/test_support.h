@@ -11,7 +11,6 @@ namespace torch_ir {
 // Prints as Python does: {'a': (1, True), 'w': tensor(float32, [2, 3])}. Tensors without values.
 std::string text_of(const PickleValue& value);
 
-// A copy of `bytes`, aligned as the beginning of a mapped file is.
 ByteRange range_of(const std::string& bytes);
 
 std::string little_endian(uint64_t value, size_t size);
