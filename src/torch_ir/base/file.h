@@ -29,7 +29,7 @@ std::string read_file(const std::string& path);
 void write_file(const std::string& path, std::string_view content);
 
 // Resolves a relative `path` against the directory where the user typed `bazel run`
-// (BUILD_WORKING_DIRECTORY). "" stands for that directory.
+// (BUILD_WORKING_DIRECTORY). "" gives that directory.
 std::string user_path(const std::string& path);
 
 // Changes to that directory if it differs from the current one.

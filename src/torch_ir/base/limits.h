@@ -21,6 +21,7 @@ inline constexpr size_t kMaxJsonDigits = 10'000;
 
 // LibTorch counts dimensions in 64-bit masks in a few places.
 inline constexpr size_t kMaxTensorDims = 64;
+// The address space of a process.
 inline constexpr int64_t kMaxTensorBytes = int64_t{1} << 47;
 // The size of a tensor of a checkpoint or an archive whose view repeats its memory.
 inline constexpr uint64_t kMaxRepeatedBytes = uint64_t{1} << 36;

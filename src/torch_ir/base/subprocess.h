@@ -15,9 +15,10 @@ struct SpawnOptions {
   int input = -1;
   int output = -1;
   int error = -1;
+  // The program to run, if it is not the first word.
   std::string program = {};
   std::string directory = {};
-  // Gives it a process group of its own, and the signals that this process ignores or blocks.
+  // Starts a new process group, and resets the signals that this process ignores or blocks.
   bool is_apart = false;
 };
 
@@ -39,6 +40,7 @@ class OutputPipe {
   int descriptor() const { return is_open_ ? reading_end_ : -1; }
   // Reads what is available, and passes it to `observe` too.
   void read(const std::function<void(std::string_view)>& observe = nullptr);
+  // The end of the output, at most 4 KiB.
   const std::string& tail() const { return tail_; }
 
  private:

@@ -91,6 +91,7 @@ class AttributeMap {
 
   AttributeMap() = default;
   AttributeMap(std::initializer_list<Item> items) : items_(items) {}
+  // `items` must not name an attribute twice.
   explicit AttributeMap(std::vector<Item> items) : items_(std::move(items)) {}
 
   const Attribute* find(std::string_view name) const;

@@ -77,7 +77,9 @@ struct Graph {
 
 struct OpNode {
   std::string name;
+  // "aten.conv2d.default"
   std::string op_type;
+  // Tensor arguments, flat, as binding.h describes.
   std::vector<TensorMeta> inputs;
   std::vector<TensorMeta> outputs;
   AttributeMap attrs;

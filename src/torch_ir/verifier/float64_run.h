@@ -20,15 +20,11 @@
 
 namespace torch_ir {
 
-// --- in_float64 ---
-//
-// Only dtypes change: float16, bfloat16 and float32 become float64, complex numbers complex128, in
-// values, weights, constants and dtype arguments, also in the graphs of control flow. Casts to
-// smaller dtypes thus disappear, which leaves the arithmetic that the graph means.
-
-// Leaves integers and booleans unchanged.
+// float64 for floating-point dtypes, complex128 for complex ones; others stay unchanged.
 c10::ScalarType in_float64(c10::ScalarType dtype);
 
+// Changes the dtypes of values, weights, constants and arguments, also in the graphs of control
+// flow. Casts to smaller dtypes thus disappear, which leaves the arithmetic that the graph means.
 // Throws Error, naming the node, if float64 would mean something else: bits reinterpreted as
 // another dtype, quantized values, results that are properties of the dtype.
 IR in_float64(const IR& ir);

@@ -50,10 +50,9 @@ StateDict load_plain_safetensors(const std::string& path, const LoadWeightsOptio
   return load_weights_safetensors(path);
 }
 
-// The index of a checkpoint in several files, as Hugging Face's libraries write it: {"metadata":
-// {...}, "weight_map": {"wte.weight": "model-00001-of-00002.safetensors", ...}} Files are named
-// relative to the folder of the index and must lie in it; each is loaded once.
-
+// The index of a checkpoint in several files, as Hugging Face's libraries write it:
+//   {"metadata": {...}, "weight_map": {"wte.weight": "model-00001-of-00002.safetensors", ...}}
+// Files are named relative to the folder of the index and must lie in it; each is loaded once.
 constexpr std::string_view kMap = "weight_map";
 
 bool is_inside(const std::string& file) {

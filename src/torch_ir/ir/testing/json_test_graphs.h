@@ -1,3 +1,4 @@
+// Values, nodes and graphs, and their texts, for the tests of the IR file.
 #pragma once
 
 #include <cstdint>
