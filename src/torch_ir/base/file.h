@@ -78,6 +78,7 @@ struct ByteRange {
 
   std::string_view text() const { return {reinterpret_cast<const char*>(data), size}; }
 
+  // `offset` and `length` must lie inside.
   ByteRange part(size_t offset, size_t length) const { return {data + offset, length, owner}; }
 };
 

@@ -71,6 +71,7 @@ class ObjectReader {
   ObjectReader(const JsonValue& value, const Place& place,
                std::initializer_list<std::string_view> known);
 
+  // Null if there is no such member; `get` fails instead.
   const JsonValue* find(std::string_view key) const;
   const JsonValue& get(std::string_view key) const;
 

@@ -86,8 +86,8 @@ bool may_draw(const OpNode& node) {
   return !node.graphs.empty() || (op && op->hasTag(at::Tag::nondeterministic_seeded));
 }
 
-// Whether a jump differs in float64 by more than rounding: by one half for whole numbers, by half
-// of the digits for others.
+// Whether a jump differs in float64 by more than rounding: by at least one half, or by more than
+// half of the digits.
 bool has_jumped(const at::Tensor& eager, const at::Tensor& wide) {
   const at::Tensor finite = at::isfinite(eager).logical_and(at::isfinite(wide));
   const at::Tensor distance = (eager.to(wide.scalar_type()) - wide).abs().masked_select(finite);
