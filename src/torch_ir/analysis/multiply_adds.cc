@@ -315,8 +315,8 @@ constexpr FormulaRow kFormulas[] = {
 };
 
 // clang-format off
-// Operators without multiply-adds, if neither a tag of LibTorch nor their schema says so. A final '*'
-// matches any suffix.
+// Operators without multiply-adds for which neither a tag of LibTorch nor the schema says so.
+// A final '*' matches any suffix.
 constexpr std::string_view kNone[] = {
     // Normalizations and softmax.
     "_fused_rms_norm*", "_log_softmax", "_native_batch_norm*", "_safe_softmax", "_softmax",
