@@ -41,7 +41,6 @@ std::vector<std::string> input_problems(const IR& ir, const std::vector<at::Tens
     std::string problem = input_problem(ir.graph_inputs[i], device, inputs[i]);
     if (!problem.empty()) problems.push_back(std::move(problem));
   }
-  // Sizes can be compared where all of them are there.
   return problems.empty() ? size_problems(ir, inputs) : problems;
 }
 

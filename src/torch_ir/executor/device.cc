@@ -10,10 +10,8 @@
 namespace torch_ir {
 namespace {
 
-// How many there are in this process: LibTorch may be without the code for them, and the machine
-// without the hardware.
+// 0 where LibTorch lacks the code for them, or the machine the hardware.
 int count_devices(c10::DeviceType type) {
-  // Tensors on meta have no values.
   if (type == c10::DeviceType::Meta || !c10::impl::hasDeviceGuardImpl(type)) return 0;
   return c10::impl::getDeviceGuardImpl(type)->deviceCount();
 }

@@ -1,6 +1,4 @@
 // Devices by name, and values on them.
-//
-// Called by whoever lets a user choose where a graph runs: the command line and the harness.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,11 +10,11 @@
 
 namespace torch_ir {
 
-// "cpu", "cuda", "cuda:1". Throws Error, with what to do, for what is no device, or none that
-// can compute here.
+// Parses "cpu", "cuda" or "cuda:1". Throws Error, with advice, for a name that is no device or a
+// device that cannot compute here.
 c10::Device parse_device(const std::string& name);
 
-// `tensors` on `device`; as they are where none is given, or where they are there already.
+// Moves `tensors` to `device`; returns them as they are without one.
 std::vector<at::Tensor> to_device(std::vector<at::Tensor> tensors,
                                   const std::optional<c10::Device>& device);
 

@@ -17,7 +17,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-// What the nodes call, which is the same in every run.
+// The names and calls of the nodes, which are the same in every run.
 std::vector<NodeProfile> describe(const LoweredGraph& graph, const SegmentedRunRecord& run) {
   std::vector<NodeProfile> profiles;
   for (const LoweredNode& node : graph.nodes)
@@ -38,7 +38,6 @@ std::vector<NodeProfile> describe(const LoweredGraph& graph, const SegmentedRunR
   return profiles;
 }
 
-// By node.
 std::vector<double> seconds_of(const SegmentedRunRecord& run, size_t num_nodes) {
   std::vector<double> seconds(num_nodes, 0.0);
   for (const auto& [node, step_seconds] : run.step_seconds) seconds[node] = step_seconds;
@@ -64,7 +63,7 @@ struct ExecutionPlan::State {
       : graph(std::move(lowered)), segmented(graph, options) {}
 
   const LoweredGraph graph;
-  // Learns while the plan is used; that does not show in what it computes.
+  // Learns from each run, which never changes results.
   mutable SegmentedGraph segmented;
 };
 

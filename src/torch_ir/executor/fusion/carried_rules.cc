@@ -11,7 +11,7 @@ using onednn::Pooling;
 
 using Replacement = TraceRewriter::Replacement;
 
-// The source of a call that lies in the layout of a convolution.
+// The source of a call, if it has a convolution's layout.
 std::optional<TensorId> carried_source(TraceRewriter& rewriter, const TraceCall& call,
                                        std::string_view name) {
   const auto source = CallArguments(call).tensor(name);
@@ -54,7 +54,7 @@ Window window_of(const CallArguments& arguments) {
   return {kernel, strides, arguments.integers("padding", 2, 0)};
 }
 
-// oneDNN's maximum leaves out what is not a number.
+// oneDNN's maximum ignores NaN.
 std::optional<Replacement> replace_max_pool(TraceRewriter& rewriter, size_t index) {
   const TraceCall& call = rewriter.call(index);
   const CallArguments arguments(call);
@@ -80,7 +80,7 @@ std::optional<Replacement> replace_average_pool(TraceRewriter& rewriter, size_t 
               window_of(arguments));
 }
 
-// Windows that are all alike.
+// Handles only windows that are all alike.
 std::optional<Replacement> replace_adaptive_average_pool(TraceRewriter& rewriter, size_t index) {
   const TraceCall& call = rewriter.call(index);
   const auto source = carried_source(rewriter, call, "self");
@@ -96,7 +96,7 @@ std::optional<Replacement> replace_adaptive_average_pool(TraceRewriter& rewriter
   return pool(rewriter, index, *source, Pooling::kAverage, window);
 }
 
-// Of all pixels, one window.
+// The mean of all pixels is pooling with one window.
 std::optional<Replacement> replace_mean(TraceRewriter& rewriter, size_t index) {
   const TraceCall& call = rewriter.call(index);
   const CallArguments arguments(call);
@@ -108,7 +108,6 @@ std::optional<Replacement> replace_mean(TraceRewriter& rewriter, size_t index) {
   return is_taken ? replace_adaptive_average_pool(rewriter, index) : std::nullopt;
 }
 
-// With the activation after it.
 std::optional<Replacement> replace_binary(TraceRewriter& rewriter, size_t index,
                                           onednn::Binary binary) {
   const TraceCall& call = rewriter.call(index);
@@ -161,7 +160,7 @@ std::optional<Replacement> replace_multiplication(TraceRewriter& rewriter, size_
   return replace_binary(rewriter, index, onednn::Binary::kMultiply);
 }
 
-// The blocks that the channels of one image can be joined in: those of the first that has some.
+// The block size for joining the channels of one image: that of the first source that has one.
 std::optional<int64_t> common_block(TraceRewriter& rewriter, const std::vector<TensorId>& sources) {
   std::optional<int64_t> block;
   for (const TensorId source : sources) {
@@ -174,7 +173,6 @@ std::optional<int64_t> common_block(TraceRewriter& rewriter, const std::vector<T
   return fits ? block : std::nullopt;
 }
 
-// Of channels, in blocks.
 std::optional<Replacement> replace_concatenation(TraceRewriter& rewriter, size_t index) {
   const TraceCall& call = rewriter.call(index);
   const CallArguments arguments(call);

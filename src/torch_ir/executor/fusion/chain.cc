@@ -68,7 +68,7 @@ PostOps clamp_of(const CallArguments& call) {
 
 PostOps clamp_min_of(const CallArguments& call) {
   const double min = call.number("min", -kInfinity);
-  // The one that oneDNN is fastest with.
+  // oneDNN is fastest with ReLU.
   if (min == 0) return {function(Function::kRelu)};
   return {function(Function::kClip, min, kInfinity)};
 }
@@ -110,7 +110,6 @@ constexpr Activation kActivations[] = {
     {"aten::tanh", &plain_of<Function::kTanh>},
 };
 
-// What `call` adds to `value`.
 std::optional<TensorId> addend_of(const TraceRewriter& rewriter, const TraceCall& call,
                                   BufferId value) {
   if (c10::toString(call.op.operator_name()) != "aten::add.Tensor") return std::nullopt;
@@ -130,7 +129,7 @@ class ChainBuilder {
     const auto next = rewriter_.only_reader(chain_.output);
     if (!next || !rewriter_.is_open(*next)) return false;
     const TraceCall& call = rewriter_.call(*next);
-    // The calls of a chain read one thing of it, laid out as it was made.
+    // Calls of a chain use one value, laid out as it was made.
     if (call.outputs.empty() || !fits(call.outputs[0]) || !reads_all(call)) return false;
     return (takes_norm && take_norm(*next)) || take_functions(call, *next) ||
            take_addition(call, *next);
@@ -149,7 +148,6 @@ class ChainBuilder {
                c10::multiply_integers(rewriter_.tensor(first).sizes);
   }
 
-  // Whether they differ in dimensions of size one only.
   bool is_squeezed_alike(TensorId a, TensorId b) const {
     const auto squeezed = [this](TensorId id) {
       at::DimVector sizes = rewriter_.tensor(id).sizes;
@@ -189,7 +187,7 @@ class ChainBuilder {
     return true;
   }
 
-  // oneDNN 2 computes all functions of a kind with the numbers of one of them.
+  // oneDNN 2 uses the numbers of one function for all functions of its kind.
   bool contradicts(const PostOps& functions) const {
     return std::ranges::any_of(functions, [this](const PostOp& next) {
       return std::ranges::any_of(chain_.post_ops, [&](const PostOp& taken) {

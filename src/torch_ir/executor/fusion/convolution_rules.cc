@@ -14,14 +14,13 @@ using onednn::Layout;
 using onednn::PostOp;
 using onednn::PostOps;
 
-// From these on Winograd's algorithm is faster than the direct one, measured: of more than so many
-// weights it reads more than it saves where pixels are few, as they do not stay in the cache.
+// Measured: from these channels on Winograd's algorithm is faster than the direct one. With more
+// weights than this and few pixels it is slower, as the weights leave the cache.
 constexpr int64_t kMinWinogradChannels = 16;
 constexpr int64_t kMinWinogradPixels = 4;
 constexpr int64_t kManyWinogradWeights = 128 * 128;
 constexpr int64_t kMinPixelsForManyWeights = 64;
 
-// A convolution as the trace has it.
 struct TracedConvolution {
   TensorId source;
   at::Tensor weight;
@@ -33,7 +32,7 @@ struct TracedConvolution {
   Chain chain;
 };
 
-// The weight and the bias, scaled as the batch norm does.
+// The weight and bias, scaled by the batch norm.
 struct Parameters {
   at::Tensor weight;
   at::Tensor bias;
@@ -50,7 +49,6 @@ Parameters folded(const TracedConvolution& convolution, const ChannelScale& norm
 
 Dims dims_of(at::IntArrayRef sizes) { return sizes.vec(); }
 
-// With groups, the weight has them as its first dimension.
 Dims weight_dims(const TracedConvolution& convolution) {
   Dims dims = dims_of(convolution.weight.sizes());
   if (convolution.groups > 1) {

@@ -12,12 +12,12 @@
 namespace torch_ir {
 namespace {
 
-// LibTorch has no tag for this one.
+// LibTorch does not tag hardswish.
 bool is_pointwise(const c10::OperatorHandle& op) {
   return op.hasTag(at::Tag::pointwise) || op.schema().name() == "aten::hardswish";
 }
 
-// aten::relu for aten::relu_; nothing for what is not elementwise.
+// aten::relu for aten::relu_; nothing for an operator that is not elementwise.
 std::optional<c10::OperatorHandle> function_of(const c10::OperatorHandle& op) {
   c10::OperatorName name = op.operator_name();
   if (!name.name.ends_with('_') || name.name.ends_with("__")) return std::nullopt;
@@ -43,7 +43,6 @@ class Functionalizer {
   }
 
  private:
-  // What is the memory of an earlier value is that of the one that took its place.
   void rename(TensorId& tensor) {
     const BufferId old = trace_.tensors[tensor].buffer;
     const auto found = successors_.find(old);
@@ -77,7 +76,7 @@ class Functionalizer {
     const BufferId old = trace_.tensors[*self].buffer;
     const auto next = static_cast<BufferId>(trace_.buffers.size());
     trace_.buffers.push_back({BufferKind::kIntermediate, trace_.buffers[old].bytes});
-    // Who knows the memory by its first name, and by that which it has now.
+    // The memory has its first name and its current one.
     for (auto& [from, to] : successors_) {
       if (to == old) to = next;
     }
@@ -97,7 +96,7 @@ class Functionalizer {
            bytes_of(tensor) == trace_.buffer_of(id).bytes;
   }
 
-  // A function of several dtypes may give another than that which is written to.
+  // A function of several dtypes may return another dtype than `self` has.
   bool has_one_dtype(const TraceCall& call, TensorId self) const {
     return std::ranges::all_of(tensors_of(call), [&](TensorId tensor) {
       return trace_.tensors[tensor].dtype == trace_.tensors[self].dtype &&

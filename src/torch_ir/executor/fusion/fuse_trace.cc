@@ -42,7 +42,6 @@ void PackedWeights::forget_unused() {
 }
 
 void fuse_trace(Trace& trace, PackedWeights& weights) {
-  // Who turned it off in LibTorch wants none.
   if (!at::globalContext().userEnabledMkldnn()) return;
   functionalize(trace);
   recognize_functions(trace);

@@ -1,10 +1,9 @@
-// fuse_trace: what the optimization level `fast` does to a trace, with oneDNN.
+// fuse_trace: optimizes a trace with oneDNN, for the optimization level `fast`.
 //
-// Calls of operators become calls of oneDNN's primitives: convolutions and linear layers with
-// weights that are packed beforehand, with the batch norm, additions and activations after them in
-// one call, and what lies between them in the layouts that they are fastest with. In a trace all
-// shapes are known and all constants are there. What oneDNN does not have, or not faster, stays as
-// it is. Called by Replays, before memory is planned, where running_level is fast.
+// Convolutions and linear layers get prepacked weights and absorb the batch norms, additions and
+// activations after them; calls between them keep the layouts that they are fastest with. Calls
+// that oneDNN lacks, or is no faster at, stay as they are. Replays calls it before memory is
+// planned.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -18,15 +17,14 @@
 
 namespace torch_ir {
 
-// Weights that were folded or packed, shared by the traces of one plan.
 class PackedWeights {
  public:
-  // What `make` gave when it was first asked for `key`. The addresses of `sources` are part of the
-  // key, so they are kept.
+  // Returns what `make` gave for the first call with `key`. Keeps `sources`, as their addresses are
+  // part of the key.
   at::Tensor find_or_make(const std::string& key, const std::vector<at::Tensor>& sources,
                           const std::function<at::Tensor()>& make);
 
-  // Lets go of what no trace has any more.
+  // Drops weights that no trace uses any more.
   void forget_unused();
 
  private:

@@ -1,7 +1,7 @@
 // The steps of one LSTM layer, in one direction, for few sequences.
 //
-// Each step multiplies a vector by the recurrent weights, which is a matter of reading them:
-// LibTorch and oneDNN (2.6.3) take twice as long for 128 units, ten times for 32.
+// Each step is bound by reading the recurrent weights: LibTorch and oneDNN (2.6.3) take twice as
+// long for 128 units, ten times for 32.
 #include <ATen/TensorOperators.h>
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 #include "torch_ir/executor/fusion/rules.h"
 #include "torch_ir/executor/kernels/clones.h"
 
-// A function of a vector is a part of those that are compiled several times.
+// A vector function must be inlined into callers that are compiled for several processors.
 #define TORCH_IR_PART inline __attribute__((always_inline))
 
 namespace torch_ir {
 
-// Weights are packed in panels of so many columns.
+// Columns per panel of packed weights.
 constexpr int64_t kLstmPanel = 64;
 
 struct LstmLayer {
@@ -25,14 +25,13 @@ struct LstmLayer {
   int64_t num_sequences;
   // A multiple of 16.
   int64_t num_units;
-  // From the last step to the first.
   bool is_reverse;
-  // [steps, sequences, 4 units], in the order input, forget, cell, output: what inputs and biases
-  // add to the gates. Written.
+  // [steps, sequences, 4 units], in the order input, forget, cell, output: the contribution of
+  // inputs and biases. Overwritten.
   float* gates;
   // [4 units / kLstmPanel, units, kLstmPanel]: the recurrent weights.
   const float* weights;
-  // [sequences, units]: the first state and cell, in memory that becomes the last.
+  // [sequences, units]: the first state and cell, replaced by the last.
   float* state;
   float* cell;
   // [steps, sequences, units]
@@ -45,10 +44,9 @@ constexpr int64_t kLanes = 16;
 using Floats [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = float;
 using Integers [[gnu::vector_size(64), gnu::aligned(4), gnu::may_alias]] = int32_t;
 
-// Vectors are passed by reference: how they are passed by value depends on the processor.
+// Vectors are passed by reference, as passing them by value depends on the processor.
 
-// x = e^x for x in [-87, 87], to which it is clipped: 2^n e^r with a polynomial for e^r, that of
-// the Cephes library (expf).
+// x = e^x for x clipped to [-87, 87]: 2^n e^r, with the polynomial of the Cephes library (expf).
 TORCH_IR_PART void exponentiate(Floats& x) {
   const Floats least = Floats{} - 87.0F;
   const Floats most = Floats{} + 87.0F;
@@ -125,7 +123,6 @@ TORCH_IR_PART void update(const float* gates, int64_t num_units, float* cell, fl
 
 }  // namespace
 
-// For several generations of processors.
 TORCH_IR_CLONES("arch=x86-64-v4", "arch=x86-64-v3", "default")
 void run_lstm_layer(const LstmLayer& layer) {
   const int64_t num_units = layer.num_units;
@@ -148,9 +145,9 @@ namespace {
 
 using onednn::Layout;
 
-// Units up to which the recurrent weights stay in a processor's cache of the second level.
+// Up to this size the recurrent weights stay in the L2 cache.
 constexpr int64_t kMostUnits = 512;
-// Where there are more sequences and units the library's product of matrices is faster, measured.
+// Measured: with more sequences and units the library's matrix product is faster.
 constexpr int64_t kFewSequences = 2;
 constexpr int64_t kMostStates = 256;
 
@@ -158,8 +155,8 @@ bool is_few(int64_t num_sequences, int64_t num_units) {
   return num_sequences <= kFewSequences || num_sequences * num_units <= kMostStates;
 }
 
-// Arguments: gates, weights as LstmLayer wants them, state and cell before; outputs: those of all
-// steps, state and cell after.
+// Arguments: gates and weights as in LstmLayer, state and cell before. Outputs: those of all steps,
+// state and cell after.
 std::unique_ptr<PreparedKernel> prepare_lstm(const KernelCall& call, LstmLayer layer) {
   std::vector<at::Tensor> inputs;
   for (const c10::IValue& argument : call.arguments) inputs.push_back(argument.toTensor());
@@ -207,13 +204,13 @@ class LstmBuilder {
     return rewriter_.constant(*arguments_.tensor(name));
   }
 
-  // What the inputs add to the gates, of all steps at once by oneDNN.
+  // The gates' share of the inputs, for all steps at once, by oneDNN.
   std::optional<TensorId> make_gates() {
     const int64_t rows = layer_.num_steps * layer_.num_sequences;
     const int64_t num_inputs = rewriter_.tensor(source_).sizes[2];
     const int64_t num_gates = 4 * layer_.num_units;
     std::optional<Layout> bias;
-    // Where it has none LibTorch passes other weights in their place.
+    // Without biases LibTorch passes other weights in their place.
     if (arguments_.value("has_biases").toBool()) bias = Layout::strided({num_gates}, {1});
     const onednn::PrimitivePtr product = onednn::make_inner_product(
         Layout::strided({rows, num_inputs}, {num_inputs, 1}), Layout::any({num_gates, num_inputs}),
@@ -243,8 +240,7 @@ class LstmBuilder {
   LstmLayer layer_{};
 };
 
-// Of few sequences. LibTorch calls it once for each layer and direction; not in training it has no
-// workspace to return.
+// LibTorch calls it for each layer and direction; outside training it has no workspace to return.
 std::optional<TraceRewriter::Replacement> replace_lstm(TraceRewriter& rewriter, size_t index) {
   constexpr int64_t kLstmMode = 2;
   const TraceCall& call = rewriter.call(index);

@@ -43,7 +43,7 @@ class Recognizer {
  private:
   BufferId buffer(TensorId id) const { return trace_.tensors[id].buffer; }
 
-  // The call `name` that made `id`, for one reader.
+  // The call `name` that made `id`, if `id` has one reader.
   const TraceCall* made_by(TensorId id, std::string_view name) {
     const std::optional<size_t>& maker = makers_[buffer(id)];
     if (!maker || is_written_[buffer(id)] || num_readers_[buffer(id)] != 1) return nullptr;
@@ -53,7 +53,6 @@ class Recognizer {
     return &call;
   }
 
-  // The number that an argument is.
   std::optional<double> number(const TraceArgument& argument) const {
     if (const auto* value = std::get_if<c10::IValue>(&argument)) {
       return value->isScalar() ? std::optional(value->toScalar().toDouble()) : std::nullopt;
@@ -65,7 +64,7 @@ class Recognizer {
     return is_number ? std::optional(constant.item().toDouble()) : std::nullopt;
   }
 
-  // What `call` combines with `expected`, on either side.
+  // The other operand, if one operand of `call` is `expected`.
   std::optional<TensorId> with_number(const TraceCall* call, double expected) const {
     if (call == nullptr) return std::nullopt;
     for (const size_t side : {0, 1}) {
@@ -117,7 +116,6 @@ class Recognizer {
   std::vector<std::optional<size_t>> makers_;
   std::vector<size_t> num_readers_;
   std::vector<bool> is_dead_;
-  // The calls that a match is made of.
   std::vector<size_t> inner_;
 };
 

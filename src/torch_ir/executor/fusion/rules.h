@@ -1,7 +1,6 @@
-// The rules of fuse_trace, and what they share.
+// The rules of fuse_trace, and the passes and helpers that they share.
 //
-// A table in each family's file says which operators its rules are for. A rule leaves alone what it
-// does not know. Before them two passes bring the trace into the form that they know.
+// Each family's file has a table of its operators. A rule leaves calls that it does not know alone.
 #pragma once
 
 #include <optional>
@@ -13,13 +12,12 @@
 
 namespace torch_ir {
 
-// Makes functions of calls that write in place: `relu_` of an intermediate value becomes `relu`,
-// and whoever reads the memory after that reads the result. Only where the call writes all of the
-// memory, of a value that is the trace's own.
+// Turns in-place calls into functions: `relu_` of an intermediate value becomes `relu`, and later
+// readers get its result. Only for calls that overwrite all of a value that the trace owns.
 void functionalize(Trace& trace);
 
-// After functionalize, makes one call of an operator of what models spell out: Hugging Face writes
-// the tanh form of GELU as eight operators. It may then be part of the product before it.
+// Replaces spelled-out functions by one operator, so that they can be fused: Hugging Face writes
+// the tanh form of GELU as eight operators. Runs after functionalize.
 void recognize_functions(Trace& trace);
 
 // The arguments of a call by the names of the operator's schema.
@@ -27,13 +25,12 @@ class CallArguments {
  public:
   explicit CallArguments(const TraceCall& call) : call_(call) {}
 
-  // Nothing where the argument is None, no tensor, or not in the schema.
+  // Nothing if the argument is None, no tensor, or not in the schema.
   std::optional<TensorId> tensor(std::string_view name) const;
   std::vector<TensorId> tensors(std::string_view name) const;
-  // None where it is not in the schema.
+  // None if it is not in the schema.
   c10::IValue value(std::string_view name) const;
-  // The one number that is given for all of `count` dimensions, or as many as are given; `missing`
-  // where the schema has no such argument.
+  // `count` numbers, repeating a single one; `missing` if the schema has no such argument.
   std::vector<int64_t> integers(std::string_view name, size_t count, int64_t missing) const;
   double number(std::string_view name, double missing) const;
 
@@ -53,56 +50,53 @@ using RuleTable = std::span<const RuleEntry>;
 RuleTable convolution_rules();
 RuleTable linear_rules();
 RuleTable lstm_rules();
-// Of operators that take what they find in the layout of a convolution.
+// Rules for operators that work in the layout of a convolution.
 RuleTable carried_rules();
 
-// The functions that a call of an activation, or with a number, is; empty for all others.
+// The functions equal to a call of an activation or with a number; empty for other calls.
 onednn::PostOps functions_of(const TraceCall& call);
 
-// What is done to the result of a call, in the calls after it.
+// The calls after a call that can be fused with it.
 struct Chain {
-  // With the call itself, the first.
+  // Includes the call itself, first.
   std::vector<size_t> calls;
-  // What the last of them gives.
+  // The output of the last call.
   TensorId output;
   onednn::PostOps post_ops = {};
-  // What the sum among them adds.
   std::optional<TensorId> addend = {};
-  // Of a batch norm, before all of that.
+  // A batch norm right after the first call.
   std::optional<size_t> norm = {};
 
-  // Leaves off the sum, and all after it.
+  // Drops the addition and all calls after it.
   void cut_at_addition();
 
-  // How many calls there are up to the sum, and what they give.
+  // The calls before the addition, and their output.
   size_t calls_before_addition = 0;
   TensorId output_before_addition = 0;
 };
 
 enum class ChainShape {
-  // Each result is laid out as the first.
   kSame,
-  // Each is contiguous and has as many elements.
+  // Each is contiguous with the same number of elements.
   kContiguous,
 };
 
-// The calls after call `index`, which gives `output`, that can be one with it.
+// The chain of call `index`, which makes `output`.
 Chain chain_after(const TraceRewriter& rewriter, size_t index, TensorId output, ChainShape shape,
                   bool takes_norm);
 
-// Whether the sum may take the memory of the addend, which nobody reads after.
+// Whether the addition may overwrite the addend, which nobody reads later.
 bool may_sum(const TraceRewriter& rewriter, const Chain& chain, TensorId source);
 
-// A constant matrix as a product with it wants it.
 TensorId packed_weight(TraceRewriter& rewriter, const at::Tensor& weight,
                        const onednn::Layout& wanted);
 
-// The two factors that a batch norm in evaluation is, by channel, in double precision; nothing for
-// one that is none.
+// A batch norm in evaluation as scale and shift by channel, in double precision; nothing for other
+// calls.
 struct ChannelScale {
   at::Tensor scale;
   at::Tensor shift;
-  // What they are made of.
+  // The tensors that they are computed from.
   std::vector<at::Tensor> sources;
   double eps = 0;
 };

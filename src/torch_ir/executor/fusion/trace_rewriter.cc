@@ -39,8 +39,7 @@ class PrimitiveKernel final : public PreparedKernel {
   std::vector<at::Tensor> tensors_;
 };
 
-// Its arguments are the primitive's inputs, its outputs that of the primitive and the scratchpad,
-// if it has one.
+// Takes the primitive's inputs; returns its output and, if it has one, its scratchpad.
 FusedCall call_of(const onednn::PrimitivePtr& primitive) {
   return {"onednn::" + primitive->name(), [primitive](const KernelCall& call) {
             return std::make_unique<PrimitiveKernel>(*primitive, call);
@@ -94,8 +93,7 @@ void TraceRewriter::run(FindRule find_rule) {
   trace_.calls = std::move(rewritten_);
 }
 
-// Copies the call, or has something go in its place, at the latest where the last is that it
-// swallows.
+// Copies the call or replaces it; a replacement goes where the last of its calls was.
 void TraceRewriter::rewrite(size_t index) {
   const Rule rule = find_rule_(c10::toString(calls_[index].op.operator_name()));
   std::optional<Replacement> found;
@@ -279,7 +277,6 @@ void TraceRewriter::emit(const onednn::PrimitivePtr& primitive, std::vector<Tens
                         primitive->output().sizes() != dims_of(tensor(output).sizes);
   TensorId target = output;
   if (written && is_plain) {
-    // All that lay in the memory of the output lies in that of the other.
     const BufferId from = tensor(output).buffer;
     const BufferId to = tensor(*written).buffer;
     for (TraceTensor& traced : trace_.tensors) {
@@ -316,10 +313,10 @@ void TraceRewriter::emit(std::shared_ptr<const FusedCall> fused,
   rewritten_.push_back(std::move(call));
 }
 
-// Has `part`, memory of its own, lie in `whole` instead.
+// Places `part`, which has memory of its own, in `whole` instead.
 bool TraceRewriter::move_into(TensorId part, TensorId whole, int64_t offset) {
   const BufferId from = tensor(part).buffer;
-  // One that the trace had may be an input, or be seen through views.
+  // Memory of the original trace may be an input or seen through views.
   const bool is_own = from >= readers_.size() && tensor(part).offset == 0 &&
                       static_cast<size_t>(tensor(part).sizes[0]) == trace_.buffers[from].bytes;
   if (!is_own) return false;

@@ -1,8 +1,8 @@
-// TraceRewriter: a trace, rewritten call by call.
+// TraceRewriter: rewrites a trace call by call.
 //
-// A rule looks at a call and those that alone read what it makes, and says what takes their place.
-// The rewriter keeps in which layouts each value is there, and reorders it where somebody wants
-// another: plain memory is made when an operator reads it or it is an output, and not before.
+// A rule looks at a call and its only readers, and may replace them. The rewriter knows which
+// layouts of each value exist and reorders on demand: it makes plain memory only for operators that
+// read it and for outputs.
 #pragma once
 
 #include <functional>
@@ -22,70 +22,66 @@ class TraceRewriter {
  public:
   TraceRewriter(Trace& trace, PackedWeights& weights);
 
-  // What takes the place of a call, and of those that it swallows.
+  // Replaces a call and those that it swallows.
   struct Replacement {
-    // In order; the first is the call itself. It goes where the last of them was.
+    // In order, the call itself first. The replacement goes where the last one was.
     std::vector<size_t> calls;
-    // Says how many of the calls it stands for; the others are looked at again.
+    // Returns how many of the calls it replaced; the rest are looked at again.
     std::function<size_t()> emit;
   };
   using Rule = std::optional<Replacement> (*)(TraceRewriter& rewriter, size_t index);
   using FindRule = Rule (*)(std::string_view operator_name);
   void run(FindRule find_rule);
 
-  // The trace as it was.
+  // Queries of the original trace.
 
   const TraceCall& call(size_t index) const { return calls_[index]; }
   const TraceTensor& tensor(TensorId id) const { return trace_.tensors[id]; }
   // Null for a tensor that is no constant.
   const at::Tensor& constant(TensorId id) const { return trace_.tensors[id].constant; }
-  // Whether anybody reads the memory of a tensor.
   bool is_read(TensorId id) const;
-  // The one call that reads the memory of `id`, once; nothing where there are others, or it is an
-  // output, or is written again.
+  // The one call that reads the memory of `id`, once; nothing if it is also an output or written
+  // again.
   std::optional<size_t> only_reader(TensorId id) const;
-  // Whether nothing has taken the place of the call.
+  // Whether the call has not been replaced.
   bool is_open(size_t index) const { return states_[index] == State::kOpen; }
-  // Plain memory of floats that no call changes.
+  // Whether it is plain memory of floats that no call changes.
   bool is_value(TensorId id) const;
   bool have_same_layout(TensorId a, TensorId b) const;
   bool is_contiguous(TensorId id) const;
 
-  // The trace as it becomes.
+  // Queries and changes of the new trace.
 
   onednn::Layout plain_layout(TensorId id) const;
-  // That in which the value came to be.
+  // The layout in which the value was made.
   onednn::Layout layout_of(TensorId id);
-  // Whether that is other than plain.
   bool is_carried(TensorId id) { return !(layout_of(id) == plain_layout(id)); }
   // The value in a layout of the same sizes.
   TensorId use(TensorId id, const onednn::Layout& layout);
-  // Its plain memory.
   TensorId plain(TensorId id);
-  // Whether nobody reads the value after call `index`, and its memory is the trace's own.
+  // Whether nobody reads the value after call `index`, and the trace owns its memory.
   bool is_last_use(TensorId id, size_t index) const;
-  // A constant that is made of others and packed for a primitive.
+  // A constant computed from `sources` and packed for a primitive.
   TensorId packed(const std::string& key, const std::vector<at::Tensor>& sources,
                   const std::function<at::Tensor()>& make);
   TensorId add_constant(const at::Tensor& tensor);
 
-  // All of the memory of `id`, as a tensor of the shape of another.
+  // All memory of `id`, with the shape of `other`.
   TensorId shaped_like(TensorId id, TensorId other);
 
-  // Calls `primitive`; what it makes is the value of `output`, which has no NaN where `is_clean`.
-  // With `written`, in the memory of that value, which it adds to.
+  // Calls `primitive` to make the value of `output`, which has no NaN if `is_clean`. With
+  // `written`, it adds to the memory of that value.
   void emit(const onednn::PrimitivePtr& primitive, std::vector<TensorId> inputs, TensorId output,
             size_t index, std::optional<TensorId> written = std::nullopt, bool is_clean = false);
-  // Calls `primitive` for a rule that goes on with what it makes, in memory of its own.
+  // Calls `primitive` for an intermediate result, in memory of its own.
   TensorId make(const onednn::PrimitivePtr& primitive, const std::vector<TensorId>& inputs,
                 size_t index);
-  // A call that is no primitive, and makes the plain memory of `outputs`.
+  // Calls a function that is no primitive; it makes the plain memory of `outputs`.
   void emit(std::shared_ptr<const FusedCall> fused, const std::vector<TensorId>& inputs,
             std::vector<TensorId> outputs, size_t index);
-  // Makes the value of `output` of others, in blocks of channels: one image, whose channels are
-  // those of `sources` one after another. What can be is written where it goes from the start.
+  // Joins the channels of `sources`, of one image in blocks of channels, as the value of `output`.
+  // Sources are written in place where possible.
   void join(const std::vector<TensorId>& sources, TensorId output, int64_t block, size_t index);
-  // Whether the value is known to have no NaN.
   bool is_clean(TensorId id) const;
 
  private:
@@ -94,7 +90,7 @@ class TraceRewriter {
     TensorId tensor;
   };
   struct Value {
-    // Plain, as the trace had it.
+    // In plain memory, as in the original trace.
     TensorId tensor;
     std::vector<Variant> variants;
     bool has_plain;
@@ -119,24 +115,24 @@ class TraceRewriter {
   std::vector<TraceCall> rewritten_;
   // By buffer.
   std::vector<std::vector<size_t>> readers_;
-  // The call before which what takes the place of all readers goes.
+  // The last reader of a buffer, which the replacement of all its readers precedes.
   std::vector<size_t> last_reader_;
   std::vector<bool> is_output_;
   std::vector<bool> is_written_;
-  // Whether what is written to the memory of a value would be seen in another.
+  // Whether a write to this memory would show in another value.
   std::vector<bool> is_shared_;
   std::unordered_map<BufferId, Value> values_;
   FindRule find_rule_ = nullptr;
   std::vector<State> states_;
-  // By the call where they go.
+  // By the call that they precede.
   std::unordered_map<size_t, Replacement> replacements_;
   size_t current_ = 0;
 };
 
-// For each buffer whether some call writes to it after it was made.
+// For each buffer, whether a call writes to it after it was made.
 std::vector<bool> written_buffers(const Trace& trace);
 
-// How weights are made to lie as a primitive wants them: null where they can not.
+// Reorders weights for a primitive; null if that is impossible.
 at::Tensor reorder_constant(const at::Tensor& tensor, const onednn::Layout& from,
                             const onednn::Layout& to);
 

@@ -63,7 +63,7 @@ class WeightBinder {
     return found->second;
   }
 
-  // After all others, since these follow them to their device.
+  // Runs last: these constants follow the others to their device.
   void bind_constants_of_ir() {
     for (const auto& [placeholder, name] : unbound_) {
       const at::Tensor* tensor = find(ir_.constants, placeholder, name);
@@ -75,8 +75,8 @@ class WeightBinder {
     }
   }
 
-  // Of what is missing, that which somebody reads; one line for a weight, at its first reader.
-  // Where nothing else is wrong, it is in the words of the Python package.
+  // Adds the missing weights that the graph reads, one line each, at their first reader. A missing
+  // weight that is the only problem is reported in the words of the Python package.
   void add_missing() {
     if (missing_.empty()) return;
     std::string only;
@@ -107,7 +107,6 @@ class WeightBinder {
     bound_.only_missing = only_name;
   }
 
-  // " (float32 [4])"
   std::string type_text(const std::string& name) const {
     const auto found = metas_.find(name);
     if (found == metas_.end()) return {};
@@ -175,9 +174,9 @@ class WeightBinder {
   // State dict names and placeholders.
   std::unordered_set<std::string> names_;
   std::vector<Unbound> unbound_;
-  // Names to whether what was found can be the weight.
+  // State dict name to whether the tensor found can be the weight.
   std::unordered_map<std::string, bool> checked_;
-  // Placeholders to state dict names.
+  // Placeholder to state dict name.
   std::unordered_map<std::string, std::string> missing_;
   std::optional<c10::Device> target_;
   std::unordered_map<const c10::TensorImpl*, at::Tensor> moved_;

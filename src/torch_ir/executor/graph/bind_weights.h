@@ -1,4 +1,4 @@
-// bind_weights: the first pass of compile. Finds and checks what the caller and the IR supply.
+// bind_weights: finds and checks the weights and constants of a graph.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -13,26 +13,25 @@
 namespace torch_ir {
 
 struct BoundWeights {
-  // By placeholder, and by state dict name for weights without one. What nobody supplies is not
-  // there.
+  // By placeholder, and by state dict name for weights without one. Omits missing weights.
   TensorRegistry tensors;
-  // Where they are, and where the plan runs.
+  // The device of the tensors and of the plan.
   c10::Device device = c10::kCPU;
-  // The name in the state dict of the missing weight that is the only problem, where its message
-  // names the placeholder instead.
+  // The state dict name of the missing weight, if it is the only problem: the message then names
+  // its placeholder instead.
   std::string only_missing;
 };
 
 // Looks in `weights`, then in `constants`, then in `ir.constants`, each by state dict name and then
-// by placeholder. All are moved to `device`; without it they stay where they are, and the constants
-// of the IR follow the others. What is not moved is kept, not copied. Throws ExecutionError with a
-// problem_list of what the other one says.
+// by placeholder. Moves all to `device`; without it, only constants of the IR move, to the device
+// of the others. Tensors that do not move are kept, not copied. Throws ExecutionError with a
+// problem_list of what the overload below reports.
 BoundWeights bind_weights(const IR& ir, const StateDict& weights, const StateDict& constants,
                           std::optional<c10::Device> device = std::nullopt);
 
-// The same, and in `problems`, a line each, all that does not fit: weights that a node or an output
-// reads and nobody supplies, and those of another shape, dtype, layout or device, or without data.
-// Where there is any, also what `weights` has and the graph does not: the name may be wrong.
+// As above, but adds problems to `problems`, one line each: weights that a node or output reads and
+// nobody supplies, and those whose shape, dtype, layout or device does not fit or that have no
+// data. If there is any, also surplus `weights`, as the name may be wrong.
 BoundWeights bind_weights(const IR& ir, const StateDict& weights, const StateDict& constants,
                           std::optional<c10::Device> device, std::vector<std::string>& problems);
 
