@@ -1,7 +1,7 @@
 // IRExecutor and execute_ir: run an IR with weights, as in the Python package.
 //
-// A thin face over ExecutionPlan: the plan is compiled at the first run and kept. Use a plan
-// directly to run one graph from several threads.
+// They compile an ExecutionPlan at the first run and keep it. To run a graph from several threads,
+// use a plan directly.
 #pragma once
 
 #include <optional>
@@ -16,18 +16,18 @@ namespace torch_ir {
 
 class IRExecutor {
  public:
-  // `constants` override `ir.constants`, by state dict name; they are needed for an IR that was
-  // extracted on the meta device.
+  // `constants` override `ir.constants`, by state dict name; an IR extracted on the meta device
+  // needs them.
   explicit IRExecutor(IR ir, std::optional<StateDict> weights = std::nullopt,
                       StateDict constants = StateDict(),
                       const ExecutionOptions& options = ExecutionOptions());
 
-  // From a `.pt` or `.safetensors` file. Throws WeightError.
+  // Reads a `.pt` or `.safetensors` file. Throws WeightError.
   void load_weights(const std::string& path);
   void load_weights_from_state_dict(StateDict state_dict);
 
-  // One tensor for each of IR::graph_outputs. Throws ExecutionError; without weights, "Weights not
-  // loaded. Call load_weights() or load_weights_from_state_dict() first."
+  // Returns one tensor for each of IR::graph_outputs. Throws ExecutionError; without weights,
+  // "Weights not loaded. Call load_weights() or load_weights_from_state_dict() first."
   std::vector<at::Tensor> execute(const std::vector<at::Tensor>& inputs);
 
   const IR& ir() const { return ir_; }
@@ -42,7 +42,7 @@ class IRExecutor {
 
 struct ExecuteOptions {
   std::optional<StateDict> weights = std::nullopt;
-  // A file to load the weights from instead.
+  // Loads the weights from this file instead.
   std::string weights_path = {};
   StateDict constants = StateDict();
   ExecutionOptions execution = {};

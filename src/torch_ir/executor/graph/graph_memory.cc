@@ -12,7 +12,7 @@
 namespace torch_ir {
 namespace {
 
-// Sets of values that may share memory (a disjoint-set forest with path halving).
+// A disjoint-set forest with path halving: sets of values that may share memory.
 class AliasSets {
  public:
   explicit AliasSets(size_t size) : parents_(size) {
@@ -33,7 +33,6 @@ class AliasSets {
   std::vector<size_t> parents_;
 };
 
-// Tied weights, and weights that are views of others.
 void unite_overlapping_constants(const LoweredGraph& graph, AliasSets& sets) {
   std::vector<size_t> ids;
   std::vector<at::Tensor> constants;
@@ -46,7 +45,7 @@ void unite_overlapping_constants(const LoweredGraph& graph, AliasSets& sets) {
   for (size_t i = 0; i < ids.size(); ++i) sets.unite(ids[i], ids[groups[i]]);
 }
 
-// For each value whether a value of its set is in `marked`.
+// For each value, whether its set contains a value of `marked`.
 std::vector<bool> spread(const std::vector<size_t>& marked, size_t size, AliasSets& sets) {
   std::vector<bool> roots(size, false);
   for (const size_t value : marked) roots[sets.find(value)] = true;
@@ -71,7 +70,7 @@ AliasAnalysis analyze_aliases(const LoweredGraph& graph) {
   EffectsTable table;
   for (size_t index = 0; index < graph.nodes.size(); ++index) {
     const LoweredNode& node = graph.nodes[index];
-    // What is no operator writes nothing, and may return any of its inputs.
+    // Only operators write; any other node may return its inputs.
     const auto* op = std::get_if<c10::OperatorHandle>(&node.callee);
     const OperatorEffects* effects =
         op == nullptr ? nullptr

@@ -1,7 +1,7 @@
 // graph_memory: which values of an IR may share memory, and which nodes write to it.
 //
-// For those who take graphs apart: what is cut from a graph must not be cut from what writes to it.
-// On the safe side, as analyze_aliases (lowered_graph.h).
+// Used to take graphs apart: a cut must not separate a value from its writers. Conservative, as
+// analyze_aliases (lowered_graph.h) is.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,10 @@ class GraphMemory {
   // Throws as compile does.
   GraphMemory(const IR& ir, const StateDict& weights);
 
-  // A number for the memory of the value called `name`, a graph input, a placeholder or an output
-  // of a node; equal for those that may share it. Nothing for names that the graph does not have.
+  // A number for the memory of a graph input, placeholder or node output, equal for values that may
+  // share memory. Nothing for unknown names.
   std::optional<size_t> of(const std::string& name) const;
 
-  // The memories that node `index` of the IR may write to.
   const std::vector<size_t>& written_by(size_t index) const { return writes_.at(index); }
 
   // Whether a node in [first, last) may write to `memory`.

@@ -9,7 +9,7 @@
 namespace torch_ir {
 namespace {
 
-// Numbers keep all their bits on the way through a tensor.
+// Integers keep all their bits in the tensor.
 GraphPort port_of(const LoweredGraph& graph, ValueId id) {
   const LoweredValue& value = graph.values[id];
   if (value.constant.defined()) return {id, value.constant.scalar_type()};

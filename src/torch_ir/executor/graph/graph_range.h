@@ -1,7 +1,6 @@
-// GraphRange: nodes of a graph that run together, with what goes in and what comes out.
+// GraphRange: nodes of a graph that run together, with their inputs and outputs.
 //
-// The whole graph is one. RangeCutter makes the others, for SegmentedGraph, which replays the parts
-// of a graph between nodes that cannot be.
+// RangeCutter cuts the parts that SegmentedGraph replays.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +13,14 @@ namespace torch_ir {
 struct GraphRange {
   // Outlives the range.
   const LoweredGraph* graph;
-  // Nodes [first, last).
   size_t first;
   size_t last;
-  // Of a part, all that it reads and does not make: a constant only where it is written, as the run
-  // has its own of that. A part writes to the inputs that are marked so; a run of the whole graph
+  // For a part: everything that it reads and does not make, but constants only if they are written,
+  // as the run has copies of those. A part writes to inputs marked so; a run of the whole graph
   // copies them first.
   std::vector<GraphPort> inputs = {};
   std::vector<GraphPort> outputs = {};
-  // Of a part, those of `inputs` that nobody reads later.
+  // For a part: those of `inputs` that nobody reads later.
   std::vector<ValueId> released = {};
   bool is_whole = false;
 
@@ -34,15 +32,15 @@ GraphRange whole_range(const LoweredGraph& graph);
 
 class RangeCutter {
  public:
-  // `graph` was made by `lower`, and outlives this.
+  // `graph` comes from `lower` and outlives this.
   explicit RangeCutter(const LoweredGraph& graph);
 
-  // Nodes [first, last), none of which is control flow.
+  // None of the nodes [first, last) may be control flow.
   GraphRange cut(size_t first, size_t last) const;
 
  private:
   const LoweredGraph& graph_;
-  // By value, the first node behind all that read it.
+  // By value, the node after its last reader.
   std::vector<size_t> read_until_;
 };
 

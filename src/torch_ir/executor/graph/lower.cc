@@ -10,7 +10,7 @@
 namespace torch_ir {
 namespace {
 
-// Whether each result of the operator is one output of the node: a tensor or a number, no list.
+// Whether each result of the operator is one node output: a tensor or a number, not a list.
 bool returns_values(const LoweredNode& node) {
   const auto* op = std::get_if<c10::OperatorHandle>(&node.callee);
   if (op == nullptr) return std::holds_alternative<NumberFunction>(node.callee);
@@ -22,7 +22,7 @@ bool returns_values(const LoweredNode& node) {
          });
 }
 
-// Says of each value who reads it and who writes to it, and lets go of constants that no node has.
+// Marks the values that are read or written, and drops constants that nobody reads.
 void mark_values(LoweredGraph& graph) {
   const AliasAnalysis aliases = analyze_aliases(graph);
   for (const LoweredNode& node : graph.nodes) {
@@ -41,7 +41,7 @@ void mark_values(LoweredGraph& graph) {
   }
 }
 
-// Makes what is the same tensor in every run an argument of its own.
+// Turns values that are the same tensor in every run into constant arguments.
 void fix_constants(const LoweredGraph& graph, LoweredNode& node) {
   const auto fix = [&](auto& item) {
     const auto* use = std::get_if<ValueUse>(&item);
@@ -54,7 +54,6 @@ void fix_constants(const LoweredGraph& graph, LoweredNode& node) {
   }
 }
 
-// Lets each value leave the run with its last reading, in the order in which arguments are read.
 void mark_last_uses(LoweredGraph& graph) {
   std::vector<bool> is_read_later(graph.values.size(), false);
   for (const GraphPort& output : graph.outputs) is_read_later[output.value] = true;
@@ -76,7 +75,6 @@ void mark_last_uses(LoweredGraph& graph) {
   }
 }
 
-// What a run needs to know, and no pass before.
 void prepare_for_runs(LoweredGraph& graph) {
   mark_values(graph);
   for (LoweredNode& node : graph.nodes) {

@@ -19,10 +19,9 @@
 namespace torch_ir {
 namespace {
 
-// What nodes of one op_type call.
+// The callee of all nodes with one op_type.
 struct Callee {
   std::variant<std::monostate, c10::OperatorHandle, OpExecutor, NumberFunction> call;
-  // Of an operator or a function.
   std::optional<OperatorBinder> binder;
   const c10::FunctionSchema* schema = nullptr;
 
@@ -39,7 +38,7 @@ class GraphBuilder {
     graph_.device = weights.device;
   }
 
-  // `num_weights` is how many weights it has at most.
+  // `num_weights` is an upper bound.
   LoweredGraph build(size_t num_weights) {
     const size_t num_nodes = source_.nodes.size();
     size_t num_values = num_weights + source_.graph_inputs.size();
@@ -66,7 +65,7 @@ class GraphBuilder {
   }
 
  private:
-  // What a name stands for: a value, and what makes values, whose outputs are numbered in a row.
+  // A value, or a node whose outputs are numbered in a row.
   struct Entry {
     std::optional<ValueId> value;
     ValueId first_output = 0;
@@ -91,7 +90,7 @@ class GraphBuilder {
     return id;
   }
 
-  // Of a number that no name stands for.
+  // Adds a number without a name.
   ValueId add_constant(at::Tensor constant) {
     graph_.values.push_back({{}, std::move(constant)});
     return static_cast<ValueId>(graph_.values.size() - 1);
@@ -108,7 +107,7 @@ class GraphBuilder {
     return found == nullptr ? std::nullopt : found->value;
   }
 
-  // By producer, as the Python package looks values up, then by name.
+  // Looks up by producer, as the Python package does, then by name.
   std::optional<ValueId> find_value(const TensorMeta& meta) {
     if (meta.producer_node) {
       const Entry* producer = find_entry(*meta.producer_node);
@@ -126,7 +125,7 @@ class GraphBuilder {
     return id;
   }
 
-  // A number that `node` refers to; validation has seen to it that there is one.
+  // Validation guarantees that the value exists.
   ValueId referred_value(const OpNode& node, const std::string& name) {
     if (const auto value = find_value(name)) return *value;
     throw ExecutionError(fmt::format("Number '{}' not found in registry for node '{}'.",
@@ -154,7 +153,6 @@ class GraphBuilder {
     }
   }
 
-  // Looked up for the first node of each op_type.
   Callee& callee_of(const OpNode& node) {
     const auto [found, is_new] = callees_.try_emplace(node.op_type);
     if (is_new) found->second = find_callee(node);
@@ -206,7 +204,7 @@ class GraphBuilder {
                     printable(node.op_type), printable(node.name), TORCH_VERSION, made_with));
   }
 
-  // What decides comes first, then the values that the graphs take.
+  // The condition comes first, then the operands of the graphs.
   void add_control_flow(const OpNode& node) {
     std::vector<NodeArgument> arguments = input_values(node);
     if (const Attribute* pred = node.attrs.find("pred")) {
@@ -279,7 +277,7 @@ class GraphBuilder {
                                         printable(node.op_type), error.what()));
     }
     if (value.isTensor()) return ValueUse{add_constant(value.toTensor())};
-    // A graph that was captured on the meta device says so where it makes tensors.
+    // A graph captured on the meta device names it where it makes tensors.
     if (value.isDevice() && value.toDevice().is_meta()) return c10::IValue(graph_.device);
     return value;
   }

@@ -1,9 +1,7 @@
-// LoweredGraph: the graph as the executor has it, with names turned into numbers and operators into
-// handles.
+// LoweredGraph: an IR with names resolved to numbers and operators to handles.
 //
-// `lower` makes one of an IR. It owns all that it needs, and never changes from then on, so any
-// number of threads may run it at once: what a run changes are its values, one for each of the
-// graph's.
+// `lower` makes one. It owns all its data and never changes afterwards, so any number of threads
+// may run it; each run keeps its own values.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -29,15 +27,15 @@ namespace torch_ir {
 using ValueId = uint32_t;
 
 struct LoweredValue {
-  // As the IR has it. Of a constant no more than the name, which is empty where it has none.
+  // From the IR; a constant has only a name, which may be empty.
   TensorMeta meta;
-  // A weight, a lifted constant, or a number given where the operator takes a tensor. Undefined
-  // for what only a run knows: inputs and outputs of nodes.
+  // A weight, a lifted constant, or a number given as a tensor argument. Undefined for inputs and
+  // outputs of nodes.
   at::Tensor constant;
 
-  // The others are set by `lower`. Whether anybody reads it.
+  // The members below are set by `lower`.
   bool is_read = false;
-  // Whether a run writes to its memory, and so needs a copy of an input or a constant.
+  // Whether a run writes to its memory, and so must copy an input or a constant.
   bool is_written = false;
   // Whether it may be a constant that no run writes to, or a view of one.
   bool may_be_constant = false;
@@ -46,22 +44,21 @@ struct LoweredValue {
   bool is_fixed() const { return constant.defined() && !is_written; }
 };
 
-// A value that an argument is.
 struct ValueUse {
   ValueId value;
-  // Whether nobody reads the value after, so that it may leave the run. Set by `lower`.
+  // Whether this is the last read, so that the run can drop the value. Set by `lower`.
   bool is_last = false;
 };
 
-// Tensors that are one argument. An item is a value, or what is the same in every run: None, and a
-// constant once `lower` has put it there.
+// A list argument. An item is a value or, if it is the same in every run, an IValue: None, or a
+// constant put there by `lower`.
 struct ListArgument {
   std::vector<std::variant<c10::IValue, ValueUse>> items;
   // Whether the schema says `Tensor?[]`.
   bool holds_none = false;
 };
 
-// An attribute that holds numbers which only a run knows.
+// An attribute with numbers that only a run knows.
 struct NumbersArgument {
   Attribute attribute;
   const c10::Argument* argument;
@@ -69,12 +66,11 @@ struct NumbersArgument {
   std::vector<ValueId> values;
 };
 
-// What a node passes to its operator: something that is the same in every run, a value, or several.
+// An IValue is the same in every run.
 using NodeArgument = std::variant<c10::IValue, ValueUse, ListArgument, NumbersArgument>;
 
 struct LoweredGraph;
 
-// A registered executor and the node that it gets to see.
 struct ExecutorCall {
   OpExecutor executor;
   OpNode node;
@@ -82,8 +78,8 @@ struct ExecutorCall {
 
 enum class ControlFlow { kCond, kWhileLoop };
 
-// Runs graphs instead of an operator: those of a condition (true, false) or of a loop (condition,
-// body). Its arguments are the values that the graphs take; of a condition, what decides first.
+// Runs the graphs of a condition (true, false) or of a loop (condition, body). The arguments are
+// the operands of the graphs; a condition's predicate comes first.
 struct ControlFlowCall {
   ControlFlow kind;
   std::vector<LoweredGraph> graphs;
@@ -92,21 +88,20 @@ struct ControlFlowCall {
 struct LoweredNode {
   std::string name;
   std::string op_type;
-  // An operator of the dispatcher or a function on numbers, with one argument for each of its
-  // schema's, or a registered executor with one for each of OpNode::inputs, or control flow.
+  // Operators and number functions take the arguments of their schema, registered executors one for
+  // each of OpNode::inputs.
   std::variant<c10::OperatorHandle, NumberFunction, std::shared_ptr<const ExecutorCall>,
                ControlFlowCall>
       callee;
   std::vector<NodeArgument> arguments;
   std::vector<ValueId> outputs;
 
-  // Set by `lower`: those of `outputs` that nobody reads, and whether the results lie on the stack
-  // one by one, as `outputs` has them.
+  // Set by `lower`: the outputs that nobody reads, and whether the stack holds the results one by
+  // one, as in `outputs`.
   std::vector<ValueId> unread;
   bool returns_values = false;
 };
 
-// A value that the caller gives or gets.
 struct GraphPort {
   ValueId value;
   c10::ScalarType dtype;
@@ -114,7 +109,7 @@ struct GraphPort {
 
 struct LoweredGraph {
   c10::Device device = c10::kCPU;
-  // Of the sizes that differ from run to run; none for the graphs of control flow.
+  // Symbolic sizes; empty for the graphs of control flow.
   SymbolBinder symbols;
   std::vector<LoweredValue> values;
   std::vector<LoweredNode> nodes;
@@ -124,35 +119,32 @@ struct LoweredGraph {
   bool writes_in_place = false;
 };
 
-// The graph of `ir`. Throws ExecutionError, naming the node, for a weight that nobody supplies, for
-// an operator that this process does not have or that is refused (operator_table.h), and
-// ValidationError for arguments that do not fit the operator.
+// Throws ExecutionError, naming the node, for a missing weight or an operator that is unknown or
+// refused (operator_table.h), and ValidationError for arguments that do not fit the operator.
 LoweredGraph build_graph(const IR& ir, const BoundWeights& weights);
 
-// Which values of a graph may share memory, and which may be written in place. A run needs it to
-// leave weights, constants and inputs as they are.
+// Which values may share memory, and which may be written in place. A run uses it to keep weights,
+// constants and inputs intact.
 struct AliasAnalysis {
-  // For each value whether its memory may be written by a node.
   std::vector<bool> is_written;
-  // For each value whether its memory may be that of a constant.
+  // Whether the memory may be that of a constant.
   std::vector<bool> may_be_constant;
-  // For each value a number, the same for those that may share memory.
+  // A number for each value, equal for those that may share memory.
   std::vector<size_t> memory;
-  // For each node the values that it may write to.
+  // For each node, the values that it may write to.
   std::vector<std::vector<ValueId>> writes;
 };
 
-// Told from the schemas of the operators, so always on the safe side: what is called shared may
-// turn out not to be (`reshape` copies when it has to), never the other way round.
+// Conservative, as it uses only the schemas: values that it says share memory may not (`reshape`
+// copies if it has to), but never the reverse.
 AliasAnalysis analyze_aliases(const LoweredGraph& graph);
 
-// The first half of compile, whose arguments and errors these are: the graph with all that a run
-// has to know.
+// The first half of compile, with its arguments and errors: a graph that is ready to run.
 LoweredGraph lower(const IR& ir, const StateDict& weights, const StateDict& constants = StateDict(),
                    std::optional<c10::Device> device = std::nullopt);
 
-// Calls `visit` with the values that an argument, or all arguments of a node, are made of; in
-// order, and as often as they are read.
+// Visits the values of an argument, or of all arguments of a node, in order and as often as they
+// are read.
 void visit_values(const NodeArgument& argument, c10::function_ref<void(ValueId)> visit);
 void visit_values(const LoweredNode& node, c10::function_ref<void(ValueId)> visit);
 

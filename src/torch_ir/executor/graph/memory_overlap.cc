@@ -13,13 +13,13 @@
 namespace torch_ir {
 namespace {
 
-// The addresses from the first to behind the last element; empty for what has none.
+// From the first element to the end of the last; empty for a tensor without elements.
 struct MemoryRange {
   uintptr_t begin = 0;
   uintptr_t end = 0;
 };
 
-// Kernels may choose by alignment, so copies have that of the originals.
+// Kernels may choose by alignment, so copies keep that of the originals.
 constexpr size_t kAlignment = 64;
 
 bool has_memory(const at::Tensor& tensor) {
@@ -35,14 +35,13 @@ MemoryRange memory_range(const at::Tensor& tensor) {
   return {begin, begin + static_cast<size_t>(last + 1) * tensor.itemsize()};
 }
 
-// A tensor of bytes over `range`, which belongs to `owner`.
 at::Tensor bytes_of(const MemoryRange& range, const at::Tensor& owner) {
   return at::from_blob(reinterpret_cast<void*>(range.begin),
                        {static_cast<int64_t>(range.end - range.begin)},
                        owner.options().dtype(c10::kByte));
 }
 
-// `original` over the copied memory: byte `offset` of `storage` on.
+// `original` over the copied memory, from byte `offset` of `storage`.
 at::Tensor rebuild(const at::Tensor& original, const at::Tensor& storage, size_t offset) {
   if (offset % original.itemsize() != 0) {
     throw ExecutionError(
@@ -57,7 +56,7 @@ at::Tensor rebuild(const at::Tensor& original, const at::Tensor& storage, size_t
   return copy;
 }
 
-// Whether LibTorch's copy lies as the original does: memory that it allocates is aligned.
+// Whether clone() keeps the layout: memory that it allocates is aligned.
 bool is_copied_by_clone(const at::Tensor& tensor) {
   if (!has_memory(tensor)) return true;
   const size_t begin = memory_range(tensor).begin;

@@ -1,9 +1,7 @@
-// Tensors as memory: finding those that share it, copying them so that the copies share it too, and
-// comparing their bits.
+// Finds tensors that share memory, copies them so that the copies share it too, and compares bits.
 //
-// The first two are used where a graph writes in place to what it does not own (weights, constants,
-// inputs): the run gets copies that behave towards one another as the originals do, tied weights
-// and views included.
+// A graph that writes in place to weights, constants or inputs runs on copies that alias each other
+// as the originals do, tied weights and views included.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,15 +11,15 @@
 
 namespace torch_ir {
 
-// A number for each of `tensors`, the same for those whose memory overlaps, directly or through
-// others. Judged by address, since tensors of one mapped file need not share a storage.
+// A number for each tensor, equal for those whose memory overlaps, directly or through others.
+// Compares addresses, since tensors of one mapped file may have different storages.
 std::vector<size_t> overlap_groups(const std::vector<at::Tensor>& tensors);
 
-// Copies of the `tensors` of one group, with their strides, laid out as the originals are. Throws
-// ExecutionError when an address is not aligned to its dtype and the group has several members.
+// Copies the tensors of one group, strides included. Throws ExecutionError if the group has several
+// members and an address is not aligned to its dtype.
 std::vector<at::Tensor> copy_group(const std::vector<at::Tensor>& tensors);
 
-// Whether shape, dtype and every bit of every element are equal.
+// Compares shape, dtype and every bit of the elements.
 bool same_bits(const at::Tensor& a, const at::Tensor& b);
 
 }  // namespace torch_ir

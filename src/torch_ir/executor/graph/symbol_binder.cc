@@ -12,7 +12,7 @@ namespace torch_ir {
 
 namespace {
 
-// The symbol without a value, where it is one.
+// The only symbol without a value; null if there are none or several.
 const std::string* only_unknown(const std::vector<std::string>& symbols,
                                 const SymbolValues& values) {
   const std::string* unknown = nullptr;
@@ -71,11 +71,10 @@ SymbolValues SymbolBinder::find(const std::vector<c10::IValue>& inputs,
   return symbols;
 }
 
-// Symbols that no size stands for alone, from expressions with one unknown: each that is found may
-// leave others with one.
+// Solves expressions with one unknown; each solution may leave others with one.
 void SymbolBinder::solve(const std::vector<int64_t>& values, SymbolValues& symbols) const {
   std::vector<int64_t> num_unknown;
-  // Sizes with one unknown, to which others come; each is there once at most.
+  // Sizes with one unknown, each at most once.
   std::vector<size_t> solvable;
   for (size_t i = 0; i < sizes_.size(); ++i) {
     num_unknown.push_back(std::ranges::count_if(
@@ -111,8 +110,8 @@ void SymbolBinder::check(const std::vector<int64_t>& values, const SymbolValues&
   for (const auto& [range, expression] : ranges_) {
     const auto value = expression.evaluate(symbols);
     if (!value) continue;
-    // A minimum of 2 or less is torch.export's own: it treats 0 and 1 apart when it traces, and its
-    // programs take them all the same.
+    // torch.export sets minimums up to 2 itself, as it specializes on 0 and 1, but its programs
+    // accept smaller sizes.
     const bool is_small = range.min && *range.min > 2 && *value < *range.min;
     const bool is_large = range.max && *value > *range.max;
     if (!is_small && !is_large) continue;

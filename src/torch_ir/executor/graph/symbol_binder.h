@@ -1,8 +1,7 @@
-// SymbolBinder: the values of a graph's symbols in one run.
+// SymbolBinder: computes the values of a graph's symbols for each run.
 //
-// Made when a plan is compiled, from the symbolic shapes of the graph inputs and the ranges of the
-// IR. Each run asks it what its inputs make of the symbols; a checked run compares all shapes with
-// that.
+// A plan makes one from the symbolic shapes of the graph inputs and the ranges of the IR. A checked
+// run compares all shapes with its values.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -23,20 +22,18 @@ class SymbolBinder {
   // Throws ValidationError for text that is no expression.
   SymbolBinder(const std::vector<TensorMeta>& inputs, const std::vector<SymbolRange>& ranges);
 
-  // Whether there is nothing to bind.
   bool empty() const { return sizes_.empty(); }
 
-  // The symbols for `inputs`, one for each graph input. Symbols that stand alone are taken from
-  // there, others are solved for where an expression is linear in them. Throws ExecutionError with
-  // a problem_list of what `find` says.
+  // Takes one input for each graph input. Reads symbols that stand alone, and solves expressions
+  // that are linear in one. Throws ExecutionError with a problem_list from `find`.
   SymbolValues bind(const std::vector<c10::IValue>& inputs) const;
-  // The same, and in `problems`, a line each, with input, dimension and both values, the
-  // expressions that have not the value that the inputs give them, or are out of their range.
+  // As above, but adds to `problems` a line for each expression that contradicts the inputs or is
+  // out of range, with input, dimension and both values.
   SymbolValues find(const std::vector<c10::IValue>& inputs,
                     std::vector<std::string>& problems) const;
 
  private:
-  // A size of an input, or an input that is a number.
+  // A dimension of an input, or an input that is a number.
   struct Size {
     size_t input;
     // Empty for a number.
@@ -44,7 +41,6 @@ class SymbolBinder {
     std::string input_name;
     std::string text;
     SymExpr expression;
-    // Of the expression.
     std::vector<std::string> symbols;
   };
   struct Range {
@@ -58,20 +54,19 @@ class SymbolBinder {
              std::vector<std::string>& problems) const;
 
   std::vector<Size> sizes_;
-  // For each symbol, where in sizes_ it appears.
+  // For each symbol, its positions in sizes_.
   std::unordered_map<std::string, std::vector<size_t>> sizes_with_;
   std::vector<Range> ranges_;
 };
 
-// The symbols of the sizes of `ir` in a run with `inputs`, one for each graph input. Throws as
-// SymbolBinder::bind.
+// The symbols for `inputs`, one for each graph input. Throws as SymbolBinder::bind does.
 SymbolValues bind_symbols(const IR& ir, const std::vector<at::Tensor>& inputs);
 
-// What SymbolBinder::find says of them.
+// The problems that SymbolBinder::find reports for `inputs`.
 std::vector<std::string> size_problems(const IR& ir, const std::vector<at::Tensor>& inputs);
 
-// Whether the sizes of `tensor` are what `meta` says, as far as `symbols` tell. A symbol that
-// stands alone and has no value yet gets it here: a size that depends on data.
+// Whether `tensor` has the sizes of `meta`, as far as `symbols` are known. Sets unknown symbols
+// that stand alone: sizes that depend on data.
 bool has_shape(const at::Tensor& tensor, const TensorMeta& meta, SymbolValues& symbols);
 
 }  // namespace torch_ir

@@ -1,7 +1,4 @@
-// TensorRegistry: tensors by name.
-//
-// What the Python package calls its name-to-tensor mapping. Compiling a plan gathers in one what
-// the caller supplies under the names of the graph; anyone may use one to keep named tensors.
+// TensorRegistry: tensors by name, as in the Python package.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,7 +12,7 @@ namespace torch_ir {
 
 class TensorRegistry {
  public:
-  // Registers `tensor` under `name`, in place of what was there.
+  // Replaces a tensor of the same name.
   void set(const std::string& name, at::Tensor tensor) {
     tensors_.insert_or_assign(name, std::move(tensor));
   }

@@ -12,7 +12,6 @@ namespace {
 
 constexpr size_t kGiven = SIZE_MAX;
 
-// A value, and the step that makes it.
 struct Source {
   ValueId value;
   size_t step = kGiven;
@@ -35,7 +34,7 @@ std::unordered_map<std::string_view, Source> sources_of(const LoweredGraph& grap
 StepRun start(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs) {
   const PlainKernelsGuard guard;
   const Stack values = input_values(graph, inputs);
-  // Checks the sizes that differ from run to run.
+  // Checks the dynamic sizes.
   if (!graph.symbols.empty()) graph.symbols.bind(values);
   return {graph, values, /*symbols=*/nullptr};
 }

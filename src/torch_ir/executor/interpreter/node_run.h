@@ -1,7 +1,7 @@
-// NodeRun: the values of a graph's nodes, one after the other, as the graph runs.
+// NodeRun: runs a graph node by node and exposes the values, to compare a graph step by step.
 //
-// For those who compare a graph node by node. Each step calls its operator through the dispatcher,
-// whatever the level, and only when a value is asked for.
+// At every level, each step calls its operator through the dispatcher, and only when a value is
+// asked for.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -17,22 +17,22 @@ namespace torch_ir {
 
 class NodeRun {
  public:
-  // As compile and ExecutionPlan::run. Shapes and dtypes of values may be others than the IR says.
+  // Throws as compile and ExecutionPlan::run do, but accepts values whose shape or dtype differs
+  // from the IR.
   NodeRun(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
           const ExecutionOptions& options = {});
   ~NodeRun();
   NodeRun(const NodeRun&) = delete;
   NodeRun& operator=(const NodeRun&) = delete;
 
-  // What goes into the run as `name`, a graph input or the placeholder of a weight that the graph
-  // writes to, as the run has it: its own copy of what it writes to. To be asked for before the
-  // first value. Undefined for numbers, for what nobody reads and for other names.
+  // A graph input, or the placeholder of a weight that the graph writes to, as the run sees it: a
+  // copy if the graph writes to it. Call it before the first `value`. Undefined for numbers, unread
+  // inputs and other names.
   at::Tensor given(const std::string& name) const;
 
   // The value called `name` as its node made it; numbers as tensors without dimensions. Undefined
-  // where it is None, where the graph does not have it, and where a later one was asked for before.
-  // The run may write to it when it goes on. Throws ExecutionError, naming the node that failed on
-  // the way.
+  // if it is None, not in the graph, or before a value asked for earlier. The run may write to it
+  // when it goes on. Throws ExecutionError, naming the node that failed on the way.
   at::Tensor value(const std::string& name);
 
  private:

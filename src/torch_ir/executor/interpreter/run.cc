@@ -15,8 +15,6 @@
 
 namespace torch_ir {
 
-// --- Inputs ---
-
 std::string input_problem(const TensorMeta& meta, c10::Device device, const at::Tensor& input) {
   const auto problem = [&](const std::string& what) {
     return fmt::format("Input '{}' {}.", printable(meta.name), what);
@@ -64,14 +62,12 @@ Stack input_values(const LoweredGraph& graph, const std::vector<at::Tensor>& inp
 
 namespace {
 
-// --- Outputs ---
-
 bool shares_memory(const at::Tensor& a, const at::Tensor& b) {
   return a.is_same(b) || (a.has_storage() && b.has_storage() && a.is_alias_of(b));
 }
 
-// Replaces outputs that are constants of the plan, or views of one, by copies, so that a caller who
-// writes to them does not change the plan. Outputs that were the same tensor stay one.
+// Copies outputs that are constants of the plan, or views of one, so that callers may write to
+// them. Outputs that were the same tensor stay one.
 void keep_constants(const LoweredGraph& graph, std::vector<at::Tensor>& outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!graph.values[graph.outputs[i].value].may_be_constant) continue;

@@ -1,6 +1,6 @@
-// One run of a graph, node by node: each calls its operator through the dispatcher.
+// Runs a graph node by node, calling each operator through the dispatcher.
 //
-// What plans fall back on, what is traced, and what NodeRun shows value by value.
+// Plans fall back on it, traces are recorded from it, and NodeRun exposes its values.
 #pragma once
 
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -18,61 +18,56 @@
 
 namespace torch_ir {
 
-// What a run has made so far and somebody still reads, by ValueId.
+// Live values, by ValueId.
 using RunValues = c10::SmallVector<c10::IValue, 64>;
 using Stack = std::vector<c10::IValue>;
 
-// While it lives, operators run the kernels that they would run in InferenceMode, and as fast; but
-// tensors made are ordinary ones, that the caller can write in place. Autocast is off: a graph says
-// itself where it casts.
+// Selects the kernels of InferenceMode, but results are ordinary tensors that callers can write to
+// in place. Disables autocast, as graphs contain their casts.
 class PlainKernelsGuard {
   at::NoGradGuard no_grad_;
   at::AutoDispatchBelowADInplaceOrView below_autograd_;
   c10::impl::ExcludeDispatchKeyGuard no_autocast_{c10::autocast_dispatch_keyset};
 };
 
-// Why `input` can not be the input of a graph that runs on `device`, one line: it is undefined, or
-// its shape, dtype, layout or device are others. Empty where it can, as far as its known sizes
-// tell.
+// Why a graph on `device` cannot take `input`, in one line: it is undefined, or its shape, dtype,
+// layout or device differ. Empty if it can, as far as sizes are known.
 std::string input_problem(const TensorMeta& meta, c10::Device device, const at::Tensor& input);
-// The same of their number.
 std::string input_count_problem(size_t expected, size_t actual);
 
-// One value for each input of the graph. Throws ExecutionError with a problem_list, naming the
-// inputs, for those that do not fit.
+// One value for each graph input. Throws ExecutionError with a problem_list that names the inputs
+// that do not fit.
 Stack input_values(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs);
 
-// Runs a graph of control flow in place of a StepRun: as run_steps.
+// Runs a graph of control flow in place of run_steps.
 using BodyRunner = std::function<std::vector<c10::IValue>(
     const LoweredGraph& graph, const Stack& inputs, SymbolValues* symbols)>;
 
-// A run that advances step by step, one step a node. To be made and advanced under a
-// PlainKernelsGuard.
+// A run that advances node by node. Create and advance it under a PlainKernelsGuard.
 class StepRun {
  public:
-  // One of `inputs` for each input of the graph, as input_values gives them. Where `symbols` is
-  // given, outputs of nodes that are not what the IR says are errors. Graph and symbols outlive
-  // the run.
+  // Takes one of `inputs` for each graph input, as from input_values. With `symbols`, node outputs
+  // that differ from the IR are errors. Graph and symbols outlive the run.
   StepRun(const LoweredGraph& graph, const Stack& inputs, SymbolValues* symbols,
           const BodyRunner* run_body = nullptr);
-  // The same of a part of a graph, which outlives the run, too.
+  // As above, for a part of a graph, which outlives the run too.
   StepRun(const GraphRange& range, const Stack& inputs, SymbolValues* symbols);
 
   size_t next_step() const { return next_step_; }
   bool is_done() const { return next_step_ == last_; }
 
-  // Runs the next step. Throws ExecutionError, naming the node.
+  // Throws ExecutionError, naming the node.
   void advance();
 
-  // Goes on at `step`: somebody else made what the steps before it make, and set it.
+  // Skips to `step`; the caller has set what the skipped steps make.
   void skip_to(size_t step) { next_step_ = step; }
   void set(ValueId value, c10::IValue made) { values_[value] = std::move(made); }
 
-  // What `value` is now; None before it is made, and when nobody reads it any more. What the node
-  // that ran last made is there in any case.
+  // None before it is made and after its last read, but the values of the last node are always
+  // there.
   const c10::IValue& value(ValueId value) const { return values_[value]; }
 
-  // One value for each output of the graph, when it is done.
+  // The outputs, once the run is done.
   std::vector<c10::IValue> outputs() const;
 
  private:
@@ -90,11 +85,10 @@ class StepRun {
   size_t next_step_ = 0;
 };
 
-// A StepRun from its begin to its end, and its outputs.
 std::vector<c10::IValue> run_steps(const LoweredGraph& graph, const Stack& inputs,
                                    SymbolValues* symbols);
 
-// What a caller of the graph gets of its results.
+// The results as tensors for the caller.
 std::vector<at::Tensor> caller_outputs(const LoweredGraph& graph,
                                        const std::vector<c10::IValue>& results);
 

@@ -19,11 +19,8 @@
 namespace torch_ir {
 namespace {
 
-// Runs a graph of a control flow node on its inputs.
 using GraphRunner =
     c10::function_ref<std::vector<c10::IValue>(const LoweredGraph& graph, Stack inputs)>;
-
-// --- Control flow ---
 
 bool decides_true(const c10::IValue& value) {
   if (value.isTensor()) return value.toTensor().item<bool>();
@@ -33,7 +30,7 @@ bool decides_true(const c10::IValue& value) {
 
 void run_cond(const std::vector<LoweredGraph>& graphs, Stack& stack, GraphRunner run_graph) {
   const bool is_true = decides_true(stack.at(0));
-  // A copy, so that a failure can still say what the arguments were.
+  // A copy, so that an error can still report the arguments.
   Stack operands(stack.begin() + 1, stack.end());
   stack = run_graph(graphs[is_true ? 0 : 1], std::move(operands));
 }
@@ -43,8 +40,8 @@ bool is_same(const c10::IValue& a, const c10::IValue& b) {
   return a.isTensor() == b.isTensor() && a == b;
 }
 
-// Notices that a loop is where it was before, and so never ends. Keeps the values of an iteration
-// whose number is a power of two and compares those that follow with them (Brent's algorithm).
+// Detects endless loops: keeps the values of iterations whose number is a power of two and compares
+// later ones with them (Brent's algorithm).
 class CycleDetector {
  public:
   void check(const Stack& carried) {
@@ -77,15 +74,12 @@ void run_while_loop(const std::vector<LoweredGraph>& graphs, Stack& stack, Graph
   stack.resize(num_carried);
 }
 
-// Replaces the arguments on the stack by the results. Of a condition the arguments are what decides
-// and the operands of the graphs; of a loop what is carried from one iteration to the next and,
-// behind it, what is the same in all.
+// Replaces the arguments on the stack by the results. A condition takes its predicate and the
+// operands of its graphs, a loop the carried values and then the invariant ones.
 void run_control_flow(const ControlFlowCall& call, Stack& stack, GraphRunner run_graph) {
   const auto run = call.kind == ControlFlow::kCond ? run_cond : run_while_loop;
   run(call.graphs, stack, run_graph);
 }
-
-// --- One call, from the values of a run and back into them ---
 
 c10::IValue take(RunValues& values, const ValueUse& use) {
   if (use.is_last) return std::move(values[use.value]);
@@ -115,7 +109,6 @@ void fill_stack(const LoweredNode& node, RunValues& values, Stack& stack) {
   }
 }
 
-// Replaces the inputs on the stack by the outputs.
 void call_executor(const ExecutorCall& call, Stack& stack) {
   std::vector<at::Tensor> inputs;
   inputs.reserve(stack.size());
@@ -124,7 +117,7 @@ void call_executor(const ExecutorCall& call, Stack& stack) {
   for (at::Tensor& output : call.executor(call.node, inputs)) stack.emplace_back(std::move(output));
 }
 
-// The tensors and numbers of `value`, those in lists one by one.
+// Appends the tensors and numbers of `value`, flattening lists.
 void append_values(const c10::IValue& value, std::vector<c10::IValue>& values) {
   if (!value.isList()) {
     values.push_back(value);
@@ -139,8 +132,7 @@ bool is_absent(const c10::IValue& value) {
 
 bool is_no_tensor(const c10::IValue& value) { return !value.isTensor(); }
 
-// Where the graph leaves out what the operator did not make, or a number or dtype that nobody
-// reads, so does this.
+// Skips results as the graph does: those the operator did not make, and unread numbers and dtypes.
 void store_values(const LoweredNode& node, const Stack& stack, RunValues& values) {
   std::vector<c10::IValue> results;
   for (const c10::IValue& value : stack) append_values(value, results);
@@ -169,7 +161,7 @@ void call(const LoweredNode& node, Stack& stack, GraphRunner run_graph) {
   }
 }
 
-// What the arguments of a call that threw were: they are still on the stack.
+// The arguments of a call that threw are still on the stack.
 std::string shapes_text(const Stack& stack) {
   std::vector<c10::IValue> values;
   for (const c10::IValue& value : stack) append_values(value, values);
@@ -182,7 +174,7 @@ std::string shapes_text(const Stack& stack) {
   return shapes.empty() ? "()" : shapes;
 }
 
-// Throws ExecutionError that names the node and the shapes it was called with. `stack` is scratch.
+// Throws ExecutionError that names the node and the shapes of its arguments. `stack` is scratch.
 void run_step(const LoweredNode& node, RunValues& values, Stack& stack, GraphRunner run_graph) {
   try {
     fill_stack(node, values, stack);
@@ -199,13 +191,11 @@ void run_step(const LoweredNode& node, RunValues& values, Stack& stack, GraphRun
   }
 }
 
-// --- All of them ---
-
-// What a run writes to is copied, together with what shares its memory: an input that was passed
-// twice stays one tensor.
+// Copies what the run writes to, with all that shares its memory: an input passed twice
+// stays one tensor.
 void store_copies(const LoweredGraph& graph, const Stack& inputs, RunValues& values) {
   std::vector<ValueId> ids;
-  // Numbers have no memory: undefined tensors stand in for them.
+  // Undefined tensors stand in for numbers.
   std::vector<at::Tensor> tensors;
   for (size_t i = 0; i < inputs.size(); ++i) {
     ids.push_back(graph.inputs[i].value);
@@ -309,7 +299,7 @@ void StepRun::advance() {
 }
 
 std::vector<c10::IValue> StepRun::run_inner(const LoweredGraph& graph, const Stack& inputs) const {
-  // What depends on data may be another number in each iteration of a loop.
+  // A data-dependent symbol may have another value in each iteration.
   SymbolValues symbols;
   if (symbols_ != nullptr) symbols = *symbols_;
   SymbolValues* const checked = symbols_ == nullptr ? nullptr : &symbols;
@@ -327,7 +317,6 @@ std::vector<c10::IValue> StepRun::outputs() const {
   return outputs;
 }
 
-// Throws when an output of the node that just ran is not what the IR says.
 void StepRun::check_results(const LoweredNode& node) const {
   for (const ValueId output : node.outputs) {
     const LoweredValue& value = graph_.values[output];
