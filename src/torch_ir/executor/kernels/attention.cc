@@ -9,7 +9,7 @@
 namespace torch_ir {
 namespace {
 
-// The kernel works on results whose second and third dimensions are exchanged, as LibTorch does.
+// The kernel expects the second and third dimensions of the result to be exchanged.
 std::unique_ptr<PreparedKernel> prepare_flash_attention(const KernelCall& call) {
   const at::Tensor& output = call.outputs[0];
   const at::Tensor& sums = call.outputs[1];

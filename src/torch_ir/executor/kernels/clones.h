@@ -1,9 +1,8 @@
-// TORCH_IR_CLONES: builds of one function for several instruction sets ("avx2", and "default" for
-// all others). The best that this processor has is picked when the program is loaded.
+// TORCH_IR_CLONES: builds one function for several instruction sets ("avx2", and "default" for all
+// others); the loader picks the best for the processor.
 //
-// Functions in an unnamed namespace have no clones, and parts of cloned functions are to be inlined
-// always. With ThreadSanitizer nothing has clones: what picks
-// runs before its runtime does.
+// Functions in an unnamed namespace cannot have clones, and helpers of cloned functions must be
+// inlined always. ThreadSanitizer disables clones, as the resolver runs before its runtime starts.
 #pragma once
 
 #if defined(__x86_64__) && defined(__linux__) && !defined(__clang__) && \

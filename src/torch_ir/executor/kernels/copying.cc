@@ -29,7 +29,7 @@ bool fills_in_one_thread(const at::Tensor& result) {
   return result.numel() < at::internal::GRAIN_SIZE || at::get_num_threads() == 1;
 }
 
-// Whether the elements of two tensors of one dtype lie in the same order in memory.
+// Whether the elements of both tensors lie in the same order in memory.
 bool is_one_block(const at::Tensor& to, const at::Tensor& from) {
   return to.dtype() == from.dtype() && to.sizes() == from.sizes() &&
          ((to.is_contiguous() && from.is_contiguous()) ||
@@ -48,17 +48,17 @@ std::unique_ptr<PreparedKernel> prepare_copy(const KernelCall& call, const at::T
                                              const at::Tensor& from) {
   if (!is_plain(to) || !is_plain(from)) return nullptr;
   if (fills_in_one_thread(to) && is_one_block(to, from)) {
-    // An empty tensor may have no memory, which memmove must not be given.
+    // memmove must not be given the null pointer of an empty tensor.
     return make_kernel([target = to, source = from] {
       if (target.numel() == 0) return;
       std::memmove(target.mutable_data_ptr(), source.const_data_ptr(), target.nbytes());
     });
   }
-  // Of conversions from and to half LibTorch has two, and NaNs come out of them differently.
+  // LibTorch has two conversions from and to half, which treat NaNs differently.
   const bool converts_half =
       to.dtype() != from.dtype() && (to.dtype() == at::kHalf || from.dtype() == at::kHalf);
   if (!kHasStubs || to.numel() == 0 || converts_half || is_transposition(to, from)) {
-    // With all that it has special cases for.
+    // copy_ covers all special cases.
     return make_kernel([target = to, source = from]() mutable {
       at::native::copy_(target, source, /*non_blocking=*/false);
     });
@@ -73,7 +73,7 @@ std::unique_ptr<PreparedKernel> prepare_copy(const KernelCall& call, const at::T
   });
 }
 
-// The argument goes to the result, which has the dtype and layout that were asked for.
+// The output has the requested dtype and layout.
 std::unique_ptr<PreparedKernel> prepare_clone(const KernelCall& call) {
   return prepare_copy(call, call.outputs[0], call.arguments[0].toTensor());
 }
@@ -90,14 +90,14 @@ struct RunCat {
   }
 };
 
-// What a tensor puts into each row of the result.
+// The share of one tensor in each row of the result.
 struct ConcatenatedBlock {
   at::Tensor tensor;
   size_t bytes;
   size_t offset;
 };
 
-// Contiguous tensors of one dtype: blocks of bytes, one of each tensor after the other.
+// Copies contiguous tensors of one dtype as blocks of bytes.
 std::unique_ptr<PreparedKernel> prepare_cat_of_blocks(const KernelCall& call) {
   const std::vector<at::Tensor> tensors = call.arguments[0].toTensorVector();
   const at::Tensor& output = call.outputs[0];

@@ -1,7 +1,7 @@
 // The tables of kernels, one for each family of operators.
 //
-// find_kernel (kernel_table.cc) looks operators up in all of them. A kernel is here because a model
-// runs measurably faster with it. A new one is a line in the table of its family, and a case in the
+// find_kernel (kernel_table.cc) searches all of them. A kernel belongs here if a model runs
+// measurably faster with it. A new one needs a line in its family's table and a case in the
 // family's test.
 #pragma once
 
@@ -29,19 +29,15 @@ KernelTable normalization_kernels();
 KernelTable plain_kernels();
 KernelTable pooling_kernels();
 
-// All of them.
 std::vector<KernelTable> kernel_families();
 
-// What the tables' kernels are made of, for tests.
-
-// aten::addmm and aten::mm of float or double matrices through BLAS, without the work of ATen
-// around it. Null where ATen does more than one call of BLAS, and where LibTorch does not bring
-// BLAS.
+// aten::addmm and aten::mm of float or double matrices through BLAS, without ATen's overhead. Null
+// where ATen does more than one call of BLAS, or LibTorch lacks BLAS.
 std::unique_ptr<PreparedKernel> prepare_addmm_with_blas(const KernelCall& call);
 std::unique_ptr<PreparedKernel> prepare_mm_with_blas(const KernelCall& call);
 
-// The values of aten::max_pool2d_with_indices where nobody asks for the positions of the maxima: of
-// contiguous float images; null for all others.
+// The values of aten::max_pool2d_with_indices without the indices, for contiguous float images;
+// null for others.
 std::unique_ptr<PreparedKernel> prepare_max_pool2d_values(const KernelCall& call);
 
 }  // namespace torch_ir

@@ -22,8 +22,7 @@ struct RunIndex {
   }
 };
 
-// Positions in 64 bits are read in every run. Of masks and of other integers `meta` makes new
-// positions, from what they hold then.
+// Only 64-bit positions are read anew in every run: `meta` converts masks and other integers once.
 std::unique_ptr<PreparedKernel> prepare_index(const KernelCall& call) {
   for (const std::optional<at::Tensor>& index : call.arguments[1].toOptionalTensorVector()) {
     if (index && index->defined() && index->scalar_type() != at::kLong) return nullptr;
@@ -31,7 +30,6 @@ std::unique_ptr<PreparedKernel> prepare_index(const KernelCall& call) {
   return kStructured<at::native::structured_index_out, 1, RunIndex>(call);
 }
 
-// Rows of a matrix by their numbers, as an embedding takes them.
 template <class Index>
 std::unique_ptr<PreparedKernel> select_rows(const KernelCall& call) {
   return make_kernel([self = call.arguments[0].toTensor(), index = call.arguments[2].toTensor(),
@@ -44,7 +42,7 @@ std::unique_ptr<PreparedKernel> select_rows(const KernelCall& call) {
     const size_t row_bytes = self.nbytes() / static_cast<size_t>(limit);
     const int64_t count = index.numel();
     for (int64_t i = 0; i < count; ++i) {
-      // Its message is ATen's.
+      // ATen throws the error.
       if (numbers[i] < 0 || numbers[i] >= limit) return refusal->run();
       std::memcpy(to, rows + static_cast<size_t>(numbers[i]) * row_bytes, row_bytes);
       to += row_bytes;

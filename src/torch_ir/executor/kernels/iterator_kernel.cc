@@ -58,7 +58,7 @@ bool IteratorMemory::bind(const at::TensorIteratorBase& iterator, const KernelCa
       continue;
     }
     if (!belongs_to_call(tensor, call)) {
-      // A number that became a tensor, or a copy that was made of what the argument held then.
+      // Anything but a number that became a tensor is a copy of the argument's former values.
       if (!tensor.unsafeGetTensorImpl()->is_wrapped_number()) return false;
     }
     const auto* base = static_cast<const char*>(storage_of(tensor)->data());

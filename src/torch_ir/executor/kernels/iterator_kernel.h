@@ -1,4 +1,4 @@
-// IteratorKernel: a kernel made of a TensorIterator, built once, and what ATen runs over it.
+// IteratorKernel: a kernel made of a TensorIterator, built once, and a computation over it.
 #pragma once
 
 #include <ATen/TensorIterator.h>
@@ -11,16 +11,14 @@
 
 namespace torch_ir {
 
-// What a TensorIterator that is built once needs from run to run. It keeps pointers, so it has to
-// be told when memory moves, and copies of operands that it converted to the dtype it computes in,
-// which have to be made again when the operands change.
+// Keeps a TensorIterator valid between runs: updates its pointers when memory moves, and repeats
+// its conversions of operands to the dtype it computes in when the operands change.
 class IteratorMemory {
  public:
-  // After `iterator` was built for `call`. False when it can not be used alone: it writes its
-  // results elsewhere first, or reads copies that the operator itself made of its arguments.
+  // Call it after `iterator` was built for `call`. False if the iterator cannot be used alone: it
+  // writes its results elsewhere first, or reads copies of arguments that the operator made.
   bool bind(const at::TensorIteratorBase& iterator, const KernelCall& call);
 
-  // Converts again what the iterator converted when it was built.
   void refresh() {
     if (!conversions_.empty()) convert();
   }
@@ -39,13 +37,13 @@ class IteratorMemory {
 
   void convert();
 
-  // One for each operand; the storage is null where the pointer stays.
+  // One for each operand; the storage is null if the pointer never changes.
   std::vector<Operand> operands_;
   std::vector<Conversion> conversions_;
 };
 
-// `Compute` is called with the iterator, which has to own its operands (add_owned_output,
-// add_owned_const_input): a kernel lives longer than the call that it was prepared for.
+// Calls `Compute` with the iterator, which must own its operands (add_owned_output,
+// add_owned_const_input), as a kernel outlives the call that it was prepared for.
 template <class Compute>
 class IteratorKernel final : public PreparedKernel {
  public:
@@ -67,7 +65,7 @@ class IteratorKernel final : public PreparedKernel {
   Compute compute_;
 };
 
-// Null where the results do not fit the operands, and where they are written elsewhere first.
+// Null if the results do not fit the operands or are written elsewhere first.
 template <class Compute>
 std::unique_ptr<PreparedKernel> prepare_iterator(const KernelCall& call,
                                                  at::TensorIteratorConfig& config,
@@ -77,7 +75,7 @@ std::unique_ptr<PreparedKernel> prepare_iterator(const KernelCall& call,
     if (!kernel->bind(call)) return nullptr;
     return kernel;
   } catch (const c10::Error&) {
-    // Operands that the operator refuses: the dispatcher says so, when the call is reached.
+    // The dispatcher reports the bad operands when the call is reached.
     return nullptr;
   }
 }

@@ -1,7 +1,5 @@
-// Arguments of ATen's C++ kernels, kept from call to call.
-//
-// For each parameter type that kernels have: what is kept of the argument, and how it is passed.
-// Used by the kernels of this folder only.
+// Stores arguments of ATen's C++ kernels between calls: for each parameter type, how to keep the
+// argument and how to pass it.
 #pragma once
 
 #include <ATen/TensorUtils.h>
@@ -22,7 +20,7 @@
 
 namespace torch_ir {
 
-// Passed as it is kept: numbers and dtypes, and optional ones.
+// Numbers and dtypes, and optional ones, are passed as they are.
 template <class Parameter>
 struct KeptArgument {
   using Kept = std::decay_t<Parameter>;
@@ -104,7 +102,7 @@ struct KeptArgument<at::IOptTensorListRef> {
   at::IOptTensorListRef pass() const { return at::IOptTensorListRef(kept); }
 };
 
-// Kept arguments for the first parameters of a kernel: as many as `values`' indices.
+// Kept arguments for the first parameters of a kernel, one for each index.
 template <class Parameters, class Indices>
 struct KeptArguments;
 

@@ -18,7 +18,7 @@ Table merge_families() {
   return merged;
 }
 
-// "aten::add.Tensor" for "aten::add_.Tensor"; the same name for one that does not write in place.
+// "aten::add.Tensor" for "aten::add_.Tensor"; other names are unchanged.
 std::string functional_name(std::string_view operator_name) {
   std::string name(operator_name);
   const size_t end = std::min(name.find('.'), name.size());

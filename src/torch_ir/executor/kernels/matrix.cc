@@ -13,7 +13,7 @@
 #include "torch_ir/executor/kernels/families.h"
 #include "torch_ir/executor/kernels/structured.h"
 
-// BLAS is linked into LibTorch, and some builds of LibTorch hide it.
+// LibTorch links BLAS, but some builds hide it.
 extern "C" {
 __attribute__((weak)) void sgemm_(const char* transa, const char* transb, const int* m,
                                   const int* n, const int* k, const float* alpha, const float* a,
@@ -35,7 +35,6 @@ constexpr auto kGemm<float> = &sgemm_;
 template <>
 constexpr auto kGemm<double> = &dgemm_;
 
-// An operand as BLAS takes it.
 struct Operand {
   bool is_transposed;
   int64_t leading;
@@ -47,7 +46,7 @@ struct Matrix {
   int64_t column_stride;
 };
 
-// C = A B in BLAS's order, by columns.
+// C = A B in column-major order.
 struct GemmShape {
   char transposed_a;
   char transposed_b;
@@ -59,7 +58,7 @@ struct GemmShape {
   int leading_c;
 };
 
-// `columns` is the length of a column, `rows` that of a row. None for a matrix that ATen copies
+// `columns` is the length of a column, `rows` that of a row. Nothing for a matrix that ATen copies
 // before it multiplies.
 std::optional<Operand> operand(const Matrix& matrix, int64_t columns, int64_t rows) {
   if (matrix.row_stride == 1 && matrix.column_stride >= std::max<int64_t>(1, columns)) {
@@ -76,14 +75,14 @@ bool fits_int(std::initializer_list<int64_t> numbers) {
                      [](int64_t number) { return number <= INT_MAX; });
 }
 
-// A result of which ATen takes the transpose when its rows are contiguous, as BLAS has columns.
-// `first` and `second` are exchanged then.
+// A product in column-major order. If the rows of the result are contiguous, it computes the
+// transpose, with `first` and `second` exchanged.
 struct Product {
   GemmShape shape;
   bool is_exchanged;
 };
 
-// The same choices as in at::native::addmm_out_cpu, because BLAS's results depend on them.
+// Chooses as at::native::addmm_out_cpu does, because BLAS's results depend on it.
 std::optional<Product> plan_product(const at::Tensor& result, const at::Tensor& first,
                                     const at::Tensor& second) {
   const int64_t rows = result.size(0);
@@ -111,7 +110,7 @@ std::optional<Product> plan_product(const at::Tensor& result, const at::Tensor& 
   auto operand_a = operand(a, m, k);
   auto operand_b = operand(b, k, n);
   if (!operand_a || !operand_b) return std::nullopt;
-  // Of a matrix of one column the leading dimension means nothing, and may be too small for BLAS.
+  // The leading dimension of one column means nothing, and may be too small for BLAS.
   if (n == 1) leading_c = m;
   if (operand_a->is_transposed ? m == 1 : k == 1) {
     operand_a->leading = operand_a->is_transposed ? k : m;
@@ -134,7 +133,7 @@ std::optional<Product> plan_product(const at::Tensor& result, const at::Tensor& 
   return product;
 }
 
-// What is added to a product: a matrix, or one row for all rows.
+// A matrix, or one row for all rows, to add to a product.
 struct Addend {
   at::Tensor tensor;
   bool is_row = false;
@@ -217,7 +216,7 @@ std::unique_ptr<PreparedKernel> prepare_for_dtype(const at::Tensor& result, cons
   if (dtype == at::kDouble) {
     return prepare<double>(result, first, second, alpha, beta, std::move(addend));
   }
-  // At lower precision the product is oneDNN's.
+  // At lower precision ATen uses oneDNN.
   const bool is_exact =
       at::globalContext().float32MatmulPrecision() == at::Float32MatmulPrecision::HIGHEST;
   if (dtype == at::kFloat && is_exact) {
@@ -226,7 +225,7 @@ std::unique_ptr<PreparedKernel> prepare_for_dtype(const at::Tensor& result, cons
   return nullptr;
 }
 
-// None where rows can not be copied as they are.
+// Nothing if the rows cannot be copied as they are.
 std::optional<Addend> addend_for(const at::Tensor& result, const at::Tensor& self) {
   if (self.dtype() != result.dtype() || !result.is_contiguous() || !self.is_contiguous() ||
       self.is_neg()) {
@@ -248,7 +247,6 @@ std::unique_ptr<PreparedKernel> prepare_addmm_with_blas(const KernelCall& call) 
   const at::Scalar alpha = call.arguments[4].toScalar();
   if (beta.isComplex() || alpha.isComplex() || result.dim() != 2) return nullptr;
   Addend addend;
-  // Where nothing is added, or in place, BLAS alone does it.
   if (beta.toDouble() != 0.0 && !self.is_same(result)) {
     auto found = addend_for(result, self);
     if (!found) return nullptr;

@@ -16,7 +16,7 @@
 #include "torch_ir/executor/kernels/out_function.h"
 #include "torch_ir/executor/kernels/structured.h"
 
-// It has other types by the names that layer_norm.h has.
+// Both headers define these names, with different types.
 #define forward_fn group_norm_forward_fn
 #define backward_fn group_norm_backward_fn
 #include <ATen/native/group_norm.h>
@@ -26,13 +26,12 @@
 namespace torch_ir {
 namespace {
 
-// A tensor argument; undefined where it is None.
+// Undefined for None.
 at::Tensor optional_tensor(const c10::IValue& value) {
   return value.isNone() ? at::Tensor() : value.toTensor();
 }
 
-// Whether those of the weight, at that position, and of the bias, which follows it, are as stubs
-// take them.
+// Whether stubs can take the weight, at position `weight`, and the bias after it.
 bool has_contiguous_parameters(const KernelCall& call, size_t weight) {
   return std::ranges::all_of(std::array{weight, weight + 1}, [&](size_t position) {
     const at::Tensor parameter = optional_tensor(call.arguments[position]);
@@ -40,7 +39,7 @@ bool has_contiguous_parameters(const KernelCall& call, size_t weight) {
   });
 }
 
-// The kernels of this file do without the memory that ATen makes on the way.
+// These kernels omit the intermediate memory that ATen allocates.
 bool is_contiguous(const KernelCall& call, size_t weight) {
   const at::Tensor& input = call.arguments[0].toTensor();
   return kHasStubs && input.device().is_cpu() && input.numel() > 0 && input.is_contiguous() &&
@@ -60,7 +59,7 @@ bool is_dense_batch_norm(const KernelCall& call) {
          mean.defined() && mean.is_contiguous() && variance.defined() && variance.is_contiguous();
 }
 
-// With the running statistics; nothing is written to them.
+// Normalizes with the running statistics, without updating them.
 std::unique_ptr<PreparedKernel> prepare_batch_norm(const KernelCall& call) {
   const bool is_training = call.arguments[5].toBool();
   if (is_training || !call.arguments[0].toTensor().device().is_cpu()) return nullptr;

@@ -1,8 +1,8 @@
 // kOutFunction<f> and kInPlaceFunction<f>: kernels made of ATen's C++ functions that write to given
 // tensors, such as at::native::slow_conv2d_forward_out_cpu and at::native::masked_fill__cpu.
 //
-// Unlike Structured they prepare their iteration in every run, and they save only the dispatcher
-// and the memory of the result.
+// Unlike Structured they prepare their iteration in every run; they save only dispatch and
+// allocation.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ struct FunctionTraits<Result (*)(Parameters...)> {
   using Tuple = std::tuple<Parameters...>;
 };
 
-// A kernel of `kFunction`, which takes the operator's arguments, then `kNumOutputs` results.
+// `kFunction` takes the operator's arguments, then `kNumOutputs` results.
 template <auto kFunction, size_t kNumOutputs>
 std::unique_ptr<PreparedKernel> prepare_function(const KernelCall& call) {
   using Parameters = typename FunctionTraits<decltype(kFunction)>::Tuple;

@@ -1,5 +1,3 @@
-// Kernels that are ATen's own, without any code around them.
-
 #include <ATen/ops/_slow_conv2d_forward_native.h>
 #include <ATen/ops/abs_native.h>
 #include <ATen/ops/add_native.h>
@@ -58,10 +56,9 @@ constexpr auto kMaskedFill =
         &at::native::masked_fill__cpu);
 
 constexpr KernelEntry kPlainKernels[] = {
-    // Convolutions. aten::mkldnn_convolution has none: oneDNN's functions are hidden in LibTorch,
-    // and the operator returns memory of its own.
+    // aten::mkldnn_convolution has no kernel: LibTorch hides oneDNN's functions, and the operator
+    // returns memory of its own.
     {"aten::_slow_conv2d_forward", kOutFunction<&at::native::slow_conv2d_forward_out_cpu>},
-    // Activations.
     {"aten::elu", kStructured<at::native::structured_elu_out>},
     {"aten::gelu", kStructured<at::native::structured_gelu_out_cpu>},
     {"aten::hardsigmoid", kStructured<at::native::structured_hardsigmoid_out>},
@@ -70,7 +67,6 @@ constexpr KernelEntry kPlainKernels[] = {
     {"aten::leaky_relu", kStructured<at::native::structured_leaky_relu_out>},
     {"aten::silu", kStructured<at::native::structured_silu_out>},
     {"aten::softplus", kStructured<at::native::structured_softplus_out>},
-    // Functions of one tensor.
     {"aten::abs", kOutFunction<&at::native::abs_out>},
     {"aten::cos", kStructured<at::native::structured_cos_out>},
     {"aten::erf", kStructured<at::native::structured_erf_out>},
@@ -85,7 +81,6 @@ constexpr KernelEntry kPlainKernels[] = {
     {"aten::sin", kStructured<at::native::structured_sin_out>},
     {"aten::sqrt", kStructured<at::native::structured_sqrt_out>},
     {"aten::tanh", kStructured<at::native::structured_tanh_out>},
-    // Functions of several.
     {"aten::add.Tensor", kStructured<at::native::structured_ufunc_add_CPU>},
     {"aten::clamp", kStructured<at::native::structured_clamp_out>},
     {"aten::clamp_min", kStructured<at::native::structured_clamp_min_out>},
@@ -99,7 +94,6 @@ constexpr KernelEntry kPlainKernels[] = {
     {"aten::pow.Tensor_Scalar", kStructured<at::native::structured_pow_Tensor_Scalar_out>},
     {"aten::sub.Tensor", kStructured<at::native::structured_sub_out>},
     {"aten::where.self", kOutFunction<&at::native::where_self_out>},
-    // Reductions.
     {"aten::amax", kStructured<at::native::structured_amax_out>},
     {"aten::argmax", kStructured<at::native::structured_argmax_out>},
     {"aten::cumsum", kStructured<at::native::structured_cumsum_out>},

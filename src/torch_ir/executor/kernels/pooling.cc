@@ -16,12 +16,11 @@
 
 namespace torch_ir {
 
-// Eight columns at once.
 constexpr int64_t kLanes = 8;
 using Lanes = float __attribute__((vector_size(kLanes * sizeof(float))));
 
-// ATen's maximum: the first of equal values (which may be zeros of either sign), and the last NaN.
-// It is associative, so a window can be folded row by row; it is not commutative.
+// ATen's maximum: the first of equal values (zeros may differ in sign), and the last NaN. It is
+// associative, so a window can be folded row by row, but not commutative.
 static TORCH_IR_INLINE void fold(float& maximum, float value) {
   maximum = ((value > maximum) | (value != value)) ? value : maximum;
 }
@@ -36,7 +35,7 @@ static TORCH_IR_INLINE void store(float* to, const Lanes& lanes) {
   std::memcpy(to, &lanes, sizeof(Lanes));
 }
 
-// Of 16 values from `from` on, those at even and those at odd places.
+// Splits 16 values from `from` on into those at even and at odd places.
 static TORCH_IR_INLINE void load_pairs(Lanes& even, Lanes& odd, const float* from) {
   Lanes low;
   Lanes high;
@@ -46,10 +45,10 @@ static TORCH_IR_INLINE void load_pairs(Lanes& even, Lanes& odd, const float* fro
   odd = __builtin_shufflevector(low, high, 1, 3, 5, 7, 9, 11, 13, 15);
 }
 
-// The functions below fold windows of one row of the image into `maxima`. The windows lie in the
-// row entirely: the first begins where `row` does, the others two, or one, further each. The last
-// block of eight overlaps the one before, as folding the same values again changes nothing. They
-// are not in the unnamed namespace, so that they have clones.
+// The functions below fold windows of one row of the image into `maxima`. All windows lie in the
+// row; the first begins at `row`, each other one two, or one, further. The last block of eight
+// overlaps the previous one, as folding a value twice changes nothing. The functions are not in the
+// unnamed namespace, so that they can have clones.
 
 TORCH_IR_CLONES("avx2", "default")
 void fold_windows_of_two(const float* row, float* maxima, int64_t count) {
@@ -126,7 +125,7 @@ struct Axis {
   int64_t end(int64_t output) const {
     return std::min(output * stride - padding + (window - 1) * dilation + 1, size);
   }
-  // The outputs whose windows need no padding: [whole_begin, whole_end).
+  // Outputs [whole_begin, whole_end) need no padding.
   int64_t whole_begin() const { return std::min((padding + stride - 1) / stride, pooled); }
   int64_t whole_end() const {
     const int64_t room = size - 1 - (window - 1) * dilation + padding;
@@ -203,7 +202,7 @@ class MaxPool2dValues final : public PreparedKernel {
   int64_t whole_end_;
 };
 
-// One number for both dimensions, or one for each; `missing` where there is none.
+// One number applies to both dimensions; `missing` if there is none.
 int64_t element(const std::vector<int64_t>& numbers, size_t dimension, int64_t missing) {
   if (numbers.empty()) return missing;
   return numbers[std::min(dimension, numbers.size() - 1)];

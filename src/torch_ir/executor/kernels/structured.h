@@ -1,8 +1,7 @@
 // Structured<Op>: a kernel made of ATen's structured kernel `Op`, such as structured_tanh_out.
 //
-// A structured kernel has two parts: `meta` checks the arguments, lays out the results and prepares
-// the iteration; `impl` computes. Shapes in a frame never change, so `meta` runs once, when the
-// kernel is prepared, and a run is `impl` only.
+// Its `meta` checks the arguments, lays out the results and prepares the iteration; its `impl`
+// computes. Shapes in a frame never change, so `meta` runs once, and each run calls only `impl`.
 #pragma once
 
 #include <ATen/TensorIterator.h>
@@ -19,7 +18,7 @@
 #include "torch_ir/executor/kernels/kernel.h"
 #include "torch_ir/executor/kernels/kernel_arguments.h"
 
-// LibTorch had names of dimensions among the parameters while it had this header.
+// Older versions of LibTorch, which have this header, pass names of dimensions.
 #if __has_include(<ATen/core/Dimname.h>)
 #define TORCH_IR_DIMENSION_NAMES , at::DimnameList names
 #define TORCH_IR_PASS_DIMENSION_NAMES , names
@@ -30,17 +29,17 @@
 
 namespace torch_ir {
 
-// `meta` wants a result that is laid out in another way than the frame has it.
+// Thrown if `meta` wants a result laid out differently than in the frame.
 struct OtherLayout {};
 
-// `Op` with its results where the frame has them.
+// `Op` with its results in the frame's memory.
 template <class Op, size_t kNumOutputs>
 class WithOutputs final : public Op {
  public:
   static constexpr bool kIterates = std::is_base_of_v<at::TensorIteratorBase, Op>;
 
-  // Some of ATen's kernels take an operand that is one number out of the iterator (those of half
-  // and bfloat16). It has to be there again in the next run.
+  // Some of ATen's kernels (for half and bfloat16) remove an operand that is one number from the
+  // iterator. The next run needs it again.
   void keep_operands() {
     if constexpr (kIterates) kept_operands_ = this->operands_;
   }
@@ -53,13 +52,13 @@ class WithOutputs final : public Op {
   explicit WithOutputs(const KernelCall& call) {
     if (call.outputs.size() != kNumOutputs) throw OtherLayout();
     for (size_t i = 0; i < kNumOutputs; ++i) planned_[i] = call.outputs[i];
-    // In place, the result is there before.
+    // In place, the result already exists.
     if (is_in_place(call)) outputs_ = planned_;
   }
 
   void set_output_strided(int64_t index, at::IntArrayRef sizes, at::IntArrayRef strides,
                           at::TensorOptions options TORCH_IR_DIMENSION_NAMES) override {
-    // Such a kernel computes with these strides only: in place, too.
+    // Such a kernel needs these strides, in place too.
     define(index, sizes, strides, options, /*needs_strides=*/true);
     if constexpr (kIterates) {
       Op::set_output_raw_strided(index, sizes, strides, options TORCH_IR_PASS_DIMENSION_NAMES);
@@ -115,11 +114,10 @@ struct MetaTraits;
 template <class Op, class Result, class... Parameters>
 struct MetaTraits<Result (Op::*)(Parameters...)> {
   using Tuple = std::tuple<Parameters...>;
-  // What `meta` returns; nothing for most.
   using Found = std::conditional_t<std::is_void_v<Result>, std::monostate, Result>;
 };
 
-// Calls `impl` of most kernels: with the arguments that `meta` had, and the results.
+// Calls `impl` with the arguments of `meta` and the results, which suits most kernels.
 struct RunImpl {
   template <class Op, class... Arguments>
   static void impl(Op& op, const std::monostate& /*found*/, const Arguments&... arguments) {
@@ -127,9 +125,8 @@ struct RunImpl {
   }
 };
 
-// `kNumOutputs` is that of the operator. Where `meta` returns parameters of `impl`, Run::impl(op,
-// found, arguments...) calls op.impl with what `meta` found, the arguments that `meta` had, and
-// op.output(i).
+// `kNumOutputs` is that of the operator. If `meta` returns parameters of `impl`, Run::impl(op,
+// found, arguments...) must call op.impl with `found`, the arguments of `meta`, and op.output(i).
 template <class Op, size_t kNumOutputs = 1, class Run = RunImpl>
 class Structured final : public PreparedKernel {
  public:
@@ -140,7 +137,7 @@ class Structured final : public PreparedKernel {
     } catch (const OtherLayout&) {
       return nullptr;
     } catch (const c10::Error&) {
-      // Arguments that the operator refuses: the dispatcher says so, when the call is reached.
+      // The dispatcher reports the bad arguments when the call is reached.
       return nullptr;
     }
   }

@@ -1,9 +1,9 @@
-// ATen's dispatch stubs, callable from outside of LibTorch.
+// Makes ATen's dispatch stubs callable from outside of LibTorch.
 //
-// A stub, such as at::native::copy_stub, picks the build of a kernel for the instructions of this
-// processor. Its call operator is compiled into the caller, and has to name the builds that
-// LibTorch was compiled with; on x86-64 these are AVX2 and AVX-512. Elsewhere kHasStubs is false,
-// and the kernels that need stubs take no call. Include this before all headers of ATen.
+// A stub, such as at::native::copy_stub, picks a kernel for the processor's instruction set. Its
+// call operator is compiled into the caller and must name the builds that LibTorch has; on x86-64
+// these are AVX2 and AVX-512. Elsewhere kHasStubs is false, and kernels that need stubs take no
+// call. Include this before all headers of ATen.
 #pragma once
 
 #if defined(__x86_64__)

@@ -4,7 +4,6 @@ namespace torch_ir::onednn {
 
 std::optional<std::string> version() { return std::nullopt; }
 
-// Nobody has a layout without the library.
 Layout Layout::strided(const Dims& /*sizes*/, const Dims& /*strides*/) { return {}; }
 Layout Layout::any(const Dims& /*sizes*/) { return {}; }
 Layout Layout::blocked(const Dims& /*sizes*/, int64_t /*block*/) { return {}; }

@@ -7,7 +7,7 @@
 
 #include "torch_ir/executor/onednn/primitive.h"
 
-// OpenMP's, where the library was built with it.
+// Weak, as the library may be built without OpenMP.
 extern "C" {
 int omp_get_max_threads() __attribute__((weak));
 void omp_set_num_threads(int num_threads) __attribute__((weak));
@@ -36,19 +36,17 @@ using dnnl::prop_kind;
 
 const Descriptor& descriptor(const Layout& layout) { return LayoutAccess::descriptor(layout); }
 
-// --- Layouts ---
-
-// A dimension as its elements lie: what is of size one does not count, and a block that is the
-// whole of its dimension is no block.
+// A dimension by its memory layout: dimensions of size one are left out, and a block that is the
+// whole dimension is no block.
 struct Axis {
   int64_t size;
   int64_t stride;
-  // The size of the innermost block, whose elements are neighbours; one is none.
+  // The size of the innermost, contiguous block; 1 without blocks.
   int64_t block;
   bool operator==(const Axis&) const = default;
 };
 
-// Of a layout with at most one block; nothing for others (those of weights).
+// Nothing for layouts with several blocks (those of weights).
 std::optional<std::vector<Axis>> axes_of(const dnnl_memory_desc_t& md) {
   const dnnl_blocking_desc_t& blocking = md.format_desc.blocking;
   if (md.format_kind != dnnl_blocked || blocking.inner_nblks > 1) return std::nullopt;
@@ -113,8 +111,6 @@ bool Layout::operator==(const Layout& other) const {
 
 namespace {
 
-// --- Primitives ---
-
 const dnnl::engine& cpu() {
   static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   return engine;
@@ -125,8 +121,8 @@ const dnnl::stream& stream() {
   return stream;
 }
 
-// Limits OpenMP to one thread while it lives: for calls so small that threads cost more than they
-// bring. A primitive is executed with as many as it was made with.
+// Limits OpenMP to one thread, for calls too small to gain from threads. A primitive must be
+// executed with as many threads as it was made with.
 class ThreadsGuard {
  public:
   explicit ThreadsGuard(bool is_small) {
@@ -141,7 +137,7 @@ class ThreadsGuard {
   ThreadsGuard& operator=(const ThreadsGuard&) = delete;
 
  private:
-  // 0 where nothing is to be restored.
+  // 0 if there is nothing to restore.
   int num_threads_ = 0;
 };
 
@@ -174,8 +170,8 @@ class LibraryExecution final : public Execution {
 
 class LibraryPrimitive final : public Primitive {
  public:
-  // `names` are what it calls its inputs (DNNL_ARG_SRC, ...). It was made under a ThreadsGuard of
-  // `is_small`.
+  // `names` identify the inputs (DNNL_ARG_SRC, ...). The primitive was made under
+  // ThreadsGuard(is_small).
   LibraryPrimitive(std::string name, const dnnl::primitive_desc_base& made, std::vector<int> names,
                    std::vector<Layout> inputs, Layout output, bool is_small)
       : primitive_(made.get()), names_(std::move(names)), is_small_(is_small) {
@@ -254,7 +250,7 @@ dnnl::primitive_attr attributes(const PostOps& post_ops = {}) {
   return attributes;
 }
 
-// Below so much work a call is over before another thread has begun.
+// A smaller call ends before another thread has begun.
 constexpr int64_t kSmallElements = 1 << 15;
 constexpr int64_t kSmallMultiplications = 1 << 20;
 
@@ -264,13 +260,13 @@ int64_t product_of(const Dims& sizes) {
 
 bool has_few_elements(const Layout& layout) { return product_of(layout.sizes()) < kSmallElements; }
 
-// Each weight is used once for each row or pixel of the output, which has `channels` in all.
+// Each weight is used once for each row or pixel of the output, which has `channels` channels.
 bool has_few_multiplications(const Layout& weights, const Layout& output, int64_t channels) {
   return product_of(output.sizes()) / std::max<int64_t>(channels, 1) * product_of(weights.sizes()) <
          kSmallMultiplications;
 }
 
-// What `make` gives; null where the library says that it can not.
+// Null if the library cannot make it.
 template <class Make>
 PrimitivePtr attempt(bool is_small, Make make) {
   const ThreadsGuard threads(is_small);
@@ -281,7 +277,7 @@ PrimitivePtr attempt(bool is_small, Make make) {
   }
 }
 
-// Whether the library has it, and better than as a slow reference.
+// Whether the library has an implementation other than the slow reference.
 template <class Made>
 bool is_usable(const Made& made) {
   return made && std::string_view(made.impl_info_str()).find("ref") == std::string_view::npos;
@@ -291,7 +287,6 @@ Descriptor optional_descriptor(const std::optional<Layout>& layout) {
   return layout ? descriptor(*layout) : Descriptor();
 }
 
-// Of a description of a product with weights.
 template <class Made>
 PrimitivePtr finish_product(const char* name, const Made& made, bool has_bias, bool is_small) {
   if (!is_usable(made)) return nullptr;
@@ -345,7 +340,7 @@ PrimitivePtr make_reorder(const Layout& from, const Layout& to) {
   return attempt(is_small, [&]() -> PrimitivePtr {
     const dnnl::reorder::primitive_desc made(cpu(), descriptor(from), cpu(), descriptor(to),
                                              attributes(), /*allow_empty=*/true);
-    // Also a reference: nobody else knows the layouts.
+    // Accepts the reference implementation: no other code knows the layouts.
     if (!made) return nullptr;
     return std::make_shared<LibraryPrimitive>("reorder", made, std::vector<int>{DNNL_ARG_FROM},
                                               std::vector<Layout>{from}, to, is_small);

@@ -1,9 +1,9 @@
-// Primitives of oneDNN, behind plain C++: the system's library itself, not LibTorch's copy of it.
+// Primitives of oneDNN behind plain C++, from the system's library rather than LibTorch's copy.
 //
-// For the pass on traces. A layout says how a tensor of floats lies in memory; a primitive is made
-// for layouts, never changes, and may be executed by several threads, each with an Execution of its
-// own. What the library does not have, or has only as a slow reference, is null. Without the
-// library `version` is nothing and there are no primitives.
+// A layout says how a tensor of floats lies in memory. A primitive is immutable and made for given
+// layouts; several threads may execute it, each with its own Execution. Makers return null if the
+// library has no implementation or only a slow reference. Without the library, `version` is nothing
+// and there are no primitives.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace torch_ir::onednn {
 
-// "2.6.3"; nothing where torch-ir was built without oneDNN.
+// "2.6.3"; nothing if torch-ir was built without oneDNN.
 std::optional<std::string> version();
 
 using Dims = std::vector<int64_t>;
@@ -23,18 +23,17 @@ using Dims = std::vector<int64_t>;
 class Layout {
  public:
   static Layout strided(const Dims& sizes, const Dims& strides);
-  // The one that a primitive is fastest with.
+  // The layout that a primitive is fastest with.
   static Layout any(const Dims& sizes);
-  // Of images, in blocks of so many channels, 8 or 16: those of one image lie one after another.
+  // Images with channels in blocks of 8 or 16; the blocks of one image are contiguous.
   static Layout blocked(const Dims& sizes, int64_t block);
 
   const Dims& sizes() const { return sizes_; }
   size_t bytes() const;
-  // The channels in one block; nothing where it is no layout that `blocked` gives.
+  // The block size, if the layout is one that `blocked` gives.
   std::optional<int64_t> block() const;
-  // Tells it from all others, for tables.
+  // Unique to the layout.
   std::string key() const;
-  // Whether each element lies at the same place.
   bool operator==(const Layout& other) const;
 
  private:
@@ -58,12 +57,12 @@ enum class Binary { kAdd, kMultiply };
 
 enum class Pooling { kMax, kAverage, kAverageWithPadding };
 
-// What is done to each result before it is written.
+// A function applied to each result before it is written.
 struct PostOp {
   enum class Kind {
-    // A function of it, with the numbers that it takes.
+    // Applies a function with its numbers.
     kFunction,
-    // What the output's memory held before is added.
+    // Adds the previous contents of the output's memory.
     kSum,
   };
   Kind kind = Kind::kFunction;
@@ -74,11 +73,12 @@ struct PostOp {
 
 using PostOps = std::vector<PostOp>;
 
-// A primitive with memory to run on, and nothing to do for a run but to run. One thread at a time.
+// A primitive with its memory, ready to run. One thread at a time.
 class Execution {
  public:
   virtual ~Execution() = default;
-  // The memory of an argument: the primitive's inputs in order, then its output and its scratchpad.
+  // Sets the memory of an argument: the primitive's inputs in order, then its output and its
+  // scratchpad.
   virtual void set(size_t index, void* data) = 0;
   virtual void run() = 0;
 };
@@ -105,13 +105,13 @@ using PrimitivePtr = std::shared_ptr<const Primitive>;
 // Inputs: source, weights, bias if there is one.
 struct Convolution {
   Layout source;
-  // With groups, one dimension more.
+  // Has one more dimension with groups.
   Layout weights;
   std::optional<Layout> bias;
   Layout output;
   Dims strides;
   Dims padding;
-  // One is none.
+  // 1 means no dilation.
   Dims dilation;
   bool is_winograd = false;
   PostOps post_ops = {};
@@ -129,7 +129,7 @@ PrimitivePtr make_reorder(const Layout& from, const Layout& to);
 PrimitivePtr make_pooling(Pooling pooling, const Layout& source, const Layout& output,
                           const Dims& kernel, const Dims& strides, const Dims& padding);
 
-// The result is laid out as the first is.
+// The result has the layout of `first`.
 PrimitivePtr make_binary(Binary binary, const Layout& first, const Layout& second,
                          const PostOps& post_ops);
 

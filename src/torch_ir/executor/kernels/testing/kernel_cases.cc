@@ -27,7 +27,7 @@ namespace {
 double any_number(std::mt19937& random, Values values) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  // The last is a quiet NaN that carries something, in a bit that float has, too.
+  // The last is a quiet NaN with a payload bit that float has, too.
   constexpr std::array kSpecial = {
       0.0, -0.0, kInfinity, -kInfinity, kNan, -kNan, std::bit_cast<double>(0x7ff9000000000000)};
   std::uniform_real_distribution<double> plain(-4.0, 4.0);
@@ -112,7 +112,7 @@ std::span<char> bytes_of(const at::Tensor& tensor) {
   return {static_cast<char*>(storage->mutable_data()), storage->nbytes()};
 }
 
-// The same tensor in memory of its own, with everything around it in its block.
+// Copies the tensor with the whole block of memory around it.
 at::Tensor duplicate(const at::Tensor& tensor) {
   if (!tensor.defined()) return tensor;
   const std::span<char> from = bytes_of(tensor);
@@ -136,7 +136,6 @@ std::vector<c10::IValue> duplicate(const std::vector<c10::IValue>& values) {
   return copies;
 }
 
-// Other tensors in the same memory.
 std::vector<at::Tensor> aliases_of(const std::vector<at::Tensor>& tensors) {
   std::vector<at::Tensor> aliases;
   for (const at::Tensor& tensor : tensors) {
@@ -152,7 +151,7 @@ void copy_blocks(const std::vector<at::Tensor>& sources, const std::vector<at::T
   }
 }
 
-// Other numbers: the same ones in another order, and scaled where that keeps a dtype's meaning.
+// Reorders the values, and scales them where that keeps a dtype's meaning.
 void change_data(const std::vector<c10::IValue>& arguments) {
   for (const at::Tensor& tensor : tensors_of(arguments)) {
     const auto elements = static_cast<int64_t>(bytes_of(tensor).size() / tensor.element_size());
@@ -162,8 +161,6 @@ void change_data(const std::vector<c10::IValue>& arguments) {
   }
 }
 
-// Calls.
-
 std::vector<c10::IValue> call_dispatcher(const c10::OperatorHandle& op,
                                          const std::vector<c10::IValue>& arguments) {
   std::vector<c10::IValue> stack = duplicate(arguments);
@@ -171,7 +168,7 @@ std::vector<c10::IValue> call_dispatcher(const c10::OperatorHandle& op,
   return stack;
 }
 
-// Of an operator that writes to an argument, that argument.
+// The argument that the operator writes to.
 at::Tensor written_argument(const c10::OperatorHandle& op,
                             const std::vector<c10::IValue>& arguments) {
   const c10::FunctionSchema& schema = op.schema();
@@ -195,8 +192,8 @@ at::Tensor garbage_like(const at::Tensor& tensor) {
   return result;
 }
 
-// Puts the tensor's memory elsewhere. What was there turns to garbage, and is kept in `old`, so
-// that nobody else gets it.
+// Moves the tensor's memory, fills the old block with garbage, and keeps it in `old` so that it is
+// not reused.
 const c10::StorageImpl* move_memory(const at::Tensor& tensor, std::vector<c10::DataPtr>& old) {
   c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
   c10::DataPtr moved = c10::GetCPUAllocator()->allocate(storage->nbytes());
@@ -292,7 +289,7 @@ c10::OperatorHandle find_op(const std::string& name) {
       name.substr(0, dot).c_str(), dot == name.size() ? "" : name.substr(dot + 1).c_str());
 }
 
-// A kernel whose call, and the tensors of that, are gone; only the memory is still there.
+// A kernel whose call and tensors are gone; only their memory remains.
 class LoneKernel {
  public:
   LoneKernel(const c10::OperatorHandle& op, const std::vector<c10::IValue>& arguments,
@@ -313,7 +310,7 @@ class LoneKernel {
 
   bool takes_call() const { return kernel_ != nullptr; }
 
-  // What is wrong with its results for `arguments`; empty where nothing is.
+  // What differs from `expected`; empty if nothing does.
   std::string difference(const std::vector<c10::IValue>& arguments,
                          const std::vector<c10::IValue>& expected) {
     copy_blocks(tensors_of(arguments), inputs_);
