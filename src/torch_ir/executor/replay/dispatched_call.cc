@@ -19,7 +19,7 @@ bool is_written(const c10::Argument& argument) {
   return argument.alias_info() != nullptr && argument.alias_info()->isWrite();
 }
 
-// Whether `out` takes what `op` takes, and then a tensor for each of its results.
+// Whether `out` takes the arguments of `op`, then a tensor for each of its results.
 bool is_out_overload(const c10::FunctionSchema& op, const c10::FunctionSchema& out) {
   const auto& arguments = op.arguments();
   const auto& out_arguments = out.arguments();
@@ -38,7 +38,7 @@ bool is_out_overload(const c10::FunctionSchema& op, const c10::FunctionSchema& o
   return true;
 }
 
-// The overloads of each operator that write to given results by a kernel of their own.
+// For each operator, the overloads that write to given results with a kernel of their own.
 const std::unordered_multimap<std::string, c10::OperatorHandle>& out_overloads() {
   static const auto table = [] {
     std::unordered_multimap<std::string, c10::OperatorHandle> overloads;
@@ -54,12 +54,12 @@ const std::unordered_multimap<std::string, c10::OperatorHandle>& out_overloads()
   return table;
 }
 
-// Operators that compute something else into a result of the right shape: they take it for scratch.
+// Operators that compute wrong results in given memory: they use it as scratch.
 bool misuses_results(const c10::OperatorHandle& op) {
   return op.schema().name() == "aten::binary_cross_entropy";
 }
 
-// Whether the operator may be run twice: it writes to nothing, running statistics included.
+// Whether the operator writes to nothing, running statistics included, and so may run twice.
 bool is_repeatable(const c10::OperatorHandle& op) {
   return !op.schema().is_mutable() && !statistics_condition(op);
 }
@@ -73,7 +73,7 @@ std::optional<c10::OperatorHandle> find_out_overload(const c10::OperatorHandle& 
   return found == end ? std::nullopt : std::optional(found->second);
 }
 
-// Trusts the overload after the first run only, when it gave the bits of the operator.
+// Uses the overload only if it gave the operator's bits in the first run.
 class OutCall final : public PreparedKernel {
  public:
   OutCall(const c10::OperatorHandle& op, const KernelCall& call)

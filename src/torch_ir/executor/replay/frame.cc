@@ -29,7 +29,6 @@ c10::Storage storage_over(void* data, size_t bytes) {
                       /*allocator=*/nullptr, /*resizable=*/false);
 }
 
-// A tensor laid out as `traced` is, over `storage`.
 at::Tensor make_tensor(const c10::Storage& storage, const TraceTensor& traced) {
   at::Tensor tensor = at::detail::make_tensor<c10::TensorImpl>(
       c10::Storage(storage), c10::DispatchKeySet(c10::DispatchKey::CPU),
@@ -64,14 +63,14 @@ bool OutputMemory::is_unshared() const {
   });
   if (!are_released || storage_.use_count() != 1 + returned_.size()) return false;
   acquire_released();
-  // The caller may have resized what it got.
+  // The caller may have resized the tensor.
   return storage_.data() == data_ && storage_.nbytes() == bytes_;
 }
 
-// The counts were read relaxed; what other threads did before they let go has to come first.
+// The counts were read relaxed; acquire what other threads did before they let go.
 void OutputMemory::acquire_released() const {
 #ifdef __SANITIZE_THREAD__
-  // It knows of no fences, but of counts that are changed.
+  // ThreadSanitizer does not know fences, but reference counts.
   for (const Returned& returned : returned_) const at::Tensor counted = returned.tensor;
   const c10::Storage counted = storage_;
 #else
@@ -93,7 +92,7 @@ void* OutputMemory::take() {
 at::Tensor OutputMemory::tensor(TensorId id, const TraceTensor& traced) {
   const auto found = std::ranges::find(returned_, id, &Returned::id);
   if (found != returned_.end()) {
-    // As new: the caller may have made it part of a graph of gradients, or changed its shape.
+    // Reset it: the caller may have made it part of an autograd graph, or changed its shape.
     const at::Tensor& tensor = found->tensor;
     const bool is_as_new = tensor.key_set() == found->keys && has_layout(tensor, traced) &&
                            tensor.unsafeGetTensorImpl()->autograd_meta() == nullptr &&
@@ -127,8 +126,7 @@ Frame::Frame(std::shared_ptr<const Trace> trace, const std::vector<at::Tensor>& 
 
 Frame::~Frame() = default;
 
-// Memory to prepare kernels with, whose contents nobody uses: what operators return comes with
-// memory of its own, before anybody reads it.
+// Memory to prepare kernels with, in place of what operators will return. Nobody reads it.
 at::Tensor Frame::memory_for_returned() const {
   size_t bytes = 0;
   for (const TraceBuffer& buffer : trace_->buffers) {
@@ -295,8 +293,7 @@ void Frame::add_users(size_t index, PreparedKernel* kernel) {
   }
 }
 
-// Adds steps that let go of memory which operators returned, and which call `index` is the last to
-// use.
+// Adds steps that release memory returned by operators, after its last use by call `index`.
 void Frame::add_releases(size_t index) {
   for (const TensorId tensor : tensors_and_outputs_of(trace_->calls[index])) {
     const BufferId buffer = trace_->buffer_of(tensor).place.owner;
@@ -346,7 +343,7 @@ at::Tensor Frame::output(size_t index, const std::vector<at::Tensor>& inputs,
 void Frame::end_run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs) {
   outputs.reserve(outputs_.size());
   for (size_t i = 0; i < outputs_.size(); ++i) outputs.push_back(output(i, inputs, outputs));
-  // The caller's from now on.
+  // These belong to the caller from now on.
   for (const OutputBinding& binding : outputs_) {
     if (binding.source == OutputSource::kReturned) returned_[binding.index] = c10::Storage();
   }

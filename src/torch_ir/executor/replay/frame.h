@@ -1,8 +1,8 @@
-// Frame: what one run of a trace changes.
+// Frame: the mutable state of one run of a trace.
 //
-// Memory for intermediate values, tensors over it, and a kernel for each call, prepared once. A run
-// points inputs and outputs to the caller's memory and runs the kernels one after another. One
-// thread at a time may use a frame; several frames may run one trace.
+// It holds memory for intermediate values, tensors over it, and a kernel for each call, prepared
+// once. A run points inputs and outputs to the caller's memory and runs the kernels in order. One
+// thread at a time may use a frame; several frames may share a trace.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,19 +15,19 @@
 
 namespace torch_ir {
 
-// Where a run writes the outputs that lie in one buffer. The caller owns what a run returned and
-// may keep it while the next run goes on, so that one gets new memory; unless the caller has let go
-// of all of it, then it is used again, tensors included.
+// Memory for the outputs in one buffer. The caller owns returned outputs and may keep them during
+// the next run, which then gets new memory; once the caller has released all of them, memory and
+// tensors are used again.
 class OutputMemory {
  public:
   OutputMemory(BufferId buffer, size_t bytes) : buffer_(buffer), bytes_(bytes) {}
 
   BufferId buffer() const { return buffer_; }
 
-  // Memory for the next run; nobody but this object has it.
+  // Memory for the next run, which only this object holds.
   void* take();
 
-  // The output that is `traced`, number `id`, of the run that wrote to what was taken last.
+  // Output `id` of the run that wrote to the memory taken last, laid out as `traced`.
   at::Tensor tensor(TensorId id, const TraceTensor& traced);
 
  private:
@@ -49,21 +49,20 @@ class OutputMemory {
 
 class Frame {
  public:
-  // `inputs` are laid out as they were when the trace was made. Kernels are looked for
-  // when `uses_kernels`.
+  // `inputs` are laid out as they were for the trace. Looks for kernels if `uses_kernels`.
   Frame(std::shared_ptr<const Trace> trace, const std::vector<at::Tensor>& inputs,
         bool uses_kernels);
   ~Frame();
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
-  // Replaces `outputs`. Throws what an operator throws, and std::runtime_error when one returns a
-  // tensor that is laid out in another way than before. Adds the seconds that each call took to
-  // `seconds`, where it is given: one for each call of the trace.
+  // Replaces `outputs`. Throws what an operator throws, and std::runtime_error if an operator
+  // returns a tensor with a new layout. Adds the duration of each call to `seconds`, one element
+  // for each call of the trace.
   void run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
            std::vector<double>* seconds = nullptr);
 
-  // For each call, as the kernels that were found need it.
+  // One for each call, depending on its kernel.
   const std::vector<NeededMemory>& needs() const { return needs_; }
 
  private:
@@ -76,15 +75,15 @@ class Frame {
     BufferId buffer;
     const void* data;
   };
-  // Where the caller gets an output from.
+  // Where an output comes from.
   enum class OutputSource {
     kConstant,
-    // The output `index`: what is one tensor in the graph is one for the caller.
+    // The output `index`: a tensor that the graph returns twice is one tensor for the caller.
     kOutput,
     // The input `index`, or a view of it.
     kInput,
     kInputView,
-    // What the operator that made the buffer `index` returned.
+    // The result of the operator that made the buffer `index`.
     kReturned,
     // The output memory `index`.
     kMemory,
@@ -116,13 +115,13 @@ class Frame {
   at::Tensor arena_;
   // One for each buffer of the trace; null for constants.
   std::vector<c10::Storage> storages_;
-  // One for each tensor of the trace; undefined for those that no call uses.
+  // One for each tensor of the trace; undefined if no call uses it.
   std::vector<at::Tensor> tensors_;
   std::vector<Step> steps_;
   // The kernels to tell when a buffer moves.
   std::vector<std::vector<PreparedKernel*>> users_;
   std::vector<NeededMemory> needs_;
-  // What operators returned in this run, by buffer.
+  // The results of operators in this run, by buffer.
   std::vector<c10::Storage> returned_;
   std::vector<InputBinding> inputs_;
   std::vector<OutputMemory> output_memory_;

@@ -15,8 +15,8 @@
 namespace torch_ir {
 namespace {
 
-// What keys say of how a tensor is kept: dense, on which device, lazily conjugated. Whether it
-// takes part in autograd makes no difference.
+// The keys that describe a tensor's storage: dense, device, lazily conjugated. Autograd makes no
+// difference.
 c10::DispatchKeySet keys_of(const at::Tensor& tensor) {
   return tensor.key_set() - c10::autograd_dispatch_keyset -
          c10::DispatchKeySet(c10::DispatchKey::ADInplaceOrView) - c10::autocast_dispatch_keyset;
@@ -98,7 +98,7 @@ Replays::FrameRef Replays::take(const std::vector<at::Tensor>& inputs,
 
 Replays::FrameRef Replays::take_pooled(const std::vector<at::Tensor>& inputs) {
   const std::lock_guard<std::mutex> lock(pool_mutex_);
-  // What was used last may still be in a cache of the processor.
+  // The frame used last may still be in the processor's cache.
   const auto found = std::find_if(pool_.rbegin(), pool_.rend(), [&](const FrameRef& frame) {
     return frame->layout->inputs.matches(inputs);
   });
@@ -116,7 +116,7 @@ void Replays::give_back(FrameRef frame) {
 
 Replays::FrameRef Replays::make(const std::vector<at::Tensor>& inputs,
                                 const ReplayOptions& options) {
-  // The tensors of a frame are ordinary ones, whatever mode the first run is in.
+  // The frame's tensors must be ordinary ones, even if the first run is in inference mode.
   const c10::InferenceMode no_inference_mode(false);
   const PlainKernelsGuard guard;
   if (options.checks_inputs) {
@@ -132,7 +132,7 @@ Replays::FrameRef Replays::make(const std::vector<at::Tensor>& inputs,
   return make_layout(inputs, options.symbols);
 }
 
-// Whether a layout that is not the first was met before, and enough runs went by.
+// True once a new layout has come a second time and enough runs have passed.
 bool Replays::may_trace(const std::vector<at::Tensor>& inputs) {
   ++runs_since_trace_;
   const auto met =
@@ -164,7 +164,7 @@ Replays::FrameRef Replays::make_layout(const std::vector<at::Tensor>& inputs,
   place_buffers(*trace, options_.reuse_memory);
   auto layout = std::make_shared<Layout>(InputLayout(range_, inputs), trace, symbols != nullptr);
   FrameRef frame(new PooledFrame{layout, {trace, inputs, options_.kernels}});
-  // Which results need memory shows when kernels are prepared.
+  // Preparing kernels shows which results need memory.
   const std::vector<NeededMemory>& needs = frame->frame.needs();
   const bool needs_all =
       std::ranges::all_of(needs, [](NeededMemory needed) { return needed == NeededMemory::kAll; });

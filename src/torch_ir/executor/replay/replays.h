@@ -1,8 +1,8 @@
 // Replays: the frames of a graph, or of a part of one, for the layouts of inputs met so far.
 //
-// Traces it at the first run with inputs of a layout, and keeps a bounded number of
-// layouts (those used last). Each thread takes a frame, runs it and gives it back; no lock is held
-// while a frame runs, nor while another layout is traced.
+// Traces a graph at the first run with inputs of a layout, and keeps a bounded number of layouts
+// (the last used). Each thread takes a frame, runs it and gives it back; no lock is held while a
+// frame runs or another layout is traced.
 #pragma once
 
 #include <ATen/DimVector.h>
@@ -22,8 +22,8 @@
 
 namespace torch_ir {
 
-// What inputs have to be like for a trace to hold: sizes, strides and dtype of each input, the
-// values of those that are numbers, and the settings of LibTorch by which eager chooses kernels.
+// The conditions for a trace to hold: sizes, strides and dtype of each input, the values of
+// numbers, and the settings of LibTorch by which eager chooses kernels.
 class InputLayout {
  public:
   // `inputs` fit `range` (run.h's input_values).
@@ -55,13 +55,13 @@ class InputLayout {
 
 enum class ReplayResult {
   kDone,
-  // The graph has to run step by step this time.
+  // The graph must run step by step this time.
   kNotReplayed,
-  // It threw; a run step by step says why.
+  // It threw; a run step by step will say why.
   kFailed,
 };
 
-// One replay, for those who measure.
+// One replay, for measurements.
 struct ReplayRecord {
   std::shared_ptr<const Trace> trace;
   // One for each call.
@@ -69,11 +69,11 @@ struct ReplayRecord {
 };
 
 struct ReplayOptions {
-  // Whether inputs of a layout that was not met before are checked against the graph.
+  // Whether to check inputs of a new layout against the graph.
   bool checks_inputs = false;
-  // Where given, outputs of nodes that are not what the IR says are errors.
+  // If given, node outputs that differ from the IR are errors.
   SymbolValues* symbols = nullptr;
-  // Where given, inputs of any layout are replayed, and what ran is told.
+  // If given, records the replay, and inputs of any layout are replayed.
   ReplayRecord* record = nullptr;
 };
 
@@ -83,15 +83,14 @@ class Replays {
   ~Replays();
 
   // As ExecutionPlan::run. `outputs` are unspecified unless it is done. Throws ExecutionError for
-  // inputs that do not fit, when they are of a layout that was not met before, and TraceRefused
-  // (tracer.h) when the graph can not be replayed.
+  // inputs of a new layout that do not fit, and TraceRefused (tracer.h) if the graph cannot be
+  // replayed.
   const GraphRange& range() const { return range_; }
 
   ReplayResult run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
                    const ReplayOptions& options);
 
  private:
-  // All frames of one layout.
   struct Layout {
     InputLayout inputs;
     std::shared_ptr<const Trace> trace;
@@ -114,23 +113,23 @@ class Replays {
 
   static constexpr size_t kMaxFrames = 32;
   static constexpr size_t kMaxLayouts = 8;
-  // Tracing takes as long as some runs step by step: with a trace for every so many of them at
-  // most, inputs whose layouts never stay the same cost little more than without.
+  // Tracing costs as much as several runs step by step. Limiting it to one per so many of them
+  // keeps the cost low for inputs whose layouts always change.
   static constexpr size_t kRunsForATrace = 64;
 
   const GraphRange range_;
   const ExecutionOptions options_;
-  // Guards pool_, and is held for no longer than it takes to find a frame.
+  // Guards pool_, and is held only to find a frame.
   std::mutex pool_mutex_;
   std::vector<FrameRef> pool_;
   std::mutex mutex_;
-  // Of level `fast`, shared by all layouts. Guarded by mutex_.
+  // For level `fast`, shared by all layouts. Guarded by mutex_.
   PackedWeights packed_weights_;
   // The one used last comes first. Guarded by mutex_.
   std::list<std::shared_ptr<Layout>> layouts_;
-  // Those met without a trace, the last one first. Guarded by mutex_.
+  // Layouts without a trace, the last one first. Guarded by mutex_.
   std::list<InputLayout> met_;
-  // Runs without a trace since the last one was made. Guarded by mutex_.
+  // Counts runs without a trace since the last trace. Guarded by mutex_.
   size_t runs_since_trace_ = kRunsForATrace;
 };
 

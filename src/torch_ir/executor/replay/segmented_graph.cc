@@ -12,13 +12,13 @@
 namespace torch_ir {
 namespace {
 
-// A replay that threw, maybe after it wrote to values of the run.
+// A replay threw, maybe after it wrote to values of the run.
 struct ReplayFailed {};
 
 constexpr const char* kSharedReason = "it is near a write to memory that two values share";
 constexpr const char* kFailedReason = "its replay fails where a run step by step does not";
 
-// Why a node is never replayed; null for those that may be.
+// Why a node is never replayed; null if it may be.
 const char* reason_for(const LoweredNode& node) {
   if (std::holds_alternative<ControlFlowCall>(node.callee)) {
     return "control flow; its graphs are replayed by themselves";
@@ -39,7 +39,7 @@ bool share_memory(const std::vector<at::Tensor>& tensors) {
   return std::unordered_set<size_t>(groups.begin(), groups.end()).size() < groups.size();
 }
 
-// Whether writes to what a run is given could be seen in another of its inputs or constants.
+// Whether writes to an input could show in another input or constant.
 bool may_see_writes(const GraphRange& range, const std::vector<at::Tensor>& inputs) {
   const bool writes_inputs = range.writes_inputs();
   if (!writes_inputs && !range.is_whole) return false;
@@ -52,8 +52,7 @@ bool may_see_writes(const GraphRange& range, const std::vector<at::Tensor>& inpu
   return share_memory(tensors);
 }
 
-// Numbers are tensors on their way through a replay. Nothing where a value is not what the graph
-// says of it.
+// Turns numbers into tensors for a replay. Nothing if a value is not what the graph says.
 std::optional<at::Tensor> to_port(const LoweredValue& port, const c10::IValue& value) {
   if (port.meta.is_scalar && value.isScalar()) {
     const at::Scalar number = value.toScalar();
@@ -125,7 +124,6 @@ void SegmentedGraph::add_steps(size_t first, size_t last, const std::string& rea
   for (size_t i = first; i < last; ++i) reasons_[i] = reason;
 }
 
-// Takes node `node` out of `segment`.
 void SegmentedGraph::cut_at(const Segment& segment, size_t node, const std::string& reason) {
   const auto [first, last] = std::pair(segment.first, segment.last);
   whole_ = nullptr;
@@ -134,7 +132,7 @@ void SegmentedGraph::cut_at(const Segment& segment, size_t node, const std::stri
   add_replayed(node + 1, last);
 }
 
-// Runs `segment` in another way from now on: smaller segments, or step by step.
+// Replaces `segment` by smaller segments, or by steps.
 void SegmentedGraph::cut(const Segment& segment, const TraceRefused& refused) {
   const std::lock_guard lock(mutex_);
   const auto found = segments_.find(segment.first);
@@ -157,7 +155,7 @@ SegmentedGraph::SegmentRef SegmentedGraph::segment_at(size_t node) const {
   return segments_.at(node);
 }
 
-// Nothing when the segment was cut.
+// Nothing if the segment was cut.
 std::optional<ReplayResult> SegmentedGraph::try_replay(const Segment& segment,
                                                        const std::vector<at::Tensor>& inputs,
                                                        std::vector<at::Tensor>& outputs,
@@ -236,10 +234,10 @@ std::vector<c10::IValue> SegmentedGraph::run_segments(const Stack& inputs, Symbo
   return run.outputs();
 }
 
-// Whether the run went on, or `segment` was cut; else its nodes are to run step by step.
+// False if the nodes of `segment` must run step by step; otherwise it was replayed or cut.
 bool SegmentedGraph::replay(const Segment& segment, StepRun& run, SymbolValues* symbols,
                             SegmentedRunRecord* record) {
-  // The whole graph is replayed by run_whole, or not at all this time.
+  // run_whole replays the whole graph, or nothing does this time.
   if (segment.replays == nullptr || segment.replays->range().is_whole) return false;
   const GraphRange& range = segment.replays->range();
   const auto inputs = to_ports(

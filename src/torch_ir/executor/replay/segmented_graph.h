@@ -1,9 +1,8 @@
-// SegmentedGraph: a graph, cut into segments that are replayed and nodes that are not.
+// SegmentedGraph: a graph cut into segments that are replayed and nodes that are not.
 //
-// What a plan runs. As long as nothing speaks against it the whole graph is one segment. A node
-// that can not be replayed (the size of its result depends on data, it draws random numbers, it is
-// control flow or a registered executor) runs as a step between segments; which nodes those are
-// shows when a segment is traced. The graphs of control flow are segmented too.
+// At first the whole graph is one segment. Tracing shows which nodes cannot be replayed (the size
+// of the result depends on data, random numbers, control flow, a registered executor); those run as
+// steps between segments. The graphs of control flow are segmented too.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -25,10 +24,10 @@
 
 namespace torch_ir {
 
-// What one run did, for those who measure.
+// What one run did, for measurements.
 struct SegmentedRunRecord {
   std::vector<ReplayRecord> replayed;
-  // By node, of those that ran step by step.
+  // By node, for those that ran step by step.
   std::map<size_t, double> step_seconds;
 };
 
@@ -38,8 +37,8 @@ class SegmentedGraph {
   SegmentedGraph(const LoweredGraph& graph, const ExecutionOptions& options);
   ~SegmentedGraph();
 
-  // As ExecutionPlan::run, or run_checked. Where `record` is given, it tells what the run does, and
-  // whatever can be replayed is.
+  // As ExecutionPlan::run, or run_checked. With `record`, it records the run and replays everything
+  // that it can.
   void run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs, bool is_checked,
            SegmentedRunRecord* record = nullptr);
 
@@ -49,7 +48,7 @@ class SegmentedGraph {
  private:
   struct Segment {
     size_t first;
-    // Behind the last node.
+    // One past the last node.
     size_t last;
     // Null for nodes that run step by step.
     std::unique_ptr<Replays> replays = nullptr;
@@ -78,15 +77,15 @@ class SegmentedGraph {
   const LoweredGraph& graph_;
   const ExecutionOptions options_;
   const RangeCutter cutter_;
-  // Of the graphs of control flow.
+  // The graphs of control flow.
   std::unordered_map<const LoweredGraph*, std::unique_ptr<SegmentedGraph>> bodies_;
   const BodyRunner run_body_of_;
-  // The segment that is the whole graph, kept for runs that go on while it is cut.
+  // The whole graph, kept for runs that go on while it is cut.
   SegmentRef whole_segment_;
-  // Its replays, as long as it is not cut.
+  // Its replays until it is cut.
   std::atomic<Replays*> whole_ = nullptr;
   mutable std::mutex mutex_;
-  // By first node; together they are all nodes. Guarded by mutex_.
+  // By first node; together they cover all nodes. Guarded by mutex_.
   std::map<size_t, SegmentRef> segments_;
   // Why a node is not replayed. Guarded by mutex_.
   std::map<size_t, std::string> reasons_;

@@ -35,7 +35,7 @@ std::optional<size_t> first_reader(const GraphRange& range, ValueId value) {
   return std::nullopt;
 }
 
-// What a trace runs on. What it may write to is copied, and `copies` keep its memory.
+// The values to trace on. Copies those that the trace may write to; `copies` keep their memory.
 Stack separate_values(const GraphRange& range, const std::vector<at::Tensor>& inputs,
                       std::vector<at::Tensor>& copies) {
   Stack values;
@@ -56,7 +56,6 @@ Stack separate_values(const GraphRange& range, const std::vector<at::Tensor>& in
   return values;
 }
 
-// Weights, and what was a constant of its own.
 void add_constants(const GraphRange& range, Tracer& tracer) {
   std::unordered_set<const c10::TensorImpl*> known;
   const auto add = [&](const at::Tensor& tensor) {
@@ -82,7 +81,7 @@ void add_constants(const GraphRange& range, Tracer& tracer) {
   for (const GraphPort& output : range.outputs) add_value(output.value);
 }
 
-// A graph says of its outputs whether they are tensors or numbers, and nobody may have checked it.
+// Graphs state whether their outputs are tensors or numbers, but this may be unchecked.
 void check_output(const LoweredGraph& graph, ValueId id, const c10::IValue& value) {
   const bool is_number = value.isScalar();
   const bool is_tensor = value.isTensor() && value.toTensor().defined();
@@ -121,7 +120,7 @@ Trace trace_once(const GraphRange& range, const Stack& values, SymbolValues* sym
     const at::Tensor output = as_tensor(results[i], range.outputs[i].dtype);
     if (!results[i].isTensor()) tracer.add_constant(output);
     outputs.push_back(tracer.find(output));
-    // By what runs behind this part of the graph.
+    // Code behind this part of the graph writes it.
     if (range.value(range.outputs[i]).is_written) tracer.note_later_write(outputs.back());
   }
   Trace trace = tracer.take(std::move(outputs));
@@ -129,7 +128,7 @@ Trace trace_once(const GraphRange& range, const Stack& values, SymbolValues* sym
   return trace;
 }
 
-// Drops calls whose results nobody reads. Inputs that are written are somebody else's too.
+// Drops calls whose results nobody reads. Writes to inputs are visible outside.
 void remove_dead_calls(Trace& trace) {
   std::vector<bool> is_needed(trace.buffers.size(), false);
   const auto need = [&](TensorId tensor) { is_needed[trace.tensors[tensor].buffer] = true; };

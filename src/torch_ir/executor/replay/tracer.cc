@@ -14,7 +14,7 @@
 namespace torch_ir {
 namespace {
 
-// Folding trades memory for time: no more than this is kept in all.
+// Folding trades memory for time; this limits the total.
 constexpr size_t kMaxFoldedBytes = size_t{16} << 20;
 
 bool is_plain(const at::Tensor& tensor) {
@@ -57,7 +57,7 @@ TensorId Tracer::add_tensor(const at::Tensor& tensor, BufferId buffer) {
 TensorId Tracer::id_of(const at::Tensor& tensor) {
   if (const TensorId* known = tensors_.find(tensor)) {
     const TraceTensor& traced = trace_.tensors[*known];
-    // Operators such as t_ change what a tensor is.
+    // Operators such as t_ change the tensor itself.
     const bool is_same = is_plain(tensor) && has_layout(tensor, traced);
     if (is_same || traced.constant.is_same(tensor)) return *known;
   }
@@ -136,7 +136,7 @@ TensorId Tracer::add_input(const at::Tensor& input) {
 }
 
 void Tracer::add_constant(const at::Tensor& constant) {
-  // Who reads it is refused.
+  // Calls that read it are refused.
   if (!is_plain(constant)) return;
   const BufferId buffer = buffer_of(constant);
   trace_.buffers[buffer].kind = BufferKind::kConstant;
@@ -152,8 +152,8 @@ TraceCall Tracer::begin_call(const c10::OperatorHandle& op, const torch::jit::St
   return call;
 }
 
-// The tag says that a call may draw random numbers; whether it does is up to its arguments: dropout
-// of 0, or not in training, draws none.
+// The tag says only that a call may draw random numbers: dropout draws none with a rate of 0 or
+// outside training.
 void Tracer::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                   torch::jit::Stack* stack) {
   if (!op.hasTag(at::Tag::nondeterministic_seeded)) {
@@ -167,7 +167,7 @@ void Tracer::call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
   const RandomState random = unseen([] { return RandomState(); });
   record(op, keys, stack);
   if (!unseen([&] { return random.has_moved(); })) return;
-  // The run to come is to draw what it would have drawn.
+  // The coming run must draw the same numbers.
   unseen([&] { random.restore(); });
   refuse("it draws random numbers");
 }
@@ -199,7 +199,7 @@ void Tracer::record(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
   finish_call(std::move(call), mark, *stack, first);
 }
 
-// Keeps the calls that `op` makes instead of the call of `op`, if they are all that it does.
+// Replaces the call of `op` by the calls that it makes, if they explain its results.
 void Tracer::run_composite(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                            torch::jit::Stack* stack) {
   TraceCall call = begin_call(op, *stack);
@@ -218,9 +218,8 @@ void Tracer::record_results(const torch::jit::Stack& stack, size_t first, TraceC
                   [&](const at::Tensor& tensor) { call.outputs.push_back(id_of(tensor)); });
 }
 
-// Whether the calls since `mark` make all that `call` gives, of nothing but its arguments and
-// constants. What a composite operator makes or fills without calling an operator would be missing
-// in a replay.
+// Whether the calls since `mark` make all results of `call` from only its arguments and constants.
+// A replay would miss anything that a composite operator does without calling an operator.
 bool Tracer::is_explained(const Mark& mark, const TraceCall& call) const {
   const auto inner_calls = std::span(trace_.calls).subspan(mark.num_calls);
   const auto is_mutable = [](const TraceCall& inner) { return inner.op.schema().is_mutable(); };
@@ -262,7 +261,7 @@ void Tracer::finish_call(TraceCall call, const Mark& mark, const torch::jit::Sta
   if (!is_view && !is_question) trace_.calls.push_back(std::move(call));
 }
 
-// Makes constants of the results of a call that depends on constants only.
+// Turns the results of a call into constants if it depends only on constants.
 bool Tracer::fold(const TraceCall& call, size_t number, const Mark& mark,
                   const torch::jit::Stack& stack, size_t first) {
   const auto is_constant = [&](TensorId tensor) {

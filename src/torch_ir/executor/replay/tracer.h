@@ -1,7 +1,7 @@
-// Tracer: records the operator calls that eager makes, down to the kernels.
+// Tracer: a dispatch mode that records the operator calls of eager, down to the kernels.
 //
-// A dispatch mode. While it is on, each call of an operator runs as always and is recorded; calls
-// that only take composite operators apart are replaced by the calls that they make.
+// Each call runs as usual and is recorded; calls of composite operators are replaced by the calls
+// that they make.
 #pragma once
 
 #include <cstdint>
@@ -18,52 +18,51 @@
 
 namespace torch_ir {
 
-// What can not be replayed: results whose shape or value depends on data, random numbers.
-// Not a std::exception, which would be taken for the failure of a node.
+// Thrown for graphs that cannot be replayed: results whose shape or value depends on data, random
+// numbers. Not a std::exception, which would be taken for the failure of a node.
 struct TraceRefused {
-  // "it draws random numbers"; of the node.
+  // "it draws random numbers", with the node as subject.
   std::string reason;
-  // The node that can not be replayed; nothing where it is not one node.
+  // The node that cannot be replayed, if it is a single one.
   std::optional<size_t> step;
 };
 
-// Calls of one graph by the order in which it makes them.
+// Calls of one graph, numbered in order.
 using CallNumbers = std::set<size_t>;
 
 class Tracer : public DispatchMode {
  public:
-  // What depends on constants only becomes a constant, but for the results of the calls
-  // `unfolded`; no more than a little without `fold_constants`.
+  // Folds calls that depend only on constants, except the calls `unfolded`; without
+  // `fold_constants`, folds very little.
   Tracer(bool fold_constants, CallNumbers unfolded)
       : folds_constants_(fold_constants), unfolded_(std::move(unfolded)) {}
 
-  // Before any call: what the calls will find.
+  // Call it before the calls that use `input`.
   TensorId add_input(const at::Tensor& input);
   void add_constant(const at::Tensor& constant);
 
-  // All calls from now on belong to this node of the graph; those before the first one to the node
-  // that uses their results first.
+  // Assigns the calls from now on to this node; earlier calls belong to the node that uses their
+  // results first.
   void begin_step(size_t step) { step_ = step; }
 
   void call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
             torch::jit::Stack* stack) override;
 
-  // The tensor of a result.
+  // The traced tensor of a result.
   TensorId find(const at::Tensor& tensor);
 
-  // Says that whoever gets the results writes to the memory of this one.
+  // Notes that code behind the trace writes to the memory of this result.
   void note_later_write(TensorId tensor);
 
-  // The calls whose results are written to after they were folded: then all is to be traced again,
-  // with these unfolded too.
+  // Folded calls whose results were written to later: trace again with these unfolded too.
   const CallNumbers& wrongly_folded() const { return wrongly_folded_; }
 
-  // What was recorded, up to `outputs`; the tracer is empty after. Throws TraceRefused when some
-  // of it can not be replayed.
+  // Returns the recording up to `outputs` and empties the tracer. Throws TraceRefused if some of it
+  // cannot be replayed.
   Trace take(std::vector<TensorId> outputs);
 
  private:
-  // What there was before a call.
+  // The state before a call.
   struct Mark {
     size_t num_calls;
     BufferId num_buffers;
@@ -96,10 +95,10 @@ class Tracer : public DispatchMode {
   size_t num_calls_ = 0;
   size_t folded_bytes_ = 0;
   Trace trace_;
-  // Stand for what can not be replayed, and why: tensors in layouts of oneDNN, values that depend
-  // on data.
+  // Values that cannot be replayed, and why: tensors in layouts of oneDNN, values that depend on
+  // data.
   std::unordered_map<BufferId, const char*> opaque_buffers_;
-  // The call that made what was folded.
+  // The call that made a folded value.
   std::unordered_map<BufferId, size_t> folded_by_;
   TensorTable<TensorId> tensors_;
   StorageTable<BufferId> buffers_;
@@ -107,13 +106,13 @@ class Tracer : public DispatchMode {
 
 struct TraceOptions {
   bool fold_constants = true;
-  // Where given, outputs of nodes that are not what the IR says are errors.
+  // If given, node outputs that differ from the IR are errors.
   SymbolValues* symbols = nullptr;
 };
 
-// The trace of a graph, or of a part of one, for inputs of one layout, by running it once with a
-// Tracer. `inputs` are one for each input of the range, numbers as tensors; they stay as they are.
-// Throws TraceRefused where it cannot be replayed, and ExecutionError as a run does.
+// Traces a range for inputs of one layout by running it once. `inputs` has one tensor for each
+// input of the range, numbers included, and is not changed. Throws TraceRefused if the range cannot
+// be replayed, and ExecutionError as a run does.
 Trace trace_graph(const GraphRange& range, const std::vector<at::Tensor>& inputs,
                   const TraceOptions& options);
 

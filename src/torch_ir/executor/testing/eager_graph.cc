@@ -28,7 +28,7 @@ TensorMeta meta_of(const std::string& name, const at::Tensor& tensor) {
   return meta;
 }
 
-// A copy with the same strides and padding, which clone() does not promise.
+// Keeps strides and padding, which clone() does not promise.
 at::Tensor exact_clone(const at::Tensor& tensor) {
   return tensor.is_non_overlapping_and_dense() ? tensor.clone() : tensor;
 }

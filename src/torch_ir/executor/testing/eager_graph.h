@@ -1,7 +1,7 @@
 // EagerGraph: for tests, an IR recorded while its operators run eagerly.
 //
-// Each call runs at once, by the dispatcher, on values given by the test, and becomes a node. What
-// the plan of the IR computes is then compared with what the calls computed, bit for bit.
+// Each call runs at once, by the dispatcher, on values given by the test, and becomes a node, so
+// that tests can compare the plan of the IR with eager results bit for bit.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "torch_ir/executor/execution_plan.h"
-// For its same_bits, which tests compare with.
+// For same_bits, which tests compare with.
 #include "torch_ir/executor/graph/memory_overlap.h"
 #include "torch_ir/ir/attribute.h"
 #include "torch_ir/ir/ir.h"
@@ -27,7 +27,7 @@ struct V {
 };
 using VList = std::vector<std::optional<V>>;
 
-// An argument of a call: left at its default, a value, a list of values, anything else.
+// An argument: the default, a value, a list of values, or an attribute.
 using EagerArgument = std::variant<std::monostate, V, VList, Attribute>;
 
 class EagerGraph {
@@ -36,8 +36,8 @@ class EagerGraph {
   // Its placeholder is "p_" and the name.
   V weight(const std::string& name, const at::Tensor& tensor);
 
-  // Calls the operator with one argument for each of its schema's; those left out at the end are at
-  // their defaults. The nodes are named "n0", "n1", ...
+  // Calls the operator with the arguments of its schema; missing ones at the end take their
+  // defaults. The nodes are named "n0", "n1", ...
   std::vector<V> call(const std::string& op_type, std::vector<EagerArgument> arguments);
   // For an operator with one output.
   V call1(const std::string& op_type, std::vector<EagerArgument> arguments);
@@ -45,10 +45,10 @@ class EagerGraph {
   void output(const V& value);
 
   const at::Tensor& value(const V& value) const { return values_.at(value.name); }
-  // What the outputs are after all calls.
+  // The outputs after all calls.
   std::vector<at::Tensor> expected() const;
 
-  // The graph, and what to compile and run it with: as the test gave it, whatever the calls wrote.
+  // The graph with its weights and inputs, as the test gave them, whatever the calls wrote.
   IR ir;
   StateDict weights = StateDict();
   std::vector<at::Tensor> inputs;
@@ -61,25 +61,23 @@ class EagerGraph {
   std::unordered_map<std::string, TensorMeta> metas_;
 };
 
-// Compiles and runs `graph` twice, and says what differs from what the calls computed, and which
-// inputs or weights changed; empty when nothing does.
+// Compiles and runs `graph` twice, and reports outputs that differ from the calls' and inputs or
+// weights that changed; empty if there are none.
 std::string difference_from_eager(const EagerGraph& graph);
-
-// --- At level `fast` ---
 
 ExecutionPlan fast_plan(const EagerGraph& graph);
 
 // What it calls, in order, without reorders.
 std::vector<std::string> calls_at_fast(const EagerGraph& graph);
 
-// What is wrong with the output at `index`, which is not within 1e-4 of what the calls computed;
-// empty where nothing is.
+// Describes what is wrong with the output at `index`, which is not within 1e-4 of the calls'; empty
+// if it is acceptable.
 using SecondJudge =
     std::function<std::string(const std::vector<at::Tensor>& outputs, size_t index)>;
 
-// Runs it three times: the first run traces, the later ones replay, on the memory of the one
-// before. Says which output is not laid out as what the calls computed, or not within 1e-4 of it
-// and not right for a second judge either; empty when all are.
+// Runs it three times: the first run traces, the later ones replay on the same memory. Reports an
+// output that is laid out differently than the calls', or neither within 1e-4 of it nor accepted by
+// `judge`; empty if there is none.
 std::string difference_at_fast(const EagerGraph& graph, const SecondJudge& judge = nullptr);
 
 }  // namespace torch_ir

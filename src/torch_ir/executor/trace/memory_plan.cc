@@ -10,8 +10,8 @@
 namespace torch_ir {
 namespace {
 
-// The sum of lifetimes above which blocks are placed in order. Below it, placing takes less than a
-// second.
+// With a greater sum of lifetimes, blocks are placed in order only. Up to it, placing takes less
+// than a second.
 constexpr size_t kMaxLifetimes = size_t{1} << 24;
 
 size_t round_up(size_t bytes, size_t alignment) {
@@ -40,7 +40,7 @@ size_t sum_of_lifetimes(const std::vector<MemoryBlock>& blocks) {
   return sum;
 }
 
-// The blocks placed so far, findable by the calls at which they are alive.
+// The placed blocks, by the calls at which they are alive.
 class GreedyArena {
  public:
   GreedyArena(const std::vector<MemoryBlock>& blocks, size_t alignment,
@@ -64,7 +64,7 @@ class GreedyArena {
   std::vector<size_t> neighbours(const MemoryBlock& block) const {
     std::vector<size_t> found;
     for (size_t call = block.first; call <= block.last; ++call) {
-      // Each once: where it begins, or where `block` does.
+      // Count each once: where it begins, or where `block` does.
       for (const size_t other : placed_at_[call]) {
         if (std::max(blocks_[other].first, block.first) == call) found.push_back(other);
       }
@@ -96,7 +96,7 @@ class GreedyArena {
   std::vector<std::vector<size_t>> placed_at_;
 };
 
-// Memory that is given and taken back in the order of the calls.
+// Memory that is taken and released in the order of the calls.
 class BestFitArena {
  public:
   size_t take(size_t bytes) {

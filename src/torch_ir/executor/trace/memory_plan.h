@@ -1,11 +1,10 @@
-// plan_memory: where in one arena blocks lie that are not all alive at once.
+// plan_memory: places blocks with known lifetimes in one arena (dynamic storage allocation).
 //
-// The problem is dynamic storage allocation with known lifetimes. Blocks are placed in the order of
-// their first calls, each in the smallest gap of the moment (best fit); where that takes more than
-// the lower bound, also from the largest to the smallest, each in the narrowest gap between those
-// already placed that are alive when it is: "greedy by size" of Pisarchyk and Lee, Efficient Memory
-// Management for Deep Neural Net Inference (2020). The smaller arena counts. Greedy by size looks
-// at all pairs of blocks that are alive together, so not where those are too many.
+// First places blocks in the order of their first calls, each in the smallest gap (best fit). If
+// that exceeds the lower bound, also tries them from largest to smallest, each in the narrowest gap
+// between placed blocks alive at the same time: "greedy by size" of Pisarchyk and Lee, Efficient
+// Memory Management for Deep Neural Net Inference (2020). The smaller arena wins. Greedy by size
+// compares all pairs of blocks alive together, so it is skipped if there are too many.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +27,7 @@ struct MemoryPlan {
   size_t lower_bound = 0;
 };
 
-// `reuse` off gives each block bytes of its own.
+// Without `reuse`, blocks do not share memory.
 MemoryPlan plan_memory(const std::vector<MemoryBlock>& blocks, size_t alignment, bool reuse);
 
 }  // namespace torch_ir

@@ -1,9 +1,8 @@
 // Trace: the operator calls that eager makes for a graph on inputs of one layout.
 //
-// Composite operators are taken apart into what they call, views are tensors over the memory of
-// their base and no calls, and what depends on constants only is a constant. Replays makes it by
-// trace_graph, fuse_trace and place_buffers, and shares it, never changed again, between the frames
-// that run it.
+// Composite operators are replaced by their calls, views become tensors over the memory of their
+// base, and values that depend only on constants are constants. Replays makes a trace with
+// trace_graph, fuse_trace and place_buffers, and shares it, immutable, between frames.
 #pragma once
 
 #include <ATen/DimVector.h>
@@ -32,32 +31,30 @@ using TensorId = uint32_t;
 enum class BufferKind { kInput, kConstant, kIntermediate };
 
 enum class Placement {
-  // Not of the run: an input or a constant.
+  // An input or a constant.
   kOutside,
-  // At an offset in the arena.
   kArena,
-  // Memory of its own, that the caller gets.
+  // Memory of its own that the caller gets.
   kOutput,
   // Memory that the operator returns.
   kReturned,
-  // Nowhere: nobody writes or reads it.
+  // No memory: nobody writes or reads it.
   kNowhere,
 };
 
 struct BufferPlace {
   Placement placement = Placement::kOutside;
   size_t offset = 0;
-  // The buffer whose memory it takes when nobody reads that any more; itself where it takes none.
+  // The buffer whose memory it takes over after its last reader; itself if it takes none.
   BufferId owner = 0;
-  // The calls that define it and that are the last to use its memory.
+  // The call that defines it and the last that uses its memory.
   size_t first_call = 0;
   size_t last_call = 0;
 };
 
-// Memory that tensors lie in.
 struct TraceBuffer {
   BufferKind kind = BufferKind::kIntermediate;
-  // Of an input, from its first element on.
+  // For an input, from its first element on.
   size_t bytes = 0;
   BufferPlace place = {};
 };
@@ -69,33 +66,31 @@ struct TraceTensor {
   at::DimVector strides;
   // In elements, from the start of the buffer.
   int64_t offset = 0;
-  // Of a constant, the tensor itself.
   at::Tensor constant;
 };
 
-// How many its elements take.
 size_t bytes_of(const TraceTensor& tensor);
 
-// Whether the sizes, strides, offset and dtype of `tensor` are those of `traced`.
+// Compares sizes, strides, offset and dtype.
 bool has_layout(const at::Tensor& tensor, const TraceTensor& traced);
 
 using TraceList = RecordedList<TensorId>;
 using TraceArgument = RecordedArgument<TensorId>;
 
-// What a pass puts in the place of calls of operators.
+// A replacement for calls of operators.
 struct FusedCall {
-  // What a profile says: "onednn::convolution".
+  // "onednn::convolution", for profiles.
   std::string name;
-  // For what a frame has in the place of the trace's arguments and outputs.
+  // Takes the frame's tensors in place of the trace's.
   std::function<std::unique_ptr<PreparedKernel>(const KernelCall& call)> prepare;
 };
 
 struct TraceCall {
-  // Of a fused call, one of the operators that it stands for.
+  // For a fused call, one of the operators that it replaces.
   c10::OperatorHandle op;
-  // One for each argument of the schema; of a fused call, its inputs.
+  // One for each argument of the schema; for a fused call, its inputs.
   std::vector<TraceArgument> arguments;
-  // The tensors that it returns, those of lists one by one.
+  // The returned tensors, with lists flattened.
   std::vector<TensorId> outputs;
   // The node of the graph that it belongs to.
   size_t step = 0;
@@ -110,7 +105,7 @@ struct Trace {
   std::vector<TraceBuffer> buffers;
   std::vector<TraceTensor> tensors;
   std::vector<TraceCall> calls;
-  // The tensors that the graph's inputs are; nothing for numbers.
+  // One for each input of the graph; nothing for numbers.
   std::vector<std::optional<TensorId>> inputs;
   // Numbers are constants: they are the same in every run.
   std::vector<TensorId> outputs;
@@ -125,25 +120,23 @@ struct Trace {
 // The tensors of a call's arguments, in order.
 std::vector<TensorId> tensors_of(const TraceArgument& argument);
 std::vector<TensorId> tensors_of(const TraceCall& call);
-// The same, and then its outputs.
 std::vector<TensorId> tensors_and_outputs_of(const TraceCall& call);
 
-// Whether the call writes to its argument at `position`: as its schema says, or to running
-// statistics, of which it says nothing.
+// Whether the call writes to its argument at `position`, according to its schema or because it
+// updates running statistics, which schemas omit.
 bool writes_argument(const TraceCall& call, size_t position);
 bool writes_any_argument(const TraceCall& call);
 
-// Which results of a call need a place.
 enum class NeededMemory {
   kAll,
-  // Those that somebody reads.
+  // Only those that are read.
   kUsed,
-  // None: the operator makes them itself.
+  // The operator returns its results in memory of its own.
   kNone,
 };
 
-// Sets the places of all buffers, and Trace::memory. `needs` has one entry for each call; empty:
-// all results of all calls. `reuse_memory` is that of ExecutionOptions.
+// Sets the places of all buffers, and Trace::memory. `needs` has one entry for each call; if empty,
+// all results of all calls need memory. `reuse_memory` is that of ExecutionOptions.
 void place_buffers(Trace& trace, bool reuse_memory, const std::vector<NeededMemory>& needs = {});
 
 }  // namespace torch_ir

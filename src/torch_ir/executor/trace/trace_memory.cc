@@ -51,7 +51,7 @@ void choose_placements(Trace& trace, const std::vector<NeededMemory>& needs) {
     if (place.placement != Placement::kOutside && place.placement != Placement::kReturned) {
       place.placement = Placement::kOutput;
     }
-    // It is not to be released.
+    // Never release it.
     place.last_call = kNever;
   }
 }
@@ -64,8 +64,8 @@ bool cover_alike(const Trace& trace, const TraceTensor& a, const TraceTensor& b)
          bytes == trace.buffers[a.buffer].bytes && bytes == trace.buffers[b.buffer].bytes;
 }
 
-// Whether a kernel makes the first result element by element, each from the elements of the inputs
-// at the same place, so that it may write where it reads.
+// Whether the first result depends on the inputs element by element, so that a kernel may write it
+// over an input.
 bool is_elementwise(const TraceCall& call) {
   if (call.fused != nullptr || call.op.schema().is_mutable() || call.outputs.empty() ||
       find_kernel(c10::toString(call.op.operator_name())) == nullptr) {
@@ -77,7 +77,7 @@ bool is_elementwise(const TraceCall& call) {
   return training != nullptr && training->isBool() && !training->toBool();
 }
 
-// The input whose memory the first result of call `index` may take: one that nobody reads after.
+// An input that nobody reads later, whose memory the first result of call `index` may take.
 std::optional<BufferId> dying_input(const Trace& trace, size_t index) {
   const TraceCall& call = trace.calls[index];
   if (!is_elementwise(call)) return std::nullopt;
@@ -99,7 +99,6 @@ std::optional<BufferId> dying_input(const Trace& trace, size_t index) {
   return std::nullopt;
 }
 
-// Lets elementwise results take the place of inputs.
 void share_places(Trace& trace) {
   for (size_t i = 0; i < trace.calls.size(); ++i) {
     const TraceCall& call = trace.calls[i];
