@@ -1,10 +1,8 @@
 // ExportedProgram: a traced model, before it is an IR.
 //
-// The meeting point of the front ends: capture fills one from a C++ module, the archive reader
-// fills one from a `.pt2` file. The converter reads it and nothing behind the converter knows it.
-// It mirrors torch.export.ExportedProgram: nodes in execution order over numbered values, and a
-// signature that says what each graph input stands for. The graphs of control flow operators have
-// values of their own.
+// Capture makes one from a C++ module, the archive reader from a `.pt2` file; the converter reads
+// it. It mirrors torch.export.ExportedProgram: nodes in execution order over numbered values, and a
+// signature for the graph inputs. The graphs of control flow operators have values of their own.
 #pragma once
 
 #include <algorithm>
@@ -25,18 +23,17 @@ namespace torch_ir {
 // Index into ExportedGraph::values.
 enum class ValueId : size_t {};
 
-// A list of values; nothing where the list holds None.
+// An item is empty where the list holds None.
 using ValueList = std::vector<std::optional<ValueId>>;
 
 struct ExportedArgument {
   // The name in the operator's schema.
   std::string name;
-  // A tensor, a list of tensors, or all else; numbers that nodes make are references by name in
-  // attributes.
+  // Attributes refer by name to numbers that nodes make.
   std::variant<ValueId, ValueList, Attribute> value;
 };
 
-// Calls `visit` with the values that `argument` is; references in attributes are not among them.
+// Visits the values of `argument`, but not references in attributes.
 template <class Argument, class Visit>
 void for_each_value(Argument& argument, const Visit& visit) {
   if (auto* id = std::get_if<ValueId>(&argument.value)) visit(*id);
@@ -47,14 +44,13 @@ void for_each_value(Argument& argument, const Visit& visit) {
   }
 }
 
-// Where in a model a node comes from: the path of its module ("encoder.layers.0"), and the line
-// that made the call ("model.py:42"). Empty where nobody recorded it.
+// The path of the module that a node comes from ("encoder.layers.0"), and the line of the call
+// ("model.py:42"). Empty if unknown.
 struct NodeOrigin {
   std::string module = {};
   std::string source = {};
 };
 
-// What a placeholder stands for.
 enum class InputKind { kUserInput, kParameter, kBuffer, kConstant };
 
 struct ExportedInput {
@@ -65,7 +61,7 @@ struct ExportedInput {
   std::string target = {};
 };
 
-// The members of the same names in TensorMeta say more.
+// See the members of TensorMeta with the same names.
 struct ExportedValue {
   std::vector<int64_t> shape;
   c10::ScalarType dtype;
@@ -82,10 +78,9 @@ struct ExportedGraph {
   // Parameters, buffers, constants, then user inputs: the order of torch.export.
   std::vector<ExportedInput> inputs;
   std::vector<ExportedNode> nodes;
-  // The values that the graph returns.
   std::vector<ValueId> outputs;
   std::vector<ConstantOutput> constant_outputs = {};
-  // Of every placeholder and every node output.
+  // Those of all placeholders and node outputs.
   std::vector<ExportedValue> values;
 
   ValueId add_value(ExportedValue value) {
@@ -95,7 +90,7 @@ struct ExportedGraph {
   ExportedValue& operator[](ValueId id) { return values[static_cast<size_t>(id)]; }
   const ExportedValue& operator[](ValueId id) const { return values[static_cast<size_t>(id)]; }
 
-  // The value called `name`; looks at all of them.
+  // Searches all values.
   std::optional<ValueId> find(std::string_view name) const {
     const auto found = std::ranges::find(values, name, &ExportedValue::name);
     if (found == values.end()) return std::nullopt;
@@ -107,16 +102,15 @@ struct ExportedNode {
   std::string name;
   // "aten.conv2d.default"
   std::string target;
-  // Those that were given, in schema order. Trailing positional arguments and keyword-only
-  // arguments at their defaults are not.
+  // In schema order, without trailing positional and keyword-only arguments at their defaults.
   std::vector<ExportedArgument> arguments;
   std::vector<ValueId> outputs = {};
-  // What a control flow operator runs, as OpNode::graphs.
+  // The graphs of a control flow operator, as OpNode::graphs.
   std::vector<ExportedGraph> graphs = {};
   NodeOrigin origin = {};
 };
 
-// Where the nodes of a graph come from, by their names; those of which nothing is known left out.
+// By node name; omits nodes of unknown origin.
 using NodeOrigins = std::unordered_map<std::string, NodeOrigin>;
 
 inline NodeOrigins origins_of(const ExportedGraph& graph) {
@@ -128,7 +122,7 @@ inline NodeOrigins origins_of(const ExportedGraph& graph) {
   return origins;
 }
 
-// An output that is the new value of a placeholder: a buffer or a user input.
+// An output that is the new value of a buffer or a user input.
 struct ExportedMutation {
   size_t output;
   ValueId placeholder;
@@ -142,7 +136,7 @@ struct ExportedProgram : ExportedGraph {
   // As IR::constant_inputs and IR::range_constraints.
   AttributeMap constant_inputs = {};
   std::vector<SymbolRange> range_constraints = {};
-  // Values of the constants by target; on the meta device where the model was built there.
+  // By target; on the meta device if the model was built there.
   StateDict constants = StateDict();
 };
 

@@ -18,7 +18,7 @@
 namespace torch_ir {
 namespace {
 
-// The state of a module by dotted name, tied weights once, under their first name.
+// The state of a module by dotted name; tied weights have only their first name.
 struct ModuleState {
   StateDict parameters = StateDict();
   StateDict buffers = StateDict();
@@ -71,7 +71,7 @@ std::vector<std::string> input_names(const std::vector<at::Tensor>& inputs,
   return options.input_names;
 }
 
-// Whether the capture runs without data. Weights without data can not meet inputs with data.
+// Whether the capture runs without data; weights on meta require inputs on meta.
 bool runs_on_meta(const ModuleState& state, const std::vector<at::Tensor>& inputs) {
   const auto is_meta = [](const at::Tensor& input) { return input.is_meta(); };
   if (inputs.empty()) return !state.parameters.is_empty() && all_on_meta(state.parameters);
@@ -95,7 +95,7 @@ bool runs_on_meta(const ModuleState& state, const std::vector<at::Tensor>& input
   return false;
 }
 
-// torch.export traces without cuDNN, so that `cudnn_enabled` is false in its graphs everywhere.
+// torch.export traces without cuDNN, so `cudnn_enabled` is always false in its graphs.
 class WithoutCuDNN {
  public:
   WithoutCuDNN() { at::globalContext().setUserEnabledCuDNN(false); }
@@ -107,8 +107,7 @@ class WithoutCuDNN {
   const bool was_enabled_ = at::globalContext().userEnabledCuDNN();
 };
 
-// The tensors that a model runs on: apart from each other, so that each is its own value, and apart
-// from the caller's, so that a model that writes to its inputs does not change those.
+// Copies of the inputs, so that each is its own value and the caller's stay unchanged.
 std::vector<at::Tensor> own_inputs(const std::vector<at::Tensor>& inputs) {
   std::vector<at::Tensor> own;
   for (const at::Tensor& input : inputs) {
@@ -117,7 +116,6 @@ std::vector<at::Tensor> own_inputs(const std::vector<at::Tensor>& inputs) {
   return own;
 }
 
-// Runs `model` on `inputs`, its calls by way of `mode`.
 std::vector<at::Tensor> run_in_mode(const Model& model, const std::vector<at::Tensor>& inputs,
                                     DispatchMode& mode) {
   const c10::NoGradGuard no_grad;

@@ -18,7 +18,6 @@ ExportedValue value_of(const at::Tensor& tensor) {
   return {.shape = tensor.sizes().vec(), .dtype = tensor.scalar_type()};
 }
 
-// The inputs of `call`, named after the arguments.
 std::vector<ExportedArgument> add_inputs(const c10::FunctionSchema& schema,
                                          const torch::jit::Stack& arguments, ExportedCall& call) {
   TensorTable<ValueId> inputs;

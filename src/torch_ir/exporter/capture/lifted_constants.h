@@ -1,8 +1,8 @@
-// LiftedConstants: how a module names the tensors that are neither parameters nor buffers.
+// LiftedConstants: names the tensors of a module that are neither parameters nor buffers.
 //
-// In Python a plain tensor attribute (`self.mask = torch.tensor(...)`) is found by its name and
-// lifted into the graph as `c_mask`. C++ members have no names at run time, so a module that wants
-// them derives from this class as well and registers each constant:
+// Python finds a plain tensor attribute (`self.mask = torch.tensor(...)`) by its name and lifts it
+// as `c_mask`. C++ members have no names at run time, so a module derives from this class and
+// registers them:
 //
 //   struct MaskedLinearImpl : torch::nn::Module, torch_ir::LiftedConstants {
 //     MaskedLinearImpl() : linear(register_module("linear", torch::nn::Linear(4, 4))) {
@@ -10,7 +10,7 @@
 //     }
 //     ...
 //
-// A constant that is used without being registered is still captured, as `lifted_tensor_N`.
+// Other constants are captured as `lifted_tensor_N`.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -27,16 +27,15 @@ namespace torch_ir {
 
 class LiftedConstants {
  public:
-  // Registers `value` under `name` and returns the tensor to keep and use: `value` itself, or
-  // under a MetaDeviceGuard its counterpart on the meta device, without data. Throws Error when
-  // the name is taken.
+  // Returns the tensor to keep and use: `value`, or under a MetaDeviceGuard its counterpart on the
+  // meta device. Throws Error if the name is taken.
   at::Tensor register_constant(const std::string& name, const at::Tensor& value);
 
   const StateDict& constants() const { return constants_; }
 
  protected:
   LiftedConstants() = default;
-  // Not to be deleted through this class; virtual, so that a module can be asked whether it is one.
+  // Virtual for dynamic_cast; do not delete through this class.
   virtual ~LiftedConstants() = default;
 
  private:

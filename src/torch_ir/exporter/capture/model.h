@@ -1,9 +1,9 @@
 // Model: anything that can be captured or serve as the reference of a verification.
 //
-// Made implicitly from a torch::nn module (a holder such as `torch::nn::Linear`, a shared_ptr to a
-// module, or the module itself, which must then outlive the Model) whose `forward` takes up to
-// eight tensors and returns a tensor, a vector, or a (nested) tuple of them; or from any callable
-// with the signature of ModelFn. Outputs are flattened in order; undefined tensors are left out.
+// Converts implicitly from a torch::nn module (a holder such as `torch::nn::Linear`, a shared_ptr,
+// or a reference, which must outlive the Model) whose `forward` takes up to eight tensors and
+// returns a tensor, a vector, or a (nested) tuple of them; or from a callable with the signature of
+// ModelFn. Outputs are flattened in order, without undefined tensors.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -51,8 +51,8 @@ std::vector<at::Tensor> flatten_outputs(const Result& result) {
 
 inline constexpr size_t kMaxInputs = 8;
 
-// Calls forward with as many tensors as there are inputs; the count is known at run time only, so
-// every count that forward accepts is instantiated.
+// Instantiates every number of inputs that forward accepts, as the number is known only at run
+// time.
 template <class M, size_t... I>
 bool try_forward(M& module, const std::vector<at::Tensor>& inputs,
                  std::optional<std::vector<at::Tensor>>& outputs, std::index_sequence<I...>) {
@@ -89,7 +89,7 @@ concept ModuleHolderType = requires(const T& holder) {
 
 class Model {
  public:
-  // Holders are asked for first: what a holder is callable with can not be asked for.
+  // Check for holders first: a concept cannot ask what a holder is callable with.
   template <class Callable>
     requires(!internal::ModuleHolderType<Callable> && !std::same_as<Callable, Model> &&
              std::convertible_to<Callable, ModelFn>)
@@ -111,7 +111,6 @@ class Model {
     requires std::derived_from<M, torch::nn::Module>
   Model(M& module) : Model(std::shared_ptr<M>(std::shared_ptr<void>(), &module)) {}
 
-  // Runs the model.
   std::vector<at::Tensor> operator()(const std::vector<at::Tensor>& inputs) const {
     return forward_(inputs);
   }
@@ -125,8 +124,8 @@ class Model {
   std::shared_ptr<torch::nn::Module> module_;
 };
 
-// The class of the model's module without namespace and without "Impl" ("Linear"); empty for a
-// plain callable.
+// The class of the model's module without namespace and "Impl" ("Linear"); empty for a plain
+// callable.
 std::string class_name(const Model& model);
 
 }  // namespace torch_ir

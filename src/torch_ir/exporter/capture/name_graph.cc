@@ -12,17 +12,16 @@
 namespace torch_ir {
 namespace {
 
-// Placeholder prefixes by InputKind.
+// By InputKind.
 constexpr std::array<const char*, 4> kPrefixes = {"", "p_", "b_", "c_"};
 
-// An identifier: what is not a letter, digit or underscore becomes an underscore.
 std::string as_identifier(std::string text) {
   std::ranges::replace_if(text, [](unsigned char c) { return !std::isalnum(c) && c != '_'; }, '_');
   return text;
 }
 
-// Keywords and built-in functions of Python that are names of operators too: torch.fx leaves them
-// to Python and starts with "sum_1".
+// Keywords and built-in functions of Python that are also operators: torch.fx avoids these names
+// and starts with "sum_1".
 bool is_python_name(std::string_view name) {
   static constexpr std::string_view kNames[] = {"abs",   "all", "and",   "any", "complex", "is",
                                                 "max",   "min", "not",   "or",  "pow",     "range",
@@ -30,7 +29,6 @@ bool is_python_name(std::string_view name) {
   return std::ranges::find(kNames, name) != std::end(kNames);
 }
 
-// The names of the outputs of the node `name`.
 std::vector<std::string> output_names(const std::string& name, size_t num_outputs) {
   if (num_outputs == 1) return {name};
   std::vector<std::string> names;
@@ -38,7 +36,7 @@ std::vector<std::string> output_names(const std::string& name, size_t num_output
   return names;
 }
 
-// Gives each name once: "add", "add_1", "add_2", ... A node takes those of its outputs with it.
+// Makes names unique: "add", "add_1", "add_2", ... A node also reserves the names of its outputs.
 class Namer {
  public:
   std::string unique(const std::string& base, size_t num_outputs = 1) {
@@ -52,7 +50,7 @@ class Namer {
   }
 
  private:
-  // False, and nothing is taken, where one of the names is.
+  // False, taking nothing, if one of the names is taken.
   bool take(const std::string& name, size_t num_outputs) {
     std::vector<std::string> names = output_names(name, num_outputs);
     names.push_back(name);
@@ -74,7 +72,7 @@ std::string base_name(const std::string& target) {
   return is_magic ? name.substr(2, name.size() - 4) : name;
 }
 
-// In C++ one number stands for all of `int[2] padding`; Python's graphs have the whole list.
+// C++ accepts one number for `int[2] padding`; Python's graphs have the whole list.
 void expand_list(const c10::Argument& schema, ExportedArgument& argument) {
   auto* value = std::get_if<Attribute>(&argument.value);
   const auto* items = value == nullptr ? nullptr : value->get_if<Attribute::List>();

@@ -27,8 +27,8 @@ bool is_empty_factory(const c10::FunctionSchema& schema) {
   return schema.name() == "aten::empty" || schema.name() == "aten::empty_strided";
 }
 
-// On real tensors the answer is taken as part of the model; without data there is one only when
-// both sides are one tensor, as in the self-attention of torch::nn::MultiheadAttention.
+// On real tensors the answer becomes part of the model. Without data only comparing a tensor with
+// itself has an answer, as in the self-attention of torch::nn::MultiheadAttention.
 bool compares_tensors(const c10::FunctionSchema& schema) { return schema.name() == "aten::equal"; }
 
 bool is_true(const c10::IValue* value) {
@@ -39,17 +39,17 @@ double number_or(const c10::IValue* value, double otherwise) {
   return value != nullptr && value->isDouble() ? value->toDouble() : otherwise;
 }
 
-// Refuses a call that would compute something else in eval mode.
+// Rejects a call whose result would differ in eval mode.
 void check_eval_mode(const c10::FunctionSchema& schema, c10::ArrayRef<c10::IValue> arguments) {
   const c10::IValue* training = find_argument(schema, arguments, "training");
   if (!is_true(training)) training = find_argument(schema, arguments, "train");
   if (!is_true(training)) return;
-  // Without running statistics a normalization uses those of the batch in eval mode as well.
+  // Without running statistics a normalization also uses those of the batch in eval mode.
   const c10::IValue* mean = find_argument(schema, arguments, "running_mean");
   const bool has_no_statistics = mean != nullptr
                                      ? tensors_of(*mean).empty()
                                      : schema.argumentIndexWithName("momentum").has_value();
-  // A dropout with probability 0 keeps everything; recurrent layers call theirs "dropout".
+  // Recurrent layers call their probability "dropout".
   const char* probability = schema.argumentIndexWithName("p") ? "p" : "dropout";
   const bool drops_nothing = number_or(find_argument(schema, arguments, probability), 1) == 0;
   if (has_no_statistics || drops_nothing) return;
@@ -79,7 +79,7 @@ void Recorder::name_constant(const std::string& name, const at::Tensor& tensor) 
 }
 
 void Recorder::call(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
-  // The call replaces them on the stack.
+  // A copy, as the call replaces them on the stack.
   const torch::jit::Stack arguments = arguments_of(op, *stack).vec();
   if (runs_unrecorded(op, arguments)) {
     call_unrecorded(op, stack, arguments);
@@ -105,7 +105,7 @@ void Recorder::call_unrecorded(const c10::OperatorHandle& op, torch::jit::Stack*
   op.callBoxed(stack);
   if (asks_about_metadata(op)) return;
   for_each_tensor(results_of(op, *stack), [&](const at::Tensor& tensor) {
-    // Memory that nobody fills would make the graph's constants differ from run to run.
+    // Uninitialized memory would make the graph's constants differ from run to run.
     if (is_empty_factory(op.schema())) tensor.zero_();
     const bool is_view = std::ranges::any_of(inputs, [&](const at::Tensor& input) {
       return !input.is_same(tensor) && StorageAddress::of(input) == StorageAddress::of(tensor);
@@ -114,7 +114,7 @@ void Recorder::call_unrecorded(const c10::OperatorHandle& op, torch::jit::Stack*
   });
 }
 
-// Answers operators that return no tensor; whether the call was one.
+// Answers operators that return no tensor; false for other operators.
 bool Recorder::answer_question(const c10::OperatorHandle& op, torch::jit::Stack* stack,
                                Arguments arguments) {
   const c10::FunctionSchema& schema = op.schema();
@@ -157,7 +157,7 @@ void Recorder::call_recorded(const c10::OperatorHandle& op, torch::jit::Stack* s
     }
     const std::string text = name + " failed" + (on_meta_ ? " on the meta device: " : ": ") +
                              headline(error.what_without_backtrace());
-    // What the dispatcher throws where an operator has no kernel.
+    // The dispatcher throws this for an operator without a kernel.
     const bool has_no_kernel = dynamic_cast<const c10::NotImplementedError*>(&error) != nullptr;
     throw has_no_kernel ? ExportError(kNotSupported, text) : ExportError(text);
   }
@@ -165,13 +165,13 @@ void Recorder::call_recorded(const c10::OperatorHandle& op, torch::jit::Stack* s
   graph_.nodes.push_back(std::move(node));
 }
 
-// Runs a call without data: tensors that a factory makes, and real tensors among the arguments.
+// Runs a call without data, moving tensors from factories and real arguments to meta.
 void Recorder::move_to_meta(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const size_t num_arguments = op.schema().arguments().size();
   for (size_t i = 0; i < num_arguments; ++i) {
     c10::IValue& argument = torch::jit::peek(*stack, i, num_arguments);
     if (op.schema().arguments()[i].name() == "device") {
-      // Left alone, None means the device of the tensor arguments.
+      // Without tensor arguments, None would mean the default device.
       const bool is_factory = tensors_of(*stack).empty();
       if (is_factory || !argument.isNone()) argument = c10::Device(c10::kMeta);
     } else {
@@ -180,7 +180,7 @@ void Recorder::move_to_meta(const c10::OperatorHandle& op, torch::jit::Stack* st
   }
 }
 
-// One twin each: what is written to it is seen by all.
+// One twin per tensor, so that all see writes to it.
 at::Tensor Recorder::twin_of(const at::Tensor& tensor) {
   if (tensor.is_meta()) return tensor;
   const auto [twin, is_new] = twins_.insert(tensor, at::Tensor());
@@ -256,8 +256,8 @@ ValueId Recorder::make_constant(const at::Tensor& tensor) {
   return value;
 }
 
-// The memory that a scratch view shows becomes the constant, and the view a node: what is written
-// to one is seen through the other.
+// Makes the memory behind a scratch view a constant and the view a node, so that writes to one show
+// through the other.
 ValueId Recorder::replay_view(const at::Tensor& tensor, const View& view) {
   ExportedNode node = trace_call(view.op, view.arguments);
   node.outputs = {add_value(tensor)};
@@ -278,8 +278,8 @@ ValueId Recorder::add_value(const at::Tensor& tensor) {
   return value;
 }
 
-// Scratch ends, for all views of its memory, when one of them becomes a value: what is written from
-// then on must be recorded.
+// Scratch ends for all views of a memory once one of them becomes a value: later writes must be
+// recorded.
 bool Recorder::is_scratch(const at::Tensor& tensor) {
   return scratch_.find(tensor) != nullptr && memory_.find(tensor) == nullptr;
 }

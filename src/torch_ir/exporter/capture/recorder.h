@@ -1,14 +1,12 @@
 // Recorder: the dispatch mode that records a model's operator calls as a graph.
 //
-// A tensor is identified by its TensorImpl, and its memory by its StorageImpl. Of every one seen a
-// weak reference is kept until the end, so that no address is used twice; what they hold is let go
-// of when the model does. Tensors fall into three kinds:
-// - values: graph inputs, weights, constants, and what recorded calls return;
-// - scratch: made during the capture by `aten::empty` on a real device, and what is computed from
-//   scratch alone. This is how `torch::tensor({1, 2})` looks from here: memory that is then filled
-//   behind the dispatcher's back. Calls on scratch run but are not recorded; scratch that meets a
-//   value becomes a constant;
-// - all others, which become constants when they are first used.
+// A TensorImpl identifies a tensor, and a StorageImpl its memory. Weak references keep their
+// addresses from being reused, but not their data alive. There are three kinds of tensors:
+// - values: graph inputs, weights, constants, and results of recorded calls;
+// - scratch: made by `aten::empty` on a real device, or computed from scratch alone, as in
+//   `torch::tensor({1, 2})`, which fills memory behind the dispatcher's back. Calls on scratch
+//   run but are not recorded; scratch that meets a value becomes a constant;
+// - all others, which become constants at their first use.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -25,22 +23,22 @@ namespace torch_ir {
 
 class Recorder : public DispatchMode {
  public:
-  // On meta, tensors that are created without data stay without, and real tensors that the model
-  // holds take part by shape only.
+  // On meta, tensors are created without data, and only the shapes of the model's real tensors
+  // count.
   explicit Recorder(bool on_meta) : on_meta_(on_meta) {}
 
   void add_input(InputKind kind, const std::string& name, const at::Tensor& tensor);
 
-  // `tensor`, a constant that the model registered, becomes an input when it is first used.
+  // Makes a registered constant an input at its first use.
   void name_constant(const std::string& name, const at::Tensor& tensor);
 
   void call(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) override;
 
-  // To be called once, after the model ran: the recorded graph, which returns `outputs`. Its nodes
-  // have all their arguments and no names (python_form.h).
+  // Returns the graph that returns `outputs`. Call it once, after the model ran. Nodes have all
+  // their arguments and no names (python_form.h).
   ExportedGraph finish(const std::vector<at::Tensor>& outputs);
 
-  // The constants met, by name, as they were when they were first used.
+  // The constants by name, as they were at their first use.
   const StateDict& constants() const { return constants_; }
 
  private:
@@ -57,14 +55,14 @@ class Recorder : public DispatchMode {
     bool shows(const at::Tensor& other) const;
   };
 
-  // What values lie in: LibTorch's factories hand out shallow copies of what they made.
+  // LibTorch's factories return shallow copies, so a memory may have several views.
   struct Memory {
     std::vector<MemoryView> views = {};
     // Whether recorded calls returned it.
     bool is_computed = false;
   };
 
-  // A scratch tensor that is a view: the call that made it from other scratch.
+  // A scratch view: the call that made it from other scratch.
   struct View {
     c10::OperatorHandle op;
     torch::jit::Stack arguments;
@@ -79,11 +77,10 @@ class Recorder : public DispatchMode {
 
   void move_to_meta(const c10::OperatorHandle& op, torch::jit::Stack* stack);
   at::Tensor twin_of(const at::Tensor& tensor);
-  // The call of `op` as a node without outputs.
   ExportedNode trace_call(const c10::OperatorHandle& op, Arguments arguments);
   std::vector<ValueId> trace_outputs(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
 
-  // The value that `tensor` is; makes it a constant when it is none yet.
+  // The value of `tensor`, which becomes a constant if it has none.
   ValueId value_of(const at::Tensor& tensor);
   std::optional<ValueId> find_value(const at::Tensor& tensor);
   ValueId make_constant(const at::Tensor& tensor);

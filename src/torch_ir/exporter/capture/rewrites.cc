@@ -24,12 +24,10 @@ bool is_number(const Value& value, double number) {
   return real != nullptr && *real == number;
 }
 
-// Whether argument `index` of `node` is the output of `producer`.
 bool consumes(const ExportedNode& node, size_t index, const ExportedNode& producer) {
   return argument(node, index) == Value(producer.outputs[0]);
 }
 
-// What a rewrite may ask about the values of the graph.
 class Values {
  public:
   explicit Values(const ExportedGraph& graph) : graph_(graph), is_weight_(graph.values.size()) {
@@ -53,8 +51,7 @@ class Values {
   std::vector<bool> is_weight_;
 };
 
-// The node that takes the place of a match, or nothing when the arguments do not fit. Its outputs
-// are set by the caller.
+// The replacement of a match, or nothing if the arguments do not fit. The caller sets its outputs.
 using Rewrite = std::optional<ExportedNode> (*)(Match, const Values&);
 
 ExportedNode make_node(std::string target, std::vector<ExportedArgument> arguments) {
@@ -76,8 +73,7 @@ std::optional<ExportedNode> linear_from_addmm(Match match, const Values& values)
   return make_linear(argument(addmm, 1), argument(t, 0), argument(addmm, 0));
 }
 
-// t(weight), matmul(input, t): a product of two activations is what its author wrote. Or with
-// add_(matmul, bias) behind them.
+// t(weight), matmul(input, t), optionally add_(matmul, bias). A product of two activations stays.
 std::optional<ExportedNode> linear_from_matmul(Match match, const Values& values) {
   const ExportedNode& t = match[0];
   const ExportedNode& matmul = match[1];
@@ -115,16 +111,15 @@ std::optional<ExportedNode> remainder_of_number(Match match, const Values&) {
                    {{"self", argument(match[1], 1)}, {"other", argument(match[2], 1)}});
 }
 
-// Python's layer_norm says whether cuDNN is on, which it never is during an export; C++ leaves it
-// at the default. No kernel reads it.
+// cuDNN is off during a Python export, but C++ leaves this argument at its default. No kernel reads
+// it.
 std::optional<ExportedNode> layer_norm_without_cudnn(Match match, const Values&) {
   ExportedNode layer_norm = match[0];
   layer_norm.arguments.back().value = Attribute(false);
   return layer_norm;
 }
 
-// An operator with a number where Python calls the overload for tensors with the number in it,
-// whose arguments are the same: "aten.add_.Scalar" is "aten.add_.Tensor".
+// "aten.add_.Scalar" to "aten.add_.Tensor", which Python calls with a number.
 std::optional<ExportedNode> number_as_tensor(Match match, const Values&) {
   constexpr std::string_view kOperators[] = {"add", "sub", "mul", "div", "floor_divide"};
   constexpr std::string_view kOverload = ".Scalar";
@@ -146,7 +141,7 @@ struct Rule {
   Rewrite rewrite;
 };
 
-// Longest first: the first rule that matches at a node is taken.
+// The first rule that matches at a node wins, so longer ones come first.
 constexpr Rule kRules[] = {
     {{"aten.t.default", "aten.matmul.default", "aten.add_.Tensor"}, 3, linear_from_matmul},
     {{"aten.empty_like.default", "aten.fill_.Scalar", "aten.sub_.Tensor"}, 3, rsub},
@@ -159,7 +154,6 @@ constexpr Rule kRules[] = {
     {{}, 1, number_as_tensor},
 };
 
-// How often nodes and graph outputs use each value.
 std::vector<size_t> count_uses(const ExportedGraph& graph) {
   std::vector<size_t> uses(graph.values.size());
   const auto count = [&](ValueId value) { ++uses[static_cast<size_t>(value)]; };
@@ -178,8 +172,7 @@ bool has_operators_of(const Rule& rule, Match nodes) {
   return true;
 }
 
-// What takes the place of the first of `nodes`: itself, or the node that a rule makes of it and of
-// those behind it.
+// A node, or the replacement of a match that begins with it.
 struct Rewritten {
   ExportedNode node;
   size_t length = 1;

@@ -31,7 +31,7 @@ void unmap(void* context) {
   munmap(mapping->address, mapping->bytes);
 }
 
-// Without a reservation: what is never written need not fit into memory.
+// Memory without a reservation, as pages that are never written need not fit into memory.
 c10::DataPtr map_zeros(size_t bytes) {
   const c10::Device cpu(c10::DeviceType::CPU);
   if (bytes == 0) return {nullptr, cpu};
@@ -43,12 +43,12 @@ c10::DataPtr map_zeros(size_t bytes) {
   return {address, new Mapping{address, bytes}, &unmap, cpu};
 }
 
-// Made-up values are nothing to warn of.
+// Warnings about made-up values would mislead.
 class Silence : public c10::WarningHandler {
   void process(const c10::Warning&) override {}
 };
 
-// The operator may have changed the geometry of what it wrote to.
+// The operator may have changed the geometry of its outputs.
 void update_written(const ZeroTwins& twins) {
   for (const auto& [meta, twin] : twins.pairs()) {
     if (twin.sizes() == meta.sizes() && twin.strides() == meta.strides()) continue;
@@ -57,7 +57,7 @@ void update_written(const ZeroTwins& twins) {
   }
 }
 
-// The meta tensor that stands for `result`: an argument, a view of one, or a new tensor.
+// The meta tensor for `result`: an argument, a view of one, or a new tensor.
 at::Tensor to_meta(const c10::OperatorHandle& op, const ZeroTwins& twins,
                    const at::Tensor& result) {
   for (const auto& [meta, twin] : twins.pairs()) {

@@ -36,8 +36,8 @@ class MetaDeviceMode : public DispatchMode {
   }
 
  private:
-  // torch::tensor(...) fills a tensor that it puts on the CPU explicitly, then moves it to where
-  // it was asked for, the CPU again when nothing was said. That last step goes to meta here.
+  // torch::tensor(...) fills a tensor on an explicit CPU device, then moves it to the requested
+  // device, by default the CPU. That last step goes to meta here.
   void call_conversion(const c10::OperatorHandle& op, torch::jit::Stack* stack,
                        c10::IValue& device) {
     const c10::IValue& self = torch::jit::peek(*stack, 0, op.schema().arguments().size());

@@ -1,8 +1,8 @@
-// MetaDeviceGuard: builds modules without allocating their weights.
+// MetaDeviceGuard: builds modules without allocating their weights, as `with torch.device("meta"):`
+// does in Python.
 //
-// While one lives, tensors that this thread creates without naming a device are on the meta
-// device: shape and dtype, no data. What `with torch.device("meta"):` does in Python. Tensors from
-// values come from torch::tensor; at::tensor throws, as it has no memory to write them to.
+// While a guard lives, tensors that this thread creates without naming a device are on the meta
+// device. Use torch::tensor for tensors from values; at::tensor throws.
 //
 //   torch_ir::MetaDeviceGuard meta;
 //   torch::nn::Linear huge(1 << 20, 1 << 20);  // costs nothing

@@ -21,14 +21,13 @@ namespace {
 
 constexpr std::string_view kNamespace = "aten::";
 
-// The rule for an operator called `name`, without the namespace; or null.
+// Null if there is no rule. `name` has no namespace.
 const NamedMetaRule* find_rule(std::string_view name) {
   const c10::ArrayRef<NamedMetaRule> rules = meta_rules();
   const auto* const rule = std::ranges::lower_bound(rules, name, {}, &NamedMetaRule::name);
   return rule != rules.end() && rule->name == name ? rule : nullptr;
 }
 
-// A shape rule, or the fallback.
 class MetaKernel final : public c10::OperatorKernel {
  public:
   explicit MetaKernel(MetaRule rule) : rule_(rule) {}
@@ -55,7 +54,7 @@ bool is_composite(const c10::OperatorHandle& op) {
          op.hasKernelForDispatchKey(c10::DispatchKey::CompositeExplicitAutogradNonFunctional);
 }
 
-// A plain number as the result of an operator on tensors is in their data.
+// A plain number computed from tensors depends on their data.
 bool returns_tensors_only(const c10::FunctionSchema& schema) {
   for (const c10::Argument& result : schema.returns()) {
     if (!result.type()->isSubtypeOf(*c10::TensorType::get()) &&
@@ -83,7 +82,7 @@ void register_operator(torch::Library& library, const c10::OperatorHandle& op) {
                                  std::make_unique<MetaKernel>(takes_rule ? rule->rule : nullptr)));
 }
 
-// Lives as long as the process: with it the kernels would go.
+// Never destroyed, as that would remove the kernels.
 torch::Library* register_all() {
   auto library = std::make_unique<torch::Library>(torch::Library::IMPL, "aten",
                                                   c10::DispatchKey::Meta, __FILE__, __LINE__);

@@ -1,5 +1,3 @@
-// The rules: of operators on single elements, reductions of them and those that pick them by index;
-// of layers of networks, convolution, normalization and attention; and of factorizations.
 #include "torch_ir/exporter/meta/meta_rules.h"
 
 #include <ATen/EmptyTensor.h>
@@ -27,20 +25,17 @@ namespace {
 
 using c10::ScalarType;
 
-// --- What rules are made of ---
-
-// A tensor without data.
 at::Tensor meta_tensor(c10::IntArrayRef sizes, c10::ScalarType dtype,
                        c10::MemoryFormat format = c10::MemoryFormat::Contiguous) {
   return at::detail::empty_meta(sizes, dtype, format);
 }
 
-// The same, laid out as empty_like would for `source`.
+// Laid out as empty_like would for `source`.
 at::Tensor meta_like(const at::Tensor& source) {
   return at::empty_like(source, source.options().device(c10::DeviceType::Meta));
 }
 
-// An element for each element of `meta`, up to one a dimension.
+// Ones of the same rank as `meta`, with at most one element per dimension.
 at::Tensor shrunk_ones(const at::Tensor& meta) {
   Sizes sizes = meta.sizes().vec();
   for (int64_t& size : sizes) size = size == 0 ? 0 : 1;
@@ -50,9 +45,9 @@ at::Tensor shrunk_ones(const at::Tensor& meta) {
   return ones;
 }
 
-// The dtypes of the results, learnt from the CPU kernel itself: it is called with ones of the
-// same dtypes and number of dimensions, all of length 1. Its checks of dtypes are made on the way.
-// For operators that accept such a call whenever they accept the real one.
+// The result dtypes of the CPU kernel, which also checks the argument dtypes: runs it on ones of
+// the same dtypes and ranks, with all lengths 1. For operators that accept such a call whenever
+// they accept the real one.
 std::vector<c10::ScalarType> result_dtypes(const MetaCall& call) {
   std::vector<c10::ScalarType> dtypes;
   for (const c10::IValue& result : call_on_cpu(call.op(), call.arguments(), shrunk_ones)) {
@@ -61,10 +56,8 @@ std::vector<c10::ScalarType> result_dtypes(const MetaCall& call) {
   return dtypes;
 }
 
-// --- Single elements ---
-
-// The layout that TensorIterator, which all these kernels use, gives to the broadcast inputs. Where
-// they differ, the first one decides.
+// The layout that TensorIterator, which all these kernels use, gives to the broadcast inputs; the
+// first one wins where they differ.
 at::Tensor broadcast(const std::vector<at::Tensor>& inputs, c10::ScalarType dtype) {
   at::TensorIteratorConfig config;
   config.add_owned_output(at::Tensor());
@@ -88,7 +81,7 @@ std::vector<at::Tensor> assertion_token(const MetaCall& call) {
 
 std::vector<at::Tensor> nothing(const MetaCall&) { return {}; }
 
-// What is left of `sizes`. No dimension named means all.
+// The sizes after a reduction. No dimension named means all.
 Sizes reduced(c10::IntArrayRef sizes, const Sizes& dims, bool keep) {
   const int64_t rank = static_cast<int64_t>(sizes.size());
   auto mask = at::dim_list_to_bitset(dims, rank);
@@ -147,15 +140,13 @@ std::vector<at::Tensor> repeat_interleave(const MetaCall& call) {
   return {meta_tensor({call.number("output_size")}, call.tensor("repeats").scalar_type())};
 }
 
-// --- Convolution ---
-
 bool is_channels_last(const at::Tensor& tensor) {
   const c10::MemoryFormat format = tensor.suggest_memory_format();
   return format == c10::MemoryFormat::ChannelsLast || format == c10::MemoryFormat::ChannelsLast3d;
 }
 
-// What the CPU's backends do. In three dimensions oneDNN keeps channels last, and there is no
-// oneDNN kernel for double.
+// As the CPU's backends choose. In three dimensions oneDNN keeps channels last, and it has no
+// kernel for double.
 c10::MemoryFormat output_format(const at::Tensor& input, const at::Tensor& weight) {
   if (!is_channels_last(input) && !is_channels_last(weight)) return c10::MemoryFormat::Contiguous;
   if (weight.dim() == 4) return c10::MemoryFormat::ChannelsLast;
@@ -164,8 +155,8 @@ c10::MemoryFormat output_format(const at::Tensor& input, const at::Tensor& weigh
              : c10::MemoryFormat::Contiguous;
 }
 
-// LibTorch checks the arguments, unsqueezes one-dimensional convolutions and takes care of empty
-// inputs; what it leaves to the backend is the convolution itself.
+// LibTorch checks the arguments, unsqueezes one-dimensional convolutions and handles empty inputs;
+// only the convolution itself is left to the backend.
 std::vector<at::Tensor> convolution(const MetaCall& call) {
   const at::Tensor input = call.tensor("input");
   const at::Tensor weight = call.tensor("weight");
@@ -189,8 +180,6 @@ std::vector<at::Tensor> convolution(const MetaCall& call) {
   }
   return {meta_tensor(sizes, input.scalar_type(), output_format(input, weight))};
 }
-
-// --- Normalization: the result has the shape of the input, beside it come the statistics ---
 
 // Low precision inputs may come with float parameters; then the statistics are float too.
 ScalarType statistics_dtype(const MetaCall& call, ScalarType input) {
@@ -239,8 +228,6 @@ std::vector<at::Tensor> layer_norm(const MetaCall& call) {
           meta_tensor(statistics, dtype)};
 }
 
-// --- Attention ---
-
 // The output is laid out as the query; the statistics are computed as [batch, length, heads].
 std::vector<at::Tensor> flash_attention(const MetaCall& call) {
   const at::Tensor query = call.tensor("query");
@@ -251,8 +238,8 @@ std::vector<at::Tensor> flash_attention(const MetaCall& call) {
           meta_tensor({query.size(0), query.size(2), query.size(1)}, dtype).transpose(1, 2)};
 }
 
-// Does what the CPU would: the kernels that it chooses from lay out their results differently, and
-// models rely on that when they call view().
+// Mimics the CPU's choice of kernel: their results have different layouts, and models rely on them
+// in view().
 std::vector<at::Tensor> attention(const MetaCall& call) {
   ZeroTwins twins;
   const at::Tensor query = call.tensor("query");
@@ -279,7 +266,7 @@ std::vector<at::Tensor> attention(const MetaCall& call) {
                                                              is_causal, {}, scale, is_grouped))};
 }
 
-// In the column-major layout of LAPACK. It rejects the zeros of a fallback.
+// Column-major, as LAPACK. The fallback fails, as cholesky rejects zeros.
 std::vector<at::Tensor> cholesky(const MetaCall& call) {
   const at::Tensor self = call.tensor("self");
   TORCH_CHECK(self.dim() >= 2 && self.size(-1) == self.size(-2),
@@ -345,7 +332,7 @@ constexpr NamedMetaRule kMetaRules[] = {
 
 static_assert(std::ranges::is_sorted(kMetaRules, {}, &NamedMetaRule::name));
 
-// The argument that `result` is an alias of, which the operator writes to; null for a new tensor.
+// The argument that `result` aliases and the operator writes to; null for a new tensor.
 const c10::Argument* written_argument(const c10::FunctionSchema& schema,
                                       const c10::Argument& result) {
   if (!result.alias_info() || !result.alias_info()->isWrite()) return nullptr;
