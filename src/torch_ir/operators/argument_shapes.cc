@@ -17,7 +17,7 @@
 namespace torch_ir {
 namespace {
 
-// Of argument `name`, or of `index` in it.
+// Checks argument `name`, or item `index` of it.
 void check_shape(const char* name, const at::Tensor& tensor, at::IntArrayRef expected,
                  std::optional<size_t> index = std::nullopt) {
   TORCH_CHECK(tensor.defined() && tensor.sizes() == expected, name,
@@ -26,13 +26,13 @@ void check_shape(const char* name, const at::Tensor& tensor, at::IntArrayRef exp
               expected);
 }
 
-// Those of one layer in one direction, of as many gates as the cell has: input and hidden weights,
-// their biases, what projects the output.
+// The shapes of one layer in one direction, with `gates` gates: input and hidden weights, their
+// biases, and the projection of the output.
 struct LayerShapes {
   int64_t gates;
   int64_t input;
   int64_t hidden;
-  // As `hidden` where nothing is projected.
+  // Equals `hidden` without a projection.
   int64_t output;
 
   std::vector<std::vector<int64_t>> parameters(bool has_biases) const {
@@ -51,7 +51,7 @@ void check_rank(const char* name, const at::Tensor& tensor, int64_t rank) {
               rank);
 }
 
-// Of sequences of different lengths, whose weights are looked at step by step.
+// For sequences of different lengths, whose weights are checked step by step.
 void check_packed_lstm(const NamedArguments& arguments) {
   int64_t layers = 0;
   TORCH_CHECK(!__builtin_mul_overflow(arguments.number("num_layers"),
@@ -119,12 +119,11 @@ void check_mkldnn_rnn_layer(const NamedArguments& arguments) {
   }
 }
 
-// Where that is given.
 void check_shape_of(const NamedArguments& arguments, const char* name, at::IntArrayRef expected) {
   if (arguments.has(name)) check_shape(name, arguments.tensor(name), expected);
 }
 
-// What stands for each channel of the input.
+// Each of these has one element for each channel of the input.
 void check_channels(const NamedArguments& arguments) {
   const at::Tensor input = arguments.tensor("input");
   TORCH_CHECK(input.dim() >= 2, "input has ", input.dim(), " dimension(s), but should have 2");
@@ -133,7 +132,7 @@ void check_channels(const NamedArguments& arguments) {
   }
 }
 
-// What the forward saves is empty where it was not in training.
+// Outside training, the statistics that the forward saves are empty.
 void check_batch_norm_gradient(const NamedArguments& arguments) {
   check_channels(arguments);
   const at::Tensor input = arguments.tensor("input");
@@ -162,8 +161,8 @@ void check_layer_norm_gradient(const NamedArguments& arguments) {
   check_shape_of(arguments, "bias", normalized);
 }
 
-// The gradient of what takes each plane of the last `dims` dimensions for itself: a pooling, a
-// padding.
+// Gradients of operators that treat each plane of the last `dims` dimensions separately: poolings,
+// paddings.
 template <size_t dims>
 void check_gradient_of_planes(const NamedArguments& arguments) {
   const at::Tensor grad_output = arguments.tensor("grad_output");
@@ -222,7 +221,7 @@ void check_fft(const NamedArguments& arguments) {
   }
 }
 
-// Of a weight that is normed along its first or last dimension, as many norms as it has there.
+// A weight normed along its first or last dimension has as many norms as it has there.
 void check_norms(const NamedArguments& arguments) {
   const at::Tensor v = arguments.tensor("v");
   const int64_t dim = arguments.number("dim");
@@ -234,11 +233,11 @@ void check_norms(const NamedArguments& arguments) {
 
 void check_weight_norm(const NamedArguments& arguments) {
   const int64_t dim = arguments.number("dim");
-  // Along others it is made of operators that look for themselves.
+  // Other dimensions use operators with checks of their own.
   if (dim == 0 || dim == arguments.tensor("v").dim() - 1) check_norms(arguments);
 }
 
-// The heads of a query may share those of a key.
+// Heads of the query may share heads of the key.
 void check_attention(const NamedArguments& arguments) {
   const at::Tensor query = arguments.tensor("query");
   const at::Tensor key = arguments.tensor("key");
@@ -285,7 +284,7 @@ using ShapeCheck = void (*)(const NamedArguments& arguments);
 }  // namespace
 
 void check_argument_shapes(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
-  // Of LibTorch 2.13, what hands its arguments on as memory.
+  // LibTorch 2.13's operators that pass arguments on as raw memory.
   static const OperatorNames<ShapeCheck> checks = {
       {&check_gradient_of_planes<2>,
        "_adaptive_avg_pool2d_backward adaptive_max_pool2d_backward avg_pool2d_backward "

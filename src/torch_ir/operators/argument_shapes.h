@@ -1,7 +1,7 @@
-// Shapes that LibTorch's kernels rely on and do not look at.
+// Checks shapes that LibTorch's kernels rely on without checking.
 //
-// Asked before an operator is called on what a graph gives it: weights and views that do not fit
-// are an error then, where LibTorch reads and writes outside of them.
+// Called before an operator runs in a graph: LibTorch would read and write outside of weights and
+// views that do not fit.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -9,8 +9,8 @@
 
 namespace torch_ir {
 
-// Throws c10::Error that says which argument of `op`, all of which are on `stack`, has which shape
-// and should have another. Operators that look for themselves are let pass.
+// Throws c10::Error that names the argument of `op`, its shape and the expected one. `stack` has
+// all arguments. Skips operators with checks of their own.
 void check_argument_shapes(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
 
 }  // namespace torch_ir

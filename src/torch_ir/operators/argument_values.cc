@@ -16,7 +16,7 @@
 namespace torch_ir {
 namespace {
 
-// Whole numbers that lie from `low` to before `end`.
+// Checks integers to be in [low, end).
 void check_range(const char* name, const at::Tensor& tensor, int64_t low, int64_t end) {
   const at::Tensor values = tensor.to(at::kLong).contiguous();
   const auto* const begin = values.const_data_ptr<int64_t>();
@@ -27,17 +27,17 @@ void check_range(const char* name, const at::Tensor& tensor, int64_t low, int64_
               ", but should be at least ", low, " and less than ", end);
 }
 
-// Where each bag begins among the indices.
+// `offsets` is where each bag begins in the indices.
 void check_bags(const NamedArguments& arguments) {
   check_range("offsets", arguments.tensor("offsets"), 0, arguments.tensor("indices").numel() + 1);
 }
 
-// The first `count` along the last dimension; all where there are less.
+// The first `count` along the last dimension, or all if there are fewer.
 at::Tensor first_of(const at::Tensor& tensor, int64_t count) {
   return tensor.narrow(-1, 0, std::clamp<int64_t>(count, 0, tensor.size(-1)));
 }
 
-// The classes of the part of `targets` that is read: the others may be anything.
+// Checks only the part of `targets` that is read: the rest may be anything.
 void check_targets(const NamedArguments& arguments) {
   const at::Tensor targets = arguments.tensor("targets");
   const int64_t classes = arguments.tensor("log_probs").size(-1);
@@ -56,7 +56,7 @@ void check_targets(const NamedArguments& arguments) {
   }
 }
 
-// Of a pooling over the last `dims` dimensions, where in them each maximum was.
+// Checks the positions of maxima of a pooling over the last `dims` dimensions.
 template <int64_t dims>
 void check_maxima(const NamedArguments& arguments) {
   const at::IntArrayRef sizes = arguments.tensor("self").sizes();
@@ -65,7 +65,6 @@ void check_maxima(const NamedArguments& arguments) {
               c10::multiply_integers(sizes.slice(sizes.size() - dims)));
 }
 
-// Where each segment begins.
 void check_segments(const NamedArguments& arguments) {
   TORCH_CHECK(!arguments.flag("unsafe"), "unsafe is true: nothing checks its lengths then");
   if (!arguments.has("offsets")) return;
@@ -73,7 +72,7 @@ void check_segments(const NamedArguments& arguments) {
   check_range("offsets", arguments.tensor("offsets"), 0, data.size(arguments.number("axis")) + 1);
 }
 
-// As many sequences as there are, fewer from step to step.
+// Batch sizes must not grow from step to step, nor exceed the sequences.
 void check_batch_sizes(const NamedArguments& arguments) {
   const std::vector<int64_t> sizes = arguments.numbers("batch_sizes");
   const int64_t rows = arguments.tensor("data").size(0);
@@ -82,20 +81,20 @@ void check_batch_sizes(const NamedArguments& arguments) {
               "batch_sizes should fall from at most ", rows, " to at least 1");
 }
 
-// Counted by what they are, where that scales the gradient.
+// The indices are counted only to scale the gradient.
 void check_counted_indices(const NamedArguments& arguments) {
   if (!arguments.flag("scale_grad_by_freq")) return;
   check_range("indices", arguments.tensor("indices"), 0, arguments.number("num_weights"));
 }
 
-// The processor ends the program that divides the least number by -1.
+// Dividing the least integer by -1 kills the process.
 void check_division(const NamedArguments& arguments) {
   if (!arguments.has("rounding_mode") || arguments.text("rounding_mode") != "trunc") return;
   const at::Tensor self = arguments.tensor("self");
   const at::Tensor other = arguments.tensor("other");
   const c10::ScalarType dtype = at::result_type(self, other);
   if (dtype != at::kInt && dtype != at::kLong) return;
-  // Mostly there is none, and what follows depends on data, so that a trace ends there.
+  // Check for -1 first: what follows depends on data, so a trace would end there.
   const at::Tensor divisors = other.to(at::kLong).contiguous();
   const auto* const begin = divisors.const_data_ptr<int64_t>();
   if (std::find(begin, begin + divisors.numel(), -1) == begin + divisors.numel()) return;
@@ -107,14 +106,14 @@ void check_division(const NamedArguments& arguments) {
 
 struct ValueRow {
   ValueCheck check;
-  // Of the overloads that have this argument, or of all.
+  // Restricts the row to overloads that have this argument.
   const char* argument = nullptr;
 };
 
 }  // namespace
 
 ValueCheck find_value_check(const c10::OperatorHandle& op) {
-  // Of LibTorch 2.13. A composite operator has the check of what it calls.
+  // LibTorch 2.13's operators. A composite operator has the check of what it calls.
   static const OperatorNames<ValueRow> rows = {
       {{&check_targets}, "_ctc_loss ctc_loss"},
       {{&check_bags}, "_embedding_bag _embedding_bag_forward_only embedding_bag"},

@@ -1,7 +1,6 @@
-// Values that LibTorch's kernels take for places in memory and do not look at.
+// Checks values that LibTorch's kernels use as places in memory without checking.
 //
-// Asked before an operator runs on what a graph and its inputs give it: indices that lie outside
-// are an error then, where LibTorch reads and writes at them. Shapes are argument_shapes.h.
+// Called before an operator runs in a graph: LibTorch would read and write at indices out of range.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -11,14 +10,14 @@
 
 namespace torch_ir {
 
-// Throws c10::Error that says which argument has which value where, and what it should be. The
+// Throws c10::Error that names the argument, the value, its position and the expectation. The
 // tensors are on a CPU.
 using ValueCheck = void (*)(const NamedArguments& arguments);
 
-// Null for operators that look for themselves. What a replay asks again in each run.
+// Null for operators with checks of their own. A replay calls the check in each run.
 ValueCheck find_value_check(const c10::OperatorHandle& op);
 
-// The check of `op`, if there is one, of a call with all of `stack`.
+// Calls the check of `op`, if there is one. `stack` has all arguments.
 void check_argument_values(const c10::OperatorHandle& op, const torch::jit::Stack& stack);
 
 }  // namespace torch_ir

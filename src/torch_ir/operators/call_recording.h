@@ -1,8 +1,5 @@
-// What dispatch modes share that record calls: the tensors of a call, its arguments with ids in
-// place of tensors, and tables of what is known of tensors.
-//
-// For capture's Recorder and those who read its calls, for the executor's Tracer and for the Meta
-// kernels.
+// Helpers for dispatch modes that record calls: the tensors of a call, its arguments with ids in
+// place of tensors, and tables by tensor.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -21,28 +18,27 @@
 
 namespace torch_ir {
 
-// Of the call of `op` on top of `stack`: before it has run, and after. They point into the stack.
+// The arguments before `op` has run, and its results after. They point into the stack.
 c10::ArrayRef<c10::IValue> arguments_of(const c10::OperatorHandle& op,
                                         const torch::jit::Stack& stack);
 c10::ArrayRef<c10::IValue> results_of(const c10::OperatorHandle& op,
                                       const torch::jit::Stack& stack);
 
-// The argument called `name`, or null where the schema has none.
+// Null if the schema has no such argument.
 const c10::IValue* find_argument(const c10::FunctionSchema& schema,
                                  c10::ArrayRef<c10::IValue> arguments, std::string_view name);
 
-// Calls `visit` with the tensors among `values`, those in lists one by one; undefined ones are left
-// out.
+// Visits the defined tensors among `values`, with lists flattened.
 void for_each_tensor(c10::ArrayRef<c10::IValue> values,
                      c10::function_ref<void(const at::Tensor&)> visit);
 std::vector<at::Tensor> tensors_of(c10::ArrayRef<c10::IValue> values);
 
 using TensorMap = std::function<at::Tensor(const at::Tensor&)>;
 
-// `value` with `map` applied to its tensors, also those in lists. Undefined tensors stay.
+// Applies `map` to the tensors of `value`, also those in lists. Undefined tensors stay.
 c10::IValue map_tensors(const c10::IValue& value, const TensorMap& map);
 
-// The items of a list of tensors; nothing where it holds None.
+// A list of tensors; an item is empty where the list holds None.
 template <class Id>
 struct RecordedList {
   std::vector<std::optional<Id>> items;
@@ -50,11 +46,10 @@ struct RecordedList {
   bool holds_none = false;
 };
 
-// A tensor, a list of tensors, or any other value (None for a tensor that is absent).
+// A tensor, a list of tensors, or any other value (None for a missing tensor).
 template <class Id>
 using RecordedArgument = std::variant<c10::IValue, Id, RecordedList<Id>>;
 
-// `value` with the ids that `id_of` gives for its tensors.
 template <class Id, class IdOf>
 RecordedArgument<Id> record_argument(const c10::IValue& value, IdOf id_of) {
   if (value.isTensor()) {
@@ -71,7 +66,7 @@ RecordedArgument<Id> record_argument(const c10::IValue& value, IdOf id_of) {
   return list;
 }
 
-// Calls `visit` with the ids in `argument`, in order.
+// Visits the ids in `argument` in order.
 template <class Id, class Visit>
 void for_each_id(const RecordedArgument<Id>& argument, Visit visit) {
   if (const Id* id = std::get_if<Id>(&argument)) visit(*id);
@@ -99,19 +94,19 @@ struct StorageAddress {
   static Weak weak(const at::Tensor& tensor) { return tensor.storage().getWeakStorageImpl(); }
 };
 
-// What is known of tensors, or of their storages, by address. A weak reference is kept of each, so
-// that no address is used twice; what they hold is let go of when the model does.
+// Values by the address of a tensor or its storage. Weak references keep addresses from being
+// reused, but not the data alive.
 template <class Address, class Value>
 class AddressTable {
  public:
-  // Null where nothing is known.
+  // Null if there is no value.
   Value* find(const at::Tensor& tensor) { return find(Address::of(tensor)); }
   Value* find(const void* address) {
     const auto found = entries_.find(address);
     return found == entries_.end() ? nullptr : &found->second.value;
   }
 
-  // What is known; `value` where that was nothing, which is the second result.
+  // Returns the value in the table, and whether it is new.
   std::pair<Value*, bool> insert(const at::Tensor& tensor, Value value) {
     const auto [entry, is_new] =
         entries_.try_emplace(Address::of(tensor), Entry{Address::weak(tensor), std::move(value)});

@@ -27,8 +27,7 @@ void call_current_mode(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
   }
 }
 
-// At the first use instead of by a static initializer, so that linking this file changes nothing
-// for those who do not use it.
+// Not a static initializer, so that linking this file has no effect on programs that do not use it.
 void register_fallback() {
   static const torch::Library library = [] {
     torch::Library fallback(torch::Library::IMPL, "_", kModeKey, __FILE__, __LINE__);

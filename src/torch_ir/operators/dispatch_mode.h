@@ -1,9 +1,7 @@
-// DispatchMode: sees every operator that this thread calls.
+// DispatchMode: sees every operator that this thread calls, as TorchDispatchMode does in Python.
 //
-// What TorchDispatchMode is in Python: while a guard lives, each call of an operator goes to the
-// mode, with its full schema, before autograd and before composite operators are decomposed.
-// Capture and MetaDeviceGuard see the calls of a model, the executor's tracer those inside
-// operators too; the reader of archives takes operators apart with it.
+// While a guard lives, each call goes to the mode, with its full schema, before autograd and before
+// the decomposition of composite operators.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -24,19 +22,19 @@ class DispatchMode {
   // Runs `op` as it would run without the mode. `keys` are those of `call`.
   static void run(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                   torch::jit::Stack* stack);
-  // Who excludes it does not see the calls below.
+  // Code that excludes this key does not see nested calls.
   static c10::DispatchKey mode_key();
 };
 
 enum class DispatchDepth {
-  // The calls that an operator makes inside are not seen.
+  // Skips the calls that an operator makes inside.
   kOuter,
-  // They are, each before the call that makes it has returned.
+  // Includes nested calls, each before its caller has returned.
   kInner,
 };
 
-// Makes `mode` the mode of this thread; the one before it, if any, is back when the guard ends.
-// Also inside a call of that one, which may run what traces.
+// Makes `mode` the mode of this thread, and restores the previous one at the end. Works inside a
+// call of the previous one, too.
 class DispatchModeGuard {
  public:
   explicit DispatchModeGuard(DispatchMode& mode, DispatchDepth depth = DispatchDepth::kOuter);

@@ -15,8 +15,8 @@
 namespace torch_ir {
 namespace {
 
-// The Python package torch_ir records `outputs[i]` as a node of its own: its inputs are all outputs
-// of the producer, and the attribute "index" says which of them it is.
+// The Python package torch_ir records `outputs[i]` as a node: its inputs are all outputs of the
+// producer, and the attribute "index" selects one.
 std::vector<at::Tensor> getitem(const OpNode& node, const std::vector<at::Tensor>& inputs) {
   const Attribute* attribute = node.attrs.find("index");
   const auto* index = attribute == nullptr ? nullptr : attribute->get_if<int64_t>();
@@ -27,8 +27,8 @@ std::vector<at::Tensor> getitem(const OpNode& node, const std::vector<at::Tensor
   return {inputs[static_cast<size_t>(*index)]};
 }
 
-// LibTorch has this one, but writes the text to stdout as the file has it; stdout is for results,
-// and a file must not write to the terminal as it likes.
+// LibTorch's version writes text from the file to stdout unchanged, but stdout is for results, and
+// a file must not control the terminal.
 std::vector<at::Tensor> print(const OpNode& node, const std::vector<at::Tensor>&) {
   const Attribute* attribute = node.attrs.find("s");
   const auto* text = attribute == nullptr ? nullptr : attribute->get_if<std::string>();
@@ -45,8 +45,8 @@ const at::Tensor& argument(const OpNode& node, const std::vector<at::Tensor>& in
   throw ExecutionError(fmt::format("argument '{}' is missing", name));
 }
 
-// Hugging Face transformers (Mixtral and other mixtures of experts): rows [offs[i-1], offs[i]) of
-// `input` [rows, in] times the matrix i of `weight` [groups, in, out]; zeros behind the last group.
+// From Hugging Face transformers (Mixtral and other mixtures of experts): rows [offs[i-1], offs[i])
+// of `input` [rows, in] times matrix i of `weight` [groups, in, out]; zeros after the last group.
 std::vector<at::Tensor> grouped_mm(const OpNode& node, const std::vector<at::Tensor>& inputs) {
   const at::Tensor& input = argument(node, inputs, "input");
   const at::Tensor& weight = argument(node, inputs, "weight");
@@ -66,8 +66,8 @@ std::vector<at::Tensor> grouped_mm(const OpNode& node, const std::vector<at::Ten
   return {output};
 }
 
-// Those that only Python packages define, and that everyday models export all the same:
-// torch.export records a custom operator by its name, and LibTorch does not have it.
+// Operators that only Python packages define, but everyday models export: torch.export records a
+// custom operator by its name.
 std::map<std::string, OpExecutor> python_operators() {
   return {
       {"<built-in function getitem>", getitem},

@@ -1,7 +1,5 @@
-// The executor registry: implementations for operators that the dispatcher does not have.
-//
-// Every operator of LibTorch runs through the dispatcher without an entry here. An entry is for
-// what is not one (`<built-in function getitem>`, which is here from the start), or to replace one.
+// The executor registry: implementations of operators that the dispatcher lacks, such as the
+// preregistered `<built-in function getitem>`, or replacements.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,24 +12,23 @@
 
 namespace torch_ir {
 
-// Computes the outputs of `node`, one for each of OpNode::outputs, from its inputs, in the order
-// of OpNode::inputs. Called from any thread, without gradients. It may return its inputs or views
-// of them, and must not write to them.
+// Computes the outputs of `node` (one for each of OpNode::outputs) from its inputs, in the order of
+// OpNode::inputs. Called from any thread, without gradients. It may return its inputs or views of
+// them, and must not write to them.
 using OpExecutor =
     std::function<std::vector<at::Tensor>(const OpNode& node, const std::vector<at::Tensor>&)>;
 
-// Makes `executor` the one for `op_type` in plans compiled from now on. An empty one takes the
-// entry away. Thread-safe.
+// Sets the executor for `op_type` in plans compiled from now on; an empty one removes it.
+// Thread-safe.
 void register_executor(const std::string& op_type, OpExecutor executor);
 
-// The executor registered for `op_type`, or an empty function.
+// Returns an empty function if there is none.
 OpExecutor find_executor(const std::string& op_type);
 
-// Whether it does nothing but hand on one of its inputs: the one for getitem that is here from the
-// start.
+// Whether it only returns one of its inputs: true for the preregistered getitem.
 bool hands_on_input(const OpExecutor& executor);
 
-// The operators that have one, sorted.
+// Sorted.
 std::vector<std::string> list_registered_executors();
 
 }  // namespace torch_ir

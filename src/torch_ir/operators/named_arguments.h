@@ -1,7 +1,4 @@
-// The arguments of one call by their names in the schema, whichever overload was called.
-//
-// For what looks at arguments before a call (argument_shapes.h, argument_values.h), and for the
-// rules that say what a call returns (exporter/meta).
+// The arguments of a call by their names in the schema, whatever the overload.
 #pragma once
 
 #include <ATen/ScalarOps.h>
@@ -19,12 +16,11 @@ namespace torch_ir {
 
 class NamedArguments {
  public:
-  // Of a call of an operator with this `schema`, whose arguments are all of `stack`. Both outlive
-  // it.
+  // `stack` has all arguments of `schema`. Both outlive this.
   NamedArguments(const c10::FunctionSchema& schema, c10::ArrayRef<c10::IValue> stack)
       : schema_(schema), stack_(stack) {}
 
-  // Whether it was given: not None, not an undefined tensor.
+  // False for None and for undefined tensors.
   bool has(const char* name) const {
     const auto index = schema_.argumentIndexWithName(name);
     if (!index) return false;
@@ -32,8 +28,7 @@ class NamedArguments {
     return !value.isNone() && (!value.isTensor() || value.toTensor().defined());
   }
 
-  // Throw c10::Error where it was not given, or is something else.
-  // A number stands for a tensor of it.
+  // Throw c10::Error if the argument is missing or has another type. A number counts as a tensor.
   at::Tensor tensor(const char* name) const {
     const c10::IValue& value = at(name);
     return value.isScalar() ? c10::scalar_to_tensor(value.toScalar()) : value.toTensor();
@@ -41,7 +36,7 @@ class NamedArguments {
   int64_t number(const char* name) const { return at(name).toInt(); }
   std::string text(const char* name) const { return at(name).toStringRef(); }
   bool flag(const char* name) const { return at(name).toBool(); }
-  // Of a list, or of a tensor on a CPU.
+  // Reads a list, or a tensor on a CPU.
   std::vector<int64_t> numbers(const char* name) const {
     const c10::IValue& value = at(name);
     if (!value.isTensor()) return value.toIntVector();

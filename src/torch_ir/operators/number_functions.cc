@@ -32,20 +32,19 @@ bool as_bool(const IValue& value) {
 [[noreturn]] void fail_overflow() { throw ExecutionError("the result needs more than 64 bits"); }
 [[noreturn]] void fail_zero() { throw ExecutionError("division by zero"); }
 
-// Ints where both are ints, floats otherwise.
+// Uses `ints` if both are ints, `floats` otherwise.
 template <class Ints, class Floats>
 IValue arithmetic(const IValue& a, const IValue& b, Ints ints, Floats floats) {
   if (is_float(a) || is_float(b)) return IValue(floats(as_double(a), as_double(b)));
   return IValue(ints(as_int(a), as_int(b)));
 }
 
-// The same function of both kinds of numbers.
 template <class Function>
 IValue of_numbers(const IValue& a, const IValue& b) {
   return arithmetic(a, b, Function(), Function());
 }
 
-// A sum, a difference or a product, which two words always hold.
+// A sum, a difference or a product, which 128 bits always hold.
 template <class Function>
 IValue checked(const IValue& a, const IValue& b) {
   const auto ints = [](__int128 x, __int128 y) {
@@ -102,7 +101,7 @@ IValue power(const IValue& a, const IValue& b) {
   return std::pow(as_double(a), as_double(b));
 }
 
-// Of two bools a bool, as in Python.
+// Two bools give a bool, as in Python.
 template <class Function>
 IValue bitwise(const IValue& a, const IValue& b) {
   const int64_t result = Function()(as_int(a), as_int(b));

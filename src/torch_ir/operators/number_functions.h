@@ -1,8 +1,6 @@
-// Functions on numbers: what the built-in operators for arithmetic compute.
+// Functions on numbers with Python's rules: ints stay ints, division rounds down, a bool is an int.
 //
-// torch.export records Python's arithmetic on sizes as calls ("_operator.mul", "torch.sym_max");
-// these are the same functions with Python's rules: ints stay ints, division rounds down, a bool is
-// an int.
+// torch.export records Python's arithmetic on sizes as calls ("_operator.mul", "torch.sym_max").
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -12,11 +10,11 @@
 
 namespace torch_ir {
 
-// Replaces the arguments on the stack by the result. Throws ExecutionError where Python raises
-// (a division by zero) and for integers beyond 64 bits.
+// Replaces the arguments on the stack by the result. Throws ExecutionError where Python raises (a
+// division by zero) and for integers beyond 64 bits.
 using NumberFunction = void (*)(std::vector<c10::IValue>& stack);
 
-// The function for `op_type`, or null.
+// Null if there is none.
 NumberFunction find_number_function(std::string_view op_type);
 
 }  // namespace torch_ir

@@ -1,6 +1,4 @@
 // What a call does to memory: which arguments it writes, and whose memory its results may share.
-//
-// Schemas say so with their alias annotations, the operator table where they do not say all.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -17,17 +15,16 @@ struct OperatorEffects {
   std::vector<bool> shares;
 };
 
-// On the safe side: an argument may be called written or shared that is not, never the other way
-// round.
+// Conservative: may report an argument as written or shared that is not, but never the reverse.
 class EffectsTable {
  public:
-  // `may_be_true` tells whether the argument at a position may be true in the call at hand. Good
-  // until the next call.
+  // `may_be_true` tells whether the argument at a position may be true in this call. The result is
+  // valid until the next call.
   const OperatorEffects& of(const c10::OperatorHandle& op,
                             c10::function_ref<bool(size_t)> may_be_true);
 
  private:
-  // Those that are the same for all calls of an operator.
+  // Effects that are the same for all calls of an operator.
   std::unordered_map<const c10::FunctionSchema*, OperatorEffects> by_schema_;
   OperatorEffects of_call_;
 };

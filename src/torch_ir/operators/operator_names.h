@@ -12,7 +12,7 @@
 
 namespace torch_ir {
 
-// The words of `text`, which single spaces separate.
+// Splits `text` at single spaces.
 inline std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
   while (!text.empty()) {
@@ -22,7 +22,7 @@ inline std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-// What is known of operators of ATen with all their overloads. Flags of several rows add up.
+// Values for ATen operators with all their overloads. Flags of several rows add up.
 template <class Value>
 class OperatorNames {
  public:

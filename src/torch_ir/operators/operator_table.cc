@@ -18,21 +18,20 @@ namespace torch_ir {
 namespace {
 
 enum OperatorFlag : unsigned {
-  // A composite operator may return its argument as it is (`dropout` in eval mode, `type_as`,
-  // `einsum` of one operand), and no schema tells. These never do; without their rows an in-place
-  // operator behind one of them would cost a copy of its weights.
+  // Never returns an argument. Composite operators may (`dropout` in eval mode, `type_as`, `einsum`
+  // of one operand), and no schema says so; without this flag an in-place operator after one of
+  // these would copy its weights.
   kNewResult = 1 << 0,
   // It has a kernel of its own, and its results share memory without an annotation.
   kView = 1 << 1,
   // Its kernel for the CPU only calls others.
   kComposite = 1 << 2,
-  // The rest is what the functions of the header ask for.
   kEmpty = 1 << 3,
   kMemory = 1 << 4,
   kQuestion = 1 << 5,
   // Its result depends on data, and no tag of LibTorch says so.
   kData = 1 << 6,
-  // A tag of LibTorch says so, and its Meta kernel knows the shape of most calls.
+  // A tag of LibTorch says so, but its Meta kernel knows the shape of most calls.
   kShape = 1 << 7,
 };
 
@@ -142,11 +141,9 @@ std::string how_replayed(const c10::OperatorHandle& op) {
   return op.hasTag(at::Tag::nondeterministic_seeded) ? "unless it draws random numbers" : "yes";
 }
 
-// --- Effects ---
-
 bool is_annotated(const c10::Argument& argument) { return argument.alias_info() != nullptr; }
 
-// Of a list the annotation may be on the list or on what it holds.
+// The annotation of a list may be on the list or on its items.
 bool is_write(const c10::AliasInfo& info) {
   return info.isWrite() || std::any_of(info.containedTypes().begin(), info.containedTypes().end(),
                                        [](const c10::AliasInfo& inner) { return is_write(inner); });

@@ -1,7 +1,5 @@
-// RandomState: where the generator of random numbers for the CPU stands.
-//
-// For those who run operators that nobody asked for (to learn shapes, to record calls), and must
-// not change what is drawn after; and to learn whether a call draws at all.
+// RandomState: the state of the CPU's random number generator. Detects whether a call draws
+// numbers, and undoes draws that a user should not notice.
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -11,7 +9,6 @@ namespace torch_ir {
 
 class RandomState {
  public:
-  // As it is now.
   RandomState();
 
   // Whether anything was drawn since.
@@ -25,7 +22,7 @@ class RandomState {
   at::Tensor state_;
 };
 
-// Puts the generator back when it ends.
+// Restores the generator when it ends.
 class RandomStateGuard {
  public:
   RandomStateGuard() = default;

@@ -21,7 +21,7 @@ constexpr const char* kOldestProgram = "serialized_exported_program.json";
 constexpr std::string_view kModelsFolder = "models/";
 constexpr std::string_view kModelSuffix = ".json";
 
-// What other archives are, by a part of the name of an entry.
+// Recognizes other archives by a part of an entry's name.
 constexpr std::pair<std::string_view, const char*> kOtherArchives[] = {
     {"data/aotinductor/", "is a package of AOTInductor, compiled code without a graph"},
     {"/constants.pkl", "is a TorchScript archive"},
@@ -80,7 +80,7 @@ class Opener {
   }
 
   Pt2Archive open_oldest_layout() const {
-    // "8.7", of which the first number breaks.
+    // "8.7"; a new first number means a breaking change.
     const std::string version = read_text(get_entry({"version"}));
     if (version.substr(0, version.find('.')) != "8") {
       refuse(fmt::format("the entry 'version' is '{}', and version 8.x is read here",
@@ -93,8 +93,8 @@ class Opener {
     return archive;
   }
 
-  // "ROOT/" for the entry "ROOT/archive_format"; or of the models, where that entry is missing.
-  // Refuses another one, as torch.export.load does.
+  // "ROOT/" from the entry "ROOT/archive_format", or without it from the models. Rejects a second
+  // root, as torch.export.load does.
   std::optional<std::string> find_root() const {
     std::optional<std::string> found;
     for (const std::string& entry : zip_.entries()) {

@@ -1,11 +1,10 @@
-// Where things are in a `.pt2` archive, and its weights and constants.
+// Finds the entries of a `.pt2` archive, and reads its weights and constants.
 //
-// PyTorch has written three layouts:
+// This file hides the three layouts of PyTorch from the other readers:
 //   up to 2.7   serialized_exported_program.json and pickles beside it, at the root of the zip
 //   2.8         ROOT/models/NAME.json, pickles ROOT/data/{weights,constants}/NAME.pt
 //   from 2.9    ROOT/models/NAME.json, raw storages in ROOT/data/{weights,constants}, and a JSON
 //               configuration that says which weight is where
-// Which of them it is ends here: the other readers get entries.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -25,7 +24,7 @@ namespace torch_ir {
 struct PayloadEntries {
   std::string pickle = {};
   std::string config = {};
-  // Where the storages of a configuration are, ending in '/'.
+  // The storages of a configuration, ending in '/'.
   std::string folder = {};
 };
 
@@ -35,27 +34,26 @@ struct Pt2Archive {
   std::string program;
   PayloadEntries weights;
   PayloadEntries constants;
-  // The pickle of the example inputs; nothing where the archive has no such entry.
+  // The pickle of the example inputs.
   std::optional<std::string> example_inputs;
 };
 
-// Throws ExportError: for what is no zip archive, for archives of other kinds, with what they are
-// and what to do, for several models none of which is called "model", and for what is missing.
+// Throws ExportError for files that are no zip archive, for other kinds of archives, with advice,
+// for several models none of which is called "model", and for missing entries.
 Pt2Archive open_pt2_archive(const std::string& path);
 
-// By name, in the order of the archive; objects that are no tensors among them. Tensors are made
-// when they are asked for; those that share memory in the archive share it here. A maker throws
-// ExportError that names archive and tensor where the archive's bytes do not make the tensor that
-// it says, or it is no plain tensor.
+// By name, in archive order, including objects that are no tensors. Tensors are made on demand and
+// share memory as in the archive. A maker throws ExportError that names archive and tensor if the
+// archive's bytes do not fit the tensor, or it is no plain tensor.
 using Payload = torch::OrderedDict<std::string, std::function<at::Tensor()>>;
 
-// Reads the pickle or the configuration of `entries` in `archive`, which must outlive what is
-// returned. Throws ExportError.
+// Reads the pickle or configuration of `entries` in `archive`, which must outlive the result.
+// Throws ExportError.
 Payload open_payload(const Pt2Archive& archive, const PayloadEntries& entries);
 
-// Parameters and buffers of `program`, then what the state dict has beyond that; the values of
-// lifted constants become program.constants. Throws ExportError, naming `archive`, for a weight
-// that is missing, or whose shape or dtype is another than the graph says.
+// Returns the parameters and buffers of `program`, then the rest of the state dict, and moves
+// lifted constants to program.constants. Throws ExportError, naming `archive`, for a weight that is
+// missing, or whose shape or dtype differs from the graph.
 StateDict take_weights(const std::string& archive, const Payload& weights, const Payload& constants,
                        ExportedProgram& program);
 

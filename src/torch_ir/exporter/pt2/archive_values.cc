@@ -21,7 +21,7 @@
 namespace torch_ir {
 namespace {
 
-// --- Enumerations, by the numbers of torch/_export/serde/schema.py ---
+// Enumerations of torch/_export/serde/schema.py.
 
 constexpr std::pair<int64_t, c10::ScalarType> kDtypes[] = {
     {1, c10::ScalarType::Byte},
@@ -92,7 +92,7 @@ c10::Device read_device(const JsonValue& value, const Place& place) {
     if (!device.has_index())
       return c10::Device(device.type(), static_cast<c10::DeviceIndex>(number));
   } catch (const c10::Error&) {
-    // Said below.
+    // The error follows below.
   }
   place.fail(fmt::format("unknown device '{}'", printable(type)));
 }
@@ -101,8 +101,6 @@ std::complex<double> read_complex(const JsonValue& value, const Place& place) {
   const ObjectReader fields(value, place);
   return {fields.get("real", as_float), fields.get("imag", as_float)};
 }
-
-// --- Arguments that are no tensors: one table says how each kind of the schema is read ---
 
 using Reader = Attribute (*)(const JsonValue& value, const Place& place, OperandOf operand_of);
 
@@ -165,7 +163,7 @@ const std::unordered_map<std::string_view, Reader>& readers() {
   return table;
 }
 
-// Throws for kinds that exist, but that no operator here can take.
+// Throws for kinds that exist but that no operator here can take.
 void refuse_kind(const TaggedValue& argument, const Place& place) {
   const auto refuse = [](const std::string& what) {
     throw ExportError(kNotSupported, what + " as an argument is not supported");
@@ -180,8 +178,6 @@ void refuse_kind(const TaggedValue& argument, const Place& place) {
   const std::string name = object.get_or("class_fqn", std::string(), as_string);
   refuse(fmt::format("an object of the class '{}'", printable(name)));
 }
-
-// --- Tensors among the arguments ---
 
 Operand read_tensor(const JsonValue& value, const Place& place, OperandOf operand_of) {
   return operand_of(read_name(value, place));
@@ -215,24 +211,21 @@ Operand list_of(const std::vector<Operand>& items) {
 
 using OperandReader = Operand (*)(const JsonValue& value, const Place& place, OperandOf operand_of);
 
-// How the items of a list of tensors are read; null for other kinds of arguments.
+// Null for arguments that are not lists of tensors.
 OperandReader reader_of_items(std::string_view kind) {
   if (kind == "as_tensors") return read_tensor;
   return kind == "as_optional_tensors" ? read_optional_tensor : nullptr;
 }
 
-// By its name in the archive.
 Operand reference_to(const std::string& name) { return Attribute(ValueRef{name}); }
-
-// --- Sizes ---
 
 struct Size {
   int64_t value = kDynamicSize;
-  // Empty where the value is known.
+  // Empty if the value is known.
   std::string expression;
 };
 
-// An expression without symbols is a number, or it is nothing.
+// An expression without symbols must be a number.
 Size make_size(std::string expression) {
   const SymExpr parsed = SymExpr::parse(expression);
   if (!parsed.symbols().empty()) return {kDynamicSize, std::move(expression)};
@@ -256,7 +249,7 @@ Size read_size(const JsonValue& value, const Place& place) {
   place.fail(fmt::format("a size has the unknown kind '{}'", printable(size.tag)));
 }
 
-// What is known of the size must be possible.
+// Checks that the known part of the size is possible.
 void check_bytes(const ExportedValue& meta, const Place& place) {
   if (std::ranges::find(meta.shape, 0) != meta.shape.end()) return;
   auto bytes = static_cast<int64_t>(c10::elementSize(meta.dtype));
@@ -380,7 +373,7 @@ ExportedValue read_integer_meta(const JsonValue& value, const Place& place) {
               size.expression.empty() ? std::to_string(size.value) : std::move(size.expression)};
 }
 
-// Their expressions say nothing about shapes: runs compute them with nodes.
+// Ignores their expressions, which shapes do not use: runs compute them with nodes.
 ExportedValue read_number_meta(c10::ScalarType dtype, const JsonValue& value, const Place& place) {
   const TaggedValue number = as_tagged(value, place);
   if (number.tag != "as_expr" && number.tag != "as_float" && number.tag != "as_bool") {

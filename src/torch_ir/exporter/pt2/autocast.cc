@@ -22,13 +22,11 @@
 namespace torch_ir {
 namespace {
 
-// Which arguments of an operator a region of torch.autocast casts: in Python they are cast when the
-// operator runs. LibTorch is asked by calling it with autocast on and looking at what arrives
-// behind.
+// Python's autocast casts arguments when the operator runs. To learn which ones, this file calls
+// the operator with autocast on and looks at the arguments that arrive behind it.
 
 constexpr c10::DispatchKey kAutocastKey = c10::DispatchKey::AutocastCPU;
 
-// The thread autocasts to `dtype` while the guard lives.
 class AutocastGuard {
  public:
   explicit AutocastGuard(c10::ScalarType dtype)
@@ -49,7 +47,7 @@ class AutocastGuard {
   c10::ScalarType previous_;
 };
 
-// Ends a call when the operator is reached behind autocast, with the arguments that arrive there.
+// Ends a call when it has passed autocast, and keeps its arguments.
 class Arrival final : public DispatchMode {
  public:
   struct Reached {
@@ -67,8 +65,7 @@ class Arrival final : public DispatchMode {
   const c10::OperatorHandle& op_;
 };
 
-// Stands for the values of a graph: ones, with as many dimensions. Which arguments are cast does
-// not depend on shapes.
+// Ones of the same rank in place of the graph's values, as casts do not depend on shapes.
 struct Ones {
   const GraphBuilder& builder;
 
@@ -89,7 +86,6 @@ auto find_argument(Node& node, const std::string& name) {
   return found == node.arguments.end() ? nullptr : &found->value;
 }
 
-// What arrives behind autocast.
 torch::jit::Stack arguments_behind(const ExportedNode& node, const c10::OperatorHandle& op,
                                    c10::ScalarType dtype, const GraphBuilder& builder) {
   const auto find_given = [&](const c10::Argument& argument) {
@@ -111,7 +107,6 @@ torch::jit::Stack arguments_behind(const ExportedNode& node, const c10::Operator
                     "autocast replaces the operator by others, which is not supported");
 }
 
-// The value as `dtype`: itself, or a cast.
 ValueId cast(ValueId id, c10::ScalarType dtype, GraphBuilder& builder) {
   ExportedValue value = builder.graph()[id];
   if (value.dtype == dtype) return id;
@@ -131,12 +126,11 @@ bool takes_dtype(const ExportedNode& node, c10::ScalarType dtype, const GraphBui
   return takes;
 }
 
-// Composite operators without a rule whose outputs do not show that something is cast inside.
+// Composite operators without a rule that cast inside without showing it in their outputs.
 constexpr std::string_view kCastInside[] = {"aten.lstm",     "aten.gru",      "aten.rnn_tanh",
                                             "aten.rnn_relu", "aten.bilinear", "aten._trilinear"};
 
-// Whether autocast casts inside of an operator without a rule: its dtype comes out where none goes
-// in.
+// Whether autocast casts inside of an operator without a rule: only its outputs have that dtype.
 bool casts_inside(const ExportedNode& node, const std::vector<ExportedValue>& outputs,
                   c10::ScalarType dtype, const GraphBuilder& builder) {
   const bool is_known = std::ranges::any_of(

@@ -20,13 +20,11 @@ namespace {
 constexpr std::string_view kOperatorPrefix = "torch.ops.";
 constexpr std::string_view kHigherOrderPrefix = "torch.ops.higher_order.";
 
-// "aten.conv2d.default" for "torch.ops.aten.conv2d.default"; others are as they are.
+// "aten.conv2d.default" for "torch.ops.aten.conv2d.default"; other targets are unchanged.
 std::string op_type_of_target(std::string_view target) {
   if (target.starts_with(kOperatorPrefix)) target.remove_prefix(kOperatorPrefix.size());
   return std::string(target);
 }
-
-// --- Where a node comes from ---
 
 // The class of the outermost module in "L__self__,,models.ResNet;L__self___conv1,conv1,...".
 std::string root_class_of(const std::string& module_stack) {
@@ -47,8 +45,8 @@ std::string module_path(const std::string& module_stack) {
   return std::string(path.substr(0, path.find(',')));
 }
 
-// The innermost line of `trace` that is not PyTorch's own, without its folder: "model.py:42" of
-// 'File "models/model.py", line 42, in forward'.
+// The innermost line of `trace` outside of PyTorch, without its folder: "model.py:42" of 'File
+// "models/model.py", line 42, in forward'.
 std::string source_line(std::string_view trace) {
   constexpr std::string_view kFile = "File \"";
   constexpr std::string_view kLine = "\", line ";
@@ -69,15 +67,13 @@ std::string source_line(std::string_view trace) {
   return source;
 }
 
-// A text of the metadata of `node`; empty where the archive does not tell.
+// Empty if the archive has no such text.
 std::string read_metadata(const ObjectReader& node, const char* key) {
   const JsonValue* metadata = node.find("metadata");
   if (metadata == nullptr || !metadata->is_object()) return {};
   const JsonValue* value = ObjectReader(*metadata, node.place().key("metadata")).find(key);
   return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
 }
-
-// --- Values ---
 
 std::unordered_map<std::string, ExportedValue> read_values(const ObjectReader& graph) {
   std::unordered_map<std::string, ExportedValue> values;
@@ -100,7 +96,7 @@ std::unordered_map<std::string, ExportedValue> read_values(const ObjectReader& g
   return values;
 }
 
-// A number is what no operator changes.
+// An operator that changes no number.
 constexpr const char* kIdentityOfNumbers = "_operator.pos";
 
 c10::ScalarType dtype_of_number(const Attribute& value) {
@@ -113,8 +109,6 @@ c10::ScalarType dtype_of_number(const Attribute& value) {
 }
 
 }  // namespace
-
-// --- The builder ---
 
 std::string GraphBuilder::new_name(const std::string& wanted) {
   if (taken_.insert(wanted).second) return wanted;
@@ -179,13 +173,11 @@ ValueId GraphBuilder::define(ExportedValue value) {
   return values_[name] = graph_.add_value(std::move(value));
 }
 
-// --- Targets ---
-
-// One that is no operator of PyTorch's dispatcher, nor arithmetic on numbers.
+// A target other than the dispatcher's operators and arithmetic on numbers.
 struct GraphReader::Target {
   std::string_view name;
   void (GraphReader::*add)(const Call&);
-  // Whether it leaves no node of its name.
+  // Whether it leaves no node of its own.
   bool is_inlined = false;
 };
 
@@ -233,8 +225,6 @@ void GraphReader::check_targets() const {
               : "ExportedProgram.run_decompositions() before torch.export.save may replace it"));
 }
 
-// --- The graph ---
-
 GraphReader::GraphReader(const JsonValue& graph, const Place& place, GraphNames names,
                          GraphBuilder& builder, AutocastDtype autocast)
     : place_(place),
@@ -250,7 +240,7 @@ GraphReader::GraphReader(const JsonValue& graph, const Place& place, GraphNames 
   if (names == GraphNames::kKept) reserve_names();
 }
 
-// Keeps the names of the graph from being given to what is inlined into it.
+// Reserves the names of the graph, so that inlined graphs do not take them.
 void GraphReader::reserve_names() {
   for (const auto& [name, value] : values_) builder_.reserve(name);
   for (size_t i = 0; i < nodes_.size(); ++i) {
@@ -278,8 +268,6 @@ void GraphReader::add_input(InputKind kind, const std::string& name, const std::
   bind_value(name, builder_.add_input(kind, std::move(input), target));
 }
 
-// --- Arguments ---
-
 const ExportedValue& GraphReader::value(const std::string& name) const {
   const auto value = values_.find(name);
   if (value != values_.end()) return value->second;
@@ -305,8 +293,8 @@ ObjectReader GraphReader::Call::operator[](size_t index) const {
   throw ExportError(fmt::format("argument {} is missing: {} are given", index, size()));
 }
 
-// The schema names arguments that the archive gives by position; those of Python's functions are
-// always positional.
+// Names arguments that the archive gives by position after the schema; those of Python's functions
+// are always positional.
 std::string GraphReader::Call::argument_name(size_t index,
                                              const c10::FunctionSchema* schema) const {
   std::string given = (*this)[index].get_or("name", std::string(), as_string);
@@ -355,8 +343,6 @@ std::vector<ExportedArgument> GraphReader::read_arguments(const Call& call) cons
   return arguments;
 }
 
-// --- Nodes ---
-
 void GraphReader::read_node(const JsonValue& json, const Place& place) {
   const ObjectReader fields(json, place);
   const std::string module_stack = read_metadata(fields, "nn_module_stack");
@@ -400,7 +386,7 @@ void GraphReader::add_node(const Call& call, ExportedNode node) {
   std::vector<std::string> names;
   std::vector<ExportedValue> outputs;
   for (const auto& name : call.outputs) {
-    // What an operator leaves undefined is no output.
+    // An output that the operator leaves undefined has no name.
     if (!name) continue;
     names.push_back(*name);
     outputs.push_back(value(*name));
@@ -420,8 +406,8 @@ std::string GraphReader::new_name(const std::string& name) const {
   return wish == wishes_.end() ? builder_.new_name(name) : wish->second;
 }
 
-// A node of one output is called as its output wherever it is so in the archive. Archives of old
-// schemas name no nodes at all: "add_Tensor" for "torch.ops.aten.add.Tensor", as FX calls them.
+// A node with one output is named after it if the archive does so. Archives of old schemas do not
+// name nodes: FX calls "torch.ops.aten.add.Tensor" "add_Tensor".
 std::string GraphReader::node_name(const Call& call, const ExportedNode& node,
                                    const std::vector<ExportedValue>& outputs) const {
   const bool is_single = call.outputs.size() == 1 && outputs.size() == 1 && node.graphs.empty();

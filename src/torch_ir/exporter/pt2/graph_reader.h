@@ -1,9 +1,8 @@
-// Reading one graph of an archive into an ExportedGraph.
+// Reads one graph of an archive into an ExportedGraph.
 //
-// Resolves names, names the arguments after the operators' schemas, inlines the wrappers
-// (higher_order.cc) and makes casts of autocast explicit. Nothing of the JSON is kept but the
-// shapes of values. Errors are SerializationError and name the place, or ExportError and name the
-// node.
+// Resolves names, names arguments after the operators' schemas, inlines wrappers (higher_order.cc)
+// and makes the casts of autocast explicit. Keeps nothing of the JSON but the shapes of values.
+// Throws SerializationError with the place, or ExportError with the node.
 #pragma once
 
 #include <ATen/core/function_schema.h>
@@ -21,35 +20,33 @@
 
 namespace torch_ir {
 
-// The dtype to which autocast on the CPU casts; nothing where it is off.
+// The dtype of autocast on the CPU; nothing if it is off.
 using AutocastDtype = std::optional<c10::ScalarType>;
 
 // A graph under construction: nodes are added in order, and names stay unique.
 class GraphBuilder {
  public:
-  // Keeps `name` from being given to anything by new_name.
+  // Keeps new_name from returning `name`.
   void reserve(const std::string& name) { taken_.insert(name); }
-  // `wanted`, or with the first free number behind it: "add", "add_1", ... From now on taken.
+  // Reserves and returns `wanted`, or the first free name after it: "add", "add_1", ...
   std::string new_name(const std::string& wanted);
 
-  // Where the nodes that are added from now on come from.
+  // Sets the origin of the nodes added from now on.
   void set_origin(NodeOrigin origin) { origin_ = std::move(origin); }
 
-  // A placeholder, called as `value`.
+  // Adds a placeholder with the name of `value`.
   ValueId add_input(InputKind kind, ExportedValue value, const std::string& target = {});
-  // A node that makes `outputs`; returns them. Throws ExportError where a name is another's.
+  // Adds a node and returns its outputs. Throws ExportError if a name is taken.
   std::vector<ValueId> add_node(ExportedNode node, std::vector<ExportedValue> outputs);
-  // A node of one output, both named after `output`.
+  // Adds a node with one output, both named after `output`.
   ValueId add_value(const std::string& target, std::vector<ExportedArgument> arguments,
                     ExportedValue output);
-  // The number `value` as a value of the graph.
   ValueId add_number(const std::string& wanted, const Attribute& value);
-  // Appends to the outputs.
   void add_output(ValueId value) { graph_.outputs.push_back(value); }
   void add_output(const Attribute& value);
 
   std::optional<ValueId> find(const std::string& name) const;
-  // The value that `operand` is, or that has the number it refers to; nothing where it is fixed.
+  // The value that `operand` is or refers to; nothing if it is fixed.
   std::optional<ValueId> value_of(const Operand& operand) const;
   const ExportedGraph& graph() const { return graph_; }
   ExportedGraph take() { return std::move(graph_); }
@@ -66,83 +63,78 @@ class GraphBuilder {
   std::unordered_map<std::string, int> next_number_;
 };
 
-// Autocast, made explicit: adds `node`, which makes `outputs`, to `builder`, behind the casts that
-// autocast to `dtype` makes of its arguments, each a node of its own (aten.to.dtype); returns the
-// outputs. What is cast is asked of LibTorch, operator by operator. Throws ExportError for an
-// operator that has no rule for autocast, but consists of operators that have.
+// Adds `node` with the casts that autocast to `dtype` makes of its arguments, each a node of its
+// own (aten.to.dtype), and returns its outputs. Asks LibTorch which arguments are cast. Throws
+// ExportError for an operator without a rule for autocast that consists of operators with one.
 std::vector<ValueId> add_under_autocast(ExportedNode node, std::vector<ExportedValue> outputs,
                                         c10::ScalarType dtype, GraphBuilder& builder);
 
-// A graph that is inlined has names of its own, which may be the same as others around it: its
-// inputs stand for the operands, the rest is named anew. Other graphs keep their names.
+// An inlined graph has names of its own, which may clash with others: its inputs stand for the
+// operands, and the rest is renamed. Other graphs keep their names.
 enum class GraphNames { kKept, kRenamed };
 
 class GraphReader {
  public:
-  // Reads what `graph` says of its values. It, `place` and `builder` must outlive the reader.
-  // Throws ExportError that names the operators that are not supported, and their nodes.
+  // `graph`, `place` and `builder` must outlive the reader. Throws ExportError that names the
+  // operators that are not supported, and their nodes.
   GraphReader(const JsonValue& graph, const Place& place, GraphNames names, GraphBuilder& builder,
               AutocastDtype autocast = std::nullopt);
 
   const std::vector<Attribute>& inputs() const { return inputs_; }
   const std::vector<Attribute>& outputs() const { return outputs_; }
 
-  // From now on `name` stands for `operand`, or for the value. Throws ExportError when it stands
-  // for something already.
+  // Makes `name` stand for `operand`, or for the value. Throws ExportError if it is bound already.
   void bind(const std::string& name, Operand operand);
   void bind_value(const std::string& name, ValueId id);
   // Adds the input of the graph called `name`, and binds it.
   void add_input(InputKind kind, const std::string& name, const std::string& target = {});
-  // What an input or output of the graph stands for.
+  // The operand of an input or output of the graph.
   Operand resolve(const Attribute& port) const;
 
-  // Adds all nodes to the builder's graph; the inputs are bound.
+  // Adds all nodes to the builder's graph. Bind the inputs first.
   void read_nodes();
 
-  // The class of the model that the nodes are part of: "torchvision.models.resnet.ResNet"; empty
-  // where the archive does not tell.
+  // The class of the model: "torchvision.models.resnet.ResNet"; empty if the archive does not say.
   const std::string& root_class() const { return root_class_; }
 
  private:
-  // A node in the archive's JSON, whose arguments are read when it is known what they are.
+  // A node in the archive's JSON; its arguments are read later, by kind of target.
   struct Call {
     std::string name;
     std::string target;
     const JsonValue::array_t& arguments;
     const Place& place;
-    // In order, members of lists in a row; nothing for None.
+    // In order, with lists flattened; nothing for None.
     std::vector<std::optional<std::string>> outputs;
-    // Of the arguments that the target takes.
+    // The first argument that the target takes.
     size_t first = 0;
 
     size_t size() const { return arguments.size() - first; }
     ObjectReader operator[](size_t index) const;
-    // What the archive calls the argument; empty where it leaves that to the position.
+    // From the archive or the schema. Throws ExportError if neither has one.
     std::string argument_name(size_t index, const c10::FunctionSchema* schema) const;
   };
 
-  // --- Nodes ---
   void read_node(const JsonValue& json, const Place& place);
   void add(const Call& call);
   void add_operator(const Call& call);
-  // `node` without name and outputs, which are those of `call`.
+  // Adds `node` with the name and outputs of `call`.
   void add_node(const Call& call, ExportedNode node);
   std::string new_name(const std::string& name) const;
   std::string node_name(const Call& call, const ExportedNode& node,
                         const std::vector<ExportedValue>& outputs) const;
 
-  // --- Arguments ---
   const Operand& find(const std::string& name) const;
-  // What the archive says about the value. Throws ExportError when it says nothing.
+  // Throws ExportError if the archive has no such value.
   const ExportedValue& value(const std::string& name) const;
   Operand read(const Call& call, size_t index) const;
   std::vector<Operand> read_list(const Call& call, size_t index) const;
-  // Throws ExportError that says what was expected, where it is no fixed `T`.
+  // Throws ExportError with the text `expected` if the argument is no fixed `T`.
   template <class T>
   T read_fixed(const Call& call, size_t index, const char* expected) const;
   std::vector<ExportedArgument> read_arguments(const Call& call) const;
 
-  // --- Operators that run graphs: wrappers are inlined, control flow keeps its graphs ---
+  // Operators that run graphs: wrappers are inlined, control flow keeps its graphs.
 
   // Calls `use(json, place)` with the graph that is argument `index`.
   template <class Use>
@@ -153,9 +145,9 @@ class GraphReader {
 
   // torch.set_grad_enabled changes no value.
   void inline_set_grad_enabled(const Call& call) { inline_graph(call, 1, autocast_); }
-  // torch.autocast, for the CPU; regions for other devices change nothing here.
+  // torch.autocast matters only for the CPU.
   void inline_autocast(const Call& call) { inline_graph(call, 4, autocast_of(call)); }
-  // An operator with effects, which a token keeps in order; the order of nodes does that here.
+  // An operator with effects. The order of nodes replaces its token.
   void inline_with_effects(const Call& call);
   void skip(const Call&) {}
 
@@ -182,7 +174,7 @@ class GraphReader {
   std::vector<Attribute> outputs_;
   std::unordered_map<std::string, ExportedValue> values_;
   std::unordered_map<std::string, Operand> operands_;
-  // What values of an inlined graph are to be called.
+  // Preferred names for the values of an inlined graph.
   std::unordered_map<std::string, std::string> wishes_;
   std::string root_class_;
 };

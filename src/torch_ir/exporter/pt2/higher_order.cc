@@ -11,7 +11,7 @@
 namespace torch_ir {
 namespace {
 
-// What torch.autocast casts to on the CPU when it is not told.
+// The default of torch.autocast on the CPU.
 constexpr c10::ScalarType kDefaultAutocastDtype = c10::ScalarType::BFloat16;
 
 void check_count(const char* what, size_t found, const char* of_graph, size_t expected) {
@@ -40,7 +40,7 @@ void GraphReader::inline_graph(const Call& call, size_t index, AutocastDtype aut
     GraphReader inner(graph, place, GraphNames::kRenamed, builder_, autocast);
     check_count("operands", operands.size(), "inputs", inner.inputs_.size());
     check_count("outputs", call.outputs.size(), "outputs", inner.outputs_.size());
-    // The values that the graph makes for `call` are called as its outputs right away.
+    // Name the values that the graph makes for `call` after its outputs right away.
     for (size_t i = 0; i < inner.outputs_.size(); ++i) {
       const std::string* made = referred_name(inner.outputs_[i]);
       if (made == nullptr || !call.outputs[i]) continue;
@@ -79,7 +79,7 @@ void GraphReader::inline_with_effects(const Call& call) {
     if (target.tag == "as_operator") return as_string(target.value, place.key("as_operator"));
     throw ExportError("argument 1 is not an operator");
   });
-  // Else each level would keep a copy of the outputs left.
+  // Otherwise each level would keep a copy of the outputs left.
   if (inner.target == call.target) throw ExportError("with_effects calls itself");
   inner.first += 2;
   if (call.outputs.empty()) throw ExportError("the token among the outputs is missing");
@@ -96,8 +96,8 @@ ValueList GraphReader::values_among(const std::vector<Operand>& operands) const 
   return values;
 }
 
-// A graph of a control flow operator. What is fixed among its inputs is so inside; what is fixed
-// among its outputs becomes a value where the operator has one there.
+// Reads a graph of a control flow operator. Fixed inputs stay fixed inside; a fixed output becomes
+// a value if the operator has one there.
 ExportedGraph GraphReader::read_branch(const Call& call, size_t index,
                                        const std::vector<Operand>& operands,
                                        bool returns_outputs) const {
@@ -143,7 +143,7 @@ void GraphReader::add_cond(const Call& call) {
 void GraphReader::add_while_loop(const Call& call) {
   std::vector<Operand> operands = read_list(call, 2);
   const std::vector<Operand> additional = read_list(call, 3);
-  // What is carried changes from round to round, however it begins.
+  // Carried values change between iterations, even if they begin fixed.
   for (Operand& operand : operands) {
     if (builder_.value_of(operand)) continue;
     operand = builder_.add_number(call.name + "_carried", std::get<Attribute>(operand));

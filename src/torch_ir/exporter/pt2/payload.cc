@@ -26,17 +26,15 @@ namespace {
   throw ExportError(fmt::format("{}: tensor '{}': {}", archive.zip.name(), printable(name), what));
 }
 
-// The tensor that `value` is, which `place` has.
 at::Tensor plain_tensor(const PickleValue& value, const std::string& place) {
   if (const auto* tensor = value.get_if<at::Tensor>()) return *tensor;
   throw ExportError(kNotSupported, fmt::format("{} {}, not a plain tensor", place, value.kind()));
 }
 
-// A pickled dict of tensors.
 Payload read_pickled_dict(const Pt2Archive& archive, const std::string& entry) {
   Payload payload;
   const ByteRange bytes = archive.zip.read(entry);
-  // What PyTorch writes for nothing.
+  // PyTorch writes this for an empty payload.
   if (bytes.size == 0) return payload;
   const std::string source = archive.zip.name() + ": " + printable(entry);
   const PickleDocument document = load_torch_file(bytes, source);
@@ -56,7 +54,6 @@ Payload read_pickled_dict(const Pt2Archive& archive, const std::string& entry) {
   return payload;
 }
 
-// One name of a configuration.
 struct PayloadItem {
   std::string entry;
   bool is_pickled = false;
@@ -75,8 +72,8 @@ TensorView read_view(const JsonValue& value, const Place& place) {
   return view;
 }
 
-// The storages of an archive, each made once, and each pickled tensor: any number of names may have
-// one entry.
+// The storages and pickled tensors of an archive, each made once, as several names may share an
+// entry.
 class Storages {
  public:
   explicit Storages(const Pt2Archive& archive) : archive_(archive) {}
@@ -115,7 +112,6 @@ class Storages {
   std::unordered_map<std::string, at::Tensor> pickled_;
 };
 
-// Raw storages, and what the configuration says about them.
 Payload read_configuration(const Pt2Archive& archive, const PayloadEntries& entries) {
   JsonValue root = parse_json(archive.zip.read(entries.config).text());
   const Place place;

@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kInputAdvice = "give inputs with --inputs FILE.safetensors";
 
-// What `read` returns; whatever goes wrong below is an ExportError.
+// Runs `read`, turning all its errors into ExportError.
 template <class Read>
 auto as_export_error(Read read) {
   try {
@@ -34,7 +34,7 @@ auto as_export_error(Read read) {
   }
 }
 
-// What `read` returns; its errors are about `place`.
+// Runs `read`, adding `place` to its errors.
 template <class Read>
 auto about(const std::string& place, const Read& read) {
   try {
@@ -65,11 +65,9 @@ Pt2Model read_model(const std::string& path) {
   return model;
 }
 
-// --- Example inputs ---
-
 using Pointer = PickleValue::Pointer;
 
-// As deep as a PickleValue may be.
+// The depth of a PickleValue limits the recursion.
 void flatten(Pointer value, std::vector<Pointer>& leaves) {
   if (const auto* tuple = value->get_if<PickleValue::Tuple>()) {
     for (const Pointer item : tuple->items) flatten(item, leaves);
@@ -93,8 +91,7 @@ void flatten_keywords(Pointer kwargs, const std::vector<std::string>& keywords,
   for (const std::string& name : keywords) flatten(kwargs->find(name), leaves);
 }
 
-// The leaves of `inputs`. Keyword arguments come in the order that `keywords` has, where it has
-// them all.
+// Keyword arguments come in the order of `keywords`, if it has them all.
 std::vector<Pointer> flatten_inputs(const PickleValue& inputs,
                                     const std::vector<std::string>& keywords) {
   const auto* pair = inputs.get_if<PickleValue::Tuple>();
@@ -108,16 +105,16 @@ std::vector<Pointer> flatten_inputs(const PickleValue& inputs,
   return leaves;
 }
 
-// The text at `place` in `root`; nothing where there is none.
+// Nothing if there is no text at `place`.
 std::optional<std::string> find_text(const JsonValue& root, const char* place) {
   const JsonValue::json_pointer pointer(place);
   if (!root.contains(pointer) || !root.at(pointer).is_string()) return std::nullopt;
   return root.at(pointer).get<std::string>();
 }
 
-// The names of the keyword arguments in the order in which the model expects them; empty where the
-// archive does not say. The specification of the inputs is a JSON text of its own, [1, SPEC], and
-// SPEC a tuple of a tuple and a dict, whose context are its keys, once more as JSON.
+// The names of the keyword arguments in the model's order; empty if the archive does not say. The
+// input specification is a JSON text, [1, SPEC], where SPEC is a tuple of a tuple and a dict, whose
+// context is its keys, again as JSON.
 std::vector<std::string> read_keywords(const JsonValue& root) {
   const auto in_spec = find_text(root, "/graph_module/module_call_graph/0/signature/in_spec");
   try {
@@ -125,12 +122,12 @@ std::vector<std::string> read_keywords(const JsonValue& root) {
         in_spec ? find_text(parse_json(*in_spec), "/1/children_spec/1/context") : std::nullopt;
     if (context) return as_list_of(parse_json(*context), Place(), as_string);
   } catch (const SerializationError&) {
-    // As if it did not say.
+    // Treat an unreadable specification as missing.
   }
   return {};
 }
 
-// A tensor, or a number as one; undefined for all else.
+// Numbers become tensors; other objects are undefined.
 at::Tensor as_tensor(const PickleValue& value) {
   if (const auto* tensor = value.get_if<at::Tensor>()) return *tensor;
   if (const auto* flag = value.get_if<bool>()) return at::scalar_tensor(*flag, at::kBool);
@@ -139,7 +136,7 @@ at::Tensor as_tensor(const PickleValue& value) {
   return {};
 }
 
-// One for each argument of the model, fixed ones among them.
+// One for each argument of the model, including fixed ones.
 std::vector<PortSpec> read_user_inputs(const JsonValue& root) {
   const Place place;
   const ObjectReader module(ObjectReader(root, place).get("graph_module"), place);
@@ -150,9 +147,9 @@ std::vector<PortSpec> read_user_inputs(const JsonValue& root) {
   return inputs;
 }
 
-// `inputs`, a pickled (args, kwargs), by the names of the graph inputs of the model whose JSON
-// `root` is. Tuples, lists and dicts are opened in the order of torch.utils._pytree; numbers become
-// tensors without dimensions.
+// Maps `inputs`, a pickled (args, kwargs), to the graph inputs of the model in `root`. Flattens
+// tuples, lists and dicts in the order of torch.utils._pytree; numbers become tensors without
+// dimensions.
 StateDict name_example_inputs(const PickleValue& inputs, const JsonValue& root) {
   const std::vector<PortSpec> specs = read_user_inputs(root);
   const std::vector<Pointer> leaves = flatten_inputs(inputs, read_keywords(root));

@@ -16,9 +16,7 @@
 namespace torch_ir {
 namespace {
 
-// --- The signature ---
-
-// What an input is called in messages, and the key of what it stands for, by InputKind.
+// The name of an input in messages, and the key of its target, by InputKind.
 struct KindNames {
   const char* text;
   const char* key;
@@ -48,7 +46,6 @@ PortSpec constant_input(const ObjectReader& fields) {
   return {Role::kFixed, fields.get("name", as_string), {}, {}, std::move(value)};
 }
 
-// One without a target.
 template <Role kRole>
 PortSpec named(const ObjectReader& fields) {
   return {kRole, fields.get("arg", read_name)};
@@ -107,9 +104,7 @@ std::vector<PortSpec> read_specs(const ObjectReader& signature, std::string_view
   });
 }
 
-// --- The program ---
-
-// The version of torch/_export/serde/schema.py that is read here; later minor versions add to it.
+// The version of torch/_export/serde/schema.py that is read here; minor versions only add to it.
 constexpr int64_t kSchemaMajor = 8;
 constexpr int64_t kSchemaMinor = 20;
 
@@ -133,7 +128,7 @@ std::string read_torch_version(const ObjectReader& root) {
   return text.substr(0, text.find('+'));
 }
 
-// A limit that is none is null, or a number at the end of the 64 bits.
+// No limit is null, or a number at the end of the 64 bits.
 std::optional<int64_t> read_limit(const JsonValue* value, const Place& place) {
   if (value == nullptr || value->is_number_unsigned()) return std::nullopt;
   const int64_t limit = as_integer(*value, place);
@@ -142,8 +137,8 @@ std::optional<int64_t> read_limit(const JsonValue* value, const Place& place) {
   return limit;
 }
 
-// Conditions on the inputs as Python text, which Python evaluates. Shapes and ranges, which a run
-// checks, say most of it; the text itself is not understood here.
+// Guards are Python text, to be evaluated by Python. They are ignored: the shapes and ranges that a
+// run checks cover most of them.
 void check_guards(const ObjectReader& root) {
   if (root.find("guards_code") != nullptr) root.get_list("guards_code", as_string);
 }
@@ -170,7 +165,7 @@ void check_count(const char* what, size_t specs, size_t found) {
       fmt::format("the graph has {} {}s, but the signature has {}", found, what, specs));
 }
 
-// What the signature calls an input or output has to be what the graph calls it.
+// Signature and graph must agree on the name of an input or output.
 void check_name(const char* what, const std::string& in_signature, const Attribute& port) {
   const std::string* in_graph = referred_name(port);
   if (in_graph != nullptr && *in_graph == in_signature) return;
@@ -240,8 +235,8 @@ class ProgramReader {
                     printable(output.name), names_of(output.kind).text, printable(output.target)));
   }
 
-  // `value` under the name that the archive has for it, by which callers know the output. They
-  // differ where a wrapper that was inlined returned what it was given.
+  // Gives `value` the archive's name for it, by which callers know the output. It may have another
+  // if an inlined wrapper returned an operand.
   ValueId named(ValueId value, const std::string& name) {
     ExportedValue alias = builder_.graph()[value];
     if (alias.name == name || alias.is_scalar) return value;

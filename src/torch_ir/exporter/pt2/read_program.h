@@ -1,4 +1,4 @@
-// The model of an archive, without weights: its JSON as an ExportedProgram.
+// Reads the JSON of an archive's model as an ExportedProgram without weights.
 #pragma once
 
 #include <string>
@@ -17,13 +17,14 @@ struct PortSpec {
   enum class Role { kValue, kFixed, kToken, kMutation };
 
   Role role = Role::kValue;
-  // The value; may be empty for a fixed one.
+  // May be empty for a fixed value.
   std::string name;
-  // Of an input that is a value, or of that which a mutation changes.
+  // For inputs that are values, or the input that a mutation changes.
   InputKind kind = InputKind::kUserInput;
-  // The name in the state dict; of user inputs nothing, or for a mutation the placeholder.
+  // The name in the state dict; for a mutated user input its placeholder, otherwise empty for user
+  // inputs.
   std::string target = {};
-  // Of a fixed one: an argument or a result of the model that is no tensor.
+  // For fixed values: an argument or result of the model that is no tensor.
   Attribute value = {};
 };
 
@@ -33,15 +34,15 @@ struct Signature {
   std::vector<PortSpec> outputs;
 };
 
-// Throws SerializationError for what is not known or not supported.
+// Throws SerializationError for unknown or unsupported content.
 Signature read_signature(const JsonValue& value, const Place& place);
 
 // `model_name` is for models whose class the archive does not tell. Throws SerializationError or
-// ExportError that says what in the JSON is wrong.
+// ExportError that locates the error in the JSON.
 ExportedProgram read_program(const JsonValue& root, const std::string& model_name);
 
-// Puts right what can be told from the rest of the graph: PyTorch 2.6 to 2.9 wrote the final states
-// of a bidirectional LSTM with a dimension too many. They have the shapes of the initial ones.
+// Repairs known bugs: PyTorch 2.6 to 2.9 gave the final states of a bidirectional LSTM one
+// dimension too many. They have the shapes of the initial ones.
 void repair_known_faults(ExportedGraph& graph);
 
 }  // namespace torch_ir

@@ -15,9 +15,8 @@
 #include "torch_ir/base/printable.h"
 #include "torch_ir/exporter/pt2/archive_values.h"
 
-// Archives say a size as sympy's `srepr`, "Add(Mul(Integer(2), Symbol('s0', integer=True)),
-// Integer(1))", which Python reads by evaluating it. Here a small grammar reads it, and nothing is
-// evaluated.
+// Archives store a size as sympy's `srepr`, "Add(Mul(Integer(2), Symbol('s0', integer=True)),
+// Integer(1))", which Python evaluates. This file parses a small grammar and evaluates nothing.
 namespace torch_ir {
 namespace {
 
@@ -30,16 +29,13 @@ constexpr std::string_view kKeywords[] = {
     "rational",    "real",          "zero",
 };
 
-// --- The text ---
-
 // A part of the text: a number, "-12"; a name, "oo"; a string, 's0', without its quotes; or a call.
 struct Part {
   enum class Kind { kNumber, kName, kString, kCall };
 
   Kind kind;
   std::string text;
-  // Those given by name ("integer=True") left out: what a symbol is assumed to be, and how precise
-  // a float is.
+  // Omits named ones ("integer=True"): assumptions about a symbol, and the precision of a float.
   std::vector<Part> arguments = {};
 };
 
@@ -128,8 +124,6 @@ class Parser {
   size_t position_ = 0;
 };
 
-// --- What is written for it ---
-
 // Functions of sympy, and of torch/utils/_sympy/functions.py; each between spaces.
 constexpr std::string_view kFunctions =
     " Abs And BitwiseFn_bitwise_and BitwiseFn_bitwise_or BitwiseFn_bitwise_xor CeilDiv"
@@ -148,11 +142,11 @@ enum class Binding { kSum, kProduct, kSign, kPower, kAtom };
 struct Term {
   std::string text;
   Binding binding = Binding::kAtom;
-  // Of a quotient, whose parts are written apart in a product.
+  // The parts of a quotient, which a product writes separately.
   std::string dividend = {};
   std::string divisor = {};
 
-  // As an operand of an operator that needs at least `needed`.
+  // Adds parentheses if the text binds less tightly than `needed`.
   std::string within(Binding needed) const { return binding >= needed ? text : "(" + text + ")"; }
 };
 
@@ -163,7 +157,7 @@ std::string refusal(const char* what, const std::string& text) {
 
 Term write(const Part& part);
 
-// The text that is all there is in `call`.
+// The only argument of `call`.
 const std::string& only_text(const Part& call, Part::Kind kind) {
   if (call.arguments.size() == 1 && call.arguments[0].kind == kind) return call.arguments[0].text;
   throw ExportError(refusal("call", call.text));
@@ -182,7 +176,7 @@ Term write_symbol(const Part& call) {
   return is_name ? Term{name} : throw ExportError(refusal("symbol", name));
 }
 
-// A double is an integer times a power of two; where both parts fit, it is written so.
+// A double is an integer times a power of two; it is written so if both parts fit.
 Term write_float(const Part& call) {
   const std::string& digits = only_text(call, Part::Kind::kString);
   char* end = nullptr;
@@ -199,7 +193,6 @@ Term write_float(const Part& call) {
   return {fmt::format("{}/{}", numerator, int64_t{1} << shift), Binding::kProduct};
 }
 
-// The two arguments with `op` between them.
 Term write_binary(const Part& call, Binding left, const char* op, Binding result) {
   if (call.arguments.size() != 2) throw ExportError(refusal("call", call.text));
   const Term first = write(call.arguments[0]);
@@ -248,7 +241,7 @@ Term write_product(const Part& call) {
   std::string divisors;
   for (const Term& term : terms) {
     if (term.divisor.empty()) {
-      // A sign is read as part of the first factor only.
+      // Only the first factor may have a sign.
       factors.push_back(term.within(factors.empty() ? Binding::kSign : Binding::kPower));
       continue;
     }
@@ -260,7 +253,7 @@ Term write_product(const Part& call) {
           Binding::kProduct};
 }
 
-// One that stays a call.
+// Writes a function that stays a call.
 Term write_function(const Part& call) {
   const bool is_known = kFunctions.find(" " + call.text + " ") != std::string_view::npos ||
                         call.text.starts_with("OpaqueUnaryFn_");

@@ -9,7 +9,6 @@
 
 namespace torch_ir {
 
-// A placeholder called `name`.
 inline ValueId add_input(ExportedGraph& graph, const std::string& name, ExportedValue value,
                          InputKind kind = InputKind::kUserInput, const std::string& target = {}) {
   value.name = name;
@@ -17,7 +16,7 @@ inline ValueId add_input(ExportedGraph& graph, const std::string& name, Exported
   return graph.inputs.back().value;
 }
 
-// A node of one output, named alike.
+// Adds a node with one output, both called `name`.
 inline ValueId add_node(ExportedGraph& graph, const std::string& name, const std::string& target,
                         std::vector<ExportedArgument> arguments, ExportedValue output) {
   output.name = name;
@@ -26,7 +25,6 @@ inline ValueId add_node(ExportedGraph& graph, const std::string& name, const std
   return id;
 }
 
-// The names of `values`.
 inline std::vector<std::string> names_of(const ExportedGraph& graph,
                                          const std::vector<ValueId>& values) {
   std::vector<std::string> names;
@@ -34,7 +32,6 @@ inline std::vector<std::string> names_of(const ExportedGraph& graph,
   return names;
 }
 
-// The value called `name`, which there is.
 inline ExportedValue value_of(const ExportedGraph& graph, const std::string& name) {
   return graph[graph.find(name).value()];
 }
