@@ -1,4 +1,4 @@
-// Networks of convolutions, for images.
+// Convolutional networks for images.
 #include <torch/nn.h>
 
 #include "models/blocks/layers.h"
@@ -180,7 +180,6 @@ REGISTER_MODEL(MobileNetV3,
                 .categories = {"vision", "skip_connections"},
                 .description = "Inverted residuals, squeeze and excitation, hardswish in place"});
 
-// A convolution of `height` x `width` that keeps the size of the image.
 ConvNorm factor(int64_t in_channels, int64_t channels, int64_t height, int64_t width) {
   return ConvNorm(
       nn::Conv2dOptions(in_channels, channels, {height, width}).padding({height / 2, width / 2}));
@@ -255,7 +254,7 @@ class ConvNeXtBlockImpl : public nn::Module {
 };
 TORCH_MODULE(ConvNeXtBlock);
 
-// Norms the channels of an image, then takes each patch for one.
+// Normalizes the channels of an image, then merges each patch into one pixel.
 class PatchConvImpl : public nn::Module {
  public:
   PatchConvImpl(int64_t in_channels, int64_t channels)

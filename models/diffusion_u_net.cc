@@ -13,7 +13,7 @@ namespace nn = torch::nn;
 
 struct UNetLevel {
   int64_t channels;
-  // How many transformer layers follow each residual block.
+  // Transformer layers after each residual block.
   int64_t attention;
 };
 
@@ -21,10 +21,10 @@ struct UNetShape {
   std::vector<UNetLevel> levels;
   int64_t groups;
   int64_t head_width;
-  // Of what the image is drawn from: of each token, and of all.
+  // The widths of the embedded text: of each token, and of the whole.
   int64_t context_width;
   int64_t pooled_width;
-  // Of the embedding of each of the numbers that describe the image.
+  // For each of the numbers that describe the image.
   int64_t number_width;
 
   int64_t time_width() const { return 4 * levels.front().channels; }
@@ -53,11 +53,10 @@ UNetShape sdxl_shape() {
 
 // Residual blocks of each level on the way down; there is one more on the way up.
 constexpr int64_t kUNetBlocks = 2;
-// The size before and after cropping, and where it was cropped.
 constexpr int64_t kImageNumbers = 6;
 constexpr int64_t kImageChannels = 4;
 
-// Of each of `numbers`, cosines and sines of growing wavelengths.
+// Embeds each number as cosines and sines of growing wavelengths.
 at::Tensor embed_numbers(const at::Tensor& numbers, int64_t width) {
   const int64_t half = width / 2;
   const at::Tensor frequencies =
@@ -110,7 +109,7 @@ class TimedResidualImpl : public nn::Module {
 };
 TORCH_MODULE(TimedResidual);
 
-// Attention to the image, then to what it is drawn from, then a gated layer.
+// Attention to the image, then to the text, then a gated layer.
 class CrossLayerImpl : public nn::Module {
  public:
   CrossLayerImpl(int64_t width, const UNetShape& shape)
@@ -224,7 +223,7 @@ class DiffusionUNetImpl : public nn::Module {
     }
   }
 
-  // The noise of `x`, at the step `time`, for an image with these `numbers` that shows `context`.
+  // Predicts the noise of `x` at step `time`. `numbers` describe the image, `context` its content.
   at::Tensor forward(const at::Tensor& x, const at::Tensor& time, const at::Tensor& context,
                      const at::Tensor& pooled, const at::Tensor& numbers) {
     const at::Tensor described = embed_numbers(numbers, shape_.number_width).flatten(1);
@@ -257,7 +256,7 @@ class DiffusionUNetImpl : public nn::Module {
 
  private:
   const UNetShape shape_;
-  // Of the first and last level.
+  // The width of the first and last level.
   const int64_t width_ = shape_.levels.front().channels;
   EmbeddingMlp time_ = register_module("time", EmbeddingMlp(width_, shape_.time_width()));
   EmbeddingMlp image_ = register_module(

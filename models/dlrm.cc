@@ -15,7 +15,6 @@ class DlrmImpl : public nn::Module {
     const at::Tensor dense = at::relu(bottom2_(at::relu(bottom1_(numbers))));
     const at::Tensor features = at::stack({dense, users_(users), items_(items)}, 1);
     const at::Tensor products = at::bmm(features, features.transpose(1, 2));
-    // Each pair once.
     const at::Tensor pairs =
         products.index({at::indexing::Slice(), pairs_.select(0, 0), pairs_.select(0, 1)});
     return at::sigmoid(top2_(at::relu(top1_(at::cat({dense, pairs}, 1)))));
@@ -24,7 +23,6 @@ class DlrmImpl : public nn::Module {
  private:
   static constexpr int64_t kWidth = 16;
 
-  // Of several words, the sum.
   static nn::EmbeddingBag bag(int64_t words) {
     return nn::EmbeddingBag(nn::EmbeddingBagOptions(words, kWidth).mode(torch::kSum));
   }

@@ -12,7 +12,7 @@ namespace nn = torch::nn;
 // Mildenhall et al., NeRF: Representing Scenes as Neural Radiance Fields for View Synthesis, 2020.
 class NeRFImpl : public nn::Module {
  public:
-  // The colours of rays, from the points on them (rays x points x 3) and their steps.
+  // Returns the colours of rays. `points` (rays x points x 3) lie on the rays at distances `steps`.
   std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& points, const at::Tensor& directions,
                                              const at::Tensor& steps) {
     const at::Tensor place = encode(points, kPlaceOctaves);
@@ -43,7 +43,7 @@ class NeRFImpl : public nn::Module {
     return at::cat(parts, -1);
   }
 
-  // What reaches the eye of each point, summed, and how much there is in all.
+  // Sums the light that reaches the eye from each point; also returns the total opacity.
   static std::tuple<at::Tensor, at::Tensor> render(const at::Tensor& density,
                                                    const at::Tensor& colors,
                                                    const at::Tensor& steps) {
@@ -107,7 +107,7 @@ class PointNetImpl : public nn::Module {
  public:
   at::Tensor forward(const at::Tensor& points) {
     const at::Tensor features = layer3_(layer2_(layer1_(alignment_(points))));
-    // Whatever the order of the points.
+    // Independent of the order of the points.
     const at::Tensor most = std::get<0>(features.max(-1));
     return at::log_softmax(fc2_(at::relu(bn_(fc1_(most)))), -1);
   }

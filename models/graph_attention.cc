@@ -18,7 +18,7 @@ class GraphAttentionLayerImpl : public nn::Module {
         from_(register_parameter("from", at::zeros({heads, features}))),
         to_(register_parameter("to", at::zeros({heads, features}))) {}
 
-  // `edges` (2 x count): from where to where.
+  // `edges` (2 x count) has sources and targets.
   at::Tensor forward(const at::Tensor& nodes, const at::Tensor& edges) {
     const at::Tensor x = projection_(nodes).view({-1, heads_, features_});
     const at::Tensor from = edges.select(0, 0);

@@ -13,7 +13,7 @@ class SelectiveScanImpl : public nn::Module {
  public:
   at::Tensor forward(const at::Tensor& x) {
     const std::vector<at::Tensor> parts = in_(x).chunk(2, -1);
-    // What stands behind the sequence is padding only.
+    // Drop the padding after the sequence.
     const at::Tensor mixed =
         conv_(parts[0].transpose(1, 2)).slice(-1, 0, x.size(1)).transpose(1, 2);
     return out_(scan(at::silu(mixed)) * at::silu(parts[1]));

@@ -1,4 +1,4 @@
-// From one sequence to another: an encoder and a decoder.
+// Encoder-decoder models that map sequences to sequences.
 #include <torch/nn.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace nn = torch::nn;
 class LstmSeq2SeqImpl : public nn::Module {
  public:
   at::Tensor forward(const at::Tensor& tokens, const at::Tensor& decoder_tokens) {
-    // All that the decoder knows is the last state; the source is read backwards.
+    // The decoder gets only the last state, so the source is read backwards.
     const auto state = std::get<1>(encoder_(source_(tokens.flip(1))));
     return head_(std::get<0>(decoder_->forward(target_(decoder_tokens), state)));
   }
@@ -45,13 +45,13 @@ REGISTER_MODEL(
      .description = "Two LSTMs, the state of one the start of the other"});
 
 // Bahdanau et al., Neural Machine Translation by Jointly Learning to Align and Translate, 2014.
-// Each step of the decoder looks at what the encoder read in both directions.
+// Each step of the decoder attends to a bidirectional encoder.
 class GruSeq2SeqImpl : public nn::Module {
  public:
   at::Tensor forward(const at::Tensor& tokens, const at::Tensor& decoder_tokens) {
     const auto [memory, last] = encoder_(source_(tokens));
     const at::Tensor keys = key_(memory);
-    // Of the direction that ends at the first word.
+    // The direction that ends at the first word.
     at::Tensor state = at::tanh(start_(last.select(0, 1))).unsqueeze(0);
     const at::Tensor targets = target_(decoder_tokens);
     std::vector<at::Tensor> outputs;
@@ -99,7 +99,7 @@ REGISTER_MODEL(
 constexpr int64_t kT5Width = 64;
 constexpr int64_t kT5Heads = 4;
 
-// A bias of the scores for how far apart two tokens are: a bucket for each short way, and few for
+// A bias of the scores by the distance of two tokens: one bucket for each short distance, few for
 // all longer ones.
 class RelativeBiasImpl : public nn::Module {
  public:
@@ -121,7 +121,7 @@ class RelativeBiasImpl : public nn::Module {
     return (offsets > 0).to(at::kLong) * (kBuckets / 2) + spread(offsets.abs(), kBuckets / 2);
   }
 
-  // Distances to `count` buckets, the second half of them on a scale of logarithms.
+  // Maps distances to `count` buckets, the second half of them on a logarithmic scale.
   static at::Tensor spread(const at::Tensor& distances, int64_t count) {
     const int64_t exact = count / 2;
     const double steps =

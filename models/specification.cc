@@ -57,14 +57,14 @@ REGISTER_MODEL(BufferVsConstant, {.inputs = {{.shape = {1, 4}}},
                                   .categories = {"lifted_constants", "specification"},
                                   .description = "A buffer and a lifted constant side by side"});
 
-// Multi-head attention, a base class, so that the projections are the model's own: `q_proj`,
+// A base class of multi-head attention, so that the projections belong to the model: `q_proj`,
 // `k_proj`, `v_proj`, `out_proj`.
 class Attention : public nn::Module {
  protected:
   static constexpr int64_t kWidth = 64;
   static constexpr int64_t kHeads = 4;
 
-  // What `query` (batch x length x kWidth) finds in `context`, projected; as long as `query`.
+  // Maps `query` (batch x length x kWidth) to as many projected values from `context`.
   at::Tensor attend(const at::Tensor& query, const at::Tensor& context) {
     const at::Tensor q = split_heads(q_proj_(query), kHeads);
     const at::Tensor k = split_heads(k_proj_(context), kHeads);

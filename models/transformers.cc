@@ -1,4 +1,4 @@
-// Stacks of transformer layers: for texts, images and sounds.
+// Stacks of transformer layers for text, images and sound.
 #include <torch/nn.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace nn = torch::nn;
 // Devlin et al., BERT: Pre-training of Deep Bidirectional Transformers, 2018.
 class BertImpl : public nn::Module {
  public:
-  // What each token means, and the whole.
+  // Returns embeddings of each token and of the whole.
   std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& tokens, const at::Tensor& segments) {
     const at::Tensor places = at::arange(tokens.size(1), at::kLong).unsqueeze(0);
     const at::Tensor x = tokens_(tokens) + segments_(segments) + positions_(places);
@@ -110,7 +110,7 @@ constexpr VisionShape small_vision(bool is_parallel) {
 }
 
 // Dehghani et al., Scaling Vision Transformers to 22 Billion Parameters, 2023, table 1; with a
-// token for the class in place of their pooling.
+// class token instead of pooling.
 constexpr VisionShape kViT22BShape = {
     .patch = 14,
     .patches = 256,
@@ -191,7 +191,7 @@ class TextTowerImpl : public nn::Module {
  public:
   at::Tensor forward(const at::Tensor& tokens) {
     const at::Tensor x = norm_(stack_(embedding_(tokens) + positions_));
-    // The end of a text has the greatest of its tokens.
+    // The end of a text is its greatest token.
     const at::Tensor ends = tokens.argmax(-1);
     return projection_(x.index({at::arange(tokens.size(0), at::kLong), ends}));
   }
@@ -211,7 +211,7 @@ TORCH_MODULE(TextTower);
 // Radford et al., Learning Transferable Visual Models From Natural Language Supervision, 2021.
 class ClipImpl : public nn::Module {
  public:
-  // How well each image goes with each text, and each text with each image.
+  // Scores each image against each text, and each text against each image.
   std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& images, const at::Tensor& tokens) {
     const at::Tensor image = direction(image_(images));
     const at::Tensor text = direction(text_(tokens));
@@ -286,7 +286,7 @@ at::Tensor from_windows(const at::Tensor& windows, at::IntArrayRef sizes) {
       .reshape(sizes);
 }
 
-// For each pair of cells of a window, which of the biases is theirs.
+// The index of the bias for each pair of cells of a window.
 at::Tensor relative_places() {
   const std::vector<at::Tensor> grid =
       at::meshgrid({at::arange(kWindow, at::kLong), at::arange(kWindow, at::kLong)}, "ij");
@@ -295,7 +295,7 @@ at::Tensor relative_places() {
   return offsets.select(0, 0) * (2 * kWindow - 1) + offsets.select(0, 1);
 }
 
-// Which cells of the windows of a shifted image were neighbours before: those of one region.
+// Which cells of the windows of a shifted image come from one region, so were neighbours before.
 at::Tensor same_region(int64_t size, int64_t shift) {
   const at::Tensor line = at::arange(size, at::kLong);
   const at::Tensor part =
@@ -360,7 +360,7 @@ class SwinImpl : public nn::Module {
   }
 
  private:
-  // Four neighbours become one.
+  // Merges four neighbours into one.
   at::Tensor merge(const at::Tensor& x) {
     const at::Tensor pairs = x.unflatten(1, {-1, 2}).unflatten(3, {-1, 2});
     return merge_(merge_norm_(pairs.permute({0, 1, 3, 4, 2, 5}).flatten(3)));

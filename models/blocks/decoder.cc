@@ -10,7 +10,6 @@
 namespace torch_ir {
 namespace {
 
-// Where the tokens of a call stand.
 struct Places {
   at::Tensor positions;
   // The rotary angles of each.
@@ -61,8 +60,8 @@ class GroupedAttentionImpl : public CachedAttentionImpl {
   at::Tensor values_ = register_buffer("values", cache());
 };
 
-// In the form for decoding, where queries are brought to the cached vectors: these are the keys and
-// values of all heads.
+// In the form for decoding, which attends to the cached vectors instead of expanding them: these
+// weights make the keys and values of all heads.
 class LatentAttentionImpl : public CachedAttentionImpl {
  public:
   explicit LatentAttentionImpl(const DecoderShape& shape) : shape_(shape) {}
@@ -130,8 +129,8 @@ class SwiGluImpl : public FeedForwardImpl {
   Projection down_proj_;
 };
 
-// The weights of all experts as one, of which each token takes those of its own: what fast
-// inference does for few tokens.
+// Stacks the weights of all experts and gathers those of each token, as fast inference does for few
+// tokens.
 class ExpertsImpl : public FeedForwardImpl {
  public:
   explicit ExpertsImpl(const DecoderShape& shape) : experts_(*shape.experts) {
@@ -166,7 +165,7 @@ class ExpertsImpl : public FeedForwardImpl {
     if (correction_.defined()) scores = scores + correction_;
     if (experts_.groups != experts_.chosen_groups) {
       const at::Tensor grouped = scores.unflatten(-1, {experts_.groups, -1});
-      // A group is as good as its two best.
+      // The score of a group is the sum of its two best.
       const at::Tensor best = std::get<0>(grouped.topk(2, -1)).sum(-1);
       const at::Tensor groups = std::get<1>(best.topk(experts_.chosen_groups, -1));
       const at::Tensor is_in = at::zeros_like(best).scatter(-1, groups, 1).to(at::kBool);

@@ -1,5 +1,5 @@
-// Decoder: the language model of Llama and its successors, with a cache of what it has read in
-// buffers: RMSNorm, rotary positions, SwiGLU; grouped or latent attention, dense or with experts.
+// Decoder: the language model of Llama and its successors: RMSNorm, rotary positions, SwiGLU;
+// grouped or latent attention, dense or with experts. Buffers cache the tokens read so far.
 //
 // Llama: Grattafiori et al., The Llama 3 Herd of Models, 2024. Grouped queries: Ainslie et al.,
 // GQA, 2023. Experts: Jiang et al., Mixtral of Experts, 2024. Latent attention and the choice of
@@ -13,8 +13,8 @@
 
 namespace torch_ir {
 
-// Keys and values are kept as one vector of `rank` numbers, from which each head makes its own, and
-// a rotary part that all heads share.
+// Caches one vector of `rank` numbers, from which each head makes its keys and values, and a rotary
+// part that all heads share.
 struct LatentShape {
   int64_t query_rank;
   int64_t rank;
@@ -26,16 +26,16 @@ struct LatentShape {
 struct ExpertsShape {
   int64_t count;
   int64_t chosen;
-  // Of one expert.
+  // Per expert.
   int64_t hidden;
-  // How many experts' size is always in use, beside those that are chosen.
+  // Always in use, beside the chosen experts; counted in experts.
   int64_t shared = 0;
   // Experts are chosen from the best `chosen_groups` of `groups`.
   int64_t groups = 1;
   int64_t chosen_groups = 1;
   // How many layers at the start are dense.
   int64_t dense_layers = 0;
-  // Scores are sigmoids, which a correction shifts for the choice, in place of a softmax.
+  // Scores are sigmoids instead of a softmax, with a correction for the choice.
   bool has_sigmoid_scores = false;
   double scale = 1;
 };
@@ -45,11 +45,11 @@ struct DecoderShape {
   int64_t width;
   int64_t layers;
   int64_t heads;
-  // Of dense layers.
+  // For dense layers.
   int64_t hidden;
-  // How many positions the cache has.
+  // The size of the cache.
   int64_t positions;
-  // Each shared by as many queries as it takes.
+  // Queries share key heads evenly.
   int64_t key_heads;
   double rotary_base = 1e4;
   std::optional<LatentShape> latent = std::nullopt;
@@ -62,8 +62,8 @@ class DecoderImpl : public torch::nn::Module {
  public:
   explicit DecoderImpl(const DecoderShape& shape);
 
-  // The scores of each next token, for `tokens` (1 x length) that stand at `start` (one number) and
-  // behind it. The cache has what stands before.
+  // The scores of each next token, for `tokens` (1 x length) that begin at position `start` (one
+  // number). The cache has the tokens before it.
   at::Tensor forward(const at::Tensor& tokens, const at::Tensor& start);
 
  private:
@@ -76,7 +76,7 @@ class DecoderImpl : public torch::nn::Module {
 };
 TORCH_MODULE(Decoder);
 
-// Its inputs for `length` tokens at once.
+// Inputs for `length` tokens at once.
 std::vector<ModelInput> decoder_inputs(const DecoderShape& shape, int64_t length);
 
 }  // namespace torch_ir

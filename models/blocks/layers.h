@@ -5,9 +5,9 @@
 
 namespace torch_ir {
 
-// A linear layer that is one call of aten::linear, as Python's nn.Linear is. torch::nn::Linear
-// computes an input of more than two dimensions with matmul and add_, so that its last bits may
-// differ from those of its graph.
+// A linear layer that calls aten::linear once, as Python's nn.Linear does. For inputs of more than
+// two dimensions torch::nn::Linear calls matmul and add_, so its last bits may differ from its
+// graph's.
 class ProjectionImpl : public torch::nn::LinearImpl {
  public:
   ProjectionImpl(int64_t in_features, int64_t out_features, bool has_bias = true)
@@ -35,28 +35,25 @@ inline torch::nn::LayerNorm layer_norm(int64_t width) {
   return torch::nn::LayerNorm(torch::nn::LayerNormOptions({width}));
 }
 
-// The heads of attention as a dimension of their own, and back: batch x length x width to
-// batch x heads x length x head width.
+// batch x length x width to batch x heads x length x head width, and back.
 inline at::Tensor split_heads(const at::Tensor& x, int64_t heads) {
   return x.view({x.size(0), x.size(1), heads, x.size(2) / heads}).transpose(1, 2);
 }
 
 inline at::Tensor merge_heads(const at::Tensor& x) { return x.transpose(1, 2).flatten(2); }
 
-// A convolution that keeps height and width.
 inline torch::nn::Conv2d conv3x3(int64_t in_channels, int64_t out_channels) {
   return torch::nn::Conv2d(torch::nn::Conv2dOptions(in_channels, out_channels, 3).padding(1));
 }
 
-// A convolution without bias and its batch norm, which image models follow by an activation in
-// place.
+// A convolution without bias and its batch norm.
 class ConvNormImpl : public torch::nn::Module {
  public:
   explicit ConvNormImpl(torch::nn::Conv2dOptions options)
       : conv_(register_module("conv", torch::nn::Conv2d(options.bias(false)))),
         bn_(register_module("bn", torch::nn::BatchNorm2d(options.out_channels()))) {}
 
-  // Padded such that a stride of 1 keeps height and width.
+  // Padded so that a stride of 1 keeps height and width.
   ConvNormImpl(int64_t in_channels, int64_t out_channels, int64_t size = 1, int64_t stride = 1,
                int64_t groups = 1)
       : ConvNormImpl(torch::nn::Conv2dOptions(in_channels, out_channels, size)

@@ -1,11 +1,11 @@
-// The sizes of decoders as they were published, for models of full scale and for benchmarks.
+// The published sizes of decoders, for models of full scale and for benchmarks.
 #pragma once
 
 #include "models/blocks/decoder.h"
 
 namespace torch_ir {
 
-// The config.json of meta-llama/Llama-3.1-405B, with room for fewer positions.
+// The config.json of meta-llama/Llama-3.1-405B, with fewer positions.
 inline constexpr DecoderShape kLlama405BShape = {.vocabulary = 128256,
                                                  .width = 16384,
                                                  .layers = 126,
@@ -18,8 +18,8 @@ inline constexpr DecoderShape kLlama405BShape = {.vocabulary = 128256,
 inline constexpr LatentShape kDeepSeekLatentShape = {
     .query_rank = 1536, .rank = 512, .plain_width = 128, .rotary_width = 64, .value_width = 128};
 
-// The config.json of deepseek-ai/DeepSeek-V3, without its layer that predicts a second token, and
-// with room for fewer positions.
+// The config.json of deepseek-ai/DeepSeek-V3, with fewer positions and without the layer that
+// predicts a second token.
 inline constexpr DecoderShape kDeepSeekV3Shape = {
     .vocabulary = 129280,
     .width = 7168,
@@ -39,7 +39,7 @@ inline constexpr DecoderShape kDeepSeekV3Shape = {
                             .has_sigmoid_scores = true,
                             .scale = 2.5}};
 
-// The config.json of moonshotai/Kimi-K2-Base, with room for fewer positions.
+// The config.json of moonshotai/Kimi-K2-Base, with fewer positions.
 inline constexpr DecoderShape kKimiK2Shape = {.vocabulary = 163840,
                                               .width = 7168,
                                               .layers = 61,

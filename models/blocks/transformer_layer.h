@@ -1,5 +1,4 @@
-// TransformerLayer: self-attention and two linear layers, as language, image and audio models
-// stack them; MultiHeadAttention, which it is made of.
+// TransformerLayer: self-attention and two linear layers, for language, image and audio models.
 #pragma once
 
 #include <torch/nn.h>
@@ -13,21 +12,21 @@ namespace torch_ir {
 struct AttentionShape {
   int64_t width;
   int64_t heads;
-  // Of what is attended to, where that is not the query.
+  // The width of the keys' source, if it is not the query.
   std::optional<int64_t> context_width = std::nullopt;
-  // Of the projections that make queries, keys and values.
+  // For the projections of queries, keys and values.
   bool has_bias = true;
   // Whether the queries and keys of each head are normalized.
   bool normalizes_queries = false;
 };
 
-// By scaled_dot_product_attention, as transformers of today call it.
+// Uses scaled_dot_product_attention, as current transformers do.
 class MultiHeadAttentionImpl : public torch::nn::Module {
  public:
   explicit MultiHeadAttentionImpl(const AttentionShape& shape);
 
-  // What `query` (batch x length x width) finds in `context`, as long as `query`. A mask is added
-  // to the scores, or says of each whether it counts.
+  // Maps `query` (batch x length x width) to as many values from `context`. A float mask is added
+  // to the scores, a bool mask selects them.
   at::Tensor forward(const at::Tensor& query, const at::Tensor& context,
                      const std::optional<at::Tensor>& mask = std::nullopt, bool is_causal = false);
 
@@ -47,11 +46,10 @@ struct TransformerShape {
   int64_t heads;
   // Between the linear layers; by default four times the width.
   std::optional<int64_t> hidden = std::nullopt;
-  // Whether sums are normalized, as in BERT, in place of what goes into each part.
+  // Normalizes sums, as in BERT, instead of the input of each part.
   bool normalizes_sums = false;
-  // Whether both parts take the same input, as in ViT-22B, which normalizes queries and keys.
+  // Gives both parts the same input, as in ViT-22B, which normalizes queries and keys.
   bool is_parallel = false;
-  // Whether each token sees those before it only.
   bool is_causal = false;
 };
 

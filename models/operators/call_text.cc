@@ -26,14 +26,12 @@
 namespace torch_ir {
 namespace {
 
-// --- Tensors ---
-
-// How a tensor among the arguments of a case is made. See common.cases for what it can say.
+// How to make a tensor argument of a case; common.cases describes the syntax.
 struct Recipe {
   c10::ScalarType dtype = c10::ScalarType::Float;
   std::vector<int64_t> shape = {};
   std::vector<double> values = {};
-  // Of seeded values; the usual one of the dtype where there is none.
+  // The range of seeded values; by default the usual one of the dtype.
   std::optional<ValueRange> range = {};
   // "transposed", "with_nan", ..., in order; each one is_recipe_word.
   std::vector<std::string_view> words = {};
@@ -51,7 +49,7 @@ bool has_word(const Recipe& recipe, std::string_view word) {
   return std::ranges::find(recipe.words, word) != recipe.words.end();
 }
 
-// `values`, again and again, as a tensor of `shape`.
+// Repeats `values` to fill `shape`.
 Tensor repeated(const Tensor& values, at::IntArrayRef shape) {
   const int64_t count = c10::multiply_integers(shape);
   if (count == 0) return at::empty(shape, values.options());
@@ -126,7 +124,7 @@ Tensor distinct_values(const Recipe& recipe, const std::string& case_name,
 Tensor given_values(const Recipe& recipe) {
   const bool is_whole = c10::isIntegralType(recipe.dtype, /*includeBool=*/true);
   Tensor numbers = tensor_of(recipe.values);
-  // Large integers of int64 are not among explicit values: a double holds them all.
+  // A double holds all explicit values: large int64 integers are not among them.
   if (is_whole) numbers = numbers.to(at::kLong);
   return repeated(numbers.to(recipe.dtype), recipe.shape);
 }
@@ -139,7 +137,7 @@ Tensor values_of(const Recipe& recipe, const std::string& case_name, const std::
   return seeded_values(recipe, case_name, name);
 }
 
-// n, n + 1, ... on the diagonals of matrices: they outweigh all else, no two alike.
+// n, n + 1, ... on the diagonals of matrices, which makes them dominant and distinct.
 Tensor heavy_diagonal(const Tensor& matrices) {
   const int64_t n = matrices.size(-1);
   return at::diag_embed(at::arange(2 * n, 3 * n).to(matrices.scalar_type()));
@@ -150,7 +148,7 @@ Tensor with_nan(const Tensor& values) {
   return values;
 }
 
-// The values in memory that is not contiguous.
+// Copies the values to memory that is not contiguous.
 Tensor laid_out(const Tensor& values, Tensor memory) { return memory.copy_(values); }
 
 Tensor transposed(const Tensor& values) {
@@ -172,7 +170,7 @@ struct Word {
   Tensor (*change)(const Tensor&);
 };
 
-// What is done with the values, in the order of the words.
+// The words apply in this order.
 constexpr std::array kWords = std::to_array<Word>({
     {"special", nullptr},
     {"denormal", nullptr},
@@ -195,7 +193,7 @@ bool is_recipe_word(std::string_view word) {
   return std::ranges::find(kWords, word, &Word::word) != kWords.end();
 }
 
-// The tensor `name` of the case `case_name`: the same bits everywhere.
+// Makes the same bits on every machine.
 Tensor make_tensor(const Recipe& recipe, const std::string& case_name, const std::string& name) {
   Tensor tensor = values_of(recipe, case_name, name);
   for (const std::string_view word : recipe.words) {
@@ -205,19 +203,17 @@ Tensor make_tensor(const Recipe& recipe, const std::string& case_name, const std
   return tensor;
 }
 
-// --- The text ---
-
 struct Value;
 using Values = std::vector<Value>;
 
-// None, a number, a name; a tensor; a list.
+// None, a number or a name; a tensor; a list.
 struct Value {
   std::string_view text;
   std::variant<Attribute, Recipe, Values> value;
 };
 
 struct NamedValue {
-  // Empty where it is known by its position.
+  // Empty for positional arguments.
   std::string name;
   Value value;
 };
@@ -267,7 +263,7 @@ class CallReader {
     return taken;
   }
 
-  // Up to one of `ends`.
+  // Stops before any of `ends`.
   std::string_view read_until(std::string_view ends) {
     at_end();
     return take(std::min(rest_.find_first_of(ends), rest_.size()));
@@ -301,7 +297,6 @@ class CallReader {
     return read_word(word);
   }
 
-  // What `read` gives until `end`.
   template <class Read>
   auto read_items(char end, Read read) {
     std::vector<decltype(read())> items;

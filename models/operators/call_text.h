@@ -1,5 +1,5 @@
-// The arguments of a call as text, as a row of a table has them: Python's notation, with recipes
-// for tensors. common.cases says how they are written.
+// The arguments of a call as text in a table: Python's notation, with recipes for tensors.
+// common.cases describes the syntax.
 #pragma once
 
 #include <ATen/core/function_schema.h>
@@ -15,7 +15,6 @@
 
 namespace torch_ir {
 
-// Text that cannot be read.
 class TextError : public Error {
  public:
   // `place` is the part of the text that is wrong.
@@ -27,18 +26,18 @@ class TextError : public Error {
   std::string_view place_;
 };
 
-// What the text of a row leaves open: `x`, and where values of `:domain` and `:other_domain` lie,
-// in the usual range where nothing is said.
+// Values that a row leaves open: `x`, and the ranges of `:domain` and `:other_domain`, which
+// default to the usual range.
 struct CallContext {
   c10::ScalarType dtype = c10::ScalarType::Float;
   std::optional<ValueRange> domain = std::nullopt;
   std::optional<ValueRange> other_domain = std::nullopt;
 };
 
-// "0.1..4". Throws TextError.
+// Parses "0.1..4". Throws TextError.
 ValueRange read_range(std::string_view text);
 
-// Throws TextError where `text` is not in the notation. Whether it fits an operator is left open.
+// Checks only the syntax, not whether `text` fits an operator. Throws TextError.
 void check_arguments(std::string_view text);
 
 // One value for each argument of `schema`. Tensors depend on `case_name` and the name of their

@@ -32,10 +32,10 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kCommonTable = "common.cases";
 constexpr std::string_view kExtension = ".cases";
-// Of an operator's rows but the first, where they name no dtypes.
+// The default of an operator's rows after the first.
 constexpr std::string_view kMainDtypes = "main";
 
-// A set: a bit for each dtype.
+// A bit for each dtype.
 using Dtypes = uint64_t;
 
 constexpr Dtypes bit_of(c10::ScalarType dtype) { return Dtypes{1} << static_cast<int>(dtype); }
@@ -45,12 +45,12 @@ struct TableFile {
   std::string text;
 };
 
-// Text of rows and blocks is a part of the text of their file.
+// Rows and blocks refer to the text of their file.
 struct Row {
   std::string_view variant;
   std::string_view arguments;
   std::string_view note = {};
-  // Those of its operator where there are none.
+  // Those of its operator by default.
   Dtypes dtypes = 0;
 };
 
@@ -60,18 +60,18 @@ struct Block {
   Dtypes dtypes = 0;
   CallContext context = {};
   CaseProperty property = CaseProperty::kValues;
-  // In distances of numbers around 1; 0 for the usual tolerance.
+  // In units of epsilon; 0 for the usual tolerance.
   double tolerance = 0;
   std::string_view tolerance_reason = {};
   std::vector<Row> rows = {};
 };
 
-// All that was read, which cases keep alive. Nothing of it moves.
+// Everything that was read, kept alive by the cases. Nothing in it moves.
 struct Tables {
   std::deque<TableFile> files;
   std::deque<Block> blocks;
 
-  // `what`, after the file, line and column of `place`.
+  // Prefixes `what` with the file, line and column of `place`.
   std::string message(std::string_view place, const std::string& what) const {
     for (const TableFile& file : files) {
       const char* const begin = file.text.data();
@@ -91,7 +91,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kBlanks) + 1);
 }
 
-// The part before `end`, which `text` loses; all of it where there is no `end`.
+// Removes and returns the part before `end`, or everything if there is no `end`.
 std::string_view take_until(std::string_view& text, char end) {
   const std::string_view taken = text.substr(0, text.find(end));
   text.remove_prefix(std::min(taken.size() + 1, text.size()));
@@ -109,7 +109,7 @@ bool is_variant(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, fits);
 }
 
-// What files share: the common one comes first, each other file has a copy to add to.
+// Definitions that files share: the common file comes first, each other file adds to a copy.
 struct Scope {
   std::map<std::string_view, Dtypes> dtypes;
   std::map<std::string_view, std::vector<Row>> rows;
@@ -122,7 +122,6 @@ void define(std::map<std::string_view, Value>& all, std::string_view name, Value
   }
 }
 
-// Reads one file.
 class TableReader {
  public:
   TableReader(Tables& tables, Scope& scope, std::string category)
@@ -256,25 +255,24 @@ class TableReader {
   Tables& tables_;
   Scope& scope_;
   const std::string category_;
-  // That lines belong to; rows without a block are shared ones.
+  // The current block; rows without a block are shared ones.
   Block* block_ = nullptr;
   std::vector<Row>* rows_ = nullptr;
 };
 
-// The distance of numbers around 1 where a tolerance of the tables counts.
+// The machine epsilon of dtypes with a tolerance in the tables.
 std::optional<double> epsilon_of(c10::ScalarType dtype) {
   if (dtype == c10::ScalarType::Half) return std::numeric_limits<c10::Half>::epsilon();
   if (dtype == c10::ScalarType::BFloat16) return std::numeric_limits<c10::BFloat16>::epsilon();
   return std::nullopt;
 }
 
-// "aten.conv2d.default" of "conv2d".
+// "aten.conv2d.default" for "conv2d".
 std::string op_type_of(std::string_view op) {
   const bool has_overload = op.find('.') != std::string_view::npos;
   return fmt::format("aten.{}{}", op, has_overload ? "" : ".default");
 }
 
-// Makes cases of what was read.
 class CaseMaker {
  public:
   CaseMaker(std::shared_ptr<const Tables> tables, Dtypes main)

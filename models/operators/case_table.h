@@ -1,4 +1,4 @@
-// Tables of operator cases: text files, one a category. common.cases says how they are written.
+// Tables of operator cases: one text file per category. common.cases describes the syntax.
 #pragma once
 
 #include <string>
@@ -8,13 +8,11 @@
 
 namespace torch_ir {
 
-// The folder of the tables that come with this program: beside it where it is installed
-// (../share/torch_ir/operators), among its runfiles where Bazel built it. Throws Error that says
-// where it looked.
+// The folder of the tables that come with this program: ../share/torch_ir/operators if it is
+// installed, its runfiles if Bazel built it. Throws Error that says where it looked.
 std::string find_case_tables();
 
-// All cases of the tables in `folder`. Throws Error that names file, line and column for what
-// cannot be read.
+// Reads all tables in `folder`. Throws Error that names file, line and column of a mistake.
 std::vector<OperatorCase> read_case_tables(const std::string& folder);
 
 }  // namespace torch_ir
