@@ -12,7 +12,7 @@ namespace nn = torch::nn;
 // Mildenhall et al., NeRF: Representing Scenes as Neural Radiance Fields for View Synthesis, 2020.
 class NeRFImpl : public nn::Module {
  public:
-  // Returns the colours of rays. `points` (rays x points x 3) lie on the rays at distances `steps`.
+  // Returns the colours of rays with `points` on them (rays x points x 3), `steps` apart.
   std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& points, const at::Tensor& directions,
                                              const at::Tensor& steps) {
     const at::Tensor place = encode(points, kPlaceOctaves);

@@ -60,8 +60,8 @@ class GroupedAttentionImpl : public CachedAttentionImpl {
   at::Tensor values_ = register_buffer("values", cache());
 };
 
-// In the form for decoding, which attends to the cached vectors instead of expanding them: these
-// weights make the keys and values of all heads.
+// Latent attention as used for decoding: queries are projected to the cached vectors, which serve
+// as keys and values of all heads.
 class LatentAttentionImpl : public CachedAttentionImpl {
  public:
   explicit LatentAttentionImpl(const DecoderShape& shape) : shape_(shape) {}

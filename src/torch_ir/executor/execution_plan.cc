@@ -17,7 +17,6 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-// The names and calls of the nodes, which are the same in every run.
 std::vector<NodeProfile> describe(const LoweredGraph& graph, const SegmentedRunRecord& run) {
   std::vector<NodeProfile> profiles;
   for (const LoweredNode& node : graph.nodes)
@@ -63,7 +62,6 @@ struct ExecutionPlan::State {
       : graph(std::move(lowered)), segmented(graph, options) {}
 
   const LoweredGraph graph;
-  // Learns from each run, which never changes results.
   mutable SegmentedGraph segmented;
 };
 

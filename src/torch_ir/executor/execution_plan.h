@@ -40,8 +40,7 @@ class ExecutionPlan {
   // statistics that a batch norm saves.
   std::vector<at::Tensor> run_checked(const std::vector<at::Tensor>& inputs) const;
 
-  // Runs the plan to see what inputs of this layout need in the replayed parts. Returns nothing if
-  // no node is replayed: then each run uses LibTorch's allocator.
+  // Runs the plan and returns the needs of its replayed parts; nothing if no node is replayed.
   std::optional<PlanMemory> memory(const std::vector<at::Tensor>& inputs) const;
 
   // The nodes in the order of the graph, timed over `rounds` runs after two to warm up. Bytes are

@@ -80,7 +80,6 @@ std::optional<Replacement> replace_average_pool(TraceRewriter& rewriter, size_t 
               window_of(arguments));
 }
 
-// Handles only windows that are all alike.
 std::optional<Replacement> replace_adaptive_average_pool(TraceRewriter& rewriter, size_t index) {
   const TraceCall& call = rewriter.call(index);
   const auto source = carried_source(rewriter, call, "self");

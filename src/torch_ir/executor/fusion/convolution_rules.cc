@@ -32,7 +32,6 @@ struct TracedConvolution {
   Chain chain;
 };
 
-// The weight and bias, scaled by the batch norm.
 struct Parameters {
   at::Tensor weight;
   at::Tensor bias;

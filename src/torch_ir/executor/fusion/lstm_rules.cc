@@ -82,7 +82,6 @@ TORCH_IR_PART const Floats& lanes(const float* data) {
   return *reinterpret_cast<const Floats*>(data);
 }
 
-// gates += weights * state
 TORCH_IR_PART void add_product(const float* state, const float* weights, int64_t num_units,
                                float* gates) {
   for (int64_t column = 0; column < 4 * num_units; column += kLstmPanel) {
@@ -204,7 +203,6 @@ class LstmBuilder {
     return rewriter_.constant(*arguments_.tensor(name));
   }
 
-  // The gates' share of the inputs, for all steps at once, by oneDNN.
   std::optional<TensorId> make_gates() {
     const int64_t rows = layer_.num_steps * layer_.num_sequences;
     const int64_t num_inputs = rewriter_.tensor(source_).sizes[2];

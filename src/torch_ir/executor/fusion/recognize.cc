@@ -75,7 +75,6 @@ class Recognizer {
     return std::nullopt;
   }
 
-  // x + 0.044715 x^3
   std::optional<TensorId> cubic_of(TensorId id) {
     const TraceCall* sum = made_by(id, "aten::add.Tensor");
     if (sum == nullptr) return std::nullopt;
@@ -88,7 +87,6 @@ class Recognizer {
     return with_number(power, 3) == *x ? std::optional(*x) : std::nullopt;
   }
 
-  // 1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))
   std::optional<TensorId> factor_of(TensorId id) {
     const auto tanh = with_number(made_by(id, "aten::add.Tensor"), 1);
     const TraceCall* call = tanh ? made_by(*tanh, "aten::tanh") : nullptr;
@@ -112,7 +110,6 @@ class Recognizer {
 
   Trace& trace_;
   std::vector<bool> is_written_;
-  // By buffer.
   std::vector<std::optional<size_t>> makers_;
   std::vector<size_t> num_readers_;
   std::vector<bool> is_dead_;

@@ -28,7 +28,6 @@ class CallArguments {
   // Nothing if the argument is None, no tensor, or not in the schema.
   std::optional<TensorId> tensor(std::string_view name) const;
   std::vector<TensorId> tensors(std::string_view name) const;
-  // None if it is not in the schema.
   c10::IValue value(std::string_view name) const;
   // `count` numbers, repeating a single one; `missing` if the schema has no such argument.
   std::vector<int64_t> integers(std::string_view name, size_t count, int64_t missing) const;
@@ -50,7 +49,6 @@ using RuleTable = std::span<const RuleEntry>;
 RuleTable convolution_rules();
 RuleTable linear_rules();
 RuleTable lstm_rules();
-// Rules for operators that work in the layout of a convolution.
 RuleTable carried_rules();
 
 // The functions equal to a call of an activation or with a number; empty for other calls.
@@ -60,17 +58,13 @@ onednn::PostOps functions_of(const TraceCall& call);
 struct Chain {
   // Includes the call itself, first.
   std::vector<size_t> calls;
-  // The output of the last call.
   TensorId output;
   onednn::PostOps post_ops = {};
   std::optional<TensorId> addend = {};
-  // A batch norm right after the first call.
   std::optional<size_t> norm = {};
 
-  // Drops the addition and all calls after it.
   void cut_at_addition();
 
-  // The calls before the addition, and their output.
   size_t calls_before_addition = 0;
   TensorId output_before_addition = 0;
 };
@@ -81,7 +75,6 @@ enum class ChainShape {
   kContiguous,
 };
 
-// The chain of call `index`, which makes `output`.
 Chain chain_after(const TraceRewriter& rewriter, size_t index, TensorId output, ChainShape shape,
                   bool takes_norm);
 
@@ -96,7 +89,6 @@ TensorId packed_weight(TraceRewriter& rewriter, const at::Tensor& weight,
 struct ChannelScale {
   at::Tensor scale;
   at::Tensor shift;
-  // The tensors that they are computed from.
   std::vector<at::Tensor> sources;
   double eps = 0;
 };

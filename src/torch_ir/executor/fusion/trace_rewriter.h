@@ -22,7 +22,6 @@ class TraceRewriter {
  public:
   TraceRewriter(Trace& trace, PackedWeights& weights);
 
-  // Replaces a call and those that it swallows.
   struct Replacement {
     // In order, the call itself first. The replacement goes where the last one was.
     std::vector<size_t> calls;
@@ -33,8 +32,6 @@ class TraceRewriter {
   using FindRule = Rule (*)(std::string_view operator_name);
   void run(FindRule find_rule);
 
-  // Queries of the original trace.
-
   const TraceCall& call(size_t index) const { return calls_[index]; }
   const TraceTensor& tensor(TensorId id) const { return trace_.tensors[id]; }
   // Null for a tensor that is no constant.
@@ -43,17 +40,13 @@ class TraceRewriter {
   // The one call that reads the memory of `id`, once; nothing if it is also an output or written
   // again.
   std::optional<size_t> only_reader(TensorId id) const;
-  // Whether the call has not been replaced.
   bool is_open(size_t index) const { return states_[index] == State::kOpen; }
   // Whether it is plain memory of floats that no call changes.
   bool is_value(TensorId id) const;
   bool have_same_layout(TensorId a, TensorId b) const;
   bool is_contiguous(TensorId id) const;
 
-  // Queries and changes of the new trace.
-
   onednn::Layout plain_layout(TensorId id) const;
-  // The layout in which the value was made.
   onednn::Layout layout_of(TensorId id);
   bool is_carried(TensorId id) { return !(layout_of(id) == plain_layout(id)); }
   // The value in a layout of the same sizes.
@@ -90,7 +83,6 @@ class TraceRewriter {
     TensorId tensor;
   };
   struct Value {
-    // In plain memory, as in the original trace.
     TensorId tensor;
     std::vector<Variant> variants;
     bool has_plain;
@@ -113,7 +105,6 @@ class TraceRewriter {
   PackedWeights& weights_;
   std::vector<TraceCall> calls_;
   std::vector<TraceCall> rewritten_;
-  // By buffer.
   std::vector<std::vector<size_t>> readers_;
   // The last reader of a buffer, which the replacement of all its readers precedes.
   std::vector<size_t> last_reader_;
@@ -124,12 +115,10 @@ class TraceRewriter {
   std::unordered_map<BufferId, Value> values_;
   FindRule find_rule_ = nullptr;
   std::vector<State> states_;
-  // By the call that they precede.
   std::unordered_map<size_t, Replacement> replacements_;
   size_t current_ = 0;
 };
 
-// For each buffer, whether a call writes to it after it was made.
 std::vector<bool> written_buffers(const Trace& trace);
 
 // Reorders weights for a primitive; null if that is impossible.

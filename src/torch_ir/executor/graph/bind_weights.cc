@@ -136,7 +136,6 @@ class WeightBinder {
     return tensor != nullptr ? tensor : tensors.find(placeholder);
   }
 
-  // Whether it can be the weight, which may have several placeholders.
   bool check(const std::string& name, const at::Tensor& tensor) {
     const auto [checked, is_new] = checked_.try_emplace(name);
     if (is_new) checked->second = fits(name, tensor);
@@ -171,12 +170,9 @@ class WeightBinder {
   const StateDict& weights_;
   const StateDict& constants_;
   std::unordered_map<std::string, const TensorMeta*> metas_;
-  // State dict names and placeholders.
   std::unordered_set<std::string> names_;
   std::vector<Unbound> unbound_;
-  // State dict name to whether the tensor found can be the weight.
   std::unordered_map<std::string, bool> checked_;
-  // Placeholder to state dict name.
   std::unordered_map<std::string, std::string> missing_;
   std::optional<c10::Device> target_;
   std::unordered_map<const c10::TensorImpl*, at::Tensor> moved_;

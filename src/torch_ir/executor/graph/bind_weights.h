@@ -15,7 +15,6 @@ namespace torch_ir {
 struct BoundWeights {
   // By placeholder, and by state dict name for weights without one. Omits missing weights.
   TensorRegistry tensors;
-  // The device of the tensors and of the plan.
   c10::Device device = c10::kCPU;
   // The state dict name of the missing weight, if it is the only problem: the message then names
   // its placeholder instead.
@@ -23,15 +22,13 @@ struct BoundWeights {
 };
 
 // Looks in `weights`, then in `constants`, then in `ir.constants`, each by state dict name and then
-// by placeholder. Moves all to `device`; without it, only constants of the IR move, to the device
-// of the others. Tensors that do not move are kept, not copied. Throws ExecutionError with a
-// problem_list of what the overload below reports.
+// by placeholder. Moves tensors to `device`; without it, moves only constants of the IR, to the
+// device of the others. Throws ExecutionError with a problem_list.
 BoundWeights bind_weights(const IR& ir, const StateDict& weights, const StateDict& constants,
                           std::optional<c10::Device> device = std::nullopt);
 
-// As above, but adds problems to `problems`, one line each: weights that a node or output reads and
-// nobody supplies, and those whose shape, dtype, layout or device does not fit or that have no
-// data. If there is any, also surplus `weights`, as the name may be wrong.
+// As above, but adds problems to `problems`, one line each: missing weights that the graph reads
+// and weights that do not fit, and then also surplus `weights`, as the name may be wrong.
 BoundWeights bind_weights(const IR& ir, const StateDict& weights, const StateDict& constants,
                           std::optional<c10::Device> device, std::vector<std::string>& problems);
 

@@ -45,7 +45,6 @@ void unite_overlapping_constants(const LoweredGraph& graph, AliasSets& sets) {
   for (size_t i = 0; i < ids.size(); ++i) sets.unite(ids[i], ids[groups[i]]);
 }
 
-// For each value, whether its set contains a value of `marked`.
 std::vector<bool> spread(const std::vector<size_t>& marked, size_t size, AliasSets& sets) {
   std::vector<bool> roots(size, false);
   for (const size_t value : marked) roots[sets.find(value)] = true;

@@ -25,7 +25,6 @@ class GraphMemory {
 
   const std::vector<size_t>& written_by(size_t index) const { return writes_.at(index); }
 
-  // Whether a node in [first, last) may write to `memory`.
   bool is_written(size_t memory, size_t first, size_t last) const;
 
  private:

@@ -40,7 +40,6 @@ class RangeCutter {
 
  private:
   const LoweredGraph& graph_;
-  // By value, the node after its last reader.
   std::vector<size_t> read_until_;
 };
 

@@ -22,7 +22,6 @@ bool returns_values(const LoweredNode& node) {
          });
 }
 
-// Marks the values that are read or written, and drops constants that nobody reads.
 void mark_values(LoweredGraph& graph) {
   const AliasAnalysis aliases = analyze_aliases(graph);
   for (const LoweredNode& node : graph.nodes) {
@@ -41,7 +40,6 @@ void mark_values(LoweredGraph& graph) {
   }
 }
 
-// Turns values that are the same tensor in every run into constant arguments.
 void fix_constants(const LoweredGraph& graph, LoweredNode& node) {
   const auto fix = [&](auto& item) {
     const auto* use = std::get_if<ValueUse>(&item);

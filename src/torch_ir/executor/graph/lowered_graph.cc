@@ -19,7 +19,6 @@
 namespace torch_ir {
 namespace {
 
-// The callee of all nodes with one op_type.
 struct Callee {
   std::variant<std::monostate, c10::OperatorHandle, OpExecutor, NumberFunction> call;
   std::optional<OperatorBinder> binder;
@@ -38,7 +37,6 @@ class GraphBuilder {
     graph_.device = weights.device;
   }
 
-  // `num_weights` is an upper bound.
   LoweredGraph build(size_t num_weights) {
     const size_t num_nodes = source_.nodes.size();
     size_t num_values = num_weights + source_.graph_inputs.size();
@@ -65,7 +63,6 @@ class GraphBuilder {
   }
 
  private:
-  // A value, or a node whose outputs are numbered in a row.
   struct Entry {
     std::optional<ValueId> value;
     ValueId first_output = 0;
@@ -90,7 +87,6 @@ class GraphBuilder {
     return id;
   }
 
-  // Adds a number without a name.
   ValueId add_constant(at::Tensor constant) {
     graph_.values.push_back({{}, std::move(constant)});
     return static_cast<ValueId>(graph_.values.size() - 1);
@@ -288,7 +284,6 @@ class GraphBuilder {
   LoweredGraph graph_;
   NameIndex names_;
   std::vector<Entry> entries_;
-  // By op_type.
   std::unordered_map<std::string_view, Callee> callees_;
 };
 

@@ -23,11 +23,9 @@
 
 namespace torch_ir {
 
-// Index into LoweredGraph::values.
 using ValueId = uint32_t;
 
 struct LoweredValue {
-  // From the IR; a constant has only a name, which may be empty.
   TensorMeta meta;
   // A weight, a lifted constant, or a number given as a tensor argument. Undefined for inputs and
   // outputs of nodes.
@@ -40,7 +38,6 @@ struct LoweredValue {
   // Whether it may be a constant that no run writes to, or a view of one.
   bool may_be_constant = false;
 
-  // Whether it is the same tensor in every run.
   bool is_fixed() const { return constant.defined() && !is_written; }
 };
 
@@ -58,7 +55,6 @@ struct ListArgument {
   bool holds_none = false;
 };
 
-// An attribute with numbers that only a run knows.
 struct NumbersArgument {
   Attribute attribute;
   const c10::Argument* argument;
@@ -127,11 +123,9 @@ LoweredGraph build_graph(const IR& ir, const BoundWeights& weights);
 // constants and inputs intact.
 struct AliasAnalysis {
   std::vector<bool> is_written;
-  // Whether the memory may be that of a constant.
   std::vector<bool> may_be_constant;
-  // A number for each value, equal for those that may share memory.
+  // Equal for values that may share memory.
   std::vector<size_t> memory;
-  // For each node, the values that it may write to.
   std::vector<std::vector<ValueId>> writes;
 };
 
@@ -143,8 +137,7 @@ AliasAnalysis analyze_aliases(const LoweredGraph& graph);
 LoweredGraph lower(const IR& ir, const StateDict& weights, const StateDict& constants = StateDict(),
                    std::optional<c10::Device> device = std::nullopt);
 
-// Visits the values of an argument, or of all arguments of a node, in order and as often as they
-// are read.
+// Visits values in order, as often as they are read.
 void visit_values(const NodeArgument& argument, c10::function_ref<void(ValueId)> visit);
 void visit_values(const LoweredNode& node, c10::function_ref<void(ValueId)> visit);
 

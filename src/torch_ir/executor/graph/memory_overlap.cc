@@ -13,7 +13,6 @@
 namespace torch_ir {
 namespace {
 
-// From the first element to the end of the last; empty for a tensor without elements.
 struct MemoryRange {
   uintptr_t begin = 0;
   uintptr_t end = 0;
@@ -41,7 +40,6 @@ at::Tensor bytes_of(const MemoryRange& range, const at::Tensor& owner) {
                        owner.options().dtype(c10::kByte));
 }
 
-// `original` over the copied memory, from byte `offset` of `storage`.
 at::Tensor rebuild(const at::Tensor& original, const at::Tensor& storage, size_t offset) {
   if (offset % original.itemsize() != 0) {
     throw ExecutionError(

@@ -74,7 +74,6 @@ SymbolValues SymbolBinder::find(const std::vector<c10::IValue>& inputs,
 // Solves expressions with one unknown; each solution may leave others with one.
 void SymbolBinder::solve(const std::vector<int64_t>& values, SymbolValues& symbols) const {
   std::vector<int64_t> num_unknown;
-  // Sizes with one unknown, each at most once.
   std::vector<size_t> solvable;
   for (size_t i = 0; i < sizes_.size(); ++i) {
     num_unknown.push_back(std::ranges::count_if(

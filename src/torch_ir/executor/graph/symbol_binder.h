@@ -36,7 +36,6 @@ class SymbolBinder {
   // A dimension of an input, or an input that is a number.
   struct Size {
     size_t input;
-    // Empty for a number.
     std::optional<size_t> dimension;
     std::string input_name;
     std::string text;
@@ -54,7 +53,6 @@ class SymbolBinder {
              std::vector<std::string>& problems) const;
 
   std::vector<Size> sizes_;
-  // For each symbol, its positions in sizes_.
   std::unordered_map<std::string, std::vector<size_t>> sizes_with_;
   std::vector<Range> ranges_;
 };
@@ -62,7 +60,6 @@ class SymbolBinder {
 // The symbols for `inputs`, one for each graph input. Throws as SymbolBinder::bind does.
 SymbolValues bind_symbols(const IR& ir, const std::vector<at::Tensor>& inputs);
 
-// The problems that SymbolBinder::find reports for `inputs`.
 std::vector<std::string> size_problems(const IR& ir, const std::vector<at::Tensor>& inputs);
 
 // Whether `tensor` has the sizes of `meta`, as far as `symbols` are known. Sets unknown symbols

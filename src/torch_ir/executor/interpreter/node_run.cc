@@ -17,7 +17,6 @@ struct Source {
   size_t step = kGiven;
 };
 
-// The names are those of `graph`.
 std::unordered_map<std::string_view, Source> sources_of(const LoweredGraph& graph) {
   std::unordered_map<std::string_view, Source> sources;
   for (size_t step = 0; step < graph.nodes.size(); ++step) {
@@ -34,7 +33,6 @@ std::unordered_map<std::string_view, Source> sources_of(const LoweredGraph& grap
 StepRun start(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs) {
   const PlainKernelsGuard guard;
   const Stack values = input_values(graph, inputs);
-  // Checks the dynamic sizes.
   if (!graph.symbols.empty()) graph.symbols.bind(values);
   return {graph, values, /*symbols=*/nullptr};
 }

@@ -80,7 +80,6 @@ class StepRun {
   SymbolValues* const symbols_;
   const BodyRunner* const run_body_ = nullptr;
   RunValues values_;
-  // Scratch.
   Stack stack_;
   size_t next_step_ = 0;
 };
@@ -88,7 +87,6 @@ class StepRun {
 std::vector<c10::IValue> run_steps(const LoweredGraph& graph, const Stack& inputs,
                                    SymbolValues* symbols);
 
-// The results as tensors for the caller.
 std::vector<at::Tensor> caller_outputs(const LoweredGraph& graph,
                                        const std::vector<c10::IValue>& results);
 
@@ -96,7 +94,6 @@ std::vector<at::Tensor> caller_outputs(const LoweredGraph& graph,
 std::vector<at::Tensor> run_graph(const LoweredGraph& graph, const std::vector<at::Tensor>& inputs,
                                   bool is_checked);
 
-// A number as a tensor of `dtype`.
 at::Tensor as_tensor(const c10::IValue& value, c10::ScalarType dtype);
 
 }  // namespace torch_ir

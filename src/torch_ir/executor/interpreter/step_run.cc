@@ -98,7 +98,6 @@ void fill_stack(const LoweredNode& node, RunValues& values, Stack& stack) {
     } else if (const auto* use = std::get_if<ValueUse>(&argument)) {
       stack.push_back(take(values, *use));
     } else if (const auto* numbers = std::get_if<NumbersArgument>(&argument)) {
-      // The references are found in the order of value_refs.
       auto value = numbers->values.begin();
       stack.push_back(to_ivalue(numbers->attribute, *numbers->argument,
                                 [&](const ValueRef& /*ref*/) { return values[*value++]; }));
@@ -117,7 +116,6 @@ void call_executor(const ExecutorCall& call, Stack& stack) {
   for (at::Tensor& output : call.executor(call.node, inputs)) stack.emplace_back(std::move(output));
 }
 
-// Appends the tensors and numbers of `value`, flattening lists.
 void append_values(const c10::IValue& value, std::vector<c10::IValue>& values) {
   if (!value.isList()) {
     values.push_back(value);

@@ -58,7 +58,6 @@ std::unique_ptr<PreparedKernel> prepare_copy(const KernelCall& call, const at::T
   const bool converts_half =
       to.dtype() != from.dtype() && (to.dtype() == at::kHalf || from.dtype() == at::kHalf);
   if (!kHasStubs || to.numel() == 0 || converts_half || is_transposition(to, from)) {
-    // copy_ covers all special cases.
     return make_kernel([target = to, source = from]() mutable {
       at::native::copy_(target, source, /*non_blocking=*/false);
     });
@@ -73,7 +72,6 @@ std::unique_ptr<PreparedKernel> prepare_copy(const KernelCall& call, const at::T
   });
 }
 
-// The output has the requested dtype and layout.
 std::unique_ptr<PreparedKernel> prepare_clone(const KernelCall& call) {
   return prepare_copy(call, call.outputs[0], call.arguments[0].toTensor());
 }
@@ -90,7 +88,6 @@ struct RunCat {
   }
 };
 
-// The share of one tensor in each row of the result.
 struct ConcatenatedBlock {
   at::Tensor tensor;
   size_t bytes;

@@ -9,7 +9,6 @@ const c10::StorageImpl* storage_of(const at::TensorBase& tensor) {
   return tensor.storage().unsafeGetStorageImpl();
 }
 
-// Whether `tensor` is an argument that is the same in every run.
 bool is_constant(const at::TensorBase& tensor, const KernelCall& call) {
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     const c10::IValue& argument = call.arguments[i];

@@ -25,7 +25,6 @@ struct KernelCall {
   std::vector<bool> is_constant;
   // Laid out as in eager. For an operator that writes in place, the argument that it returns.
   std::vector<at::Tensor> outputs;
-  // For each output, whether anybody reads it.
   std::vector<bool> is_used;
 };
 
@@ -33,18 +32,16 @@ class PreparedKernel {
  public:
   virtual ~PreparedKernel() = default;
 
-  // Reads the arguments and writes the outputs. Allocates nothing that outlives the call.
+  // Allocates nothing that outlives the call.
   virtual void run() = 0;
 
-  // Whether it also writes outputs that nobody reads, and so needs memory for them.
+  // Whether it also writes outputs that nobody reads.
   virtual bool writes_unused() const { return true; }
 
-  // Tells the kernel that `storage`, used by tensors of the call, has new memory: that of an input
-  // or output of the next run.
+  // `storage`, used by tensors of the call, has new memory in the next run.
   virtual void on_moved(const c10::StorageImpl* /*storage*/) {}
 };
 
-// A kernel made of a function object.
 template <class Run>
 class RunKernel final : public PreparedKernel {
  public:

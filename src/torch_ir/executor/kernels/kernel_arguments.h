@@ -38,7 +38,6 @@ struct KeptArgument<const at::Tensor&> {
   const at::Tensor& pass() const { return kept; }
 };
 
-// Written by the kernel.
 template <>
 struct KeptArgument<at::Tensor&> {
   at::Tensor kept;
@@ -102,7 +101,6 @@ struct KeptArgument<at::IOptTensorListRef> {
   at::IOptTensorListRef pass() const { return at::IOptTensorListRef(kept); }
 };
 
-// Kept arguments for the first parameters of a kernel, one for each index.
 template <class Parameters, class Indices>
 struct KeptArguments;
 

@@ -133,7 +133,6 @@ std::optional<Product> plan_product(const at::Tensor& result, const at::Tensor& 
   return product;
 }
 
-// A matrix, or one row for all rows, to add to a product.
 struct Addend {
   at::Tensor tensor;
   bool is_row = false;

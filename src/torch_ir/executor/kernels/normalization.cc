@@ -26,7 +26,6 @@
 namespace torch_ir {
 namespace {
 
-// Undefined for None.
 at::Tensor optional_tensor(const c10::IValue& value) {
   return value.isNone() ? at::Tensor() : value.toTensor();
 }

@@ -32,7 +32,6 @@ namespace torch_ir {
 // Thrown if `meta` wants a result laid out differently than in the frame.
 struct OtherLayout {};
 
-// `Op` with its results in the frame's memory.
 template <class Op, size_t kNumOutputs>
 class WithOutputs final : public Op {
  public:
@@ -52,7 +51,6 @@ class WithOutputs final : public Op {
   explicit WithOutputs(const KernelCall& call) {
     if (call.outputs.size() != kNumOutputs) throw OtherLayout();
     for (size_t i = 0; i < kNumOutputs; ++i) planned_[i] = call.outputs[i];
-    // In place, the result already exists.
     if (is_in_place(call)) outputs_ = planned_;
   }
 
@@ -117,7 +115,6 @@ struct MetaTraits<Result (Op::*)(Parameters...)> {
   using Found = std::conditional_t<std::is_void_v<Result>, std::monostate, Result>;
 };
 
-// Calls `impl` with the arguments of `meta` and the results, which suits most kernels.
 struct RunImpl {
   template <class Op, class... Arguments>
   static void impl(Op& op, const std::monostate& /*found*/, const Arguments&... arguments) {

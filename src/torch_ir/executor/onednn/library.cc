@@ -137,7 +137,6 @@ class ThreadsGuard {
   ThreadsGuard& operator=(const ThreadsGuard&) = delete;
 
  private:
-  // 0 if there is nothing to restore.
   int num_threads_ = 0;
 };
 

@@ -32,7 +32,6 @@ class Layout {
   size_t bytes() const;
   // The block size, if the layout is one that `blocked` gives.
   std::optional<int64_t> block() const;
-  // Unique to the layout.
   std::string key() const;
   bool operator==(const Layout& other) const;
 
@@ -57,10 +56,8 @@ enum class Binary { kAdd, kMultiply };
 
 enum class Pooling { kMax, kAverage, kAverageWithPadding };
 
-// A function applied to each result before it is written.
 struct PostOp {
   enum class Kind {
-    // Applies a function with its numbers.
     kFunction,
     // Adds the previous contents of the output's memory.
     kSum,
@@ -93,7 +90,6 @@ class Primitive {
   virtual std::unique_ptr<Execution> bind() const = 0;
 
  protected:
-  // "convolution"
   std::string name_;
   std::vector<Layout> inputs_;
   Layout output_;
@@ -111,7 +107,6 @@ struct Convolution {
   Layout output;
   Dims strides;
   Dims padding;
-  // 1 means no dilation.
   Dims dilation;
   bool is_winograd = false;
   PostOps post_ops = {};

@@ -19,7 +19,6 @@ bool is_written(const c10::Argument& argument) {
   return argument.alias_info() != nullptr && argument.alias_info()->isWrite();
 }
 
-// Whether `out` takes the arguments of `op`, then a tensor for each of its results.
 bool is_out_overload(const c10::FunctionSchema& op, const c10::FunctionSchema& out) {
   const auto& arguments = op.arguments();
   const auto& out_arguments = out.arguments();

@@ -17,8 +17,8 @@ std::unique_ptr<PreparedKernel> prepare_out_call(const KernelCall& call);
 // it is needed.
 using OnResult = std::function<void(size_t index, const at::Tensor& result)>;
 
-// Calls the operator itself, and hands over the memory that it returns. Its run throws
-// std::runtime_error if a result is not laid out as it was when traced.
+// Calls the operator itself, and hands over its new memory. Its run throws std::runtime_error if a
+// result is not laid out as traced.
 std::unique_ptr<PreparedKernel> prepare_returning_call(const KernelCall& call,
                                                        std::vector<bool> has_new_memory,
                                                        OnResult on_result);

@@ -249,7 +249,6 @@ void Frame::prepare(size_t index, bool uses_kernels) {
       if (prepare_kernel != nullptr) kernel = prepare_kernel(call);
       if (kernel == nullptr) kernel = prepare_out_call(call);
     } catch (const c10::Error&) {
-      // The dispatcher takes all calls.
     }
   }
   if (kernel == nullptr) {
@@ -293,7 +292,6 @@ void Frame::add_users(size_t index, PreparedKernel* kernel) {
   }
 }
 
-// Adds steps that release memory returned by operators, after its last use by call `index`.
 void Frame::add_releases(size_t index) {
   for (const TensorId tensor : tensors_and_outputs_of(trace_->calls[index])) {
     const BufferId buffer = trace_->buffer_of(tensor).place.owner;
@@ -343,7 +341,6 @@ at::Tensor Frame::output(size_t index, const std::vector<at::Tensor>& inputs,
 void Frame::end_run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs) {
   outputs.reserve(outputs_.size());
   for (size_t i = 0; i < outputs_.size(); ++i) outputs.push_back(output(i, inputs, outputs));
-  // These belong to the caller from now on.
   for (const OutputBinding& binding : outputs_) {
     if (binding.source == OutputSource::kReturned) returned_[binding.index] = c10::Storage();
   }

@@ -49,7 +49,6 @@ class OutputMemory {
 
 class Frame {
  public:
-  // `inputs` are laid out as they were for the trace. Looks for kernels if `uses_kernels`.
   Frame(std::shared_ptr<const Trace> trace, const std::vector<at::Tensor>& inputs,
         bool uses_kernels);
   ~Frame();
@@ -75,7 +74,6 @@ class Frame {
     BufferId buffer;
     const void* data;
   };
-  // Where an output comes from.
   enum class OutputSource {
     kConstant,
     // The output `index`: a tensor that the graph returns twice is one tensor for the caller.
@@ -83,9 +81,7 @@ class Frame {
     // The input `index`, or a view of it.
     kInput,
     kInputView,
-    // The result of the operator that made the buffer `index`.
     kReturned,
-    // The output memory `index`.
     kMemory,
   };
   struct OutputBinding {
@@ -118,10 +114,8 @@ class Frame {
   // One for each tensor of the trace; undefined if no call uses it.
   std::vector<at::Tensor> tensors_;
   std::vector<Step> steps_;
-  // The kernels to tell when a buffer moves.
   std::vector<std::vector<PreparedKernel*>> users_;
   std::vector<NeededMemory> needs_;
-  // The results of operators in this run, by buffer.
   std::vector<c10::Storage> returned_;
   std::vector<InputBinding> inputs_;
   std::vector<OutputMemory> output_memory_;

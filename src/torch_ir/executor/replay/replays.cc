@@ -98,7 +98,6 @@ Replays::FrameRef Replays::take(const std::vector<at::Tensor>& inputs,
 
 Replays::FrameRef Replays::take_pooled(const std::vector<at::Tensor>& inputs) {
   const std::lock_guard<std::mutex> lock(pool_mutex_);
-  // The frame used last may still be in the processor's cache.
   const auto found = std::find_if(pool_.rbegin(), pool_.rend(), [&](const FrameRef& frame) {
     return frame->layout->inputs.matches(inputs);
   });
@@ -164,7 +163,6 @@ Replays::FrameRef Replays::make_layout(const std::vector<at::Tensor>& inputs,
   place_buffers(*trace, options_.reuse_memory);
   auto layout = std::make_shared<Layout>(InputLayout(range_, inputs), trace, symbols != nullptr);
   FrameRef frame(new PooledFrame{layout, {trace, inputs, options_.kernels}});
-  // Preparing kernels shows which results need memory.
   const std::vector<NeededMemory>& needs = frame->frame.needs();
   const bool needs_all =
       std::ranges::all_of(needs, [](NeededMemory needed) { return needed == NeededMemory::kAll; });

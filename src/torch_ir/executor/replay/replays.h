@@ -61,10 +61,8 @@ enum class ReplayResult {
   kFailed,
 };
 
-// One replay, for measurements.
 struct ReplayRecord {
   std::shared_ptr<const Trace> trace;
-  // One for each call.
   std::vector<double> seconds;
 };
 
@@ -82,11 +80,11 @@ class Replays {
   Replays(GraphRange range, const ExecutionOptions& options);
   ~Replays();
 
+  const GraphRange& range() const { return range_; }
+
   // As ExecutionPlan::run. `outputs` are unspecified unless it is done. Throws ExecutionError for
   // inputs of a new layout that do not fit, and TraceRefused (tracer.h) if the graph cannot be
   // replayed.
-  const GraphRange& range() const { return range_; }
-
   ReplayResult run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
                    const ReplayOptions& options);
 

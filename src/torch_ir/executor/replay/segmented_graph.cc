@@ -132,11 +132,9 @@ void SegmentedGraph::cut_at(const Segment& segment, size_t node, const std::stri
   add_replayed(node + 1, last);
 }
 
-// Replaces `segment` by smaller segments, or by steps.
 void SegmentedGraph::cut(const Segment& segment, const TraceRefused& refused) {
   const std::lock_guard lock(mutex_);
   const auto found = segments_.find(segment.first);
-  // Another thread was first.
   if (found == segments_.end() || found->second.get() != &segment) return;
   const SegmentRef keep = found->second;
   if (refused.step) {
@@ -155,7 +153,6 @@ SegmentedGraph::SegmentRef SegmentedGraph::segment_at(size_t node) const {
   return segments_.at(node);
 }
 
-// Nothing if the segment was cut.
 std::optional<ReplayResult> SegmentedGraph::try_replay(const Segment& segment,
                                                        const std::vector<at::Tensor>& inputs,
                                                        std::vector<at::Tensor>& outputs,

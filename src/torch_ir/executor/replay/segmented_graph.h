@@ -24,10 +24,8 @@
 
 namespace torch_ir {
 
-// What one run did, for measurements.
 struct SegmentedRunRecord {
   std::vector<ReplayRecord> replayed;
-  // By node, for those that ran step by step.
   std::map<size_t, double> step_seconds;
 };
 
@@ -48,7 +46,6 @@ class SegmentedGraph {
  private:
   struct Segment {
     size_t first;
-    // One past the last node.
     size_t last;
     // Null for nodes that run step by step.
     std::unique_ptr<Replays> replays = nullptr;
@@ -77,17 +74,15 @@ class SegmentedGraph {
   const LoweredGraph& graph_;
   const ExecutionOptions options_;
   const RangeCutter cutter_;
-  // The graphs of control flow.
   std::unordered_map<const LoweredGraph*, std::unique_ptr<SegmentedGraph>> bodies_;
   const BodyRunner run_body_of_;
   // The whole graph, kept for runs that go on while it is cut.
   SegmentRef whole_segment_;
-  // Its replays until it is cut.
   std::atomic<Replays*> whole_ = nullptr;
   mutable std::mutex mutex_;
-  // By first node; together they cover all nodes. Guarded by mutex_.
+  // Together they cover all nodes. Guarded by mutex_.
   std::map<size_t, SegmentRef> segments_;
-  // Why a node is not replayed. Guarded by mutex_.
+  // Guarded by mutex_.
   std::map<size_t, std::string> reasons_;
 };
 

@@ -11,8 +11,7 @@
 namespace torch_ir {
 namespace {
 
-// The same memory under another tensor: inputs that are one tensor, or views of one, may be
-// different ones in the next run.
+// Inputs that share a tensor or memory now may be separate in the next run.
 at::Tensor separate(const at::Tensor& plain) {
   size_t extent = plain.numel() == 0 ? 0 : 1;
   for (int64_t d = 0; d < plain.dim() && extent > 0; ++d) {

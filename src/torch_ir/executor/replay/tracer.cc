@@ -22,7 +22,6 @@ bool is_plain(const at::Tensor& tensor) {
          !tensor.is_conj() && !tensor.is_neg() && !tensor._is_zerotensor();
 }
 
-// The step of calls that come before the first.
 constexpr size_t kBeforeSteps = SIZE_MAX;
 
 constexpr const char* kNotPlain =
@@ -261,7 +260,6 @@ void Tracer::finish_call(TraceCall call, const Mark& mark, const torch::jit::Sta
   if (!is_view && !is_question) trace_.calls.push_back(std::move(call));
 }
 
-// Turns the results of a call into constants if it depends only on constants.
 bool Tracer::fold(const TraceCall& call, size_t number, const Mark& mark,
                   const torch::jit::Stack& stack, size_t first) {
   const auto is_constant = [&](TensorId tensor) {

@@ -27,7 +27,6 @@ struct TraceRefused {
   std::optional<size_t> step;
 };
 
-// Calls of one graph, numbered in order.
 using CallNumbers = std::set<size_t>;
 
 class Tracer : public DispatchMode {
@@ -48,7 +47,6 @@ class Tracer : public DispatchMode {
   void call(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
             torch::jit::Stack* stack) override;
 
-  // The traced tensor of a result.
   TensorId find(const at::Tensor& tensor);
 
   // Notes that code behind the trace writes to the memory of this result.
@@ -62,7 +60,6 @@ class Tracer : public DispatchMode {
   Trace take(std::vector<TensorId> outputs);
 
  private:
-  // The state before a call.
   struct Mark {
     size_t num_calls;
     BufferId num_buffers;
@@ -98,7 +95,6 @@ class Tracer : public DispatchMode {
   // Values that cannot be replayed, and why: tensors in layouts of oneDNN, values that depend on
   // data.
   std::unordered_map<BufferId, const char*> opaque_buffers_;
-  // The call that made a folded value.
   std::unordered_map<BufferId, size_t> folded_by_;
   TensorTable<TensorId> tensors_;
   StorageTable<BufferId> buffers_;

@@ -21,7 +21,6 @@
 
 namespace torch_ir {
 
-// A value of the graph, by name.
 struct V {
   std::string name;
 };
@@ -39,13 +38,11 @@ class EagerGraph {
   // Calls the operator with the arguments of its schema; missing ones at the end take their
   // defaults. The nodes are named "n0", "n1", ...
   std::vector<V> call(const std::string& op_type, std::vector<EagerArgument> arguments);
-  // For an operator with one output.
   V call1(const std::string& op_type, std::vector<EagerArgument> arguments);
 
   void output(const V& value);
 
   const at::Tensor& value(const V& value) const { return values_.at(value.name); }
-  // The outputs after all calls.
   std::vector<at::Tensor> expected() const;
 
   // The graph with its weights and inputs, as the test gave them, whatever the calls wrote.
@@ -61,23 +58,20 @@ class EagerGraph {
   std::unordered_map<std::string, TensorMeta> metas_;
 };
 
-// Compiles and runs `graph` twice, and reports outputs that differ from the calls' and inputs or
-// weights that changed; empty if there are none.
+// Compiles and runs `graph` twice. Reports differences from eager, and changed inputs or weights.
 std::string difference_from_eager(const EagerGraph& graph);
 
 ExecutionPlan fast_plan(const EagerGraph& graph);
 
-// What it calls, in order, without reorders.
 std::vector<std::string> calls_at_fast(const EagerGraph& graph);
 
-// Describes what is wrong with the output at `index`, which is not within 1e-4 of the calls'; empty
-// if it is acceptable.
+// Reports what is wrong with the output at `index`, which is not within 1e-4 of eager; empty if it
+// is acceptable.
 using SecondJudge =
     std::function<std::string(const std::vector<at::Tensor>& outputs, size_t index)>;
 
-// Runs it three times: the first run traces, the later ones replay on the same memory. Reports an
-// output that is laid out differently than the calls', or neither within 1e-4 of it nor accepted by
-// `judge`; empty if there is none.
+// Runs three times: the first run traces, the others replay on the same memory. Reports outputs
+// with another layout than eager's, or neither within 1e-4 of it nor accepted by `judge`.
 std::string difference_at_fast(const EagerGraph& graph, const SecondJudge& judge = nullptr);
 
 }  // namespace torch_ir

@@ -40,7 +40,6 @@ size_t sum_of_lifetimes(const std::vector<MemoryBlock>& blocks) {
   return sum;
 }
 
-// The placed blocks, by the calls at which they are alive.
 class GreedyArena {
  public:
   GreedyArena(const std::vector<MemoryBlock>& blocks, size_t alignment,
@@ -64,7 +63,6 @@ class GreedyArena {
   std::vector<size_t> neighbours(const MemoryBlock& block) const {
     std::vector<size_t> found;
     for (size_t call = block.first; call <= block.last; ++call) {
-      // Count each once: where it begins, or where `block` does.
       for (const size_t other : placed_at_[call]) {
         if (std::max(blocks_[other].first, block.first) == call) found.push_back(other);
       }
@@ -96,7 +94,6 @@ class GreedyArena {
   std::vector<std::vector<size_t>> placed_at_;
 };
 
-// Memory that is taken and released in the order of the calls.
 class BestFitArena {
  public:
   size_t take(size_t bytes) {

@@ -24,7 +24,6 @@
 
 namespace torch_ir {
 
-// Indices into Trace::buffers and Trace::tensors.
 using BufferId = uint32_t;
 using TensorId = uint32_t;
 
@@ -34,11 +33,8 @@ enum class Placement {
   // An input or a constant.
   kOutside,
   kArena,
-  // Memory of its own that the caller gets.
   kOutput,
-  // Memory that the operator returns.
   kReturned,
-  // No memory: nobody writes or reads it.
   kNowhere,
 };
 
@@ -64,22 +60,20 @@ struct TraceTensor {
   c10::ScalarType dtype = c10::kFloat;
   at::DimVector sizes;
   at::DimVector strides;
-  // In elements, from the start of the buffer.
+  // In elements.
   int64_t offset = 0;
   at::Tensor constant;
 };
 
 size_t bytes_of(const TraceTensor& tensor);
 
-// Compares sizes, strides, offset and dtype.
 bool has_layout(const at::Tensor& tensor, const TraceTensor& traced);
 
 using TraceList = RecordedList<TensorId>;
 using TraceArgument = RecordedArgument<TensorId>;
 
-// A replacement for calls of operators.
 struct FusedCall {
-  // "onednn::convolution", for profiles.
+  // "onednn::convolution"
   std::string name;
   // Takes the frame's tensors in place of the trace's.
   std::function<std::unique_ptr<PreparedKernel>(const KernelCall& call)> prepare;
@@ -92,12 +86,9 @@ struct TraceCall {
   std::vector<TraceArgument> arguments;
   // The returned tensors, with lists flattened.
   std::vector<TensorId> outputs;
-  // The node of the graph that it belongs to.
   size_t step = 0;
-  // Null for the call of an operator.
   std::shared_ptr<const FusedCall> fused = nullptr;
 
-  // "aten::addmm"
   std::string name() const;
 };
 
@@ -109,7 +100,6 @@ struct Trace {
   std::vector<std::optional<TensorId>> inputs;
   // Numbers are constants: they are the same in every run.
   std::vector<TensorId> outputs;
-  // Set by place_buffers.
   PlanMemory memory;
 
   BufferKind kind(TensorId tensor) const { return buffers[tensors[tensor].buffer].kind; }
@@ -117,7 +107,6 @@ struct Trace {
   const TraceBuffer& buffer_of(TensorId tensor) const { return buffers[tensors[tensor].buffer]; }
 };
 
-// The tensors of a call's arguments, in order.
 std::vector<TensorId> tensors_of(const TraceArgument& argument);
 std::vector<TensorId> tensors_of(const TraceCall& call);
 std::vector<TensorId> tensors_and_outputs_of(const TraceCall& call);

@@ -51,7 +51,6 @@ void choose_placements(Trace& trace, const std::vector<NeededMemory>& needs) {
     if (place.placement != Placement::kOutside && place.placement != Placement::kReturned) {
       place.placement = Placement::kOutput;
     }
-    // Never release it.
     place.last_call = kNever;
   }
 }

@@ -168,7 +168,6 @@ std::vector<c10::IValue> call_dispatcher(const c10::OperatorHandle& op,
   return stack;
 }
 
-// The argument that the operator writes to.
 at::Tensor written_argument(const c10::OperatorHandle& op,
                             const std::vector<c10::IValue>& arguments) {
   const c10::FunctionSchema& schema = op.schema();
@@ -249,7 +248,6 @@ void run_with_two_tensors(CaseRunner& runner, const std::string& op,
     run(plain, make_right(dtype, {}));
     run(make_tensor(dtype, {0, 3}), make_right(dtype, {3}));
     run(make_tensor(dtype, {1}), make_right(dtype, {1}));
-    // Types are promoted.
     run(make_tensor(at::kInt, {3, 5}), make_right(dtype, {5}));
     run(make_tensor(dtype, {3, 5}), make_right(at::kFloat, {3, 1}));
     run(plain, make_wrapped_number(2));
@@ -289,7 +287,6 @@ c10::OperatorHandle find_op(const std::string& name) {
       name.substr(0, dot).c_str(), dot == name.size() ? "" : name.substr(dot + 1).c_str());
 }
 
-// A kernel whose call and tensors are gone; only their memory remains.
 class LoneKernel {
  public:
   LoneKernel(const c10::OperatorHandle& op, const std::vector<c10::IValue>& arguments,
@@ -310,7 +307,6 @@ class LoneKernel {
 
   bool takes_call() const { return kernel_ != nullptr; }
 
-  // What differs from `expected`; empty if nothing does.
   std::string difference(const std::vector<c10::IValue>& arguments,
                          const std::vector<c10::IValue>& expected) {
     copy_blocks(tensors_of(arguments), inputs_);

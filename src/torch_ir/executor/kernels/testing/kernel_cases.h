@@ -1,6 +1,5 @@
 // Tensors for tests of kernels, and calls of operators with them. Each call is prepared, run three
-// times on changing data, and compared bit for bit with the dispatcher. By then the call and its
-// tensors are gone; only their memory remains.
+// times on changing data after its tensors are gone, and compared bit for bit with the dispatcher.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -28,11 +27,9 @@ inline constexpr at::ScalarType kAllDtypes[] = {
     at::kFloat, at::kDouble, at::kHalf, at::kBFloat16,     at::kLong,         at::kInt,
     at::kByte,  at::kChar,   at::kBool, at::kComplexFloat, at::kComplexDouble};
 
-// Deterministic.
 at::Tensor make_tensor(at::ScalarType dtype, const std::vector<int64_t>& sizes,
                        Layout layout = Layout::kContiguous, Values values = Values::kAny);
 
-// Whole numbers from 0 to `limit` - 1.
 at::Tensor make_indices(const std::vector<int64_t>& sizes, int64_t limit,
                         at::ScalarType dtype = at::kLong);
 
@@ -53,7 +50,6 @@ class CaseRunner {
   void run_taken(const std::string& op, const std::vector<c10::IValue>& arguments);
   void run_refused(const std::string& op, const std::vector<c10::IValue>& arguments);
 
-  // Fails for each kernel of the table that took no case.
   void expect_all_taken() const;
 
  private:
@@ -63,9 +59,7 @@ class CaseRunner {
                 const std::vector<bool>& is_used);
 
   KernelTable table_;
-  // By name.
   std::set<std::string, std::less<>> taken_;
-  // The dispatcher's error for the last call, or empty.
   std::string refusal_;
 };
 
