@@ -13,7 +13,6 @@ namespace nn = torch::nn;
 
 struct UNetLevel {
   int64_t channels;
-  // Transformer layers after each residual block.
   int64_t attention;
 };
 
@@ -256,7 +255,6 @@ class DiffusionUNetImpl : public nn::Module {
 
  private:
   const UNetShape shape_;
-  // The width of the first and last level.
   const int64_t width_ = shape_.levels.front().channels;
   EmbeddingMlp time_ = register_module("time", EmbeddingMlp(width_, shape_.time_width()));
   EmbeddingMlp image_ = register_module(

@@ -70,7 +70,6 @@ REGISTER_MODEL(NeRF, {.inputs = {{.name = "points", .shape = {16, 8, 3}},
                       .categories = {"geometry", "generation", "multi_io"},
                       .description = "A field of density and colour, rendered along rays"});
 
-// The same layer for each point.
 class PointLayerImpl : public nn::Module {
  public:
   PointLayerImpl(int64_t in_channels, int64_t channels)

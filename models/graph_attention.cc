@@ -31,7 +31,6 @@ class GraphAttentionLayerImpl : public nn::Module {
   }
 
  private:
-  // Over the edges that end at one node.
   at::Tensor softmax_at(const at::Tensor& scores, const at::Tensor& to, int64_t nodes) const {
     const at::Tensor zeros = at::zeros({nodes, heads_});
     const at::Tensor places = to.unsqueeze(1).expand_as(scores);

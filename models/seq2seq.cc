@@ -99,8 +99,7 @@ REGISTER_MODEL(
 constexpr int64_t kT5Width = 64;
 constexpr int64_t kT5Heads = 4;
 
-// A bias of the scores by the distance of two tokens: one bucket for each short distance, few for
-// all longer ones.
+// A bias of the scores by distance, with one bucket for each short one and few for longer ones.
 class RelativeBiasImpl : public nn::Module {
  public:
   explicit RelativeBiasImpl(bool is_bidirectional) : is_bidirectional_(is_bidirectional) {}

@@ -57,8 +57,7 @@ REGISTER_MODEL(BufferVsConstant, {.inputs = {{.shape = {1, 4}}},
                                   .categories = {"lifted_constants", "specification"},
                                   .description = "A buffer and a lifted constant side by side"});
 
-// A base class of multi-head attention, so that the projections belong to the model: `q_proj`,
-// `k_proj`, `v_proj`, `out_proj`.
+// A base class, so that `q_proj`, `k_proj`, `v_proj` and `out_proj` belong to the model.
 class Attention : public nn::Module {
  protected:
   static constexpr int64_t kWidth = 64;

@@ -360,7 +360,6 @@ class SwinImpl : public nn::Module {
   }
 
  private:
-  // Merges four neighbours into one.
   at::Tensor merge(const at::Tensor& x) {
     const at::Tensor pairs = x.unflatten(1, {-1, 2}).unflatten(3, {-1, 2});
     return merge_(merge_norm_(pairs.permute({0, 1, 3, 4, 2, 5}).flatten(3)));

@@ -12,10 +12,8 @@ namespace {
 
 struct Places {
   at::Tensor positions;
-  // The rotary angles of each.
   at::Tensor cos;
   at::Tensor sin;
-  // Which positions each token sees.
   at::Tensor mask;
 };
 

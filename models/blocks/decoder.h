@@ -26,14 +26,12 @@ struct LatentShape {
 struct ExpertsShape {
   int64_t count;
   int64_t chosen;
-  // Per expert.
   int64_t hidden;
   // Always in use, beside the chosen experts; counted in experts.
   int64_t shared = 0;
   // Experts are chosen from the best `chosen_groups` of `groups`.
   int64_t groups = 1;
   int64_t chosen_groups = 1;
-  // How many layers at the start are dense.
   int64_t dense_layers = 0;
   // Scores are sigmoids instead of a softmax, with a correction for the choice.
   bool has_sigmoid_scores = false;
@@ -45,9 +43,7 @@ struct DecoderShape {
   int64_t width;
   int64_t layers;
   int64_t heads;
-  // For dense layers.
   int64_t hidden;
-  // The size of the cache.
   int64_t positions;
   // Queries share key heads evenly.
   int64_t key_heads;
@@ -76,7 +72,6 @@ class DecoderImpl : public torch::nn::Module {
 };
 TORCH_MODULE(Decoder);
 
-// Inputs for `length` tokens at once.
 std::vector<ModelInput> decoder_inputs(const DecoderShape& shape, int64_t length);
 
 }  // namespace torch_ir

@@ -46,7 +46,6 @@ inline torch::nn::Conv2d conv3x3(int64_t in_channels, int64_t out_channels) {
   return torch::nn::Conv2d(torch::nn::Conv2dOptions(in_channels, out_channels, 3).padding(1));
 }
 
-// A convolution without bias and its batch norm.
 class ConvNormImpl : public torch::nn::Module {
  public:
   explicit ConvNormImpl(torch::nn::Conv2dOptions options)

@@ -18,8 +18,7 @@ inline constexpr DecoderShape kLlama405BShape = {.vocabulary = 128256,
 inline constexpr LatentShape kDeepSeekLatentShape = {
     .query_rank = 1536, .rank = 512, .plain_width = 128, .rotary_width = 64, .value_width = 128};
 
-// The config.json of deepseek-ai/DeepSeek-V3, with fewer positions and without the layer that
-// predicts a second token.
+// The config.json of deepseek-ai/DeepSeek-V3, with fewer positions and no multi-token prediction.
 inline constexpr DecoderShape kDeepSeekV3Shape = {
     .vocabulary = 129280,
     .width = 7168,

@@ -14,9 +14,7 @@ struct AttentionShape {
   int64_t heads;
   // The width of the keys' source, if it is not the query.
   std::optional<int64_t> context_width = std::nullopt;
-  // For the projections of queries, keys and values.
   bool has_bias = true;
-  // Whether the queries and keys of each head are normalized.
   bool normalizes_queries = false;
 };
 

@@ -49,7 +49,6 @@ bool has_word(const Recipe& recipe, std::string_view word) {
   return std::ranges::find(recipe.words, word) != recipe.words.end();
 }
 
-// Repeats `values` to fill `shape`.
 Tensor repeated(const Tensor& values, at::IntArrayRef shape) {
   const int64_t count = c10::multiply_integers(shape);
   if (count == 0) return at::empty(shape, values.options());
@@ -148,7 +147,6 @@ Tensor with_nan(const Tensor& values) {
   return values;
 }
 
-// Copies the values to memory that is not contiguous.
 Tensor laid_out(const Tensor& values, Tensor memory) { return memory.copy_(values); }
 
 Tensor transposed(const Tensor& values) {
@@ -170,7 +168,6 @@ struct Word {
   Tensor (*change)(const Tensor&);
 };
 
-// The words apply in this order.
 constexpr std::array kWords = std::to_array<Word>({
     {"special", nullptr},
     {"denormal", nullptr},
@@ -213,7 +210,6 @@ struct Value {
 };
 
 struct NamedValue {
-  // Empty for positional arguments.
   std::string name;
   Value value;
 };
@@ -263,7 +259,6 @@ class CallReader {
     return taken;
   }
 
-  // Stops before any of `ends`.
   std::string_view read_until(std::string_view ends) {
     at_end();
     return take(std::min(rest_.find_first_of(ends), rest_.size()));

@@ -50,7 +50,6 @@ struct Row {
   std::string_view variant;
   std::string_view arguments;
   std::string_view note = {};
-  // Those of its operator by default.
   Dtypes dtypes = 0;
 };
 
@@ -255,7 +254,6 @@ class TableReader {
   Tables& tables_;
   Scope& scope_;
   const std::string category_;
-  // The current block; rows without a block are shared ones.
   Block* block_ = nullptr;
   std::vector<Row>* rows_ = nullptr;
 };
@@ -332,7 +330,6 @@ class CaseMaker {
 
   std::shared_ptr<const Tables> tables_;
   Dtypes main_;
-  // The dtypes of the cases of an operator and a variant.
   std::map<std::pair<std::string_view, std::string_view>, Dtypes> taken_;
   std::vector<OperatorCase> cases_;
 };

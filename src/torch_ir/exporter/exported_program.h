@@ -20,7 +20,6 @@
 
 namespace torch_ir {
 
-// Index into ExportedGraph::values.
 enum class ValueId : size_t {};
 
 // An item is empty where the list holds None.
@@ -33,7 +32,6 @@ struct ExportedArgument {
   std::variant<ValueId, ValueList, Attribute> value;
 };
 
-// Visits the values of `argument`, but not references in attributes.
 template <class Argument, class Visit>
 void for_each_value(Argument& argument, const Visit& visit) {
   if (auto* id = std::get_if<ValueId>(&argument.value)) visit(*id);
@@ -55,7 +53,6 @@ enum class InputKind { kUserInput, kParameter, kBuffer, kConstant };
 
 struct ExportedInput {
   InputKind kind;
-  // The placeholder, called "x", "p_linear_weight", "b_scale", "c_mask".
   ValueId value;
   // The name in the state dict ("linear.weight"); empty for user inputs.
   std::string target = {};
@@ -90,7 +87,6 @@ struct ExportedGraph {
   ExportedValue& operator[](ValueId id) { return values[static_cast<size_t>(id)]; }
   const ExportedValue& operator[](ValueId id) const { return values[static_cast<size_t>(id)]; }
 
-  // Searches all values.
   std::optional<ValueId> find(std::string_view name) const {
     const auto found = std::ranges::find(values, name, &ExportedValue::name);
     if (found == values.end()) return std::nullopt;
@@ -105,7 +101,6 @@ struct ExportedNode {
   // In schema order, without trailing positional and keyword-only arguments at their defaults.
   std::vector<ExportedArgument> arguments;
   std::vector<ValueId> outputs = {};
-  // The graphs of a control flow operator, as OpNode::graphs.
   std::vector<ExportedGraph> graphs = {};
   NodeOrigin origin = {};
 };

@@ -17,7 +17,6 @@
 namespace torch_ir {
 namespace {
 
-// Checks argument `name`, or item `index` of it.
 void check_shape(const char* name, const at::Tensor& tensor, at::IntArrayRef expected,
                  std::optional<size_t> index = std::nullopt) {
   TORCH_CHECK(tensor.defined() && tensor.sizes() == expected, name,
@@ -26,8 +25,7 @@ void check_shape(const char* name, const at::Tensor& tensor, at::IntArrayRef exp
               expected);
 }
 
-// The shapes of one layer in one direction, with `gates` gates: input and hidden weights, their
-// biases, and the projection of the output.
+// One layer in one direction: input and hidden weights, their biases, and the output's projection.
 struct LayerShapes {
   int64_t gates;
   int64_t input;

@@ -16,7 +16,6 @@
 namespace torch_ir {
 namespace {
 
-// Checks integers to be in [low, end).
 void check_range(const char* name, const at::Tensor& tensor, int64_t low, int64_t end) {
   const at::Tensor values = tensor.to(at::kLong).contiguous();
   const auto* const begin = values.const_data_ptr<int64_t>();
@@ -27,12 +26,10 @@ void check_range(const char* name, const at::Tensor& tensor, int64_t low, int64_
               ", but should be at least ", low, " and less than ", end);
 }
 
-// `offsets` is where each bag begins in the indices.
 void check_bags(const NamedArguments& arguments) {
   check_range("offsets", arguments.tensor("offsets"), 0, arguments.tensor("indices").numel() + 1);
 }
 
-// The first `count` along the last dimension, or all if there are fewer.
 at::Tensor first_of(const at::Tensor& tensor, int64_t count) {
   return tensor.narrow(-1, 0, std::clamp<int64_t>(count, 0, tensor.size(-1)));
 }
@@ -56,7 +53,6 @@ void check_targets(const NamedArguments& arguments) {
   }
 }
 
-// Checks the positions of maxima of a pooling over the last `dims` dimensions.
 template <int64_t dims>
 void check_maxima(const NamedArguments& arguments) {
   const at::IntArrayRef sizes = arguments.tensor("self").sizes();

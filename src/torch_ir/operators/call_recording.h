@@ -66,7 +66,6 @@ RecordedArgument<Id> record_argument(const c10::IValue& value, IdOf id_of) {
   return list;
 }
 
-// Visits the ids in `argument` in order.
 template <class Id, class Visit>
 void for_each_id(const RecordedArgument<Id>& argument, Visit visit) {
   if (const Id* id = std::get_if<Id>(&argument)) visit(*id);
@@ -87,7 +86,6 @@ struct TensorAddress {
 struct StorageAddress {
   using Weak = c10::weak_intrusive_ptr<c10::StorageImpl>;
 
-  // Null for a tensor without a storage.
   static const void* of(const at::Tensor& tensor) {
     return tensor.has_storage() ? tensor.storage().unsafeGetStorageImpl() : nullptr;
   }
@@ -99,7 +97,6 @@ struct StorageAddress {
 template <class Address, class Value>
 class AddressTable {
  public:
-  // Null if there is no value.
   Value* find(const at::Tensor& tensor) { return find(Address::of(tensor)); }
   Value* find(const void* address) {
     const auto found = entries_.find(address);

@@ -36,7 +36,6 @@ class NamedArguments {
   int64_t number(const char* name) const { return at(name).toInt(); }
   std::string text(const char* name) const { return at(name).toStringRef(); }
   bool flag(const char* name) const { return at(name).toBool(); }
-  // Reads a list, or a tensor on a CPU.
   std::vector<int64_t> numbers(const char* name) const {
     const c10::IValue& value = at(name);
     if (!value.isTensor()) return value.toIntVector();

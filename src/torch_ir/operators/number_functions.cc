@@ -32,7 +32,6 @@ bool as_bool(const IValue& value) {
 [[noreturn]] void fail_overflow() { throw ExecutionError("the result needs more than 64 bits"); }
 [[noreturn]] void fail_zero() { throw ExecutionError("division by zero"); }
 
-// Uses `ints` if both are ints, `floats` otherwise.
 template <class Ints, class Floats>
 IValue arithmetic(const IValue& a, const IValue& b, Ints ints, Floats floats) {
   if (is_float(a) || is_float(b)) return IValue(floats(as_double(a), as_double(b)));

@@ -24,7 +24,6 @@ class EffectsTable {
                             c10::function_ref<bool(size_t)> may_be_true);
 
  private:
-  // Effects that are the same for all calls of an operator.
   std::unordered_map<const c10::FunctionSchema*, OperatorEffects> by_schema_;
   OperatorEffects of_call_;
 };

@@ -12,7 +12,6 @@
 
 namespace torch_ir {
 
-// Splits `text` at single spaces.
 inline std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
   while (!text.empty()) {

@@ -27,7 +27,6 @@ bool may_share_silently(const c10::OperatorHandle& op);
 // it always does, nothing if it never does.
 std::optional<std::string_view> statistics_condition(const c10::OperatorHandle& op);
 
-// Whether it only asks about shape, dtype and the like.
 bool asks_about_metadata(const c10::OperatorHandle& op);
 
 // Whether the shape of its results, or a number that it returns, depends on the data of its inputs:
@@ -50,7 +49,6 @@ struct OperatorSupport {
   std::string replayed;
 };
 
-// The support for a node of `op_type` on the CPU.
 OperatorSupport operator_support(const std::string& op_type);
 
 }  // namespace torch_ir

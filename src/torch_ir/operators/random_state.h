@@ -11,7 +11,6 @@ class RandomState {
  public:
   RandomState();
 
-  // Whether anything was drawn since.
   bool has_moved() const;
   void restore() const;
 

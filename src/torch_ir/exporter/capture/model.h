@@ -51,8 +51,7 @@ std::vector<at::Tensor> flatten_outputs(const Result& result) {
 
 inline constexpr size_t kMaxInputs = 8;
 
-// Instantiates every number of inputs that forward accepts, as the number is known only at run
-// time.
+// Instantiates every number of inputs that forward accepts: it is known only at run time.
 template <class M, size_t... I>
 bool try_forward(M& module, const std::vector<at::Tensor>& inputs,
                  std::optional<std::vector<at::Tensor>>& outputs, std::index_sequence<I...>) {
@@ -116,7 +115,6 @@ class Model {
   }
 
   const ModelFn& forward() const { return forward_; }
-  // Null for a plain callable.
   const std::shared_ptr<torch::nn::Module>& module() const { return module_; }
 
  private:
@@ -124,8 +122,7 @@ class Model {
   std::shared_ptr<torch::nn::Module> module_;
 };
 
-// The class of the model's module without namespace and "Impl" ("Linear"); empty for a plain
-// callable.
+// "Linear" for torch::nn::LinearImpl; empty for a plain callable.
 std::string class_name(const Model& model);
 
 }  // namespace torch_ir

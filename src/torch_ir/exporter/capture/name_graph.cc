@@ -12,7 +12,6 @@
 namespace torch_ir {
 namespace {
 
-// By InputKind.
 constexpr std::array<const char*, 4> kPrefixes = {"", "p_", "b_", "c_"};
 
 std::string as_identifier(std::string text) {
@@ -50,7 +49,6 @@ class Namer {
   }
 
  private:
-  // False, taking nothing, if one of the names is taken.
   bool take(const std::string& name, size_t num_outputs) {
     std::vector<std::string> names = output_names(name, num_outputs);
     names.push_back(name);

@@ -114,7 +114,6 @@ void Recorder::call_unrecorded(const c10::OperatorHandle& op, torch::jit::Stack*
   });
 }
 
-// Answers operators that return no tensor; false for other operators.
 bool Recorder::answer_question(const c10::OperatorHandle& op, torch::jit::Stack* stack,
                                Arguments arguments) {
   const c10::FunctionSchema& schema = op.schema();
@@ -165,7 +164,6 @@ void Recorder::call_recorded(const c10::OperatorHandle& op, torch::jit::Stack* s
   graph_.nodes.push_back(std::move(node));
 }
 
-// Runs a call without data, moving tensors from factories and real arguments to meta.
 void Recorder::move_to_meta(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const size_t num_arguments = op.schema().arguments().size();
   for (size_t i = 0; i < num_arguments; ++i) {
@@ -256,8 +254,7 @@ ValueId Recorder::make_constant(const at::Tensor& tensor) {
   return value;
 }
 
-// Makes the memory behind a scratch view a constant and the view a node, so that writes to one show
-// through the other.
+// The view becomes a node of its constant memory, so that writes to one show through the other.
 ValueId Recorder::replay_view(const at::Tensor& tensor, const View& view) {
   ExportedNode node = trace_call(view.op, view.arguments);
   node.outputs = {add_value(tensor)};

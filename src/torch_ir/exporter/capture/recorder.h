@@ -23,8 +23,7 @@ namespace torch_ir {
 
 class Recorder : public DispatchMode {
  public:
-  // On meta, tensors are created without data, and only the shapes of the model's real tensors
-  // count.
+  // On meta, tensors have no data, and only the shapes of the model's real tensors count.
   explicit Recorder(bool on_meta) : on_meta_(on_meta) {}
 
   void add_input(InputKind kind, const std::string& name, const at::Tensor& tensor);
@@ -44,7 +43,6 @@ class Recorder : public DispatchMode {
  private:
   using Arguments = c10::ArrayRef<c10::IValue>;
 
-  // How a value lies in its memory.
   struct MemoryView {
     const c10::TensorImpl* tensor;
     c10::ScalarType dtype;
@@ -58,11 +56,9 @@ class Recorder : public DispatchMode {
   // LibTorch's factories return shallow copies, so a memory may have several views.
   struct Memory {
     std::vector<MemoryView> views = {};
-    // Whether recorded calls returned it.
     bool is_computed = false;
   };
 
-  // A scratch view: the call that made it from other scratch.
   struct View {
     c10::OperatorHandle op;
     torch::jit::Stack arguments;

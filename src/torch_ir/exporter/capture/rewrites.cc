@@ -111,8 +111,7 @@ std::optional<ExportedNode> remainder_of_number(Match match, const Values&) {
                    {{"self", argument(match[1], 1)}, {"other", argument(match[2], 1)}});
 }
 
-// cuDNN is off during a Python export, but C++ leaves this argument at its default. No kernel reads
-// it.
+// cuDNN is off in a Python export, but C++ leaves this argument at its default. No kernel reads it.
 std::optional<ExportedNode> layer_norm_without_cudnn(Match match, const Values&) {
   ExportedNode layer_norm = match[0];
   layer_norm.arguments.back().value = Attribute(false);
@@ -135,7 +134,7 @@ std::optional<ExportedNode> number_as_tensor(Match match, const Values&) {
 }
 
 struct Rule {
-  // Their targets; empty for any.
+  // Empty for any target.
   std::array<std::string_view, 3> pattern;
   size_t length;
   Rewrite rewrite;

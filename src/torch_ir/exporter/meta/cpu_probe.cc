@@ -57,7 +57,6 @@ void update_written(const ZeroTwins& twins) {
   }
 }
 
-// The meta tensor for `result`: an argument, a view of one, or a new tensor.
 at::Tensor to_meta(const c10::OperatorHandle& op, const ZeroTwins& twins,
                    const at::Tensor& result) {
   for (const auto& [meta, twin] : twins.pairs()) {

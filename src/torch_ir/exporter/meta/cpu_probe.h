@@ -1,5 +1,4 @@
-// Runs an operator that was called with meta tensors on the CPU, for the Meta kernels
-// (meta_kernels.h).
+// Runs operators called with meta tensors on the CPU, for the Meta kernels (meta_kernels.h).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -45,7 +44,6 @@ class ZeroTwins {
   // The same twin each time. Throws c10::NotImplementedError unless `meta` is dense.
   at::Tensor of(const at::Tensor& meta);
 
-  // Each meta tensor with its twin, in the order of first use.
   const std::vector<Pair>& pairs() const { return pairs_; }
 
  private:

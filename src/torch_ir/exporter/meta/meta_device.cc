@@ -53,7 +53,6 @@ class MetaDeviceMode : public DispatchMode {
     op.callBoxed(stack);
   }
 
-  // Made under this guard on a device that was named.
   std::vector<at::Tensor> explicit_tensors_;
 };
 

@@ -19,7 +19,6 @@ class MetaDeviceGuard {
   MetaDeviceGuard(const MetaDeviceGuard&) = delete;
   MetaDeviceGuard& operator=(const MetaDeviceGuard&) = delete;
 
-  // Whether this thread is inside one.
   static bool is_active();
 
  private:

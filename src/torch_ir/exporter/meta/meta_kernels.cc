@@ -21,7 +21,6 @@ namespace {
 
 constexpr std::string_view kNamespace = "aten::";
 
-// Null if there is no rule. `name` has no namespace.
 const NamedMetaRule* find_rule(std::string_view name) {
   const c10::ArrayRef<NamedMetaRule> rules = meta_rules();
   const auto* const rule = std::ranges::lower_bound(rules, name, {}, &NamedMetaRule::name);

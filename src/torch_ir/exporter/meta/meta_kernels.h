@@ -11,7 +11,6 @@ namespace torch_ir {
 // Makes `tensor` count as a number in type promotion if `source` does, as the 2 in `x + 2`.
 void copy_wrapped_number(const at::Tensor& source, const at::Tensor& tensor);
 
-// `tensor` on the meta device: its sizes, strides and dtype.
 at::Tensor meta_twin(const at::Tensor& tensor);
 
 // Registers a Meta kernel for every aten operator that has neither a Meta nor a composite kernel: a

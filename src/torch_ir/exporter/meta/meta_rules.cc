@@ -35,7 +35,6 @@ at::Tensor meta_like(const at::Tensor& source) {
   return at::empty_like(source, source.options().device(c10::DeviceType::Meta));
 }
 
-// Ones of the same rank as `meta`, with at most one element per dimension.
 at::Tensor shrunk_ones(const at::Tensor& meta) {
   Sizes sizes = meta.sizes().vec();
   for (int64_t& size : sizes) size = size == 0 ? 0 : 1;
@@ -81,7 +80,6 @@ std::vector<at::Tensor> assertion_token(const MetaCall& call) {
 
 std::vector<at::Tensor> nothing(const MetaCall&) { return {}; }
 
-// The sizes after a reduction. No dimension named means all.
 Sizes reduced(c10::IntArrayRef sizes, const Sizes& dims, bool keep) {
   const int64_t rank = static_cast<int64_t>(sizes.size());
   auto mask = at::dim_list_to_bitset(dims, rank);

@@ -48,7 +48,6 @@ class MetaCall : public NamedArguments {
 // argument, resized.
 torch::jit::Stack deliver(const MetaCall& call, const std::vector<at::Tensor>& results);
 
-// The results of the functional form of the operator, as meta tensors.
 using MetaRule = std::vector<at::Tensor> (*)(const MetaCall&);
 
 // Whether to keep a composite operator's composition, or to replace it where that fails on meta

@@ -21,7 +21,6 @@ constexpr const char* kOldestProgram = "serialized_exported_program.json";
 constexpr std::string_view kModelsFolder = "models/";
 constexpr std::string_view kModelSuffix = ".json";
 
-// Recognizes other archives by a part of an entry's name.
 constexpr std::pair<std::string_view, const char*> kOtherArchives[] = {
     {"data/aotinductor/", "is a package of AOTInductor, compiled code without a graph"},
     {"/constants.pkl", "is a TorchScript archive"},
@@ -51,7 +50,6 @@ class Opener {
     throw ExportError(kNotSupported, fmt::format("{}: {}", path_, what));
   }
 
-  // The first of `names` that is an entry.
   std::optional<std::string> find_entry(std::initializer_list<std::string> names) const {
     for (const std::string& name : names) {
       if (zip_.has(name)) return name;

@@ -20,7 +20,6 @@
 
 namespace torch_ir {
 
-// Weights or constants: the entry of a pickle, or of a configuration with storages.
 struct PayloadEntries {
   std::string pickle = {};
   std::string config = {};
@@ -30,11 +29,9 @@ struct PayloadEntries {
 
 struct Pt2Archive {
   ZipArchive zip;
-  // The JSON of the model.
   std::string program;
   PayloadEntries weights;
   PayloadEntries constants;
-  // The pickle of the example inputs.
   std::optional<std::string> example_inputs;
 };
 

@@ -116,7 +116,6 @@ Attribute list(const JsonValue& value, const Place& place, OperandOf operand_of)
   });
 }
 
-// A number: fixed, or a value of the graph.
 template <auto read_fixed>
 Attribute symbolic(const JsonValue& value, const Place& place, OperandOf operand_of) {
   const TaggedValue item = as_tagged(value, place);
@@ -163,7 +162,6 @@ const std::unordered_map<std::string_view, Reader>& readers() {
   return table;
 }
 
-// Throws for kinds that exist but that no operator here can take.
 void refuse_kind(const TaggedValue& argument, const Place& place) {
   const auto refuse = [](const std::string& what) {
     throw ExportError(kNotSupported, what + " as an argument is not supported");
@@ -211,7 +209,6 @@ Operand list_of(const std::vector<Operand>& items) {
 
 using OperandReader = Operand (*)(const JsonValue& value, const Place& place, OperandOf operand_of);
 
-// Null for arguments that are not lists of tensors.
 OperandReader reader_of_items(std::string_view kind) {
   if (kind == "as_tensors") return read_tensor;
   return kind == "as_optional_tensors" ? read_optional_tensor : nullptr;
@@ -221,7 +218,6 @@ Operand reference_to(const std::string& name) { return Attribute(ValueRef{name})
 
 struct Size {
   int64_t value = kDynamicSize;
-  // Empty if the value is known.
   std::string expression;
 };
 
@@ -249,7 +245,6 @@ Size read_size(const JsonValue& value, const Place& place) {
   place.fail(fmt::format("a size has the unknown kind '{}'", printable(size.tag)));
 }
 
-// Checks that the known part of the size is possible.
 void check_bytes(const ExportedValue& meta, const Place& place) {
   if (std::ranges::find(meta.shape, 0) != meta.shape.end()) return;
   auto bytes = static_cast<int64_t>(c10::elementSize(meta.dtype));

@@ -28,12 +28,10 @@ using OperandOf = c10::function_ref<Operand(const std::string& name)>;
 Operand read_argument(const JsonValue& value, const Place& place, OperandOf operand_of);
 std::vector<Operand> read_items(const JsonValue& value, const Place& place, OperandOf operand_of);
 
-// An input or output of a graph: a reference to a value of the archive, or a fixed value that is no
-// list.
+// A reference to a value of the archive, or a fixed value that is no list.
 Attribute read_port(const JsonValue& value, const Place& place);
 
-// The names of the values in an output of a node: one, one for each member of a list, or nothing
-// for None.
+// One name, one for each member of a list, or nothing for None.
 std::vector<std::optional<std::string>> read_output_names(const JsonValue& value,
                                                           const Place& place);
 

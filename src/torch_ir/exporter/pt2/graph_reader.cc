@@ -67,7 +67,6 @@ std::string source_line(std::string_view trace) {
   return source;
 }
 
-// Empty if the archive has no such text.
 std::string read_metadata(const ObjectReader& node, const char* key) {
   const JsonValue* metadata = node.find("metadata");
   if (metadata == nullptr || !metadata->is_object()) return {};
@@ -96,7 +95,6 @@ std::unordered_map<std::string, ExportedValue> read_values(const ObjectReader& g
   return values;
 }
 
-// An operator that changes no number.
 constexpr const char* kIdentityOfNumbers = "_operator.pos";
 
 c10::ScalarType dtype_of_number(const Attribute& value) {
@@ -177,7 +175,6 @@ ValueId GraphBuilder::define(ExportedValue value) {
 struct GraphReader::Target {
   std::string_view name;
   void (GraphReader::*add)(const Call&);
-  // Whether it leaves no node of its own.
   bool is_inlined = false;
 };
 
@@ -293,8 +290,7 @@ ObjectReader GraphReader::Call::operator[](size_t index) const {
   throw ExportError(fmt::format("argument {} is missing: {} are given", index, size()));
 }
 
-// Names arguments that the archive gives by position after the schema; those of Python's functions
-// are always positional.
+// Python's functions are always positional.
 std::string GraphReader::Call::argument_name(size_t index,
                                              const c10::FunctionSchema* schema) const {
   std::string given = (*this)[index].get_or("name", std::string(), as_string);

@@ -23,22 +23,18 @@ namespace torch_ir {
 // The dtype of autocast on the CPU; nothing if it is off.
 using AutocastDtype = std::optional<c10::ScalarType>;
 
-// A graph under construction: nodes are added in order, and names stay unique.
 class GraphBuilder {
  public:
-  // Keeps new_name from returning `name`.
   void reserve(const std::string& name) { taken_.insert(name); }
   // Reserves and returns `wanted`, or the first free name after it: "add", "add_1", ...
   std::string new_name(const std::string& wanted);
 
-  // Sets the origin of the nodes added from now on.
   void set_origin(NodeOrigin origin) { origin_ = std::move(origin); }
 
-  // Adds a placeholder with the name of `value`.
   ValueId add_input(InputKind kind, ExportedValue value, const std::string& target = {});
   // Adds a node and returns its outputs. Throws ExportError if a name is taken.
   std::vector<ValueId> add_node(ExportedNode node, std::vector<ExportedValue> outputs);
-  // Adds a node with one output, both named after `output`.
+  // Names the node and its output after `output`.
   ValueId add_value(const std::string& target, std::vector<ExportedArgument> arguments,
                     ExportedValue output);
   ValueId add_number(const std::string& wanted, const Attribute& value);
@@ -83,12 +79,10 @@ class GraphReader {
   const std::vector<Attribute>& inputs() const { return inputs_; }
   const std::vector<Attribute>& outputs() const { return outputs_; }
 
-  // Makes `name` stand for `operand`, or for the value. Throws ExportError if it is bound already.
+  // Throws ExportError if `name` is bound already.
   void bind(const std::string& name, Operand operand);
   void bind_value(const std::string& name, ValueId id);
-  // Adds the input of the graph called `name`, and binds it.
   void add_input(InputKind kind, const std::string& name, const std::string& target = {});
-  // The operand of an input or output of the graph.
   Operand resolve(const Attribute& port) const;
 
   // Adds all nodes to the builder's graph. Bind the inputs first.
@@ -104,9 +98,8 @@ class GraphReader {
     std::string target;
     const JsonValue::array_t& arguments;
     const Place& place;
-    // In order, with lists flattened; nothing for None.
+    // Lists are flattened; nothing for None.
     std::vector<std::optional<std::string>> outputs;
-    // The first argument that the target takes.
     size_t first = 0;
 
     size_t size() const { return arguments.size() - first; }
@@ -118,25 +111,19 @@ class GraphReader {
   void read_node(const JsonValue& json, const Place& place);
   void add(const Call& call);
   void add_operator(const Call& call);
-  // Adds `node` with the name and outputs of `call`.
   void add_node(const Call& call, ExportedNode node);
   std::string new_name(const std::string& name) const;
   std::string node_name(const Call& call, const ExportedNode& node,
                         const std::vector<ExportedValue>& outputs) const;
 
   const Operand& find(const std::string& name) const;
-  // Throws ExportError if the archive has no such value.
   const ExportedValue& value(const std::string& name) const;
   Operand read(const Call& call, size_t index) const;
   std::vector<Operand> read_list(const Call& call, size_t index) const;
-  // Throws ExportError with the text `expected` if the argument is no fixed `T`.
   template <class T>
   T read_fixed(const Call& call, size_t index, const char* expected) const;
   std::vector<ExportedArgument> read_arguments(const Call& call) const;
 
-  // Operators that run graphs: wrappers are inlined, control flow keeps its graphs.
-
-  // Calls `use(json, place)` with the graph that is argument `index`.
   template <class Use>
   auto with_graph(const Call& call, size_t index, const Use& use) const;
   // The operands follow the graph, which is argument `index`.
@@ -151,7 +138,6 @@ class GraphReader {
   void inline_with_effects(const Call& call);
   void skip(const Call&) {}
 
-  // The operands that are values; the others are fixed inside the graphs.
   ValueList values_among(const std::vector<Operand>& operands) const;
   ExportedGraph read_branch(const Call& call, size_t index, const std::vector<Operand>& operands,
                             bool returns_outputs) const;

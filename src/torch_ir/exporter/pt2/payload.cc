@@ -72,8 +72,7 @@ TensorView read_view(const JsonValue& value, const Place& place) {
   return view;
 }
 
-// The storages and pickled tensors of an archive, each made once, as several names may share an
-// entry.
+// Makes each storage and pickled tensor once, as several names may share an entry.
 class Storages {
  public:
   explicit Storages(const Pt2Archive& archive) : archive_(archive) {}

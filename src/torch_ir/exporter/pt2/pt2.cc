@@ -22,7 +22,6 @@ namespace {
 
 constexpr const char* kInputAdvice = "give inputs with --inputs FILE.safetensors";
 
-// Runs `read`, turning all its errors into ExportError.
 template <class Read>
 auto as_export_error(Read read) {
   try {
@@ -34,7 +33,6 @@ auto as_export_error(Read read) {
   }
 }
 
-// Runs `read`, adding `place` to its errors.
 template <class Read>
 auto about(const std::string& place, const Read& read) {
   try {
@@ -105,7 +103,6 @@ std::vector<Pointer> flatten_inputs(const PickleValue& inputs,
   return leaves;
 }
 
-// Nothing if there is no text at `place`.
 std::optional<std::string> find_text(const JsonValue& root, const char* place) {
   const JsonValue::json_pointer pointer(place);
   if (!root.contains(pointer) || !root.at(pointer).is_string()) return std::nullopt;
@@ -136,7 +133,6 @@ at::Tensor as_tensor(const PickleValue& value) {
   return {};
 }
 
-// One for each argument of the model, including fixed ones.
 std::vector<PortSpec> read_user_inputs(const JsonValue& root) {
   const Place place;
   const ObjectReader module(ObjectReader(root, place).get("graph_module"), place);

@@ -122,7 +122,6 @@ void check_version(const ObjectReader& root) {
                   major, minor, kSchemaMajor, kSchemaMinor, kSchemaMajor));
 }
 
-// "2.13.0" of "2.13.0+cpu".
 std::string read_torch_version(const ObjectReader& root) {
   const std::string text = root.get_or("torch_version", std::string(), as_string);
   return text.substr(0, text.find('+'));
@@ -220,7 +219,6 @@ class ProgramReader {
     }
   }
 
-  // The placeholder that a mutation changes.
   ValueId find_mutated(const PortSpec& output) const {
     const ExportedGraph& graph = builder_.graph();
     for (const ExportedInput& input : graph.inputs) {

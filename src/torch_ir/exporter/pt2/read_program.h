@@ -11,7 +11,6 @@
 
 namespace torch_ir {
 
-// What an input or an output of the graph stands for.
 struct PortSpec {
   // A mutation is an output that is the new value of an input.
   enum class Role { kValue, kFixed, kToken, kMutation };
@@ -29,7 +28,6 @@ struct PortSpec {
 };
 
 struct Signature {
-  // One for each input and output of the graph.
   std::vector<PortSpec> inputs;
   std::vector<PortSpec> outputs;
 };

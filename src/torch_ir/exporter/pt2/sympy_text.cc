@@ -133,10 +133,8 @@ constexpr std::string_view kFunctions =
     " RoundDecimal RoundToInt StrictGreaterThan StrictLessThan ToFloat TruncToFloat"
     " TruncToInt Unequality Where Xor ceiling exp floor log sign ";
 
-// Names in an expression that are not symbols.
 constexpr std::string_view kConstants[] = {"true", "false", "oo", "int_oo"};
 
-// How tightly the outermost operator of a text binds.
 enum class Binding { kSum, kProduct, kSign, kPower, kAtom };
 
 struct Term {
@@ -157,7 +155,6 @@ std::string refusal(const char* what, const std::string& text) {
 
 Term write(const Part& part);
 
-// The only argument of `call`.
 const std::string& only_text(const Part& call, Part::Kind kind) {
   if (call.arguments.size() == 1 && call.arguments[0].kind == kind) return call.arguments[0].text;
   throw ExportError(refusal("call", call.text));
@@ -253,7 +250,6 @@ Term write_product(const Part& call) {
           Binding::kProduct};
 }
 
-// Writes a function that stays a call.
 Term write_function(const Part& call) {
   const bool is_known = kFunctions.find(" " + call.text + " ") != std::string_view::npos ||
                         call.text.starts_with("OpaqueUnaryFn_");

@@ -16,7 +16,6 @@ inline ValueId add_input(ExportedGraph& graph, const std::string& name, Exported
   return graph.inputs.back().value;
 }
 
-// Adds a node with one output, both called `name`.
 inline ValueId add_node(ExportedGraph& graph, const std::string& name, const std::string& target,
                         std::vector<ExportedArgument> arguments, ExportedValue output) {
   output.name = name;
