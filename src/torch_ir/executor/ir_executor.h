@@ -42,6 +42,7 @@ class IRExecutor {
 
 struct ExecuteOptions {
   std::optional<StateDict> weights = std::nullopt;
+  // Loads the weights from this file instead.
   std::string weights_path = {};
   StateDict constants = StateDict();
   ExecutionOptions execution = {};

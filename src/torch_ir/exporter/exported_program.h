@@ -20,6 +20,7 @@
 
 namespace torch_ir {
 
+// Index into ExportedGraph::values.
 enum class ValueId : size_t {};
 
 // An item is empty where the list holds None.
@@ -32,6 +33,7 @@ struct ExportedArgument {
   std::variant<ValueId, ValueList, Attribute> value;
 };
 
+// Skips references in attributes.
 template <class Argument, class Visit>
 void for_each_value(Argument& argument, const Visit& visit) {
   if (auto* id = std::get_if<ValueId>(&argument.value)) visit(*id);
@@ -101,6 +103,7 @@ struct ExportedNode {
   // In schema order, without trailing positional and keyword-only arguments at their defaults.
   std::vector<ExportedArgument> arguments;
   std::vector<ValueId> outputs = {};
+  // The graphs of a control flow operator, as OpNode::graphs.
   std::vector<ExportedGraph> graphs = {};
   NodeOrigin origin = {};
 };

@@ -22,11 +22,13 @@ using OpExecutor =
 // Thread-safe.
 void register_executor(const std::string& op_type, OpExecutor executor);
 
+// Returns an empty function if there is none.
 OpExecutor find_executor(const std::string& op_type);
 
 // Whether it only returns one of its inputs: true for the preregistered getitem.
 bool hands_on_input(const OpExecutor& executor);
 
+// Sorted.
 std::vector<std::string> list_registered_executors();
 
 }  // namespace torch_ir

@@ -76,7 +76,7 @@ class Functionalizer {
     const BufferId old = trace_.tensors[*self].buffer;
     const auto next = static_cast<BufferId>(trace_.buffers.size());
     trace_.buffers.push_back({BufferKind::kIntermediate, trace_.buffers[old].bytes});
-    // The memory has its first name and its current one.
+    // Calls refer to the memory by its original buffer or by its latest successor.
     for (auto& [from, to] : successors_) {
       if (to == old) to = next;
     }

@@ -32,6 +32,8 @@ class TraceRewriter {
   using FindRule = Rule (*)(std::string_view operator_name);
   void run(FindRule find_rule);
 
+  // Queries of the original trace.
+
   const TraceCall& call(size_t index) const { return calls_[index]; }
   const TraceTensor& tensor(TensorId id) const { return trace_.tensors[id]; }
   // Null for a tensor that is no constant.
@@ -45,6 +47,8 @@ class TraceRewriter {
   bool is_value(TensorId id) const;
   bool have_same_layout(TensorId a, TensorId b) const;
   bool is_contiguous(TensorId id) const;
+
+  // The values in the new trace.
 
   onednn::Layout plain_layout(TensorId id) const;
   onednn::Layout layout_of(TensorId id);
@@ -106,7 +110,7 @@ class TraceRewriter {
   std::vector<TraceCall> calls_;
   std::vector<TraceCall> rewritten_;
   std::vector<std::vector<size_t>> readers_;
-  // The last reader of a buffer, which the replacement of all its readers precedes.
+  // By buffer: the last call that reads it, where a replacement counts as its last call.
   std::vector<size_t> last_reader_;
   std::vector<bool> is_output_;
   std::vector<bool> is_written_;

@@ -17,6 +17,7 @@ enum class Optimization {
   kFast,
 };
 
+// "exact" or "fast".
 std::string optimization_name(Optimization optimization);
 
 // Throws Error, listing the valid names.
@@ -31,13 +32,16 @@ std::optional<std::string> onednn_version();
 // The options after the first two are for measurements and tests.
 struct ExecutionOptions {
   Optimization optimization = Optimization::kExact;
+  // By default the device of the weights.
   std::optional<c10::Device> device;
 
   // Off: every node calls its operator through the dispatcher, and LibTorch allocates.
   bool trace = true;
+  // Compute once what depends only on weights and constants.
   bool fold_constants = true;
   // Off: all calls go through the dispatcher.
   bool kernels = true;
+  // Let intermediate values share memory.
   bool reuse_memory = true;
 };
 
@@ -49,12 +53,14 @@ struct PlanMemory {
   int64_t arena = 0;
   // The peak of results that operators without a kernel allocate.
   int64_t returned = 0;
+  // The sum of all intermediate values.
   int64_t intermediates = 0;
   // The peak of the arena, counting results that replace an input once: no arena for this order of
   // calls can be smaller.
   int64_t lower_bound = 0;
 };
 
+// A node that runs by itself, through the dispatcher.
 struct NodeNotReplayed {
   // A node inside control flow is prefixed with the outer node: "cond > mul".
   std::string name;
@@ -68,7 +74,9 @@ struct NodeProfile {
   std::string op_type;
   // What eager would call: "aten::addmm", "aten::tanh". Empty if the node was computed beforehand.
   std::vector<std::string> calls;
+  // The median of all runs.
   double seconds = 0;
+  // Read and written per run.
   int64_t bytes = 0;
 };
 

@@ -12,6 +12,7 @@ namespace torch_ir {
 
 class TensorRegistry {
  public:
+  // Replaces a tensor of the same name.
   void set(const std::string& name, at::Tensor tensor) {
     tensors_.insert_or_assign(name, std::move(tensor));
   }

@@ -32,12 +32,12 @@ KernelTable pooling_kernels();
 std::vector<KernelTable> kernel_families();
 
 // aten::addmm and aten::mm of float or double matrices through BLAS, without ATen's overhead. Null
-// where ATen does more than one call of BLAS, or LibTorch lacks BLAS.
+// where ATen does more than one call of BLAS, or LibTorch lacks BLAS. Declared for tests.
 std::unique_ptr<PreparedKernel> prepare_addmm_with_blas(const KernelCall& call);
 std::unique_ptr<PreparedKernel> prepare_mm_with_blas(const KernelCall& call);
 
 // The values of aten::max_pool2d_with_indices without the indices, for contiguous float images;
-// null for others.
+// null for others. Declared for tests.
 std::unique_ptr<PreparedKernel> prepare_max_pool2d_values(const KernelCall& call);
 
 }  // namespace torch_ir

@@ -135,6 +135,7 @@ void SegmentedGraph::cut_at(const Segment& segment, size_t node, const std::stri
 void SegmentedGraph::cut(const Segment& segment, const TraceRefused& refused) {
   const std::lock_guard lock(mutex_);
   const auto found = segments_.find(segment.first);
+  // Another thread was first.
   if (found == segments_.end() || found->second.get() != &segment) return;
   const SegmentRef keep = found->second;
   if (refused.step) {

@@ -34,6 +34,7 @@ enum class Placement {
   kOutside,
   kArena,
   kOutput,
+  // Memory that the operator returns.
   kReturned,
   kNowhere,
 };
@@ -72,6 +73,7 @@ bool has_layout(const at::Tensor& tensor, const TraceTensor& traced);
 using TraceList = RecordedList<TensorId>;
 using TraceArgument = RecordedArgument<TensorId>;
 
+// A replacement for calls of operators, made by a pass.
 struct FusedCall {
   // "onednn::convolution"
   std::string name;
@@ -86,7 +88,9 @@ struct TraceCall {
   std::vector<TraceArgument> arguments;
   // The returned tensors, with lists flattened.
   std::vector<TensorId> outputs;
+  // The node of the graph that it belongs to.
   size_t step = 0;
+  // Null for the call of an operator.
   std::shared_ptr<const FusedCall> fused = nullptr;
 
   std::string name() const;

@@ -115,6 +115,7 @@ class Model {
   }
 
   const ModelFn& forward() const { return forward_; }
+  // Null for a plain callable.
   const std::shared_ptr<torch::nn::Module>& module() const { return module_; }
 
  private:

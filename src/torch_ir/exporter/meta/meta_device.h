@@ -19,6 +19,7 @@ class MetaDeviceGuard {
   MetaDeviceGuard(const MetaDeviceGuard&) = delete;
   MetaDeviceGuard& operator=(const MetaDeviceGuard&) = delete;
 
+  // Whether this thread is inside one.
   static bool is_active();
 
  private:
