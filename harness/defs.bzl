@@ -137,7 +137,7 @@ def torch_ir_pt2_test(
         size = size,
         args = args,
         data = kwargs.pop("data", []) + files.values(),
-        program = str(Label("//harness/regression:pt2_test")),
+        program = str(Label("//harness/regression:archives_and_operators")),
         tags = ["imported"] + tags,
         **kwargs
     )

@@ -17,7 +17,7 @@
 
 #include "harness/backend/backend.h"
 #include "harness/results/testing/schema_problem.h"
-#include "harness/run/test_models.h"
+#include "harness/run/testing/test_models.h"
 #include "harness/testing/run_command_line.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/file.h"

@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "harness/backend/backend.h"
-#include "harness/run/test_models.h"
+#include "harness/run/testing/test_models.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/registry/registry.h"
 

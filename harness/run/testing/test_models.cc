@@ -1,4 +1,4 @@
-#include "harness/run/test_models.h"
+#include "harness/run/testing/test_models.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/zeros.h>
