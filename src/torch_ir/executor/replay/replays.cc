@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
+#include <thread>
 #include <utility>
 
 #include "torch_ir/executor/fusion/fuse_trace.h"
@@ -14,6 +16,12 @@
 
 namespace torch_ir {
 namespace {
+
+// The slot where this thread looks for a frame first, so that threads keep out of each other's way.
+size_t first_slot(size_t num_slots) {
+  thread_local const size_t hash = std::hash<std::thread::id>()(std::this_thread::get_id());
+  return hash % num_slots;
+}
 
 // The keys that describe a tensor's storage: dense, device, lazily conjugated. Autograd makes no
 // difference.
@@ -64,7 +72,9 @@ bool InputLayout::matches(const std::vector<at::Tensor>& inputs) const {
 Replays::Replays(GraphRange range, const ExecutionOptions& options)
     : range_(std::move(range)), options_(options) {}
 
-Replays::~Replays() = default;
+Replays::~Replays() {
+  for (auto& slot : pool_) delete slot.load();
+}
 
 ReplayResult Replays::run(const std::vector<at::Tensor>& inputs, std::vector<at::Tensor>& outputs,
                           const ReplayOptions& options) {
@@ -97,20 +107,28 @@ Replays::FrameRef Replays::take(const std::vector<at::Tensor>& inputs,
 }
 
 Replays::FrameRef Replays::take_pooled(const std::vector<at::Tensor>& inputs) {
-  const std::lock_guard<std::mutex> lock(pool_mutex_);
-  const auto found = std::find_if(pool_.rbegin(), pool_.rend(), [&](const FrameRef& frame) {
-    return frame->layout->inputs.matches(inputs);
-  });
-  if (found == pool_.rend()) return nullptr;
-  FrameRef frame = std::move(*found);
-  std::swap(*found, pool_.back());
-  pool_.pop_back();
-  return frame;
+  const size_t first = first_slot(kMaxFrames);
+  for (size_t i = 0; i < kMaxFrames; ++i) {
+    std::atomic<PooledFrame*>& slot = pool_[(first + i) % kMaxFrames];
+    if (slot.load(std::memory_order_relaxed) == nullptr) continue;
+    FrameRef frame(slot.exchange(nullptr, std::memory_order_acquire));
+    if (frame == nullptr) continue;
+    if (frame->layout->inputs.matches(inputs)) return frame;
+    give_back(std::move(frame));
+  }
+  return nullptr;
 }
 
 void Replays::give_back(FrameRef frame) {
-  const std::lock_guard<std::mutex> lock(pool_mutex_);
-  if (pool_.size() < kMaxFrames) pool_.push_back(std::move(frame));
+  const size_t first = first_slot(kMaxFrames);
+  for (size_t i = 0; i < kMaxFrames; ++i) {
+    PooledFrame* none = nullptr;
+    if (pool_[(first + i) % kMaxFrames].compare_exchange_strong(none, frame.get(),
+                                                                std::memory_order_release)) {
+      frame.release();
+      return;
+    }
+  }
 }
 
 Replays::FrameRef Replays::make(const std::vector<at::Tensor>& inputs,
@@ -181,8 +199,10 @@ Replays::FrameRef Replays::make_layout(const std::vector<at::Tensor>& inputs,
 void Replays::forget_oldest() {
   const std::shared_ptr<Layout> oldest = layouts_.back();
   layouts_.pop_back();
-  const std::lock_guard<std::mutex> lock(pool_mutex_);
-  std::erase_if(pool_, [&](const FrameRef& frame) { return frame->layout == oldest; });
+  for (auto& slot : pool_) {
+    FrameRef frame(slot.exchange(nullptr, std::memory_order_acquire));
+    if (frame != nullptr && frame->layout != oldest) give_back(std::move(frame));
+  }
 }
 
 }  // namespace torch_ir

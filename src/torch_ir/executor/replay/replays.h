@@ -1,13 +1,14 @@
 // Replays: the frames of a graph, or of a part of one, for the layouts of inputs met so far.
 //
 // Traces a graph at the first run with inputs of a layout, and keeps a bounded number of layouts
-// (the last used). Each thread takes a frame, runs it and gives it back; no lock is held while a
-// frame runs or another layout is traced.
+// (the last used). Each thread takes a frame, runs it and gives it back, without locks once there
+// are enough frames.
 #pragma once
 
 #include <ATen/DimVector.h>
 #include <ATen/core/Tensor.h>
 
+#include <array>
 #include <atomic>
 #include <list>
 #include <memory>
@@ -117,9 +118,7 @@ class Replays {
 
   const GraphRange range_;
   const ExecutionOptions options_;
-  // Guards pool_, and is held only to find a frame.
-  std::mutex pool_mutex_;
-  std::vector<FrameRef> pool_;
+  std::array<std::atomic<PooledFrame*>, kMaxFrames> pool_{};
   std::mutex mutex_;
   // For level `fast`, shared by all layouts. Guarded by mutex_.
   PackedWeights packed_weights_;
