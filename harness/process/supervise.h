@@ -19,14 +19,13 @@
 
 namespace torch_ir {
 
-// While an InterruptGuard lives, SIGINT, SIGTERM and SIGHUP are remembered, so that a run can stop
-// its children and leave nothing half-written.
-
 class Interrupted : public Error {
  public:
   using Error::Error;
 };
 
+// While an InterruptGuard lives, SIGINT, SIGTERM and SIGHUP are remembered, so that a run can stop
+// its children and leave nothing half-written.
 class InterruptGuard {
  public:
   InterruptGuard();

@@ -1,6 +1,6 @@
 // The model registry: the test graphs that the harness and the benchmarks run.
 //
-// A model is one file: a torch::nn module and one REGISTER_MODEL.
+// A model is a torch::nn module and one REGISTER_MODEL.
 //
 //   REGISTER_MODEL(SelfAttention,
 //                  {.inputs = {{.shape = {1, 16, 64}}},

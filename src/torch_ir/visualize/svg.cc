@@ -169,8 +169,8 @@ Picture draw(const IR& ir, const std::string& title, const std::string& format,
   } else {
     picture.sketches = sketch_sections(ir, kNodesPerSection, max_nodes);
     const double columns = std::ceil(std::sqrt(kColumnsPerRow * picture.sketches.size()));
-    // An array, aligned at the top, in the order of the positions.
     if (count_passed_nodes(ir, kNodesPerSection) > kMaxPassedNodes) layout += " splines=line;";
+    // An array, aligned at the top, in the order of the positions.
     layout += " pack=24; packmode=\"array_tu" + std::to_string(std::lround(columns)) + "\";";
   }
   const std::string dot = write_dot(
