@@ -157,9 +157,9 @@ bool has(const IR& ir, const std::string& op_type) {
   return std::ranges::find(ir.nodes, op_type, &OpNode::op_type) != ir.nodes.end();
 }
 
-class Faulty : public Backend {
+class FailsAtOperators : public Backend {
  public:
-  Faulty(std::vector<std::string> op_types, void (*fail)())
+  FailsAtOperators(std::vector<std::string> op_types, void (*fail)())
       : op_types_(std::move(op_types)), fail_(fail) {}
 
   std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
@@ -193,7 +193,8 @@ std::unique_ptr<Backend> make_hanging(const BackendOptions& options, void (*load
                                       void (*run_at_last)()) {
   const bool is_last = options.directory.ends_with("/found.run/backend");
   if (is_last) load_at_last();
-  return std::make_unique<Faulty>(std::vector<std::string>(), is_last ? run_at_last : hang);
+  return std::make_unique<FailsAtOperators>(std::vector<std::string>(),
+                                            is_last ? run_at_last : hang);
 }
 
 // Longer than the 2.4 s that the part has to run.
@@ -204,8 +205,9 @@ void take_all_memory() {
 }
 
 bool add_faulty(const char* name, const std::vector<std::string>& op_types, void (*fail)()) {
-  return register_backend(
-      name, [=](const BackendOptions&) { return std::make_unique<Faulty>(op_types, fail); });
+  return register_backend(name, [=](const BackendOptions&) {
+    return std::make_unique<FailsAtOperators>(op_types, fail);
+  });
 }
 
 bool add_hanging(const char* name, void (*load_at_last)(), void (*run_at_last)()) {
