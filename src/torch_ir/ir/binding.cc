@@ -10,6 +10,7 @@
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/printable.h"
 #include "torch_ir/ir/builtin_operators.h"
+#include "torch_ir/quantized/quantized.h"
 
 namespace torch_ir {
 namespace {
@@ -432,6 +433,7 @@ std::optional<c10::OperatorName> parse_op_type(std::string_view op_type) {
 std::optional<c10::OperatorHandle> find_operator(std::string_view op_type) {
   const auto name = parse_op_type(op_type);
   if (!name) return std::nullopt;
+  if (is_quantized_operator(name->name)) define_quantized_operators();
   return c10::Dispatcher::singleton().findSchema(*name);
 }
 

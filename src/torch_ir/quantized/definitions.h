@@ -1,0 +1,63 @@
+// What the two files of definitions share.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/ops/_assert_async.h>
+#include <torch/csrc/jit/frontend/function_schema_parser.h>
+#include <torch/library.h>
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+
+namespace torch_ir {
+
+using TensorPair = std::tuple<at::Tensor, at::Tensor>;
+
+// The least and the greatest value of a quantised dtype.
+struct QuantizedRange {
+  double low;
+  double high;
+};
+
+// Throws c10::Error for a dtype that nothing is quantised to.
+QuantizedRange quantized_range(at::ScalarType dtype);
+
+// Throws c10::Error where the bounds are not in the range of the dtype.
+void check_bounds(const at::Scalar& quant_min, const at::Scalar& quant_max, at::ScalarType dtype);
+
+// Throws c10::Error when `condition`, a tensor of one boolean, is false. Nothing on the meta
+// device.
+inline void check_value(const at::Tensor& condition, const char* message) {
+  if (!condition.is_meta()) at::_assert_async(condition, message);
+}
+
+// 1 / tensor, as Python computes it.
+inline at::Tensor inverse(const at::Tensor& tensor) { return tensor.reciprocal().mul(1.0); }
+
+// The definitions of one namespace.
+class Definitions {
+ public:
+  // Lives as long as the process: the dispatcher refers to it.
+  explicit Definitions(std::string name)
+      : name_(std::move(name)),
+        library_(torch::Library::FRAGMENT, name_, std::nullopt, __FILE__, __LINE__) {}
+
+  // Defines an operator by its calls of ATen, unless the dispatcher knows it.
+  template <class Function>
+  void add(const std::string& schema, Function* function) {
+    c10::FunctionSchema parsed = torch::jit::parseSchema(name_ + "::" + schema);
+    if (c10::Dispatcher::singleton().findSchema(parsed.operator_name())) return;
+    library_.def(std::move(parsed), function);
+  }
+
+ private:
+  std::string name_;
+  torch::Library library_;
+};
+
+void define_quantized_decomposed(Definitions& definitions);
+void define_torchao(Definitions& definitions);
+
+}  // namespace torch_ir

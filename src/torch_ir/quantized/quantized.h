@@ -1,0 +1,21 @@
+// The operators of quantised models that PyTorch and torchao define in Python only.
+//
+// Archives of PT2E have `quantized_decomposed.*`, those of torchao `torchao.*`. They are defined
+// here with the schemas and the arithmetic of Python's definitions, call by call of ATen, so that
+// their results have the same bits: torch/ao/quantization/fx/_decomposed.py of PyTorch 2.13 and
+// torchao/quantization/quant_primitives.py of torchao 0.18.
+#pragma once
+
+#include <string_view>
+
+namespace torch_ir {
+
+// Whether `name`, such as "quantized_decomposed::quantize_per_tensor", is in one of the namespaces.
+bool is_quantized_operator(std::string_view name);
+
+// Makes them known to LibTorch's dispatcher, but for those that it knows already, as in a process
+// of Python that has imported torchao. Called whenever one of them is looked for; does its work
+// once.
+void define_quantized_operators();
+
+}  // namespace torch_ir
