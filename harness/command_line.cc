@@ -115,12 +115,12 @@ std::optional<std::string> answer(const Arguments& arguments) {
 
 // Turns `harness list models`, `harness list categories` and `harness export DIR` into flags.
 std::vector<std::string> without_commands(std::vector<std::string> words) {
-  const bool is_list = words.size() > 1 && words[0] == "list";
-  const bool is_export = words.size() > 1 && words[0] == "export";
-  if (!is_list && !is_export) return words;
+  if (!words.empty() && words[0] == "export") words[0] = "--export-suite";
+  if (words.empty() || words[0] != "list") return words;
+  const bool is_known = words.size() > 1 && (words[1] == "models" || words[1] == "categories");
+  if (!is_known) throw Error("'list' needs one of: models, categories");
   words.erase(words.begin());
-  if (is_export) words.insert(words.begin(), "--export-suite");
-  if (is_list) words[0].insert(0, "--list-");
+  words[0].insert(0, "--list-");
   return words;
 }
 

@@ -2,23 +2,13 @@
 
 #include <c10/core/InferenceMode.h>
 
-#include <cstring>
 #include <optional>
 #include <sstream>
 
+#include "torch_ir/executor/graph/memory_overlap.h"
 #include "torch_ir/verifier/compare.h"
 
 namespace torch_ir {
-namespace {
-
-bool same_bits(const at::Tensor& a, const at::Tensor& b) {
-  if (a.sizes() != b.sizes() || a.scalar_type() != b.scalar_type()) return false;
-  const at::Tensor x = a.contiguous();
-  const at::Tensor y = b.contiguous();
-  return x.numel() == 0 || std::memcmp(x.const_data_ptr(), y.const_data_ptr(), x.nbytes()) == 0;
-}
-
-}  // namespace
 
 const std::vector<EngineKind>& engine_kinds() {
   static const std::vector<EngineKind> kinds = [] {
