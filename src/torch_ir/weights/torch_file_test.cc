@@ -323,6 +323,9 @@ TEST(TorchFileErrorsTest, NamesThatAreNotListed) {
   EXPECT_THAT([&] { load_pickle(pickled_text("os") + pickled_text("system\n\x1b") + "\x93"); },
               ThrowsMessage<WeightError>(StartsWith(
                   "'f' holds a pickled object of class 'os.system\\x0a\\x1b'; only tensors")));
+  EXPECT_THAT([&] { load_pickle("ctorchao.quantization\nInt8Tensor\n"); },
+              ThrowsMessage<WeightError>(
+                  HasSubstr("Export torchao.utils.unwrap_tensor_subclass(model) instead")));
 }
 
 // Ten thousand items, and in seven bytes each time a container made of them again and again.

@@ -360,11 +360,14 @@ PickleValue* TorchRules::find_global(std::string_view module, std::string_view n
   std::string full_name = fmt::format("{}.{}", current_module(module), name);
   if (find_listed(full_name) == nullptr && !is_torch_constant(full_name) &&
       !is_storage_class(full_name) && !(reads_objects_ && is_script_class(full_name))) {
+    const char* remedy = full_name.starts_with("torchao.")
+                             ? "Export torchao.utils.unwrap_tensor_subclass(model) instead"
+                             : "Save model.state_dict() instead";
     throw WeightError(
         kNotSupported,
         fmt::format("holds a pickled object of class '{}'; only tensors and plain values are read, "
-                    "since anything else could run code. Save model.state_dict() instead",
-                    printable(full_name)));
+                    "since anything else could run code. {}",
+                    printable(full_name), remedy));
   }
   arena_.charge(full_name.size());
   return arena_.make({Name{std::move(full_name)}});
