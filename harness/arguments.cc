@@ -196,19 +196,22 @@ void declare_comparison(CLI::App& parser, Arguments& arguments) {
                     "Absolute tolerance of floating point")
       ->transform(tolerance());
   options
-      .one("--tolerance", arguments.raw.tolerance, "dtype",
-           "Take the tolerance that torch.testing.assert_close has for the dtype of each output")
-      ->transform(one_of("rule for tolerances", {"dtype"}));
+      .one("--tolerance", arguments.raw.tolerance, "RULE",
+           "auto: outputs pass within the tolerance that torch.testing.assert_close has for their "
+           "dtype, or where they are as near to float64 as eager; dtype: only within the tolerance")
+      ->transform(one_of("rule for tolerances", {"auto", "dtype"}))
+      ->default_str("auto");
   options
       .parsed(
           "--reference",
-          [&](const std::string& name) { settings.reference = parse_reference(name); }, "NAME",
+          [&](const std::string& name) { settings.criterion.reference = parse_reference(name); },
+          "NAME",
           "model: what the model computes, within the tolerance; float64: the graph in float64, "
-          "and how much farther from it than the model the outputs are")
-      ->default_str(std::string(reference_name(settings.reference)));
+          "and how much farther from it than the model the outputs are; auto: either")
+      ->default_str(std::string(reference_name(settings.criterion.reference)));
   options
-      .with_default("--error-factor", settings.error_factor, "N",
-                    "With --reference float64: how many times the error of the model an output may "
+      .with_default("--error-factor", settings.criterion.error_factor, "N",
+                    "Compared with float64: how many times the error of the model an output may "
                     "have")
       ->transform(amount("error factor", "a number"));
   options.with_default("--seed", settings.seed, "N", "Seed of weights and inputs")
@@ -330,7 +333,7 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
                                               "--export-suite"};
   const RunSettings& settings = arguments.harness.run.settings;
   const bool is_operators = arguments.harness.selection.suite == Suite::kOperators;
-  const bool is_float64 = settings.reference == ReferenceKind::kFloat64;
+  const bool is_float64 = settings.criterion.reference == ReferenceKind::kFloat64;
   const std::vector<std::string> elsewhere = {"--backend", "--executor"};
   const Conflict conflicts[] = {
       {true, {"--tolerance"}, {"--rtol", "--atol"}, "give the figures, or the rule"},
@@ -365,8 +368,21 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
   }
   require(parser, "--executor-intermediates", {"--executor"});
   require(parser, "--json", {"--list-models", "--list-categories", "--supported"});
-  if (!is_float64 && is_given(parser, "--error-factor")) {
-    throw Error("--error-factor is for --reference float64: give that too");
+  if (settings.criterion.reference == ReferenceKind::kModel && is_given(parser, "--error-factor")) {
+    throw Error(
+        "--error-factor is for comparisons with float64: use --tolerance auto or --reference "
+        "float64");
+  }
+}
+
+// Figures, and the rule of the dtype, mean just that.
+void choose_criterion(const CLI::App& parser, Arguments& arguments) {
+  RunSettings& settings = arguments.harness.run.settings;
+  const bool has_figures = is_given(parser, "--rtol") || is_given(parser, "--atol");
+  settings.tolerance.by_dtype = !has_figures;
+  settings.tolerance_wins = has_figures || arguments.raw.tolerance == "dtype";
+  if (settings.tolerance_wins && !is_given(parser, "--reference")) {
+    settings.criterion.reference = ReferenceKind::kModel;
   }
 }
 
@@ -383,6 +399,7 @@ void declare_arguments(CLI::App& parser, Arguments& arguments) {
 }
 
 void finish_arguments(const CLI::App& parser, Arguments& arguments) {
+  choose_criterion(parser, arguments);
   check_together(parser, arguments);
   HarnessOptions& harness = arguments.harness;
   RunSettings& settings = harness.run.settings;
@@ -394,9 +411,6 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   if (arguments.output.empty()) throw Error("--output: '' is no directory: give its name");
   harness.output = user_path(arguments.output);
   if (harness.is_split) settings.per_node = true;
-  settings.tolerance.by_dtype = is_given(parser, "--tolerance");
-  settings.tolerance_wins =
-      is_given(parser, "--tolerance") || is_given(parser, "--rtol") || is_given(parser, "--atol");
   harness.run.timeout = std::chrono::duration<double>(arguments.raw.timeout);
   if (is_given(parser, "--memory-limit")) {
     constexpr double kMegabyte = 1e6;

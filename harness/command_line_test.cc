@@ -40,9 +40,11 @@ TEST_F(CommandLineTest, WritesSummaryPagesAndGraphs) {
   const HarnessOutcome result = run({"--category", "good"});
   EXPECT_EQ(result.status, 0);
   EXPECT_THAT(result.out, StartsWith("[1/2] Close  PASSED  max diff "));
-  EXPECT_THAT(result.out,
-              HasSubstr("[2/2] Good   PASSED  max diff 0\n2 of 2 models passed; see " + output_ +
-                        "/SUMMARY.md, or " + output_ + "/index.html in a browser\n"));
+  EXPECT_THAT(
+      result.out,
+      HasSubstr(
+          "[2/2] Good   PASSED  max diff 0, within the tolerance\n2 of 2 models passed; see " +
+          output_ + "/SUMMARY.md, or " + output_ + "/index.html in a browser\n"));
   EXPECT_EQ(result.err, "");
   EXPECT_THAT(report_names(), ElementsAre("Close.md", "Good.md", "SUMMARY.md", "index.html",
                                           "ir/Close.json", "ir/Good.json", "junit.xml",
@@ -240,11 +242,14 @@ TEST_F(CommandLineTest, BadUsageIsOneLineAndStatusTwo) {
                        "0\n",
                        value));
   }
-  expect_bad_value("--reference", "foo", "reference: give model or float64");
-  for (const char* reference : {"model", ""}) {
+  expect_bad_value("--reference", "foo", "reference: give auto, model or float64");
+  for (const std::vector<std::string>& others :
+       {std::vector<std::string>{"--reference", "model"}, {"--tolerance", "dtype"}}) {
     std::vector<std::string> arguments = {"--error-factor", "2"};
-    if (*reference != '\0') arguments.insert(arguments.end(), {"--reference", reference});
-    expect(arguments, "harness: --error-factor is for --reference float64: give that too\n");
+    arguments.insert(arguments.end(), others.begin(), others.end());
+    expect(arguments,
+           "harness: --error-factor is for comparisons with float64: use --tolerance auto or "
+           "--reference float64\n");
   }
   expect({"--reference", "float64", "--rtol", "1"},
          "harness: --reference float64 and --rtol do not go together: it goes by --error-factor\n");

@@ -99,7 +99,9 @@ TEST_F(ImportedModelsTest, CostsOfDynamicGraphsAreThoseOfTheFirstTrial) {
 TEST_F(ImportedModelsTest, AnArchiveAloneLeavesTheRegistryOut) {
   const HarnessOutcome result = run({"--pt2", put("llama.pt2", "m/llama.pt2")});
   EXPECT_EQ(result.status, 0) << result.out;
-  EXPECT_THAT(result.out, StartsWith("[1/1] llama  PASSED  max diff 0\n1 of 1 models passed"));
+  EXPECT_THAT(
+      result.out,
+      StartsWith("[1/1] llama  PASSED  max diff 0, within the tolerance\n1 of 1 models passed"));
   EXPECT_THAT(report_names(), ElementsAre("SUMMARY.md", "index.html", "ir/llama.json", "junit.xml",
                                           "llama.md", "results.json", "svg/llama.svg"));
   EXPECT_THAT(

@@ -338,14 +338,14 @@ class Explainer {
         throw;
       }
     };
-    Float64Run float64(ir_, weights_, run_.inputs);
+    const bool is_auto = settings_.criterion.reference == ReferenceKind::kAuto;
+    Float64Run float64(ir_, weights_, run_.inputs, /*runs_eagerly=*/is_auto);
     NodeReport report = compare_nodes(
         ir_,
         [&](const ValueObserver& observer) {
           watch_.run(run_.candidate, run_.inputs, settings_.seed, observer);
         },
-        next, settings_.tolerance,
-        NodeJudge{.run = float64, .error_factor = error_factor(settings_)});
+        next, settings_.tolerance, NodeJudge{.run = float64, .criterion = settings_.criterion});
     if (output_error) std::rethrow_exception(output_error);
     return report;
   }

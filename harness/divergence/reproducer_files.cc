@@ -29,9 +29,12 @@ std::string plan_flags(const RunSettings& settings) {
 }
 
 // Flags of the harness, as only it compares with float64.
-std::string reference_flags(const RunSettings& settings) {
-  return fmt::format(" --reference {} --error-factor {}", reference_name(settings.reference),
-                     settings.error_factor);
+std::string criterion_flags(const RunSettings& settings) {
+  const Criterion& criterion = settings.criterion;
+  std::string flags;
+  if (criterion.reference == ReferenceKind::kFloat64) flags = " --reference float64";
+  const bool is_default = criterion.error_factor == Criterion().error_factor;
+  return is_default ? flags : flags + fmt::format(" --error-factor {}", criterion.error_factor);
 }
 
 bool runs_on_plan(const RunSettings& settings) {
@@ -75,7 +78,10 @@ void write_reproducer(const IR& ir, const StateDict& weights, const std::vector<
 
 std::string reproducer_command(bool has_weights, const Tolerance& tolerance,
                                const RunSettings& settings) {
-  if (error_factor(settings)) return harness_command(settings, reference_flags(settings));
+  const ReferenceKind reference = settings.criterion.reference;
+  const bool by_float64 = reference == ReferenceKind::kFloat64 ||
+                          (reference == ReferenceKind::kAuto && !runs_on_plan(settings));
+  if (by_float64) return harness_command(settings, criterion_flags(settings));
   if (!runs_on_plan(settings)) return harness_command(settings, tolerance_flags(tolerance));
   // Any program with this library can run the execution plan.
   return std::string("torch-ir verify ir.json") +
@@ -86,10 +92,10 @@ std::string reproducer_command(bool has_weights, const Tolerance& tolerance,
 
 std::string whole_graph_command(bool has_expected, const RunSettings& settings) {
   const ToleranceRule& rule = settings.tolerance;
-  const std::string command =
-      harness_command(settings, error_factor(settings) ? reference_flags(settings)
-                                : rule.by_dtype        ? " --tolerance dtype"
-                                                       : tolerance_flags(rule.fixed));
+  const std::string command = harness_command(
+      settings, settings.criterion.reference != ReferenceKind::kModel ? criterion_flags(settings)
+                : rule.by_dtype                                       ? " --tolerance dtype"
+                                : tolerance_flags(rule.fixed));
   // Without it, the command would also run on other inputs.
   return has_expected ? command : command + " --trials 1";
 }

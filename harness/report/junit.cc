@@ -69,7 +69,9 @@ std::string expected_failure(const Result& result) {
 std::string outcome(const Result& result, const RunContext& context) {
   switch (result.status()) {
     case Status::kPassed:
-      return {};
+      return fmt::format(
+          "      <properties><property name=\"passed_by\" value=\"{}\"/></properties>\n",
+          basis_name(result.passed_by));
     case Status::kExtracted:
       return "      <skipped message=\"extracted and serialized; not run\"/>\n";
     case Status::kFailed:

@@ -19,6 +19,7 @@ Result passed(const std::string& name) {
   return {.name = name,
           .categories = {"attention", "big"},
           .num_passed_stages = kStages.size(),
+          .passed_by = Basis::kTolerance,
           .stage_seconds = {0.25, 1}};
 }
 
@@ -36,20 +37,22 @@ std::string xml_of(const std::vector<Result>& results, const RunContext& context
   return to_junit_xml({.context = context, .results = results, .cases = cases});
 }
 
-TEST(JunitTest, APassedModelIsOneLine) {
+TEST(JunitTest, APassedModelSaysWhatItPassedBy) {
   EXPECT_EQ(xml_of({passed("Tiny")}),
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<testsuites name=\"torch-ir\" tests=\"1\" failures=\"0\" errors=\"0\">\n"
             "  <testsuite name=\"torch-ir\" tests=\"1\" failures=\"0\" errors=\"0\" "
             "skipped=\"0\">\n"
-            "    <testcase classname=\"torch_ir.attention\" name=\"Tiny\"/>\n"
+            "    <testcase classname=\"torch_ir.attention\" name=\"Tiny\">\n"
+            "      <properties><property name=\"passed_by\" value=\"tolerance\"/></properties>\n"
+            "    </testcase>\n"
             "  </testsuite>\n"
             "</testsuites>\n");
 }
 
 TEST(JunitTest, TimesAreThereForThoseWhoAsk) {
   const std::string xml = xml_of({passed("Tiny"), passed("Other")}, {.timings = true});
-  EXPECT_THAT(xml, HasSubstr("name=\"Tiny\" time=\"1.250\"/>"));
+  EXPECT_THAT(xml, HasSubstr("name=\"Tiny\" time=\"1.250\">\n"));
   EXPECT_THAT(xml, HasSubstr("skipped=\"0\" time=\"2.500\">"));
 }
 
@@ -119,7 +122,8 @@ Result called(const std::string& name) {
   return {.name = name,
           .categories = {"pointwise"},
           .call = CallInfo{.op_type = "aten.abs.default"},
-          .num_passed_stages = kStages.size()};
+          .num_passed_stages = kStages.size(),
+          .passed_by = Basis::kTolerance};
 }
 
 Result failed_call(const std::string& name, FailureKind kind, const std::string& message) {
@@ -135,16 +139,18 @@ TEST(JunitTest, CallsFollowTheModels) {
                                  {called("abs/a"), unsupported,
                                   failed_call("abs/c", FailureKind::kTimedOut, "stopped <now>")});
   EXPECT_THAT(xml, HasSubstr("tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"1\">"));
-  EXPECT_THAT(
-      xml, HasSubstr("name=\"Tiny\"/>\n"
-                     "    <testcase classname=\"torch_ir.operators.pointwise\" name=\"abs/a\"/>\n"
-                     "    <testcase classname=\"torch_ir.operators.pointwise\" name=\"abs/b\">\n"
-                     "      <skipped message=\"no &quot;abs&quot;\"/>\n"
-                     "    </testcase>\n"
-                     "    <testcase classname=\"torch_ir.operators.pointwise\" name=\"abs/c\">\n"
-                     "      <failure type=\"timed out\" message=\"timed out in execute: stopped "
-                     "&lt;now&gt;\">stopped &lt;now&gt;\n</failure>\n"
-                     "    </testcase>\n"));
+  EXPECT_THAT(xml,
+              HasSubstr("    <testcase classname=\"torch_ir.operators.pointwise\" name=\"abs/a\">\n"
+                        "      <properties><property name=\"passed_by\" value=\"tolerance\"/>"
+                        "</properties>\n"
+                        "    </testcase>\n"
+                        "    <testcase classname=\"torch_ir.operators.pointwise\" name=\"abs/b\">\n"
+                        "      <skipped message=\"no &quot;abs&quot;\"/>\n"
+                        "    </testcase>\n"
+                        "    <testcase classname=\"torch_ir.operators.pointwise\" name=\"abs/c\">\n"
+                        "      <failure type=\"timed out\" message=\"timed out in execute: stopped "
+                        "&lt;now&gt;\">stopped &lt;now&gt;\n</failure>\n"
+                        "    </testcase>\n"));
 }
 
 // What Python's parser reads, an element a line: its tag, its attributes and its text.

@@ -94,8 +94,7 @@ std::string verified_text(const Result& result) {
   if (result.trials.size() > 1) {
     text += " in " + counted(static_cast<int64_t>(result.trials.size()), "trial");
   }
-  const bool by_float64 = result.worst_trial()->verification.error_factor.has_value();
-  return text + (by_float64 ? ", all near enough to float64" : ", all within the tolerance");
+  return fmt::format("{}, all {}", text, basis_text(result.passed_by));
 }
 
 std::string source_of(const Result& result) {
@@ -220,7 +219,7 @@ std::string render_model_page(const Result& result, const RunContext& context,
   page.set("names_files",
            result.origin || !context.baseline.empty() || !context.expected_failures.empty());
   page.set("command", code_block(reproduce_command(coverage_of(result), context), "sh"));
-  const bool by_tolerance = !error_factor(context.settings);
+  const bool by_tolerance = context.settings.criterion.reference != ReferenceKind::kFloat64;
   if (by_tolerance && context.settings.save_tensors && result.worst_trial() != nullptr) {
     page.set("replay", code_block(replay_command(result, context.settings), "sh"));
   }

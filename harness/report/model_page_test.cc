@@ -171,9 +171,9 @@ TEST(ModelPageTest, WhatAFileExpectsIsComparedOnce) {
   EXPECT_THAT(render_model_page(make_imported({.archive = "tiny.pt2", .inputs = "in"}), context),
               HasSubstr("| `exact` | `cpu` | 1 | 0 | 5 |\n"));
   const std::string summary = summary_of({make_imported(origin)}, {}, context);
-  EXPECT_THAT(summary, HasSubstr("| `exact` | `cpu` | 1 | 0 | 1 | rtol"));
+  EXPECT_THAT(summary, HasSubstr("| `exact` | `cpu` | 1 | 0 | 1 | by dtype"));
   const std::string both = summary_of({make_imported(origin), make_result()}, {}, context);
-  EXPECT_THAT(both, HasSubstr("| `exact` | `cpu` | 1 | 0 | 5 | rtol"));
+  EXPECT_THAT(both, HasSubstr("| `exact` | `cpu` | 1 | 0 | 5 | by dtype"));
 }
 
 TEST(ModelPageTest, AnArchiveThatCanNotBeReadKeepsItsName) {
@@ -265,7 +265,8 @@ TEST(ModelPageTest, SavedTensorsComeWithTheCommandThatReplaysThem) {
   RunContext context;
   context.settings.save_tensors = true;
   context.settings.seed = 7;
-  context.settings.tolerance.fixed.atol = 1e-6;
+  context.settings.tolerance = {.fixed = {.rtol = 1e-4, .atol = 1e-6}};
+  context.settings.criterion = {};
   Result result = make_result();
   result.trials[0].verification.tolerance = context.settings.tolerance;
   const std::string page = render_model_page(result, context);
@@ -460,7 +461,9 @@ TEST(ModelPageTest, ALargeGraphIsCutAtANamedPlace) {
 TEST(ModelPageTest, TheCommandAsksForTheSameAgain) {
   RunContext context;
   context.settings.trials = 5;
+  context.settings.tolerance = {.fixed = {.rtol = 1e-4, .atol = 1e-4}};
   context.settings.tolerance_wins = true;
+  context.settings.criterion = {};
   context.settings.executor = "run 'it' {ir} {outputs}";
   context.settings.per_node = true;
   context.memory_limit = 512'000'000;

@@ -223,13 +223,13 @@ Table calls_table(const Cases& cases, const RunContext& context) {
 }
 
 std::string how_judged(const RunSettings& settings) {
-  if (error_factor(settings)) {
+  if (settings.criterion.reference == ReferenceKind::kFloat64) {
     return "no farther from float64 than eager by the error factor, or where float64 says nothing "
            "within its tolerance";
   }
   if (settings.tolerance_wins) return "within " + tolerance_rule_text(settings);
-  return "within the tolerance of torch.testing.assert_close for its dtype where it has none of "
-         "its own";
+  return "within the tolerance of torch.testing.assert_close for its dtype, or within its own, or "
+         "else at most as many times farther from float64 than eager as the error factor says";
 }
 
 constexpr size_t kMostRows = 2000;

@@ -41,7 +41,7 @@ TEST(SecondOpinionPageTest, SaysThatFloat64IsTheReference) {
   Result result = make_result(2.5e-7);
   VerificationReport& report = result.trials[0].verification;
   report.output_details[0].second_opinion = worse_opinion();
-  report.error_factor = 4;
+  report.criterion = {.reference = ReferenceKind::kFloat64};
   const std::string page = render_model_page(result, {});
   EXPECT_THAT(page, HasSubstr("an output passes when it is at most 4 times as far"));
   EXPECT_THAT(page, Not(HasSubstr("### Tolerance\n")));

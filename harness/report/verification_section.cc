@@ -43,7 +43,10 @@ std::string trials_table(const Result& result, const RunContext& context) {
                          "Smallest passing tolerance"});
   for (const Trial& trial : result.trials) {
     const VerificationReport& report = trial.verification;
-    std::vector<Cell> cells = {text_cell(trial.name), report.is_valid ? "✅ passed" : "❌ failed"};
+    const bool is_close = report.passed_by == Basis::kTolerance;
+    const std::string passed =
+        "✅ passed" + (is_close ? "" : ", " + std::string(basis_text(report.passed_by)));
+    std::vector<Cell> cells = {text_cell(trial.name), report.is_valid ? passed : "❌ failed"};
     if (!report.output_details.empty()) cells = with_figures(cells, total(report), context);
     table.add(cells);
   }
@@ -149,7 +152,36 @@ std::string tolerance_sentence(const VerificationReport& report) {
                         rule.fixed.atol);
   if (report.has_exact_outputs()) text += "; integers and booleans are compared exactly";
   if (!rule.outputs.empty()) text += ", but for outputs that are registered with their own";
-  return text + ".";
+  text += ".";
+  if (report.criterion.reference == ReferenceKind::kAuto) {
+    text += fmt::format(
+        " An output outside of it passes too if it is at most {} times as far from the graph in "
+        "float64 as eager's.",
+        report.criterion.error_factor);
+  }
+  return text;
+}
+
+Data rounding_data(const RoundingReport& report, double factor) {
+  constexpr size_t kMostRounded = 20;
+  Table table("llrrrr",
+              {"Node", "Operator", "Elements", "Off by one step", "Off by more", "Not explained"});
+  for (const RoundedValue& value : report.values) {
+    if (table.num_rows() == kMostRounded) break;
+    table.add({code_cell(value.node), code_cell(value.op_type), value.num_elements,
+               value.num_off_by_one, value.num_off_by_more, value.num_wrong});
+  }
+  std::string result = report.values.empty()
+                           ? "All rounded values are what eager rounds."
+                           : fmt::format("{} with other elements than eager's.",
+                                         counted(std::ssize(report.values), "rounded value"));
+  if (report.values.size() > kMostRounded) result += " The first are shown.";
+  if (!report.problem.empty()) result += " " + as_sentence(escape_markdown(report.problem));
+  Data data;
+  data.set("factor", fmt::format("{}", factor));
+  set_some(data, "table", table);
+  data.set("result", result);
+  return data;
 }
 
 Table opinions_table(const Result& result, const RunContext& context) {
@@ -199,8 +231,14 @@ Data verification_section(const Result& result, const RunContext& context) {
   data.set("mismatches", mismatches(report));
   data.set("differences", differences(result, report, context));
   set_some(data, "opinions", opinions_table(result, context));
-  if (report.error_factor) data.set("error_factor", fmt::format("{}", *report.error_factor));
-  if (!report.error_factor) data.set("rule", tolerance_sentence(report));
+  const double factor = report.criterion.error_factor;
+  if (report.criterion.reference == ReferenceKind::kFloat64) {
+    data.set("error_factor", fmt::format("{}", factor));
+  } else {
+    data.set("rule", tolerance_sentence(report));
+  }
+  if (report.rounding) data.set("rounding", rounding_data(*report.rounding, factor));
+  set_some(data, "graph_note", escape_markdown(as_sentence(report.graph_note)));
   data.set("tolerances", tolerances_table(report));
   return data;
 }

@@ -151,14 +151,15 @@ TEST(BaselineTest, SaysHowTheRunsDiffer) {
   RunRecord now = old;
   now.context.settings.executor = "simulator";
   now.context.settings.per_node = true;
-  now.context.settings.tolerance.fixed.rtol = 0;
+  now.context.settings.tolerance = {.fixed = {.rtol = 0, .atol = 1e-4}};
+  now.context.settings.criterion = {};
   now.context.settings.tolerance_wins = true;
   now.context.settings.optimization = Optimization::kFast;
   now.context.settings.last_stage = Stage::kExtract;
   now.context.environment = {{"libtorch", "2.14.0"}, {"cpu_capability", "AVX2"}};
   EXPECT_THAT(compare_with_baseline(old, now).notes,
-              ElementsAre("tolerance: rtol 0.0001, atol 0.0001, or as registered -> rtol 0, atol "
-                          "0.0001",
+              ElementsAre("tolerance: by dtype, or as registered; else error factor 4 against "
+                          "float64 -> rtol 0, atol 0.0001",
                           "optimization: exact -> fast", "executor: none -> simulator",
                           "last stage: verify -> extract", "LibTorch: 2.13.0 -> 2.14.0",
                           "CPU instructions: none -> AVX2"));

@@ -36,24 +36,13 @@ Stage parse_stage(std::string_view name) {
   return *stage;
 }
 
-std::string_view reference_name(ReferenceKind reference) {
-  constexpr std::array<std::string_view, kReferenceKinds.size()> kNames = {"model", "float64"};
-  return kNames.at(static_cast<size_t>(reference));
-}
-
-ReferenceKind parse_reference(std::string_view name) {
-  const auto reference = std::ranges::find(kReferenceKinds, name, reference_name);
-  if (reference != kReferenceKinds.end()) return *reference;
-  throw Error(fmt::format("'{}' is no reference: give model or float64", printable(name)));
-}
-
 bool runs_plans(const RunSettings& settings) {
   return settings.backend.empty() && settings.executor.empty();
 }
 
-std::optional<double> error_factor(const RunSettings& settings) {
-  if (settings.reference == ReferenceKind::kModel) return std::nullopt;
-  return settings.error_factor;
+bool runs_eagerly(const RunSettings& settings) {
+  return runs_plans(settings) && settings.optimization == Optimization::kExact &&
+         settings.device.is_cpu();
 }
 
 std::string failure_line(const Failure& failure) {
@@ -157,7 +146,8 @@ const Trial* Result::worst_trial() const {
   // or, where float64 is the reference, by their distance from it.
   const auto badness = [](const Trial& trial) {
     const VerificationReport& report = trial.verification;
-    const double factor = report.error_factor ? report.worst_factor().value_or(0) : 0;
+    const bool by_float64 = report.criterion.reference == ReferenceKind::kFloat64;
+    const double factor = by_float64 ? report.worst_factor().value_or(0) : 0;
     return std::tuple(!report.is_valid, report.output_details.empty(), factor,
                       report.smallest_passing_tolerance());
   };

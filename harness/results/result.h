@@ -20,6 +20,7 @@
 #include "torch_ir/registry/failure_kind.h"
 #include "torch_ir/registry/registry.h"
 #include "torch_ir/verifier/compare_nodes.h"
+#include "torch_ir/verifier/verdict.h"
 #include "torch_ir/verifier/verify.h"
 
 namespace torch_ir {
@@ -35,26 +36,13 @@ std::string_view stage_name(Stage stage);
 // Throws Error for an unknown name.
 Stage parse_stage(std::string_view name);
 
-// The criterion for outputs: those of the model within a tolerance, or how much farther than the
-// model's they are from a run of the graph in float64.
-enum class ReferenceKind { kModel, kFloat64 };
-
-inline constexpr std::array kReferenceKinds = {ReferenceKind::kModel, ReferenceKind::kFloat64};
-
-// "model", "float64".
-std::string_view reference_name(ReferenceKind reference);
-
-// Throws Error for an unknown name.
-ReferenceKind parse_reference(std::string_view name);
-
 struct RunSettings {
   uint64_t seed = 0;
-  ToleranceRule tolerance = {.fixed = {.rtol = 1e-4, .atol = 1e-4}};
+  // `fixed` applies if one of its two figures is chosen.
+  ToleranceRule tolerance = {.fixed = {.rtol = 1e-4, .atol = 1e-4}, .by_dtype = true};
   // Whether `tolerance` overrides what models have registered.
   bool tolerance_wins = false;
-  ReferenceKind reference = ReferenceKind::kModel;
-  // With float64 as the reference, the greatest passing factor of a second opinion.
-  double error_factor = kDefaultErrorFactor;
+  Criterion criterion = {.reference = ReferenceKind::kAuto};
   // Runs per model, each on other inputs (trials.h).
   int trials = 3;
   int threads = 1;
@@ -75,8 +63,8 @@ struct RunSettings {
 
 bool runs_plans(const RunSettings& settings);
 
-// The factor that decides; nothing if the model is the reference.
-std::optional<double> error_factor(const RunSettings& settings);
+// Whether the graph runs by the operators that eager calls, with their bits.
+bool runs_eagerly(const RunSettings& settings);
 
 struct Failure {
   FailureKind kind = FailureKind::kExtractFailed;
@@ -201,6 +189,8 @@ struct Result {
   // not compared one by one.
   DifferenceMetrics metrics = {};
   std::optional<SecondOpinion> second_opinion = std::nullopt;
+  // The weakest of what its outputs passed by in any trial; kNone if it did not pass.
+  Basis passed_by = Basis::kNone;
   // The last trial that ran or was verified.
   int current_trial = 0;
   // For the worst trial, if outputs disagree or the settings ask for it.

@@ -19,6 +19,8 @@ inline constexpr Naming kNaming<FailureKind>{failure_kind_name, parse_failure_ki
 template <>
 inline constexpr Naming kNaming<ReferenceKind>{reference_name, parse_reference};
 template <>
+inline constexpr Naming kNaming<Basis>{basis_name, parse_basis};
+template <>
 inline constexpr Naming kNaming<Trend>{trend_name, nullptr};
 template <>
 inline constexpr Naming kNaming<Optimization>{optimization_name, parse_optimization};
@@ -108,6 +110,25 @@ void fields(const Visit& visit, OutputDetail& detail) {
   visit("tolerance", detail.tolerance);
   visit("comparison", detail.comparison);
   visit("second_opinion", detail.second_opinion);
+  visit("passed_by", detail.basis);
+}
+
+template <class Visit>
+void fields(const Visit& visit, RoundedValue& value) {
+  visit("index", value.index);
+  visit("node", value.node);
+  visit("op_type", value.op_type);
+  visit("value", value.value);
+  visit("num_elements", value.num_elements);
+  visit("num_off_by_one", value.num_off_by_one);
+  visit("num_off_by_more", value.num_off_by_more);
+  visit("num_wrong", value.num_wrong);
+}
+
+template <class Visit>
+void fields(const Visit& visit, RoundingReport& report) {
+  visit("values", report.values);
+  visit("problem", report.problem);
 }
 
 template <class Visit>
@@ -220,7 +241,12 @@ void fields(const Visit& visit, Trial& trial) {
   visit.nullable("smallest_passing_tolerance", metrics.smallest_passing_tolerance);
   visit("message", report.error_message);
   visit("tolerance", report.tolerance);
-  visit("error_factor", report.error_factor);
+  visit("reference", report.criterion.reference);
+  visit("error_factor", report.criterion.error_factor);
+  visit("passed_by", report.passed_by);
+  visit("graph_problem", report.graph_problem);
+  visit("graph_note", report.graph_note);
+  visit("rounding", report.rounding);
   visit("optimization", report.optimization);
   visit("outputs", report.output_details);
   if constexpr (Visit::kReads) {
@@ -246,8 +272,8 @@ void fields(const Visit& visit, RunSettings& settings) {
   visit("seed", settings.seed);
   visit("tolerance", settings.tolerance);
   visit("tolerance_wins", settings.tolerance_wins);
-  visit("reference", settings.reference);
-  visit("error_factor", settings.error_factor);
+  visit("reference", settings.criterion.reference);
+  visit("error_factor", settings.criterion.error_factor);
   visit("trials", settings.trials);
   visit("threads", settings.threads);
   visit("optimization", settings.optimization);
@@ -402,6 +428,7 @@ void fields(const Visit& visit, Result& result) {
   visit.nullable("smallest_passing_tolerance", metrics.smallest_passing_tolerance);
   if constexpr (!Visit::kReads) visit.nullable("worst_factor", worst_factor(result));
   visit("second_opinion", result.second_opinion);
+  visit("passed_by", result.passed_by);
   if (Visit::kReads || !result.call) model_fields(visit, result);
   if constexpr (Visit::kReads) {
     const bool is_done = status == Status::kPassed || status == Status::kExtracted ||

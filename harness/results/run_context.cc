@@ -23,7 +23,7 @@ void add_tolerance(const RunSettings& settings, const Add& add) {
   const Tolerance defaults = RunSettings().tolerance.fixed;
   const Tolerance& fixed = settings.tolerance.fixed;
   if (settings.tolerance.by_dtype) {
-    add("--tolerance", "dtype");
+    if (settings.tolerance_wins) add("--tolerance", "dtype");
     return;
   }
   if (settings.tolerance_wins || fixed.rtol != defaults.rtol) {
@@ -121,11 +121,14 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   if (settings.seed != defaults.seed) add("--seed", std::to_string(settings.seed));
   if (settings.trials != defaults.trials) add("--trials", std::to_string(settings.trials));
   add_tolerance(settings, add);
-  if (settings.reference != defaults.reference) {
-    add("--reference", std::string(reference_name(settings.reference)));
-    if (settings.error_factor != defaults.error_factor) {
-      add("--error-factor", fmt::format("{}", settings.error_factor));
-    }
+  const Criterion& criterion = settings.criterion;
+  const bool is_implied = criterion.reference == ReferenceKind::kModel &&
+                          (settings.tolerance_wins || !settings.tolerance.by_dtype);
+  if (criterion.reference != defaults.criterion.reference && !is_implied) {
+    add("--reference", std::string(reference_name(criterion.reference)));
+  }
+  if (criterion.error_factor != defaults.criterion.error_factor) {
+    add("--error-factor", fmt::format("{}", criterion.error_factor));
   }
   if (settings.optimization != defaults.optimization) {
     add("--optimization", optimization_name(settings.optimization));
@@ -182,14 +185,16 @@ Environment environment() {
 }
 
 std::string tolerance_rule_text(const RunSettings& settings) {
-  if (settings.reference == ReferenceKind::kFloat64) {
-    return fmt::format("error factor {} against float64", settings.error_factor);
-  }
+  const Criterion& criterion = settings.criterion;
+  const std::string by_float64 =
+      fmt::format("error factor {} against float64", criterion.error_factor);
+  if (criterion.reference == ReferenceKind::kFloat64) return by_float64;
   const Tolerance& fixed = settings.tolerance.fixed;
   const std::string text = settings.tolerance.by_dtype
                                ? "by dtype"
                                : fmt::format("rtol {}, atol {}", fixed.rtol, fixed.atol);
-  return text + (settings.tolerance_wins ? "" : ", or as registered");
+  return text + (settings.tolerance_wins ? "" : ", or as registered") +
+         (criterion.reference == ReferenceKind::kAuto ? "; else " + by_float64 : "");
 }
 
 std::vector<std::pair<std::string, std::string>> settings_in_words(const RunSettings& settings) {

@@ -203,8 +203,47 @@ class Pipeline {
     const auto [outputs, expected] = candidate_.compared(run.outputs, run.expected);
     Trial& trial = add_trial();
     trial.verification = compare_known_outputs(ir_, outputs, expected, settings_.tolerance);
-    trial.verification.optimization = optimization_;
-    if (candidate_.has_second_opinion(number)) ask_float64(run, trial.verification);
+    VerificationReport& report = trial.verification;
+    report.optimization = optimization_;
+    if (candidate_.has_second_opinion(number)) ask_float64(run, report);
+    const bool is_auto = settings_.criterion.reference == ReferenceKind::kAuto;
+    if (!is_auto || candidate_.is_call()) return;
+    if (!report.is_valid && rounds(ir_)) compare_in_steps(run, report);
+    if (report.passed_by != Basis::kTolerance || !runs_plans(settings_)) prove_graph(run, report);
+  }
+
+  // Runs the graph once more, with the values that it rounds as outputs.
+  void compare_in_steps(const Run& run, VerificationReport& report) {
+    const auto failed = [&](const std::exception& error) {
+      add_rounding(report, {.problem = "the values that the graph rounds could not be seen: " +
+                                       headline(error_text(error, candidate_, directory_))});
+    };
+    std::vector<at::Tensor> all;
+    try {
+      at::manual_seed(candidate_.random_seed(settings_));
+      all = backend_->run(with_rounded_values(ir_), candidate_.weights(), run.inputs);
+    } catch (const OutputError&) {
+      throw;
+    } catch (const std::exception& error) {
+      return failed(error);
+    }
+    add_rounding(report, check_rounding(ir_, candidate_.weights(), run.inputs, run.outputs, all,
+                                        settings_.tolerance, settings_.criterion.error_factor));
+  }
+
+  // Operators that are unknown here leave the graph unproven.
+  void prove_graph(const Run& run, VerificationReport& report) {
+    std::vector<at::Tensor> eager = run.outputs;
+    if (!runs_eagerly(settings_)) {
+      try {
+        at::manual_seed(candidate_.random_seed(settings_));
+        eager = eager_outputs(ir_, candidate_.weights(), run.inputs);
+      } catch (const std::exception& error) {
+        report.graph_note = headline(error_text(error, candidate_, directory_));
+        return;
+      }
+    }
+    check_graph(report, ir_, candidate_.weights(), run.inputs, eager, run.expected);
   }
 
   // The report leaves out outputs whose expected values are unknown.
@@ -219,8 +258,7 @@ class Pipeline {
     const bool is_decided = !candidate_.is_call() || std::ranges::all_of(known, [](const auto& it) {
       return it.reason.empty();
     });
-    add_second_opinions(report, std::move(known),
-                        is_decided ? error_factor(settings_) : std::nullopt);
+    add_second_opinions(report, std::move(known), is_decided ? settings_.criterion : Criterion());
   }
 
   void verify() {
@@ -281,6 +319,12 @@ FailureKind kind_of(const Candidate& candidate, Stage stage, const std::exceptio
 bool is_worse(const SecondOpinion& opinion, const std::optional<SecondOpinion>& worst) {
   if (!worst || !opinion.reason.empty()) return true;
   return worst->reason.empty() && opinion.factor > worst->factor;
+}
+
+Basis weakest_basis(const std::vector<Trial>& trials) {
+  Basis weakest = Basis::kTolerance;
+  for (const Trial& trial : trials) weakest = std::max(weakest, trial.verification.passed_by);
+  return weakest;
 }
 
 void keep_figures(Result& result) {
@@ -345,6 +389,7 @@ Result run_candidate(Candidate& candidate, const std::string& name, RunSettings 
     on_progress(result);
     pipeline.explain();
   }
+  if (result.passed()) result.passed_by = weakest_basis(result.trials);
   if (candidate.is_call()) keep_figures(result);
   return result;
 }

@@ -190,6 +190,7 @@ TEST_F(RunCasesTest, AreTheSameFromFiles) {
   RunOptions options;
   options.settings.tolerance = {.fixed = kExactTolerance};
   options.settings.tolerance_wins = true;
+  options.settings.criterion = {};
   for (const Result& result : run_candidates(sources, options, directory_)) {
     EXPECT_TRUE(result.passed()) << result.name << ": " << result.reason();
   }

@@ -129,15 +129,35 @@ class NodeComparer {
     SecondOpinion& opinion = judged.opinion;
     if (opinion.reason.empty()) opinion = second_opinion(actual, expected, float64);
     const bool has_opinion = opinion.reason.empty();
-    const bool is_too_far = has_opinion && opinion.factor > judge_->error_factor.value_or(0);
+    const bool is_wrong =
+        !is_undecided(detail, has_opinion) && is_refused(detail, opinion, expected, float64);
     if (has_opinion) {
       ++report_.num_opinions;
       keep_worst(report_.opinions, std::move(judged));
     } else if (report_.num_without_opinion++ == 0) {
       report_.opinion_problem = opinion.reason;
     }
-    const bool by_tolerance = !judge_->error_factor || !detail.comparison.mismatch.empty();
-    return by_tolerance ? !detail.comparison.is_close : is_too_far;
+    return is_wrong;
+  }
+
+  // A value that only float64 accepts must also be the model's, which is then as near as eager is.
+  bool is_refused(const NodeDetail& detail, const SecondOpinion& opinion,
+                  const at::Tensor& expected, const at::Tensor& float64) const {
+    const Criterion& criterion = judge_->criterion;
+    const Basis basis = torch_ir::judge(detail.comparison, &opinion, criterion).basis;
+    if (basis == Basis::kNone) return true;
+    if (basis == Basis::kTolerance || criterion.reference != ReferenceKind::kAuto) return false;
+    const SecondOpinion of_model =
+        second_opinion(expected, judge_->run.eager_value(detail.value), float64);
+    return !opinion_problem(of_model, criterion.error_factor).empty();
+  }
+
+  // Whether neither tolerance nor float64 can say whether the value is right.
+  bool is_undecided(const NodeDetail& detail, bool has_opinion) const {
+    if (has_opinion || !detail.comparison.mismatch.empty()) return false;
+    return judge_->criterion.reference == ReferenceKind::kFloat64 ||
+           (judge_->criterion.reference == ReferenceKind::kAuto &&
+            judge_->run.may_round_otherwise(detail.value));
   }
 
   Tolerance tolerance_of(const std::string& value, const at::Tensor& expected) const {

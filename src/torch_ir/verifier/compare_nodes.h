@@ -19,6 +19,7 @@
 #include "torch_ir/verifier/float64_run.h"
 #include "torch_ir/verifier/second_opinion.h"
 #include "torch_ir/verifier/statistics.h"
+#include "torch_ir/verifier/verdict.h"
 
 namespace torch_ir {
 
@@ -104,11 +105,11 @@ using ActualValue = std::function<at::Tensor(const std::string& name)>;
 // batch norm, may differ between devices.
 std::vector<std::string> compared_values(const Graph& graph);
 
-// Gives second opinions of values, which may decide instead of the tolerance.
+// Gives second opinions of values. With float64 as the reference, values without an opinion pass;
+// with kAuto, those that the graph may round otherwise.
 struct NodeJudge {
   Float64Run& run;
-  // The greatest factor that passes if float64 is the reference; values without an opinion pass.
-  std::optional<double> error_factor = std::nullopt;
+  Criterion criterion = {};
 };
 
 // Compares the compared_values of `graph`. Exceptions of the two runs end up in the report, with

@@ -23,6 +23,13 @@ constexpr std::pair<std::string_view, std::string_view> kDtypeBound[] = {
     {"aten.nan_to_num_", "the greatest number, which replaces infinity, is another one in float64"},
 };
 
+// Operators, without overload, whose result is float32 without this attribute.
+constexpr std::pair<std::string_view, const char*> kFloat32Results[] = {
+    {"quantized_decomposed.dequantize_per_channel", "out_dtype"},
+    {"quantized_decomposed.dequantize_per_tensor", "out_dtype"},
+    {"torchao.dequantize_affine", "output_dtype"},
+};
+
 std::string_view without_overload(std::string_view op_type) {
   return op_type.substr(0, op_type.rfind('.'));
 }
@@ -81,6 +88,9 @@ void widen(Graph& graph) {
     widen(node.inputs);
     widen(node.outputs);
     widen(node.attrs);
+    for (const auto& [op, result_dtype] : kFloat32Results) {
+      if (without_overload(node.op_type) == op) node.attrs.set(result_dtype, c10::kDouble);
+    }
     for (Graph& inner : node.graphs) widen(inner);
   }
 }

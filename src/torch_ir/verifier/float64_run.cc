@@ -4,6 +4,7 @@
 #include <ATen/core/enum_tag.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/isfinite.h>
+#include <ATen/ops/round.h>
 #include <c10/core/DefaultDtype.h>
 #include <fmt/format.h>
 
@@ -24,6 +25,7 @@
 #include "torch_ir/ir/tensor_text.h"
 #include "torch_ir/operators/operator_table.h"
 #include "torch_ir/operators/random_state.h"
+#include "torch_ir/verifier/rounding.h"
 #include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
@@ -70,7 +72,8 @@ bool asks_only(const OpNode& node) {
 // Whether the node makes integers or booleans from floating-point values, or jumps.
 bool decides(const OpNode& node) {
   if (!std::ranges::any_of(node.inputs, is_rounded)) return false;
-  return jumps(node) || (std::ranges::any_of(node.outputs, is_integral) && !asks_only(node));
+  return jumps(node) || rounds(node) ||
+         (std::ranges::any_of(node.outputs, is_integral) && !asks_only(node));
 }
 
 bool decides_inside(const OpNode& node) {
@@ -86,8 +89,8 @@ bool may_draw(const OpNode& node) {
   return !node.graphs.empty() || (op && op->hasTag(at::Tag::nondeterministic_seeded));
 }
 
-// Whether a jump differs in float64 by more than rounding: by at least one half, or by more than
-// half of the digits.
+// Whether a jump differs in float64 by more than rounding: by more than half of the digits, or by
+// one half between whole numbers.
 bool has_jumped(const at::Tensor& eager, const at::Tensor& wide) {
   const at::Tensor finite = at::isfinite(eager).logical_and(at::isfinite(wide));
   const at::Tensor distance = (eager.to(wide.scalar_type()) - wide).abs().masked_select(finite);
@@ -95,7 +98,8 @@ bool has_jumped(const at::Tensor& eager, const at::Tensor& wide) {
   const double scale = wide.abs().masked_select(finite).max().item<double>();
   const double rounding = c10::isReducedFloatingType(eager.scalar_type()) ? 0x1p-4 : 0x1p-12;
   const double greatest = distance.max().item<double>();
-  return greatest >= 0.5 || greatest > rounding * scale;
+  const bool is_whole = !wide.is_complex() && at::equal(wide, at::round(wide));
+  return greatest > rounding * scale || (is_whole && greatest >= 0.5);
 }
 
 bool agree(const at::Tensor& eager, const at::Tensor& wide) {
@@ -103,6 +107,12 @@ bool agree(const at::Tensor& eager, const at::Tensor& wide) {
   if (compares_exactly(eager.scalar_type())) return at::equal(eager, wide);
   return !has_jumped(eager, wide);
 }
+
+struct Doubt {
+  std::string reason;
+  // Whether a node that rounds is the only reason.
+  bool is_rounding = false;
+};
 
 // Makes new floating-point tensors float64 unless a dtype is given.
 class DefaultDtypeGuard {
@@ -179,9 +189,10 @@ std::unique_ptr<CheckedRun> start_wide(const IR& ir, const StateDict& weights,
 }  // namespace
 
 struct Float64Run::State {
-  State(const IR& graph, const StateDict& weights, const std::vector<at::Tensor>& inputs)
+  State(const IR& graph, const StateDict& weights, const std::vector<at::Tensor>& inputs,
+        bool runs_eagerly)
       : ir(graph), memory(graph, weights), wide(start_wide(graph, weights, inputs)) {
-    if (std::ranges::any_of(ir.nodes, decides)) {
+    if (runs_eagerly || std::ranges::any_of(ir.nodes, decides)) {
       eager = std::make_unique<CheckedRun>(ir, weights, inputs);
     }
     for (size_t step = 0; step < ir.nodes.size(); ++step) {
@@ -197,9 +208,9 @@ struct Float64Run::State {
     const bool has_drawn = advance_wide(node);
     if (eager) eager->advance();
     inherit(step);
-    if (has_drawn) doubt_all(step, about(step, "draws random numbers"));
+    if (has_drawn) doubt_all(step, {about(step, "draws random numbers")});
     if (decides_inside(node)) {
-      doubt_all(step, about(step, "decides by floating point values inside"));
+      doubt_all(step, {about(step, "decides by floating point values inside")});
     }
     if (decides(node)) compare_decisions(step);
   }
@@ -220,8 +231,8 @@ struct Float64Run::State {
     if (doubts.empty()) return;
     const OpNode& node = ir.nodes[step];
     const auto pass_on = [&](const std::string& input) {
-      const std::string* reason = find_doubt(input);
-      if (reason != nullptr) doubt_all(step, *reason);
+      const Doubt* doubt = find_doubt(input);
+      if (doubt != nullptr) doubt_all(step, *doubt);
     };
     for (const TensorMeta& input : node.inputs) pass_on(input.name);
     for (const auto& [name, value] : node.attrs) {
@@ -232,12 +243,13 @@ struct Float64Run::State {
   void compare_decisions(size_t step) {
     const OpNode& node = ir.nodes[step];
     for (size_t i = 0; i < node.outputs.size(); ++i) {
-      if (!is_integral(node.outputs[i]) && !jumps(node)) continue;
+      if (!is_integral(node.outputs[i]) && !jumps(node) && !rounds(node)) continue;
       const at::Tensor narrow = eager->made(i);
       const at::Tensor wide_value = wide->made(i);
       if (narrow.defined() != wide_value.defined() ||
           (narrow.defined() && !agree(narrow, wide_value))) {
-        doubt_value(node.outputs[i].name, about(step, "decides otherwise in float64"));
+        doubt_value(node.outputs[i].name,
+                    {about(step, "decides otherwise in float64"), rounds(node)});
       }
     }
   }
@@ -248,16 +260,21 @@ struct Float64Run::State {
   }
 
   // Doubts all values that the node makes or writes to.
-  void doubt_all(size_t step, const std::string& reason) {
-    for (const TensorMeta& output : ir.nodes[step].outputs) doubt_value(output.name, reason);
-    for (const size_t written : memory.written_by(step)) doubts.try_emplace(written, reason);
+  void doubt_all(size_t step, const Doubt& doubt) {
+    for (const TensorMeta& output : ir.nodes[step].outputs) doubt_value(output.name, doubt);
+    for (const size_t written : memory.written_by(step)) add_doubt(written, doubt);
   }
 
-  void doubt_value(const std::string& name, const std::string& reason) {
-    if (const auto found = memory.of(name)) doubts.try_emplace(*found, reason);
+  void doubt_value(const std::string& name, const Doubt& doubt) {
+    if (const auto found = memory.of(name)) add_doubt(*found, doubt);
   }
 
-  const std::string* find_doubt(const std::string& name) const {
+  void add_doubt(size_t place, const Doubt& doubt) {
+    Doubt& known = doubts.try_emplace(place, doubt).first->second;
+    if (!doubt.is_rounding) known.is_rounding = false;
+  }
+
+  const Doubt* find_doubt(const std::string& name) const {
     const auto found = memory.of(name);
     if (!found) return nullptr;
     const auto doubt = doubts.find(*found);
@@ -270,14 +287,14 @@ struct Float64Run::State {
   std::unique_ptr<CheckedRun> eager;
   // Values to the nodes that make them, and to the index among their outputs.
   std::unordered_map<std::string_view, std::pair<size_t, size_t>> sources;
-  // Reasons, by memory.
-  std::unordered_map<size_t, std::string> doubts;
+  // By memory.
+  std::unordered_map<size_t, Doubt> doubts;
 };
 
 Float64Run::Float64Run(const IR& ir, const StateDict& weights,
-                       const std::vector<at::Tensor>& inputs) {
+                       const std::vector<at::Tensor>& inputs, bool runs_eagerly) {
   try {
-    state_ = std::make_unique<State>(ir, weights, inputs);
+    state_ = std::make_unique<State>(ir, weights, inputs, runs_eagerly);
   } catch (const std::exception& error) {
     failure_ = message_text(error);
   }
@@ -305,6 +322,15 @@ at::Tensor Float64Run::value(const std::string& name) {
   });
 }
 
+at::Tensor Float64Run::eager_value(const std::string& name) {
+  return unless_failed<at::Tensor>([&](State& state) {
+    const auto found = state.sources.find(name);
+    const bool is_there = found != state.sources.end() && state.eager &&
+                          state.eager->run.next_step() == found->second.first + 1;
+    return is_there ? state.eager->made(found->second.second) : at::Tensor();
+  });
+}
+
 std::vector<at::Tensor> Float64Run::outputs() {
   return unless_failed<std::vector<at::Tensor>>([](State& state) {
     while (!state.wide->run.is_done()) state.advance();
@@ -314,8 +340,14 @@ std::vector<at::Tensor> Float64Run::outputs() {
 
 std::string Float64Run::doubt(const std::string& name) const {
   if (!failure_.empty()) return failure_;
-  const std::string* reason = state_->find_doubt(name);
-  return reason == nullptr ? "" : *reason;
+  const Doubt* doubt = state_->find_doubt(name);
+  return doubt == nullptr ? "" : doubt->reason;
+}
+
+bool Float64Run::may_round_otherwise(const std::string& name) const {
+  if (!failure_.empty()) return false;
+  const Doubt* doubt = state_->find_doubt(name);
+  return doubt != nullptr && doubt->is_rounding;
 }
 
 }  // namespace torch_ir

@@ -37,7 +37,9 @@ class Float64Run {
  public:
   // Never throws: a failure becomes a doubt about all values. `ir` must outlive the run; weights
   // are found as in compile.
-  Float64Run(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs);
+  // `runs_eagerly`: run the graph with its own dtypes too, even if no node decides.
+  Float64Run(const IR& ir, const StateDict& weights, const std::vector<at::Tensor>& inputs,
+             bool runs_eagerly = false);
   ~Float64Run();
   Float64Run(const Float64Run&) = delete;
   Float64Run& operator=(const Float64Run&) = delete;
@@ -45,12 +47,19 @@ class Float64Run {
   // As NodeRun::value, but undefined instead of throwing.
   at::Tensor value(const std::string& name);
 
+  // That value of the graph with its own dtypes, right after `value`; undefined without such a run.
+  at::Tensor eager_value(const std::string& name);
+
   // The outputs of the graph, after running it to its end; empty on failure.
   std::vector<at::Tensor> outputs();
 
   // Why a value, or a graph input, must not be compared, one line: "node 'argmax'
   // (aten.argmax.default) decides otherwise in float64". Empty if it may. Call value() first.
   std::string doubt(const std::string& name) const;
+
+  // Whether that is only because a node (rounding.h) rounds otherwise in float64, so that a right
+  // value may be one or more steps away from eager's.
+  bool may_round_otherwise(const std::string& name) const;
 
  private:
   struct State;

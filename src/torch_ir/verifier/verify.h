@@ -11,7 +11,9 @@
 #include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/ir/ir.h"
 #include "torch_ir/verifier/compare.h"
+#include "torch_ir/verifier/rounding.h"
 #include "torch_ir/verifier/second_opinion.h"
+#include "torch_ir/verifier/verdict.h"
 
 namespace torch_ir {
 
@@ -25,6 +27,7 @@ struct OutputDetail {
   TensorComparison comparison;
   // Set if float64 was asked.
   std::optional<SecondOpinion> second_opinion = std::nullopt;
+  Basis basis = Basis::kNone;
 };
 
 struct VerificationReport {
@@ -36,9 +39,15 @@ struct VerificationReport {
   // outputs; empty if it is valid.
   std::string error_message;
   ToleranceRule tolerance;
-  // The greatest factor of a second opinion that passes if float64 is the reference; the tolerance
-  // then decides nothing.
-  std::optional<double> error_factor = std::nullopt;
+  Criterion criterion = {};
+  // The weakest of what the outputs passed by; kNone if they did not pass.
+  Basis passed_by = Basis::kNone;
+  // In what the graph, run by eager operators, differs from the model; and why it could not run.
+  // Both are one line, empty if the graph is the model's, or if nobody asked.
+  std::string graph_problem = {};
+  std::string graph_note = {};
+  // Set if the graph rounds and its outputs differ.
+  std::optional<RoundingReport> rounding = std::nullopt;
   // The level at which the graph ran, if it did.
   std::optional<Optimization> optimization = std::nullopt;
   std::vector<OutputDetail> output_details;
@@ -67,10 +76,24 @@ VerificationReport compare_known_outputs(const IR& ir, const std::vector<at::Ten
                                          const std::vector<at::Tensor>& expected,
                                          const ToleranceRule& tolerance);
 
-// Adds the second opinion of each output. With `error_factor`, float64 is the reference: an output
-// is valid if it has an opinion and is at most that many times worse than eager.
+// Adds the second opinion of each output and decides by `criterion`.
 void add_second_opinions(VerificationReport& report, std::vector<SecondOpinion> opinions,
-                         std::optional<double> error_factor = std::nullopt);
+                         const Criterion& criterion = {});
+
+// Decides again: outputs that differ are right if `rounding` has no problem.
+void add_rounding(VerificationReport& report, RoundingReport rounding);
+
+// The outputs of the graph when each node calls its operator eagerly. Throws as compile does, and
+// ExecutionError.
+std::vector<at::Tensor> eager_outputs(const IR& ir, const StateDict& weights,
+                                      const std::vector<at::Tensor>& inputs);
+
+// Makes the report invalid unless `eager`, the outputs of the graph when run by eager operators,
+// agree with `expected` as `report` compares: within the tolerance or, with a criterion of kAuto,
+// `expected` is at most as many times farther from the graph in float64 than they are.
+void check_graph(VerificationReport& report, const IR& ir, const StateDict& weights,
+                 const std::vector<at::Tensor>& inputs, const std::vector<at::Tensor>& eager,
+                 const std::vector<at::Tensor>& expected);
 
 struct VerifyOptions {
   // Tolerances for all outputs, such as {1e-3, 1e-3}, apply to floating point only; integers and

@@ -1,0 +1,62 @@
+// Rounding: judges the outputs of graphs that quantize, or round in another way.
+//
+// Where a value lies between two steps, a difference in its last digit becomes a whole step, and
+// all values computed from it differ too. So the graph is cut at its nodes that round. Each is
+// computed by eager operators from what the executor rounded before, and compared in steps: a
+// rounded value is right if eager gives it for an input that is at most `error_factor` times as
+// far from the input in float64 as eager's own, or the rounding error of its dtype. Outputs are
+// right if they are what the graph computes from the executor's rounded values.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "torch_ir/ir/ir.h"
+#include "torch_ir/verifier/tolerance.h"
+
+namespace torch_ir {
+
+// Whether the node maps numbers to steps: it quantizes, or rounds to whole numbers.
+bool rounds(const OpNode& node);
+bool rounds(const Graph& graph);
+
+// A value that a node rounds. For floating point, steps differ in size: what is right counts as off
+// by one, what is wrong as off by more.
+struct RoundedValue {
+  int64_t index = 0;
+  std::string node = {};
+  std::string op_type = {};
+  std::string value = {};
+  int64_t num_elements = 0;
+  // Elements that are one step, or more, from what eager rounds.
+  int64_t num_off_by_one = 0;
+  int64_t num_off_by_more = 0;
+  // Elements that no input near enough rounds to.
+  int64_t num_wrong = 0;
+};
+
+struct RoundingReport {
+  // In the order of the graph, without those where all elements are eager's.
+  std::vector<RoundedValue> values = {};
+  // What is wrong, or could not be computed, one line; empty if all is right.
+  std::string problem = {};
+};
+
+// "quantize_per_tensor_1" (...): 3 of 64 elements are off by one step, 1 by more
+std::string rounded_text(const RoundedValue& value);
+
+// The graph with the values that it rounds behind its outputs.
+IR with_rounded_values(const IR& ir);
+
+// `outputs` are those of a run of `ir`, `all_outputs` those of with_rounded_values(ir). Never
+// throws.
+RoundingReport check_rounding(const IR& ir, const StateDict& weights,
+                              const std::vector<at::Tensor>& inputs,
+                              const std::vector<at::Tensor>& outputs,
+                              const std::vector<at::Tensor>& all_outputs,
+                              const ToleranceRule& tolerance, double error_factor);
+
+}  // namespace torch_ir

@@ -1,0 +1,63 @@
+#include "torch_ir/verifier/verdict.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "torch_ir/base/error.h"
+#include "torch_ir/base/printable.h"
+
+namespace torch_ir {
+namespace {
+
+constexpr std::array<std::string_view, kReferenceKinds.size()> kReferenceNames = {"auto", "model",
+                                                                                  "float64"};
+constexpr std::array<std::string_view, kBases.size()> kBasisNames = {"tolerance", "float64",
+                                                                     "rounding", "none"};
+
+}  // namespace
+
+std::string_view reference_name(ReferenceKind reference) {
+  return kReferenceNames[static_cast<size_t>(reference)];
+}
+
+ReferenceKind parse_reference(std::string_view name) {
+  const auto reference = std::ranges::find(kReferenceKinds, name, reference_name);
+  if (reference != kReferenceKinds.end()) return *reference;
+  throw Error("'" + printable(name) + "' is no reference: give auto, model or float64");
+}
+
+std::string_view basis_name(Basis basis) { return kBasisNames[static_cast<size_t>(basis)]; }
+
+std::string_view basis_text(Basis basis) {
+  constexpr std::array<std::string_view, kBases.size()> kTexts = {
+      "within the tolerance", "near enough to float64", "within rounding steps", ""};
+  return kTexts[static_cast<size_t>(basis)];
+}
+
+Basis parse_basis(std::string_view name) {
+  const auto basis = std::ranges::find(kBases, name, basis_name);
+  if (basis != kBases.end()) return *basis;
+  throw Error("Unknown basis '" + printable(name) + "'");
+}
+
+ValueVerdict judge(const TensorComparison& comparison, const SecondOpinion* opinion,
+                   const Criterion& criterion) {
+  const bool is_comparable = comparison.mismatch.empty();
+  const bool by_float64 = criterion.reference == ReferenceKind::kFloat64 && is_comparable;
+  if (comparison.is_close && !by_float64) return {.basis = Basis::kTolerance};
+  std::string problem;
+  if (!by_float64) {
+    std::ostringstream text;
+    text << comparison;
+    problem = text.str();
+    if (!is_comparable || criterion.reference == ReferenceKind::kModel || opinion == nullptr) {
+      return {.problem = problem};
+    }
+    problem += "; ";
+  }
+  const std::string complaint = opinion_problem(*opinion, criterion.error_factor);
+  if (complaint.empty()) return {.basis = Basis::kFloat64};
+  return {.problem = problem + complaint};
+}
+
+}  // namespace torch_ir

@@ -1,0 +1,61 @@
+// Verdict: whether a value that an executor computed is right, and what shows it.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "torch_ir/verifier/compare.h"
+#include "torch_ir/verifier/second_opinion.h"
+
+namespace torch_ir {
+
+// The criterion for a value. kModel: it agrees with the model's within the tolerance. kFloat64: it
+// is at most Criterion::error_factor times as far from the graph in float64 as eager's. kAuto: one
+// of these holds, which is right for every dtype: a value of bfloat16 that was computed in float32
+// may differ from eager's because it is better.
+enum class ReferenceKind { kAuto, kModel, kFloat64 };
+
+inline constexpr std::array kReferenceKinds = {ReferenceKind::kAuto, ReferenceKind::kModel,
+                                               ReferenceKind::kFloat64};
+
+// "auto", "model", "float64".
+std::string_view reference_name(ReferenceKind reference);
+
+// Throws Error for an unknown name.
+ReferenceKind parse_reference(std::string_view name);
+
+struct Criterion {
+  ReferenceKind reference = ReferenceKind::kModel;
+  double error_factor = kDefaultErrorFactor;
+
+  bool operator==(const Criterion&) const = default;
+};
+
+// What showed that a value is right, the strongest first. kRounding: it is what the graph computes
+// from values that the executor rounded as it may (rounding.h).
+enum class Basis { kTolerance, kFloat64, kRounding, kNone };
+
+inline constexpr std::array kBases = {Basis::kTolerance, Basis::kFloat64, Basis::kRounding,
+                                      Basis::kNone};
+
+// "tolerance", "float64", "rounding", "none".
+std::string_view basis_name(Basis basis);
+
+// "within the tolerance", "near enough to float64", "within rounding steps"; empty for kNone.
+std::string_view basis_text(Basis basis);
+
+// Throws Error for an unknown name.
+Basis parse_basis(std::string_view name);
+
+struct ValueVerdict {
+  Basis basis = Basis::kNone;
+  // One line; empty if the value is right.
+  std::string problem = {};
+};
+
+// `opinion` may be null. Tensors that cannot be compared elementwise are always wrong.
+ValueVerdict judge(const TensorComparison& comparison, const SecondOpinion* opinion,
+                   const Criterion& criterion);
+
+}  // namespace torch_ir
