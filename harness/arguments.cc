@@ -182,6 +182,18 @@ void declare_models(CLI::App& parser, Arguments& arguments) {
   options.each_file("--expected", set(&ModelFiles::expected), "FILE",
                     "Its expected outputs; else NAME.expected.safetensors beside NAME.pt2, or "
                     "DIR/expected.safetensors, or what its operators compute eagerly");
+  options.file("--against", arguments.raw.against, "FILE",
+               "Compare the tensors of the one --pt2 or --ir, a quantised model, with those of its "
+               "float model, an archive or a folder with a graph: SQNR, ranges, saturated values");
+}
+
+void take_against(const std::string& path, std::vector<ModelFiles>& files) {
+  if (path.empty()) return;
+  if (files.size() != 1) {
+    throw Error(fmt::format("--against is for one model: give exactly one --pt2 or --ir, not {}",
+                            files.size()));
+  }
+  files.front().against = path;
 }
 
 void declare_comparison(CLI::App& parser, Arguments& arguments) {
@@ -341,7 +353,7 @@ void check_together(const CLI::App& parser, const Arguments& arguments) {
       {true, elsewhere, {"--optimization"}, "levels are those of the execution plan"},
       {true, elsewhere, {"--device"}, "devices are those of the execution plan"},
       {true, questions, questions, "one question at a time"},
-      {true, questions, {"--baseline"}, "it is for runs"},
+      {true, questions, {"--baseline", "--against"}, "it is for runs"},
       {true, {"--list-categories"}, {"--model", "--category"}, "it lists all of them"},
       {is_operators,
        {"--suite"},
@@ -404,6 +416,7 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   HarnessOptions& harness = arguments.harness;
   RunSettings& settings = harness.run.settings;
   if (settings.scale == Scale::kFull) settings.last_stage = Stage::kSerialize;
+  take_against(arguments.raw.against, harness.files);
   if (is_given(parser, "--backend")) check_backend(settings.backend);
   if (is_given(parser, "--executor")) {
     check_executor_command(settings.executor, settings.executor_intermediates);

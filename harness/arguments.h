@@ -29,6 +29,7 @@ struct Arguments {
     double timeout = RunOptions().timeout.count();
     double memory_limit = 0;
     std::string tolerance = {};
+    std::string against = {};
   } raw = {};
 };
 

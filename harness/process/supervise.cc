@@ -152,6 +152,7 @@ class Slot {
     const std::string& key = message.begin().key();
     const WorkJson& content = *message.begin();
     if (key == kOutputErrorKey) throw OutputError(content.get<std::string>());
+    if (key == kInputErrorKey) throw InputError(content.get<std::string>());
     if (key == kOutOfMemoryKey) is_out_of_memory_ = true;
     if (key == kNewsKey) {
       if (deadline_ == Clock::time_point::max()) deadline_ = after(limits().time);

@@ -214,6 +214,9 @@ std::optional<int> run_as_worker(int argc, char** argv,
   } catch (const OutputError& error) {
     send_message(kOutputErrorKey, error.what());
     return EX_IOERR;
+  } catch (const InputError& error) {
+    send_message(kInputErrorKey, error.what());
+    return EX_DATAERR;
   } catch (const std::bad_alloc& error) {
     send_out_of_memory();
     std::fprintf(stderr, "%s\n", error.what());

@@ -31,6 +31,7 @@ inline constexpr const char* kSetupKey = "setup";
 inline constexpr const char* kNewsKey = "news";
 inline constexpr const char* kAnswerKey = "answer";
 inline constexpr const char* kOutputErrorKey = "output_error";
+inline constexpr const char* kInputErrorKey = "input_error";
 inline constexpr const char* kOutOfMemoryKey = "out_of_memory";
 
 // The harness cannot write a file of its own; ends the run.
@@ -39,10 +40,16 @@ class OutputError : public Error {
   using Error::Error;
 };
 
+// The harness was given files that do not go together; ends the run, too.
+class InputError : public Error {
+ public:
+  using Error::Error;
+};
+
 using TellNews = std::function<void(const WorkJson& news)>;
 
-// Handles one request and returns the answer. An OutputError ends the run, any other exception the
-// process.
+// Handles one request and returns the answer. An OutputError or an InputError ends the run, any
+// other exception the process.
 using DoRequest = std::function<WorkJson(const WorkJson& request, const TellNews& tell)>;
 
 using WorkTask = std::function<DoRequest(const WorkJson& setup)>;

@@ -207,6 +207,7 @@ std::string render_model_page(const Result& result, const RunContext& context,
     page.set("verification", verification_section(result, context));
   }
   if (result.nodes) page.set("node_report", node_section(*result.nodes, context));
+  if (result.against) page.set("against", float_section(*result.against));
   const Data calls = calls_section(result, cases, context);
   if (calls.get("table") != nullptr) page.set("calls", calls);
   if (result.reproducer) {

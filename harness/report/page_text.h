@@ -116,6 +116,8 @@ kainjow::mustache::data verification_section(const Result& result, const RunCont
 
 kainjow::mustache::data node_section(const NodeReport& report, const RunContext& context);
 
+kainjow::mustache::data float_section(const FloatComparison& comparison);
+
 // The nodes of a split model with the results of their `cases`; has no "table" if there are none.
 kainjow::mustache::data calls_section(const Result& result, const std::vector<Result>& cases,
                                       const RunContext& context);

@@ -159,9 +159,14 @@ std::vector<ModelFiles> find(ModelFiles argument) {
     check_file(flag_of(argument.format), argument.path);
     if (!argument.inputs.empty()) check_file("--inputs", argument.inputs);
     if (!argument.expected.empty()) check_file("--expected", argument.expected);
+    if (!argument.against.empty()) files_against(argument.against);
     return {make_files(argument)};
   }
   refuse_tensors(argument);
+  if (!argument.against.empty()) {
+    throw Error("--against: " + in_quotes(argument.path) +
+                " is a folder of models; give the one that is compared with a float model");
+  }
   std::vector<ModelFiles> found;
   for (const std::string& path : models_in(argument)) {
     found.push_back(make_files({.format = argument.format, .path = path}));
@@ -210,6 +215,16 @@ std::vector<ModelFiles> find_model_files(const std::vector<ModelFiles>& given,
   }
   check_names(models, registry);
   return models;
+}
+
+ModelFiles files_against(const std::string& path) {
+  ModelFiles files{.path = path};
+  if (is_folder(path)) files.path = (fs::path(path) / kGraphFile).string();
+  check_file("--against", files.path);
+  if (!files.path.ends_with(".json")) return files;
+  files.format = FileFormat::kGraph;
+  files.weights = if_there(beside(files, "weights"));
+  return files;
 }
 
 const std::string& name_of(const ModelSource& source) {

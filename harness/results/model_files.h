@@ -29,6 +29,8 @@ struct ModelFiles {
   std::string inputs = {};
   // If empty, what the operators compute.
   std::string expected = {};
+  // The float model of a quantised one, as files_against takes it; empty if not compared with one.
+  std::string against = {};
 
   // The last part of the path, for reports; for "ir.json", its folder's name.
   std::string short_name() const;
@@ -50,6 +52,10 @@ struct RegistryNames {
 // registered model that does not run).
 std::vector<ModelFiles> find_model_files(const std::vector<ModelFiles>& given,
                                          const RegistryNames& registry);
+
+// The float model in `path`, an archive, a graph, or a folder with an ir.json. Throws Error if
+// there is no such file.
+ModelFiles files_against(const std::string& path);
 
 std::string file_name(const std::string& path);
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/results/float_comparison.h"
 #include "torch_ir/analysis/cost.h"
 #include "torch_ir/analysis/summary.h"
 #include "torch_ir/cases/graph_case.h"
@@ -86,6 +87,8 @@ struct Origin {
   std::string inputs = {};
   // Empty if the graph's own operators computed the expected outputs.
   std::string expected = {};
+  // The float model that it is compared with; empty without one.
+  std::string against = {};
 };
 
 // A small summary, so that a run of many models need not keep their graphs.
@@ -196,6 +199,8 @@ struct Result {
   // For the worst trial, if outputs disagree or the settings ask for it.
   std::optional<NodeReport> nodes = std::nullopt;
   std::optional<Reproducer> reproducer = std::nullopt;
+  // If the run was given the float model.
+  std::optional<FloatComparison> against = std::nullopt;
   // Wall-clock seconds of each stage that began; differs from run to run.
   std::vector<double> stage_seconds = {};
 

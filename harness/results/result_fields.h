@@ -48,6 +48,7 @@ void fields(const Visit& visit, ModelFiles& files) {
   visit.required("weights", files.weights);
   visit.required("inputs", files.inputs);
   visit.required("expected", files.expected);
+  visit("against", files.against);
 }
 
 template <class Visit>
@@ -146,6 +147,28 @@ void fields(const Visit& visit, TensorStatistics& statistics) {
 }
 
 template <class Visit>
+void fields(const Visit& visit, ComparedValue& value) {
+  visit("op_type", value.op_type);
+  visit("module", value.module);
+  visit("float", value.floating);
+  visit("quantized", value.quantized);
+  visit("sqnr", value.sqnr);
+  visit("input_sqnr", value.input_sqnr);
+  visit("num_saturated", value.num_saturated);
+}
+
+template <class Visit>
+void fields(const Visit& visit, FloatComparison& comparison) {
+  visit("file", comparison.file);
+  visit.derived("num_compared", comparison.values.size());
+  visit("values", comparison.values);
+  visit("unmatched", comparison.unmatched);
+  visit("num_unmatched", comparison.num_unmatched);
+  visit("num_folded", comparison.num_folded);
+  visit("error", comparison.error);
+}
+
+template <class Visit>
 void fields(const Visit& visit, NodeDetail& detail) {
   visit("index", detail.index);
   visit("node", detail.node);
@@ -226,6 +249,7 @@ void fields(const Visit& visit, Origin& origin) {
   visit("graph", origin.graph);
   visit("inputs", origin.inputs);
   visit("expected", origin.expected);
+  visit("against", origin.against);
 }
 
 template <class Visit>
@@ -402,6 +426,7 @@ void model_fields(const Visit& visit, Result& result) {
   }
   visit("trials", result.trials);
   visit.nullable("node_report", result.nodes);
+  visit("against", result.against);
   visit.nullable("reproducer", result.reproducer);
   visit.derived("files", files_of(result));
   visit("stage_seconds", result.stage_seconds);
@@ -461,8 +486,11 @@ void fields(const Visit& visit, Coverage& coverage) {
   if constexpr (Visit::kReads) {
     coverage.files.clear();
     const auto add = [&](const Origin& origin, FileFormat format, const std::string& path) {
-      coverage.files.push_back(
-          {.format = format, .path = path, .inputs = origin.inputs, .expected = origin.expected});
+      coverage.files.push_back({.format = format,
+                                .path = path,
+                                .inputs = origin.inputs,
+                                .expected = origin.expected,
+                                .against = origin.against});
     };
     for (const Origin& origin : archives) add(origin, FileFormat::kArchive, origin.archive);
     for (const Origin& origin : graphs) add(origin, FileFormat::kGraph, origin.graph);

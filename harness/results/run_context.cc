@@ -67,7 +67,9 @@ std::string escaped(char c) {
 }  // namespace
 
 Origin origin_of(const ModelFiles& files) {
-  Origin origin{.inputs = file_name(files.inputs), .expected = file_name(files.expected)};
+  Origin origin{.inputs = file_name(files.inputs),
+                .expected = file_name(files.expected),
+                .against = file_name(files.against)};
   (files.format == FileFormat::kGraph ? origin.graph : origin.archive) = files.short_name();
   return origin;
 }
@@ -76,8 +78,10 @@ Coverage coverage_of(const Result& result) {
   if (!result.origin) return {.selection = {.models = {result.name}}};
   const Origin& origin = *result.origin;
   if (origin.graph.empty()) {
-    return {
-        .files = {{.path = origin.archive, .inputs = origin.inputs, .expected = origin.expected}}};
+    return {.files = {{.path = origin.archive,
+                       .inputs = origin.inputs,
+                       .expected = origin.expected,
+                       .against = origin.against}}};
   }
   const auto unless_beside = [&](const std::string& file, const std::string& kind) {
     constexpr std::string_view kExtension = ".json";
@@ -88,7 +92,8 @@ Coverage coverage_of(const Result& result) {
   return {.files = {{.format = FileFormat::kGraph,
                      .path = origin.graph,
                      .inputs = unless_beside(origin.inputs, "inputs"),
-                     .expected = unless_beside(origin.expected, "expected")}}};
+                     .expected = unless_beside(origin.expected, "expected"),
+                     .against = origin.against}}};
 }
 
 std::string file_word(const std::string& name) {
@@ -109,6 +114,7 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
     add(flag_of(files.format).c_str(), file_word(files.short_name()));
     add_file("--inputs", files.inputs);
     add_file("--expected", files.expected);
+    add_file("--against", files.against);
   }
   const Selection& selection = coverage.selection;
   if (selection.suite != Suite::kModels) add("--suite", suite_name(selection.suite));

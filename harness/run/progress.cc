@@ -117,6 +117,7 @@ void Progress::finish(const Result& result) {
     const size_t width = fmt::formatted_size("{}", num_models_);
     *lines_ << fmt::format("[{:{}}/{}] ", num_finished_, width, num_models_)
             << result_line(result, options_.has_colours, options_.name_width) << std::endl;
+    if (result.against) *lines_ << "    " << comparison_line(*result.against) << std::endl;
   }
   draw_bar();
 }

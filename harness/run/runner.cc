@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "harness/backend/shell_command.h"
+#include "harness/divergence/against_float.h"
 #include "harness/divergence/ended_process.h"
 #include "harness/process/supervise.h"
 #include "harness/results/result.h"
@@ -110,6 +111,13 @@ void draw(const Result& result, const std::string& directory) {
   }
 }
 
+// Null for a model that is not compared with its float model.
+std::unique_ptr<FloatModel> float_model(const ModelSource& source, const RunSettings& settings) {
+  const auto* files = std::get_if<ModelFiles>(&source);
+  if (files == nullptr || files->against.empty()) return nullptr;
+  return std::make_unique<FloatModel>(files->against, settings);
+}
+
 class RunWork {
  public:
   explicit RunWork(const WorkJson& setup) { json_fields::read(setup, settings_); }
@@ -124,15 +132,24 @@ class RunWork {
       return json_fields::write(reproduce(*candidate, {.name = name_of(request.source)}, settings_,
                                           *request.reproduces, directory, tell_result));
     }
+    const std::unique_ptr<FloatModel> floating = float_model(request.source, settings_);
+    const std::string graph = directory + kGraphFile;
     const auto on_progress = [&](const Result& result) {
+      const bool is_extracted = result.stage() == Stage::kSerialize && fs::exists(graph);
+      if (floating && is_extracted) floating->check_inputs(load_ir(graph));
       candidate->is_call() ? tell(result.num_passed_stages) : tell_result(result);
     };
     const auto backend = [&]() -> Backend& {
       if (!backend_) backend_ = open_backend(settings_, directory);
       return *backend_;
     };
-    const Result result = run_candidate(*candidate, name_of(request.source), settings_, backend,
-                                        directory, on_progress);
+    Result result = run_candidate(*candidate, name_of(request.source), settings_, backend,
+                                  directory, on_progress);
+    if (floating && result.num_passed_stages > 0 && fs::exists(graph)) {
+      result.against = floating->unfinished();
+      tell_result(result);
+      result.against = floating->compare(*candidate, load_ir(graph), candidate->inputs(0));
+    }
     if (!candidate->is_call() && settings_.last_stage == Stage::kVerify) {
       tell_result(result);
       draw(result, directory);
@@ -277,8 +294,10 @@ class Run {
     const bool is_done = result.failure || result.num_passed_stages >
                                                static_cast<size_t>(options_.settings.last_stage);
     if (is_done) {
-      // Only the explanation can be missing.
-      if (!result.nodes) {
+      // Only the explanation, or what comes after it, can be missing.
+      if (result.against) {
+        result.against->error = message;
+      } else if (!result.nodes) {
         result.nodes.emplace().error = message;
       } else if (result.failure && !result.reproducer) {
         add_sentence(result.nodes->note, "The search for a reproducer came to no end: " + message);

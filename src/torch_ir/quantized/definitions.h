@@ -11,18 +11,11 @@
 #include <string>
 #include <tuple>
 
+#include "torch_ir/quantized/quantized.h"
+
 namespace torch_ir {
 
 using TensorPair = std::tuple<at::Tensor, at::Tensor>;
-
-// The least and the greatest value of a quantised dtype.
-struct QuantizedRange {
-  double low;
-  double high;
-};
-
-// Throws c10::Error for a dtype that nothing is quantised to.
-QuantizedRange quantized_range(at::ScalarType dtype);
 
 // Throws c10::Error where the bounds are not in the range of the dtype.
 void check_bounds(const at::Scalar& quant_min, const at::Scalar& quant_max, at::ScalarType dtype);

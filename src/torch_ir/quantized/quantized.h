@@ -6,6 +6,8 @@
 // torchao/quantization/quant_primitives.py of torchao 0.18.
 #pragma once
 
+#include <c10/core/ScalarType.h>
+
 #include <string_view>
 
 namespace torch_ir {
@@ -17,5 +19,14 @@ bool is_quantized_operator(std::string_view name);
 // of Python that has imported torchao. Called whenever one of them is looked for; does its work
 // once.
 void define_quantized_operators();
+
+// The least and the greatest value of a quantised dtype.
+struct QuantizedRange {
+  double low = 0;
+  double high = 0;
+};
+
+// Throws c10::Error for a dtype that nothing is quantised to.
+QuantizedRange quantized_range(c10::ScalarType dtype);
 
 }  // namespace torch_ir

@@ -1,0 +1,43 @@
+// FloatModel: the float model that a quantised one is compared with, tensor by tensor.
+//
+// Both graphs run on the same inputs by eager operators, node by node. The float one runs first;
+// its values are kept until the quantised one has made what they are compared with.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "harness/process/worker.h"
+#include "harness/results/float_comparison.h"
+#include "harness/results/result.h"
+#include "harness/stages/candidate.h"
+#include "torch_ir/ir/ir.h"
+
+namespace torch_ir {
+
+class FloatModel {
+ public:
+  // Reads an archive, or a graph with its weights (see files_against). Throws InputError if it
+  // cannot.
+  FloatModel(const std::string& path, const RunSettings& settings);
+
+  // Throws InputError, naming the first input that differs, unless the inputs of `quantized` fit.
+  void check_inputs(const IR& quantized) const;
+
+  // Runs both on `inputs`; `graph` is that of `quantized`. Errors end up in the comparison, with
+  // what was compared until then.
+  FloatComparison compare(Candidate& quantized, const IR& graph,
+                          const std::vector<at::Tensor>& inputs);
+
+  // A comparison that says that it came to no end.
+  FloatComparison unfinished() const;
+
+ private:
+  const ModelFiles files_;
+  const RunSettings settings_;
+  const std::unique_ptr<Candidate> candidate_;
+  IR ir_;
+};
+
+}  // namespace torch_ir

@@ -1,0 +1,58 @@
+// match_values: finds the tensors of a float graph in the graph of its quantised model.
+//
+// The rules, where a module is the innermost one of a node; without module paths in either graph,
+// all nodes count as those of one module:
+// - The k-th call of an operator in a module is the k-th one of that module in the other graph, if
+//   both have equally many. In-place operators count as the others.
+// - The last value of a module's call is the last one of its shape there, as a layer that became
+//   several operators still computes the same tensor.
+// - A batch norm that the quantised graph lacks is folded into the node before it: that node
+//   computes what the batch norm did.
+// - A graph input is the one at the same position.
+// Integers and views are left out, views and graph inputs unless they are quantised and
+// dequantised.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "torch_ir/exporter/exported_program.h"
+#include "torch_ir/ir/ir.h"
+#include "torch_ir/quantized/quantized.h"
+
+namespace torch_ir {
+
+struct GraphWithOrigins {
+  const IR& ir;
+  const NodeOrigins& origins;
+};
+
+struct ValueMatch {
+  std::string floating = {};
+  std::string op_type = {};
+  std::string module = {};
+  // The value of the quantised graph, and what its first reader that quantises makes of it.
+  std::string quantized = {};
+  std::string quantized_to = {};
+  QuantizedRange range = {};
+  // The result of dequantising that; else `quantized`.
+  std::string seen = {};
+
+  bool is_dequantized() const { return seen != quantized; }
+};
+
+struct ValueMatching {
+  // In the order of the float graph.
+  std::vector<ValueMatch> matches = {};
+  std::vector<std::string> unmatched = {};
+  int64_t num_folded = 0;
+};
+
+ValueMatching match_values(const GraphWithOrigins& quantized, const GraphWithOrigins& floating);
+
+// Whether two tensors can have one shape; dynamic sizes fit all.
+bool shapes_fit(const TensorMeta& one, const TensorMeta& other);
+
+}  // namespace torch_ir

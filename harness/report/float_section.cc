@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "harness/report/markup.h"
+#include "harness/report/page_text.h"
+#include "torch_ir/analysis/summary.h"
+
+namespace torch_ir {
+namespace {
+
+using Data = kainjow::mustache::data;
+
+constexpr size_t kMaxRows = 10;
+constexpr size_t kMaxNames = 10;
+
+std::string decibels(double sqnr) { return fmt::format("{:.1f}", sqnr); }
+
+std::string range_text(const TensorStatistics& statistics) {
+  return short_number(statistics.min) + " … " + short_number(statistics.max);
+}
+
+std::string compared_text(const FloatComparison& comparison) {
+  std::string text =
+      counted(std::ssize(comparison.values), "tensor") +
+      " compared with those of the float model " + code_span(comparison.file) +
+      ", on the inputs of the first trial; both graphs ran by eager operators, one by one.";
+  if (const ComparedValue* value = noisiest_value(comparison)) {
+    const std::string inputs = value->input_sqnr == std::numeric_limits<double>::infinity()
+                                   ? "has exact inputs"
+                                   : "has inputs of " + decibels(value->input_sqnr) + " dB";
+    text += fmt::format(" The most noise is added at {}, which {} and an SQNR of {} dB.",
+                        escape_markdown(place_text(*value)), inputs, decibels(value->sqnr));
+  }
+  if (comparison.error.empty()) return text;
+  return text + " " + escape_markdown(as_sentence("It ended early: " + comparison.error));
+}
+
+Table worst_table(const FloatComparison& comparison) {
+  Table table("lllrrrrrl", {"Value", "Module", "Operator", "SQNR in dB", "Of its inputs",
+                            "Float range", "Quantised range", "Saturated", "Compared with"});
+  for (const ComparedValue* it : worst_values(comparison, kMaxRows)) {
+    table.add({code_cell(it->floating.name), it->module.empty() ? "" : code_cell(it->module),
+               it->op_type.empty() ? "input" : code_cell(it->op_type), decibels(it->sqnr),
+               decibels(it->input_sqnr), range_text(it->floating), range_text(it->quantized),
+               it->num_saturated ? share_text(*it->num_saturated, it->quantized.num_elements) : "–",
+               code_cell(it->quantized.name)});
+  }
+  return table;
+}
+
+// Says what was left out.
+std::string left_out_text(const FloatComparison& comparison) {
+  std::string text;
+  if (comparison.num_folded > 0) {
+    text =
+        counted(comparison.num_folded, "batch norm") +
+        " of the float model are part of the node before in the quantised one, which is compared "
+        "with their results.";
+  }
+  if (comparison.num_unmatched == 0) return text;
+  std::vector<std::string> names = comparison.unmatched;
+  names.resize(std::min(names.size(), kMaxNames));
+  const int64_t num_more = comparison.num_unmatched - std::ssize(names);
+  return fmt::format("{}{}{} of the float model were not found in the quantised one: {}{}.", text,
+                     text.empty() ? "" : " ", counted(comparison.num_unmatched, "value"),
+                     code_list(names, ", "),
+                     num_more > 0 ? fmt::format(" and {} more", num_more) : "");
+}
+
+}  // namespace
+
+Data float_section(const FloatComparison& comparison) {
+  Data data;
+  data.set("summary", compared_text(comparison));
+  const Table table = worst_table(comparison);
+  data.set("worst_summary", fmt::format("The {} with the lowest SQNR, the lowest first:",
+                                        counted(static_cast<int64_t>(table.num_rows()), "tensor")));
+  set_some(data, "worst", table);
+  set_some(data, "left_out", left_out_text(comparison));
+  return data;
+}
+
+}  // namespace torch_ir
