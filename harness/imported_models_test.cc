@@ -1,5 +1,6 @@
 // The command line on archives, with those of testdata.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/results/testing/schema_problem.h"
 #include "harness/testing/run_command_line.h"
 #include "torch_ir/analysis/cost.h"
 #include "torch_ir/base/file.h"
@@ -241,6 +243,30 @@ TEST_F(ImportedModelsTest, ArchivesHaveACategory) {
                    "give them with --pt2 or --ir");
 }
 
+TEST_F(ImportedModelsTest, AQuantisedModelIsComparedWithItsFloatModel) {
+  const std::string quantised = put("exports/against_pt2e.pt2", "m/q.pt2");
+  const std::string floating = put("exports/against_float.pt2", "f/float.pt2");
+  const HarnessOutcome result = run({"--pt2", quantised, "--against", floating});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("against float.pt2: 8 tensors compared, worst 2.6 dB at 'relu' "
+                                    "(layers.1)\n"));
+  EXPECT_THAT(reports().at("q.md"),
+              AllOf(HasSubstr("## Against the float model"),
+                    HasSubstr("| `relu` | `layers.1` | `aten.relu.default` | 2.6 | 40.6 |"),
+                    HasSubstr("--pt2 q.pt2 --against float.pt2\n")));
+  const std::string results = reports().at("results.json");
+  EXPECT_EQ(schema_problem(nlohmann::json::parse(results)), "");
+  EXPECT_THAT(results, AllOf(HasSubstr("\"num_compared\": 8"), HasSubstr("\"num_saturated\": 4")));
+}
+
+TEST_F(ImportedModelsTest, AFloatModelWithOtherInputsIsRefused) {
+  expect_refusal(
+      run({"--pt2", put("exports/quantized_per_tensor.pt2", "m/q.pt2"), "--against",
+           put("exports/against_float.pt2", "float.pt2")}),
+      "float.pt2 has the input 'x' as float32 [2, 1, 8, 8], the quantised model 'args_0' "
+      "as float32 [1, 3, 8, 8]");
+}
+
 TEST_F(ImportedModelsTest, BadUsageIsOneLineAndStatusTwo) {
   const std::string archive = put("vit.pt2", "vit.pt2");
   expect_bad_usage({"--pt2", path("no.pt2")}, "--pt2: there is no file '" + path("no.pt2") + "'");
@@ -260,6 +286,16 @@ TEST_F(ImportedModelsTest, BadUsageIsOneLineAndStatusTwo) {
   expect_bad_usage({"--pt2", taken}, "--pt2: the page of '" + taken +
                                          "' would be that of the registered model, Good.md: rename "
                                          "the archive");
+  for (const std::vector<std::string>& several :
+       {std::vector<std::string>{}, {"--pt2", archive, "--pt2", taken}}) {
+    std::vector<std::string> arguments = {"--against", archive};
+    arguments.insert(arguments.end(), several.begin(), several.end());
+    expect_bad_usage(arguments, fmt::format("--against is for one model: give exactly one --pt2 or "
+                                            "--ir, not {}",
+                                            several.size() / 2));
+  }
+  expect_bad_usage({"--pt2", archive, "--against", path("no.pt2")},
+                   "--against: there is no file '" + path("no.pt2") + "'");
   expect_bad_usage({"--pt2", archive, "--model", "Goood"},
                    "there is no model 'Goood'; did you mean 'Good'?");
 }

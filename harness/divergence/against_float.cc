@@ -50,9 +50,9 @@ class ValueComparison {
     }
   }
 
-  void keep(const std::string& name, const at::Tensor& value, const auto& is_written_later) {
+  void keep(const std::string& name, const at::Tensor& value, bool is_written) {
     if (!floating_.contains(name) || !value.defined()) return;
-    kept_[name] = is_written_later(name) ? value.clone() : value;
+    kept_[name] = is_written ? value.clone() : value;
   }
 
   void compare(const std::string& name, const at::Tensor& value) {
@@ -137,28 +137,6 @@ class ValueComparison {
   std::vector<at::Tensor> quantized_;
 };
 
-// Nodes that write to a value after it is made.
-class LaterWrites {
- public:
-  LaterWrites(const IR& ir, const StateDict& weights) : ir_(ir), memory_(ir, weights) {
-    for (size_t i = 0; i < ir.nodes.size(); ++i) {
-      for (const TensorMeta& output : ir.nodes[i].outputs) next_.emplace(output.name, i + 1);
-    }
-  }
-
-  bool operator()(const std::string& name) const {
-    const auto place = memory_.of(name);
-    const auto next = next_.find(name);
-    const size_t first = next == next_.end() ? 0 : next->second;
-    return !place || memory_.is_written(*place, first, ir_.nodes.size());
-  }
-
- private:
-  const IR& ir_;
-  const GraphMemory memory_;
-  std::unordered_map<std::string, size_t> next_;
-};
-
 std::string input_text(const TensorMeta& input) {
   return fmt::format("{} {}", input.dtype, shape_list_text(input));
 }
@@ -205,10 +183,11 @@ FloatComparison FloatModel::compare(Candidate& quantized, const IR& graph,
   try {
     const std::vector<std::string> problems = input_problems(ir_, inputs);
     if (!problems.empty()) throw LoadError("the inputs do not fit the float model: " + problems[0]);
-    const LaterWrites writes(ir_, candidate_->weights());
+    const GraphMemory memory(ir_, candidate_->weights());
     at::manual_seed(settings_.seed);
     candidate_->observe(inputs, [&](const std::string& name, const at::Tensor& value) {
-      comparison.keep(name, value, writes);
+      const auto place = memory.of(name);
+      comparison.keep(name, value, !place || memory.is_written(*place, 0, ir_.nodes.size()));
     });
     at::manual_seed(settings_.seed);
     quantized.observe(inputs, [&](const std::string& name, const at::Tensor& value) {

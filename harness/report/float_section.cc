@@ -54,10 +54,8 @@ Table worst_table(const FloatComparison& comparison) {
 std::string left_out_text(const FloatComparison& comparison) {
   std::string text;
   if (comparison.num_folded > 0) {
-    text =
-        counted(comparison.num_folded, "batch norm") +
-        " of the float model are part of the node before in the quantised one, which is compared "
-        "with their results.";
+    text = "Folded into the node before, which is compared with the result: " +
+           counted(comparison.num_folded, "batch norm") + " of the float model.";
   }
   if (comparison.num_unmatched == 0) return text;
   std::vector<std::string> names = comparison.unmatched;

@@ -1,0 +1,148 @@
+#include "harness/divergence/against_float.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "harness/divergence/value_matching.h"
+
+namespace torch_ir {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+const std::string kExports = "harness/testdata/exports/";
+
+FloatComparison compare_with(const std::string& floating, const std::string& quantized) {
+  FloatModel model(kExports + floating, {});
+  const std::unique_ptr<Candidate> candidate =
+      make_candidate(ModelFiles{.path = kExports + quantized}, /*seed=*/0);
+  const IR graph = candidate->extract();
+  model.check_inputs(graph);
+  return model.compare(*candidate, graph, candidate->inputs(0));
+}
+
+// What make_against.py, beside the archives in scripts/, computes with PyTorch.
+struct FromPython {
+  std::string floating;
+  std::string quantized;
+  double sqnr;
+  double min;
+  double float_min;
+  std::optional<int64_t> num_saturated;
+};
+
+void expect_as_python(const FloatComparison& comparison, const std::vector<FromPython>& expected) {
+  EXPECT_EQ(comparison.error, "");
+  for (const FromPython& python : expected) {
+    SCOPED_TRACE(python.floating);
+    const auto value = std::ranges::find_if(comparison.values, [&](const ComparedValue& it) {
+      return it.floating.name == python.floating;
+    });
+    ASSERT_NE(value, comparison.values.end());
+    EXPECT_EQ(value->quantized.name, python.quantized);
+    EXPECT_NEAR(value->sqnr, python.sqnr, 1e-3);
+    EXPECT_NEAR(value->quantized.min, python.min, 1e-5);
+    EXPECT_NEAR(value->floating.min, python.float_min, 1e-5);
+    EXPECT_EQ(value->num_saturated, python.num_saturated);
+  }
+}
+
+// Its conv2d has the batch norm in it, and the float model's ReLU writes in place.
+TEST(AgainstFloatTest, Pt2eIsComparedAsInPython) {
+  const FloatComparison comparison = compare_with("against_float.pt2", "against_pt2e.pt2");
+  expect_as_python(
+      comparison,
+      {{"x", "dequantize_per_tensor_3", 45.6598809, -2.24228501, -2.23571825, 2},
+       {"batch_norm", "conv2d", 44.6844817, -1.4308635, -1.42478371, std::nullopt},
+       {"relu_", "dequantize_per_tensor_4", 43.9474925, 0, 0, 1},
+       {"relu", "dequantize_per_tensor_7", 2.58307694, 0, 0, 4},
+       {"linear_1", "dequantize_per_tensor_8", 6.70828028, -0.0982215852, -0.146867365, 0}});
+  EXPECT_EQ(comparison.values.size(), 8U);
+  EXPECT_THAT(comparison.unmatched, IsEmpty());
+  EXPECT_EQ(comparison.num_folded, 1);
+}
+
+TEST(AgainstFloatTest, TheLayerWithAWrongScaleIsTheWorst) {
+  const FloatComparison comparison = compare_with("against_float.pt2", "against_pt2e.pt2");
+  const std::vector<const ComparedValue*> worst = worst_values(comparison, 2);
+  ASSERT_EQ(worst.size(), 2U);
+  EXPECT_EQ(place_text(*worst[0]), "'relu' (layers.1)");
+  EXPECT_EQ(noisiest_value(comparison), worst[0]);
+  EXPECT_GT(worst[0]->input_sqnr, 40);
+  EXPECT_EQ(worst[1]->floating.name, "linear_1");
+  EXPECT_EQ(worst[1]->input_sqnr, worst[0]->sqnr);
+  EXPECT_EQ(comparison_line(comparison),
+            "against against_float.pt2: 8 tensors compared, worst 2.6 dB at 'relu' (layers.1)");
+}
+
+// The linear of layers.0 is many operators there; the linear of the head comes first.
+TEST(AgainstFloatTest, TorchaoIsComparedAsInPython) {
+  const FloatComparison comparison = compare_with("against_float.pt2", "against_torchao.pt2");
+  expect_as_python(comparison,
+                   {{"linear", "to_5", 41.3345486, -0.775101721, -0.77294004, std::nullopt},
+                    {"linear_1", "linear", 39.4131854, -0.145749122, -0.146867365, std::nullopt}});
+  EXPECT_EQ(comparison.num_folded, 0);
+}
+
+TEST(AgainstFloatTest, AModelAgainstItselfIsEqual) {
+  const FloatComparison comparison = compare_with("against_float.pt2", "against_float.pt2");
+  EXPECT_EQ(comparison.values.size(), 7U);
+  for (const ComparedValue& value : comparison.values) {
+    EXPECT_EQ(value.sqnr, std::numeric_limits<double>::infinity()) << value.floating.name;
+  }
+}
+
+TEST(AgainstFloatTest, OtherInputsAreRefused) {
+  try {
+    compare_with("against_float.pt2", "quantized_per_tensor.pt2");
+    FAIL() << "expected an InputError";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(),
+                HasSubstr("the input 'x' as float32 [2, 1, 8, 8], the quantised model "
+                          "'args_0' as float32 [1, 3, 8, 8]"));
+  }
+  EXPECT_THROW(FloatModel(kExports + "against_float.inputs", {}), Error);
+}
+
+OpNode node_of(const std::string& name, const std::string& op_type, const std::string& input) {
+  return {.name = name,
+          .op_type = op_type,
+          .inputs = {{input, {2}, "float32"}},
+          .outputs = {{name, {2}, "float32", name}},
+          .attrs = {}};
+}
+
+std::map<std::string, std::string> pairs(const IR& quantized, const NodeOrigins& quantized_origins,
+                                         const IR& floating, const NodeOrigins& origins) {
+  std::map<std::string, std::string> found;
+  const ValueMatching matching = match_values({quantized, quantized_origins}, {floating, origins});
+  for (const ValueMatch& match : matching.matches) found[match.floating] = match.seen;
+  for (const std::string& name : matching.unmatched) found[name] = "";
+  return found;
+}
+
+TEST(ValueMatchingTest, OperatorsMatchWithinTheirModuleOnly) {
+  IR floating;
+  floating.nodes = {node_of("a", "aten.relu.default", "x"), node_of("b", "aten.relu.default", "a")};
+  IR quantized;
+  quantized.nodes = {node_of("p", "aten.relu_.default", "x"),
+                     node_of("q", "aten.relu_.default", "p")};
+  const NodeOrigins origins = {{"a", {.module = "m"}}, {"b", {.module = "n"}}};
+  // Without paths on one side, by the order alone.
+  EXPECT_THAT(pairs(quantized, {}, floating, origins), ElementsAre(Pair("a", "p"), Pair("b", "q")));
+  EXPECT_THAT(pairs(quantized, {{"p", {.module = "n"}}, {"q", {.module = "m"}}}, floating, origins),
+              ElementsAre(Pair("a", "q"), Pair("b", "p")));
+  // A count that differs says nothing of which is which.
+  quantized.nodes.push_back(node_of("r", "aten.relu.default", "q"));
+  EXPECT_THAT(pairs(quantized, {}, floating, origins), ElementsAre(Pair("a", ""), Pair("b", "")));
+}
+
+}  // namespace
+}  // namespace torch_ir
