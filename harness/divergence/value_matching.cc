@@ -37,7 +37,9 @@ bool is_batch_norm(const OpNode& node) {
   return node.op_type.find("batch_norm") != std::string::npos;
 }
 
+// A dropout passes its input on.
 bool is_view(const OpNode& node) {
+  if (operator_name(node) == "aten.dropout") return true;
   const c10::FunctionSchema* schema = find_schema(node.op_type);
   if (schema == nullptr || schema->returns().empty()) return false;
   const c10::AliasInfo* alias = schema->returns().front().alias_info();

@@ -9,8 +9,8 @@
 // - A batch norm that the quantised graph lacks is folded into the node before it: that node
 //   computes what the batch norm did.
 // - A graph input is the one at the same position.
-// Integers and views are left out, views and graph inputs unless they are quantised and
-// dequantised.
+// Integers, and views and dropouts, are left out; the latter and graph inputs unless they are
+// quantised and dequantised.
 #pragma once
 
 #include <cstdint>
