@@ -131,7 +131,7 @@ TEST_F(CommandLineTest, EveryPageSaysWhichLevelRan) {
   const auto fast = reports();
   EXPECT_THAT(fast.at("Good.md"), HasSubstr("| `fast` | `cpu` | 1 | 0 |"));
   EXPECT_THAT(fast.at("Good.md"), HasSubstr("--model Good --optimization fast --save-tensors\n"));
-  EXPECT_THAT(fast.at("Good.md"), HasSubstr("--atol 0.0001 --optimization fast\n"));
+  EXPECT_THAT(fast.at("Good.md"), HasSubstr("--tolerance dtype --optimization fast\n"));
   EXPECT_THAT(fast.at("SUMMARY.md"), HasSubstr("| `fast` | `cpu` | 1 | 0 |"));
 }
 
