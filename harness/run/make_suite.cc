@@ -74,7 +74,7 @@ class SuiteWork {
  public:
   explicit SuiteWork(const WorkJson& setup) {
     json_fields::read(setup, setup_);
-    splitter_ = Splitter(setup_.cases, setup_.keys);
+    if (setup_.is_split) splitter_ = Splitter(setup_.cases, setup_.keys);
     at::set_num_threads(1);
   }
 
