@@ -40,11 +40,13 @@ torch_executor.main(kernels={{"aten.gelu.default": gelu}})
 
 # Ties and indices; rounding; several inputs; a list; integers.
 OPERATORS = ["aten.softmax", "aten.topk", "aten.sort", "aten.argmax", "aten.add", "aten.cat",
-             "aten.bitwise_and", "aten.conv2d"]
+             "aten.bitwise_and", "aten.conv2d", "aten.positive"]
+FLOAT8 = ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu")
 
 
 def as_array(tensor):
-    return (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).resolve_conj().numpy()
+    is_unknown_to_numpy = tensor.dtype == torch.bfloat16 or "float8" in str(tensor.dtype)
+    return (tensor.float() if is_unknown_to_numpy else tensor).resolve_conj().numpy()
 
 
 def torch_outputs(folder, kernels=None):
@@ -145,7 +147,7 @@ class ExecutorsTest(unittest.TestCase):
         self.assertEqual(operators, set(OPERATORS))
         self.assertEqual({status for _, status in right}, {"passed"}, right)
         dtypes = {json.loads(path.read_text())["dtype"] for path in suite.glob("cases/**/case.json")}
-        self.assertLessEqual({"float32", "bfloat16", "float16", "int64", "bool"}, dtypes)
+        self.assertLessEqual({"float32", "bfloat16", "float16", "int64", "bool", *FLOAT8}, dtypes)
         wrong = score_suite.score(
             suite, lambda folder: torch_outputs(folder, {"aten.softmax.int": wrong_softmax}))
         self.assertGreater(wrong["aten.softmax.int", "differs"], 0)

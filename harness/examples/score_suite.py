@@ -21,7 +21,18 @@ import tempfile
 import numpy
 
 DTYPES = {"F64": "f8", "F32": "f4", "F16": "f2", "C64": "c8", "C128": "c16", "I64": "i8",
-          "I32": "i4", "I16": "i2", "I8": "i1", "U8": "u1", "BOOL": "?"}
+          "I32": "i4", "I16": "i2", "I8": "i1", "U64": "u8", "U32": "u4", "U16": "u2", "U8": "u1",
+          "BOOL": "?"}
+
+# Of dtypes of eight bits: those of the mantissa, the bias of the exponent, and the values that are
+# no finite numbers.
+FLOAT8 = {
+    "F8_E4M3": (3, 7, {0x7F: numpy.nan, 0xFF: numpy.nan}),
+    "F8_E5M2": (2, 15, {sign | 0x7C | bits: numpy.nan if bits else -numpy.inf if sign else numpy.inf
+                        for sign in (0, 0x80) for bits in range(4)}),
+    "F8_E4M3FNUZ": (3, 8, {0x80: numpy.nan}),
+    "F8_E5M2FNUZ": (2, 16, {0x80: numpy.nan}),
+}
 
 # What is left of an executor that does not support a case.
 UNSUPPORTED = 3
@@ -31,8 +42,22 @@ class Unsupported(Exception):
     """The executor does not take the case."""
 
 
+def float8_values(dtype):
+    """The 256 values of a dtype, as float32, which holds each of them."""
+    if dtype == "F8_E8M0":
+        return numpy.array([2.0 ** (i - 127) for i in range(255)] + [numpy.nan], "<f4")
+    mantissa_bits, bias, special = FLOAT8[dtype]
+    bits = numpy.arange(256)
+    mantissa = (bits & (2 ** mantissa_bits - 1)) / 2 ** mantissa_bits
+    exponent = (bits & 0x7F) >> mantissa_bits
+    values = numpy.ldexp(mantissa + (exponent > 0), numpy.maximum(exponent, 1) - bias)
+    values = numpy.copysign(values, numpy.where(bits & 0x80, -1, 1))
+    values[list(special)] = list(special.values())
+    return values.astype("<f4")
+
+
 def read_safetensors(path):
-    """Arrays by name; bfloat16 as float32, which holds each of its values."""
+    """Arrays by name; bfloat16 and float8 as float32, which holds each of their values."""
     data = pathlib.Path(path).read_bytes()
     length = int.from_bytes(data[:8], "little")
     header = json.loads(data[8:8 + length])
@@ -43,6 +68,8 @@ def read_safetensors(path):
         if entry["dtype"] == "BF16":
             bits = numpy.frombuffer(data[begin:end], "<u2").astype("<u4") << 16
             array = bits.view("<f4")
+        elif entry["dtype"].startswith("F8_"):
+            array = float8_values(entry["dtype"])[numpy.frombuffer(data[begin:end], "u1")]
         else:
             array = numpy.frombuffer(data[begin:end], "<" + DTYPES[entry["dtype"]])
         arrays[name] = array.reshape(entry["shape"])
