@@ -94,6 +94,7 @@ Tensor tensor_of(const std::vector<T>& numbers) {
 
 Tensor special_values(const Recipe& recipe) {
   if (recipe.dtype == at::kBool) return at::tensor({0, 1}, at::kLong).to(at::kBool);
+  if (c10::isFloat8Type(recipe.dtype)) return at::arange(256, at::kByte).view(recipe.dtype);
   return AT_DISPATCH_ALL_TYPES_AND2(at::kHalf, at::kBFloat16, recipe.dtype, "special",
                                     [] { return tensor_of(special_numbers<scalar_t>()); });
 }
@@ -125,7 +126,7 @@ Tensor given_values(const Recipe& recipe) {
   Tensor numbers = tensor_of(recipe.values);
   // A double holds all explicit values: large int64 integers are not among them.
   if (is_whole) numbers = numbers.to(at::kLong);
-  return repeated(numbers.to(recipe.dtype), recipe.shape);
+  return repeated(numbers, recipe.shape).to(recipe.dtype);
 }
 
 Tensor values_of(const Recipe& recipe, const std::string& case_name, const std::string& name) {

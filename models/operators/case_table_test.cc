@@ -1,6 +1,7 @@
 #include "models/operators/case_table.h"
 
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/arange.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -56,6 +57,24 @@ TEST(CaseTableTest, MakesACaseOfEachRowAndDtype) {
                        "abs: float32 int64\n  use own\n  second | x[]"),
               UnorderedElementsAre("aten.abs.default/float32/first", "aten.abs.default/int64/first",
                                    "aten.abs.default/float32/second"));
+}
+
+TEST(CaseTableTest, TakesWholeNamesOfOperators) {
+  EXPECT_THAT(names_in("torchao.quantize_affine.default, aten.add.Tensor, neg: bool\n  own | x[2]"),
+              UnorderedElementsAre("torchao.quantize_affine.default/bool/own",
+                                   "aten.add.Tensor/bool/own", "aten.neg.default/bool/own"));
+}
+
+TEST(CaseTableTest, MakesEachValueOfAFloat8Dtype) {
+  const std::vector<OperatorCase> cases =
+      read_case_tables(make_folder("abs: float8_e4m3fn float8_e5m2\n  own | x[2,256]:special"));
+  ASSERT_EQ(cases.size(), 2u);
+  for (const OperatorCase& it : cases) {
+    const at::Tensor values = it.arguments().front().toTensor();
+    EXPECT_EQ(values.scalar_type(), it.dtype);
+    const at::Tensor bytes = at::arange(256, at::kByte).expand({2, 256});
+    EXPECT_TRUE(values.view(at::kByte).equal(bytes)) << it.name();
+  }
 }
 
 TEST(CaseTableTest, TakesWhatTheBlockSays) {
