@@ -7,6 +7,7 @@
 
 #include <limits>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -44,7 +45,7 @@ at::Tensor value(double number) { return at::full({2}, number); }
 
 NodeReport compare(const Graph& graph, const Values& expected,
                    const std::map<std::string, at::Tensor>& actual,
-                   const ToleranceRule& tolerance = {}) {
+                   const ToleranceRule& tolerance = {}, const Exonerate& exonerate = nullptr) {
   return compare_nodes(
       graph,
       [&](const ValueObserver& observer) {
@@ -54,7 +55,7 @@ NodeReport compare(const Graph& graph, const Values& expected,
         const auto found = actual.find(name);
         return found == actual.end() ? at::Tensor() : found->second;
       },
-      tolerance);
+      tolerance, std::nullopt, exonerate);
 }
 
 TEST(ComparedValues, LeavesOutWhatNobodyReadsOfSeveral) {
@@ -111,6 +112,73 @@ TEST(CompareNodes, SaysWhyValuesWereNotCompared) {
       report.skipped,
       ElementsAre(FieldsAre("a", "not computed by itself where the graph runs"),
                   FieldsAre("b_0", "None in the model"), FieldsAre("c", "not told by the model")));
+}
+
+// Exonerates all values that it is asked about but `others`, and keeps their names.
+Exonerate all_but(const std::set<std::string>& others, std::vector<std::string>& asked) {
+  return [=, &asked](const std::vector<DoubtedValue>& values) {
+    std::vector<bool> verdicts;
+    for (const DoubtedValue& it : values) {
+      asked.push_back(it.name);
+      verdicts.push_back(!others.contains(it.name));
+    }
+    return verdicts;
+  };
+}
+
+struct ExoneratingCase {
+  // Of n0 to n5, in a row, and of n6, a second reader of n1; the last two are outputs.
+  std::set<std::string> wrong;
+  std::set<std::string> unseen;
+  std::set<std::string> others;
+  std::vector<std::string> asked;
+  std::vector<std::string> exonerated;
+  std::string first;
+};
+
+TEST(CompareNodes, ExoneratesValuesWhoseReadersAreRight) {
+  Graph graph{.graph_inputs = {meta("x")}, .graph_outputs = {meta("n5"), meta("n6")}, .nodes = {}};
+  Values expected;
+  for (int i = 0; i < 7; ++i) {
+    const std::string name = "n" + std::to_string(i);
+    graph.nodes.push_back(node(name,
+                               {i == 0   ? "x"
+                                : i == 6 ? "n1"
+                                         : "n" + std::to_string(i - 1)},
+                               {name}));
+    expected.emplace_back(name, value(0));
+  }
+  const ExoneratingCase cases[] = {
+      {{"n2"}, {}, {}, {"n2"}, {"n2"}, ""},
+      {{"n2"}, {}, {"n2"}, {"n2"}, {}, "n2"},
+      // One of two readers is wrong.
+      {{"n1", "n6"}, {}, {}, {}, {}, "n1"},
+      {{"n1", "n6"}, {"n2"}, {}, {}, {}, "n1"},
+      // Several in a row; the last one decides for those before it.
+      {{"n1", "n2", "n3"}, {}, {}, {"n1", "n2", "n3"}, {"n1", "n2", "n3"}, ""},
+      {{"n1", "n2", "n3"}, {}, {"n3"}, {"n1", "n2", "n3"}, {}, "n1"},
+      {{"n0", "n3", "n4", "n5"}, {}, {}, {"n0"}, {"n0"}, "n3"},
+      // What cannot be seen is as right as what reads it.
+      {{"n2"}, {"n3"}, {}, {"n2"}, {"n2"}, ""},
+      {{"n2", "n4", "n5"}, {"n3"}, {}, {}, {}, "n2"},
+      {{"n4"}, {"n5"}, {}, {}, {}, "n4"}};
+  for (const ExoneratingCase& it : cases) {
+    std::map<std::string, at::Tensor> actual;
+    for (const auto& [name, zero] : expected) {
+      if (!it.unseen.contains(name)) actual[name] = value(it.wrong.contains(name) ? 1 : 0);
+    }
+    std::vector<std::string> asked;
+    const NodeReport report = compare(graph, expected, actual, {}, all_but(it.others, asked));
+    EXPECT_EQ(asked, it.asked);
+    EXPECT_EQ(report.num_mismatched, static_cast<int64_t>(it.wrong.size()));
+    std::vector<std::string> exonerated;
+    for (const NodeDetail& detail : report.exonerated) exonerated.push_back(detail.value);
+    EXPECT_EQ(exonerated, it.exonerated);
+    EXPECT_EQ(report.num_exonerated, static_cast<int64_t>(it.exonerated.size()));
+    const auto& first = report.first_divergence;
+    EXPECT_EQ(first ? first->node.value : "", it.first);
+    EXPECT_EQ(first ? first->actual.mean : 1, 1);
+  }
 }
 
 TEST(CompareNodes, NamesWhereNanAndInfinityFirstAppear) {
