@@ -89,6 +89,23 @@ TEST_F(CommandLineTest, ResultsHoldToTheirSchema) {
   EXPECT_EQ(schema_problem(nlohmann::json::parse(second)), "");
 }
 
+TEST_F(CommandLineTest, ValuesOfNodesFailARunWhereTheyAreRequired) {
+  const std::string first = "\n    first difference: node 0, add (aten.add.Tensor)\n";
+  HarnessOutcome result = run({"--model", "WrongInside", "--per-node"});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_THAT(result.out,
+              HasSubstr("WrongInside  PASSED OUTPUTS  1 intermediate value differs" + first));
+  EXPECT_THAT(result.out, HasSubstr("1 of 1 models passed, 1 of them with intermediate values"));
+  result = run({"--quiet", "--model", "WrongInside", "--require-intermediates"});
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.err,
+            "WrongInside  FAILED  output mismatch in verify: The outputs agree, but 1 "
+            "intermediate value differs" +
+                first);
+  EXPECT_THAT(reports().at("results.json"),
+              HasSubstr("--model WrongInside --require-intermediates\""));
+}
+
 TEST_F(CommandLineTest, AnExecutorThatFailsIsExplainedAlike) {
   const std::vector<std::string> arguments = {
       "--quiet", "--model", "Good", "--executor",

@@ -21,10 +21,7 @@
 #include "torch_ir/verifier/tolerance.h"
 
 namespace torch_ir {
-namespace {
 
-// The weights that `ir` uses, by state dict name; `weights` may be keyed by name or placeholder.
-// Names that `weights` lacks are constants of the graph.
 StateDict used_weights(const IR& ir, const StateDict& weights) {
   StateDict used;
   for (const auto& item : ir.weight_name_mapping) {
@@ -35,6 +32,8 @@ StateDict used_weights(const IR& ir, const StateDict& weights) {
   }
   return used;
 }
+
+namespace {
 
 // Finds where `is_bad` begins to hold between `good` and `bad`, which may be in either order.
 template <class Predicate>
