@@ -1,17 +1,36 @@
 #include "torch_ir/cases/graph_part.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
 #include <unordered_set>
 #include <utility>
 
+#include "torch_ir/base/printable.h"
+#include "torch_ir/ir/binding.h"
+#include "torch_ir/operators/executor_registry.h"
+
 namespace torch_ir {
 namespace {
 
 bool has(const std::vector<TensorMeta>& metas, const std::string& name) {
   return std::ranges::find(metas, name, &TensorMeta::name) != metas.end();
+}
+
+// Also those in the graphs of control flow.
+void add_unknown_operators(const OpNode& node, std::vector<std::string>& unknown) {
+  if (!is_known_operator(node.op_type)) unknown.push_back(node.op_type);
+  for (const Graph& graph : node.graphs) {
+    for (const OpNode& inner : graph.nodes) add_unknown_operators(inner, unknown);
+  }
+}
+
+// "myvendor.add_.default"
+bool writes_by_name(const std::string& op_type) {
+  const auto name = parse_op_type(op_type);
+  return name && name->name.ends_with('_');
 }
 
 }  // namespace
@@ -54,7 +73,8 @@ class PartCutter::Maker {
       return needed_.contains(output.name);
     };
     const auto is_read = [&](size_t memory) { return needed_memories_.contains(memory); };
-    return std::ranges::any_of(ir_.nodes[index].outputs, makes_needed) ||
+    return (range_.keeps_silent_nodes && ir_.nodes[index].outputs.empty()) ||
+           std::ranges::any_of(ir_.nodes[index].outputs, makes_needed) ||
            (memory_ != nullptr && std::ranges::any_of(memory_->written_by(index), is_read));
   }
 
@@ -213,6 +233,62 @@ std::string PartCutter::value_name(const TensorMeta& input) const {
   const auto index = static_cast<size_t>(input.producer_output_idx);
   const bool is_made = producer != producers_.end() && index < producer->second->outputs.size();
   return is_made ? producer->second->outputs[index].name : input.name;
+}
+
+bool is_known_operator(const std::string& op_type) {
+  return find_executor(op_type) || find_schema(op_type) != nullptr;
+}
+
+std::string ComputablePart::left_out() const {
+  if (is_whole()) return "";
+  const size_t num_left_out = num_unknown + num_dependent;
+  std::string text = fmt::format(
+      "{} of {} nodes are left out: {} of operators that this process does not have ({})",
+      num_left_out, ir.nodes.size() + num_left_out, num_unknown,
+      printable(fmt::format("{}", fmt::join(unknown_operators, ", "))));
+  if (num_dependent > 0) text += fmt::format(", {} that need their values", num_dependent);
+  return text + "; load the library that defines them with --load-library";
+}
+
+ComputablePart computable_part(const IR& ir) {
+  ComputablePart part{.ir = ir};
+  const PartCutter cutter(ir);
+  std::unordered_set<std::string> unknown_values;
+  bool has_written = false;
+  const auto is_unknown_value = [&](const std::string& name) {
+    return unknown_values.contains(name);
+  };
+  const auto reads_unknown = [&](const OpNode& node) {
+    return std::ranges::any_of(
+               node.inputs,
+               [&](const TensorMeta& it) { return is_unknown_value(cutter.value_name(it)); }) ||
+           std::ranges::any_of(node.attrs, [&](const auto& attribute) {
+             return std::ranges::any_of(value_refs(attribute.second), is_unknown_value);
+           });
+  };
+  part.ir.nodes.clear();
+  for (const OpNode& node : ir.nodes) {
+    std::vector<std::string> unknown;
+    add_unknown_operators(node, unknown);
+    if (unknown.empty() && !has_written && !reads_unknown(node)) {
+      part.ir.nodes.push_back(node);
+      continue;
+    }
+    ++(unknown.empty() ? part.num_dependent : part.num_unknown);
+    for (const std::string& op_type : unknown) {
+      has_written = has_written || writes_by_name(op_type);
+      if (std::ranges::find(part.unknown_operators, op_type) == part.unknown_operators.end()) {
+        part.unknown_operators.push_back(op_type);
+      }
+    }
+    for (const TensorMeta& output : node.outputs) unknown_values.insert(output.name);
+  }
+  const size_t num_removed = std::erase_if(part.ir.graph_outputs, [&](const TensorMeta& output) {
+    return is_unknown_value(cutter.value_name(output));
+  });
+  // Their places count all outputs.
+  if (num_removed > 0) part.ir.constant_outputs.clear();
+  return part;
 }
 
 const at::Tensor* find_weight(const IR& ir, const StateDict& weights,

@@ -29,6 +29,8 @@ struct NodeRange {
   size_t first = 0;
   size_t last = 0;
   std::vector<std::string> outputs = {};
+  // Whether nodes that return nothing (an assertion) belong to the part too.
+  bool keeps_silent_nodes = false;
 };
 
 struct GraphPart {
@@ -65,6 +67,27 @@ class PartCutter {
   std::unordered_map<std::string, const OpNode*> producers_;
   std::unordered_map<std::string, const TensorMeta*> metas_;
 };
+
+// Whether this process can run `op_type`, as far as its name tells.
+bool is_known_operator(const std::string& op_type);
+
+// The part of a graph that this process can compute.
+struct ComputablePart {
+  // Without the nodes that are left out and the outputs that they make.
+  IR ir = {};
+  // The operators that are unknown here, each once, and the nodes that call them.
+  std::vector<std::string> unknown_operators = {};
+  size_t num_unknown = 0;
+  // Other nodes that are left out: they need values of unknown ones, or come after one that, going
+  // by its name ("foo_"), may write to its inputs.
+  size_t num_dependent = 0;
+
+  bool is_whole() const { return num_unknown == 0; }
+  // "3 of 19 nodes are left out: ...", one line; empty if it is the whole graph.
+  std::string left_out() const;
+};
+
+ComputablePart computable_part(const IR& ir);
 
 // The weight or constant of `ir` that `placeholder` stands for: in `weights`, by its name in the
 // state dict or its placeholder, or among the constants. Null if there is none.

@@ -196,7 +196,7 @@ class GraphBuilder {
             : fmt::format(" (the graph is of PyTorch {})", printable(torch_version_));
     throw ExecutionError(
         fmt::format("Operator '{}' of node '{}' is unknown to LibTorch {} in this process{}. Load "
-                    "the library that defines it, or register_executor one.",
+                    "the library that defines it (--load-library), or register_executor one.",
                     printable(node.op_type), printable(node.name), TORCH_VERSION, made_with));
   }
 
