@@ -15,6 +15,7 @@
 #include "torch_ir/base/program.h"
 #include "torch_ir/executor/device.h"
 #include "torch_ir/executor/graph/execution_options.h"
+#include "torch_ir/libraries/load_library.h"
 
 namespace torch_ir {
 namespace {
@@ -271,6 +272,11 @@ void declare_execution(CLI::App& parser, Arguments& arguments) {
 
 void declare_run(CLI::App& parser, Arguments& arguments) {
   Options options(parser, "The run");
+  std::vector<std::string>& libraries = arguments.harness.libraries;
+  options.each_file(
+      "--load-library", [&](const std::string& path) { libraries.push_back(path); }, "FILE",
+      "Load the operators of this shared library into every process first. It is code, which runs: "
+      "load only libraries that you trust (may be repeated)");
   options.with_default("--output", arguments.output, "DIR", "Directory for the reports");
   options
       .with_default("--jobs", arguments.harness.run.jobs, "N",
@@ -414,6 +420,7 @@ void finish_arguments(const CLI::App& parser, Arguments& arguments) {
   choose_criterion(parser, arguments);
   check_together(parser, arguments);
   HarnessOptions& harness = arguments.harness;
+  for (const std::string& library : harness.libraries) load_library(library);
   RunSettings& settings = harness.run.settings;
   if (settings.scale == Scale::kFull) settings.last_stage = Stage::kSerialize;
   take_against(arguments.raw.against, harness.files);

@@ -93,11 +93,6 @@ std::optional<std::string> answer(const Arguments& arguments) {
     const std::vector<RegisteredModel> models = selected_models(arguments.harness.selection, scale);
     return arguments.json ? models_json(models) : models_table(models);
   }
-  if (!arguments.export_suite.empty()) {
-    const size_t num_cases = export_suite(arguments.harness, arguments.export_suite);
-    return fmt::format("{}: {} case{}\n", printable(arguments.export_suite), num_cases,
-                       num_cases == 1 ? "" : "s");
-  }
   if (arguments.list_categories && arguments.harness.selection.suite == Suite::kOperators) {
     const std::vector<std::string> categories = categories_of(list_operator_cases());
     return arguments.json ? categories_json(categories) : categories_text(categories);
@@ -111,6 +106,16 @@ std::optional<std::string> answer(const Arguments& arguments) {
     return arguments.json ? to_json(report) : to_text(report, file_name(arguments.supported));
   }
   return std::nullopt;
+}
+
+int run_export(const Arguments& arguments, std::ostream& out, std::ostream& err) {
+  const auto [num_cases, not_split] = export_suite(arguments.harness, arguments.export_suite);
+  if (num_cases > 0) {
+    out << fmt::format("{}: {} case{}\n", printable(arguments.export_suite), num_cases,
+                       num_cases == 1 ? "" : "s");
+  }
+  for (const std::string& line : not_split) err << message_line("harness", line);
+  return not_split.empty() ? kPassed : kFailed;
 }
 
 // Turns `harness list models`, `harness list categories` and `harness export DIR` into flags.
@@ -144,6 +149,7 @@ int parse_and_run(int argc, const char* const* argv, std::ostream& out, std::ost
   try {
     parse_arguments(app, without_commands({argv + std::min(argc, 1), argv + argc}));
     finish_arguments(app, arguments);
+    if (!arguments.export_suite.empty()) return run_export(arguments, out, err);
     if (const auto text = answer(arguments)) {
       out << *text;
       return kPassed;

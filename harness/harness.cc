@@ -180,6 +180,7 @@ RunContext page_context(const HarnessOptions& options) {
                      .baseline = file_name(options.baseline),
                      .program = options.program};
   context.requires_support = options.requires_support;
+  for (const std::string& path : options.libraries) context.libraries.push_back(file_name(path));
   if (options.run.timeout != RunOptions().timeout) context.timeout = options.run.timeout;
   return context;
 }
@@ -212,21 +213,19 @@ std::vector<SuiteProblem> split(Selected& selected, const HarnessOptions& option
   const SuiteRequest request{.output = directory + "/split",
                              .what = "models",
                              .candidates = selected.models,
-                             .is_split = true};
-  std::vector<SuiteProblem> problems = make_suite(request, options.run);
+                             .is_split = true,
+                             .may_lack_candidates = true};
+  MadeSuite made = make_suite(request, options.run);
   std::ranges::move(cases_in(request.output), std::back_inserter(selected.cases));
-  return problems;
+  return std::move(made.problems);
 }
 
-// Leaves out models that fail: their pages say why.
-std::vector<std::string> unsplit_lines(const std::vector<SuiteProblem>& problems,
-                                       const std::vector<Result>& results) {
+std::vector<std::string> unsplit_lines(const std::vector<SuiteProblem>& problems) {
   std::vector<std::string> lines;
   for (const SuiteProblem& problem : problems) {
-    const auto result = std::ranges::find(results, problem.name, &Result::name);
-    if (result == results.end() || !result->passed()) continue;
-    lines.push_back(fmt::format("{} could not be taken apart: {}", printable(problem.name),
-                                printable(problem.message)));
+    lines.push_back(fmt::format("{} could not be taken apart{}: {}", printable(problem.name),
+                                problem.is_partial ? " as a whole" : "",
+                                printable(problem.message, SIZE_MAX)));
   }
   return lines;
 }
@@ -339,7 +338,7 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   for (const Result& result : record.results) finished.push_back(result.name);
   files.finish(finished, options.summary);
   if (record.coverage.is_interrupted) throw Interrupted(interrupted_text(record, selected));
-  run.not_split = unsplit_lines(not_split, record.results);
+  run.not_split = unsplit_lines(not_split);
   if (streams.lines != nullptr) {
     for (const std::string& line : run.not_split) *streams.lines << line << '\n';
   }
@@ -349,21 +348,16 @@ HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& stre
   return run;
 }
 
-size_t export_suite(const HarnessOptions& options, const std::string& directory) {
+ExportedSuite export_suite(const HarnessOptions& options, const std::string& directory) {
   const Selected selected = select_candidates(options);
   const bool is_operators = options.selection.suite == Suite::kOperators;
   const InterruptGuard interrupt_guard;
-  const std::vector<SuiteProblem> problems =
-      make_suite({.output = directory,
-                  .what = is_operators ? "operators" : "models",
-                  .candidates = is_operators ? selected.cases : selected.models,
-                  .is_split = options.is_split},
-                 options.run);
-  if (!problems.empty()) {
-    throw Error(fmt::format("'{}' cannot be written: {}", printable(problems[0].name),
-                            problems[0].message));
-  }
-  return read_suite(directory).size();
+  const MadeSuite made = make_suite({.output = directory,
+                                     .what = is_operators ? "operators" : "models",
+                                     .candidates = is_operators ? selected.cases : selected.models,
+                                     .is_split = options.is_split},
+                                    options.run);
+  return {.num_cases = made.num_cases, .not_split = unsplit_lines(made.problems)};
 }
 
 }  // namespace torch_ir

@@ -24,6 +24,8 @@ struct HarnessOptions {
   Selection selection = {};
   std::vector<ModelFiles> files = {};
   RunOptions run = {};
+  // Shared libraries that are loaded already (load_library.h), for the commands on the pages.
+  std::vector<std::string> libraries = {};
   // A file listing expected failures (expected_failures.h); empty for none.
   std::string expected_failures = {};
   // The results.json of an earlier run to compare with; empty for none.
@@ -53,7 +55,7 @@ struct HarnessRun {
   std::vector<Result> cases = {};
   std::optional<BaselineComparison> baseline = std::nullopt;
 
-  // One line for each passing model that could not be split.
+  // One line for each model that was not split, or not as a whole.
   std::vector<std::string> not_split = {};
 
   // Whether every model passed or failed as expected, no case failed, every requested split
@@ -70,10 +72,17 @@ struct HarnessRun {
 // SIGTERM or SIGHUP; reports then cover what had finished, if anything.
 HarnessRun run_harness(const HarnessOptions& options, const HarnessStreams& streams = {});
 
+struct ExportedSuite {
+  // 0 if there is no suite, because every call was left out.
+  size_t num_cases = 0;
+  // One line for each model that was not split as a whole.
+  std::vector<std::string> not_split = {};
+};
+
 // Writes the selected cases or models, or with `is_split` their distinct calls, as files to
-// `directory` (cases/case_files.h). Returns the number of cases. Throws as run_harness, and for a
-// folder that holds other files.
-size_t export_suite(const HarnessOptions& options, const std::string& directory);
+// `directory` (cases/case_files.h). Throws as run_harness, for a folder that holds other files, and
+// for a model that cannot be written; no suite is left then.
+ExportedSuite export_suite(const HarnessOptions& options, const std::string& directory);
 
 // Which selected models a backend can run if it has the operators in the file `list`. Only extracts
 // the models; the report includes those that cannot be. Throws as run_harness.

@@ -217,7 +217,8 @@ class EndSearch {
     const PartRun run = run_part(part_, settings, limits(kNumHangs));
     if (run.is_cut_off) throw SearchEnded();
     if (run.end != wanted) return std::nullopt;
-    return GraphFailure{.output = ir.graph_outputs.back().name, .threw = true};
+    const bool has_outputs = !ir.graph_outputs.empty();
+    return GraphFailure{.output = has_outputs ? ir.graph_outputs.back().name : "", .threw = true};
   }
 
   // Why the part that was found may not hang; empty if it still does.

@@ -25,6 +25,7 @@
 #include "harness/stages/stages.h"
 #include "torch_ir/base/error.h"
 #include "torch_ir/base/limits.h"
+#include "torch_ir/cases/graph_part.h"
 #include "torch_ir/executor/graph/graph_memory.h"
 #include "torch_ir/executor/graph/memory_overlap.h"
 #include "torch_ir/ir/dtype.h"
@@ -182,6 +183,7 @@ class Explainer {
         backend_(backend),
         memory_(ir_, run.candidate.weights()),
         weights_(apart_from_model(run.candidate.weights())),
+        computable_(computable_part(ir_)),
         watch_(ir_) {
     for (size_t i = 0; i < ir_.nodes.size(); ++i) {
       for (const TensorMeta& output : ir_.nodes[i].outputs) producers_.emplace(output.name, i);
@@ -205,6 +207,7 @@ class Explainer {
       note_missing(report);
       add_inputs(report);
     }
+    add_note(report, computable_.left_out());
     return report;
   }
 
@@ -339,7 +342,7 @@ class Explainer {
       }
     };
     const bool is_auto = settings_.criterion.reference == ReferenceKind::kAuto;
-    Float64Run float64(ir_, weights_, run_.inputs, /*runs_eagerly=*/is_auto);
+    Float64Run float64(computable_.ir, weights_, run_.inputs, /*runs_eagerly=*/is_auto);
     NodeReport report = compare_nodes(
         ir_,
         [&](const ValueObserver& observer) {
@@ -399,6 +402,8 @@ class Explainer {
   Backend& backend_;
   const GraphMemory memory_;
   const StateDict weights_;
+  // What the model tells the values of.
+  const ComputablePart computable_;
   std::unordered_map<std::string, size_t> producers_;
   ReferenceWatch watch_;
   bool runs_whole_ = false;

@@ -64,6 +64,11 @@ class Search {
     for (const std::string& value : compared_values(ir_)) {
       values_[producers_.at(value)].push_back(value);
     }
+    if (!failed.run.threw()) return;
+    // An error may come from a node that returns nothing.
+    for (size_t i = 0; i < ir_.nodes.size(); ++i) {
+      if (ir_.nodes[i].outputs.empty()) values_.try_emplace(i);
+    }
   }
 
   // An error need not come from the diverged node.
@@ -92,7 +97,7 @@ class Search {
     for (size_t i = first; i <= last; ++i) {
       for (const TensorMeta& input : ir_.nodes[i].inputs) read.insert(input.name);
     }
-    NodeRange range{first, last};
+    NodeRange range{.first = first, .last = last, .keeps_silent_nodes = true};
     for (auto it = values_.lower_bound(first); it != values_.upper_bound(last); ++it) {
       for (const std::string& value : it->second) {
         if (it->first == last || !read.contains(value)) range.outputs.push_back(value);

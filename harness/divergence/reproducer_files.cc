@@ -8,6 +8,7 @@
 #include "harness/stages/stages.h"
 #include "torch_ir/executor/graph/execution_options.h"
 #include "torch_ir/ir/json.h"
+#include "torch_ir/libraries/load_library.h"
 #include "torch_ir/weights/safetensors.h"
 
 namespace torch_ir {
@@ -42,7 +43,7 @@ bool runs_on_plan(const RunSettings& settings) {
 }
 
 std::string harness_command(const RunSettings& settings, const std::string& tolerance) {
-  std::string command = "harness --ir .";
+  std::string command = "harness" + library_flags(loaded_libraries()) + " --ir .";
   if (!settings.backend.empty()) command += " --backend " + shell_word(settings.backend);
   if (!settings.executor.empty()) command += " --executor " + shell_word(settings.executor);
   if (settings.executor_intermediates) command += " --executor-intermediates";
@@ -61,7 +62,7 @@ void write_reproducer(const IR& ir, const StateDict& weights, const std::vector<
   const auto path = [&](const char* name) { return (fs::path(directory) / name).string(); };
   const auto save = [&] {
     save_weights_safetensors(tensors_by_name(ir.graph_inputs, inputs), path("inputs.safetensors"));
-    if (!expected.empty()) {
+    if (!expected.empty() || ir.graph_outputs.empty()) {
       save_weights_safetensors(tensors_by_name(ir.graph_outputs, expected),
                                path("expected.safetensors"));
     }
@@ -84,7 +85,7 @@ std::string reproducer_command(bool has_weights, const Tolerance& tolerance,
   if (by_float64) return harness_command(settings, criterion_flags(settings));
   if (!runs_on_plan(settings)) return harness_command(settings, tolerance_flags(tolerance));
   // Any program with this library can run the execution plan.
-  return std::string("torch-ir verify ir.json") +
+  return "torch-ir verify" + library_flags(loaded_libraries()) + " ir.json" +
          (has_weights ? " --weights weights.safetensors" : "") +
          " --inputs inputs.safetensors --expected expected.safetensors" +
          tolerance_flags(tolerance) + plan_flags(settings);

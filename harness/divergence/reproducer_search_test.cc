@@ -234,6 +234,26 @@ TEST_F(ReproducerSearchTest, TakesNoWrongValueOfAPartForAnError) {
   EXPECT_EQ(explanation.reproducer->message, "no linear_2 here");
 }
 
+TEST_F(ReproducerSearchTest, FindsANodeThatReturnsNothing) {
+  SilentBackend backend([](IR& ir) {
+    if (find_node(ir, "check") != nullptr) throw ExecutionError("no check here");
+  });
+  prepare(mlp());
+  OpNode check;
+  check.name = "check";
+  check.op_type = "aten._assert_tensor_metadata.default";
+  check.inputs = {ir_.nodes[1].outputs[0]};
+  check.inputs[0].producer_node = ir_.nodes[1].name;
+  ir_.nodes.insert(ir_.nodes.begin() + 2, check);
+  const Explanation explanation = explain(run_of({}), backend, /*failed=*/true);
+  ASSERT_TRUE(explanation.reproducer) << explanation.nodes.note;
+  EXPECT_EQ(explanation.reproducer->num_nodes, 1);
+  EXPECT_EQ(explanation.reproducer->first_node, "check");
+  EXPECT_EQ(explanation.reproducer->message, "no check here");
+  PlanBackend right{ExecutionOptions()};
+  EXPECT_TRUE(replay(right).is_valid);
+}
+
 TEST_F(ReproducerSearchTest, TheWholeGraphIsAReproducerAlsoWhenNothingIsKnownOfItsOutputs) {
   prepare(mlp());
   settings_.executor = "sim {ir}";

@@ -13,6 +13,7 @@
 
 #include "harness/process/child_process.h"
 #include "harness/process/worker.h"
+#include "torch_ir/libraries/load_library.h"
 
 namespace torch_ir {
 namespace {
@@ -137,6 +138,7 @@ class Slot {
     WorkJson first = WorkJson::object();
     first[kTaskKey] = supervision_.task;
     first[kSetupKey] = supervision_.setup();
+    first[kLibrariesKey] = loaded_libraries();
     process_->send(text_of(first));
     is_out_of_memory_ = false;
   }

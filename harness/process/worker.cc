@@ -24,6 +24,7 @@
 
 #include "harness/process/child_process.h"
 #include "torch_ir/base/error.h"
+#include "torch_ir/libraries/load_library.h"
 
 namespace torch_ir {
 namespace {
@@ -192,6 +193,7 @@ void work(const std::map<std::string, WorkTask>& tasks) {
   const std::optional<std::string> first = lines.next();
   if (!first) return;
   const WorkJson start = WorkJson::parse(*first);
+  for (const std::string path : start.at(kLibrariesKey)) load_library(path);
   const DoRequest do_request = tasks.at(start.at(kTaskKey))(start.at(kSetupKey));
   const TellNews tell = [](const WorkJson& news) { send_message(kNewsKey, news); };
   while (const std::optional<std::string> line = lines.next()) {

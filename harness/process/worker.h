@@ -23,9 +23,11 @@ using WorkJson = nlohmann::ordered_json;
 
 inline constexpr const char* kWorkerFlag = "--worker";
 
-// To a worker: first its task's name and setup, then requests.
+// To a worker: first its task's name and setup, and the libraries that the sender has loaded
+// (load_library.h), which it loads too; then requests.
 inline constexpr const char* kTaskKey = "task";
 inline constexpr const char* kSetupKey = "setup";
+inline constexpr const char* kLibrariesKey = "libraries";
 
 // From a worker, about the current request.
 inline constexpr const char* kNewsKey = "news";

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
 #include <unordered_map>
 
@@ -105,7 +106,14 @@ std::string sizes_text(const std::vector<SymbolSize>& sizes) {
 std::string operators_table(const GraphCost& cost) {
   Table table("lrrrr", {"Operator", "Nodes", "Multiply-adds", "Parameters", "Bytes of outputs"});
   for (const OperatorCost& op : cost.operators) {
-    table.add({code_cell(op.op_type), op.num_nodes, op.multiply_adds, op.parameters,
+    const bool is_counted =
+        std::ranges::find(cost.totals.not_counted, op.op_type, &NotCounted::op_type) ==
+        cost.totals.not_counted.end();
+    const std::string known_part = with_thousands_separators(op.multiply_adds);
+    const std::string multiply_adds = is_counted             ? known_part
+                                      : op.multiply_adds > 0 ? "≥ " + known_part
+                                                             : "?";
+    table.add({code_cell(op.op_type), op.num_nodes, multiply_adds, op.parameters,
                bytes_text(op.output_bytes)});
   }
   return table.markdown();

@@ -139,7 +139,8 @@ std::string stages_table(const Result& result, const RunContext& context) {
   return table.markdown();
 }
 
-std::string replay_command(const Result& result, const RunSettings& settings) {
+std::string replay_command(const Result& result, const RunContext& context) {
+  const RunSettings& settings = context.settings;
   const RunSettings defaults;
   const std::string& name = result.name;
   const ToleranceRule& rule = result.trials.front().verification.tolerance;
@@ -152,10 +153,10 @@ std::string replay_command(const Result& result, const RunSettings& settings) {
                            own.rtol, own.atol);
   }
   command += fmt::format(
-      "torch-ir verify ir/{0}.json --weights tensors/{0}.weights.safetensors \\\n"
+      "torch-ir verify{2} ir/{0}.json --weights tensors/{0}.weights.safetensors \\\n"
       "    --inputs tensors/{0}.inputs.safetensors --expected tensors/{0}.expected.safetensors \\\n"
       "    {1}",
-      name, tolerance);
+      name, tolerance, library_flags(context.libraries));
   if (settings.optimization != defaults.optimization) {
     command += " --optimization " + optimization_name(settings.optimization);
   }
@@ -222,7 +223,7 @@ std::string render_model_page(const Result& result, const RunContext& context,
   page.set("command", code_block(reproduce_command(coverage_of(result), context), "sh"));
   const bool by_tolerance = context.settings.criterion.reference != ReferenceKind::kFloat64;
   if (by_tolerance && context.settings.save_tensors && result.worst_trial() != nullptr) {
-    page.set("replay", code_block(replay_command(result, context.settings), "sh"));
+    page.set("replay", code_block(replay_command(result, context), "sh"));
   }
   return render(templates::model_page, page);
 }

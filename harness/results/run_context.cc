@@ -100,6 +100,14 @@ std::string file_word(const std::string& name) {
   return shell_word(name.starts_with('-') ? "./" + name : name);
 }
 
+std::string library_flags(const std::vector<std::string>& libraries) {
+  std::string flags;
+  for (const std::string& path : libraries) {
+    flags += " --load-library " + file_word(file_name(path));
+  }
+  return flags;
+}
+
 std::string reproduce_command(const Coverage& coverage, const RunContext& context) {
   const RunSettings& settings = context.settings;
   const RunSettings defaults;
@@ -110,6 +118,7 @@ std::string reproduce_command(const Coverage& coverage, const RunContext& contex
   const auto add_file = [&](const char* flag, const std::string& path) {
     if (!path.empty()) add(flag, file_word(file_name(path)));
   };
+  options += library_flags(context.libraries);
   for (const ModelFiles& files : coverage.files) {
     add(flag_of(files.format).c_str(), file_word(files.short_name()));
     add_file("--inputs", files.inputs);

@@ -41,6 +41,8 @@ struct RunContext {
   std::optional<int64_t> memory_limit = std::nullopt;
   std::string expected_failures = {};
   std::string baseline = {};
+  // Of operators that neither LibTorch nor this program has (load_library.h).
+  std::vector<std::string> libraries = {};
   // The program's name without folders if it is not //harness.
   std::string program = {};
 };
@@ -72,6 +74,9 @@ Environment shown_environment(const RunContext& context);
 
 // The command that runs `coverage` again; files and the program appear without their folders.
 std::string reproduce_command(const Coverage& coverage, const RunContext& context);
+
+// " --load-library NAME" for each, without their folders.
+std::string library_flags(const std::vector<std::string>& libraries);
 
 Origin origin_of(const ModelFiles& files);
 

@@ -1,6 +1,7 @@
 #include "harness/run/make_suite.h"
 
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
@@ -27,6 +28,8 @@ struct SuiteSetup {
 
 struct SuiteAnswer {
   std::string problem = {};
+  // What a split leaves out.
+  std::string left_out = {};
   std::vector<CaseInfo> cases = {};
   std::vector<std::string> keys = {};
 };
@@ -43,6 +46,7 @@ void fields(const Visit& visit, SuiteSetup& setup) {
 template <class Visit>
 void fields(const Visit& visit, SuiteAnswer& answer) {
   visit.required("problem", answer.problem);
+  visit.required("left_out", answer.left_out);
   visit.required("cases", answer.cases);
   visit.required("keys", answer.keys);
 }
@@ -88,7 +92,7 @@ class SuiteWork {
       } else {
         const std::unique_ptr<Candidate> candidate = make_candidate(source, setup_.settings);
         if (!setup_.is_split) answer.cases = {add(case_of(source, *candidate))};
-        if (setup_.is_split) split(name_of(source), *candidate);
+        if (setup_.is_split) answer.left_out = split(name_of(source), *candidate);
       }
     } catch (const std::exception& error) {
       answer.problem = headline(error.what());
@@ -103,14 +107,14 @@ class SuiteWork {
     write_case(graph_case, setup_.folder);
     return graph_case.info;
   }
-  void split(const std::string& name, Candidate& candidate) {
+  std::string split(const std::string& name, Candidate& candidate) {
     const IR ir = candidate.extract();
-    splitter_.add({.name = name,
-                   .ir = &ir,
-                   .weights = &candidate.weights(),
-                   .inputs = candidate.inputs(0),
-                   .origins = candidate.origins()},
-                  [&](const GraphCase& graph_case) { add(graph_case); });
+    return splitter_.add({.name = name,
+                          .ir = &ir,
+                          .weights = &candidate.weights(),
+                          .inputs = candidate.inputs(0),
+                          .origins = candidate.origins()},
+                         [&](const GraphCase& graph_case) { add(graph_case); });
   }
 
   SuiteSetup setup_;
@@ -119,13 +123,13 @@ class SuiteWork {
 
 }  // namespace
 
-std::vector<SuiteProblem> make_suite(const SuiteRequest& request, const RunOptions& options) {
+MadeSuite make_suite(const SuiteRequest& request, const RunOptions& options) {
   SuiteWriter writer(request.output, request.what);
   SuiteSetup setup{
       .folder = writer.unfinished(), .is_split = request.is_split, .settings = options.settings};
-  std::vector<SuiteProblem> problems;
-  const auto add_problem = [&](size_t id, const std::string& message) {
-    problems.push_back({name_of(request.candidates[id]), message});
+  MadeSuite made;
+  const auto add_problem = [&](size_t id, const std::string& message, bool is_partial = false) {
+    made.problems.push_back({name_of(request.candidates[id]), message, is_partial});
   };
   size_t next = 0;
   supervise(
@@ -145,6 +149,7 @@ std::vector<SuiteProblem> make_suite(const SuiteRequest& request, const RunOptio
              SuiteAnswer answer;
              json_fields::read(content, answer);
              if (!answer.problem.empty()) add_problem(id, answer.problem);
+             if (!answer.left_out.empty()) add_problem(id, answer.left_out, /*is_partial=*/true);
              if (request.is_split) setup.cases.clear();
              std::ranges::move(answer.cases, std::back_inserter(setup.cases));
              setup.keys = std::move(answer.keys);
@@ -152,8 +157,17 @@ std::vector<SuiteProblem> make_suite(const SuiteRequest& request, const RunOptio
        .on_end = [&](size_t id,
                      const WorkEnd& end) { add_problem(id, "its process " + end.description); }});
   if (InterruptGuard::interrupted()) throw Interrupted("interrupted; the suite is not written");
+  made.num_cases = setup.cases.size();
+  if (!request.may_lack_candidates) {
+    const auto failed = std::ranges::find(made.problems, false, &SuiteProblem::is_partial);
+    if (failed != made.problems.end()) {
+      throw Error(fmt::format("'{}' cannot be written: {}", printable(failed->name),
+                              printable(failed->message)));
+    }
+    if (setup.cases.empty()) return made;
+  }
   writer.finish(setup.cases);
-  return problems;
+  return made;
 }
 
 DoRequest make_suite_task(const WorkJson& setup) { return SuiteWork(setup); }

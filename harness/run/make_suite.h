@@ -19,18 +19,27 @@ struct SuiteRequest {
   // With is_split, each distinct call of a candidate is a case; otherwise each candidate.
   std::vector<ModelSource> candidates = {};
   bool is_split = false;
+  // Whether candidates may fail; otherwise there is no suite if one does, or if it has no case.
+  bool may_lack_candidates = false;
 };
 
 // One line.
 struct SuiteProblem {
   std::string name = {};
   std::string message = {};
+  // Whether only a part of a split candidate is missing.
+  bool is_partial = false;
+};
+
+struct MadeSuite {
+  size_t num_cases = 0;
+  std::vector<SuiteProblem> problems = {};
 };
 
 // Uses the seed and limits of `options`. A candidate that ends its process fails alone. Throws
 // Error when `output` holds other files or cannot be written, and Interrupted after a signal; no
 // suite is left then.
-std::vector<SuiteProblem> make_suite(const SuiteRequest& request, const RunOptions& options);
+MadeSuite make_suite(const SuiteRequest& request, const RunOptions& options);
 
 inline constexpr const char* kSuiteTask = "suite";
 DoRequest make_suite_task(const WorkJson& setup);

@@ -44,7 +44,8 @@ class Candidate {
   // Runs the model on `inputs`, which stay unchanged, and passes each value of the graph to
   // `observer`: inputs, weights and constants before their use, then node outputs in graph order.
   // Throws Error, naming the place, if the model does something else than the graph on these
-  // inputs. Call it after extract.
+  // inputs. Leaves out values that this process cannot compute (computable_part). Call it after
+  // extract.
   virtual void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) = 0;
 
   // Results of calls keep no graph, trials or explanation, and leave no files. A backend may report

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "torch_ir/base/error.h"
@@ -119,7 +120,8 @@ void store_outputs(const ExportedNode& node, const Stack& results, Values& value
 }
 
 Stack run_graph(const ExportedGraph& graph, const Stack& inputs,
-                const ValueObserver& observer = nullptr);
+                const ValueObserver& observer = nullptr,
+                const std::unordered_set<std::string>& left_out = {});
 
 Stack operands(const ExportedNode& node, const std::string& name, const Values& values) {
   const ExportedArgument* argument = find_argument(node, name);
@@ -181,7 +183,10 @@ Stack call(const ExportedNode& node, const Values& values) {
     return run_executor(executor, node, values);
   }
   const c10::FunctionSchema* schema = find_schema(node.target);
-  if (schema == nullptr) throw ExecutionError("this LibTorch has no such operator");
+  if (schema == nullptr)
+    throw ExecutionError(
+        "this LibTorch has no such operator; load the library that defines it (--load-library), or "
+        "give the expected outputs (--expected)");
   Stack stack = make_arguments(node, *schema, values);
   if (const NumberFunction function = find_number_function(node.target)) {
     function(stack);
@@ -228,7 +233,8 @@ void run_node(const ExportedNode& node, Values& values) {
   }
 }
 
-Stack run_graph(const ExportedGraph& graph, const Stack& inputs, const ValueObserver& observer) {
+Stack run_graph(const ExportedGraph& graph, const Stack& inputs, const ValueObserver& observer,
+                const std::unordered_set<std::string>& left_out) {
   Values values(graph);
   const auto tell = [&](ValueId id) {
     if (observer) observer(graph[id].name, as_tensor(values(id), graph[id]));
@@ -239,6 +245,7 @@ Stack run_graph(const ExportedGraph& graph, const Stack& inputs, const ValueObse
   }
   const std::vector<std::vector<ValueId>> last_uses = find_last_uses(graph);
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (left_out.contains(graph.nodes[i].name)) continue;
     run_node(graph.nodes[i], values);
     std::ranges::for_each(graph.nodes[i].outputs, tell);
     for (const ValueId id : last_uses[i]) values[id] = {};
@@ -276,9 +283,11 @@ Stack make_inputs(const ExportedProgram& program, const StateDict& weights,
 
 std::vector<at::Tensor> run_program(const ExportedProgram& program, const StateDict& weights,
                                     const std::vector<at::Tensor>& inputs,
-                                    const ValueObserver& observer) {
+                                    const ValueObserver& observer,
+                                    const std::unordered_set<std::string>& left_out) {
   const at::NoGradGuard no_grad;
-  const Stack results = run_graph(program, make_inputs(program, weights, inputs), observer);
+  const Stack results =
+      run_graph(program, make_inputs(program, weights, inputs), observer, left_out);
   std::vector<at::Tensor> outputs;
   for (size_t i = 0; i < results.size(); ++i) {
     outputs.push_back(as_tensor(results[i], program[program.outputs[i]]));

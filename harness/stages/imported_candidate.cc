@@ -1,4 +1,5 @@
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -6,6 +7,7 @@
 #include "harness/stages/eager_program.h"
 #include "harness/stages/stages.h"
 #include "harness/stages/trials.h"
+#include "torch_ir/cases/graph_part.h"
 #include "torch_ir/converter/converter.h"
 #include "torch_ir/executor/execution_plan.h"
 #include "torch_ir/executor/interpreter/node_run.h"
@@ -75,7 +77,10 @@ class ArchiveCandidate : public ImportedCandidate {
   NodeOrigins origins() const override { return origins_of(model_.program); }
 
   void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) override {
-    run_program(model_.program, model_.weights, inputs, observer);
+    std::unordered_set<std::string> left_out;
+    for (const OpNode& node : ir().nodes) left_out.insert(node.name);
+    for (const OpNode& node : computable_part(ir()).ir.nodes) left_out.erase(node.name);
+    run_program(model_.program, model_.weights, inputs, observer, left_out);
   }
 
  private:
@@ -100,7 +105,8 @@ class GraphCandidate : public ImportedCandidate {
   const StateDict& weights() const override { return weights_; }
 
   void observe(const std::vector<at::Tensor>& inputs, const ValueObserver& observer) override {
-    NodeRun run(ir(), weights_, inputs);
+    const ComputablePart part = computable_part(ir());
+    NodeRun run(part.ir, weights_, inputs);
     const auto tell_given = [&](const std::string& name, const at::Tensor& original) {
       const at::Tensor own = run.given(name);
       observer(name, own.defined() ? own : original);
@@ -109,7 +115,7 @@ class GraphCandidate : public ImportedCandidate {
     for (const auto& item : ir().weight_name_mapping) {
       tell_given(item.key(), weight(item.key(), item.value()));
     }
-    for (const OpNode& node : ir().nodes) {
+    for (const OpNode& node : part.ir.nodes) {
       for (const TensorMeta& output : node.outputs) observer(output.name, run.value(output.name));
     }
   }

@@ -23,6 +23,44 @@ constexpr std::string_view kGetItem = "<built-in function getitem>";
 constexpr std::string_view kAll = ".*";
 constexpr std::string_view kTorchOps = "torch.ops.";
 
+// In the form of a list of supported operators.
+constexpr std::string_view kBookkeeping = R"(
+# assert
+aten._assert_async
+aten._assert_scalar
+aten._assert_tensor_metadata
+aten._functional_assert_async
+aten._functional_assert_scalar
+aten._functional_sym_constrain_range
+aten._functional_sym_constrain_range_for_size
+aten._make_dep_token
+aten.sym_constrain_range
+aten.sym_constrain_range_for_size
+# pass a value on
+<built-in function getitem>
+aten.alias
+aten.detach
+aten.detach_
+aten.lift
+aten.lift_fresh
+aten.lift_fresh_copy
+# compute with sizes
+_operator.*
+aten.sym_is_contiguous
+aten.sym_numel
+aten.sym_size
+aten.sym_storage_offset
+aten.sym_stride
+math.*
+torch._sym_sqrt
+torch.sym_float
+torch.sym_int
+torch.sym_ite
+torch.sym_max
+torch.sym_min
+torch.sym_not
+)";
+
 bool is_identifier(std::string_view text) {
   const auto is_letter = [](char c) {
     return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;
@@ -54,7 +92,7 @@ GraphSupport support_of(const GraphOperators& graph, const SupportedOperators& l
   GraphSupport support{.name = graph.name, .missing = {}, .error = graph.error};
   for (const auto& [op_type, calls] : graph.operators) {
     support.num_calls += calls;
-    if (list.contains(op_type)) {
+    if (list.contains(op_type) || keeps_books(op_type)) {
       support.num_supported_calls += calls;
     } else {
       support.missing.emplace_back(op_type, calls);
@@ -167,6 +205,11 @@ bool SupportedOperators::contains(const std::string& op_type) const {
     if (families_.contains(op_type.substr(0, dot))) return true;
   }
   return false;
+}
+
+bool keeps_books(const std::string& op_type) {
+  static const SupportedOperators list = SupportedOperators::parse(kBookkeeping, "kBookkeeping");
+  return list.contains(op_type);
 }
 
 GraphOperators operators_of(std::string name, const Graph& graph) {

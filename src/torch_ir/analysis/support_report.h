@@ -10,7 +10,7 @@
 //   _operator.*        # all operators of a namespace
 //
 // C++ and Python names work too: aten::add.Tensor, torch.ops.aten.add.Tensor. Unused names do no
-// harm.
+// harm. Operators that compute nothing for a backend are never missing (keeps_books).
 #pragma once
 
 #include <cstdint>
@@ -38,6 +38,10 @@ class SupportedOperators {
   // "aten.conv2d": matches any name that continues with a dot.
   std::unordered_set<std::string> families_;
 };
+
+// Whether `op_type` only asserts, passes a tensor on, or computes with sizes, which the program
+// around a backend does: "aten._assert_scalar.default", "aten.alias.default", "_operator.mul".
+bool keeps_books(const std::string& op_type);
 
 // The operators of a graph, without the graph, as there may be thousands.
 struct GraphOperators {

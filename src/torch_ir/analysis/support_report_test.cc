@@ -118,6 +118,19 @@ TEST(SupportedOperatorsTest, AListIsAFile) {
       testing::ThrowsMessage<Error>("cannot open '" + path + ".none': No such file or directory"));
 }
 
+TEST(SupportReportTest, WhatOnlyKeepsBooksIsNotMissing) {
+  const GraphOperators graph{.name = "a",
+                             .operators = {{"aten._assert_scalar.default", 1},
+                                           {"aten.sym_size.int", 2},
+                                           {"aten.alias.default", 1},
+                                           {"_operator.ge", 1},
+                                           {"aten.item.default", 1},
+                                           {"my.a.default", 1}}};
+  const SupportReport report = supported({graph}, parse("my.a"));
+  EXPECT_THAT(report.graphs[0].missing, ElementsAre(Pair("aten.item.default", 1)));
+  EXPECT_EQ(report.graphs[0].num_supported_calls, 6);
+}
+
 TEST(SupportReportTest, SaysWhichGraphsRunAndWhatTheOthersLack) {
   GraphOperators second = graph("Second", "abc");
   second.operators = {{"my.b.default", 3}, {"my.a.default", 2}, {"my.c.default", 1}};

@@ -1,17 +1,31 @@
 #include "torch_ir/cases/graph_part.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
 #include <unordered_set>
 #include <utility>
 
+#include "torch_ir/base/printable.h"
+#include "torch_ir/ir/binding.h"
+#include "torch_ir/operators/operator_effects.h"
+#include "torch_ir/operators/operator_table.h"
+
 namespace torch_ir {
 namespace {
 
 bool has(const std::vector<TensorMeta>& metas, const std::string& name) {
   return std::ranges::find(metas, name, &TensorMeta::name) != metas.end();
+}
+
+// Also those in the graphs of control flow.
+void add_unsupported(const OpNode& node, std::vector<std::string>& unsupported) {
+  if (!operator_support(node.op_type).is_supported) unsupported.push_back(node.op_type);
+  for (const Graph& graph : node.graphs) {
+    for (const OpNode& inner : graph.nodes) add_unsupported(inner, unsupported);
+  }
 }
 
 }  // namespace
@@ -54,7 +68,8 @@ class PartCutter::Maker {
       return needed_.contains(output.name);
     };
     const auto is_read = [&](size_t memory) { return needed_memories_.contains(memory); };
-    return std::ranges::any_of(ir_.nodes[index].outputs, makes_needed) ||
+    return (range_.keeps_silent_nodes && ir_.nodes[index].outputs.empty()) ||
+           std::ranges::any_of(ir_.nodes[index].outputs, makes_needed) ||
            (memory_ != nullptr && std::ranges::any_of(memory_->written_by(index), is_read));
   }
 
@@ -213,6 +228,56 @@ std::string PartCutter::value_name(const TensorMeta& input) const {
   const auto index = static_cast<size_t>(input.producer_output_idx);
   const bool is_made = producer != producers_.end() && index < producer->second->outputs.size();
   return is_made ? producer->second->outputs[index].name : input.name;
+}
+
+std::string ComputablePart::left_out() const {
+  if (is_whole()) return "";
+  const size_t num_left_out = num_unsupported + num_dependent;
+  std::string text =
+      fmt::format("{} of {} nodes are left out: {} of operators that this process cannot run ({})",
+                  num_left_out, ir.nodes.size() + num_left_out, num_unsupported,
+                  printable(fmt::format("{}", fmt::join(unsupported, ", "))));
+  if (num_dependent > 0) text += fmt::format(", {} that need their values", num_dependent);
+  return text + "; load the library that defines them with --load-library";
+}
+
+ComputablePart computable_part(const IR& ir) {
+  ComputablePart part{.ir = ir};
+  const PartCutter cutter(ir);
+  std::unordered_set<std::string> missing_values;
+  bool has_written = false;
+  const auto is_missing = [&](const std::string& name) { return missing_values.contains(name); };
+  const auto reads_missing = [&](const OpNode& node) {
+    return std::ranges::any_of(
+               node.inputs,
+               [&](const TensorMeta& it) { return is_missing(cutter.value_name(it)); }) ||
+           std::ranges::any_of(node.attrs, [&](const auto& attribute) {
+             return std::ranges::any_of(value_refs(attribute.second), is_missing);
+           });
+  };
+  part.ir.nodes.clear();
+  for (const OpNode& node : ir.nodes) {
+    std::vector<std::string> unsupported;
+    add_unsupported(node, unsupported);
+    if (unsupported.empty() && !has_written && !reads_missing(node)) {
+      part.ir.nodes.push_back(node);
+      continue;
+    }
+    ++(unsupported.empty() ? part.num_dependent : part.num_unsupported);
+    for (const std::string& op_type : unsupported) {
+      has_written = has_written || writes_by_name(op_type);
+      if (std::ranges::find(part.unsupported, op_type) == part.unsupported.end()) {
+        part.unsupported.push_back(op_type);
+      }
+    }
+    for (const TensorMeta& output : node.outputs) missing_values.insert(output.name);
+  }
+  const size_t num_removed = std::erase_if(part.ir.graph_outputs, [&](const TensorMeta& output) {
+    return is_missing(cutter.value_name(output));
+  });
+  // Their places count all outputs.
+  if (num_removed > 0) part.ir.constant_outputs.clear();
+  return part;
 }
 
 const at::Tensor* find_weight(const IR& ir, const StateDict& weights,

@@ -29,6 +29,8 @@ struct NodeRange {
   size_t first = 0;
   size_t last = 0;
   std::vector<std::string> outputs = {};
+  // Whether nodes that return nothing (an assertion) belong to the part too.
+  bool keeps_silent_nodes = false;
 };
 
 struct GraphPart {
@@ -65,6 +67,24 @@ class PartCutter {
   std::unordered_map<std::string, const OpNode*> producers_;
   std::unordered_map<std::string, const TensorMeta*> metas_;
 };
+
+// The part of a graph that this process can compute.
+struct ComputablePart {
+  // Without the nodes that are left out and the outputs that they make.
+  IR ir = {};
+  // The operators that this process cannot run, each once, and the nodes that call them.
+  std::vector<std::string> unsupported = {};
+  size_t num_unsupported = 0;
+  // Other nodes that are left out: they need values of these, or come after one that, going by its
+  // name ("foo_"), may write to its inputs.
+  size_t num_dependent = 0;
+
+  bool is_whole() const { return num_unsupported == 0; }
+  // "3 of 19 nodes are left out: ...", one line; empty if it is the whole graph.
+  std::string left_out() const;
+};
+
+ComputablePart computable_part(const IR& ir);
 
 // The weight or constant of `ir` that `placeholder` stands for: in `weights`, by its name in the
 // state dict or its placeholder, or among the constants. Null if there is none.

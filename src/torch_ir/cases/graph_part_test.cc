@@ -128,5 +128,32 @@ TEST(GraphPart, SaysWhereStridesMatter) {
   EXPECT_EQ(make_part(graph, 0, 1, strided).problem, "");
 }
 
+TEST(ComputablePart, LeavesOutUnknownOperatorsAndWhatNeedsThem) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({2, 4}));
+  const V relu = graph.call1("aten.relu.default", {x});
+  const V unknown = graph.call1("aten.neg.default", {relu});
+  graph.output(graph.call1("aten.add.Tensor", {unknown, x}));
+  const V kept = graph.call1("aten.exp.default", {relu});
+  graph.output(kept);
+  EXPECT_EQ(computable_part(graph.ir).left_out(), "");
+  EXPECT_TRUE(computable_part(graph.ir).ir == graph.ir);
+
+  graph.ir.nodes[1].op_type = "nobody.knows.default";
+  const ComputablePart part = computable_part(graph.ir);
+  EXPECT_THAT(names(part.ir.graph_outputs), ElementsAre(kept.name));
+  EXPECT_EQ(part.left_out(),
+            "2 of 4 nodes are left out: 1 of operators that this process cannot run "
+            "(nobody.knows.default), 1 that need their values; load the library that defines them "
+            "with --load-library");
+  const std::vector<at::Tensor> outputs =
+      compile(part.ir, StateDict()).run_checked({graph.value(x)});
+  EXPECT_TRUE(same_bits(outputs.at(0), graph.value(kept)));
+
+  // It may have written to its input.
+  graph.ir.nodes[1].op_type = "nobody.knows_.default";
+  EXPECT_EQ(computable_part(graph.ir).num_dependent, 2u);
+}
+
 }  // namespace
 }  // namespace torch_ir

@@ -269,11 +269,16 @@ void Splitter::describe(GraphCase& graph_case) {
   graph_case.ir.model_name = info.name;
 }
 
-void Splitter::add(const SplitModel& model, const CaseSink& sink) {
-  ModelSplit split(model);
-  for (size_t i = 0; i < model.ir->nodes.size(); ++i) {
-    const OpNode& node = model.ir->nodes[i];
+std::string Splitter::add(const SplitModel& model, const CaseSink& sink) {
+  const ComputablePart part = computable_part(*model.ir);
+  SplitModel computable = model;
+  computable.ir = &part.ir;
+  ModelSplit split(computable);
+  bool has_case = false;
+  for (size_t i = 0; i < part.ir.nodes.size(); ++i) {
+    const OpNode& node = part.ir.nodes[i];
     const bool is_case = ModelSplit::is_case(node);
+    has_case = has_case || is_case;
     const std::string key = is_case ? split.key_of(node) : "";
     auto known = by_key_.find(key);
     if (is_case && known == by_key_.end()) {
@@ -289,6 +294,7 @@ void Splitter::add(const SplitModel& model, const CaseSink& sink) {
     split.forget(i);
     if (is_case) cases_[known->second].occurrences.push_back(occurrence_of(node, model));
   }
+  return part.is_whole() && !has_case ? "no call returns a tensor" : part.left_out();
 }
 
 }  // namespace torch_ir

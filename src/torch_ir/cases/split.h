@@ -35,10 +35,11 @@ class Splitter {
   // Receives each new case, which has its tensors and no occurrence yet.
   using CaseSink = std::function<void(GraphCase&)>;
 
-  // Runs `model` eagerly, node by node, and passes new calls to `sink`. Calls on values that are
-  // neither tensors nor numbers are left out, and calls that only pass on a value. Throws
-  // ExecutionError, naming the node.
-  void add(const SplitModel& model, const CaseSink& sink);
+  // Runs `model` eagerly, node by node, and passes new calls to `sink`. Calls that return no tensor
+  // are no cases, and neither are calls that only pass on a value. Returns what else was left out,
+  // one line: what computable_part leaves out, or that there was no call to take; empty for
+  // nothing. Throws ExecutionError, naming the node.
+  std::string add(const SplitModel& model, const CaseSink& sink);
 
   const std::vector<CaseInfo>& cases() const { return cases_; }
   std::vector<std::string> keys() const;

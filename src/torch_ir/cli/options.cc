@@ -68,8 +68,14 @@ bool is_called_archive(const std::string& path) {
 
 }  // namespace
 
-void add_common_options(CLI::App& parser, bool& quiet) {
-  parser.add_flag("-q,--quiet", quiet, "Print only what was asked for, and errors");
+void add_common_options(CLI::App& parser, CommonArguments& arguments) {
+  parser
+      .add_option("--load-library", arguments.libraries,
+                  "Load the operators of this shared library first. It is code, which runs: load "
+                  "only libraries that you trust (may be repeated)")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  parser.add_flag("-q,--quiet", arguments.quiet, "Print only what was asked for, and errors");
   parser.set_version_flag("--version", version_text("torch-ir", onednn_version()),
                           "Print the versions of torch-ir, LibTorch and oneDNN");
 }

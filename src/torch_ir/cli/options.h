@@ -20,8 +20,14 @@ class Option;
 
 namespace torch_ir {
 
-// Adds --quiet and --version.
-void add_common_options(CLI::App& parser, bool& quiet);
+// The options of every command.
+struct CommonArguments {
+  bool quiet = false;
+  // Libraries to load before the command runs.
+  std::vector<std::string> libraries;
+};
+// Adds --load-library, --quiet and --version.
+void add_common_options(CLI::App& parser, CommonArguments& arguments);
 void add_argument(CLI::App& parser, const std::string& name, std::string& value,
                   const std::string& description);
 CLI::Option* add_file_option(CLI::App& parser, const std::string& name, std::string& path,

@@ -11,6 +11,7 @@
 #include "torch_ir/cli/command.h"
 #include "torch_ir/cli/options.h"
 #include "torch_ir/executor/graph/execution_options.h"
+#include "torch_ir/libraries/load_library.h"
 
 namespace torch_ir {
 namespace {
@@ -63,8 +64,8 @@ int run_command(const Command& command, const std::vector<std::string>& argument
   const std::string program = "torch-ir " + command.name;
   CLI::App parser(command.summary, program);
   const Command::Action action = command.declare(parser);
-  bool quiet = false;
-  add_common_options(parser, quiet);
+  CommonArguments common;
+  add_common_options(parser, common);
   parser.footer("Examples:\n" + command.examples);
   try {
     parse_arguments(parser, arguments);
@@ -77,7 +78,8 @@ int run_command(const Command& command, const std::vector<std::string>& argument
   } catch (const Error& error) {
     throw UsageError(program, error.what());
   }
-  console.set_quiet(quiet);
+  console.set_quiet(common.quiet);
+  for (const std::string& library : common.libraries) load_library(library);
   return action(console);
 }
 

@@ -47,6 +47,7 @@ int run_split(const SplitArguments& arguments, Console& console) {
   SuiteWriter writer(arguments.output,
                      names.size() == 1 ? *names.begin() : fmt::format("{} models", names.size()));
   Splitter splitter;
+  std::vector<std::string> left_out;
   for (const std::string& file : arguments.files) {
     ExecutionArguments execution = arguments.execution;
     execution.file = file;
@@ -57,15 +58,19 @@ int run_split(const SplitArguments& arguments, Console& console) {
                              .weights = &graph.weights,
                              .inputs = graph.inputs,
                              .origins = graph.origins};
-      splitter.add(model, [&](const GraphCase& graph_case) { writer.add(graph_case); });
+      const std::string text =
+          splitter.add(model, [&](const GraphCase& graph_case) { writer.add(graph_case); });
+      if (!text.empty()) left_out.push_back(file + ": " + text);
     });
   }
+  for (const std::string& text : left_out) console.fail(text);
+  if (splitter.cases().empty()) return kDifferent;
   writer.finish(splitter.cases());
   size_t num_calls = 0;
   for (const CaseInfo& info : splitter.cases()) num_calls += info.occurrences.size();
   console.talk() << fmt::format("{}: {} cases of {} calls\n", arguments.output,
                                 splitter.cases().size(), num_calls);
-  return kDone;
+  return left_out.empty() ? kDone : kDifferent;
 }
 
 void declare_split(CLI::App& parser, SplitArguments& arguments) {

@@ -153,8 +153,22 @@ TEST_F(SplitCommandTest, KeepsAnEarlierSuiteWhereItFails) {
 TEST_F(SplitCommandTest, LeavesNothingWhereItFails) {
   IR ir = masked_linear_graph();
   ir.nodes[0].op_type = "aten.no_such.default";
-  expect_failed(split({graph_file("unknown.json", ir)}), HasSubstr("aten.no_such.default"));
+  const Outcome outcome = split({graph_file("unknown.json", ir)});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_THAT(outcome.err, HasSubstr("unknown.json: 2 of 2 nodes are left out: 1 of operators that "
+                                     "this process cannot run (aten.no_such.default)"));
   EXPECT_FALSE(fs::exists(suite_));
+}
+
+TEST_F(SplitCommandTest, IsNoSuccessWhereItLeavesCallsOut) {
+  IR ir = masked_linear_graph();
+  ir.nodes[1].op_type = "aten.no_such.default";
+  const Outcome outcome = split({graph_file("unknown.json", ir)});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.out, suite_ + ": 1 cases of 1 calls\n");
+  EXPECT_THAT(outcome.err, HasSubstr("unknown.json: 1 of 2 nodes are left out: "));
+  expect_that_each_passes();
 }
 
 TEST_F(SplitCommandTest, TakesTensorsForOneGraphOnly) {

@@ -4,6 +4,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/util/FunctionRef.h>
 
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -27,5 +28,9 @@ class EffectsTable {
   std::unordered_map<const c10::FunctionSchema*, OperatorEffects> by_schema_;
   OperatorEffects of_call_;
 };
+
+// Whether `op_type` is called as PyTorch calls operators that write to their inputs
+// ("vendor.add_.default"): all that is known of an operator without a schema.
+bool writes_by_name(std::string_view op_type);
 
 }  // namespace torch_ir

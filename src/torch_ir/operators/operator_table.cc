@@ -238,6 +238,11 @@ OperatorSupport operator_support(const std::string& op_type) {
   return {false, "no kernel for CPU", ""};
 }
 
+bool writes_by_name(std::string_view op_type) {
+  const auto name = parse_op_type(op_type);
+  return name && name->name.ends_with('_');
+}
+
 const OperatorEffects& EffectsTable::of(const c10::OperatorHandle& op,
                                         c10::function_ref<bool(size_t)> may_be_true) {
   const c10::FunctionSchema& schema = op.schema();

@@ -8,6 +8,7 @@
 #include "torch_ir/executor/graph/lowered_graph.h"
 #include "torch_ir/executor/graph/memory_overlap.h"
 #include "torch_ir/operators/operator_effects.h"
+#include "torch_ir/operators/operator_table.h"
 
 namespace torch_ir {
 namespace {
@@ -100,7 +101,7 @@ AliasAnalysis analyze_aliases(const LoweredGraph& graph) {
 
 GraphMemory::GraphMemory(const IR& ir, const StateDict& weights) {
   const BoundWeights bound = bind_weights(ir, weights, StateDict());
-  const LoweredGraph graph = build_graph(ir, bound);
+  const LoweredGraph graph = build_graph(ir, bound, Unsupported::kKeep);
   const AliasAnalysis aliases = analyze_aliases(graph);
   for (size_t id = 0; id < graph.values.size(); ++id) {
     memories_.emplace(graph.values[id].meta.name, aliases.memory[id]);
@@ -108,6 +109,9 @@ GraphMemory::GraphMemory(const IR& ir, const StateDict& weights) {
   for (const std::vector<ValueId>& written : aliases.writes) {
     std::vector<size_t>& memories = writes_.emplace_back();
     for (const ValueId value : written) memories.push_back(aliases.memory[value]);
+    const LoweredNode& node = graph.nodes[writes_.size() - 1];
+    if (operator_support(node.op_type).is_supported || !writes_by_name(node.op_type)) continue;
+    visit_values(node, [&](ValueId value) { memories.push_back(aliases.memory[value]); });
   }
 }
 

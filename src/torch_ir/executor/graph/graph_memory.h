@@ -16,7 +16,8 @@ namespace torch_ir {
 
 class GraphMemory {
  public:
-  // Throws as compile does.
+  // Throws as compile does, but takes operators that this process cannot run: they may return their
+  // inputs, and write to them if they are called so ("foo_").
   GraphMemory(const IR& ir, const StateDict& weights);
 
   // A number for the memory of a graph input, placeholder or node output, equal for values that may

@@ -134,5 +134,20 @@ TEST(GraphMemory, KnowsWhatSharesMemoryAndWhoWritesToIt) {
   EXPECT_FALSE(memory.is_written(memory.of("x").value(), 0, 4));
 }
 
+TEST(GraphMemory, TakesOperatorsThatThisProcessCannotRun) {
+  EagerGraph graph;
+  const V x = graph.input("x", at::randn({4}));
+  const V foo = graph.call1("aten.neg.default", {x});
+  const V exp = graph.call1("aten.exp.default", {foo});
+  graph.output(exp);
+  graph.ir.nodes[0].op_type = "nobody.foo.default";
+  const GraphMemory memory(graph.ir, graph.weights);
+  EXPECT_EQ(memory.of(foo.name), memory.of("x"));
+  EXPECT_NE(memory.of(exp.name), memory.of("x"));
+  EXPECT_THAT(memory.written_by(0), IsEmpty());
+  graph.ir.nodes[0].op_type = "nobody.foo_.default";
+  EXPECT_THAT(GraphMemory(graph.ir, graph.weights).written_by(0), testing::SizeIs(1));
+}
+
 }  // namespace
 }  // namespace torch_ir

@@ -32,8 +32,12 @@ struct Callee {
 
 class GraphBuilder {
  public:
-  GraphBuilder(const Graph& graph, const std::string& torch_version, const BoundWeights& weights)
-      : source_(graph), torch_version_(torch_version), weights_(weights) {
+  GraphBuilder(const Graph& graph, const std::string& torch_version, const BoundWeights& weights,
+               Unsupported unsupported)
+      : source_(graph),
+        torch_version_(torch_version),
+        weights_(weights),
+        unsupported_(unsupported) {
     graph_.device = weights.device;
   }
 
@@ -157,7 +161,11 @@ class GraphBuilder {
 
   Callee find_callee(const OpNode& node) const {
     Callee callee;
-    if (OpExecutor executor = find_executor(node.op_type)) {
+    if (unsupported_ == Unsupported::kKeep && !operator_support(node.op_type).is_supported) {
+      callee.call = OpExecutor([](const OpNode& it, const auto&) -> std::vector<at::Tensor> {
+        throw ExecutionError("Operator '" + printable(it.op_type) + "' cannot run here.");
+      });
+    } else if (OpExecutor executor = find_executor(node.op_type)) {
       callee.call = std::move(executor);
     } else if (const NumberFunction function = find_number_function(node.op_type)) {
       callee.call = function;
@@ -176,7 +184,7 @@ class GraphBuilder {
                                        printable(node.op_type), printable(node.name), reason));
     }
     const auto op = find_operator(node.op_type);
-    if (!op) fail_unknown(node);
+    if (!op) throw ExecutionError(unknown_operator(node));
     return *op;
   }
 
@@ -189,15 +197,15 @@ class GraphBuilder {
     return values;
   }
 
-  [[noreturn]] void fail_unknown(const OpNode& node) const {
+  std::string unknown_operator(const OpNode& node) const {
     const std::string made_with =
         torch_version_.empty()
             ? ""
             : fmt::format(" (the graph is of PyTorch {})", printable(torch_version_));
-    throw ExecutionError(
-        fmt::format("Operator '{}' of node '{}' is unknown to LibTorch {} in this process{}. Load "
-                    "the library that defines it, or register_executor one.",
-                    printable(node.op_type), printable(node.name), TORCH_VERSION, made_with));
+    return fmt::format(
+        "Operator '{}' of node '{}' is unknown to LibTorch {} in this process{}. Load "
+        "the library that defines it (--load-library), or register_executor one.",
+        printable(node.op_type), printable(node.name), TORCH_VERSION, made_with);
   }
 
   // The condition comes first, then the operands of the graphs.
@@ -213,7 +221,7 @@ class GraphBuilder {
       BoundWeights none;
       none.device = weights_.device;
       control_flow.graphs.push_back(
-          GraphBuilder(graph, torch_version_, none).build(/*num_weights=*/0));
+          GraphBuilder(graph, torch_version_, none, unsupported_).build(/*num_weights=*/0));
     }
     finish_node(node, std::move(control_flow), std::move(arguments));
   }
@@ -281,6 +289,7 @@ class GraphBuilder {
   const Graph& source_;
   const std::string& torch_version_;
   const BoundWeights& weights_;
+  const Unsupported unsupported_;
   LoweredGraph graph_;
   NameIndex names_;
   std::vector<Entry> entries_;
@@ -289,8 +298,9 @@ class GraphBuilder {
 
 }  // namespace
 
-LoweredGraph build_graph(const IR& ir, const BoundWeights& weights) {
-  LoweredGraph graph = GraphBuilder(ir, ir.pytorch_version, weights).build(ir.weights.size());
+LoweredGraph build_graph(const IR& ir, const BoundWeights& weights, Unsupported unsupported) {
+  LoweredGraph graph =
+      GraphBuilder(ir, ir.pytorch_version, weights, unsupported).build(ir.weights.size());
   graph.symbols = SymbolBinder(ir.graph_inputs, ir.range_constraints);
   return graph;
 }

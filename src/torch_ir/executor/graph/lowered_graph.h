@@ -115,9 +115,14 @@ struct LoweredGraph {
   bool writes_in_place = false;
 };
 
+// What becomes of a node whose operator this process cannot run (operator_support): kKeep keeps it,
+// for graphs that are only analyzed; running it throws.
+enum class Unsupported { kRefuse, kKeep };
+
 // Throws ExecutionError, naming the node, for a missing weight or an operator that is unknown or
 // refused (operator_table.h), and ValidationError for arguments that do not fit the operator.
-LoweredGraph build_graph(const IR& ir, const BoundWeights& weights);
+LoweredGraph build_graph(const IR& ir, const BoundWeights& weights,
+                         Unsupported unsupported = Unsupported::kRefuse);
 
 // Which values may share memory, and which may be written in place. A run uses it to keep weights,
 // constants and inputs intact.

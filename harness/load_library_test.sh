@@ -1,0 +1,70 @@
+#!/bin/bash
+# Both programs with a library of operators that somebody else made.
+#
+#   load_library_test.sh HARNESS TORCH_IR LIBRARY
+set -euo pipefail
+harness="$PWD/$1"
+torch_ir="$PWD/$2"
+mkdir -p "$TEST_TMPDIR/lib" "$TEST_TMPDIR/bin"
+cp "$3" "$TEST_TMPDIR/lib/vendor.so"
+ln -s "$torch_ir" "$TEST_TMPDIR/bin/torch-ir"
+ln -s "$harness" "$TEST_TMPDIR/bin/harness"
+cd "$TEST_TMPDIR"
+export PATH="$TEST_TMPDIR/bin:$PATH"
+
+mkdir net
+cat >net/ir.json <<'JSON'
+{"model_name": "Net", "pytorch_version": "2.13.0",
+ "graph_inputs": [{"name": "x", "shape": [2, 3], "dtype": "float32"}],
+ "graph_outputs": [{"name": "relu", "shape": [2, 3], "dtype": "float32"}],
+ "weights": [], "weight_name_mapping": {},
+ "nodes": [
+   {"name": "foo", "op_type": "myvendor.foo.default",
+    "inputs": [{"name": "x", "shape": [2, 3], "dtype": "float32"}],
+    "outputs": [{"name": "foo", "shape": [2, 3], "dtype": "float32"}], "attrs": {"scale": 2.0}},
+   {"name": "relu", "op_type": "aten.relu.default",
+    "inputs": [{"name": "foo", "shape": [2, 3], "dtype": "float32", "producer_node": "foo",
+                "producer_output_idx": 0}],
+    "outputs": [{"name": "relu", "shape": [2, 3], "dtype": "float32"}], "attrs": {}}]}
+JSON
+
+header='{"x":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}}'
+{
+  printf "\\x$(printf %02x ${#header})\0\0\0\0\0\0\0%s" "$header"
+  for byte in 3d 3e 3f bd be bf; do printf "\0\0\0\x$byte"; done
+} >net/inputs.safetensors
+
+expect() {
+  local status=$1 text=$2 actual=0
+  shift 2
+  "$@" >printed 2>&1 || actual=$?
+  [[ $actual == "$status" ]] || { cat printed; echo "exit status $actual, expected $status: $*"; exit 1; }
+  grep -qF -- "$text" printed || { cat printed; echo "'$text' is not printed: $*"; exit 1; }
+}
+
+library=(--load-library lib/vendor.so)
+expect 0 '1 do not run' torch-ir ops net/ir.json
+expect 0 'all run' torch-ir ops net/ir.json "${library[@]}"
+expect 2 '--load-library' torch-ir benchmark net/ir.json
+expect 0 'myvendor.foo.default' torch-ir benchmark net/ir.json "${library[@]}"
+expect 0 '2 cases of 2 calls' torch-ir split net/ir.json "${library[@]}" -o calls
+
+# Workers load it, and the processes that they start.
+expect 1 '--load-library' harness --ir net
+expect 0 'net  PASSED' harness --ir net "${library[@]}" --save-tensors --split
+grep -qxF 'harness --load-library vendor.so --ir net --split --save-tensors' reports/SUMMARY.md ||
+  { cat reports/SUMMARY.md; echo 'the page does not say how to run it again'; exit 1; }
+command="$(sed -n '/^torch-ir verify/,/^```/p' reports/net.md | sed '$d')"
+(cd reports && ln -s ../lib/vendor.so . && bash -euc "${command/vendor.so/.\/vendor.so}")
+expect 1 'differs' harness --ir calls "${library[@]}" --output again --executor 'kill -9 $$ #{ir} {outputs}'
+expect 1 'crashed' harness --ir net "${library[@]}" --output again --executor 'kill -9 $$ #{ir} {outputs}'
+grep -qF 'harness --load-library vendor.so --ir .' again/net.md ||
+  { cat again/net.md; echo 'the reproducer does not load the library'; exit 1; }
+
+expect 2 "cannot load the library 'no.so': there is no such file" harness --load-library no.so
+expect 2 "cannot load the library 'net': it is not a file" torch-ir ops net/ir.json --load-library net
+expect 2 "cannot load the library 'net/ir.json': " torch-ir ops net/ir.json --load-library net/ir.json
+[[ $(wc -l <printed) == 1 ]] || { cat printed; echo 'more than one line'; exit 1; }
+# An operator cannot be registered twice.
+cp lib/vendor.so lib/twice.so
+expect 2 "twice.so': " torch-ir ops net/ir.json "${library[@]}" --load-library lib/twice.so

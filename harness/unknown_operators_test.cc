@@ -1,0 +1,160 @@
+// The command line on graphs with operators that this process does not have.
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/neg.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "harness/backend/backend.h"
+#include "harness/testing/run_command_line.h"
+#include "torch_ir/cases/case_files.h"
+#include "torch_ir/ir/json.h"
+#include "torch_ir/ir/testing/test_graphs.h"
+#include "torch_ir/weights/safetensors.h"
+
+namespace torch_ir {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kFoo = "nobody.foo.default";
+constexpr const char* kLeftOut =
+    "2 of 5 nodes are left out: 1 of operators that this process cannot run "
+    "(nobody.foo.default), 1 that need their values; load the library that defines them with "
+    "--load-library";
+
+// A chip that has the operator: it negates. It aborts at assertions if told to.
+class KnowsFoo : public PlanBackend {
+ public:
+  KnowsFoo(const BackendOptions& options, bool aborts)
+      : PlanBackend(options.execution), aborts_(aborts) {}
+
+  std::vector<at::Tensor> run(const IR& ir, const StateDict& weights,
+                              const std::vector<at::Tensor>& inputs) override {
+    IR known = ir;
+    for (OpNode& node : known.nodes) {
+      if (node.op_type == kFoo) node.op_type = "aten.neg.default";
+      if (aborts_ && node.outputs.empty()) std::abort();
+    }
+    return PlanBackend::run(known, weights, inputs);
+  }
+  std::unique_ptr<NodeValues> values(const IR& /*ir*/, const StateDict& /*weights*/,
+                                     const std::vector<at::Tensor>& /*inputs*/) override {
+    return nullptr;
+  }
+
+ private:
+  const bool aborts_;
+};
+
+const bool registered_knows_foo =
+    register_backend("knows_foo",
+                     [](const BackendOptions& options) {
+                       return std::make_unique<KnowsFoo>(options, /*aborts=*/false);
+                     }) &&
+    register_backend("aborts_on_check", [](const BackendOptions& options) {
+      return std::make_unique<KnowsFoo>(options, /*aborts=*/true);
+    });
+
+class UnknownOperatorsTest : public HarnessTest {
+ protected:
+  // relu, an assertion about it, foo, exp of foo, and sqrt of relu.
+  UnknownOperatorsTest() {
+    TestGraphBuilder builder("Net");
+    builder.input("x", {4}).op("relu", "aten.relu.default", {"x"}, {4});
+    builder.multi_op("check", "aten._assert_tensor_metadata.default", {"relu"}, {});
+    builder.op("foo", kFoo, {"relu"}, {4}).op("exp", "aten.exp.default", {"foo"}, {4});
+    builder.op("sqrt", "aten.sqrt.default", {"relu"}, {4}).output("exp").output("sqrt");
+    const at::Tensor x = at::arange(4, at::kFloat);
+    fs::create_directories(path("net"));
+    save_ir(builder.build(), path("net/ir.json"));
+    StateDict inputs;
+    inputs.insert("x", x);
+    save_weights_safetensors(inputs, path("net/inputs.safetensors"));
+    StateDict expected;
+    expected.insert("exp", x.neg().exp());
+    expected.insert("sqrt", x.sqrt());
+    save_weights_safetensors(expected, path("expected.safetensors"));
+  }
+
+  HarnessOutcome run_net(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"--ir", path("net")});
+    return run(std::move(arguments));
+  }
+};
+
+TEST_F(UnknownOperatorsTest, PassWhereWhoeverExecutesHasThem) {
+  const HarnessOutcome outcome =
+      run_net({"--expected", path("expected.safetensors"), "--backend", "knows_foo", "--per-node"});
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("net  PASSED"));
+  const std::string page = reports().at("net.md");
+  EXPECT_THAT(page, HasSubstr("2 of 5 nodes are left out: 1 of operators"));
+  EXPECT_THAT(page, HasSubstr("| `nobody.foo.default` | 1 | ? |"));
+  EXPECT_THAT(page, Not(HasSubstr("came to no end")));
+}
+
+TEST_F(UnknownOperatorsTest, AreNamedWhereTheyAreNeeded) {
+  const HarnessOutcome plan = run_net({});
+  EXPECT_EQ(plan.status, 1);
+  EXPECT_THAT(plan.out, AllOf(HasSubstr(kFoo), HasSubstr("--load-library")));
+  EXPECT_EQ(run_net({"--backend", "knows_foo"}).status, 1);
+}
+
+TEST_F(UnknownOperatorsTest, AreLeftOutWhereModelsAreTakenApart) {
+  const HarnessOutcome outcome =
+      run_net({"--expected", path("expected.safetensors"), "--backend", "knows_foo", "--split"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(
+      outcome.out,
+      AllOf(HasSubstr("net  PASSED"), HasSubstr("2 of 2 cases passed"),
+            HasSubstr(std::string("net could not be taken apart as a whole: ") + kLeftOut + "\n")));
+
+  const std::string suite = path("suite");
+  const HarnessOutcome exported = run_net({"--split", "--export-suite", suite});
+  EXPECT_EQ(exported.status, 1);
+  EXPECT_EQ(exported.out, suite + ": 2 cases\n");
+  EXPECT_THAT(exported.err, HasSubstr(kLeftOut));
+  EXPECT_EQ(read_suite(suite).size(), 2u);
+}
+
+TEST_F(UnknownOperatorsTest, LeaveNoSuiteWhereNothingCanBeWritten) {
+  const std::string suite = path("suite");
+  const HarnessOutcome whole = run_net({"--export-suite", suite});
+  EXPECT_EQ(whole.status, 2);
+  EXPECT_THAT(whole.err, HasSubstr("'net' cannot be written: "));
+  EXPECT_FALSE(fs::exists(suite));
+  EXPECT_EQ(run_net({"--expected", path("expected.safetensors"), "--export-suite", suite}).status,
+            0);
+  fs::remove_all(suite);
+
+  IR ir = load_ir(path("net/ir.json"));
+  ir.nodes[0].op_type = kFoo;
+  save_ir(ir, path("net/ir.json"));
+  const HarnessOutcome split = run_net({"--split", "--export-suite", suite});
+  EXPECT_EQ(split.status, 1);
+  EXPECT_THAT(split.err, HasSubstr("5 of 5 nodes are left out: 2 of operators"));
+  EXPECT_EQ(split.out, "");
+  EXPECT_FALSE(fs::exists(suite));
+}
+
+TEST_F(UnknownOperatorsTest, TheReproducerMayBeANodeThatReturnsNothing) {
+  const HarnessOutcome outcome =
+      run_net({"--expected", path("expected.safetensors"), "--backend", "aborts_on_check"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("crashed in execute"));
+  const IR part = load_ir(output_ + "/repro/net/ir.json");
+  ASSERT_EQ(part.nodes.size(), 1u) << reports().at("net.md");
+  EXPECT_EQ(part.nodes[0].name, "check");
+}
+
+}  // namespace
+}  // namespace torch_ir
