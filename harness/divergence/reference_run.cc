@@ -53,10 +53,8 @@ class Recording {
       recorded.outputs.push_back(outputs_[output.name].copy);
     }
     const auto is_there = [](const at::Tensor& tensor) { return tensor.defined(); };
-    if (!std::ranges::all_of(recorded.inputs, is_there) ||
-        !std::ranges::all_of(recorded.outputs, is_there)) {
-      return std::nullopt;
-    }
+    if (!std::ranges::all_of(recorded.inputs, is_there)) return std::nullopt;
+    if (!std::ranges::all_of(recorded.outputs, is_there)) recorded.outputs.clear();
     return recorded;
   }
 

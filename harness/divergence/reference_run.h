@@ -41,12 +41,12 @@ class ReferenceWatch {
 struct RecordedPart {
   // One per graph input of the part, as it is before the part's first node; contiguous.
   std::vector<at::Tensor> inputs = {};
-  // One per graph output, as it is when its node has made it.
+  // One per graph output, as it is when its node has made it; none where one is not known.
   std::vector<at::Tensor> outputs = {};
 };
 
 // Runs `candidate` on `inputs` as far as needed; `part` begins with node `first` of `ir`. Returns
-// nothing if a value is not reported or cannot be stored in a file. Throws what the model throws.
+// nothing if an input is not reported or cannot be stored in a file. Throws what the model throws.
 std::optional<RecordedPart> record_part(Candidate& candidate, const IR& ir,
                                         const GraphMemory& memory,
                                         const std::vector<at::Tensor>& inputs,
