@@ -56,8 +56,8 @@ grep -qxF 'harness --load-library vendor.so --ir net --split --save-tensors' rep
   { cat reports/SUMMARY.md; echo 'the page does not say how to run it again'; exit 1; }
 command="$(sed -n '/^torch-ir verify/,/^```/p' reports/net.md | sed '$d')"
 (cd reports && ln -s ../lib/vendor.so . && bash -euc "${command/vendor.so/.\/vendor.so}")
-expect 1 'differs' harness --ir calls "${library[@]}" --output again --executor 'kill -9 $$ #{ir} {weights} {inputs} {outputs}'
-expect 1 'crashed' harness --ir net "${library[@]}" --output again --executor 'kill -9 $$ #{ir} {weights} {inputs} {outputs}'
+expect 1 '2 crashed' harness --ir calls "${library[@]}" --output again --executor 'kill -9 $$ #{ir} {weights} {inputs} {outputs}'
+expect 1 'killed by signal 9' harness --ir net "${library[@]}" --output again --executor 'kill -9 $$ #{ir} {weights} {inputs} {outputs}'
 grep -qF 'harness --load-library vendor.so --ir .' again/net.md ||
   { cat again/net.md; echo 'the reproducer does not load the library'; exit 1; }
 
