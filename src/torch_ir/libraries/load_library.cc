@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <system_error>
@@ -20,15 +22,36 @@ std::vector<std::string>& libraries() {
   return loaded;
 }
 
-// Why the library cannot be loaded; empty once it is.
-std::string open(const std::string& path) {
+std::string failure(const std::string& path, const std::string& reason) {
+  return "cannot load the library '" + printable(path) + "': " + printable(reason);
+}
+
+std::string& path_being_loaded() {
+  static std::string path;
+  return path;
+}
+
+// A registration that the dispatcher refuses, such as one of an operator that it has, throws in the
+// library's initializers; no exception passes through the loader.
+[[noreturn]] void end_by_initializer() {
+  std::string reason = "its initializers failed";
   try {
-    // Operators must be known by name to whatever else is loaded later.
-    if (::dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return "";
+    if (std::current_exception()) std::rethrow_exception(std::current_exception());
   } catch (const std::exception& error) {
-    // A registration that the dispatcher refuses, such as one of an operator that it has.
-    return headline(error.what());
+    reason = headline(error.what());
+  } catch (...) {
   }
+  std::fputs((failure(path_being_loaded(), reason) + "\n").c_str(), stderr);
+  std::_Exit(2);
+}
+
+// Why the library cannot be loaded; empty once it is.
+std::string open(const std::string& absolute) {
+  const std::terminate_handler before = std::set_terminate(end_by_initializer);
+  // Operators must be known by name to whatever else is loaded later.
+  const void* library = ::dlopen(absolute.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  std::set_terminate(before);
+  if (library != nullptr) return "";
   const char* error = ::dlerror();
   return error == nullptr ? "unknown error" : headline(error);
 }
@@ -36,9 +59,8 @@ std::string open(const std::string& path) {
 }  // namespace
 
 void load_library(const std::string& path) {
-  const auto fail = [&](const std::string& reason) {
-    throw Error("cannot load the library '" + printable(path) + "': " + printable(reason));
-  };
+  const auto fail = [&](const std::string& reason) { throw Error(failure(path, reason)); };
+  path_being_loaded() = path;
   std::error_code error;
   if (!fs::exists(path, error)) fail("there is no such file");
   if (!fs::is_regular_file(path, error)) fail("it is not a file");

@@ -10,7 +10,8 @@
 namespace torch_ir {
 
 // Loads the shared library `path` into this process, where it stays. Throws Error, naming the file,
-// if it is missing or cannot be loaded.
+// if it is missing or cannot be loaded. Where its initializers throw, as they do for an operator
+// that is registered already, the process says so and ends with status 2.
 void load_library(const std::string& path);
 
 // The absolute paths of the libraries in the order in which they were loaded, for other processes
