@@ -180,6 +180,7 @@ RunContext page_context(const HarnessOptions& options) {
                      .baseline = file_name(options.baseline),
                      .program = options.program};
   context.requires_support = options.requires_support;
+  context.requires_intermediates = options.run.requires_intermediates;
   if (options.run.timeout != RunOptions().timeout) context.timeout = options.run.timeout;
   return context;
 }
